@@ -1,0 +1,55 @@
+# `./run <recipe>` sets up .venv and runs a recipe; `./run --list` shows them all.
+
+set positional-arguments := true
+
+workers := "2"
+
+# the whole thing on a sample project: no account, no key
+demo *args:
+    @loop demo "$@"
+
+# everything: format, lint, types, import contracts, all tests, coverage
+check: lint types coverage
+
+# format check, ruff, import contracts
+lint:
+    ruff format --quiet --check .
+    ruff check --quiet .
+    lint-imports --no-logo
+
+# mypy strict on source and tests
+types:
+    mypy --no-error-summary
+
+# the fast layer of the tests
+test *args:
+    pytest -q -n {{ workers }} -m "not slow" "$@"
+
+# the slow layer: kill and resume, whole runs
+slow *args:
+    pytest -q -n {{ workers }} -m slow "$@"
+
+# all tests, and the only place where the coverage thresholds stand
+coverage:
+    coverage erase
+    coverage run -m pytest -q -n {{ workers }}
+    coverage combine --quiet
+    coverage report --fail-under=100 --include='src/loopwright/kernel/*,src/loopwright/loops/*,src/loopwright/projections/*'
+    coverage report --fail-under=90
+
+# format, and fix what ruff can fix
+fmt:
+    ruff check --quiet --fix-only .
+    ruff format --quiet .
+
+# every figure of docs/performance.md, against its limit or peer
+bench *args:
+    python -m benchmarks "$@"
+
+# rewrite the generated pages under docs/
+docs:
+    pytest -q --update-golden tests/test_docs.py
+
+# rewrite the golden files; read the diff before you commit it
+golden *args:
+    pytest -q --update-golden -m "not slow" "$@"

@@ -1,0 +1,51 @@
+"""What a check's report said, in one shape for every format. A report is written next to hostile code: read strictly."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from loopwright.kernel.findings import bounded
+from loopwright.kernel.model import Finding
+
+LARGEST = 64 * 1024 * 1024  # bytes; a report beyond it is refused unread
+EVIDENCE = 2000  # characters of a failing test's own text
+
+Outcome = Literal["passed", "failed", "skipped"]
+Exists = Callable[[str], bool]  # whether a relative path is a file of the checkout
+ReadLine = Callable[[str, int], str]  # a line of a file of the checkout, empty when there is none
+
+
+class ReportRefused(ValueError):
+    """The report cannot be believed; the message says why in words for a person."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Report:
+    """`tests` counts those that really ran: a skipped test says nothing. None: not a format that counts."""
+
+    tests: int | None
+    failures: tuple[Finding, ...] = ()
+    outcomes: tuple[tuple[str, Outcome], ...] = ()
+
+    def outcome(self, test: str) -> Outcome | None:
+        return dict(self.outcomes).get(test)
+
+
+def read_bounded(path: Path) -> bytes:
+    """The report's bytes. Raises `ReportRefused` when there is none, or one that is too large."""
+    try:
+        if path.is_symlink() or not path.is_file():
+            raise ReportRefused("it wrote no report")
+        if path.stat().st_size > LARGEST:
+            raise ReportRefused(f"its report is larger than {LARGEST // (1024 * 1024)} MiB")
+        return path.read_bytes()
+    except OSError as error:
+        raise ReportRefused(f"its report cannot be read: {error.strerror}") from error
+
+
+def short(finding: Finding) -> Finding:
+    """The finding with every text bounded, as it goes into the log."""
+    return bounded(finding, EVIDENCE)

@@ -1,0 +1,71 @@
+"""What a configured check is, and in which order checks run."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from loopwright.errors import CheckNotRunnable
+
+Format = Literal["junit", "sarif", "none"]
+REPORT = "{report}"  # stands in argv for a path outside the tree that only this run knows
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckSpec:
+    name: str
+    run: tuple[str, ...]
+    timeout: float = 600.0
+    report: Format = "none"
+    after: tuple[str, ...] = ()
+    paths: tuple[str, ...] = ()  # run only if the change touches one of these patterns
+    baseline: bool = False  # failures the base has too are forgiven
+    flaky: Literal["warn", "fail"] = "warn"
+
+
+def strength(spec: CheckSpec) -> Literal["counting", "weak"]:
+    """Whether more than an exit code speaks for the check: `exit(0)` at the wrong place fools a weak one."""
+    return "weak" if spec.report == "none" else "counting"
+
+
+def selected(specs: tuple[CheckSpec, ...], names: tuple[str, ...]) -> tuple[CheckSpec, ...]:
+    """The named checks in configured order; all of them when no name is given."""
+    known = {spec.name for spec in specs}
+    for name in names:
+        if name not in known:
+            raise CheckNotRunnable(name, "", f"there is no such check, only {', '.join(sorted(known)) or 'none'}")
+    return tuple(spec for spec in specs if not names or spec.name in names)
+
+
+def ordered(specs: tuple[CheckSpec, ...]) -> tuple[CheckSpec, ...]:
+    """Predecessors first, else as configured. A predecessor that is not among `specs` is left out."""
+    left = list(specs)
+    placed: dict[str, CheckSpec] = {}
+    while left:
+        waiting = {spec.name for spec in left}
+        ready = next((spec for spec in left if not waiting & set(spec.after)), None)
+        if ready is None:
+            names = " and ".join(sorted(waiting))
+            raise CheckNotRunnable(left[0].name, " ".join(left[0].run), f"{names} wait for each other (`after`)")
+        placed[ready.name] = ready
+        left.remove(ready)
+    return tuple(placed.values())
+
+
+def chains(specs: tuple[CheckSpec, ...]) -> tuple[tuple[CheckSpec, ...], ...]:
+    """Checks joined by `after`, each chain in running order. Chains know nothing of each other."""
+    found: list[list[CheckSpec]] = []
+    for spec in ordered(specs):
+        joined = [chain for chain in found if any(earlier.name in spec.after for earlier in chain)]
+        found = [chain for chain in found if chain not in joined]
+        found.append([*(earlier for chain in joined for earlier in chain), spec])
+    return tuple(tuple(chain) for chain in found)
+
+
+def predecessors(spec: CheckSpec, specs: tuple[CheckSpec, ...]) -> tuple[CheckSpec, ...]:
+    """Everything `spec` comes after, directly or not, in running order."""
+    wanted = set(spec.after)
+    for earlier in reversed(ordered(specs)):
+        if earlier.name in wanted:
+            wanted |= set(earlier.after)
+    return tuple(earlier for earlier in ordered(specs) if earlier.name in wanted)

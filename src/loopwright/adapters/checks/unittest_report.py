@@ -1,0 +1,137 @@
+"""Runs `unittest` tests of the current folder and writes a JUnit report, so that tests can be counted.
+
+    python3 unittest_report.py --report FILE discover [-s DIR] [-t DIR] [-p PATTERN]
+    python3 unittest_report.py --report FILE run [-s DIR] [-t DIR] ID…
+
+Standard library only, and started by its path: everything it needs is imported before the folder
+under test comes onto `sys.path`, so that a `unittest.py` lying there replaces nothing.
+"""
+
+from __future__ import annotations
+
+import sys
+
+# The script's own folder is first on the path; its neighbours (`spec.py` …) must not shadow anything either.
+sys.path.pop(0)
+
+import argparse
+import os
+import time
+import traceback
+import unittest
+import unittest.runner
+from types import TracebackType
+from xml.sax.saxutils import quoteattr
+
+_ExcInfo = tuple[type[BaseException], BaseException, TracebackType] | tuple[None, None, None]
+_PRINTABLE_FROM = 32
+_LARGEST_TEXT = 20_000
+
+
+class CountingResult(unittest.TextTestResult):
+    """What happened to each test, by id. A test is counted once it has ended."""
+
+    def __init__(self, *args: object, **kwargs: object) -> None:
+        super().__init__(*args, **kwargs)  # type: ignore[arg-type]
+        self.cases: dict[str, tuple[str, str, str]] = {}
+
+    def _note(self, test: unittest.TestCase, how: str, message: str = "", text: str = "") -> None:
+        held = self.cases.get(test.id())
+        if held is None or held[0] == "passed":
+            self.cases[test.id()] = (how, message, text)
+
+    def addSuccess(self, test: unittest.TestCase) -> None:  # noqa: N802 - unittest's own name
+        super().addSuccess(test)
+        self._note(test, "passed")
+
+    def addFailure(self, test: unittest.TestCase, err: _ExcInfo) -> None:  # noqa: N802 - as above
+        super().addFailure(test, err)
+        self._note(test, "failure", _said(err), _traced(err))
+
+    def addError(self, test: unittest.TestCase, err: _ExcInfo) -> None:  # noqa: N802 - as above
+        super().addError(test, err)
+        self._note(test, "error", _said(err), _traced(err))
+
+    def addSubTest(  # noqa: N802 - as above
+        self, test: unittest.TestCase, subtest: unittest.TestCase, err: _ExcInfo | None
+    ) -> None:
+        super().addSubTest(test, subtest, err)
+        if err is not None:
+            self._note(test, "failure", _said(err), _traced(err))
+
+    def addSkip(self, test: unittest.TestCase, reason: str) -> None:  # noqa: N802 - as above
+        super().addSkip(test, reason)
+        self._note(test, "skipped", reason)
+
+    def addExpectedFailure(self, test: unittest.TestCase, err: _ExcInfo) -> None:  # noqa: N802 - as above
+        super().addExpectedFailure(test, err)
+        self._note(test, "skipped", "failed as expected")
+
+    def addUnexpectedSuccess(self, test: unittest.TestCase) -> None:  # noqa: N802 - as above
+        super().addUnexpectedSuccess(test)
+        self._note(test, "failure", "passed, but was expected to fail")
+
+
+def _said(err: _ExcInfo) -> str:
+    return f"{err[0].__name__}: {err[1]}" if err[0] else "failed"
+
+
+def _traced(err: _ExcInfo) -> str:
+    return "".join(traceback.format_exception(*err))[-_LARGEST_TEXT:]
+
+
+def _xml(text: str) -> str:
+    """`text` as an attribute's value with its quotes; what XML cannot carry becomes `?`."""
+    kept = (c if c in "\t\n" or (ord(c) >= _PRINTABLE_FROM and not 0xD800 <= ord(c) <= 0xDFFF) else "?" for c in text)
+    return quoteattr("".join(kept).replace("\ufffe", "?").replace("\uffff", "?"), {"\n": "&#10;"})
+
+
+def _case(test: str, how: str, message: str, text: str) -> str:
+    classname, _, name = test.rpartition(".")
+    head = f"<testcase classname={_xml(classname)} name={_xml(name)}"
+    if how == "passed":
+        return f"{head}/>"
+    body = _xml(text)[1:-1]
+    return f"{head}><{how} message={_xml(message)}>{body}</{how}></testcase>"
+
+
+def _write(path: str, result: CountingResult, seconds: float) -> None:
+    cases = "\n".join(_case(test, *case) for test, case in result.cases.items())
+    suite = f'<testsuite name="unittest" tests="{len(result.cases)}" time="{seconds:.3f}">\n{cases}\n</testsuite>\n'
+    with open(path, "w", encoding="utf-8") as file:  # noqa: PTH123 - pathlib would be one more import to shadow
+        file.write(f'<?xml version="1.0" encoding="utf-8"?>\n{suite}')
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description="unittest with a JUnit report")
+    parser.add_argument("--report", required=True)
+    parser.add_argument("what", choices=("discover", "run"))
+    parser.add_argument("-s", dest="start", default=".")
+    parser.add_argument("-t", dest="top", default=None)
+    parser.add_argument("-p", dest="pattern", default="test*.py")
+    parser.add_argument("tests", nargs="*")
+    return parser.parse_args()
+
+
+def main() -> int:
+    given = _arguments()
+    sys.path.insert(0, os.path.abspath(given.top or given.start))  # noqa: PTH100 - as in `_write`
+    if given.top is None and given.start != ".":
+        sys.path.insert(1, os.getcwd())  # noqa: PTH109 - as in `_write`
+    loader = unittest.TestLoader()
+    if given.what == "discover":
+        suite = loader.discover(given.start, given.pattern, given.top)
+    else:
+        suite = loader.loadTestsFromNames(given.tests)
+    began = time.monotonic()
+    runner = unittest.runner.TextTestRunner(resultclass=CountingResult)
+    result = runner.run(suite)
+    if not isinstance(result, CountingResult):
+        return 2
+    _write(given.report, result, time.monotonic() - began)
+    return 0 if result.wasSuccessful() else 1
+
+
+if __name__ == "__main__":
+    # `SystemExit` from a test must not look like success: only our own verdict ends the process.
+    sys.exit(main())

@@ -1,0 +1,252 @@
+"""The driver: the only place where a loop meets the world.
+
+Fold the log, ask the machine what it wants, make the intent durable, perform it through a port,
+make the result durable, ask again. First run and resume are the same code: an agent run that was
+in flight is looked up or run anew, and everything else in flight can simply be repeated.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+from typing import get_args
+
+from loopwright.engine.journal import Journal
+from loopwright.engine.nesting import child_outcome, ready_child
+from loopwright.engine.performing import agent_run, perform
+from loopwright.engine.world import Halt, Seen, World
+from loopwright.errors import InvalidTransition, OverBudget, Suspended
+from loopwright.kernel.actions import Action, Ask, AwaitGate, ForPeople, RunAgent, RunLoop, Stop
+from loopwright.kernel.codec import decode, encode
+from loopwright.kernel.events import (
+    AgentFailed,
+    AgentReported,
+    AgentUnavailable,
+    Answer,
+    Cancelled,
+    Ended,
+    Interrupted,
+    Logged,
+    LoopEnded,
+    Paused,
+    Refused,
+    ReportedLate,
+    Said,
+    Started,
+)
+from loopwright.kernel.model import Key, LoopId
+
+_SAID: dict[str, type] = {kind.__name__: kind for kind in get_args(Said)}
+
+
+async def drive(world: World, loop_id: LoopId) -> Halt:
+    """Take the loop as far as it goes: to its end, to a person, or to a limit of the budget."""
+    fence = await world.store.claim(loop_id, world.who)
+    try:
+        loaded = await world.store.load(loop_id)
+        journal = Journal(world.store, world.loops[loaded.row.kind], loaded, fence)
+        return await _Driver(world, journal).run()
+    finally:
+        await world.store.release(loop_id, fence)
+
+
+class _Driver:
+    def __init__(self, world: World, journal: Journal) -> None:
+        self._world, self._journal = world, journal
+        self._tasks: dict[Key, asyncio.Task[Answer]] = {}
+        self._version: int | None = None
+
+    async def run(self) -> Halt:
+        if self._journal.outcome is not None:
+            return Halt(why="ended", outcome=self._journal.outcome)
+        try:
+            await self._recover()
+            while True:
+                if (halt := await self._turn()) is not None:
+                    return halt
+        finally:
+            await self._stop_tasks()
+
+    async def _turn(self) -> Halt | None:
+        """One round: hear people, drop what is no longer wanted, start what is, wait for one answer."""
+        await self._take_inbox()
+        wanted = self._journal.wanted
+        if isinstance(wanted[0], Stop):
+            return await self._finish(wanted[0])
+        await self._drop_unwanted(wanted)
+        try:
+            for action in wanted:
+                await self._launch(action)
+        except Suspended as pause:
+            if not self._tasks:
+                return await self._pause(pause)
+        return await (self._next_answer() if self._tasks else self._ask_people(wanted))
+
+    # --- what was in flight when the last controller went away -----------------------------------
+
+    async def _recover(self) -> None:
+        """An agent's run is paid for: record it if it finished, else run it anew as the same attempt."""
+        for action in self._journal.wanted:
+            flight = self._journal.flight(action.key)
+            if flight is None or not isinstance(action, RunAgent):
+                continue
+            run = agent_run(self._world, self._journal.id, self._journal.loop.name, action, flight.step)
+            answer = await self._world.agent.reconcile(run)
+            if answer is None:
+                await self._record(Interrupted(key=action.key), spend=flight.reserved)
+            else:
+                await self._settle(answer)
+
+    # --- starting and stopping -----------------------------------------------------------------------
+
+    async def _launch(self, action: Action) -> None:
+        if action.key in self._tasks:
+            return
+        if self._journal.flight(action.key) is None:
+            await self._intend(action)
+        if isinstance(action, Ask | AwaitGate):
+            return
+        flight = self._journal.flight(action.key)
+        assert flight is not None  # noqa: S101  # it was just made durable
+        self._tasks[action.key] = asyncio.create_task(self._perform(action, flight.step), name=action.key)
+
+    async def _intend(self, action: Action) -> None:
+        is_agent = isinstance(action, RunAgent)
+        if is_agent:
+            self._refuse_overspending()
+        reserve = self._world.agent.reservation(action.role) if isinstance(action, RunAgent) else 0.0
+        what = getattr(action, "role", "") or getattr(action, "gate", "") or getattr(action, "question", "")
+        started = Started(key=action.key, action=type(action).__name__, what=what, why=action.why)
+        try:
+            await self._record(started, reserve=reserve)
+        except OverBudget as over:
+            raise Suspended("budget", str(over)) from over
+
+    def _refuse_overspending(self) -> None:
+        most, now = self._world.spending, self._journal.now
+        if most.tokens is not None and now.tokens >= most.tokens:
+            raise Suspended("budget", f"{now.tokens} of {most.tokens} tokens are used")
+        if most.seconds is not None and now.seconds >= most.seconds:
+            raise Suspended("time", f"{now.seconds:.0f} of {most.seconds:.0f} seconds of work are used")
+
+    async def _perform(self, action: Action, step: str) -> Answer:
+        if not isinstance(action, RunLoop):
+            return await perform(self._world, self._journal.id, self._journal.loop.name, action, step)
+        child = await ready_child(self._world, self._journal.id, action)
+        halt = await drive(self._world, child)
+        if halt.why == "paused":
+            raise Suspended("budget", halt.detail)
+        return LoopEnded(key=action.key, outcome=child_outcome(child, halt))
+
+    async def _drop_unwanted(self, wanted: tuple[Action, ...]) -> None:
+        keys = {action.key for action in wanted}
+        for flight in self._journal.now.flights:
+            if flight.key in keys:
+                continue
+            task = self._tasks.pop(flight.key, None)
+            answer = await _stopped(task) if task else None
+            if answer is not None:
+                await self._settle(answer)
+            else:
+                await self._record(Cancelled(key=flight.key), spend=flight.reserved)
+
+    async def _stop_tasks(self) -> None:
+        for task in self._tasks.values():
+            task.cancel()
+        await asyncio.gather(*self._tasks.values(), return_exceptions=True)
+
+    # --- hearing ---------------------------------------------------------------------------------------
+
+    async def _next_answer(self) -> Halt | None:
+        done, _ = await asyncio.wait(
+            self._tasks.values(), timeout=self._world.poll, return_when=asyncio.FIRST_COMPLETED
+        )
+        for key in [key for key, task in self._tasks.items() if task in done]:
+            try:
+                answer = self._tasks.pop(key).result()
+            except Suspended as pause:
+                return await self._pause(pause)
+            await self._settle(answer)
+        return None
+
+    async def _settle(self, answer: Answer) -> None:
+        """Record what happened with what it cost. A machine that has moved on does not make it unhappen."""
+        spend = self._cost(answer)
+        try:
+            await self._record(answer, spend=spend)
+        except InvalidTransition:
+            late = ReportedLate(key=answer.key, kind=type(answer).__name__, data=encode(answer))
+            await self._record(late, spend=spend)
+
+    def _cost(self, answer: Answer) -> float:
+        if not isinstance(answer, AgentReported | AgentFailed | AgentUnavailable):
+            return 0.0
+        flight = self._journal.flight(answer.key)
+        reserved = flight.reserved if flight else 0.0
+        return reserved if answer.usage.usd is None else answer.usage.usd
+
+    async def _take_inbox(self) -> None:
+        version = await self._world.store.version()
+        if version == self._version:
+            return
+        self._version = version
+        for item in await self._world.store.inbox(self._journal.id):
+            await self._hear(decode(_SAID[item.kind], item.data), taken=(item.id,))
+
+    async def _hear(self, said: Said, *, taken: tuple[int, ...] = ()) -> None:
+        try:
+            await self._record(said, taken=taken)
+        except InvalidTransition as error:
+            refused = Refused(what=type(said).__name__, why=str(error), by=said.by)
+            await self._record(refused, taken=taken)
+
+    async def _ask_people(self, wanted: tuple[Action, ...]) -> Halt | None:
+        waiting: tuple[ForPeople, ...] = tuple(a for a in wanted if isinstance(a, Ask | AwaitGate))
+        if self._journal.parent is not None:
+            return Halt(why="waiting", waiting=waiting)
+        asking = asyncio.ensure_future(self._world.people.ask(self._journal.id, waiting))
+        try:
+            while not asking.done():
+                await asyncio.wait({asking}, timeout=self._world.poll)
+                if not asking.done() and await self._world.store.version() != self._version:
+                    return None
+            said = asking.result()
+        finally:
+            await _stopped(asking)
+        if said is None:
+            return Halt(why="waiting", waiting=waiting)
+        await self._hear(said)
+        return None
+
+    # --- recording --------------------------------------------------------------------------------------
+
+    async def _record(
+        self, event: Logged, *, reserve: float = 0.0, spend: float = 0.0, taken: tuple[int, ...] = ()
+    ) -> None:
+        status = await self._journal.append(event, reserve=reserve, spend=spend, taken=taken)
+        self._world.observer.recorded(
+            Seen(
+                loop=self._journal.id,
+                kind=self._journal.loop.name,
+                state=self._journal.now.state,
+                event=event,
+                seq=self._journal.length,
+                status=status,
+            )
+        )
+
+    async def _pause(self, pause: Suspended) -> Halt:
+        await self._record(Paused(reason="time" if pause.reason == "time" else "budget", detail=pause.detail))
+        return Halt(why="paused", detail=pause.detail)
+
+    async def _finish(self, stop: Stop) -> Halt:
+        outcome = replace(stop.outcome, loop=self._journal.id)
+        await self._record(Ended(outcome=outcome))
+        return Halt(why="ended", outcome=outcome)
+
+
+async def _stopped(task: asyncio.Future[Answer] | asyncio.Future[Said | None]) -> Answer | None:
+    """Cancel, wait until it is over, and give the answer it had already produced, if any."""
+    task.cancel()
+    (result,) = await asyncio.gather(task, return_exceptions=True)
+    return result if isinstance(result, get_args(Answer)) else None

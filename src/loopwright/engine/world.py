@@ -1,0 +1,78 @@
+"""Everything the engine may touch, handed in as one value, and what it tells those who watch."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal, Protocol
+
+from loopwright.kernel.actions import ForPeople
+from loopwright.kernel.events import Logged
+from loopwright.kernel.machine import Loop
+from loopwright.kernel.model import LoopId, Outcome
+from loopwright.ports.agent import Agent, Update
+from loopwright.ports.checks import Checks
+from loopwright.ports.clock import Clock
+from loopwright.ports.people import People
+from loopwright.ports.store import Status, Store
+from loopwright.ports.workspace import Workspace
+
+AnyLoop = Loop[Any, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Seen:
+    """One recorded event and what the loop looks like after it."""
+
+    loop: LoopId
+    kind: str
+    state: Any
+    event: Logged
+    seq: int
+    status: Status
+
+
+class Observer(Protocol):
+    def recorded(self, seen: Seen) -> None:
+        """Called after the event is durable and before anything else happens. Renders files; must not fail."""
+
+    def progressed(self, update: Update) -> None:
+        """A sign of life of a running step."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spending:
+    """Limits beside money. None: no limit."""
+
+    tokens: int | None = None
+    seconds: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class World:
+    store: Store
+    clock: Clock
+    agent: Agent
+    checks: Checks
+    workspace: Workspace
+    people: People
+    observer: Observer
+    loops: Mapping[str, AnyLoop]
+    who: str
+    protected: tuple[str, ...] = ()
+    spending: Spending = Spending()
+    scratchpad: Callable[[LoopId], Path | None] = lambda _loop: None
+    slots: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(4))
+    poll: float = 0.25  # how often the inbox is looked at while a step runs
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Halt:
+    """Why the driver came back."""
+
+    why: Literal["ended", "waiting", "paused"]
+    outcome: Outcome | None = None
+    waiting: tuple[ForPeople, ...] = ()
+    detail: str = ""

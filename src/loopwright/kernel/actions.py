@@ -1,0 +1,129 @@
+"""What a machine may ask of the world. Every action has a key that names one try of it.
+
+`why` is the reason in plain words; `loop explain` and the log show it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from loopwright.kernel.model import NO_COMMIT, Brief, Change, Cleanup, Commit, Key, LoopId, Outcome
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunAgent:
+    """A maker works in the loop's workspace, brought to `start` first; a judge in a throw-away checkout of it."""
+
+    key: Key
+    role: str
+    brief: Brief
+    start: Commit
+    writes: bool  # makers write; what a judge writes is thrown away
+    needs_verdict: bool = False
+    skill: str = ""
+    workspace: str = ""  # empty: the loop's own
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunChecks:
+    """`names` empty means all configured ones. `approved` names the evidence whose protected changes may run."""
+
+    key: Key
+    commit: Commit
+    base: Commit
+    names: tuple[str, ...] = ()
+    approved: tuple[str, ...] = ()
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunLoop:
+    """Start a child, or go on with `child` after telling it to continue `grant` more."""
+
+    key: Key
+    kind: str
+    params: str  # JSON
+    child: LoopId = LoopId("")
+    grant: int = 0
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Option:
+    choice: str
+    label: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ask:
+    key: Key
+    question: str
+    options: tuple[Option, ...] = ()
+    free_text: bool = False
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AwaitGate:
+    """Open until a person decides. It does not hold up other actions in flight."""
+
+    key: Key
+    gate: str
+    commit: Commit
+    evidence: str
+    because: tuple[Change, ...]
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Checkpoint:
+    """Record the workspace's files as a commit that stays reachable for ever."""
+
+    key: Key
+    label: str
+    parent: Commit
+    base: Commit
+    workspace: str = ""
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Integrate:
+    """Land a commit's tree on the loop's branch and then, if there is a `target`, on that branch too."""
+
+    key: Key
+    commit: Commit
+    base: Commit
+    message: str
+    branch: str = ""  # empty: the loop's own
+    target: str = ""  # a full ref; empty: leave the result on its branch
+    verified: bool = True  # false: accepted by a person with known faults, so nothing is checked again
+    approved: tuple[str, ...] = ()
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CleanUp:
+    key: Key
+    choice: Cleanup
+    base: Commit = NO_COMMIT
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WaitUntil:
+    key: Key
+    when: float  # seconds since the epoch
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stop:
+    outcome: Outcome
+    key: Key = Key("stop")
+    why: str = ""
+
+
+Action = RunAgent | RunChecks | RunLoop | Ask | AwaitGate | Checkpoint | Integrate | CleanUp | WaitUntil | Stop
+ForPeople = Ask | AwaitGate

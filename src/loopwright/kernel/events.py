@@ -1,0 +1,240 @@
+"""What may have happened. The log is a list of these, and the log is the truth.
+
+Three families: answers to an action (they carry its key), what people say (from the inbox),
+and the engine's own bookkeeping, which is never shown to `apply`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from loopwright.kernel.model import (
+    AgentReport,
+    Blob,
+    Change,
+    CheckResult,
+    Cleanup,
+    Commit,
+    Finding,
+    Key,
+    Outcome,
+    Tree,
+    Usage,
+)
+
+# --- answers to actions ---------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentReported:
+    key: Key
+    report: AgentReport
+    usage: Usage = Usage()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentFailed:
+    """No usable report. `garbled` gets one request to repair, `crashed` one free respawn."""
+
+    key: Key
+    reason: Literal["crashed", "timed_out", "idle", "garbled", "needs_person"]
+    detail: str = ""
+    usage: Usage = Usage()
+    transcript: Blob = Blob("")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentUnavailable:
+    """A rate limit, an overload, a lost network: try again then. Not an attempt."""
+
+    key: Key
+    until: float
+    detail: str = ""
+    usage: Usage = Usage()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChecksReported:
+    """`findings` are what the change itself gives away: cheating, shadowing, fewer tests than the base."""
+
+    key: Key
+    tree: Tree
+    results: tuple[CheckResult, ...]
+    findings: tuple[Finding, ...] = ()
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Checkpointed:
+    key: Key
+    commit: Commit
+    tree: Tree
+    files: int = 0  # paths changed against the base
+    protected: tuple[Change, ...] = ()
+    evidence: str = ""  # digest of `protected`: what an approval is bound to
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Integrated:
+    key: Key
+    branch: str
+    commit: Commit
+    merged_into: str = ""
+    note: str = ""  # why it was left on its branch, and the command that takes it
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IntegrationRefused:
+    """The merged tree did not pass, or could not be made."""
+
+    key: Key
+    reason: Literal["conflict", "checks", "moved", "dirty"]
+    detail: str = ""
+    findings: tuple[Finding, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoopEnded:
+    key: Key
+    outcome: Outcome
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CleanedUp:
+    key: Key
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TimeReached:
+    key: Key
+
+
+# --- what people say --------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answered:
+    key: Key
+    choice: str
+    count: int = 0
+    text: str = ""
+    merge: bool = False
+    by: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GateDecided:
+    key: Key
+    gate: str
+    approved: bool
+    evidence: str
+    reason: str = ""
+    by: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CancelRequested:
+    cleanup: Cleanup = Cleanup.KEEP_EVERYTHING
+    by: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BudgetChanged:
+    usd: float
+    by: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConfigChanged:
+    """The person's loop.toml, taken in on resume. `limits` is the loop's own table as JSON."""
+
+    digest: str
+    settings: str
+    limits: str = "{}"
+    by: str = ""
+
+
+# --- the engine's own bookkeeping ----------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Created:
+    """The first event of every loop. `settings` is the configuration the run is pinned to; a child has its root's."""
+
+    kind: str
+    params: str
+    settings: str = ""
+    by: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Started:
+    """The intent, durable before anything happens."""
+
+    key: Key
+    action: str
+    what: str = ""
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cancelled:
+    """Was in flight, is no longer wanted: killed and settled."""
+
+    key: Key
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Interrupted:
+    """Was in flight when its controller went away; it will be done again as the same try."""
+
+    key: Key
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReportedLate:
+    """An effect that was performed but came too late for the machine. Kept with its cost."""
+
+    key: Key
+    kind: str
+    data: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Paused:
+    reason: Literal["budget", "time", "resources"]
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Refused:
+    """Somebody asked for what the state does not allow; kept so that attempts to cheat are seen."""
+
+    what: str
+    why: str
+    by: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ended:
+    outcome: Outcome
+
+
+Answer = (
+    AgentReported
+    | AgentFailed
+    | AgentUnavailable
+    | ChecksReported
+    | Checkpointed
+    | Integrated
+    | IntegrationRefused
+    | LoopEnded
+    | CleanedUp
+    | TimeReached
+)
+Said = Answered | GateDecided | CancelRequested | BudgetChanged | ConfigChanged
+Event = Answer | Said
+Bookkeeping = Created | Started | Cancelled | Interrupted | ReportedLate | Paused | Refused | Ended
+Logged = Event | Bookkeeping

@@ -1,0 +1,75 @@
+"""The life of each finding over the attempts: new, open, resolved, reopened.
+
+Only the source that reported a finding can resolve it: a skipped test run says nothing about
+test failures, and a review says nothing about them either.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+from loopwright.kernel.model import Finding
+
+Source = str  # "review", "tests", or a gate's name
+
+
+class Standing(StrEnum):
+    NEW = "new"
+    OPEN = "open"
+    RESOLVED = "resolved"
+    REOPENED = "reopened"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    finding: Finding
+    source: Source
+    standing: Standing
+    first: int  # attempt in which it was first seen
+    last: int
+    streak: int  # judgements in a row, of its source, in which it was seen
+
+
+Ledger = tuple[Entry, ...]
+
+
+def record(ledger: Ledger, source: Source, found: tuple[Finding, ...], attempt: int) -> Ledger:
+    """The ledger after one judgement by `source`."""
+    seen = {finding.fingerprint: finding for finding in found}
+    known = {entry.finding.fingerprint for entry in ledger if entry.source == source}
+    kept = tuple(_after(entry, seen, attempt) if entry.source == source else entry for entry in ledger)
+    fresh = tuple(
+        Entry(finding=finding, source=source, standing=Standing.NEW, first=attempt, last=attempt, streak=1)
+        for mark, finding in seen.items()
+        if mark not in known
+    )
+    return kept + fresh
+
+
+def _after(entry: Entry, seen: dict[str, Finding], attempt: int) -> Entry:
+    found = seen.get(entry.finding.fingerprint)
+    if found is None:
+        return replace(entry, standing=Standing.RESOLVED, streak=0)
+    if entry.standing is Standing.RESOLVED:
+        # What comes back after it was gone is worse than what never left.
+        worse = replace(found, severity=min(entry.finding.severity.raised(), found.severity, key=lambda s: s.rank))
+        return replace(entry, finding=worse, standing=Standing.REOPENED, last=attempt, streak=1)
+    standing = Standing.REOPENED if entry.standing is Standing.REOPENED else Standing.OPEN
+    worst = min(entry.finding.severity, found.severity, key=lambda s: s.rank)
+    kept = found if standing is Standing.OPEN else replace(found, severity=worst)
+    return replace(entry, finding=kept, standing=standing, last=attempt, streak=entry.streak + 1)
+
+
+def unresolved(ledger: Ledger, source: Source | None = None) -> tuple[Finding, ...]:
+    """What is still wrong, worst first."""
+    held = [e.finding for e in ledger if e.standing is not Standing.RESOLVED and source in (None, e.source)]
+    return tuple(sorted(held, key=lambda finding: finding.severity.rank))
+
+
+def resolved(ledger: Ledger) -> tuple[Finding, ...]:
+    return tuple(entry.finding for entry in ledger if entry.standing is Standing.RESOLVED)
+
+
+def longest_streak(ledger: Ledger, source: Source) -> int:
+    return max((entry.streak for entry in ledger if entry.source == source), default=0)

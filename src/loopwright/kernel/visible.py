@@ -1,0 +1,42 @@
+"""Making text harmless to look at: what an agent or a check printed never steers a terminal, a page or a reader.
+
+Control characters, escape sequences, bidirectional overrides, zero-width and other invisible
+characters come out as visible escapes (`\\x1b`, `\\u202e`). Line ends and tabs stay.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+
+_KEPT = frozenset("\n\t")
+_INVISIBLE = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
+# Letters and marks by category, yet drawn as nothing: Hangul fillers, Khmer inherent vowels, the braille blank,
+# the grapheme joiner and the variation selectors.
+_BLANK = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0") | frozenset(
+    chr(code)
+    for first, last in ((0x180B, 0x180F), (0xFE00, 0xFE0F), (0xE0100, 0xE01EF))
+    for code in range(first, last + 1)
+)
+
+
+def visible(text: str) -> str:
+    """The text with everything invisible written out. Plain text comes back as it is."""
+    if text.isascii() and text.isprintable():
+        return text
+    return "".join(char if is_harmless(char) else _written_out(char) for char in text.replace("\r\n", "\n"))
+
+
+def visible_bytes(data: bytes) -> str:
+    """As `visible`, for raw output: bytes that are not UTF-8 appear as `\\xff`."""
+    return visible(data.decode("utf-8", "backslashreplace"))
+
+
+def is_harmless(char: str) -> bool:
+    return char in _KEPT or (unicodedata.category(char) not in _INVISIBLE and char not in _BLANK)
+
+
+def _written_out(char: str) -> str:
+    code = ord(char)
+    if code <= 0xFF:
+        return f"\\x{code:02x}"
+    return f"\\u{code:04x}" if code <= 0xFFFF else f"\\U{code:08x}"

@@ -1,0 +1,76 @@
+"""What a person's answer does: continue, accept, history, cancel, revise; or the answer to a question."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from loopwright.errors import InvalidTransition
+from loopwright.kernel.events import Answered
+from loopwright.kernel.limits import Allowance, grant
+from loopwright.kernel.model import Cleanup
+from loopwright.loops.feedback.decide import CONTINUE_BY_DEFAULT
+from loopwright.loops.feedback.state import Feedback, Phase, best_iteration, counts
+
+
+def answered(state: Feedback, event: Answered) -> Feedback:
+    if event.choice == "cancel":
+        return replace(_fresh(state, Phase.CLEAN_UP), cancel=state.cancel or Cleanup.KEEP_EVERYTHING)
+    if state.phase is Phase.CLARIFY:
+        return _clarified(state, event)
+    match event.choice:
+        case "continue":
+            return _continued(state, event)
+        case "accept":
+            return _accepted(state, event)
+        case "history":
+            return replace(state, asked=state.asked + 1)
+        case "revise":
+            return _revised(state, event)
+        case _:
+            raise InvalidTransition(state.phase, "Answered", f"{event.choice!r} is not one of the options")
+
+
+def _fresh(state: Feedback, phase: Phase) -> Feedback:
+    return replace(state, phase=phase, respawned=False, repaired=False, repair="", until=None)
+
+
+def _clarified(state: Feedback, event: Answered) -> Feedback:
+    said = event.text.strip() or (event.choice if event.choice != "answer" else "")
+    if not said:
+        raise InvalidTransition(state.phase, "Answered", "the answer is empty")
+    answers = (*state.answers, f"{state.question}\n→ {said}")
+    return replace(_fresh(state, Phase.IMPLEMENT), answers=answers, question="", tries=state.tries + 1)
+
+
+def _continued(state: Feedback, event: Answered) -> Feedback:
+    """Grants, never resets: the counts go on from where they are."""
+    if event.count < 0:
+        raise InvalidTransition(state.phase, "Answered", "continue needs a positive number")
+    allowance = grant(state.allowance, counts(state), event.count or CONTINUE_BY_DEFAULT)
+    told = (*state.answers, event.text) if event.text else state.answers
+    return replace(_fresh(state, Phase.IMPLEMENT), allowance=allowance, reasons=(), answers=told, tries=state.tries + 1)
+
+
+def _accepted(state: Feedback, event: Answered) -> Feedback:
+    if best_iteration(state.past) is None:
+        raise InvalidTransition(state.phase, "Answered", "no attempt left anything to accept")
+    plan = replace(state.plan, merge=event.merge)
+    return replace(_fresh(state, Phase.LAND), plan=plan, accepted=True)
+
+
+def _revised(state: Feedback, event: Answered) -> Feedback:
+    """The one thing that resets a counter: new guidance, with a reason, by a person."""
+    if not event.text.strip():
+        raise InvalidTransition(state.phase, "Answered", "revise needs the new guidance as text")
+    used = len(state.past)
+    full = Allowance.of(state.plan.limits)
+    return replace(
+        _fresh(state, Phase.IMPLEMENT),
+        allowance=replace(full, iterations=used + full.iterations),
+        review_failures=0,
+        test_failures=0,
+        ledger=tuple(replace(entry, streak=0) for entry in state.ledger),
+        reasons=(),
+        answers=(*state.answers, event.text),
+        tries=state.tries + 1,
+    )

@@ -1,0 +1,57 @@
+"""The tight feedback loop as one value.
+
+| phase            | asks for                    | on success        | otherwise                                     |
+|------------------|-----------------------------|-------------------|-----------------------------------------------|
+| IMPLEMENT        | developer                   | CHECKPOINT        | CLARIFY, ESCALATED, next iteration            |
+| CHECKPOINT       | checkpoint                  | REVIEW            | next iteration when nothing was changed       |
+| REVIEW           | reviewer                    | ADD_TESTS or TEST | next iteration (NOT_COMPLIANT), tests skipped |
+| ADD_TESTS        | tester, if one is named     | CHECKPOINT_TESTS  | TEST                                          |
+| CHECKPOINT_TESTS | checkpoint                  | TEST              | -                                             |
+| TEST             | checks                      | LAND or GATE      | next iteration (FAIL)                         |
+| GATE             | a person, on protected files| TEST              | next iteration                                |
+| LAND             | integrate                   | DONE              | ESCALATED                                     |
+| CLARIFY          | a person                    | IMPLEMENT         | CLEAN_UP                                      |
+| ESCALATED        | a person                    | IMPLEMENT or LAND | CLEAN_UP                                      |
+| CLEAN_UP         | clean up                    | DONE              | -                                             |
+| DONE             | stop                        | -                 | -                                             |
+
+The next iteration is IMPLEMENT, or ESCALATED when a limit is reached. CancelRequested leads to
+CLEAN_UP from everywhere but LAND, where exactly one of landing and cancelling happens.
+"""
+
+from __future__ import annotations
+
+from loopwright.kernel.ledger import unresolved
+from loopwright.kernel.machine import Loop, Standpoint
+from loopwright.loops.feedback.apply import apply
+from loopwright.loops.feedback.decide import decide
+from loopwright.loops.feedback.state import Feedback, FeedbackParams, counts, start
+
+
+def stand(state: Feedback) -> Standpoint:
+    now, most = counts(state), state.allowance
+    return Standpoint(
+        state=state.phase.value,
+        attempt=state.current.number,
+        limit=most.iterations,
+        failures=len(state.past),
+        findings=unresolved(state.ledger),
+        lines=(
+            f"iterations used: {now.iterations} of {most.iterations}",
+            f"reviews failed in a row: {now.review_failures} of {most.review_failures}",
+            f"test runs failed in a row: {now.test_failures} of {most.test_failures}",
+            f"the same review issue in a row: {now.same_review} of {most.same_review}",
+            f"the same test failure in a row: {now.same_test} of {most.same_test}",
+        ),
+    )
+
+
+FEEDBACK: Loop[FeedbackParams, Feedback] = Loop(
+    name="feedback",
+    params=FeedbackParams,
+    state=Feedback,
+    start=start,
+    decide=decide,
+    apply=apply,
+    stand=stand,
+)

@@ -1,0 +1,84 @@
+"""Files under version control: where agents edit, how attempts are kept, how results land."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, Protocol
+
+from loopwright.kernel.model import Change, Cleanup, Commit, LoopId, Tree
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Snapshot:
+    commit: Commit
+    tree: Tree
+    changes: tuple[Change, ...]  # against the base
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Merge:
+    """A merge made in objects only. `tree` is empty when the two sides conflict."""
+
+    onto: Commit  # where the target stood
+    commit: Commit
+    tree: Tree
+    conflicts: tuple[str, ...] = ()
+    fast_forward: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Moved:
+    """`done`, or why the branch was left where it is."""
+
+    how: Literal["done", "moved", "dirty"]
+    detail: str = ""
+
+
+class Workspace(Protocol):
+    """Never touches the person's index or checked-out files, but for `advance` on a clean checked-out branch.
+
+    Every method is safe to repeat with the same arguments. All may raise `VcsFailed`.
+    """
+
+    async def prepare(self, loop: LoopId, name: str, at: Commit, step: str) -> Path:
+        """The workspace with exactly the files of `at` (ignored files stay). Made, set up and repaired as needed.
+
+        What else it held is first kept as a commit under the loop's refs.
+        """
+
+    async def checkout(self, loop: LoopId, at: Commit, step: str) -> Path:
+        """A throw-away folder with the files of `at` and a git history of its own, for a judge."""
+
+    async def discard(self, folder: Path) -> None:
+        """Remove a throw-away folder. Harmless when it is gone."""
+
+    async def snapshot(
+        self, loop: LoopId, name: str, label: str, *, parent: Commit, base: Commit, step: str
+    ) -> Snapshot:
+        """Record the workspace's files under `refs/loopwright/<loop>/<label>`.
+
+        The same `step` again returns the commit already made.
+        """
+
+    async def diff(self, base: Commit, commit: Commit, *, limit: int) -> str:
+        """The change as text, at most `limit` characters."""
+
+    async def tree(self, commit: Commit) -> Tree: ...
+
+    async def land(
+        self, loop: LoopId, branch: str, commit: Commit, *, base: Commit, message: str, step: str
+    ) -> Snapshot:
+        """One commit on `base` with the tree of `commit`, on the loop's branch. Safe to repeat."""
+
+    async def branch(self, loop: LoopId) -> str:
+        """The short name of the loop's own branch: `loop/<id>`, or `loopwright/<id>` where that cannot be."""
+
+    async def merge(self, commit: Commit, target: str, *, message: str, step: str) -> Merge:
+        """`commit` merged into where `target` stands now, in objects; nothing moves."""
+
+    async def advance(self, target: str, onto: Commit, commit: Commit) -> Moved:
+        """Move `target` from `onto` to `commit` by compare-and-swap; checked out and clean: with its files."""
+
+    async def clean_up(self, loop: LoopId, choice: Cleanup) -> None:
+        """Remove what the choice says. Attempt refs stay, always."""

@@ -1,0 +1,38 @@
+import os
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import compare_with_file
+from tests.repository import Repository
+
+
+def test_golden_shows_the_difference(tmp_path: Path) -> None:
+    file = tmp_path / "page.txt"
+    file.write_text("one\ntwo\n")
+    with pytest.raises(pytest.fail.Exception, match=r"(?s)page\.txt differs.*-two\n\+three"):
+        compare_with_file(file, "one\nthree\n", update=False)
+
+
+def test_golden_asks_for_a_file_that_is_missing(tmp_path: Path) -> None:
+    with pytest.raises(pytest.fail.Exception, match="does not exist"):
+        compare_with_file(tmp_path / "none.txt", "one\n", update=False)
+
+
+def test_update_golden_writes_the_file_that_the_next_run_accepts(tmp_path: Path) -> None:
+    file = tmp_path / "deep" / "page.txt"
+    compare_with_file(file, "one\n", update=True)
+    compare_with_file(file, "one\n", update=False)
+    assert file.read_text() == "one\n"
+
+
+def test_the_person_who_runs_the_tests_is_not_seen(repo: Repository) -> None:
+    assert list(Path(os.environ["HOME"]).iterdir()) == []
+    assert repo.git("log", "--format=%an <%ae> %s") == "Test Person <person@example.com> Begin"
+    assert repo.git("branch", "--show-current") == "main"
+
+
+def test_a_repository_commits_what_was_written(repo: Repository) -> None:
+    repo.write("src/a.py", "A = 1\n")
+    commit = repo.commit("Add a")
+    assert repo.git("show", "--format=%H %s", "--name-only", "HEAD").split() == [commit, "Add", "a", "src/a.py"]

@@ -1,0 +1,256 @@
+"""The walls of the house. Each wall is seen red on a bad sample, then the project is held to it."""
+
+import subprocess
+import sys
+import tomllib
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+import loopwright
+from tests import house
+
+ROOT = Path(__file__).parent.parent
+SRC = ROOT / "src"
+PACKAGE = SRC / "loopwright"
+
+FILE_WALL, TEST_FILE_WALL, FUNCTION_WALL, SHORT_FUNCTION = 400, 500, 50, 30
+SHORT_SHARE = 0.95
+PURE_LAYERS = ("errors.py", "config.py", "kernel/", "loops/", "ports/", "engine/", "projections/")
+MAY_CATCH_EVERYTHING = ("loopwright/engine/", "loopwright/cli/main.py")
+MAY_READ_ENVIRONMENT = ("loopwright/cli/", "loopwright/hook.py")
+
+# Each entry has a reason and leaves when its file no longer needs it. Nothing is added: the code changes instead.
+ENVIRONMENT_EXCEPTIONS = {
+    "loopwright/adapters/supervisor.py": "it starts every step, and hands on the allowed part of its environment",
+}
+
+
+@cache
+def sources() -> dict[str, str]:
+    return {file.relative_to(SRC).as_posix(): file.read_text() for file in sorted(PACKAGE.rglob("*.py"))}
+
+
+@cache
+def sources_of_tests() -> dict[str, str]:
+    return {f.relative_to(ROOT).as_posix(): f.read_text() for f in sorted((ROOT / "tests").rglob("*.py"))}
+
+
+def read(name: str) -> str:
+    return (ROOT / name).read_text()
+
+
+def pyproject() -> dict[str, dict[str, list[str]]]:
+    return tomllib.loads(read("pyproject.toml"))
+
+
+# Size
+
+
+def test_a_function_is_measured_from_def_to_its_last_line() -> None:
+    sample = "@cache\ndef f():\n    x = 1\n    return x\n\nasync def g(): ...\n"
+    assert house.function_lengths(sample) == {"f:2": 3, "g:6": 1}
+
+
+def test_the_share_of_short_functions() -> None:
+    assert house.share_within([10, 30, 31, 50], 30) == 0.5
+    assert house.share_within([], 30) == 1.0
+
+
+def test_no_file_is_longer_than_the_wall() -> None:
+    lengths = {path: len(text.splitlines()) for path, text in (sources() | sources_of_tests()).items()}
+    walls = {path: TEST_FILE_WALL if path.startswith("tests/") else FILE_WALL for path in lengths}
+    assert {path: length for path, length in lengths.items() if length > walls[path]} == {}
+
+
+def test_no_function_is_longer_than_the_wall() -> None:
+    found = {
+        f"{path}:{name}": length
+        for path, text in (sources() | sources_of_tests()).items()
+        for name, length in house.function_lengths(text).items()
+        if length > FUNCTION_WALL
+    }
+    assert found == {}
+
+
+def test_nearly_all_functions_are_short() -> None:
+    lengths = [length for text in sources().values() for length in house.function_lengths(text).values()]
+    assert house.share_within(lengths, SHORT_FUNCTION) >= SHORT_SHARE
+
+
+def test_the_public_door_is_short_and_the_other_doors_are_empty() -> None:
+    doors = {path: text for path, text in sources().items() if path.endswith("__init__.py")}
+    assert len(doors.pop("loopwright/__init__.py").splitlines()) <= 40
+    assert [path for path, text in doors.items() if text] == []
+
+
+def test_opening_the_public_door_loads_nothing_behind_it() -> None:
+    program = "import loopwright, sys; print([name for name in sys.modules if name.startswith('loopwright.')])"
+    assert subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout == "[]\n"
+
+
+def test_the_public_door_shows_its_names_and_no_others() -> None:
+    assert dir(loopwright) == ["Check", "Feedback", "Outcome", "__version__", "run"]
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        loopwright.nothing  # noqa: B018 - the access is the test
+
+
+# Names
+
+
+@pytest.mark.parametrize("path", ["loopwright/utils.py", "loopwright/common/text.py", "loopwright/store_manager.py"])
+def test_a_name_without_a_concept_is_found(path: str) -> None:
+    assert len(house.banned_names(path)) == 1
+
+
+def test_a_name_that_only_contains_a_banned_one_is_fine() -> None:
+    assert house.banned_names("loopwright/database.py") == []
+
+
+def test_every_module_is_named_after_its_concept() -> None:
+    assert [path for path in sources() | sources_of_tests() if house.banned_names(path)] == []
+
+
+# Imports
+
+
+def test_a_cycle_is_found_inside_a_function_and_under_type_checking() -> None:
+    samples = {
+        "p/__init__.py": "",
+        "p/a.py": "def f():\n    from p import b\n",
+        "p/b.py": "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from p.c import C\n",
+        "p/c.py": "import p.a\nclass C: ...\n",
+        "p/d.py": "import p.a\nimport os\n",
+    }
+    assert house.find_cycle(house.import_graph(samples)) == ["p.a", "p.b", "p.c", "p.a"]
+
+
+def test_a_graph_without_a_cycle_has_none() -> None:
+    assert house.find_cycle({"a": {"b", "c"}, "b": {"c"}, "c": set()}) == []
+
+
+def test_no_module_takes_part_in_a_cycle() -> None:
+    assert house.find_cycle(house.import_graph(sources())) == []
+
+
+def test_a_third_party_import_is_found() -> None:
+    sample = "import os.path\nimport loopwright.errors\ndef f():\n    from rich.live import Live\n"
+    assert house.outside_stdlib(sample, frozenset({"loopwright"})) == ["rich"]
+    assert house.outside_stdlib(sample) == ["loopwright", "rich"]
+
+
+def test_nothing_below_the_adapters_needs_a_third_party() -> None:
+    below = {p: t for p, t in sources().items() if p.removeprefix("loopwright/").startswith(PURE_LAYERS)}
+    found = {path: house.outside_stdlib(text, frozenset({"loopwright"})) for path, text in below.items()}
+    assert {path: names for path, names in found.items() if names} == {}
+
+
+def test_the_hook_needs_only_the_standard_library() -> None:
+    assert house.outside_stdlib(sources().get("loopwright/hook.py", "")) == []
+
+
+# Habits
+
+
+@pytest.mark.parametrize(
+    "clause",
+    ["except Exception:", "except:", "except (ValueError, Exception) as e:", "except builtins.BaseException:"],
+)
+def test_catching_everything_is_found(clause: str) -> None:
+    assert house.broad_excepts(f"try:\n    f()\n{clause}\n    pass\n") == [3]
+
+
+def test_suppressing_everything_is_found() -> None:
+    assert house.broad_excepts("with contextlib.suppress(Exception):\n    f()\n") == [1]
+    assert house.broad_excepts("try:\n    f()\nexcept (OSError, ExceptionGroup):\n    pass\n") == []
+
+
+def test_only_the_task_boundary_and_the_command_line_catch_everything() -> None:
+    others = {path: text for path, text in sources().items() if not path.startswith(MAY_CATCH_EVERYTHING)}
+    assert {path: lines for path, text in others.items() if (lines := house.broad_excepts(text))} == {}
+
+
+@pytest.mark.parametrize("line", ["os.environ['A']", "x = os.getenv('A')", "from os import environ"])
+def test_a_read_of_the_environment_is_found(line: str) -> None:
+    assert house.environment_reads(f"import os\n{line}\n") == [2]
+
+
+def test_a_word_that_only_looks_like_the_environment_is_fine() -> None:
+    assert house.environment_reads("step.environ\nos.getcwd()\nenviron = {}\n") == []
+
+
+def test_only_the_command_line_reads_the_environment() -> None:
+    below = {path: text for path, text in sources().items() if not path.startswith(MAY_READ_ENVIRONMENT)}
+    assert {path for path, text in below.items() if house.environment_reads(text)} <= ENVIRONMENT_EXCEPTIONS.keys()
+
+
+@pytest.mark.parametrize("path", ENVIRONMENT_EXCEPTIONS)
+def test_every_exception_is_still_needed(path: str) -> None:
+    assert house.environment_reads(sources().get(path, "")), f"{path} needs its exception no longer: take it out"
+
+
+@pytest.mark.parametrize("call", ["run('a', shell=True)", "Popen(a, shell=flag)", "create_subprocess_shell('a')"])
+def test_a_shell_is_found(call: str) -> None:
+    assert house.shell_lines(f"{call}\nrun(['a'], shell=False)\n") == [1]
+
+
+def test_no_shell_anywhere() -> None:
+    assert {
+        path: lines for path, text in (sources() | sources_of_tests()).items() if (lines := house.shell_lines(text))
+    } == {}
+
+
+@pytest.mark.parametrize("sql", ["f'SELECT {x}'", "'SELECT ' + x", "'SELECT %s' % x", "'SELECT {}'.format(x)"])
+def test_sql_put_together_from_values_is_found(sql: str) -> None:
+    assert house.made_up_sql(f"db.execute({sql})\ndb.execute('SELECT ?', (x,))\n") == [1]
+
+
+def test_no_sql_is_put_together_from_values() -> None:
+    assert {path: lines for path, text in sources().items() if (lines := house.made_up_sql(text))} == {}
+
+
+# Pages
+
+
+def test_commands_and_recipes_are_read_from_their_files() -> None:
+    justfile = "set x := true\nworkers := '2'\n# note: this\ncheck: lint types\ntest *args:\n    pytest\n@fmt:\n"
+    page = "Run `./run test -k a`, then:\n\n    ./run nothing\n$ ./run check\n`./run <recipe>` `./run --list`\n"
+    assert house.recipes(justfile) == {"check", "test", "fmt"}
+    assert house.run_commands(page) == ["test", "nothing", "check"]
+
+
+@pytest.mark.parametrize("page", ["AGENTS.md", "CONTRIBUTING.md", "README.md", ".ci/run", ".pre-commit-config.yaml"])
+def test_every_command_on_a_page_is_a_recipe(page: str) -> None:
+    commands = house.run_commands(read(page).replace("entry: ", "").replace("exec ", "\n"))
+    assert commands
+    assert set(commands) <= house.recipes(read("justfile"))
+
+
+def test_the_readme_begins_with_the_demo_and_the_check_that_ci_runs() -> None:
+    assert house.run_commands(read("README.md"))[:2] == ["demo", "check"]
+    assert read(".ci/run").rstrip().endswith("&& exec ./run check")
+
+
+def test_agents_md_fits_on_a_page() -> None:
+    assert len(read("AGENTS.md").splitlines()) < 80
+
+
+@pytest.mark.parametrize("requirement", ["Apsw>=3.51", "apsw [x] ; python_version > '3'", "apsw"])
+def test_the_name_of_a_dependency(requirement: str) -> None:
+    assert house.dependency_name(requirement) == "apsw"
+
+
+def test_every_dependency_has_its_reason() -> None:
+    project = pyproject()
+    wanted = [*project["project"]["dependencies"], *project["dependency-groups"]["dev"]]
+    page = read("docs/decisions/002-dependencies.md")
+    assert [name for name in map(house.dependency_name, wanted) if f"`{name}`" not in page] == []
+
+
+def test_the_lock_file_knows_every_dependency() -> None:
+    (own,) = (package for package in tomllib.loads(read("uv.lock"))["package"] if package["name"] == "loopwright")
+    locked = [*own["metadata"]["requires-dist"], *own["metadata"]["requires-dev"]["dev"]]
+    project = pyproject()
+    wanted = [*project["project"]["dependencies"], *project["dependency-groups"]["dev"]]
+    assert sorted(r["name"] + r.get("specifier", "") for r in locked) == sorted(wanted)
