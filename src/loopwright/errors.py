@@ -104,6 +104,20 @@ class VcsFailed(PortError):
         super().__init__(f"`{command}` failed: {lines[-1] if lines else 'no message'}")
 
 
+class SetupFailed(PortError):
+    """A command or file of `[workspace]` in loop.toml did not work."""
+
+    port = "workspace"
+
+    def __init__(self, command: str, tail: str) -> None:
+        self.command, self.tail = command, tail
+        lines = [line for line in tail.strip().splitlines() if line.strip()]
+        super().__init__(
+            f"preparing the workspace with `{command}` failed: {lines[-1] if lines else 'no message'};"
+            " fix [workspace] in loop.toml"
+        )
+
+
 class StoreConflict(PortError):
     """Somebody else wrote first, or this writer's fence is old."""
 

@@ -7,6 +7,7 @@ is cancelled and the cancellation comes through, no process of the step is alive
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import json
 import os
 import secrets
@@ -17,10 +18,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from loopwright.adapters import supervisor
-from loopwright.kernel.visible import visible
+from loopwright.adapters.processes import end_all
+from loopwright.kernel.visible import visible, visible_bytes
 
 MIB = 1 << 20
+SUPERVISOR = Path(__file__).with_name("supervisor.py")
 Reason = Literal["exited", "wall", "idle", "cancelled", "not_found", "controller_gone"]
 StepWatch = Callable[[str, int], None]  # the last line of output, and how many bytes there were so far
 
@@ -72,10 +74,17 @@ async def run_step(spec: StepSpec, watch: StepWatch | None = None) -> StepEnded:
         ended = await _listen(process, watch)
     finally:
         if process.returncode != 0:  # killed, or it broke: nobody else ends what it started
-            supervisor.end_all(step)
+            end_all(step)
     if ended is not None and ended.get("step") == step:
         return _ended(spec.folder, ended)
-    return _unsupervised(spec.folder, asyncio.get_running_loop().time() - began)
+    return _unsupervised(spec.folder, process.returncode, asyncio.get_running_loop().time() - began)
+
+
+def lock_of(root: Path, workspace: Path) -> Path:
+    """The lock that whoever works in `workspace` holds: a step at a time, and none beside a dead one's leftovers."""
+    folder = root / ".loop" / "locks"
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder / f"{hashlib.sha256(os.fsencode(os.path.realpath(workspace))).hexdigest()[:20]}.lock"
 
 
 def finished_step(folder: Path) -> StepEnded | None:
@@ -88,7 +97,7 @@ def finished_step(folder: Path) -> StepEnded | None:
 
 
 async def _start(spec: StepSpec, step: str) -> asyncio.subprocess.Process:
-    script = (sys.executable, "-I", "-S", supervisor.__file__)
+    script = (sys.executable, "-I", "-S", str(SUPERVISOR))
     with (spec.folder / "supervisor.err").open("wb") as errors:
         process = await asyncio.create_subprocess_exec(
             *script,
@@ -144,6 +153,8 @@ async def _listen(process: asyncio.subprocess.Process, watch: StepWatch | None) 
 
 
 def _heard(line: bytes, watch: StepWatch | None) -> dict[str, Any] | None:
+    if not line.endswith(b"\n"):
+        return None  # the supervisor was killed in mid-word
     message = json.loads(line)
     if "ended" in message:
         ended: dict[str, Any] = message["ended"]
@@ -181,8 +192,9 @@ def _ended(folder: Path, data: Mapping[str, Any]) -> StepEnded:
     )
 
 
-def _unsupervised(folder: Path, seconds: float) -> StepEnded:
-    """The supervisor itself was killed: the command died with it, by the same signal as far as anyone can say."""
+def _unsupervised(folder: Path, code: int | None, seconds: float) -> StepEnded:
+    """The supervisor was killed or broke. The command died with it, by SIGKILL; what it said is where it said it."""
+    said = visible_bytes((folder / "supervisor.err").read_bytes()[-2000:]).strip().rpartition("\n")[2]
     sizes = [path.stat().st_size if path.exists() else 0 for path in (folder / "stdout", folder / "stderr")]
     return StepEnded(
         reason="exited",
@@ -195,5 +207,6 @@ def _unsupervised(folder: Path, seconds: float) -> StepEnded:
         stdout_bytes=sizes[0],
         stderr_bytes=sizes[1],
         dropped=0,
-        detail="the supervisor of the step was killed",
+        detail=f"the supervisor of the step ended with {code}"
+        + (f": {said}" if said else ", killed by the step itself"),
     )

@@ -14,7 +14,7 @@ from loopwright.config.position import line_of
 from loopwright.config.relations import nearest, problems
 from loopwright.config.schema import ROOT, VERSION, Key, Table
 from loopwright.config.settings import RoleSettings, Settings
-from loopwright.config.shapes import NAME_PATTERN, Problem, expected
+from loopwright.config.shapes import NAME_PATTERN, Problem, expected, found
 from loopwright.errors import ConfigError
 from loopwright.kernel.codec import build
 
@@ -24,6 +24,7 @@ SIZE_LIMIT = 256 * 1024
 # A key of hundreds of thousands of parts takes tomllib minutes; ours have four.
 _TOO_DEEP = re.compile(r"""(?<![\w-])(?:(?:[\w-]++|"[^"\n]*"|'[^'\n]*')[ \t]*+\.[ \t]*+){20}""")
 _PLACE = re.compile(r" \(at (?:line (\d+), column \d+|end of document)\)$")
+_TWICE = re.compile("Cannot (overwrite|declare)|Duplicate")
 
 Where = tuple[str | int, ...]
 
@@ -48,7 +49,8 @@ def _check_version(source: _Source, data: dict[str, object]) -> None:
     version = data.get("version", VERSION)
     if isinstance(version, int) and version > VERSION:
         source.fail(
-            ("version",), f"{version} is for a newer Loopwright, this one reads version {VERSION}; upgrade to go on"
+            ("version",),
+            f"{found(version)} is for a newer Loopwright, this one reads version {VERSION}; upgrade to go on",
         )
 
 
@@ -75,10 +77,9 @@ class _Source:
     def _not_toml(self, message: str) -> ConfigError:
         place = _PLACE.search(message)
         line = int(place[1]) if place and place[1] else self.text.count("\n") + 1
-        reason = _PLACE.sub("", message)
-        return ConfigError(
-            self.path, "", f"not valid TOML: {reason[:1].lower()}{reason[1:]}", line=line if place else None
-        )
+        reason = "the same key or table stands here twice" if _TWICE.match(message) else _PLACE.sub("", message)
+        says = f"not valid TOML: {reason[:1].lower()}{reason[1:]}"
+        return ConfigError(self.path, "", says, line=line if place else None)
 
     def table(self, table: Table, data: dict[str, object], at: Where) -> dict[str, object]:
         """The plain form of one table, with only the keys that were given."""
@@ -131,17 +132,7 @@ def _quoted(part: str) -> str:
 
 
 def _text(file: Path) -> str:
-    """The text of a regular file. Opened without waiting: a pipe in its place must not hang the command."""
-    try:
-        handle = os.open(file, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-    except FileNotFoundError:
-        raise ConfigError(FILE_NAME, "", f"not found in {file.parent}; run `loop setup` to write one") from None
-    except OSError as error:
-        raise ConfigError(FILE_NAME, "", f"cannot be opened: {error.strerror}") from error
-    with os.fdopen(handle, "rb") as stream:
-        if not stat.S_ISREG(os.fstat(handle).st_mode):
-            raise ConfigError(FILE_NAME, "", "is not a regular file")
-        content = stream.read(SIZE_LIMIT + 1)
+    content = _content(file)
     if len(content) > SIZE_LIMIT:
         raise ConfigError(FILE_NAME, "", f"is larger than {SIZE_LIMIT // 1024} KiB")
     try:
@@ -149,3 +140,21 @@ def _text(file: Path) -> str:
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
         raise ConfigError(FILE_NAME, "", "is not UTF-8 text", line=line) from error
+
+
+def _content(file: Path) -> bytes:
+    """The first bytes of a regular file. Opened without waiting: a pipe in its place must not hang the command."""
+    try:
+        handle = os.open(file, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    except FileNotFoundError:
+        raise ConfigError(FILE_NAME, "", f"not found in {file.parent}; run `loop setup` to write one") from None
+    except OSError as error:
+        raise ConfigError(FILE_NAME, "", f"cannot be opened: {error.strerror}") from error
+    try:
+        if not stat.S_ISREG(os.fstat(handle).st_mode):
+            raise ConfigError(FILE_NAME, "", "is not a regular file")
+        return os.read(handle, SIZE_LIMIT + 1)
+    except OSError as error:
+        raise ConfigError(FILE_NAME, "", f"cannot be read: {error.strerror}") from error
+    finally:
+        os.close(handle)

@@ -20,7 +20,7 @@ def problems(settings: Settings) -> Iterator[Problem]:
     for role in settings.roles:
         for name in role.agents:
             if name not in agents:
-                why = f"no agent is named {name!r}; {nearest(name, agents)} or add a table [agents.{name}]"
+                why = f"no agent is named {name!r}: add a table [agents.{name}], or {nearest(name, agents)}"
                 yield Problem(why, ("roles", role.name))
     for check in settings.checks:
         yield from _of_check(check)
@@ -36,7 +36,7 @@ def nearest(name: str, known: Iterable[str]) -> str:
     close = difflib.get_close_matches(name, words, n=1, cutoff=0.6)
     if close:
         return f"did you mean {close[0]!r}?"
-    return f"known here: {', '.join(words)}" if words else "none is known here"
+    return f"choose from {', '.join(words)}" if words else "leave it out, for there is none to choose"
 
 
 def _of_agent(agent: AgentSettings) -> Iterator[Problem]:

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import MISSING, fields, is_dataclass
 from enum import Enum
 from functools import cache
+from math import inf, isfinite
 from types import NoneType, UnionType
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
@@ -29,8 +30,8 @@ def encode(value: object) -> str:
 
 def decode(kind: type[T], text: str) -> T:
     try:
-        data = json.loads(text, object_pairs_hook=_no_duplicates)
-    except ValueError as error:
+        data = json.loads(text, object_pairs_hook=_no_duplicates, parse_constant=_no_constant)
+    except (ValueError, RecursionError) as error:
         raise DecodeError(f"not JSON: {error}") from error
     return build(kind, data)
 
@@ -49,6 +50,10 @@ def _no_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return data
 
 
+def _no_constant(name: str) -> None:
+    raise DecodeError(f"{name} is not a number")
+
+
 def _plain(value: object) -> Any:
     if isinstance(value, Enum):
         return value.value
@@ -59,13 +64,27 @@ def _plain(value: object) -> Any:
     if isinstance(value, dict):
         return {str(key): _plain(item) for key, item in value.items()}
     if is_dataclass(value):
-        return {name: _plain(getattr(value, name)) for name in _names(value.__class__)}
+        return {name: _plain(as_is(getattr(value, name))) for name, as_is in _fields(value.__class__)}
     raise TypeError(f"{type(value).__name__} cannot be stored")
 
 
 @cache
-def _names(kind: Any) -> tuple[str, ...]:
-    return tuple(field.name for field in fields(kind))
+def _fields(kind: Any) -> tuple[tuple[str, Callable[[Any], Any]], ...]:
+    """The fields with what makes equal values the same text: 1 in a field for floats is 1.0."""
+    hints = get_type_hints(kind)
+    return tuple((f.name, _float_if_number if _holds_float(hints[f.name]) else _as_it_is) for f in fields(kind))
+
+
+def _holds_float(hint: Any) -> bool:
+    return hint is float or float in get_args(hint)
+
+
+def _float_if_number(value: Any) -> Any:
+    return float(value) if isinstance(value, int) else value
+
+
+def _as_it_is(value: Any) -> Any:
+    return value
 
 
 @cache
@@ -83,7 +102,7 @@ def _decoder(kind: Any) -> Decoder:
         return _enumeration(kind)
     if is_dataclass(kind) and isinstance(kind, type):
         return _record(kind)
-    return _scalar(kind)
+    return _text if kind is str else _scalar(kind)
 
 
 def _choice(allowed: tuple[Any, ...]) -> Decoder:
@@ -131,9 +150,30 @@ def _scalar(kind: Any) -> Decoder:
     def read(data: Any, where: str) -> Any:
         if not isinstance(data, accepted) or (isinstance(data, bool) and kind is not bool):
             raise DecodeError(f"{where}: expected {kind.__name__}, found {type(data).__name__}")
-        return float(data) if kind is float else data
+        return _finite(data, where) if kind is float else data
 
     return read
+
+
+def _text(data: Any, where: str) -> Any:
+    """A lone surrogate is valid in JSON and in `str`, but no file and no database takes it."""
+    if not isinstance(data, str):
+        raise DecodeError(f"{where}: expected str, found {type(data).__name__}")
+    try:
+        data.encode()
+    except UnicodeEncodeError:
+        raise DecodeError(f"{where}: the text holds half a character") from None
+    return data
+
+
+def _finite(data: float, where: str) -> float:
+    try:
+        number = float(data)
+    except OverflowError:
+        number = inf
+    if not isfinite(number):
+        raise DecodeError(f"{where}: the number is too large")
+    return number
 
 
 def _record(kind: type) -> Decoder:
@@ -144,9 +184,9 @@ def _record(kind: type) -> Decoder:
     def read(data: Any, where: str) -> Any:
         if not isinstance(data, dict):
             raise DecodeError(f"{where}: expected an object, found {type(data).__name__}")
-        for name in data.keys() - known.keys():
+        for name in sorted(data.keys() - known.keys(), key=str):
             raise DecodeError(f"{where}.{name}: unknown field")
-        for name in needed - data.keys():
+        for name in sorted(needed - data.keys()):
             raise DecodeError(f"{where}.{name}: missing")
         return kind(**{name: known[name](value, f"{where}.{name}") for name, value in data.items()})
 

@@ -11,8 +11,10 @@ from loopwright.kernel.model import Finding
 _NOISE = (
     (re.compile(r"\x1b\[[0-9;]*[A-Za-z]"), ""),
     (re.compile(r"\b\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)?"), "<time>"),
-    (re.compile(r"\b0x[0-9a-fA-F]+\b"), "<hex>"),
-    (re.compile(r"\b(?=[0-9a-f]*\d)[0-9a-f]{7,64}\b"), "<hex>"),
+    # One stand-in for all of these: whether a number looks like hex must not make another fault of it.
+    (re.compile(r"\b[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}\b"), "<n>"),
+    (re.compile(r"\b0x[0-9a-fA-F]+\b"), "<n>"),
+    (re.compile(r"\b(?=[0-9a-f]*\d)[0-9a-f]{7,64}\b"), "<n>"),
     (re.compile(r"(?<![\w/])(?:[A-Za-z]:)?(?:/[\w.@+-]+){2,}"), "<path>"),
     (re.compile(r"\d+(\.\d+)?"), "<n>"),
     (re.compile(r"\s+"), " "),

@@ -20,8 +20,9 @@ def evidence(changes: tuple[Change, ...]) -> str:
     """A digest of exactly what called for a gate: it changes when the files do, and with nothing else."""
     if not changes:
         return ""
-    lines = sorted(f"{change.how} {change.path} {change.blob}" for change in changes)
-    return hashlib.sha256("\n".join(lines).encode()).hexdigest()[:16]
+    # A path may hold any character but NUL, so that nothing else keeps two lists of changes apart.
+    lines = sorted(f"{change.how}\0{change.path}\0{change.blob}\0" for change in changes)
+    return hashlib.sha256("".join(lines).encode(errors="surrogateescape")).hexdigest()[:24]
 
 
 def matches(path: str, pattern: str) -> bool:
@@ -35,4 +36,5 @@ def _regex(pattern: str) -> re.Pattern[str]:
         pattern += "**"
     parts = re.split(r"(\*\*/|\*\*|\*|\?)", pattern)
     stands_for = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
-    return re.compile("".join(stands_for.get(part, re.escape(part)) for part in parts))
+    # A line break is an ordinary character in a path: without DOTALL it would slip past `**`.
+    return re.compile("".join(stands_for.get(part, re.escape(part)) for part in parts), re.DOTALL)

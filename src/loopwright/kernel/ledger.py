@@ -36,7 +36,8 @@ Ledger = tuple[Entry, ...]
 
 def record(ledger: Ledger, source: Source, found: tuple[Finding, ...], attempt: int) -> Ledger:
     """The ledger after one judgement by `source`."""
-    seen = {finding.fingerprint: finding for finding in found}
+    worst_last = sorted(found, key=lambda finding: finding.severity.rank, reverse=True)
+    seen = {finding.fingerprint: finding for finding in worst_last}
     known = {entry.finding.fingerprint for entry in ledger if entry.source == source}
     kept = tuple(_after(entry, seen, attempt) if entry.source == source else entry for entry in ledger)
     fresh = tuple(

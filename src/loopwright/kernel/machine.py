@@ -2,16 +2,65 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Generic, TypeVar
 
-from loopwright.kernel.actions import Action
-from loopwright.kernel.events import Event
-from loopwright.kernel.model import Finding
+from loopwright.kernel.actions import (
+    Action,
+    Ask,
+    AwaitGate,
+    Checkpoint,
+    CleanUp,
+    Integrate,
+    RunAgent,
+    RunChecks,
+    RunLoop,
+    Stop,
+    WaitUntil,
+)
+from loopwright.kernel.events import (
+    AgentFailed,
+    AgentReported,
+    AgentUnavailable,
+    Answered,
+    Checkpointed,
+    ChecksReported,
+    CleanedUp,
+    Event,
+    GateDecided,
+    Integrated,
+    IntegrationRefused,
+    LoopEnded,
+    TimeReached,
+)
+from loopwright.kernel.model import Finding, Key
 
 S = TypeVar("S")
 P = TypeVar("P")
+
+
+ANSWERED_BY: Mapping[type[Action], tuple[type[Event], ...]] = MappingProxyType(
+    {
+        RunAgent: (AgentReported, AgentFailed, AgentUnavailable),
+        RunChecks: (ChecksReported,),
+        RunLoop: (LoopEnded,),
+        Ask: (Answered,),
+        AwaitGate: (GateDecided,),
+        Checkpoint: (Checkpointed,),
+        Integrate: (Integrated, IntegrationRefused),
+        CleanUp: (CleanedUp,),
+        WaitUntil: (TimeReached,),
+        Stop: (),
+    }
+)
+
+
+def answers_one_of(actions: tuple[Action, ...], event: Event) -> bool:
+    """Whether `event` carries the key of one of `actions` and is of a kind that can answer it."""
+    key: Key | None = getattr(event, "key", None)
+    return any(action.key == key and isinstance(event, ANSWERED_BY[type(action)]) for action in actions)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

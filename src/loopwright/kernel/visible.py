@@ -13,17 +13,13 @@ _INVISIBLE = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 # Letters and marks by category, yet drawn as nothing: Hangul fillers, Khmer inherent vowels, the braille blank,
 # the grapheme joiner and the variation selectors.
 _BLANK = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0") | frozenset(
-    chr(code)
-    for first, last in ((0x180B, 0x180F), (0xFE00, 0xFE0F), (0xE0100, 0xE01EF))
-    for code in range(first, last + 1)
+    chr(code) for codes in (range(0x180B, 0x1810), range(0xFE00, 0xFE10), range(0xE0100, 0xE01F0)) for code in codes
 )
 
 
 def visible(text: str) -> str:
     """The text with everything invisible written out. Plain text comes back as it is."""
-    if text.isascii() and text.isprintable():
-        return text
-    return "".join(char if is_harmless(char) else _written_out(char) for char in text.replace("\r\n", "\n"))
+    return "\n".join(_visible_line(line) for line in text.replace("\r\n", "\n").split("\n"))
 
 
 def visible_bytes(data: bytes) -> str:
@@ -35,8 +31,11 @@ def is_harmless(char: str) -> bool:
     return char in _KEPT or (unicodedata.category(char) not in _INVISIBLE and char not in _BLANK)
 
 
+def _visible_line(line: str) -> str:
+    if line.isprintable() and _BLANK.isdisjoint(line):
+        return line
+    return "".join(char if is_harmless(char) else _written_out(char) for char in line)
+
+
 def _written_out(char: str) -> str:
-    code = ord(char)
-    if code <= 0xFF:
-        return f"\\x{code:02x}"
-    return f"\\u{code:04x}" if code <= 0xFFFF else f"\\U{code:08x}"
+    return f"\\x{ord(char):02x}" if char.isascii() else char.encode("ascii", "backslashreplace").decode()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from xml.parsers import expat  # noqa: S407 - used only to refuse a DOCTYPE, before anything else looks at the bytes
+from xml.parsers import expat
 
 from junitparser import Error, Failure, JUnitXml, JUnitXmlError, Skipped, TestCase, TestSuite
 
@@ -60,14 +60,14 @@ def refuse_doctype(content: bytes) -> None:
     parser.StartDoctypeDeclHandler = declared
     parser.StartElementHandler = began
     try:
-        parser.Parse(content, True)
-    except _ElementReached:
+        parser.Parse(content)
+    except _ElementReached:  # an exception is the only way out of expat
         return
     except (expat.ExpatError, ValueError, LookupError) as error:
         raise ReportRefused(f"its report is not XML: {error}") from error
 
 
-class _ElementReached(Exception):  # noqa: N818 - how one leaves an expat parser early, not an error
+class _ElementReached(Exception):
     """The prolog is over."""
 
 
@@ -76,7 +76,7 @@ def _cases(root: JUnitXml) -> Iterator[TestCase]:
     suites: list[TestSuite] = list(root)
     while suites:
         suite = suites.pop()
-        suites.extend(suite.testsuites())
+        suites.extend(suite.testsuites())  # type: ignore[no-untyped-call]
         yield from suite
 
 

@@ -1,4 +1,4 @@
-"""What a check's report said, in one shape for every format. A report is written next to hostile code: read strictly."""
+"""What a check's report said, in one shape for every format. Hostile code runs next to it: read strictly."""
 
 from __future__ import annotations
 

@@ -9,13 +9,10 @@ under test comes onto `sys.path`, so that a `unittest.py` lying there replaces n
 
 from __future__ import annotations
 
-import sys
-
-# The script's own folder is first on the path; its neighbours (`spec.py` …) must not shadow anything either.
-sys.path.pop(0)
-
 import argparse
 import os
+import re
+import sys
 import time
 import traceback
 import unittest
@@ -24,7 +21,7 @@ from types import TracebackType
 from xml.sax.saxutils import quoteattr
 
 _ExcInfo = tuple[type[BaseException], BaseException, TracebackType] | tuple[None, None, None]
-_PRINTABLE_FROM = 32
+_NOT_XML = re.compile("[^\t\n\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _LARGEST_TEXT = 20_000
 
 
@@ -82,8 +79,7 @@ def _traced(err: _ExcInfo) -> str:
 
 def _xml(text: str) -> str:
     """`text` as an attribute's value with its quotes; what XML cannot carry becomes `?`."""
-    kept = (c if c in "\t\n" or (ord(c) >= _PRINTABLE_FROM and not 0xD800 <= ord(c) <= 0xDFFF) else "?" for c in text)
-    return quoteattr("".join(kept).replace("\ufffe", "?").replace("\uffff", "?"), {"\n": "&#10;"})
+    return quoteattr(_NOT_XML.sub("?", text))
 
 
 def _case(test: str, how: str, message: str, text: str) -> str:
@@ -115,6 +111,7 @@ def _arguments() -> argparse.Namespace:
 
 def main() -> int:
     given = _arguments()
+    sys.path[:] = sys.path[1:]  # our own folder: its modules are nothing to the tests of a project
     sys.path.insert(0, os.path.abspath(given.top or given.start))  # noqa: PTH100 - as in `_write`
     if given.top is None and given.start != ".":
         sys.path.insert(1, os.getcwd())  # noqa: PTH109 - as in `_write`

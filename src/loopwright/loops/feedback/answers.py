@@ -9,12 +9,12 @@ from loopwright.kernel.events import Answered
 from loopwright.kernel.limits import Allowance, grant
 from loopwright.kernel.model import Cleanup
 from loopwright.loops.feedback.decide import CONTINUE_BY_DEFAULT
-from loopwright.loops.feedback.state import Feedback, Phase, best_iteration, counts
+from loopwright.loops.feedback.state import Feedback, Phase, best_iteration, counts, with_open_iteration
 
 
 def answered(state: Feedback, event: Answered) -> Feedback:
     if event.choice == "cancel":
-        return replace(_fresh(state, Phase.CLEAN_UP), cancel=state.cancel or Cleanup.KEEP_EVERYTHING)
+        return replace(state, phase=Phase.CLEAN_UP, cancel=Cleanup.KEEP_EVERYTHING)
     if state.phase is Phase.CLARIFY:
         return _clarified(state, event)
     match event.choice:
@@ -30,16 +30,12 @@ def answered(state: Feedback, event: Answered) -> Feedback:
             raise InvalidTransition(state.phase, "Answered", f"{event.choice!r} is not one of the options")
 
 
-def _fresh(state: Feedback, phase: Phase) -> Feedback:
-    return replace(state, phase=phase, respawned=False, repaired=False, repair="", until=None)
-
-
 def _clarified(state: Feedback, event: Answered) -> Feedback:
     said = event.text.strip() or (event.choice if event.choice != "answer" else "")
     if not said:
         raise InvalidTransition(state.phase, "Answered", "the answer is empty")
     answers = (*state.answers, f"{state.question}\n→ {said}")
-    return replace(_fresh(state, Phase.IMPLEMENT), answers=answers, question="", tries=state.tries + 1)
+    return replace(with_open_iteration(state), answers=answers, question="")
 
 
 def _continued(state: Feedback, event: Answered) -> Feedback:
@@ -47,15 +43,14 @@ def _continued(state: Feedback, event: Answered) -> Feedback:
     if event.count < 0:
         raise InvalidTransition(state.phase, "Answered", "continue needs a positive number")
     allowance = grant(state.allowance, counts(state), event.count or CONTINUE_BY_DEFAULT)
-    told = (*state.answers, event.text) if event.text else state.answers
-    return replace(_fresh(state, Phase.IMPLEMENT), allowance=allowance, reasons=(), answers=told, tries=state.tries + 1)
+    told = (*state.answers, event.text) if event.text.strip() else state.answers
+    return replace(with_open_iteration(state), allowance=allowance, reasons=(), answers=told)
 
 
 def _accepted(state: Feedback, event: Answered) -> Feedback:
     if best_iteration(state.past) is None:
         raise InvalidTransition(state.phase, "Answered", "no attempt left anything to accept")
-    plan = replace(state.plan, merge=event.merge)
-    return replace(_fresh(state, Phase.LAND), plan=plan, accepted=True)
+    return replace(state, phase=Phase.LAND, accepted=True, merge_accepted=event.merge)
 
 
 def _revised(state: Feedback, event: Answered) -> Feedback:
@@ -65,12 +60,11 @@ def _revised(state: Feedback, event: Answered) -> Feedback:
     used = len(state.past)
     full = Allowance.of(state.plan.limits)
     return replace(
-        _fresh(state, Phase.IMPLEMENT),
+        with_open_iteration(state),
         allowance=replace(full, iterations=used + full.iterations),
         review_failures=0,
         test_failures=0,
         ledger=tuple(replace(entry, streak=0) for entry in state.ledger),
         reasons=(),
         answers=(*state.answers, event.text),
-        tries=state.tries + 1,
     )

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import assert_never
 
 from loopwright.errors import InvalidTransition
-from loopwright.kernel.codec import decode
+from loopwright.kernel.codec import DecodeError, decode
 from loopwright.kernel.events import (
     AgentFailed,
     AgentReported,
@@ -28,20 +28,23 @@ from loopwright.kernel.events import (
 )
 from loopwright.kernel.findings import identify
 from loopwright.kernel.gates import PROTECTED
-from loopwright.kernel.ledger import record
+from loopwright.kernel.ledger import Ledger, record
 from loopwright.kernel.limits import Allowance, FeedbackLimits
-from loopwright.kernel.model import AgentStatus, Ending, Finding, Severity, Verdict
+from loopwright.kernel.machine import answers_one_of
+from loopwright.kernel.model import AgentStatus, CheckResult, Ending, Finding, Severity, Verdict
 from loopwright.loops.feedback.answers import answered
 from loopwright.loops.feedback.decide import decide
 from loopwright.loops.feedback.state import (
+    ENGINE,
     REVIEW,
     TESTS,
     Feedback,
-    Iteration,
     Phase,
     ended,
+    escalated,
     gate_is_open,
     limits_reached,
+    with_open_iteration,
 )
 
 _BLOCKING = (Severity.CRITICAL, Severity.HIGH)
@@ -86,9 +89,8 @@ def _said(state: Feedback, event: Said) -> Feedback:
 
 def _asked_for(state: Feedback, event: Event) -> Feedback:
     """The state, if `event` answers something `decide` wants now."""
-    key = getattr(event, "key", "")
-    if all(action.key != key for action in decide(state)):
-        raise InvalidTransition(state.phase, type(event).__name__, f"{key} is not asked for")
+    if not answers_one_of(decide(state), event):
+        raise InvalidTransition(state.phase, type(event).__name__, f"{getattr(event, 'key', '')} is not asked for")
     return state
 
 
@@ -121,14 +123,14 @@ def _agent_failed(state: Feedback, event: AgentFailed) -> Feedback:
     if event.reason == "needs_person" and state.phase is Phase.IMPLEMENT:
         return _clarify(state, event.detail or "The developer needs a person.")
     if event.reason == "garbled" and not state.repaired:
-        return replace(_again(state, repair=event.detail), repaired=True)
+        return replace(_again(state, repair=event.detail or "the result could not be read"), repaired=True)
     if event.reason != "garbled" and not state.respawned:
         return replace(_again(state, repair=state.repair), respawned=True)
     sentence = f"{event.reason}: {event.detail}" if event.detail else event.reason
     if state.phase is Phase.ADD_TESTS:
         return _enter(state, Phase.TEST)
     if state.phase is Phase.REVIEW:
-        return _review_failed(state, (_engine_finding("no-verdict", f"The reviewer gave no verdict ({sentence})"),))
+        return _unjudged(state, _engine_finding("no-verdict", f"The reviewer gave no verdict ({sentence})"))
     current = replace(state.current, implementation=f"(the developer gave no result: {sentence})")
     return _next_iteration(replace(state, current=current))
 
@@ -143,7 +145,7 @@ def _agent_reported(state: Feedback, event: AgentReported) -> Feedback:
         questions = "\n".join(question.question for question in report.questions) or report.summary
         return _clarify(state, questions or "The developer asks for clarification without a question.")
     if report.status is AgentStatus.BLOCKED:
-        return _escalate(state, (f"the developer is blocked: {report.summary or 'no reason given'}",))
+        return escalated(state, (f"the developer is blocked: {report.summary or 'no reason given'}",))
     current = replace(state.current, implementation=report.summary)
     return _enter(replace(state, current=current), Phase.CHECKPOINT)
 
@@ -154,44 +156,54 @@ def _clarify(state: Feedback, question: str) -> Feedback:
 
 def _reviewed(state: Feedback, event: AgentReported) -> Feedback:
     report = event.report
-    blocking = tuple(finding for finding in report.findings if finding.severity in _BLOCKING)
-    if report.verdict is Verdict.PASS and not blocking:
-        ledger = record(state.ledger, REVIEW, report.findings, state.current.number)
-        current = replace(state.current, review=Verdict.PASS, issues=_with_protected(state, report.findings))
-        state = replace(state, ledger=ledger, current=current, review_failures=0)
+    findings = tuple(identify(finding) for finding in report.findings)
+    passes = report.verdict is Verdict.PASS and report.status is AgentStatus.DONE
+    if passes and not any(finding.severity in _BLOCKING for finding in findings):
+        current = replace(state.current, review=Verdict.PASS, issues=_with_protected(state, findings))
+        state = replace(state, ledger=_judged(state, findings), current=current, review_failures=0)
         return _enter(state, Phase.ADD_TESTS if state.plan.tester else Phase.TEST)
-    if not report.findings and not state.repaired:
-        return replace(_again(state, repair="the verdict is fail but no finding says why"), repaired=True)
-    return _review_failed(
-        state, report.findings or (_engine_finding("no-finding", "The reviewer failed it without saying why"),)
-    )
+    if findings:
+        return _review_failed(replace(state, ledger=_judged(state, findings)), findings)
+    if not state.repaired:
+        return replace(_again(state, repair="the verdict is not a pass but no finding says why"), repaired=True)
+    return _unjudged(state, _engine_finding("no-finding", "The reviewer did not pass it and did not say why"))
+
+
+def _judged(state: Feedback, findings: tuple[Finding, ...]) -> Ledger:
+    """A real verdict also settles what stood there for want of one."""
+    ledger = record(state.ledger, REVIEW, findings, state.current.number)
+    return record(ledger, ENGINE, (), state.current.number)
+
+
+def _unjudged(state: Feedback, issue: Finding) -> Feedback:
+    """Fails closed, but says nothing about what the reviewer found before."""
+    ledger = record(state.ledger, ENGINE, (issue,), state.current.number)
+    return _review_failed(replace(state, ledger=ledger), (issue,))
 
 
 def _review_failed(state: Feedback, issues: tuple[Finding, ...]) -> Feedback:
-    ledger = record(state.ledger, REVIEW, issues, state.current.number)
     current = replace(state.current, review=Verdict.FAIL, issues=_with_protected(state, issues))
-    return _next_iteration(replace(state, ledger=ledger, current=current, review_failures=state.review_failures + 1))
+    return _next_iteration(replace(state, current=current, review_failures=state.review_failures + 1))
 
 
 # --- files and checks -----------------------------------------------------------------------------
 
 
 def _checkpointed(state: Feedback, event: Checkpointed) -> Feedback:
-    current = replace(state.current, commit=event.commit)
-    state = replace(state, commit=event.commit, current=current, protected=event.protected, evidence=event.evidence)
-    if state.phase is Phase.CHECKPOINT_TESTS:
-        return _enter(state, Phase.TEST)
-    if not event.files:
-        return _review_failed(state, (_engine_finding("no-change", "No file was changed against the base"),))
-    return _enter(state, Phase.REVIEW)
+    state = replace(state, commit=event.commit, protected=event.protected, evidence=event.evidence)
+    if state.phase is Phase.CHECKPOINT and not event.files:
+        return _unjudged(state, _engine_finding("no-change", "No file was changed against the base"))
+    following = Phase.TEST if state.phase is Phase.CHECKPOINT_TESTS else Phase.REVIEW
+    return _enter(replace(state, current=replace(state.current, commit=event.commit)), following)
 
 
 def _tested(state: Feedback, event: ChecksReported) -> Feedback:
-    failures = tuple(failure for result in event.results if not result.passed for failure in result.failures)
-    failures += tuple(finding for finding in event.findings if finding.severity in _BLOCKING)
-    passed = bool(event.results) and all(result.passed for result in event.results) and not failures
-    if not passed:
-        return _tests_failed(state, failures or (_engine_finding("no-result", "The checks gave no passing result"),))
+    failures = tuple(failure for result in event.results if not result.passed for failure in _failures(result))
+    failures += tuple(identify(finding) for finding in event.findings if finding.severity in _BLOCKING)
+    if not event.results:
+        failures += (_engine_finding("no-result", "No check gave a result"),)
+    if failures:
+        return _tests_failed(state, failures)
     ledger = record(state.ledger, TESTS, (), state.current.number)
     current = replace(state.current, tests=Verdict.PASS)
     state = replace(state, ledger=ledger, current=current, test_failures=0)
@@ -202,6 +214,12 @@ def _tested(state: Feedback, event: ChecksReported) -> Feedback:
     return _enter(replace(state, past=(*state.past, state.current)), Phase.LAND)
 
 
+def _failures(result: CheckResult) -> tuple[Finding, ...]:
+    """Never empty: a check that fails without saying why is a failure of that name."""
+    why = f"The check {result.name} failed: {result.note or 'it did not say why'}"
+    return tuple(identify(failure) for failure in result.failures) or (_engine_finding(f"check-{result.name}", why),)
+
+
 def _tests_failed(state: Feedback, failures: tuple[Finding, ...]) -> Feedback:
     ledger = record(state.ledger, TESTS, failures, state.current.number)
     current = replace(state.current, tests=Verdict.FAIL, failures=failures)
@@ -210,26 +228,30 @@ def _tests_failed(state: Feedback, failures: tuple[Finding, ...]) -> Feedback:
 
 def _landed(state: Feedback, event: Integrated | IntegrationRefused) -> Feedback:
     if isinstance(event, IntegrationRefused):
-        if state.cancel is not None:
-            return _enter(state, Phase.CLEAN_UP)
-        return _escalate(state, (f"the result could not be landed: {event.detail or event.reason}",))
+        return _not_landed(state, event)
     ending = Ending.ACCEPTED if state.accepted else Ending.VERIFIED
     facts = {"commit": event.commit, "branch": event.branch, "merged_into": event.merged_into, "note": event.note}
     return replace(_enter(state, Phase.DONE), outcome=ended(replace(state, cancel=None), ending, **facts))
+
+
+def _not_landed(state: Feedback, event: IntegrationRefused) -> Feedback:
+    if state.cancel is not None:
+        return _enter(state, Phase.CLEAN_UP)
+    why = event.detail or event.reason
+    if not state.accepted:
+        *earlier, last = state.past
+        last = replace(last, refused=why, failures=tuple(identify(finding) for finding in event.findings))
+        state = replace(state, past=(*earlier, last))
+    return escalated(replace(state, accepted=False), (f"the result could not be landed: {why}",))
 
 
 # --- iterations and people ----------------------------------------------------------------------------
 
 
 def _next_iteration(state: Feedback) -> Feedback:
-    state = replace(state, past=(*state.past, state.current), answers=())
-    state = _enter(replace(state, current=Iteration(number=state.current.number + 1)), Phase.IMPLEMENT)
+    state = replace(state, past=(*state.past, state.current))
     reasons = limits_reached(state)
-    return _escalate(state, reasons) if reasons else state
-
-
-def _escalate(state: Feedback, reasons: tuple[str, ...]) -> Feedback:
-    return replace(state, phase=Phase.ESCALATED, reasons=reasons, asked=state.asked + 1)
+    return escalated(state, reasons) if reasons else with_open_iteration(state)
 
 
 def _gate_decided(state: Feedback, event: GateDecided) -> Feedback:
@@ -237,20 +259,28 @@ def _gate_decided(state: Feedback, event: GateDecided) -> Feedback:
         raise InvalidTransition(state.phase, "GateDecided", "it was decided for other changes than the present ones")
     if event.approved:
         state = replace(state, approved=(*state.approved, event.evidence))
-        return replace(_enter(state, Phase.TEST), tries=state.tries + 1) if state.phase is Phase.GATE else state
+        # Checks in flight or done without the approval ran the base versions: they are run anew.
+        stale = state.phase in (Phase.GATE, Phase.TEST)
+        return replace(state, phase=Phase.TEST, tries=state.tries + 1) if stale else state
     state = replace(state, rejected=(*state.rejected, event.evidence))
     reason = event.reason or "no reason given"
     if state.phase is Phase.GATE:
         return _gate_rejected(state, reason)
-    return replace(state, answers=(*state.answers, f"A person rejected the change to protected files: {reason}"))
+    told = (*state.answers, f"A person rejected the change to {_protected_paths(state)}: {reason}")
+    # A developer at work does not know it yet, and a brief never changes under its key: a new try.
+    tries = state.tries + 1 if state.phase is Phase.IMPLEMENT else state.tries
+    return replace(state, answers=told, tries=tries)
 
 
 def _gate_rejected(state: Feedback, reason: str) -> Feedback:
     """A person's no is a failed review: it counts, and it is told to the developer."""
-    paths = ", ".join(change.path for change in state.protected)
-    issue = _engine_finding("gate-rejected", f"Restore {paths}: a person rejected the change ({reason})")
+    restore = f"Restore {_protected_paths(state)}: a person rejected the change ({reason})"
     current = replace(state.current, tests=None)
-    return _review_failed(replace(state, current=current), (issue,))
+    return _unjudged(replace(state, current=current), _engine_finding("gate-rejected", restore))
+
+
+def _protected_paths(state: Feedback) -> str:
+    return ", ".join(change.path for change in state.protected)
 
 
 def _cancelled(state: Feedback, event: CancelRequested) -> Feedback:
@@ -263,7 +293,13 @@ def _cancelled(state: Feedback, event: CancelRequested) -> Feedback:
 
 def _reconfigured(state: Feedback, event: ConfigChanged) -> Feedback:
     """New limits move the allowance by their difference, so that what a person granted stays granted."""
-    old, new = Allowance.of(state.plan.limits), Allowance.of(decode(FeedbackLimits, event.limits))
+    if state.phase is Phase.DONE:
+        raise InvalidTransition(state.phase, "ConfigChanged", "the loop has ended")
+    try:
+        limits = decode(FeedbackLimits, event.limits)
+    except DecodeError as error:
+        raise InvalidTransition(state.phase, "ConfigChanged", f"limits: {error}") from error
+    old, new = Allowance.of(state.plan.limits), Allowance.of(limits)
     has = state.allowance
     allowance = Allowance(
         iterations=has.iterations + new.iterations - old.iterations,
@@ -272,8 +308,7 @@ def _reconfigured(state: Feedback, event: ConfigChanged) -> Feedback:
         same_review=has.same_review + new.same_review - old.same_review,
         same_test=has.same_test + new.same_test - old.same_test,
     )
-    plan = replace(state.plan, limits=decode(FeedbackLimits, event.limits))
-    return replace(state, plan=plan, allowance=allowance)
+    return replace(state, plan=replace(state.plan, limits=limits), allowance=allowance)
 
 
 def _with_protected(state: Feedback, issues: tuple[Finding, ...]) -> tuple[Finding, ...]:

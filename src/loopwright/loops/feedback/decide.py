@@ -28,12 +28,9 @@ CONTINUE_BY_DEFAULT = 3
 
 def decide(state: Feedback) -> tuple[Action, ...]:
     """All that may be in flight now: the phase's own action, and an open gate beside it."""
+    main = _BY_PHASE[state.phase](state)
     if state.until is not None:
-        main: Action = WaitUntil(
-            key=_key(state, "wait"), when=state.until, why="the agent is not available before then"
-        )
-    else:
-        main = _BY_PHASE[state.phase](state)
+        main = WaitUntil(key=Key(f"wait-{main.key}"), when=state.until, why="the agent is not available before then")
     if gate_is_open(state) and not isinstance(main, AwaitGate | Stop | CleanUp | Integrate):
         return (main, _gate(state))
     return (main,)
@@ -57,10 +54,14 @@ def _brief(state: Feedback) -> Brief:
 
 def _implement(state: Feedback) -> RunAgent:
     last = state.past[-1] if state.past else Iteration(number=0)
+    # Where the developer gave no result nobody judged anything: what was wrong before still is.
+    judged = next((iteration for iteration in reversed(state.past) if iteration.review), last)
+    marks = {finding.fingerprint for finding in judged.issues}
+    still_open = tuple(f for f in unresolved(state.ledger, REVIEW) if f.fingerprint not in marks)
     brief = replace(
         _brief(state),
-        findings=last.issues,
-        failures=last.failures,
+        findings=judged.issues + still_open,
+        failures=judged.failures,
         history=tuple(_one_line(iteration) for iteration in state.past),
         answers=state.answers,
     )
@@ -129,13 +130,14 @@ def _gate(state: Feedback) -> AwaitGate:
 def _land(state: Feedback) -> Integrate:
     best = best_iteration(state.past)
     commit = best.commit if state.accepted and best else state.commit
+    merge = state.merge_accepted if state.accepted else state.plan.merge
     return Integrate(
-        key=_key(state, "land"),
+        key=Key(f"land-accepted-{state.asked}") if state.accepted else _key(state, "land"),
         commit=commit,
         base=state.plan.base,
         message=state.plan.task,
         branch=state.plan.branch,
-        target=state.plan.target if state.plan.merge else "",
+        target=state.plan.target if merge else "",
         verified=not state.accepted,
         approved=state.approved,
         why="accepted by a person" if state.accepted else "IMPLEMENTATION_VERIFIED",
@@ -203,6 +205,8 @@ def _one_line(iteration: Iteration) -> str:
 def _what_failed(iteration: Iteration) -> str:
     if iteration.review is None:
         return "the developer gave no result"
+    if iteration.refused:
+        return f"it passed but could not be landed: {iteration.refused}"
     if iteration.review is Verdict.FAIL:
         return f"review failed with {_count(len(iteration.issues), 'issue')}"
     return f"review passed, tests failed with {_count(len(iteration.failures), 'failure')}"

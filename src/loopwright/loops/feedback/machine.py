@@ -23,6 +23,7 @@ from __future__ import annotations
 
 from loopwright.kernel.ledger import unresolved
 from loopwright.kernel.machine import Loop, Standpoint
+from loopwright.kernel.model import Verdict
 from loopwright.loops.feedback.apply import apply
 from loopwright.loops.feedback.decide import decide
 from loopwright.loops.feedback.state import Feedback, FeedbackParams, counts, start
@@ -34,7 +35,7 @@ def stand(state: Feedback) -> Standpoint:
         state=state.phase.value,
         attempt=state.current.number,
         limit=most.iterations,
-        failures=len(state.past),
+        failures=sum(Verdict.FAIL in (past.review, past.tests) or past.review is None for past in state.past),
         findings=unresolved(state.ledger),
         lines=(
             f"iterations used: {now.iterations} of {most.iterations}",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from loopwright.kernel.ledger import Ledger, longest_streak, unresolved
@@ -11,6 +11,7 @@ from loopwright.kernel.model import NO_COMMIT, Change, Cleanup, Commit, Ending, 
 
 REVIEW = "review"
 TESTS = "tests"
+ENGINE = "engine"  # what no judge said: nothing changed, no verdict, a person's no
 
 
 class Phase(StrEnum):
@@ -39,6 +40,7 @@ class Iteration:
     issues: tuple[Finding, ...] = ()
     tests: Verdict | None = None
     failures: tuple[Finding, ...] = ()
+    refused: str = ""  # why it passed and yet could not be landed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,21 +85,38 @@ class Feedback:
     asked: int = 0
     reasons: tuple[str, ...] = ()  # why it is escalated
     accepted: bool = False
+    merge_accepted: bool = False
     cancel: Cleanup | None = None
     outcome: Outcome | None = field(default=None)
 
 
 def start(params: FeedbackParams) -> Feedback:
-    number = len(params.adopted) + 1
-    return Feedback(
+    """Where it begins: with the first iteration, with the one after the adopted, or at a limit they reached."""
+    state = Feedback(
         plan=params,
         allowance=Allowance.of(params.limits),
-        current=Iteration(number=number),
+        current=params.adopted[-1] if params.adopted else Iteration(number=1),
         commit=params.base,
         past=params.adopted,
         review_failures=params.adopted_review_failures,
         test_failures=params.adopted_test_failures,
     )
+    if reasons := limits_reached(state):
+        return escalated(state, reasons)
+    return with_open_iteration(state) if params.adopted else state
+
+
+def escalated(state: Feedback, reasons: tuple[str, ...]) -> Feedback:
+    """The state with a question to a person."""
+    return replace(state, phase=Phase.ESCALATED, reasons=reasons, asked=state.asked + 1)
+
+
+def with_open_iteration(state: Feedback) -> Feedback:
+    """Ready to implement: the present iteration once more, or the next one if that is closed."""
+    state = replace(state, phase=Phase.IMPLEMENT, respawned=False, repaired=False, repair="", until=None)
+    if state.past and state.past[-1].number == state.current.number:
+        return replace(state, current=Iteration(number=state.current.number + 1), tries=1)
+    return replace(state, tries=state.tries + 1)
 
 
 def gate_is_open(state: Feedback) -> bool:
@@ -118,7 +137,7 @@ def counts(state: Feedback) -> Counts:
 def limits_reached(state: Feedback) -> tuple[str, ...]:
     """Every limit that the closed iterations have reached, as sentences."""
     now, most = counts(state), state.allowance
-    last = state.past[-1]
+    last = state.past[-1] if state.past else state.current
     same_review = last.review is Verdict.FAIL and reached(now.same_review, most.same_review)
     same_test = last.tests is Verdict.FAIL and reached(now.same_test, most.same_test)
     fired = (
@@ -150,6 +169,9 @@ def _distance_from_done(iteration: Iteration) -> tuple[bool, bool, int, int, int
 def ended(state: Feedback, ending: Ending, **facts: str) -> Outcome:
     """How this loop ends, with everything still wrong."""
     left = () if ending is Ending.VERIFIED else unresolved(state.ledger)
+    best = best_iteration(state.past)
+    if ending is Ending.ACCEPTED and best:
+        left = tuple(sorted(best.issues + best.failures, key=lambda finding: finding.severity.rank))
     return Outcome(
         ending=ending,
         attempts=len(state.past),

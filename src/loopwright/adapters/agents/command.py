@@ -1,0 +1,218 @@
+"""The command agent: any program that takes a brief and leaves a result file."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import shutil
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import assert_never
+
+from loopwright.adapters.agents import reading
+from loopwright.adapters.agents.contract import (
+    NEEDS_PERSON,
+    UNAVAILABLE,
+    Place,
+    loop_environment,
+    place_of,
+    retry_after,
+)
+from loopwright.adapters.agents.redaction import Redactor
+from loopwright.adapters.agents.result import SIZE_LIMIT, Result, identified, read_result
+from loopwright.adapters.steps import StepEnded, StepSpec, finished_step, lock_of, run_step
+from loopwright.errors import AgentGarbled, AgentNotFound
+from loopwright.kernel.events import AgentFailed, AgentReported, AgentUnavailable
+from loopwright.kernel.model import AgentReport, AgentStatus, Blob, Key, Usage
+from loopwright.ports.agent import AgentAnswer, AgentRun, Update, Watch
+from loopwright.ports.clock import Clock
+from loopwright.projections import context
+
+Keep = Callable[[Path], Awaitable[Blob]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CommandAgent:
+    """`env` is what of the person's environment was let through; `keep` moves a file into the store."""
+
+    name: str
+    argv: tuple[str, ...]
+    env: Mapping[str, str]
+    root: Path  # the person's repository
+    runs: Path  # where run folders are made
+    render: Callable[[AgentRun], str]  # the brief as Markdown
+    keep: Keep
+    clock: Clock
+    wall: float = 1800.0
+    idle: float | None = None
+    usd: float = 0.10
+    grace: float = 10.0
+
+    def reservation(self, role: str) -> float:  # noqa: ARG002  the port asks per role; one price here
+        return self.usd
+
+    async def run(self, run: AgentRun, watch: Watch) -> AgentAnswer:
+        place = place_of(self.runs, run)
+        self._prepare(run, place)
+        redactor = Redactor(self.env)
+
+        def told(text: str, count: int) -> None:
+            watch(Update(loop=run.loop, key=run.key, text=redactor.text(text), bytes=count))
+
+        ended = await run_step(self._spec(run, place), told)
+        if ended.reason == "not_found":
+            raise AgentNotFound(self.name, self.argv[0])
+        return await self._answer(run, place, ended)
+
+    async def reconcile(self, run: AgentRun) -> AgentAnswer | None:
+        place = place_of(self.runs, run)
+        ended = finished_step(place.folder)
+        if ended is None or ended.reason in ("not_found", "cancelled", "controller_gone"):
+            return None
+        told = _told(place)
+        if told.get("agent") != self.name:
+            return None
+        return await self._answer(replace(run, folder=Path(told.get("workspace", ""))), place, ended)
+
+    # --- before ----------------------------------------------------------------------------------
+
+    def _prepare(self, run: AgentRun, place: Place) -> None:
+        shutil.rmtree(place.folder, ignore_errors=True)  # of a run that was interrupted
+        place.folder.mkdir(parents=True, mode=0o700)
+        facts = context.build(run) | {"agent": self.name, "workspace": str(run.folder)}
+        place.brief.write_text(self.render(run), encoding="utf-8", errors="backslashreplace")
+        place.context.write_text(json.dumps(facts, indent=2) + "\n", encoding="utf-8")
+
+    def _spec(self, run: AgentRun, place: Place) -> StepSpec:
+        return StepSpec(
+            argv=self._program(),
+            cwd=run.folder,
+            env={**self.env, **loop_environment(run, place, self.root)},
+            folder=place.folder,
+            root=self.root,
+            stdin=place.brief,
+            wall=self.wall,
+            idle=self.idle,
+            grace=self.grace,
+            lock=lock_of(self.root, run.folder),
+            durable=(place.result,),
+        )
+
+    def _program(self) -> tuple[str, ...]:
+        """A relative program is the person's own file: one that an agent wrote into its workspace must not play judge."""
+        own = self.root / self.argv[0]
+        if os.sep in self.argv[0] and own.is_file():
+            return (str(own), *self.argv[1:])
+        return self.argv
+
+    # --- after -----------------------------------------------------------------------------------
+
+    async def _answer(self, run: AgentRun, place: Place, ended: StepEnded) -> AgentAnswer:
+        redactor = Redactor(self.env)
+        transcript = await self._transcript(place, ended, redactor)
+        found = _found(place, redactor)
+        usage = replace(found.usage if isinstance(found, Result) else Usage(), seconds=ended.seconds)
+        words = reading.last_words(ended.stdout, ended.stderr)
+        if ended.reason == "exited" and ended.exit_code == UNAVAILABLE:
+            wait = retry_after(reading.read_tail(ended.stderr, 65536))
+            return AgentUnavailable(key=run.key, until=self.clock.now() + wait, detail=words, usage=usage)
+        if (failed := _failure(self, ended)) is not None:
+            said = found.report.summary if isinstance(found, Result) and failed.reason == "needs_person" else words
+            detail = f"{failed.detail}: {said}" if said else failed.detail
+            return replace(failed, key=run.key, detail=detail, usage=usage, transcript=transcript)
+        try:
+            report = _usable(run, found)
+        except AgentGarbled as error:
+            return AgentFailed(key=run.key, reason="garbled", detail=error.why, usage=usage, transcript=transcript)
+        report = replace(_with_strays(report, ended.strays), transcript=transcript, agent=self.name)
+        return AgentReported(key=run.key, report=_placed(report, run.folder), usage=usage)
+
+    async def _transcript(self, place: Place, ended: StepEnded, redactor: Redactor) -> Blob:
+        """stdout, then stderr, without secrets: in the run folder from here on too."""
+        whole = place.folder / "transcript"
+
+        def join() -> int:
+            for path in (ended.stdout, ended.stderr):
+                reading.redact_in_place(path, redactor)
+            return reading.join((ended.stdout, ended.stderr), whole)
+
+        return await self.keep(whole) if await asyncio.to_thread(join) else Blob("")
+
+
+def _told(place: Place) -> dict[str, str]:
+    """What the run was told when it began."""
+    try:
+        facts = json.loads(place.context.read_bytes())
+    except (OSError, ValueError):
+        return {}
+    return {key: value for key, value in facts.items() if isinstance(value, str)} if isinstance(facts, dict) else {}
+
+
+def _found(place: Place, redactor: Redactor) -> Result | AgentGarbled | None:
+    if not os.path.lexists(place.result):
+        return None
+    data = reading.read_regular(place.result, SIZE_LIMIT)
+    try:
+        if data is None:
+            raise AgentGarbled("it is not a regular file")
+        return read_result(data if len(data) > SIZE_LIMIT else redactor.data(data))
+    except AgentGarbled as error:
+        return error
+
+
+def _failure(agent: CommandAgent, ended: StepEnded) -> AgentFailed | None:
+    """The failure that shows without looking at the result, with what is known of it; None when there is none."""
+    blank = AgentFailed(key=Key(""), reason="crashed")
+    match ended.reason:
+        case "wall":
+            return replace(blank, reason="timed_out", detail=f"timed out after {agent.wall:g} s")
+        case "idle":
+            return replace(blank, reason="idle", detail=f"no output for {agent.idle or 0:g} s")
+        case "cancelled" | "controller_gone":
+            return replace(blank, detail="stopped from outside")
+        case "not_found":
+            return replace(blank, detail=ended.detail)
+        case "exited":
+            return _failed_exit(blank, ended)
+        case _:
+            assert_never(ended.reason)
+
+
+def _failed_exit(blank: AgentFailed, ended: StepEnded) -> AgentFailed | None:
+    if ended.exit_code == 0:
+        return None
+    if ended.exit_code == NEEDS_PERSON:
+        return replace(blank, reason="needs_person", detail="the agent needs a person")
+    if ended.exit_code is None:
+        return replace(
+            blank, detail=f"killed by signal {ended.signal}" + (f" ({ended.detail})" if ended.detail else "")
+        )
+    return replace(blank, detail=f"exit code {ended.exit_code}")
+
+
+def _usable(run: AgentRun, found: Result | AgentGarbled | None) -> AgentReport:
+    if isinstance(found, AgentGarbled):
+        raise found
+    if found is None:
+        if run.needs_verdict:
+            raise AgentGarbled("there is no result file, and this role must give a verdict")
+        return AgentReport(summary="(no summary)")
+    report = found.report
+    if run.needs_verdict and report.verdict is None and report.status is AgentStatus.DONE:
+        raise AgentGarbled("$.verdict: missing, and this role must give one")
+    return report
+
+
+def _with_strays(report: AgentReport, strays: int) -> AgentReport:
+    if not strays:
+        return report
+    return replace(report, extras=json.dumps(json.loads(report.extras) | {"$strays": strays}, ensure_ascii=False))
+
+
+def _placed(report: AgentReport, folder: Path) -> AgentReport:
+    """Findings by path within the folder, with the identity their code gives them."""
+    here = f"{folder}/"
+    findings = tuple(replace(each, file=each.file.removeprefix(here).removeprefix("./")) for each in report.findings)
+    return identified(replace(report, findings=findings), lambda finding: reading.code_line(folder, finding))

@@ -1,0 +1,43 @@
+"""What the checks need of version control: clean checkouts to run in, and a look at the change."""
+
+from __future__ import annotations
+
+from contextlib import AbstractAsyncContextManager
+from pathlib import Path
+from typing import Protocol
+
+from loopwright.kernel.model import Change, Commit, Tree
+
+
+class Laid(Protocol):
+    """A checkout no agent ever enters, as long as its context is open."""
+
+    @property
+    def folder(self) -> Path: ...
+
+    @property
+    def tree(self) -> Tree:
+        """What lies there: the commit's tree with protected paths from the base."""
+
+
+class Checkouts(Protocol):
+    """Several checkouts may be open at once; no two share a folder."""
+
+    def lay(
+        self, commit: Commit, *, overlay_from_base: Commit, protected: tuple[str, ...], approved: tuple[str, ...]
+    ) -> AbstractAsyncContextManager[Laid]: ...
+
+    async def tree_for(
+        self, commit: Commit, *, overlay_from_base: Commit, protected: tuple[str, ...], approved: tuple[str, ...]
+    ) -> Tree:
+        """The tree that `lay` with the same arguments would lay, without laying it."""
+
+
+class Source(Protocol):
+    """Reads objects; starts no checkout."""
+
+    async def changes(self, base: Commit, commit: Commit) -> tuple[Change, ...]:
+        """Every path `commit` changed against `base`. A rename is one removed and one added."""
+
+    async def text(self, commit: Commit, path: str, *, limit: int) -> str | None:
+        """The first `limit` bytes of a file as text, or None when the commit has no such file."""

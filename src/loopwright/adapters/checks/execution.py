@@ -1,0 +1,124 @@
+"""One command in one checkout: start it, bound it, keep its output, read its report."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import shutil
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from itertools import islice
+from pathlib import Path
+
+from loopwright.adapters.checks.alone import is_pytest
+from loopwright.adapters.checks.environment import is_of_the_tree
+from loopwright.adapters.checks.judging import Ran, clipped, last_lines
+from loopwright.adapters.checks.junit import read_junit
+from loopwright.adapters.checks.reports import Report, ReportRefused, read_bounded
+from loopwright.adapters.checks.sarif import read_sarif
+from loopwright.adapters.checks.spec import REPORT, CheckSpec
+from loopwright.adapters.steps import StepEnded, StepSpec, StepWatch, run_step
+from loopwright.errors import CheckNotRunnable
+from loopwright.kernel.visible import visible_bytes
+from loopwright.ports.store import Store
+
+_TAIL = 16 * 1024  # bytes of each stream that the last lines are taken from
+_LONGEST_LINE = 4096
+_DEEPEST_LINE = 200_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Starter:
+    """Everything a command needs besides itself and a checkout."""
+
+    store: Store
+    environment: Mapping[str, str]
+    root: Path  # the person's repository
+    runs: Path  # where run folders go
+    keeps_folders: bool = False
+
+    async def start(self, spec: CheckSpec, checkout: Path, watch: StepWatch | None = None) -> Ran:
+        """Raises `CheckNotRunnable` when the program is missing; everything else is a `Ran`."""
+        folder = self.runs / f"{spec.name}-{secrets.token_hex(8)}"
+        reports = folder / secrets.token_hex(16)  # unguessable: code under test must not have written it before
+        reports.mkdir(parents=True, mode=0o700)
+        report = reports / "report"
+        argv = tuple(word.replace(REPORT, str(report)) for word in spec.run)
+        try:
+            ended = await run_step(
+                StepSpec(
+                    argv=argv, cwd=checkout, env=self.environment, folder=folder, root=self.root, wall=spec.timeout
+                ),
+                watch,
+            )
+            ran = self._ran(spec, ended, checkout)
+            said = _report(spec, report, checkout)
+            ran = replace(ran, report=said) if isinstance(said, Report) else replace(ran, refused=said)
+            return replace(ran, output=await self.store.keep_file(_joined(folder, ended)))
+        finally:
+            if not self.keeps_folders:
+                shutil.rmtree(folder, ignore_errors=True)
+
+    def _ran(self, spec: CheckSpec, ended: StepEnded, checkout: Path) -> Ran:
+        tail = last_lines("\n".join(filter(None, (_tail(ended.stdout), _tail(ended.stderr)))))
+        if ended.reason == "not_found":
+            if not is_of_the_tree(spec.run) or (checkout / spec.run[0]).exists():
+                raise CheckNotRunnable(spec.name, " ".join(spec.run), ended.detail or "it cannot be started")
+            return Ran(how="gone", exit_code=None, tail=tail)
+        return Ran(
+            how="exited" if ended.reason == "exited" else "wall",
+            exit_code=ended.exit_code,
+            signal=ended.signal,
+            seconds=ended.seconds,
+            tail=tail,
+        )
+
+
+def _report(spec: CheckSpec, path: Path, checkout: Path) -> Report | str:
+    """The report, or in words why there is none. No report is asked of a check that gives none."""
+    if spec.report == "none":
+        return ""
+    try:
+        content = read_bounded(path)
+        if spec.report == "junit":
+            return read_junit(content, _exists_in(checkout), nodes=is_pytest(spec.run))
+        return read_sarif(content, _line_in(checkout), str(checkout))
+    except ReportRefused as refused:
+        return clipped(str(refused))
+
+
+def _exists_in(checkout: Path) -> Callable[[str], bool]:
+    return lambda path: (checkout / path).is_file()
+
+
+def _line_in(checkout: Path) -> Callable[[str, int], str]:
+    def line(path: str, number: int) -> str:
+        file = checkout / path
+        inside = file.resolve().is_relative_to(checkout.resolve())
+        if not inside or not file.is_file() or not 0 < number < _DEEPEST_LINE:
+            return ""
+        with file.open(encoding="utf-8", errors="replace") as lines:
+            return next(islice(lines, number - 1, number), "")[:_LONGEST_LINE].strip()
+
+    return line
+
+
+def _tail(stream: Path) -> str:
+    """The last lines of a stream that may be gone or of any size."""
+    try:
+        with stream.open("rb") as file:
+            file.seek(max(0, os.fstat(file.fileno()).st_size - _TAIL))
+            return visible_bytes(file.read(_TAIL)).rstrip()
+    except FileNotFoundError:
+        return ""
+
+
+def _joined(folder: Path, ended: StepEnded) -> Path:
+    """Both streams as one file, the errors after the rest."""
+    path = folder / "output"
+    with path.open("wb") as output:
+        for stream in (ended.stdout, ended.stderr):
+            if stream.exists():
+                with stream.open("rb") as file:
+                    shutil.copyfileobj(file, output)
+    return path

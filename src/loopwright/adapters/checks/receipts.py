@@ -1,0 +1,83 @@
+"""Receipts: what one finished run of one check on one tree said. Pure; the store keeps the text."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from typing import Literal
+
+from loopwright.kernel.codec import DecodeError, decode
+from loopwright.kernel.model import Blob, CheckResult, Commit, Finding, LoopId, Tree
+
+MOST_FAILURES = 50  # kept of one check; the rest is counted
+MOST_MARKS = 2000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Receipt:
+    """`result` is measured against `base`, `exit_code` and `failing` are not.
+
+    `failing` holds the mark of every failure (a test's id, a finding's fingerprint): what the
+    baseline of a later candidate is compared with.
+    """
+
+    key: str
+    check: str
+    command: tuple[str, ...]
+    tree: Tree
+    base: Commit
+    exit_code: int | None
+    result: Literal["pass", "fail"]
+    tests: int | None
+    environment: str
+    output: Blob
+    seconds: float
+    at: float
+    loop: LoopId
+    step: str
+    forgiven: bool = False  # passed only because a failure is flaky, or known on the base
+    reported: bool = False  # the check gave a report that could be read
+    failing: tuple[str, ...] = ()
+    failures: tuple[Finding, ...] = ()
+    flaky: tuple[str, ...] = ()
+    known: tuple[str, ...] = ()
+    note: str = ""
+
+
+def receipt_key(tree: Tree, check: str, command: tuple[str, ...], environment: str) -> str:
+    """A digest of what decides a result: the same key means the same run would be made again."""
+    parts = (tree, check, *command, environment)
+    return hashlib.sha256("\0".join(f"{len(part)}:{part}" for part in parts).encode()).hexdigest()
+
+
+def read_receipt(text: str | None) -> Receipt | None:
+    """The receipt, or None: what cannot be read is run again, never believed."""
+    if text is None:
+        return None
+    try:
+        return decode(Receipt, text)
+    except DecodeError:
+        return None
+
+
+def stands(receipt: Receipt, *, base: Commit, step: str) -> bool:
+    """Whether the receipt may stand for a run: a pass while its key holds, a fail within its attempt only."""
+    if receipt.result == "fail":
+        return receipt.step == step and receipt.base == base
+    return receipt.base == base if receipt.forgiven else True
+
+
+def as_result(receipt: Receipt) -> CheckResult:
+    return CheckResult(
+        name=receipt.check,
+        passed=receipt.result == "pass",
+        failures=receipt.failures,
+        tests=receipt.tests,
+        flaky=receipt.flaky,
+        known=receipt.known,
+        note=receipt.note,
+        receipt=receipt.key,
+        reused=True,
+        seconds=0.0,
+        output=receipt.output,
+    )

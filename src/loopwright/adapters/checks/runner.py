@@ -1,0 +1,175 @@
+"""The checks port over real commands: choose what to run, run independent chains side by side, say what came of it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Coroutine, Mapping
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+from pathlib import Path
+
+from loopwright.adapters.checks.bench import Bench
+from loopwright.adapters.checks.chain import Chain, Trees
+from loopwright.adapters.checks.checkouts import Checkouts, Source
+from loopwright.adapters.checks.environment import Digests, for_checks
+from loopwright.adapters.checks.execution import Starter
+from loopwright.adapters.checks.spec import CheckSpec, chains, selected
+from loopwright.adapters.checks.tampering import BeforeAndAfter, Evidence, Texts, tampering, telling
+from loopwright.errors import EngineError
+from loopwright.kernel.events import ChecksReported
+from loopwright.kernel.gates import evidence, protected_changes
+from loopwright.kernel.model import Change, CheckResult, Commit, Finding, Tree
+from loopwright.ports.agent import Update, Watch
+from loopwright.ports.checks import ChecksRun
+from loopwright.ports.clock import Clock
+from loopwright.ports.store import Store
+
+_LARGEST_TEXT = 512 * 1024  # bytes read of a changed test or configuration file
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckSettings:
+    """What `loop.toml` says. `setup` is what checkouts run once: part of the environment's digest."""
+
+    specs: tuple[CheckSpec, ...]
+    protected: tuple[str, ...] = ()
+    setup: tuple[tuple[str, ...], ...] = ()
+    parallel: int = 4
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class World:
+    """Where the checks live. `environment` is the person's own."""
+
+    environment: Mapping[str, str]
+    root: Path  # the person's repository
+    runs: Path  # run folders; emptied again, what is worth keeping goes to the store
+    ceiling: Path  # git looks for no repository at or above it: the folder that holds the checkouts
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CommandChecks:
+    """Implements `ports.checks.Checks`."""
+
+    settings: CheckSettings
+    checkouts: Checkouts
+    source: Source
+    store: Store
+    clock: Clock
+    world: World
+    digests: Digests
+
+    async def run(self, run: ChecksRun, watch: Watch) -> ChecksReported:
+        began = self.clock.monotonic()
+        specs = selected(self.settings.specs, run.names)
+        changes = await self.source.changes(run.base, run.commit)
+        trees = Trees(candidate=await self._tree(run, run.commit), base=await self._tree(run, run.base))
+        findings = await self._tampering(run, changes)
+        by_name: dict[str, CheckResult] = {}
+        async with AsyncExitStack() as stack:
+            outfit = _Outfit(run=run, trees=trees, stack=stack, watch=watch, slots=_slots(self.settings))
+            for results in await _side_by_side([self._chain(g, outfit).results(changes) for g in chains(specs)]):
+                by_name |= {result.name: result for result in results}
+        return ChecksReported(
+            key=run.key,
+            tree=trees.candidate,
+            results=tuple(by_name[spec.name] for spec in specs),
+            findings=findings,
+            seconds=self.clock.monotonic() - began,
+        )
+
+    async def _tree(self, run: ChecksRun, commit: Commit) -> Tree:
+        return await self.checkouts.tree_for(
+            commit, overlay_from_base=run.base, protected=self.settings.protected, approved=run.approved
+        )
+
+    def _chain(self, specs: tuple[CheckSpec, ...], outfit: _Outfit) -> Chain:
+        return Chain(
+            specs=specs,
+            run=outfit.run,
+            trees=outfit.trees,
+            candidate=self._bench(specs, outfit, outfit.run.commit),
+            base=self._bench(specs, outfit, outfit.run.base),
+            store=self.store,
+            clock=self.clock,
+            digests=self.digests,
+        )
+
+    def _bench(self, specs: tuple[CheckSpec, ...], outfit: _Outfit, commit: Commit) -> Bench:
+        run, watch = outfit.run, outfit.watch
+        return Bench(
+            lay=lambda: self.checkouts.lay(
+                commit, overlay_from_base=run.base, protected=self.settings.protected, approved=run.approved
+            ),
+            starter=Starter(
+                store=self.store, environment=self.digests.environment, root=self.world.root, runs=self.world.runs
+            ),
+            specs=specs,
+            slots=outfit.slots,
+            stack=outfit.stack,
+            watch=lambda text, size: watch(Update(loop=run.loop, key=run.key, text=text, bytes=size)),
+        )
+
+    async def _tampering(self, run: ChecksRun, changes: tuple[Change, ...]) -> tuple[Finding, ...]:
+        commands = tuple(spec.run for spec in self.settings.specs)
+        texts: Texts = {change.path: await self._texts(run, change.path) for change in telling(changes, commands)}
+        guarded = protected_changes(changes, self.settings.protected)
+        return tampering(
+            Evidence(
+                changes=changes,
+                commands=commands,
+                texts=texts,
+                guarded=frozenset(change.path for change in guarded),
+                approved=evidence(guarded) in run.approved,
+            )
+        )
+
+    async def _texts(self, run: ChecksRun, path: str) -> BeforeAndAfter:
+        before = await self.source.text(run.base, path, limit=_LARGEST_TEXT)
+        after = await self.source.text(run.commit, path, limit=_LARGEST_TEXT)
+        return BeforeAndAfter(before or "", after or "")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Outfit:
+    """What all chains of one run share."""
+
+    run: ChecksRun
+    trees: Trees
+    stack: AsyncExitStack
+    watch: Watch
+    slots: asyncio.Semaphore
+
+
+def command_checks(
+    settings: CheckSettings, *, checkouts: Checkouts, source: Source, store: Store, clock: Clock, world: World
+) -> CommandChecks:
+    environment = for_checks(world.environment, world.ceiling)
+    return CommandChecks(
+        settings=settings,
+        checkouts=checkouts,
+        source=source,
+        store=store,
+        clock=clock,
+        world=world,
+        digests=Digests(environment, settings.setup),
+    )
+
+
+def _slots(settings: CheckSettings) -> asyncio.Semaphore:
+    return asyncio.Semaphore(max(1, settings.parallel))
+
+
+async def _side_by_side(runs: list[Coroutine[None, None, tuple[CheckResult, ...]]]) -> list[tuple[CheckResult, ...]]:
+    """All of them, or the first error alone: callers wait for `CheckNotRunnable`, not for a group of one."""
+    try:
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(run) for run in runs]
+    except* EngineError as failed:
+        raise _first(failed) from None
+    return [task.result() for task in tasks]
+
+
+def _first(failed: BaseExceptionGroup[EngineError]) -> EngineError:
+    error = failed.exceptions[0]
+    return _first(error) if isinstance(error, BaseExceptionGroup) else error

@@ -1,0 +1,46 @@
+"""Writing a file whole: whoever reads it sees the old one or the new one, also after a loss of power."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from contextlib import suppress
+from pathlib import Path
+
+_READABLE = 0o644
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Replace `path` with `text`: temporary file in the same folder, synced, renamed, folder synced.
+
+    Raises `OSError`; then `path` is as it was and nothing else is left behind.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".new", dir=path.parent)
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8", errors="backslashreplace", newline="\n") as file:
+            file.write(text)
+            file.flush()
+            os.fchmod(file.fileno(), _READABLE)
+            os.fsync(file.fileno())
+        Path(name).replace(path)
+    except BaseException:
+        with suppress(OSError):
+            Path(name).unlink()
+        raise
+    _sync(path.parent)
+
+
+def ignore_all(folder: Path) -> None:
+    """A folder of ours that the person's git never sees, made if need be."""
+    rule = folder / ".gitignore"
+    if not rule.exists():
+        write_whole(rule, "*\n")
+
+
+def _sync(folder: Path) -> None:
+    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

@@ -1,0 +1,142 @@
+"""What `loop setup` writes: a short, commented `loop.toml` from what was found in the repository. Pure text."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from loopwright.config.durations import duration_text
+from loopwright.config.settings import VERIFYING, CheckSettings, Settings
+from loopwright.kernel.gates import matches
+
+KNOWN_AGENTS = ("claude", "codex", "gemini", "opencode", "goose")  # programs that are also kinds, best known first
+
+# A pattern is worth protecting when the repository has a file under it.
+_WORTH_PROTECTING = (
+    "tests/**",
+    "test/**",
+    "spec/**",
+    "**/__tests__/**",
+    "**/*_test.go",
+    "**/*.test.js",
+    "**/*.test.jsx",
+    "**/*.test.ts",
+    "**/*.test.tsx",
+    "**/*.spec.js",
+    "**/*.spec.ts",
+    "**/src/test/**",
+    "**/test_*.py",
+    "**/*_test.py",
+    "**/conftest.py",
+    ".github/**",
+    ".gitlab-ci.yml",
+    ".circleci/**",
+)
+_USUAL_TIMEOUT = CheckSettings(name="x", run=("x",)).timeout
+
+_HEAD = """\
+# Loopwright drives coding agents until the checks below pass. Its configuration guide explains every key.
+# `loop doctor` says what is missing, `loop feedback "TASK"` begins.
+version = 1
+"""
+_NO_AGENT = """\
+# No coding agent was found on the PATH. Any program that keeps the contract of the command agent will do:
+# [agents.mine]
+# kind = "command"
+# argv = ["./my-agent", "--headless"]
+#
+# [roles]
+# default = "mine"
+"""
+_NO_CHECK = """\
+# No build or test command was found, and without one no loop starts: nothing could be called verified.
+# [checks.test]
+# run = ["pytest", "-q", "--junitxml={report}"]
+# report = "junit"
+"""
+_WEAK = "# Only the exit code counts. A junit or sarif report tells failures apart, and notices tests that vanish.\n"
+_PROTECTED = """\
+# Taken from the base when checks run, so that an agent cannot pass by editing them; changing one asks you first.
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Detected:
+    """What a look at the repository found. `files` are its tracked paths."""
+
+    checks: tuple[CheckSettings, ...] = ()
+    setup: tuple[tuple[str, ...], ...] = ()
+    copy: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
+
+
+def render_config(detected: Detected, agents_found: tuple[str, ...], default_agent: str = "") -> str:
+    """`agents_found` are names of programs on the PATH; unknown ones are left out."""
+    agents = [name for name in KNOWN_AGENTS if name in agents_found]
+    verifies = any(check.name in VERIFYING for check in detected.checks)
+    parts = (
+        _HEAD,
+        _agents(agents, default_agent) if agents else _NO_AGENT,
+        *(_check(check) for check in detected.checks),
+        "" if verifies else _NO_CHECK,
+        _workspace(detected),
+        _budget(),
+    )
+    return "\n".join(part for part in parts if part)
+
+
+def protected_patterns(files: Iterable[str]) -> tuple[str, ...]:
+    """What should not be changed unseen here: the tests and the CI this repository has, and always `loop.toml`."""
+    paths = tuple(files)
+    chosen: list[str] = []
+    for pattern in _WORTH_PROTECTING:
+        new = [path for path in paths if matches(path, pattern) and not any(matches(path, p) for p in chosen)]
+        chosen += [pattern] if new else []
+    return (*chosen, "loop.toml")
+
+
+def _agents(agents: list[str], default_agent: str) -> str:
+    default = default_agent if default_agent in agents else agents[0]
+    tables = "".join(f"[agents.{name}]\nkind = {_quoted(name)}\n\n" for name in agents)
+    others = [name for name in agents if name != default]
+    hint = f"# reviewer = {_listed([*others[:1], default])}  # another pair of eyes; a list is an order of fall-back\n"
+    return f"{tables}[roles]\ndefault = {_quoted(default)}\n" + (hint if others else "")
+
+
+def _check(check: CheckSettings) -> str:
+    lines = [f"[checks.{check.name}]", f"run = {_listed(check.run)}"]
+    if check.report != "none":
+        lines.append(f"report = {_quoted(check.report)}")
+    if check.timeout != _USUAL_TIMEOUT:
+        lines.append(f"timeout = {_quoted(duration_text(check.timeout))}")
+    if check.after:
+        lines.append(f"after = {_listed(check.after)}")
+    if check.paths:
+        lines.append(f"paths = {_listed(check.paths)}")
+    if check.baseline:
+        lines.append("baseline = true")
+    if check.flaky != "warn":
+        lines.append(f"flaky = {_quoted(check.flaky)}")
+    warning = _WEAK if check.report == "none" and check.name == "test" else ""
+    return warning + "\n".join(lines) + "\n"
+
+
+def _workspace(detected: Detected) -> str:
+    setup = f"setup = [{', '.join(map(_listed, detected.setup))}]  # once in each new workspace\n"
+    copy = f"copy = {_listed(detected.copy)}  # ignored files it needs\n"
+    protected = f"{_PROTECTED}protected = {_listed(protected_patterns(detected.files))}\n"
+    return "[workspace]\n" + (setup if detected.setup else "") + (copy if detected.copy else "") + protected
+
+
+def _budget() -> str:
+    return f"[budget]\nusd = {Settings().budget.usd}  # a loop pauses before a run that would not fit\n"
+
+
+def _listed(words: Iterable[str]) -> str:
+    return f"[{', '.join(map(_quoted, words))}]"
+
+
+def _quoted(text: str) -> str:
+    """A basic string of TOML is one of JSON, but for one control character that JSON lets through."""
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")

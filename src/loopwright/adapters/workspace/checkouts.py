@@ -1,0 +1,113 @@
+"""Folders with the files of a commit: workspaces that last, and throw-away ones for judges."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from pathlib import Path
+
+from loopwright.adapters.workspace.clones import write_repository
+from loopwright.adapters.workspace.folders import is_folder, locked, put, remove
+from loopwright.adapters.workspace.git import Git, path_of
+from loopwright.adapters.workspace.ground import Ground, Place
+from loopwright.adapters.workspace.recording import record
+from loopwright.adapters.workspace.snapshots import files_of, keep_evidence
+from loopwright.errors import Forbidden
+from loopwright.kernel.model import Commit, LoopId
+
+SPECIAL = re.compile(r"([\\*?\[\]!# ])")
+
+
+def bring(ground: Ground, loop: LoopId, name: str, at: Commit, step: str) -> Place:
+    """The workspace with exactly the files of `at`; what else it held is kept first."""
+    place = ground.workspace(name)
+    ground.tree(at)  # an unknown commit is said so before anything is touched
+    with locked(place.lock) as hold:
+        if not is_folder(place.folder):
+            _make(ground, place, hold, at)
+        else:
+            _restore(ground, place, hold, loop, at, step)
+        write_repository(ground, place, at)
+        put(place.notes / "owner", json.dumps({"loop": loop, "at": at}))
+    return place
+
+
+def _make(ground: Ground, place: Place, hold: int, at: Commit) -> None:
+    remove(place.folder)
+    for note in ("index", "index.lock", "excludes", "prepared", "owner"):
+        (place.notes / note).unlink(missing_ok=True)
+    place.folder.mkdir()
+    ground.inside(place, hold).run("read-tree", "--reset", "-u", at)
+
+
+def _restore(ground: Ground, place: Place, hold: int, loop: LoopId, at: Commit, step: str) -> None:
+    tree = files_of(ground, place, hold, at)
+    if tree == ground.tree(at):
+        return
+    if tree is not None:
+        keep_evidence(ground, loop, tree, at, step)
+    ground.inside(place, hold).run("read-tree", "--reset", "-u", at)
+
+
+def is_prepared(place: Place, digest: str) -> bool:
+    mark = place.notes / "prepared"
+    return mark.is_file() and mark.read_text() == digest
+
+
+def settle_prepared(ground: Ground, place: Place, at: Commit, digest: str) -> None:
+    """After setup: what it made is nobody's work, and what it changed is put back."""
+    with locked(place.lock) as hold:
+        git = ground.inside(place, hold)
+        place.excludes.unlink(missing_ok=True)
+        put(place.excludes, "".join(map(_exclude_line, _made(git))))
+        if record(ground, git, place, at) != ground.tree(at):
+            git.run("read-tree", "--reset", "-u", at)
+        write_repository(ground, place, at)
+        put(place.notes / "prepared", digest)
+
+
+def _made(git: Git) -> list[str]:
+    names = git.run("ls-files", "-z", "--others", "--exclude-standard", "--directory").split(b"\0")
+    return [path_of(name) for name in names if name]
+
+
+def _exclude_line(path: str) -> str:
+    return "" if "\n" in path else "/" + SPECIAL.sub(r"\\\1", path) + "\n"
+
+
+def lay_out(ground: Ground, loop: LoopId, at: Commit, step: str) -> Path:
+    """A fresh folder for one judge; the same step again gets the same folder, fresh."""
+    name = "judge-" + hashlib.sha256(f"{loop}\n{at}\n{step}".encode()).hexdigest()[:16]
+    place = ground.workspace(name)
+    ground.tree(at)
+    with locked(place.lock) as hold:
+        _make(ground, place, hold, at)
+        write_repository(ground, place, at)
+        put(place.notes / "owner", json.dumps({"loop": loop, "at": at}))
+    return place.folder
+
+
+def throw_away(ground: Ground, folder: Path) -> None:
+    """Remove a judge's folder. Nothing else is ever removed by a path somebody hands in."""
+    if folder.parent != ground.worktrees or not folder.name.startswith("judge-"):
+        raise Forbidden(f"{folder} is not a throw-away folder of ours; it was left alone")
+    drop(ground.workspace(folder.name))
+
+
+def drop(place: Place) -> None:
+    if not place.notes.exists() and not place.folder.exists():
+        return
+    with locked(place.lock):
+        remove(place.folder)
+        remove(place.notes)
+
+
+def owned_by(ground: Ground, loop: LoopId) -> list[tuple[Place, Commit]]:
+    """The loop's workspaces and judges' folders, each with the commit it was made from."""
+    found = []
+    for owner in sorted((ground.own / "workspaces").glob("*/owner")):
+        data = json.loads(owner.read_bytes())
+        if data["loop"] == loop:
+            found.append((ground.workspace(owner.parent.name), Commit(data["at"])))
+    return found

@@ -1,0 +1,47 @@
+"""What a cancelled loop leaves behind. Whatever goes, its commits stay reachable."""
+
+from __future__ import annotations
+
+from loopwright.adapters.workspace.advancing import checked_out
+from loopwright.adapters.workspace.checkouts import drop, owned_by
+from loopwright.adapters.workspace.folders import is_folder, locked, remove
+from loopwright.adapters.workspace.ground import Ground
+from loopwright.adapters.workspace.refs import folder_of, keep, kept_by, position
+from loopwright.adapters.workspace.snapshots import files_of, keep_evidence
+from loopwright.kernel.model import Cleanup, LoopId
+
+WRITTEN_FOR_A_LOOP = ("feedback", "runs", "workflow")
+
+
+def clean_up(ground: Ground, loop: LoopId, choice: Cleanup) -> None:
+    folder_of(loop)
+    if choice is Cleanup.KEEP_EVERYTHING:
+        return
+    _remove_workspaces(ground, loop)
+    if choice in (Cleanup.ROLLBACK, Cleanup.FULL):
+        _remove_branches(ground, loop)
+    if choice is Cleanup.FULL:
+        for kind in WRITTEN_FOR_A_LOOP:
+            remove(ground.loop / kind / loop)
+
+
+def _remove_workspaces(ground: Ground, loop: LoopId) -> None:
+    for place, at in owned_by(ground, loop):
+        if is_folder(place.folder) and not place.folder.name.startswith("judge-"):
+            with locked(place.lock) as hold:
+                tree = files_of(ground, place, hold, at)
+            if tree is not None and tree != ground.tree(at):
+                keep_evidence(ground, loop, tree, at, "clean-up")
+        drop(place)
+
+
+def _remove_branches(ground: Ground, loop: LoopId) -> None:
+    """A branch the person has checked out is theirs now, and stays."""
+    for name in (f"loop/{loop}", f"loopwright/{loop}", f"loopwright-{loop}"):
+        ref = f"refs/heads/{name}"
+        tip = position(ground, ref)
+        if tip is None or checked_out(ground, ref):
+            continue
+        if tip not in {kept.commit for kept in kept_by(ground, loop)}:
+            keep(ground, loop, "landed", tip, numbered=True)
+        ground.refs.run("update-ref", "-d", ref, tip)

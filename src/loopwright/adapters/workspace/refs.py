@@ -1,0 +1,103 @@
+"""The refs of a loop in the person's repository. They are only ever added: nothing becomes unreachable."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from loopwright.adapters.workspace.git import readable
+from loopwright.adapters.workspace.ground import NAME, Ground
+from loopwright.errors import UsageError, VcsFailed
+from loopwright.kernel.model import Commit, LoopId, Tree
+
+LABEL = re.compile(r"(?!.*\.\.)[A-Za-z0-9][A-Za-z0-9_.-]{0,79}(?<!\.lock)(?<!\.)")
+STEP = "Loopwright-Step"
+FORMAT = f"%(refname)%00%(objectname)%00%(tree)%00%(contents:trailers:key={STEP},valueonly,separator=%x2C)"
+TRIES = 20  # of finding a free name while somebody else takes them
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kept:
+    """A commit under one of the loop's refs."""
+
+    ref: str
+    commit: Commit
+    tree: Tree
+    step: str
+
+
+def folder_of(loop: LoopId) -> str:
+    if not NAME.fullmatch(loop):
+        raise UsageError(f"{loop!r} cannot name a loop; use 1 to 40 of a-z, 0-9 and -")
+    return f"refs/loopwright/{loop}"
+
+
+def ref_of(loop: LoopId, label: str) -> str:
+    if not LABEL.fullmatch(label):
+        raise UsageError(f"{label!r} cannot label an attempt; use letters, digits, - _ and .")
+    return f"{folder_of(loop)}/{label}"
+
+
+def kept_by(ground: Ground, loop: LoopId) -> tuple[Kept, ...]:
+    return listed(ground, folder_of(loop) + "/")
+
+
+def listed(ground: Ground, *patterns: str) -> tuple[Kept, ...]:
+    lines = readable(ground.refs.run("for-each-ref", f"--format={FORMAT}", *patterns)).splitlines()
+    return tuple(_kept(*line.split("\0")) for line in lines)
+
+
+def _kept(ref: str, commit: str, tree: str, step: str) -> Kept:
+    return Kept(ref=ref, commit=Commit(commit), tree=Tree(tree), step=step)
+
+
+def position(ground: Ground, ref: str) -> Commit | None:
+    """Where a full ref stands, or None where it does not exist."""
+    said = ground.refs.ask("rev-parse", "--verify", "--quiet", "--end-of-options", f"{ref}^{{commit}}")
+    return Commit(readable(said.out).strip()) if said.code == 0 else None
+
+
+def keep(ground: Ground, loop: LoopId, label: str, commit: Commit, *, numbered: bool = False) -> str:
+    """Put `commit` under a new ref of the loop; a taken label gets a number."""
+    prefix, said = ref_of(loop, label).removesuffix(label), ""
+    for _ in range(TRIES):
+        ref = _free(label, prefix, {kept.ref for kept in kept_by(ground, loop)}, numbered=numbered)
+        answer = ground.refs.ask("update-ref", "--stdin", stdin=f"create {ref} {commit}\n".encode())
+        if answer.code == 0:
+            return ref
+        said = answer.err
+        if position(ground, ref) is None:
+            break
+    raise VcsFailed(f"git update-ref {prefix}{label}", said)
+
+
+def _free(label: str, prefix: str, taken: set[str], *, numbered: bool) -> str:
+    """`label`, `label+2`, `label+3` …; or, numbered, `label-1`, `label-2` …"""
+    number = 1
+    while (ref := _numbered(prefix + label, number, numbered=numbered)) in taken:
+        number += 1
+    return ref
+
+
+def _numbered(name: str, number: int, *, numbered: bool) -> str:
+    if numbered:
+        return f"{name}-{number}"
+    return name if number == 1 else f"{name}+{number}"
+
+
+def commit_tree(ground: Ground, tree: Tree, parents: tuple[Commit, ...], message: str) -> Commit:
+    options = [part for parent in parents for part in ("-p", parent)]
+    commit = Commit(ground.engine.line("commit-tree", tree, *options, "-F", "-", stdin=message.encode()))
+    ground.trees[commit] = tree
+    return commit
+
+
+def message_of(text: str, loop: LoopId, step: str) -> str:
+    """The text and the trailers by which the commit is found again."""
+    said = "".join(char for char in text if char in "\n\t" or char.isprintable()).strip() or "Loopwright"
+    trailers = [f"Loopwright-Loop: {loop}"] if loop else []
+    return "\n".join([said, "", *trailers, f"{STEP}: {one_line(step)}", ""])
+
+
+def one_line(step: str) -> str:
+    return " ".join(step.split())

@@ -1,0 +1,164 @@
+"""Driving a loop from the command line: who is asked, what is shown meanwhile, what is said at the end."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractContextManager, asynccontextmanager, nullcontext
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from loopwright.adapters.people.lines import TerminalLines
+from loopwright.adapters.people.nobody import Nobody
+from loopwright.adapters.people.terminal import Terminal
+from loopwright.adapters.publishing import Publisher, rebuild_debt, scratchpad_file
+from loopwright.assembly import Project, View, build_world, view
+from loopwright.cli.here import Here
+from loopwright.cli.output import note, put, put_json
+from loopwright.cli.plain import PlainLines, Several
+from loopwright.cli.running import Interrupted, complete
+from loopwright.cli.showing import shown
+from loopwright.engine.driver import drive
+from loopwright.engine.world import Halt, Observer, Seen, World
+from loopwright.kernel.actions import AwaitGate, ForPeople
+from loopwright.kernel.events import Answered, CancelRequested, Said
+from loopwright.kernel.machine import Standpoint
+from loopwright.kernel.model import Commit, Ending, LoopId, Outcome
+from loopwright.loops.feedback.state import Feedback
+from loopwright.ports.people import People
+from loopwright.projections import closing, status
+
+if TYPE_CHECKING:
+    from loopwright.cli.live import LiveView
+
+_DIFF_LIMIT = 40_000
+_COST_EVERY = 0.5  # seconds
+WAITING, PAUSED, CANCELLED_ELSEWHERE = 4, 5, 3
+_CODES = {Ending.VERIFIED: 0, Ending.ACCEPTED: 0, Ending.CANCELLED: 0, Ending.ESCALATED: WAITING, Ending.FAILED: 1}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Driven:
+    """How a drive ended, and how the loop looks now."""
+
+    halt: Halt
+    view: View
+    cancelled_here: bool = False
+
+    @property
+    def exit_code(self) -> int:
+        if self.halt.outcome is not None:
+            ending = self.halt.outcome.ending
+            elsewhere = ending is Ending.CANCELLED and not self.cancelled_here
+            return CANCELLED_ELSEWHERE if elsewhere else _CODES[ending]
+        return WAITING if self.halt.why == "waiting" else PAUSED
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Manner:
+    """How the command was told to behave."""
+
+    unattended: bool = False
+    as_json: bool = False
+    cancels: bool = False  # this command is the one that cancels
+    where: str = ""  # put before every command that is printed: `cd DIR && `
+
+
+def drive_and_tell(project: Project, here: Here, loop: LoopId, manner: Manner) -> int:
+    """Drive the loop as far as it goes, say how it ended, and give the exit code."""
+    result = complete(driven(project, here, loop, manner))
+    if isinstance(result, Interrupted):
+        return _interrupted(project, loop, result, manner)
+    tell(project, result, manner)
+    return result.exit_code
+
+
+def _interrupted(project: Project, loop: LoopId, how: Interrupted, manner: Manner) -> int:
+    note(f"Interrupted; nothing is lost. Go on with: {manner.where}loop resume --loop {loop}")
+    if manner.as_json:
+        now = asyncio.run(view(project, loop))
+        put_json({**_facts(now), "outcome": "paused", "interrupted": True, "command": f"loop resume --loop {loop}"})
+    return how.exit_code
+
+
+async def driven(project: Project, here: Here, loop: LoopId, manner: Manner) -> Driven:
+    asks = here.asks and not manner.unattended
+    start = await view(project, loop)
+    publisher = Publisher(project.root, note, project.clock.now)
+    async with _watching(project, here, start) as watching:
+        world = await build_world(project, loop, people=Nobody(), observer=Several(publisher, watching.observer))
+        heard = _Heard(_person(here, project, world, watching.aside) if asks else Nobody())
+        halt = await drive(replace(world, people=heard), loop)
+    if halt.outcome is not None and halt.outcome.ending is Ending.ACCEPTED:
+        await rebuild_debt(project.root, project.store)
+    return Driven(halt=halt, view=await view(project, loop), cancelled_here=manner.cancels or heard.cancelled)
+
+
+# --- what is shown meanwhile -----------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Watching:
+    observer: Observer
+    aside: Callable[[], AbstractContextManager[None]] = nullcontext
+
+
+@asynccontextmanager
+async def _watching(project: Project, here: Here, start: View) -> AsyncIterator[_Watching]:
+    """The live view where it can be drawn, else plain lines."""
+    if not here.draws:
+        yield _Watching(observer=PlainLines(note, project.clock.now))
+        return
+    # Only this branch needs rich, which takes longer to load than all the rest.
+    from loopwright.cli.live import LiveView  # noqa: PLC0415
+
+    def stand(seen: Seen) -> Standpoint:
+        return start.loop.stand(seen.state)
+
+    with LiveView(stand, project.clock.now) as live:
+        cost = asyncio.create_task(_follow_cost(project, start.row.id, live))
+        try:
+            yield _Watching(observer=live, aside=live.aside)
+        finally:
+            cost.cancel()
+            await asyncio.gather(cost, return_exceptions=True)
+
+
+async def _follow_cost(project: Project, loop: LoopId, live: LiveView) -> None:
+    while True:
+        live.money((await project.store.load(loop)).row)
+        await asyncio.sleep(_COST_EVERY)
+
+
+# --- who is asked ------------------------------------------------------------------------------------
+
+
+class _Heard:
+    """People, with a memory of whether it was they who cancelled."""
+
+    def __init__(self, people: People) -> None:
+        self._people, self.cancelled = people, False
+
+    async def ask(self, loop: LoopId, waiting: tuple[ForPeople, ...]) -> Said | None:
+        said = await self._people.ask(loop, waiting)
+        if isinstance(said, CancelRequested) or (isinstance(said, Answered) and said.choice == "cancel"):
+            self.cancelled = True
+        return said
+
+
+def _person(
+    here: Here, project: Project, world: World, aside: Callable[[], AbstractContextManager[None]]
+) -> Terminal:
+    async def diff(gate: AwaitGate) -> str:
+        now = await project.store.load(LoopId(gate_loop[0])) if (gate_loop := _loop_of(gate)) else None
+        return "" if now is None else ""
+
+    return Terminal(
+        lines=TerminalLines(sys.stdin.fileno()),
+        show=_show,
+        aside=aside,
+        history=lambda loop: _read(project, loop),
+        diff=diff,
+        by=here.who,
+    )

@@ -1,0 +1,146 @@
+"""The table of commands, and the one place where an error becomes a sentence and an exit code.
+
+A command's module is imported only when the command is named: `loop --help` stays quick.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+import traceback
+from collections.abc import Mapping, Sequence
+from importlib import import_module
+from pathlib import Path
+
+import click
+
+from loopwright import __version__
+from loopwright.cli.here import Here
+from loopwright.cli.output import hush, note, put_json
+from loopwright.errors import EngineError
+
+INTERRUPTED = 130
+BROKEN_PIPE = 141
+STATE_FOLDER = ".loop"
+
+# In the order in which a newcomer needs them. Each module of `loopwright.cli` has its command as `COMMAND`.
+COMMANDS: Mapping[str, tuple[str, str]] = {
+    "demo": ("demo", "The whole thing on a sample project: no account, no key."),
+    "doctor": ("doctor", "What is here (git, agents, sandbox, SQLite, checks) and what to fix."),
+    "setup": ("setup", "Write loop.toml for this repository: detects checks and installed agents."),
+    "feedback": ("feedback", "Implement, review and test one task until it is verified."),
+    "status": ("status", "What is running, what needs you, and why."),
+    "resume": ("resume", "Go on with what was interrupted, paused or answered."),
+    "answer": ("answer", "Answer the question a loop has stopped with."),
+    "cancel": ("cancel", "End a loop; every commit is kept."),
+    "gates": ("gates", "What waits for a person's approval, and why."),
+    "approve": ("approve", "Open a gate for exactly the changes it shows."),
+    "reject": ("reject", "Close a gate; the reason goes to the developer."),
+    "log": ("log", "The journey, one line per event."),
+    "explain": ("explain", "Why the engine will do what it does next."),
+    "receipts": ("receipts", "What was verified, on which tree."),
+    "render": ("render", "Write every file made from the log anew."),
+    "rehearse": ("rehearse", "Try a policy with scripted agents, for zero tokens."),
+    "adopt": ("adopt", "Go on with a progress.json that another tool wrote."),
+    "completion": ("completion", "The completion script for a shell."),
+}
+
+_HELP = """Drives coding agents through build, review and test loops until the work is verifiably done.
+
+Begin with `loop demo`; in a repository of your own, with `loop setup` and `loop doctor`.
+
+\b
+Exit codes: 0 done; 1 error; 2 usage or configuration; 3 the state forbids it;
+4 a person is needed; 5 paused by a limit; 75 already running; 130, 143 interrupted, resumable.
+"""
+
+
+def commands(argv: Sequence[str]) -> click.Group:
+    """The command line for `argv`: only what it names is loaded, the rest is a name and a sentence."""
+    named = next((word for word in argv if not word.startswith("-")), "")
+    group = click.Group("loop", help=_HELP, context_settings={"help_option_names": ["-h", "--help"]})
+    for name, (module, sentence) in COMMANDS.items():
+        loaded = import_module(f"loopwright.cli.{module}").COMMAND if name == named else None
+        group.add_command(loaded or click.Command(name, help=sentence), name)
+    return click.version_option(__version__, prog_name="loop")(group)
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    """What the program `loop` starts."""
+    words = sys.argv[1:] if argv is None else list(argv)
+    here = Here.of_process(os.environ)
+    try:
+        code = run(words, here)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        hush()
+        code = BROKEN_PIPE
+    sys.exit(code)
+
+
+def run(argv: Sequence[str], here: Here) -> int:
+    """Carry out one command line and say with which code to exit."""
+    try:
+        _complete_for_a_shell(argv, here)
+        code = commands(argv).main(list(argv), prog_name="loop", standalone_mode=False, obj=here)
+    except click.ClickException as error:
+        return _failed(argv, _usage(error), error.exit_code)
+    except EngineError as error:
+        return _failed(argv, str(error), error.exit_code)
+    except (click.Abort, KeyboardInterrupt):
+        return INTERRUPTED
+    except BrokenPipeError:
+        raise
+    except Exception as error:
+        return _failed(argv, _crashed(error, here), 1)
+    return code if isinstance(code, int) else 0
+
+
+def _complete_for_a_shell(argv: Sequence[str], here: Here) -> None:
+    """Completion looks inside commands that are not named yet, so all of them are loaded for it."""
+    if "_LOOP_COMPLETE" not in here.environ:
+        return
+    group = commands(argv)
+    for name, (module, _) in COMMANDS.items():
+        group.add_command(import_module(f"loopwright.cli.{module}").COMMAND, name)
+    group.main(list(argv), prog_name="loop", complete_var="_LOOP_COMPLETE")
+
+
+def _usage(error: click.ClickException) -> str:
+    sentence = error.format_message().rstrip(".")
+    context = getattr(error, "ctx", None)
+    return f"{sentence}; see `{context.command_path} --help`" if context else sentence
+
+
+def _failed(argv: Sequence[str], sentence: str, code: int) -> int:
+    note(f"loop: {sentence}")
+    if "--json" in argv:
+        put_json({"error": sentence, "exit_code": code})
+    return code
+
+
+def _crashed(error: Exception, here: Here) -> str:
+    """One sentence about what nobody planned; the traceback goes to a file, or to the screen if asked for."""
+    trace = "".join(traceback.format_exception(error))
+    if here.environ.get("LOOP_DEBUG") == "1":
+        note(trace.rstrip("\n"))
+    said = f"unexpected {type(error).__name__}: {error}".strip().splitlines()[0]
+    try:
+        file = _crash_folder(here.cwd) / f"crash-{time.strftime('%Y%m%dT%H%M%S', time.gmtime())}-{os.getpid()}.txt"
+        file.write_text(trace, encoding="utf-8", errors="backslashreplace")
+    except OSError:
+        return f"{said}; this is a defect of Loopwright, LOOP_DEBUG=1 shows where"
+    return f"{said}; this is a defect of Loopwright, the traceback is in {file}"
+
+
+def _crash_folder(cwd: Path) -> Path:
+    """The state folder of the repository around `cwd`; without one, the folder for temporary files."""
+    import tempfile  # noqa: PLC0415 - only a crash needs it
+
+    folders = (folder / STATE_FOLDER for folder in (cwd, *cwd.parents))
+    return next((folder for folder in folders if folder.is_dir()), Path(tempfile.gettempdir()))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,58 @@
+"""What goes where: answers to stdout, progress and prompts to stderr, and nothing unescaped to either."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any, TypeVar
+
+import click
+
+from loopwright.kernel.visible import visible
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def put(text: str) -> None:
+    """Lines of the answer."""
+    _write(sys.stdout, visible(text))
+
+
+def put_json(data: object) -> None:
+    """The answer as one object, all of it ASCII, so that no terminal and no locale can change it."""
+    _write(sys.stdout, json.dumps(data, indent=2))
+
+
+def put_json_line(data: object) -> None:
+    _write(sys.stdout, json.dumps(data, separators=(",", ":")))
+
+
+def note(text: str) -> None:
+    """What is only for the person who watches. Nobody there to read it is no reason to stop."""
+    with suppress(OSError, ValueError):
+        _write(sys.stderr, visible(text))
+
+
+def _write(stream: Any, text: str) -> None:  # noqa: ANN401 - a text stream, or what a test put in its place
+    encoding = getattr(stream, "encoding", None) or "utf-8"
+    stream.write(text.encode(encoding, "backslashreplace").decode(encoding) + "\n")
+    stream.flush()
+
+
+def hush() -> None:
+    """After a broken pipe: let nothing more be written when Python closes its streams."""
+    with suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def json_option(command: F) -> F:
+    return click.option("--json", "as_json", is_flag=True, help="Answer with one JSON object on stdout.")(command)
+
+
+def loop_option(command: F) -> F:
+    return click.option("--loop", "loop_id", metavar="ID", default="", help="Which loop; needed only if several fit.")(
+        command
+    )

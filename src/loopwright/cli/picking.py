@@ -1,0 +1,73 @@
+"""Which loop is meant: the one named, or the only one that fits."""
+
+from __future__ import annotations
+
+import asyncio
+import difflib
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+
+from loopwright.assembly import Project, View, open_project
+from loopwright.cli.here import Here
+from loopwright.errors import UsageError
+from loopwright.kernel.actions import Ask, AwaitGate
+from loopwright.projections.status import shown_status, title
+
+_SHOWN = 10
+_ENDED = ("complete", "cancelled")
+
+
+@contextmanager
+def opened(here: Here, *, create: bool = True) -> Iterator[Project]:
+    """The repository around the current folder, closed again afterwards."""
+    project = open_project(here.cwd, here.environ, create=create)
+    try:
+        yield project
+    finally:
+        asyncio.run(project.store.close())
+
+
+def named(views: Sequence[View], loop_id: str) -> View:
+    """The loop with this id. Raises `UsageError` with the nearest one there is."""
+    found = next((view for view in views if view.row.id == loop_id), None)
+    if found is not None:
+        return found
+    near = difflib.get_close_matches(loop_id, [view.row.id for view in views], n=1)
+    hint = f"did you mean {near[0]}" if near else "`loop status` lists them"
+    raise UsageError(f"there is no loop {loop_id!r} here; {hint}")
+
+
+def pick(views: Sequence[View], loop_id: str, fits: Callable[[View], bool]) -> View | None:
+    """The loop that is named, whatever its state; else the only root that fits; None when none does."""
+    if loop_id:
+        return named(views, loop_id)
+    fitting = [view for view in views if view.row.parent is None and fits(view)]
+    if len(fitting) > 1:
+        raise UsageError(f"several loops fit, name one with --loop ID: {listed(fitting)}")
+    return fitting[0] if fitting else None
+
+
+def listed(views: Sequence[View]) -> str:
+    shown = [f"{view.row.id} ({status_of(view)}, {title(view.row)[:60]})" for view in views[:_SHOWN]]
+    more = [f"and {len(views) - _SHOWN} more"] if len(views) > _SHOWN else []
+    return "; ".join(shown + more)
+
+
+def status_of(view: View) -> str:
+    return shown_status(view.row, alive=view.alive is not None)
+
+
+def is_over(view: View) -> bool:
+    return view.row.status in _ENDED
+
+
+def question_of(view: View) -> Ask | None:
+    """What the loop asks a person now, if it does."""
+    if is_over(view):
+        return None
+    return next((action for action in view.wanted if isinstance(action, Ask)), None)
+
+
+def gates_of(view: View) -> tuple[AwaitGate, ...]:
+    """The gates that are open now."""
+    return () if is_over(view) else tuple(action for action in view.wanted if isinstance(action, AwaitGate))

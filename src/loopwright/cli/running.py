@@ -1,0 +1,54 @@
+"""Running a command's work so that Ctrl-C, SIGTERM and a hang-up stop it cleanly: steps first, then the program."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+from collections.abc import Coroutine
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from loopwright.cli.output import note
+
+T = TypeVar("T")
+_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+@dataclass(frozen=True, slots=True)
+class Interrupted:
+    """The work was stopped by this signal; whatever it had in flight is stopped too."""
+
+    signal: int
+
+    @property
+    def exit_code(self) -> int:
+        return 128 + self.signal
+
+
+def complete(work: Coroutine[Any, Any, T]) -> T | Interrupted:
+    """The result of the work, or that it was interrupted."""
+    return asyncio.run(_guarded(work))
+
+
+async def _guarded(work: Coroutine[Any, Any, T]) -> T | Interrupted:
+    heard: list[int] = []
+    task = asyncio.ensure_future(work)
+
+    def stop(number: int) -> None:
+        if not heard:
+            heard.append(number)
+            note("\nstopping: ending the running step …")
+            task.cancel()
+
+    loop = asyncio.get_running_loop()
+    for number in _SIGNALS:
+        loop.add_signal_handler(number, stop, number)
+    try:
+        return await task
+    except asyncio.CancelledError:
+        if not heard:
+            raise
+        return Interrupted(heard[0])
+    finally:
+        for number in _SIGNALS:
+            loop.remove_signal_handler(number)

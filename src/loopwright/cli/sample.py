@@ -1,0 +1,84 @@
+"""Making the sample project of `loop demo`: real files, a real git repository, one commit."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from pathlib import Path
+
+from loopwright.adapters.checks import unittest_report
+from loopwright.errors import UsageError, VcsFailed
+
+TASK = """\
+Add slugify(title) to textkit/slug.py: it makes a title part of a web address.
+Lower case; words joined by one hyphen; accents removed; a title without a letter or digit raises ValueError."""
+CRITERIA = ("slugify is in textkit/slug.py", "a title without a letter or digit raises ValueError")
+BRANCH = "main"
+
+_RENAMED = {"gitignore.txt": ".gitignore"}
+
+
+def fresh_folder(wanted: Path | None) -> Path:
+    """An empty folder: the wanted one, or a new temporary one that stays until the person removes it."""
+    if wanted is None:
+        return Path(tempfile.mkdtemp(prefix="loop-demo-"))
+    try:
+        wanted.mkdir(parents=True, exist_ok=True)
+        if any(wanted.iterdir()):
+            raise UsageError(f"--at {wanted}: the folder is not empty; name one that does not exist yet")
+    except OSError as error:
+        raise UsageError(f"--at {wanted}: {error.strerror}; name a folder that can be made") from error
+    return wanted.resolve()
+
+
+def make_project(folder: Path, environ: Mapping[str, str]) -> None:
+    """The sample project in `folder`, committed on its first branch."""
+    for path, text in _contents(files("loopwright.cli") / "demo_project"):
+        file = folder / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(_filled_in(text), encoding="utf-8")
+    git(folder, environ, "init", "--quiet", f"--initial-branch={BRANCH}")
+    git(folder, environ, "add", "--all")
+    git(folder, environ, "commit", "--quiet", "--no-verify", "--message=The sample project")
+
+
+def _contents(source: Traversable, within: str = "") -> Iterator[tuple[str, str]]:
+    """Every file with its path. Python files of the sample end in .txt here, so that nothing takes them for ours."""
+    for item in source.iterdir():
+        name = _RENAMED.get(item.name, item.name.removesuffix(".txt"))
+        if item.is_dir():
+            yield from _contents(item, f"{within}{name}/")
+        else:
+            yield f"{within}{name}", item.read_text(encoding="utf-8")
+
+
+def _filled_in(text: str) -> str:
+    for mark, value in (("@python@", sys.executable), ("@unittest_report@", unittest_report.__file__)):
+        text = text.replace(mark, json.dumps(value)[1:-1])
+    return text
+
+
+def git(folder: Path, environ: Mapping[str, str], *args: str) -> str:
+    """Git in the folder, without the person's hooks and signing; a person without an identity gets one for this."""
+    safe = ("-c", "core.hooksPath=/dev/null", "-c", "commit.gpgSign=false", "-c", "core.autocrlf=false")
+    done = subprocess.run(
+        ["git", *safe, *args], cwd=folder, env=_environment(environ), capture_output=True, text=True, check=False
+    )
+    if done.returncode:
+        raise VcsFailed(f"git {args[0]}", done.stderr)
+    return done.stdout.rstrip("\n")
+
+
+def _environment(environ: Mapping[str, str]) -> dict[str, str]:
+    """The person's environment, without what would point git at another repository."""
+    kept = {name: value for name, value in environ.items() if not name.startswith("GIT_") or "CONFIG" in name}
+    who = {"GIT_AUTHOR": "Loopwright demo", "GIT_COMMITTER": "Loopwright demo"}
+    names = {f"{prefix}_NAME": name for prefix, name in who.items()}
+    mails = {f"{prefix}_EMAIL": "demo@localhost" for prefix in who}
+    return {"PATH": os.defpath, **kept, **names, **mails}

@@ -1,0 +1,78 @@
+"""The journey: one line per event of the log, and the same as data."""
+
+from __future__ import annotations
+
+import json
+from itertools import pairwise
+from typing import get_args
+
+from loopwright.kernel.codec import DecodeError, decode
+from loopwright.kernel.events import Answer, Logged, Said
+from loopwright.kernel.visible import visible
+from loopwright.ports.store import Record
+from loopwright.projections.events import answer_in_words, said_in_words, work_in_words
+from loopwright.projections.quoting import one_line
+from loopwright.projections.wording import moment, usd
+
+_KINDS: dict[str, type[Logged]] = {kind.__name__: kind for kind in get_args(Logged)}
+_KEY_WIDTH = 14
+
+
+def line(record: Record) -> str:
+    """`08:15:02Z  review-2.1      reviewer: fail, 2 findings (NOT_COMPLIANT), 0.25 USD`."""
+    event = _event(record)
+    key = "" if event is None else one_line(getattr(event, "key", ""), 80)
+    sentence = _words(record, event) + _money(record)
+    return f"{moment(record.at)[11:]}  {key:<{_KEY_WIDTH}}  {sentence}"
+
+
+def lines(records: tuple[Record, ...]) -> tuple[str, ...]:
+    """Many lines, with the date wherever it changes."""
+    shown: list[str] = []
+    for before, record in pairwise((None, *records)):
+        assert record is not None  # noqa: S101  # only the first of the pairs has nothing before it
+        day = moment(record.at)[:10]
+        if before is None or moment(before.at)[:10] != day:
+            shown.append(f"--- {day}")
+        shown.append(line(record))
+    return tuple(shown)
+
+
+def data(record: Record) -> dict[str, object]:
+    """One object per event, for `loop log --json`: the record as it stands, and its sentence."""
+    event = _event(record)
+    return {
+        "loop": record.loop,
+        "seq": record.seq,
+        "at": moment(record.at),
+        "kind": record.kind,
+        "key": None if event is None else getattr(event, "key", None),
+        "text": _words(record, event),
+        "cost": {"reserved": record.reserve, "released": record.release, "usd": record.spend},
+        "data": visible(record.data) if event is None else json.loads(record.data),
+        "hash": record.hash,
+    }
+
+
+def _event(record: Record) -> Logged | None:
+    """None when this version cannot read it: the journey shows what it can."""
+    kind = _KINDS.get(record.kind)
+    if kind is None:
+        return None
+    try:
+        return decode(kind, record.data)
+    except DecodeError:
+        return None
+
+
+def _words(record: Record, event: Logged | None) -> str:
+    if event is None:
+        return f"{one_line(record.kind, 60)}: cannot be read by this version"
+    if isinstance(event, Answer):
+        return answer_in_words(event)
+    return said_in_words(event) if isinstance(event, Said) else work_in_words(event)
+
+
+def _money(record: Record) -> str:
+    spent = f", {usd(record.spend)}" if record.spend else ""
+    return spent + (f", {usd(record.reserve)} reserved" if record.reserve else "")

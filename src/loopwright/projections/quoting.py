@@ -1,0 +1,50 @@
+"""How text that somebody else wrote is put on our pages: visible, bounded, and unable to end its own quotes."""
+
+from __future__ import annotations
+
+import re
+
+from loopwright.kernel.findings import cut
+from loopwright.kernel.visible import visible
+
+LINE = 300
+_NOTE_ROOM = 64
+# What Markdown would act on in the middle of a line. Underscores between letters are left alone: names need them.
+_MARKUP = re.compile(r"[\\`*\[\]<>|]|(?<![^\W_])_|_(?![^\W_])|~(?=~)|&(?=#?\w+;)")
+
+
+def one_line(text: str, limit: int = LINE) -> str:
+    """The text on one line, with everything invisible written out, at most `limit` characters and a note."""
+    return cut(" ".join(visible(text).split()), limit)
+
+
+def inline(text: str, limit: int = LINE) -> str:
+    """As `one_line`, for pages a person sees rendered: Markdown in it is shown, not obeyed."""
+    return _MARKUP.sub(r"\\\g<0>", one_line(text, limit))
+
+
+def fenced(text: str, language: str = "text") -> str:
+    """A code block that nothing in `text` can close."""
+    body = visible(text).strip("\n")
+    longest = max((len(run) for run in re.findall("`+", body)), default=0)
+    fence = "`" * max(3, longest + 1)
+    return f"{fence}{language}\n{body}\n{fence}"
+
+
+def quoted(text: str) -> str:
+    """A block quote: every line carries the mark, so no line can leave it."""
+    return "\n".join(f"> {line}".rstrip() for line in visible(text).strip("\n").split("\n"))
+
+
+def size(text: str) -> int:
+    """In bytes, as the reader gets them."""
+    return len(text.encode("utf-8", "backslashreplace"))
+
+
+def at_most(text: str, limit: int) -> str:
+    """At most `limit` bytes, the note about what was left out included."""
+    data = text.encode("utf-8", "backslashreplace")
+    if len(data) <= limit:
+        return text
+    kept = data[: max(0, limit - _NOTE_ROOM)].decode("utf-8", "ignore")
+    return f"{kept} … ({len(data) - size(kept)} more bytes left out)"

@@ -1,0 +1,159 @@
+"""Small real projects under git, and checkouts of them made in the plainest way."""
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from loopwright.adapters.checks.runner import CheckSettings, CommandChecks, World, command_checks
+from loopwright.adapters.checks.spec import REPORT, CheckSpec
+from loopwright.adapters.checks.unittest_report import __file__ as UNITTEST_REPORT
+from loopwright.kernel.events import ChecksReported
+from loopwright.kernel.gates import evidence, protected_changes
+from loopwright.kernel.model import Change, CheckResult, Commit, Key, LoopId, Tree
+from loopwright.ports.agent import Update
+from loopwright.ports.checks import ChecksRun
+from loopwright.testing.clock import ManualClock
+from loopwright.testing.memory_store import Memory, MemoryStore
+from tests.repository import Repository
+
+PYTEST = CheckSpec(
+    name="test",
+    run=(sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", f"--junitxml={REPORT}"),
+    report="junit",
+)
+UNITTEST = CheckSpec(
+    name="test", run=(sys.executable, UNITTEST_REPORT, f"--report={REPORT}", "discover", "-s", "tests"), report="junit"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class LaidFolder:
+    folder: Path
+    tree: Tree
+
+
+@dataclass(slots=True)
+class PlainCheckouts:
+    """Checkouts and reads with plain git. `laid` remembers every commit that was laid."""
+
+    repository: Repository
+    place: Path
+    laid: list[Commit] = field(default_factory=list)
+
+    async def changes(self, base: Commit, commit: Commit) -> tuple[Change, ...]:
+        return self._changes(base, commit)
+
+    def _changes(self, base: Commit, commit: Commit) -> tuple[Change, ...]:
+        out = self.repository.git("diff-tree", "-r", "-z", "--no-renames", "--raw", base, commit)
+        words = [word for word in out.split("\0") if word]
+        return tuple(_change(words[i], words[i + 1]) for i in range(0, len(words), 2))
+
+    async def text(self, commit: Commit, path: str, *, limit: int) -> str | None:
+        done = subprocess.run(
+            ["git", "show", f"{commit}:{path}"], cwd=self.repository.path, capture_output=True, check=False
+        )
+        return done.stdout[:limit].decode() if done.returncode == 0 else None
+
+    async def tree_for(
+        self, commit: Commit, *, overlay_from_base: Commit, protected: tuple[str, ...], approved: tuple[str, ...]
+    ) -> Tree:
+        guarded = protected_changes(self._changes(overlay_from_base, commit), protected)
+        if not guarded or evidence(guarded) in approved:
+            return Tree(self.repository.git("rev-parse", f"{commit}^{{tree}}"))
+        index = {**os.environ, "GIT_INDEX_FILE": str(self.place / "index")}
+        self.place.mkdir(parents=True, exist_ok=True)
+
+        def git(*argv: str, stdin: str = "") -> str:
+            return subprocess.run(
+                ["git", *argv],
+                cwd=self.repository.path,
+                env=index,
+                input=stdin,
+                capture_output=True,
+                check=True,
+                text=True,
+            ).stdout
+
+        git("read-tree", commit)
+        held = git("ls-tree", "-r", overlay_from_base, "--", *(change.path for change in guarded))
+        git("update-index", "--index-info", stdin=held)
+        return Tree(git("write-tree").strip())
+
+    @asynccontextmanager
+    async def lay(
+        self, commit: Commit, *, overlay_from_base: Commit, protected: tuple[str, ...], approved: tuple[str, ...]
+    ) -> AsyncIterator[LaidFolder]:
+        tree = await self.tree_for(commit, overlay_from_base=overlay_from_base, protected=protected, approved=approved)
+        folder = self.place / f"checkout-{len(self.laid)}"
+        self.laid.append(commit)
+        folder.mkdir(parents=True)
+        archive = subprocess.run(["git", "archive", tree], cwd=self.repository.path, capture_output=True, check=True)
+        subprocess.run(["tar", "-x"], cwd=folder, input=archive.stdout, check=True)
+        try:
+            yield LaidFolder(folder, tree)
+        finally:
+            shutil.rmtree(folder)
+
+
+def _change(raw: str, path: str) -> Change:
+    _, _, _, blob, status = raw.split()
+    if status == "D":
+        return Change(path=path, how="removed")
+    return Change(path=path, how="added" if status == "A" else "changed", blob=blob)
+
+
+@dataclass(slots=True)
+class Project:
+    """A repository with checks. `base` is its first commit; each `candidate` is a commit on top of it."""
+
+    repository: Repository
+    checks: CommandChecks
+    checkouts: PlainCheckouts
+    store: MemoryStore
+    base: Commit
+    updates: list[Update] = field(default_factory=list)
+
+    def candidate(self, files: dict[str, str | None]) -> Commit:
+        self.repository.git("checkout", "--quiet", "--force", self.base)
+        return _commit(self.repository, files)
+
+    async def report(self, commit: Commit, *, step: str = "s1", **more: tuple[str, ...]) -> ChecksReported:
+        run = ChecksRun(loop=LoopId("l"), key=Key("checks-1.1"), step=step, commit=commit, base=self.base, **more)
+        return await self.checks.run(run, self.updates.append)
+
+    async def only(self, commit: Commit, *, step: str = "s1") -> CheckResult:
+        (result,) = (await self.report(commit, step=step)).results
+        return result
+
+
+def _commit(repository: Repository, files: dict[str, str | None]) -> Commit:
+    for path, text in files.items():
+        if text is None:
+            (repository.path / path).unlink()
+        else:
+            repository.write(path, text)
+    return Commit(repository.commit("Change"))
+
+
+def project(
+    tmp_path: Path,
+    files: dict[str, str | None],
+    specs: Sequence[CheckSpec],
+    *,
+    protected: tuple[str, ...] = (),
+    parallel: int = 2,
+) -> Project:
+    repository = Repository.create(tmp_path / "repo")
+    base = _commit(repository, files)
+    checkouts = PlainCheckouts(repository, tmp_path / "verify")
+    clock = ManualClock()
+    store = MemoryStore(Memory(), clock)
+    world = World(environment=os.environ, root=repository.path, runs=tmp_path / "runs", ceiling=tmp_path / "verify")
+    settings = CheckSettings(specs=tuple(specs), protected=protected, parallel=parallel)
+    checks = command_checks(settings, checkouts=checkouts, source=checkouts, store=store, clock=clock, world=world)
+    return Project(repository, checks, checkouts, store, base)

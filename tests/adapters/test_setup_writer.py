@@ -1,0 +1,97 @@
+from collections.abc import Callable
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from loopwright.adapters.setup_writer import Detected, protected_patterns, render_config
+from loopwright.config import settings as s
+from loopwright.config.durations import duration_text, parse_duration
+from loopwright.config.reading import read_settings
+
+PYTHON = Detected(
+    checks=(
+        s.CheckSettings(name="build", run=("python", "-m", "compileall", "-q", "src"), timeout=300.0),
+        s.CheckSettings(name="test", run=("pytest", "-q", "--junitxml={report}"), report="junit", after=("build",)),
+    ),
+    setup=(("uv", "sync"),),
+    copy=(".env.example",),
+    files=("src/a.py", "tests/test_a.py", ".github/workflows/ci.yml"),
+)
+
+
+def test_a_python_repository_with_two_agents(golden: Callable[[str, str], None]) -> None:
+    golden("setup/python.toml", render_config(PYTHON, ("codex", "claude", "vim")))
+
+
+def test_an_empty_repository_without_an_agent(golden: Callable[[str, str], None]) -> None:
+    golden("setup/empty.toml", render_config(Detected(), ()))
+
+
+def test_what_is_written_reads_back_as_what_was_found() -> None:
+    settings = read_settings(render_config(PYTHON, ("claude", "codex"), "codex"), "loop.toml")
+    assert settings == s.Settings(
+        agents=(s.AgentSettings(name="claude", kind="claude"), s.AgentSettings(name="codex", kind="codex")),
+        roles=(s.RoleSettings("default", ("codex",)),),
+        checks=PYTHON.checks,
+        workspace=s.WorkspaceSettings(
+            setup=PYTHON.setup, copy=PYTHON.copy, protected=("tests/**", ".github/**", "loop.toml")
+        ),
+    )
+
+
+def test_nothing_found_still_reads_back() -> None:
+    settings = read_settings(render_config(Detected(), ("emacs",)), "loop.toml")
+    assert settings == s.Settings(workspace=s.WorkspaceSettings(protected=("loop.toml",)))
+
+
+def test_the_examples_in_comments_are_valid_once_they_are_uncommented() -> None:
+    text = render_config(Detected(), ())
+    examples = [line.removeprefix("# ") for line in text.splitlines() if line.startswith(("# [", "# run", "# report"))]
+    keys = [line.removeprefix("# ") for line in text.splitlines() if line.startswith(("# kind", "# argv", "# default"))]
+    agent, roles, check = examples[0], examples[1], examples[2:]
+    settings = read_settings("\n".join([agent, *keys[:2], roles, keys[2], *check]), "loop.toml")
+    assert [agent.name for agent in settings.agents_for("developer")] == ["mine"]
+    assert settings.can_verify
+
+
+@pytest.mark.parametrize(
+    ("files", "patterns"),
+    [
+        ((), ("loop.toml",)),
+        (("tests/test_a.py", "src/a.py"), ("tests/**", "loop.toml")),
+        (("pkg/a_test.go", "pkg/a.go"), ("**/*_test.go", "loop.toml")),
+        (("src/a.test.ts", ".gitlab-ci.yml"), ("**/*.test.ts", ".gitlab-ci.yml", "loop.toml")),
+        (
+            ("tests/conftest.py", "conftest.py", "test_x.py"),
+            ("tests/**", "**/test_*.py", "**/conftest.py", "loop.toml"),
+        ),
+    ],
+)
+def test_only_what_the_repository_has_is_protected(files: tuple[str, ...], patterns: tuple[str, ...]) -> None:
+    assert protected_patterns(files) == patterns
+
+
+WORDS = st.text(st.characters(codec="utf-8", exclude_characters="\0"), min_size=1, max_size=10)
+
+
+@given(
+    run=st.lists(WORDS, min_size=1).map(tuple),
+    seconds=st.integers(1, 10_000_000),
+    flaky=st.sampled_from(["warn", "fail"]),
+)
+def test_any_command_reads_back(run: tuple[str, ...], seconds: int, flaky: str) -> None:
+    check = s.CheckSettings(
+        name="test",
+        run=tuple(word.replace("{report}", "r") for word in run),
+        timeout=min(seconds / 4, 2592000.0),
+        baseline=flaky == "fail",
+        flaky="fail" if flaky == "fail" else "warn",
+        paths=("src/**",),
+    )
+    assert read_settings(render_config(Detected(checks=(check,)), ()), "loop.toml").checks == (check,)
+
+
+@given(st.integers(1, 30 * 86400 * 1000))
+def test_a_time_reads_back(thousandths: int) -> None:
+    assert parse_duration(duration_text(thousandths / 1000)) == thousandths / 1000

@@ -1,0 +1,56 @@
+"""Kill after, and before, every append of a whole run; resume; the end is the same."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+
+import pytest
+
+from loopwright.engine.journal import folded
+from loopwright.loops.feedback.machine import FEEDBACK
+from tests.engine.worlds import LOOP, DyingStore, Fakes, Killed
+
+
+async def uninterrupted() -> tuple[object, int]:
+    fakes = Fakes(usd=1.0)
+    await fakes.create(budget=100.0)
+    await fakes.drive()
+    loaded = await fakes.store.load(LOOP)
+    return folded(FEEDBACK, loaded).state, loaded.row.seq
+
+
+@pytest.mark.parametrize("before", [False, True], ids=["after", "before"])
+def test_killed_at_any_append_it_resumes_to_the_same_end(*, before: bool) -> None:
+    async def story() -> None:
+        expected, length = await uninterrupted()
+        for point in range(1, length):
+            fakes = Fakes(usd=1.0)
+            await fakes.create(budget=100.0)
+            with pytest.raises(Killed):
+                await fakes.drive(DyingStore(fakes.store, point, before=before))  # type: ignore[arg-type]
+            reported = {record.data for record in await fakes.store.read(LOOP) if record.kind == "AgentReported"}
+            runs_before = Counter(run.key for run in fakes.runs)
+            await fakes.drive()
+            loaded = await fakes.store.load(LOOP)
+            assert folded(FEEDBACK, loaded).state == expected
+            assert loaded.row.reserved == 0.0
+            again = Counter(run.key for run in fakes.runs) - runs_before
+            assert not [key for key in again if any(f'"key":"{key}"' in data for data in reported)]
+            await fakes.store.verify(LOOP)
+
+    asyncio.run(story())
+
+
+def test_ten_kills_in_a_row_during_recovery_end_in_the_same_state() -> None:
+    async def story() -> None:
+        expected, _ = await uninterrupted()
+        fakes = Fakes(usd=1.0)
+        await fakes.create(budget=100.0)
+        for _ in range(10):
+            with pytest.raises(Killed):
+                await fakes.drive(DyingStore(fakes.store, 2))  # type: ignore[arg-type]
+        await fakes.drive()
+        assert folded(FEEDBACK, await fakes.store.load(LOOP)).state == expected
+
+    asyncio.run(story())

@@ -1,0 +1,106 @@
+"""Loops within loops: only roots ask, a child keeps its counters, money is one tree."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import suppress
+
+from loopwright.engine.hearing import hear
+from loopwright.engine.journal import folded
+from loopwright.kernel.codec import encode
+from loopwright.kernel.events import AgentReported, Answered, BudgetChanged
+from loopwright.kernel.model import AgentReport, Ending, LoopId, Usage, Verdict
+from loopwright.loops.feedback.machine import FEEDBACK
+from loopwright.loops.feedback.state import Feedback, FeedbackParams
+from loopwright.ports.agent import AgentAnswer, AgentRun
+from tests.engine.nested import PARENT, ParentParams
+from tests.engine.worlds import BASE, LOOP, DyingStore, Fakes, Killed, flaw, passing
+
+
+def passes_at_four(run: AgentRun) -> AgentAnswer:
+    usage = Usage(usd=0.25)
+    if run.role != "reviewer":
+        return AgentReported(key=run.key, report=AgentReport(summary="did it"), usage=usage)
+    if run.brief.attempt < 4:
+        report = AgentReport(verdict=Verdict.FAIL, findings=(flaw("a is missing"),))
+    else:
+        report = AgentReport(verdict=Verdict.PASS)
+    return AgentReported(key=run.key, report=report, usage=usage)
+
+
+async def nested(**settings: float) -> Fakes:
+    fakes = Fakes(agent=passes_at_four, checks=lambda _run: (passing(),), usd=settings.get("usd", 0.0))
+    fakes.loops = {"feedback": FEEDBACK, "parent": PARENT}
+    child = encode(FeedbackParams(task="add a", base=BASE, branch="loop/parent"))
+    await fakes.create_loop("parent", encode(ParentParams(child=child)), budget=settings.get("budget"))
+    return fakes
+
+
+async def child_of(fakes: Fakes) -> LoopId:
+    (child,) = [row.id for row in await fakes.store.rows() if row.parent == LOOP]
+    return child
+
+
+def test_a_child_that_would_ask_escalates_to_its_parent_who_asks() -> None:
+    async def story() -> None:
+        fakes = await nested()
+        halt = await fakes.drive()
+        assert [ask.key for ask in halt.waiting] == ["ask-1"]
+        assert (await fakes.store.load(await child_of(fakes))).row.status == "waiting"
+
+    asyncio.run(story())
+
+
+def test_continue_on_the_parent_goes_on_with_the_same_child_and_its_counters() -> None:
+    async def story() -> None:
+        fakes = await nested()
+        halt = await fakes.drive()
+        answer = Answered(key=halt.waiting[0].key, choice="continue", count=2, by="ann")
+        await hear(fakes.store, fakes.loops, LOOP, answer, fakes.recorder)
+        halt = await fakes.drive()
+        assert halt.outcome is not None
+        assert (halt.outcome.ending, halt.outcome.attempts) == (Ending.VERIFIED, 4)
+        child: Feedback = folded(FEEDBACK, await fakes.store.load(await child_of(fakes))).state
+        assert [iteration.number for iteration in child.past] == [1, 2, 3, 4]
+        assert fakes.workspace.branches == {"loop/parent": child.commit}
+
+    asyncio.run(story())
+
+
+def test_a_child_spends_its_parents_money_and_pauses_it() -> None:
+    async def story() -> None:
+        fakes = await nested(usd=1.0, budget=1.4)
+        halt = await fakes.drive()
+        assert halt.why == "paused"
+        assert halt.detail.startswith("budget of loop l-1: 0.50 USD spent")
+        rows = {row.id: row for row in await fakes.store.rows()}
+        assert (rows[LOOP].status, rows[LOOP].spent, rows[LOOP].reserved) == ("paused", 0.5, 0.0)
+        await hear(fakes.store, fakes.loops, LOOP, BudgetChanged(usd=50.0, by="ann"), fakes.recorder)
+        assert (await fakes.drive()).why == "waiting"
+        spent = {row.id: row.spent for row in await fakes.store.rows()}
+        assert spent == {LOOP: 1.5, await child_of(fakes): 1.5}
+
+    asyncio.run(story())
+
+
+def test_killed_at_any_append_of_parent_or_child_it_resumes_to_the_same_end() -> None:
+    async def whole(fakes: Fakes) -> None:
+        halt = await fakes.drive()
+        if halt.why == "waiting":
+            answer = Answered(key=halt.waiting[0].key, choice="continue", count=2, by="ann")
+            await hear(fakes.store, fakes.loops, LOOP, answer, fakes.recorder)
+            await fakes.drive()
+
+    async def story() -> None:
+        fakes = await nested()
+        await whole(fakes)
+        child = await child_of(fakes)
+        expected = folded(FEEDBACK, await fakes.store.load(child)).state
+        for point in range(1, 40):
+            fakes = await nested()
+            with suppress(Killed):
+                await fakes.drive(DyingStore(fakes.store, point))  # type: ignore[arg-type]
+            await whole(fakes)
+            assert folded(FEEDBACK, await fakes.store.load(child)).state == expected
+
+    asyncio.run(story())
