@@ -7,14 +7,14 @@ import typing
 from collections.abc import Iterator
 from itertools import islice
 
+from loopwright.kernel.events import Logged
+
 Json = dict[str, object]
 _SCALARS = {str: "string", int: "integer", float: "number", bool: "boolean"}
 
 
 def event_line() -> Json:
     """One line of the log as `loop log --json` gives it: what is common, and what each kind carries."""
-    from loopwright.kernel.events import Logged  # noqa: PLC0415
-
     defs: dict[str, Json] = {}
     kinds = sorted(typing.get_args(Logged), key=lambda kind: str(kind.__name__))
     for kind in kinds:
@@ -62,7 +62,7 @@ def schema_of(kind: typing.Any, defs: dict[str, Json]) -> Json:  # noqa: ANN401 
         return {"type": "null"}
     if issubclass(kind, enum.Enum):
         return {"enum": [member.value for member in kind]}
-    if dataclasses.is_dataclass(kind):
+    if isinstance(kind, type) and dataclasses.is_dataclass(kind):
         return _record(kind, defs)
     return {"type": _SCALARS[kind]}
 
@@ -76,6 +76,25 @@ def _record(kind: type, defs: dict[str, Json]) -> Json:
         needed = [field.name for field in dataclasses.fields(kind) if field.default is dataclasses.MISSING]
         defs[name] |= {"required": needed} if needed else {}
     return {"$ref": f"#/$defs/{name}"}
+
+
+def example_of(kind: typing.Any, *, full: bool) -> typing.Any:  # noqa: ANN401 - a value of whatever the type says
+    """A value of the type with every field set, or with as few as will do."""
+    kind = getattr(kind, "__supertype__", kind)
+    origin, args = typing.get_origin(kind), typing.get_args(kind)
+    if origin is typing.Literal:
+        return args[-1 if full else 0]
+    if origin in (typing.Union, types.UnionType):
+        return example_of(args[0], full=full) if full else None
+    if origin is tuple:
+        return (example_of(args[0], full=full),) * 2 if full else ()
+    if issubclass(kind, enum.Enum):
+        return list(kind)[-1 if full else 0]
+    if isinstance(kind, type) and dataclasses.is_dataclass(kind):
+        hints = typing.get_type_hints(kind)
+        chosen = [field for field in dataclasses.fields(kind) if full or field.default is dataclasses.MISSING]
+        return kind(**{field.name: example_of(hints[field.name], full=full) for field in chosen})
+    return {str: "{}", int: 1, float: 0.5, bool: True}[kind]
 
 
 def alternatives(sample: object) -> Iterator[object]:

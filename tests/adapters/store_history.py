@@ -13,12 +13,16 @@ ROOT, CHILD = LoopId("root"), LoopId("child")
 async def write_history(path: Path) -> None:
     clock = ManualClock()
     store = SqliteStore.open(path, clock)
-    await store.create(NewLoop(id=ROOT, kind="workflow", params='{"task":"ä"}', budget=5.0), Entry(kind="Created", data="{}"))
+    await store.create(
+        NewLoop(id=ROOT, kind="workflow", params='{"task":"ä"}', budget=5.0), Entry(kind="Created", data="{}")
+    )
     await store.create(NewLoop(id=CHILD, kind="feedback", params="{}", parent=ROOT), Entry(kind="Created", data="{}"))
     fence = await store.claim(CHILD, "pid 1 on here since then")
     for seq in range(1, 9):
         clock.advance(1.5)
-        money = Entry(kind="Started", data=f'{{"n":{seq},"text":"{"x" * 100}"}}', reserve=0.5, release=0.25, spend=0.125)
+        money = Entry(
+            kind="Started", data=f'{{"n":{seq},"text":"{"x" * 100}"}}', reserve=0.5, release=0.25, spend=0.125
+        )
         await store.append(CHILD, fence=fence, expected=seq, batch=Batch(entries=(money,), notices=(f"notice {seq}",)))
     item = await store.post(CHILD, "Answered", '{"choice":"a"}')
     batch = Batch(entries=(Entry(kind="Answered", data="{}"),), taken=(item,), snapshot='{"phase":"review"}')
@@ -38,7 +42,12 @@ async def everything(path: Path) -> list[object]:
         seen: list[object] = [await store.rows(), await store.outbox(), await store.receipt("tree/check")]
         for loop in (ROOT, CHILD):
             await store.verify(loop)
-            seen += [await store.load(loop), await store.read(loop), await store.inbox(loop), await store.receipts(loop)]
+            seen += [
+                await store.load(loop),
+                await store.read(loop),
+                await store.inbox(loop),
+                await store.receipts(loop),
+            ]
         return seen
     finally:
         await store.close()

@@ -40,6 +40,7 @@ from loopwright.kernel.model import (
 )
 from loopwright.loops.feedback.machine import FEEDBACK
 from loopwright.loops.feedback.state import Feedback, FeedbackParams
+from tests.loops.harness import with_key
 
 A = TypeVar("A", bound=Action)
 
@@ -149,7 +150,7 @@ def keyed(state: Feedback, letter: Event) -> Event:
         return letter
     for action in FEEDBACK.decide(state):
         if isinstance(letter, ANSWERED_BY[type(action)]):
-            return replace(letter, key=action.key)
+            return with_key(letter, action.key)
     raise AssertionError(f"{type(letter).__name__} answers nothing in {state.phase}: {keys(state)}")
 
 
@@ -171,4 +172,3 @@ def developer(state: Feedback) -> RunAgent:
 
 def options(state: Feedback) -> list[str]:
     return [option.choice for option in wanted(state, Ask).options]
-

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from loopwright.errors import InvalidTransition
 from loopwright.kernel.actions import Action, AwaitGate, Stop
@@ -100,9 +100,16 @@ def answers_from(loop: Loop[P, S], alphabet: Callable[[Action], Iterable[Event]]
     def answers(state: S) -> Iterator[Event]:
         for action in loop.decide(state):
             for letter in alphabet(action):
-                yield replace(letter, key=action.key)  # type: ignore[call-arg]  # every letter is an answer
+                yield with_key(letter, action.key)
 
     return answers
+
+
+def with_key(letter: Event, key: Key) -> Event:
+    """An event that answers `key`. Only for kinds that answer something."""
+    unkeyed: Any = letter
+    event: Event = replace(unkeyed, key=key)
+    return event
 
 
 # --- what holds for every loop ---------------------------------------------------------------------------
@@ -145,7 +152,9 @@ def check_keys(loop: Loop[P, S], walked: Walk[S]) -> None:
 
     A gate is bound to its evidence: it may come back with that, and the commit it shows may move on.
     """
-    wanted = {id(state): {a.key: a for a in loop.decide(state) if not isinstance(a, AwaitGate)} for state in walked.states}
+    wanted = {
+        id(state): {a.key: a for a in loop.decide(state) if not isinstance(a, AwaitGate)} for state in walked.states
+    }
     later = _keys_later(walked, {state: frozenset(keys) for state, keys in wanted.items()})
     for step in walked.steps:
         before, after = wanted[id(step.before)], wanted[id(step.after)]
@@ -154,6 +163,10 @@ def check_keys(loop: Loop[P, S], walked: Walk[S]) -> None:
                 assert _meaning(after[key]) == _meaning(action), (key, step)
             else:
                 assert key not in later[id(step.after)], f"{key} comes back after {step.event} in {step.before}"
+
+
+def _tries(actions: tuple[Action, ...]) -> dict[Key, Action]:
+    return {action.key: action for action in actions if not isinstance(action, AwaitGate)}
 
 
 def _meaning(action: Action) -> Action:

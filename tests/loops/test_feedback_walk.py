@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
 from functools import cache
 
 import pytest
@@ -16,11 +17,21 @@ from loopwright.kernel.actions import (
     Integrate,
     RunAgent,
     RunChecks,
-    RunLoop,
     Stop,
     WaitUntil,
 )
-from loopwright.kernel.events import AgentReported, AgentUnavailable, Answered, CancelRequested, Event
+from loopwright.kernel.events import (
+    AgentFailed,
+    AgentReported,
+    AgentUnavailable,
+    Answered,
+    CancelRequested,
+    Checkpointed,
+    ChecksReported,
+    Event,
+    GateDecided,
+    IntegrationRefused,
+)
 from loopwright.kernel.limits import FeedbackLimits
 from loopwright.kernel.model import AgentStatus, Commit, Verdict
 from loopwright.loops.feedback.machine import FEEDBACK
@@ -42,48 +53,48 @@ EVERY_FAULT = (f.CRASHED, f.TIMED_OUT, f.IDLE, f.GARBLED, f.NEEDS_PERSON, f.UNAV
 DECIDED = (f.says("continue", count=1), f.says("accept"), f.says("cancel"))
 
 
-def alphabet(
-    *,
-    developer: tuple[Event, ...] = (f.DONE,),
-    reviewer: tuple[Event, ...] = (f.passes(), f.fails(f.ISSUE)),
-    tester: tuple[Event, ...] = (f.DONE,),
-    checkpoint: tuple[Event, ...] = (f.saved(),),
-    checks: tuple[Event, ...] = (f.GREEN, f.red(f.FAILURE)),
-    land: tuple[Event, ...] = (f.LANDED,),
-    escalated: tuple[Answered, ...] = DECIDED,
-) -> Callable[[Action], Iterable[Event]]:
-    roles = {"developer": developer, "reviewer": reviewer, "tester": tester}
+@dataclass(frozen=True, kw_only=True)
+class Alphabet:
+    """What may answer each action."""
 
-    def letters(action: Action) -> Iterable[Event]:
+    developer: tuple[Event, ...] = (f.DONE,)
+    reviewer: tuple[Event, ...] = (f.passes(), f.fails(f.ISSUE))
+    tester: tuple[Event, ...] = (f.DONE,)
+    checkpoint: tuple[Event, ...] = (f.saved(),)
+    checks: tuple[Event, ...] = (f.GREEN, f.red(f.FAILURE))
+    land: tuple[Event, ...] = (f.LANDED,)
+    escalated: tuple[Answered, ...] = DECIDED
+
+    def letters(self, action: Action) -> Iterable[Event]:
         match action:
             case RunAgent():
-                return roles[action.role]
-            case RunChecks():
-                return checks
-            case Checkpoint():
-                return checkpoint
-            case Integrate():
-                return land
-            case CleanUp():
-                return (f.CLEANED,)
-            case WaitUntil():
-                return (f.LATER,)
+                return {"developer": self.developer, "reviewer": self.reviewer, "tester": self.tester}[action.role]
             case AwaitGate():
                 return (f.approves(action.evidence), f.rejects(action.evidence, "no"))
+            case Ask(free_text=True):
+                return (f.says("answer", text="this"), f.says("cancel"))
             case Ask():
                 offered = {option.choice for option in action.options}
-                answered = (f.says("answer", text="this"), f.says("cancel"))
-                return answered if action.free_text else (said for said in escalated if said.choice in offered)
-            case Stop() | RunLoop():
-                return ()
+                return (said for said in self.escalated if said.choice in offered)
+            case _:
+                return self.by_kind[type(action)]
 
-    return letters
+    @property
+    def by_kind(self) -> dict[type[Action], tuple[Event, ...]]:
+        return {
+            RunChecks: self.checks,
+            Checkpoint: self.checkpoint,
+            Integrate: self.land,
+            CleanUp: (f.CLEANED,),
+            WaitUntil: (f.LATER,),
+            Stop: (),
+        }
 
 
-def reachable(letters: Callable[[Action], Iterable[Event]], *, tester: bool = False, **limits: int) -> Walk[Feedback]:
-    """Everything `letters` can lead to; any time a cancel; people and patience bounded."""
+def reachable(alphabet: Alphabet, *, tester: bool = False, **limits: int) -> Walk[Feedback]:
+    """Everything `alphabet` can lead to; any time a cancel; people and patience bounded."""
     plan = FeedbackParams(task="t", base=Commit("base"), tester=tester, limits=FeedbackLimits(**limits))
-    answers = answers_from(FEEDBACK, letters)
+    answers = answers_from(FEEDBACK, alphabet.letters)
 
     def bounded(state: Feedback) -> Iterator[Event]:
         yield from (event for event in answers(state) if not _too_much(state, event))
@@ -99,11 +110,15 @@ def _too_much(state: Feedback, event: Event) -> bool:
         case Answered(choice="cancel") | Answered(choice="accept"):
             return False
         case Answered():
+            return state.asked >= 2
+        case IntegrationRefused():
             return state.asked >= 3
         case AgentUnavailable():
             return state.tries >= 2
+        case AgentFailed(reason="needs_person"):
+            return state.asked >= 1
         case AgentReported(report=report):
-            return report.status is not AgentStatus.DONE and state.asked >= 2
+            return report.status is not AgentStatus.DONE and state.asked >= 1
         case _:
             return False
 
@@ -113,7 +128,7 @@ def walks() -> dict[str, Walk[Feedback]]:
     e1, e2 = f.saved("c1", evidence="e1"), f.saved("c2", evidence="e2")
     return {
         "judgements": reachable(
-            alphabet(
+            Alphabet(
                 reviewer=(f.passes(), f.passes(f.MINOR), f.passes(f.ISSUE), f.fails(f.ISSUE), f.fails(f.OTHER)),
                 checks=(f.GREEN, f.red(f.FAILURE), f.red(f.ANOTHER)),
                 escalated=(f.says("continue", count=1), f.says("accept")),
@@ -123,7 +138,7 @@ def walks() -> dict[str, Walk[Feedback]]:
             max_consecutive_test_failures=2,
         ),
         "faults": reachable(
-            alphabet(
+            Alphabet(
                 developer=(f.DONE, f.BLOCKED, f.UNCLEAR, *EVERY_FAULT),
                 reviewer=(f.passes(), f.fails(), f.GARBLED, f.CRASHED, f.UNAVAILABLE),
                 tester=(f.DONE, f.CRASHED, f.GARBLED, f.UNAVAILABLE),
@@ -133,21 +148,123 @@ def walks() -> dict[str, Walk[Feedback]]:
             max_feedback_iterations=1,
         ),
         "gates": reachable(
-            alphabet(checkpoint=(f.saved(), e1, e2, f.saved(files=0)), escalated=(f.says("continue", count=1),)),
+            Alphabet(checkpoint=(f.saved(), e1, e2, f.saved(files=0)), escalated=()),
             max_feedback_iterations=2,
         ),
         "gates after a tester": reachable(
-            alphabet(tester=(f.DONE, f.UNAVAILABLE), checkpoint=(f.saved(), e1, e2)),
+            Alphabet(tester=(f.DONE, f.UNAVAILABLE), checkpoint=(f.saved(), e1, e2)),
             tester=True,
             max_feedback_iterations=1,
         ),
         "people": reachable(
-            alphabet(
+            Alphabet(
                 developer=(f.DONE, f.BLOCKED, f.UNCLEAR, f.NEEDS_PERSON),
                 land=(f.LANDED, f.REFUSED),
-                escalated=(*DECIDED, f.says("history"), f.says("revise", text="otherwise"), f.says("accept", merge=True)),
+                escalated=(
+                    *DECIDED,
+                    f.says("history"),
+                    f.says("revise", text="otherwise"),
+                    f.says("accept", merge=True),
+                ),
             ),
             max_feedback_iterations=2,
             max_consecutive_review_failures=1,
         ),
     }
+
+
+@pytest.fixture(params=["judgements", "faults", "gates", "gates after a tester", "people"])
+def walked(request: pytest.FixtureRequest) -> Walk[Feedback]:
+    return walks()[request.param]
+
+
+def test_decide_is_total_and_only_stop_is_the_end(walked: Walk[Feedback]) -> None:
+    check_decisions(FEEDBACK, walked)
+
+
+def test_a_key_names_one_try_for_ever(walked: Walk[Feedback]) -> None:
+    check_keys(FEEDBACK, walked)
+
+
+def test_what_answers_nothing_is_refused(walked: Walk[Feedback]) -> None:
+    check_refusals(FEEDBACK, walked.states)
+
+
+def test_every_state_can_be_stored(walked: Walk[Feedback]) -> None:
+    check_round_trip(Feedback, walked.states[::20])
+
+
+def test_no_work_goes_on_past_a_limit(walked: Walk[Feedback]) -> None:
+    for state in walked.states:
+        assert len(state.past) <= state.allowance.iterations, state
+        if state.phase in WORKING:
+            now, most = counts(state), state.allowance
+            assert state.current.number == now.iterations + 1 <= most.iterations, state
+            assert now.review_failures < most.review_failures, state
+            assert now.test_failures < most.test_failures, state
+
+
+def test_no_failed_stage_with_the_same_fault_too_often_goes_on(walked: Walk[Feedback]) -> None:
+    for state in (state for state in walked.states if state.phase in WORKING and state.past):
+        now, most, last = counts(state), state.allowance, state.past[-1]
+        assert last.review is not Verdict.FAIL or state.current.review or now.same_review < most.same_review, state
+        assert last.tests is not Verdict.FAIL or now.same_test < most.same_test, state
+
+
+def test_iterations_are_numbered_without_a_gap(walked: Walk[Feedback]) -> None:
+    for state in walked.states:
+        assert [past.number for past in state.past] == list(range(1, len(state.past) + 1)), state
+        assert state.current.number - len(state.past) in (0, 1), state
+
+
+def test_what_lands_is_verified_or_accepted(walked: Walk[Feedback]) -> None:
+    for state in (state for state in walked.states if state.phase is Phase.LAND):
+        (land,) = FEEDBACK.decide(state)
+        assert isinstance(land, Integrate)
+        assert land.verified is not state.accepted
+        judged = [past for past in state.past if past.commit == land.commit]
+        if land.verified:
+            assert (judged[-1].review, judged[-1].tests) == (Verdict.PASS, Verdict.PASS), state
+            assert judged[-1] is state.past[-1]
+            assert not gate_is_open(state)
+            assert not state.evidence or state.evidence in land.approved, state
+        else:
+            assert judged, state
+
+
+def test_what_lands_was_checked_with_the_approvals_it_has(walked: Walk[Feedback]) -> None:
+    for step in walked.steps:
+        if step.before.phase is Phase.TEST and step.after.phase is Phase.LAND:
+            checks = f.wanted(step.before, RunChecks)
+            land = f.wanted(step.after, Integrate)
+            assert (checks.commit, checks.approved) == (land.commit, land.approved), step
+
+
+def test_a_cancelled_loop_never_works_again(walked: Walk[Feedback]) -> None:
+    for step in walked.steps:
+        if step.before.cancel is not None:
+            assert step.after.phase in (Phase.LAND, Phase.CLEAN_UP, Phase.DONE), step
+
+
+def test_the_table_of_transitions(golden: Callable[[str, str], None]) -> None:
+    first, *others = walks().values()
+    golden("loops/feedback-table.txt", table(sum(others, first), lambda state: state.phase.value, said))
+
+
+def said(event: Event) -> str:
+    """The event in a few words: its kind and what sets it apart."""
+    match event:
+        case AgentReported(report=report):
+            return f"AgentReported {report.verdict or report.status}"
+        case AgentFailed():
+            return f"AgentFailed {event.reason}"
+        case Answered():
+            return f"Answered {event.choice}"
+        case GateDecided():
+            return f"GateDecided {'approved' if event.approved else 'rejected'}"
+        case ChecksReported():
+            return f"ChecksReported {'green' if event == replace(f.GREEN, key=event.key) else 'red'}"
+        case Checkpointed():
+            return f"Checkpointed {'files' if event.files else 'nothing'}"
+        case _:
+            return type(event).__name__

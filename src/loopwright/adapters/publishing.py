@@ -5,22 +5,26 @@ Nothing here is truth: a file that cannot be written now is written by the next 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from loopwright.adapters.files import ignore_all, write_whole
-from loopwright.engine.world import Seen
-from loopwright.kernel.events import Ended
-from loopwright.kernel.model import Ending, LoopId, Outcome
+from loopwright.engine.journal import folded, read_event
+from loopwright.engine.world import AnyLoop, Seen
+from loopwright.kernel.events import Answered, Ended
+from loopwright.kernel.model import Ending, LoopId
 from loopwright.loops.feedback.state import Feedback
 from loopwright.ports.agent import Update
-from loopwright.projections import progress, scratchpad
+from loopwright.ports.store import Store
+from loopwright.projections import debt, progress, scratchpad
 
 STATE_FOLDER = ".loop"
 WORKSPACES = ".worktrees"
 SCRATCHPAD = "feedback-scratchpad.md"
 PROGRESS = "progress.json"
 DEBT = "debt.md"
+
+_DEBT_HEAD = "# Accepted with known issues\n"
 
 
 def loop_folder(root: Path, loop: LoopId) -> Path:
@@ -37,9 +41,10 @@ class Publisher:
     `failed` hears of a file that could not be written; the loop goes on.
     """
 
-    def __init__(self, root: Path, failed: Callable[[str], None]) -> None:
-        self._root, self._failed = root, failed
+    def __init__(self, root: Path, failed: Callable[[str], None], now: Callable[[], float]) -> None:
+        self._root, self._failed, self._now = root, failed, now
         self._written: dict[Path, str] = {}
+        self._accepted_by = ""
 
     def recorded(self, seen: Seen) -> None:
         try:
@@ -54,12 +59,16 @@ class Publisher:
         """Write what the event changed. Raises `OSError`."""
         for name in (STATE_FOLDER, WORKSPACES):
             ignore_all(self._root / name)
-        if isinstance(seen.state, Feedback):
-            self.feedback(seen.loop, seen.state, seen.status)
+        if not isinstance(seen.state, Feedback):
+            return
+        self.feedback(seen.loop, seen.state, seen.status)
+        if isinstance(seen.event, Answered):
+            self._accepted_by = seen.event.by
         if isinstance(seen.event, Ended) and seen.event.outcome.ending is Ending.ACCEPTED:
-            self.debt(seen.loop, seen.state, seen.event.outcome)
+            self._add_debt(debt.entry(seen.loop, seen.state, self._now(), self._accepted_by))
 
     def feedback(self, loop: LoopId, state: Feedback, status: str) -> None:
+        """The two files of a feedback loop."""
         folder = loop_folder(self._root, loop)
         self._write(folder / SCRATCHPAD, scratchpad.render(loop, state, status))
         self._write(folder / PROGRESS, progress.render(state, status))
@@ -70,3 +79,32 @@ class Publisher:
             return
         write_whole(path, text)
         self._written[path] = text
+
+    def _add_debt(self, entry: str) -> None:
+        path = self._root / STATE_FOLDER / DEBT
+        held = path.read_text(encoding="utf-8") if path.exists() else _DEBT_HEAD
+        write_whole(path, f"{held}\n{entry}")
+
+
+async def rebuild_debt(root: Path, store: Store, loops: Mapping[str, AnyLoop]) -> Path | None:
+    """`debt.md` from the log alone, oldest acceptance first; None when nothing was ever accepted."""
+    entries = [await _debt_of(store, loops[row.kind], row.id) for row in await store.rows()]
+    found = sorted(entry for entry in entries if entry is not None)
+    if not found:
+        return None
+    path = root / STATE_FOLDER / DEBT
+    write_whole(path, "\n".join([_DEBT_HEAD, *(text for _, text in found)]))
+    return path
+
+
+async def _debt_of(store: Store, loop: AnyLoop, loop_id: LoopId) -> tuple[float, str] | None:
+    """When the loop was accepted and what is owed since."""
+    by, at = "", None
+    for record in await store.read(loop_id):
+        event = read_event(record) if record.kind in ("Answered", "Ended") else None
+        if isinstance(event, Answered):
+            by = event.by
+        if isinstance(event, Ended) and event.outcome.ending is Ending.ACCEPTED:
+            at = record.at
+    state = folded(loop, await store.load(loop_id)).state
+    return (at, debt.entry(loop_id, state, at, by)) if at is not None and isinstance(state, Feedback) else None

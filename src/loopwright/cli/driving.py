@@ -3,39 +3,41 @@
 from __future__ import annotations
 
 import asyncio
-import sys
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractContextManager, asynccontextmanager, nullcontext
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from loopwright.adapters.people.lines import TerminalLines
 from loopwright.adapters.people.nobody import Nobody
-from loopwright.adapters.people.terminal import Terminal
-from loopwright.adapters.publishing import Publisher, rebuild_debt, scratchpad_file
-from loopwright.assembly import Project, View, build_world, view
+from loopwright.adapters.publishing import Publisher, rebuild_debt
+from loopwright.assembly import LOOPS, Project, View, build_world, view
+from loopwright.cli.attending import Heard, person
 from loopwright.cli.here import Here
 from loopwright.cli.output import note, put, put_json
 from loopwright.cli.plain import PlainLines, Several
 from loopwright.cli.running import Interrupted, complete
-from loopwright.cli.showing import shown
+from loopwright.cli.showing import closing_lines, result_of
 from loopwright.engine.driver import drive
-from loopwright.engine.world import Halt, Observer, Seen, World
-from loopwright.kernel.actions import AwaitGate, ForPeople
-from loopwright.kernel.events import Answered, CancelRequested, Said
+from loopwright.engine.world import Halt, Observer, Seen
 from loopwright.kernel.machine import Standpoint
-from loopwright.kernel.model import Commit, Ending, LoopId, Outcome
-from loopwright.loops.feedback.state import Feedback
-from loopwright.ports.people import People
-from loopwright.projections import closing, status
+from loopwright.kernel.model import Ending, LoopId
 
 if TYPE_CHECKING:
     from loopwright.cli.live import LiveView
 
-_DIFF_LIMIT = 40_000
 _COST_EVERY = 0.5  # seconds
 WAITING, PAUSED, CANCELLED_ELSEWHERE = 4, 5, 3
 _CODES = {Ending.VERIFIED: 0, Ending.ACCEPTED: 0, Ending.CANCELLED: 0, Ending.ESCALATED: WAITING, Ending.FAILED: 1}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Manner:
+    """How the command was told to behave."""
+
+    unattended: bool = False
+    as_json: bool = False
+    cancels: bool = False  # this command is the one that cancels
+    brief: bool = False  # whoever called says how it ended
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,47 +57,40 @@ class Driven:
         return WAITING if self.halt.why == "waiting" else PAUSED
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Manner:
-    """How the command was told to behave."""
-
-    unattended: bool = False
-    as_json: bool = False
-    cancels: bool = False  # this command is the one that cancels
-    where: str = ""  # put before every command that is printed: `cd DIR && `
-
-
 def drive_and_tell(project: Project, here: Here, loop: LoopId, manner: Manner) -> int:
     """Drive the loop as far as it goes, say how it ended, and give the exit code."""
     result = complete(driven(project, here, loop, manner))
     if isinstance(result, Interrupted):
-        return _interrupted(project, loop, result, manner)
-    tell(project, result, manner)
+        return interrupted(project, loop, result, manner)
+    if manner.as_json:
+        put_json(result_of(result.view, result.halt))
+    elif not manner.brief:
+        for line in closing_lines(project.root, result.view, result.halt):
+            put(line)
     return result.exit_code
 
 
-def _interrupted(project: Project, loop: LoopId, how: Interrupted, manner: Manner) -> int:
-    note(f"Interrupted; nothing is lost. Go on with: {manner.where}loop resume --loop {loop}")
+def interrupted(project: Project, loop: LoopId, how: Interrupted, manner: Manner) -> int:
+    command = f"loop resume --loop {loop}"
+    note(f"Interrupted; nothing is lost. Go on with: {command}")
     if manner.as_json:
         now = asyncio.run(view(project, loop))
-        put_json({**_facts(now), "outcome": "paused", "interrupted": True, "command": f"loop resume --loop {loop}"})
+        put_json({**result_of(now, Halt(why="paused")), "interrupted": True, "command": command})
     return how.exit_code
 
 
 async def driven(project: Project, here: Here, loop: LoopId, manner: Manner) -> Driven:
-    asks = here.asks and not manner.unattended
+    """Drive the loop, showing what happens, and asking whoever is there."""
     start = await view(project, loop)
     publisher = Publisher(project.root, note, project.clock.now)
     async with _watching(project, here, start) as watching:
         world = await build_world(project, loop, people=Nobody(), observer=Several(publisher, watching.observer))
-        heard = _Heard(_person(here, project, world, watching.aside) if asks else Nobody())
+        asks = here.asks and not manner.unattended
+        heard = Heard(person(project, world, here.who, watching.aside) if asks else Nobody())
         halt = await drive(replace(world, people=heard), loop)
     if halt.outcome is not None and halt.outcome.ending is Ending.ACCEPTED:
-        await rebuild_debt(project.root, project.store)
+        await rebuild_debt(project.root, project.store, LOOPS)
     return Driven(halt=halt, view=await view(project, loop), cancelled_here=manner.cancels or heard.cancelled)
-
-
-# --- what is shown meanwhile -----------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -129,36 +124,3 @@ async def _follow_cost(project: Project, loop: LoopId, live: LiveView) -> None:
     while True:
         live.money((await project.store.load(loop)).row)
         await asyncio.sleep(_COST_EVERY)
-
-
-# --- who is asked ------------------------------------------------------------------------------------
-
-
-class _Heard:
-    """People, with a memory of whether it was they who cancelled."""
-
-    def __init__(self, people: People) -> None:
-        self._people, self.cancelled = people, False
-
-    async def ask(self, loop: LoopId, waiting: tuple[ForPeople, ...]) -> Said | None:
-        said = await self._people.ask(loop, waiting)
-        if isinstance(said, CancelRequested) or (isinstance(said, Answered) and said.choice == "cancel"):
-            self.cancelled = True
-        return said
-
-
-def _person(
-    here: Here, project: Project, world: World, aside: Callable[[], AbstractContextManager[None]]
-) -> Terminal:
-    async def diff(gate: AwaitGate) -> str:
-        now = await project.store.load(LoopId(gate_loop[0])) if (gate_loop := _loop_of(gate)) else None
-        return "" if now is None else ""
-
-    return Terminal(
-        lines=TerminalLines(sys.stdin.fileno()),
-        show=_show,
-        aside=aside,
-        history=lambda loop: _read(project, loop),
-        diff=diff,
-        by=here.who,
-    )

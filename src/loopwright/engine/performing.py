@@ -30,6 +30,7 @@ from loopwright.kernel.model import LoopId
 from loopwright.ports.agent import AgentAnswer, AgentRun
 from loopwright.ports.checks import ChecksRun
 
+_DIFF_LIMIT = 200_000  # characters; the brief shows less and says so
 _NOWHERE = Path("/nonexistent")  # a run that is only looked up needs no folder
 
 
@@ -82,9 +83,10 @@ async def _run_agent(world: World, loop: LoopId, kind: str, action: RunAgent, st
     if action.writes:
         folder = await world.workspace.prepare(loop, workspace_name(loop, action), action.start, step)
         return await world.agent.run(replace(run, folder=folder), world.observer.progressed)
+    diff = await world.workspace.diff(action.brief.base, action.start, limit=_DIFF_LIMIT)
     folder = await world.workspace.checkout(loop, action.start, step)
     try:
-        return await world.agent.run(replace(run, folder=folder), world.observer.progressed)
+        return await world.agent.run(replace(run, folder=folder, diff=diff), world.observer.progressed)
     finally:
         await world.workspace.discard(folder)
 

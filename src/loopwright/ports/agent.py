@@ -27,6 +27,7 @@ class AgentRun:
     scratchpad: Path | None = None  # what the loop has written so far, readable from the folder
     skill: str = ""
     needs_verdict: bool = False
+    diff: str = ""  # for judges: the change as text, from the objects themselves
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -37,8 +37,8 @@ _ABOUT_MOVES = (
     " whether the step was tried before, or on whether a tester is configured."
 )
 _ABOUT_GATE = (
-    "Changed or removed protected files open the gate `protected`, which a person may decide at any time. Until then the"
-    " loop goes on with the base versions of those files, and stops at GATE only when nothing but the decision is"
+    "Changed or removed protected files open the gate `protected`, which a person may decide at any time. Until then"
+    " the loop goes on with the base versions of those files, and stops at GATE only when nothing but the decision is"
     " missing."
 )
 

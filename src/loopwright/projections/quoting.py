@@ -9,8 +9,12 @@ from loopwright.kernel.visible import visible
 
 LINE = 300
 _NOTE_ROOM = 64
-# What Markdown would act on in the middle of a line. Underscores between letters are left alone: names need them.
-_MARKUP = re.compile(r"[\\`*\[\]<>|]|(?<![^\W_])_|_(?![^\W_])|~(?=~)|&(?=#?\w+;)")
+# What Markdown would act on in the middle of a line, and no more: agents read the page as it is written, and code is
+# full of brackets and underscores.
+_MARKUP = re.compile(
+    r"\\(?=[!-/:-@\[-`{-~])|`|\*(?=\S)|(?<=\S)\*|\](?=[(\[])|<(?=[A-Za-z/!?])"
+    r"|(?<![^\W_])_|_(?![^\W_])|~(?=~)|&(?=#?\w+;)"
+)
 
 
 def one_line(text: str, limit: int = LINE) -> str:

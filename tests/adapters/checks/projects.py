@@ -53,11 +53,8 @@ class PlainCheckouts:
         words = [word for word in out.split("\0") if word]
         return tuple(_change(words[i], words[i + 1]) for i in range(0, len(words), 2))
 
-    async def text(self, commit: Commit, path: str, *, limit: int) -> str | None:
-        done = subprocess.run(
-            ["git", "show", f"{commit}:{path}"], cwd=self.repository.path, capture_output=True, check=False
-        )
-        return done.stdout[:limit].decode() if done.returncode == 0 else None
+    async def texts(self, commit: Commit, paths: tuple[str, ...], *, limit: int) -> dict[str, str]:
+        return {path: self.repository.git("show", f"{commit}:{path}") for path in paths}
 
     async def tree_for(
         self, commit: Commit, *, overlay_from_base: Commit, protected: tuple[str, ...], approved: tuple[str, ...]
@@ -153,7 +150,12 @@ def project(
     checkouts = PlainCheckouts(repository, tmp_path / "verify")
     clock = ManualClock()
     store = MemoryStore(Memory(), clock)
-    world = World(environment=os.environ, root=repository.path, runs=tmp_path / "runs", ceiling=tmp_path / "verify")
+    world = World(
+        environment={**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},
+        root=repository.path,
+        runs=tmp_path / "runs",
+        ceiling=tmp_path / "verify",
+    )
     settings = CheckSettings(specs=tuple(specs), protected=protected, parallel=parallel)
     checks = command_checks(settings, checkouts=checkouts, source=checkouts, store=store, clock=clock, world=world)
     return Project(repository, checks, checkouts, store, base)

@@ -101,7 +101,7 @@ class CommandAgent:
         )
 
     def _program(self) -> tuple[str, ...]:
-        """A relative program is the person's own file: one that an agent wrote into its workspace must not play judge."""
+        """A relative program is the person's own file: one that an agent wrote into its workspace plays no judge."""
         own = self.root / self.argv[0]
         if os.sep in self.argv[0] and own.is_file():
             return (str(own), *self.argv[1:])
@@ -154,9 +154,9 @@ def _found(place: Place, redactor: Redactor) -> Result | AgentGarbled | None:
     if not os.path.lexists(place.result):
         return None
     data = reading.read_regular(place.result, SIZE_LIMIT)
+    if data is None:
+        return AgentGarbled("it is not a regular file")
     try:
-        if data is None:
-            raise AgentGarbled("it is not a regular file")
         return read_result(data if len(data) > SIZE_LIMIT else redactor.data(data))
     except AgentGarbled as error:
         return error

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import Protocol
@@ -39,5 +40,5 @@ class Source(Protocol):
     async def changes(self, base: Commit, commit: Commit) -> tuple[Change, ...]:
         """Every path `commit` changed against `base`. A rename is one removed and one added."""
 
-    async def text(self, commit: Commit, path: str, *, limit: int) -> str | None:
-        """The first `limit` bytes of a file as text, or None when the commit has no such file."""
+    async def texts(self, commit: Commit, paths: tuple[str, ...], *, limit: int) -> Mapping[str, str]:
+        """The text of these files. One that is not there, or larger than `limit` bytes, is left out."""

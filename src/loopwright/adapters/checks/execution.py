@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import posixpath
 import secrets
 import shutil
 from collections.abc import Callable, Mapping
@@ -11,7 +12,6 @@ from itertools import islice
 from pathlib import Path
 
 from loopwright.adapters.checks.alone import is_pytest
-from loopwright.adapters.checks.environment import is_of_the_tree
 from loopwright.adapters.checks.judging import Ran, clipped, last_lines
 from loopwright.adapters.checks.junit import read_junit
 from loopwright.adapters.checks.reports import Report, ReportRefused, read_bounded
@@ -35,7 +35,7 @@ class Starter:
     environment: Mapping[str, str]
     root: Path  # the person's repository
     runs: Path  # where run folders go
-    keeps_folders: bool = False
+    lacking: frozenset[str] = frozenset()  # files of the tree that this side of the change does not have
 
     async def start(self, spec: CheckSpec, checkout: Path, watch: StepWatch | None = None) -> Ran:
         """Raises `CheckNotRunnable` when the program is missing; everything else is a `Ran`."""
@@ -51,18 +51,17 @@ class Starter:
                 ),
                 watch,
             )
-            ran = self._ran(spec, ended, checkout)
+            ran = self._ran(spec, ended)
             said = _report(spec, report, checkout)
             ran = replace(ran, report=said) if isinstance(said, Report) else replace(ran, refused=said)
             return replace(ran, output=await self.store.keep_file(_joined(folder, ended)))
         finally:
-            if not self.keeps_folders:
-                shutil.rmtree(folder, ignore_errors=True)
+            shutil.rmtree(folder, ignore_errors=True)
 
-    def _ran(self, spec: CheckSpec, ended: StepEnded, checkout: Path) -> Ran:
+    def _ran(self, spec: CheckSpec, ended: StepEnded) -> Ran:
         tail = last_lines("\n".join(filter(None, (_tail(ended.stdout), _tail(ended.stderr)))))
         if ended.reason == "not_found":
-            if not is_of_the_tree(spec.run) or (checkout / spec.run[0]).exists():
+            if posixpath.normpath(spec.run[0]) not in self.lacking:
                 raise CheckNotRunnable(spec.name, " ".join(spec.run), ended.detail or "it cannot be started")
             return Ran(how="gone", exit_code=None, tail=tail)
         return Ran(

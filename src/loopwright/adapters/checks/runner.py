@@ -14,7 +14,7 @@ from loopwright.adapters.checks.checkouts import Checkouts, Source
 from loopwright.adapters.checks.environment import Digests, for_checks
 from loopwright.adapters.checks.execution import Starter
 from loopwright.adapters.checks.spec import CheckSpec, chains, selected
-from loopwright.adapters.checks.tampering import BeforeAndAfter, Evidence, Texts, tampering, telling
+from loopwright.adapters.checks.tampering import Evidence, tampering, telling
 from loopwright.errors import EngineError
 from loopwright.kernel.events import ChecksReported
 from loopwright.kernel.gates import evidence, protected_changes
@@ -67,7 +67,9 @@ class CommandChecks:
         findings = await self._tampering(run, changes)
         by_name: dict[str, CheckResult] = {}
         async with AsyncExitStack() as stack:
-            outfit = _Outfit(run=run, trees=trees, stack=stack, watch=watch, slots=_slots(self.settings))
+            outfit = _Outfit(
+                run=run, trees=trees, changes=changes, stack=stack, watch=watch, slots=_slots(self.settings)
+            )
             for results in await _side_by_side([self._chain(g, outfit).results(changes) for g in chains(specs)]):
                 by_name |= {result.name: result for result in results}
         return ChecksReported(
@@ -88,21 +90,25 @@ class CommandChecks:
             specs=specs,
             run=outfit.run,
             trees=outfit.trees,
-            candidate=self._bench(specs, outfit, outfit.run.commit),
-            base=self._bench(specs, outfit, outfit.run.base),
+            candidate=self._bench(specs, outfit, outfit.run.commit, outfit.removed),
+            base=self._bench(specs, outfit, outfit.run.base, outfit.added),
             store=self.store,
             clock=self.clock,
             digests=self.digests,
         )
 
-    def _bench(self, specs: tuple[CheckSpec, ...], outfit: _Outfit, commit: Commit) -> Bench:
+    def _bench(self, specs: tuple[CheckSpec, ...], outfit: _Outfit, commit: Commit, lacking: frozenset[str]) -> Bench:
         run, watch = outfit.run, outfit.watch
         return Bench(
             lay=lambda: self.checkouts.lay(
                 commit, overlay_from_base=run.base, protected=self.settings.protected, approved=run.approved
             ),
             starter=Starter(
-                store=self.store, environment=self.digests.environment, root=self.world.root, runs=self.world.runs
+                store=self.store,
+                environment=self.digests.environment,
+                root=self.world.root,
+                runs=self.world.runs,
+                lacking=lacking,
             ),
             specs=specs,
             slots=outfit.slots,
@@ -112,22 +118,18 @@ class CommandChecks:
 
     async def _tampering(self, run: ChecksRun, changes: tuple[Change, ...]) -> tuple[Finding, ...]:
         commands = tuple(spec.run for spec in self.settings.specs)
-        texts: Texts = {change.path: await self._texts(run, change.path) for change in telling(changes, commands)}
+        paths = tuple(change.path for change in telling(changes, commands))
         guarded = protected_changes(changes, self.settings.protected)
         return tampering(
             Evidence(
                 changes=changes,
                 commands=commands,
-                texts=texts,
+                before=await self.source.texts(run.base, paths, limit=_LARGEST_TEXT),
+                after=await self.source.texts(run.commit, paths, limit=_LARGEST_TEXT),
                 guarded=frozenset(change.path for change in guarded),
                 approved=evidence(guarded) in run.approved,
             )
         )
-
-    async def _texts(self, run: ChecksRun, path: str) -> BeforeAndAfter:
-        before = await self.source.text(run.base, path, limit=_LARGEST_TEXT)
-        after = await self.source.text(run.commit, path, limit=_LARGEST_TEXT)
-        return BeforeAndAfter(before or "", after or "")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -136,9 +138,18 @@ class _Outfit:
 
     run: ChecksRun
     trees: Trees
+    changes: tuple[Change, ...]
     stack: AsyncExitStack
     watch: Watch
     slots: asyncio.Semaphore
+
+    @property
+    def removed(self) -> frozenset[str]:
+        return frozenset(change.path for change in self.changes if change.how == "removed")
+
+    @property
+    def added(self) -> frozenset[str]:
+        return frozenset(change.path for change in self.changes if change.how == "added")
 
 
 def command_checks(

@@ -19,22 +19,12 @@ _TRAPS = (".envrc", ".mcp.json", ".vscode/tasks.json", ".vscode/settings.json", 
 _TRAP_FOLDERS = (".husky/", ".githooks/", "hooks/", ".claude/", ".devcontainer/")
 
 
-@dataclass(frozen=True, slots=True)
-class BeforeAndAfter:
-    """A file's text on the base and in the candidate; empty where it does not exist."""
-
-    before: str
-    after: str
-
-
-Texts = Mapping[str, BeforeAndAfter]
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evidence:
     changes: tuple[Change, ...]
     commands: tuple[tuple[str, ...], ...]  # of all configured checks
-    texts: Texts = field(default_factory=dict)  # of the paths that `telling` names
+    before: Mapping[str, str] = field(default_factory=dict)  # texts of the paths that `telling` names
+    after: Mapping[str, str] = field(default_factory=dict)
     guarded: frozenset[str] = frozenset()  # changed or removed protected paths: the base's version ran
     approved: bool = False  # ... unless a person approved exactly these
 
@@ -55,14 +45,16 @@ def tampering(seen: Evidence) -> tuple[Finding, ...]:
 
 
 def _signs(change: Change, seen: Evidence) -> Iterator[Sign]:
-    path, text = change.path, seen.texts.get(change.path, BeforeAndAfter("", ""))
+    path, before, after = change.path, seen.before.get(change.path), seen.after.get(change.path)
     yield from shadowing(change, seen.commands)
     if is_test(path) and change.how == "removed":
         yield Sign("test-deleted", Severity.CRITICAL, "A test file was deleted")
-    if is_test(path) and change.how == "changed":
-        yield from loosened(text.before, text.after)
-    if is_configuration(path, seen.commands):
-        yield from configuration_changed(change, text.before, text.after, seen.commands)
+    if telling((change,), seen.commands) and (before is None or after is None):
+        yield Sign("unreadable", Severity.HIGH, "Is too large, or no file, so that nobody can say what changed")
+    elif is_test(path) and change.how == "changed":
+        yield from loosened(before or "", after or "")
+    elif is_configuration(path, seen.commands):
+        yield from configuration_changed(change, before or "", after or "", seen.commands)
     if change.how != "removed" and _is_trap(path):
         yield Sign("runs-when-opened", Severity.MEDIUM, "Runs code on a person's machine when the folder is opened")
 

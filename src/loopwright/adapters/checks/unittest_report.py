@@ -23,6 +23,7 @@ from xml.sax.saxutils import quoteattr
 _ExcInfo = tuple[type[BaseException], BaseException, TracebackType] | tuple[None, None, None]
 _NOT_XML = re.compile("[^\t\n\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _LARGEST_TEXT = 20_000
+_Case = tuple[str, str, str, str]  # how, message, text, file
 
 
 class CountingResult(unittest.TextTestResult):
@@ -30,12 +31,12 @@ class CountingResult(unittest.TextTestResult):
 
     def __init__(self, *args: object, **kwargs: object) -> None:
         super().__init__(*args, **kwargs)  # type: ignore[arg-type]
-        self.cases: dict[str, tuple[str, str, str]] = {}
+        self.cases: dict[str, _Case] = {}
 
     def _note(self, test: unittest.TestCase, how: str, message: str = "", text: str = "") -> None:
         held = self.cases.get(test.id())
         if held is None or held[0] == "passed":
-            self.cases[test.id()] = (how, message, text)
+            self.cases[test.id()] = (how, message, text, _file(test))
 
     def addSuccess(self, test: unittest.TestCase) -> None:  # noqa: N802 - unittest's own name
         super().addSuccess(test)
@@ -69,6 +70,13 @@ class CountingResult(unittest.TextTestResult):
         self._note(test, "failure", "passed, but was expected to fail")
 
 
+def _file(test: unittest.TestCase) -> str:
+    """The test's file, relative to the folder under test; empty when it is not below it."""
+    path = getattr(sys.modules.get(type(test).__module__), "__file__", None) or ""
+    near = os.path.relpath(path, os.getcwd()) if path else ""  # noqa: PTH109 - as in `_write`
+    return "" if near.startswith("..") else near
+
+
 def _said(err: _ExcInfo) -> str:
     return f"{err[0].__name__}: {err[1]}" if err[0] else "failed"
 
@@ -82,9 +90,10 @@ def _xml(text: str) -> str:
     return quoteattr(_NOT_XML.sub("?", text))
 
 
-def _case(test: str, how: str, message: str, text: str) -> str:
+def _xml_case(test: str, case: _Case) -> str:
+    how, message, text, file = case
     classname, _, name = test.rpartition(".")
-    head = f"<testcase classname={_xml(classname)} name={_xml(name)}"
+    head = f"<testcase classname={_xml(classname)} name={_xml(name)}" + (f" file={_xml(file)}" if file else "")
     if how == "passed":
         return f"{head}/>"
     body = _xml(text)[1:-1]
@@ -92,7 +101,7 @@ def _case(test: str, how: str, message: str, text: str) -> str:
 
 
 def _write(path: str, result: CountingResult, seconds: float) -> None:
-    cases = "\n".join(_case(test, *case) for test, case in result.cases.items())
+    cases = "\n".join(_xml_case(test, case) for test, case in result.cases.items())
     suite = f'<testsuite name="unittest" tests="{len(result.cases)}" time="{seconds:.3f}">\n{cases}\n</testsuite>\n'
     with open(path, "w", encoding="utf-8") as file:  # noqa: PTH123 - pathlib would be one more import to shadow
         file.write(f'<?xml version="1.0" encoding="utf-8"?>\n{suite}')

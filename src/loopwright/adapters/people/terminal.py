@@ -30,7 +30,7 @@ class Terminal:
     show: Callable[[str], None]  # prints text as it is, without a line end of its own
     aside: Callable[[], AbstractContextManager[None]]  # holds the live view while a person reads and types
     history: Callable[[LoopId], str]
-    diff: Callable[[AwaitGate], Awaitable[str]]
+    diff: Callable[[LoopId, AwaitGate], Awaitable[str]]
     by: str
 
     async def ask(self, loop: LoopId, waiting: tuple[ForPeople, ...]) -> Said | None:
@@ -63,7 +63,7 @@ class Terminal:
         if isinstance(first, Ask):
             self._print(question_text(first))
         else:
-            self._print(gate_text(first, await self.diff(first)))
+            self._print(gate_text(first, await self.diff(loop, first)))
         for gate in others:
             if isinstance(gate, AwaitGate):
                 self._print(f"Also open: gate {gate.gate} ({_files(gate)}); type approve or reject REASON to decide it.")

@@ -1,0 +1,57 @@
+"""From settings to checks that run: the one place that knows how their parts go together."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from loopwright.adapters.checks.environment import Digests, for_checks
+from loopwright.adapters.checks.runner import CheckSettings, CommandChecks, World
+from loopwright.adapters.checks.spec import CheckSpec
+from loopwright.adapters.workspace.preparation import Preparation
+from loopwright.adapters.workspace.reading import GitObjects
+from loopwright.adapters.workspace.verification import VerificationCheckouts
+from loopwright.config.settings import CheckSettings as Configured
+from loopwright.config.settings import Settings
+from loopwright.errors import UsageError
+from loopwright.ports.clock import Clock
+from loopwright.ports.store import Store
+
+
+def command_checks(
+    settings: Settings, store: Store, clock: Clock, *, root: Path, environ: Mapping[str, str]
+) -> CommandChecks:
+    ceiling = root / ".loop" / "verify"
+    preparation = Preparation(setup=settings.workspace.setup, copy=settings.workspace.copy, env=dict(environ))
+    return CommandChecks(
+        settings=CheckSettings(
+            specs=tuple(as_spec(check) for check in settings.checks),
+            protected=settings.workspace.protected,
+            setup=settings.workspace.setup,
+            parallel=settings.limits.parallel,
+        ),
+        checkouts=VerificationCheckouts(root, env=environ, preparation=preparation),
+        source=GitObjects(root, env=environ),
+        store=store,
+        clock=clock,
+        world=World(environment=environ, root=root, runs=root / ".loop" / "runs" / "checks", ceiling=ceiling),
+        digests=Digests(environment=for_checks(environ, ceiling), setup=settings.workspace.setup),
+    )
+
+
+def as_spec(check: Configured) -> CheckSpec:
+    if check.report == "coverage":
+        raise UsageError(
+            f"loop.toml: checks.{check.name}.report: this version cannot read coverage reports yet;"
+            " use junit, sarif or none"
+        )
+    return CheckSpec(
+        name=check.name,
+        run=check.run,
+        timeout=check.timeout,
+        report=check.report,
+        after=check.after,
+        paths=check.paths,
+        baseline=check.baseline,
+        flaky=check.flaky,
+    )

@@ -1,0 +1,81 @@
+"""The person at this terminal, with what they are shown before they decide."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from contextlib import AbstractContextManager, suppress
+
+from loopwright.adapters.people.lines import TerminalLines
+from loopwright.adapters.people.terminal import Terminal
+from loopwright.adapters.publishing import scratchpad_file
+from loopwright.assembly import Project, view
+from loopwright.engine.world import World
+from loopwright.kernel.actions import AwaitGate, ForPeople
+from loopwright.kernel.events import Answered, CancelRequested, Said
+from loopwright.kernel.model import Commit, LoopId
+from loopwright.kernel.visible import visible
+from loopwright.ports.people import People
+
+_DIFF_LIMIT = 200_000
+_SHOWN_DIFF = 20_000
+
+
+class Heard:
+    """People, with a memory of whether it was they who cancelled."""
+
+    def __init__(self, people: People) -> None:
+        self._people, self.cancelled = people, False
+
+    async def ask(self, loop: LoopId, waiting: tuple[ForPeople, ...]) -> Said | None:
+        said = await self._people.ask(loop, waiting)
+        if isinstance(said, CancelRequested) or (isinstance(said, Answered) and said.choice == "cancel"):
+            self.cancelled = True
+        return said
+
+
+def person(project: Project, world: World, by: str, aside: Callable[[], AbstractContextManager[None]]) -> Terminal:
+    """Whoever sits at the terminal behind stdin and stderr."""
+
+    async def diff(loop: LoopId, gate: AwaitGate) -> str:
+        return await gate_diff(project, world, loop, gate)
+
+    return Terminal(
+        lines=TerminalLines(sys.stdin.fileno()),
+        show=_show,
+        aside=aside,
+        history=lambda loop: history(project, loop),
+        diff=diff,
+        by=by,
+    )
+
+
+def history(project: Project, loop: LoopId) -> str:
+    """The scratchpad as it stands."""
+    file = scratchpad_file(project.root, loop)
+    try:
+        return visible(file.read_text(encoding="utf-8", errors="backslashreplace"))
+    except OSError:
+        return f"{file} is not there; `loop render` writes it"
+
+
+async def gate_diff(project: Project, world: World, loop: LoopId, gate: AwaitGate) -> str:
+    """The part of the change that called for the gate."""
+    now = await view(project, loop)
+    base: Commit = now.now.state.plan.base
+    whole = await world.workspace.diff(base, gate.commit, limit=_DIFF_LIMIT)
+    return only(whole, tuple(change.path for change in gate.because))
+
+
+def only(diff: str, paths: tuple[str, ...]) -> str:
+    """The sections of a diff that concern these paths, visible and bounded."""
+    sections = [f"diff --git {part}" for part in diff.split("diff --git ") if part.strip()]
+    kept = [part for part in sections if any(f"b/{path}" in part.split("\n", 1)[0] for path in paths)]
+    text = visible("".join(kept).rstrip("\n"))
+    return text if len(text) <= _SHOWN_DIFF else f"{text[:_SHOWN_DIFF]}\n… ({len(text) - _SHOWN_DIFF} more characters)"
+
+
+def _show(text: str) -> None:
+    with suppress(OSError, ValueError):
+        sys.stderr.write(text)
+        sys.stderr.flush()

@@ -1,0 +1,127 @@
+"""`loop feedback`: implement, review and test one task until it is verified."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+
+from loopwright.assembly import FeedbackRequest, Project, create_feedback, settings_of
+from loopwright.cli.driving import Manner, drive_and_tell
+from loopwright.cli.here import Here
+from loopwright.cli.output import json_option, note, put, put_json
+from loopwright.cli.picking import opened
+from loopwright.cli.running import Interrupted, complete
+from loopwright.config.settings import Settings
+from loopwright.errors import UsageError
+
+_LARGEST_TASK = 64 * 1024
+_ROLES = ("developer", "reviewer", "tester")
+
+
+@click.command("feedback")
+@click.argument("task", required=False, default="")
+@click.option("--task-file", type=click.Path(path_type=Path), help="Read the task from a file; - is stdin.")
+@click.option("--criterion", "criteria", multiple=True, metavar="TEXT", help="What the reviewer checks; repeatable.")
+@click.option("--max-iterations", type=click.IntRange(1, 1000), metavar="N", help="Instead of the one in loop.toml.")
+@click.option("--budget", type=click.FloatRange(min=0), metavar="USD", help="Instead of the one in loop.toml.")
+@click.option("--merge/--no-merge", default=None, help="Integrate into the current branch once verified.")
+@click.option("--unattended", is_flag=True, help="Ask nothing: a needed answer ends in exit 4.")
+@click.option("--dry-run", is_flag=True, help="Say what would be done and create nothing.")
+@json_option
+@click.pass_obj
+def COMMAND(here: Here, *, as_json: bool, unattended: bool, dry_run: bool, **given: object) -> int:  # noqa: N802
+    """Implement TASK, review it against the task, run the checks; repeat with what failed until all is well.
+
+    The result is a commit on a branch of its own, verified by commands that Loopwright ran itself.
+    """
+    request = _request(**given)  # type: ignore[arg-type]  # click has checked the types
+    with opened(here, create=not dry_run) as project:
+        settings = settings_of(project)
+        if dry_run:
+            return _foretell(project, settings, request, as_json=as_json)
+        loop = complete(create_feedback(project, settings, request))
+        if isinstance(loop, Interrupted):
+            return loop.exit_code
+        note(f"loop {loop}: {request.task.splitlines()[0]}")
+        return drive_and_tell(project, here, loop, Manner(unattended=unattended, as_json=as_json))
+
+
+def _request(  # noqa: PLR0913 - one parameter for each option
+    task: str,
+    task_file: Path | None,
+    criteria: tuple[str, ...],
+    max_iterations: int | None,
+    budget: float | None,
+    merge: bool | None,  # noqa: FBT001 - as above
+) -> FeedbackRequest:
+    return FeedbackRequest(
+        task=task_text(task, task_file),
+        criteria=criteria,
+        max_iterations=max_iterations,
+        budget=budget,
+        merge=merge,
+    )
+
+
+def task_text(task: str, file: Path | None) -> str:
+    """The task, from where it was given. Raises `UsageError` if there is none, or two."""
+    if task and file:
+        raise UsageError("give the task as an argument or with --task-file, not both")
+    text = task if file is None else _read(file)
+    if not text.strip():
+        raise UsageError('the task is empty; write `loop feedback "what is to be done"`')
+    if len(text.encode("utf-8", "backslashreplace")) > _LARGEST_TASK:
+        raise UsageError(f"the task is larger than {_LARGEST_TASK // 1024} KiB; put the details into a file it names")
+    return text.strip()
+
+
+def _read(file: Path) -> str:
+    try:
+        data = sys.stdin.buffer.read(_LARGEST_TASK + 1) if str(file) == "-" else file.read_bytes()
+        return data.decode()
+    except OSError as error:
+        raise UsageError(f"--task-file {file}: {error.strerror}; name a file that can be read") from error
+    except UnicodeDecodeError as error:
+        raise UsageError(f"--task-file {file}: not UTF-8 text; convert it") from error
+
+
+def _foretell(project: Project, settings: Settings, request: FeedbackRequest, *, as_json: bool) -> int:
+    data = _plan(project, settings, request)
+    if as_json:
+        put_json({"dry_run": True, **data})
+        return 0
+    put(f"Would start a feedback loop: {request.task.splitlines()[0]}")
+    for name, value in data.items():
+        put(f"  {name:<11} {_in_words(value)}")
+    put("Nothing was created.")
+    return 0
+
+
+def _plan(project: Project, settings: Settings, request: FeedbackRequest) -> dict[str, object]:
+    limits = settings.limits.feedback
+    merges = settings.finish.merge if request.merge is None else request.merge
+    return {
+        "base": project.head,
+        "branch": project.branch.removeprefix("refs/heads/") or "(detached)",
+        "merge": merges,
+        "checks": {check.name: " ".join(check.run) for check in settings.checks},
+        "agents": {role: [agent.name for agent in settings.agents_for(role)] for role in _ROLES},
+        "protected": list(settings.workspace.protected),
+        "iterations": request.max_iterations or limits.max_feedback_iterations,
+        "budget": settings.budget.usd if request.budget is None else request.budget,
+        "criteria": list(request.criteria),
+    }
+
+
+def _in_words(value: object) -> str:
+    match value:
+        case dict():
+            return "; ".join(f"{key}: {_in_words(item)}" for key, item in value.items()) or "none"
+        case list():
+            return ", ".join(map(str, value)) or "none"
+        case bool():
+            return "yes" if value else "no"
+        case _:
+            return str(value)

@@ -1,0 +1,108 @@
+"""`loop resume`: goes on with what was interrupted, paused or answered."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+import click
+
+from loopwright.assembly import LOOPS, Project, View, changed_settings, views
+from loopwright.cli.driving import Manner, drive_and_tell
+from loopwright.cli.guarding import only_for_people
+from loopwright.cli.here import Here
+from loopwright.cli.output import json_option, loop_option, note, put, put_json
+from loopwright.cli.picking import is_over, opened, pick, status_of
+from loopwright.cli.plain import Silent
+from loopwright.cli.running import Interrupted, complete
+from loopwright.engine.hearing import hear
+from loopwright.errors import AlreadyRunning
+from loopwright.kernel.events import BudgetChanged
+
+_SHOWN = 20
+
+
+@click.command("resume")
+@loop_option
+@click.option("--budget", type=click.FloatRange(min=0), metavar="USD", help="The loop's new budget.")
+@click.option("--unattended", is_flag=True, help="Ask nothing: a needed answer ends in exit 4.")
+@json_option
+@click.pass_obj
+def COMMAND(here: Here, *, loop_id: str, budget: float | None, unattended: bool, as_json: bool) -> int:  # noqa: N802
+    """Go on with what was interrupted, paused or answered.
+
+    No agent run whose result was recorded is repeated. With nothing to do it says so.
+    """
+    with opened(here) as project:
+        ready = complete(_prepare(project, here, loop_id, budget))
+        if isinstance(ready, Interrupted):
+            return ready.exit_code
+        if isinstance(ready, str):
+            put_json({"loop": loop_id or None, "outcome": None, "note": ready}) if as_json else put(ready)
+            return 0
+        return drive_and_tell(project, here, ready.row.id, Manner(unattended=unattended, as_json=as_json))
+
+
+async def _prepare(project: Project, here: Here, loop_id: str, budget: float | None) -> View | str:
+    """The loop to go on with, with what changed taken in; or why there is nothing to do."""
+    await only_for_people(project, here, "resume")
+    chosen = choose(await views(project), loop_id)
+    if isinstance(chosen, str):
+        return chosen
+    if chosen.alive is not None:
+        raise AlreadyRunning(chosen.row.id, chosen.alive)
+    if budget is not None:
+        await hear(project.store, LOOPS, chosen.row.id, BudgetChanged(usd=budget, by=here.who), Silent())
+    await _take_in_settings(project, chosen)
+    return chosen
+
+
+def choose(found: Sequence[View], loop_id: str) -> View | str:
+    """What can go on by itself comes before what waits for an answer."""
+    if loop_id:
+        view = pick(found, loop_id, lambda _: True)
+        if view is not None and is_over(view):
+            return f"Loop {loop_id} has ended ({view.row.status}); nothing to do."
+    else:
+        view = pick(found, "", _can_go_on) or pick(found, "", lambda each: status_of(each) == "waiting")
+    if view is not None:
+        return view
+    running = [each.row.id for each in found if each.alive is not None]
+    return f"Nothing to resume; running: {', '.join(running)}." if running else "Nothing to resume."
+
+
+def _can_go_on(view: View) -> bool:
+    return view.alive is None and status_of(view) in ("interrupted", "paused", "blocked")
+
+
+async def _take_in_settings(project: Project, view: View) -> None:
+    """A changed loop.toml is shown and becomes part of the log; running steps keep theirs."""
+    changed = changed_settings(project, view)
+    if changed is None:
+        return
+    note("loop.toml has changed since this loop began; taken in:")
+    for line in differences(view.now.settings, changed.settings):
+        note(f"  {line}")
+    await hear(project.store, LOOPS, view.row.id, changed, Silent())
+
+
+def differences(old: str, new: str) -> list[str]:
+    """What differs between two settings, key by key."""
+    before, after = (_flat("", json.loads(text or "{}")) for text in (old, new))
+    lines = [
+        f"{key}: {before.get(key, 'not set')} -> {after.get(key, 'not set')}"
+        for key in sorted(before.keys() | after.keys())
+        if before.get(key) != after.get(key)
+    ]
+    return lines if len(lines) <= _SHOWN else [*lines[:_SHOWN], f"and {len(lines) - _SHOWN} more"]
+
+
+def _flat(at: str, value: object) -> dict[str, str]:
+    match value:
+        case dict():
+            pairs = [(str(key), item) for key, item in value.items()]
+        case list() if value and all(isinstance(item, dict) and "name" in item for item in value):
+            pairs = [(str(item["name"]), item) for item in value]
+        case _:
+            return {at: json.dumps(value)}
+    return {key: text for name, item in pairs for key, text in _flat(f"{at}.{name}".lstrip("."), item).items()}

@@ -1,0 +1,116 @@
+"""What commands answer about a loop: its status object, how its drive ended, its gates."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from loopwright.adapters.publishing import scratchpad_file
+from loopwright.assembly import Project, View
+from loopwright.cli.picking import gates_of, is_over
+from loopwright.engine.journal import read_event
+from loopwright.engine.world import Halt
+from loopwright.kernel.codec import decode
+from loopwright.kernel.events import Checkpointed, GateDecided
+from loopwright.kernel.gates import PROTECTED
+from loopwright.kernel.model import Change, Outcome
+from loopwright.loops.feedback.state import Feedback
+from loopwright.ports.store import Record
+from loopwright.projections import closing, status
+
+Data = dict[str, Any]
+
+
+async def status_of_loop(project: Project, view: View) -> Data:
+    """One element of `loops` as formats have it."""
+    decided = {gate["name"]: gate["status"] for gate in await gates(project, view)}
+    actions = () if is_over(view) else view.wanted
+    return status.build(view.row, view.standpoint, actions, alive=view.alive is not None, gates=decided)
+
+
+def result_of(view: View, halt: Halt) -> Data:
+    """What `loop feedback --json` answers, whatever way the drive ended."""
+    outcome, row = halt.outcome, view.row
+    shown = status.build(row, view.standpoint, () if is_over(view) else view.wanted, alive=True)
+    word = outcome.ending.value if outcome else {"waiting": "escalated", "paused": "paused"}[halt.why]
+    return {
+        "loop": row.id,
+        "outcome": "escalated" if word == "failed" else word,
+        "iterations": outcome.attempts if outcome else view.standpoint.failures,
+        "commit": (outcome.commit if outcome else "") or _newest(view),
+        "branch": outcome.branch if outcome else "",
+        "merged_into": outcome.merged_into if outcome else "",
+        "note": outcome.note if outcome else halt.detail,
+        "cost": {"usd": row.spent, "reserved": row.reserved, "budget": row.budget},
+        "needs": shown["needs"],
+    }
+
+
+def _newest(view: View) -> str:
+    """The newest attempt that was kept, or nothing before there is one."""
+    state = view.now.state
+    return state.commit if isinstance(state, Feedback) and state.commit != state.plan.base else ""
+
+
+def closing_lines(root: Path, view: View, halt: Halt) -> Sequence[str]:
+    """What people read at the end."""
+    if halt.outcome is not None:
+        return ended_lines(root, view, halt.outcome)
+    shown = status.build(view.row, view.standpoint, view.wanted, alive=True)
+    if halt.why == "paused":
+        grant = "raise it with `loop resume --budget USD`" if "budget" in halt.detail else "`loop resume` goes on"
+        return (f"Paused: {halt.detail}; {grant}.",)
+    return ("Stopped: a person is needed.", "", status.human(shown).rstrip("\n"), "", "Then: loop resume")
+
+
+def ended_lines(root: Path, view: View, outcome: Outcome) -> Sequence[str]:
+    pad = str(scratchpad_file(root, view.row.id))
+    return closing.render(view.row.id, view.now.state, outcome, pad)
+
+
+def outcome_of(view: View) -> Outcome | None:
+    return decode(Outcome, view.row.outcome) if view.row.outcome else None
+
+
+# --- gates ------------------------------------------------------------------------------------------
+
+
+async def gates(project: Project, view: View) -> list[Data]:
+    """Every gate of the loop, by what it was opened for: pending, approved, rejected or withdrawn."""
+    records = await project.store.read(view.row.id)
+    found: dict[str, Data] = {}
+    for record in records:
+        _take_in(found, record)
+    pending = {gate.evidence for gate in gates_of(view)}
+    for evidence, gate in found.items():
+        if gate["status"] == "pending" and evidence not in pending:
+            gate["status"] = "withdrawn"
+    return [{"loop": view.row.id, **gate} for gate in found.values()]
+
+
+def _take_in(found: dict[str, Data], record: Record) -> None:
+    if record.kind not in ("Checkpointed", "GateDecided"):
+        return
+    event = read_event(record)
+    if isinstance(event, Checkpointed) and event.evidence:
+        old = found.get(event.evidence, {"status": "pending"})
+        found[event.evidence] = {**_gate(event), **{key: old[key] for key in ("status", "by", "reason") if key in old}}
+    elif isinstance(event, GateDecided) and event.evidence in found:
+        word = "approved" if event.approved else "rejected"
+        found[event.evidence] |= {"status": word, "by": event.by, "reason": event.reason}
+
+
+def _gate(event: Checkpointed) -> Data:
+    return {
+        "name": PROTECTED,
+        "status": "pending",
+        "tree": event.tree,
+        "commit": event.commit,
+        "evidence": event.evidence,
+        "because": [_reason(change) for change in event.protected],
+    }
+
+
+def _reason(change: Change) -> Data:
+    return {"file": change.path, "line": 0, "rule": f"protected file {change.how}"}

@@ -1,0 +1,75 @@
+import asyncio
+import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import pytest
+
+from loopwright.adapters.workspace.workspace import GitWorkspace
+from loopwright.kernel.model import Commit
+from loopwright.testing.conformance.workspace import BASE_FILES, CONTRACTS, Contract, Stage
+from tests.repository import Repository
+
+
+def with_base(path: Path, *init: str) -> Repository:
+    path.mkdir()
+    repository = Repository(path)
+    repository.git("init", "--quiet", "--initial-branch=main", *init)
+    for name, text in BASE_FILES.items():
+        repository.write(name, text)
+    repository.commit("Begin")
+    return repository
+
+
+def staged(root: Repository) -> Stage:
+    """The target is the branch `free`; the person commits to it in a worktree made for that."""
+    base = Commit(root.git("rev-parse", "HEAD"))
+    root.git("branch", "free", base)
+
+    def person_commits(files: Mapping[str, str]) -> Commit:
+        root.git("worktree", "add", "--quiet", "../elsewhere", "free")
+        elsewhere = Repository(root.path.parent / "elsewhere")
+        for name, text in files.items():
+            elsewhere.write(name, text)
+        commit = Commit(elsewhere.commit("Theirs"))
+        root.git("worktree", "remove", "--force", "../elsewhere")
+        return commit
+
+    workspace = GitWorkspace(root.path, env=os.environ)
+    return Stage(workspace=workspace, base=base, target="refs/heads/free", person_commits=person_commits)
+
+
+def plain(path: Path) -> Stage:
+    return staged(with_base(path / "repo"))
+
+
+def linked_worktree(path: Path) -> Stage:
+    with_base(path / "repo").git("worktree", "add", "--quiet", "--detach", "../linked")
+    return staged(Repository(path / "linked"))
+
+
+def separate_git_directory(path: Path) -> Stage:
+    return staged(with_base(path / "repo", f"--separate-git-dir={path / 'elsewhere.git'}"))
+
+
+def sha256(path: Path) -> Stage:
+    return staged(with_base(path / "repo", "--object-format=sha256"))
+
+
+STAGES: dict[str, Callable[[Path], Stage]] = {
+    "plain": plain,
+    "linked-worktree": linked_worktree,
+    "separate-git-dir": separate_git_directory,
+    "sha256": sha256,
+}
+
+
+@pytest.mark.parametrize("stage", STAGES)
+@pytest.mark.parametrize("contract", CONTRACTS, ids=lambda contract: contract.__name__)
+def test_every_workspace_keeps_every_contract(contract: Contract, stage: str, tmp_path: Path) -> None:
+    asyncio.run(contract(STAGES[stage](tmp_path)))
+
+
+def test_contracts_are_numbered_in_order() -> None:
+    numbers = [contract.__name__[:3] for contract in CONTRACTS]
+    assert numbers == sorted(set(numbers))
