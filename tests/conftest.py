@@ -4,11 +4,16 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 from tests.repository import Repository
 
 ROOT = Path(__file__).parent.parent
 GOLDEN = ROOT / "tests" / "golden"
+
+# How long one example takes says more about the machine than about the code.
+settings.register_profile("house", deadline=None)
+settings.load_profile("house")
 
 GIT_CONFIG = """\
 [user]

@@ -1,6 +1,7 @@
 """What is published in `schemas/` is valid, fits the samples, and fits what the code really writes."""
 
 import json
+import re
 import tomllib
 from collections.abc import Callable
 from pathlib import Path
@@ -9,6 +10,9 @@ from typing import Any, get_args
 import jsonschema
 import pytest
 
+from loopwright.adapters.agents.result import read_result
+from loopwright.adapters.agents.scenario import FAULTS, read_scenario
+from loopwright.adapters.checks.receipts import Receipt
 from loopwright.kernel.actions import Ask, AwaitGate, Option
 from loopwright.kernel.codec import encode
 from loopwright.kernel.events import Logged
@@ -106,7 +110,8 @@ def test_the_words_between_the_bars_are_the_only_ones_allowed() -> None:
         ("scenario-toml", {"step": [{"role": "a", "edits": [{"path": "x", "find": "y"}]}]}, "$.step[0].edits[0]"),
         ("scenario-toml", {"stpe": []}, "$"),
         ("error", {"error": "", "exit_code": 2}, "$.error"),
-        ("feedback", {"loop": "a", "outcome": "done", "iterations": 1, "commit": "", "cost": {"usd": 0}}, "$.outcome"),
+        ("feedback", {"loop": "a", "outcome": "done", "iterations": 1, "commit": "", "cost": {"usd": 0}}, "$"),
+        ("status", {"loops": [{}]}, "$.loops[0]"),
     ],
 )
 def test_a_mistake_is_found_at_its_place(name: str, change: object, place: str) -> None:
@@ -115,6 +120,24 @@ def test_a_mistake_is_found_at_its_place(name: str, change: object, place: str) 
 
 def test_unknown_keys_of_a_result_are_kept() -> None:
     assert mistakes("agent-result", {"status": "done", "mood": "sunny"}) == []
+
+
+# What the code reads
+
+
+def test_what_the_schema_of_a_result_allows_is_what_the_engine_reads() -> None:
+    for value in alternatives(sample(ROOT / "tests" / "samples" / "agent-result.json")):
+        assert isinstance(value, dict)
+        assert read_result(json.dumps(value).encode()).report.status.value == value["status"]
+
+
+def test_what_the_schema_of_a_scenario_allows_is_what_a_rehearsal_reads() -> None:
+    for fault in FAULTS:
+        scenario = {"step": [{"role": "developer", "fault": fault, "retry_after": 3, "sleep": "1m30s"}]}
+        assert mistakes("scenario-toml", scenario) == []
+    text = (ROOT / "tests" / "samples" / "scenario.toml").read_text()
+    text = re.sub(r"hang\|[a-z|-]+", "hang", text)
+    assert [step.role for step in read_scenario(text, "scenario.toml").steps] == ["developer", "reviewer"]
 
 
 # What the code writes
@@ -190,6 +213,12 @@ def test_status_as_it_is_written_fits() -> None:
         status.build(row("complete", ended), here, (), alive=False),
     ]
     assert mistakes("status", status.document(shown)) == []
+
+
+def test_a_receipt_as_it_is_kept_fits() -> None:
+    receipt = json.loads(encode(example_of(Receipt, full=True)))
+    assert mistakes("receipts", {"receipts": [receipt]}) == []
+    assert receipt.keys() == schema("receipts")["properties"]["receipts"]["items"]["properties"].keys()
 
 
 VALIDATOR = jsonschema.Draft202012Validator(event_line())

@@ -1,4 +1,4 @@
-"""A process of its own that uses a store, for the tests that kill one: `python -m tests.adapters.store_child <what> <path>`."""
+"""A process of its own that uses a store: `python -m tests.adapters.store_child <what> <path>`."""
 
 import asyncio
 import os

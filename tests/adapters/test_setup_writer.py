@@ -1,39 +1,43 @@
 from collections.abc import Callable
+from dataclasses import asdict
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from loopwright.adapters.setup_writer import Detected, protected_patterns, render_config
+from loopwright.adapters.checks.casting import as_spec
+from loopwright.adapters.checks.spec import CheckSpec
+from loopwright.adapters.setup_writer import Surroundings, protected_patterns, render_config
 from loopwright.config import settings as s
 from loopwright.config.durations import duration_text, parse_duration
 from loopwright.config.reading import read_settings
 
-PYTHON = Detected(
+PYTHON = Surroundings(
     checks=(
-        s.CheckSettings(name="build", run=("python", "-m", "compileall", "-q", "src"), timeout=300.0),
-        s.CheckSettings(name="test", run=("pytest", "-q", "--junitxml={report}"), report="junit", after=("build",)),
+        CheckSpec(name="build", run=("python", "-m", "compileall", "-q", "src"), timeout=300.0),
+        CheckSpec(name="test", run=("pytest", "-q", "--junitxml={report}"), report="junit", after=("build",)),
     ),
     setup=(("uv", "sync"),),
     copy=(".env.example",),
+    agents=("codex", "claude", "vim"),
     files=("src/a.py", "tests/test_a.py", ".github/workflows/ci.yml"),
 )
 
 
 def test_a_python_repository_with_two_agents(golden: Callable[[str, str], None]) -> None:
-    golden("setup/python.toml", render_config(PYTHON, ("codex", "claude", "vim")))
+    golden("setup/python.toml", render_config(PYTHON))
 
 
 def test_an_empty_repository_without_an_agent(golden: Callable[[str, str], None]) -> None:
-    golden("setup/empty.toml", render_config(Detected(), ()))
+    golden("setup/empty.toml", render_config(Surroundings()))
 
 
 def test_what_is_written_reads_back_as_what_was_found() -> None:
-    settings = read_settings(render_config(PYTHON, ("claude", "codex"), "codex"), "loop.toml")
+    settings = read_settings(render_config(PYTHON, "codex"), "loop.toml")
     assert settings == s.Settings(
         agents=(s.AgentSettings(name="claude", kind="claude"), s.AgentSettings(name="codex", kind="codex")),
         roles=(s.RoleSettings("default", ("codex",)),),
-        checks=PYTHON.checks,
+        checks=tuple(s.CheckSettings(**asdict(check)) for check in PYTHON.checks),
         workspace=s.WorkspaceSettings(
             setup=PYTHON.setup, copy=PYTHON.copy, protected=("tests/**", ".github/**", "loop.toml")
         ),
@@ -41,12 +45,12 @@ def test_what_is_written_reads_back_as_what_was_found() -> None:
 
 
 def test_nothing_found_still_reads_back() -> None:
-    settings = read_settings(render_config(Detected(), ("emacs",)), "loop.toml")
+    settings = read_settings(render_config(Surroundings(agents=("emacs",))), "loop.toml")
     assert settings == s.Settings(workspace=s.WorkspaceSettings(protected=("loop.toml",)))
 
 
 def test_the_examples_in_comments_are_valid_once_they_are_uncommented() -> None:
-    text = render_config(Detected(), ())
+    text = render_config(Surroundings())
     examples = [line.removeprefix("# ") for line in text.splitlines() if line.startswith(("# [", "# run", "# report"))]
     keys = [line.removeprefix("# ") for line in text.splitlines() if line.startswith(("# kind", "# argv", "# default"))]
     agent, roles, check = examples[0], examples[1], examples[2:]
@@ -81,7 +85,7 @@ WORDS = st.text(st.characters(codec="utf-8", exclude_characters="\0"), min_size=
     flaky=st.sampled_from(["warn", "fail"]),
 )
 def test_any_command_reads_back(run: tuple[str, ...], seconds: int, flaky: str) -> None:
-    check = s.CheckSettings(
+    check = CheckSpec(
         name="test",
         run=tuple(word.replace("{report}", "r") for word in run),
         timeout=min(seconds / 4, 2592000.0),
@@ -89,7 +93,8 @@ def test_any_command_reads_back(run: tuple[str, ...], seconds: int, flaky: str) 
         flaky="fail" if flaky == "fail" else "warn",
         paths=("src/**",),
     )
-    assert read_settings(render_config(Detected(checks=(check,)), ()), "loop.toml").checks == (check,)
+    (read,) = read_settings(render_config(Surroundings(checks=(check,))), "loop.toml").checks
+    assert as_spec(read) == check
 
 
 @given(st.integers(1, 30 * 86400 * 1000))

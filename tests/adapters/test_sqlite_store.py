@@ -5,7 +5,8 @@ import sqlite3
 import stat
 import subprocess
 import sys
-from collections.abc import Callable, Coroutine, Iterator
+import tempfile
+from collections.abc import Callable, Coroutine
 from pathlib import Path
 
 import apsw
@@ -14,7 +15,7 @@ import pytest
 from loopwright.adapters.stores.locks import describe_process
 from loopwright.adapters.stores.opening import Options
 from loopwright.adapters.stores.sqlite import SqliteStore
-from loopwright.errors import AlreadyRunning, StoreCorrupt, StoreFailed, StoreTooNew, UsageError
+from loopwright.errors import AlreadyRunning, StoreConflict, StoreCorrupt, StoreFailed, StoreTooNew, UsageError
 from loopwright.kernel.model import Blob, LoopId
 from loopwright.ports.store import Batch, Store
 from loopwright.testing.clock import ManualClock
@@ -196,13 +197,30 @@ def test_of_processes_that_claim_at_once_one_wins(path: Path) -> None:
     assert sorted(answers) == ["lost", "lost", "lost", "won 2"]
 
 
+def test_a_writer_whose_lock_file_was_deleted_is_stopped_by_its_fence(path: Path) -> None:
+    async def use(store: Store) -> None:
+        old = await begin(store)
+        (path.parent / "locks" / f"{LOOP}.lock").unlink()
+        other = SqliteStore.open(path, ManualClock())
+        new = await other.claim(LOOP, "the next one")
+        with pytest.raises(StoreConflict, match="another controller has taken over"):
+            await store.append(LOOP, fence=old, expected=1, batch=Batch(entries=entries(1)))
+        assert await other.append(LOOP, fence=new, expected=1, batch=Batch(entries=entries(1))) == 2
+        await other.close()
+
+    with_store(path, use)
+
+
 def test_a_process_started_by_the_holder_does_not_inherit_the_lock(path: Path) -> None:
     async def use(store: Store) -> None:
         fence = await begin(store)
-        with subprocess.Popen(["cat"], stdin=subprocess.PIPE, close_fds=False) as other:
+        with any_process() as other:
             await store.release(LOOP, fence)
             assert await store.holder(LOOP) is None
             other.kill()
+
+    def any_process() -> subprocess.Popen[bytes]:
+        return subprocess.Popen(["cat"], stdin=subprocess.PIPE, close_fds=False)
 
     with_store(path, use)
 
@@ -231,7 +249,7 @@ def written(path: Path) -> Path:
 
 
 @pytest.fixture
-def damaged(written: Path) -> Iterator[Callable[[str], None]]:
+def damaged(written: Path) -> Callable[[str], None]:
     """Runs a statement on the file, past the store."""
 
     def run(sql: str) -> None:
@@ -240,7 +258,7 @@ def damaged(written: Path) -> Iterator[Callable[[str], None]]:
         connection.commit()
         connection.close()
 
-    yield run
+    return run
 
 
 @pytest.mark.parametrize(
@@ -330,6 +348,19 @@ def test_a_file_with_a_second_name_is_copied_so_that_nobody_can_change_it(path: 
         blob = await store.keep_file(file)
         other.write_bytes(b"changed")
         assert await store.fetch(blob) == b"content"
+
+    with_store(path, use)
+
+
+@pytest.mark.skipif(not os.path.ismount("/dev/shm"), reason="needs a second file system")  # noqa: S108 -- it is one
+def test_a_file_of_another_disk_is_copied_in(path: Path) -> None:
+    async def use(store: Store) -> None:
+        with tempfile.TemporaryDirectory(dir="/dev/shm") as folder:
+            file = Path(folder) / "output"
+            file.write_bytes(b"x" * (3 << 20))
+            blob = await store.keep_file(file)
+            assert not file.exists()
+        assert len(await store.fetch(blob)) == 3 << 20
 
     with_store(path, use)
 

@@ -1,16 +1,18 @@
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from loopwright.adapters.stores.opening import ROLLBACK, WRITE_AHEAD, Durability, Options
 from loopwright.adapters.stores.sqlite import SqliteStore
-from loopwright.ports.store import Store
+from loopwright.errors import StoreCorrupt, StoreFailed
+from loopwright.ports.store import Batch, Store
 from loopwright.testing.clock import ManualClock
 from loopwright.testing.conformance.store import CONTRACTS
-from loopwright.testing.conformance.store_parts import Contract, Fresh, Opened
+from loopwright.testing.conformance.store_parts import LOOP, Contract, Fresh, Opened, begin, entries
 from loopwright.testing.memory_store import Memory, MemoryStore
 
 
@@ -56,3 +58,23 @@ def test_every_store_keeps_every_contract(contract: Contract, store: str, tmp_pa
 def test_contracts_are_numbered_in_order() -> None:
     numbers = [contract.__name__[:3] for contract in CONTRACTS]
     assert numbers == sorted(set(numbers))
+
+
+def test_a_damaged_memory_is_found_as_a_damaged_file_is() -> None:
+    async def use() -> None:
+        shared = Memory()
+        store = MemoryStore(shared, ManualClock())
+        fence = await begin(store)
+        await store.append(LOOP, fence=fence, expected=1, batch=Batch(entries=entries(2)))
+        records = shared.loops[LOOP].records
+        records[1] = replace(records[1], data="changed")
+        with pytest.raises(StoreCorrupt, match="loop l-1, event 2: "):
+            await store.verify(LOOP)
+        del records[1:]
+        with pytest.raises(StoreCorrupt, match="loop l-1, event 2: it is missing"):
+            await store.load(LOOP)
+        await store.close()
+        with pytest.raises(StoreFailed, match="the store is closed"):
+            await store.rows()
+
+    asyncio.run(use())

@@ -167,7 +167,7 @@ def answered(choice: str, text: str = "") -> Step:
 
 
 def cancelled(cleanup: Cleanup = Cleanup.KEEP_EVERYTHING) -> Step:
-    return lambda state: CancelRequested(cleanup=cleanup, by="ann")
+    return lambda _: CancelRequested(cleanup=cleanup, by="ann")
 
 
 def cleaned_up(state: Feedback) -> Event:

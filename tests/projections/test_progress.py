@@ -222,8 +222,10 @@ FIRST = (LOOP_KEY, "iterations", 0)
         ),
         (
             changed(LOOP_KEY, "status", to="in_progress | escalated"),
-            "progress.json: feedback_loop.status: expected one of"
-            " in_progress, IMPLEMENTATION_VERIFIED, escalated, accepted, cancelled, paused",
+            (
+                "progress.json: feedback_loop.status: expected one of"
+                " in_progress, IMPLEMENTATION_VERIFIED, escalated, accepted, cancelled, paused"
+            ),
         ),
         (
             changed(LOOP_KEY, "iterations", to=["x"]),
@@ -231,8 +233,10 @@ FIRST = (LOOP_KEY, "iterations", 0)
         ),
         (
             changed(*FIRST, "number", to=2),
-            "progress.json: feedback_loop.iterations[0].number: expected 1:"
-            " iterations are numbered from 1 without a gap",
+            (
+                "progress.json: feedback_loop.iterations[0].number: expected 1:"
+                " iterations are numbered from 1 without a gap"
+            ),
         ),
         (
             changed(*FIRST, "review_result", to=3),

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import os
 
+BUFFER = 1 << 16
+LEFT = 4 << 20  # read at the end: more than a full pipe. Whoever still writes then is no process of ours
 SHOWN = 300  # characters of the last line; a sign of life must fit one atomic pipe write
 
 
@@ -14,8 +16,9 @@ class Kept:
     """One stream of output. The head goes to its file at once, the tail stays in a ring until the end."""
 
     def __init__(self, source: int, path: str, head: int, tail: int) -> None:
-        self.source, self.head, self.total, self.written, self.at = source, head, 0, 0, 0
-        self.ring = memoryview(bytearray(max(tail, 1)))
+        self.source, self.head, self.tail = source, head, tail
+        self.total = self.written = self.at = 0
+        self.ring = memoryview(bytearray(max(tail, BUFFER)))
         self.file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600)
         os.set_blocking(source, False)
 
@@ -51,11 +54,11 @@ class Kept:
 
     def finish(self) -> int:
         """Take what is left, add the tail to the file, and say how many bytes were dropped."""
-        for _ in range(16):  # more than a full pipe; whoever still writes is no process of ours
-            if not self.take():
-                break
+        left = LEFT
+        while left > 0 and (count := self.take()):
+            left -= count
         rest = self.total - self.written
-        tail = min(rest, len(self.ring))
+        tail = min(rest, self.tail)
         if rest > tail:
             self._write(f"\n… {(rest - tail) / 1e6:.1f} MB omitted …\n".encode())
         self._write(self.last(tail, self.at))

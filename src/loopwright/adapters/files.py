@@ -24,10 +24,9 @@ def write_whole(path: Path, text: str) -> None:
             os.fchmod(file.fileno(), _READABLE)
             os.fsync(file.fileno())
         Path(name).replace(path)
-    except BaseException:
-        with suppress(OSError):
+    finally:
+        with suppress(FileNotFoundError):  # renamed, as it should be
             Path(name).unlink()
-        raise
     _sync(path.parent)
 
 

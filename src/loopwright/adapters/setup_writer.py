@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from loopwright.adapters.checks.spec import CheckSpec
 from loopwright.config.durations import duration_text
 from loopwright.config.settings import VERIFYING, CheckSettings, Settings
 from loopwright.kernel.gates import matches
@@ -62,25 +63,26 @@ _PROTECTED = """\
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Detected:
-    """What a look at the repository found. `files` are its tracked paths."""
+class Surroundings:
+    """What a look at the repository found. `files` are its tracked paths, `agents` names of programs on the PATH."""
 
-    checks: tuple[CheckSettings, ...] = ()
+    checks: tuple[CheckSpec, ...] = ()
+    agents: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
     setup: tuple[tuple[str, ...], ...] = ()
     copy: tuple[str, ...] = ()
-    files: tuple[str, ...] = ()
 
 
-def render_config(detected: Detected, agents_found: tuple[str, ...], default_agent: str = "") -> str:
-    """`agents_found` are names of programs on the PATH; unknown ones are left out."""
-    agents = [name for name in KNOWN_AGENTS if name in agents_found]
-    verifies = any(check.name in VERIFYING for check in detected.checks)
+def render_config(found: Surroundings, default_agent: str = "") -> str:
+    """The text of a `loop.toml` that says exactly this. Programs that are no known agent are left out."""
+    agents = [name for name in KNOWN_AGENTS if name in found.agents]
+    verifies = any(check.name in VERIFYING for check in found.checks)
     parts = (
         _HEAD,
         _agents(agents, default_agent) if agents else _NO_AGENT,
-        *(_check(check) for check in detected.checks),
+        *(_check(check) for check in found.checks),
         "" if verifies else _NO_CHECK,
-        _workspace(detected),
+        _workspace(found),
         _budget(),
     )
     return "\n".join(part for part in parts if part)
@@ -104,7 +106,7 @@ def _agents(agents: list[str], default_agent: str) -> str:
     return f"{tables}[roles]\ndefault = {_quoted(default)}\n" + (hint if others else "")
 
 
-def _check(check: CheckSettings) -> str:
+def _check(check: CheckSpec) -> str:
     lines = [f"[checks.{check.name}]", f"run = {_listed(check.run)}"]
     if check.report != "none":
         lines.append(f"report = {_quoted(check.report)}")
@@ -122,11 +124,11 @@ def _check(check: CheckSettings) -> str:
     return warning + "\n".join(lines) + "\n"
 
 
-def _workspace(detected: Detected) -> str:
-    setup = f"setup = [{', '.join(map(_listed, detected.setup))}]  # once in each new workspace\n"
-    copy = f"copy = {_listed(detected.copy)}  # ignored files it needs\n"
-    protected = f"{_PROTECTED}protected = {_listed(protected_patterns(detected.files))}\n"
-    return "[workspace]\n" + (setup if detected.setup else "") + (copy if detected.copy else "") + protected
+def _workspace(found: Surroundings) -> str:
+    setup = f"setup = [{', '.join(map(_listed, found.setup))}]  # once in each new workspace\n"
+    copy = f"copy = {_listed(found.copy)}  # ignored files it needs\n"
+    protected = f"{_PROTECTED}protected = {_listed(protected_patterns(found.files))}\n"
+    return "[workspace]\n" + (setup if found.setup else "") + (copy if found.copy else "") + protected
 
 
 def _budget() -> str:

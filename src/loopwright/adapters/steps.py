@@ -41,6 +41,7 @@ class StepSpec:
     idle: float | None = None
     grace: float = 10.0  # between asking and killing
     lock: Path | None = None  # held while the step runs
+    patience: float = 15.0  # with a step of another controller that holds the lock; then it is ended
     head: int = 8 * MIB  # of each stream, kept
     tail: int = 1 * MIB
     durable: tuple[Path, ...] = ()  # files that are synced before the step counts as ended
@@ -121,7 +122,7 @@ def _as_json(spec: StepSpec) -> str:
         "lock": str(spec.lock) if spec.lock else None,
         "durable": [str(path) for path in spec.durable],
     }
-    limits = {name: getattr(spec, name) for name in ("wall", "idle", "grace", "head", "tail")}
+    limits = {name: getattr(spec, name) for name in ("wall", "idle", "grace", "patience", "head", "tail")}
     return json.dumps(data | limits)
 
 

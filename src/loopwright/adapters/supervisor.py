@@ -13,7 +13,7 @@ killed, so a process that leaves it survives the step.
 Standard library only, and little of it: every step pays for what is imported here.
 """
 # pathlib would double the start-up time of every step.
-# ruff: noqa: PTH104, PTH113, PTH118, PTH120
+# ruff: noqa: PTH104, PTH118, PTH120
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ import json
 import os
 import select
 import signal
+import stat
 import sys
 import time
 from contextlib import suppress
@@ -43,7 +44,7 @@ from loopwright.adapters.processes import (
     reap,
     send,
 )
-from loopwright.adapters.workspace_lock import hold
+from loopwright.adapters.workspace_lock import Owner, hold
 
 PIPE_SIZE = 1 << 20
 UPDATE_PAUSE = 0.2
@@ -223,8 +224,9 @@ def _alarm_pipe() -> int:
 def keep(folder: str, ended: dict[str, Any], durable: list[str]) -> None:
     """Make the ending durable: a half file is never seen, a lost one never promised."""
     for path in durable:
-        if os.path.isfile(path):
-            _synced(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK))
+        with suppress(OSError):  # not there, or a trap: whoever reads it next will say so
+            if stat.S_ISREG(os.lstat(path).st_mode):
+                _synced(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK))
     part = f"{folder}/ended.json.part"
     file = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600)
     os.write(file, json.dumps(ended).encode())
@@ -266,7 +268,7 @@ def main() -> None:
         signal.signal(number, signal.SIG_IGN)
     prctl(PR_SET_CHILD_SUBREAPER, 1)
     os.setsid()
-    guard = os.getpid()
+    guard, controller = os.getpid(), os.getppid()
     keeper = os.fork()
     if keeper:
         sys.exit(_guarded(keeper, step))
@@ -274,7 +276,7 @@ def main() -> None:
     prctl(PR_SET_CHILD_SUBREAPER, 1)
     os.setsid()
     if os.getppid() == guard:
-        supervise(step)
+        supervise(step, controller)
 
 
 def _guarded(keeper: int, step: str) -> int:
@@ -286,10 +288,10 @@ def _guarded(keeper: int, step: str) -> int:
     return 1
 
 
-def supervise(step: str) -> None:
+def supervise(step: str, controller: int) -> None:
     signal.signal(signal.SIGCHLD, lambda *_: None)
     spec = read_spec()
-    lock = hold(spec["lock"], step) if spec["lock"] else None
+    lock = hold(spec["lock"], Owner(step, controller), spec["patience"]) if spec["lock"] else None
     running = Step(spec, step)
     signal.signal(signal.SIGTERM, lambda *_: running.stop("cancelled"))
     ended: dict[str, Any] = {}

@@ -14,25 +14,32 @@ import select
 import signal
 import sys
 import time
-from typing import Any
+from typing import Any, NamedTuple
 
 from loopwright.adapters.processes import end_all, send, started_at
 
-LOCK_LIMIT = 15.0
+
+class Owner(NamedTuple):
+    step: str
+    controller: int
 
 
-def hold(path: str, step: str) -> int:
-    """Be the only step of this workspace; first end what an owner that died or hangs has left."""
+def hold(path: str, me: Owner, patience: float) -> int:
+    """Be the only step of this workspace; first end what an owner that died or hangs has left.
+
+    A step of the same controller is waited for: it is neither dead nor forgotten. One of another
+    controller has lost its loop to ours, and is ended when the patience is over.
+    """
     lock = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
-    limit = time.monotonic() + LOCK_LIMIT
+    limit = time.monotonic() + patience
     while not _locked(lock):
         if select.select([0], [], [], 0.02)[0]:
             sys.exit(0)  # told to stop, or the controller is gone, before anything was started
         owner = _owner(lock)
-        if time.monotonic() > limit and owner.get("controller") != os.getppid():
+        if time.monotonic() > limit and owner.get("controller") != me.controller:
             _sweep(owner)
     _sweep(_owner(lock))
-    _record(lock, {"pid": os.getpid(), "start": started_at(os.getpid()), "step": step, "controller": os.getppid()})
+    _record(lock, {"pid": os.getpid(), "start": started_at(os.getpid()), **me._asdict()})
     return lock
 
 

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import click
 
-from loopwright.assembly import FeedbackRequest, Project, create_feedback, settings_of
+from loopwright.assembly import FeedbackRequest, Project, check_cast, check_ground, create_feedback, settings_of
 from loopwright.cli.driving import Manner, drive_and_tell
 from loopwright.cli.here import Here
 from loopwright.cli.output import json_option, note, put, put_json
-from loopwright.cli.picking import opened
+from loopwright.cli.picking import only_looked_at, opened
 from loopwright.cli.running import Interrupted, complete
 from loopwright.config.settings import Settings
 from loopwright.errors import UsageError
@@ -31,16 +31,17 @@ _ROLES = ("developer", "reviewer", "tester")
 @click.option("--dry-run", is_flag=True, help="Say what would be done and create nothing.")
 @json_option
 @click.pass_obj
-def COMMAND(here: Here, *, as_json: bool, unattended: bool, dry_run: bool, **given: object) -> int:  # noqa: N802
+def command(here: Here, /, *, as_json: bool, unattended: bool, dry_run: bool, **given: object) -> int:
     """Implement TASK, review it against the task, run the checks; repeat with what failed until all is well.
 
     The result is a commit on a branch of its own, verified by commands that Loopwright ran itself.
     """
     request = _request(**given)  # type: ignore[arg-type]  # click has checked the types
-    with opened(here, create=not dry_run) as project:
+    if dry_run:
+        with only_looked_at(here) as project:
+            return _foretell(project, settings_of(project), request, as_json=as_json)
+    with opened(here, create=True) as project:
         settings = settings_of(project)
-        if dry_run:
-            return _foretell(project, settings, request, as_json=as_json)
         loop = complete(create_feedback(project, settings, request))
         if isinstance(loop, Interrupted):
             return loop.exit_code
@@ -48,13 +49,13 @@ def COMMAND(here: Here, *, as_json: bool, unattended: bool, dry_run: bool, **giv
         return drive_and_tell(project, here, loop, Manner(unattended=unattended, as_json=as_json))
 
 
-def _request(  # noqa: PLR0913 - one parameter for each option
+def _request(
     task: str,
     task_file: Path | None,
     criteria: tuple[str, ...],
     max_iterations: int | None,
     budget: float | None,
-    merge: bool | None,  # noqa: FBT001 - as above
+    merge: bool | None,  # noqa: FBT001 - named as its option is
 ) -> FeedbackRequest:
     return FeedbackRequest(
         task=task_text(task, task_file),
@@ -89,6 +90,8 @@ def _read(file: Path) -> str:
 
 def _foretell(project: Project, settings: Settings, request: FeedbackRequest, *, as_json: bool) -> int:
     data = _plan(project, settings, request)
+    check_ground(project, settings, merge=bool(data["merge"]))
+    check_cast(project, settings)
     if as_json:
         put_json({"dry_run": True, **data})
         return 0

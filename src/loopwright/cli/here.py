@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pwd
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -29,8 +30,16 @@ class Here:
     @property
     def who(self) -> str:
         """Who speaks through this command, for the log."""
-        name = self.environ.get("LOGNAME") or self.environ.get("USER") or f"uid {os.getuid()}"
-        return f"{name}@{os.uname().nodename}"
+        return f"{_login(self.environ)}@{os.uname().nodename}"
+
+
+def _login(environ: Mapping[str, str]) -> str:
+    if name := environ.get("LOGNAME") or environ.get("USER"):
+        return name
+    try:
+        return pwd.getpwuid(os.getuid()).pw_name
+    except KeyError:
+        return f"uid {os.getuid()}"
 
 
 def _cwd(environ: Mapping[str, str]) -> Path:

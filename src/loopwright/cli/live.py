@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from typing import Self
 
 from rich.console import Console, Group
 from rich.live import Live
@@ -25,6 +26,7 @@ from loopwright.kernel.events import (
     Ended,
     GateDecided,
     Interrupted,
+    Logged,
     Paused,
     Refused,
     Started,
@@ -35,6 +37,7 @@ from loopwright.kernel.visible import visible
 from loopwright.ports.agent import Update
 from loopwright.ports.store import LoopRow
 from loopwright.projections.events import compliant
+from loopwright.projections.wording import told
 
 _REFRESH = 8  # a second
 _DOING = {
@@ -46,8 +49,7 @@ _DOING = {
     "WaitUntil": "waiting until the agent is available",
 }
 _FOR_PEOPLE = ("Ask", "AwaitGate")
-# Without a verdict yet: on a terminal the spinner says it, and the answer is a line of its own.
-_ROUTINE = ("Checkpoint", "Integrate", "CleanUp")
+_DETAILS = 3  # findings shown below a failed review or check
 
 
 @dataclass(slots=True, kw_only=True)
@@ -70,7 +72,7 @@ class LiveView:
     _spinner: Spinner = field(default_factory=lambda: Spinner("line"))
     _live: Live | None = None
 
-    def __enter__(self) -> LiveView:
+    def __enter__(self) -> Self:
         name = "dots" if (self.console.encoding or "").startswith("utf") else "line"
         self._spinner = Spinner(name)
         self._live = Live(
@@ -107,8 +109,11 @@ class LiveView:
                 self._steps[event.key] = _Step(text=text, began=time.monotonic())
         else:
             self._steps.pop(getattr(event, "key", Key("")), None)
-        if not (isinstance(event, Started) and event.action in _ROUTINE):
+        # What was started is told by the spinner and a question by the prompt; a gate may stay open beside the work.
+        if not isinstance(event, Started) or event.action == "AwaitGate":
             self.console.print(Text(event_line(seen, self.now()), style=_style(seen)), soft_wrap=True)
+        for line in details(event):
+            self.console.print(Text(line, style="red"), no_wrap=True, overflow="ellipsis")
 
     def progressed(self, update: Update) -> None:
         step = self._steps.get(update.key)
@@ -134,6 +139,20 @@ class LiveView:
         if step.output:
             table.add_row("", Text(f"│ {step.output}", style="dim"))
         return table
+
+
+def details(event: Logged) -> list[str]:
+    """What a failed review or check found, the worst first."""
+    match event:
+        case AgentReported(report=report):
+            found = report.findings
+        case ChecksReported(results=results, findings=own):
+            found = (*own, *(failure for result in results if not result.passed for failure in result.failures))
+        case _:
+            return []
+    worst = sorted(found, key=lambda finding: finding.severity.rank)
+    more = [f"and {len(worst) - _DETAILS} more"] if len(worst) > _DETAILS else []
+    return [f"{'':<27}- {line}" for line in [*(told(finding, 200) for finding in worst[:_DETAILS]), *more]]
 
 
 def elapsed(seconds: float) -> str:

@@ -24,11 +24,11 @@ INTERRUPTED = 130
 BROKEN_PIPE = 141
 STATE_FOLDER = ".loop"
 
-# In the order in which a newcomer needs them. Each module of `loopwright.cli` has its command as `COMMAND`.
+# In the order in which a newcomer needs them. Each module of `loopwright.cli` has its command as `command`.
 COMMANDS: Mapping[str, tuple[str, str]] = {
     "demo": ("demo", "The whole thing on a sample project: no account, no key."),
-    "doctor": ("doctor", "What is here (git, agents, sandbox, SQLite, checks) and what to fix."),
-    "setup": ("setup", "Write loop.toml for this repository: detects checks and installed agents."),
+    "doctor": ("doctor", "What is here, and what must be fixed."),
+    "setup": ("setup", "Write loop.toml for this repository."),
     "feedback": ("feedback", "Implement, review and test one task until it is verified."),
     "status": ("status", "What is running, what needs you, and why."),
     "resume": ("resume", "Go on with what was interrupted, paused or answered."),
@@ -61,7 +61,7 @@ def commands(argv: Sequence[str]) -> click.Group:
     named = next((word for word in argv if not word.startswith("-")), "")
     group = click.Group("loop", help=_HELP, context_settings={"help_option_names": ["-h", "--help"]})
     for name, (module, sentence) in COMMANDS.items():
-        loaded = import_module(f"loopwright.cli.{module}").COMMAND if name == named else None
+        loaded = import_module(f"loopwright.cli.{module}").command if name == named else None
         group.add_command(loaded or click.Command(name, help=sentence), name)
     return click.version_option(__version__, prog_name="loop")(group)
 
@@ -92,7 +92,7 @@ def run(argv: Sequence[str], here: Here) -> int:
         return INTERRUPTED
     except BrokenPipeError:
         raise
-    except Exception as error:
+    except Exception as error:  # noqa: BLE001 - nobody above could say it in one sentence
         return _failed(argv, _crashed(error, here), 1)
     return code if isinstance(code, int) else 0
 
@@ -103,7 +103,7 @@ def _complete_for_a_shell(argv: Sequence[str], here: Here) -> None:
         return
     group = commands(argv)
     for name, (module, _) in COMMANDS.items():
-        group.add_command(import_module(f"loopwright.cli.{module}").COMMAND, name)
+        group.add_command(import_module(f"loopwright.cli.{module}").command, name)
     group.main(list(argv), prog_name="loop", complete_var="_LOOP_COMPLETE")
 
 

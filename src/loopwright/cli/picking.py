@@ -4,9 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import difflib
+import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 
+from loopwright.adapters.clock import SystemClock
+from loopwright.adapters.publishing import STATE_FOLDER
+from loopwright.adapters.stores.sqlite import SqliteStore
+from loopwright.adapters.workspace.repository import find_repository
 from loopwright.assembly import Project, View, open_project
 from loopwright.cli.here import Here
 from loopwright.errors import UsageError
@@ -17,14 +23,36 @@ _SHOWN = 10
 _ENDED = ("complete", "cancelled")
 
 
+def has_log(here: Here) -> bool:
+    """Whether a loop was ever started in this repository. Raises `UsageError` outside of one."""
+    return (find_repository(here.cwd, here.environ).top / STATE_FOLDER / "loop.db").exists()
+
+
 @contextmanager
-def opened(here: Here, *, create: bool = True) -> Iterator[Project]:
-    """The repository around the current folder, closed again afterwards."""
+def opened(here: Here, *, create: bool = False) -> Iterator[Project]:
+    """The repository around the current folder, closed again afterwards. Only `create` makes a log where none is."""
     project = open_project(here.cwd, here.environ, create=create)
     try:
         yield project
     finally:
         asyncio.run(project.store.close())
+
+
+@contextmanager
+def only_looked_at(here: Here) -> Iterator[Project]:
+    """As `opened`, with a log that is thrown away: nothing in the repository is made or changed."""
+    repository, clock = find_repository(here.cwd, here.environ), SystemClock()
+    with tempfile.TemporaryDirectory(prefix="loop-") as folder:
+        store = SqliteStore.open(Path(folder) / "loop.db", clock)
+        yield Project(
+            root=repository.top,
+            head=repository.head,
+            branch=repository.branch_ref,
+            environ=here.environ,
+            store=store,
+            clock=clock,
+        )
+        asyncio.run(store.close())
 
 
 def named(views: Sequence[View], loop_id: str) -> View:

@@ -15,8 +15,9 @@ from loopwright.projections import journey
 def event_line(seen: Seen, at: float) -> str:
     """The line of the journey for an event that was recorded just now."""
     event = seen.event
-    is_run = isinstance(event, AgentReported | AgentFailed | AgentUnavailable)
-    spend = (event.usage.usd or 0.0) if is_run else 0.0
+    spend = 0.0
+    if isinstance(event, AgentReported | AgentFailed | AgentUnavailable):
+        spend = event.usage.usd or 0.0
     kind, data = type(event).__name__, encode(event)
     return journey.line(Record(loop=seen.loop, seq=seen.seq, at=at, kind=kind, data=data, spend=spend))
 

@@ -12,7 +12,7 @@ from loopwright.cli.driving import Manner, drive_and_tell
 from loopwright.cli.guarding import only_for_people
 from loopwright.cli.here import Here
 from loopwright.cli.output import json_option, loop_option, note, put, put_json
-from loopwright.cli.picking import is_over, opened, pick, status_of
+from loopwright.cli.picking import has_log, is_over, opened, pick, status_of
 from loopwright.cli.plain import Silent
 from loopwright.cli.running import Interrupted, complete
 from loopwright.engine.hearing import hear
@@ -28,19 +28,25 @@ _SHOWN = 20
 @click.option("--unattended", is_flag=True, help="Ask nothing: a needed answer ends in exit 4.")
 @json_option
 @click.pass_obj
-def COMMAND(here: Here, *, loop_id: str, budget: float | None, unattended: bool, as_json: bool) -> int:  # noqa: N802
+def command(here: Here, *, loop_id: str, budget: float | None, unattended: bool, as_json: bool) -> int:
     """Go on with what was interrupted, paused or answered.
 
     No agent run whose result was recorded is repeated. With nothing to do it says so.
     """
+    if not has_log(here):
+        return _nothing(loop_id, "Nothing to resume: no loop was ever started here.", as_json=as_json)
     with opened(here) as project:
         ready = complete(_prepare(project, here, loop_id, budget))
         if isinstance(ready, Interrupted):
             return ready.exit_code
         if isinstance(ready, str):
-            put_json({"loop": loop_id or None, "outcome": None, "note": ready}) if as_json else put(ready)
-            return 0
+            return _nothing(loop_id, ready, as_json=as_json)
         return drive_and_tell(project, here, ready.row.id, Manner(unattended=unattended, as_json=as_json))
+
+
+def _nothing(loop_id: str, why: str, *, as_json: bool) -> int:
+    put_json({"loop": loop_id or None, "outcome": None, "note": why}) if as_json else put(why)
+    return 0
 
 
 async def _prepare(project: Project, here: Here, loop_id: str, budget: float | None) -> View | str:
@@ -53,7 +59,7 @@ async def _prepare(project: Project, here: Here, loop_id: str, budget: float | N
         raise AlreadyRunning(chosen.row.id, chosen.alive)
     if budget is not None:
         await hear(project.store, LOOPS, chosen.row.id, BudgetChanged(usd=budget, by=here.who), Silent())
-    await _take_in_settings(project, chosen)
+    await _take_in_settings(project, chosen, here.who)
     return chosen
 
 
@@ -75,9 +81,9 @@ def _can_go_on(view: View) -> bool:
     return view.alive is None and status_of(view) in ("interrupted", "paused", "blocked")
 
 
-async def _take_in_settings(project: Project, view: View) -> None:
+async def _take_in_settings(project: Project, view: View, by: str) -> None:
     """A changed loop.toml is shown and becomes part of the log; running steps keep theirs."""
-    changed = changed_settings(project, view)
+    changed = changed_settings(project, view, by)
     if changed is None:
         return
     note("loop.toml has changed since this loop began; taken in:")

@@ -16,8 +16,10 @@ from loopwright.adapters.checks import unittest_report
 from loopwright.errors import UsageError, VcsFailed
 
 TASK = """\
-Add slugify(title) to textkit/slug.py: it makes a title part of a web address.
-Lower case; words joined by one hyphen; accents removed; a title without a letter or digit raises ValueError."""
+Add slugify(title) to textkit/slug.py
+
+It makes a title part of a web address: lower case, words joined by one hyphen, accents removed.
+A title without a letter or a digit raises ValueError."""
 CRITERIA = ("slugify is in textkit/slug.py", "a title without a letter or digit raises ValueError")
 BRANCH = "main"
 

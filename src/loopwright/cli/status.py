@@ -9,7 +9,7 @@ import click
 from loopwright.assembly import Project, views
 from loopwright.cli.here import Here
 from loopwright.cli.output import json_option, put, put_json, put_json_line
-from loopwright.cli.picking import opened
+from loopwright.cli.picking import has_log, opened
 from loopwright.cli.running import Interrupted, complete
 from loopwright.cli.showing import Data, status_of_loop
 from loopwright.projections import status
@@ -17,6 +17,7 @@ from loopwright.projections import status
 _RECENT = 3  # of those that are over, for people
 _POLL = 0.5  # seconds between looks at a number that changes with the log
 _CLEAR = "\x1b[H\x1b[2J"
+_NONE = 'No loops yet; `loop feedback "TASK"` starts one.'
 _OVER = ("complete", "cancelled")
 
 
@@ -25,9 +26,12 @@ _OVER = ("complete", "cancelled")
 @click.option("--all", "everything", is_flag=True, help="Also what is long over.")
 @json_option
 @click.pass_obj
-def COMMAND(here: Here, *, watch: bool, everything: bool, as_json: bool) -> int:  # noqa: N802
+def command(here: Here, *, watch: bool, everything: bool, as_json: bool) -> int:
     """What is running, what needs you, and why."""
-    with opened(here, create=False) as project:
+    if not has_log(here) and not watch:
+        put_json({"loops": []}) if as_json else put(_NONE)
+        return 0
+    with opened(here, create=watch) as project:
         if not watch:
             shown = asyncio.run(document(project))
             put_json(shown) if as_json else put(text(shown, everything=everything))
@@ -48,7 +52,7 @@ def text(shown: Data, *, everything: bool) -> str:
     hidden = [] if everything else over[_RECENT:]
     blocks = [status.human(loop).rstrip("\n") for loop in loops if loop not in hidden]
     if not blocks:
-        return 'No loops yet; `loop feedback "TASK"` starts one.'
+        return _NONE
     more = [f"({len(hidden)} more are over; --all shows them)"] if hidden else []
     return "\n\n".join(blocks + more)
 

@@ -204,6 +204,8 @@ class _Driver:
         waiting: tuple[ForPeople, ...] = tuple(a for a in wanted if isinstance(a, Ask | AwaitGate))
         if self._journal.parent is not None:
             return Halt(why="waiting", waiting=waiting)
+        if await self._world.store.version() != self._version:
+            return None  # the question itself was just recorded: look into the inbox once more, then ask only once
         asking = asyncio.ensure_future(self._world.people.ask(self._journal.id, waiting))
         try:
             while not asking.done():

@@ -113,7 +113,7 @@ def _unpacked(loop: AnyLoop, text: str, seq: int) -> Folded:
     data = json.loads(text)
     try:
         state = build(loop.state, data.pop("state"), "$.state")
-        return replace(build(Folded, {**data, "state": None}), state=state)
+        return replace(build(Folded, data), state=state)
     except (DecodeError, AttributeError, KeyError) as error:
         raise StoreCorrupt("the event log", f"snapshot at event {seq}", str(error)) from error
 

@@ -20,19 +20,20 @@ _SHOWN = 5
 _LEFT = {
     Cleanup.KEEP_EVERYTHING: "workspace and files are kept",
     Cleanup.KEEP_ARTIFACTS: "the workspace is removed, its files are kept",
-    Cleanup.ROLLBACK: "the workspace is back at the base",
-    Cleanup.FULL: "workspace and files are removed",
+    Cleanup.ROLLBACK: "workspace and branch are removed",
+    Cleanup.FULL: "workspace, branch and the loop's files are removed",
 }
 
 
 def render(loop_id: str, state: Feedback, outcome: Outcome, scratchpad: str) -> tuple[str, ...]:
     """The closing lines of a loop that ended."""
+    gone = outcome.cleanup is Cleanup.FULL
     return (
         *(sentence(iteration) for iteration in state.past),
         _headline(outcome),
-        *_result(state, outcome),
         *(f"  {line}" for line in _left(outcome.findings)),
-        f"Look closer: `loop log --loop {loop_id}`, {one_line(scratchpad, 500)}",
+        *_result(state, outcome),
+        f"Look closer: `loop log --loop {loop_id}`{'' if gone else f', {one_line(scratchpad, 500)}'}",
     )
 
 

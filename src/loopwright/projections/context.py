@@ -33,10 +33,5 @@ def build(run: AgentRun) -> dict[str, object]:
     }
 
 
-def render(run: AgentRun) -> str:
-    """As JSON in ASCII: nothing is lost, and no text in it can steer a terminal that shows the file."""
-    return json.dumps(build(run), ensure_ascii=True, indent=2) + "\n"
-
-
 def _plain(findings: tuple[Finding, ...]) -> list[object]:
     return [json.loads(encode(finding)) for finding in findings]

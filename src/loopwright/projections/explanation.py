@@ -42,7 +42,7 @@ def render(standpoint: Standpoint, actions: tuple[Action, ...], row: LoopRow, le
         ("Next:", [_action(action) for action in actions] or ["nothing"]),
         ("Counters:", list(standpoint.lines)),
         ("Rules:", list(_RULES.get(row.kind, ()))),
-        (f"Open findings: {len(standpoint.findings)}", _findings(standpoint.findings, ledger)),
+        ("Open findings:", _findings(standpoint.findings, ledger)),
         ("Budget:", [_budget(row)]),
     ]
     return "\n".join("\n".join([heading, *(f"  {line}" for line in lines)]) for heading, lines in parts if lines) + "\n"
@@ -61,7 +61,7 @@ def _action(action: Action) -> str:
 
 def _findings(findings: tuple[Finding, ...], ledger: Ledger) -> list[str]:
     if not findings:
-        return []
+        return ["none"]
     entries = {entry.finding.fingerprint: entry for entry in ledger if entry.standing is not Standing.RESOLVED}
     lines = []
     for finding in findings[:_SHOWN]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from itertools import pairwise
 from typing import get_args
 
 from loopwright.kernel.codec import DecodeError, decode
@@ -24,18 +23,6 @@ def line(record: Record) -> str:
     key = "" if event is None else one_line(getattr(event, "key", ""), 80)
     sentence = _words(record, event) + _money(record)
     return f"{moment(record.at)[11:]}  {key:<{_KEY_WIDTH}}  {sentence}"
-
-
-def lines(records: tuple[Record, ...]) -> tuple[str, ...]:
-    """Many lines, with the date wherever it changes."""
-    shown: list[str] = []
-    for before, record in pairwise((None, *records)):
-        assert record is not None  # noqa: S101  # only the first of the pairs has nothing before it
-        day = moment(record.at)[:10]
-        if before is None or moment(before.at)[:10] != day:
-            shown.append(f"--- {day}")
-        shown.append(line(record))
-    return tuple(shown)
 
 
 def data(record: Record) -> dict[str, object]:

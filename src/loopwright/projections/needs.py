@@ -26,7 +26,7 @@ class Need:
     choices: tuple[Choice, ...] = ()  # every way to answer; `command` is the first
 
 
-_HOW = {"continue": "continue 3", "revise": 'revise "new guidance"', "answer": '"your answer"'}
+_HOW = {"continue": "continue 3", "revise": 'revise --text "new guidance"', "answer": '"your answer"'}
 
 
 def needs(row: LoopRow, actions: tuple[Action, ...], status: str) -> tuple[Need, ...]:
@@ -75,7 +75,18 @@ def _stopped(row: LoopRow, status: str) -> tuple[Need, ...]:
         case "paused":
             spent = f"{usd(row.spent)} spent and {usd(row.reserved)} reserved"
             of = "" if row.budget is None else f" of {usd(row.budget)}"
-            return (Need(kind="fix", what="paused", why=f"a limit was reached: {spent}{of}", command="loop resume"),)
+            return (
+                Need(
+                    kind="fix",
+                    what="paused",
+                    why=f"a limit was reached: {spent}{of}",
+                    command="loop resume",
+                    choices=(
+                        Choice(label="Go on", command="loop resume"),
+                        Choice(label="Go on with a new budget", command="loop resume --budget USD"),
+                    ),
+                ),
+            )
         case "blocked":
             return (Need(kind="fix", what="blocked", why="it cannot go on by itself", command="loop explain"),)
         case _:

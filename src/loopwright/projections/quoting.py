@@ -42,13 +42,14 @@ def quoted(text: str) -> str:
 
 def size(text: str) -> int:
     """In bytes, as the reader gets them."""
-    return len(text.encode("utf-8", "backslashreplace"))
+    return len(text.encode())
 
 
 def at_most(text: str, limit: int) -> str:
-    """At most `limit` bytes, the note about what was left out included."""
-    data = text.encode("utf-8", "backslashreplace")
+    """Visible, and at most `limit` bytes of that, the note about what was left out included."""
+    shown = visible(text)
+    data = shown.encode()
     if len(data) <= limit:
-        return text
+        return shown
     kept = data[: max(0, limit - _NOTE_ROOM)].decode("utf-8", "ignore")
     return f"{kept} … ({len(data) - size(kept)} more bytes left out)"

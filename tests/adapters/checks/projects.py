@@ -4,14 +4,15 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from loopwright.adapters.checks.runner import CheckSettings, CommandChecks, World, command_checks
+from loopwright.adapters.checks import unittest_report
+from loopwright.adapters.checks.environment import Digests, for_checks
+from loopwright.adapters.checks.runner import CheckSettings, CommandChecks, World
 from loopwright.adapters.checks.spec import REPORT, CheckSpec
-from loopwright.adapters.checks.unittest_report import __file__ as UNITTEST_REPORT
 from loopwright.kernel.events import ChecksReported
 from loopwright.kernel.gates import evidence, protected_changes
 from loopwright.kernel.model import Change, CheckResult, Commit, Key, LoopId, Tree
@@ -27,7 +28,9 @@ PYTEST = CheckSpec(
     report="junit",
 )
 UNITTEST = CheckSpec(
-    name="test", run=(sys.executable, UNITTEST_REPORT, f"--report={REPORT}", "discover", "-s", "tests"), report="junit"
+    name="test",
+    run=(sys.executable, unittest_report.__file__, f"--report={REPORT}", "discover", "-s", "tests"),
+    report="junit",
 )
 
 
@@ -81,6 +84,10 @@ class PlainCheckouts:
         git("update-index", "--index-info", stdin=held)
         return Tree(git("write-tree").strip())
 
+    def _unpack(self, tree: Tree, folder: Path) -> None:
+        archive = subprocess.run(["git", "archive", tree], cwd=self.repository.path, capture_output=True, check=True)
+        subprocess.run(["tar", "-x"], cwd=folder, input=archive.stdout, check=True)
+
     @asynccontextmanager
     async def lay(
         self, commit: Commit, *, overlay_from_base: Commit, protected: tuple[str, ...], approved: tuple[str, ...]
@@ -89,8 +96,7 @@ class PlainCheckouts:
         folder = self.place / f"checkout-{len(self.laid)}"
         self.laid.append(commit)
         folder.mkdir(parents=True)
-        archive = subprocess.run(["git", "archive", tree], cwd=self.repository.path, capture_output=True, check=True)
-        subprocess.run(["tar", "-x"], cwd=folder, input=archive.stdout, check=True)
+        self._unpack(tree, folder)
         try:
             yield LaidFolder(folder, tree)
         finally:
@@ -128,7 +134,7 @@ class Project:
         return result
 
 
-def _commit(repository: Repository, files: dict[str, str | None]) -> Commit:
+def _commit(repository: Repository, files: Mapping[str, str | None]) -> Commit:
     for path, text in files.items():
         if text is None:
             (repository.path / path).unlink()
@@ -139,7 +145,7 @@ def _commit(repository: Repository, files: dict[str, str | None]) -> Commit:
 
 def project(
     tmp_path: Path,
-    files: dict[str, str | None],
+    files: Mapping[str, str | None],
     specs: Sequence[CheckSpec],
     *,
     protected: tuple[str, ...] = (),
@@ -157,5 +163,13 @@ def project(
         ceiling=tmp_path / "verify",
     )
     settings = CheckSettings(specs=tuple(specs), protected=protected, parallel=parallel)
-    checks = command_checks(settings, checkouts=checkouts, source=checkouts, store=store, clock=clock, world=world)
+    checks = CommandChecks(
+        settings=settings,
+        checkouts=checkouts,
+        source=checkouts,
+        store=store,
+        clock=clock,
+        world=world,
+        digests=Digests(for_checks(world.environment, world.ceiling)),
+    )
     return Project(repository, checks, checkouts, store, base)

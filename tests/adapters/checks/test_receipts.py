@@ -29,13 +29,18 @@ PASSED = Receipt(
     loop=LoopId("l"),
     step="s1",
 )
-FLIPS_A_FILE = "import pathlib, sys\nfile = pathlib.Path({path!r})\nn = int(file.read_text()) if file.exists() else 0\nfile.write_text(str(n + 1))\n"
+COUNTS = """\
+import pathlib, sys
+file = pathlib.Path({path!r})
+n = int(file.read_text()) if file.exists() else 0
+file.write_text(str(n + 1))
+"""
 
 
 def counting(tmp_path: Path, ending: str = "") -> tuple[CheckSpec, Path]:
     """A check that counts how often it was really run."""
     counter = tmp_path / "counter"
-    code = FLIPS_A_FILE.format(path=str(counter)) + ending
+    code = COUNTS.format(path=str(counter)) + ending
     return CheckSpec(name="build", run=(sys.executable, "-c", code)), counter
 
 

@@ -7,7 +7,8 @@ import pytest
 
 from loopwright.adapters.checks.spec import CheckSpec
 from loopwright.errors import CheckNotRunnable
-from loopwright.kernel.model import CheckResult, LoopId
+from loopwright.kernel.model import CheckResult, Key, LoopId
+from loopwright.ports.checks import ChecksRun
 from tests.adapters.checks.projects import PYTEST, project
 
 GOOD = "def test_one():\n    assert 1 + 1 == 2\n\ndef test_two():\n    assert True or False\n"
@@ -92,7 +93,7 @@ def test_a_check_that_hangs_is_a_failure_and_leaves_no_receipt(tmp_path: Path) -
 
 def test_a_missing_program_is_said_and_no_checkout_is_laid(tmp_path: Path) -> None:
     made = project(tmp_path, {"a.py": ""}, [CheckSpec(name="lint", run=("no-such-linter", "."))])
-    with pytest.raises(CheckNotRunnable, match="'lint' cannot run 'no-such-linter .'"):
+    with pytest.raises(CheckNotRunnable, match=r"'lint' cannot run 'no-such-linter \."):
         asyncio.run(made.only(made.candidate({"a.py": "x = 1\n"})))
     assert made.checkouts.laid == []
 
@@ -106,7 +107,7 @@ def test_a_program_of_the_tree_that_the_candidate_deleted_is_its_failure(tmp_pat
 
 def test_an_unknown_check_is_refused_by_name(tmp_path: Path) -> None:
     made = project(tmp_path, {"a.py": ""}, [command("build", "")])
-    with pytest.raises(CheckNotRunnable, match="'tset'.*only build"):
+    with pytest.raises(CheckNotRunnable, match=r"'tset'.*only build"):
         asyncio.run(made.report(made.base, names=("tset",)))
 
 
@@ -189,9 +190,16 @@ def test_a_cancelled_run_cancels_its_checks(tmp_path: Path) -> None:
     async def story() -> None:
         hang = command("build", "import time; print('begun', flush=True); time.sleep(600)")
         made = project(tmp_path, {"a.py": ""}, [hang])
-        task = asyncio.create_task(made.only(made.candidate({"a.py": "1\n"})))
-        while not made.updates:
-            await asyncio.sleep(0.01)
+        begun = asyncio.Event()
+        run = ChecksRun(
+            loop=LoopId("l"),
+            key=Key("k"),
+            step="s",
+            commit=made.candidate({"a.py": "1\n"}),
+            base=made.base,
+        )
+        task = asyncio.create_task(made.checks.run(run, lambda _: begun.set()))
+        await begun.wait()
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task

@@ -138,7 +138,7 @@ os._exit(0)
 
 def test_a_report_left_in_the_tree_is_not_the_report(tmp_path: Path) -> None:
     lying = '<testsuite><testcase classname="a" name="b"/><testcase classname="a" name="c"/></testsuite>'
-    files: dict[str, str | None] = {name: lying for name in ("report", "report.xml", "{report}")}
+    files: dict[str, str | None] = dict.fromkeys(("report", "report.xml", "{report}"), lying)
     (result,) = reported(tmp_path, PYTEST, {**files, "code_under_test.py": "import os\nos._exit(0)\n"}).results
     assert not result.passed
 

@@ -6,6 +6,7 @@ import os
 import stat
 from collections.abc import Iterator
 from pathlib import Path
+from typing import BinaryIO
 
 from loopwright.adapters.agents.redaction import Redactor
 from loopwright.kernel.model import Finding
@@ -19,28 +20,32 @@ _SAFE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 def read_regular(path: Path, limit: int) -> bytes | None:
     """At most `limit` bytes and one more, so that too long a file shows. None: no regular file there."""
-    try:
-        file = os.open(path, _SAFE)
-    except OSError:
+    file = _opened(path)
+    if file is None:
         return None
-    return _contents(file, limit)
-
-
-def _contents(file: int, limit: int) -> bytes | None:
-    with os.fdopen(file, "rb") as opened:
-        return opened.read(limit + 1) if stat.S_ISREG(os.fstat(file).st_mode) else None
+    with file:
+        return file.read(limit + 1)
 
 
 def read_tail(path: Path, limit: int) -> bytes:
-    try:
-        file = os.open(path, _SAFE)
-    except OSError:
+    file = _opened(path)
+    if file is None:
         return b""
-    with os.fdopen(file, "rb") as opened:
-        if not stat.S_ISREG(os.fstat(file).st_mode):
-            return b""
-        opened.seek(max(0, os.fstat(file).st_size - limit))
-        return opened.read(limit)
+    with file:
+        file.seek(max(0, os.fstat(file.fileno()).st_size - limit))
+        return file.read(limit)
+
+
+def _opened(path: Path | str, folder: int | None = None) -> BinaryIO | None:
+    """The file if it is a regular one, not a link to one."""
+    try:
+        handle = os.open(path, _SAFE, dir_fd=folder)
+    except (OSError, ValueError):
+        return None
+    if stat.S_ISREG(os.fstat(handle).st_mode):
+        return os.fdopen(handle, "rb")
+    os.close(handle)
+    return None
 
 
 def last_words(stdout: Path, stderr: Path) -> str:
@@ -60,17 +65,21 @@ def code_line(folder: Path, finding: Finding) -> str:
     try:
         at = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
         for name in parts[:-1]:
-            at = _step_down(at, name, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
-        content = _contents(_step_down(at, parts[-1], _SAFE), _CODE_LIMIT)
+            at = _below(at, name)
     except (OSError, ValueError):
         return ""
-    lines = (content or b"").splitlines()
+    file = _opened(parts[-1], at)
+    os.close(at)
+    if file is None:
+        return ""
+    with file:
+        lines = file.read(_CODE_LIMIT).splitlines()
     return lines[finding.line - 1].decode("utf-8", "replace") if finding.line <= len(lines) else ""
 
 
-def _step_down(folder: int, name: str, flags: int) -> int:
+def _below(folder: int, name: str) -> int:
     try:
-        return os.open(name, flags, dir_fd=folder)
+        return os.open(name, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=folder)
     finally:
         os.close(folder)
 
@@ -93,11 +102,9 @@ def join(parts: tuple[Path, ...], whole: Path) -> int:
 
 
 def _chunks(path: Path) -> Iterator[bytes]:
-    try:
-        file = os.open(path, _SAFE)
-    except OSError:
+    file = _opened(path)
+    if file is None:
         return
-    with os.fdopen(file, "rb") as source:
-        if stat.S_ISREG(os.fstat(file).st_mode):
-            while chunk := source.read(CHUNK):
-                yield chunk
+    with file:
+        while chunk := file.read(CHUNK):
+            yield chunk

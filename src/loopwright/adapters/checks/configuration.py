@@ -30,6 +30,7 @@ _WHOLE_STEMS = (
     ".mocharc",
     "playwright.config",
 )
+_PARTLY = ("pyproject.toml", "setup.cfg", "package.json", "Makefile", "makefile", "GNUmakefile")
 _PYPROJECT_TOOLS = ("pytest", "coverage", "ruff", "mypy", "pyright", "flake8", "pylint", "tox", "hatch")
 _SETUP_SECTIONS = re.compile(
     r"^\[((?:tool:pytest|coverage[^\]]*|flake8|mypy[^\]]*))\]\s*$(.*?)(?=^\[|\Z)", re.MULTILINE | re.DOTALL
@@ -43,20 +44,24 @@ Command = tuple[str, ...]
 
 
 def is_configuration(path: str, commands: tuple[Command, ...]) -> bool:
-    file = PurePosixPath(path)
-    if path.startswith(_FOLDERS) or file.name in _WHOLE or file.name.startswith(_WHOLE_STEMS):
-        return True
-    if file.name in ("pyproject.toml", "setup.cfg", "package.json", "Makefile", "makefile", "GNUmakefile"):
+    if _is_whole(path) or PurePosixPath(path).name in _PARTLY:
         return True
     return any(path == word.removeprefix("./") for command in commands for word in command if "/" in word)
+
+
+def _is_whole(path: str) -> bool:
+    """Files that say nothing but how checks run."""
+    name = PurePosixPath(path).name
+    return path.startswith(_FOLDERS) or name in _WHOLE or name.startswith(_WHOLE_STEMS)
 
 
 def configuration_changed(change: Change, before: str, after: str, commands: tuple[Command, ...]) -> Iterator[Sign]:
     if lowered := _lowered(before, after):
         yield Sign("threshold-lowered", Severity.HIGH, f"Lowers {lowered}")
-    what = _what_changed(change, before, after, commands)
-    if what:
-        yield Sign("checks-edited", Severity.HIGH, f"Edits how checks run ({what})")
+    if what := _what_changed(change, before, after, commands):
+        # A new pipeline of a forge is no part of our checks; a new file beside an old configuration overrides it.
+        harmless = change.how == "added" and change.path.startswith(_FOLDERS)
+        yield Sign("checks-edited", Severity.MEDIUM if harmless else Severity.HIGH, f"Edits how checks run ({what})")
 
 
 def _lowered(before: str, after: str) -> str:
@@ -73,8 +78,7 @@ def _what_changed(change: Change, before: str, after: str, commands: tuple[Comma
     """The part of the file that matters to checks, if that part changed; empty if only others did."""
     name = PurePosixPath(change.path).name
     if change.how == "added":
-        # A new project adds its configuration; only what would take effect beside an old one is a sign.
-        return "" if name in ("pyproject.toml", "setup.cfg", "package.json") or "akefile" in name else "a new file"
+        return "a new file" if _is_whole(change.path) else ""
     match name:
         case "pyproject.toml":
             return _different(_tools(before), _tools(after))

@@ -160,7 +160,8 @@ def _node(root: Path) -> Detected:
         package = json.loads(_text(root / "package.json"))
     except ValueError:
         return Detected(stack="node", notes=("package.json is not JSON",))
-    scripts = package.get("scripts", {}) if isinstance(package, dict) else {}
+    scripts = package.get("scripts") if isinstance(package, dict) else None
+    scripts = scripts if isinstance(scripts, dict) else {}
     known = {name: argv for name, argv in PLAIN["node"] if name in scripts}
     if "no test specified" in str(scripts.get("test", "")):
         del known["test"]

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from xml.parsers import expat
 
-from junitparser import Error, Failure, JUnitXml, JUnitXmlError, Skipped, TestCase, TestSuite
+from junitparser import Error, Failure, JUnitXml, JUnitXmlError, Skipped, TestCase
 
 from loopwright.adapters.checks.alone import pytest_node
 from loopwright.adapters.checks.reports import Exists, Outcome, Report, ReportRefused, short
@@ -35,10 +35,12 @@ def read_junit(content: bytes, exists: Exists, *, nodes: bool = False) -> Report
     """
     refuse_doctype(content)
     try:
-        root = JUnitXml.fromstring(content)
+        found = [case for suite in JUnitXml.fromstring(content) for case in suite]
     except (JUnitXmlError, SyntaxError, ValueError, LookupError) as error:
         raise ReportRefused(f"its report is not JUnit XML: {error}") from error
-    cases = _merged(_case(case, exists, nodes=nodes) for case in _cases(root))
+    except RecursionError as error:
+        raise ReportRefused("its report nests suites deeper than any test tool does") from error
+    cases = _merged(_case(case, exists, nodes=nodes) for case in found)
     failed = tuple(_finding(case) for case in cases.values() if case.outcome == "failed")
     return Report(
         tests=sum(case.outcome != "skipped" for case in cases.values()),
@@ -71,15 +73,6 @@ class _ElementReached(Exception):
     """The prolog is over."""
 
 
-def _cases(root: JUnitXml) -> Iterator[TestCase]:
-    """All test cases. By a list and not by recursion: suites may be nested deeper than our stack."""
-    suites: list[TestSuite] = list(root)
-    while suites:
-        suite = suites.pop()
-        suites.extend(suite.testsuites())  # type: ignore[no-untyped-call]
-        yield from suite
-
-
 def _case(case: TestCase, exists: Exists, *, nodes: bool) -> _Case:
     results = [result for result in case if isinstance(result, Failure | Error | Skipped)]
     bad = [result for result in results if not isinstance(result, Skipped)]
@@ -104,7 +97,7 @@ def _line(text: str, file: str) -> int:
     if not file:
         return 0
     place = re.escape(file)
-    found = re.findall(rf'(?:^|/){place}:(\d{{1,9}})|{place}", line (\d{{1,9}})', text, re.MULTILINE)
+    found = re.findall(rf'(?:^|[/\s]){place}:(\d{{1,9}})|{place}", line (\d{{1,9}})', text, re.MULTILINE)
     return int(found[-1][0] or found[-1][1]) if found else 0
 
 

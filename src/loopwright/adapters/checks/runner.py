@@ -11,7 +11,7 @@ from pathlib import Path
 from loopwright.adapters.checks.bench import Bench
 from loopwright.adapters.checks.chain import Chain, Trees
 from loopwright.adapters.checks.checkouts import Checkouts, Source
-from loopwright.adapters.checks.environment import Digests, for_checks
+from loopwright.adapters.checks.environment import Digests
 from loopwright.adapters.checks.execution import Starter
 from loopwright.adapters.checks.spec import CheckSpec, chains, selected
 from loopwright.adapters.checks.tampering import Evidence, tampering, telling
@@ -150,21 +150,6 @@ class _Outfit:
     @property
     def added(self) -> frozenset[str]:
         return frozenset(change.path for change in self.changes if change.how == "added")
-
-
-def command_checks(
-    settings: CheckSettings, *, checkouts: Checkouts, source: Source, store: Store, clock: Clock, world: World
-) -> CommandChecks:
-    environment = for_checks(world.environment, world.ceiling)
-    return CommandChecks(
-        settings=settings,
-        checkouts=checkouts,
-        source=source,
-        store=store,
-        clock=clock,
-        world=world,
-        digests=Digests(environment, settings.setup),
-    )
 
 
 def _slots(settings: CheckSettings) -> asyncio.Semaphore:

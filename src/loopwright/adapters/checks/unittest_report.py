@@ -115,7 +115,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("-t", dest="top", default=None)
     parser.add_argument("-p", dest="pattern", default="test*.py")
     parser.add_argument("tests", nargs="*")
-    return parser.parse_args()
+    return parser.parse_intermixed_args()
 
 
 def main() -> int:

@@ -8,5 +8,5 @@ from loopwright.kernel.model import LoopId
 
 
 class Nobody:
-    async def ask(self, loop: LoopId, waiting: tuple[ForPeople, ...]) -> Said | None:
+    async def ask(self, loop: LoopId, waiting: tuple[ForPeople, ...]) -> Said | None:  # noqa: ARG002 - the port's own names
         return None

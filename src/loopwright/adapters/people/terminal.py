@@ -66,7 +66,8 @@ class Terminal:
             self._print(gate_text(first, await self.diff(loop, first)))
         for gate in others:
             if isinstance(gate, AwaitGate):
-                self._print(f"Also open: gate {gate.gate} ({_files(gate)}); type approve or reject REASON to decide it.")
+                how = f"approve {gate.gate}, or reject {gate.gate} REASON"
+                self._print(f"Also open: gate {gate.gate} ({_files(gate)}); to decide it: {how}.")
         self._print(f"(Ctrl-D leaves loop {loop} waiting; `loop resume` asks again.)")
 
     def _print(self, text: str) -> None:

@@ -1,4 +1,4 @@
-"""What a person's words mean for the question they answer. No input or output: the prompt and `loop answer` share it."""
+"""What a person's words mean for the question they answer. No input, no output: prompt and `loop answer` share it."""
 
 from __future__ import annotations
 
@@ -35,13 +35,18 @@ def understood(waiting: tuple[ForPeople, ...], line: str, by: str) -> Said | Unc
     """A line typed at the prompt. The first of `waiting` is the question on the screen."""
     first, gate = waiting[0], next((action for action in waiting if isinstance(action, AwaitGate)), None)
     word, _, rest = line.strip().partition(" ")
-    if gate is not None and word.lower() in ("approve", "reject"):
+    if gate is not None and word.lower() in ("approve", "reject") and _means_gate(first, gate, rest):
         return _decision(gate, word.lower(), rest.strip(), by)
     if isinstance(first, AwaitGate):
         return _gate_line(first, word.lower(), rest.strip(), by)
     if first.free_text:
         return _free(first, line.strip(), by)
     return answer(first, _words(first, word, rest.strip(), by))
+
+
+def _means_gate(first: ForPeople, gate: AwaitGate, rest: str) -> bool:
+    """Where any text is an answer, a decision on the gate beside it must name the gate."""
+    return not (isinstance(first, Ask) and first.free_text) or rest.split()[:1] == [gate.gate]
 
 
 def answer(ask: Ask, words: Words) -> Answered | Unclear:

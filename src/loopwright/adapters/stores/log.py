@@ -68,13 +68,13 @@ def claim(connection: apsw.Connection, loop: LoopId, who: str) -> int:
 
 
 def append(connection: apsw.Connection, head: Head, batch: Batch, now: float) -> int:
-    """`head` was read in this transaction and is the one the writer expected."""
+    """`head` was read in this transaction and is what the writer expected. A conflict comes before a lack of money."""
+    mail.take(connection, head.id, batch.taken)
     after = _extended(connection, head, batch, now)
     heads.update(connection, after)
     if batch.snapshot is not None:
         fields = (after.id, after.seq, after.hash, batch.snapshot)
         connection.execute(_KEEP_SNAPSHOT, (*fields, chain.digest(*fields)))
-    mail.take(connection, head.id, batch.taken)
     mail.notify(connection, head.id, batch.notices, now)
     return after.seq
 

@@ -51,12 +51,13 @@ class SqliteStore:
             descriptor = self._locks.take(loop)
         if descriptor is None:
             raise AlreadyRunning(loop, holder or "holder unknown")
-        fence = 0
+        recorded = False
         try:
             with self._database.writing() as connection:
                 fence = log.claim(connection, loop, who)
+            recorded = True
         finally:
-            if not fence:
+            if not recorded:
                 os.close(descriptor)
         self._locks.keep(loop, descriptor, fence)
         return fence

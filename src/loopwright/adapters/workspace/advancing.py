@@ -17,7 +17,7 @@ from loopwright.adapters.workspace.refs import position
 from loopwright.kernel.model import Commit
 from loopwright.ports.workspace import Moved
 
-PATIENCE = 2.0  # seconds another git of the person may hold its lock before we give up
+PATIENCE = 1.0  # seconds another git of the person may hold its lock before we give up
 
 
 def advance(ground: Ground, target: str, onto: Commit, commit: Commit) -> Moved:

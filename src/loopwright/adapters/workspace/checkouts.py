@@ -11,11 +11,13 @@ from loopwright.adapters.workspace.clones import write_repository
 from loopwright.adapters.workspace.folders import is_folder, locked, put, remove
 from loopwright.adapters.workspace.git import Git, path_of
 from loopwright.adapters.workspace.ground import Ground, Place
+from loopwright.adapters.workspace.quiet import until_quiet
 from loopwright.adapters.workspace.recording import record
 from loopwright.adapters.workspace.snapshots import files_of, keep_evidence
 from loopwright.errors import Forbidden
 from loopwright.kernel.model import Commit, LoopId
 
+THROW_AWAY = re.compile(r"judge-[0-9a-f]{16}")
 SPECIAL = re.compile(r"([\\*?\[\]!# ])")
 
 
@@ -24,6 +26,7 @@ def bring(ground: Ground, loop: LoopId, name: str, at: Commit, step: str) -> Pla
     place = ground.workspace(name)
     ground.tree(at)  # an unknown commit is said so before anything is touched
     with locked(place.lock) as hold:
+        until_quiet(ground.root, place.folder)
         if not is_folder(place.folder):
             _make(ground, place, hold, at)
         else:
@@ -82,6 +85,7 @@ def lay_out(ground: Ground, loop: LoopId, at: Commit, step: str) -> Path:
     place = ground.workspace(name)
     ground.tree(at)
     with locked(place.lock) as hold:
+        until_quiet(ground.root, place.folder)
         _make(ground, place, hold, at)
         write_repository(ground, place, at)
         put(place.notes / "owner", json.dumps({"loop": loop, "at": at}))
@@ -90,17 +94,29 @@ def lay_out(ground: Ground, loop: LoopId, at: Commit, step: str) -> Path:
 
 def throw_away(ground: Ground, folder: Path) -> None:
     """Remove a judge's folder. Nothing else is ever removed by a path somebody hands in."""
-    if folder.parent != ground.worktrees or not folder.name.startswith("judge-"):
+    if folder.parent != ground.worktrees or not is_throw_away(folder):
         raise Forbidden(f"{folder} is not a throw-away folder of ours; it was left alone")
-    drop(ground.workspace(folder.name))
+    drop(ground, ground.workspace(folder.name))
 
 
-def drop(place: Place) -> None:
+def is_throw_away(folder: Path) -> bool:
+    return THROW_AWAY.fullmatch(folder.name) is not None
+
+
+def drop(ground: Ground, place: Place) -> None:
     if not place.notes.exists() and not place.folder.exists():
         return
     with locked(place.lock):
+        until_quiet(ground.root, place.folder)
         remove(place.folder)
         remove(place.notes)
+
+
+def drop_judges(ground: Ground, loop: LoopId) -> None:
+    """Remove the folders of judges whose controller died before it could throw them away."""
+    for place, _ in owned_by(ground, loop):
+        if is_throw_away(place.folder):
+            drop(ground, place)
 
 
 def owned_by(ground: Ground, loop: LoopId) -> list[tuple[Place, Commit]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from loopwright.adapters.workspace.advancing import checked_out
-from loopwright.adapters.workspace.checkouts import drop, owned_by
+from loopwright.adapters.workspace.checkouts import drop, is_throw_away, owned_by
 from loopwright.adapters.workspace.folders import is_folder, locked, remove
 from loopwright.adapters.workspace.ground import Ground
 from loopwright.adapters.workspace.refs import folder_of, keep, kept_by, position
@@ -27,12 +27,12 @@ def clean_up(ground: Ground, loop: LoopId, choice: Cleanup) -> None:
 
 def _remove_workspaces(ground: Ground, loop: LoopId) -> None:
     for place, at in owned_by(ground, loop):
-        if is_folder(place.folder) and not place.folder.name.startswith("judge-"):
+        if is_folder(place.folder) and not is_throw_away(place.folder):
             with locked(place.lock) as hold:
                 tree = files_of(ground, place, hold, at)
             if tree is not None and tree != ground.tree(at):
                 keep_evidence(ground, loop, tree, at, "clean-up")
-        drop(place)
+        drop(ground, place)
 
 
 def _remove_branches(ground: Ground, loop: LoopId) -> None:

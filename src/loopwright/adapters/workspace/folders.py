@@ -22,6 +22,13 @@ def own_folder(folder: Path) -> None:
     put(folder / ".gitignore", "*\n")
 
 
+def real_folder(folder: Path) -> None:
+    """A folder of ours, not a link to one."""
+    if not is_folder(folder):
+        remove(folder)
+        folder.mkdir()
+
+
 def put(file: Path, text: str) -> None:
     """The file with exactly this text, whatever was there; written only when it differs."""
     wanted = text.encode("utf-8", "surrogateescape")
@@ -30,7 +37,7 @@ def put(file: Path, text: str) -> None:
             return
     if file.is_dir() and not file.is_symlink():
         remove(file)
-    new = file.with_name(f"{file.name}.{os.getpid()}-{threading.get_ident()}.new")
+    new = file.with_name(f".new-{file.name}-{os.getpid()}-{threading.get_ident()}")
     new.unlink(missing_ok=True)
     with os.fdopen(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o644), "wb") as out:
         out.write(wanted)

@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from loopwright.adapters.workspace.folders import own_folder, put
+from loopwright.adapters.workspace.folders import own_folder, put, real_folder, remove
 from loopwright.adapters.workspace.git import OUR_EMAIL, OUR_NAME, Git, isolated_git, path_of, persons_git, readable
 from loopwright.errors import UsageError, VcsFailed
 from loopwright.kernel.model import Commit, Tree
@@ -30,6 +30,7 @@ BUILT_IN_EXCLUDES = (
     ".venv/",
     ".DS_Store",
 )
+OWN_TEMPORARY = (".new-", "info/.new-", "overlay-")
 # Bytes in the tree are the bytes in the files: no attribute an agent writes converts anything.
 ATTRIBUTES = "* -text -eol -ident -filter -working-tree-encoding\n"
 CONFIG = """\
@@ -123,15 +124,23 @@ class Ground:
         """Make the engine's git directory, or put it right: an agent without a sandbox can reach it."""
         own_folder(self.loop)
         own_folder(self.worktrees)
-        for folder in (self.own, self.own / "info", self.own / "refs", self.own / "workspaces"):
-            folder.mkdir(exist_ok=True)
-        put(self.own / "HEAD", "ref: refs/heads/none\n")
-        put(self.own / "config", self._config())
-        put(self.own / "info" / "attributes", ATTRIBUTES)
-        put(self.own / "info" / "exclude", self.excludes)
-        shallow = self.common / "shallow"
-        if shallow.exists():
-            put(self.own / "shallow", shallow.read_text())
+        wanted = {
+            "HEAD": "ref: refs/heads/none\n",
+            "config": self._config(),
+            "info/attributes": ATTRIBUTES,
+            "info/exclude": self.excludes,
+        }
+        if (self.common / "shallow").is_file():
+            wanted["shallow"] = (self.common / "shallow").read_text()
+        folders = ("", "info", "refs", "workspaces", "verify")
+        for folder in folders:
+            real_folder(self.own / folder)
+        for name, text in wanted.items():
+            put(self.own / name, text)
+        for found in (*self.own.iterdir(), *(self.own / "info").iterdir()):
+            name = found.relative_to(self.own).as_posix()
+            if name not in wanted and name not in folders and not name.startswith(OWN_TEMPORARY):
+                remove(found)  # git would obey a `commondir` or a `config.worktree`
 
     def _config(self) -> str:
         sha1 = self.object_format == "sha1"

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from loopwright.adapters.steps import StepEnded, StepSpec, run_step
+from loopwright.adapters.steps import StepEnded, StepSpec, lock_of, run_step
 from loopwright.adapters.workspace.folders import files_below, is_folder, remove
 from loopwright.errors import ConfigError, SetupFailed
 from loopwright.kernel.visible import visible_bytes
@@ -41,6 +41,7 @@ async def run_setup(preparation: Preparation, folder: Path, *, root: Path, runs:
             folder=runs / f"setup-{number}",
             root=root,
             wall=preparation.wall,
+            lock=lock_of(root, folder),
         )
         ended = await run_step(spec)
         if ended.reason != "exited" or ended.exit_code != 0:

@@ -90,11 +90,18 @@ def _take_inner_repositories(git: Git, place: Place, submodules: dict[str, bytes
     ]
     if not files:
         return
-    names = {name_of(path) for path in files}
-    ignored = git.ask("check-ignore", "-z", "--no-index", "--stdin", stdin=b"\0".join(sorted(names)) + b"\0").out
-    taken = sorted(names - set(ignored.split(b"\0")))
+    taken = sorted(_without_ignored(git, {name_of(path) for path in files}))
     if taken:
         git.run("update-index", "-z", "--add", "--replace", "--stdin", stdin=b"\0".join(taken) + b"\0")
+
+
+def _without_ignored(git: Git, names: set[bytes]) -> set[bytes]:
+    """`check-ignore` knows no literal paths; the dot keeps a name that begins with a colon from being magic."""
+    asked = b"".join(b"./" + name + b"\0" for name in names)
+    said = git.having(GIT_LITERAL_PATHSPECS="0").ask("check-ignore", "-z", "--no-index", "--stdin", stdin=asked)
+    if said.code not in (0, 1):
+        raise VcsFailed("git check-ignore", said.err)
+    return names - {answer.removeprefix(b"./") for answer in said.out.split(b"\0")}
 
 
 def _keep_submodules(git: Git, submodules: dict[str, bytes]) -> None:

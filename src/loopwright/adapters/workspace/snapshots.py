@@ -8,6 +8,7 @@ from typing import Literal
 from loopwright.adapters.workspace.folders import is_folder, locked
 from loopwright.adapters.workspace.git import path_of, readable
 from loopwright.adapters.workspace.ground import Ground, Place
+from loopwright.adapters.workspace.quiet import until_quiet
 from loopwright.adapters.workspace.recording import record
 from loopwright.adapters.workspace.refs import commit_tree, keep, kept_by, listed, message_of, one_line, ref_of
 from loopwright.kernel.model import Change, Commit, LoopId, Tree
@@ -50,6 +51,7 @@ def take(ground: Ground, loop: LoopId, name: str, label: str, parent: Commit, st
         for kept in listed(ground, ref, f"{ref}+*"):
             if kept.step == one_line(step):
                 return kept.commit, kept.tree
+        until_quiet(ground.root, place.folder)
         tree = files_of(ground, place, hold, parent) or ground.tree(parent)
         commit = commit_tree(ground, tree, (parent,), message_of(f"{label} of {loop}", loop, step))
         keep(ground, loop, label, commit)

@@ -65,7 +65,14 @@ class GitWorkspace:
         self, loop: LoopId, branch: str, commit: Commit, *, base: Commit, message: str, step: str
     ) -> Snapshot:
         wanted = Landing(loop=loop, branch=branch, commit=commit, base=base, message=message, step=step)
-        return await uninterrupted(lambda: landing.land(self._site.ground(), wanted))
+
+        def bring_home() -> Snapshot:
+            ground = self._site.ground()
+            landed = landing.land(ground, wanted)
+            checkouts.drop_judges(ground, loop)  # whoever lands has no judge at work
+            return landed
+
+        return await uninterrupted(bring_home)
 
     async def branch(self, loop: LoopId) -> str:
         return await uninterrupted(lambda: landing.branch_of(self._site.ground(), loop))

@@ -160,7 +160,8 @@ def _reviewed(state: Feedback, event: AgentReported) -> Feedback:
     passes = report.verdict is Verdict.PASS and report.status is AgentStatus.DONE
     if passes and not any(finding.severity in _BLOCKING for finding in findings):
         current = replace(state.current, review=Verdict.PASS, issues=_with_protected(state, findings))
-        state = replace(state, ledger=_judged(state, findings), current=current, review_failures=0)
+        state = replace(state, ledger=_judged(state, findings), current=current)
+        state = replace(state, review_failures=0, failures_before_pass=state.review_failures)
         return _enter(state, Phase.ADD_TESTS if state.plan.tester else Phase.TEST)
     if findings:
         return _review_failed(replace(state, ledger=_judged(state, findings)), findings)
@@ -276,7 +277,8 @@ def _gate_rejected(state: Feedback, reason: str) -> Feedback:
     """A person's no is a failed review: it counts, and it is told to the developer."""
     restore = f"Restore {_protected_paths(state)}: a person rejected the change ({reason})"
     current = replace(state.current, tests=None)
-    return _unjudged(replace(state, current=current), _engine_finding("gate-rejected", restore))
+    state = replace(state, current=current, review_failures=state.failures_before_pass)
+    return _unjudged(state, _engine_finding("gate-rejected", restore))
 
 
 def _protected_paths(state: Feedback) -> str:

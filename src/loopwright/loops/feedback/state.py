@@ -74,6 +74,7 @@ class Feedback:
     repair: str = ""
     until: float | None = None  # nobody can do the step before then
     review_failures: int = 0
+    failures_before_pass: int = 0  # what a person's no, after the review has passed, goes on from
     test_failures: int = 0
     ledger: Ledger = ()
     protected: tuple[Change, ...] = ()

@@ -1,0 +1,71 @@
+"""Take every figure, one after the other; write `benchmarks/results.json` and `docs/performance.md`.
+
+`python -m benchmarks P1 P9` takes some of them and writes nothing.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+from benchmarks import p01_append, p02_flat, p03_resume, p08_iteration, p09_receipts, p11_brief, p12_flood
+from benchmarks.measuring import Figure
+
+FIGURES: dict[str, Callable[[], Figure]] = {
+    "P1": p01_append.measure,
+    "P2": p02_flat.measure,
+    "P3": p03_resume.measure,
+    "P8": p08_iteration.measure,
+    "P9": p09_receipts.measure,
+    "P11": p11_brief.measure,
+    "P12": p12_flood.measure,
+}
+HERE = Path(__file__).parent
+PAGE = HERE.parent / "docs" / "performance.md"
+HEAD = """# Performance
+
+Every figure is a ratio taken in one run, ours and its yardstick in turn; the value is the median, with the lowest and
+the highest beside it. `./run bench` takes them all again and writes this page.
+
+"""
+
+
+def table(figures: list[Figure]) -> str:
+    lines = ["| figure | what | against | median | spread | goal | |", "|---|---|---|---|---|---|---|"]
+    for figure in figures:
+        spread = f"{figure.low:.3g}-{figure.high:.3g}"
+        verdict = "met" if figure.met else "**missed**"
+        cells = (figure.name, figure.what, figure.against, f"{figure.value:.3g}", spread, figure.goal, verdict)
+        lines.append(f"| {' | '.join(cells)} |")
+    details = [f"- {f.name}: " + ", ".join(f"{k} {v:.4g}" for k, v in f.details.items()) for f in figures if f.details]
+    return "\n".join([*lines, "", *details, ""])
+
+
+def main(names: list[str]) -> int:
+    chosen = names or list(FIGURES)
+    figures = []
+    for name in chosen:
+        print(f"{name} …", end=" ", flush=True)
+        figure = FIGURES[name]()
+        figures.append(figure)
+        print(
+            f"{figure.value:.3g} ({figure.low:.3g}-{figure.high:.3g}), goal {figure.goal}: {'met' if figure.met else 'MISSED'}"
+        )
+    if not names:
+        machine = (
+            f"{os.cpu_count()} cores, {platform.system()} {platform.release()}, Python {platform.python_version()}"
+        )
+        data = {"machine": machine, "figures": [figure.as_json() for figure in figures]}
+        (HERE / "results.json").write_text(json.dumps(data, indent=2) + "\n")
+        PAGE.write_text(f"{HEAD}Taken on: {machine}.\n\n{table(figures)}")
+    print()
+    print(table(figures))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

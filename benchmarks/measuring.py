@@ -1,0 +1,64 @@
+"""How every figure is taken: ours and its yardstick in turn (ABAB…), the median of the ratios, and their spread."""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, field
+
+ROUNDS = 5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Figure:
+    """One measured ratio. `goal` is met when `value` is on its good side."""
+
+    name: str
+    what: str
+    against: str
+    value: float
+    low: float
+    high: float
+    goal: str
+    met: bool
+    details: dict[str, float] = field(default_factory=dict)
+
+    def as_json(self) -> dict[str, object]:
+        return asdict(self)
+
+
+def seconds(work: Callable[[], object]) -> float:
+    start = time.perf_counter()
+    work()
+    return time.perf_counter() - start
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pairs:
+    """Ours and theirs, taken in turn."""
+
+    ours: tuple[float, ...]
+    theirs: tuple[float, ...]
+
+    @property
+    def ratios(self) -> list[float]:
+        return [mine / other for mine, other in zip(self.ours, self.theirs, strict=True)]
+
+    @property
+    def median(self) -> float:
+        return statistics.median(self.ratios)
+
+
+def in_turn(ours: Callable[[], float], theirs: Callable[[], float], rounds: int = ROUNDS) -> Pairs:
+    """Measure both `rounds` times, changing who goes first, so that a noisy minute hits both."""
+    mine: list[float] = []
+    other: list[float] = []
+    for number in range(rounds):
+        if number % 2:
+            other.append(theirs())
+            mine.append(ours())
+        else:
+            mine.append(ours())
+            other.append(theirs())
+    return Pairs(ours=tuple(mine), theirs=tuple(other))

@@ -1,0 +1,82 @@
+"""P1: events appended per second, fully synced, against raw one-row commits on the same SQLite and settings."""
+
+from __future__ import annotations
+
+import asyncio
+import statistics
+import tempfile
+from pathlib import Path
+
+import apsw
+
+from benchmarks.measuring import Figure, in_turn, seconds
+from loopwright.adapters.clock import SystemClock
+from loopwright.adapters.stores.sqlite import SqliteStore
+from loopwright.kernel.codec import encode
+from loopwright.kernel.events import Created, Started
+from loopwright.kernel.model import Key, LoopId
+from loopwright.ports.store import Batch, Entry, NewLoop
+
+EVENTS = 2000
+LOOP = LoopId("bench")
+
+
+def _event(number: int) -> Entry:
+    started = Started(key=Key(f"implement-{number}.1"), action="RunAgent", what="developer", why="iteration 1 failed")
+    return Entry(kind="Started", data=encode(started))
+
+
+async def _ours(folder: Path) -> float:
+    store = SqliteStore.open(folder / "loop.db", SystemClock())
+    await store.create(
+        NewLoop(id=LOOP, kind="bench", params="{}"),
+        Entry(kind="Created", data=encode(Created(kind="bench", params="{}"))),
+    )
+    fence = await store.claim(LOOP, "bench")
+    clock = SystemClock()
+    start = clock.monotonic()
+    for number in range(EVENTS):
+        await store.append(LOOP, fence=fence, expected=number + 1, batch=Batch(entries=(_event(number),)))
+    taken = clock.monotonic() - start
+    await store.close()
+    return EVENTS / taken
+
+
+def ours() -> float:
+    with tempfile.TemporaryDirectory() as folder:
+        return asyncio.run(_ours(Path(folder)))
+
+
+def raw() -> float:
+    with tempfile.TemporaryDirectory() as folder:
+        connection = apsw.Connection(str(Path(folder) / "raw.db"))
+        connection.pragma("journal_mode", "wal")
+        connection.pragma("synchronous", "full")
+        connection.execute("CREATE TABLE events (seq INTEGER PRIMARY KEY, data TEXT NOT NULL)")
+
+        def fill() -> None:
+            for number in range(EVENTS):
+                with connection:
+                    connection.execute("INSERT INTO events (data) VALUES (?)", (_event(number).data,))
+
+        taken = seconds(fill)
+        connection.close()
+        return EVENTS / taken
+
+
+def measure() -> Figure:
+    pairs = in_turn(ours, raw)
+    return Figure(
+        name="P1",
+        what="events appended per second, one loop, fully synced",
+        against="raw one-row commits, same SQLite and settings",
+        value=pairs.median,
+        low=min(pairs.ratios),
+        high=max(pairs.ratios),
+        goal=">= 0.6",
+        met=pairs.median >= 0.6,
+        details={
+            "ours_per_second": statistics.median(pairs.ours),
+            "raw_per_second": statistics.median(pairs.theirs),
+        },
+    )

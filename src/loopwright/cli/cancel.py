@@ -1,0 +1,96 @@
+"""`loop cancel`: ends a loop; every commit is kept."""
+
+from __future__ import annotations
+
+import asyncio
+
+import click
+
+from loopwright.assembly import Project, View, view, views
+from loopwright.cli.driving import Manner, drive_and_tell
+from loopwright.cli.guarding import only_for_people
+from loopwright.cli.here import Here
+from loopwright.cli.output import json_option, loop_option, note, put, put_json
+from loopwright.cli.picking import has_log, is_over, opened, pick
+from loopwright.cli.running import Interrupted, complete
+from loopwright.cli.showing import ended_lines, outcome_of, result_of
+from loopwright.engine.world import Halt
+from loopwright.errors import AlreadyRunning, Forbidden
+from loopwright.kernel.codec import encode
+from loopwright.kernel.events import CancelRequested
+from loopwright.kernel.model import Cleanup, LoopId
+
+_PATIENCE = 60.0  # seconds for a running controller to stop its steps
+_POLL = 0.1
+
+
+@click.command("cancel")
+@loop_option
+@click.option(
+    "--cleanup",
+    type=click.Choice([choice.value for choice in Cleanup]),
+    default=Cleanup.KEEP_EVERYTHING.value,
+    show_default=True,
+    help="What is left behind. No choice loses a commit.",
+)
+@json_option
+@click.pass_obj
+def command(here: Here, *, loop_id: str, cleanup: str, as_json: bool) -> int:
+    """End a loop, running or not. Every commit of every attempt is kept."""
+    if not has_log(here):
+        return _nothing(as_json=as_json)
+    with opened(here) as project:
+        chosen = complete(_ask_to_end(project, here, loop_id, Cleanup(cleanup)))
+        if isinstance(chosen, Interrupted):
+            return chosen.exit_code
+        if chosen is None:
+            return _nothing(as_json=as_json)
+        return _see_it_end(project, here, chosen, as_json=as_json)
+
+
+def _nothing(*, as_json: bool) -> int:
+    put_json({"loop": None, "outcome": None, "note": "nothing to cancel"}) if as_json else put("Nothing to cancel.")
+    return 0
+
+
+async def _ask_to_end(project: Project, here: Here, loop_id: str, cleanup: Cleanup) -> View | None:
+    await only_for_people(project, here, "cancel")
+    chosen = pick(await views(project), loop_id, lambda each: not is_over(each))
+    if chosen is None:
+        return None
+    if is_over(chosen):
+        raise Forbidden(f"loop {chosen.row.id} has ended ({chosen.row.status}); there is nothing to cancel")
+    said = CancelRequested(cleanup=cleanup, by=here.who)
+    await project.store.post(chosen.row.id, type(said).__name__, encode(said))
+    return chosen
+
+
+def _see_it_end(project: Project, here: Here, chosen: View, *, as_json: bool) -> int:
+    """Whoever drives the loop hears of it; with nobody driving, this command does."""
+    loop = chosen.row.id
+    if chosen.alive is None:
+        try:
+            return drive_and_tell(project, here, loop, Manner(unattended=True, as_json=as_json, cancels=True))
+        except AlreadyRunning:
+            note("another controller has just taken it up; it was told")
+    ended = complete(_wait(project, loop))
+    if isinstance(ended, Interrupted):
+        return ended.exit_code
+    outcome = outcome_of(ended)
+    if outcome is None:
+        raise AlreadyRunning(loop, f"{ended.alive}; told to end, and has not within {_PATIENCE:.0f} s")
+    if as_json:
+        put_json(result_of(ended, Halt(why="ended", outcome=outcome)))
+    else:
+        put("\n".join(ended_lines(project.root, ended, outcome)))
+    return 0
+
+
+async def _wait(project: Project, loop: LoopId) -> View:
+    """The loop once it has ended or lost its controller, or as it is when patience ends."""
+    until = project.clock.monotonic() + _PATIENCE
+    while True:
+        now = await view(project, loop)
+        if is_over(now) or project.clock.monotonic() > until:
+            return now
+        await asyncio.sleep(_POLL)

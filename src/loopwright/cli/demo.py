@@ -1,0 +1,99 @@
+"""`loop demo`: the whole thing on a sample project, with real git, real tests and a rehearsed agent."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import click
+
+from loopwright.assembly import FeedbackRequest, Project, create_feedback, settings_of
+from loopwright.cli.driving import Driven, Manner, driven, interrupted
+from loopwright.cli.here import Here
+from loopwright.cli.output import json_option, note, put, put_json
+from loopwright.cli.picking import opened
+from loopwright.cli.running import Interrupted, complete
+from loopwright.cli.sample import BRANCH, CRITERIA, TASK, fresh_folder, git, make_project
+from loopwright.cli.showing import closing_lines, result_of
+
+_INTRODUCTION = """\
+A sample project is in {folder}: a small Python library with tests, in git.
+The task for the agent:
+
+{task}
+
+An agent that plays a script does the work, so this needs no account and costs nothing. Everything else is real:
+the commits, the clean checkouts, the tests. Watch for an agent that says "all done" and is not.
+"""
+
+_EXPLANATION = """\
+What you saw
+  Iteration 1  The agent said "all done". The reviewer read the change and found a criterion that is not met.
+               The tests were not even run; what the reviewer found went into the next brief.
+  Iteration 2  The agent bent a test until it agreed with its code, and fooled the reviewer. tests/ is protected:
+               Loopwright ran the tests of the base, on a clean checkout, and the bent one failed. The edit itself
+               opened a gate: to keep it, a person would have had to approve exactly that change.
+  Iteration 3  The agent restored the test (so the gate closed) and fixed the code. Review and tests passed, on the
+               very tree that was then merged into {branch}.
+
+What is on {branch} now
+{log}
+
+Look around
+  cd {folder}
+  loop log            every event, one line each       loop receipts       what was verified, on which tree
+  loop gates --all    the gate that was opened         loop explain        counters, rules, findings
+  git show            the verified change              git log --all       every attempt is kept
+  less {pad}
+
+In a repository of your own: loop setup, loop doctor, then loop feedback "TASK".
+Remove the sample with: rm -rf {folder}"""
+
+
+@click.command("demo")
+@click.option("--at", type=click.Path(path_type=Path), metavar="DIR", help="Where to make it; else a temporary folder.")
+@json_option
+@click.pass_obj
+def command(here: Here, *, at: Path | None, as_json: bool) -> int:
+    """The whole thing on a sample project: no account, no key, a few seconds.
+
+    Makes a small project with git and tests, and drives a rehearsed agent through it: first wrong, then right.
+    """
+    folder = fresh_folder(here.cwd / at if at else None)
+    make_project(folder, here.environ)
+    note(_INTRODUCTION.format(folder=folder, task=_indented(TASK)))
+    with opened(replace(here, cwd=folder), create=True) as project:
+        return _run(project, here, as_json=as_json)
+
+
+def _run(project: Project, here: Here, *, as_json: bool) -> int:
+    request = FeedbackRequest(task=TASK, criteria=CRITERIA, merge=True)
+    loop = complete(create_feedback(project, settings_of(project), request))
+    if isinstance(loop, Interrupted):
+        return loop.exit_code
+    manner = Manner(unattended=True, as_json=as_json)
+    result = complete(driven(project, here, loop, manner))
+    if isinstance(result, Interrupted):
+        return interrupted(project, loop, result, manner)
+    if as_json:
+        put_json({**result_of(result.view, result.halt), "folder": str(project.root)})
+    else:
+        _tell(project, here, result)
+    return result.exit_code
+
+
+def _tell(project: Project, here: Here, result: Driven) -> None:
+    put("")
+    for line in closing_lines(project.root, result.view, result.halt):
+        put(line)
+    if result.exit_code:
+        return
+    log = git(project.root, here.environ, "show", "--stat", "--format=%h %s", BRANCH)
+    pad = f".loop/feedback/{result.view.row.id}/feedback-scratchpad.md"
+    shown = "\n".join(f"  {line}".rstrip() for line in log.splitlines() if line.strip())
+    put("")
+    put(_EXPLANATION.format(folder=project.root, branch=BRANCH, log=shown, pad=pad))
+
+
+def _indented(text: str) -> str:
+    return "\n".join(f"  {line}" for line in text.splitlines())

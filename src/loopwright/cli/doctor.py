@@ -1,0 +1,75 @@
+"""`loop doctor`: what is here and what to fix."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+
+import click
+
+from loopwright.adapters.workspace.repository import Repository, find_repository
+from loopwright.assembly import DISK_FLOOR
+from loopwright.cli.examining import (
+    Finding,
+    agent_lines,
+    check_lines,
+    containment_line,
+    disk_line,
+    file_system_line,
+    git_line,
+    identity_line,
+    sandbox_line,
+    sqlite_line,
+)
+from loopwright.cli.here import Here
+from loopwright.cli.output import json_option, put, put_json
+from loopwright.config.reading import load_settings
+from loopwright.errors import EngineError
+
+
+@click.command("doctor")
+@json_option
+@click.pass_obj
+def command(here: Here, *, as_json: bool) -> int:
+    """What is here (git, agents, sandbox, SQLite, checks) and what to fix. Exit 1 if something must be fixed."""
+    lines = list(examine(here))
+    broken = any(line.word == "fix" for line in lines)
+    if as_json:
+        put_json({"ok": not broken, "lines": [{"status": x.word, "what": x.what, "text": x.text} for x in lines]})
+    else:
+        put("\n".join(f"{line.word:<5} {line.what:<12} {line.text}" for line in lines))
+        put("\nSomething must be fixed before a loop can start." if broken else '\nReady: loop feedback "TASK"')
+    return 1 if broken else 0
+
+
+def examine(here: Here) -> Iterator[Finding]:
+    """Everything that is looked at, in the order in which it matters."""
+    yield git_line(here.environ)
+    yield sqlite_line()
+    yield containment_line()
+    try:
+        repository = find_repository(here.cwd, here.environ)
+    except EngineError as error:
+        yield Finding("fix", "repository", str(error))
+        return
+    yield from _in_repository(here, repository)
+
+
+def _in_repository(here: Here, repository: Repository) -> Iterator[Finding]:
+    where = repository.branch_ref.removeprefix("refs/heads/") or "detached HEAD"
+    if repository.dirty:
+        yield Finding("warn", "repository", f"{repository.top} ({where}): uncommitted changes are not seen by a loop")
+    else:
+        yield Finding("ok", "repository", f"{repository.top} ({where})")
+    yield identity_line(here.environ, repository.top)
+    yield disk_line(repository.top, shutil.disk_usage(repository.top).free, DISK_FLOOR)
+    yield file_system_line(repository.top)
+    try:
+        settings = load_settings(repository.top)
+    except EngineError as error:
+        yield Finding("fix", "loop.toml", str(error))
+        return
+    yield Finding("ok", "loop.toml", f"version {settings.version}, {len(settings.checks)} checks")
+    yield sandbox_line(settings, here.environ)
+    yield from agent_lines(settings, repository.top, here.environ)
+    yield from check_lines(settings, here.environ)

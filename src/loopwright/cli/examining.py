@@ -1,0 +1,164 @@
+"""The single looks of `loop doctor`: each gives a line that is ok, worth a warning, or to be fixed."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from loopwright.adapters.agents.scenario import read_scenario
+from loopwright.adapters.checks.casting import as_spec
+from loopwright.adapters.checks.environment import program
+from loopwright.adapters.checks.spec import strength
+from loopwright.adapters.processes import LINUX
+from loopwright.adapters.stores.opening import WRITE_AHEAD, Options
+from loopwright.adapters.workspace.git import persons_git
+from loopwright.adapters.workspace.repository import OLDEST
+from loopwright.config.settings import FILLED_BY_DEFAULT, ONLY_WHEN_NAMED, AgentSettings, Settings
+from loopwright.errors import EngineError, VcsFailed
+
+_REMOTE = ("nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "fuse.sshfs", "afs", "ceph", "glusterfs", "vboxsf", "virtiofs")
+_RUNNABLE = ("command", "rehearsal")
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    word: Literal["ok", "warn", "fix"]
+    what: str
+    text: str
+
+
+def git_line(environ: Mapping[str, str]) -> Finding:
+    try:
+        version = persons_git(environ, Path("/")).line("version")
+    except VcsFailed as error:
+        return Finding("fix", "git", f"{error}; install git {OLDEST[0]}.{OLDEST[1]} or newer")
+    found = re.search(r"(\d+)\.(\d+)", version)
+    if found is None or (int(found[1]), int(found[2])) < OLDEST:
+        return Finding("fix", "git", f"{version}; install git {OLDEST[0]}.{OLDEST[1]} or newer")
+    return Finding("ok", "git", version)
+
+
+def identity_line(environ: Mapping[str, str], root: Path) -> Finding:
+    git = persons_git(environ, root)
+    said = [git.ask("config", "--get", key) for key in ("user.name", "user.email")]
+    if all(answer.code == 0 and answer.out.strip() for answer in said):
+        name, mail = (answer.out.decode("utf-8", "backslashreplace").strip() for answer in said)
+        return Finding("ok", "identity", f"{name} <{mail}>")
+    return Finding(
+        "warn",
+        "identity",
+        "git knows no user.name and user.email; commits will be by Loopwright <loopwright@localhost>",
+    )
+
+
+def sqlite_line() -> Finding:
+    import apsw  # noqa: PLC0415 - loaded with the store anyway; here only its version is wanted
+
+    mode = "write-ahead log" if Options().durability is WRITE_AHEAD else "rollback journal"
+    text = f"{apsw.sqlite_lib_version()}, {mode}"
+    if mode == "write-ahead log":
+        return Finding("ok", "SQLite", text)
+    return Finding("warn", "SQLite", f"{text}: slower; `pip install -U apsw` brings a newer one")
+
+
+def containment_line() -> Finding:
+    if LINUX and Path("/proc/self/stat").exists():
+        return Finding("ok", "containment", "nothing that a step starts outlives it")
+    return Finding("warn", "containment", "no /proc here: a daemon that a step leaves behind may outlive it")
+
+
+def sandbox_line(settings: Settings, environ: Mapping[str, str]) -> Finding:
+    """What is in force is said, not what is wished for."""
+    mode = settings.sandbox.mode
+    if mode == "strict":
+        return Finding("fix", "sandbox", 'sandbox.mode = "strict" cannot be kept by this version; set "auto" or "off"')
+    has = "bwrap is installed but" if shutil.which("bwrap", path=environ.get("PATH", "")) else "no bwrap, and"
+    names = "the whole environment" if mode == "off" else "an allow-listed environment"
+    return Finding("warn", "sandbox", f"{has} this version uses none: agents run with your permissions and {names}")
+
+
+def disk_line(root: Path, free: int, floor: int) -> Finding:
+    text = f"{free // 2**20} MB free"
+    if free < floor:
+        return Finding("fix", "disk", f"{root}: only {text}, {floor // 2**20} MB are needed")
+    return Finding("ok", "disk", text)
+
+
+def file_system_line(root: Path, mounts: Path = Path("/proc/self/mounts")) -> Finding:
+    """Locks and syncs of a file system that is not local are promises of somebody else."""
+    kind = _file_system(root, mounts)
+    if kind in _REMOTE:
+        return Finding("warn", "file system", f"{root} is on {kind}: locks may not hold between machines")
+    return Finding("ok", "file system", kind or "unknown kind")
+
+
+def _file_system(root: Path, mounts: Path) -> str:
+    try:
+        lines = [line.split() for line in mounts.read_text(encoding="utf-8", errors="replace").splitlines()]
+    except OSError:
+        return ""
+    places = {line[1].replace("\\040", " "): line[2] for line in lines if len(line) > 2}  # noqa: PLR2004
+    folders = (str(folder) for folder in (root, *root.parents))
+    return next((places[folder] for folder in folders if folder in places), "")
+
+
+def agent_lines(settings: Settings, root: Path, environ: Mapping[str, str]) -> Iterator[Finding]:
+    named: dict[str, list[str]] = {}
+    for role in FILLED_BY_DEFAULT + ONLY_WHEN_NAMED:
+        for agent in settings.agents_for(role):
+            named.setdefault(agent.name, []).append(role)
+    for role in ("developer", "reviewer"):
+        if not settings.agents_for(role):
+            yield Finding("fix", "agents", f"nobody plays {role}; name an agent in [roles] of loop.toml")
+    for agent in settings.agents:
+        plays = ", ".join(named.get(agent.name, [])) or "no role"
+        problem = _problem(agent, root, environ)
+        about = f"{agent.name} ({agent.kind}; {plays})"
+        if problem and agent.name in named:
+            yield Finding("fix", "agent", f"{about}: {problem}")
+        else:
+            yield Finding("warn" if problem else "ok", "agent", f"{about}: {problem}" if problem else about)
+
+
+def _problem(agent: AgentSettings, root: Path, environ: Mapping[str, str]) -> str:
+    if agent.kind not in _RUNNABLE:
+        return f'this version cannot run kind {agent.kind!r} yet; wrap it in a script and use kind = "command"'
+    if agent.kind == "rehearsal":
+        return _scenario_problem(agent, root)
+    name = agent.argv[0] if agent.argv else ""
+    found = (root / name).is_file() if os.sep in name else shutil.which(name, path=environ.get("PATH", ""))
+    return "" if found else f"the program {name!r} was not found; install it or change [agents.{agent.name}]"
+
+
+def _scenario_problem(agent: AgentSettings, root: Path) -> str:
+    try:
+        read_scenario((root / agent.scenario).read_text(encoding="utf-8"), agent.scenario)
+    except (OSError, UnicodeDecodeError) as error:
+        return f"the scenario {agent.scenario!r} cannot be read: {error}"
+    except EngineError as error:
+        return str(error)
+    return ""
+
+
+def check_lines(settings: Settings, environ: Mapping[str, str]) -> Iterator[Finding]:
+    if not settings.can_verify:
+        yield Finding(
+            "fix", "checks", "neither a build nor a test check; add [checks.test], or run `loop setup --force`"
+        )
+    for check in settings.checks:
+        try:
+            spec = as_spec(check)
+            program(check.name, check.run, environ)
+        except EngineError as error:
+            yield Finding("fix", "check", str(error))
+            continue
+        about = f"{check.name}: {' '.join(check.run)}"
+        if strength(spec) == "weak" and check.name == "test":
+            yield Finding("warn", "check", f'{about} (weak: only the exit code counts; report = "junit" counts tests)')
+        else:
+            yield Finding("ok", "check", f"{about} ({strength(spec)})")

@@ -1,0 +1,131 @@
+"""`loop log`: the journey, one line per event; and what an agent or a check printed."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import AsyncIterator
+
+import click
+
+from loopwright.assembly import Project, View, view, views
+from loopwright.cli.here import Here
+from loopwright.cli.output import json_option, loop_option, note, put, put_json, put_json_line
+from loopwright.cli.picking import is_over, named, opened
+from loopwright.cli.running import Interrupted, complete
+from loopwright.engine.journal import read_event
+from loopwright.errors import UsageError
+from loopwright.kernel.events import AgentFailed, AgentReported, ChecksReported
+from loopwright.kernel.model import Blob, LoopId
+from loopwright.kernel.visible import visible_bytes
+from loopwright.ports.store import Record
+from loopwright.projections import journey
+from loopwright.projections.wording import moment
+
+_POLL = 0.25
+
+
+@click.command("log")
+@loop_option
+@click.option("--follow", is_flag=True, help="Stay, and print what happens until the loop ends.")
+@click.option("--agent", "key", metavar="KEY", default="", help="What the step KEY (implement-2.1) printed.")
+@json_option
+@click.pass_obj
+def command(here: Here, *, loop_id: str, follow: bool, key: str, as_json: bool) -> int:
+    """The journey, one line per event. With --json, one object per line.
+
+    Without --loop it is the newest loop.
+    """
+    with opened(here) as project:
+        if key:
+            asyncio.run(_output(project, loop_id, key, as_json=as_json))
+            return 0
+        result = complete(_print(project, loop_id, follow=follow, as_json=as_json))
+        return result.exit_code if isinstance(result, Interrupted) else 0
+
+
+async def newest(project: Project, loop_id: str) -> View:
+    """The loop that is named, else the newest root."""
+    found = await views(project)
+    if loop_id:
+        return named(found, loop_id)
+    roots = [each for each in found if each.row.parent is None]
+    if not roots:
+        raise UsageError("no loop was ever started here; `loop feedback` starts one")
+    if len(roots) > 1:
+        note(f"loop {roots[0].row.id}, the newest of {len(roots)}; --loop ID shows another")
+    return roots[0]
+
+
+async def _print(project: Project, loop_id: str, *, follow: bool, as_json: bool) -> None:
+    chosen = await newest(project, loop_id)
+    day = ""
+    async for record in _records(project, chosen.row.id, follow=follow):
+        if as_json:
+            put_json_line(journey.data(record))
+            continue
+        if (today := moment(record.at)[:10]) != day:
+            put(f"--- {today}")
+            day = today
+        put(journey.line(record))
+
+
+async def _records(project: Project, loop: LoopId, *, follow: bool) -> AsyncIterator[Record]:
+    seen = 0
+    while True:
+        over = is_over(await view(project, loop))
+        for record in await project.store.read(loop, after=seen):
+            seen = record.seq
+            yield record
+        if not follow or over:
+            return
+        await asyncio.sleep(_POLL)
+
+
+# --- what a step printed ------------------------------------------------------------------------------
+
+
+async def _output(project: Project, loop_id: str, key: str, *, as_json: bool) -> None:
+    chosen = await newest(project, loop_id)
+    records = await project.store.read(chosen.row.id)
+    printed = {name: blob for record in records for name, blob in _blobs(record, key)}
+    if not printed:
+        keys = dict.fromkeys(name for record in records for name, _ in _blobs(record, ""))
+        raise UsageError(f"loop {chosen.row.id} has no output of a step {key!r}; there is: {', '.join(keys) or 'none'}")
+    texts = {name: await project.store.fetch(blob) if blob else b"" for name, blob in printed.items()}
+    if as_json:
+        put_json({"loop": chosen.row.id, "output": {name: visible_bytes(text) for name, text in texts.items()}})
+        return
+    for name, text in texts.items():
+        note(f"--- {name}: {len(text)} bytes")
+        _write(text)
+
+
+def _blobs(record: Record, key: str) -> list[tuple[str, Blob]]:
+    """The outputs that a record holds for a step; for the empty key, for any step."""
+    if record.kind not in ("AgentReported", "AgentFailed", "ChecksReported"):
+        return []
+    event = read_event(record)
+    match event:
+        case AgentReported() if key in ("", event.key):
+            return [(event.key, event.report.transcript)]
+        case AgentFailed() if key in ("", event.key):
+            return [(event.key, event.transcript)]
+        case ChecksReported() if key in ("", event.key):
+            return (
+                [(f"{event.key}/{result.name}", result.output) for result in event.results]
+                if key
+                else [(event.key, Blob(""))]
+            )
+        case _:
+            return []
+
+
+def _write(text: bytes) -> None:
+    """To a terminal only what is harmless there; to a file or a pipe the very bytes."""
+    if sys.stdout.isatty():
+        put(visible_bytes(text).rstrip("\n"))
+        return
+    sys.stdout.flush()
+    sys.stdout.buffer.write(text)
+    sys.stdout.buffer.flush()

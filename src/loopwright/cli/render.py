@@ -1,0 +1,44 @@
+"""`loop render`: writes every file made from the log anew."""
+
+from __future__ import annotations
+
+import asyncio
+
+import click
+
+from loopwright.adapters.publishing import PROGRESS, SCRATCHPAD, Publisher, loop_folder, rebuild_debt
+from loopwright.assembly import LOOPS, Project, views
+from loopwright.cli.here import Here
+from loopwright.cli.output import json_option, note, put, put_json
+from loopwright.cli.picking import opened
+from loopwright.errors import UsageError
+from loopwright.loops.feedback.state import Feedback
+
+
+@click.command("render")
+@json_option
+@click.pass_obj
+def command(here: Here, *, as_json: bool) -> int:
+    """Write every file made from the log anew; the log itself is only read."""
+    with opened(here) as project:
+        try:
+            written = asyncio.run(_render(project))
+        except OSError as error:
+            raise UsageError(f"{error.filename}: {error.strerror}; make it writable and try again") from error
+    if as_json:
+        put_json({"files": written})
+    else:
+        put("\n".join(written) or "Nothing to render: no loop was ever started here.")
+    return 0
+
+
+async def _render(project: Project) -> list[str]:
+    publisher = Publisher(project.root, note, project.clock.now)
+    written = []
+    for view in await views(project):
+        if isinstance(view.now.state, Feedback):
+            publisher.feedback(view.row.id, view.now.state, view.row.status)
+            written += [loop_folder(project.root, view.row.id) / name for name in (SCRATCHPAD, PROGRESS)]
+    debt = await rebuild_debt(project.root, project.store, LOOPS)
+    written += [debt] if debt is not None else []
+    return [str(path.relative_to(project.root)) for path in written]

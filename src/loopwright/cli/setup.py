@@ -1,0 +1,91 @@
+"""`loop setup`: writes loop.toml for this repository, from what it finds."""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import dataclass
+
+import click
+
+from loopwright.adapters.checks.detect import detect
+from loopwright.adapters.checks.spec import CheckSpec, strength
+from loopwright.adapters.files import write_whole
+from loopwright.adapters.setup_writer import KNOWN_AGENTS, Surroundings, render_config
+from loopwright.adapters.workspace.git import path_of, persons_git
+from loopwright.adapters.workspace.repository import find_repository
+from loopwright.cli.here import Here
+from loopwright.cli.output import json_option, put, put_json
+from loopwright.config.reading import FILE_NAME
+from loopwright.config.settings import VERIFYING
+from loopwright.errors import UsageError
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Found:
+    stack: str
+    checks: tuple[CheckSpec, ...]
+    agents: tuple[str, ...]
+    notes: tuple[str, ...]
+    text: str
+
+
+@click.command("setup")
+@click.option("--force", is_flag=True, help="Replace a loop.toml that is there.")
+@click.option("--dry-run", is_flag=True, help="Print it and write nothing.")
+@json_option
+@click.pass_obj
+def command(here: Here, *, force: bool, dry_run: bool, as_json: bool) -> int:
+    """Write loop.toml for this repository: detects how it is built and tested, and which agents are installed."""
+    root = find_repository(here.cwd, here.environ).top
+    file = root / FILE_NAME
+    if file.exists() and not (force or dry_run):
+        raise UsageError(f"{file} is there already; edit it, or replace it with `loop setup --force`")
+    found = _look(here)
+    if not dry_run:
+        try:
+            write_whole(file, found.text)
+        except OSError as error:
+            raise UsageError(f"{file} cannot be written: {error.strerror}") from error
+    if as_json:
+        put_json(_data(found, str(file), written=not dry_run))
+    elif dry_run:
+        put(found.text.rstrip("\n"))
+    else:
+        put("\n".join(_lines(found, str(file))))
+    return 0
+
+
+def _look(here: Here) -> _Found:
+    root = find_repository(here.cwd, here.environ).top
+
+    def on_path(program: str) -> bool:
+        return shutil.which(program, path=here.environ.get("PATH", "")) is not None
+
+    seen = detect(root, found=on_path)
+    listed = persons_git(here.environ, root).run("ls-files", "-z")
+    agents = tuple(filter(on_path, KNOWN_AGENTS))
+    files = tuple(path_of(name) for name in listed.split(b"\0") if name)
+    around = Surroundings(checks=seen.checks, files=files, agents=agents)
+    return _Found(stack=seen.stack, checks=seen.checks, agents=agents, notes=seen.notes, text=render_config(around))
+
+
+def _data(found: _Found, file: str, *, written: bool) -> dict[str, object]:
+    return {
+        "file": file,
+        "written": written,
+        "stack": found.stack,
+        "checks": [{"name": c.name, "run": list(c.run), "strength": strength(c)} for c in found.checks],
+        "agents": list(found.agents),
+        "notes": list(found.notes),
+        "text": found.text,
+    }
+
+
+def _lines(found: _Found, file: str) -> list[str]:
+    checks = [f"  {check.name:<10} {' '.join(check.run)} ({strength(check)})" for check in found.checks]
+    lines = [f"Wrote {file} ({found.stack}).", "Checks:", *(checks or ["  none found"])]
+    lines.append(f"Agents: {', '.join(found.agents) or 'none found on the PATH; name one in loop.toml'}")
+    lines += [f"Note: {note}" for note in found.notes]
+    if not any(check.name in VERIFYING for check in found.checks):
+        lines.append("No loop starts without a build or a test check: add [checks.test].")
+    return [*lines, "Next: read it, commit it, and run `loop doctor`."]

@@ -1,0 +1,48 @@
+"""Checks without commands: each commit has its results written down beforehand."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from loopwright.errors import CheckNotRunnable
+from loopwright.kernel.events import ChecksReported
+from loopwright.kernel.model import CheckResult, Commit, Finding, Tree
+from loopwright.ports.agent import Update, Watch
+from loopwright.ports.checks import ChecksRun
+
+
+@dataclass(slots=True)
+class ScriptedChecks:
+    """A commit without results hangs until it is cancelled, as a check that never ends would."""
+
+    results: Mapping[Commit, tuple[CheckResult, ...]]
+    findings: Mapping[Commit, tuple[Finding, ...]] = field(default_factory=dict)
+    runs: list[ChecksRun] = field(default_factory=list)
+    under_way: int = 0
+
+    async def run(self, run: ChecksRun, watch: Watch) -> ChecksReported:
+        self.runs.append(run)
+        self.under_way += 1
+        try:
+            watch(Update(loop=run.loop, key=run.key, text="running"))
+            results = await self._results(run.commit)
+        finally:
+            self.under_way -= 1
+        known = {result.name for result in results}
+        for name in run.names:
+            if name not in known:
+                raise CheckNotRunnable(name, "", "there is no such check")
+        return ChecksReported(
+            key=run.key,
+            tree=Tree(f"tree-{run.commit}"),
+            results=tuple(result for result in results if not run.names or result.name in run.names),
+            findings=self.findings.get(run.commit, ()),
+        )
+
+    async def _results(self, commit: Commit) -> tuple[CheckResult, ...]:
+        if commit not in self.results:
+            await asyncio.Event().wait()
+        await asyncio.sleep(0)
+        return self.results[commit]

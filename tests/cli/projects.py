@@ -1,0 +1,151 @@
+"""Small repositories to run the command line in, with scripted agents and a check that takes no time."""
+
+import io
+import json
+import os
+import subprocess
+import sys
+from contextlib import redirect_stderr, redirect_stdout
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from loopwright.cli.here import Here
+from loopwright.cli.main import run
+from tests.repository import Repository
+
+# The check passes when result.txt says "good". It is protected, so the base's version decides.
+CHECK = """\
+import pathlib, sys
+said = pathlib.Path("result.txt").read_text() if pathlib.Path("result.txt").exists() else "nothing"
+print("result.txt says", said)
+sys.exit(0 if said == "good" else 1)
+"""
+CONFIG = f"""\
+version = 1
+[agents.script]
+kind = "rehearsal"
+scenario = "scenario.toml"
+[roles]
+default = "script"
+[checks.test]
+run = [{json.dumps(sys.executable)}, "check.py"]
+[workspace]
+protected = ["check.py", "loop.toml", "scenario.toml"]
+"""
+GOOD = """\
+[[step]]
+role = "developer"
+edits = [{ path = "result.txt", content = "good" }]
+result = { status = "done", summary = "wrote the good result" }
+[[step]]
+role = "reviewer"
+repeat = true
+result = { status = "done", verdict = "pass" }
+"""
+NEVER_RIGHT = """\
+[[step]]
+role = "developer"
+repeat = true
+edits = [{ path = "result.txt", content = "bad" }]
+result = { status = "done", summary = "wrote a result" }
+[[step]]
+role = "reviewer"
+repeat = true
+result = { status = "done", verdict = "pass" }
+"""
+# Right, but with a changed protected file.
+TOUCHES_PROTECTED = """\
+[[step]]
+role = "developer"
+edits = [
+    { path = "result.txt", content = "good" },
+    { path = "check.py", find = "print(", replace = "print('checking:', " },
+]
+result = { status = "done", summary = "wrote the good result and improved the check" }
+[[step]]
+role = "developer"
+repeat = true
+edits = [{ path = "check.py", find = "print('checking:', ", replace = "print(" }]
+result = { status = "done", summary = "restored the check" }
+[[step]]
+role = "reviewer"
+repeat = true
+result = { status = "done", verdict = "pass" }
+"""
+HANGS = """\
+[[step]]
+role = "developer"
+attempt = 1
+fault = "hang"
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    code: int
+    out: str
+    err: str
+
+    @property
+    def data(self) -> Any:
+        """The one object on stdout."""
+        return json.loads(self.out)
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    repo: Repository
+
+    @classmethod
+    def create(cls, path: Path, scenario: str = GOOD, config: str = CONFIG) -> "Sample":
+        repo = Repository.create(path)
+        repo.write("check.py", CHECK)
+        repo.write("loop.toml", config)
+        repo.write("scenario.toml", scenario)
+        repo.commit("Set up")
+        return cls(repo)
+
+    def loop(self, *argv: str, **environ: str) -> Done:
+        return loop(self.repo.path, *argv, **environ)
+
+    def start(self, *argv: str) -> subprocess.Popen[str]:
+        return subprocess.Popen(
+            command(*argv),
+            cwd=self.repo.path,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+
+
+def command(*argv: str) -> list[str]:
+    return [sys.executable, "-m", "loopwright.cli.main", *argv]
+
+
+def loop(cwd: Path, *argv: str, **environ: str) -> Done:
+    """One command line, in this process and without a terminal: what `main` does but for leaving the program."""
+    here = Here(cwd=cwd, environ={**os.environ, **environ})
+    out, err = (io.TextIOWrapper(io.BytesIO(), encoding="utf-8") for _ in range(2))
+    with redirect_stdout(out), redirect_stderr(err):
+        code = run(argv, here)
+    printed = []
+    for stream in (out, err):
+        stream.flush()
+        printed.append(stream.buffer.getvalue().decode())  # type: ignore[attr-defined]
+    return Done(code, *printed)
+
+
+def program(cwd: Path, *argv: str, **environ: str) -> Done:
+    """The same, as a program of its own."""
+    done = subprocess.run(
+        command(*argv),
+        cwd=cwd,
+        env={**os.environ, **environ},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    return Done(done.returncode, done.stdout, done.stderr)

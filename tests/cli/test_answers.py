@@ -1,0 +1,167 @@
+from pathlib import Path
+
+import pytest
+
+from tests.cli.projects import CONFIG, NEVER_RIGHT, TOUCHES_PROTECTED, Sample
+
+ASKS = """\
+[[step]]
+role = "developer"
+attempt = 1
+result = { status = "needs_clarification", questions = [{ question = "Good or bad?" }] }
+[[step]]
+role = "developer"
+edits = [{ path = "result.txt", content = "good" }]
+result = { status = "done" }
+[[step]]
+role = "reviewer"
+result = { status = "done", verdict = "pass" }
+"""
+
+
+@pytest.fixture
+def escalated(tmp_path: Path) -> Sample:
+    """A loop that has used up its only iteration."""
+    sample = Sample.create(tmp_path / "repo", NEVER_RIGHT)
+    assert sample.loop("feedback", "Make it good", "--max-iterations", "1").code == 4
+    return sample
+
+
+@pytest.fixture
+def gated(tmp_path: Path) -> Sample:
+    """A loop whose change is right but touches a protected file."""
+    sample = Sample.create(tmp_path / "repo", TOUCHES_PROTECTED)
+    assert sample.loop("feedback", "Make it good", "--max-iterations", "2").code == 4
+    return sample
+
+
+def test_continuing_grants_more_and_resume_uses_it(escalated: Sample) -> None:
+    answered = escalated.loop("answer", "continue", "1", "--json")
+    loop = answered.data["loop"]
+    assert (answered.code, answered.data) == (
+        0,
+        {"loop": loop, "answered": "continue", "state": "recorded", "command": f"loop resume --loop {loop}"},
+    )
+    resumed = escalated.loop("resume", "--json")
+    assert (resumed.code, resumed.data["iterations"], resumed.data["outcome"]) == (4, 2, "escalated")
+
+
+def test_accepting_lands_the_best_attempt_and_writes_the_debt(escalated: Sample) -> None:
+    assert escalated.loop("answer", "accept").code == 0
+    resumed = escalated.loop("resume", "--json")
+    assert (resumed.code, resumed.data["outcome"], resumed.data["merged_into"]) == (0, "accepted", "")
+    debt = (escalated.repo.path / ".loop" / "debt.md").read_text()
+    assert debt.startswith(f"# Accepted with known issues\n\n## {resumed.data['loop']}: accepted ")
+    assert "- **Accepted by**: (not said)" not in debt
+    (escalated.repo.path / ".loop" / "debt.md").unlink()
+    assert escalated.loop("render").code == 0
+    assert (escalated.repo.path / ".loop" / "debt.md").read_text() == debt
+
+
+def test_accepting_merges_only_by_a_persons_word(escalated: Sample) -> None:
+    assert escalated.loop("answer", "accept", "--merge").code == 0
+    assert escalated.loop("resume", "--json").data["merged_into"] == "main"
+    assert (escalated.repo.path / "result.txt").read_text() == "bad"
+
+
+def test_the_history_is_shown_and_the_question_stays(escalated: Sample) -> None:
+    shown = escalated.loop("answer", "history")
+    assert shown.code == 0
+    assert "## Iteration 1" in shown.out
+    assert escalated.loop("resume").code == 4
+
+
+def test_cancelling_by_answer_ends_the_loop(escalated: Sample) -> None:
+    assert escalated.loop("answer", "cancel").code == 0
+    assert escalated.loop("resume", "--json").data["outcome"] == "cancelled"
+    late = escalated.loop("answer", "continue", "--loop", escalated.loop("status", "--json").data["loops"][0]["id"])
+    assert (late.code, "has ended (cancelled); the answer was not recorded" in late.err) == (3, True)
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (("maybe",), "'maybe' is not one of the options: continue, accept, history, cancel, revise"),
+        (("continue", "0"), "continue needs a whole number from 1 to 1000, not '0'"),
+        (("revise",), 'revise needs the new guidance as text; write `loop answer revise --text "…"`'),
+        (("accept", "--loop", "nothing"), "there is no loop 'nothing' here; `loop status` lists them"),
+    ],
+)
+def test_an_answer_that_fits_nothing_is_refused(escalated: Sample, words: tuple[str, ...], sentence: str) -> None:
+    refused = escalated.loop("answer", *words)
+    assert (refused.code, refused.err) == (2, f"loop: {sentence}\n")
+
+
+def test_with_several_loops_the_one_must_be_named(escalated: Sample) -> None:
+    assert escalated.loop("feedback", "Make it better", "--max-iterations", "1").code == 4
+    refused = escalated.loop("answer", "continue")
+    assert refused.code == 2
+    assert refused.err.startswith("loop: several loops fit, name one with --loop ID: make-it-better-")
+    assert "make-it-good-" in refused.err
+    needs = [loop["needs"][0]["command"] for loop in escalated.loop("status", "--json").data["loops"]]
+    assert all("--loop make-it-" in command for command in needs)
+
+
+def test_a_question_of_the_developer_is_answered_in_words(tmp_path: Path) -> None:
+    sample = Sample.create(tmp_path / "repo", ASKS)
+    assert sample.loop("feedback", "Make it so").code == 4
+    assert sample.loop("answer", "good, please").code == 0
+    assert sample.loop("resume", "--json").data["outcome"] == "verified"
+
+
+def test_nothing_is_asked(tmp_path: Path) -> None:
+    sample = Sample.create(tmp_path / "repo")
+    assert sample.loop("feedback", "Make it good").code == 0
+    refused = sample.loop("answer", "continue")
+    assert (refused.code, refused.err) == (3, "loop: no loop asks anything now; `loop status` shows what they do\n")
+
+
+# --- gates -------------------------------------------------------------------------------------------
+
+
+def test_a_gate_names_what_called_for_it(gated: Sample) -> None:
+    (gate,) = gated.loop("gates", "--json").data["gates"]
+    assert (gate["name"], gate["status"]) == ("protected", "pending")
+    assert gate["because"] == [{"file": "check.py", "line": 0, "rule": "protected file changed"}]
+    assert gate["tree"] == gated.repo.git("rev-parse", f"{gate['commit']}^{{tree}}")
+
+
+def test_an_approved_gate_lets_the_change_through(gated: Sample) -> None:
+    approved = gated.loop("approve", "protected", "--json")
+    assert (approved.code, approved.data["status"]) == (0, "approved")
+    again = gated.loop("approve", "protected")
+    assert (again.code, again.out) == (0, f"Gate protected was already approved by {approved.data['by']}.\n")
+    assert gated.loop("reject", "protected", "--reason", "no").code == 3
+    assert gated.loop("resume", "--json").data["outcome"] == "verified"
+    assert gated.loop("gates", "--json").data["gates"][0]["status"] == "approved"
+
+
+def test_a_rejected_gate_goes_back_to_the_developer(gated: Sample) -> None:
+    assert gated.loop("reject", "protected", "--reason", "leave it").code == 0
+    resumed = gated.loop("resume", "--json")
+    assert (resumed.data["outcome"], resumed.data["iterations"]) == ("verified", 2)
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (("approve", "security"), "no gate 'security' is open; open are: protected"),
+        (
+            ("reject", "protected"),
+            'reject needs a reason: `loop reject protected --reason "why"`; it is told to the developer',
+        ),
+    ],
+)
+def test_a_decision_on_nothing_is_refused(gated: Sample, words: tuple[str, ...], sentence: str) -> None:
+    refused = gated.loop(*words)
+    assert (refused.code, refused.err) == (2, f"loop: {sentence}\n")
+
+
+def test_a_changed_configuration_is_shown_and_taken_in(escalated: Sample) -> None:
+    config = CONFIG.replace("version = 1\n", "version = 1\n[limits.feedback]\nmax_feedback_iterations = 6\n")
+    escalated.repo.write("loop.toml", config)
+    assert escalated.loop("answer", "continue", "1").code == 0
+    resumed = escalated.loop("resume")
+    assert "loop.toml has changed since this loop began; taken in:" in resumed.err
+    assert "  limits.feedback.max_feedback_iterations: 5 -> 6" in resumed.err
+    assert "configuration taken in" in escalated.loop("log").out

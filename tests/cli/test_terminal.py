@@ -1,0 +1,147 @@
+import asyncio
+import os
+import pty
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
+
+from loopwright.adapters.people.lines import TerminalLines
+from loopwright.adapters.people.nobody import Nobody
+from loopwright.adapters.people.terminal import Terminal
+from loopwright.cli.attending import only
+from loopwright.kernel.actions import AwaitGate, ForPeople
+from loopwright.kernel.events import Answered, GateDecided, Said
+from loopwright.kernel.model import LoopId
+from tests.cli.test_understanding import CLARIFICATION, ESCALATION, GATE
+
+Golden = Callable[[str, str], None]
+LOOP = LoopId("make-it-good-1")
+
+
+class Typed:
+    """A person who has decided what to type. What they typed too early is forgotten."""
+
+    def __init__(self, *lines: str | None, early: tuple[str, ...] = ()) -> None:
+        self._lines: list[str | None] = [*early, *lines]
+        self._early = len(early)
+
+    def forget(self) -> None:
+        del self._lines[: self._early]
+
+    async def next(self) -> str | None:
+        return self._lines.pop(0)
+
+
+def at_terminal(typed: Typed, screen: list[str]) -> Terminal:
+    async def diff(loop: LoopId, gate: AwaitGate) -> str:
+        return "-    assert slow\n+    pass  # \x1b[8mhidden"
+
+    return Terminal(
+        lines=typed,
+        show=screen.append,
+        aside=nullcontext,
+        history=lambda loop: f"(the history of {loop})",
+        diff=diff,
+        by="ann",
+    )
+
+
+def asked(waiting: tuple[ForPeople, ...], typed: Typed) -> tuple[Said | None, str]:
+    screen: list[str] = []
+    return asyncio.run(at_terminal(typed, screen).ask(LOOP, waiting)), "".join(screen)
+
+
+def test_an_escalation_is_asked_until_it_is_answered(golden: Golden) -> None:
+    said, screen = asked((ESCALATION,), Typed("what?", "revise", "use a parser"))
+    assert said == Answered(key=ESCALATION.key, choice="revise", text="use a parser", by="ann")
+    golden("cli/prompt-escalation.txt", screen)
+
+
+def test_a_gate_shows_what_is_to_be_approved_and_nothing_in_it_steers_the_terminal(golden: Golden) -> None:
+    said, screen = asked((GATE,), Typed("reject", "the test must stay"))
+    assert said == GateDecided(
+        key=GATE.key, gate="protected", approved=False, evidence="e1", reason="the test must stay", by="ann"
+    )
+    assert "\x1b" not in screen
+    golden("cli/prompt-gate.txt", screen)
+
+
+def test_a_question_and_the_gate_beside_it(golden: Golden) -> None:
+    said, screen = asked((CLARIFICATION, GATE), Typed("blue"))
+    assert said == Answered(key=CLARIFICATION.key, choice="answer", text="blue", by="ann")
+    golden("cli/prompt-question.txt", screen)
+
+
+def test_the_history_is_shown_and_recorded() -> None:
+    said, screen = asked((ESCALATION,), Typed("history"))
+    assert said == Answered(key=ESCALATION.key, choice="history", by="ann")
+    assert "(the history of make-it-good-1)" in screen
+
+
+def test_a_closed_input_leaves_the_loop_waiting() -> None:
+    assert asked((ESCALATION,), Typed(None))[0] is None
+
+
+def test_what_was_typed_before_the_question_is_no_answer() -> None:
+    said, _ = asked((GATE,), Typed("cancel", early=("approve",)))
+    assert not isinstance(said, GateDecided)
+
+
+def test_nobody_answers_nothing() -> None:
+    assert asyncio.run(Nobody().ask(LOOP, (ESCALATION,))) is None
+
+
+def test_only_the_part_of_a_diff_that_called_for_the_gate_is_shown() -> None:
+    diff = "diff --git a/src/a.py b/src/a.py\n+code\ndiff --git a/tests/t.py b/tests/t.py\n+\x1b]8;;evil\x07\n"
+    assert only(diff, ("tests/t.py",)) == "diff --git a/tests/t.py b/tests/t.py\n+\\x1b]8;;evil\\x07"
+
+
+# --- a real terminal ------------------------------------------------------------------------------
+
+
+@contextmanager
+def terminal() -> Iterator[tuple[int, int]]:
+    """The person's end and the program's end."""
+    person, program = pty.openpty()
+    try:
+        yield person, program
+    finally:
+        os.close(person)
+        os.close(program)
+
+
+def test_lines_are_read_from_a_terminal_as_they_are_typed() -> None:
+    async def both(person: int, program: int) -> list[str | None]:
+        lines = TerminalLines(program)
+        os.write(person, b"first\nsec")
+        first = await lines.next()
+        os.write(person, "ond ü\n".encode())
+        second = await lines.next()
+        os.write(person, b"\x04")
+        return [first, second, await lines.next()]
+
+    with terminal() as (person, program):
+        assert asyncio.run(both(person, program)) == ["first", "second ü", None]
+
+
+def test_waiting_for_a_line_can_be_taken_back() -> None:
+    async def taken_back(program: int) -> bool:
+        waiting = asyncio.ensure_future(TerminalLines(program).next())
+        await asyncio.sleep(0)
+        waiting.cancel()
+        await asyncio.gather(waiting, return_exceptions=True)
+        return waiting.cancelled() and not asyncio.get_running_loop().remove_reader(program)
+
+    with terminal() as (_, program):
+        assert asyncio.run(taken_back(program))
+
+
+def test_what_was_typed_early_is_dropped_by_the_terminal_too() -> None:
+    async def after_forgetting(person: int, program: int) -> str | None:
+        lines = TerminalLines(program)
+        os.write(person, b"approve\n")
+        lines.forget()
+        os.write(person, b"cancel\n")
+        return await lines.next()
+
+    with terminal() as (person, program):
+        assert asyncio.run(after_forgetting(person, program)) == "cancel"

@@ -1,0 +1,141 @@
+import pytest
+
+from loopwright.adapters.people.understanding import Unclear, Words, answer, understood
+from loopwright.kernel.actions import Ask, AwaitGate, Option
+from loopwright.kernel.events import Answered, CancelRequested, GateDecided, Said
+from loopwright.kernel.model import Change, Commit, Key
+
+ESCALATION = Ask(
+    key=Key("escalation-1"),
+    question="How should it go on?",
+    options=(
+        Option(choice="continue", label="Continue"),
+        Option(choice="accept", label="Accept current state"),
+        Option(choice="history", label="Review iteration history"),
+        Option(choice="cancel", label="Cancel feature"),
+        Option(choice="revise", label="Revise the approach"),
+    ),
+)
+CLARIFICATION = Ask(
+    key=Key("clarify-1"),
+    question="Which colour?",
+    free_text=True,
+    options=(Option(choice="answer", label="Answer the question"), Option(choice="cancel", label="Cancel feature")),
+)
+GATE = AwaitGate(
+    key=Key("gate-protected-e1"),
+    gate="protected",
+    commit=Commit("c1"),
+    evidence="e1",
+    because=(Change(path="tests/test_a.py", how="changed", blob="b1"),),
+)
+
+
+def said(choice: str, count: int = 0, text: str = "", *, merge: bool = False) -> Answered:
+    return Answered(key=ESCALATION.key, choice=choice, count=count, text=text, merge=merge, by="ann")
+
+
+def decided(*, approved: bool, reason: str = "") -> GateDecided:
+    return GateDecided(key=GATE.key, gate="protected", approved=approved, evidence="e1", reason=reason, by="ann")
+
+
+@pytest.mark.parametrize(
+    ("line", "meant"),
+    [
+        ("1", said("continue")),
+        ("continue", said("continue")),
+        (" CONTINUE 2 ", said("continue", 2)),
+        ("1 7 mind the edge cases", said("continue", 7, "mind the edge cases")),
+        ("accept", said("accept")),
+        ("Accept current state", said("accept")),
+        ("accept --merge", said("accept", merge=True)),
+        ("3", said("history")),
+        ("review iteration history", said("history")),
+        ("cancel", said("cancel")),
+        ("abort", said("cancel")),
+        ("revise use a parser", said("revise", text="use a parser")),
+    ],
+)
+def test_what_is_typed_at_an_escalation(line: str, meant: Answered) -> None:
+    assert understood((ESCALATION,), line, "ann") == meant
+
+
+@pytest.mark.parametrize(
+    ("line", "sentence"),
+    [
+        ("", "'' is not one of the options: continue, accept, history, cancel, revise"),
+        ("9", "'9' is not one of the options: continue, accept, history, cancel, revise"),
+        ("continue 0", "continue needs a whole number from 1 to 1000, not '0'"),
+        ("continue -3", "continue needs a whole number from 1 to 1000, not '-3'"),
+        ("continue ٣", "continue needs a whole number from 1 to 1000, not '٣'"),
+        (
+            "continue 1000000000000000000000",
+            "continue needs a whole number from 1 to 1000, not '1000000000000000000000'",
+        ),
+    ],
+)
+def test_what_is_no_answer_gets_a_sentence(line: str, sentence: str) -> None:
+    assert understood((ESCALATION,), line, "ann") == Unclear(sentence)
+
+
+def test_revising_without_guidance_asks_for_it() -> None:
+    assert understood((ESCALATION,), "revise", "ann") == Unclear("revise needs the new guidance as text", "revise")
+
+
+@pytest.mark.parametrize(
+    ("line", "meant"),
+    [
+        ("blue, like the sea", Answered(key=CLARIFICATION.key, choice="answer", text="blue, like the sea", by="ann")),
+        ("1", Answered(key=CLARIFICATION.key, choice="answer", text="1", by="ann")),
+        ("cancel", Answered(key=CLARIFICATION.key, choice="cancel", by="ann")),
+        ("  ", Unclear("type the answer, or cancel")),
+    ],
+)
+def test_a_question_of_the_developer_takes_any_text(line: str, meant: Said | Unclear) -> None:
+    assert understood((CLARIFICATION,), line, "ann") == meant
+
+
+@pytest.mark.parametrize(
+    ("line", "meant"),
+    [
+        ("approve", decided(approved=True)),
+        ("1", decided(approved=True)),
+        ("approve protected", decided(approved=True)),
+        ("reject too loose", decided(approved=False, reason="too loose")),
+        ("reject protected too loose", decided(approved=False, reason="too loose")),
+        ("2 too loose", decided(approved=False, reason="too loose")),
+        ("2", Unclear("reject needs a reason: it is told to the developer", "reject")),
+        ("cancel", CancelRequested(by="ann")),
+        ("yes", Unclear("type approve, reject REASON, or cancel")),
+    ],
+)
+def test_what_is_typed_at_a_gate(line: str, meant: Said | Unclear) -> None:
+    assert understood((GATE,), line, "ann") == meant
+
+
+def test_a_gate_that_is_open_beside_a_question_can_be_decided_there() -> None:
+    assert understood((ESCALATION, GATE), "approve", "ann") == decided(approved=True)
+    assert understood((ESCALATION, GATE), "continue 2", "ann") == said("continue", 2)
+
+
+def test_an_answer_that_only_begins_like_a_decision_decides_no_gate() -> None:
+    line = "approve of the second variant"
+    meant = Answered(key=CLARIFICATION.key, choice="answer", text=line, by="ann")
+    assert understood((CLARIFICATION, GATE), line, "ann") == meant
+    assert understood((CLARIFICATION, GATE), "approve protected", "ann") == decided(approved=True)
+
+
+def test_an_answer_on_the_command_line_may_be_the_text_itself() -> None:
+    words = Words(choice="blue", by="ann")
+    assert answer(CLARIFICATION, words) == Answered(key=CLARIFICATION.key, choice="answer", text="blue", by="ann")
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (Words(choice="accept", count="3"), "accept takes no number"),
+        (Words(choice="continue", merge=True), "only accept can merge"),
+    ],
+)
+def test_options_that_do_not_belong_together(words: Words, sentence: str) -> None:
+    assert answer(ESCALATION, words) == Unclear(sentence)

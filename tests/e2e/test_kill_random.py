@@ -1,0 +1,69 @@
+"""Killed at random moments, again and again: 8 cases of 25 kills, each run of a case resumed until it ends."""
+
+import os
+import random
+import signal
+import subprocess
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.kills import FEEDBACK, RESUME, Witness, check_nothing_is_lost, end_state, killable, notes_of, recorded
+from tests.e2e.scene import Scene
+
+CASES, KILLS = 8, 25
+MOST_PER_RUN = 12  # a run that is killed more often than this is let go, so that a case sees several runs
+
+
+def survives(scene: Scene, words: Sequence[str], patience: float) -> bool:
+    """Whether the command ended by itself, and well, before it was killed."""
+    with scene.begin(*words, env=notes_of(scene)) as process:
+        try:
+            out, err = process.communicate(timeout=patience)
+        except subprocess.TimeoutExpired:
+            process.send_signal(signal.SIGKILL)
+            process.communicate()
+            return process.returncode != -signal.SIGKILL  # it may have ended on its own meanwhile
+    assert process.returncode == 0, f"loop {' '.join(words)}: exit {process.returncode}\n{out}\n{err}"
+    return True
+
+
+def kill_until_it_ends(scene: Scene, chance: random.Random, span: float) -> int:
+    """How often it was killed before it ended."""
+    witness, kills = Witness(scene), 0
+    while True:
+        words = RESUME if recorded(scene) else FEEDBACK
+        ended = survives(scene, words, chance.uniform(0, span) if kills < MOST_PER_RUN else 100)
+        witness.controller_is_gone()
+        if ended:
+            return kills
+        kills += 1
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize("case", range(CASES))
+def test_killed_at_random_it_ends_as_if_nothing_had_happened(
+    tmp_path: Path, uninterrupted: dict[str, object], case: int
+) -> None:
+    seed = int(os.environ.get("KILL_SEED") or time.time_ns() % 10**9) + case
+    print(f"seed {seed - case}: run it again with KILL_SEED={seed - case}")  # noqa: T201  pytest shows it on failure
+    chance, kills, span = random.Random(seed), 0, 0.0  # noqa: S311  not a secret
+    while kills < KILLS:
+        scene = killable(tmp_path / f"after-{kills}")
+        if not span:
+            span = whole_duration(tmp_path / "timed")
+        kills += kill_until_it_ends(scene, chance, span)
+        check_nothing_is_lost(scene)
+        assert end_state(scene) == uninterrupted
+    assert kills >= KILLS
+
+
+def whole_duration(folder: Path) -> float:
+    """How long an uninterrupted run takes here and now."""
+    scene = killable(folder)
+    began = time.monotonic()
+    scene.loop(*FEEDBACK, env=notes_of(scene))
+    return time.monotonic() - began

@@ -1,0 +1,52 @@
+"""Killed at every append of a real run, just before and just after it: `loop resume` reaches the same end."""
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.kills import RESUME, Witness, check_nothing_is_lost, end_state, killable, notes_of
+from tests.e2e.scene import Scene
+
+ROOT = Path(__file__).parents[2]
+APPENDS = 19  # of the whole run, after the creation of the loop
+
+
+def run_and_die(scene: Scene, at: int, when: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "tests.e2e.dying", str(scene.root), str(at), when],
+        cwd=ROOT,
+        env={**os.environ, **notes_of(scene)},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+@pytest.mark.slow
+def test_the_sweep_covers_every_append_of_the_run(tmp_path: Path) -> None:
+    done = run_and_die(killable(tmp_path), 0, "never")
+    assert (done.returncode, done.stdout) == (0, str(APPENDS)), done.stderr
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("when", ["before", "after"])
+@pytest.mark.parametrize("at", range(1, APPENDS + 1))
+def test_killed_at_an_append_it_ends_as_if_nothing_had_happened(
+    tmp_path: Path, uninterrupted: dict[str, object], at: int, when: str
+) -> None:
+    scene = killable(tmp_path)
+    witness = Witness(scene)
+    died = run_and_die(scene, at, when)
+    assert died.returncode == -signal.SIGKILL, died.stderr
+    witness.controller_is_gone()
+    said = scene.loop(*RESUME, env=notes_of(scene), code=None)
+    # Just after the last append there is nothing left to do.
+    assert (said.code, said.json["outcome"]) == (0, "verified" if (at, when) != (APPENDS, "after") else None), said
+    witness.controller_is_gone()
+    check_nothing_is_lost(scene)
+    assert end_state(scene) == uninterrupted

@@ -1,0 +1,98 @@
+import asyncio
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+from loopwright.adapters.checks.environment import Digests, for_checks
+from loopwright.adapters.checks.runner import CheckSettings, CommandChecks, World
+from loopwright.adapters.checks.spec import CheckSpec
+from loopwright.adapters.workspace.reading import GitObjects
+from loopwright.adapters.workspace.verification import VerificationCheckouts
+from loopwright.kernel.findings import identify
+from loopwright.kernel.model import CheckResult, Commit, Finding, Severity
+from loopwright.testing.clock import ManualClock
+from loopwright.testing.conformance.checks import CONTRACTS, Contract, Stage
+from loopwright.testing.memory_store import Memory, MemoryStore
+from loopwright.testing.scripted_checks import ScriptedChecks
+from tests.repository import Repository
+
+FAILURE = identify(Finding(severity=Severity.HIGH, category="tests", rule="t", issue="t - no"))
+BUILD = CheckResult(name="build", passed=True)
+# The `hang` file names where to leave a process id, so that the test can see whether it is alive.
+CODE = """\
+import os, pathlib, time
+hang, bad = pathlib.Path("hang"), pathlib.Path("bad")
+if hang.exists():
+    pathlib.Path(hang.read_text()).write_text(str(os.getpid()))
+    print("begun", flush=True)
+    time.sleep(600)
+raise SystemExit(1 if bad.exists() else 0)
+"""
+
+
+def scripted() -> Stage:
+    good, bad = Commit("good"), Commit("bad")
+    fake = ScriptedChecks(
+        {
+            good: (BUILD, CheckResult(name="test", passed=True)),
+            bad: (BUILD, CheckResult(name="test", passed=False, failures=(FAILURE,))),
+        }
+    )
+    return Stage(
+        checks=fake,
+        base=Commit("base"),
+        good=good,
+        bad=bad,
+        hanging=Commit("hanging"),
+        alive=lambda: fake.under_way > 0,
+    )
+
+
+def commands(tmp_path: Path) -> Stage:
+    repository = Repository.create(tmp_path / "repo")
+    base = Commit(repository.git("rev-parse", "HEAD"))
+    mark = tmp_path / "pid"
+
+    def commit(name: str, text: str) -> Commit:
+        repository.git("checkout", "--quiet", "--detach", base)
+        repository.write(name, text)
+        return Commit(repository.commit(name))
+
+    return Stage(
+        checks=real_checks(repository.path),
+        base=base,
+        good=commit("good", ""),
+        bad=commit("bad", ""),
+        hanging=commit("hang", str(mark)),
+        alive=lambda: mark.exists() and Path(f"/proc/{mark.read_text()}").exists(),
+    )
+
+
+def real_checks(root: Path) -> CommandChecks:
+    specs = (
+        CheckSpec(name="build", run=(sys.executable, "-c", "")),
+        CheckSpec(name="test", run=(sys.executable, "-c", CODE), after=("build",)),
+    )
+    clock = ManualClock()
+    world = World(environment=os.environ, root=root, runs=root / ".loop" / "runs", ceiling=root / ".loop" / "verify")
+    return CommandChecks(
+        settings=CheckSettings(specs=specs),
+        checkouts=VerificationCheckouts(root, env=os.environ),
+        source=GitObjects(root, env=os.environ),
+        store=MemoryStore(Memory(), clock),
+        clock=clock,
+        world=world,
+        digests=Digests(for_checks(world.environment, world.ceiling)),
+    )
+
+
+@pytest.mark.parametrize("contract", CONTRACTS)
+def test_scripted_checks_keep_the_contract(contract: Contract) -> None:
+    asyncio.run(contract(scripted()))
+
+
+@pytest.mark.parametrize("contract", CONTRACTS)
+def test_commands_keep_the_contract(contract: Contract, tmp_path: Path) -> None:
+    asyncio.run(contract(commands(tmp_path)))
