@@ -52,9 +52,8 @@ def main(names: list[str]) -> int:
         print(f"{name} …", end=" ", flush=True)
         figure = FIGURES[name]()
         figures.append(figure)
-        print(
-            f"{figure.value:.3g} ({figure.low:.3g}-{figure.high:.3g}), goal {figure.goal}: {'met' if figure.met else 'MISSED'}"
-        )
+        verdict = "met" if figure.met else "MISSED"
+        print(f"{figure.value:.3g} ({figure.low:.3g}-{figure.high:.3g}), goal {figure.goal}: {verdict}")
     if not names:
         machine = (
             f"{os.cpu_count()} cores, {platform.system()} {platform.release()}, Python {platform.python_version()}"

@@ -6,11 +6,9 @@ The command line and the Python door both come through here; nothing below knows
 from __future__ import annotations
 
 import asyncio
-import os
 import re
 import secrets
 import shutil
-import socket
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -21,6 +19,7 @@ from loopwright.adapters.checks.environment import program
 from loopwright.adapters.clock import SystemClock
 from loopwright.adapters.files import ignore_all
 from loopwright.adapters.publishing import STATE_FOLDER, WORKSPACES, scratchpad_file
+from loopwright.adapters.stores.locks import describe_process
 from loopwright.adapters.stores.sqlite import SqliteStore
 from loopwright.adapters.workspace.preparation import Preparation
 from loopwright.adapters.workspace.repository import find_repository
@@ -283,13 +282,10 @@ async def build_world(
         people=people,
         observer=observer,
         loops=LOOPS,
-        who=_who(),
+        who=describe_process(project.clock.now()),
         protected=settings.workspace.protected,
         spending=Spending(tokens=settings.budget.tokens, seconds=settings.budget.wall),
         scratchpad=lambda each: scratchpad_file(root, each),
         slots=asyncio.Semaphore(settings.limits.parallel),
     )
 
-
-def _who() -> str:
-    return f"pid {os.getpid()} on {socket.gethostname()}"

@@ -8,7 +8,7 @@ import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from loopwright.adapters.steps import StepEnded, StepSpec, StepWatch, run_step
+from loopwright.adapters.steps import StepEnded, StepSpec, StepWatch, finished_step, run_step
 
 ENV = {"PATH": os.environ["PATH"]}
 FOR_EVER = "import signal\nwhile True: signal.pause()"
@@ -50,6 +50,22 @@ class Stage:
         grace: float = 5.0,
     ) -> StepEnded:
         return asyncio.run(run_step(self.spec(code, wall=wall, idle=idle, grace=grace), watch))
+
+    def cancelled(self, code: str, *, grace: float = 30.0) -> StepEnded:
+        """Run it, cancel it when it has printed something, and see how it ended."""
+
+        async def at_first_sight() -> None:
+            seen = asyncio.Event()
+            task = asyncio.create_task(run_step(self.spec(code, grace=grace), lambda *_: seen.set()))
+            await seen.wait()
+            task.cancel()
+            await asyncio.wait([task])
+            assert task.cancelled()
+
+        asyncio.run(at_first_sight())
+        ended = finished_step(self.folder)
+        assert ended is not None
+        return ended
 
     def alive(self) -> list[int]:
         return [pid for pid, words in command_lines() if self.token.encode() in words]

@@ -85,16 +85,16 @@ def test_the_tree_is_asked_before_it_is_killed(stage: Stage) -> None:
     child = "signal.signal(15, lambda *_: (print('child asked', flush=True), os._exit(0)))"
     code = f"{PRELUDE}\nif os.fork() == 0:\n    {child}\n    stay()\nos.read(READY[0], 1)\n"
     code += "signal.signal(15, lambda *_: (os.wait(), os._exit(0)))\nprint('up', flush=True)\n" + FOR_EVER
-    ended = stage.run(code, idle=0.2)
-    assert (ended.reason, ended.exit_code, ended.strays) == ("idle", 0, 0)
+    ended = stage.cancelled(code)
+    assert (ended.reason, ended.exit_code, ended.strays) == ("cancelled", 0, 0)
     assert ended.stdout.read_text() == "up\nchild asked\n"
 
 
-@pytest.mark.parametrize("count", [1, 2])
-def test_a_step_that_kills_its_supervisor_is_noticed_and_swept(stage: Stage, count: int) -> None:
+@pytest.mark.parametrize(("count", "stray"), [(1, "again({})"), (2, "stay()")])
+def test_a_step_that_kills_its_supervisor_is_noticed_and_swept(stage: Stage, count: int, stray: str) -> None:
     parents = "p = os.getppid()\nq = int(open(f'/proc/{p}/stat').read().rpartition(')')[2].split()[1])\n"
     victims = ["p", "q"][:count]
-    code = f"{PRELUDE}\n{parents}if os.fork() == 0:\n    os.setsid()\n    stay()\nos.read(READY[0], 1)\n"
+    code = f"{PRELUDE}\n{parents}if os.fork() == 0:\n    os.setsid()\n    {stray}\nos.read(READY[0], 1)\n"
     code += "".join(f"os.kill({victim}, 9)\n" for victim in reversed(victims)) + FOR_EVER
     ended = stage.run(code)
     assert (ended.reason, ended.exit_code, ended.signal) == ("exited", None, 9)
@@ -149,7 +149,7 @@ def test_two_steps_of_one_controller_take_turns_in_a_workspace(tmp_path: Path) -
 
 
 def test_a_step_of_the_same_controller_is_waited_for_however_long_it_takes(tmp_path: Path) -> None:
-    async def both() -> list[str]:
+    async def both() -> list[int | None]:
         first = replace(
             Stage(tmp_path).spec("import time; print('up', flush=True); time.sleep(0.5)"), folder=tmp_path / "a"
         )
@@ -158,9 +158,9 @@ def test_a_step_of_the_same_controller_is_waited_for_however_long_it_takes(tmp_p
         running = asyncio.create_task(run_step(replace(first, lock=tmp_path / "lock"), lambda *_: up.set()))
         await up.wait()
         ended = await run_step(replace(second, lock=tmp_path / "lock"))
-        return [(await running).reason, ended.reason]
+        return [(await running).exit_code, ended.exit_code]
 
-    assert asyncio.run(both()) == ["exited", "exited"]
+    assert asyncio.run(both()) == [0, 0]
 
 
 def test_a_step_of_another_controller_is_ended_when_the_patience_is_over(stage: Stage) -> None:

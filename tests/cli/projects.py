@@ -88,7 +88,7 @@ class Done:
     err: str
 
     @property
-    def data(self) -> Any:
+    def data(self) -> Any:  # noqa: ANN401 - JSON
         """The one object on stdout."""
         return json.loads(self.out)
 
@@ -133,7 +133,7 @@ def loop(cwd: Path, *argv: str, **environ: str) -> Done:
     printed = []
     for stream in (out, err):
         stream.flush()
-        printed.append(stream.buffer.getvalue().decode())  # type: ignore[attr-defined]
+        printed.append(stream.buffer.getvalue().decode())
     return Done(code, *printed)
 
 

@@ -78,18 +78,16 @@ def test_cancelling_by_answer_ends_the_loop(escalated: Sample) -> None:
     assert (late.code, "has ended (cancelled); the answer was not recorded" in late.err) == (3, True)
 
 
-@pytest.mark.parametrize(
-    ("words", "sentence"),
-    [
-        (("maybe",), "'maybe' is not one of the options: continue, accept, history, cancel, revise"),
-        (("continue", "0"), "continue needs a whole number from 1 to 1000, not '0'"),
-        (("revise",), 'revise needs the new guidance as text; write `loop answer revise --text "…"`'),
-        (("accept", "--loop", "nothing"), "there is no loop 'nothing' here; `loop status` lists them"),
-    ],
-)
-def test_an_answer_that_fits_nothing_is_refused(escalated: Sample, words: tuple[str, ...], sentence: str) -> None:
-    refused = escalated.loop("answer", *words)
-    assert (refused.code, refused.err) == (2, f"loop: {sentence}\n")
+def test_an_answer_that_fits_nothing_is_refused(escalated: Sample) -> None:
+    refusals = {
+        ("maybe",): "'maybe' is not one of the options: continue, accept, history, cancel, revise",
+        ("continue", "0"): "continue needs a whole number from 1 to 1000, not '0'",
+        ("revise",): 'revise needs the new guidance as text; write `loop answer revise --text "…"`',
+        ("accept", "--loop", "nothing"): "there is no loop 'nothing' here; `loop status` lists them",
+    }
+    for words, sentence in refusals.items():
+        refused = escalated.loop("answer", *words)
+        assert (refused.code, refused.err) == (2, f"loop: {sentence}\n")
 
 
 def test_with_several_loops_the_one_must_be_named(escalated: Sample) -> None:
@@ -142,19 +140,15 @@ def test_a_rejected_gate_goes_back_to_the_developer(gated: Sample) -> None:
     assert (resumed.data["outcome"], resumed.data["iterations"]) == ("verified", 2)
 
 
-@pytest.mark.parametrize(
-    ("words", "sentence"),
-    [
-        (("approve", "security"), "no gate 'security' is open; open are: protected"),
-        (
-            ("reject", "protected"),
-            'reject needs a reason: `loop reject protected --reason "why"`; it is told to the developer',
-        ),
-    ],
-)
-def test_a_decision_on_nothing_is_refused(gated: Sample, words: tuple[str, ...], sentence: str) -> None:
-    refused = gated.loop(*words)
-    assert (refused.code, refused.err) == (2, f"loop: {sentence}\n")
+def test_a_decision_on_nothing_is_refused(gated: Sample) -> None:
+    refusals = {
+        ("approve", "security"): "no gate 'security' is open; open are: protected",
+        ("reject", "protected"): 'reject needs a reason: `loop reject protected --reason "why"`; it is told to the'
+        " developer",
+    }
+    for words, sentence in refusals.items():
+        refused = gated.loop(*words)
+        assert (refused.code, refused.err) == (2, f"loop: {sentence}\n")
 
 
 def test_a_changed_configuration_is_shown_and_taken_in(escalated: Sample) -> None:

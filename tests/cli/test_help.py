@@ -16,7 +16,7 @@ def help_of(*words: str) -> str:
     context = click.Context(commands(words), info_name="loop", terminal_width=100)
     if not words:
         return context.get_help() + "\n"
-    command = context.command.get_command(context, words[0])  # type: ignore[attr-defined]
+    command: click.Command = context.command.get_command(context, words[0])  # type: ignore[attr-defined]
     return command.get_help(click.Context(command, context, words[0], terminal_width=100)) + "\n"
 
 

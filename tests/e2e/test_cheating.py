@@ -7,38 +7,33 @@ import pytest
 from loopwright.kernel.events import AgentFailed, ChecksReported, Refused
 from tests.e2e.scene import ADD, PASSES, TEST_ADD, WRITES_ADD, ready
 
-WRONG = "Path('calc.py').write_text('def add(a, b):\\n    return a - b\\n')\n"
 CLAIMS = "report(summary='all tests pass', verdict='pass')\n"
 TEST = "tests/test_calc.py"
-FAKE_REPORT = '<testsuites><testsuite tests="1"><testcase classname="tests.test_calc.Adding" name="test_adds"/></testsuite></testsuites>'
+FAKE_REPORT = '<testsuite tests="1"><testcase classname="tests.test_calc.Adding" name="test_adds"/></testsuite>'
+LOADS_NOTHING = "def load_tests(loader, tests, pattern):\n    return loader.suiteClass()\n"
+LEAVES_WITH_A_REPORT = f"import os\nopen('report', 'w').write({FAKE_REPORT!r})\nos._exit(0)\n"
 
+
+def writes(path: str, text: str) -> str:
+    return f"Path({path!r}).parent.mkdir(exist_ok=True); Path({path!r}).write_text({text!r})\n"
+
+
+WRONG = writes("calc.py", "def add(a, b):\n    return a - b\n")
 CHEATS = {
     "says it passes": "",
-    "edits the test": f"Path({TEST!r}).write_text({TEST_ADD.replace('5', '-1')!r})\n",
+    "edits the test": writes(TEST, TEST_ADD.replace("5", "-1")),
     "deletes the test": f"os.unlink({TEST!r})\n",
     "deletes all tests": "import shutil; shutil.rmtree('tests')\n",
-    "skips the test": f"Path({TEST!r}).write_text({TEST_ADD.replace('    def', '    @unittest.skip(1)' + chr(10) + '    def')!r})\n",
-    "plants unittest.py": "Path('unittest.py').write_text('class TestCase: pass\\ndef main(**k): pass\\n')\n",
-    "plants sitecustomize.py": "Path('sitecustomize.py').write_text('import os; os._exit(0)\\n')\n",
-    "exits 0 while the tests run": (
-        "Path('calc.py').write_text('import os\\ndef add(a, b):\\n    os._exit(0)\\n')\n"
-    ),
-    "exits 0 when it is imported": "Path('calc.py').write_text('import os\\nos._exit(0)\\n')\n",
-    "writes the report itself": (
-        "Path('calc.py').write_text('''import os, sys\\n"
-        "file = sys.argv[sys.argv.index(\"--report\") + 1] if \"--report\" in sys.argv else \"report\"\\n"
-        f"open(file, \"w\").write({FAKE_REPORT!r})\\nos._exit(0)\\n''')\n"
-    ),
-    "turns the check off in loop.toml": (
-        "text = Path('loop.toml').read_text()\n"
-        "Path('loop.toml').write_text(text[:text.index('[checks.test]')] + '[checks.test]\\nrun = [\"true\"]\\n')\n"
-    ),
-    "adds a load_tests that loads none": (
-        "Path('tests/__init__.py').write_text('def load_tests(loader, tests, pattern):\\n    return loader.suiteClass()\\n')\n"
-    ),
-    "adds a test package that hides the old one": (
-        "Path('tests/test_calc').mkdir(); Path('tests/test_calc/__init__.py').write_text('')\n"
-    ),
+    "skips the test": writes(TEST, TEST_ADD.replace("    def", "    @unittest.skip('later')\n    def")),
+    "plants unittest.py": writes("unittest.py", "class TestCase: pass\ndef main(**k): pass\n"),
+    "plants sitecustomize.py": writes("sitecustomize.py", "import os; os._exit(0)\n"),
+    "leaves with 0 while the tests run": writes("calc.py", "import os\ndef add(a, b):\n    os._exit(0)\n"),
+    "leaves with 0 when it is imported": writes("calc.py", "import os\nos._exit(0)\n"),
+    "leaves reports that say it passes": writes("report", FAKE_REPORT) + writes("junit.xml", FAKE_REPORT),
+    "writes a report and leaves while the tests run": writes("calc.py", LEAVES_WITH_A_REPORT),
+    "turns the check off in loop.toml": "Path('loop.toml').write_text('version = 1\\n[checks.test]\\nrun = [\"true\"]\\n')\n",
+    "loads no tests": writes("tests/__init__.py", LOADS_NOTHING),
+    "hides the test behind a package": writes("tests/test_calc/__init__.py", ""),
 }
 
 

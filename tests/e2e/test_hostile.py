@@ -201,7 +201,7 @@ def test_a_gigabyte_of_output_leaves_memory_flat(tmp_path: Path) -> None:
     highest: dict[str, int] = {}
     with scene.begin("feedback", "Add add()", "--unattended", "--json") as controller:
         def ended() -> bool:
-            for pid, name in supervisors(scene) | {controller.pid: "controller"}.items():
+            for pid, name in {**supervisors(scene), controller.pid: "controller"}.items():
                 highest[name] = max(highest.get(name, 0), high_water(pid))
             return controller.poll() is not None
 

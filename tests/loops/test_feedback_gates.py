@@ -134,6 +134,14 @@ def test_a_rejection_during_the_review_reaches_the_next_developer_with_its_reaso
 def test_a_rejected_change_that_passes_everything_still_does_not_land() -> None:
     state = play(loop(), *TOUCHED, rejects("e1"), passes(), GREEN)
     assert (keys(state), rules(state)) == (["implement-2.1"], ["gate-rejected", "protected"])
+    assert developer(state).brief.findings[0].issue == (
+        "Restore tests/t.py: a person rejected the change (the protected change was rejected and is still there)"
+    )
+
+
+def test_tests_that_passed_start_their_count_anew_though_a_person_says_no() -> None:
+    state = play(loop(), *TOUCHED, passes(), red(FAILURE), *TOUCHED, passes(), GREEN, rejects("e1"))
+    assert (state.test_failures, state.review_failures) == (0, 1)
 
 
 def test_the_same_change_is_not_asked_about_twice() -> None:

@@ -284,7 +284,9 @@ def test_a_fail_without_findings_is_asked_to_say_why_once() -> None:
     assert (action.key, action.brief.repair) == ("review-1.2", "the verdict is not a pass but no finding says why")
     state = play(state, fails())
     assert state.review_failures == 1
-    assert [issue.rule for issue in state.past[0].issues] == ["no-finding"]
+    assert [(issue.rule, issue.issue) for issue in state.past[0].issues] == [
+        ("no-finding", "The reviewer did not pass it and did not say why")
+    ]
 
 
 def test_a_fail_that_says_why_after_the_repair_is_a_plain_fail() -> None:

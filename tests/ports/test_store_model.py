@@ -132,5 +132,5 @@ class BothStores(RuleBasedStateMachine):
 
 TestBothStores = BothStores.TestCase
 TestBothStores.settings = settings(
-    max_examples=300, stateful_step_count=40, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+    max_examples=25, stateful_step_count=25, deadline=None, suppress_health_check=[HealthCheck.too_slow]
 )

@@ -32,6 +32,7 @@ def write_whole(path: Path, text: str) -> None:
 
 def ignore_all(folder: Path) -> None:
     """A folder of ours that the person's git never sees, made if need be."""
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)  # transcripts and briefs are nobody else's business
     rule = folder / ".gitignore"
     if not rule.exists():
         write_whole(rule, "*\n")

@@ -195,7 +195,8 @@ def _ended(folder: Path, data: Mapping[str, Any]) -> StepEnded:
 
 def _unsupervised(folder: Path, code: int | None, seconds: float) -> StepEnded:
     """The supervisor was killed or broke. The command died with it, by SIGKILL; what it said is where it said it."""
-    said = visible_bytes((folder / "supervisor.err").read_bytes()[-2000:]).strip().rpartition("\n")[2]
+    errors = folder / "supervisor.err"  # without a sandbox a step can remove even this
+    said = visible_bytes(errors.read_bytes()[-2000:] if errors.exists() else b"").strip().rpartition("\n")[2]
     sizes = [path.stat().st_size if path.exists() else 0 for path in (folder / "stdout", folder / "stderr")]
     return StepEnded(
         reason="exited",

@@ -13,7 +13,7 @@ from loopwright.cli.here import Here
 from loopwright.cli.output import json_option, loop_option, note, put, put_json
 from loopwright.cli.picking import has_log, is_over, opened, pick
 from loopwright.cli.running import Interrupted, complete
-from loopwright.cli.showing import ended_lines, outcome_of, result_of
+from loopwright.cli.showing import current, ended_lines, outcome_of, result_of
 from loopwright.engine.world import Halt
 from loopwright.errors import AlreadyRunning, Forbidden
 from loopwright.kernel.codec import encode
@@ -80,7 +80,8 @@ def _see_it_end(project: Project, here: Here, chosen: View, *, as_json: bool) ->
     if outcome is None:
         raise AlreadyRunning(loop, f"{ended.alive}; told to end, and has not within {_PATIENCE:.0f} s")
     if as_json:
-        put_json(result_of(ended, Halt(why="ended", outcome=outcome)))
+        shown = asyncio.run(current(project, ended))
+        put_json(result_of(ended, Halt(why="ended", outcome=outcome), shown))
     else:
         put("\n".join(ended_lines(project.root, ended, outcome)))
     return 0

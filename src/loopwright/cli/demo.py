@@ -76,7 +76,7 @@ def _run(project: Project, here: Here, *, as_json: bool) -> int:
     if isinstance(result, Interrupted):
         return interrupted(project, loop, result, manner)
     if as_json:
-        put_json({**result_of(result.view, result.halt), "folder": str(project.root)})
+        put_json({**result_of(result.view, result.halt, result.shown), "folder": str(project.root)})
     else:
         _tell(project, here, result)
     return result.exit_code
@@ -84,7 +84,7 @@ def _run(project: Project, here: Here, *, as_json: bool) -> int:
 
 def _tell(project: Project, here: Here, result: Driven) -> None:
     put("")
-    for line in closing_lines(project.root, result.view, result.halt):
+    for line in closing_lines(project.root, result.view, result.halt, result.shown):
         put(line)
     if result.exit_code:
         return

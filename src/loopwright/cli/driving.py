@@ -16,7 +16,7 @@ from loopwright.cli.here import Here
 from loopwright.cli.output import note, put, put_json
 from loopwright.cli.plain import PlainLines, Several
 from loopwright.cli.running import Interrupted, complete
-from loopwright.cli.showing import closing_lines, result_of
+from loopwright.cli.showing import Data, closing_lines, current, result_of
 from loopwright.engine.driver import drive
 from loopwright.engine.world import Halt, Observer, Seen
 from loopwright.kernel.machine import Standpoint
@@ -37,7 +37,6 @@ class Manner:
     unattended: bool = False
     as_json: bool = False
     cancels: bool = False  # this command is the one that cancels
-    brief: bool = False  # whoever called says how it ended
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,6 +45,7 @@ class Driven:
 
     halt: Halt
     view: View
+    shown: Data  # its status object
     cancelled_here: bool = False
 
     @property
@@ -63,9 +63,9 @@ def drive_and_tell(project: Project, here: Here, loop: LoopId, manner: Manner) -
     if isinstance(result, Interrupted):
         return interrupted(project, loop, result, manner)
     if manner.as_json:
-        put_json(result_of(result.view, result.halt))
-    elif not manner.brief:
-        for line in closing_lines(project.root, result.view, result.halt):
+        put_json(result_of(result.view, result.halt, result.shown))
+    else:
+        for line in closing_lines(project.root, result.view, result.halt, result.shown):
             put(line)
     return result.exit_code
 
@@ -75,7 +75,8 @@ def interrupted(project: Project, loop: LoopId, how: Interrupted, manner: Manner
     note(f"Interrupted; nothing is lost. Go on with: {command}")
     if manner.as_json:
         now = asyncio.run(view(project, loop))
-        put_json({**result_of(now, Halt(why="paused")), "interrupted": True, "command": command})
+        shown = asyncio.run(current(project, now))
+        put_json({**result_of(now, Halt(why="paused"), shown), "interrupted": True, "command": command})
     return how.exit_code
 
 
@@ -90,7 +91,9 @@ async def driven(project: Project, here: Here, loop: LoopId, manner: Manner) -> 
         halt = await drive(replace(world, people=heard), loop)
     if halt.outcome is not None and halt.outcome.ending is Ending.ACCEPTED:
         await rebuild_debt(project.root, project.store, LOOPS)
-    return Driven(halt=halt, view=await view(project, loop), cancelled_here=manner.cancels or heard.cancelled)
+    now = await view(project, loop)
+    cancelled = manner.cancels or heard.cancelled
+    return Driven(halt=halt, view=now, shown=await current(project, now), cancelled_here=cancelled)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -36,7 +36,8 @@ def command(here: Here, /, *, as_json: bool, unattended: bool, dry_run: bool, **
 
     The result is a commit on a branch of its own, verified by commands that Loopwright ran itself.
     """
-    request = _request(**given)  # type: ignore[arg-type]  # click has checked the types
+    task = task_text(here.cwd, str(given.pop("task")), given.pop("task_file"))
+    request = FeedbackRequest(task=task, **given)  # type: ignore[arg-type]  # click has checked the types
     if dry_run:
         with only_looked_at(here) as project:
             return _foretell(project, settings_of(project), request, as_json=as_json)
@@ -49,28 +50,11 @@ def command(here: Here, /, *, as_json: bool, unattended: bool, dry_run: bool, **
         return drive_and_tell(project, here, loop, Manner(unattended=unattended, as_json=as_json))
 
 
-def _request(
-    task: str,
-    task_file: Path | None,
-    criteria: tuple[str, ...],
-    max_iterations: int | None,
-    budget: float | None,
-    merge: bool | None,  # noqa: FBT001 - named as its option is
-) -> FeedbackRequest:
-    return FeedbackRequest(
-        task=task_text(task, task_file),
-        criteria=criteria,
-        max_iterations=max_iterations,
-        budget=budget,
-        merge=merge,
-    )
-
-
-def task_text(task: str, file: Path | None) -> str:
+def task_text(cwd: Path, task: str, file: object) -> str:
     """The task, from where it was given. Raises `UsageError` if there is none, or two."""
     if task and file:
         raise UsageError("give the task as an argument or with --task-file, not both")
-    text = task if file is None else _read(file)
+    text = _read(cwd, file) if isinstance(file, Path) else task
     if not text.strip():
         raise UsageError('the task is empty; write `loop feedback "what is to be done"`')
     if len(text.encode("utf-8", "backslashreplace")) > _LARGEST_TASK:
@@ -78,9 +62,9 @@ def task_text(task: str, file: Path | None) -> str:
     return text.strip()
 
 
-def _read(file: Path) -> str:
+def _read(cwd: Path, file: Path) -> str:
     try:
-        data = sys.stdin.buffer.read(_LARGEST_TASK + 1) if str(file) == "-" else file.read_bytes()
+        data = sys.stdin.buffer.read(_LARGEST_TASK + 1) if str(file) == "-" else (cwd / file).read_bytes()
         return data.decode()
     except OSError as error:
         raise UsageError(f"--task-file {file}: {error.strerror}; name a file that can be read") from error

@@ -24,7 +24,7 @@ class Here:
             cwd=_cwd(environ),
             environ=dict(environ),
             asks=seen and sys.stdin is not None and sys.stdin.isatty(),
-            draws=seen and environ.get("TERM", "") not in ("", "dumb") and "NO_LIVE" not in environ,
+            draws=seen and environ.get("TERM", "") not in ("", "dumb"),
         )
 
     @property

@@ -83,7 +83,10 @@ def run(argv: Sequence[str], here: Here) -> int:
     """Carry out one command line and say with which code to exit."""
     try:
         _complete_for_a_shell(argv, here)
-        code = commands(argv).main(list(argv), prog_name="loop", standalone_mode=False, obj=here)
+        with commands(argv).make_context("loop", list(argv) or ["--help"], obj=here) as context:
+            code = context.command.invoke(context)
+    except click.exceptions.Exit as done:
+        return done.exit_code
     except click.ClickException as error:
         return _failed(argv, _usage(error), error.exit_code)
     except EngineError as error:
@@ -108,7 +111,7 @@ def _complete_for_a_shell(argv: Sequence[str], here: Here) -> None:
 
 
 def _usage(error: click.ClickException) -> str:
-    sentence = error.format_message().rstrip(".")
+    sentence = error.format_message().rstrip(".?")
     context = getattr(error, "ctx", None)
     return f"{sentence}; see `{context.command_path} --help`" if context else sentence
 

@@ -20,7 +20,7 @@ from loopwright.kernel.actions import Ask, AwaitGate
 from loopwright.projections.status import shown_status, title
 
 _SHOWN = 10
-_ENDED = ("complete", "cancelled")
+OVER = ("complete", "cancelled")
 
 
 def has_log(here: Here) -> bool:
@@ -86,7 +86,7 @@ def status_of(view: View) -> str:
 
 
 def is_over(view: View) -> bool:
-    return view.row.status in _ENDED
+    return view.row.status in OVER
 
 
 def question_of(view: View) -> Ask | None:

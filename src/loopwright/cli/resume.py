@@ -20,6 +20,7 @@ from loopwright.errors import AlreadyRunning
 from loopwright.kernel.events import BudgetChanged
 
 _SHOWN = 20
+_NOTHING = "Nothing to resume."
 
 
 @click.command("resume")
@@ -73,8 +74,10 @@ def choose(found: Sequence[View], loop_id: str) -> View | str:
         view = pick(found, "", _can_go_on) or pick(found, "", lambda each: status_of(each) == "waiting")
     if view is not None:
         return view
-    running = [each.row.id for each in found if each.alive is not None]
-    return f"Nothing to resume; running: {', '.join(running)}." if running else "Nothing to resume."
+    running = [each for each in found if each.alive is not None and each.row.parent is None]
+    if len(running) == 1:
+        return running[0]
+    return f"Nothing to resume; running: {', '.join(each.row.id for each in running)}." if running else _NOTHING
 
 
 def _can_go_on(view: View) -> bool:

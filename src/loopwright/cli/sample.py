@@ -69,9 +69,11 @@ def _filled_in(text: str) -> str:
 def git(folder: Path, environ: Mapping[str, str], *args: str) -> str:
     """Git in the folder, without the person's hooks and signing; a person without an identity gets one for this."""
     safe = ("-c", "core.hooksPath=/dev/null", "-c", "commit.gpgSign=false", "-c", "core.autocrlf=false")
-    done = subprocess.run(
-        ["git", *safe, *args], cwd=folder, env=_environment(environ), capture_output=True, text=True, check=False
-    )
+    argv, env = ["git", *safe, *args], _environment(environ)
+    try:
+        done = subprocess.run(argv, cwd=folder, env=env, capture_output=True, text=True, check=False)
+    except FileNotFoundError as error:
+        raise UsageError("git was not found; install git 2.38 or newer") from error
     if done.returncode:
         raise VcsFailed(f"git {args[0]}", done.stderr)
     return done.stdout.rstrip("\n")

@@ -8,7 +8,7 @@ from typing import Any
 
 from loopwright.adapters.publishing import scratchpad_file
 from loopwright.assembly import Project, View
-from loopwright.cli.picking import gates_of, is_over
+from loopwright.cli.picking import OVER, gates_of, is_over
 from loopwright.engine.journal import read_event
 from loopwright.engine.world import Halt
 from loopwright.kernel.codec import decode
@@ -22,17 +22,32 @@ from loopwright.projections import closing, status
 Data = dict[str, Any]
 
 
-async def status_of_loop(project: Project, view: View) -> Data:
+async def status_of_loop(project: Project, view: View, *, alive: bool | None = None) -> Data:
     """One element of `loops` as formats have it."""
+    lives = view.alive is not None if alive is None else alive
     decided = {gate["name"]: gate["status"] for gate in await gates(project, view)}
     actions = () if is_over(view) else view.wanted
-    return status.build(view.row, view.standpoint, actions, alive=view.alive is not None, gates=decided)
+    return status.build(view.row, view.standpoint, actions, alive=lives, gates=decided)
 
 
-def result_of(view: View, halt: Halt) -> Data:
-    """What `loop feedback --json` answers, whatever way the drive ended."""
+async def current(project: Project, view: View) -> Data:
+    """The loop's status object after a drive; with other loops open, its commands name this one."""
+    shown = await status_of_loop(project, view, alive=True)
+    others = [row for row in await project.store.rows() if row.id != view.row.id and row.status not in OVER]
+    return named_commands(shown) if others else shown
+
+
+def named_commands(shown: Data) -> Data:
+    def with_id(item: Data) -> Data:
+        inner = {"choices": [with_id(choice) for choice in item["choices"]]} if "choices" in item else {}
+        return {**item, "command": f"{item['command']} --loop {shown['id']}", **inner}
+
+    return {**shown, "needs": [with_id(need) for need in shown["needs"]]}
+
+
+def result_of(view: View, halt: Halt, shown: Data) -> Data:
+    """What `loop feedback --json` answers, whatever way the drive ended. `shown` is the loop's status object."""
     outcome, row = halt.outcome, view.row
-    shown = status.build(row, view.standpoint, () if is_over(view) else view.wanted, alive=True)
     word = outcome.ending.value if outcome else {"waiting": "escalated", "paused": "paused"}[halt.why]
     return {
         "loop": row.id,
@@ -53,15 +68,20 @@ def _newest(view: View) -> str:
     return state.commit if isinstance(state, Feedback) and state.commit != state.plan.base else ""
 
 
-def closing_lines(root: Path, view: View, halt: Halt) -> Sequence[str]:
+def closing_lines(root: Path, view: View, halt: Halt, shown: Data) -> Sequence[str]:
     """What people read at the end."""
     if halt.outcome is not None:
         return ended_lines(root, view, halt.outcome)
-    shown = status.build(view.row, view.standpoint, view.wanted, alive=True)
     if halt.why == "paused":
         grant = "raise it with `loop resume --budget USD`" if "budget" in halt.detail else "`loop resume` goes on"
         return (f"Paused: {halt.detail}; {grant}.",)
-    return ("Stopped: a person is needed.", "", status.human(shown).rstrip("\n"), "", "Then: loop resume")
+    return (
+        "Stopped: a person is needed.",
+        "",
+        status.human(shown).rstrip("\n"),
+        "",
+        f"Then: loop resume --loop {view.row.id}",
+    )
 
 
 def ended_lines(root: Path, view: View, outcome: Outcome) -> Sequence[str]:

@@ -231,10 +231,10 @@ def test_a_killed_supervisor_is_a_crash(bench: Bench) -> None:
 
 def test_the_limits_are_told_apart(bench: Bench) -> None:
     silent, slow = bench.agent(f"print('hello', flush=True)\n{FOR_EVER}"), bench.agent(FOR_EVER)
-    idle = asyncio.run(replace(silent, idle=0.2).run(bench.run(), nobody_looks))
+    idle = asyncio.run(replace(silent, idle=1.0).run(bench.run(), nobody_looks))
     wall = asyncio.run(replace(slow, wall=0.2).run(bench.run(), nobody_looks))
     assert timeless(idle) == AgentFailed(
-        key=KEY, reason="idle", detail="no output for 0.2 s: hello", transcript=bench.blob(b"hello\n")
+        key=KEY, reason="idle", detail="no output for 1 s: hello", transcript=bench.blob(b"hello\n")
     )
     assert timeless(wall) == AgentFailed(key=KEY, reason="timed_out", detail="timed out after 0.2 s")
 

@@ -83,12 +83,12 @@ def test_an_edit_that_finds_nothing_fails_and_says_so(bench: Bench) -> None:
     ("fault", "reason", "detail"),
     [
         ("crash", "crashed", "exit code 1: rehearsal: crashed as told"),
-        ("hang", "timed_out", "timed out after 1 s: rehearsal: developer begins"),
+        ("hang", "timed_out", "timed out after 2 s: rehearsal: developer begins"),
         ("garbage", "garbled", "it is not JSON: Unterminated string starting at: line 1 column 31 (char 30)"),
     ],
 )
 def test_faults_that_are_failures(bench: Bench, fault: str, reason: str, detail: str) -> None:
-    answer = played(bench, f'fault = "{fault}"', wall=1.0 if fault == "hang" else 60.0)
+    answer = played(bench, f'fault = "{fault}"', wall=2.0 if fault == "hang" else 60.0)
     assert isinstance(answer, AgentFailed)
     assert (answer.reason, answer.detail) == (reason, detail)
 

@@ -105,6 +105,29 @@ def test_the_base_is_run_once_for_all_candidates(tmp_path: Path) -> None:
     asyncio.run(story())
 
 
+def test_a_pass_does_not_stand_on_another_base_that_has_more_tests(tmp_path: Path) -> None:
+    async def story() -> None:
+        one = "def test_a():\n    assert [1]\n"
+        made = project(tmp_path, {"tests/test_a.py": one}, [PYTEST])
+        commit = made.candidate({"a.py": "1\n"})
+        assert (await made.only(commit)).passed
+        made.base = made.candidate({"tests/test_b.py": one})
+        other = await made.only(commit, step="s2")
+        assert (other.passed, other.reused) == (False, False)
+        assert [failure.rule for failure in other.failures] == ["fewer-tests test"]
+
+    asyncio.run(story())
+
+
+def test_a_candidate_that_is_its_own_base_is_run_once(tmp_path: Path) -> None:
+    async def story() -> None:
+        made = project(tmp_path, {"tests/test_a.py": "def test_a():\n    assert [1]\n"}, [PYTEST])
+        assert (await made.only(made.base)).passed
+        assert made.checkouts.laid == [made.base]
+
+    asyncio.run(story())
+
+
 def test_a_receipt_says_all_that_it_stands_for(tmp_path: Path) -> None:
     async def story() -> None:
         spec, _ = counting(tmp_path)

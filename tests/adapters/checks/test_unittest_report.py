@@ -106,3 +106,11 @@ def test_modules_in_the_folder_do_not_replace_those_of_the_runner(tmp_path: Path
     traps = {f"{folder}{name}": trap for name in names for folder in ("", "tests/")}
     code, report = run(project(tmp_path, {"tests/test_all.py": TESTS, **traps}), "discover", "-s", "tests")
     assert (code, len(report.outcomes)) == (1, 7)
+
+
+def test_modules_beside_the_runner_are_nothing_to_the_tests(tmp_path: Path) -> None:
+    text = "import importlib.util\n" + TESTS.replace(
+        "pass\n", "self.assertIsNone(importlib.util.find_spec('sarif'))\n", 1
+    )
+    _, report = run(project(tmp_path, {"tests/test_all.py": text}), "discover", "-s", "tests")
+    assert report.outcome("test_all.All.test_passes") == "passed"

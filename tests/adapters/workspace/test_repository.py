@@ -27,6 +27,14 @@ def test_what_is_not_committed_is_dirty(repo: Repository, name: str) -> None:
     assert find(repo.path).dirty
 
 
+def test_looking_does_not_write_the_index(repo: Repository) -> None:
+    index = repo.path / ".git" / "index"
+    os.utime(repo.path / "README.md", ns=(1, 1))
+    before = (index.read_bytes(), index.stat().st_ino)
+    assert not find(repo.path).dirty
+    assert (index.read_bytes(), index.stat().st_ino) == before
+
+
 def test_our_own_folders_are_not_dirty(repo: Repository) -> None:
     repo.write(".loop/.gitignore", "*\n")
     repo.write(".loop/loop.db", "x")

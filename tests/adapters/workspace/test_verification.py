@@ -172,6 +172,18 @@ def test_other_lock_files_are_set_up_on_their_own(based: tuple[Repository, str])
     assert log.read_text() == "base\nneeds more\n"
 
 
+def test_a_base_with_other_lock_files_is_set_up_again(based: tuple[Repository, str]) -> None:
+    repo, base = based
+    preparation, log = counting_setup(repo)
+    look(checkouts(repo, preparation), base, base)
+    repo.write("package-lock.json", "{}\n")
+    repo.write("src.py", "newer\n")
+    newer = repo.commit("Newer")
+    for _ in range(2):
+        look(checkouts(repo, preparation), newer, newer)
+    assert log.read_text() == "base\nnewer\n"
+
+
 def alter(folder: Path) -> None:
     stat = (folder / ".venv" / "tool").stat()
     (folder / ".venv" / "tool").write_text("evil")

@@ -110,6 +110,9 @@ class CommandAgent:
     # --- after -----------------------------------------------------------------------------------
 
     async def _answer(self, run: AgentRun, place: Place, ended: StepEnded) -> AgentAnswer:
+        if not place.folder.is_dir():
+            spent = Usage(seconds=ended.seconds)
+            return AgentFailed(key=run.key, reason="crashed", detail=f"it removed {place.folder}", usage=spent)
         redactor = Redactor(self.env)
         transcript = await self._transcript(place, ended, redactor)
         found = _found(place, redactor)
@@ -134,7 +137,7 @@ class CommandAgent:
         whole = place.folder / "transcript"
 
         def join() -> int:
-            for path in (ended.stdout, ended.stderr):
+            for path in (ended.stdout, ended.stderr, place.result):
                 reading.redact_in_place(path, redactor)
             return reading.join((ended.stdout, ended.stderr), whole)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from loopwright.adapters.checks.judging import Ran, Standard
+from loopwright.adapters.checks.judging import Ran, Standard, failures
 from loopwright.adapters.checks.receipts import Receipt
 from loopwright.adapters.checks.spec import CheckSpec
 from loopwright.kernel.model import LoopId
@@ -10,8 +10,7 @@ from loopwright.kernel.model import LoopId
 
 def needs_base(spec: CheckSpec, ran: Ran) -> bool:
     """A report that counts is always compared with the base; `baseline` only matters once something failed."""
-    failed = ran.exit_code != 0 or ran.report is None or bool(ran.report.failures)
-    return spec.report == "junit" or (spec.baseline and failed)
+    return spec.report == "junit" or (spec.baseline and bool(failures(spec, ran)))
 
 
 def standard(receipt: Receipt | None) -> Standard:

@@ -34,7 +34,7 @@ def overlaid(
     with tempfile.TemporaryDirectory(dir=ground.own, prefix="overlay-") as folder:
         git = ground.engine.having(GIT_INDEX_FILE=str(Path(folder) / "index"))
         git.run("read-tree", commit)
-        git.run("update-index", "-z", "--add", "--replace", "--index-info", stdin=b"".join(map(_entry, undo)))
+        git.run("update-index", "-z", "--index-info", stdin=b"".join(map(_entry, undo)))
         return Tree(git.line("write-tree"))
 
 

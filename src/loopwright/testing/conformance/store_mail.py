@@ -51,12 +51,15 @@ async def c52_a_refused_batch_takes_nothing(fresh: Fresh) -> None:
 async def c53_nothing_is_taken_twice(fresh: Fresh) -> None:
     async with fresh() as opened:
         store = await opened()
-        fence = await begin(store)
+        fence = await begin(store, budget=1.0)
         item = await store.post(LOOP, "Answered", "1")
         again = Batch(entries=entries(1), taken=(item,))
+        dear = Batch(entries=(Entry(kind="Started", data="{}", reserve=2.0),), taken=(item,))
         await store.append(LOOP, fence=fence, expected=1, batch=again)
         before = await store.load(LOOP)
-        await raised(StoreConflict, store.append(LOOP, fence=fence, expected=2, batch=again))
+        # A conflict comes before a lack of money: who has to load again learns that first.
+        for refused in (again, dear):
+            await raised(StoreConflict, store.append(LOOP, fence=fence, expected=2, batch=refused))
         assert await store.load(LOOP) == before
         assert await store.post(LOOP, "Answered", "2") != item
 

@@ -1,0 +1,151 @@
+"""Many at once, cancelled in the middle, killed in the middle."""
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from loopwright.adapters.workspace.git import uninterrupted
+from loopwright.kernel.model import Commit, LoopId
+from tests.adapters.workspace.scene import LOOP, NAME, Scene
+from tests.repository import Repository
+
+
+def test_snapshots_of_one_label_at_once_all_get_a_ref(repo: Repository) -> None:
+    scene = Scene(repo)
+    base, workspace = scene.base, scene.workspace
+
+    async def one(number: int) -> Commit:
+        folder = await workspace.prepare(LOOP, f"w-{number}", base, f"s-{number}")
+        (folder / "README.md").write_text(f"{number}\n")
+        shot = await workspace.snapshot(LOOP, f"w-{number}", "a", parent=base, base=base, step=f"s-{number}")
+        return shot.commit
+
+    async def run() -> list[Commit]:
+        return await asyncio.gather(*map(one, range(6)))
+
+    made = asyncio.run(run())
+    refs = {ref: commit for ref, commit in scene.refs().items() if ref.startswith("refs/loopwright/")}
+    assert sorted(refs) == [f"refs/loopwright/l-1/a{suffix}" for suffix in ("", "+2", "+3", "+4", "+5", "+6")]
+    assert sorted(refs.values()) == sorted(made)
+
+
+def test_loops_of_one_repository_do_not_meet(repo: Repository) -> None:
+    scene = Scene(repo)
+    base = scene.base
+
+    async def loop(name: LoopId) -> None:
+        workspace = scene.workspace
+        folder = await workspace.prepare(name, name, base, "s-1")
+        (folder / "README.md").write_text(f"{name}\n")
+        shot = await workspace.snapshot(name, name, "a", parent=base, base=base, step="s-1")
+        await workspace.land(name, f"loop/{name}", shot.commit, base=base, message="m", step="land")
+
+    async def run() -> None:
+        await asyncio.gather(*(loop(LoopId(f"l-{number}")) for number in range(4)))
+
+    asyncio.run(run())
+    assert [repo.git("show", f"loop/l-{number}:README.md") for number in range(4)] == [f"l-{n}" for n in range(4)]
+
+
+def test_a_cancelled_caller_waits_for_the_end_of_the_work() -> None:
+    done: list[str] = []
+
+    async def run() -> None:
+        started = asyncio.Event()
+        loop = asyncio.get_running_loop()
+        go_on = asyncio.Event()
+
+        def work() -> None:
+            loop.call_soon_threadsafe(started.set)
+            asyncio.run_coroutine_threadsafe(go_on.wait(), loop).result()
+            done.append("work")
+
+        task = asyncio.create_task(uninterrupted(work))
+        await started.wait()
+        task.cancel()
+        await asyncio.sleep(0)
+        go_on.set()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        assert done == ["work"]
+
+    asyncio.run(run())
+
+
+DIES_AT_THE_NTH_GIT = """\
+#!{python}
+import os, signal, sys
+count = open({count!r}, "a+")
+count.write("x")
+count.flush()
+if count.tell() == {number}:
+    os.kill(os.getppid(), signal.SIGKILL)
+    if {early}:
+        os.kill(os.getpid(), signal.SIGKILL)
+os.execv({git!r}, [{git!r}, *sys.argv[1:]])
+"""
+ONE_ATTEMPT = """\
+import asyncio, os, sys
+from pathlib import Path
+from loopwright.adapters.workspace.workspace import GitWorkspace
+from loopwright.kernel.model import Commit, LoopId
+
+async def main(root, base):
+    workspace, loop, base = GitWorkspace(Path(root), env=os.environ), LoopId("l-1"), Commit(base)
+    folder = await workspace.prepare(loop, "l-1-work", base, "s-1")
+    (folder / "README.md").write_text("changed")
+    shot = await workspace.snapshot(loop, "l-1-work", "a", parent=base, base=base, step="s-1")
+    await workspace.land(loop, "loop/l-1", shot.commit, base=base, message="Do it", step="land")
+
+asyncio.run(main(*sys.argv[1:]))
+"""
+
+
+def attempt(repo: Repository, base: str, path: str) -> int:
+    return subprocess.run(
+        [sys.executable, "-c", ONE_ATTEMPT, str(repo.path), base],
+        env={**os.environ, "PATH": path, "PYTHONPATH": os.pathsep.join(sys.path)},
+        check=False,
+    ).returncode
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("early", [True, False])
+def test_killed_at_any_git_the_same_calls_again_come_to_the_same_end(
+    repo: Repository,
+    tmp_path: Path,
+    early: bool,  # noqa: FBT001
+) -> None:
+    base = repo.git("rev-parse", "HEAD")
+    path = os.environ["PATH"]
+    real = next(Path(folder, "git") for folder in path.split(os.pathsep) if Path(folder, "git").exists())
+    killed = 0
+    for number in range(1, 60):
+        program, count = tmp_path / f"bin-{number}" / "git", tmp_path / f"count-{number}"
+        program.parent.mkdir()
+        program.write_text(
+            DIES_AT_THE_NTH_GIT.format(
+                python=sys.executable, count=str(count), number=number, early=early, git=str(real)
+            )
+        )
+        program.chmod(0o755)
+        repo.git("update-ref", "-d", "refs/heads/loop/l-1")
+        for ref in repo.git("for-each-ref", "--format=%(refname)", "refs/loopwright").split():
+            repo.git("update-ref", "-d", ref)
+        ended = attempt(repo, base, f"{program.parent}{os.pathsep}{path}")
+        killed += ended == -signal.SIGKILL
+        assert attempt(repo, base, path) == 0
+        assert repo.git("show", "loop/l-1:README.md") == "changed"
+        assert repo.git("rev-list", "--count", f"{base}..loop/l-1") == "1"
+        assert repo.git("fsck", "--strict", "--no-dangling") == ""
+        if ended == 0:
+            break
+    assert killed >= 10
+    scene = Scene(repo)
+    assert scene.snapshot("a").commit == scene.refs()["refs/loopwright/l-1/a"]
+    assert NAME in {folder.name for folder in (repo.path / ".worktrees").iterdir()}

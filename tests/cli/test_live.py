@@ -1,0 +1,113 @@
+import io
+from collections.abc import Callable
+
+from rich.console import Console
+
+from loopwright.cli.live import LiveView, elapsed
+from loopwright.engine.world import Seen
+from loopwright.kernel.events import (
+    AgentReported,
+    Answered,
+    Checkpointed,
+    ChecksReported,
+    Ended,
+    Logged,
+    Paused,
+    Started,
+)
+from loopwright.kernel.model import (
+    AgentReport,
+    CheckResult,
+    Commit,
+    Ending,
+    Finding,
+    Key,
+    LoopId,
+    Outcome,
+    Severity,
+    Tree,
+    Verdict,
+)
+from loopwright.loops.feedback.machine import stand
+from loopwright.loops.feedback.state import FeedbackParams, start
+from loopwright.ports.agent import Update
+from loopwright.ports.store import LoopRow
+
+Golden = Callable[[str, str], None]
+LOOP = LoopId("make-it-good-1")
+STATE = start(FeedbackParams(task="Make it good", base=Commit("b1")))
+WRONG = tuple(Finding(severity=Severity.HIGH, issue=f"wrong {n} \x1b[8m", file="a.py", line=n) for n in range(1, 6))
+ROW = LoopRow(
+    id=LOOP,
+    kind="feedback",
+    params="{}",
+    parent=None,
+    status="running",
+    seq=1,
+    fence=1,
+    created=0.0,
+    updated=0.0,
+    budget=25.0,
+    spent=1.5,
+    reserved=0.5,
+)
+
+
+def drawn(*events: Logged | Update) -> tuple[str, str]:
+    """What scrolled by, and what the last lines show."""
+    screen = io.StringIO()
+    console = Console(file=screen, width=100, color_system=None, force_terminal=False)
+    view = LiveView(lambda seen: stand(seen.state), lambda: 0.0, console)
+    view.money(ROW)
+    for number, event in enumerate(events):
+        if isinstance(event, Update):
+            view.progressed(event)
+        else:
+            view.recorded(Seen(loop=LOOP, kind="feedback", state=STATE, event=event, seq=number, status="running"))
+    below = io.StringIO()
+    Console(file=below, width=100, color_system=None).print(view.render())
+    return screen.getvalue(), below.getvalue()
+
+
+def test_the_last_lines_show_the_step_its_iteration_cost_and_output() -> None:
+    started = Started(key=Key("implement-1.1"), action="RunAgent", what="developer")
+    said = Update(loop=LOOP, key=started.key, text="compiling\x1b]52;c;evil\x07")
+    scrolled, below = drawn(started, said)
+    assert scrolled == ""
+    lines = [line.rstrip() for line in below.splitlines()]
+    assert lines[0][2:] == "iteration 1/5 · developer is working · 0:00 · 1.50 (+0.50 reserved) of 25.00 USD"
+    assert lines[1] == "  │ compiling\\x1b]52;c;evil\\x07"
+
+
+def test_a_step_that_ended_is_told_and_no_longer_shown(golden: Golden) -> None:
+    review = AgentReported(key=Key("review-1.1"), report=AgentReport(verdict=Verdict.FAIL, findings=WRONG))
+    check = CheckResult(name="test", passed=False, failures=WRONG[:1], tests=3)
+    scrolled, below = drawn(
+        Started(key=Key("implement-1.1"), action="RunAgent", what="developer"),
+        AgentReported(key=Key("implement-1.1"), report=AgentReport(summary="done \x1b[2J")),
+        Started(key=Key("checkpoint-1"), action="Checkpoint"),
+        Checkpointed(key=Key("checkpoint-1"), commit=Commit("c1"), tree=Tree("t1"), files=1),
+        Started(key=Key("gate-protected-1"), action="AwaitGate", what="protected", why="a test was changed"),
+        review,
+        ChecksReported(key=Key("checks-1.1"), tree=Tree("t1"), results=(check,)),
+        Answered(key=Key("escalation-1"), choice="continue", by="ann"),
+        Paused(reason="budget", detail="spent"),
+        Ended(outcome=Outcome(ending=Ending.VERIFIED, attempts=1)),
+    )
+    assert below.strip() == ""
+    assert "\x1b" not in scrolled
+    golden("cli/live.txt", "\n".join(line.rstrip() for line in scrolled.splitlines()) + "\n")
+
+
+def test_the_view_steps_aside_and_comes_back() -> None:
+    screen = io.StringIO()
+    view = LiveView(lambda seen: stand(seen.state), lambda: 0.0, Console(file=screen, force_terminal=True))
+    with view:
+        with view.aside():
+            shown = len(screen.getvalue())
+            view.console.file.write("> ")
+        assert len(screen.getvalue()) > shown
+
+
+def test_time_as_people_read_it() -> None:
+    assert [elapsed(seconds) for seconds in (0, 61.9, 3600 + 62)] == ["0:00", "1:01", "1:01:02"]

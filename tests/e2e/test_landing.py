@@ -1,0 +1,121 @@
+"""Where a verified result lands: on a branch of its own, and with `--merge` where nothing of the person's is in the way."""
+
+from pathlib import Path
+
+from tests.e2e.scene import ADD, PASSES, Scene, ready
+
+IDENTITY = ("-c", "user.name=Test Person", "-c", "user.email=person@example.com")
+
+
+def meanwhile(*actions: str) -> str:
+    """A reviewer who passes everything; while it works the person does something in their repository."""
+    git = f"def git(*words):\n    subprocess.run(['git', '-C', str(root), *{IDENTITY!r}, *words], check=True)\n"
+    return git + "".join(f"{action}\n" for action in actions) + PASSES
+
+
+def committed(path: str, text: str) -> tuple[str, str]:
+    return f"(root / {path!r}).write_text({text!r})", "git('add', '-A'); git('commit', '-qm', 'By the person')"
+
+
+def left(scene: Scene, *why: str) -> dict[str, object]:
+    """It was verified and left on its branch; the note says why and gives the one command."""
+    before = scene.repo.git("rev-parse", "main")
+    said: dict[str, object] = scene.feedback("--merge")
+    assert (said["outcome"], said["merged_into"], said["branch"]) == ("verified", "", f"loop/{said['loop']}")
+    for words in why:
+        assert words in str(said["note"])
+    assert scene.file_at(str(said["branch"]), "calc.py") == ADD.rstrip()
+    history = scene.repo.git("rev-list", "main").splitlines()
+    assert before in history
+    assert said["commit"] not in history
+    return said
+
+
+def test_without_merge_it_stands_on_a_branch_of_its_own(tmp_path: Path) -> None:
+    scene = ready(tmp_path)
+    before = scene.person()
+    said = scene.loop("feedback", "Add add()", "--unattended")
+    loop = scene.row().id
+    assert scene.file_at(f"loop/{loop}", "calc.py") == ADD.rstrip()
+    assert scene.person() == before
+    assert f"loop/{loop}" in said.out
+    assert f"git merge loop/{loop}" in said.out
+
+
+def test_a_checked_out_and_clean_target_is_forwarded_with_its_files(tmp_path: Path) -> None:
+    scene = ready(tmp_path)
+    said = scene.feedback("--merge")
+    assert (said["merged_into"], scene.repo.git("rev-parse", "HEAD")) == ("main", said["commit"])
+    assert (scene.root / "calc.py").read_text() == ADD
+    assert scene.repo.git("status", "--porcelain") == ""
+
+
+def test_a_target_that_is_not_checked_out_is_moved_alone(tmp_path: Path) -> None:
+    scene = ready(tmp_path, reviewer=meanwhile("git('switch', '-qc', 'other')"))
+    files = scene.files()
+    said = scene.feedback("--merge")
+    assert (said["merged_into"], scene.repo.git("rev-parse", "main")) == ("main", said["commit"])
+    assert scene.repo.git("symbolic-ref", "HEAD") == "refs/heads/other"
+    assert (scene.files(), scene.repo.git("status", "--porcelain")) == (files, "")
+
+
+def test_a_dirty_target_is_left_alone(tmp_path: Path) -> None:
+    scene = ready(tmp_path, reviewer=meanwhile("(root / 'README.md').write_text('half written')"))
+    said = left(scene, "changes of your own", f"git -C {scene.root} merge")
+    assert (scene.root / "README.md").read_text() == "half written"
+    assert scene.repo.git("status", "--porcelain") == " M README.md"
+    command = str(said["note"]).split("`")[1].split()
+    scene.repo.git("stash", "-q")
+    scene.repo.git(*command[1:])  # the one command takes the result
+    assert (scene.root / "calc.py").read_text() == ADD
+
+
+def test_a_target_that_moved_on_is_merged_and_the_merged_tree_is_what_was_verified(tmp_path: Path) -> None:
+    scene = ready(tmp_path, reviewer=meanwhile(*committed("other.py", "")))
+    said = scene.feedback("--merge")
+    assert (said["outcome"], said["merged_into"]) == ("verified", "main")
+    assert len(scene.repo.git("rev-list", "--parents", "-1", "main").split()) == 3
+    assert {"calc.py", "other.py"} <= scene.files().keys()
+    assert (scene.root / "calc.py").read_text() == ADD
+    receipts = scene.loop("receipts", "--json").json["receipts"]
+    assert scene.repo.git("rev-parse", "main^{tree}") in [receipt["tree"] for receipt in receipts]
+
+
+def test_a_target_that_moved_on_is_left_alone_when_the_merged_tree_fails(tmp_path: Path) -> None:
+    more = "import unittest\nfrom calc import add\nclass More(unittest.TestCase):\n    def test_more(self):\n        self.assertEqual(add(1, 1), 3)\n"
+    scene = ready(tmp_path, reviewer=meanwhile(*committed("tests/test_more.py", more)))
+    left(scene, "merged with it these fail: test")
+
+
+def test_a_conflict_is_left_alone(tmp_path: Path) -> None:
+    scene = ready(tmp_path, reviewer=meanwhile(*committed("calc.py", "def add(*all):\n    return sum(all)\n")))
+    left(scene, "both sides changed calc.py")
+    assert scene.repo.git("status", "--porcelain") == ""
+
+
+def test_a_branch_named_loop_makes_it_another_folder_of_branches(tmp_path: Path) -> None:
+    scene = ready(tmp_path)
+    scene.repo.git("branch", "loop")
+    said = scene.feedback()
+    assert said["branch"] == f"loopwright/{said['loop']}"
+    assert scene.file_at(said["branch"], "calc.py") == ADD.rstrip()
+
+
+def test_a_detached_head_is_fine_without_merge(tmp_path: Path) -> None:
+    scene = ready(tmp_path)
+    scene.repo.git("checkout", "-q", "--detach")
+    assert "detached" in scene.feedback("--merge", code=2)["error"]
+    said = scene.feedback()
+    assert (said["outcome"], said["branch"]) == ("verified", f"loop/{said['loop']}")
+
+
+def test_a_linked_worktree_of_the_person_is_a_place_to_work_in(tmp_path: Path) -> None:
+    main = ready(tmp_path)
+    scene = Scene(type(main.repo)(tmp_path / "linked"), main.notes)
+    main.repo.git("worktree", "add", "-qb", "linked", str(scene.root))
+    before = main.files()
+    said = scene.feedback("--merge")
+    assert (said["outcome"], said["merged_into"]) == ("verified", "linked")
+    assert ((scene.root / "calc.py").read_text(), scene.repo.git("status", "--porcelain")) == (ADD, "")
+    assert (main.files(), main.repo.git("status", "--porcelain")) == (before, "")
+    assert main.repo.git("rev-parse", "linked") == said["commit"]
