@@ -27,7 +27,7 @@ from loopwright.adapters.workspace.workspace import GitWorkspace
 from loopwright.config.reading import load_settings
 from loopwright.config.settings import Settings
 from loopwright.engine.journal import Folded, folded
-from loopwright.engine.world import AnyLoop, Observer, Spending, World
+from loopwright.engine.world import AnyLoop, Observer, Spending, World, known_loop
 from loopwright.errors import ConfigError, UsageError
 from loopwright.kernel.actions import Action
 from loopwright.kernel.codec import encode
@@ -120,7 +120,7 @@ def settings_of(project: Project) -> Settings:
 
 async def view(project: Project, loop: LoopId) -> View:
     loaded = await project.store.load(loop)
-    machine = LOOPS[loaded.row.kind]
+    machine = known_loop(LOOPS, loaded.row.kind)
     return View(
         row=loaded.row,
         now=folded(machine, loaded),
@@ -288,4 +288,3 @@ async def build_world(
         scratchpad=lambda each: scratchpad_file(root, each),
         slots=asyncio.Semaphore(settings.limits.parallel),
     )
-

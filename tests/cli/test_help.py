@@ -2,18 +2,21 @@ import subprocess
 import sys
 from collections.abc import Callable
 from importlib import import_module
+from pathlib import Path
 
 import click
 import pytest
 
+from loopwright import __version__
 from loopwright.cli.main import COMMANDS, commands
+from tests.cli.projects import loop, program
 
 Golden = Callable[[str, str], None]
 
 
 def help_of(*words: str) -> str:
     """What `--help` prints, at a width that does not depend on the terminal."""
-    context = click.Context(commands(words), info_name="loop", terminal_width=100)
+    context = commands(words).make_context("loop", [], resilient_parsing=True, terminal_width=100)
     if not words:
         return context.get_help() + "\n"
     command: click.Command = context.command.get_command(context, words[0])  # type: ignore[attr-defined]
@@ -59,3 +62,18 @@ def test_a_pipe_never_loads_the_drawing_library() -> None:
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines()[-1] == "False"
+
+
+def test_a_shell_completes_commands_and_their_options(tmp_path: Path) -> None:
+    def completed(*words: str) -> list[str]:
+        line = {"_LOOP_COMPLETE": "bash_complete", "COMP_WORDS": " ".join(words), "COMP_CWORD": str(len(words) - 1)}
+        return [found.split(",")[1] for found in program(tmp_path, **line).out.splitlines()]
+
+    assert completed("loop", "re") == ["receipts", "rehearse", "reject", "render", "resume"]
+    assert completed("loop", "cancel", "--cl") == ["--cleanup"]
+
+
+def test_without_a_command_the_help_is_shown(tmp_path: Path) -> None:
+    done = loop(tmp_path)
+    assert (done.code, done.out) == (0, loop(tmp_path, "--help").out)
+    assert loop(tmp_path, "--version").out == f"loop, version {__version__}\n"

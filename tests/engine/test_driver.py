@@ -10,7 +10,7 @@ import pytest
 from loopwright.engine.driver import drive
 from loopwright.engine.hearing import hear
 from loopwright.engine.journal import folded, read_event
-from loopwright.errors import AlreadyRunning, Forbidden
+from loopwright.errors import AlreadyRunning, EngineError, Forbidden
 from loopwright.kernel.actions import ForPeople
 from loopwright.kernel.codec import encode
 from loopwright.kernel.events import (
@@ -292,5 +292,29 @@ def test_said_things_survive_as_json_in_the_inbox() -> None:
         assert halt.outcome.ending is Ending.CANCELLED
         assert fakes.runs == []
         assert await fakes.store.inbox(LOOP) == ()
+
+    asyncio.run(story())
+
+
+def test_what_cannot_be_read_in_the_inbox_is_refused_and_the_work_goes_on() -> None:
+    async def story() -> None:
+        fakes = Fakes()
+        await fakes.create()
+        await fakes.store.post(LOOP, "Answered", '{"surprise": true}')
+        await fakes.store.post(LOOP, "Shouted", "{}")
+        halt = await fakes.drive()
+        assert halt.why == "ended"
+        refused = [event for event in await logged(fakes) if isinstance(event, Refused)]
+        assert [event.what for event in refused] == ["Answered", "Shouted"]
+
+    asyncio.run(story())
+
+
+def test_a_loop_of_an_unknown_kind_is_an_error_in_one_sentence() -> None:
+    async def story() -> None:
+        fakes = Fakes()
+        await fakes.create_loop("dance", "{}")
+        with pytest.raises(EngineError, match="knows no 'dance' loops"):
+            await fakes.drive()
 
     asyncio.run(story())

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from loopwright.kernel.gates import evidence, matches, protected_changes
+from loopwright.kernel.gates import evidence, is_check_configuration, matches, protected_changes
 from loopwright.kernel.model import Change
 
 PATHS = st.text(alphabet=st.characters(exclude_characters="\0", codec="utf-8"), min_size=1)
@@ -139,3 +139,17 @@ def test_evidence_is_the_same_for_the_same_changes_only(one: list[Change], other
 @given(CHANGES)
 def test_evidence_fits_into_a_key(changes: list[Change]) -> None:
     assert len(evidence(tuple(changes))) in (0, 24)
+
+
+@pytest.mark.parametrize("path", ["conftest.py", "tests/conftest.py", "pytest.ini", "web/jest.config.ts", "loop.toml"])
+@pytest.mark.parametrize("how", ["added", "changed", "removed"])
+def test_how_checks_run_is_guarded_whatever_the_patterns_say(
+    path: str, how: Literal["added", "changed", "removed"]
+) -> None:
+    change = Change(path=path, how=how, blob="1")
+    assert protected_changes((change, Change(path="a.py", how=how)), ()) == (change,)
+
+
+@pytest.mark.parametrize("path", ["src/conftest_reader.py", "docs/pytest.ini.md", "jest.py", "configuration.py"])
+def test_what_only_looks_like_check_configuration_is_free(path: str) -> None:
+    assert not is_check_configuration(path)

@@ -207,6 +207,25 @@ def test_what_is_verified_is_merged_if_the_plan_says_so() -> None:
     plan = replace(params(), target="refs/heads/main", merge=True, branch="feature")
     land = wanted(play(FEEDBACK.start(plan), *ALL_PASSES), Integrate)
     assert (land.target, land.branch, land.verified) == ("refs/heads/main", "feature", True)
+    left = FEEDBACK.start(replace(params(), target="refs/heads/main"))
+    assert wanted(play(left, *ALL_PASSES), Integrate).target == ""
+
+
+def test_what_is_verified_has_nothing_left_to_tell() -> None:
+    assert outcome(play(loop(), DONE, saved(), passes(MINOR), *ALL_PASSES[-1:], LANDED)).findings == ()
+
+
+def test_what_was_verified_last_lands_though_an_earlier_attempt_had_fewer_remarks() -> None:
+    state = play(loop(), DONE, saved("c1"), *ALL_PASSES[2:], replace(REFUSED, findings=()), says("continue"))
+    state = play(state, DONE, saved("c2"), passes(MINOR), ALL_PASSES[-1])
+    assert wanted(state, Integrate).commit == "c2"
+
+
+def test_an_attempt_that_passed_but_could_not_be_landed_is_the_best_to_accept() -> None:
+    refused = replace(REFUSED, findings=(FAILURE, ANOTHER))
+    state = play(loop(max_feedback_iterations=1), DONE, saved("c1"), *ALL_PASSES[2:], refused)
+    state = play(state, says("continue", count=1), DONE, saved("c2"), passes(), red(FAILURE), says("accept"))
+    assert wanted(state, Integrate).commit == "c1"
 
 
 def test_a_refused_landing_asks_a_person_and_continue_opens_the_next_iteration() -> None:

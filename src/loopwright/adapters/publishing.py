@@ -12,8 +12,8 @@ from loopwright.adapters.files import ignore_all, write_whole
 from loopwright.engine.journal import folded, read_event
 from loopwright.engine.world import AnyLoop, Seen
 from loopwright.kernel.events import Answered, Ended
-from loopwright.kernel.model import Ending, LoopId
-from loopwright.loops.feedback.state import Feedback
+from loopwright.kernel.model import Cleanup, Ending, LoopId
+from loopwright.loops.feedback.state import Feedback, Phase
 from loopwright.ports.agent import Update
 from loopwright.ports.store import Store
 from loopwright.projections import debt, progress, scratchpad
@@ -61,6 +61,8 @@ class Publisher:
             ignore_all(self._root / name)
         if not isinstance(seen.state, Feedback):
             return
+        if seen.state.cancel is Cleanup.FULL and seen.state.phase is Phase.DONE:
+            return  # what a person had removed stays so, unless they ask with `loop render`
         self.feedback(seen.loop, seen.state, seen.status)
         if isinstance(seen.event, Answered):
             self._accepted_by = seen.event.by

@@ -43,6 +43,20 @@ def hold(path: str, me: Owner, patience: float) -> int:
     return lock
 
 
+def wait_until_free(path: str, patience: float = 15.0) -> None:
+    """Before files are put right: whatever a dead controller left running in the workspace is gone."""
+    lock = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
+    limit = time.monotonic() + patience
+    try:
+        while not _locked(lock):
+            if time.monotonic() > limit:
+                _sweep(_owner(lock))
+            time.sleep(0.01)
+        _sweep(_owner(lock))
+    finally:
+        os.close(lock)
+
+
 def _locked(lock: int) -> bool:
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)

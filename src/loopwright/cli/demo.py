@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -39,7 +40,7 @@ What you saw
 What is on {branch} now
 {log}
 
-Look around
+Look around{program}
   cd {folder}
   loop log            every event, one line each       loop receipts       what was verified, on which tree
   loop gates --all    the gate that was opened         loop explain        counters, rules, findings
@@ -92,7 +93,13 @@ def _tell(project: Project, here: Here, result: Driven) -> None:
     pad = f".loop/feedback/{result.view.row.id}/feedback-scratchpad.md"
     shown = "\n".join(f"  {line}".rstrip() for line in log.splitlines() if line.strip())
     put("")
-    put(_EXPLANATION.format(folder=project.root, branch=BRANCH, log=shown, pad=pad))
+    put(_EXPLANATION.format(folder=project.root, branch=BRANCH, log=shown, pad=pad, program=_program()))
+
+
+def _program() -> str:
+    """Where `loop` is, for those who ran it from a checkout and do not have it on their PATH."""
+    called = Path(sys.argv[0])
+    return f" (loop is {called.absolute()})" if called.name == "loop" else ""
 
 
 def _indented(text: str) -> str:

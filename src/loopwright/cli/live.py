@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Self
 
@@ -87,7 +87,8 @@ class LiveView:
 
     def __exit__(self, *_: object) -> None:
         if self._live is not None:
-            self._live.stop()
+            with suppress(OSError):
+                self._live.stop()
             self._live = None
 
     @contextmanager
@@ -109,10 +110,14 @@ class LiveView:
                 self._steps[event.key] = _Step(text=text, began=time.monotonic())
         else:
             self._steps.pop(getattr(event, "key", Key("")), None)
+        with suppress(OSError):  # a terminal that went away must not stop the work
+            self._scroll(seen)
+
+    def _scroll(self, seen: Seen) -> None:
         # What was started is told by the spinner and a question by the prompt; a gate may stay open beside the work.
-        if not isinstance(event, Started) or event.action == "AwaitGate":
+        if not isinstance(seen.event, Started) or seen.event.action == "AwaitGate":
             self.console.print(Text(event_line(seen, self.now()), style=_style(seen)), soft_wrap=True)
-        for line in details(event):
+        for line in details(seen.event):
             self.console.print(Text(line, style="red"), no_wrap=True, overflow="ellipsis")
 
     def progressed(self, update: Update) -> None:

@@ -71,7 +71,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     words = sys.argv[1:] if argv is None else list(argv)
     here = Here.of_process(os.environ)
     try:
-        code = run(words, here)
+        code = run(words, here) if here.cwd.is_dir() else _failed(words, f"{here.cwd} is gone; change to a folder", 2)
         sys.stdout.flush()
     except BrokenPipeError:
         hush()

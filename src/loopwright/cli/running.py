@@ -37,7 +37,7 @@ async def _guarded(work: Coroutine[Any, Any, T]) -> T | Interrupted:
     def stop(number: int) -> None:
         if not heard:
             heard.append(number)
-            note("\nstopping: ending the running step …")
+            note("\nstopping …")
             task.cancel()
 
     loop = asyncio.get_running_loop()

@@ -14,10 +14,10 @@ from typing import get_args
 from loopwright.engine.journal import Journal
 from loopwright.engine.nesting import child_outcome, ready_child
 from loopwright.engine.performing import agent_run, perform
-from loopwright.engine.world import Halt, Seen, World
+from loopwright.engine.world import Halt, Seen, World, known_loop
 from loopwright.errors import InvalidTransition, OverBudget, Suspended
 from loopwright.kernel.actions import Action, Ask, AwaitGate, ForPeople, RunAgent, RunLoop, Stop
-from loopwright.kernel.codec import decode, encode
+from loopwright.kernel.codec import DecodeError, decode, encode
 from loopwright.kernel.events import (
     AgentFailed,
     AgentReported,
@@ -44,7 +44,7 @@ async def drive(world: World, loop_id: LoopId) -> Halt:
     fence = await world.store.claim(loop_id, world.who)
     try:
         loaded = await world.store.load(loop_id)
-        journal = Journal(world.store, world.loops[loaded.row.kind], loaded, fence)
+        journal = Journal(world.store, known_loop(world.loops, loaded.row.kind), loaded, fence)
         return await _Driver(world, journal).run()
     finally:
         await world.store.release(loop_id, fence)
@@ -191,7 +191,12 @@ class _Driver:
             return
         self._version = version
         for item in await self._world.store.inbox(self._journal.id):
-            await self._hear(decode(_SAID[item.kind], item.data), taken=(item.id,))
+            try:
+                said: Said = decode(_SAID[item.kind], item.data)
+            except (DecodeError, KeyError) as error:
+                await self._record(Refused(what=item.kind, why=f"it cannot be read: {error}"), taken=(item.id,))
+            else:
+                await self._hear(said, taken=(item.id,))
 
     async def _hear(self, said: Said, *, taken: tuple[int, ...] = ()) -> None:
         try:

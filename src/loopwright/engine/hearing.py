@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from loopwright.engine.journal import Journal
-from loopwright.engine.world import AnyLoop, Observer, Seen
+from loopwright.engine.world import AnyLoop, Observer, Seen, known_loop
 from loopwright.errors import AlreadyRunning, Forbidden, InvalidTransition
 from loopwright.kernel.codec import encode
 from loopwright.kernel.events import Logged, Refused, Said
@@ -25,7 +25,7 @@ async def hear(store: Store, loops: Mapping[str, AnyLoop], loop_id: LoopId, said
         return False
     try:
         loaded = await store.load(loop_id)
-        journal = Journal(store, loops[loaded.row.kind], loaded, fence)
+        journal = Journal(store, known_loop(loops, loaded.row.kind), loaded, fence)
         if journal.outcome is not None:
             raise Forbidden(f"loop {loop_id} has ended ({journal.outcome.ending}); start a new one")
         await _record(journal, said, observer)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, Protocol
 
+from loopwright.errors import EngineError
 from loopwright.kernel.actions import ForPeople
 from loopwright.kernel.events import Logged
 from loopwright.kernel.machine import Loop
@@ -20,6 +21,13 @@ from loopwright.ports.store import Status, Store
 from loopwright.ports.workspace import Workspace
 
 AnyLoop = Loop[Any, Any]
+
+
+def known_loop(loops: Mapping[str, AnyLoop], kind: str) -> AnyLoop:
+    """The machine of that kind, or the sentence that says this version has none."""
+    if kind not in loops:
+        raise EngineError(f"this version knows no {kind!r} loops, only {', '.join(loops)}; upgrade to go on with it")
+    return loops[kind]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

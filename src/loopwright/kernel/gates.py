@@ -11,9 +11,38 @@ from loopwright.kernel.model import Change
 PROTECTED = "protected"
 
 
+# Files that say nothing but how checks run, in whatever folder they lie.
+_CHECK_CONFIGURATION = frozenset(
+    {
+        *("conftest.py", "pytest.ini", "tox.ini", ".coveragerc", ".flake8", "mypy.ini", ".mypy.ini", "noxfile.py"),
+        *("ruff.toml", ".ruff.toml", ".pre-commit-config.yaml", "loop.toml", "clippy.toml", "pyrightconfig.json"),
+        *(".golangci.yml", ".golangci.yaml", "codecov.yml", ".codecov.yml", ".eslintignore"),
+    }
+)
+_CHECK_CONFIGURATION_STEMS = (
+    *("jest.config", "vitest.config", "vite.config", "karma.conf", ".eslintrc", "eslint.config", ".mocharc"),
+    "playwright.config",
+)
+
+
+def is_check_configuration(path: str) -> bool:
+    name = path.rpartition("/")[2]
+    return name in _CHECK_CONFIGURATION or name.startswith(_CHECK_CONFIGURATION_STEMS)
+
+
 def protected_changes(changes: tuple[Change, ...], patterns: tuple[str, ...]) -> tuple[Change, ...]:
-    """Changed or removed paths under a protected pattern. Added ones are welcome: a new test is no threat."""
-    return tuple(c for c in changes if c.how != "added" and any(matches(c.path, p) for p in patterns))
+    """What runs as it is in the base until a person approves: changed or removed paths under a protected pattern,
+    and every change to how checks run.
+
+    A new file under a pattern is welcome, since a new test is no threat; a new `conftest.py` is one.
+    """
+    return tuple(change for change in changes if _is_guarded(change, patterns))
+
+
+def _is_guarded(change: Change, patterns: tuple[str, ...]) -> bool:
+    if is_check_configuration(change.path):
+        return True
+    return change.how != "added" and any(matches(change.path, pattern) for pattern in patterns)
 
 
 def evidence(changes: tuple[Change, ...]) -> str:

@@ -39,6 +39,9 @@ class LaidFolder:
     folder: Path
     tree: Tree
 
+    async def restore(self) -> None:
+        """Plain checkouts are for tests of what runs in them; the real ones have this tested."""
+
 
 @dataclass(slots=True)
 class PlainCheckouts:
@@ -82,6 +85,8 @@ class PlainCheckouts:
         git("read-tree", commit)
         held = git("ls-tree", "-r", overlay_from_base, "--", *(change.path for change in guarded))
         git("update-index", "--index-info", stdin=held)
+        for added in (change.path for change in guarded if change.how == "added"):
+            git("update-index", "--force-remove", added)
         return Tree(git("write-tree").strip())
 
     def _unpack(self, tree: Tree, folder: Path) -> None:

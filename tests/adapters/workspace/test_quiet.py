@@ -50,7 +50,6 @@ def test_what_a_dead_supervisor_left_is_ended_first(repo: Repository) -> None:
         assert orphan.stdout.readline() == b"up\n"
         scene.snapshot()
         assert orphan.wait() == -9
-    assert lock_of(repo.path, folder).read_bytes() == b""
 
 
 def test_a_lock_file_with_rubbish_in_it_is_no_obstacle(repo: Repository) -> None:

@@ -139,6 +139,32 @@ def test_checkouts_that_are_open_at_once_share_nothing(based: tuple[Repository, 
     assert asyncio.run(run()) == ["base\n", "changed\n"]
 
 
+def test_new_configuration_of_checks_runs_only_when_approved(based: tuple[Repository, str]) -> None:
+    repo, base = based
+    repo.write("tests/conftest.py", "collect_ignore = ['test_a.py']\n")
+    commit = repo.commit("Steer")
+    assert "tests/conftest.py" not in look(checkouts(repo), commit, base)[0]
+    changes = asyncio.run(GitObjects(repo.path, env=os.environ).changes(Commit(base), Commit(commit)))
+    assert "tests/conftest.py" in look(checkouts(repo), commit, base, (evidence(changes),))[0]
+
+
+def test_between_two_commands_the_tree_is_put_back_and_what_setup_made_stays(based: tuple[Repository, str]) -> None:
+    repo, base = based
+    made = "import pathlib; pathlib.Path('.venv').mkdir(); pathlib.Path('.venv/conftest.py').write_text('made')"
+    pool = checkouts(repo, Preparation(setup=((sys.executable, "-c", made),)))
+
+    async def run() -> dict[str, str]:
+        async with pool.lay(Commit(base), overlay_from_base=Commit(base), protected=(), approved=()) as laid:
+            for name in ("tests/test_a.py", "conftest.py", "artifact.bin"):
+                (laid.folder / name).write_text("by a command\n")
+            await laid.restore()
+            return files_in(laid.folder)
+
+    files = asyncio.run(run())
+    assert (files["tests/test_a.py"], files["artifact.bin"]) == ("base\n", "by a command\n")
+    assert [name for name in files if name.endswith("conftest.py")] == [".venv/conftest.py"]
+
+
 def counting_setup(repo: Repository) -> tuple[Preparation, Path]:
     """Makes a tool in the folder and leaves a line outside for each run of it."""
     log = repo.path.parent / "setups.txt"
@@ -250,3 +276,39 @@ def test_files_are_read_out_of_a_commit(based: tuple[Repository, str]) -> None:
         ("tests/test_new.py", "added"),
     ]
     assert changes[2] == Change(path="tests/test_b.py", how="removed", blob="")
+
+
+def test_what_a_command_bent_or_planted_is_put_right_before_the_next_one(based: tuple[Repository, str]) -> None:
+    repo, base = based
+    commit = cheating(repo)
+
+    async def run() -> dict[str, str]:
+        args = {"overlay_from_base": Commit(base), "protected": PROTECTED, "approved": ()}
+        async with checkouts(repo).lay(Commit(commit), **args) as laid:  # type: ignore[arg-type]
+            (laid.folder / "tests" / "test_a.py").write_text("bent\n")
+            (laid.folder / "tests" / "conftest.py").write_text("planted\n")
+            (laid.folder / "src.py").unlink()
+            (laid.folder / "built.txt").write_text("artifact\n")
+            await laid.restore()
+            return files_in(laid.folder)
+
+    files = asyncio.run(run())
+    assert files == {
+        "README.md": "# Sample\n",
+        "built.txt": "artifact\n",
+        "src.py": "changed\n",
+        "tests/test_a.py": "base\n",
+        "tests/test_b.py": "base\n",
+        "tests/test_new.py": "new\n",
+    }
+
+
+def test_a_new_conftest_is_not_laid_until_a_person_approves_it(based: tuple[Repository, str]) -> None:
+    repo, base = based
+    repo.write("tests/conftest.py", "hooks\n")
+    commit = repo.commit("Add hooks")
+    files, _ = look(checkouts(repo), commit, base)
+    assert "tests/conftest.py" not in files
+    changes = asyncio.run(GitObjects(repo.path, env=os.environ).changes(Commit(base), Commit(commit)))
+    files, _ = look(checkouts(repo), commit, base, (evidence(protected_changes(changes, PROTECTED)),))
+    assert files["tests/conftest.py"] == "hooks\n"

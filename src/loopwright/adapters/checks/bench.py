@@ -6,7 +6,6 @@ import asyncio
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 
 from loopwright.adapters.checks.alone import alone
 from loopwright.adapters.checks.checkouts import Laid
@@ -26,7 +25,7 @@ class Bench:
     slots: asyncio.Semaphore
     stack: AsyncExitStack
     watch: StepWatch | None = None
-    _folder: Path | None = None
+    _laid: Laid | None = None
     _done: set[str] = field(default_factory=set)
     _reruns: dict[tuple[tuple[str, ...], int], Ran] = field(default_factory=dict)
 
@@ -46,10 +45,11 @@ class Bench:
         return held.outcome(test) if held.finished else None
 
     async def _start(self, spec: CheckSpec) -> Ran:
-        if self._folder is None:
-            laid = await self.stack.enter_async_context(self.lay())
-            self._folder = laid.folder
+        if self._laid is None:
+            self._laid = await self.stack.enter_async_context(self.lay())
+        else:
+            await self._laid.restore()  # what ran before was the candidate's code, and may have bent the tests
         async with self.slots:
-            ran = await self.starter.start(spec, self._folder, self.watch)
+            ran = await self.starter.start(spec, self._laid.folder, self.watch)
         self._done.add(spec.name)
         return ran

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import Protocol
@@ -19,6 +20,10 @@ class Laid(Protocol):
     @property
     def tree(self) -> Tree:
         """What lies there: the commit's tree with protected paths from the base."""
+
+    @property
+    def restore(self) -> Callable[[], Awaitable[None]]:
+        """Puts the tree's files back as they were laid, and removes what a command planted to steer the next one."""
 
 
 class Checkouts(Protocol):

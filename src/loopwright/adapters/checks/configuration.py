@@ -9,27 +9,11 @@ from collections.abc import Iterator
 from pathlib import PurePosixPath
 
 from loopwright.adapters.checks.shadowing import Sign
+from loopwright.kernel.gates import is_check_configuration
 from loopwright.kernel.model import Change, Severity
 
 _FOLDERS = (".github/", ".gitlab/", ".circleci/", ".buildkite/", ".ci/")
-_WHOLE = frozenset(
-    {
-        "conftest.py", "pytest.ini", "tox.ini", ".coveragerc", ".flake8", "mypy.ini", ".mypy.ini", "ruff.toml",
-        ".ruff.toml", "noxfile.py", ".pre-commit-config.yaml", ".gitlab-ci.yml", "Jenkinsfile", "azure-pipelines.yml",
-        "loop.toml", "clippy.toml", ".golangci.yml", ".golangci.yaml", "codecov.yml", ".codecov.yml",
-        "pyrightconfig.json", ".eslintignore",
-    }
-)  # fmt: skip
-_WHOLE_STEMS = (
-    "jest.config",
-    "vitest.config",
-    "vite.config",
-    "karma.conf",
-    ".eslintrc",
-    "eslint.config",
-    ".mocharc",
-    "playwright.config",
-)
+_FORGES = (".gitlab-ci.yml", "Jenkinsfile", "azure-pipelines.yml")
 _PARTLY = ("pyproject.toml", "setup.cfg", "package.json", "Makefile", "makefile", "GNUmakefile")
 _PYPROJECT_TOOLS = ("pytest", "coverage", "ruff", "mypy", "pyright", "flake8", "pylint", "tox", "hatch")
 _SETUP_SECTIONS = re.compile(
@@ -51,8 +35,7 @@ def is_configuration(path: str, commands: tuple[Command, ...]) -> bool:
 
 def _is_whole(path: str) -> bool:
     """Files that say nothing but how checks run."""
-    name = PurePosixPath(path).name
-    return path.startswith(_FOLDERS) or name in _WHOLE or name.startswith(_WHOLE_STEMS)
+    return path.startswith(_FOLDERS) or PurePosixPath(path).name in _FORGES or is_check_configuration(path)
 
 
 def configuration_changed(change: Change, before: str, after: str, commands: tuple[Command, ...]) -> Iterator[Sign]:

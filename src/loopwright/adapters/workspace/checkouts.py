@@ -45,11 +45,11 @@ def _make(ground: Ground, place: Place, hold: int, at: Commit) -> None:
 
 
 def _restore(ground: Ground, place: Place, hold: int, loop: LoopId, at: Commit, step: str) -> None:
-    tree = files_of(ground, place, hold, at)
-    if tree == ground.tree(at):
+    found = files_of(ground, place, hold, at, at)
+    if found is not None and not found.differences:
         return
-    if tree is not None:
-        keep_evidence(ground, loop, tree, at, step)
+    if found is not None:
+        keep_evidence(ground, loop, found.tree, at, step)
     ground.inside(place, hold).run("read-tree", "--reset", "-u", at)
 
 
@@ -64,7 +64,7 @@ def settle_prepared(ground: Ground, place: Place, at: Commit, digest: str) -> No
         git = ground.inside(place, hold)
         place.excludes.unlink(missing_ok=True)
         put(place.excludes, "".join(map(_exclude_line, _made(git))))
-        if record(ground, git, place, at) != ground.tree(at):
+        if record(ground, git, place, at, at).differences:
             git.run("read-tree", "--reset", "-u", at)
         write_repository(ground, place, at)
         put(place.notes / "prepared", digest)

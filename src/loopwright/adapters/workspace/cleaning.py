@@ -29,9 +29,9 @@ def _remove_workspaces(ground: Ground, loop: LoopId) -> None:
     for place, at in owned_by(ground, loop):
         if is_folder(place.folder) and not is_throw_away(place.folder):
             with locked(place.lock) as hold:
-                tree = files_of(ground, place, hold, at)
-            if tree is not None and tree != ground.tree(at):
-                keep_evidence(ground, loop, tree, at, "clean-up")
+                found = files_of(ground, place, hold, at, at)
+            if found is not None and found.differences:
+                keep_evidence(ground, loop, found.tree, at, "clean-up")
         drop(ground, place)
 
 
@@ -42,6 +42,7 @@ def _remove_branches(ground: Ground, loop: LoopId) -> None:
         tip = position(ground, ref)
         if tip is None or checked_out(ground, ref):
             continue
-        if tip not in {kept.commit for kept in kept_by(ground, loop)}:
-            keep(ground, loop, "landed", tip, numbered=True)
+        held = kept_by(ground, loop)
+        if tip not in {kept.commit for kept in held}:
+            keep(ground, loop, "landed", tip, held, numbered=True)
         ground.refs.run("update-ref", "-d", ref, tip)

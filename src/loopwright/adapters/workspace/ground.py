@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from loopwright.adapters.workspace.folders import own_folder, put, real_folder, remove
+from loopwright.adapters.workspace.folders import locked, own_folder, put, real_folder, remove
 from loopwright.adapters.workspace.git import OUR_EMAIL, OUR_NAME, Git, isolated_git, path_of, persons_git, readable
 from loopwright.errors import UsageError, VcsFailed
 from loopwright.kernel.model import Commit, Tree
@@ -124,6 +124,10 @@ class Ground:
         """Make the engine's git directory, or put it right: an agent without a sandbox can reach it."""
         own_folder(self.loop)
         own_folder(self.worktrees)
+        with locked(self.loop / "git.lock"):
+            self._put_right()
+
+    def _put_right(self) -> None:
         wanted = {
             "HEAD": "ref: refs/heads/none\n",
             "config": self._config(),

@@ -58,12 +58,13 @@ def land(ground: Ground, landing: Landing) -> Snapshot:
 def _commit(ground: Ground, landing: Landing, tree: Tree) -> Commit:
     """The commit of this landing: an earlier try may have made it and died before the branch moved."""
     step = one_line(landing.step)
-    for kept in kept_by(ground, landing.loop):
+    held = kept_by(ground, landing.loop)
+    for kept in held:
         if "/landed-" in kept.ref and kept.step == step and kept.tree == tree:
             return kept.commit
     message = message_of(landing.message, landing.loop, landing.step)
     commit = commit_tree(ground, tree, (landing.base,), message)
-    keep(ground, landing.loop, "landed", commit, numbered=True)
+    keep(ground, landing.loop, "landed", commit, held, numbered=True)
     return commit
 
 

@@ -7,10 +7,10 @@ import hashlib
 import tempfile
 from pathlib import Path
 
+from loopwright.adapters.workspace.differences import Difference, differences
 from loopwright.adapters.workspace.git import name_of, path_of
 from loopwright.adapters.workspace.ground import Ground
 from loopwright.adapters.workspace.preparation import Preparation, digest_of
-from loopwright.adapters.workspace.snapshots import Difference, differences
 from loopwright.kernel.gates import evidence, protected_changes
 from loopwright.kernel.model import Commit, Tree
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+from loopwright.adapters.workspace.differences import differences
 from loopwright.adapters.workspace.git import name_of, uninterrupted
 from loopwright.adapters.workspace.ground import Ground, Site
-from loopwright.adapters.workspace.snapshots import differences
 from loopwright.kernel.model import Change, Commit
 
 _ASKED = "%(objecttype) %(objectname) %(objectsize)"

@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import re
 import stat
+from dataclasses import dataclass
 from pathlib import Path
 
+from loopwright.adapters.workspace.differences import Difference, differences
 from loopwright.adapters.workspace.folders import files_below, make_readable
 from loopwright.adapters.workspace.git import Git, name_of, path_of
 from loopwright.adapters.workspace.ground import Ground, Place
@@ -25,18 +27,27 @@ REFUSALS = re.compile(
 )
 
 
-def record(ground: Ground, git: Git, place: Place, known: Commit) -> Tree:
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    tree: Tree
+    differences: tuple[Difference, ...]  # against the base
+
+
+def record(ground: Ground, git: Git, place: Place, known: Commit, base: Commit) -> Recorded:
     """Bring the index of the place to its files and write it as a tree. `known` is what it was made from."""
     place.index.with_name("index.lock").unlink(missing_ok=True)  # we hold the lock: whoever left it is dead
     if not place.index.exists():
         git.run("read-tree", known)
     said = git.ask("add", "--all", ".")
-    if said.code != 0 or said.err:
-        return _carefully(git, place, known)
-    tree = Tree(git.line("write-tree"))
-    if tree != ground.tree(known) and GITLINK in git.run("diff-tree", "-r", known, tree):
-        return _carefully(git, place, known)
-    return tree
+    if said.code == 0 and not said.err:
+        quick = _against(ground, base, Tree(git.line("write-tree")))
+        if not any(difference.is_submodule for difference in quick.differences):
+            return quick
+    return _against(ground, base, _carefully(git, place, known))
+
+
+def _against(ground: Ground, base: Commit, tree: Tree) -> Recorded:
+    return Recorded(tree, differences(ground, ground.tree(base), tree))
 
 
 def _carefully(git: Git, place: Place, known: Commit) -> Tree:

@@ -57,16 +57,18 @@ def position(ground: Ground, ref: str) -> Commit | None:
     return Commit(readable(said.out).strip()) if said.code == 0 else None
 
 
-def keep(ground: Ground, loop: LoopId, label: str, commit: Commit, *, numbered: bool = False) -> str:
-    """Put `commit` under a new ref of the loop; a taken label gets a number."""
+def keep(
+    ground: Ground, loop: LoopId, label: str, commit: Commit, held: tuple[Kept, ...], *, numbered: bool = False
+) -> str:
+    """Put `commit` under a new ref of the loop. A label that is taken, as `held` or git says, gets a number."""
     prefix, said = ref_of(loop, label).removesuffix(label), ""
     for _ in range(TRIES):
-        ref = _free(label, prefix, {kept.ref for kept in kept_by(ground, loop)}, numbered=numbered)
+        ref = _free(label, prefix, {kept.ref for kept in held}, numbered=numbered)
         answer = ground.refs.ask("update-ref", "--stdin", stdin=f"create {ref} {commit}\n".encode())
         if answer.code == 0:
             return ref
-        said = answer.err
-        if position(ground, ref) is None:
+        said, held = answer.err, kept_by(ground, loop)
+        if ref not in {kept.ref for kept in held}:
             break
     raise VcsFailed(f"git update-ref {prefix}{label}", said)
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextlib
 import itertools
 import os
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,6 +22,7 @@ from loopwright.adapters.workspace.manifest import load, save, take_manifest, ti
 from loopwright.adapters.workspace.overlay import overlaid, setup_digest
 from loopwright.adapters.workspace.preparation import Preparation, copy_files, run_setup
 from loopwright.errors import VcsFailed
+from loopwright.kernel.gates import is_check_configuration
 from loopwright.kernel.model import Commit, Tree
 
 KEPT = 4  # prepared differently, before one is prepared anew
@@ -31,6 +32,7 @@ KEPT = 4  # prepared differently, before one is prepared anew
 class Laid:
     folder: Path
     tree: Tree  # as it really runs
+    restore: Callable[[], Awaitable[None]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,7 +82,11 @@ class VerificationCheckouts:
         slot = await uninterrupted(lambda: take_slot(ground, plan.digest))
         try:
             await self._fill(ground, slot, plan)
-            yield Laid(slot.place.folder, plan.tree)
+
+            async def restore() -> None:
+                await uninterrupted(lambda: restored(ground, slot, plan))
+
+            yield Laid(slot.place.folder, plan.tree, restore)
         finally:
             slot.in_use.unlink(missing_ok=True)
             os.close(slot.hold)
@@ -147,6 +153,15 @@ def relay(ground: Ground, slot: Slot, plan: Plan) -> bool:
         return False
     write_repository(ground, place, plan.commit)
     return True
+
+
+def restored(ground: Ground, slot: Slot, plan: Plan) -> None:
+    """The tree's own files again; artifacts of earlier commands stay, but not what would steer the next one."""
+    git, made = ground.inside(slot.place, slot.hold), load(slot.made)
+    git.run("read-tree", "--reset", "-u", plan.tree)
+    for path in map(path_of, git.run("ls-files", "-z", "--others").split(b"\0")):
+        if path and is_check_configuration(path) and (made is None or path not in made.files):
+            remove(slot.place.folder / path)
 
 
 def begin(ground: Ground, slot: Slot, plan: Plan, copies: tuple[str, ...]) -> None:

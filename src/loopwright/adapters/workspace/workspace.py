@@ -11,6 +11,7 @@ from loopwright.adapters.workspace.git import uninterrupted
 from loopwright.adapters.workspace.ground import Ground, Place, Site
 from loopwright.adapters.workspace.landing import Landing
 from loopwright.adapters.workspace.preparation import Preparation, copy_files, digest_of, run_setup
+from loopwright.adapters.workspace.snapshots import Taking
 from loopwright.kernel.model import Cleanup, Commit, LoopId, Tree
 from loopwright.ports.workspace import Merge, Moved, Snapshot
 
@@ -48,12 +49,8 @@ class GitWorkspace:
     async def snapshot(
         self, loop: LoopId, name: str, label: str, *, parent: Commit, base: Commit, step: str
     ) -> Snapshot:
-        def take() -> Snapshot:
-            ground = self._site.ground()
-            commit, tree = snapshots.take(ground, loop, name, label, parent, step)
-            return snapshots.snapshot_of(ground, commit, tree, base)
-
-        return await uninterrupted(take)
+        wanted = Taking(loop=loop, name=name, label=label, parent=parent, base=base, step=step)
+        return await uninterrupted(lambda: snapshots.take(self._site.ground(), wanted))
 
     async def diff(self, base: Commit, commit: Commit, *, limit: int) -> str:
         return await uninterrupted(lambda: snapshots.diff_text(self._site.ground(), base, commit, limit))
