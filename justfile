@@ -46,9 +46,14 @@ fmt:
 bench *args:
     python -m benchmarks "$@"
 
+# the peers that some figures are taken against, in .bench-venv; no part of .venv
+bench-setup:
+    python -m venv --clear .bench-venv
+    .bench-venv/bin/python -m pip install --quiet --disable-pip-version-check -r benchmarks/peers/requirements.txt
+
 # rewrite the generated pages under docs/
 docs:
-    pytest -q --update-golden tests/test_docs.py
+    pytest -q --update-golden tests/config/test_reference.py tests/test_schemas.py tests/projections/test_diagrams.py tests/cli/test_help.py
 
 # rewrite the golden files; read the diff before you commit it
 golden *args:

@@ -38,11 +38,11 @@ def table(figures: list[Figure]) -> str:
     lines = ["| figure | what | against | median | spread | goal | |", "|---|---|---|---|---|---|---|"]
     for figure in figures:
         spread = f"{figure.low:.3g}-{figure.high:.3g}"
-        verdict = "met" if figure.met else "**missed**"
-        cells = (figure.name, figure.what, figure.against, f"{figure.value:.3g}", spread, figure.goal, verdict)
+        cells = (figure.name, figure.what, figure.against, f"{figure.value:.3g}", spread, figure.goal, figure.verdict)
         lines.append(f"| {' | '.join(cells)} |")
     details = [f"- {f.name}: " + ", ".join(f"{k} {v:.4g}" for k, v in f.details.items()) for f in figures if f.details]
-    return "\n".join([*lines, "", *details, ""])
+    notes = [f"- {figure.name}: {note}" for figure in figures for note in figure.notes]
+    return "\n".join([*lines, "", *details, *notes, ""])
 
 
 def main(names: list[str]) -> int:
@@ -52,8 +52,7 @@ def main(names: list[str]) -> int:
         print(f"{name} …", end=" ", flush=True)
         figure = FIGURES[name]()
         figures.append(figure)
-        verdict = "met" if figure.met else "MISSED"
-        print(f"{figure.value:.3g} ({figure.low:.3g}-{figure.high:.3g}), goal {figure.goal}: {verdict}")
+        print(f"{figure.value:.3g} ({figure.low:.3g}-{figure.high:.3g}), goal {figure.goal}: {figure.verdict}")
     if not names:
         machine = (
             f"{os.cpu_count()} cores, {platform.system()} {platform.release()}, Python {platform.python_version()}"

@@ -23,6 +23,15 @@ class Figure:
     goal: str
     met: bool
     details: dict[str, float] = field(default_factory=dict)
+    peers_met: bool | None = None  # the second verdict, where peers were taken
+    notes: tuple[str, ...] = ()
+
+    @property
+    def verdict(self) -> str:
+        own = "met" if self.met else "**missed**"
+        if self.peers_met is None:
+            return own
+        return f"{own}; peers {'met' if self.peers_met else '**missed**'}"
 
     def as_json(self) -> dict[str, object]:
         return asdict(self)

@@ -13,6 +13,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from benchmarks.measuring import Figure, Pairs, in_turn, seconds
+from benchmarks.p08_peer import against_ralph
+from benchmarks.peer_runs import MISSING, are_installed
 from benchmarks.sample import git, make_repository, open_sample, run_iteration
 
 SLOW_AGENT = 5.0  # seconds, for the relative goal
@@ -51,18 +53,23 @@ def _pairs(pause: float, rounds: int) -> Pairs:
 def measure() -> Figure:
     quick, slow = _pairs(0.0, 9), _pairs(SLOW_AGENT, 5)
     over = statistics.median(mine - other for mine, other in zip(quick.ours, quick.theirs, strict=True))
+    peer = against_ralph(over) if are_installed() else None
     return Figure(
         name="P8",
         what=f"one iteration with a {SLOW_AGENT:g} s agent (and overhead with an instant one)",
-        against="the bare commands: worktree, agent, commit, reviewer, check",
+        against="the bare commands: worktree, agent, commit, reviewer, check; "
+        + ("ralph-orchestrator" if peer else MISSING),
         value=slow.median,
         low=min(slow.ratios),
         high=max(slow.ratios),
-        goal="<= 1.05, and <= bare + 250 ms",
+        goal="<= 1.05, and <= bare + 250 ms; less over bare than the peer",
         met=slow.median <= 1.05 and over <= 0.25,
         details={
             "overhead_ms": over * 1000,
             "ours_ms": statistics.median(quick.ours) * 1000,
             "bare_ms": statistics.median(quick.theirs) * 1000,
+            **(peer.details if peer else {}),
         },
+        peers_met=peer.met if peer else None,
+        notes=peer.notes if peer else (),
     )

@@ -26,6 +26,15 @@ class PeerLine:
     value: float
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Against:
+    """What the peers of a figure came to: details, sentences for the page, and whether the goal is met for each."""
+
+    details: dict[str, float]
+    notes: tuple[str, ...]
+    met: bool
+
+
 def are_installed() -> bool:
     return PYTHON.exists()
 

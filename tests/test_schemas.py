@@ -172,7 +172,7 @@ def test_the_context_as_it_is_written_fits() -> None:
         brief=brief,
         folder=Path("w"),
     )
-    assert mistakes("agent-context", json.loads(context.render(run))) == []
+    assert mistakes("agent-context", json.loads(json.dumps(context.build(run)))) == []
 
 
 def row(word: Any, outcome: str = "") -> LoopRow:  # noqa: ANN401 - the store's own words

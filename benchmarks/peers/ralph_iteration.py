@@ -1,6 +1,6 @@
 """ralph-orchestrator: one iteration with the sample's agent, and a commit after it, in the repository given.
 
-Its Python line has no backend for any command; it runs the program named `gemini` on PATH, so the agent takes that name.
+Its Python line cannot be given a command, but runs the program named `gemini` on PATH: the agent takes that name.
 """
 
 from __future__ import annotations

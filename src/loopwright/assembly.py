@@ -10,7 +10,7 @@ import re
 import secrets
 import shutil
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 
 from loopwright.adapters.agents.casting import Stage, cast
@@ -32,6 +32,7 @@ from loopwright.errors import ConfigError, UsageError
 from loopwright.kernel.actions import Action
 from loopwright.kernel.codec import encode
 from loopwright.kernel.events import ConfigChanged, Created
+from loopwright.kernel.limits import FeedbackLimits
 from loopwright.kernel.machine import Standpoint
 from loopwright.kernel.model import Commit, LoopId
 from loopwright.loops.feedback.machine import FEEDBACK
@@ -218,6 +219,10 @@ def check_ground(project: Project, settings: Settings, *, merge: bool, free: Fre
     """Raise the one sentence that says why no loop could end well here."""
     if not settings.can_verify:
         raise UsageError(f"{CONFIG_FILE} has neither a build nor a test check; run `loop setup` or add [checks.test]")
+    if settings.sandbox.mode == "strict":
+        raise ConfigError(
+            CONFIG_FILE, "sandbox.mode", 'this version has no sandbox to be strict with; use "auto" or "off"'
+        )
     if merge and not project.branch:
         raise UsageError("--merge needs a branch to merge into, and HEAD is detached; check out a branch first")
     for check in settings.checks:
@@ -256,8 +261,18 @@ def changed_settings(project: Project, seen: View, by: str) -> ConfigChanged | N
     now = settings_of(project)
     if now.to_json() == seen.now.settings:
         return None
-    return ConfigChanged(
-        digest=now.digest, settings=now.to_json(), limits=encode(getattr(now.limits, seen.row.kind)), by=by
+    before = getattr(Settings.from_json(seen.now.settings).limits, seen.row.kind)
+    limits = _moved(seen.now.state.plan.limits, before, getattr(now.limits, seen.row.kind))
+    return ConfigChanged(digest=now.digest, settings=now.to_json(), limits=encode(limits), by=by)
+
+
+def _moved(own: FeedbackLimits, before: FeedbackLimits, now: FeedbackLimits) -> FeedbackLimits:
+    """The loop's own limits moved as the file's have: what `--max-iterations` said is not undone by another edit."""
+    return FeedbackLimits(
+        **{
+            field.name: max(1, getattr(own, field.name) + getattr(now, field.name) - getattr(before, field.name))
+            for field in fields(FeedbackLimits)
+        }
     )
 
 

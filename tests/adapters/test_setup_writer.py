@@ -33,10 +33,8 @@ def test_an_empty_repository_without_an_agent(golden: Callable[[str, str], None]
 
 
 def test_what_is_written_reads_back_as_what_was_found() -> None:
-    settings = read_settings(render_config(PYTHON, "codex"), "loop.toml")
+    settings = read_settings(render_config(PYTHON), "loop.toml")
     assert settings == s.Settings(
-        agents=(s.AgentSettings(name="claude", kind="claude"), s.AgentSettings(name="codex", kind="codex")),
-        roles=(s.RoleSettings("default", ("codex",)),),
         checks=tuple(s.CheckSettings(**asdict(check)) for check in PYTHON.checks),
         workspace=s.WorkspaceSettings(
             setup=PYTHON.setup, copy=PYTHON.copy, protected=("tests/**", ".github/**", "loop.toml")
@@ -55,7 +53,7 @@ def test_the_examples_in_comments_are_valid_once_they_are_uncommented() -> None:
     keys = [line.removeprefix("# ") for line in text.splitlines() if line.startswith(("# kind", "# argv", "# default"))]
     agent, roles, check = examples[0], examples[1], examples[2:]
     settings = read_settings("\n".join([agent, *keys[:2], roles, keys[2], *check]), "loop.toml")
-    assert [agent.name for agent in settings.agents_for("developer")] == ["mine"]
+    assert [agent.name for agent in settings.agents_for("developer")] == ["my"]
     assert settings.can_verify
 
 

@@ -27,6 +27,7 @@ def test_the_demo_can_be_run_twice_and_as_data(tmp_path: Path) -> None:
     for _ in range(2):
         done = loop(tmp_path, "demo", "--json", TMPDIR=str(tmp_path))
         assert done.code == 0, done.err
+        assert Path(done.data["folder"]).parent == tmp_path
         answer = {key: done.data[key] for key in ("outcome", "iterations", "merged_into")}
         assert answer == {"outcome": "verified", "iterations": 3, "merged_into": "main"}
 

@@ -43,26 +43,32 @@ def test_the_closing_lines_say_where_the_result_is_and_how_to_take_it(tmp_path: 
     assert "IMPLEMENTATION_VERIFIED after 1 iteration." in done.out
 
 
-def test_the_files_exist_while_the_first_developer_works(tmp_path: Path) -> None:
-    """The agent itself looks: a command agent that lists what is there when it runs."""
-    look = "import os, pathlib; p = pathlib.Path(os.environ['LOOP_BRIEF']).read_text(); import re;"
-    look += "f = re.search(r'/\\\\S+feedback-scratchpad.md', p); pathlib.Path('result.txt').write_text('good');"
-    look += "pathlib.Path('seen.txt').write_text(pathlib.Path(f.group(0)).read_text() if f else 'no pointer: ' + p)"
-    config = CONFIG.replace(
-        'kind = "rehearsal"\nscenario = "scenario.toml"',
-        f"""kind = "rehearsal"
-scenario = "scenario.toml"
-[agents.looker]
-kind = "command"
-argv = ["python3", "-c", "{look}"]""",
-    ).replace('default = "script"', 'default = "script"\ndeveloper = "looker"')
-    sample = Sample.create(tmp_path / "repo", config=config)
+# A developer that copies the scratchpad as it is when the developer runs: at first from where it must be, then from
+# where the brief says it is.
+LOOKER = """\
+import os, pathlib, re
+attempt = os.environ["LOOP_ATTEMPT"]
+brief = pathlib.Path(os.environ["LOOP_BRIEF"]).read_text()
+pointer = re.search(r"/[^`\\s]+feedback-scratchpad[.]md", brief)
+known = "{root}/.loop/feedback/" + os.environ["LOOP_ID"] + "/feedback-scratchpad.md"
+pad = pathlib.Path(known if attempt == "1" else pointer[0])
+pathlib.Path("seen-" + attempt).write_text(pad.read_text())
+pathlib.Path("result.txt").write_text("bad" if attempt == "1" else "good")
+"""
+
+
+def test_the_files_exist_while_the_developer_works(tmp_path: Path) -> None:
+    root, script = tmp_path / "repo", tmp_path / "looker.py"
+    script.write_text(LOOKER.replace("{root}", str(root)))
+    agent = f'[agents.looker]\nkind = "command"\nargv = ["python3", "{script}"]\n[roles]\ndeveloper = "looker"\n'
+    sample = Sample.create(root, config=CONFIG.replace("[roles]\n", agent))
     done = sample.loop("feedback", "Make it good", "--json")
-    assert done.code == 0, done.err + done.out
-    files = sample.repo.path / ".loop" / "feedback" / done.data["loop"]
+    assert done.code == 0, done.err
+    seen = [sample.repo.git("show", f"{done.data['branch']}:seen-{attempt}") for attempt in (1, 2)]
+    assert ["## Iteration 1" in text for text in seen] == [False, True]
+    files = root / ".loop" / "feedback" / done.data["loop"]
     assert sorted(file.name for file in files.iterdir()) == ["feedback-scratchpad.md", "progress.json"]
-    for folder in (".loop", ".worktrees"):
-        assert (sample.repo.path / folder / ".gitignore").read_text() == "*\n"
+    assert [(root / folder / ".gitignore").read_text() for folder in (".loop", ".worktrees")] == ["*\n", "*\n"]
 
 
 def test_a_limit_stops_for_a_person_and_says_what_to_type(tmp_path: Path) -> None:

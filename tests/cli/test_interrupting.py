@@ -98,7 +98,7 @@ def test_a_step_cannot_decide_anything(tmp_path: Path, command: str) -> None:
         f"loop: loop {name} is for people and was run inside a step of this repository; nothing was done\nexit 3\n"
     )
     events = [json.loads(line) for line in sample.loop("log", "--json").out.splitlines()]
-    assert [e["data"]["by"] for e in events if e["kind"] == "Refused"] == [f"loop {name}, run inside a step"]
+    assert [e["data"]["what"] for e in events if e["kind"] == "Refused"] == [f"loop {name}"]
 
 
 def test_following_a_log_and_watching_the_status_show_what_happens(tmp_path: Path) -> None:

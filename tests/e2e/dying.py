@@ -41,7 +41,7 @@ class DyingStore:
 async def main(root: Path, at: int, when: str) -> None:
     whole = open_project(root, dict(os.environ))
     store = DyingStore(whole.store, at, when)
-    project = replace(whole, store=store)  # type: ignore[arg-type]  # it is one by __getattr__
+    project = replace(whole, store=store)
     loop = await create_feedback(project, settings_of(project), FeedbackRequest(task="Add add()", merge=True))
     publisher = Publisher(root, sys.exit, project.clock.now)
     world = await build_world(project, loop, people=Nobody(), observer=publisher)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
-import loopwright.adapters.checks.unittest_report as unittest_report
+from loopwright.adapters.checks import unittest_report
 from loopwright.assembly import Project, View, open_project, view
 from loopwright.engine.journal import read_event
 from loopwright.kernel.events import Logged
@@ -50,7 +50,8 @@ note("started", f"{{role}} {{run}}")
 
 PASSES = "report(verdict='pass', summary='fine')\n"
 ADD = "def add(a, b):\n    return a + b\n"
-WRITES_ADD = f"Path('calc.py').write_text({ADD!r})\nreport(summary='added')\n"
+PUTS_ADD = f"Path('calc.py').write_text({ADD!r})\n"
+WRITES_ADD = PUTS_ADD + "report(summary='added')\n"
 TEST_ADD = """\
 import unittest
 from calc import add
@@ -100,7 +101,9 @@ class Scene:
         """loop.toml with these agents, each in its role, and the unittest check."""
         roles = [line.partition(".")[2].rstrip("]") for table in tables for line in table.splitlines()[:1]]
         said = "[roles]\n" + "".join(f'{role} = "{role}"\n' for role in roles)
-        self.repo.write("loop.toml", "\n".join(["version = 1", *tables, said, more if "[checks." in more else more + CHECK]))
+        self.repo.write(
+            "loop.toml", "\n".join(["version = 1", *tables, said, more if "[checks." in more else more + CHECK])
+        )
 
     # --- using ---------------------------------------------------------------------------------------
 
@@ -114,9 +117,7 @@ class Scene:
         assert code is None or said.code == code, f"loop {' '.join(args)}: {said}"
         return said
 
-    def begin(
-        self, *args: str, env: Mapping[str, str] | None = None, cwd: Path | None = None
-    ) -> subprocess.Popen[str]:
+    def begin(self, *args: str, env: Mapping[str, str] | None = None, cwd: Path | None = None) -> subprocess.Popen[str]:
         return subprocess.Popen(
             [LOOP, *args],
             cwd=cwd or self.root,
@@ -198,11 +199,8 @@ def until(holds: Callable[[], Any], what: str, patience: float = 60.0) -> None:
         time.sleep(0.01)
 
 
-CHECK = (
-    "\n[checks.test]\n"
-    f"run = {json.dumps([sys.executable, unittest_report.__file__, '--report', '{report}', 'discover', '-s', 'tests', '-t', '.'])}\n"
-    'report = "junit"\n'
-)
+RUN_TESTS = (sys.executable, unittest_report.__file__, "--report", "{report}", "discover", "-s", "tests", "-t", ".")
+CHECK = f'\n[checks.test]\nrun = {json.dumps(RUN_TESTS)}\nreport = "junit"\n'
 
 
 def adding(folder: Path) -> Scene:

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from loopwright.kernel.events import AgentFailed, ChecksReported, Refused
-from tests.e2e.scene import ADD, PASSES, TEST_ADD, WRITES_ADD, ready
+from tests.e2e.scene import PASSES, TEST_ADD, WRITES_ADD, ready
 
 CLAIMS = "report(summary='all tests pass', verdict='pass')\n"
 TEST = "tests/test_calc.py"
@@ -31,7 +31,7 @@ CHEATS = {
     "leaves with 0 when it is imported": writes("calc.py", "import os\nos._exit(0)\n"),
     "leaves reports that say it passes": writes("report", FAKE_REPORT) + writes("junit.xml", FAKE_REPORT),
     "writes a report and leaves while the tests run": writes("calc.py", LEAVES_WITH_A_REPORT),
-    "turns the check off in loop.toml": "Path('loop.toml').write_text('version = 1\\n[checks.test]\\nrun = [\"true\"]\\n')\n",
+    "turns the check off in loop.toml": writes("loop.toml", 'version = 1\n[checks.test]\nrun = ["true"]\n'),
     "loads no tests": writes("tests/__init__.py", LOADS_NOTHING),
     "hides the test behind a package": writes("tests/test_calc/__init__.py", ""),
 }
@@ -64,8 +64,9 @@ def test_right_code_waits_at_the_gate_when_its_developer(tmp_path: Path, how: st
 
 
 SELF_APPROVAL = """
+commands = ("approve protected", "reject protected --reason x", "answer accept", "cancel", "resume")
 for env in (None, {"PATH": os.environ["PATH"]}):
-    for words in (("approve", "protected"), ("answer", "accept"), ("cancel",), ("resume",), ("reject", "protected", "--reason", "x")):
+    for words in map(str.split, commands):
         loop(*words, env=env)
         if env is None:
             continue
@@ -114,4 +115,3 @@ def test_a_pass_with_a_critical_finding_is_a_fail(tmp_path: Path) -> None:
     scene = ready(tmp_path, reviewer=f"report(verdict='pass', findings=[{finding}])\n")
     assert scene.feedback("--max-iterations", "1", code=4)["outcome"] == "escalated"
     assert scene.events(ChecksReported) == []
-    assert ADD  # the code is right; the reviewer's own finding is what stops it

@@ -15,7 +15,7 @@ from loopwright.engine.driver import drive
 from loopwright.engine.world import Seen
 from loopwright.ports.agent import Update
 from tests.e2e.kills import killable
-from tests.e2e.scene import PASSES, TEST_ADD, Scene, ready
+from tests.e2e.scene import TEST_ADD, WRITES_ADD, Scene, ready
 from tests.test_schemas import mistakes
 
 
@@ -60,11 +60,8 @@ def test_the_files_of_a_run_fit_their_schemas_at_every_step(tmp_path: Path) -> N
 
 @pytest.mark.slow
 def test_what_the_commands_answer_fits_their_schemas(tmp_path: Path) -> None:
-    developer = (
-        f"Path('tests/test_calc.py').write_text({TEST_ADD!r} + '# changed\\n')\n"
-        "Path('calc.py').write_text('def add(a, b):\\n    return a ' + ('+' if attempt < 3 else '-') + ' b\\n')\nreport(summary='done')\n"
-    )
-    scene = ready(tmp_path, developer=developer)
+    developer = f"Path('tests/test_calc.py').write_text({TEST_ADD!r} + f'# changed {{attempt}}\\n')\n"
+    scene = ready(tmp_path, developer=developer + WRITES_ADD)
 
     def fits(schema: str, *words: str, code: int = 0) -> None:
         said = scene.loop(*words, "--json", code=code)
@@ -96,4 +93,3 @@ def test_what_the_commands_answer_fits_their_schemas(tmp_path: Path) -> None:
     adopted.write_text(progress.read_text().replace('"IMPLEMENTATION_VERIFIED"', '"in_progress"'))
     fits("adopt", "adopt", str(adopted), "--task", "Go on")
     fits("status", "status", "--all")
-    assert PASSES

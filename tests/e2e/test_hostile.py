@@ -1,14 +1,13 @@
 """Agents that break, hang, destroy or leave things behind: the person's repository and the loop stay whole."""
 
 import json
-import os
 from pathlib import Path
 
 import pytest
 
 from loopwright.kernel.events import AgentFailed, AgentReported, AgentUnavailable, Checkpointed
 from tests.e2e.kills import gone, of_steps
-from tests.e2e.scene import LOOP, PASSES, WRITES_ADD, Scene, adding, ready, until
+from tests.e2e.scene import PASSES, PUTS_ADD, WRITES_ADD, Scene, adding, ready, until
 
 FIRST = "if attempt == 1 and not (notes / 'again').exists():\n    note('again', '')\n"
 
@@ -20,8 +19,8 @@ def indented(*lines: str) -> str:
 def test_git_in_a_workspace_without_its_repository_does_not_find_the_persons(tmp_path: Path) -> None:
     wrecks = (
         "import shutil; shutil.rmtree('.git')\n"
-        "for words in (['reset', '--hard'], ['clean', '-fdx'], ['checkout', '--', '.'], ['update-ref', '-d', 'refs/heads/main']):\n"
-        "    note('git', str(subprocess.run(['git', *words], capture_output=True).returncode))\n"
+        "for words in ('reset --hard', 'clean -fdx', 'checkout -- .', 'update-ref -d refs/heads/main'):\n"
+        "    note('git', str(subprocess.run(['git', *words.split()], capture_output=True).returncode))\n"
         "subprocess.run(['git', 'init', '-q']); subprocess.run(['git', 'config', 'core.hooksPath', '/tmp'])\n"
     )
     scene = ready(tmp_path, developer=wrecks + WRITES_ADD)
@@ -71,7 +70,12 @@ def test_a_daemon_does_not_outlive_its_step(tmp_path: Path) -> None:
         "    os._exit(0)\n"
         "os.read(ready, 1)\n"
     )
-    scene = ready(tmp_path, developer=daemon + WRITES_ADD, reviewer=f"pid = (notes / 'daemon').read_text().strip()\nnote('alive', str(os.path.exists('/proc/' + pid)))\n{PASSES}")
+    scene = ready(
+        tmp_path,
+        developer=daemon + WRITES_ADD,
+        reviewer=f"process = '/proc/' + (notes / 'daemon').read_text().strip()\n"
+        f"note('alive', str(os.path.exists(process)))\n{PASSES}",
+    )
     assert scene.feedback()["outcome"] == "verified"
     assert scene.noted("alive") == ["False"]
     reported = scene.events(AgentReported)[0]
@@ -118,7 +122,10 @@ def test_exit_77_is_a_question_and_the_answer_reaches_the_next_brief(tmp_path: P
 
 @pytest.mark.parametrize("harm", ["database.write_bytes(b'not a database' * 1000)", "database.write_bytes(b'')"])
 def test_an_overwritten_log_stops_the_loop_and_is_not_begun_anew(tmp_path: Path, harm: str) -> None:
-    wipes = f"database = root / '.loop' / 'loop.db'\n{harm}\nfor name in ('loop.db-wal', 'loop.db-shm'):\n    (root / '.loop' / name).unlink(missing_ok=True)\n"
+    wipes = (
+        f"database = root / '.loop' / 'loop.db'\n{harm}\n"
+        "for name in ('loop.db-wal', 'loop.db-shm'):\n    (root / '.loop' / name).unlink(missing_ok=True)\n"
+    )
     scene = ready(tmp_path, developer=wipes + WRITES_ADD)
     before = scene.person()
     stopped = scene.loop("feedback", "Add add()", "--unattended", "--json", code=1)
@@ -155,7 +162,7 @@ def test_the_whole_state_folder_deleted_stops_the_loop(tmp_path: Path) -> None:
 
 def test_escapes_reach_no_terminal(tmp_path: Path) -> None:
     evil = "\\x1b[31mred\\x1b]0;title\\x07\\x9b2J\\u202e"
-    prints = f"print('{evil}', flush=True)\nPath('calc.py').write_text('def add(a, b):\\n    return a + b\\n')\nreport(summary='{evil}')\n"
+    prints = f"print('{evil}', flush=True)\n" + PUTS_ADD + f"report(summary='{evil}')\n"
     scene = ready(tmp_path, developer=prints)
     said = scene.loop("feedback", "Add \x1b[31madd()", "--unattended")
     shown = said.out + said.err
@@ -170,7 +177,8 @@ def test_escapes_reach_no_terminal(tmp_path: Path) -> None:
 
 def test_a_secret_that_an_agent_prints_is_stored_nowhere(tmp_path: Path) -> None:
     secret = "s3cr3t-" + "0123456789abcdef"
-    leaks = "print('token', os.environ['MY_TOKEN'])\nPath('calc.py').write_text('def add(a, b):\\n    return a + b\\n')\nreport(summary='used ' + os.environ['MY_TOKEN'])\n"
+    told = "report(summary='used ' + os.environ['MY_TOKEN'])\n"
+    leaks = "print('token', os.environ['MY_TOKEN'])\n" + PUTS_ADD + told
     scene = adding(tmp_path)
     scene.configure(scene.agent("developer", leaks, env='["MY_TOKEN"]'), scene.agent("reviewer", PASSES))
     scene.repo.commit("A task")
@@ -179,7 +187,9 @@ def test_a_secret_that_an_agent_prints_is_stored_nowhere(tmp_path: Path) -> None
     printed = scene.loop("log", "--agent", "implement-1.1").out
     assert "token [redacted:MY_TOKEN]" in printed
     assert secret not in said.out + said.err + printed
-    kept = [file for file in (scene.root / ".loop").rglob("*") if file.is_file() and secret.encode() in file.read_bytes()]
+    kept = [
+        file for file in (scene.root / ".loop").rglob("*") if file.is_file() and secret.encode() in file.read_bytes()
+    ]
     assert kept == []
 
 
@@ -200,13 +210,14 @@ def test_a_gigabyte_of_output_leaves_memory_flat(tmp_path: Path) -> None:
     scene = ready(tmp_path, developer=floods + WRITES_ADD)
     highest: dict[str, int] = {}
     with scene.begin("feedback", "Add add()", "--unattended", "--json") as controller:
+
         def ended() -> bool:
             for pid, name in {**supervisors(scene), controller.pid: "controller"}.items():
                 highest[name] = max(highest.get(name, 0), high_water(pid))
             return controller.poll() is not None
 
         until(ended, "the loop ends", patience=240)
-        out, err = controller.communicate()
+        _, err = controller.communicate()
     assert controller.returncode == 0, err
     assert highest["supervisor"] > 0
     assert highest["supervisor"] < 64 * 1024, "KiB"
@@ -234,4 +245,3 @@ def test_the_commit_of_every_attempt_is_kept_whatever_the_agent_does(tmp_path: P
     scene.feedback()
     kept = set(scene.repo.git("for-each-ref", "--format=%(objectname)", "refs/loopwright").splitlines())
     assert {event.commit for event in scene.events(Checkpointed)} <= kept
-    assert os.access(LOOP, os.X_OK)

@@ -8,11 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.kills import RESUME, Witness, check_nothing_is_lost, end_state, killable, notes_of
+from tests.e2e.kills import RESUME, Witness, check_nothing_is_lost, end_state, key_of, killable, notes_of
 from tests.e2e.scene import Scene
 
 ROOT = Path(__file__).parents[2]
 APPENDS = 19  # of the whole run, after the creation of the loop
+RUNS = ["implement-1.1", "implement-2.1", "review-1.1", "review-2.1"]
 
 
 def run_and_die(scene: Scene, at: int, when: str) -> subprocess.CompletedProcess[str]:
@@ -49,4 +50,6 @@ def test_killed_at_an_append_it_ends_as_if_nothing_had_happened(
     assert (said.code, said.json["outcome"]) == (0, "verified" if (at, when) != (APPENDS, "after") else None), said
     witness.controller_is_gone()
     check_nothing_is_lost(scene)
+    # No agent was at work at any of these moments, so that none had to be started twice.
+    assert sorted(key_of(line) for line in scene.noted("started")) == RUNS
     assert end_state(scene) == uninterrupted

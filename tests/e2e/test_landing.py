@@ -1,8 +1,8 @@
-"""Where a verified result lands: on a branch of its own, and with `--merge` where nothing of the person's is in the way."""
+"""Where a verified result lands: on its own branch, and with `--merge` where nothing of the person's is in the way."""
 
 from pathlib import Path
 
-from tests.e2e.scene import ADD, PASSES, Scene, ready
+from tests.e2e.scene import ADD, PASSES, TEST_ADD, Scene, ready
 
 IDENTITY = ("-c", "user.name=Test Person", "-c", "user.email=person@example.com")
 
@@ -82,7 +82,7 @@ def test_a_target_that_moved_on_is_merged_and_the_merged_tree_is_what_was_verifi
 
 
 def test_a_target_that_moved_on_is_left_alone_when_the_merged_tree_fails(tmp_path: Path) -> None:
-    more = "import unittest\nfrom calc import add\nclass More(unittest.TestCase):\n    def test_more(self):\n        self.assertEqual(add(1, 1), 3)\n"
+    more = TEST_ADD.replace("add(2, 3), 5", "add(1, 1), 3").replace("Adding", "More")
     scene = ready(tmp_path, reviewer=meanwhile(*committed("tests/test_more.py", more)))
     left(scene, "merged with it these fail: test")
 

@@ -56,7 +56,11 @@ def test_accept_keeps_the_best_attempt_and_records_the_debt(tmp_path: Path, *, m
         assert scene.repo.git("rev-parse", "HEAD") == said["commit"]
     debt = (scene.root / ".loop" / "debt.md").read_text()
     own, _, others = debt.partition("Seen in other iterations")
-    assert ("tests.test_calc.Adding.test_adds" in own, "multiplies" in own, "multiplies" in others) == (True, False, True)
+    assert ("tests.test_calc.Adding.test_adds" in own, "multiplies" in own, "multiplies" in others) == (
+        True,
+        False,
+        True,
+    )
     (scene.root / ".loop" / "debt.md").unlink()
     scene.loop("render")
     assert (scene.root / ".loop" / "debt.md").read_text() == debt
@@ -73,7 +77,12 @@ def test_history_shows_what_was_tried_and_asks_again(tmp_path: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("cleanup", "workspace", "files"),
-    [("keep_everything", True, True), ("keep_artifacts", False, True), ("rollback", False, True), ("full_cleanup", False, False)],
+    [
+        ("keep_everything", True, True),
+        ("keep_artifacts", False, True),
+        ("rollback", False, True),
+        ("full_cleanup", False, False),
+    ],
 )
 def test_cancel_leaves_what_was_asked_for_and_always_the_commits(
     tmp_path: Path, cleanup: str, *, workspace: bool, files: bool
@@ -145,7 +154,9 @@ def test_a_test_that_the_tester_adds_runs_and_counts(tmp_path: Path, expected: s
     scene = adding(tmp_path)
     more = TEST_ADD.replace("add(2, 3), 5", f"add(0, 0), {expected}").replace("Adding", "More")
     tester = f"Path('tests/test_more.py').write_text({more!r})\nreport(summary='one more')\n"
-    scene.configure(scene.agent("developer", WRITES_ADD), scene.agent("reviewer", PASSES), scene.agent("tester", tester))
+    scene.configure(
+        scene.agent("developer", WRITES_ADD), scene.agent("reviewer", PASSES), scene.agent("tester", tester)
+    )
     scene.repo.commit("A task")
     said = scene.feedback("--max-iterations", "1", code=code)
     (checks,) = scene.events(ChecksReported)

@@ -4,12 +4,22 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
+from dataclasses import replace
 
 import pytest
 
-from loopwright.engine.journal import folded
+from loopwright.engine.hearing import hear
+from loopwright.engine.journal import SNAPSHOT_EVERY, folded
+from loopwright.kernel.events import AgentReported, Answered
+from loopwright.kernel.model import AgentReport, Verdict
 from loopwright.loops.feedback.machine import FEEDBACK
-from tests.engine.worlds import LOOP, DyingStore, Fakes, Killed
+from loopwright.ports.agent import AgentAnswer, AgentRun
+from tests.engine.worlds import LOOP, DyingStore, Fakes, Killed, flaw
+
+
+def never_good_enough(run: AgentRun) -> AgentAnswer:
+    report = AgentReport(verdict=Verdict.FAIL, findings=(flaw("a is missing"),), summary="tried")
+    return AgentReported(key=run.key, report=report)
 
 
 async def uninterrupted() -> tuple[object, int]:
@@ -52,5 +62,23 @@ def test_ten_kills_in_a_row_during_recovery_end_in_the_same_state() -> None:
                 await fakes.drive(DyingStore(fakes.store, 2))  # type: ignore[arg-type]
         await fakes.drive()
         assert folded(FEEDBACK, await fakes.store.load(LOOP)).state == expected
+
+    asyncio.run(story())
+
+
+def test_a_long_log_is_loaded_from_its_snapshot_and_goes_on() -> None:
+    async def story() -> None:
+        fakes = Fakes(agent=never_good_enough)
+        await fakes.create()
+        for _ in range(4):
+            halt = await fakes.drive()
+            answer = Answered(key=halt.waiting[0].key, choice="continue", count=3, by="ann")
+            await hear(fakes.store, fakes.loops, LOOP, answer, fakes.recorder)
+        loaded = await fakes.store.load(LOOP)
+        assert loaded.snapshot_seq >= SNAPSHOT_EVERY
+        assert len(loaded.tail) < loaded.row.seq
+        state = folded(FEEDBACK, loaded).state
+        assert state == folded(FEEDBACK, replace(loaded, snapshot=None, tail=await fakes.store.read(LOOP))).state
+        assert [iteration.number for iteration in state.past] == list(range(1, 13))
 
     asyncio.run(story())

@@ -446,3 +446,12 @@ def test_adopted_iterations_at_the_limit_ask_before_any_work() -> None:
 
 def test_adopted_failures_at_the_limit_ask_before_any_work() -> None:
     assert reasons(adopted(review_failures=3)) == ("3 reviews in a row failed",)
+
+
+def test_an_issue_that_comes_back_weighs_more_and_can_turn_a_pass_into_a_fail() -> None:
+    small = replace(ISSUE, severity=Severity.MEDIUM)
+    gone = (DONE, saved(), passes(), red(FAILURE))
+    state = play(loop(), DONE, saved(), passes(small), red(ANOTHER), *gone, DONE, saved(), passes(small))
+    assert state.past[-1].review is Verdict.FAIL
+    assert [finding.severity for finding in state.past[-1].issues] == [Severity.HIGH]
+    assert [entry.standing for entry in state.ledger if entry.finding.rule == ISSUE.rule] == [Standing.REOPENED]

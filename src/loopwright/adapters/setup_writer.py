@@ -41,14 +41,15 @@ _HEAD = """\
 # `loop doctor` says what is missing, `loop feedback "TASK"` begins.
 version = 1
 """
-_NO_AGENT = """\
-# No coding agent was found on the PATH. Any program that keeps the contract of the command agent will do:
-# [agents.mine]
+_AGENT = """\
+# {found} Any program that keeps the contract of the command agent will do:
+# it reads its brief from stdin, edits the files around it and writes its result to $LOOP_RESULT.
+# [agents.{name}]
 # kind = "command"
-# argv = ["./my-agent", "--headless"]
+# argv = ["./{name}-agent"]  # a script of yours
 #
 # [roles]
-# default = "mine"
+# default = "{name}"
 """
 _NO_CHECK = """\
 # No build or test command was found, and without one no loop starts: nothing could be called verified.
@@ -73,13 +74,12 @@ class Surroundings:
     copy: tuple[str, ...] = ()
 
 
-def render_config(found: Surroundings, default_agent: str = "") -> str:
+def render_config(found: Surroundings) -> str:
     """The text of a `loop.toml` that says exactly this. Programs that are no known agent are left out."""
-    agents = [name for name in KNOWN_AGENTS if name in found.agents]
     verifies = any(check.name in VERIFYING for check in found.checks)
     parts = (
         _HEAD,
-        _agents(agents, default_agent) if agents else _NO_AGENT,
+        _agents([name for name in KNOWN_AGENTS if name in found.agents]),
         *(_check(check) for check in found.checks),
         "" if verifies else _NO_CHECK,
         _workspace(found),
@@ -98,12 +98,11 @@ def protected_patterns(files: Iterable[str]) -> tuple[str, ...]:
     return (*chosen, "loop.toml")
 
 
-def _agents(agents: list[str], default_agent: str) -> str:
-    default = default_agent if default_agent in agents else agents[0]
-    tables = "".join(f"[agents.{name}]\nkind = {_quoted(name)}\n\n" for name in agents)
-    others = [name for name in agents if name != default]
-    hint = f"# reviewer = {_listed([*others[:1], default])}  # another pair of eyes; a list is an order of fall-back\n"
-    return f"{tables}[roles]\ndefault = {_quoted(default)}\n" + (hint if others else "")
+def _agents(agents: list[str]) -> str:
+    """This version runs an agent only through a script, so that what is found is named and not configured."""
+    if not agents:
+        return _AGENT.format(found="No coding agent was found on the PATH.", name="my")
+    return _AGENT.format(found=f"Found on the PATH: {', '.join(agents)}.", name=agents[0])
 
 
 def _check(check: CheckSpec) -> str:

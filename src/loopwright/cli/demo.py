@@ -60,7 +60,7 @@ def command(here: Here, *, at: Path | None, as_json: bool) -> int:
 
     Makes a small project with git and tests, and drives a rehearsed agent through it: first wrong, then right.
     """
-    folder = fresh_folder(here.cwd / at if at else None)
+    folder = fresh_folder(here.cwd / at if at else None, here.environ)
     make_project(folder, here.environ)
     note(_INTRODUCTION.format(folder=folder, task=_indented(TASK)))
     with opened(replace(here, cwd=folder), create=True) as project:

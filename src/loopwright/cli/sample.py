@@ -26,10 +26,10 @@ BRANCH = "main"
 _RENAMED = {"gitignore.txt": ".gitignore"}
 
 
-def fresh_folder(wanted: Path | None) -> Path:
+def fresh_folder(wanted: Path | None, environ: Mapping[str, str]) -> Path:
     """An empty folder: the wanted one, or a new temporary one that stays until the person removes it."""
     if wanted is None:
-        return Path(tempfile.mkdtemp(prefix="loop-demo-"))
+        return Path(tempfile.mkdtemp(prefix="loop-demo-", dir=environ.get("TMPDIR")))
     try:
         wanted.mkdir(parents=True, exist_ok=True)
         if any(wanted.iterdir()):

@@ -36,7 +36,7 @@ from loopwright.kernel.events import (
 )
 from loopwright.kernel.model import Key, LoopId
 
-_SAID: dict[str, type] = {kind.__name__: kind for kind in get_args(Said)}
+_HEARD: dict[str, type] = {kind.__name__: kind for kind in (*get_args(Said), Refused)}
 
 
 async def drive(world: World, loop_id: LoopId) -> Halt:
@@ -192,13 +192,13 @@ class _Driver:
         self._version = version
         for item in await self._world.store.inbox(self._journal.id):
             try:
-                said: Said = decode(_SAID[item.kind], item.data)
+                said: Said | Refused = decode(_HEARD[item.kind], item.data)
             except (DecodeError, KeyError) as error:
                 await self._record(Refused(what=item.kind, why=f"it cannot be read: {error}"), taken=(item.id,))
             else:
                 await self._hear(said, taken=(item.id,))
 
-    async def _hear(self, said: Said, *, taken: tuple[int, ...] = ()) -> None:
+    async def _hear(self, said: Said | Refused, *, taken: tuple[int, ...] = ()) -> None:
         try:
             await self._record(said, taken=taken)
         except InvalidTransition as error:

@@ -34,6 +34,24 @@ async def hear(store: Store, loops: Mapping[str, AnyLoop], loop_id: LoopId, said
         await store.release(loop_id, fence)
 
 
+async def note_refusal(
+    store: Store, loops: Mapping[str, AnyLoop], loop_id: LoopId, refused: Refused, observer: Observer
+) -> None:
+    """Put on record that somebody tried what they may not; a running controller does it from its inbox."""
+    try:
+        fence = await store.claim(loop_id, refused.by)
+    except AlreadyRunning:
+        await store.post(loop_id, "Refused", encode(refused))
+        return
+    try:
+        loaded = await store.load(loop_id)
+        journal = Journal(store, known_loop(loops, loaded.row.kind), loaded, fence)
+        if journal.outcome is None:
+            await _append(journal, refused, observer)
+    finally:
+        await store.release(loop_id, fence)
+
+
 async def _record(journal: Journal, said: Said, observer: Observer) -> None:
     try:
         await _append(journal, said, observer)

@@ -11,7 +11,7 @@ from enum import StrEnum
 
 from loopwright.kernel.model import Finding
 
-Source = str  # "review", "tests", or a gate's name
+Source = str  # who judges: "review", "tests", or "engine" for what no judge said
 
 
 class Standing(StrEnum):

@@ -7,6 +7,7 @@ import json
 import re
 from pathlib import Path
 
+from loopwright.adapters.steps import lock_of
 from loopwright.adapters.workspace.clones import write_repository
 from loopwright.adapters.workspace.folders import is_folder, locked, put, remove
 from loopwright.adapters.workspace.git import Git, path_of
@@ -110,6 +111,7 @@ def drop(ground: Ground, place: Place) -> None:
         until_quiet(ground.root, place.folder)
         remove(place.folder)
         remove(place.notes)
+        lock_of(ground.root, place.folder).unlink(missing_ok=True)
 
 
 def drop_judges(ground: Ground, loop: LoopId) -> None:

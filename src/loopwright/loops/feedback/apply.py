@@ -28,7 +28,7 @@ from loopwright.kernel.events import (
 )
 from loopwright.kernel.findings import identify
 from loopwright.kernel.gates import PROTECTED
-from loopwright.kernel.ledger import Ledger, record
+from loopwright.kernel.ledger import Ledger, record, unresolved
 from loopwright.kernel.limits import Allowance, FeedbackLimits
 from loopwright.kernel.machine import answers_one_of
 from loopwright.kernel.model import AgentStatus, CheckResult, Ending, Finding, Severity, Verdict
@@ -156,15 +156,16 @@ def _clarify(state: Feedback, question: str) -> Feedback:
 
 def _reviewed(state: Feedback, event: AgentReported) -> Feedback:
     report = event.report
-    findings = tuple(identify(finding) for finding in report.findings)
+    ledger = _judged(state, tuple(identify(finding) for finding in report.findings))
+    findings = unresolved(ledger, REVIEW)  # a reopened one weighs more than the reviewer says
     passes = report.verdict is Verdict.PASS and report.status is AgentStatus.DONE
     if passes and not any(finding.severity in _BLOCKING for finding in findings):
         current = replace(state.current, review=Verdict.PASS, issues=_with_protected(state, findings))
-        state = replace(state, ledger=_judged(state, findings), current=current)
+        state = replace(state, ledger=ledger, current=current)
         state = replace(state, review_failures=0, failures_before_pass=state.review_failures)
         return _enter(state, Phase.ADD_TESTS if state.plan.tester else Phase.TEST)
     if findings:
-        return _review_failed(replace(state, ledger=_judged(state, findings)), findings)
+        return _review_failed(replace(state, ledger=ledger), findings)
     if not state.repaired:
         return replace(_again(state, repair="the verdict is not a pass but no finding says why"), repaired=True)
     return _unjudged(state, _engine_finding("no-finding", "The reviewer did not pass it and did not say why"))
