@@ -12,7 +12,6 @@ from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
 
-from loopwright.adapters.checks import unittest_report
 from loopwright.errors import UsageError, VcsFailed
 
 TASK = """\
@@ -61,9 +60,7 @@ def _contents(source: Traversable, within: str = "") -> Iterator[tuple[str, str]
 
 
 def _filled_in(text: str) -> str:
-    for mark, value in (("@python@", sys.executable), ("@unittest_report@", unittest_report.__file__)):
-        text = text.replace(mark, json.dumps(value)[1:-1])
-    return text
+    return text.replace("@python@", json.dumps(sys.executable)[1:-1])
 
 
 def git(folder: Path, environ: Mapping[str, str], *args: str) -> str:

@@ -132,7 +132,11 @@ CHECKS = Table(
     named=True,
     keys=(
         Key(
-            name="run", shape=shapes.argv(), required=True, means="the command; `{report}` stands for the report's path"
+            name="run",
+            shape=shapes.argv(),
+            required=True,
+            means="the command; `{report}` stands for the report's path, `{unittest}` for a script of ours that runs"
+            " Python's unittest and counts (`python3 {unittest} --report={report} discover -s tests`)",
         ),
         Key(name="timeout", shape=shapes.duration(), means="killed, and failed, after that long"),
         Key(

@@ -5,7 +5,6 @@ from typing import get_args
 
 import pytest
 
-from loopwright.adapters.checks import unittest_report
 from loopwright.adapters.checks.detect import Stack, detect, plain_commands
 from loopwright.adapters.checks.spec import CheckSpec, strength
 
@@ -48,7 +47,7 @@ def test_python_with_pytest_counts_its_tests(tmp_path: Path) -> None:
 def test_python_with_unittest_counts_its_tests_by_our_own_runner(tmp_path: Path) -> None:
     root = project(tmp_path, {"setup.py": "", "tests/test_a.py": "import unittest\n", "tests/__init__.py": ""})
     (test, *_) = detect(root, found=everything).checks
-    script = unittest_report.__file__
+    script = "{unittest}"
     assert test.run == ("python", script, "--report={report}", "discover", "-s", "tests", "-t", ".")
     assert (test.report, strength(test)) == ("junit", "counting")
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
+from loopwright.adapters.checks import unittest_report
 from loopwright.adapters.checks.environment import Digests, for_checks
 from loopwright.adapters.checks.runner import CheckSettings, CommandChecks, World
-from loopwright.adapters.checks.spec import CheckSpec
+from loopwright.adapters.checks.spec import UNITTEST, CheckSpec
 from loopwright.adapters.workspace.preparation import Preparation
 from loopwright.adapters.workspace.reading import GitObjects
 from loopwright.adapters.workspace.verification import VerificationCheckouts
@@ -47,7 +48,7 @@ def as_spec(check: Configured) -> CheckSpec:
         )
     return CheckSpec(
         name=check.name,
-        run=check.run,
+        run=tuple(word.replace(UNITTEST, unittest_report.__file__) for word in check.run),
         timeout=check.timeout,
         report=check.report,
         after=check.after,

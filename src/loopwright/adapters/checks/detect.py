@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from loopwright.adapters.checks import unittest_report
-from loopwright.adapters.checks.spec import REPORT, CheckSpec
+from loopwright.adapters.checks.spec import REPORT, UNITTEST, CheckSpec
 
 Stack = Literal["python", "django", "node", "rust", "go", "make", "unknown"]
 Find = Callable[[str], bool]  # whether a program is on PATH
@@ -125,9 +124,8 @@ def _python_tests(root: Path, python: str) -> CheckSpec:
         return CheckSpec(name="test", run=(python, "-m", "pytest", f"--junitxml={REPORT}"), report="junit")
     folder = next((name for name in ("tests", "test") if (root / name).is_dir()), ".")
     top = ("-t", ".") if (root / folder / "__init__.py").is_file() else ()
-    script = str(Path(unittest_report.__file__))
     return CheckSpec(
-        name="test", run=(python, script, f"--report={REPORT}", "discover", "-s", folder, *top), report="junit"
+        name="test", run=(python, UNITTEST, f"--report={REPORT}", "discover", "-s", folder, *top), report="junit"
     )
 
 

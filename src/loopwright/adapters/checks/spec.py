@@ -9,6 +9,7 @@ from loopwright.errors import CheckNotRunnable
 
 Format = Literal["junit", "sarif", "none"]
 REPORT = "{report}"  # stands in argv for a path outside the tree that only this run knows
+UNITTEST = "{unittest}"  # stands in argv for our own script that runs unittest and counts: a path of this installation
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

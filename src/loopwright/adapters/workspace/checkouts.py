@@ -39,7 +39,7 @@ def bring(ground: Ground, loop: LoopId, name: str, at: Commit, step: str) -> Pla
 
 def _make(ground: Ground, place: Place, hold: int, at: Commit) -> None:
     remove(place.folder)
-    for note in ("index", "index.lock", "excludes", "prepared", "owner"):
+    for note in ("index", "index.lock", "excludes", "prepared"):
         (place.notes / note).unlink(missing_ok=True)
     place.folder.mkdir()
     ground.inside(place, hold).run("read-tree", "--reset", "-u", at)
@@ -87,9 +87,9 @@ def lay_out(ground: Ground, loop: LoopId, at: Commit, step: str) -> Path:
     ground.tree(at)
     with locked(place.lock) as hold:
         until_quiet(ground.root, place.folder)
+        put(place.notes / "owner", json.dumps({"loop": loop, "at": at}))  # first: a folder without one stays for ever
         _make(ground, place, hold, at)
         write_repository(ground, place, at)
-        put(place.notes / "owner", json.dumps({"loop": loop, "at": at}))
     return place.folder
 
 
