@@ -1,4 +1,8 @@
-"""P1's second half: full transitions through our engine against the durable steps of the peers, in turn."""
+"""P1's second half: full transitions through our engine against the durable steps of the peers, in turn.
+
+What each side syncs was counted with strace: two fdatasync per transition of ours, one per step of DBOS, two per
+superstep of LangGraph, none per task of Prefect.
+"""
 
 from __future__ import annotations
 

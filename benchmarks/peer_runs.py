@@ -6,6 +6,7 @@ import json
 import os
 import signal
 import subprocess
+import tempfile
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -36,15 +37,23 @@ class Against:
 
 
 def are_installed() -> bool:
-    return PYTHON.exists()
+    return PYTHON.is_file()
 
 
 def run_peer(script: str, field: str, *arguments: str) -> PeerLine:
     """Run `peers/<script>.py` to its end, in a process group that is gone afterwards, and take `field` of its line."""
     argv = [str(PYTHON), str(HERE / "peers" / f"{script}.py"), *arguments]
-    with subprocess.Popen(
-        argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
-    ) as peer:
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        subprocess.Popen(
+            argv,
+            env={**os.environ, "TMPDIR": folder},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+        ) as peer,
+    ):
         try:
             output, errors = peer.communicate(timeout=LIMIT)
         except subprocess.TimeoutExpired as late:

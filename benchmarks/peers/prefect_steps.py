@@ -50,7 +50,7 @@ def measure(home: Path) -> float:
 
 
 if __name__ == "__main__":
-    # The server still writes while this process ends: what is left of the folder goes with the next clean of /tmp.
+    # The server still writes while this process ends; whoever started it removes what is left.
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         seconds = measure(Path(folder))
     print(json.dumps({"peer": "prefect", "version": version("prefect"), "per_second": STEPS / seconds, "steps": STEPS}))

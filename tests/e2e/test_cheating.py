@@ -37,7 +37,13 @@ CHEATS = {
 }
 
 
-@pytest.mark.parametrize("cheat", CHEATS.values(), ids=CHEATS.keys())
+def marks_of(cheat: str) -> tuple[pytest.MarkDecorator, ...]:
+    """The commonest ones are tried with every change, the others with the slow tests."""
+    common = ("says it passes", "edits the test", "deletes the test", "leaves with 0 while the tests run")
+    return () if cheat in common else (pytest.mark.slow,)
+
+
+@pytest.mark.parametrize("cheat", [pytest.param(CHEATS[name], id=name, marks=marks_of(name)) for name in CHEATS])
 def test_wrong_code_is_never_verified_when_its_developer(tmp_path: Path, cheat: str) -> None:
     scene = ready(tmp_path, developer=WRONG + cheat + CLAIMS)
     before = scene.person()
@@ -48,6 +54,7 @@ def test_wrong_code_is_never_verified_when_its_developer(tmp_path: Path, cheat: 
     assert scene.person() == before
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", ["edits the test", "deletes the test", "skips the test"])
 def test_right_code_waits_at_the_gate_when_its_developer(tmp_path: Path, how: str) -> None:
     scene = ready(tmp_path, developer=CHEATS[how] + WRITES_ADD)

@@ -105,6 +105,7 @@ def test_a_rate_limit_is_waited_for_and_not_counted(tmp_path: Path) -> None:
     assert scene.events(AgentFailed) == []
 
 
+@pytest.mark.slow
 def test_exit_77_is_a_question_and_the_answer_reaches_the_next_brief(tmp_path: Path) -> None:
     asks = FIRST + indented("report(summary='Which sign?')", "sys.exit(77)")
     told = "note('advice', json.dumps(context()['advice']))\n"
@@ -120,6 +121,7 @@ def test_exit_77_is_a_question_and_the_answer_reaches_the_next_brief(tmp_path: P
 # --- the state folder ----------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("harm", ["database.write_bytes(b'not a database' * 1000)", "database.write_bytes(b'')"])
 def test_an_overwritten_log_stops_the_loop_and_is_not_begun_anew(tmp_path: Path, harm: str) -> None:
     wipes = (
@@ -160,6 +162,7 @@ def test_the_whole_state_folder_deleted_stops_the_loop(tmp_path: Path) -> None:
 # --- what agents print --------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_escapes_reach_no_terminal(tmp_path: Path) -> None:
     evil = "\\x1b[31mred\\x1b]0;title\\x07\\x9b2J\\u202e"
     prints = f"print('{evil}', flush=True)\n" + PUTS_ADD + f"report(summary='{evil}')\n"
@@ -193,6 +196,7 @@ def test_a_secret_that_an_agent_prints_is_stored_nowhere(tmp_path: Path) -> None
     assert kept == []
 
 
+@pytest.mark.slow
 def test_an_environment_variable_that_was_not_named_is_not_there(tmp_path: Path) -> None:
     looks = "note('environ', json.dumps(sorted(os.environ)))\n"
     scene = ready(tmp_path, developer=looks + WRITES_ADD)
@@ -240,6 +244,7 @@ def high_water(pid: int) -> int:
     return next((int(line.split()[1]) for line in lines if line.startswith("VmHWM")), 0)
 
 
+@pytest.mark.slow
 def test_the_commit_of_every_attempt_is_kept_whatever_the_agent_does(tmp_path: Path) -> None:
     scene = ready(tmp_path, developer="subprocess.run(['git', 'checkout', '-q', '--orphan', 'x'])\n" + WRITES_ADD)
     scene.feedback()

@@ -49,6 +49,7 @@ def kill_until_it_ends(scene: Scene, chance: random.Random, span: float) -> int:
 def test_killed_at_random_it_ends_as_if_nothing_had_happened(
     tmp_path: Path, uninterrupted: dict[str, object], case: int
 ) -> None:
+    assert CASES * KILLS >= 200
     seed = int(os.environ.get("KILL_SEED") or time.time_ns() % 10**9) + case
     print(f"seed {seed - case}: run it again with KILL_SEED={seed - case}")  # noqa: T201  pytest shows it on failure
     chance, kills = random.Random(seed), 0  # noqa: S311  not a secret

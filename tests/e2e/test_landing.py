@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import pytest
+
 from tests.e2e.scene import ADD, PASSES, TEST_ADD, Scene, ready
 
 IDENTITY = ("-c", "user.name=Test Person", "-c", "user.email=person@example.com")
@@ -70,6 +72,7 @@ def test_a_dirty_target_is_left_alone(tmp_path: Path) -> None:
     assert (scene.root / "calc.py").read_text() == ADD
 
 
+@pytest.mark.slow
 def test_a_target_that_moved_on_is_merged_and_the_merged_tree_is_what_was_verified(tmp_path: Path) -> None:
     scene = ready(tmp_path, reviewer=meanwhile(*committed("other.py", "")))
     said = scene.feedback("--merge")
@@ -81,6 +84,7 @@ def test_a_target_that_moved_on_is_merged_and_the_merged_tree_is_what_was_verifi
     assert scene.repo.git("rev-parse", "main^{tree}") in [receipt["tree"] for receipt in receipts]
 
 
+@pytest.mark.slow
 def test_a_target_that_moved_on_is_left_alone_when_the_merged_tree_fails(tmp_path: Path) -> None:
     more = TEST_ADD.replace("add(2, 3), 5", "add(1, 1), 3").replace("Adding", "More")
     scene = ready(tmp_path, reviewer=meanwhile(*committed("tests/test_more.py", more)))
@@ -93,6 +97,7 @@ def test_a_conflict_is_left_alone(tmp_path: Path) -> None:
     assert scene.repo.git("status", "--porcelain") == ""
 
 
+@pytest.mark.slow
 def test_a_branch_named_loop_makes_it_another_folder_of_branches(tmp_path: Path) -> None:
     scene = ready(tmp_path)
     scene.repo.git("branch", "loop")
@@ -101,6 +106,7 @@ def test_a_branch_named_loop_makes_it_another_folder_of_branches(tmp_path: Path)
     assert scene.file_at(said["branch"], "calc.py") == ADD.rstrip()
 
 
+@pytest.mark.slow
 def test_a_detached_head_is_fine_without_merge(tmp_path: Path) -> None:
     scene = ready(tmp_path)
     scene.repo.git("checkout", "-q", "--detach")
@@ -109,6 +115,7 @@ def test_a_detached_head_is_fine_without_merge(tmp_path: Path) -> None:
     assert (said["outcome"], said["branch"]) == ("verified", f"loop/{said['loop']}")
 
 
+@pytest.mark.slow
 def test_a_linked_worktree_of_the_person_is_a_place_to_work_in(tmp_path: Path) -> None:
     main = ready(tmp_path)
     scene = Scene(type(main.repo)(tmp_path / "linked"), main.notes)

@@ -66,6 +66,7 @@ def test_accept_keeps_the_best_attempt_and_records_the_debt(tmp_path: Path, *, m
     assert (scene.root / ".loop" / "debt.md").read_text() == debt
 
 
+@pytest.mark.slow
 def test_history_shows_what_was_tried_and_asks_again(tmp_path: Path) -> None:
     scene = escalated(tmp_path)
     shown = scene.loop("answer", "history").out
@@ -101,6 +102,7 @@ def test_cancel_leaves_what_was_asked_for_and_always_the_commits(
     assert scene.loop("cancel", "--loop", loop, "--json", code=3).json["exit_code"] == 3
 
 
+@pytest.mark.slow
 def test_a_question_of_the_developer_is_answered_in_its_next_brief(tmp_path: Path) -> None:
     asks = (
         "if not context()['advice']:\n"

@@ -20,6 +20,7 @@ def ended(folder: Path) -> Scene:
     return scene
 
 
+@pytest.mark.slow
 def test_a_changed_loop_toml_is_shown_and_becomes_an_event(tmp_path: Path) -> None:
     scene = ready(tmp_path, developer=WRONG, more="[limits.feedback]\nmax_feedback_iterations = 1\n")
     scene.feedback(code=4)
@@ -57,6 +58,7 @@ def test_deleted_files_are_written_anew_from_the_log(tmp_path: Path) -> None:
 # --- the log ---------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_log_with_a_changed_event_is_refused_by_its_number(tmp_path: Path) -> None:
     scene = ready(tmp_path, developer=WRONG)
     scene.feedback("--max-iterations", "1", code=4)
@@ -75,6 +77,7 @@ def test_a_log_with_a_changed_event_is_refused_by_its_number(tmp_path: Path) -> 
     assert database.read_bytes() == harmed
 
 
+@pytest.mark.slow
 def test_a_truncated_log_is_refused_in_one_sentence(tmp_path: Path) -> None:
     scene = ended(tmp_path)
     database = scene.root / ".loop" / "loop.db"
@@ -85,6 +88,7 @@ def test_a_truncated_log_is_refused_in_one_sentence(tmp_path: Path) -> None:
         assert "Traceback" not in said.err
 
 
+@pytest.mark.slow
 def test_a_log_of_a_newer_version_is_refused_and_left_untouched(tmp_path: Path) -> None:
     scene = ended(tmp_path)
     database = scene.root / ".loop" / "loop.db"

@@ -23,18 +23,19 @@ def never_good_enough(run: AgentRun) -> AgentAnswer:
 
 
 async def uninterrupted() -> tuple[object, int]:
+    """The end, and how many appends it took."""
     fakes = Fakes(usd=1.0)
     await fakes.create(budget=100.0)
-    await fakes.drive()
-    loaded = await fakes.store.load(LOOP)
-    return folded(FEEDBACK, loaded).state, loaded.row.seq
+    store = DyingStore(fakes.store, dies_at=0)
+    await fakes.drive(store)  # type: ignore[arg-type]
+    return folded(FEEDBACK, await fakes.store.load(LOOP)).state, store.appends
 
 
 @pytest.mark.parametrize("before", [False, True], ids=["after", "before"])
 def test_killed_at_any_append_it_resumes_to_the_same_end(*, before: bool) -> None:
     async def story() -> None:
-        expected, length = await uninterrupted()
-        for point in range(1, length):
+        expected, appends = await uninterrupted()
+        for point in range(1, appends + 1):
             fakes = Fakes(usd=1.0)
             await fakes.create(budget=100.0)
             with pytest.raises(Killed):

@@ -29,7 +29,7 @@ from loopwright.kernel.model import AgentReport, Change, Cleanup, Commit, Ending
 from loopwright.loops.feedback.machine import FEEDBACK
 from loopwright.loops.feedback.state import Feedback, FeedbackParams, Phase
 from loopwright.ports.agent import AgentAnswer, AgentRun
-from tests.engine.worlds import LOOP, Fakes, failing, flaw, passing, two_setbacks
+from tests.engine.worlds import LOOP, DyingStore, Fakes, failing, flaw, passing, two_setbacks
 
 
 async def logged(fakes: Fakes) -> list[Logged]:
@@ -316,5 +316,20 @@ def test_a_loop_of_an_unknown_kind_is_an_error_in_one_sentence() -> None:
         await fakes.create_loop("dance", "{}")
         with pytest.raises(EngineError, match="knows no 'dance' loops"):
             await fakes.drive()
+
+    asyncio.run(story())
+
+
+def test_an_answer_and_the_intent_that_follows_from_it_are_one_commit() -> None:
+    async def story() -> None:
+        fakes = Fakes()
+        await fakes.create()
+        store = DyingStore(fakes.store, dies_at=0)
+        await fakes.drive(store)  # type: ignore[arg-type]
+        recorded = await kinds(fakes)
+        answers = [kind for kind in recorded if kind not in ("Created", "Started", "Ended")]
+        # The first intent, every answer with what follows from it, and the end.
+        assert store.appends == 1 + len(answers) + 1
+        assert recorded.count("Started") == len(answers)
 
     asyncio.run(story())

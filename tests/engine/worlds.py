@@ -115,11 +115,13 @@ class DyingStore:
 
     def __init__(self, store: Store, dies_at: int, *, before: bool = False) -> None:
         self._store, self._left, self._before = store, dies_at, before
+        self.appends = 0
 
     def __getattr__(self, name: str) -> object:
         return getattr(self._store, name)
 
     async def append(self, loop: LoopId, *, fence: int, expected: int, batch: Batch) -> int:
+        self.appends += 1
         self._left -= 1
         if self._left == 0 and self._before:
             raise Killed

@@ -11,10 +11,11 @@ import asyncio
 from dataclasses import replace
 from typing import get_args
 
-from loopwright.engine.journal import Journal
+from loopwright.engine.intents import intent
+from loopwright.engine.journal import Folded, Journal, Line
 from loopwright.engine.nesting import child_outcome, ready_child
 from loopwright.engine.performing import agent_run, perform
-from loopwright.engine.world import Halt, Seen, World, known_loop
+from loopwright.engine.world import Halt, World, known_loop
 from loopwright.errors import InvalidTransition, OverBudget, Suspended
 from loopwright.kernel.actions import Action, Ask, AwaitGate, ForPeople, RunAgent, RunLoop, Stop
 from loopwright.kernel.codec import DecodeError, decode, encode
@@ -26,13 +27,11 @@ from loopwright.kernel.events import (
     Cancelled,
     Ended,
     Interrupted,
-    Logged,
     LoopEnded,
     Paused,
     Refused,
     ReportedLate,
     Said,
-    Started,
 )
 from loopwright.kernel.model import Key, LoopId
 
@@ -93,7 +92,7 @@ class _Driver:
             run = agent_run(self._world, self._journal.id, self._journal.loop.name, action, flight.step)
             answer = await self._world.agent.reconcile(run)
             if answer is None:
-                await self._record(Interrupted(key=action.key), spend=flight.reserved)
+                await self._record(Line(event=Interrupted(key=action.key), spend=flight.reserved))
             else:
                 await self._settle(answer)
 
@@ -111,23 +110,10 @@ class _Driver:
         self._tasks[action.key] = asyncio.create_task(self._perform(action, flight.step), name=action.key)
 
     async def _intend(self, action: Action) -> None:
-        is_agent = isinstance(action, RunAgent)
-        if is_agent:
-            self._refuse_overspending()
-        reserve = self._world.agent.reservation(action.role) if isinstance(action, RunAgent) else 0.0
-        what = getattr(action, "role", "") or getattr(action, "gate", "") or getattr(action, "question", "")
-        started = Started(key=action.key, action=type(action).__name__, what=what, why=action.why)
         try:
-            await self._record(started, reserve=reserve)
+            await self._record(intent(self._world, self._journal.now, action))
         except OverBudget as over:
             raise Suspended("budget", str(over)) from over
-
-    def _refuse_overspending(self) -> None:
-        most, now = self._world.spending, self._journal.now
-        if most.tokens is not None and now.tokens >= most.tokens:
-            raise Suspended("budget", f"{now.tokens} of {most.tokens} tokens are used")
-        if most.seconds is not None and now.seconds >= most.seconds:
-            raise Suspended("time", f"{now.seconds:.0f} of {most.seconds:.0f} seconds of work are used")
 
     async def _perform(self, action: Action, step: str) -> Answer:
         if not isinstance(action, RunLoop):
@@ -148,7 +134,7 @@ class _Driver:
             if answer is not None:
                 await self._settle(answer)
             else:
-                await self._record(Cancelled(key=flight.key), spend=flight.reserved)
+                await self._record(Line(event=Cancelled(key=flight.key), spend=flight.reserved))
 
     async def _stop_tasks(self) -> None:
         for task in self._tasks.values():
@@ -170,13 +156,28 @@ class _Driver:
         return None
 
     async def _settle(self, answer: Answer) -> None:
-        """Record what happened with what it cost. A machine that has moved on does not make it unhappen."""
-        spend = self._cost(answer)
+        """Record what happened with what it cost, and in the same breath what is to be done next.
+
+        One commit for both is one sync less per transition. A machine that has moved on does not make
+        it unhappen; a next step that does not fit the budget does not keep the answer out of the log.
+        """
+        line = Line(event=answer, spend=self._cost(answer))
         try:
-            await self._record(answer, spend=spend)
+            then = self._journal.after(line)
         except InvalidTransition:
             late = ReportedLate(key=answer.key, kind=type(answer).__name__, data=encode(answer))
-            await self._record(late, spend=spend)
+            await self._record(replace(line, event=late))
+            return
+        try:
+            await self._record(line, *self._next_intents(then))
+        except (OverBudget, Suspended):
+            await self._record(line)
+
+    def _next_intents(self, then: Folded) -> tuple[Line, ...]:
+        flying = {flight.key for flight in then.flights}
+        wanted = self._journal.loop.decide(then.state)
+        new = (action for action in wanted if action.key not in flying and not isinstance(action, Stop))
+        return tuple(intent(self._world, then, action) for action in new)
 
     def _cost(self, answer: Answer) -> float:
         if not isinstance(answer, AgentReported | AgentFailed | AgentUnavailable):
@@ -194,16 +195,17 @@ class _Driver:
             try:
                 said: Said | Refused = decode(_HEARD[item.kind], item.data)
             except (DecodeError, KeyError) as error:
-                await self._record(Refused(what=item.kind, why=f"it cannot be read: {error}"), taken=(item.id,))
+                refused = Refused(what=item.kind, why=f"it cannot be read: {error}")
+                await self._record(Line(event=refused), taken=(item.id,))
             else:
                 await self._hear(said, taken=(item.id,))
 
     async def _hear(self, said: Said | Refused, *, taken: tuple[int, ...] = ()) -> None:
         try:
-            await self._record(said, taken=taken)
+            await self._record(Line(event=said), taken=taken)
         except InvalidTransition as error:
             refused = Refused(what=type(said).__name__, why=str(error), by=said.by)
-            await self._record(refused, taken=taken)
+            await self._record(Line(event=refused), taken=taken)
 
     async def _ask_people(self, wanted: tuple[Action, ...]) -> Halt | None:
         waiting: tuple[ForPeople, ...] = tuple(a for a in wanted if isinstance(a, Ask | AwaitGate))
@@ -227,28 +229,18 @@ class _Driver:
 
     # --- recording --------------------------------------------------------------------------------------
 
-    async def _record(
-        self, event: Logged, *, reserve: float = 0.0, spend: float = 0.0, taken: tuple[int, ...] = ()
-    ) -> None:
-        status = await self._journal.append(event, reserve=reserve, spend=spend, taken=taken)
-        self._world.observer.recorded(
-            Seen(
-                loop=self._journal.id,
-                kind=self._journal.loop.name,
-                state=self._journal.now.state,
-                event=event,
-                seq=self._journal.length,
-                status=status,
-            )
-        )
+    async def _record(self, *lines: Line, taken: tuple[int, ...] = ()) -> None:
+        for seen in await self._journal.append(*lines, taken=taken):
+            self._world.observer.recorded(seen)
 
     async def _pause(self, pause: Suspended) -> Halt:
-        await self._record(Paused(reason="time" if pause.reason == "time" else "budget", detail=pause.detail))
+        paused = Paused(reason="time" if pause.reason == "time" else "budget", detail=pause.detail)
+        await self._record(Line(event=paused))
         return Halt(why="paused", detail=pause.detail)
 
     async def _finish(self, stop: Stop) -> Halt:
         outcome = replace(stop.outcome, loop=self._journal.id)
-        await self._record(Ended(outcome=outcome))
+        await self._record(Line(event=Ended(outcome=outcome)))
         return Halt(why="ended", outcome=outcome)
 
 

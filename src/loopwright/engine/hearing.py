@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from loopwright.engine.journal import Journal
-from loopwright.engine.world import AnyLoop, Observer, Seen, known_loop
+from loopwright.engine.journal import Journal, Line
+from loopwright.engine.world import AnyLoop, Observer, known_loop
 from loopwright.errors import AlreadyRunning, Forbidden, InvalidTransition
 from loopwright.kernel.codec import encode
 from loopwright.kernel.events import Logged, Refused, Said
@@ -61,14 +61,5 @@ async def _record(journal: Journal, said: Said, observer: Observer) -> None:
 
 
 async def _append(journal: Journal, event: Logged, observer: Observer) -> None:
-    status = await journal.append(event)
-    observer.recorded(
-        Seen(
-            loop=journal.id,
-            kind=journal.loop.name,
-            state=journal.now.state,
-            event=event,
-            seq=journal.length,
-            status=status,
-        )
-    )
+    for seen in await journal.append(Line(event=event)):
+        observer.recorded(seen)

@@ -9,7 +9,7 @@ import json
 from dataclasses import dataclass, replace
 from typing import Any, get_args
 
-from loopwright.engine.world import AnyLoop
+from loopwright.engine.world import AnyLoop, Seen
 from loopwright.errors import InvalidTransition, StoreCorrupt
 from loopwright.kernel.actions import Action, Ask, AwaitGate, Stop
 from loopwright.kernel.codec import DecodeError, build, decode, encode
@@ -118,6 +118,32 @@ def _unpacked(loop: AnyLoop, text: str, seq: int) -> Folded:
         raise StoreCorrupt("the event log", f"snapshot at event {seq}", str(error)) from error
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Line:
+    """One event to be appended, with the money it moves."""
+
+    event: Logged
+    reserve: float = 0.0
+    spend: float = 0.0
+
+
+def _entry(line: Line, now: Folded) -> Entry:
+    """What an answer to a flight releases is what that flight had reserved."""
+    key = getattr(line.event, "key", "")
+    held = 0.0 if isinstance(line.event, Started) else sum(f.reserved for f in now.flights if f.key == key)
+    return Entry(
+        kind=type(line.event).__name__, data=encode(line.event), reserve=line.reserve, release=held, spend=line.spend
+    )
+
+
+def _as_record(loop: LoopId, seq: int, entry: Entry) -> Record:
+    return Record(loop=loop, seq=seq, at=0.0, kind=entry.kind, data=entry.data, reserve=entry.reserve)
+
+
+def _asks(event: Logged) -> bool:
+    return isinstance(event, Started)
+
+
 class Journal:
     """The writing side, held by the one controller that has the loop's fence."""
 
@@ -137,31 +163,38 @@ class Journal:
     def flight(self, key: Key) -> Flight | None:
         return next((flight for flight in self.now.flights if flight.key == key), None)
 
-    async def append(
-        self, event: Logged, *, reserve: float = 0.0, spend: float = 0.0, taken: tuple[int, ...] = ()
-    ) -> Status:
-        """Make the event durable; the machine sees it first and may refuse it, and then nothing happened."""
-        flight = self.flight(getattr(event, "key", Key("")))
-        release = flight.reserved if flight and not isinstance(event, Started) else 0.0
-        entry = Entry(kind=type(event).__name__, data=encode(event), reserve=reserve, release=release, spend=spend)
-        probe = Record(loop=self.id, seq=self.length + 1, at=0.0, kind=entry.kind, data=entry.data, reserve=reserve)
-        then = after(self.loop, self.now, event, probe)
-        status = self._status(then, event)
-        due = self.length + 1 - self._snapshot_at >= SNAPSHOT_EVERY
+    async def append(self, *lines: Line, taken: tuple[int, ...] = ()) -> tuple[Seen, ...]:
+        """Make the events durable, all or none. The machine sees them first; if it refuses, nothing happened."""
+        now, seen, entries = self.now, [], []
+        for seq, line in enumerate(lines, start=self.length + 1):
+            entry = _entry(line, now)
+            now = after(self.loop, now, line.event, _as_record(self.id, seq, entry))
+            entries.append(entry)
+            seen.append(self._seen(now, line.event, seq))
+        due = seen[-1].seq - self._snapshot_at >= SNAPSHOT_EVERY
+        last = seen[-1]
         batch = Batch(
-            entries=(entry,),
-            status=status,
-            outcome=encode(event.outcome) if isinstance(event, Ended) else None,
-            snapshot=_packed(then) if due else None,
+            entries=tuple(entries),
+            status=last.status,
+            outcome=encode(last.event.outcome) if isinstance(last.event, Ended) else None,
+            snapshot=_packed(now) if due else None,
             taken=taken,
-            notices=(f"{self.id} needs a person",) if status == "waiting" and isinstance(event, Started) else (),
-            budget=event.usd if isinstance(event, BudgetChanged) else None,
+            notices=(f"{self.id} needs a person",) if last.status == "waiting" and _asks(last.event) else (),
+            budget=next((line.event.usd for line in lines if isinstance(line.event, BudgetChanged)), None),
         )
         self.length = await self._store.append(self.id, fence=self._fence, expected=self.length, batch=batch)
-        self.now = then
+        self.now = now
         if due:
             self._snapshot_at = self.length
-        return status
+        return tuple(seen)
+
+    def after(self, line: Line) -> Folded:
+        """What the fold would be after this event. Raises `InvalidTransition` if the machine refuses it."""
+        return after(self.loop, self.now, line.event, _as_record(self.id, self.length + 1, _entry(line, self.now)))
+
+    def _seen(self, now: Folded, event: Logged, seq: int) -> Seen:
+        status = self._status(now, event)
+        return Seen(loop=self.id, kind=self.loop.name, state=now.state, event=event, seq=seq, status=status)
 
     def _status(self, now: Folded, event: Logged) -> Status:
         if isinstance(event, Ended):

@@ -1,0 +1,39 @@
+"""What is written down before anything happens: the intent, with the money set aside for it."""
+
+from __future__ import annotations
+
+from loopwright.engine.journal import Folded, Line
+from loopwright.engine.world import World
+from loopwright.errors import Suspended
+from loopwright.kernel.actions import Action, Ask, AwaitGate, RunAgent
+from loopwright.kernel.events import Started
+
+
+def intent(world: World, now: Folded, action: Action) -> Line:
+    """Raises `Suspended` when tokens or time are used up; money is the store's to refuse."""
+    reserve = 0.0
+    if isinstance(action, RunAgent):
+        _refuse_overspending(world, now)
+        reserve = world.agent.reservation(action.role)
+    started = Started(key=action.key, action=type(action).__name__, what=_subject(action), why=action.why)
+    return Line(event=started, reserve=reserve)
+
+
+def _subject(action: Action) -> str:
+    match action:
+        case RunAgent():
+            return action.role
+        case AwaitGate():
+            return action.gate
+        case Ask():
+            return action.question
+        case _:
+            return ""
+
+
+def _refuse_overspending(world: World, now: Folded) -> None:
+    most = world.spending
+    if most.tokens is not None and now.tokens >= most.tokens:
+        raise Suspended("budget", f"{now.tokens} of {most.tokens} tokens are used")
+    if most.seconds is not None and now.seconds >= most.seconds:
+        raise Suspended("time", f"{now.seconds:.0f} of {most.seconds:.0f} seconds of work are used")
