@@ -28,13 +28,17 @@ PRICE = 0.01  # USD that each run of an agent reports
 PATIENCE = 30.0  # seconds within which everything a killed controller had started is gone
 
 # One script for both roles. It lies in the repository and names no path, so that every run has the same trees.
+# It takes a moment between half a file and a whole one: that is where some of the kills must hit.
 AGENT = f"""#!{sys.executable} -IS
-import json, os
+import json, os, time
 from pathlib import Path
 run = Path(os.environ["LOOP_RESULT"]).parent.name
 with open(Path(os.environ["NOTES"]) / "started", "ab", buffering=0) as file:
     file.write((run + "\\n").encode())
 result = {{"status": "done", "summary": "done", "usage": {{"usd": {PRICE}, "input_tokens": 10}}}}
+if os.environ["LOOP_ROLE"] == "developer":
+    Path("calc.py").write_text("def add(a, b):")
+time.sleep(0.08)
 if os.environ["LOOP_ROLE"] == "developer":
     sign = "-" if os.environ["LOOP_ATTEMPT"] == "1" else "+"
     Path("calc.py").write_text("def add(a, b):\\n    return a " + sign + " b\\n")
