@@ -183,16 +183,16 @@ def test_what_a_dead_owner_left_is_ended_before_the_next_step_starts(stage: Stag
         assert left.stdout is not None
         assert left.stdout.readline() == b"up\n"
         lock = stage.root / "lock"
-        lock.write_text(json.dumps({"pid": 1, "start": 1, "step": "of-the-dead-one", "controller": 1}))
+        lock.write_text("1 1 1 of-the-dead-one\n")  # pid, start time, controller, step
         ended = asyncio.run(run_step(replace(stage.spec("print('mine')"), lock=lock)))
-        assert left.wait() == -signal.SIGKILL
+        assert left.wait(timeout=30) == -signal.SIGKILL
     assert ended.stdout.read_text() == "mine\n"
     assert lock.read_text() == ""
 
 
 def test_a_recorded_pid_that_is_somebody_else_by_now_is_left_alone(stage: Stage) -> None:
     lock = stage.root / "lock"
-    lock.write_text(json.dumps({"pid": os.getpid(), "start": started_at(os.getpid()) - 1, "step": "x"}))
+    lock.write_text(f"{os.getpid()} {started_at(os.getpid()) - 1} 1 x\n")
     ended = asyncio.run(run_step(replace(stage.spec("print('mine')"), lock=lock)))
     assert ended.exit_code == 0
 

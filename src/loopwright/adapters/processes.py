@@ -2,17 +2,16 @@
 
 Standard library only, and little of it: the supervisor of every step pays for each import.
 """
-# pathlib would double the start-up time of every step.
-# ruff: noqa: PTH123, PTH208
+# pathlib, contextlib, typing and signal (which loads enum) would each lengthen the start of every step.
+# ruff: noqa: PTH123, PTH208, SIM105
 
 from __future__ import annotations
 
+import _signal as signal  # type: ignore[import-not-found]  # the C module under `signal`, which has no stubs
 import ctypes
 import os
-import signal
 import sys
 import time
-from contextlib import suppress
 
 MARKER = "LOOP_STEP"
 ROOT = "LOOP_ROOT"
@@ -86,8 +85,10 @@ def living(step: str, *, descend: bool) -> set[int]:
 
 
 def send(pid: int, number: int) -> None:
-    with suppress(ProcessLookupError, PermissionError):  # gone already, or not ours: the caller looks again
+    try:
         os.kill(pid, number)
+    except (ProcessLookupError, PermissionError):
+        pass  # gone already, or not ours: the caller looks again
 
 
 def end_all(step: str, group: int = 0, *, statuses: dict[int, int] | None = None) -> set[int]:
@@ -95,6 +96,8 @@ def end_all(step: str, group: int = 0, *, statuses: dict[int, int] | None = None
 
     With `statuses` our own descendants belong to it: they are reaped, and their ends put there.
     """
+    if LINUX and statuses is not None and reap(statuses):
+        return set()  # a subreaper without children has no descendants, whatever they did to hide
     descend = statuses is not None
     killed: set[int] = set()
     limit = time.monotonic() + KILL_LIMIT

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
+import marshal
 import os
 import secrets
 import sys
@@ -107,11 +108,12 @@ async def _start(spec: StepSpec, step: str) -> asyncio.subprocess.Process:
             stdout=asyncio.subprocess.PIPE,
             stderr=errors,
         )
-    _tell(process, _as_json(spec))
+    body = marshal.dumps(_as_data(spec))  # json would cost the supervisor more than all its other imports
+    _tell(process, len(body).to_bytes(4, "big") + body)
     return process
 
 
-def _as_json(spec: StepSpec) -> str:
+def _as_data(spec: StepSpec) -> dict[str, Any]:
     data = {
         "argv": spec.argv,
         "cwd": str(spec.cwd),
@@ -123,19 +125,19 @@ def _as_json(spec: StepSpec) -> str:
         "durable": [str(path) for path in spec.durable],
     }
     limits = {name: getattr(spec, name) for name in ("wall", "idle", "grace", "patience", "head", "tail")}
-    return json.dumps(data | limits)
+    return data | limits
 
 
-def _tell(process: asyncio.subprocess.Process, line: str) -> None:
+def _tell(process: asyncio.subprocess.Process, data: bytes) -> None:
     if process.stdin is not None and not process.stdin.is_closing():
-        process.stdin.write(line.encode() + b"\n")
+        process.stdin.write(data)
 
 
 async def _listen(process: asyncio.subprocess.Process, watch: StepWatch | None) -> dict[str, Any] | None:
     """Until the supervisor has ended. A cancellation is passed on to it, and raised once all is dead."""
     ended: dict[str, Any] | None = None
     cancelled: asyncio.CancelledError | None = None
-    words = iter(("stop",))
+    words = iter((b"stop\n",))
     try:
         while True:
             try:
@@ -145,7 +147,7 @@ async def _listen(process: asyncio.subprocess.Process, watch: StepWatch | None) 
                 ended = _heard(line, watch) or ended
             except asyncio.CancelledError as error:
                 cancelled = error
-                _tell(process, next(words, "kill"))
+                _tell(process, next(words, b"kill\n"))
     finally:
         await _released(process)
     if cancelled is not None:

@@ -1,6 +1,6 @@
 """One step's keeper: a script, started as `python -I -S supervisor.py --root R --step ID`.
 
-The controller writes a JSON spec as the first line of our stdin and may later write `stop` (ask,
+The controller writes a marshalled spec to our stdin, its length first, and may later write `stop` (ask,
 then kill) or `kill`; the end of that stream means that the controller is gone. We start the
 command, keep the head and the tail of its output, watch the limits, and answer with JSON lines:
 signs of life, then `ended`. When we say so, `ended.json` is durable and nothing the step started
@@ -12,21 +12,24 @@ killed, so a process that leaves it survives the step.
 
 Standard library only, and little of it: every step pays for what is imported here.
 """
-# pathlib would double the start-up time of every step.
-# ruff: noqa: PTH104, PTH118, PTH120
+# pathlib, json (which loads re), signal (which loads enum), typing and contextlib would more than double our start.
+# ruff: noqa: PTH104, PTH118, PTH120, SIM105, E402
 
 from __future__ import annotations
 
+import _signal as signal  # type: ignore[import-not-found]  # the C module under `signal`, which has no stubs
 import fcntl
-import json
+import marshal
 import os
 import select
-import signal
 import stat
 import sys
 import time
-from contextlib import suppress
-from typing import Any, NoReturn
+from _json import encode_basestring_ascii as quoted  # what json itself quotes with
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, NoReturn
 
 # `-I` leaves only the standard library on the path; our own modules come after it, so that they shadow nothing.
 sys.path.append(os.path.dirname(os.path.dirname(os.path.dirname(__file__))))
@@ -44,7 +47,7 @@ from loopwright.adapters.processes import (
     reap,
     send,
 )
-from loopwright.adapters.workspace_lock import Owner, hold
+from loopwright.adapters.workspace_lock import hold
 
 PIPE_SIZE = 1 << 20
 UPDATE_PAUSE = 0.2
@@ -80,8 +83,10 @@ class Step:
     def _stream(self, name: str) -> int:
         read, write = os.pipe()
         if LINUX:
-            with suppress(OSError):  # the person's pipe quota may be used up; the default size works, slower
+            try:
                 fcntl.fcntl(read, fcntl.F_SETPIPE_SZ, PIPE_SIZE)
+            except OSError:
+                pass  # the person's pipe quota may be used up; the default size works, slower
         path = os.path.join(self.spec["folder"], name)
         self.streams.append(Kept(read, path, self.spec["head"], self.spec["tail"]))
         return write
@@ -224,12 +229,14 @@ def _alarm_pipe() -> int:
 def keep(folder: str, ended: dict[str, Any], durable: list[str]) -> None:
     """Make the ending durable: a half file is never seen, a lost one never promised."""
     for path in durable:
-        with suppress(OSError):  # not there, or a trap: whoever reads it next will say so
+        try:
             if stat.S_ISREG(os.lstat(path).st_mode):
                 _synced(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK))
+        except OSError:
+            pass  # not there, or a trap: whoever reads it next will say so
     part = f"{folder}/ended.json.part"
     file = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600)
-    os.write(file, json.dumps(ended).encode())
+    os.write(file, as_json(ended).encode())
     _synced(file)
     os.rename(part, f"{folder}/ended.json")
     _synced(os.open(folder, os.O_RDONLY))
@@ -243,22 +250,36 @@ def _synced(file: int) -> None:
 def say(message: dict[str, Any], *, wait: bool = False) -> None:
     """One line to the controller; a sign of life that does not fit its pipe is lost, an ending waits."""
     os.set_blocking(1, wait)
-    with suppress(OSError):  # the controller is gone or does not read; what counts is in ended.json
-        os.write(1, json.dumps(message).encode() + b"\n")
+    try:
+        os.write(1, as_json(message).encode() + b"\n")
+    except OSError:
+        pass  # the controller is gone or does not read; what counts is in ended.json
+
+
+def as_json(value: Any) -> str:  # noqa: ANN401  what JSON can hold
+    """Enough of JSON for what is said here."""
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{quoted(name)}: {as_json(item)}" for name, item in value.items()) + "}"
+    if value is None:
+        return "null"
+    return quoted(value) if isinstance(value, str) else repr(value)
 
 
 def read_spec() -> dict[str, Any]:
-    text = b""
-    while b"\n" not in text:
-        piece = os.read(0, 65536)
-        text += piece
+    spec: dict[str, Any] = marshal.loads(_read(int.from_bytes(_read(4), "big")))  # noqa: S302  from our own controller
+    if select.select([0], [], [], 0)[0]:
+        sys.exit(0)  # already told to stop, or the controller is gone
+    return spec
+
+
+def _read(size: int) -> bytes:
+    data = b""
+    while len(data) < size:
+        piece = os.read(0, size - len(data))
         if not piece:
             sys.exit(0)  # the controller went away before it had asked for anything
-    line, _, more = text.partition(b"\n")
-    if more:
-        sys.exit(0)  # already told to stop
-    spec: dict[str, Any] = json.loads(line)
-    return spec
+        data += piece
+    return data
 
 
 def main() -> None:
@@ -271,12 +292,13 @@ def main() -> None:
     guard, controller = os.getpid(), os.getppid()
     keeper = os.fork()
     if keeper:
-        sys.exit(_guarded(keeper, step))
+        os._exit(_guarded(keeper, step))  # nothing to tidy up, and tidying takes as long as all the rest
     prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
     prctl(PR_SET_CHILD_SUBREAPER, 1)
     os.setsid()
     if os.getppid() == guard:
         supervise(step, controller)
+        os._exit(0)
 
 
 def _guarded(keeper: int, step: str) -> int:
@@ -291,7 +313,7 @@ def _guarded(keeper: int, step: str) -> int:
 def supervise(step: str, controller: int) -> None:
     signal.signal(signal.SIGCHLD, lambda *_: None)
     spec = read_spec()
-    lock = hold(spec["lock"], Owner(step, controller), spec["patience"]) if spec["lock"] else None
+    lock = hold(spec["lock"], step, controller, spec["patience"]) if spec["lock"] else None
     running = Step(spec, step)
     signal.signal(signal.SIGTERM, lambda *_: running.stop("cancelled"))
     ended: dict[str, Any] = {}

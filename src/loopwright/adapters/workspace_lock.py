@@ -6,25 +6,21 @@ owner has left. Standard library only: the supervisor runs it.
 
 from __future__ import annotations
 
+import _signal as signal  # type: ignore[import-not-found]  # see processes.py
 import errno
 import fcntl
-import json
 import os
 import select
-import signal
 import sys
 import time
-from typing import Any, NamedTuple
 
 from loopwright.adapters.processes import end_all, send, started_at
 
-
-class Owner(NamedTuple):
-    step: str
-    controller: int
+_NOBODY = (0, 0, 0, "")  # pid, start time, controller, step
+Owner = tuple[int, int, int, str]
 
 
-def hold(path: str, me: Owner, patience: float) -> int:
+def hold(path: str, step: str, controller: int, patience: float) -> int:
     """Be the only step of this workspace; first end what an owner that died or hangs has left.
 
     A step of the same controller is waited for: it is neither dead nor forgotten. One of another
@@ -36,10 +32,11 @@ def hold(path: str, me: Owner, patience: float) -> int:
         if select.select([0], [], [], 0.02)[0]:
             sys.exit(0)  # told to stop, or the controller is gone, before anything was started
         owner = _owner(lock)
-        if time.monotonic() > limit and owner.get("controller") != me.controller:
+        if time.monotonic() > limit and owner[2] != controller:
             _sweep(owner)
     _sweep(_owner(lock))
-    _record(lock, {"pid": os.getpid(), "start": started_at(os.getpid()), **me._asdict()})
+    os.ftruncate(lock, 0)
+    os.pwrite(lock, f"{os.getpid()} {started_at(os.getpid())} {controller} {step}\n".encode(), 0)
     return lock
 
 
@@ -67,22 +64,17 @@ def _locked(lock: int) -> bool:
     return True
 
 
-def _owner(lock: int) -> dict[str, Any]:
+def _owner(lock: int) -> Owner:
+    words = os.pread(lock, 4096, 0).decode("ascii", "replace").split()
     try:
-        owner = json.loads(os.pread(lock, 4096, 0) or b"{}")
-    except ValueError:
-        return {}
-    return owner if isinstance(owner, dict) else {}
+        return (int(words[0]), int(words[1]), int(words[2]), words[3])
+    except (IndexError, ValueError):
+        return _NOBODY
 
 
-def _sweep(owner: dict[str, Any]) -> None:
-    pid, start, step = owner.get("pid"), owner.get("start"), owner.get("step")
-    if isinstance(pid, int) and start and started_at(pid) == start:
+def _sweep(owner: Owner) -> None:
+    pid, start, _, step = owner
+    if start and started_at(pid) == start:
         send(pid, signal.SIGKILL)
-    if isinstance(step, str) and step:
+    if step:
         end_all(step)
-
-
-def _record(lock: int, owner: dict[str, Any]) -> None:
-    os.ftruncate(lock, 0)
-    os.pwrite(lock, json.dumps(owner).encode(), 0)
