@@ -21,8 +21,8 @@ from loopwright.engine.driver import drive
 TRANSITIONS = 300
 GOAL = 10.0
 OURS = (
-    "Ours is a whole transition through the engine: intent and result, each a synced commit of its own "
-    "(SQLite, WAL, synchronous = full)."
+    "Ours is a whole transition through the engine, intent and result: a result is synced together with the next "
+    "intent, before anything else happens (SQLite, WAL, synchronous = full)."
 )
 
 

@@ -47,7 +47,11 @@ def command(here: Here, *, scenario: Path, task: str, max_iterations: int | None
             if isinstance(loop, Interrupted):
                 return loop.exit_code
             code = drive_and_tell(project, here, loop, Manner(unattended=True, as_json=as_json))
-    note(f"Rehearsed in {stage}, which is kept." if keep else "Rehearsed in a clone that is gone again.")
+    note(
+        f"Rehearsed in {stage}, which is kept."
+        if keep
+        else "Rehearsed in a clone that is gone again, result and files with it; --keep keeps it."
+    )
     return code
 
 
