@@ -1,6 +1,6 @@
 import difflib
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -60,24 +60,25 @@ def document(request: pytest.FixtureRequest) -> Callable[[str, str], None]:
     return lambda name, text: compare_with_file(ROOT / "docs" / name, text, update=update)
 
 
-@pytest.fixture(scope="session")
-def git_config(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    file = tmp_path_factory.mktemp("git") / "config"
-    file.write_text(GIT_CONFIG, encoding="utf-8")
-    return file
+@pytest.fixture(scope="session", autouse=True)
+def no_person(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Nothing here sees a setting of whoever runs it: an empty HOME and a git identity of our own, from the start."""
+    config = tmp_path_factory.mktemp("git") / "config"
+    config.write_text(GIT_CONFIG, encoding="utf-8")
+    with pytest.MonkeyPatch.context() as patch:
+        for name in os.environ:
+            if name.startswith(("LOOP_", "GIT_", "XDG_")):
+                patch.delenv(name)
+        patch.setenv("HOME", str(tmp_path_factory.mktemp("home")))
+        patch.setenv("GIT_CONFIG_GLOBAL", str(config))
+        patch.setenv("GIT_CONFIG_NOSYSTEM", "1")
+        yield
 
 
 @pytest.fixture(autouse=True)
-def isolated_person(
-    monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory, git_config: Path
-) -> None:
-    """Every test has an empty HOME and a git identity, and sees no setting of the person who runs it."""
-    for name in os.environ:
-        if name.startswith(("LOOP_", "GIT_", "XDG_")):
-            monkeypatch.delenv(name)
+def own_home(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Every test has a HOME of its own."""
     monkeypatch.setenv("HOME", str(tmp_path_factory.mktemp("home")))
-    monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(git_config))
-    monkeypatch.setenv("GIT_CONFIG_NOSYSTEM", "1")
 
 
 @pytest.fixture

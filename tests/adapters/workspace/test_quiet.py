@@ -1,7 +1,6 @@
 """A workspace is touched only when nothing of an earlier controller is at work in it."""
 
 import fcntl
-import json
 import os
 import shutil
 import subprocess
@@ -41,7 +40,7 @@ def test_a_step_that_is_still_ending_is_waited_for(repo: Repository) -> None:
 def test_what_a_dead_supervisor_left_is_ended_first(repo: Repository) -> None:
     scene = Scene(repo)
     folder = scene.prepare()
-    lock_of(repo.path, folder).write_text(json.dumps({"pid": 1, "start": 0, "step": "orphan-1"}))
+    lock_of(repo.path, folder).write_text("1 0 1 orphan-1\n")  # pid, start time, controller, step
     argv = [sys.executable, "-c", "import time; print('up', flush=True); time.sleep(60)"]
     with subprocess.Popen(
         argv, cwd=folder, env={**os.environ, "LOOP_STEP": "orphan-1"}, stdout=subprocess.PIPE

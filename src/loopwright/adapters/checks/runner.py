@@ -161,7 +161,7 @@ async def _side_by_side(runs: list[Coroutine[None, None, tuple[CheckResult, ...]
     try:
         async with asyncio.TaskGroup() as group:
             tasks = [group.create_task(run) for run in runs]
-    except* EngineError as failed:
+    except BaseExceptionGroup as failed:  # not `except*`: what that raises is wrapped again by some versions of Python
         raise _first(failed) from None
     return [task.result() for task in tasks]
 

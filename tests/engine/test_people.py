@@ -1,0 +1,110 @@
+"""What the driver does with people and with answers that come at the wrong moment."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from dataclasses import replace
+
+from loopwright.engine.driver import drive
+from loopwright.engine.hearing import hear
+from loopwright.engine.journal import read_event
+from loopwright.kernel.actions import ForPeople
+from loopwright.kernel.events import AgentReported, Answered, CancelRequested, Refused, ReportedLate, Said
+from loopwright.kernel.model import AgentReport, Ending, LoopId, Usage, Verdict
+from loopwright.ports.agent import AgentAnswer, AgentRun, Watch
+from tests.engine.worlds import LOOP, Fakes, flaw
+
+
+def never_passes(run: AgentRun) -> AgentAnswer:
+    report = AgentReport(verdict=Verdict.FAIL, findings=(flaw("a is missing"),), summary="tried")
+    return AgentReported(key=run.key, report=report)
+
+
+class FinishesAnyway:
+    """An agent whose work was done the very moment it was told to stop."""
+
+    def __init__(self) -> None:
+        self.running = asyncio.Event()
+
+    def reservation(self, role: str) -> float:
+        return 1.0
+
+    async def run(self, run: AgentRun, watch: Watch) -> AgentAnswer:
+        self.running.set()
+        with contextlib.suppress(asyncio.CancelledError):
+            await asyncio.Event().wait()
+        return AgentReported(key=run.key, report=AgentReport(summary="done"), usage=Usage(usd=0.4))
+
+    async def reconcile(self, run: AgentRun) -> AgentAnswer | None:
+        return None
+
+
+def test_a_report_that_comes_after_the_cancel_is_kept_with_its_cost() -> None:
+    async def story() -> None:
+        fakes = Fakes()
+        await fakes.create(budget=10.0)
+        agent = FinishesAnyway()
+        driving = asyncio.create_task(drive(replace(fakes.world(), agent=agent), LOOP))
+        await agent.running.wait()
+        await hear(fakes.store, fakes.loops, LOOP, CancelRequested(by="ann"), fakes.recorder)
+        halt = await driving
+        assert halt.outcome is not None
+        assert halt.outcome.ending is Ending.CANCELLED
+        late = [read_event(r) for r in await fakes.store.read(LOOP) if r.kind == "ReportedLate"]
+        assert [(event.key, event.kind) for event in late if isinstance(event, ReportedLate)] == [
+            ("implement-1.1", "AgentReported")
+        ]
+        row = (await fakes.store.load(LOOP)).row
+        assert (row.spent, row.reserved) == (0.4, 0.0)
+
+    asyncio.run(story())
+
+
+class AtThePrompt:
+    """A person who reads the question and does not answer here."""
+
+    def __init__(self) -> None:
+        self.asked = asyncio.Event()
+
+    async def ask(self, loop: LoopId, waiting: tuple[ForPeople, ...]) -> Said | None:
+        self.asked.set()
+        await asyncio.Event().wait()
+        raise AssertionError
+
+
+def test_an_answer_from_elsewhere_ends_the_prompt() -> None:
+    async def story() -> None:
+        fakes = Fakes(agent=never_passes)
+        await fakes.create()
+        person = AtThePrompt()
+        driving = asyncio.create_task(drive(replace(fakes.world(), people=person), LOOP))
+        await person.asked.wait()
+        (asked,) = [s.event for s in fakes.recorder.seen if getattr(s.event, "key", "").startswith("escalation")]
+        answer = Answered(key=asked.key, choice="cancel", by="bob")  # type: ignore[union-attr]
+        assert await hear(fakes.store, fakes.loops, LOOP, answer, fakes.recorder) is False
+        halt = await driving
+        assert halt.outcome is not None
+        assert halt.outcome.ending is Ending.CANCELLED
+
+    asyncio.run(story())
+
+
+def test_an_answer_that_is_no_option_is_refused_and_the_person_is_asked_again() -> None:
+    def nonsense(waiting: tuple[ForPeople, ...]) -> Said:
+        return Answered(key=waiting[0].key, choice="dance", by="ann")
+
+    def stop(waiting: tuple[ForPeople, ...]) -> Said:
+        return Answered(key=waiting[0].key, choice="cancel", by="ann")
+
+    async def story() -> None:
+        fakes = Fakes(agent=never_passes)
+        fakes.people.says = [nonsense, stop]
+        await fakes.create()
+        halt = await fakes.drive()
+        assert halt.outcome is not None
+        assert [ask.key for ask in fakes.people.asked] == ["escalation-1", "escalation-1"]
+        refused = [read_event(r) for r in await fakes.store.read(LOOP) if r.kind == "Refused"]
+        assert [event.by for event in refused if isinstance(event, Refused)] == ["ann"]
+
+    asyncio.run(story())
