@@ -22,13 +22,13 @@ from loopwright.adapters.publishing import STATE_FOLDER, WORKSPACES, scratchpad_
 from loopwright.adapters.stores.locks import describe_process
 from loopwright.adapters.stores.sqlite import SqliteStore
 from loopwright.adapters.workspace.preparation import Preparation
-from loopwright.adapters.workspace.repository import find_repository
+from loopwright.adapters.workspace.repository import Repository, find_repository, has_attempts, other_worktrees
 from loopwright.adapters.workspace.workspace import GitWorkspace
 from loopwright.config.reading import load_settings
 from loopwright.config.settings import Settings
 from loopwright.engine.journal import Folded, folded
 from loopwright.engine.world import AnyLoop, Observer, Spending, World, known_loop
-from loopwright.errors import ConfigError, UsageError
+from loopwright.errors import ConfigError, Forbidden, UsageError
 from loopwright.kernel.actions import Action
 from loopwright.kernel.codec import encode
 from loopwright.kernel.events import ConfigChanged, Created
@@ -45,6 +45,7 @@ from loopwright.projections.progress import read_progress
 
 LOOPS: Mapping[str, AnyLoop] = {"feedback": FEEDBACK}
 CONFIG_FILE = "loop.toml"
+LOG_FILE = "loop.db"
 DISK_FLOOR = 200 * 1024 * 1024  # bytes that must be free before anything is started
 FreeSpace = Callable[[Path], int]
 
@@ -96,11 +97,54 @@ class View:
 
 
 def open_project(cwd: Path, environ: Mapping[str, str], *, create: bool = True) -> Project:
-    """The repository around `cwd` with its store. Raises `UsageError` where there is none to work in."""
+    """The repository around `cwd` with its store.
+
+    Raises `UsageError` where there is none to work in, and `Forbidden` where its log is gone.
+    """
     repository = find_repository(cwd, environ)
-    state = repository.top / STATE_FOLDER
-    if not create and not (state / "loop.db").exists():
+    if not has_log(repository, environ) and not create:
         raise UsageError(f"{repository.top} has no loops yet; start one with `loop feedback`")
+    return _opened(repository, environ)
+
+
+def begin_log(cwd: Path, environ: Mapping[str, str]) -> Project:
+    """The repository around `cwd` with a new, empty log, whatever became of an earlier one."""
+    repository = find_repository(cwd, environ)
+    file = log_file(repository.top)
+    if file.exists():
+        raise Forbidden(f"{file} is there already and was left as it is; move it away to begin a new log")
+    return _opened(repository, environ)
+
+
+def has_log(repository: Repository, environ: Mapping[str, str]) -> bool:
+    """Whether a loop was ever started here. Raises `Forbidden` where one was and its log is gone:
+    what cannot be read is never taken for a fresh start.
+    """
+    file = log_file(repository.top)
+    if file.exists():
+        return True
+    if _is_lost(repository.top, environ):
+        raise Forbidden(
+            f"{file} is gone, but attempts of earlier loops are still under refs/loopwright/;"
+            " restore it from a backup, or begin a new log with `loop setup --new-log`"
+        )
+    return False
+
+
+def _is_lost(top: Path, environ: Mapping[str, str]) -> bool:
+    """Refs are shared by all worktrees, logs are not: in a worktree that was never used they may be another's."""
+    if not has_attempts(top, environ):
+        return False
+    if any((top / name).exists() for name in (STATE_FOLDER, WORKSPACES)):
+        return True
+    return not any(log_file(other).exists() for other in other_worktrees(top, environ))
+
+
+def log_file(top: Path) -> Path:
+    return top / STATE_FOLDER / LOG_FILE
+
+
+def _opened(repository: Repository, environ: Mapping[str, str]) -> Project:
     for name in (STATE_FOLDER, WORKSPACES):
         ignore_all(repository.top / name)
     clock = SystemClock()
@@ -109,7 +153,7 @@ def open_project(cwd: Path, environ: Mapping[str, str], *, create: bool = True) 
         head=repository.head,
         branch=repository.branch_ref,
         environ=environ,
-        store=SqliteStore.open(state / "loop.db", clock),
+        store=SqliteStore.open(log_file(repository.top), clock),
         clock=clock,
     )
 

@@ -6,6 +6,7 @@ import pytest
 from tests.cli.projects import NEVER_RIGHT, Sample, loop, program
 from tests.cli.test_looking import Golden, normal
 from tests.repository import Repository
+from tests.test_schemas import mistakes
 
 
 @pytest.mark.slow
@@ -28,6 +29,7 @@ def test_the_demo_can_be_run_twice_and_as_data(tmp_path: Path) -> None:
         done = loop(tmp_path, "demo", "--json", TMPDIR=str(tmp_path))
         assert done.code == 0, done.err
         assert Path(done.data["folder"]).parent == tmp_path
+        assert mistakes("demo", done.data) == []
         answer = {key: done.data[key] for key in ("outcome", "iterations", "merged_into")}
         assert answer == {"outcome": "verified", "iterations": 3, "merged_into": "main"}
 
@@ -44,6 +46,7 @@ def test_a_rehearsal_touches_nothing_of_the_persons(tmp_path: Path) -> None:
     refs = sample.repo.git("show-ref")
     done = sample.loop("rehearse", str(script), "--max-iterations", "1", "--json")
     assert (done.code, done.data["outcome"]) == (4, "escalated")
+    assert mistakes("rehearse", done.data) == []
     assert sample.repo.git("show-ref") == refs
     assert sample.repo.git("status", "--porcelain", "--ignored") == ""
 

@@ -7,6 +7,7 @@ import pytest
 from loopwright.cli.examining import Finding, disk_line, file_system_line
 from tests.cli.projects import CONFIG, Sample, loop
 from tests.repository import Repository
+from tests.test_schemas import mistakes
 
 Golden = Callable[[str, str], None]
 
@@ -16,6 +17,7 @@ def test_setup_writes_what_it_found_and_never_overwrites(repo: Repository) -> No
     repo.commit("Tests")
     done = loop(repo.path, "setup", "--json")
     assert (done.code, done.data["written"], done.data["stack"]) == (0, True, "python")
+    assert mistakes("setup", done.data) == []
     written = (repo.path / "loop.toml").read_text()
     assert written == done.data["text"]
     refused = loop(repo.path, "setup")
@@ -31,6 +33,7 @@ def test_setup_writes_what_it_found_and_never_overwrites(repo: Repository) -> No
 def test_a_dry_run_of_setup_prints_the_file(repo: Repository) -> None:
     done = loop(repo.path, "setup", "--dry-run")
     assert (done.code, "version = 1" in done.out) == (0, True)
+    assert mistakes("setup", loop(repo.path, "setup", "--dry-run", "--json").data) == []
     assert not (repo.path / "loop.toml").exists()
 
 
@@ -69,6 +72,7 @@ def test_the_doctor_finds_what_to_fix(tmp_path: Path, config: str, what: str, pa
     done = Sample.create(tmp_path / "repo", config=config).loop("doctor", "--json")
     fixes = [line for line in done.data["lines"] if line["status"] == "fix"]
     assert (done.code, done.data["ok"]) == (1, False)
+    assert mistakes("doctor", done.data) == []
     assert any(line["what"] == what and part in line["text"] for line in fixes), fixes
 
 
@@ -80,8 +84,9 @@ def test_the_doctor_works_outside_of_a_repository(tmp_path: Path) -> None:
 def test_changes_that_are_not_committed_are_pointed_out(tmp_path: Path) -> None:
     sample = Sample.create(tmp_path / "repo")
     sample.repo.write("new.txt", "not committed")
-    lines = sample.loop("doctor", "--json").data["lines"]
-    (line,) = [line for line in lines if line["what"] == "repository"]
+    data = sample.loop("doctor", "--json").data
+    assert mistakes("doctor", data) == []
+    (line,) = [line for line in data["lines"] if line["what"] == "repository"]
     assert (line["status"], "uncommitted changes are not seen by a loop" in line["text"]) == ("warn", True)
 
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from loopwright.kernel.gates import evidence, is_check_configuration, matches, protected_changes
+from loopwright.kernel.gates import evidence, is_check_configuration, matches, protected_changes, runs_code
 from loopwright.kernel.model import Change
 
 PATHS = st.text(alphabet=st.characters(exclude_characters="\0", codec="utf-8"), min_size=1)
@@ -101,6 +101,22 @@ def test_changed_and_removed_files_are_protected_and_new_ones_are_welcome() -> N
 
 def test_without_patterns_nothing_is_protected() -> None:
     assert protected_changes((change("tests/a.py"),), ()) == ()
+
+
+def test_what_decides_what_is_executed_comes_first() -> None:
+    tests, workflow, conftest = change("a/test_a.py"), change(".github/workflows/ci.yml"), change("tests/conftest.py")
+    changes = (tests, workflow, change("z/test_z.py"), conftest)
+    assert protected_changes(changes, ("**",)) == (workflow, conftest, tests, change("z/test_z.py"))
+
+
+@pytest.mark.parametrize("path", ["loop.toml", "web/package.json", "Makefile", ".envrc", ".vscode/tasks.json"])
+def test_a_file_that_decides_what_is_executed(path: str) -> None:
+    assert runs_code(path)
+
+
+@pytest.mark.parametrize("path", ["tests/test_a.py", ".github/CODEOWNERS", "src/Makefile.py", "docs/.vscode.md"])
+def test_a_file_like_any_other(path: str) -> None:
+    assert not runs_code(path)
 
 
 # --- evidence --------------------------------------------------------------------------------------------------

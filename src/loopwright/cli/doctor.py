@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import click
 
 from loopwright.adapters.workspace.repository import Repository, find_repository
-from loopwright.assembly import DISK_FLOOR
+from loopwright.assembly import DISK_FLOOR, has_log
 from loopwright.cli.examining import (
     Finding,
     agent_lines,
@@ -64,6 +64,10 @@ def _in_repository(here: Here, repository: Repository) -> Iterator[Finding]:
     yield identity_line(here.environ, repository.top)
     yield disk_line(repository.top, shutil.disk_usage(repository.top).free, DISK_FLOOR)
     yield file_system_line(repository.top)
+    try:
+        has_log(repository, here.environ)
+    except EngineError as error:
+        yield Finding("fix", "log", str(error))
     try:
         settings = load_settings(repository.top)
     except EngineError as error:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from contextlib import suppress
+from pathlib import Path
 
 from loopwright.adapters.ancestry import inside_step
 from loopwright.assembly import LOOPS, Project, views
@@ -16,11 +17,25 @@ from loopwright.kernel.events import Refused
 
 async def only_for_people(project: Project, here: Here, command: str) -> None:
     """Raises `Forbidden` inside a step, after the attempt was put on record with every loop that runs."""
-    if not inside_step(project.root, os.getpid(), here.environ):
+    if not _inside(project.root, here):
         return
     attempt = Refused(what=f"loop {command}", why="it is for people", by="a process inside a step")
     for view in await views(project):
         if view.alive is not None:
             with suppress(EngineError):
                 await note_refusal(project.store, LOOPS, view.row.id, attempt, Silent())
-    raise Forbidden(f"loop {command} is for people and was run inside a step of this repository; nothing was done")
+    raise _refused(command)
+
+
+def only_outside_of_steps(root: Path, here: Here, command: str) -> None:
+    """As `only_for_people`, where there is no log to put the attempt on record in."""
+    if _inside(root, here):
+        raise _refused(command)
+
+
+def _inside(root: Path, here: Here) -> bool:
+    return inside_step(root, os.getpid(), here.environ)
+
+
+def _refused(command: str) -> Forbidden:
+    return Forbidden(f"loop {command} is for people and was run inside a step of this repository; nothing was done")

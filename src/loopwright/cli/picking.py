@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+from loopwright import assembly
 from loopwright.adapters.clock import SystemClock
-from loopwright.adapters.publishing import STATE_FOLDER
 from loopwright.adapters.stores.sqlite import SqliteStore
 from loopwright.adapters.workspace.repository import find_repository
 from loopwright.assembly import Project, View, open_project
@@ -24,8 +24,8 @@ OVER = ("complete", "cancelled")
 
 
 def has_log(here: Here) -> bool:
-    """Whether a loop was ever started in this repository. Raises `UsageError` outside of one."""
-    return (find_repository(here.cwd, here.environ).top / STATE_FOLDER / "loop.db").exists()
+    """Whether a loop was ever started here. Raises `UsageError` outside of a repository, `Forbidden` for a lost log."""
+    return assembly.has_log(find_repository(here.cwd, here.environ), here.environ)
 
 
 @contextmanager
@@ -42,6 +42,7 @@ def opened(here: Here, *, create: bool = False) -> Iterator[Project]:
 def only_looked_at(here: Here) -> Iterator[Project]:
     """As `opened`, with a log that is thrown away: nothing in the repository is made or changed."""
     repository, clock = find_repository(here.cwd, here.environ), SystemClock()
+    assembly.has_log(repository, here.environ)  # where the real thing would be refused, so is the look at it
     with tempfile.TemporaryDirectory(prefix="loop-") as folder:
         store = SqliteStore.open(Path(folder) / "loop.db", clock)
         yield Project(

@@ -7,6 +7,8 @@ import json
 
 import click
 
+from loopwright.adapters.checks.casting import as_configured
+from loopwright.adapters.workspace.repository import tree_of
 from loopwright.assembly import Project
 from loopwright.cli.here import Here
 from loopwright.cli.log import newest
@@ -24,10 +26,11 @@ def command(here: Here, *, loop_id: str, as_json: bool) -> int:
     """What was verified, on which tree. Without --loop, of the newest loop."""
     with opened(here) as project:
         data = asyncio.run(_receipts(project, loop_id))
+        bases = {} if as_json else _base_trees(project, data["receipts"])
     if as_json:
         put_json(data)
         return 0
-    lines = [_line(receipt) for receipt in data["receipts"]]
+    lines = [_line(receipt, bases) for receipt in data["receipts"]]
     put("\n".join(lines) or f"Loop {data['loop']} has no receipts: no check has finished yet.")
     return 0
 
@@ -38,10 +41,17 @@ async def _receipts(project: Project, loop_id: str) -> Data:
     return {"loop": chosen.row.id, "receipts": [json.loads(text) for text in texts]}
 
 
-def _line(receipt: Data) -> str:
+def _base_trees(project: Project, receipts: list[Data]) -> dict[str, str]:
+    """The tree of every commit that a receipt is measured against."""
+    bases = {str(receipt.get("base", "")) for receipt in receipts}
+    return {base: tree_of(project.root, project.environ, base) for base in bases}
+
+
+def _line(receipt: Data, bases: dict[str, str]) -> str:
     tests = "" if receipt.get("tests") is None else f", {counted(receipt['tests'], 'test')}"
     took = f"{receipt.get('seconds', 0.0):.1f} s"
     word = str(receipt.get("result", "?")).upper()
-    where = f"tree {str(receipt.get('tree', ''))[:12]}"
-    command = " ".join(receipt.get("command", ()))
+    tree, base = str(receipt.get("tree", "")), str(receipt.get("base", ""))
+    where = f"tree {tree[:12]}" + (" (base)" if tree and tree == bases[base] else "")
+    command = " ".join(as_configured(tuple(receipt.get("command", ()))))
     return f"{moment(receipt['at'])}  {word:<4}  {receipt['check']} on {where}{tests}, {took}\n  {command}"

@@ -1,7 +1,8 @@
-"""`loop setup`: writes loop.toml for this repository, from what it finds."""
+"""`loop setup`: writes loop.toml for this repository, from what it finds; or begins a new log where one was lost."""
 
 from __future__ import annotations
 
+import asyncio
 import shutil
 from dataclasses import dataclass
 
@@ -13,6 +14,8 @@ from loopwright.adapters.files import write_whole
 from loopwright.adapters.setup_writer import KNOWN_AGENTS, Surroundings, render_config
 from loopwright.adapters.workspace.git import path_of, persons_git
 from loopwright.adapters.workspace.repository import find_repository
+from loopwright.assembly import begin_log, log_file
+from loopwright.cli.guarding import only_outside_of_steps
 from loopwright.cli.here import Here
 from loopwright.cli.output import json_option, put, put_json
 from loopwright.config.reading import FILE_NAME
@@ -32,10 +35,15 @@ class _Found:
 @click.command("setup")
 @click.option("--force", is_flag=True, help="Replace a loop.toml that is there.")
 @click.option("--dry-run", is_flag=True, help="Print it and write nothing.")
+@click.option("--new-log", is_flag=True, help="Only begin an empty log, where that of earlier loops was lost.")
 @json_option
 @click.pass_obj
-def command(here: Here, *, force: bool, dry_run: bool, as_json: bool) -> int:
+def command(here: Here, *, force: bool, dry_run: bool, new_log: bool, as_json: bool) -> int:
     """Write loop.toml for this repository: detects how it is built and tested, and which agents are installed."""
+    if new_log:
+        if force or dry_run:
+            raise UsageError("--new-log goes with neither --force nor --dry-run; run `loop setup --new-log` alone")
+        return _begin_log(here, as_json=as_json)
     root = find_repository(here.cwd, here.environ).top
     file = root / FILE_NAME
     if file.exists() and not (force or dry_run):
@@ -52,6 +60,18 @@ def command(here: Here, *, force: bool, dry_run: bool, as_json: bool) -> int:
         put(found.text.rstrip("\n"))
     else:
         put("\n".join(_lines(found, str(file))))
+    return 0
+
+
+def _begin_log(here: Here, *, as_json: bool) -> int:
+    only_outside_of_steps(find_repository(here.cwd, here.environ).top, here, "setup --new-log")
+    project = begin_log(here.cwd, here.environ)
+    asyncio.run(project.store.close())
+    log = str(log_file(project.root))
+    if as_json:
+        put_json({"log": log, "created": True})
+    else:
+        put(f"Began a new, empty log: {log}. Commits of earlier loops stay under refs/loopwright/.")
     return 0
 
 

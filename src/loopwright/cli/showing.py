@@ -106,7 +106,7 @@ async def gates(project: Project, view: View) -> list[Data]:
     for evidence, gate in found.items():
         if gate["status"] == "pending" and evidence not in pending:
             gate["status"] = "withdrawn"
-    return [{"loop": view.row.id, **gate} for gate in found.values()]
+    return [{"loop": view.row.id, "base": view.now.state.plan.base, **gate} for gate in found.values()]
 
 
 def _take_in(found: dict[str, Data], record: Record) -> None:

@@ -25,9 +25,28 @@ _CHECK_CONFIGURATION_STEMS = (
 )
 
 
+# What a machine runs by itself once it is in the tree: builds on a forge, hooks, and what editors and shells open.
+_RUN_BY_OTHERS = frozenset(
+    {
+        *(".gitlab-ci.yml", ".travis.yml", "azure-pipelines.yml", "bitbucket-pipelines.yml", "Jenkinsfile"),
+        *("Makefile", "justfile", "Taskfile.yml", "setup.py", "build.rs", "package.json", ".envrc", ".mcp.json"),
+    }
+)
+_RUN_BY_OTHERS_FOLDERS = (
+    *(".github/workflows/", ".github/actions/", ".circleci/", ".husky/", ".githooks/"),
+    *(".vscode/", ".devcontainer/", ".claude/"),
+)
+
+
 def is_check_configuration(path: str) -> bool:
     name = path.rpartition("/")[2]
     return name in _CHECK_CONFIGURATION or name.startswith(_CHECK_CONFIGURATION_STEMS)
+
+
+def runs_code(path: str) -> bool:
+    """Whether the file decides what is executed, rather than being a test or code like any other: shown first."""
+    name = path.rpartition("/")[2]
+    return is_check_configuration(path) or name in _RUN_BY_OTHERS or path.startswith(_RUN_BY_OTHERS_FOLDERS)
 
 
 def protected_changes(changes: tuple[Change, ...], patterns: tuple[str, ...]) -> tuple[Change, ...]:
@@ -35,8 +54,10 @@ def protected_changes(changes: tuple[Change, ...], patterns: tuple[str, ...]) ->
     and every change to how checks run.
 
     A new file under a pattern is welcome, since a new test is no threat; a new `conftest.py` is one.
+    What decides what is executed comes first, so that a long list does not hide it.
     """
-    return tuple(change for change in changes if _is_guarded(change, patterns))
+    guarded = [change for change in changes if _is_guarded(change, patterns)]
+    return tuple(sorted(guarded, key=lambda change: not runs_code(change.path)))
 
 
 def _is_guarded(change: Change, patterns: tuple[str, ...]) -> bool:

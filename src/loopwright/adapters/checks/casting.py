@@ -40,6 +40,11 @@ def command_checks(
     )
 
 
+def as_configured(command: tuple[str, ...]) -> tuple[str, ...]:
+    """A command that ran, as loop.toml has it: without the paths of this installation."""
+    return tuple(word.replace(unittest_report.__file__, UNITTEST) for word in command)
+
+
 def as_spec(check: Configured) -> CheckSpec:
     if check.report == "coverage":
         raise UsageError(

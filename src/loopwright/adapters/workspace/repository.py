@@ -1,4 +1,4 @@
-"""Finding the person's repository, and saying in one sentence why there is none to work in."""
+"""Finding the person's repository, saying in one sentence why there is none to work in, and small looks into it."""
 
 from __future__ import annotations
 
@@ -37,6 +37,24 @@ def find_repository(cwd: Path, env: Mapping[str, str]) -> Repository:
         branch_ref="" if detached else f"refs/heads/{facts['branch.head']}",
         dirty=any(not entry.startswith("# ") for entry in entries),
     )
+
+
+def has_attempts(top: Path, env: Mapping[str, str]) -> bool:
+    """Whether commits of any loop are kept here."""
+    return persons_git(env, top).run("for-each-ref", "--count=1", "refs/loopwright/") != b""
+
+
+def other_worktrees(top: Path, env: Mapping[str, str]) -> tuple[Path, ...]:
+    """The other folders that share this repository, and with it all refs."""
+    said = persons_git(env, top).run("worktree", "list", "--porcelain", "-z")
+    named = (line.removeprefix(b"worktree ") for line in said.split(b"\0") if line.startswith(b"worktree "))
+    return tuple(folder for folder in map(Path, map(path_of, named)) if folder != top)
+
+
+def tree_of(top: Path, env: Mapping[str, str], commit: str) -> str:
+    """The tree of a commit; empty where the commit is not there."""
+    said = persons_git(env, top).ask("rev-parse", "--verify", "--quiet", "--end-of-options", f"{commit}^{{tree}}")
+    return readable(said.out).strip() if said.code == 0 else ""
 
 
 def _usable_git(cwd: Path, env: Mapping[str, str]) -> Git:

@@ -1,0 +1,101 @@
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tests.cli.projects import Sample
+from tests.repository import Repository
+from tests.test_schemas import mistakes
+
+GONE = "is gone, but attempts of earlier loops are still under refs/loopwright/; restore it from a backup, or begin"
+
+
+def used(folder: Path) -> Sample:
+    sample = Sample.create(folder)
+    assert sample.loop("feedback", "Make it good").code == 0
+    return sample
+
+
+def lose(sample: Sample) -> None:
+    for name in (".loop", ".worktrees"):
+        shutil.rmtree(sample.repo.path / name, ignore_errors=True)
+
+
+def linked(sample: Sample, folder: Path) -> Sample:
+    sample.repo.git("worktree", "add", "-q", "-b", folder.name, str(folder))
+    return Sample(Repository(folder))
+
+
+@pytest.mark.parametrize("command", ["status", "resume", "gates", "log", "receipts", "explain", "cancel"])
+def test_every_command_that_reads_the_log_says_that_it_is_gone(tmp_path: Path, command: str) -> None:
+    sample = Sample.create(tmp_path / "repo")
+    sample.repo.git("update-ref", "refs/loopwright/old-1/iteration-1", "HEAD")
+    refused = sample.loop(command)
+    assert (refused.code, GONE in refused.err, len(refused.err.splitlines())) == (3, True, 1)
+    assert not (sample.repo.path / ".loop").exists()
+
+
+def test_the_doctor_finds_a_lost_log(tmp_path: Path) -> None:
+    sample = Sample.create(tmp_path / "repo")
+    sample.repo.git("update-ref", "refs/loopwright/old-1/iteration-1", "HEAD")
+    done = sample.loop("doctor", "--json")
+    (line,) = [line for line in done.data["lines"] if line["what"] == "log"]
+    assert (done.code, line["status"], GONE in line["text"]) == (1, "fix", True)
+
+
+def test_a_new_log_is_empty_and_nothing_else_is_made(tmp_path: Path) -> None:
+    sample = used(tmp_path / "repo")
+    config = (sample.repo.path / "loop.toml").read_bytes()
+    attempts = sample.repo.git("for-each-ref", "refs/loopwright")
+    lose(sample)
+    begun, file = sample.loop("setup", "--new-log"), f"{sample.repo.path}/.loop/loop.db"
+    said = f"Began a new, empty log: {file}. Commits of earlier loops stay under refs/loopwright/.\n"
+    assert (begun.code, begun.out) == (0, said)
+    assert sample.loop("status", "--json").data == {"loops": []}
+    assert (sample.repo.path / "loop.toml").read_bytes() == config
+    assert sample.repo.git("for-each-ref", "refs/loopwright") == attempts
+    assert sample.loop("feedback", "Make it good").code == 0
+
+
+def test_a_new_log_is_told_as_data(tmp_path: Path) -> None:
+    sample = Sample.create(tmp_path / "repo")
+    data = sample.loop("setup", "--new-log", "--json").data
+    assert data == {"log": f"{sample.repo.path}/.loop/loop.db", "created": True}
+    assert mistakes("setup", data) == []
+
+
+def test_a_log_that_is_there_is_not_begun_anew(tmp_path: Path) -> None:
+    sample = used(tmp_path / "repo")
+    before = sample.loop("status", "--json").data
+    refused = sample.loop("setup", "--new-log")
+    assert (refused.code, "is there already and was left as it is" in refused.err) == (3, True)
+    assert sample.loop("status", "--json").data == before
+
+
+def test_a_new_log_is_for_people_to_begin(tmp_path: Path) -> None:
+    sample = Sample.create(tmp_path / "repo")
+    refused = sample.loop("setup", "--new-log", LOOP_STEP="x", LOOP_ROOT=str(sample.repo.path))
+    assert (refused.code, "is for people and was run inside a step" in refused.err) == (3, True)
+    assert not (sample.repo.path / ".loop").exists()
+
+
+@pytest.mark.parametrize("other", ["--force", "--dry-run"])
+def test_a_new_log_goes_with_no_other_option(tmp_path: Path, other: str) -> None:
+    refused = Sample.create(tmp_path / "repo").loop("setup", "--new-log", other)
+    assert (refused.code, "--new-log goes with neither --force nor --dry-run" in refused.err) == (2, True)
+
+
+def test_another_worktree_has_a_log_of_its_own(tmp_path: Path) -> None:
+    second = linked(used(tmp_path / "repo"), tmp_path / "linked")
+    assert second.loop("status", "--json").data == {"loops": []}
+    assert second.loop("feedback", "Make it good").code == 0
+    (second.repo.path / ".loop" / "loop.db").unlink()
+    refused = second.loop("feedback", "Make it good")
+    assert (refused.code, f"{second.repo.path}/.loop/loop.db {GONE}" in refused.err) == (3, True)
+
+
+def test_a_log_that_no_worktree_has_is_lost(tmp_path: Path) -> None:
+    first = used(tmp_path / "repo")
+    lose(first)
+    refused = linked(first, tmp_path / "linked").loop("feedback", "Make it good")
+    assert (refused.code, GONE in refused.err) == (3, True)
