@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import os
-import resource
 import statistics
 import subprocess
+import sys
 import tempfile
 from pathlib import Path
 
@@ -34,14 +34,22 @@ def plain() -> float:
     return SIZE / seconds(pipe)
 
 
+def _peak() -> float:
+    """Megabytes of the largest child of a process whose only child is the supervisor of the flood."""
+    code = (
+        "import resource, benchmarks.p12_flood as b; b.ours();"
+        "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    return int(done.stdout) / 1024
+
+
 def measure() -> Figure:
     pairs = in_turn(ours, plain)
-    # The largest child this process ever had is a supervisor: git and cat stay far below it.
-    peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
     return Figure(
         name="P12",
         what="an agent that prints 1 GB, bytes per second",
-        against="head | cat > /dev/null",
+        against="head piped into cat > /dev/null",
         value=pairs.median,
         low=min(pairs.ratios),
         high=max(pairs.ratios),
@@ -50,6 +58,6 @@ def measure() -> Figure:
         details={
             "ours_mb_per_second": statistics.median(pairs.ours) / 2**20,
             "cat_mb_per_second": statistics.median(pairs.theirs) / 2**20,
-            "largest_child_mb": peak,
+            "supervisor_peak_mb": _peak(),
         },
     )
