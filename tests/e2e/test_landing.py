@@ -126,3 +126,11 @@ def test_a_linked_worktree_of_the_person_is_a_place_to_work_in(tmp_path: Path) -
     assert ((scene.root / "calc.py").read_text(), scene.repo.git("status", "--porcelain")) == (ADD, "")
     assert (main.files(), main.repo.git("status", "--porcelain")) == (before, "")
     assert main.repo.git("rev-parse", "linked") == said["commit"]
+
+
+def test_a_target_that_is_gone_leaves_the_result_on_its_branch(tmp_path: Path) -> None:
+    scene = ready(tmp_path, reviewer=meanwhile("git('switch', '-qc', 'other')", "git('branch', '-qD', 'main')"))
+    said = scene.feedback("--merge")
+    assert (said["outcome"], said["merged_into"]) == ("verified", "")
+    assert "not merged into main: it does not exist any more" in str(said["note"])
+    assert scene.file_at(str(said["branch"]), "calc.py") == ADD.rstrip()

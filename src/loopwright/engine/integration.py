@@ -46,6 +46,8 @@ async def _merge(world: World, loop: LoopId, action: Integrate, commit: Commit, 
     """The commit the target now stands at, or why it was left alone. A target that moves is tried again."""
     for _ in range(_TRIES):
         merge = await world.workspace.merge(commit, action.target, message=action.message, step=step)
+        if merge.gone:
+            return _Left("it does not exist any more")
         if merge.conflicts:
             return _Left(f"both sides changed {', '.join(merge.conflicts[:5])}")
         if not merge.fast_forward and action.verified and (why := await _fails(world, loop, action, merge, step)):

@@ -25,6 +25,7 @@ class Merge:
     tree: Tree
     conflicts: tuple[str, ...] = ()
     fast_forward: bool = False
+    gone: bool = False  # the target does not exist any more, and nothing was made
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

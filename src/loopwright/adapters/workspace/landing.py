@@ -105,7 +105,7 @@ def _move(ground: Ground, ref: str, tip: Commit | None, commit: Commit) -> None:
 def merge(ground: Ground, commit: Commit, target: str, message: str, step: str) -> Merge:
     onto = position(ground, target)
     if onto is None:
-        raise VcsFailed(f"git merge {target}", f"{target} does not exist any more")
+        return Merge(onto=Commit(""), commit=Commit(""), tree=Tree(""), gone=True)
     if _is_ancestor(ground, onto, commit):
         return Merge(onto=onto, commit=commit, tree=ground.tree(commit), fast_forward=True)
     if _is_ancestor(ground, commit, onto):
