@@ -7,9 +7,10 @@ import pytest
 
 from loopwright.adapters.checks.spec import CheckSpec
 from loopwright.errors import CheckNotRunnable
+from loopwright.kernel.codec import encode
 from loopwright.kernel.model import CheckResult, Key, LoopId
 from loopwright.ports.checks import ChecksRun
-from tests.adapters.checks.projects import PYTEST, project
+from tests.adapters.checks.projects import PYTEST, UNITTEST, project
 
 GOOD = "def test_one():\n    assert 1 + 1 == 2\n\ndef test_two():\n    assert True or False\n"
 BAD = GOOD + "\ndef test_three():\n    assert 1 + 1 == 3\n"
@@ -44,6 +45,23 @@ def test_a_failing_test_is_a_finding_with_its_id_place_and_text(tmp_path: Path) 
         assert (failure.file, failure.line) == ("tests/test_a.py", 8)
         assert "assert 1 + 1 == 3" in failure.evidence
         assert failure.fingerprint
+
+    asyncio.run(story())
+
+
+FAILING = "import unittest\n\n\nclass T(unittest.TestCase):\n    def test_a(self):\n        self.assertEqual(1, 2)\n"
+TELLS_WHERE = "import os; print(os.path.join(os.getcwd(), 'a.py')); raise SystemExit(1)"
+
+
+@pytest.mark.parametrize("check", [UNITTEST, command("build", TELLS_WHERE)], ids=["report", "output"])
+def test_what_a_failure_says_does_not_tell_where_the_checks_ran(tmp_path: Path, check: CheckSpec) -> None:
+    async def story() -> None:
+        made = project(tmp_path, {"tests/test_a.py": FAILING.replace("1, 2", "2, 2"), "tests/__init__.py": ""}, [check])
+        result = await made.only(made.candidate({"tests/test_a.py": FAILING}))
+        (failure,) = result.failures
+        assert str(tmp_path) not in encode(failure)
+        assert "a.py" in failure.evidence
+        assert "unittest/case.py" not in failure.evidence
 
     asyncio.run(story())
 

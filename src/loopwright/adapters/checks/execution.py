@@ -51,15 +51,16 @@ class Starter:
                 ),
                 watch,
             )
-            ran = self._ran(spec, ended)
+            ran = self._ran(spec, ended, checkout)
             said = _report(spec, report, checkout)
             ran = replace(ran, report=said) if isinstance(said, Report) else replace(ran, refused=said)
             return replace(ran, output=await self.store.keep_file(_joined(folder, ended)))
         finally:
             shutil.rmtree(folder, ignore_errors=True)
 
-    def _ran(self, spec: CheckSpec, ended: StepEnded) -> Ran:
-        tail = last_lines("\n".join(filter(None, (_tail(ended.stdout), _tail(ended.stderr)))))
+    def _ran(self, spec: CheckSpec, ended: StepEnded, checkout: Path) -> Ran:
+        said = "\n".join(filter(None, (_tail(ended.stdout), _tail(ended.stderr))))
+        tail = last_lines(said.replace(f"{checkout}/", ""))  # where it ran is no business of an agent
         if ended.reason == "not_found":
             if posixpath.normpath(spec.run[0]) not in self.lacking:
                 raise CheckNotRunnable(spec.name, " ".join(spec.run), ended.detail or "it cannot be started")
@@ -80,6 +81,7 @@ def _report(spec: CheckSpec, path: Path, checkout: Path) -> Report | str:
     try:
         content = read_bounded(path)
         if spec.report == "junit":
+            content = content.replace(os.fsencode(checkout) + b"/", b"")  # as in `_ran`
             return read_junit(content, _exists_in(checkout), nodes=is_pytest(spec.run))
         return read_sarif(content, _line_in(checkout), str(checkout))
     except ReportRefused as refused:

@@ -14,7 +14,6 @@ import os
 import re
 import sys
 import time
-import traceback
 import unittest
 import unittest.runner
 from types import TracebackType
@@ -38,24 +37,28 @@ class CountingResult(unittest.TextTestResult):
         if held is None or held[0] == "passed":
             self.cases[test.id()] = (how, message, text, _file(test))
 
+    def _told(self, err: _ExcInfo, test: unittest.TestCase) -> str:
+        """The traceback as unittest prints it: without its own frames."""
+        return self._exc_info_to_string(err, test)[-_LARGEST_TEXT:]  # type: ignore[attr-defined,no-any-return]
+
     def addSuccess(self, test: unittest.TestCase) -> None:  # noqa: N802 - unittest's own name
         super().addSuccess(test)
         self._note(test, "passed")
 
     def addFailure(self, test: unittest.TestCase, err: _ExcInfo) -> None:  # noqa: N802 - as above
         super().addFailure(test, err)
-        self._note(test, "failure", _said(err), _traced(err))
+        self._note(test, "failure", _said(err), self._told(err, test))
 
     def addError(self, test: unittest.TestCase, err: _ExcInfo) -> None:  # noqa: N802 - as above
         super().addError(test, err)
-        self._note(test, "error", _said(err), _traced(err))
+        self._note(test, "error", _said(err), self._told(err, test))
 
     def addSubTest(  # noqa: N802 - as above
         self, test: unittest.TestCase, subtest: unittest.TestCase, err: _ExcInfo | None
     ) -> None:
         super().addSubTest(test, subtest, err)
         if err is not None:
-            self._note(test, "failure", _said(err), _traced(err))
+            self._note(test, "failure", _said(err), self._told(err, test))
 
     def addSkip(self, test: unittest.TestCase, reason: str) -> None:  # noqa: N802 - as above
         super().addSkip(test, reason)
@@ -79,10 +82,6 @@ def _file(test: unittest.TestCase) -> str:
 
 def _said(err: _ExcInfo) -> str:
     return f"{err[0].__name__}: {err[1]}" if err[0] else "failed"
-
-
-def _traced(err: _ExcInfo) -> str:
-    return "".join(traceback.format_exception(*err))[-_LARGEST_TEXT:]
 
 
 def _xml(text: str) -> str:
