@@ -6,7 +6,6 @@ import asyncio
 import os
 import subprocess
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 from loopwright.adapters.people.nobody import Nobody
@@ -18,7 +17,6 @@ from loopwright.kernel.model import Ending
 from loopwright.ports.agent import Update
 
 AGENT = """#!/bin/sh
-test -n "$LOOP_PAUSE_FILE" || LOOP_PAUSE_FILE=/dev/null
 sleep {pause}
 if [ "$LOOP_ROLE" = developer ]; then date +%N >> work.txt; fi
 printf '{{"status": "done", "verdict": "pass", "summary": "worked", "usage": {{"usd": 0}}}}' > "$LOOP_RESULT"
@@ -71,7 +69,7 @@ async def one_iteration(project: Project, repository: Path) -> None:
     settings = read_settings((repository / "loop.toml").read_text(), "loop.toml")
     loop = await create_feedback(project, settings, FeedbackRequest(task="append a line"))
     world = await build_world(project, loop, people=Nobody(), observer=Quiet())
-    halt = await drive(replace(world), loop)
+    halt = await drive(world, loop)
     if halt.outcome is None or halt.outcome.ending is not Ending.VERIFIED:
         raise RuntimeError(f"the sample loop did not end verified: {halt}")
 

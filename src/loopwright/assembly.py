@@ -331,7 +331,7 @@ async def build_world(
     """The world a loop is driven in, as its pinned settings say. `agent` stands in for the configured ones."""
     settings = await pinned_settings(project, loop)
     environ, root = project.environ, project.root
-    preparation = Preparation(setup=settings.workspace.setup, copy=settings.workspace.copy, env=dict(environ))
+    preparation = Preparation.of(settings.workspace, environ)
     return World(
         store=project.store,
         clock=project.clock,

@@ -108,3 +108,7 @@ def test_any_text_has_an_answer(text: str, path: Path) -> None:
 @pytest.mark.parametrize("text", ["[" * 100_000, "a." * 100_000, "a={" * 50_000, '"""' * 9, "x=[" * 50_000])
 def test_a_hostile_text_costs_neither_time_nor_memory(text: str) -> None:
     assert line_of(text, ("nowhere",)) is None
+
+
+def test_a_table_that_only_its_parts_name_is_where_the_first_part_is() -> None:
+    assert line_of("version = 1\n\n[agnets.a]\nkind = 'x'\n[agnets.b]\n", ("agnets",)) == 3

@@ -35,6 +35,21 @@ def test_a_changed_loop_toml_is_shown_and_becomes_an_event(tmp_path: Path) -> No
     assert scene.view().standpoint.limit == 4
 
 
+def test_an_edit_elsewhere_in_loop_toml_does_not_undo_what_the_command_said(tmp_path: Path) -> None:
+    scene = ready(tmp_path, developer=WRONG)
+    scene.feedback("--max-iterations", "1", code=4)
+    scene.repo.write("loop.toml", (scene.root / "loop.toml").read_text() + "\n[budget]\nusd = 7.0\n")
+    scene.loop(*RESUME, code=4)
+    assert len(scene.events(ConfigChanged)) == 1
+    assert scene.view().standpoint.limit == 1
+
+
+def test_a_sandbox_that_must_be_strict_is_refused_while_there_is_none(tmp_path: Path) -> None:
+    scene = ready(tmp_path, more='[sandbox]\nmode = "strict"\n')
+    said = scene.loop("feedback", "Add add()", "--unattended", code=2)
+    assert said.err.strip().startswith("loop: loop.toml: sandbox.mode: this version has no sandbox")
+
+
 def test_a_budget_that_is_used_up_pauses_and_a_raised_one_goes_on(tmp_path: Path) -> None:
     scene = ready(tmp_path)
     said = scene.feedback("--budget", "0.105", code=5)  # the developer's reservation fits, the reviewer's no more

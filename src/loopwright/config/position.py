@@ -28,9 +28,11 @@ _LAST_CODE_POINT = 0x10FFFF
 
 
 def line_of(text: str, path: Path) -> int | None:
-    """The line of `path`, or of the nearest table around it that has one."""
+    """The line of `path`: of itself, of the first key below it (`[a.b]` names `a` too), or of the table around it."""
     lines = dict(reversed(list(places(text))))  # the first place of a key counts
-    return next((lines[path[:size]] for size in range(len(path), 0, -1) if path[:size] in lines), None)
+    below = (line for place, line in lines.items() if path and place[: len(path)] == path)
+    around = (lines[path[:size]] for size in range(len(path) - 1, 0, -1) if path[:size] in lines)
+    return lines.get(path) or min(below, default=None) or next(around, None)
 
 
 def places(text: str) -> Iterator[tuple[Path, int]]:

@@ -140,10 +140,6 @@ def _as_record(loop: LoopId, seq: int, entry: Entry) -> Record:
     return Record(loop=loop, seq=seq, at=0.0, kind=entry.kind, data=entry.data, reserve=entry.reserve)
 
 
-def _asks(event: Logged) -> bool:
-    return isinstance(event, Started)
-
-
 class Journal:
     """The writing side, held by the one controller that has the loop's fence."""
 
@@ -179,7 +175,9 @@ class Journal:
             outcome=encode(last.event.outcome) if isinstance(last.event, Ended) else None,
             snapshot=_packed(now) if due else None,
             taken=taken,
-            notices=(f"{self.id} needs a person",) if last.status == "waiting" and _asks(last.event) else (),
+            notices=(f"{self.id} needs a person",)
+            if last.status == "waiting" and isinstance(last.event, Started)
+            else (),
             budget=next((line.event.usd for line in lines if isinstance(line.event, BudgetChanged)), None),
         )
         self.length = await self._store.append(self.id, fence=self._fence, expected=self.length, batch=batch)

@@ -46,4 +46,4 @@ def child_outcome(child: LoopId, halt: Halt) -> Outcome:
     if halt.outcome is not None:
         return halt.outcome
     asked = "; ".join(getattr(action, "question", "") or action.why for action in halt.waiting)
-    return Outcome(ending=Ending.ESCALATED, note=asked, loop=child)
+    return Outcome(ending=Ending.ESCALATED, note=asked or halt.detail, loop=child)

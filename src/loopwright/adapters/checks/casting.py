@@ -23,7 +23,7 @@ def command_checks(
     settings: Settings, store: Store, clock: Clock, *, root: Path, environ: Mapping[str, str]
 ) -> CommandChecks:
     ceiling = root / ".loop" / "verify"
-    preparation = Preparation(setup=settings.workspace.setup, copy=settings.workspace.copy, env=dict(environ))
+    preparation = Preparation.of(settings.workspace, environ)
     return CommandChecks(
         settings=CheckSettings(
             specs=tuple(as_spec(check) for check in settings.checks),

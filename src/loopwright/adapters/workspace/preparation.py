@@ -11,6 +11,7 @@ from pathlib import Path
 
 from loopwright.adapters.steps import StepEnded, StepSpec, lock_of, run_step
 from loopwright.adapters.workspace.folders import files_below, is_folder, remove
+from loopwright.config.settings import WorkspaceSettings
 from loopwright.errors import ConfigError, SetupFailed
 from loopwright.kernel.visible import visible_bytes
 
@@ -25,6 +26,10 @@ class Preparation:
     copy: tuple[str, ...] = ()
     env: Mapping[str, str] = field(default_factory=dict)
     wall: float = 1800.0
+
+    @staticmethod
+    def of(settings: WorkspaceSettings, env: Mapping[str, str]) -> Preparation:
+        return Preparation(setup=settings.setup, copy=settings.copy, env=dict(env))
 
     @property
     def needed(self) -> bool:
