@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Literal
 
 from loopwright.errors import InvalidTransition
 from loopwright.kernel.actions import Action, Ask, Option, RunLoop, Stop
 from loopwright.kernel.events import Answered, BudgetChanged, Event, LoopEnded
 from loopwright.kernel.machine import Loop, Standpoint
-from loopwright.kernel.model import Ending, Key, LoopId, Outcome
+from loopwright.kernel.model import Ending, Key, Outcome
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,7 +21,7 @@ class ParentParams:
 class Parent:
     child_params: str
     runs: int = 1
-    child: LoopId = LoopId("")
+    asking: Key = Key("")
     grant: int = 0
     question: str = ""
     outcome: Outcome | None = None
@@ -37,7 +38,18 @@ def decide(state: Parent) -> tuple[Action, ...]:
         option = Option(choice="continue", label="Continue")
         return (Ask(key=Key(f"ask-{state.runs}"), question=state.question, options=(option,)),)
     key = Key(f"child-{state.runs}")
-    return (RunLoop(key=key, kind="feedback", params=state.child_params, child=state.child, grant=state.grant),)
+    told: Literal["", "continue"] = "continue" if state.grant else ""
+    return (
+        RunLoop(
+            key=key,
+            kind="feedback",
+            params=state.child_params,
+            name="child",
+            say=told,
+            answers=state.asking,
+            grant=state.grant,
+        ),
+    )
 
 
 def apply(state: Parent, event: Event) -> Parent:
@@ -48,7 +60,7 @@ def apply(state: Parent, event: Event) -> Parent:
         raise InvalidTransition("Parent", type(event).__name__)
     match event:
         case LoopEnded() if event.outcome.ending is Ending.ESCALATED:
-            return replace(state, question=event.outcome.note, child=event.outcome.loop)
+            return replace(state, question=event.outcome.note, asking=event.outcome.asking)
         case LoopEnded():
             return replace(state, outcome=event.outcome)
         case Answered():

@@ -170,7 +170,7 @@ def test_an_agent_that_is_not_wanted_any_more_is_cancelled_and_paid_for() -> Non
         running = asyncio.Event()
 
         class Hanging:
-            def reservation(self, role: str) -> float:
+            def reservation(self, role: str, agent: str = "") -> float:
                 return 1.0
 
             async def run(self, run: AgentRun, watch: object) -> AgentAnswer:

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import suppress
+from dataclasses import replace
 
+from loopwright.engine.driver import drive
 from loopwright.engine.hearing import hear
 from loopwright.engine.journal import folded
-from loopwright.kernel.codec import encode
+from loopwright.engine.nesting import ready_child
+from loopwright.kernel.actions import RunLoop
+from loopwright.kernel.codec import decode, encode
 from loopwright.kernel.events import AgentReported, Answered, BudgetChanged
-from loopwright.kernel.model import AgentReport, Ending, LoopId, Usage, Verdict
+from loopwright.kernel.model import AgentReport, Ending, Key, LoopId, Usage, Verdict
 from loopwright.loops.feedback.machine import FEEDBACK
 from loopwright.loops.feedback.state import Feedback, FeedbackParams
 from loopwright.ports.agent import AgentAnswer, AgentRun
@@ -79,6 +83,81 @@ def test_a_child_spends_its_parents_money_and_pauses_it() -> None:
         assert (await fakes.drive()).why == "waiting"
         spent = {row.id: row.spent for row in await fakes.store.rows()}
         assert spent == {LOOP: 1.5, await child_of(fakes): 1.5}
+
+    asyncio.run(story())
+
+
+def test_an_answer_reaches_a_child_only_as_the_answer_to_the_question_it_has() -> None:
+    async def story() -> None:
+        fakes = await nested()
+        await fakes.drive()
+        child, world = await child_of(fakes), fakes.world()
+        other = RunLoop(
+            key=Key("k"),
+            kind="feedback",
+            params="{}",
+            name="child",
+            say="continue",
+            answers=Key("escalation-9"),
+            grant=2,
+        )
+        assert await ready_child(world, LOOP, other) == child
+        assert await fakes.store.inbox(child) == ()
+        assert await ready_child(world, LOOP, replace(other, answers=Key("escalation-1"))) == child
+        (item,) = await fakes.store.inbox(child)
+        assert decode(Answered, item.data) == Answered(
+            key=Key("escalation-1"), choice="continue", count=2, by="the parent loop"
+        )
+
+    asyncio.run(story())
+
+
+def test_an_answer_that_was_posted_twice_is_given_once() -> None:
+    async def story() -> None:
+        fakes = await nested()
+        halt = await fakes.drive()
+        child = await child_of(fakes)
+        told = RunLoop(
+            key=Key("k"),
+            kind="feedback",
+            params="{}",
+            name="child",
+            say="continue",
+            answers=Key("escalation-1"),
+            grant=1,
+        )
+        await ready_child(fakes.world(), LOOP, told)
+        answer = Answered(key=halt.waiting[0].key, choice="continue", count=1, by="ann")
+        await hear(fakes.store, fakes.loops, LOOP, answer, fakes.recorder)
+        await fakes.drive()
+        kinds = [record.kind for record in await fakes.store.read(child)]
+        assert (kinds.count("Answered"), kinds.count("Refused")) == (1, 1)
+        state: Feedback = folded(FEEDBACK, await fakes.store.load(child)).state
+        assert state.allowance.review_failures == 4
+
+    asyncio.run(story())
+
+
+def test_a_child_that_was_never_made_needs_no_cancelling() -> None:
+    async def story() -> None:
+        fakes = await nested()
+        cancel = RunLoop(key=Key("k"), kind="feedback", params="{}", name="nobody", say="cancel")
+        assert await ready_child(fakes.world(), LOOP, cancel) is None
+        assert [row.id for row in await fakes.store.rows()] == [LOOP]
+
+    asyncio.run(story())
+
+
+def test_a_loop_is_held_where_it_is_to_wait_with_nothing_begun() -> None:
+    async def story() -> None:
+        fakes = Fakes()
+        await fakes.create()
+        for _ in range(2):
+            halt = await drive(fakes.world(), LOOP, upto=("IMPLEMENT@2", "TEST@1"))
+            assert (halt.why, halt.stand.point if halt.stand else "") == ("held", "IMPLEMENT@2")
+            log = await fakes.store.read(LOOP)
+            assert (log[-1].kind, len(fakes.runs)) == ("AgentReported", 2)
+        assert (await fakes.drive()).why == "ended"
 
     asyncio.run(story())
 

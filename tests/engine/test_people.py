@@ -27,7 +27,7 @@ class FinishesAnyway:
     def __init__(self) -> None:
         self.running = asyncio.Event()
 
-    def reservation(self, role: str) -> float:
+    def reservation(self, role: str, agent: str = "") -> float:
         return 1.0
 
     async def run(self, run: AgentRun, watch: Watch) -> AgentAnswer:

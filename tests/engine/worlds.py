@@ -111,21 +111,25 @@ class Killed(BaseException):
 
 
 class DyingStore:
-    """Passes everything on, and is killed right after (or right before) its n-th append."""
+    """Passes everything on, and is killed right after (or right before) its n-th append; the dead write nothing."""
 
     def __init__(self, store: Store, dies_at: int, *, before: bool = False) -> None:
         self._store, self._left, self._before = store, dies_at, before
+        self._dead = False
         self.appends = 0
 
     def __getattr__(self, name: str) -> object:
         return getattr(self._store, name)
 
     async def append(self, loop: LoopId, *, fence: int, expected: int, batch: Batch) -> int:
+        if self._dead:
+            raise Killed
         self.appends += 1
         self._left -= 1
-        if self._left == 0 and self._before:
+        self._dead = self._left == 0
+        if self._dead and self._before:
             raise Killed
         length = await self._store.append(loop, fence=fence, expected=expected, batch=batch)
-        if self._left == 0:
+        if self._dead:
             raise Killed
         return length

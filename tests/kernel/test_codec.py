@@ -12,23 +12,38 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from loopwright.kernel.codec import DecodeError, build, decode, encode
-from loopwright.kernel.events import AgentReported, Answered, CancelRequested, Checkpointed, Event, Logged
+from loopwright.kernel.events import (
+    AgentReported,
+    Answered,
+    ArtifactsLoaded,
+    CancelRequested,
+    Checkpointed,
+    Combined,
+    Event,
+    Integrated,
+    Logged,
+)
 from loopwright.kernel.model import (
     AgentReport,
     Cleanup,
     Commit,
+    Content,
+    Ending,
     Finding,
     Key,
     LoopId,
     Outcome,
+    Part,
     Severity,
     Tree,
     Usage,
 )
+from loopwright.loops.batch.state import Batch, BatchParams
 from loopwright.loops.feedback.state import Feedback, FeedbackParams
+from loopwright.loops.quality.state import Quality, QualityParams
 from tests.kernel.values import values
 
-STORED = (*get_args(Logged), Outcome, FeedbackParams)
+STORED = (*get_args(Logged), Outcome, FeedbackParams, QualityParams, BatchParams)
 
 
 class Colour(StrEnum):
@@ -71,10 +86,12 @@ def test_every_event_comes_back_as_it_was(kind: type[Any], data: st.DataObject) 
     assert encode(decode(kind, text)) == text
 
 
-@settings(max_examples=50, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
-@given(state=values(Feedback))
-def test_every_state_comes_back_as_it_was(state: Feedback) -> None:
-    assert decode(Feedback, encode(state)) == state
+@pytest.mark.parametrize("kind", [Feedback, Quality, Batch], ids=lambda kind: kind.__name__)
+@settings(max_examples=30, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+@given(data=st.data())
+def test_every_state_comes_back_as_it_was(kind: type[Any], data: st.DataObject) -> None:
+    state = data.draw(values(kind))
+    assert decode(kind, encode(state)) == state
 
 
 def test_every_logged_event_has_a_name_of_its_own() -> None:
@@ -234,12 +251,20 @@ def test_a_nested_event_by_hand() -> None:
 
 
 def test_ids_are_plain_text() -> None:
-    saved = Checkpointed(key=Key("k"), commit=Commit("c"), tree=Tree("t"))
-    assert json.loads(encode(saved)) == {
-        "commit": "c",
-        "evidence": "",
-        "files": 0,
-        "key": "k",
-        "protected": [],
-        "tree": "t",
-    }
+    landed = Integrated(key=Key("k"), branch="b", commit=Commit("c"))
+    assert json.loads(encode(landed)) == {"branch": "b", "commit": "c", "key": "k", "merged_into": "", "note": ""}
+
+
+def test_what_a_checkpoint_and_a_combination_left_out_is_kept() -> None:
+    saved = Checkpointed(key=Key("k"), commit=Commit("c"), tree=Tree("t"), dropped=("a.py", "b\nc.py"))
+    assert decode(Checkpointed, encode(saved)) == saved
+    made = Combined(key=Key("k"), commit=Commit("c"), files=2, left_out=(Commit("d"),))
+    assert decode(Combined, encode(made)) == made
+    seen = ArtifactsLoaded(key=Key("k"), contents=(Content(path="a", object=""), Content(path="b", object="o")))
+    assert decode(ArtifactsLoaded, encode(seen)) == seen
+
+
+def test_what_came_of_the_parts_is_kept() -> None:
+    part = Part(name="a.yml", ending=Ending.ESCALATED, note="QUALITY_BLOCKED: a.yml", attempts=3, loop=LoopId("l"))
+    outcome = Outcome(ending=Ending.HELD, parts=(part,), at="FIX@2", asking=Key("escalation-1"), loop=LoopId("p"))
+    assert decode(Outcome, encode(outcome)) == outcome

@@ -9,7 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from loopwright.kernel.gates import evidence, is_check_configuration, matches, protected_changes, runs_code
+from loopwright.kernel.gates import (
+    evidence,
+    is_check_configuration,
+    is_protected,
+    matches,
+    protected_changes,
+    runs_code,
+)
 from loopwright.kernel.model import Change
 
 PATHS = st.text(alphabet=st.characters(exclude_characters="\0", codec="utf-8"), min_size=1)
@@ -169,3 +176,19 @@ def test_how_checks_run_is_guarded_whatever_the_patterns_say(
 @pytest.mark.parametrize("path", ["src/conftest_reader.py", "docs/pytest.ini.md", "jest.py", "configuration.py"])
 def test_what_only_looks_like_check_configuration_is_free(path: str) -> None:
     assert not is_check_configuration(path)
+
+
+@pytest.mark.parametrize("path", ["tests/a.py", "src/conftest.py", "loop.toml", "web/jest.config.ts"])
+def test_a_path_is_protected_by_a_pattern_or_because_it_says_how_checks_run(path: str) -> None:
+    assert is_protected(path, ("docs/**", "tests/**"))
+
+
+def test_other_paths_are_not_protected() -> None:
+    assert not is_protected("src/a.py", ("docs/**", "tests/**"))
+    assert not is_protected("tests/a.py", ())
+
+
+@given(PATHS, st.sampled_from(["changed", "removed"]))
+def test_what_is_protected_is_guarded_however_it_changed(path: str, how: Literal["changed", "removed"]) -> None:
+    patterns = ("tests/**", "*.lock")
+    assert is_protected(path, patterns) is bool(protected_changes((change(path, how),), patterns))

@@ -15,7 +15,7 @@ from loopwright.kernel.events import (
     GateDecided,
     Said,
 )
-from loopwright.kernel.machine import ANSWERED_BY, answers_one_of
+from loopwright.kernel.machine import ANSWERED_BY, Standpoint, answers_one_of
 from loopwright.kernel.model import NO_COMMIT, AgentReport, Ending, Key, Outcome, Severity
 
 ASK = Ask(key=Key("ask-1"), question="?")
@@ -53,6 +53,10 @@ def test_nothing_answers_the_end() -> None:
 def test_what_has_no_key_answers_nothing() -> None:
     checks = RunChecks(key=Key(""), commit=NO_COMMIT, base=NO_COMMIT)
     assert not answers_one_of((checks, ASK), CancelRequested())
+
+
+def test_a_parent_may_have_its_child_wait_at_a_state_of_an_attempt() -> None:
+    assert Standpoint(state="FIX", attempt=2, limit=3).point == "FIX@2"
 
 
 def test_severities_are_ordered_from_the_worst_and_raised_by_one() -> None:

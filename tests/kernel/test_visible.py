@@ -4,7 +4,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from loopwright.kernel.visible import is_harmless, visible, visible_bytes
+from loopwright.kernel.visible import is_all_harmless, is_harmless, visible, visible_bytes
 
 
 @given(st.text(alphabet=st.characters(codec=None)))
@@ -54,3 +54,12 @@ def test_what_steers_or_hides_is_written_out(hidden: str, shown: str) -> None:
 
 def test_bytes_that_are_not_utf8_show_as_such() -> None:
     assert visible_bytes(b"ok \xff\xfe") == "ok \\xff\\xfe"
+
+
+@given(st.text())
+@example("a\tb\nc")
+@example("a no-break\u00a0space")
+@example("a filler \u3164")
+@example("an escape \x1b")
+def test_a_text_is_harmless_when_every_character_of_it_is(text: str) -> None:
+    assert is_all_harmless(text) == all(is_harmless(char) for char in text)

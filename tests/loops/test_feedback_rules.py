@@ -420,7 +420,7 @@ def test_money_is_not_the_machines_business() -> None:
 
 
 def test_a_feedback_loop_has_no_children() -> None:
-    with pytest.raises(InvalidTransition, match="this loop has no children"):
+    with pytest.raises(InvalidTransition, match="this loop never asks for it"):
         FEEDBACK.apply(loop(), LoopEnded(key=Key("implement-1.1"), outcome=Outcome(ending=Ending.VERIFIED)))
 
 

@@ -184,7 +184,12 @@ class Journal:
         self.now = now
         if due:
             self._snapshot_at = self.length
-        return tuple(seen)
+        return await self._dated(seen)
+
+    async def _dated(self, seen: list[Seen]) -> tuple[Seen, ...]:
+        """With the moment the store gave all of them: whoever renders them now and later must say the same."""
+        (last,) = await self._store.read(self.id, after=seen[-1].seq - 1, limit=1)
+        return tuple(replace(each, at=last.at) for each in seen)
 
     def after(self, line: Line) -> Folded:
         """What the fold would be after this event. Raises `InvalidTransition` if the machine refuses it."""

@@ -13,47 +13,77 @@ from loopwright.engine.integration import integrate
 from loopwright.engine.world import World
 from loopwright.kernel.actions import (
     Action,
+    Announce,
     Ask,
     AwaitGate,
     Checkpoint,
     CleanUp,
+    Combine,
     Integrate,
+    LoadArtifacts,
     RunAgent,
     RunChecks,
     RunLoop,
     Stop,
     WaitUntil,
 )
-from loopwright.kernel.events import Answer, Checkpointed, ChecksReported, CleanedUp, TimeReached
-from loopwright.kernel.gates import evidence, protected_changes
-from loopwright.kernel.model import LoopId
+from loopwright.kernel.events import (
+    Announced,
+    Answer,
+    ArtifactsLoaded,
+    Checkpointed,
+    ChecksReported,
+    CleanedUp,
+    Combined,
+    TimeReached,
+)
+from loopwright.kernel.gates import evidence, is_protected, protected_changes
+from loopwright.kernel.model import Brief, LoopId
 from loopwright.ports.agent import AgentAnswer, AgentRun
 from loopwright.ports.checks import ChecksRun
+from loopwright.ports.workspace import Taking
 
+InFiles = Checkpoint | LoadArtifacts | Combine | Integrate | CleanUp
 _DIFF_LIMIT = 200_000  # characters; the brief shows less and says so
+_PATHS = 200  # changed paths an event names
 _NOWHERE = Path("/nonexistent")  # a run that is only looked up needs no folder
 
 
 async def perform(world: World, loop: LoopId, kind: str, action: Action, step: str) -> Answer:
+    """Agents and checks take a slot each: so many work at once, in all loops together."""
     match action:
         case RunAgent():
-            async with world.slots:
-                return await _run_agent(world, loop, kind, action, step)
+            return await _run_agent(world, loop, kind, action, step)
         case RunChecks():
             async with world.slots:
                 return await _run_checks(world, loop, action, step)
-        case Checkpoint():
-            return await _checkpoint(world, loop, action, step)
-        case Integrate():
-            return await integrate(world, loop, action, step)
-        case CleanUp():
-            await world.workspace.clean_up(loop, action.choice)
-            return CleanedUp(key=action.key)
+        case Checkpoint() | LoadArtifacts() | Combine() | Integrate() | CleanUp():
+            return await _in_files(world, loop, action, step)
+        case Announce():
+            return Announced(key=action.key)
         case WaitUntil():
             await world.clock.sleep_until(action.when)
             return TimeReached(key=action.key)
         case RunLoop() | Ask() | AwaitGate() | Stop():
             raise AssertionError(f"{type(action).__name__} is not performed here")
+        case _:
+            assert_never(action)
+
+
+async def _in_files(world: World, loop: LoopId, action: InFiles, step: str) -> Answer:
+    match action:
+        case Checkpoint():
+            return await _checkpoint(world, loop, action, step)
+        case LoadArtifacts():
+            contents = await world.workspace.contents(action.commit, action.paths)
+            return ArtifactsLoaded(key=action.key, contents=contents)
+        case Combine():
+            return await _combine(world, loop, action, step)
+        case Integrate():
+            return await integrate(world, loop, action, step)
+        case CleanUp():
+            await world.workspace.clean_up(loop, action.choice)
+            return CleanedUp(key=action.key)
         case _:
             assert_never(action)
 
@@ -74,21 +104,47 @@ def agent_run(world: World, loop: LoopId, kind: str, action: RunAgent, step: str
         folder=_NOWHERE,
         scratchpad=world.scratchpad(loop),
         skill=action.skill,
+        agent=action.agent,
         needs_verdict=action.needs_verdict,
     )
 
 
 async def _run_agent(world: World, loop: LoopId, kind: str, action: RunAgent, step: str) -> AgentAnswer:
+    """A judge's folder needs no slot, so that a free slot finds it ready; a writer's may need commands, which do."""
     run = agent_run(world, loop, kind, action, step)
     if action.writes:
-        folder = await world.workspace.prepare(loop, workspace_name(loop, action), action.start, step)
-        return await world.agent.run(replace(run, folder=folder), world.observer.progressed)
-    diff = await world.workspace.diff(action.brief.base, action.start, limit=_DIFF_LIMIT)
+        async with world.slots:
+            folder = await world.workspace.prepare(loop, workspace_name(loop, action), action.start, step)
+            return await world.agent.run(replace(run, folder=folder), world.observer.progressed)
+    diff = await world.workspace.diff(action.brief.base, action.start, limit=_DIFF_LIMIT, only=_looked_at(action.brief))
     folder = await world.workspace.checkout(loop, action.start, step)
     try:
-        return await world.agent.run(replace(run, folder=folder, diff=diff), world.observer.progressed)
+        async with world.slots:
+            return await world.agent.run(replace(run, folder=folder, diff=diff), world.observer.progressed)
     finally:
         await world.workspace.discard(folder)
+
+
+async def looked_up(world: World, loop: LoopId, kind: str, action: RunAgent, step: str) -> AgentAnswer | None:
+    """What a run came to whose controller went away, if it had finished.
+
+    Findings are known by the code they point at, so that a judge's folder is laid out once more; then it goes for good.
+    """
+    run = agent_run(world, loop, kind, action, step)
+    if action.writes:
+        return await world.agent.reconcile(run)
+    folder = await world.workspace.checkout(loop, action.start, step)
+    try:
+        return await world.agent.reconcile(replace(run, folder=folder))
+    finally:
+        await world.workspace.discard(folder)
+
+
+def _looked_at(brief: Brief) -> tuple[str, ...]:
+    """Where a brief names artifacts, a change elsewhere is no business of its judge."""
+    if not brief.artifacts:
+        return ()
+    return tuple(sorted({*brief.artifacts, *(finding.file for finding in brief.findings if finding.file)}))
 
 
 async def _run_checks(world: World, loop: LoopId, action: RunChecks, step: str) -> ChecksReported:
@@ -105,14 +161,32 @@ async def _run_checks(world: World, loop: LoopId, action: RunChecks, step: str) 
 
 
 async def _checkpoint(world: World, loop: LoopId, action: Checkpoint, step: str) -> Checkpointed:
-    name = workspace_name(loop, action)
-    shot = await world.workspace.snapshot(loop, name, action.label, parent=action.parent, base=action.base, step=step)
+    also = tuple(path for path in action.also if not is_protected(path, world.protected))
+    shot = await world.workspace.snapshot(
+        Taking(
+            loop=loop,
+            name=workspace_name(loop, action),
+            label=action.label,
+            parent=action.parent,
+            base=action.base,
+            step=step,
+            only=action.only,
+            also=also,
+        )
+    )
     touched = protected_changes(shot.changes, world.protected)
     return Checkpointed(
         key=action.key,
         commit=shot.commit,
         tree=shot.tree,
         files=len(shot.changes),
+        paths=tuple(change.path for change in shot.changes[:_PATHS]),
         protected=touched,
         evidence=evidence(touched),
+        dropped=shot.dropped,
     )
+
+
+async def _combine(world: World, loop: LoopId, action: Combine, step: str) -> Combined:
+    made = await world.workspace.combine(loop, action.label, base=action.base, commits=action.commits, step=step)
+    return Combined(key=action.key, commit=made.commit, files=len(made.changes), left_out=made.left_out)

@@ -11,7 +11,7 @@ from typing import Any, Literal, Protocol
 from loopwright.errors import EngineError
 from loopwright.kernel.actions import ForPeople
 from loopwright.kernel.events import Logged
-from loopwright.kernel.machine import Loop
+from loopwright.kernel.machine import Loop, Standpoint
 from loopwright.kernel.model import LoopId, Outcome
 from loopwright.ports.agent import Agent, Update
 from loopwright.ports.checks import Checks
@@ -40,6 +40,7 @@ class Seen:
     event: Logged
     seq: int
     status: Status
+    at: float = 0.0  # when, as the log has it
 
 
 class Observer(Protocol):
@@ -58,6 +59,18 @@ class Spending:
     seconds: float | None = None
 
 
+@dataclass(slots=True)
+class Tally:
+    """Tokens and seconds that each loop has taken: a limit is one for a root and everything below it."""
+
+    taken: dict[LoopId, tuple[int, float]] = field(default_factory=dict)
+
+    def beside(self, loop: LoopId) -> tuple[int, float]:
+        """What all the others have taken."""
+        others = [taken for other, taken in self.taken.items() if other != loop]
+        return sum(tokens for tokens, _ in others), sum(seconds for _, seconds in others)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class World:
     store: Store
@@ -71,6 +84,7 @@ class World:
     who: str
     protected: tuple[str, ...] = ()
     spending: Spending = Spending()
+    tally: Tally = field(default_factory=Tally)
     scratchpad: Callable[[LoopId], Path | None] = lambda _loop: None
     slots: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(4))
     poll: float = 0.25  # how often the inbox is looked at while a step runs
@@ -80,7 +94,9 @@ class World:
 class Halt:
     """Why the driver came back."""
 
-    why: Literal["ended", "waiting", "paused"]
+    why: Literal["ended", "waiting", "paused", "held"]
     outcome: Outcome | None = None
     waiting: tuple[ForPeople, ...] = ()
+    stand: Standpoint | None = None  # where a loop that has not ended stands
+    reason: str = ""  # of a pause: budget, time
     detail: str = ""

@@ -6,8 +6,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
-from loopwright.kernel.model import NO_COMMIT, Brief, Change, Cleanup, Commit, Key, LoopId, Outcome
+from loopwright.kernel.model import NO_COMMIT, Brief, Change, Cleanup, Commit, Finding, Key, Outcome
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,6 +22,7 @@ class RunAgent:
     writes: bool  # makers write; what a judge writes is thrown away
     needs_verdict: bool = False
     skill: str = ""
+    agent: str = ""  # the one of the role's agents that is to do it; empty: in their order
     workspace: str = ""  # empty: the loop's own
     why: str = ""
 
@@ -39,13 +41,20 @@ class RunChecks:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunLoop:
-    """Start a child, or go on with `child` after telling it to continue `grant` more."""
+    """Start a child or go on with it, after telling it what a person said to its parent.
+
+    With `upto` the child is driven until it stands at one of these points (`STATE@attempt`) and held there.
+    """
 
     key: Key
     kind: str
     params: str  # JSON
-    child: LoopId = LoopId("")
-    grant: int = 0
+    name: str = ""  # the same name is the same child; empty: the key names it
+    say: Literal["", "continue", "accept", "revise", "cancel"] = ""
+    answers: Key = Key("")  # the child's question that `say` answers: no answer is ever given twice
+    grant: int = 0  # how much more, for continue
+    text: str = ""  # the new guidance, for revise; what is cleaned up, for cancel
+    upto: tuple[str, ...] = ()
     why: str = ""
 
 
@@ -61,6 +70,7 @@ class Ask:
     question: str
     options: tuple[Option, ...] = ()
     free_text: bool = False
+    findings: tuple[Finding, ...] = ()  # what it is about; a parent hears them instead of a person
     why: str = ""
 
 
@@ -85,6 +95,38 @@ class Checkpoint:
     parent: Commit
     base: Commit
     workspace: str = ""
+    only: tuple[str, ...] = ()  # take nothing but these files and folders; empty: everything
+    also: tuple[str, ...] = ()  # and these, unless they are protected
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoadArtifacts:
+    """See what a commit holds at these paths."""
+
+    key: Key
+    commit: Commit
+    paths: tuple[str, ...]
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Announce:
+    """Put a line on record and on the screen."""
+
+    key: Key
+    text: str
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Combine:
+    """Bring the changes that several commits make to `base` together in one commit, in objects."""
+
+    key: Key
+    base: Commit
+    commits: tuple[Commit, ...]
+    label: str
     why: str = ""
 
 
@@ -125,5 +167,19 @@ class Stop:
     why: str = ""
 
 
-Action = RunAgent | RunChecks | RunLoop | Ask | AwaitGate | Checkpoint | Integrate | CleanUp | WaitUntil | Stop
+Action = (
+    RunAgent
+    | RunChecks
+    | RunLoop
+    | Ask
+    | AwaitGate
+    | Checkpoint
+    | LoadArtifacts
+    | Announce
+    | Combine
+    | Integrate
+    | CleanUp
+    | WaitUntil
+    | Stop
+)
 ForPeople = Ask | AwaitGate

@@ -16,6 +16,7 @@ from loopwright.kernel.model import (
     CheckResult,
     Cleanup,
     Commit,
+    Content,
     Finding,
     Key,
     Outcome,
@@ -71,8 +72,31 @@ class Checkpointed:
     commit: Commit
     tree: Tree
     files: int = 0  # paths changed against the base
+    paths: tuple[str, ...] = ()  # the first of them
     protected: tuple[Change, ...] = ()
     evidence: str = ""  # digest of `protected`: what an approval is bound to
+    dropped: tuple[str, ...] = ()  # changed, but not among what the checkpoint was to take
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ArtifactsLoaded:
+    key: Key
+    contents: tuple[Content, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Announced:
+    key: Key
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Combined:
+    """`left_out` are the commits whose changes do not go together with those before them."""
+
+    key: Key
+    commit: Commit
+    files: int = 0  # paths changed against the base
+    left_out: tuple[Commit, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -228,6 +252,9 @@ Answer = (
     | AgentUnavailable
     | ChecksReported
     | Checkpointed
+    | ArtifactsLoaded
+    | Announced
+    | Combined
     | Integrated
     | IntegrationRefused
     | LoopEnded

@@ -66,6 +66,10 @@ def _is_guarded(change: Change, patterns: tuple[str, ...]) -> bool:
     return change.how != "added" and any(matches(change.path, pattern) for pattern in patterns)
 
 
+def is_protected(path: str, patterns: tuple[str, ...]) -> bool:
+    return is_check_configuration(path) or any(matches(path, pattern) for pattern in patterns)
+
+
 def evidence(changes: tuple[Change, ...]) -> str:
     """A digest of exactly what called for a gate: it changes when the files do, and with nothing else."""
     if not changes:

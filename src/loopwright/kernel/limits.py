@@ -15,6 +15,17 @@ class FeedbackLimits:
     max_consecutive_test_failures: int = 3
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QualityLimits:
+    max_attempts: int = 3  # an attempt is one review
+    p1_threshold: int = 2  # more high findings than this block; any critical one does
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TicketLimits:
+    max: int = 5  # tickets in one session
+
+
 def reached(count: int, limit: int) -> bool:
     return count >= limit
 

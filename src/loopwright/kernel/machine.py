@@ -9,11 +9,14 @@ from typing import Generic, TypeVar
 
 from loopwright.kernel.actions import (
     Action,
+    Announce,
     Ask,
     AwaitGate,
     Checkpoint,
     CleanUp,
+    Combine,
     Integrate,
+    LoadArtifacts,
     RunAgent,
     RunChecks,
     RunLoop,
@@ -24,10 +27,13 @@ from loopwright.kernel.events import (
     AgentFailed,
     AgentReported,
     AgentUnavailable,
+    Announced,
     Answered,
+    ArtifactsLoaded,
     Checkpointed,
     ChecksReported,
     CleanedUp,
+    Combined,
     Event,
     GateDecided,
     Integrated,
@@ -49,6 +55,9 @@ ANSWERED_BY: Mapping[type[Action], tuple[type[Event], ...]] = MappingProxyType(
         Ask: (Answered,),
         AwaitGate: (GateDecided,),
         Checkpoint: (Checkpointed,),
+        LoadArtifacts: (ArtifactsLoaded,),
+        Announce: (Announced,),
+        Combine: (Combined,),
         Integrate: (Integrated, IntegrationRefused),
         CleanUp: (CleanedUp,),
         WaitUntil: (TimeReached,),
@@ -72,7 +81,13 @@ class Standpoint:
     limit: int
     failures: int = 0
     findings: tuple[Finding, ...] = ()
+    headline: str = ""  # the newest verdict, in one line
     lines: tuple[str, ...] = ()  # counters and rules in force, one sentence each
+
+    @property
+    def point(self) -> str:
+        """Where a parent may have its child wait."""
+        return f"{self.state}@{self.attempt}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

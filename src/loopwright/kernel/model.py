@@ -27,10 +27,13 @@ class Severity(StrEnum):
     @property
     def rank(self) -> int:
         """0 is worst, so that sorting puts what matters first."""
-        return list(Severity).index(self)
+        return _RANKS[self]
 
     def raised(self) -> Severity:
         return list(Severity)[max(0, self.rank - 1)]
+
+
+_RANKS = {severity: rank for rank, severity in enumerate(Severity)}  # every sort of findings asks for each
 
 
 class Verdict(StrEnum):
@@ -99,6 +102,26 @@ class AgentReport:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Coverage:
+    """How much of the code the tests reach, in lines; new code is what the candidate changed against its base."""
+
+    covered: int
+    total: int
+    new_covered: int = 0
+    new_total: int = 0
+    floor: float | None = None  # percent that is asked for
+    new_code_floor: float | None = None
+
+    @property
+    def percent(self) -> float:
+        return round(100 * self.covered / self.total, 2) if self.total else 100.0
+
+    @property
+    def new_percent(self) -> float:
+        return round(100 * self.new_covered / self.new_total, 2) if self.new_total else 100.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CheckResult:
     """What one command the engine ran had to say about one tree."""
 
@@ -108,6 +131,7 @@ class CheckResult:
     tests: int | None = None  # None: the check gives no report that counts
     flaky: tuple[str, ...] = ()
     known: tuple[str, ...] = ()  # failures the base has too, forgiven by `baseline = true`
+    coverage: Coverage | None = None  # of a check that reports it
     note: str = ""
     receipt: str = ""
     reused: bool = False
@@ -125,6 +149,14 @@ class Change:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Content:
+    """What a tree holds at a path: the object id of a file or folder, empty when there is nothing."""
+
+    path: str
+    object: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Brief:
     """Everything an agent is told, as data; `projections.briefs` turns it into Markdown."""
 
@@ -138,6 +170,10 @@ class Brief:
     answers: tuple[str, ...] = ()  # what a person answered or advised
     artifacts: tuple[str, ...] = ()
     repair: str = ""  # why the last result could not be read
+    gate: str = ""  # of a review: plan, test, code, quality, design or story
+    depth: str = ""  # of a review: quick or comprehensive
+    findings_file: str = ""  # the findings are handed over in this file beside the artifact, and nowhere else
+    story: str = ""  # whose findings they are: the id in that file
     base: Commit = NO_COMMIT  # what the change is measured against
     candidate: Commit = NO_COMMIT  # what is to be judged
 
@@ -157,6 +193,18 @@ class Ending(StrEnum):
     CANCELLED = "cancelled"
     ESCALATED = "escalated"  # a child that would have asked a person
     FAILED = "failed"
+    HELD = "held"  # a child that stands where its parent wanted it to wait
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """What came of one of several things a loop had to do, in a line."""
+
+    name: str
+    ending: Ending
+    note: str = ""
+    attempts: int = 0
+    loop: LoopId = LoopId("")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -171,4 +219,7 @@ class Outcome:
     note: str = ""
     findings: tuple[Finding, ...] = ()
     cleanup: Cleanup | None = None
+    parts: tuple[Part, ...] = ()
+    at: str = ""  # where a child that has not ended stands: `STATE@attempt`
+    asking: Key = Key("")  # the question it waits with
     loop: LoopId = LoopId("")

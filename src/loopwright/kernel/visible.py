@@ -31,8 +31,19 @@ def is_harmless(char: str) -> bool:
     return char in _KEPT or (unicodedata.category(char) not in _INVISIBLE and char not in _BLANK)
 
 
+def is_all_harmless(text: str) -> bool:
+    """As `is_harmless` for every character, and quick: megabytes of findings are asked about."""
+    line = text.replace("\n", "").replace("\t", "")
+    return _is_plain(line) or all(map(is_harmless, line))
+
+
+def _is_plain(line: str) -> bool:
+    """Most text is. A line that is not may still be harmless: it has spaces other than ours."""
+    return line.isprintable() and (line.isascii() or _BLANK.isdisjoint(line))
+
+
 def _visible_line(line: str) -> str:
-    if line.isprintable() and _BLANK.isdisjoint(line):
+    if _is_plain(line):
         return line
     return "".join(char if is_harmless(char) else _written_out(char) for char in line)
 

@@ -26,6 +26,7 @@ class AgentRun:
     folder: Path  # working directory: the workspace, or a throw-away checkout for judges
     scratchpad: Path | None = None  # what the loop has written so far, readable from the folder
     skill: str = ""
+    agent: str = ""  # the one that is to play, before the role's others; one that nobody knows counts as none
     needs_verdict: bool = False
     diff: str = ""  # for judges: the change as text, from the objects themselves
 
@@ -49,8 +50,11 @@ class Agent(Protocol):
     It may raise `AgentNotFound`. When it returns, or is cancelled, no process of the run is alive.
     """
 
-    def reservation(self, role: str) -> float:
-        """USD that one run may cost: what is reserved before it and charged if it does not say."""
+    def reservation(self, role: str, agent: str = "") -> float:
+        """USD that one run may cost: what is reserved before it and charged if it does not say.
+
+        `agent` is the one that the run names, as in `AgentRun`.
+        """
 
     async def run(self, run: AgentRun, watch: Watch) -> AgentAnswer:
         """Do it and say what came of it."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, Protocol
 
-from loopwright.kernel.model import Change, Cleanup, Commit, LoopId, Tree
+from loopwright.kernel.model import Change, Cleanup, Commit, Content, LoopId, Tree
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -14,6 +14,16 @@ class Snapshot:
     commit: Commit
     tree: Tree
     changes: tuple[Change, ...]  # against the base
+    dropped: tuple[str, ...] = ()  # changed, but not among what was to be taken
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Combination:
+    """`left_out` are the commits that conflict with those before them."""
+
+    commit: Commit
+    changes: tuple[Change, ...]  # against the base
+    left_out: tuple[Commit, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,6 +46,20 @@ class Moved:
     detail: str = ""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Taking:
+    """What of a workspace is to be recorded, and as what."""
+
+    loop: LoopId
+    name: str  # of the workspace
+    label: str
+    parent: Commit
+    base: Commit
+    step: str
+    only: tuple[str, ...] = ()  # these files, and all below these folders; empty: everything
+    also: tuple[str, ...] = ()  # besides `only`: these files, and nothing below them
+
+
 class Workspace(Protocol):
     """Never touches the person's index or checked-out files, but for `advance` on a clean checked-out branch.
 
@@ -54,16 +78,26 @@ class Workspace(Protocol):
     async def discard(self, folder: Path) -> None:
         """Remove a throw-away folder. Harmless when it is gone."""
 
-    async def snapshot(
-        self, loop: LoopId, name: str, label: str, *, parent: Commit, base: Commit, step: str
-    ) -> Snapshot:
+    async def snapshot(self, taking: Taking) -> Snapshot:
         """Record the workspace's files under `refs/loopwright/<loop>/<label>`.
 
-        The same `step` again returns the commit already made.
+        With `only`, everything else stays as it is in `parent`; what was left behind is kept as evidence
+        and named in `dropped`. The same `step` again returns the commit already made.
         """
 
-    async def diff(self, base: Commit, commit: Commit, *, limit: int) -> str:
-        """The change as text, at most `limit` characters."""
+    async def contents(self, commit: Commit, paths: tuple[str, ...]) -> tuple[Content, ...]:
+        """What the commit holds at each of the paths, files and folders, in their order."""
+
+    async def combine(
+        self, loop: LoopId, label: str, *, base: Commit, commits: tuple[Commit, ...], step: str
+    ) -> Combination:
+        """`base` with the changes of all commits, in their order, as one commit under `refs/loopwright/<loop>/<label>`.
+
+        A commit that conflicts with those before it is left out. Safe to repeat: the same step, the same commit.
+        """
+
+    async def diff(self, base: Commit, commit: Commit, *, limit: int, only: tuple[str, ...] = ()) -> str:
+        """The change as text, at most `limit` characters; with `only`, that to these files and folders."""
 
     async def tree(self, commit: Commit) -> Tree: ...
 

@@ -11,12 +11,15 @@ from loopwright.kernel.events import (
     AgentFailed,
     AgentReported,
     AgentUnavailable,
+    Announced,
     Answered,
+    ArtifactsLoaded,
     BudgetChanged,
     CancelRequested,
     Checkpointed,
     ChecksReported,
     CleanedUp,
+    Combined,
     ConfigChanged,
     Event,
     GateDecided,
@@ -65,8 +68,8 @@ def apply(state: Feedback, event: Event) -> Feedback:
         case CleanedUp():
             state = _asked_for(state, event)
             return replace(state, phase=Phase.DONE, outcome=ended(state, Ending.CANCELLED))
-        case LoopEnded():
-            raise InvalidTransition(state.phase, "LoopEnded", "this loop has no children")
+        case LoopEnded() | ArtifactsLoaded() | Announced() | Combined():
+            raise InvalidTransition(state.phase, type(event).__name__, "this loop never asks for it")
         case _:
             assert_never(event)
 

@@ -1,0 +1,86 @@
+"""The quality loop as one value: review, fix, re-review of one artifact.
+
+| phase          | asks for           | on success            | otherwise                                    |
+|----------------|--------------------|-----------------------|----------------------------------------------|
+| LOAD_ARTIFACTS | what the tree holds| RUN_CHECKS            | EMIT_VERDICT (blocked) when it is gone       |
+| RUN_CHECKS     | reviewer           | EMIT_VERDICT          | once more, then EMIT_VERDICT (blocked)       |
+| EMIT_VERDICT   | the line on record | LAND or DONE          | FIX, or ESCALATED after the last review;     |
+|                |                    |                       | LOAD_ARTIFACTS when nobody gave a verdict    |
+| FIX            | creator            | CHECKPOINT            | next review, CLARIFY, ESCALATED              |
+| CHECKPOINT     | checkpoint         | LOAD_ARTIFACTS        | -                                            |
+| LAND           | integrate          | DONE                  | ESCALATED                                    |
+| CLARIFY        | a person           | FIX, LAND, DONE       | CLEAN_UP                                     |
+| ESCALATED      | a person           | FIX, LAND, DONE,      | CLEAN_UP                                     |
+|                |                    | LOAD_ARTIFACTS        |                                              |
+| CLEAN_UP       | clean up           | DONE                  | -                                            |
+| DONE           | stop               | -                     | -                                            |
+
+An attempt is one review. No fix is asked for that no review would see.
+"""
+
+from __future__ import annotations
+
+from loopwright.kernel.machine import Loop, Standpoint
+from loopwright.kernel.model import Severity, Verdict
+from loopwright.loops.quality.apply import apply
+from loopwright.loops.quality.decide import decide
+from loopwright.loops.quality.judging import floor, tally
+from loopwright.loops.quality.state import Depth, Quality, QualityParams, open_findings, start
+
+
+def stand(state: Quality) -> Standpoint:
+    return Standpoint(
+        state=state.phase.value,
+        attempt=state.number,
+        limit=state.allowance,
+        failures=sum(each.verdict is Verdict.FAIL for each in state.rounds),
+        findings=open_findings(state),
+        headline=state.rounds[-1].line if state.rounds else "",
+        lines=(*_counts(state), *_rules(state), *_exceptions(state)),
+    )
+
+
+def _counts(state: Quality) -> tuple[str, ...]:
+    return (
+        f"reviews used: {len(state.rounds)} of {state.allowance}; fixes: {state.fixes}",
+        f"open now: {tally(open_findings(state))}",
+    )
+
+
+def _rules(state: Quality) -> tuple[str, ...]:
+    plan, least = state.plan, floor(state)
+    hand_over = f"in {plan.file}" if plan.file else "inline"
+    rules = [
+        f"gate {plan.gate}: any critical finding blocks, and more than {plan.limits.p1_threshold} high ones",
+        f"findings are handed to the {plan.creator} {hand_over}",
+        f"of a fix only {plan.artifact} and the files its findings name are taken",
+    ]
+    if least is not Severity.LOW:
+        rules.append(f"new findings count from {least.value} up in review {state.number}; a critical one always counts")
+    if plan.depth is Depth.QUICK:
+        rules.append("quick depth: medium and low findings are observations")
+    return tuple(rules)
+
+
+def _exceptions(state: Quality) -> tuple[str, ...]:
+    """Every finding that does not count, with the rule that says so."""
+    put_off = (f"deferred in review {d.round}: {d.finding.issue} ({d.why})" for d in state.deferred)
+    dropped = (f"dropped from review {state.number}: {what}" for what in state.dropped)
+    named = {finding.file for each in state.rounds for finding in each.findings}
+    left = (f"not taken from the last fix: {path}, {_why_not_taken(path in named)}" for path in state.ignored)
+    return (*put_off, *dropped, *left)
+
+
+def _why_not_taken(is_named: bool) -> str:  # noqa: FBT001
+    return "which is protected or named by an observation only" if is_named else "which no finding names"
+
+
+QUALITY: Loop[QualityParams, Quality] = Loop(
+    name="quality",
+    params=QualityParams,
+    state=Quality,
+    start=start,
+    decide=decide,
+    apply=apply,
+    stand=stand,
+)

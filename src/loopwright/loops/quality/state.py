@@ -1,0 +1,237 @@
+"""What the quality loop remembers of one artifact, and the questions its rules ask of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+
+from loopwright.kernel.findings import identify
+from loopwright.kernel.ledger import Entry, Ledger, Standing, unresolved
+from loopwright.kernel.limits import QualityLimits
+from loopwright.kernel.model import NO_COMMIT, Cleanup, Commit, Content, Ending, Finding, Outcome, Severity, Verdict
+
+ENGINE = "engine"  # what no reviewer said: no verdict, the artifact is gone
+
+
+class Gate(StrEnum):
+    PLAN = "plan"
+    TEST = "test"
+    CODE = "code"
+    QUALITY = "quality"
+    DESIGN = "design"
+    STORY = "story"
+
+
+class Depth(StrEnum):
+    QUICK = "quick"
+    COMPREHENSIVE = "comprehensive"
+
+
+class Phase(StrEnum):
+    LOAD_ARTIFACTS = "LOAD_ARTIFACTS"
+    RUN_CHECKS = "RUN_CHECKS"
+    EMIT_VERDICT = "EMIT_VERDICT"
+    FIX = "FIX"
+    CHECKPOINT = "CHECKPOINT"
+    LAND = "LAND"
+    CLARIFY = "CLARIFY"
+    ESCALATED = "ESCALATED"
+    CLEAN_UP = "CLEAN_UP"
+    DONE = "DONE"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Known:
+    """A finding of an earlier review of the same story, of this gate or another."""
+
+    finding: Finding
+    gate: str
+    resolved: bool = False
+    accepted: bool = False  # a person has taken it as debt
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Deferred:
+    """A finding that does not count, and the rule that says so."""
+
+    finding: Finding
+    round: int
+    why: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Round:
+    """One review, and what the fix after it said."""
+
+    number: int
+    commit: Commit
+    verdict: Verdict
+    line: str  # `TOKEN: artifact`
+    why: str
+    findings: tuple[Finding, ...] = ()
+    judged: bool = True  # false: nobody gave a verdict
+    gone: bool = False  # there was nothing to review
+    changed: bool = False  # the candidate differed from the base
+    fix: str = ""
+
+    @property
+    def reviewed(self) -> bool:
+        """A reviewer has seen it and said so."""
+        return self.judged and not self.gone
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QualityParams:
+    """What a quality loop is started with. A child (`lands` false) leaves its result to its parent."""
+
+    artifact: str
+    base: Commit  # the tree that is reviewed first
+    story: str  # whose handoff the findings go to
+    against: Commit = NO_COMMIT  # what the base is compared with for the first review
+    gate: Gate = Gate.CODE
+    depth: Depth = Depth.QUICK
+    file: str = ""  # where findings are handed over; empty: inline
+    task: str = ""
+    criteria: tuple[str, ...] = ()
+    reviewer: str = "reviewer"
+    creator: str = "creator"
+    tier: str = "small"
+    limits: QualityLimits = QualityLimits()
+    known: tuple[Known, ...] = ()
+    lands: bool = True
+    target: str = ""
+    branch: str = ""
+    merge: bool = False
+    checked: bool = False  # the project has checks that a merged tree must pass
+    adopted: str = ""  # JSON: the handoff of another tool that the story's own begins with
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Quality:
+    plan: QualityParams
+    allowance: int  # reviews that may be made in all
+    commit: Commit  # the newest candidate
+    ledger: Ledger = ()
+    number: int = 1  # of the present review
+    since: int = 1  # the review from which the floor rises: a person's new guidance starts it anew
+    phase: Phase = Phase.LOAD_ARTIFACTS
+    rounds: tuple[Round, ...] = ()
+    fixes: int = 0
+    changed: bool = False  # the candidate differs from the base
+    contents: tuple[Content, ...] = ()
+    untouched: bool = False  # the last fix left the artifact as it was
+    ignored: tuple[str, ...] = ()  # files the last fix changed that no finding names
+    deferred: tuple[Deferred, ...] = ()
+    dropped: tuple[str, ...] = ()  # findings of the present review that lacked evidence or guidance
+    tries: int = 1  # of steps in this round
+    respawned: bool = False
+    repaired: bool = False
+    repair: str = ""
+    until: float | None = None
+    answers: tuple[str, ...] = ()
+    question: str = ""
+    asked: int = 0
+    reasons: tuple[str, ...] = ()
+    accepted: bool = False
+    merge_accepted: bool = False
+    cancel: Cleanup | None = None
+    outcome: Outcome | None = field(default=None)
+
+
+def start(params: QualityParams) -> Quality:
+    params = replace(params, known=_once(params.known))
+    return Quality(
+        plan=params,
+        allowance=params.limits.max_attempts,
+        commit=params.base,
+        ledger=tuple(_entry(known) for known in params.known if known.gate == params.gate and not known.accepted),
+    )
+
+
+def _once(known: tuple[Known, ...]) -> tuple[Known, ...]:
+    """Each with its identity, and each of a gate once: a handoff that others wrote may tell one again and again."""
+    named = (replace(each, finding=identify(each.finding)) for each in known)
+    return tuple({(each.gate, each.finding.fingerprint): each for each in named}.values())
+
+
+def _entry(known: Known) -> Entry:
+    standing = Standing.RESOLVED if known.resolved else Standing.OPEN
+    return Entry(finding=known.finding, source=known.gate, standing=standing, first=0, last=0, streak=0)
+
+
+def tokens(plan: QualityParams) -> tuple[str, str]:
+    """The words for passed and blocked: a quick look checks, everything else judges quality."""
+    whole = plan.depth is Depth.COMPREHENSIVE or plan.gate in (Gate.DESIGN, Gate.STORY)
+    return ("QUALITY_PASS", "QUALITY_BLOCKED") if whole else ("CHECK_PASSED", "CHECK_BLOCKED")
+
+
+def open_findings(state: Quality) -> tuple[Finding, ...]:
+    """Everything that is wrong and counts, worst first."""
+    held = unresolved(state.ledger, state.plan.gate) + unresolved(state.ledger, ENGINE)
+    return tuple(sorted(held, key=lambda finding: finding.severity.rank))
+
+
+def counted(findings: tuple[Finding, ...], severity: Severity) -> int:
+    return sum(finding.severity is severity for finding in findings)
+
+
+def to_fix(state: Quality) -> tuple[Finding, ...]:
+    """What the creator is told. In quick depth medium and low are observations, told only when nothing else is."""
+    held = unresolved(state.ledger, state.plan.gate)
+    heavy = tuple(f for f in held if f.severity in (Severity.CRITICAL, Severity.HIGH))
+    return heavy or held if state.plan.depth is Depth.QUICK else held
+
+
+def best_round(rounds: tuple[Round, ...]) -> Round | None:
+    """The review with least left wrong; of equals, the later one."""
+    return min((each for each in rounds if each.judged), key=_distance_from_pass, default=None)
+
+
+def _distance_from_pass(each: Round) -> tuple[bool, int, int, int, int]:
+    found = each.findings
+    critical, high = counted(found, Severity.CRITICAL), counted(found, Severity.HIGH)
+    return (each.verdict is not Verdict.PASS, critical, high, len(found), -each.number)
+
+
+def taken(state: Quality) -> Round:
+    """The review whose candidate is the result: the best one once a person has accepted, else the last."""
+    best = best_round(state.rounds) if state.accepted else None
+    return best or state.rounds[-1]
+
+
+def escalated(state: Quality, reasons: tuple[str, ...]) -> Quality:
+    return replace(state, phase=Phase.ESCALATED, reasons=reasons, asked=state.asked + 1)
+
+
+def next_review(state: Quality) -> Quality:
+    return replace(
+        state,
+        phase=Phase.LOAD_ARTIFACTS,
+        number=state.number + 1,
+        dropped=(),
+        tries=1,
+        respawned=False,
+        repaired=False,
+        repair="",
+        until=None,
+    )
+
+
+def enter(state: Quality, phase: Phase) -> Quality:
+    """The next step of the same round. Its tries go on, so that no key is ever used twice."""
+    return replace(state, phase=phase, tries=state.tries + 1, respawned=False, repaired=False, repair="", until=None)
+
+
+def ended(state: Quality, ending: Ending, **facts: str) -> Outcome:
+    """How this loop ends, with everything still wrong."""
+    left = taken(state).findings if ending is Ending.ACCEPTED else open_findings(state)
+    return Outcome(
+        ending=ending,
+        attempts=len(state.rounds),
+        commit=Commit(facts.get("commit", "")),
+        branch=facts.get("branch", ""),
+        merged_into=facts.get("merged_into", ""),
+        note=facts.get("note", "") or (state.rounds[-1].line if state.rounds else ""),
+        findings=() if ending is Ending.VERIFIED else left,
+        cleanup=state.cancel,
+    )

@@ -1,0 +1,125 @@
+"""How many agents work at once, what waits for them meanwhile, and who is asked."""
+
+import asyncio
+import os
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import cast
+
+import pytest
+
+from loopwright.adapters.agents.pool import AgentPool
+from loopwright.adapters.workspace.workspace import GitWorkspace
+from loopwright.engine.intents import intent
+from loopwright.engine.journal import Folded
+from loopwright.engine.performing import perform
+from loopwright.engine.world import World
+from loopwright.kernel.actions import RunAgent
+from loopwright.kernel.events import AgentReported, Answer
+from loopwright.kernel.model import AgentReport, Brief, Commit, Key, LoopId, Verdict
+from loopwright.ports.agent import AgentAnswer, AgentRun, Watch
+from loopwright.ports.workspace import Workspace
+from loopwright.testing.clock import ManualClock
+from loopwright.testing.fakes import ScriptedAgent
+from tests.engine.worlds import Fakes
+from tests.repository import Repository
+
+
+@dataclass(slots=True)
+class Crowd:
+    """Agents that work until they are told to leave; who is in, and where."""
+
+    leave: asyncio.Event = field(default_factory=asyncio.Event)
+    entered: asyncio.Event = field(default_factory=asyncio.Event)
+    folders: list[Path] = field(default_factory=list)
+
+    def reservation(self, role: str, agent: str = "") -> float:
+        return 0.0
+
+    async def run(self, run: AgentRun, watch: Watch) -> AgentAnswer:
+        self.folders.append(run.folder)
+        self.entered.set()
+        await self.leave.wait()
+        return AgentReported(key=run.key, report=AgentReport(verdict=Verdict.PASS))
+
+    async def reconcile(self, run: AgentRun) -> AgentAnswer | None:
+        return None
+
+
+class Watched:
+    """A workspace that tells when a folder was laid out."""
+
+    def __init__(self, repo: Repository) -> None:
+        self._workspace = GitWorkspace(repo.path, env=os.environ)
+        self.laid_out: asyncio.Queue[Path] = asyncio.Queue()
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self._workspace, name)
+
+    async def checkout(self, loop: LoopId, at: Commit, step: str) -> Path:
+        folder = await self._workspace.checkout(loop, at, step)
+        self.laid_out.put_nowait(folder)
+        return folder
+
+
+def world(watched: Watched, crowd: Crowd, *, slots: int) -> World:
+    workspace = cast(Workspace, watched)
+    return replace(Fakes().world(), agent=crowd, workspace=workspace, slots=asyncio.Semaphore(slots))
+
+
+def review(world: World, repo: Repository, number: int) -> asyncio.Task[Answer]:
+    head = Commit(repo.git("rev-parse", "HEAD"))
+    brief = Brief(task="t", attempt=1, limit=3, base=head)
+    action = RunAgent(key=Key("review-1.1"), role="reviewer", brief=brief, start=head, writes=False)
+    return asyncio.create_task(perform(world, LoopId(f"l-{number}"), "quality", action, "s-1"))
+
+
+def judges(repo: Repository) -> list[Path]:
+    return sorted((repo.path / ".worktrees").glob("judge-*"))
+
+
+def test_no_more_agents_work_than_there_are_slots_and_the_next_finds_its_folder_ready(repo: Repository) -> None:
+    async def run() -> tuple[int, int]:
+        crowd, watched = Crowd(), Watched(repo)
+        here = world(watched, crowd, slots=1)
+        tasks = [review(here, repo, number) for number in (1, 2)]
+        ready = {await watched.laid_out.get(), await watched.laid_out.get()}
+        await crowd.entered.wait()
+        at_work = len(crowd.folders)
+        crowd.leave.set()
+        await asyncio.gather(*tasks)
+        assert set(crowd.folders) == ready
+        return at_work, len(crowd.folders)
+
+    assert asyncio.run(run()) == (1, 2)
+    assert judges(repo) == []
+
+
+def test_a_judge_that_is_cancelled_while_it_waits_leaves_no_folder(repo: Repository) -> None:
+    async def run() -> int:
+        crowd, watched = Crowd(), Watched(repo)
+        waiting = review(world(watched, crowd, slots=0), repo, 1)
+        folder = await watched.laid_out.get()
+        assert judges(repo) == [folder]
+        waiting.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await waiting
+        return len(crowd.folders)
+
+    assert asyncio.run(run()) == 0
+    assert judges(repo) == []
+
+
+def test_the_agent_that_an_action_names_is_reserved_for_and_run() -> None:
+    def passes(run: AgentRun) -> AgentAnswer:
+        return AgentReported(key=run.key, report=AgentReport(verdict=Verdict.PASS))
+
+    usual, other = ScriptedAgent(passes, usd=0.5), ScriptedAgent(passes, usd=2.5)
+    pool = AgentPool(roles={"creator": (usual,)}, clock=ManualClock(), known={"usual": usual, "other": other})
+    here = replace(Fakes().world(), agent=pool)
+    brief = Brief(task="t", attempt=1, limit=3, base=Commit("base"))
+    action = RunAgent(key=Key("create-1.1"), role="creator", brief=brief, start=Commit("base"), writes=True)
+    named = replace(action, agent="other")
+    assert [intent(here, LoopId("a"), Folded(), each).reserve for each in (action, named)] == [0.5, 2.5]
+    asyncio.run(perform(here, LoopId("l-1"), "tickets", named, "s-1"))
+    assert (usual.runs, [(run.role, run.agent) for run in other.runs]) == ([], [("creator", "other")])

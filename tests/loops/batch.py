@@ -1,0 +1,141 @@
+"""Letters and sentences to tell a batch's story with: what each child's loop came to, by the artifact's number."""
+
+from __future__ import annotations
+
+from typing import Any, TypeVar
+
+from loopwright.kernel.actions import Action, RunLoop, Stop
+from loopwright.kernel.events import (
+    Answered,
+    CancelRequested,
+    CleanedUp,
+    Combined,
+    Event,
+    Integrated,
+    IntegrationRefused,
+    LoopEnded,
+)
+from loopwright.kernel.limits import QualityLimits
+from loopwright.kernel.machine import ANSWERED_BY
+from loopwright.kernel.model import NO_COMMIT, Cleanup, Commit, Ending, Key, LoopId, Outcome
+from loopwright.loops.batch.machine import BATCH
+from loopwright.loops.batch.state import Artifact, Batch, BatchParams
+from tests.loops.harness import with_key
+
+A = TypeVar("A", bound=Action)
+
+_UNKEYED = Key("")
+BASE = Commit("base")
+
+
+def path(number: int) -> str:
+    return f"stories/ST-{number}.yml"
+
+
+def ended(number: int, ending: Ending, **facts: Any) -> tuple[int, Outcome]:  # noqa: ANN401 - the outcome's fields
+    return number, Outcome(ending=ending, loop=LoopId(f"child-{number}"), **facts)
+
+
+def passed(number: int, commit: str = BASE, *, attempts: int = 1) -> tuple[int, Outcome]:
+    line = f"QUALITY_PASS: {path(number)}"
+    return ended(number, Ending.VERIFIED, commit=Commit(commit), note=line, attempts=attempts)
+
+
+def accepted(number: int, commit: str) -> tuple[int, Outcome]:
+    line = f"QUALITY_BLOCKED: {path(number)}"
+    return ended(number, Ending.ACCEPTED, commit=Commit(commit), note=line, attempts=3)
+
+
+def blocked(number: int, review: int = 1) -> tuple[int, Outcome]:
+    line = f"QUALITY_BLOCKED: {path(number)}"
+    return ended(number, Ending.HELD, at=f"FIX@{review}", note=line, attempts=review)
+
+
+def waits(number: int, review: int) -> tuple[int, Outcome]:
+    """Held before that review: after its fix, or after a review that came to no verdict."""
+    line = f"QUALITY_BLOCKED: {path(number)}"
+    return ended(number, Ending.HELD, at=f"LOAD_ARTIFACTS@{review}", note=line, attempts=review)
+
+
+def asks(number: int, review: int = 3, *, asked: int = 1) -> tuple[int, Outcome]:
+    line = f"QUALITY_BLOCKED: {path(number)} (MAX_LOOPS_REACHED: 3 reviews and 2 fixes)"
+    key = Key(f"escalation-{asked}")
+    return ended(number, Ending.ESCALATED, at=f"ESCALATED@{review}", note=line, attempts=review, asking=key)
+
+
+def fell_over(number: int, why: str = "`git add` failed: disk full") -> tuple[int, Outcome]:
+    return ended(number, Ending.FAILED, note=why)
+
+
+def cancelled(number: int) -> tuple[int, Outcome]:
+    return ended(number, Ending.CANCELLED)
+
+
+def combined(commit: str = "all", *, files: int = 2, left_out: tuple[str, ...] = ()) -> Combined:
+    return Combined(key=_UNKEYED, commit=Commit(commit), files=files, left_out=tuple(Commit(each) for each in left_out))
+
+
+LANDED = Integrated(key=_UNKEYED, branch="loop/1", commit=Commit("landed"))
+REFUSED = IntegrationRefused(key=_UNKEYED, reason="conflict", detail="the branch is locked")
+CLEANED = CleanedUp(key=_UNKEYED)
+CANCEL = CancelRequested(cleanup=Cleanup.ROLLBACK)
+
+
+def says(choice: str, *, count: int = 0, text: str = "", merge: bool = False) -> Answered:
+    return Answered(key=_UNKEYED, choice=choice, count=count, text=text, merge=merge)
+
+
+def params(many: int = 3, **given: Any) -> BatchParams:  # noqa: ANN401 - the fields of the parameters
+    limits = {name: given.pop(name) for name in ("max_attempts", "p1_threshold") if name in given}
+    artifacts = tuple(Artifact(path=path(number), own=f'{{"story": "ST-{number}"}}') for number in range(1, many + 1))
+    plan = {"artifacts": artifacts, "shared": '{"base": "base"}', "base": BASE, "limits": QualityLimits(**limits)}
+    return BatchParams(**{**plan, **given})
+
+
+def batch(many: int = 3, **given: Any) -> Batch:  # noqa: ANN401 - as `params`
+    return BATCH.start(params(many, **given))
+
+
+Letter = Event | tuple[int, Outcome]
+
+
+def play(state: Batch, *letters: Letter) -> Batch:
+    """The state after each letter has answered what is wanted then."""
+    for letter in letters:
+        state = BATCH.apply(state, keyed(state, letter))
+    return state
+
+
+def keyed(state: Batch, letter: Letter) -> Event:
+    if isinstance(letter, tuple):
+        number, outcome = letter
+        (key,) = [run.key for run in runs(state) if run.name == path(number)]
+        return LoopEnded(key=key, outcome=outcome)
+    if not hasattr(letter, "key"):
+        return letter
+    (action,) = BATCH.decide(state)
+    assert isinstance(letter, ANSWERED_BY[type(action)]), f"{letter} does not answer {action}"
+    return with_key(letter, action.key)
+
+
+def runs(state: Batch) -> tuple[RunLoop, ...]:
+    return tuple(action for action in BATCH.decide(state) if isinstance(action, RunLoop))
+
+
+def at_work(state: Batch) -> list[tuple[int, str]]:
+    """Which artifacts' loops are driven now, and as what."""
+    return [(int(run.name.partition("-")[2][:-4]), run.key.partition("-")[0]) for run in runs(state)]
+
+
+def wanted(state: Batch, kind: type[A]) -> A:
+    (action,) = BATCH.decide(state)
+    assert isinstance(action, kind), action
+    return action
+
+
+def outcome(state: Batch) -> Outcome:
+    return wanted(state, Stop).outcome
+
+
+def commits(state: Batch) -> tuple[Commit, ...]:
+    return tuple(item.commit for item in state.items if item.commit != NO_COMMIT)

@@ -1,0 +1,257 @@
+"""Letters and sentences to tell a quality loop's story with. A letter has no key; `play` gives it the wanted one."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, TypeVar
+
+from loopwright.kernel.actions import Action, Ask, RunAgent, Stop
+from loopwright.kernel.events import (
+    AgentFailed,
+    AgentReported,
+    AgentUnavailable,
+    Announced,
+    Answered,
+    ArtifactsLoaded,
+    CancelRequested,
+    Checkpointed,
+    CleanedUp,
+    ConfigChanged,
+    Event,
+    Integrated,
+    IntegrationRefused,
+    TimeReached,
+)
+from loopwright.kernel.findings import identify
+from loopwright.kernel.limits import QualityLimits
+from loopwright.kernel.machine import ANSWERED_BY
+from loopwright.kernel.model import (
+    AgentReport,
+    AgentStatus,
+    Cleanup,
+    Commit,
+    Content,
+    Finding,
+    Key,
+    Outcome,
+    Question,
+    Severity,
+    Tree,
+    Verdict,
+)
+from loopwright.loops.quality.machine import QUALITY
+from loopwright.loops.quality.state import Phase, Quality, QualityParams
+from tests.loops.harness import with_key
+
+A = TypeVar("A", bound=Action)
+
+_UNKEYED = Key("")
+ARTIFACT = "src/pay.py"
+FILE = "src/pay.quality.yml"
+BASE = Commit("base")
+
+
+def flaw(
+    name: str,
+    severity: Severity = Severity.HIGH,
+    *,
+    evidence: str = "",
+    guidance: str = "do it otherwise",
+    file: str = ARTIFACT,
+) -> Finding:
+    """A finding that is known by its rule; what shows it is its own unless said otherwise."""
+    return identify(
+        Finding(
+            severity=severity,
+            rule=name,
+            issue=f"{name} is wrong",
+            file=file,
+            evidence=evidence or f"see {name}",
+            guidance=guidance,
+        )
+    )
+
+
+def critical(name: str, **facts: str) -> Finding:
+    return flaw(name, Severity.CRITICAL, **facts)
+
+
+def medium(name: str, **facts: str) -> Finding:
+    return flaw(name, Severity.MEDIUM, **facts)
+
+
+def low(name: str) -> Finding:
+    return flaw(name, Severity.LOW)
+
+
+ALPHA, BETA, GAMMA, DELTA = flaw("alpha"), flaw("beta"), flaw("gamma"), flaw("delta")
+THREE = (ALPHA, BETA, GAMMA)
+UNSHOWN = Finding(severity=Severity.CRITICAL, rule="U", issue="it feels wrong", guidance="rethink")
+AIMLESS = Finding(severity=Severity.HIGH, rule="V", issue="it is slow", evidence="2 s")
+
+
+def renamed(finding: Finding, rule: str) -> Finding:
+    """The same words under another rule."""
+    return identify(replace(finding, rule=rule, fingerprint=""))
+
+
+# the artifact
+
+
+def loaded(content: str = "o1") -> ArtifactsLoaded:
+    return ArtifactsLoaded(key=_UNKEYED, contents=(Content(path=ARTIFACT, object=content),))
+
+
+LOADED = loaded()
+GONE = loaded("")
+
+
+# the reviewer
+
+
+def review(verdict: Verdict | None, *findings: Finding, status: AgentStatus = AgentStatus.DONE) -> AgentReported:
+    report = AgentReport(verdict=verdict, findings=findings, status=status, summary="looked at it")
+    return AgentReported(key=_UNKEYED, report=report)
+
+
+def passes(*findings: Finding) -> AgentReported:
+    return review(Verdict.PASS, *findings)
+
+
+def fails(*findings: Finding) -> AgentReported:
+    return review(Verdict.FAIL, *findings)
+
+
+SAID = Announced(key=_UNKEYED)
+
+# the creator
+FIXED = AgentReported(key=_UNKEYED, report=AgentReport(summary="mended it"))
+BLOCKED = AgentReported(key=_UNKEYED, report=AgentReport(status=AgentStatus.BLOCKED, summary="no network"))
+UNCLEAR = AgentReported(
+    key=_UNKEYED,
+    report=AgentReport(status=AgentStatus.NEEDS_CLARIFICATION, questions=(Question(question="Which currency?"),)),
+)
+CRASHED = AgentFailed(key=_UNKEYED, reason="crashed", detail="exit 1")
+TIMED_OUT = AgentFailed(key=_UNKEYED, reason="timed_out")
+IDLE = AgentFailed(key=_UNKEYED, reason="idle")
+GARBLED = AgentFailed(key=_UNKEYED, reason="garbled", detail="no JSON")
+NEEDS_PERSON = AgentFailed(key=_UNKEYED, reason="needs_person", detail="log in first")
+UNAVAILABLE = AgentUnavailable(key=_UNKEYED, until=60.0)
+LATER = TimeReached(key=_UNKEYED)
+
+
+def saved(commit: str = "c1", *, files: int = 1, dropped: tuple[str, ...] = ()) -> Checkpointed:
+    return Checkpointed(key=_UNKEYED, commit=Commit(commit), tree=Tree(f"tree-{commit}"), files=files, dropped=dropped)
+
+
+LANDED = Integrated(key=_UNKEYED, branch="loop/1", commit=Commit("landed"))
+REFUSED = IntegrationRefused(key=_UNKEYED, reason="conflict", detail="main moved on")
+CLEANED = CleanedUp(key=_UNKEYED)
+CANCEL = CancelRequested(cleanup=Cleanup.ROLLBACK)
+
+
+def says(choice: str, *, count: int = 0, text: str = "", merge: bool = False) -> Answered:
+    return Answered(key=_UNKEYED, choice=choice, count=count, text=text, merge=merge)
+
+
+def configured(**limits: int) -> ConfigChanged:
+    text = ", ".join(f'"{name}": {value}' for name, value in limits.items())
+    return ConfigChanged(digest="d", settings="{}", limits=f"{{{text}}}")
+
+
+# whole steps
+
+
+def looked(report: AgentReported, content: str = "o1") -> tuple[Event, ...]:
+    """One review, with its line put on record."""
+    return (loaded(content), report, SAID)
+
+
+def blocked(*findings: Finding, content: str = "o1") -> tuple[Event, ...]:
+    return looked(fails(*(findings or THREE)), content)
+
+
+def fixed(commit: str = "c1") -> tuple[Event, ...]:
+    return (FIXED, saved(commit))
+
+
+NO_VERDICT: tuple[Event, ...] = (LOADED, CRASHED, CRASHED, SAID)
+THREE_REVIEWS: tuple[Event, ...] = (
+    *(*blocked(content="o1"), *fixed("c1")),
+    *(*blocked(content="o2"), *fixed("c2")),
+    *blocked(content="o3"),
+)
+
+
+# telling
+
+
+def params(**given: Any) -> QualityParams:  # noqa: ANN401 - the fields of the parameters, whatever they are
+    limits = {name: given.pop(name) for name in ("max_attempts", "p1_threshold") if name in given}
+    plan = {"artifact": ARTIFACT, "base": BASE, "story": "pay", "limits": QualityLimits(**limits)}
+    return QualityParams(**{**plan, **given})
+
+
+def loop(**given: Any) -> Quality:  # noqa: ANN401 - as `params`
+    return QUALITY.start(params(**given))
+
+
+def play(state: Quality, *letters: Event) -> Quality:
+    """The state after each letter has answered what is wanted then."""
+    for letter in letters:
+        state = QUALITY.apply(state, keyed(state, letter))
+    return state
+
+
+def told(*letters: Event, **given: Any) -> Quality:  # noqa: ANN401 - as `params`
+    return play(loop(**given), *letters)
+
+
+def keyed(state: Quality, letter: Event) -> Event:
+    """The letter with the key of the action that it can answer."""
+    if not hasattr(letter, "key"):
+        return letter
+    for action in QUALITY.decide(state):
+        if isinstance(letter, ANSWERED_BY[type(action)]):
+            return with_key(letter, action.key)
+    raise AssertionError(f"{type(letter).__name__} answers nothing in {state.phase}: {keys(state)}")
+
+
+def keys(state: Quality) -> list[str]:
+    return [action.key for action in QUALITY.decide(state)]
+
+
+def wanted(state: Quality, kind: type[A]) -> A:
+    """The one action that is wanted now."""
+    (action,) = QUALITY.decide(state)
+    assert isinstance(action, kind), action
+    return action
+
+
+def reviewer(state: Quality) -> RunAgent:
+    action = wanted(state, RunAgent)
+    assert (action.role, action.writes, action.needs_verdict) == ("reviewer", False, True)
+    return action
+
+
+def creator(state: Quality) -> RunAgent:
+    action = wanted(state, RunAgent)
+    assert (action.role, action.writes) == ("creator", True)
+    return action
+
+
+def question(state: Quality) -> Ask:
+    assert state.phase is Phase.ESCALATED
+    return wanted(state, Ask)
+
+
+def options(state: Quality) -> list[str]:
+    return [option.choice for option in wanted(state, Ask).options]
+
+
+def outcome(state: Quality) -> Outcome:
+    return wanted(state, Stop).outcome
+
+
+def lines(state: Quality) -> tuple[str, ...]:
+    return QUALITY.stand(state).lines

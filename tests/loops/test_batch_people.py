@@ -1,0 +1,290 @@
+"""What a person says to a batch, and how it reaches the artifacts that are stuck."""
+
+from __future__ import annotations
+
+import pytest
+
+from loopwright.errors import InvalidTransition
+from loopwright.kernel.actions import Ask, CleanUp, Combine, Integrate, Option
+from loopwright.kernel.events import Answered
+from loopwright.kernel.model import Cleanup, Commit, Ending, Key
+from loopwright.loops.batch.state import Batch, Phase, Standing
+from tests.loops.batch import (
+    BASE,
+    CANCEL,
+    CLEANED,
+    LANDED,
+    REFUSED,
+    accepted,
+    asks,
+    at_work,
+    batch,
+    blocked,
+    cancelled,
+    combined,
+    ended,
+    fell_over,
+    outcome,
+    passed,
+    path,
+    play,
+    runs,
+    says,
+    waits,
+    wanted,
+)
+
+
+def two_stuck(**given: object) -> Batch:
+    """One passed at once, two used up their reviews."""
+    return play(batch(3, **given), passed(1), asks(2, 3), asks(3, 2, asked=4))
+
+
+def told(state: Batch) -> list[tuple[str, str, int, str]]:
+    return [(run.say, run.answers, run.grant, run.text) for run in runs(state)]
+
+
+def test_the_question_names_what_is_blocked_and_offers_what_can_be_done() -> None:
+    assert wanted(two_stuck(), Ask) == Ask(
+        key=Key("escalation-1"),
+        question=f"1 passed, 2 blocked of 3 artifacts. Blocked: {path(2)}, {path(3)}. How should it go on?",
+        options=(
+            Option(choice="continue", label="Continue with the blocked ones"),
+            Option(choice="accept", label="Accept them with what is known"),
+            Option(choice="history", label="Show the reviews so far"),
+            Option(choice="revise", label="Revise: give new guidance"),
+            Option(choice="cancel", label="Cancel"),
+        ),
+        why="1 passed, 2 blocked of 3 artifacts",
+    )
+
+
+# --- continue and revise ---------------------------------------------------------------------------------------
+
+
+def test_continue_reaches_every_stuck_child_as_the_answer_to_its_own_question() -> None:
+    state = play(two_stuck(), says("continue", count=2, text="mind the names"))
+    assert told(state) == [
+        ("continue", "escalation-1", 2, "mind the names"),
+        ("continue", "escalation-4", 2, "mind the names"),
+    ]
+    assert [(run.key, run.upto) for run in runs(state)] == [
+        ("fix-1.1-2", ("LOAD_ARTIFACTS@4",)),
+        ("fix-1.1-3", ("LOAD_ARTIFACTS@3",)),
+    ]
+    state = play(state, waits(2, 4), waits(3, 3))
+    assert (at_work(state), told(state)) == ([(2, "review"), (3, "review")], [("", "", 0, "")] * 2)
+
+
+def test_continue_without_a_number_grants_three() -> None:
+    assert [run.grant for run in runs(play(two_stuck(), says("continue")))] == [3, 3]
+
+
+def test_revise_reaches_every_stuck_child() -> None:
+    state = play(two_stuck(), says("revise", text="shorter"))
+    assert [(say, text) for say, _, _, text in told(state)] == [("revise", "shorter")] * 2
+
+
+def test_a_child_that_fell_over_before_its_review_is_simply_reviewed_again() -> None:
+    state = play(batch(2), fell_over(1), passed(2), says("continue"))
+    assert (at_work(state), runs(state)[0].upto, state.round) == (
+        [(1, "review")],
+        ("FIX@1", "LOAD_ARTIFACTS@2"),
+        2,
+    )
+    state = play(batch(2), fell_over(1), asks(2), says("continue"))
+    assert at_work(state) == [(2, "fix")]
+    assert at_work(play(state, waits(2, 4))) == [(1, "review"), (2, "review")]
+
+
+def test_a_child_that_fell_over_in_its_fix_goes_on_with_it() -> None:
+    state = play(batch(1), blocked(1), fell_over(1), says("continue"))
+    assert (at_work(state), told(state), runs(state)[0].upto) == (
+        [(1, "fix")],
+        [("continue", "", 3, "")],
+        ("LOAD_ARTIFACTS@2",),
+    )
+
+
+def test_those_that_are_stuck_again_are_asked_about_again() -> None:
+    state = play(two_stuck(), says("continue", count=1), asks(2, 4, asked=2), waits(3, 3), passed(3, "c3"))
+    state = play(state, combined(), LANDED)
+    assert (wanted(state, Ask).key, [item.standing for item in state.items]) == (
+        "escalation-2",
+        [Standing.PASSED, Standing.STUCK, Standing.PASSED],
+    )
+    assert told(play(state, says("continue"))) == [("continue", "escalation-2", 3, "")]
+
+
+def test_what_was_landed_before_is_landed_again_with_the_rest() -> None:
+    state = play(batch(2), blocked(1), asks(2, 1), waits(1, 2), passed(1, "c1"), combined("one"), LANDED)
+    state = play(state, says("continue"), waits(2, 2), passed(2, "c2"))
+    assert (wanted(state, Combine).key, wanted(state, Combine).commits) == ("combine-3.1", ("c1", "c2"))
+    assert outcome(play(state, combined("both"), LANDED)).ending is Ending.VERIFIED
+
+
+def test_nothing_is_continued_whose_loop_has_ended() -> None:
+    state = play(batch(1), ended(1, Ending.CANCELLED))
+    assert [option.choice for option in wanted(state, Ask).options] == ["accept", "history", "cancel"]
+    for answer in (says("continue"), says("revise", text="x")):
+        with pytest.raises(InvalidTransition, match="the loops of all blocked artifacts have ended"):
+            play(state, answer)
+
+
+def test_a_refused_landing_is_tried_again_by_continue() -> None:
+    state = play(batch(1), blocked(1), waits(1, 2), passed(1, "c1"), combined(), REFUSED)
+    state = play(state, says("continue"))
+    assert wanted(state, Combine).key == "combine-2.1"
+    assert wanted(play(state, combined()), Integrate).key == "land-2.1"
+    done = outcome(play(state, combined(), LANDED))
+    assert (done.ending, done.branch, done.note) == (Ending.VERIFIED, "loop/1", "")
+
+
+@pytest.mark.parametrize(
+    ("answer", "why"),
+    [
+        (says("continue", count=-1), "continue needs a positive number"),
+        (says("revise"), "revise needs the new guidance as text"),
+        (says("split"), "'split' is not one of the options"),
+    ],
+)
+def test_an_answer_that_says_nothing_is_refused(answer: Answered, why: str) -> None:
+    with pytest.raises(InvalidTransition, match=why):
+        play(two_stuck(), answer)
+
+
+def test_history_shows_and_asks_again() -> None:
+    state = play(two_stuck(), says("history"))
+    assert (wanted(state, Ask).key, wanted(state, Ask).question) == (
+        "escalation-2",
+        wanted(two_stuck(), Ask).question,
+    )
+
+
+# --- accept ----------------------------------------------------------------------------------------------------
+
+
+def test_accept_reaches_every_stuck_child_and_lands_their_best() -> None:
+    state = play(two_stuck(target="refs/heads/main", merge=True, checked=True), says("accept"))
+    assert [(say, answers) for say, answers, _, _ in told(state)] == [
+        ("accept", "escalation-1"),
+        ("accept", "escalation-4"),
+    ]
+    state = play(state, accepted(2, "c2"), accepted(3, "base"), combined("two"))
+    land = wanted(state, Integrate)
+    assert (land.commit, land.target, land.verified) == ("two", "", False)
+    done = outcome(play(state, LANDED))
+    assert (done.ending, [part.ending for part in done.parts]) == (
+        Ending.ACCEPTED,
+        [Ending.VERIFIED, Ending.ACCEPTED, Ending.ACCEPTED],
+    )
+
+
+def test_accept_merges_only_by_a_persons_word() -> None:
+    state = play(two_stuck(target="refs/heads/main"), says("accept", merge=True), accepted(2, "c2"), accepted(3, "c3"))
+    assert wanted(play(state, combined()), Integrate).target == "refs/heads/main"
+
+
+def test_what_has_nothing_to_accept_stays_blocked_and_the_batch_ends() -> None:
+    state = play(batch(2), fell_over(1), asks(2), says("accept"))
+    assert at_work(state) == [(2, "fix")]
+    done = outcome(play(state, asks(2)))
+    assert (done.ending, [part.ending for part in done.parts]) == (
+        Ending.ACCEPTED,
+        [Ending.ESCALATED, Ending.ESCALATED],
+    )
+    assert outcome(play(batch(1), fell_over(1), says("accept"))).ending is Ending.ACCEPTED
+
+
+def test_a_conflict_is_accepted_by_leaving_it_out() -> None:
+    state = play(batch(2), blocked(1), blocked(2), waits(1, 2), waits(2, 2), passed(1, "c1"), passed(2, "c2"))
+    state = play(state, combined(left_out=("c2",)), LANDED, says("accept"))
+    done = outcome(state)
+    assert (done.ending, done.commit, [part.ending for part in done.parts]) == (
+        Ending.ACCEPTED,
+        Commit("landed"),
+        [Ending.VERIFIED, Ending.ESCALATED],
+    )
+
+
+def test_a_landing_that_is_refused_again_ends_an_accepted_batch_with_the_reason() -> None:
+    state = play(batch(1), blocked(1), waits(1, 2), passed(1, "c1"), combined(), REFUSED, says("accept"))
+    done = outcome(play(state, combined(), REFUSED))
+    assert (done.ending, done.branch, done.note) == (
+        Ending.ACCEPTED,
+        "",
+        "the fixes could not be landed: the branch is locked",
+    )
+
+
+# --- cancel ----------------------------------------------------------------------------------------------------
+
+
+def test_cancel_reaches_every_child_that_has_not_ended() -> None:
+    state = play(two_stuck(width=1), says("cancel"))
+    assert (at_work(state), told(state)) == ([(2, "cancel")], [("cancel", "escalation-1", 0, "keep_everything")])
+    state = play(state, cancelled(2))
+    assert at_work(state) == [(3, "cancel")]
+    assert runs(state)[0].upto == ()
+    state = play(state, cancelled(3))
+    assert wanted(state, CleanUp).choice is Cleanup.KEEP_EVERYTHING
+    done = outcome(play(state, CLEANED))
+    assert (done.ending, done.cleanup, [part.ending for part in done.parts]) == (
+        Ending.CANCELLED,
+        Cleanup.KEEP_EVERYTHING,
+        [Ending.VERIFIED, Ending.ESCALATED, Ending.ESCALATED],
+    )
+
+
+def test_what_was_under_way_when_it_was_cancelled_is_cancelled() -> None:
+    state = play(batch(), passed(1), blocked(2), CANCEL)
+    assert [(run.say, run.text) for run in runs(state)] == [("cancel", "rollback")] * 2
+    done = outcome(play(state, cancelled(3), cancelled(2), CLEANED))
+    assert (done.cleanup, [part.ending for part in done.parts]) == (
+        Cleanup.ROLLBACK,
+        [Ending.VERIFIED, Ending.CANCELLED, Ending.CANCELLED],
+    )
+
+
+def test_a_child_that_was_accepted_has_ended_and_is_not_cancelled() -> None:
+    state = play(two_stuck(), says("accept"), accepted(2, "c2"), CANCEL)
+    assert at_work(state) == [(3, "cancel")]
+
+
+def test_a_child_that_had_just_passed_when_it_was_cancelled_has_passed() -> None:
+    done = outcome(play(batch(1), CANCEL, passed(1, "c1"), CLEANED))
+    assert (done.ending, done.parts[0].ending) == (Ending.CANCELLED, Ending.VERIFIED)
+
+
+def test_cancel_with_nothing_left_open_cleans_up_at_once() -> None:
+    state = play(batch(1), ended(1, Ending.CANCELLED), CANCEL)
+    assert wanted(state, CleanUp) == CleanUp(
+        key=Key("clean-up"), choice=Cleanup.ROLLBACK, base=BASE, why="the batch was cancelled"
+    )
+    for ending in (state, play(state, CLEANED), play(batch(1), CANCEL)):
+        with pytest.raises(InvalidTransition, match="the batch has ended"):
+            play(ending, CANCEL)
+
+
+def landing(*, rest: bool) -> Batch:
+    second = asks(2, 1) if rest else passed(2)
+    return play(batch(2), blocked(1), second, waits(1, 2), passed(1, "c1"), combined(), CANCEL)
+
+
+def test_a_cancel_while_landing_comes_too_late_where_nothing_is_left() -> None:
+    state = landing(rest=False)
+    assert state.phase is Phase.LAND
+    done = outcome(play(state, LANDED))
+    assert (done.ending, done.cleanup, done.branch) == (Ending.VERIFIED, None, "loop/1")
+
+
+def test_a_cancel_while_landing_is_for_what_is_left() -> None:
+    state = play(landing(rest=True), LANDED)
+    assert (at_work(state), state.branch) == ([(2, "cancel")], "loop/1")
+    assert outcome(play(state, cancelled(2), CLEANED)).ending is Ending.CANCELLED
+
+
+def test_a_cancel_while_landing_is_heard_when_the_landing_is_refused() -> None:
+    for rest in (False, True):
+        state = play(landing(rest=rest), REFUSED, *((cancelled(2),) if rest else ()), CLEANED)
+        assert outcome(state).ending is Ending.CANCELLED

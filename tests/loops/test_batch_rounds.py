@@ -1,0 +1,309 @@
+"""Many artifacts at once: rounds as barriers, who leaves them, and how what passed is landed."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from loopwright.errors import InvalidTransition
+from loopwright.kernel.actions import Ask, Combine, Integrate, RunLoop, Stop
+from loopwright.kernel.codec import decode, encode
+from loopwright.kernel.events import AgentFailed, BudgetChanged, ConfigChanged, Integrated
+from loopwright.kernel.limits import QualityLimits
+from loopwright.kernel.machine import Standpoint
+from loopwright.kernel.model import Commit, Ending, Key, LoopId, Outcome, Part
+from loopwright.loops.batch.machine import BATCH
+from loopwright.loops.batch.state import Artifact, Batch, Phase, Standing
+from loopwright.loops.quality.state import QualityParams
+from tests.loops.batch import (
+    BASE,
+    LANDED,
+    REFUSED,
+    asks,
+    at_work,
+    batch,
+    blocked,
+    combined,
+    ended,
+    fell_over,
+    outcome,
+    params,
+    passed,
+    path,
+    play,
+    runs,
+    waits,
+    wanted,
+)
+
+
+def standings(state: Batch) -> list[Standing]:
+    return [item.standing for item in state.items]
+
+
+# --- rounds ----------------------------------------------------------------------------------------------------
+
+
+def test_the_first_round_reviews_every_artifact_in_a_loop_of_its_own() -> None:
+    state = batch(2, shared='{"base": "base", "gate": "story"}', max_attempts=2, p1_threshold=1)
+    first, second = runs(state)
+    assert first == RunLoop(
+        key=Key("review-1.0-1"),
+        kind="quality",
+        params=(
+            '{"artifact": "stories/ST-1.yml", "base": "base", "gate": "story", "lands": false,'
+            ' "limits": {"max_attempts": 2, "p1_threshold": 1}, "story": "ST-1"}'
+        ),
+        name=path(1),
+        upto=("FIX@1", "LOAD_ARTIFACTS@2"),
+        why="round 1: not yet reviewed",
+    )
+    given = decode(QualityParams, second.params)
+    assert (given.artifact, given.story, given.lands, given.limits) == (
+        path(2),
+        "ST-2",
+        False,
+        QualityLimits(max_attempts=2, p1_threshold=1),
+    )
+
+
+def test_no_fix_is_wanted_before_all_reviews_of_the_round_are_heard() -> None:
+    state = play(batch(), blocked(1))
+    assert at_work(state) == [(2, "review"), (3, "review")]
+    state = play(state, passed(3))
+    assert at_work(state) == [(2, "review")]
+    state = play(state, blocked(2))
+    assert at_work(state) == [(1, "fix"), (2, "fix")]
+    assert [run.upto for run in runs(state)] == [("LOAD_ARTIFACTS@2",)] * 2
+
+
+def test_no_review_of_the_next_round_is_wanted_before_all_fixes_are_heard() -> None:
+    state = play(batch(), blocked(1), blocked(2), passed(3), waits(2, 2))
+    assert (at_work(state), state.round) == ([(1, "fix")], 1)
+    state = play(state, waits(1, 2))
+    assert (at_work(state), state.round) == ([(1, "review"), (2, "review")], 2)
+    assert [run.upto for run in runs(state)] == [("FIX@2", "LOAD_ARTIFACTS@3")] * 2
+    assert [item.attempts for item in state.items] == [1, 1, 1]
+
+
+def test_what_passed_leaves_the_round() -> None:
+    state = play(batch(), passed(1), blocked(2), blocked(3), waits(2, 2), waits(3, 2), passed(2, "c2"))
+    assert at_work(state) == [(3, "review")]
+    assert [run.key for run in runs(state)] == ["review-2.0-3"]
+
+
+def test_no_more_are_under_way_than_the_width_says() -> None:
+    state = batch(5, width=2)
+    assert at_work(state) == [(1, "review"), (2, "review")]
+    assert at_work(play(state, blocked(2))) == [(1, "review"), (3, "review")]
+    assert at_work(batch(2, width=0)) == [(1, "review")]
+
+
+def test_one_whose_review_came_to_no_verdict_is_reviewed_again_in_the_next_round() -> None:
+    state = play(batch(2), waits(1, 2), blocked(2))
+    assert (at_work(state), standings(state)) == ([(2, "fix")], [Standing.PENDING, Standing.BLOCKED])
+    state = play(state, waits(2, 2))
+    assert (at_work(state), state.round) == ([(1, "review"), (2, "review")], 2)
+    state = play(batch(2), waits(1, 2), passed(2))
+    assert (at_work(state), state.round, state.items[0].attempts) == ([(1, "review")], 2, 1)
+
+
+def test_stuck_ones_do_not_stop_the_others() -> None:
+    state = play(batch(), fell_over(1), asks(2, 1), blocked(3), waits(3, 2))
+    assert at_work(state) == [(3, "review")]
+    state = play(state, passed(3, "c3"))
+    assert (state.phase, standings(state)) == (Phase.COMBINE, [Standing.STUCK, Standing.STUCK, Standing.PASSED])
+
+
+def test_a_child_that_fell_over_is_blocked_with_the_reason() -> None:
+    state = play(batch(1), fell_over(1))
+    line = f"FAILED: {path(1)}: `git add` failed: disk full"
+    assert (state.phase, state.items[0].line, BATCH.stand(state).lines[-1]) == (Phase.ESCALATED, line, line)
+
+
+def test_a_child_that_somebody_cancelled_is_blocked_for_good() -> None:
+    state = play(batch(1), ended(1, Ending.CANCELLED, note="QUALITY_BLOCKED: x"))
+    assert (state.phase, state.items[0].standing, state.items[0].over) == (Phase.ESCALATED, Standing.STUCK, True)
+
+
+# --- landing ---------------------------------------------------------------------------------------------------
+
+
+def all_fixed(**given: object) -> Batch:
+    return play(
+        batch(3, **given), blocked(1), blocked(2), passed(3), waits(1, 2), waits(2, 2), passed(2, "c2"), passed(1, "c1")
+    )
+
+
+def test_the_fixes_of_all_that_passed_are_brought_together_and_landed_as_one() -> None:
+    state = all_fixed(target="refs/heads/main", merge=True, checked=True, branch="loop/x")
+    assert wanted(state, Combine) == Combine(
+        key=Key("combine-2.0"),
+        base=BASE,
+        commits=(Commit("c1"), Commit("c2")),
+        label="combined-2-0",
+        why="2 artifacts were fixed",
+    )
+    state = play(state, combined())
+    assert wanted(state, Integrate) == Integrate(
+        key=Key("land-2.0"),
+        commit=Commit("all"),
+        base=BASE,
+        message="Fix what reviews found in 2 artifacts",
+        branch="loop/x",
+        target="refs/heads/main",
+        verified=True,
+        why="3 passed, 0 blocked of 3 artifacts",
+    )
+    assert outcome(play(state, replace(LANDED, merged_into="main", note="as asked"))) == Outcome(
+        ending=Ending.VERIFIED,
+        attempts=2,
+        commit=Commit("landed"),
+        branch="loop/1",
+        merged_into="main",
+        note="as asked",
+        parts=tuple(
+            Part(
+                name=path(number),
+                ending=Ending.VERIFIED,
+                note=f"QUALITY_PASS: {path(number)}",
+                attempts=1,
+                loop=LoopId(f"child-{number}"),
+            )
+            for number in (1, 2, 3)
+        ),
+    )
+
+
+def test_fixes_are_merged_only_where_that_was_asked_for() -> None:
+    land = wanted(play(all_fixed(target="refs/heads/main"), combined()), Integrate)
+    assert (land.target, land.verified) == ("", False)
+
+
+def test_where_all_passed_at_once_there_is_nothing_to_land() -> None:
+    state = play(batch(2), passed(1), passed(2))
+    assert (outcome(state).ending, outcome(state).branch, outcome(state).attempts) == (Ending.VERIFIED, "", 1)
+
+
+def test_where_the_fixes_come_to_nothing_there_is_nothing_to_land() -> None:
+    state = play(all_fixed(), combined(str(BASE), files=0))
+    assert (outcome(state).ending, outcome(state).branch) == (Ending.VERIFIED, "")
+
+
+def test_a_fix_that_conflicts_with_another_is_left_out_named_and_asked_about() -> None:
+    state = play(all_fixed(target="refs/heads/main", merge=True), combined(left_out=("c2",)))
+    assert (wanted(state, Integrate).target, wanted(state, Integrate).message) == (
+        "",
+        "Fix what reviews found in 1 artifacts",
+    )
+    state = play(state, LANDED)
+    line = f"CONFLICT: {path(2)}: its fix, kept as c2, conflicts with that of another artifact"
+    assert (state.items[1].standing, state.items[1].line) == (Standing.CONFLICT, line)
+    assert line in BATCH.stand(state).lines
+    assert wanted(state, Ask).question == (
+        f"2 passed, 1 blocked of 3 artifacts. Blocked: {path(2)}. How should it go on?"
+    )
+    assert [option.choice for option in wanted(state, Ask).options] == ["accept", "history", "cancel"]
+
+
+def test_what_passed_is_landed_before_a_person_is_asked_about_the_rest_and_is_not_merged() -> None:
+    state = play(batch(2, target="refs/heads/main", merge=True), blocked(1), asks(2, 1), waits(1, 2), passed(1, "c1"))
+    assert wanted(play(state, combined()), Integrate).target == ""
+    state = play(state, combined(), LANDED)
+    assert (state.phase, state.branch) == (Phase.ESCALATED, "loop/1")
+
+
+def test_a_landing_that_is_refused_is_never_called_verified() -> None:
+    state = play(all_fixed(), combined(), REFUSED)
+    ask = wanted(state, Ask)
+    assert ask.question == (
+        "3 passed, 0 blocked of 3 artifacts. the fixes could not be landed: the branch is locked. How should it go on?"
+    )
+    assert [option.choice for option in ask.options] == ["continue", "accept", "history", "cancel"]
+
+
+# --- size ------------------------------------------------------------------------------------------------------
+
+
+def test_a_batch_keeps_a_line_of_each_artifact_and_nothing_of_its_findings() -> None:
+    prose = "a very long story about what is wrong\n" * 200
+    state = batch(200, width=200)
+    for number in range(1, 201):
+        state = play(state, ended(number, Ending.ESCALATED, at="ESCALATED@3", note=prose, asking=Key("escalation-1")))
+    assert all("\n" not in item.line and len(item.line) < 350 for item in state.items)
+    given = len(encode(state.plan))
+    assert len(encode(state)) - given < 200 * 700
+    assert state.phase is Phase.ESCALATED
+    assert "a very long story" not in wanted(state, Ask).question
+
+
+def test_a_question_about_many_names_ten_and_counts_the_rest() -> None:
+    state = play(batch(12, width=12), *(asks(number) for number in range(1, 13)))
+    assert f"{path(9)}, {path(10)} and 2 more. How should it go on?" in wanted(state, Ask).question
+
+
+# --- where it stands -------------------------------------------------------------------------------------------
+
+
+def test_it_says_where_it_stands() -> None:
+    state = play(batch(), passed(1), asks(2, 1))
+    assert BATCH.stand(state) == Standpoint(
+        state="REVIEW",
+        attempt=1,
+        limit=3,
+        failures=1,
+        headline="1 passed, 1 blocked, 1 under way of 3 artifacts",
+        lines=(
+            "round 1: 1 passed, 1 blocked, 1 under way of 3 artifacts",
+            "at most 3 reviews of each; those that passed leave the round",
+            f"QUALITY_BLOCKED: {path(2)} (MAX_LOOPS_REACHED: 3 reviews and 2 fixes)",
+        ),
+    )
+
+
+def test_many_that_are_stuck_are_counted() -> None:
+    state = play(batch(25, width=25), *(asks(number) for number in range(1, 26)))
+    assert (len(BATCH.stand(state).lines), BATCH.stand(state).lines[-1]) == (23, "and 5 more")
+
+
+# --- the edges -------------------------------------------------------------------------------------------------
+
+
+def test_an_artifact_that_is_named_twice_is_reviewed_once() -> None:
+    once = Artifact(path="a.yml", own='{"story": "a"}')
+    state = batch(artifacts=(once, once, Artifact(path="b.yml")))
+    assert [run.name for run in runs(state)] == ["a.yml", "b.yml"]
+    assert [json.loads(run.params)["artifact"] for run in runs(state)] == ["a.yml", "b.yml"]
+    assert json.loads(runs(state)[0].params)["story"] == "a"
+
+
+def test_a_batch_of_nothing_has_failed() -> None:
+    assert wanted(batch(0), Stop).outcome == Outcome(ending=Ending.FAILED, note="there is nothing to review")
+
+
+def test_new_limits_are_for_the_loops_that_have_not_begun() -> None:
+    changed = ConfigChanged(digest="d", settings="{}", limits='{"max_attempts": 7}')
+    state = play(batch(2, width=1), blocked(1), changed)
+    assert json.loads(runs(state)[0].params)["limits"] == {"max_attempts": 7, "p1_threshold": 2}
+    with pytest.raises(InvalidTransition, match=r"limits: \$\.most: unknown field"):
+        play(state, ConfigChanged(digest="d", settings="{}", limits='{"most": 7}'))
+    with pytest.raises(InvalidTransition, match="the batch has ended"):
+        play(batch(1), passed(1), changed)
+
+
+def test_money_is_not_the_batchs_business() -> None:
+    assert play(batch(), BudgetChanged(usd=1.0)) == batch()
+
+
+def test_what_it_never_asks_for_is_refused_and_so_is_what_it_did_not_ask_for_now() -> None:
+    state = batch(1)
+    with pytest.raises(InvalidTransition, match="a batch never asks for it"):
+        BATCH.apply(state, AgentFailed(key=Key("review-1.0-1"), reason="crashed"))
+    with pytest.raises(InvalidTransition, match="land-1-0 is not asked for"):
+        BATCH.apply(state, Integrated(key=Key("land-1-0"), branch="b", commit=Commit("c")))
+
+
+def test_the_parameters_can_be_stored() -> None:
+    assert decode(type(params()), encode(params())) == params()
