@@ -6,9 +6,13 @@ from pathlib import Path
 import pytest
 
 from loopwright.adapters.workspace.workspace import GitWorkspace
-from loopwright.kernel.model import Commit
+from loopwright.kernel.model import Change, Commit
 from loopwright.testing.conformance.workspace import BASE_FILES, CONTRACTS, Contract, Stage
+from loopwright.testing.conformance.workspace_objects import OBJECT_CONTRACTS
+from loopwright.testing.fakes import MemoryWorkspace
 from tests.repository import Repository
+
+ALL = (*CONTRACTS, *OBJECT_CONTRACTS)
 
 
 def with_base(path: Path, *init: str) -> Repository:
@@ -64,12 +68,37 @@ STAGES: dict[str, Callable[[Path], Stage]] = {
 }
 
 
+def in_memory() -> Stage:
+    """A fake without files: an edit tells it what its workspace holds."""
+    base = Commit("base")
+    workspace = MemoryWorkspace(holds={base: dict(BASE_FILES)})
+
+    def edit(_: Path, files: Mapping[str, str | None]) -> None:
+        workspace.changes = tuple(change_of(name, files[name]) for name in sorted(files))
+
+    def person_commits(_: Mapping[str, str]) -> Commit:
+        raise AssertionError("nobody commits here")
+
+    return Stage(workspace=workspace, base=base, target="", person_commits=person_commits, edit=edit)
+
+
+def change_of(name: str, text: str | None) -> Change:
+    if text is None:
+        return Change(path=name, how="removed")
+    return Change(path=name, how="changed" if name in BASE_FILES else "added", blob=text)
+
+
+@pytest.mark.parametrize("contract", OBJECT_CONTRACTS, ids=lambda contract: contract.__name__)
+def test_the_fake_keeps_the_contracts_that_need_no_files(contract: Contract) -> None:
+    asyncio.run(contract(in_memory()))
+
+
 @pytest.mark.parametrize("stage", STAGES)
-@pytest.mark.parametrize("contract", CONTRACTS, ids=lambda contract: contract.__name__)
+@pytest.mark.parametrize("contract", ALL, ids=lambda contract: contract.__name__)
 def test_every_workspace_keeps_every_contract(contract: Contract, stage: str, tmp_path: Path) -> None:
     asyncio.run(contract(STAGES[stage](tmp_path)))
 
 
 def test_contracts_are_numbered_in_order() -> None:
-    numbers = [contract.__name__[:3] for contract in CONTRACTS]
+    numbers = [contract.__name__[:3] for contract in ALL]
     assert numbers == sorted(set(numbers))

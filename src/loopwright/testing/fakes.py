@@ -8,17 +8,17 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from loopwright.engine.world import Seen
 from loopwright.kernel.actions import ForPeople
 from loopwright.kernel.events import ChecksReported, Said
-from loopwright.kernel.model import Change, CheckResult, Cleanup, Commit, LoopId, Tree
+from loopwright.kernel.model import Change, CheckResult, Cleanup, Commit, Content, LoopId, Tree
 from loopwright.ports.agent import AgentAnswer, AgentRun, Update, Watch
 from loopwright.ports.checks import ChecksRun
-from loopwright.ports.workspace import Merge, Moved, Snapshot
+from loopwright.ports.workspace import Combination, Merge, Moved, Snapshot, Taking
 
 AgentScript = Callable[[AgentRun], AgentAnswer]
 
@@ -31,7 +31,7 @@ class ScriptedAgent:
     runs: list[AgentRun] = field(default_factory=list)
     usd: float = 0.0
 
-    def reservation(self, role: str) -> float:
+    def reservation(self, role: str, agent: str = "") -> float:
         return self.usd
 
     async def run(self, run: AgentRun, watch: Watch) -> AgentAnswer:
@@ -58,12 +58,17 @@ class ScriptedVerdicts:
 
 @dataclass(slots=True)
 class MemoryWorkspace:
-    """Commits are names; a snapshot made twice for one step is the same snapshot."""
+    """Commits are names; a snapshot made twice for one label is the same snapshot.
+
+    `changes` are what every workspace holds against its base, `holds` the files of commits: path to object.
+    """
 
     commits: dict[str, Snapshot] = field(default_factory=dict)
     branches: dict[str, Commit] = field(default_factory=dict)
     changes: tuple[Change, ...] = (Change(path="a.py", how="changed", blob="1"),)
     cleaned: list[Cleanup] = field(default_factory=list)
+    holds: dict[Commit, dict[str, str]] = field(default_factory=dict)
+    combined: dict[str, Combination] = field(default_factory=dict)
 
     async def prepare(self, loop: LoopId, name: str, at: Commit, step: str) -> Path:
         return Path("/workspace") / name
@@ -74,14 +79,47 @@ class MemoryWorkspace:
     async def discard(self, folder: Path) -> None:
         return None
 
-    async def snapshot(
-        self, loop: LoopId, name: str, label: str, *, parent: Commit, base: Commit, step: str
-    ) -> Snapshot:
-        digest = hashlib.sha256(f"{loop}/{label}".encode()).hexdigest()[:12]
-        shot = Snapshot(commit=Commit(digest), tree=Tree(f"tree-{digest}"), changes=self.changes)
-        return self.commits.setdefault(f"{loop}/{label}", shot)
+    async def snapshot(self, taking: Taking) -> Snapshot:
+        name = f"{taking.loop}/{taking.label}"
+        if name not in self.commits:
+            taken = tuple(
+                change
+                for change in self.changes
+                if not taking.only or change.path in taking.also or _is_below(change.path, taking.only)
+            )
+            dropped = tuple(sorted(change.path for change in self.changes if change not in taken))
+            commit = Commit(_digest(name))
+            self.holds[commit] = _with(self.holds.get(taking.parent, {}), taken)
+            self.commits[name] = Snapshot(commit=commit, tree=Tree(f"tree-{commit}"), changes=taken, dropped=dropped)
+        return self.commits[name]
 
-    async def diff(self, base: Commit, commit: Commit, *, limit: int) -> str:
+    async def contents(self, commit: Commit, paths: tuple[str, ...]) -> tuple[Content, ...]:
+        files = self.holds.get(commit, {})
+        return tuple(Content(path=path, object=_object(files, path)) for path in paths)
+
+    async def combine(
+        self, loop: LoopId, label: str, *, base: Commit, commits: tuple[Commit, ...], step: str
+    ) -> Combination:
+        """Two commits conflict when they hold different things at a path that both changed."""
+        if step not in self.combined:
+            combination = self._combine(Commit(_digest(f"{loop}/{label}/{step}")), base, commits)
+            self.combined[step] = combination
+        return self.combined[step]
+
+    def _combine(self, name: Commit, base: Commit, commits: tuple[Commit, ...]) -> Combination:
+        start, so_far, left_out = self.holds.get(base, {}), dict[str, Change](), []
+        for commit in commits:
+            found = _changes(start, self.holds.get(commit, {}))
+            if any(so_far.get(change.path, change) != change for change in found):
+                left_out.append(commit)
+            else:
+                so_far |= {change.path: change for change in found}
+        changes = tuple(so_far[path] for path in sorted(so_far))
+        commit = name if changes else base
+        self.holds[commit] = _with(start, changes)
+        return Combination(commit=commit, changes=changes, left_out=tuple(left_out))
+
+    async def diff(self, base: Commit, commit: Commit, *, limit: int, only: tuple[str, ...] = ()) -> str:
         return f"diff {base}..{commit}"[:limit]
 
     async def tree(self, commit: Commit) -> Tree:
@@ -106,6 +144,36 @@ class MemoryWorkspace:
 
     async def clean_up(self, loop: LoopId, choice: Cleanup) -> None:
         self.cleaned.append(choice)
+
+
+def _digest(name: str) -> str:
+    return hashlib.sha256(name.encode()).hexdigest()[:12]
+
+
+def _is_below(path: str, entries: tuple[str, ...]) -> bool:
+    return any(path == entry or path.startswith(f"{entry}/") for entry in entries)
+
+
+def _with(files: Mapping[str, str], changes: tuple[Change, ...]) -> dict[str, str]:
+    after = {**files, **{change.path: change.blob for change in changes}}
+    return {path: after[path] for path in sorted(after) if after[path]}
+
+
+def _changes(old: Mapping[str, str], new: Mapping[str, str]) -> tuple[Change, ...]:
+    paths = sorted(path for path in {*old, *new} if old.get(path) != new.get(path))
+    return tuple(_change(path, old.get(path, ""), new.get(path, "")) for path in paths)
+
+
+def _change(path: str, old: str, new: str) -> Change:
+    if not new:
+        return Change(path=path, how="removed")
+    return Change(path=path, how="changed" if old else "added", blob=new)
+
+
+def _object(files: Mapping[str, str], path: str) -> str:
+    """That of a folder stands for all it holds."""
+    below = sorted(item for item in files.items() if item[0].startswith(f"{path}/"))
+    return files.get(path, _digest(repr(below)) if below else "")
 
 
 @dataclass(slots=True)

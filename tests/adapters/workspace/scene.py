@@ -9,7 +9,7 @@ from pathlib import Path
 from loopwright.adapters.workspace.preparation import Preparation
 from loopwright.adapters.workspace.workspace import GitWorkspace
 from loopwright.kernel.model import Commit, LoopId
-from loopwright.ports.workspace import Moved, Snapshot
+from loopwright.ports.workspace import Moved, Snapshot, Taking
 from tests.repository import Repository
 
 LOOP, NAME = LoopId("l-1"), "l-1-work"
@@ -32,9 +32,12 @@ class Scene:
     def prepare(self, at: str = "", step: str = "s-1") -> Path:
         return asyncio.run(self.workspace.prepare(LOOP, NAME, Commit(at or self.base), step))
 
-    def snapshot(self, label: str = "attempt-1", parent: str = "", step: str = "s-1") -> Snapshot:
+    def snapshot(
+        self, label: str = "attempt-1", parent: str = "", step: str = "s-1", only: tuple[str, ...] = ()
+    ) -> Snapshot:
         start = Commit(parent or self.base)
-        return asyncio.run(self.workspace.snapshot(LOOP, NAME, label, parent=start, base=self.base, step=step))
+        wanted = Taking(loop=LOOP, name=NAME, label=label, parent=start, base=self.base, step=step, only=only)
+        return asyncio.run(self.workspace.snapshot(wanted))
 
     def land(self, commit: Commit, *, base: str = "", branch: str = "loop/l-1", step: str = "land") -> Snapshot:
         start = Commit(base or self.base)

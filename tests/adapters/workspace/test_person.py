@@ -6,6 +6,7 @@ import os
 import pytest
 
 from loopwright.kernel.model import Cleanup, Commit
+from loopwright.ports.workspace import Taking
 from tests.adapters.workspace.scene import LOOP, NAME, Scene
 from tests.repository import Repository
 
@@ -23,12 +24,16 @@ def state(repo: Repository) -> dict[str, object]:
     return seen
 
 
+def taking(base: Commit, label: str) -> Taking:
+    return Taking(loop=LOOP, name=NAME, label=label, parent=base, base=base, step="s-1")
+
+
 def whole_loop(scene: Scene, base: Commit) -> None:
     async def run() -> None:
         workspace = scene.workspace
         folder = await workspace.prepare(LOOP, NAME, base, "s-1")
         (folder / "README.md").write_text("changed\n")
-        shot = await workspace.snapshot(LOOP, NAME, "attempt-1", parent=base, base=base, step="s-1")
+        shot = await workspace.snapshot(taking(base, "attempt-1"))
         await workspace.discard(await workspace.checkout(LOOP, shot.commit, "judge"))
         await workspace.diff(base, shot.commit, limit=1000)
         branch = await workspace.branch(LOOP)
@@ -94,7 +99,7 @@ def test_the_environment_of_the_person_points_nowhere_else(
     async def run() -> str:
         folder = await scene.workspace.prepare(LOOP, NAME, base, "s-1")
         (folder / "README.md").write_text("changed\n")
-        shot = await scene.workspace.snapshot(LOOP, NAME, "a", parent=base, base=base, step="s-1")
+        shot = await scene.workspace.snapshot(taking(base, "a"))
         return await scene.workspace.diff(base, shot.commit, limit=1000)
 
     assert asyncio.run(run()).endswith("-# Sample\n+changed\n")

@@ -19,6 +19,7 @@ from loopwright.errors import Forbidden
 from loopwright.kernel.model import Commit, LoopId
 
 THROW_AWAY = re.compile(r"judge-[0-9a-f]{16}")
+LAYERS = 50  # of ignore files that hide each other
 SPECIAL = re.compile(r"([\\*?\[\]!# ])")
 
 
@@ -46,12 +47,16 @@ def _make(ground: Ground, place: Place, hold: int, at: Commit) -> None:
 
 
 def _restore(ground: Ground, place: Place, hold: int, loop: LoopId, at: Commit, step: str) -> None:
-    found = files_of(ground, place, hold, at, at)
-    if found is not None and not found.differences:
-        return
-    if found is not None:
-        keep_evidence(ground, loop, found.tree, at, step)
-    ground.inside(place, hold).run("read-tree", "--reset", "-u", at)
+    """Putting back a `.gitignore` brings to light what a changed one hid: then it is all done once more."""
+    for _ in range(LAYERS):
+        found = files_of(ground, place, hold, at)
+        if found is not None and not found.differences:
+            return
+        if found is not None:
+            keep_evidence(ground, loop, found.tree, at, step)
+        ground.inside(place, hold).run("read-tree", "--reset", "-u", at)
+        if found is None or not any(d.path.endswith(".gitignore") for d in found.differences):
+            return
 
 
 def is_prepared(place: Place, digest: str) -> bool:
@@ -65,7 +70,7 @@ def settle_prepared(ground: Ground, place: Place, at: Commit, digest: str) -> No
         git = ground.inside(place, hold)
         place.excludes.unlink(missing_ok=True)
         put(place.excludes, "".join(map(_exclude_line, _made(git))))
-        if record(ground, git, place, at, at).differences:
+        if record(ground, git, place, at).differences:
             git.run("read-tree", "--reset", "-u", at)
         write_repository(ground, place, at)
         put(place.notes / "prepared", digest)
@@ -125,7 +130,16 @@ def owned_by(ground: Ground, loop: LoopId) -> list[tuple[Place, Commit]]:
     """The loop's workspaces and judges' folders, each with the commit it was made from."""
     found = []
     for owner in sorted((ground.own / "workspaces").glob("*/owner")):
-        data = json.loads(owner.read_bytes())
-        if data["loop"] == loop:
+        data = _read(owner)
+        if data.get("loop") == loop:
             found.append((ground.workspace(owner.parent.name), Commit(data["at"])))
     return found
+
+
+def _read(owner: Path) -> dict[str, str]:
+    """Empty when it is gone: judges of other loops come and go while we look."""
+    try:
+        data: dict[str, str] = json.loads(owner.read_bytes())
+    except FileNotFoundError:
+        return {}
+    return data

@@ -29,7 +29,7 @@ def _remove_workspaces(ground: Ground, loop: LoopId) -> None:
     for place, at in owned_by(ground, loop):
         if is_folder(place.folder) and not is_throw_away(place.folder):
             with locked(place.lock) as hold:
-                found = files_of(ground, place, hold, at, at)
+                found = files_of(ground, place, hold, at)
             if found is not None and found.differences:
                 keep_evidence(ground, loop, found.tree, at, "clean-up")
         drop(ground, place)

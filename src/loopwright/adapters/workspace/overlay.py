@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import fnmatch
 import hashlib
-import tempfile
-from pathlib import Path
 
-from loopwright.adapters.workspace.differences import Difference, differences
-from loopwright.adapters.workspace.git import name_of, path_of
+from loopwright.adapters.workspace.differences import differences
+from loopwright.adapters.workspace.git import path_of
 from loopwright.adapters.workspace.ground import Ground
 from loopwright.adapters.workspace.preparation import Preparation, digest_of
+from loopwright.adapters.workspace.trees import Entry, altered
 from loopwright.kernel.gates import evidence, protected_changes
 from loopwright.kernel.model import Commit, Tree
 
@@ -31,15 +30,7 @@ def overlaid(
     if not guarded or evidence(guarded) in approved:
         return ground.tree(commit)
     undo = [difference for difference in found if difference.change in guarded]
-    with tempfile.TemporaryDirectory(dir=ground.own, prefix="overlay-") as folder:
-        git = ground.engine.having(GIT_INDEX_FILE=str(Path(folder) / "index"))
-        git.run("read-tree", commit)
-        git.run("update-index", "-z", "--index-info", stdin=b"".join(map(_entry, undo)))
-        return Tree(git.line("write-tree"))
-
-
-def _entry(difference: Difference) -> bytes:
-    return f"{difference.old_mode} {difference.old} 0\t".encode() + name_of(difference.path) + b"\0"
+    return altered(ground, commit, (Entry(mode=d.old_mode, object=d.old, path=d.path) for d in undo))
 
 
 def setup_digest(ground: Ground, preparation: Preparation, tree: Tree, base: Tree) -> tuple[str, Tree]:

@@ -16,6 +16,7 @@ from loopwright.adapters.workspace.differences import Difference, differences
 from loopwright.adapters.workspace.folders import files_below, make_readable
 from loopwright.adapters.workspace.git import Git, name_of, path_of
 from loopwright.adapters.workspace.ground import Ground, Place
+from loopwright.adapters.workspace.paths import folders_above
 from loopwright.errors import VcsFailed
 from loopwright.kernel.model import Commit, Tree
 
@@ -30,24 +31,24 @@ REFUSALS = re.compile(
 @dataclass(frozen=True, slots=True)
 class Recorded:
     tree: Tree
-    differences: tuple[Difference, ...]  # against the base
+    differences: tuple[Difference, ...]  # against what the folder was made from
 
 
-def record(ground: Ground, git: Git, place: Place, known: Commit, base: Commit) -> Recorded:
+def record(ground: Ground, git: Git, place: Place, known: Commit) -> Recorded:
     """Bring the index of the place to its files and write it as a tree. `known` is what it was made from."""
     place.index.with_name("index.lock").unlink(missing_ok=True)  # we hold the lock: whoever left it is dead
     if not place.index.exists():
         git.run("read-tree", known)
     said = git.ask("add", "--all", ".")
     if said.code == 0 and not said.err:
-        quick = _against(ground, base, Tree(git.line("write-tree")))
+        quick = _against(ground, known, Tree(git.line("write-tree")))
         if not any(difference.is_submodule for difference in quick.differences):
             return quick
-    return _against(ground, base, _carefully(git, place, known))
+    return _against(ground, known, _carefully(git, place, known))
 
 
-def _against(ground: Ground, base: Commit, tree: Tree) -> Recorded:
-    return Recorded(tree, differences(ground, ground.tree(base), tree))
+def _against(ground: Ground, known: Commit, tree: Tree) -> Recorded:
+    return Recorded(tree, differences(ground, ground.tree(known), tree))
 
 
 def _carefully(git: Git, place: Place, known: Commit) -> Tree:
@@ -119,13 +120,8 @@ def _keep_submodules(git: Git, submodules: dict[str, bytes]) -> None:
     """A submodule is not entered: it stays at the commit it was at, unless something else took its place."""
     rows = git.run("ls-files", "-s", "-z").split(b"\0")
     held = {path_of(path) for row in rows if row for _, _, path in [row.partition(b"\t")]}
-    above = {parent for path in held for parent in _parents(path)}
+    above = {parent for path in held for parent in folders_above(path)}
     free = {path: commit for path, commit in submodules.items() if path not in above}
     lines = [b"160000 %s 0\t%s" % (commit, name_of(path)) for path, commit in free.items()]
     if lines:
         git.run("update-index", "-z", "--index-info", stdin=b"\0".join(lines) + b"\0")
-
-
-def _parents(path: str) -> list[str]:
-    parts = path.split("/")
-    return ["/".join(parts[:count]) for count in range(1, len(parts))]

@@ -11,8 +11,10 @@ from loopwright.errors import UsageError, VcsFailed
 from loopwright.kernel.model import Commit, LoopId, Tree
 
 LABEL = re.compile(r"(?!.*\.\.)[A-Za-z0-9][A-Za-z0-9_.-]{0,79}(?<!\.lock)(?<!\.)")
-STEP = "Loopwright-Step"
-FORMAT = f"%(refname)%00%(objectname)%00%(tree)%00%(contents:trailers:key={STEP},valueonly,separator=%x2C)"
+STEP, LEFT = "Loopwright-Step", "Loopwright-Left"
+# One field for both: git 2.39 mixes the keys of two such fields up. The separator is in no step: see `one_line`.
+TRAILERS = f"%(contents:trailers:key={STEP},key={LEFT},separator=%x1F)"
+FORMAT = f"%(refname)%00%(objectname)%00%(tree)%00{TRAILERS}"
 TRIES = 20  # of finding a free name while somebody else takes them
 
 
@@ -24,6 +26,7 @@ class Kept:
     commit: Commit
     tree: Tree
     step: str
+    left: tuple[str, ...] = ()  # objects that were not taken: see who writes it
 
 
 def folder_of(loop: LoopId) -> str:
@@ -47,8 +50,11 @@ def listed(ground: Ground, *patterns: str) -> tuple[Kept, ...]:
     return tuple(_kept(*line.split("\0")) for line in lines)
 
 
-def _kept(ref: str, commit: str, tree: str, step: str) -> Kept:
-    return Kept(ref=ref, commit=Commit(commit), tree=Tree(tree), step=step)
+def _kept(ref: str, commit: str, tree: str, trailers: str) -> Kept:
+    pairs = [trailer.partition(": ") for trailer in trailers.split("\x1f")]
+    step = ",".join(value for key, _, value in pairs if key == STEP)
+    left = tuple(value for key, _, value in pairs if key == LEFT)
+    return Kept(ref=ref, commit=Commit(commit), tree=Tree(tree), step=step, left=left)
 
 
 def position(ground: Ground, ref: str) -> Commit | None:
@@ -94,10 +100,11 @@ def commit_tree(ground: Ground, tree: Tree, parents: tuple[Commit, ...], message
     return commit
 
 
-def message_of(text: str, loop: LoopId, step: str) -> str:
-    """The text and the trailers by which the commit is found again."""
+def message_of(text: str, loop: LoopId, step: str, left: tuple[str, ...] = ()) -> str:
+    """The text and the trailers by which the commit is found again, with what it left out."""
     said = "".join(char for char in text if char in "\n\t" or char.isprintable()).strip() or "Loopwright"
     trailers = [f"Loopwright-Loop: {loop}"] if loop else []
+    trailers += [f"{LEFT}: {name}" for name in left]
     return "\n".join([said, "", *trailers, f"{STEP}: {one_line(step)}", ""])
 
 

@@ -57,6 +57,14 @@ def tree_of(top: Path, env: Mapping[str, str], commit: str) -> str:
     return readable(said.out).strip() if said.code == 0 else ""
 
 
+def files_of(top: Path, env: Mapping[str, str], folder: str) -> tuple[str, ...]:
+    """Plain files below a folder that git knows or would take, in their order."""
+    git = persons_git(env, top).having(GIT_LITERAL_PATHSPECS="1")
+    said = git.run("ls-files", "-z", "--cached", "--others", "--exclude-standard", "--", folder)
+    names = sorted({path_of(name) for name in said.split(b"\0") if name})
+    return tuple(name for name in names if (top / name).is_file() and not (top / name).is_symlink())
+
+
 def _usable_git(cwd: Path, env: Mapping[str, str]) -> Git:
     try:
         git = persons_git(env, cwd)

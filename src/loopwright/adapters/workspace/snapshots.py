@@ -2,34 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from loopwright.adapters.workspace.differences import differences
 from loopwright.adapters.workspace.folders import is_folder, locked
 from loopwright.adapters.workspace.ground import Ground, Place
+from loopwright.adapters.workspace.paths import inner
+from loopwright.adapters.workspace.picking import Picked, pick, tree_with
 from loopwright.adapters.workspace.quiet import until_quiet
 from loopwright.adapters.workspace.recording import Recorded, record
-from loopwright.adapters.workspace.refs import commit_tree, keep, kept_by, listed, message_of, one_line, ref_of
+from loopwright.adapters.workspace.refs import Kept, commit_tree, keep, kept_by, listed, message_of, one_line, ref_of
 from loopwright.kernel.model import Commit, LoopId, Tree
-from loopwright.ports.workspace import Snapshot
+from loopwright.ports.workspace import Snapshot, Taking
 
 EMPTY_TREE = {
     "sha1": Tree("4b825dc642cb6eb9a060e54bf8d69288fbee4904"),
     "sha256": Tree("6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321"),
 }
 CUT = "\n[… the rest of the change is left out]\n"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Taking:
-    """What is to be recorded, and as what."""
-
-    loop: LoopId
-    name: str
-    label: str
-    parent: Commit
-    base: Commit
-    step: str
 
 
 def take(ground: Ground, wanted: Taking) -> Snapshot:
@@ -39,23 +27,36 @@ def take(ground: Ground, wanted: Taking) -> Snapshot:
         held = listed(ground, ref, f"{ref}+*")
         for kept in held:
             if kept.step == one_line(wanted.step):
-                return snapshot_of(ground, kept.commit, kept.tree, wanted.base)
+                return _again(ground, kept, wanted)
         until_quiet(ground.root, place.folder)
-        found = files_of(ground, place, hold, wanted.parent, wanted.base)
-        tree = found.tree if found else ground.tree(wanted.parent)
-        message = message_of(f"{wanted.label} of {wanted.loop}", wanted.loop, wanted.step)
-        commit = commit_tree(ground, tree, (wanted.parent,), message)
+        found = files_of(ground, place, hold, wanted.parent) or Recorded(ground.tree(wanted.parent), ())
+        picked = pick(found.differences, wanted)
+        commit = _commit(ground, wanted, found, picked)
         keep(ground, wanted.loop, wanted.label, commit, held)
-    if found is None:
-        return snapshot_of(ground, commit, tree, wanted.base)
-    return Snapshot(commit=commit, tree=tree, changes=tuple(d.change for d in found.differences))
+    return snapshot_of(ground, commit, ground.tree(commit), wanted.base, picked.dropped)
 
 
-def files_of(ground: Ground, place: Place, hold: int, known: Commit, base: Commit) -> Recorded | None:
-    """What the workspace holds, or None when it is lost: no folder, or not one file left in it."""
+def _commit(ground: Ground, wanted: Taking, found: Recorded, picked: Picked) -> Commit:
+    """What is left behind is kept before, and named in the message, so that a repeat tells the same of it."""
+    title = f"{wanted.label} of {wanted.loop}"
+    if not picked.left:
+        return commit_tree(ground, found.tree, (wanted.parent,), message_of(title, wanted.loop, wanted.step))
+    keep_evidence(ground, wanted.loop, found.tree, wanted.parent, wanted.step)
+    message = message_of(title, wanted.loop, wanted.step, left=(found.tree,))
+    return commit_tree(ground, tree_with(ground, wanted.parent, picked.taken), (wanted.parent,), message)
+
+
+def _again(ground: Ground, kept: Kept, wanted: Taking) -> Snapshot:
+    whole = kept.left[0] if kept.left else kept.tree
+    found = differences(ground, ground.tree(wanted.parent), whole)
+    return snapshot_of(ground, kept.commit, kept.tree, wanted.base, pick(found, wanted).dropped)
+
+
+def files_of(ground: Ground, place: Place, hold: int, known: Commit) -> Recorded | None:
+    """What the workspace made from `known` holds, or None when it is lost: no folder, or not one file left in it."""
     if not is_folder(place.folder):
         return None
-    found = record(ground, ground.inside(place, hold), place, known, base)
+    found = record(ground, ground.inside(place, hold), place, known)
     is_empty = found.tree == EMPTY_TREE[ground.object_format]
     return None if is_empty and found.tree != ground.tree(known) else found
 
@@ -69,14 +70,17 @@ def keep_evidence(ground: Ground, loop: LoopId, tree: Tree, parent: Commit, step
     keep(ground, loop, "evidence", commit, held, numbered=True)
 
 
-def snapshot_of(ground: Ground, commit: Commit, tree: Tree, base: Commit) -> Snapshot:
+def snapshot_of(ground: Ground, commit: Commit, tree: Tree, base: Commit, dropped: tuple[str, ...] = ()) -> Snapshot:
     changes = tuple(difference.change for difference in differences(ground, ground.tree(base), tree))
-    return Snapshot(commit=commit, tree=tree, changes=changes)
+    return Snapshot(commit=commit, tree=tree, changes=changes, dropped=dropped)
 
 
-def diff_text(ground: Ground, base: Commit, commit: Commit, limit: int) -> str:
+def diff_text(ground: Ground, base: Commit, commit: Commit, limit: int, only: tuple[str, ...] = ()) -> str:
+    if base == commit:
+        return ""  # the first review of every artifact as it is committed: hundreds in a batch
     options = ("-p", "-r", "-M", "--no-ext-diff", "--no-textconv", "--no-color", "--submodule=short")
-    raw = ground.engine.beginning("diff-tree", *options, base, commit, limit=4 * limit + 4)
+    paths = [path for path in map(inner, only) if path]  # a judge may have named anything
+    raw = ground.engine.beginning("diff-tree", *options, base, commit, "--", *paths, limit=4 * limit + 4)
     text = raw.decode("utf-8", "replace")
     if len(text) <= limit:
         return text

@@ -7,13 +7,15 @@ from pathlib import Path
 
 from loopwright.adapters.workspace import checkouts, cleaning, landing, snapshots
 from loopwright.adapters.workspace.advancing import advance
+from loopwright.adapters.workspace.combining import Combining, combine
 from loopwright.adapters.workspace.git import uninterrupted
 from loopwright.adapters.workspace.ground import Ground, Place, Site
 from loopwright.adapters.workspace.landing import Landing
 from loopwright.adapters.workspace.preparation import Preparation, copy_files, digest_of, run_setup
-from loopwright.adapters.workspace.snapshots import Taking
-from loopwright.kernel.model import Cleanup, Commit, LoopId, Tree
-from loopwright.ports.workspace import Merge, Moved, Snapshot
+from loopwright.adapters.workspace.reading import contents
+from loopwright.adapters.workspace.starting import start
+from loopwright.kernel.model import Cleanup, Commit, Content, LoopId, Tree
+from loopwright.ports.workspace import Combination, Merge, Moved, Snapshot, Taking
 
 
 class GitWorkspace:
@@ -46,14 +48,25 @@ class GitWorkspace:
     async def discard(self, folder: Path) -> None:
         await uninterrupted(lambda: checkouts.throw_away(self._site.ground(), folder))
 
-    async def snapshot(
-        self, loop: LoopId, name: str, label: str, *, parent: Commit, base: Commit, step: str
-    ) -> Snapshot:
-        wanted = Taking(loop=loop, name=name, label=label, parent=parent, base=base, step=step)
-        return await uninterrupted(lambda: snapshots.take(self._site.ground(), wanted))
+    async def snapshot(self, taking: Taking) -> Snapshot:
+        return await uninterrupted(lambda: snapshots.take(self._site.ground(), taking))
 
-    async def diff(self, base: Commit, commit: Commit, *, limit: int) -> str:
-        return await uninterrupted(lambda: snapshots.diff_text(self._site.ground(), base, commit, limit))
+    async def contents(self, commit: Commit, paths: tuple[str, ...]) -> tuple[Content, ...]:
+        return await uninterrupted(lambda: contents(self._site.ground(), commit, paths))
+
+    async def combine(
+        self, loop: LoopId, label: str, *, base: Commit, commits: tuple[Commit, ...], step: str
+    ) -> Combination:
+        """`base` itself, and no ref, when nothing changes."""
+        wanted = Combining(loop=loop, label=label, base=base, commits=commits, step=step)
+        return await uninterrupted(lambda: combine(self._site.ground(), wanted))
+
+    async def start(self, loop: LoopId, head: Commit, paths: tuple[str, ...]) -> Commit:
+        """`head` with the person's uncommitted state of the paths; see `starting`."""
+        return await uninterrupted(lambda: start(self._site.ground(), loop, head, paths))
+
+    async def diff(self, base: Commit, commit: Commit, *, limit: int, only: tuple[str, ...] = ()) -> str:
+        return await uninterrupted(lambda: snapshots.diff_text(self._site.ground(), base, commit, limit, only))
 
     async def tree(self, commit: Commit) -> Tree:
         return await uninterrupted(lambda: self._site.ground().tree(commit))

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
@@ -120,7 +121,16 @@ async def c09_a_run_that_never_began_is_not_found_again(make: Maker, folder: Pat
 
 
 async def c10_a_reservation_is_an_amount(make: Maker, folder: Path) -> None:  # noqa: ARG001  as all contracts
-    assert make("done").reservation("developer") >= 0
+    agent = make("done")
+    assert agent.reservation("developer") >= 0
+    assert agent.reservation("developer", "somebody nobody knows") == agent.reservation("developer")
+
+
+async def c11_a_run_that_names_an_agent_nobody_knows_is_a_run_like_any_other(make: Maker, folder: Path) -> None:
+    run = replace(_run(folder), agent="somebody nobody knows")
+    answer = await make("done").run(run, _unseen)
+    assert isinstance(answer, AgentReported)
+    assert (answer.key, answer.report.summary) == (KEY, "did it")
 
 
 CONTRACTS: tuple[Contract, ...] = (
@@ -134,4 +144,5 @@ CONTRACTS: tuple[Contract, ...] = (
     c08_a_cancelled_run_ends,
     c09_a_run_that_never_began_is_not_found_again,
     c10_a_reservation_is_an_amount,
+    c11_a_run_that_names_an_agent_nobody_knows_is_a_run_like_any_other,
 )

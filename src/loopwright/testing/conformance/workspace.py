@@ -1,6 +1,8 @@
 """What every workspace over files must do, as numbered contracts: run each on a fresh `Stage`, see `CONTRACTS`.
 
-@pytest.mark.parametrize("contract", CONTRACTS)
+The numbers go on in `workspace_objects`.
+
+@pytest.mark.parametrize("contract", (*CONTRACTS, *OBJECT_CONTRACTS))
 def test_my_workspace(contract): asyncio.run(contract(my_fresh_stage()))
 """
 
@@ -13,7 +15,7 @@ from pathlib import Path
 
 from loopwright.errors import EngineError
 from loopwright.kernel.model import Change, Cleanup, Commit, LoopId
-from loopwright.ports.workspace import Snapshot, Workspace
+from loopwright.ports.workspace import Snapshot, Taking, Workspace
 
 LOOP, NAME = LoopId("l-1"), "l-1-work"
 BASE_FILES: Mapping[str, str] = {
@@ -24,6 +26,14 @@ BASE_FILES: Mapping[str, str] = {
 }
 
 
+def write_files(folder: Path, files: Mapping[str, str | None]) -> None:
+    for name, text in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).unlink(missing_ok=True)
+        if text is not None:
+            (folder / name).write_text(text)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stage:
     """A repository with one commit of `BASE_FILES`."""
@@ -32,6 +42,7 @@ class Stage:
     base: Commit
     target: str  # a full ref at `base`, checked out nowhere
     person_commits: Callable[[Mapping[str, str]], Commit]  # files written on top of `target`, as a person would
+    edit: Callable[[Path, Mapping[str, str | None]], None] = write_files  # in a prepared folder; None removes
 
 
 Contract = Callable[[Stage], Coroutine[None, None, None]]
@@ -43,10 +54,17 @@ def files_in(folder: Path) -> dict[str, str]:
     return {name: path.read_text() for name, path in texts.items() if not name.startswith(".git/")}
 
 
+async def _snapshot(stage: Stage, label: str, *, parent: Commit | None = None, step: str = "s-1") -> Snapshot:
+    start = parent or stage.base
+    return await stage.workspace.snapshot(
+        Taking(loop=LOOP, name=NAME, label=label, parent=start, base=stage.base, step=step)
+    )
+
+
 async def _attempt(stage: Stage, text: str, label: str = "attempt-1", step: str = "s-1") -> Snapshot:
     folder = await stage.workspace.prepare(LOOP, NAME, stage.base, step)
     (folder / "changed.txt").write_text(text)
-    return await stage.workspace.snapshot(LOOP, NAME, label, parent=stage.base, base=stage.base, step=step)
+    return await _snapshot(stage, label, step=step)
 
 
 async def c01_a_prepared_workspace_has_exactly_the_files(stage: Stage) -> None:
@@ -61,7 +79,7 @@ async def c02_a_snapshot_says_what_changed(stage: Stage) -> None:
     (folder / "changed.txt").write_text("after\n")
     (folder / "new.txt").write_text("new\n")
     shutil.rmtree(folder / "sub")
-    shot = await stage.workspace.snapshot(LOOP, NAME, "a", parent=stage.base, base=stage.base, step="s-1")
+    shot = await _snapshot(stage, "a")
     assert [(change.path, change.how) for change in shot.changes] == [
         ("changed.txt", "changed"),
         ("new.txt", "added"),
@@ -75,7 +93,7 @@ async def c03_the_same_step_again_is_the_same_snapshot(stage: Stage) -> None:
     first = await _attempt(stage, "one\n")
     folder = await stage.workspace.prepare(LOOP, NAME, first.commit, "s-2")
     (folder / "changed.txt").write_text("later\n")
-    again = await stage.workspace.snapshot(LOOP, NAME, "attempt-1", parent=stage.base, base=stage.base, step="s-1")
+    again = await _snapshot(stage, "attempt-1")
     assert again == first
 
 
@@ -98,7 +116,7 @@ async def c06_ignored_files_stay_and_are_no_change(stage: Stage) -> None:
     folder = await stage.workspace.prepare(LOOP, NAME, stage.base, "s-1")
     (folder / "ignored").mkdir()
     (folder / "ignored" / "cache").write_text("warm")
-    shot = await stage.workspace.snapshot(LOOP, NAME, "a", parent=stage.base, base=stage.base, step="s-1")
+    shot = await _snapshot(stage, "a")
     await stage.workspace.prepare(LOOP, NAME, stage.base, "s-2")
     assert shot.changes == ()
     assert files_in(folder) == {**BASE_FILES, "ignored/cache": "warm"}
@@ -108,7 +126,7 @@ async def c07_a_lost_workspace_is_made_again(stage: Stage) -> None:
     shot = await _attempt(stage, "one\n")
     folder = await stage.workspace.prepare(LOOP, NAME, shot.commit, "s-2")
     shutil.rmtree(folder)
-    lost = await stage.workspace.snapshot(LOOP, NAME, "b", parent=shot.commit, base=stage.base, step="s-2")
+    lost = await _snapshot(stage, "b", parent=shot.commit, step="s-2")
     assert (lost.tree, lost.changes) == (shot.tree, shot.changes)
     await stage.workspace.prepare(LOOP, NAME, shot.commit, "s-3")
     assert files_in(folder) == {**BASE_FILES, "changed.txt": "one\n"}
@@ -134,6 +152,9 @@ async def c09_a_diff_is_never_longer_than_asked(stage: Stage) -> None:
         cut = await stage.workspace.diff(stage.base, shot.commit, limit=limit)
         assert len(cut) <= limit
     assert await stage.workspace.diff(stage.base, stage.base, limit=100) == ""
+    odd = ("changed.txt", "../outside", "/etc/passwd", "")
+    assert "+é" in await stage.workspace.diff(stage.base, shot.commit, limit=100_000, only=odd)
+    assert "+é" not in await stage.workspace.diff(stage.base, shot.commit, limit=100_000, only=("no-such-file",))
 
 
 async def c10_landing_makes_one_commit_on_the_base_once(stage: Stage) -> None:
@@ -212,7 +233,7 @@ async def c17_a_snapshot_counts_from_the_base_not_from_the_parent(stage: Stage) 
     first = await _attempt(stage, "one\n")
     folder = await stage.workspace.prepare(LOOP, NAME, first.commit, "s-2")
     (folder / "kept.txt").write_text("two\n")
-    second = await stage.workspace.snapshot(LOOP, NAME, "b", parent=first.commit, base=stage.base, step="s-2")
+    second = await _snapshot(stage, "b", parent=first.commit, step="s-2")
     assert second.changes == (
         first.changes[0],
         Change(path="kept.txt", how="changed", blob=second.changes[1].blob),

@@ -1,0 +1,144 @@
+"""What every workspace must do with commits, be there files or none: the contracts that a fake keeps too.
+
+They edit through `Stage.edit` alone, and never look into a folder.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from loopwright.kernel.model import Commit
+from loopwright.ports.workspace import Combination, Snapshot, Taking
+from loopwright.testing.conformance.workspace import LOOP, NAME, Contract, Stage
+
+Edits = Mapping[str, str | None]
+
+
+async def _attempt(stage: Stage, edits: Edits, label: str, *, only: tuple[str, ...] = (), step: str = "") -> Snapshot:
+    """An attempt at the base; the label serves as the step."""
+    folder = await stage.workspace.prepare(LOOP, NAME, stage.base, step or label)
+    stage.edit(folder, edits)
+    wanted = Taking(
+        loop=LOOP, name=NAME, label=label, parent=stage.base, base=stage.base, step=step or label, only=only
+    )
+    return await stage.workspace.snapshot(wanted)
+
+
+async def _objects(stage: Stage, commit: Commit, *paths: str) -> list[str]:
+    found = await stage.workspace.contents(commit, paths)
+    assert tuple(content.path for content in found) == paths
+    return [content.object for content in found]
+
+
+async def _combine(stage: Stage, *commits: Commit, step: str = "combine") -> Combination:
+    return await stage.workspace.combine(LOOP, "combined", base=stage.base, commits=commits, step=step)
+
+
+def _paths(made: Snapshot | Combination) -> list[tuple[str, str]]:
+    return [(change.path, change.how) for change in made.changes]
+
+
+async def c18_only_what_was_asked_for_is_taken(stage: Stage) -> None:
+    edits = {
+        "changed.txt": "after\n",
+        "kept.txt": "scribble\n",
+        "sub/removed.txt": None,
+        "sub/new.txt": "new\n",
+        "sub.txt": "x\n",
+    }
+    shot = await _attempt(stage, edits, "a", only=("sub", "changed.txt"))
+    assert _paths(shot) == [("changed.txt", "changed"), ("sub/new.txt", "added"), ("sub/removed.txt", "removed")]
+    assert shot.dropped == ("kept.txt", "sub.txt")
+    asked = ("kept.txt", "sub.txt", ".gitignore")
+    assert await _objects(stage, shot.commit, *asked) == await _objects(stage, stage.base, *asked)
+    beside = await stage.workspace.snapshot(
+        Taking(
+            loop=LOOP,
+            name=NAME,
+            label="b",
+            parent=stage.base,
+            base=stage.base,
+            step="b",
+            only=("changed.txt",),
+            also=("sub", "sub.txt"),
+        )
+    )
+    assert _paths(beside) == [("changed.txt", "changed"), ("sub.txt", "added")]  # a folder is no file
+
+
+async def c19_what_was_dropped_is_told_again(stage: Stage) -> None:
+    edits = {"changed.txt": "after\n", "kept.txt": "scribble\n"}
+    first = await _attempt(stage, edits, "a", only=("changed.txt",))
+    again = await _attempt(stage, {"sub/new.txt": "later\n"}, "a", only=("changed.txt",))
+    assert again == first
+    assert again.dropped == ("kept.txt",)
+
+
+async def c20_nothing_is_dropped_where_all_is_wanted(stage: Stage) -> None:
+    shot = await _attempt(stage, {"changed.txt": "after\n", "sub/new.txt": "x\n"}, "a")
+    assert (_paths(shot), shot.dropped) == ([("changed.txt", "changed"), ("sub/new.txt", "added")], ())
+
+
+async def c21_contents_are_told_in_the_order_asked(stage: Stage) -> None:
+    shot = await _attempt(stage, {"changed.txt": "after\n"}, "a")
+    asked = ("sub", "nothing", "changed.txt", "sub/removed.txt", "kept.txt", "sub")
+    before, after = await _objects(stage, stage.base, *asked), await _objects(stage, shot.commit, *asked)
+    assert [bool(name) for name in before] == [True, False, True, True, True, True]
+    assert [old == new for old, new in zip(before, after, strict=True)] == [True, True, False, True, True, True]
+    assert await _objects(stage, stage.base) == []
+
+
+async def c22_a_folder_is_another_when_a_file_in_it_is(stage: Stage) -> None:
+    shot = await _attempt(stage, {"sub/new.txt": "x\n"}, "a")
+    gone = await _attempt(stage, {"sub/removed.txt": None}, "b")
+    names = [await _objects(stage, commit, "sub") for commit in (stage.base, shot.commit, gone.commit)]
+    assert names[0] != names[1]
+    assert names[2] == [""]
+
+
+async def c23_changes_of_several_commits_become_one(stage: Stage) -> None:
+    one = await _attempt(stage, {"changed.txt": "one\n"}, "a")
+    two = await _attempt(stage, {"sub/new.txt": "two\n", "sub/removed.txt": None}, "b")
+    made = await _combine(stage, one.commit, stage.base, two.commit, one.commit)
+    assert _paths(made) == [("changed.txt", "changed"), ("sub/new.txt", "added"), ("sub/removed.txt", "removed")]
+    assert made.left_out == ()
+    assert await _objects(stage, made.commit, "changed.txt") == await _objects(stage, one.commit, "changed.txt")
+    assert await _objects(stage, made.commit, "sub") == await _objects(stage, two.commit, "sub")
+
+
+async def c24_a_commit_that_conflicts_is_left_out(stage: Stage) -> None:
+    one = await _attempt(stage, {"changed.txt": "one\n"}, "a")
+    two = await _attempt(stage, {"changed.txt": "two\n", "kept.txt": "two\n"}, "b")
+    three = await _attempt(stage, {"kept.txt": "three\n"}, "c")
+    made = await _combine(stage, one.commit, two.commit, three.commit)
+    assert (_paths(made), made.left_out) == ([("changed.txt", "changed"), ("kept.txt", "changed")], (two.commit,))
+    assert await _objects(stage, made.commit, "kept.txt") == await _objects(stage, three.commit, "kept.txt")
+
+
+async def c25_combining_nothing_is_the_base(stage: Stage) -> None:
+    assert await _combine(stage) == Combination(commit=stage.base, changes=())
+    assert await _combine(stage, stage.base, step="other") == Combination(commit=stage.base, changes=())
+
+
+async def c26_the_same_step_again_is_the_same_combination(stage: Stage) -> None:
+    one = await _attempt(stage, {"changed.txt": "one\n"}, "a")
+    two = await _attempt(stage, {"changed.txt": "two\n"}, "b")
+    first = await _combine(stage, one.commit, two.commit)
+    assert first.left_out == (two.commit,)
+    assert await _combine(stage, one.commit, two.commit) == first
+    other = await _combine(stage, two.commit, one.commit, step="other")
+    assert (other.left_out, other.commit != first.commit) == ((one.commit,), True)
+    assert await _combine(stage, one.commit, two.commit) == first
+
+
+OBJECT_CONTRACTS: tuple[Contract, ...] = (
+    c18_only_what_was_asked_for_is_taken,
+    c19_what_was_dropped_is_told_again,
+    c20_nothing_is_dropped_where_all_is_wanted,
+    c21_contents_are_told_in_the_order_asked,
+    c22_a_folder_is_another_when_a_file_in_it_is,
+    c23_changes_of_several_commits_become_one,
+    c24_a_commit_that_conflicts_is_left_out,
+    c25_combining_nothing_is_the_base,
+    c26_the_same_step_again_is_the_same_combination,
+)
