@@ -1,0 +1,200 @@
+"""When a review's two files are written, what they hold, and where they are not written."""
+
+from pathlib import Path
+
+import pytest
+import yaml
+
+from loopwright.adapters.publishing import Publisher
+from loopwright.adapters.quality_files import is_settled, persisted, publish
+from loopwright.engine.world import Seen
+from loopwright.errors import ConfigError
+from loopwright.kernel.events import Announced, Event
+from loopwright.kernel.model import Finding, Key, LoopId
+from loopwright.loops.quality.state import Quality
+from loopwright.projections.handoff import Persisted
+from tests.loops.quality import (
+    ALPHA,
+    BETA,
+    CANCEL,
+    CLEANED,
+    FILE,
+    FIXED,
+    GAMMA,
+    LANDED,
+    LOADED,
+    NO_VERDICT,
+    REFUSED,
+    THREE,
+    THREE_REVIEWS,
+    UNCLEAR,
+    blocked,
+    critical,
+    fails,
+    fixed,
+    looked,
+    loop,
+    medium,
+    passes,
+    play,
+    says,
+    told,
+)
+
+HANDOFF = ".loop/stories/pay/handoff.yml"
+ONE_FIX = (*blocked(), *fixed("c1"))
+
+
+def written(root: Path) -> list[str]:
+    return sorted(path.relative_to(root).as_posix() for path in root.rglob("*") if path.is_file())
+
+
+def issues(root: Path) -> list[str]:
+    return [each["check"] for each in yaml.safe_load((root / FILE).read_text())["findings"]]
+
+
+@pytest.mark.parametrize(
+    ("events", "settled"),
+    [
+        ((), False),
+        (blocked(), False),
+        (ONE_FIX, False),
+        ((*ONE_FIX, LOADED, passes()), False),  # the verdict is not on record yet
+        ((*ONE_FIX, *looked(passes(), "o2")), True),
+        ((*ONE_FIX, *looked(passes(), "o2"), LANDED), True),
+        ((*ONE_FIX, *looked(passes(), "o2"), REFUSED), True),
+        (THREE_REVIEWS, True),
+        ((*THREE_REVIEWS, says("history")), True),
+        ((*THREE_REVIEWS, says("continue")), False),
+        ((*THREE_REVIEWS, says("revise", text="look again")), False),
+        ((*THREE_REVIEWS, says("accept")), True),
+        ((*THREE_REVIEWS, says("cancel"), CLEANED), True),
+        ((*blocked(), CANCEL, CLEANED), False),
+        ((*blocked(), UNCLEAR), False),
+    ],
+)
+def test_findings_are_on_file_when_it_passed_or_a_person_has_the_word(
+    tmp_path: Path, events: tuple[Event, ...], *, settled: bool
+) -> None:
+    state = told(*events)
+    assert is_settled(state) is settled
+    publish(tmp_path, state)
+    assert written(tmp_path) == ([HANDOFF] if settled else [])
+
+
+@pytest.mark.parametrize(
+    ("events", "there"),
+    [
+        ((), False),
+        ((LOADED,), False),
+        ((LOADED, fails(*THREE)), True),
+        (blocked(), True),
+        ((*blocked(), FIXED), True),
+        (ONE_FIX, True),
+        ((*blocked(), UNCLEAR), True),
+        (THREE_REVIEWS, True),
+        ((*THREE_REVIEWS, says("continue")), True),
+        ((*ONE_FIX, LOADED, passes()), False),
+        ((*ONE_FIX, *looked(passes(), "o2"), REFUSED), False),
+        ((*THREE_REVIEWS, says("accept")), False),
+        ((*THREE_REVIEWS, says("cancel")), False),
+        ((*blocked(), CANCEL), False),
+    ],
+)
+def test_the_file_is_beside_the_artifact_exactly_while_it_is_blocked(
+    tmp_path: Path, events: tuple[Event, ...], *, there: bool
+) -> None:
+    publish(tmp_path, told(*blocked(), file=FILE))  # one that was there before is taken away again
+    publish(tmp_path, told(*events, file=FILE) if events else loop(file=FILE))
+    is_new = not events or events == (LOADED,)
+    assert (tmp_path / FILE).exists() is (there or is_new)
+
+
+def test_at_an_inline_gate_there_is_no_such_file(tmp_path: Path) -> None:
+    assert publish(tmp_path, told(*blocked())) == ()
+    assert written(tmp_path) == []
+
+
+def test_the_files_that_were_written_are_named(tmp_path: Path) -> None:
+    assert publish(tmp_path, told(*THREE_REVIEWS, file=FILE)) == (tmp_path / FILE, tmp_path / HANDOFF)
+
+
+def test_the_file_has_what_is_open_in_the_newest_round(tmp_path: Path) -> None:
+    state = told(*ONE_FIX, *blocked(ALPHA, BETA, critical("new"), content="o2"), file=FILE)
+    publish(tmp_path, state)
+    assert issues(tmp_path) == ["new", "alpha", "beta"]
+    assert yaml.safe_load((tmp_path / FILE).read_text())["round"] == 2
+
+
+def test_a_reviewer_that_gave_no_verdict_is_what_the_file_says(tmp_path: Path) -> None:
+    publish(tmp_path, told(*NO_VERDICT, file=FILE))
+    assert issues(tmp_path) == ["no-verdict"]
+
+
+def test_a_file_that_has_not_changed_is_not_written_again(tmp_path: Path) -> None:
+    publish(tmp_path, told(*blocked(), file=FILE))
+    before = (tmp_path / FILE).stat().st_ino
+    publish(tmp_path, told(*blocked(), FIXED, file=FILE))
+    assert (tmp_path / FILE).stat().st_ino == before
+
+
+def seen(state: Quality) -> Seen:
+    event = Announced(key=Key("verdict-1.1"))
+    return Seen(loop=LoopId("l"), kind="quality", state=state, event=event, seq=2, status="running")
+
+
+@pytest.mark.parametrize("link", ["the folder", "the file"])
+def test_findings_are_not_written_through_a_link_and_somebody_hears_of_it(tmp_path: Path, link: str) -> None:
+    root, outside = tmp_path / "root", tmp_path / "outside"
+    for folder in (root, outside):
+        folder.mkdir()
+    (outside / "pay.quality.yml").write_text("mine")
+    if link == "the folder":
+        (root / "src").symlink_to(outside)
+    else:
+        (root / "src").mkdir()
+        (root / FILE).symlink_to(outside / "pay.quality.yml")
+    state = told(*blocked(), file=FILE)
+    with pytest.raises(ConfigError, match="lies behind a link"):
+        publish(root, state)
+    heard: list[str] = []
+    Publisher(root, heard.append, lambda: 0.0).recorded(seen(state))
+    assert (outside / "pay.quality.yml").read_text() == "mine"
+    (said,) = heard
+    assert said.startswith(f"{FILE}: lies behind a link; the findings are not written there; it was left as it is")
+
+
+def test_what_is_persisted_tells_resolved_open_and_put_off_apart() -> None:
+    late = medium("late")
+    state = told(*ONE_FIX, *blocked(ALPHA, critical("new"), late, content="o2"))
+    assert sorted(persisted(state), key=lambda each: each.finding.rule) == [
+        Persisted(finding=ALPHA),
+        Persisted(finding=BETA, resolved=True),
+        Persisted(finding=GAMMA, resolved=True),
+        Persisted(finding=late, deferred=True),
+        Persisted(finding=critical("new")),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("second", "left"),
+    [
+        ((ALPHA,), {"alpha": (False, True), "beta": (True, False), "gamma": (True, False)}),
+        # Worse than the first, which is taken then: what the second brought went with it.
+        (
+            (ALPHA, critical("new")),
+            {"alpha": (False, True), "beta": (False, True), "gamma": (False, True), "new": (True, False)},
+        ),
+    ],
+)
+def test_what_is_left_in_the_candidate_a_person_accepted_is_persisted_as_accepted(
+    second: tuple[Finding, ...], left: dict[str, tuple[bool, bool]]
+) -> None:
+    state = told(*ONE_FIX, *blocked(*second, content="o2"), max_attempts=2)
+    accepted = play(state, says("accept"))
+    accepted = accepted if accepted.outcome else play(accepted, LANDED)
+    assert {each.finding.rule: (each.resolved, each.accepted) for each in persisted(accepted)} == left
+
+
+def test_what_the_engine_itself_found_is_no_finding_of_a_gate() -> None:
+    assert persisted(told(*NO_VERDICT)) == ()
