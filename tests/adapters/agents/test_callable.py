@@ -88,6 +88,21 @@ def test_cancelling_waits_for_a_thread_that_cannot_be_ended(tmp_path: Path) -> N
     asyncio.run(cancelled())
 
 
+def test_no_function_waits_for_a_thread_that_another_has(tmp_path: Path) -> None:
+    many = 40  # more than asyncio's own pool has on any machine
+    all_here = threading.Barrier(many, timeout=20)
+
+    def work(_: dict[str, object]) -> Said:
+        all_here.wait()
+        return None
+
+    async def run() -> list[AgentAnswer]:
+        agent = CallableAgent(name="py", function=work, clock=ManualClock())
+        return await asyncio.gather(*(agent.run(Bench(tmp_path).run(), nobody_looks) for _ in range(many)))
+
+    assert [type(answer) for answer in asyncio.run(run())] == [AgentReported] * many
+
+
 def test_what_ran_in_a_dead_process_is_gone(tmp_path: Path) -> None:
     agent = CallableAgent(name="py", function=lambda _: None, clock=ManualClock(), usd=0.5)
     assert asyncio.run(agent.reconcile(Bench(tmp_path).run())) is None

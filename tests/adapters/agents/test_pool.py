@@ -1,4 +1,5 @@
 import asyncio
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -98,13 +99,61 @@ def test_a_role_nobody_plays_is_an_error_that_names_the_table(run: AgentRun) -> 
         asyncio.run(empty.run(run, nobody_looks))
 
 
+def cast_of(usual: tuple[ScriptedAgent, ...], **others: ScriptedAgent) -> AgentPool:
+    """The developers are known by number, besides others that play no role here."""
+    known = {f"usual-{number}": agent for number, agent in enumerate(usual)} | others
+    return AgentPool(roles={"developer": usual} if usual else {}, clock=ManualClock(NOW), known=known)
+
+
+def who(answer: AgentAnswer) -> str:
+    assert isinstance(answer, AgentReported)
+    return answer.report.agent
+
+
+def test_an_agent_that_the_run_names_plays_whatever_its_role_is(run: AgentRun) -> None:
+    usual, other = done("usual"), done("other")
+    everybody = cast_of((usual,), other=other)
+    assert who(asyncio.run(everybody.run(replace(run, agent="other"), nobody_looks))) == "other"
+    assert (usual.runs, [each.role for each in other.runs]) == ([], ["developer"])
+
+
+def test_a_second_agent_of_a_role_goes_first_when_it_is_named_and_nobody_is_asked_twice(run: AgentRun) -> None:
+    first, second = busy(NOW + 9), busy(NOW + 5)
+    answer = asyncio.run(cast_of((first, second)).run(replace(run, agent="usual-1"), nobody_looks))
+    assert isinstance(answer, AgentUnavailable)
+    assert (len(first.runs), len(second.runs)) == (1, 1)
+
+
+def test_when_the_named_agent_is_unavailable_the_role_goes_on_in_its_order(run: AgentRun) -> None:
+    other, first, second = busy(NOW + 5, usd=0.5), done("first"), done("second")
+    answer = asyncio.run(cast_of((first, second), other=other).run(replace(run, agent="other"), nobody_looks))
+    assert (who(answer), answer.usage.usd, len(other.runs), second.runs) == ("first", 0.75, 1, [])
+
+
+def test_a_name_nobody_has_leaves_the_usual_order(run: AgentRun) -> None:
+    answer = asyncio.run(cast_of((done("first"), done("second"))).run(replace(run, agent="ghost"), nobody_looks))
+    assert who(answer) == "first"
+
+
+def test_a_named_agent_plays_even_a_role_that_nobody_has(run: AgentRun) -> None:
+    assert who(asyncio.run(cast_of((), other=done("other")).run(replace(run, agent="other"), nobody_looks))) == "other"
+    with pytest.raises(UsageError, match="no agent plays the role"):
+        asyncio.run(cast_of((), other=done("other")).run(replace(run, agent="ghost"), nobody_looks))
+
+
+def test_the_reservation_covers_the_named_agent_and_those_who_may_stand_in_for_it() -> None:
+    everybody = cast_of((done("first"),), dear=busy(0, reserves=9.0), cheap=busy(0, reserves=0.1))
+    names = ("", "dear", "cheap", "ghost")
+    assert [everybody.reservation("developer", name) for name in names] == [1.0, 9.0, 1.0, 1.0]
+
+
 class Remembering:
     """Found a finished run, or did not."""
 
     def __init__(self, answer: AgentAnswer | None) -> None:
         self.answer = answer
 
-    def reservation(self, role: str) -> float:
+    def reservation(self, role: str, agent: str = "") -> float:
         return 0.0
 
     async def run(self, run: AgentRun, watch: object) -> AgentAnswer:
@@ -125,3 +174,11 @@ def test_a_finished_run_of_any_agent_is_found_again(run: AgentRun) -> None:
     assert reconciled(None, found) == found
     assert reconciled(limited, found) == found
     assert reconciled(limited, None) is None
+
+
+def test_a_finished_run_of_the_named_agent_is_found_again(run: AgentRun) -> None:
+    found = AgentReported(key=run.key, report=AgentReport(agent="other"))
+    known = {"other": Remembering(found)}
+    everybody = AgentPool(roles={"developer": (Remembering(None),)}, clock=ManualClock(), known=known)
+    assert asyncio.run(everybody.reconcile(replace(run, agent="other"))) == found
+    assert asyncio.run(everybody.reconcile(run)) is None

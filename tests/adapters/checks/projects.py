@@ -1,10 +1,11 @@
 """Small real projects under git, and checkouts of them made in the plainest way."""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -58,6 +59,11 @@ class PlainCheckouts:
         out = self.repository.git("diff-tree", "-r", "-z", "--no-renames", "--raw", base, commit)
         words = [word for word in out.split("\0") if word]
         return tuple(_change(words[i], words[i + 1]) for i in range(0, len(words), 2))
+
+    async def new_lines(self, old: Tree, new: Tree, paths: tuple[str, ...]) -> dict[str, frozenset[int]]:
+        found = {path: self.repository.git("diff", "--unified=0", old, new, "--", path) for path in paths}
+        lines = {path: frozenset(_new_lines(text)) for path, text in found.items()}
+        return {path: numbers for path, numbers in lines.items() if numbers}
 
     async def texts(self, commit: Commit, paths: tuple[str, ...], *, limit: int) -> dict[str, str]:
         return {path: self.repository.git("show", f"{commit}:{path}") for path in paths}
@@ -113,6 +119,11 @@ def _change(raw: str, path: str) -> Change:
     if status == "D":
         return Change(path=path, how="removed")
     return Change(path=path, how="added" if status == "A" else "changed", blob=blob)
+
+
+def _new_lines(patch: str) -> Iterator[int]:
+    for first, count in re.findall(r"^@@ -\S+ \+(\d+)(?:,(\d+))? @@", patch, re.MULTILINE):
+        yield from range(int(first), int(first) + int(count or "1"))
 
 
 @dataclass(slots=True)

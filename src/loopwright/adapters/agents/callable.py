@@ -9,9 +9,11 @@ from __future__ import annotations
 import asyncio
 import inspect
 from collections.abc import Awaitable, Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import partial
 
+from loopwright.adapters.agents.handover import hand_over, take_away
 from loopwright.adapters.agents.reading import code_line
 from loopwright.adapters.agents.result import Result, check_result, identified
 from loopwright.errors import AgentGarbled
@@ -36,14 +38,18 @@ class CallableAgent:
     clock: Clock
     usd: float = 0.0
 
-    def reservation(self, role: str) -> float:  # noqa: ARG002  the port asks per role; one price here
+    def reservation(self, role: str, agent: str = "") -> float:  # noqa: ARG002  one price, whoever is asked for
         return self.usd
 
     async def run(self, run: AgentRun, watch: Watch) -> AgentAnswer:  # noqa: ARG002  a callable shows no progress
         began = self.clock.monotonic()
         facts = context.build(run) | {"agent": self.name, "workspace": str(run.folder)}
-        # Whatever the callable raises is its answer, not ours; cancellation of the run comes through.
-        (said,) = await asyncio.gather(self._said(facts), return_exceptions=True)
+        hand_over(run)
+        try:
+            # Whatever the callable raises is its answer, not ours; cancellation of the run comes through.
+            (said,) = await asyncio.gather(self._said(facts), return_exceptions=True)
+        finally:
+            take_away(run)
         seconds = self.clock.monotonic() - began
         if isinstance(said, BaseException):
             detail = cut(visible(f"{type(said).__name__}: {said}"), 2000)
@@ -78,13 +84,15 @@ def _result(said: Said) -> Result:
 
 
 async def _in_thread(call: Callable[[], Said | Awaitable[Said]]) -> Said | Awaitable[Said]:
-    future = asyncio.get_running_loop().run_in_executor(None, call)
+    """One of its own: a few that think for minutes would take up the pool, which git and all the others work in."""
     cancelled: asyncio.CancelledError | None = None
-    while not future.done():
-        try:
-            await asyncio.wait([future])
-        except asyncio.CancelledError as error:
-            cancelled = error
+    with ThreadPoolExecutor(max_workers=1) as own:
+        future = asyncio.get_running_loop().run_in_executor(own, call)
+        while not future.done():
+            try:
+                await asyncio.wait([future])
+            except asyncio.CancelledError as error:
+                cancelled = error
     if cancelled is not None:
         raise cancelled
     return future.result()

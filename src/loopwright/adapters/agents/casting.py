@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Mapping
-from dataclasses import dataclass
+import sys
+from collections.abc import Collection, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from loopwright.adapters.agents.command import CommandAgent
@@ -13,6 +15,7 @@ from loopwright.adapters.agents.contract import allowed_environment
 from loopwright.adapters.agents.pool import AgentPool
 from loopwright.adapters.agents.rehearsal import RehearsalAgent
 from loopwright.adapters.agents.scenario import read_scenario
+from loopwright.adapters.tools.plan import plan_for, search_path, write_plan
 from loopwright.config.settings import FILLED_BY_DEFAULT, ONLY_WHEN_NAMED, AgentSettings, Settings
 from loopwright.errors import AgentNotFound, ConfigError, UsageError
 from loopwright.ports.agent import Agent, AgentRun
@@ -32,7 +35,10 @@ class Stage:
 
 
 def cast(settings: Settings, stage: Stage) -> AgentPool:
-    """Everybody who is named for a role, ready to run. Raises the sentence that says who cannot."""
+    """Everybody who is named for a role, ready to run. Raises the sentence that says who cannot.
+
+    Whoever else is configured and can run is known too: a person may give a role to any of them later.
+    """
     names = FILLED_BY_DEFAULT + ONLY_WHEN_NAMED
     roles = {role: settings.agents_for(role) for role in names}
     needed = {agent.name: agent for agents in roles.values() for agent in agents}
@@ -40,7 +46,18 @@ def cast(settings: Settings, stage: Stage) -> AgentPool:
     return AgentPool(
         roles={role: tuple(ready[agent.name] for agent in agents) for role, agents in roles.items() if agents},
         clock=stage.clock,
+        known=ready | _spare(settings, stage, without=needed.keys()),
     )
+
+
+def _spare(settings: Settings, stage: Stage, *, without: Collection[str]) -> dict[str, Agent]:
+    """One that cannot run is left out in silence: nobody needs it."""
+    ready: dict[str, Agent] = {}
+    for agent in settings.agents:
+        if agent.name not in without:
+            with suppress(UsageError, ConfigError, AgentNotFound):
+                ready[agent.name] = _agent(agent, settings, stage)
+    return ready
 
 
 def _agent(agent: AgentSettings, settings: Settings, stage: Stage) -> Agent:
@@ -50,6 +67,10 @@ def _agent(agent: AgentSettings, settings: Settings, stage: Stage) -> Agent:
             return _command(agent, settings, stage)
         case "rehearsal":
             return _rehearsal(agent, settings, stage)
+        case "tools":
+            return _built_in("review", agent, settings, stage)
+        case "autofix":
+            return _built_in("autofix", agent, settings, stage)
         case _:
             raise UsageError(
                 f"agent {agent.name!r} is of kind {agent.kind!r}, which this version cannot run yet;"
@@ -96,6 +117,14 @@ def _rehearsal(agent: AgentSettings, settings: Settings, stage: Stage) -> Rehear
     )
 
 
+def _built_in(program: str, agent: AgentSettings, settings: Settings, stage: Stage) -> CommandAgent:
+    """Our own programs keep the contract of every command agent; their tools are the project's before they are ours."""
+    command = _command(agent, settings, stage)
+    plan = write_plan(plan_for(settings.checks, stage.root), stage.root / ".loop" / "tools")
+    module = f"loopwright.adapters.tools.{program}"
+    path = search_path(stage.root, stage.environ, sys.executable)
+    return replace(command, argv=(sys.executable, "-I", "-m", module, str(plan)), env={**command.env, "PATH": path})
+
+
 def brief_of(run: AgentRun) -> str:
-    scratchpad = None if run.scratchpad is None else str(run.scratchpad)
-    return briefs.render(run.role, run.kind, run.brief, scratchpad, run.diff or None)
+    return briefs.render(run)

@@ -20,6 +20,7 @@ from loopwright.adapters.agents.contract import (
     place_of,
     retry_after,
 )
+from loopwright.adapters.agents.handover import hand_over, take_away
 from loopwright.adapters.agents.redaction import Redactor
 from loopwright.adapters.agents.result import SIZE_LIMIT, Result, identified, read_result
 from loopwright.adapters.steps import StepEnded, StepSpec, finished_step, lock_of, run_step
@@ -50,7 +51,7 @@ class CommandAgent:
     usd: float = 0.10
     grace: float = 10.0
 
-    def reservation(self, role: str) -> float:  # noqa: ARG002  the port asks per role; one price here
+    def reservation(self, role: str, agent: str = "") -> float:  # noqa: ARG002  one price, whoever is asked for
         return self.usd
 
     async def run(self, run: AgentRun, watch: Watch) -> AgentAnswer:
@@ -61,20 +62,24 @@ class CommandAgent:
         def told(text: str, count: int) -> None:
             watch(Update(loop=run.loop, key=run.key, text=redactor.text(text), bytes=count))
 
-        ended = await run_step(self._spec(run, place), told)
+        hand_over(run)
+        try:
+            ended = await run_step(self._spec(run, place), told)
+        finally:
+            take_away(run)
         if ended.reason == "not_found":
             raise AgentNotFound(self.name, self.argv[0])
         return await self._answer(run, place, ended)
 
     async def reconcile(self, run: AgentRun) -> AgentAnswer | None:
         place = place_of(self.runs, run)
-        ended = finished_step(place.folder)
+        told, ended = _told(place), finished_step(place.folder)
+        if told.get("workspace"):
+            run = replace(run, folder=Path(told["workspace"]))
+            take_away(run)  # its controller died before it could
         if ended is None or ended.reason in ("not_found", "cancelled", "controller_gone"):
             return None
-        told = _told(place)
-        if told.get("agent") != self.name:
-            return None
-        return await self._answer(replace(run, folder=Path(told.get("workspace", ""))), place, ended)
+        return await self._answer(run, place, ended) if told.get("agent") == self.name else None
 
     # --- before ----------------------------------------------------------------------------------
 

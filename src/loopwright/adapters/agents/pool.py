@@ -14,19 +14,23 @@ from loopwright.ports.clock import Clock
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentPool:
-    """An agent that was unavailable is left alone until the time it named."""
+    """An agent that was unavailable is left alone until the time it named.
+
+    A run may name one of `known`, whatever roles that one plays: it goes first, the role's own after it.
+    """
 
     roles: Mapping[str, tuple[Agent, ...]]
     clock: Clock
+    known: Mapping[str, Agent] = field(default_factory=dict)  # by name
     resting: dict[int, AgentUnavailable] = field(default_factory=dict)  # by the agent's identity
 
-    def reservation(self, role: str) -> float:
-        return max(agent.reservation(role) for agent in self._agents(role))
+    def reservation(self, role: str, agent: str = "") -> float:
+        return max(each.reservation(role) for each in self._agents(role, agent))
 
     async def run(self, run: AgentRun, watch: Watch) -> AgentAnswer:
         spent: tuple[Usage, ...] = ()
         refusals: list[AgentUnavailable] = []
-        for agent in self._agents(run.role):
+        for agent in self._agents(run.role, run.agent):
             if (rest := self.resting.get(id(agent))) is not None and rest.until > self.clock.now():
                 refusals.append(replace(rest, key=run.key, usage=Usage(usd=0.0)))
                 continue
@@ -41,16 +45,19 @@ class AgentPool:
 
     async def reconcile(self, run: AgentRun) -> AgentAnswer | None:
         """A run that only found its agent unavailable did nothing that is worth keeping."""
-        for agent in self._agents(run.role):
+        for agent in self._agents(run.role, run.agent):
             answer = await agent.reconcile(run)
             if answer is not None and not isinstance(answer, AgentUnavailable):
                 return answer
         return None
 
-    def _agents(self, role: str) -> tuple[Agent, ...]:
-        if not self.roles.get(role):
+    def _agents(self, role: str, named: str) -> tuple[Agent, ...]:
+        usual, first = self.roles.get(role, ()), self.known.get(named)
+        if first is not None:
+            return (first, *(agent for agent in usual if agent is not first))
+        if not usual:
             raise UsageError(f'no agent plays the role "{role}"; name one under [roles] in loop.toml: {role} = "…"')
-        return self.roles[role]
+        return usual
 
 
 def _charged(usage: Usage, reserved: float) -> Usage:

@@ -36,8 +36,8 @@ class RehearsalAgent:
     book: Path  # .loop/rehearsal
     protected: tuple[str, ...] = ("tests/**",)
 
-    def reservation(self, role: str) -> float:
-        return self.command.reservation(role)
+    def reservation(self, role: str, agent: str = "") -> float:
+        return self.command.reservation(role, agent)
 
     async def run(self, run: AgentRun, watch: Watch) -> AgentAnswer:
         index = self._assigned(run)

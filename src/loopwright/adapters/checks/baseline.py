@@ -17,7 +17,8 @@ def standard(receipt: Receipt | None) -> Standard:
     """A base that could not be run to its end measures nothing."""
     if receipt is None:
         return Standard()
-    return Standard(tests=receipt.tests, failing=frozenset(receipt.failing))
+    percent = receipt.coverage.percent if receipt.coverage else None
+    return Standard(tests=receipt.tests, percent=percent, failing=frozenset(receipt.failing))
 
 
 def stands_for_base(receipt: Receipt, spec: CheckSpec, loop: LoopId) -> bool:

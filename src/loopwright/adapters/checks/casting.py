@@ -14,7 +14,6 @@ from loopwright.adapters.workspace.reading import GitObjects
 from loopwright.adapters.workspace.verification import VerificationCheckouts
 from loopwright.config.settings import CheckSettings as Configured
 from loopwright.config.settings import Settings
-from loopwright.errors import UsageError
 from loopwright.ports.clock import Clock
 from loopwright.ports.store import Store
 
@@ -46,11 +45,6 @@ def as_configured(command: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def as_spec(check: Configured) -> CheckSpec:
-    if check.report == "coverage":
-        raise UsageError(
-            f"loop.toml: checks.{check.name}.report: this version cannot read coverage reports yet;"
-            " use junit, sarif or none"
-        )
     return CheckSpec(
         name=check.name,
         run=tuple(word.replace(UNITTEST, unittest_report.__file__) for word in check.run),
@@ -60,4 +54,6 @@ def as_spec(check: Configured) -> CheckSpec:
         paths=check.paths,
         baseline=check.baseline,
         flaky=check.flaky,
+        floor=check.floor,
+        new_code_floor=check.new_code_floor,
     )

@@ -6,9 +6,11 @@ from dataclasses import dataclass, replace
 
 from loopwright.adapters.checks.baseline import needs_base, outcome_on_base, standard, stands_for_base
 from loopwright.adapters.checks.bench import Bench
+from loopwright.adapters.checks.covering import covered
 from loopwright.adapters.checks.environment import Digests
 from loopwright.adapters.checks.flaky import flips
 from loopwright.adapters.checks.judging import Judgement, Ran, Standard, failures, judge, mark, suspects
+from loopwright.adapters.checks.new_code import NewCode
 from loopwright.adapters.checks.receipts import MOST_MARKS, Receipt, as_result, read_receipt, receipt_key, stands
 from loopwright.adapters.checks.spec import CheckSpec
 from loopwright.kernel.codec import encode
@@ -38,6 +40,7 @@ class Chain:
     store: Store
     clock: Clock
     digests: Digests
+    new_code: NewCode
 
     async def results(self, changes: tuple[Change, ...]) -> tuple[CheckResult, ...]:
         """One result per check. After a failure, what comes after it is skipped and counts as failed."""
@@ -58,7 +61,7 @@ class Chain:
         held = read_receipt(await self.store.receipt(key))
         if held is not None and await self._still_stands(spec, held, environment):
             return as_result(held)
-        ran = await self.candidate.run(spec)
+        ran = await self._on_candidate(spec)
         receipt = _receipt(_Made(spec=spec, ran=ran, key=key, environment=environment, chain=self))
         base = await self._base(spec, receipt) if needs_base(spec, ran) else None
         judged = await self._judged(spec, ran, base)
@@ -67,9 +70,22 @@ class Chain:
             await self.store.keep_receipt(key, self.run.loop, encode(receipt))
         return replace(as_result(receipt), reused=False, seconds=ran.seconds, receipt=key if ran.finished else "")
 
+    async def _on_candidate(self, spec: CheckSpec) -> Ran:
+        ran = await self.candidate.run(spec)
+        if spec.report != "coverage" or ran.report is None:
+            return ran
+        return covered(spec, ran, await self.new_code.lines(ran.lines))
+
+    async def _on_base(self, spec: CheckSpec) -> Ran:
+        """Nothing is new on the base."""
+        ran = await self.base.run(spec)
+        return covered(spec, ran, {}) if spec.report == "coverage" and ran.report is not None else ran
+
     async def _still_stands(self, spec: CheckSpec, held: Receipt, environment: str) -> bool:
-        """A pass holds on any base, as long as it has no fewer tests than that base."""
-        if not stands(held, base=self.run.base, step=self.run.step):
+        """A pass holds on any base, as long as it has no fewer tests than that base; what is new hangs on the base."""
+        if not stands(held, base=self.run.base, step=self.run.step) or held.terms != self.new_code.terms(spec):
+            return False
+        if spec.report == "coverage" and held.base != self.run.base:
             return False
         if held.base == self.run.base or spec.report != "junit":
             return True
@@ -83,9 +99,10 @@ class Chain:
             return candidate
         key = receipt_key(self.trees.base, spec.name, spec.run, candidate.environment)
         held = read_receipt(await self.store.receipt(key))
-        if held is not None and stands_for_base(held, spec, self.run.loop):
+        is_measured_alike = held is not None and held.terms == self.new_code.terms(spec)
+        if held is not None and is_measured_alike and stands_for_base(held, spec, self.run.loop):
             return held
-        ran = await self.base.run(spec)
+        ran = await self._on_base(spec)
         if not ran.finished:
             return None
         made = _receipt(_Made(spec=spec, ran=ran, key=key, environment=candidate.environment, chain=self))
@@ -136,11 +153,14 @@ def _receipt(made: _Made) -> Receipt:
         step=run.step,
         reported=ran.report is not None,
         failing=tuple(mark(finding) for finding in failures(spec, ran))[:MOST_MARKS],
+        coverage=ran.coverage,
+        terms=made.chain.new_code.terms(spec),
+        note=ran.report.note if ran.report else "",
     )
 
 
 def _with(receipt: Receipt, judged: Judgement, *, base_missing: bool = False) -> Receipt:
-    notes = (judged.note, "the base could not be run: nothing to compare with" if base_missing else "")
+    notes = (receipt.note, judged.note, "the base could not be run: nothing to compare with" if base_missing else "")
     return replace(
         receipt,
         result="pass" if judged.passed else "fail",

@@ -44,5 +44,8 @@ class Source(Protocol):
     async def changes(self, base: Commit, commit: Commit) -> tuple[Change, ...]:
         """Every path `commit` changed against `base`. A rename is one removed and one added."""
 
+    async def new_lines(self, old: Tree, new: Tree, paths: tuple[str, ...]) -> Mapping[str, frozenset[int]]:
+        """Lines of these files that `new` adds or changes against `old`; a file without any is left out."""
+
     async def texts(self, commit: Commit, paths: tuple[str, ...], *, limit: int) -> Mapping[str, str]:
         """The text of these files. One that is not there, or larger than `limit` bytes, is left out."""

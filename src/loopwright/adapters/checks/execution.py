@@ -12,6 +12,7 @@ from itertools import islice
 from pathlib import Path
 
 from loopwright.adapters.checks.alone import is_pytest
+from loopwright.adapters.checks.coverage_report import read_coverage
 from loopwright.adapters.checks.judging import Ran, clipped, last_lines
 from loopwright.adapters.checks.junit import read_junit
 from loopwright.adapters.checks.reports import Report, ReportRefused, read_bounded
@@ -51,9 +52,7 @@ class Starter:
                 ),
                 watch,
             )
-            ran = self._ran(spec, ended, checkout)
-            said = _report(spec, report, checkout)
-            ran = replace(ran, report=said) if isinstance(said, Report) else replace(ran, refused=said)
+            ran = _reported(self._ran(spec, ended, checkout), spec, report, checkout)
             return replace(ran, output=await self.store.keep_file(_joined(folder, ended)))
         finally:
             shutil.rmtree(folder, ignore_errors=True)
@@ -74,18 +73,25 @@ class Starter:
         )
 
 
-def _report(spec: CheckSpec, path: Path, checkout: Path) -> Report | str:
-    """The report, or in words why there is none. No report is asked of a check that gives none."""
+def _reported(ran: Ran, spec: CheckSpec, path: Path, checkout: Path) -> Ran:
+    """The run with its report, or in words why there is none. No report is asked of a check that gives none."""
     if spec.report == "none":
-        return ""
+        return ran
     try:
-        content = read_bounded(path)
-        if spec.report == "junit":
-            content = content.replace(os.fsencode(checkout) + b"/", b"")  # as in `_ran`
-            return read_junit(content, _exists_in(checkout), nodes=is_pytest(spec.run))
-        return read_sarif(content, _line_in(checkout), str(checkout))
+        return _read(ran, spec, read_bounded(path), checkout)
     except ReportRefused as refused:
-        return clipped(str(refused))
+        return replace(ran, refused=clipped(str(refused)))
+
+
+def _read(ran: Ran, spec: CheckSpec, content: bytes, checkout: Path) -> Ran:
+    if spec.report == "junit":
+        content = content.replace(os.fsencode(checkout) + b"/", b"")  # as in `_ran`
+        return replace(ran, report=read_junit(content, _exists_in(checkout), nodes=is_pytest(spec.run)))
+    if spec.report == "coverage":
+        return replace(
+            ran, report=Report(tests=None), lines=read_coverage(content, str(checkout), _exists_in(checkout))
+        )
+    return replace(ran, report=read_sarif(content, _line_in(checkout), str(checkout)))
 
 
 def _exists_in(checkout: Path) -> Callable[[str], bool]:

@@ -6,11 +6,12 @@ from dataclasses import dataclass
 from typing import Literal
 
 from loopwright.adapters.checks.alone import is_pytest
+from loopwright.adapters.checks.coverage_report import FileCoverage
 from loopwright.adapters.checks.receipts import MOST_FAILURES
-from loopwright.adapters.checks.reports import Report
+from loopwright.adapters.checks.reports import COVERAGE, Report
 from loopwright.adapters.checks.spec import CheckSpec
 from loopwright.kernel.findings import identify
-from loopwright.kernel.model import Blob, Finding, Severity
+from loopwright.kernel.model import Blob, Coverage, Finding, Severity
 
 TAIL_LINES = 40
 TAIL_BYTES = 4096
@@ -26,6 +27,7 @@ class Ran:
     signal: int | None = None
     seconds: float = 0.0
     report: Report | None = None
+    lines: tuple[FileCoverage, ...] = ()  # of a coverage report
     refused: str = ""
     tail: str = ""  # the last lines of the output, visible
     output: Blob = Blob("")
@@ -34,15 +36,20 @@ class Ran:
     def finished(self) -> bool:
         return self.how == "exited" and self.exit_code is not None
 
+    @property
+    def coverage(self) -> Coverage | None:
+        return self.report.coverage if self.report else None
+
     def outcome(self, test: str) -> str | None:
         return self.report.outcome(test) if self.report else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Standard:
-    """What the base gives to be measured by. `tests` None: the base has no count."""
+    """What the base gives to be measured by. `tests` or `percent` None: the base has no count."""
 
     tests: int | None = None
+    percent: float | None = None  # of the lines that its tests run
     failing: frozenset[str] = frozenset()
 
 
@@ -80,13 +87,17 @@ def failures(spec: CheckSpec, ran: Ran) -> tuple[Finding, ...]:
 
 def _ended_badly(spec: CheckSpec, ran: Ran) -> bool:
     """Whether it ended in a way that failing tests do not explain, so that forgiving them forgives too much."""
+    if spec.report == "coverage":
+        return ran.exit_code != 0  # such a report says nothing of tests that fail
     return ran.exit_code is None or (is_pytest(spec.run) and ran.exit_code not in (0, 1))
 
 
 def judge(spec: CheckSpec, ran: Ran, standard: Standard, flaky: tuple[str, ...] = ()) -> Judgement:
     """The verdict. `flaky` are ids of tests that were proven so."""
     found = failures(spec, ran)
-    known = tuple(mark(f) for f in found if spec.baseline and mark(f) in standard.failing and _forgivable(spec, f))
+    known = tuple(
+        mark(f) for f in found if spec.baseline and mark(f) in standard.failing and _forgivable(spec, ran, standard, f)
+    )
     forgiven = {*known, *(flaky if spec.flaky == "warn" else ())}
     left = tuple(finding for finding in found if mark(finding) not in forgiven)
     if fewer := _fewer(spec, ran, standard):
@@ -103,13 +114,20 @@ def judge(spec: CheckSpec, ran: Ran, standard: Standard, flaky: tuple[str, ...] 
 
 def suspects(spec: CheckSpec, ran: Ran, standard: Standard) -> tuple[str, ...]:
     """Failing tests that may be flaky. None when anything else went wrong too, or too much did."""
+    if spec.report == "coverage":
+        return ()
     left = judge(spec, ran, standard).failures
     tests = tuple(finding.rule for finding in left if finding.category == "tests")
     return tests if len(tests) == len(left) <= MOST_SUSPECTS else ()
 
 
-def _forgivable(spec: CheckSpec, finding: Finding) -> bool:
-    """A base without a report does not excuse a candidate without one."""
+def _forgivable(spec: CheckSpec, ran: Ran, standard: Standard, finding: Finding) -> bool:
+    """A base without a report does not excuse a candidate without one, nor one below the floor a worse one.
+
+    Code that was new on the base, once, excuses nothing that is new now.
+    """
+    if finding.category == "tests" and ran.coverage is not None:
+        return finding.rule == COVERAGE and standard.percent is not None and ran.coverage.percent >= standard.percent
     return finding.category != "checks" or finding.rule == spec.name
 
 

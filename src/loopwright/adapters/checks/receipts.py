@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from loopwright.kernel.codec import DecodeError, decode
-from loopwright.kernel.model import Blob, CheckResult, Commit, Finding, LoopId, Tree
+from loopwright.kernel.model import Blob, CheckResult, Commit, Coverage, Finding, LoopId, Tree
 
 MOST_FAILURES = 50  # kept of one check; the rest is counted
 MOST_MARKS = 2000
@@ -41,6 +41,8 @@ class Receipt:
     failures: tuple[Finding, ...] = ()
     flaky: tuple[str, ...] = ()
     known: tuple[str, ...] = ()
+    coverage: Coverage | None = None
+    terms: str = ""  # what besides the run decided: floors may change while the key stays
     note: str = ""
 
 
@@ -75,6 +77,7 @@ def as_result(receipt: Receipt) -> CheckResult:
         tests=receipt.tests,
         flaky=receipt.flaky,
         known=receipt.known,
+        coverage=receipt.coverage,
         note=receipt.note,
         receipt=receipt.key,
         reused=True,

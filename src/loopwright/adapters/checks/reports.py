@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import Literal
 
 from loopwright.kernel.findings import bounded
-from loopwright.kernel.model import Finding
+from loopwright.kernel.model import Coverage, Finding
 
 LARGEST = 64 * 1024 * 1024  # bytes; a report beyond it is refused unread
+COVERAGE, COVERAGE_OF_NEW_CODE = "coverage", "coverage-new-code"  # rules of the findings that a floor makes
 EVIDENCE = 2000  # characters of a failing test's own text
 
 Outcome = Literal["passed", "failed", "skipped"]
@@ -29,6 +30,8 @@ class Report:
     tests: int | None
     failures: tuple[Finding, ...] = ()
     outcomes: tuple[tuple[str, Outcome], ...] = ()
+    coverage: Coverage | None = None
+    note: str = ""
 
     def outcome(self, test: str) -> Outcome | None:
         return dict(self.outcomes).get(test)

@@ -13,6 +13,7 @@ from loopwright.adapters.checks.chain import Chain, Trees
 from loopwright.adapters.checks.checkouts import Checkouts, Source
 from loopwright.adapters.checks.environment import Digests
 from loopwright.adapters.checks.execution import Starter
+from loopwright.adapters.checks.new_code import NewCode
 from loopwright.adapters.checks.spec import CheckSpec, chains, selected
 from loopwright.adapters.checks.tampering import Evidence, tampering, telling
 from loopwright.errors import EngineError
@@ -95,6 +96,13 @@ class CommandChecks:
             store=self.store,
             clock=self.clock,
             digests=self.digests,
+            new_code=NewCode(
+                source=self.source,
+                base=outfit.trees.base,
+                candidate=outfit.trees.candidate,
+                changes=outfit.changes,
+                protected=self.settings.protected,
+            ),
         )
 
     def _bench(self, specs: tuple[CheckSpec, ...], outfit: _Outfit, commit: Commit, lacking: frozenset[str]) -> Bench:

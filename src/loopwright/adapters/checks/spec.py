@@ -7,7 +7,7 @@ from typing import Literal
 
 from loopwright.errors import CheckNotRunnable
 
-Format = Literal["junit", "sarif", "none"]
+Format = Literal["junit", "sarif", "coverage", "none"]
 REPORT = "{report}"  # stands in argv for a path outside the tree that only this run knows
 UNITTEST = "{unittest}"  # stands in argv for our own script that runs unittest and counts: a path of this installation
 
@@ -22,6 +22,8 @@ class CheckSpec:
     paths: tuple[str, ...] = ()  # run only if the change touches one of these patterns
     baseline: bool = False  # failures the base has too are forgiven
     flaky: Literal["warn", "fail"] = "warn"
+    floor: float | None = None  # percent of the lines that tests have to run
+    new_code_floor: float | None = None  # and of those that the candidate added or changed
 
 
 def strength(spec: CheckSpec) -> Literal["counting", "weak"]:

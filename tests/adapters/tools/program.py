@@ -1,0 +1,84 @@
+"""Running the programs `tools` and `autofix` as the engine does: a process, a context file, a result file."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from loopwright.adapters.agents.result import read_result
+from loopwright.adapters.tools.plan import plan_for, search_path, write_plan
+from loopwright.config.settings import CheckSettings
+from loopwright.kernel.model import AgentReport, Finding, Severity
+
+NOWHERE = "/nonexistent"
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A folder of files under review, and everything beside it that a run needs."""
+
+    base: Path
+    checks: tuple[CheckSettings, ...] = ()
+    env: Mapping[str, str] = field(default_factory=dict)
+    tools: str | None = None  # the whole PATH, instead of ours
+
+    @property
+    def folder(self) -> Path:
+        folder = self.base / "candidate"
+        folder.mkdir(parents=True, exist_ok=True)
+        return folder
+
+    def put(self, name: str, text: str) -> None:
+        file = self.folder / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, encoding="utf-8")
+
+    def text(self, name: str) -> str:
+        return (self.folder / name).read_text(encoding="utf-8")
+
+    def review(
+        self, artifact: str, *, gate: str = "code", depth: str = "quick", diff: str = "", attempt: int = 1
+    ) -> AgentReport:
+        context = {"artifacts": [artifact], "gate": gate, "depth": depth, "diff": diff, "attempt": attempt}
+        return self.run("review", context)
+
+    def run(self, program: str, context: Mapping[str, Any]) -> AgentReport:
+        done = self.start(program, context)
+        assert done.returncode == 0, done.stderr
+        return read_result((self.base / "result.json").read_bytes()).report
+
+    def start(self, program: str, context: Mapping[str, Any]) -> "subprocess.CompletedProcess[str]":
+        plan = write_plan(plan_for(self.checks, self.base), self.base / ".loop" / "tools")
+        (self.base / "context.json").write_text(json.dumps(context), encoding="utf-8")
+        path = search_path(self.base, {"PATH": os.defpath}, sys.executable) if self.tools is None else self.tools
+        return subprocess.run(
+            [sys.executable, "-I", "-m", f"loopwright.adapters.tools.{program}", str(plan)],
+            cwd=self.folder,
+            env={
+                "PATH": path,
+                "HOME": os.environ["HOME"],
+                "LOOP_CONTEXT": str(self.base / "context.json"),
+                "LOOP_RESULT": str(self.base / "result.json"),
+                **self.env,
+            },
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+
+def brief(finding: Finding) -> tuple[Severity, str, str, int]:
+    return finding.severity, finding.rule, finding.file, finding.line
+
+
+def program(folder: Path, name: str, code: str) -> str:
+    """A folder for PATH that holds a Python program of that name."""
+    folder.mkdir(parents=True, exist_ok=True)
+    file = folder / name
+    file.write_text(f"#!{sys.executable} -IS\n{code}\n", encoding="utf-8")
+    file.chmod(0o755)
+    return str(folder)
