@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from benchmarks.measuring import Figure
 from loopwright.kernel.findings import identify
-from loopwright.kernel.model import Brief, Commit, Finding, Severity
+from loopwright.kernel.model import Brief, Commit, Finding, Key, LoopId, Severity
+from loopwright.ports.agent import AgentRun
 from loopwright.projections import briefs
 
 
@@ -33,7 +36,17 @@ def _brief(attempt: int) -> str:
         base=Commit("a" * 40),
         candidate=Commit("b" * 40),
     )
-    return briefs.render("developer", "feedback", brief, "/repo/.loop/feedback/x/feedback-scratchpad.md", None)
+    run = AgentRun(
+        loop=LoopId("x"),
+        kind="feedback",
+        key=Key(f"implement-{attempt}.1"),
+        step=f"x/implement-{attempt}.1",
+        role="developer",
+        brief=brief,
+        folder=Path("/repo"),
+        scratchpad=Path("/repo/.loop/feedback/x/feedback-scratchpad.md"),
+    )
+    return briefs.render(run)
 
 
 def measure() -> Figure:

@@ -10,9 +10,22 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 
 
+def run_example(name: str) -> str:
+    done = subprocess.run([sys.executable, str(ROOT / "examples" / name)], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    return done.stdout
+
+
 def test_the_polite_example_ends_verified_at_the_second_try() -> None:
-    done = subprocess.run(
-        [sys.executable, str(ROOT / "examples" / "polite.py")], capture_output=True, text=True, check=False
-    )
-    assert done.stderr == ""
-    assert re.fullmatch(r"verified after 2 iterations on branch loop/make-greet-polite-[0-9a-f]{6}\n", done.stdout)
+    said = run_example("polite.py")
+    assert re.fullmatch(r"verified after 2 iterations on branch loop/make-greet-polite-[0-9a-f]{6}\n", said)
+
+
+def test_the_review_example_tells_what_came_of_each_artifact() -> None:
+    *parts, last = run_example("review.py").splitlines()
+    assert parts == [
+        "bread.md: verified after 1 review",
+        "cake.md: escalated after 2 reviews",
+        "soup.md: verified after 2 reviews",
+    ]
+    assert re.fullmatch(r"escalated; what passed is on branch loop/review-bread-md-[a-z0-9-]+", last)

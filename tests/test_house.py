@@ -19,7 +19,8 @@ FILE_WALL, TEST_FILE_WALL, FUNCTION_WALL, SHORT_FUNCTION = 400, 500, 50, 30
 SHORT_SHARE = 0.95
 PURE_LAYERS = ("errors.py", "config/", "kernel/", "loops/", "ports/", "engine/", "projections/")
 MAY_CATCH_EVERYTHING = ("loopwright/engine/", "loopwright/cli/main.py")
-MAY_READ_ENVIRONMENT = ("loopwright/cli/", "loopwright/api.py", "loopwright/hook.py")  # the doors
+PROGRAMS = ("loopwright/adapters/tools/review.py", "loopwright/adapters/tools/autofix.py")  # agents, each a process
+MAY_READ_ENVIRONMENT = ("loopwright/cli/", "loopwright/api.py", "loopwright/hook.py", *PROGRAMS)  # the doors
 
 
 @cache
@@ -38,6 +39,11 @@ def read(name: str) -> str:
 
 def pyproject() -> dict[str, dict[str, list[str]]]:
     return tomllib.loads(read("pyproject.toml"))
+
+
+def optional() -> list[str]:
+    groups: dict[str, list[str]] = tomllib.loads(read("pyproject.toml"))["project"]["optional-dependencies"]
+    return [requirement for group in groups.values() for requirement in group]
 
 
 # Size
@@ -86,7 +92,7 @@ def test_opening_the_public_door_loads_nothing_behind_it() -> None:
 
 
 def test_the_public_door_shows_its_names_and_no_others() -> None:
-    assert dir(loopwright) == ["Check", "Feedback", "Outcome", "__version__", "run"]
+    assert dir(loopwright) == ["Check", "Feedback", "Outcome", "Quality", "__version__", "run"]
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
         loopwright.nothing  # noqa: B018 - the access is the test
 
@@ -233,7 +239,7 @@ def test_the_name_of_a_dependency(requirement: str) -> None:
 
 def test_every_dependency_has_its_reason() -> None:
     project = pyproject()
-    wanted = [*project["project"]["dependencies"], *project["dependency-groups"]["dev"]]
+    wanted = [*project["project"]["dependencies"], *optional(), *project["dependency-groups"]["dev"]]
     page = read("docs/decisions/002-dependencies.md")
     assert [name for name in map(house.dependency_name, wanted) if f"`{name}`" not in page] == []
 
@@ -242,5 +248,5 @@ def test_the_lock_file_knows_every_dependency() -> None:
     (own,) = (package for package in tomllib.loads(read("uv.lock"))["package"] if package["name"] == "loopwright")
     locked = [*own["metadata"]["requires-dist"], *own["metadata"]["requires-dev"]["dev"]]
     project = pyproject()
-    wanted = [*project["project"]["dependencies"], *project["dependency-groups"]["dev"]]
+    wanted = [*project["project"]["dependencies"], *optional(), *project["dependency-groups"]["dev"]]
     assert sorted(r["name"] + r.get("specifier", "") for r in locked) == sorted(wanted)

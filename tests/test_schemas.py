@@ -9,6 +9,7 @@ from typing import Any, get_args
 
 import jsonschema
 import pytest
+import yaml
 
 from loopwright.adapters.agents.result import read_result
 from loopwright.adapters.agents.scenario import FAULTS, read_scenario
@@ -45,7 +46,8 @@ def mistakes(name: str, value: object) -> list[str]:
 
 def sample(file: Path) -> Any:  # noqa: ANN401 - whatever the file holds
     text = file.read_text()
-    return tomllib.loads(text) if file.suffix == ".toml" else json.loads(text)
+    readers: dict[str, Callable[[str], Any]] = {".toml": tomllib.loads, ".json": json.loads, ".yml": yaml.safe_load}
+    return readers[file.suffix](text)
 
 
 def schema_name(file: Path) -> str:
@@ -109,6 +111,9 @@ def test_the_words_between_the_bars_are_the_only_ones_allowed() -> None:
         ("scenario-toml", {"step": [{"role": "developer", "fault": "naps"}]}, "$.step[0].fault"),
         ("scenario-toml", {"step": [{"role": "a", "edits": [{"path": "x", "find": "y"}]}]}, "$.step[0].edits[0]"),
         ("scenario-toml", {"stpe": []}, "$"),
+        ("handoff", {"story_id": "a", "current_phase": "plan", "completed_phases": ["code"]}, "$.completed_phases"),
+        ("quality-file", {"story_id": "a", "verdict": "BLOCKED", "round": 0, "findings": []}, "$.round"),
+        ("quality-file", {"verdict": "BLOCKED", "round": 1, "findings": []}, "$"),
         ("error", {"error": "", "exit_code": 2}, "$.error"),
         ("feedback", {"loop": "a", "outcome": "done", "iterations": 1, "commit": "", "cost": {"usd": 0}}, "$"),
         ("status", {"loops": [{}]}, "$.loops[0]"),
@@ -229,7 +234,7 @@ VALIDATOR = jsonschema.Draft202012Validator(event_line())
 def test_an_event_of_any_kind_as_it_is_written_fits(kind: type[Logged], full: bool) -> None:  # noqa: FBT001
     event = example_of(kind, full=full)
     record = Record(loop=LoopId("a-1"), seq=1, at=1.8e9, kind=kind.__name__, data=encode(event), spend=0.25, hash="h")
-    assert [error.message for error in VALIDATOR.iter_errors(journey.data(record))] == []
+    assert [error.message for error in VALIDATOR.iter_errors(journey.data(record, "feedback"))] == []
 
 
 def test_an_event_of_one_kind_with_the_data_of_another_is_refused() -> None:

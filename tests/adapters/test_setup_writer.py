@@ -1,3 +1,4 @@
+import re
 from collections.abc import Callable
 from dataclasses import asdict
 
@@ -49,10 +50,9 @@ def test_nothing_found_still_reads_back() -> None:
 
 def test_the_examples_in_comments_are_valid_once_they_are_uncommented() -> None:
     text = render_config(Surroundings())
-    examples = [line.removeprefix("# ") for line in text.splitlines() if line.startswith(("# [", "# run", "# report"))]
-    keys = [line.removeprefix("# ") for line in text.splitlines() if line.startswith(("# kind", "# argv", "# default"))]
-    agent, roles, check = examples[0], examples[1], examples[2:]
-    settings = read_settings("\n".join([agent, *keys[:2], roles, keys[2], *check]), "loop.toml")
+    examples = [line.removeprefix("# ") for line in text.splitlines() if re.match(r"# (\[|\w+ = )", line)]
+    settings = read_settings("\n".join(examples), "loop.toml")
+    assert {agent.kind for agent in settings.agents} == {"command", "tools", "autofix"}
     assert [agent.name for agent in settings.agents_for("developer")] == ["my"]
     assert settings.can_verify
 

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from loopwright.assembly import FeedbackRequest, create_feedback, settings_of
+from loopwright.assembly.feedback import FeedbackRequest, create_feedback
+from loopwright.assembly.project import settings_of
 from loopwright.cli.here import Here
 from loopwright.cli.main import COMMANDS
 from loopwright.cli.picking import opened

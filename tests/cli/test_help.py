@@ -48,7 +48,7 @@ def test_help_loads_nothing_heavy() -> None:
     program = (
         "import sys; from loopwright.cli.main import main\n"
         "try:\n    main(['--help'])\nexcept SystemExit: pass\n"
-        "print([name for name in ('rich', 'apsw', 'asyncio', 'loopwright.assembly') if name in sys.modules])"
+        "print([name for name in ('rich', 'apsw', 'asyncio', 'loopwright.assembly.project') if name in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines()[-1] == "[]"
@@ -69,8 +69,9 @@ def test_a_shell_completes_commands_and_their_options(tmp_path: Path) -> None:
         line = {"_LOOP_COMPLETE": "bash_complete", "COMP_WORDS": " ".join(words), "COMP_CWORD": str(len(words) - 1)}
         return [found.split(",")[1] for found in program(tmp_path, **line).out.splitlines()]
 
-    assert completed("loop", "re") == ["receipts", "rehearse", "reject", "render", "resume"]
+    assert completed("loop", "re") == ["receipts", "rehearse", "reject", "render", "resume", "review"]
     assert completed("loop", "cancel", "--cl") == ["--cleanup"]
+    assert completed("loop", "review", "--gate", "st") == ["story"]
 
 
 def test_without_a_command_the_help_is_shown(tmp_path: Path) -> None:

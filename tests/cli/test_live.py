@@ -1,9 +1,11 @@
 import io
+import threading
 from collections.abc import Callable
 
 from rich.console import Console
 
-from loopwright.cli.live import LiveView, elapsed
+from loopwright.cli.live import LiveView
+from loopwright.cli.screen import in_words
 from loopwright.engine.world import Seen
 from loopwright.kernel.events import (
     AgentReported,
@@ -28,7 +30,6 @@ from loopwright.kernel.model import (
     Tree,
     Verdict,
 )
-from loopwright.loops.feedback.machine import stand
 from loopwright.loops.feedback.state import FeedbackParams, start
 from loopwright.ports.agent import Update
 from loopwright.ports.store import LoopRow
@@ -57,8 +58,8 @@ def drawn(*events: Logged | Update) -> tuple[str, str]:
     """What scrolled by, and what the last lines show."""
     screen = io.StringIO()
     console = Console(file=screen, width=100, color_system=None, force_terminal=False)
-    view = LiveView(lambda seen: stand(seen.state), lambda: 0.0, console)
-    view.money(ROW)
+    view = LiveView(lambda: 0.0, console)
+    view.screen.money(ROW)
     for number, event in enumerate(events):
         if isinstance(event, Update):
             view.progressed(event)
@@ -101,13 +102,21 @@ def test_a_step_that_ended_is_told_and_no_longer_shown(golden: Golden) -> None:
 
 def test_the_view_steps_aside_and_comes_back() -> None:
     screen = io.StringIO()
-    view = LiveView(lambda seen: stand(seen.state), lambda: 0.0, Console(file=screen, force_terminal=True))
-    with view:
-        with view.aside():
+    view = LiveView(lambda: 0.0, Console(file=screen, force_terminal=True))
+    with view.screen:
+        with view.screen.aside():
             shown = len(screen.getvalue())
-            view.console.file.write("> ")
+            view.screen.console.file.write("> ")
         assert len(screen.getvalue()) > shown
 
 
+def test_nothing_draws_behind_the_back_of_what_scrolls_by() -> None:
+    view = LiveView(lambda: 0.0, Console(file=io.StringIO(), force_terminal=True))
+    before = threading.active_count()
+    with view.screen:
+        view.screen.refresh()
+        assert threading.active_count() == before
+
+
 def test_time_as_people_read_it() -> None:
-    assert [elapsed(seconds) for seconds in (0, 61.9, 3600 + 62)] == ["0:00", "1:01", "1:01:02"]
+    assert [in_words(seconds) for seconds in (0, 61.9, 3600 + 62)] == ["0:00", "1:01", "1:01:02"]

@@ -39,7 +39,7 @@ def test_a_dry_run_of_setup_prints_the_file(repo: Repository) -> None:
 
 def test_a_repository_without_anything_to_run_is_told(repo: Repository) -> None:
     done = loop(repo.path, "setup")
-    assert "No loop starts without a build or a test check: add [checks.test]." in done.out
+    assert "Without a build or a test check only `loop review` starts: add [checks.test]." in done.out
 
 
 def test_the_doctor_finds_all_well(tmp_path: Path, golden: Golden) -> None:
@@ -52,7 +52,11 @@ def test_the_doctor_finds_all_well(tmp_path: Path, golden: Golden) -> None:
     )
     golden(
         "cli/doctor.txt",
-        re.sub(r"\S*/bin/python[\d.]*", "python", re.sub(r"no bwrap, and|bwrap is .* but", "BWRAP", shown)),
+        re.sub(
+            r"(tools +).*( \(for)",
+            r"\1FOUND\2",
+            re.sub(r"\S*/bin/python[\d.]*", "python", re.sub(r"no bwrap, and|bwrap is .* but", "BWRAP", shown)),
+        ),
     )
 
 

@@ -35,11 +35,18 @@ def at_terminal(typed: Typed, screen: list[str]) -> Terminal:
     async def diff(loop: LoopId, gate: AwaitGate) -> str:
         return "-    assert slow\n+    pass  # \x1b[8mhidden"
 
+    async def about(loop: LoopId) -> str:
+        return f"(what is wrong in {loop})"
+
+    async def history(loop: LoopId) -> str:
+        return f"(the history of {loop})"
+
     return Terminal(
         lines=typed,
         show=screen.append,
         aside=nullcontext,
-        history=lambda loop: f"(the history of {loop})",
+        about=about,
+        history=history,
         diff=diff,
         by="ann",
     )
@@ -69,6 +76,12 @@ def test_a_question_and_the_gate_beside_it(golden: Golden) -> None:
     said, screen = asked((CLARIFICATION, GATE), Typed("blue"))
     assert said == Answered(key=CLARIFICATION.key, choice="answer", text="blue", by="ann")
     golden("cli/prompt-question.txt", screen)
+
+
+def test_what_a_question_is_about_is_shown_before_it() -> None:
+    _, screen = asked((ESCALATION,), Typed("cancel"))
+    assert screen.index(f"(what is wrong in {LOOP})") < screen.index(f"? {ESCALATION.question}")
+    assert "what is wrong" not in asked((GATE,), Typed("cancel"))[1]
 
 
 def test_the_history_is_shown_and_recorded() -> None:

@@ -13,8 +13,8 @@ _SCHEMA = "https://json-schema.org/draft/2020-12/schema"
 
 
 def tables(table: Table = ROOT, path: str = "") -> dict[str, Table]:
-    """Every table by its path; `NAME` stands for what a person chooses."""
-    found = {path or "top": table}
+    """Every table that has keys by its path; `NAME` stands for what a person chooses."""
+    found = {path or "top": table} if table.keys else {}
     for inner in table.tables:
         below = f"{path}.{inner.name}".removeprefix(".") + (".NAME" if inner.named else "")
         found |= tables(inner, below)

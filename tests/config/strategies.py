@@ -6,7 +6,7 @@ from typing import Any, get_args
 from hypothesis import strategies as st
 
 from loopwright.config import settings as s
-from loopwright.kernel.limits import FeedbackLimits
+from loopwright.kernel.limits import FeedbackLimits, QualityLimits, TicketLimits
 
 NAME = st.from_regex(r"[a-z0-9-]{1,40}", fullmatch=True)
 TEXT = st.text(st.characters(exclude_categories=("Cs", "Cc")), min_size=1, max_size=12)
@@ -72,11 +72,11 @@ _RECORDS: dict[str, st.SearchStrategy[Any]] = {
     "limits": st.builds(
         s.LimitSettings,
         parallel=COUNT,
-        quality=st.builds(s.QualityLimits, max_attempts=COUNT, p1_threshold=st.integers(0, 9)),
+        quality=st.builds(QualityLimits, max_attempts=COUNT, p1_threshold=st.integers(0, 9)),
         feedback=st.builds(FeedbackLimits, max_feedback_iterations=COUNT, max_consecutive_test_failures=COUNT),
         lifecycle=st.builds(s.LifecycleLimits, max_retries=st.integers(0, 9), max_same_error=COUNT),
         workflow=st.builds(s.WorkflowLimits, max_iterations=st.none() | COUNT),
-        tickets=st.builds(s.TicketLimits, max=COUNT),
+        tickets=st.builds(TicketLimits, max=COUNT),
     ),
     "budget": st.builds(s.BudgetSettings, usd=st.none() | USD, tokens=st.none() | COUNT, wall=st.none() | SECONDS),
     "gates": st.lists(
@@ -88,6 +88,11 @@ _RECORDS: dict[str, st.SearchStrategy[Any]] = {
     "deploy": st.builds(s.DeploySettings, run=st.just(()) | ARGV),
     "finish": st.builds(s.FinishSettings),
     "notify": st.builds(s.NotifySettings, urls=st.sampled_from([(), ("slack://a/b",)])),
+    "quality": st.builds(
+        s.QualitySettings,
+        code=st.builds(s.GateRoles, creator=st.sampled_from(["", "developer"]), depth=st.sampled_from(["", "quick"])),
+        story=st.builds(s.GateRoles, reviewer=st.sampled_from(["", "critic"])),
+    ),
     "lifecycle": st.builds(s.LifecycleSettings, domain=st.sampled_from(["", "orders"]), gate_timeout=SECONDS),
 }
 

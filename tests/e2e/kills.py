@@ -6,6 +6,7 @@ import os
 import re
 import shutil
 import stat
+import subprocess
 import sys
 import tempfile
 import time
@@ -14,7 +15,7 @@ from pathlib import Path
 
 from loopwright.adapters.clock import SystemClock
 from loopwright.adapters.stores.sqlite import SqliteStore
-from loopwright.assembly import Project
+from loopwright.assembly.project import Project
 from loopwright.engine.journal import read_event
 from loopwright.kernel.codec import encode
 from loopwright.kernel.events import AgentFailed, AgentReported, Checkpointed, Integrated
@@ -22,6 +23,7 @@ from loopwright.ports.store import Record
 from tests.e2e.scene import CHECK, TEST_ADD, Scene
 from tests.repository import Repository
 
+TOP = Path(__file__).parents[2]
 FEEDBACK = ("feedback", "Add add()", "--merge", "--unattended", "--json")
 RESUME = ("resume", "--unattended", "--json")
 PRICE = 0.01  # USD that each run of an agent reports
@@ -34,7 +36,7 @@ import json, os, time
 from pathlib import Path
 run = Path(os.environ["LOOP_RESULT"]).parent.name
 with open(Path(os.environ["NOTES"]) / "started", "ab", buffering=0) as file:
-    file.write((run + "\\n").encode())
+    file.write((os.environ["LOOP_ID"] + " " + run + "\\n").encode())
 result = {{"status": "done", "summary": "done", "usage": {{"usd": {PRICE}, "input_tokens": 10}}}}
 if os.environ["LOOP_ROLE"] == "developer":
     Path("calc.py").write_text("def add(a, b):")
@@ -77,32 +79,45 @@ def notes_of(scene: Scene) -> dict[str, str]:
     return {"NOTES": str(scene.notes)}
 
 
+def run_and_die(scene: Scene, what: str, at: int | str, when: str) -> subprocess.CompletedProcess[str]:
+    """A controller of its own that drives `what` and dies at that append."""
+    return subprocess.run(
+        [sys.executable, "-m", "tests.e2e.dying", str(scene.root), what, str(at), when],
+        cwd=TOP,
+        env={**os.environ, **notes_of(scene)},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
 @dataclass(slots=True)
 class Witness:
     """Sees what was recorded and what had been started whenever a controller is gone."""
 
     scene: Scene
-    _reported: frozenset[str] = frozenset()
+    _reported: frozenset[tuple[str, str]] = frozenset()
     _seen: int = 0  # lines of `started` that belong to earlier controllers
 
     def controller_is_gone(self) -> None:
         """Killed or not: none of its agent runs was a repetition of one whose report was recorded."""
         gone(self.scene)
-        fresh = [key_of(line) for line in self.scene.noted("started")[self._seen :]]
+        fresh = [(line.partition(" ")[0], key_of(line)) for line in self.scene.noted("started")[self._seen :]]
         assert not self._reported & set(fresh), f"run again after the report was recorded: {fresh}"
         assert len(set(fresh)) == len(fresh), f"run twice by one controller: {fresh}"
         self._seen += len(fresh)
-        events = [read_event(record) for record in recorded(self.scene)]
-        self._reported = frozenset(event.key for event in events if isinstance(event, AgentReported))
+        events = [(record.loop, read_event(record)) for record in recorded(self.scene)]
+        self._reported = frozenset((loop, event.key) for loop, event in events if isinstance(event, AgentReported))
 
 
-def key_of(run: str) -> str:
+def key_of(line: str) -> str:
     """The key of a run from the name of its folder, which begins with the number of the event that started it."""
-    return run.partition("-")[2]
+    return line.partition(" ")[2].partition("-")[2]
 
 
 def recorded(scene: Scene) -> tuple[Record, ...]:
-    """The log as a killed controller left it, read from a copy: to recover the file is for the next controller."""
+    """Every log as a killed controller left it, read from a copy: to recover the file is for the next controller."""
     with tempfile.TemporaryDirectory() as folder:
         for file in (scene.root / ".loop").glob("loop.db*"):
             shutil.copy(file, folder)
@@ -113,8 +128,7 @@ def recorded(scene: Scene) -> tuple[Record, ...]:
 async def _read(file: Path) -> tuple[Record, ...]:
     store = SqliteStore.open(file, SystemClock())
     try:
-        rows = await store.rows()
-        return await store.read(rows[0].id) if rows else ()
+        return tuple([record for row in await store.rows() for record in await store.read(row.id)])
     finally:
         await store.close()
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from loopwright.adapters.checks import unittest_report
-from loopwright.assembly import Project, View, open_project, view
+from loopwright.assembly.project import Project, View, open_project, view
 from loopwright.engine.journal import read_event
 from loopwright.kernel.events import Logged
 from loopwright.kernel.model import LoopId

@@ -10,7 +10,9 @@ import pytest
 
 from loopwright.adapters.people.nobody import Nobody
 from loopwright.adapters.publishing import Publisher
-from loopwright.assembly import FeedbackRequest, build_world, create_feedback, open_project, settings_of
+from loopwright.assembly.feedback import FeedbackRequest, create_feedback
+from loopwright.assembly.project import open_project, settings_of
+from loopwright.assembly.running import build_world
 from loopwright.engine.driver import drive
 from loopwright.engine.world import Seen
 from loopwright.ports.agent import Update

@@ -1,14 +1,16 @@
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from loopwright.kernel.actions import RunAgent
-from loopwright.kernel.model import AgentStatus, Brief, Commit, Finding, Severity
+from loopwright.kernel.model import AgentStatus, Brief, Commit, Finding, Key, LoopId, Severity
 from loopwright.loops.feedback.machine import FEEDBACK
 from loopwright.loops.feedback.state import Feedback
+from loopwright.ports.agent import AgentRun
 from loopwright.projections import briefs
 from tests.projections import hostile
 from tests.projections.stories import (
@@ -24,7 +26,7 @@ from tests.projections.stories import (
     played,
 )
 
-SCRATCHPAD = "/repo/.loop/feedback/fb-1/feedback-scratchpad.md"
+SCRATCHPAD = Path("/repo/.loop/feedback/fb-1/feedback-scratchpad.md")
 DIFF = "diff --git a/src/filter.py b/src/filter.py\n+def filter(items):\n+    ```\n"
 NEEDS = AgentStatus.NEEDS_CLARIFICATION
 WHOLE = 120 * 1024
@@ -37,8 +39,21 @@ def brief_of(state: Feedback) -> Brief:
     return action.brief
 
 
-def rendered(brief: Brief, role: str = "developer", diff: str | None = None) -> str:
-    return briefs.render(role, "feedback", brief, SCRATCHPAD, diff)
+def rendered(brief: Brief, role: str = "developer", diff: str = "", scratchpad: Path | None = SCRATCHPAD) -> str:
+    return briefs.render(
+        AgentRun(
+            loop=LoopId("fb-1"),
+            kind="feedback",
+            key=Key("k-1.1"),
+            step="s",
+            role=role,
+            brief=brief,
+            folder=Path("/repo"),
+            scratchpad=scratchpad,
+            needs_verdict=role == "reviewer",
+            diff=diff,
+        )
+    )
 
 
 def context_of(text: str) -> str:
@@ -106,7 +121,7 @@ def test_the_first_iteration_has_no_prior_context() -> None:
 
 
 def test_without_a_scratchpad_nothing_is_to_be_read_first() -> None:
-    text = briefs.render("developer", "feedback", after(2), None, None)
+    text = rendered(after(2), scratchpad=None)
     assert "## Prior Iteration Context\n\n### From Iteration 1:\n" in text
 
 
@@ -127,9 +142,9 @@ def test_nothing_in_a_diff_closes_its_fence() -> None:
 
 @pytest.mark.parametrize(
     ("diff", "sentence"),
-    [(None, "Commits: `(none)..(none)`\nThe diff is not included: look at the files."), (" \n", "The diff is empty.")],
+    [("", "Commits: `(none)..(none)`\nThe diff is not included: look at the files."), (" \n", "The diff is empty.")],
 )
-def test_a_missing_diff_is_said_so(diff: str | None, sentence: str) -> None:
+def test_a_missing_diff_is_said_so(diff: str, sentence: str) -> None:
     assert sentence in rendered(after(1), "reviewer", diff)
 
 

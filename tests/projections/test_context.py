@@ -1,4 +1,5 @@
 import json
+from dataclasses import replace
 from pathlib import Path
 
 from loopwright.kernel.codec import build as decoded
@@ -7,6 +8,7 @@ from loopwright.ports.agent import AgentRun
 from loopwright.projections import context
 from tests.projections.stories import FAILING, LOOP, NO_ORDER
 
+DIFF = "diff --git a/docs/a.md b/docs/a.md\n--- a/docs/a.md\n+++ b/docs/a.md\n@@ -1 +1 @@\n-a\n+b\n"
 BRIEF = Brief(
     task="Add a filter\x1b[2J",
     attempt=2,
@@ -54,12 +56,36 @@ def test_everything_in_the_brief_is_there_as_data_and_uncut() -> None:
         "advice": ["Use the old name"],
         "base": "b1",
         "candidate": "c1",
+        "gate": "",
+        "depth": "",
+        "story": "",
+        "findings_file": "",
+        "diff": "",
         "repair": "no verdict",
         "scratchpad": "/repo/pad.md",
     }
     assert isinstance(findings, list)
     assert isinstance(failures, list)
     assert [decoded(Finding, found) for found in findings + failures] == [NO_ORDER, FAILING]
+
+
+def test_a_judge_has_the_gate_and_the_change_as_data() -> None:
+    brief = replace(BRIEF, gate="code", depth="quick", story="st-1")
+    data = context.build(replace(run(brief, None), kind="quality", needs_verdict=True, diff=DIFF))
+    assert {name: data[name] for name in ("gate", "depth", "story", "findings_file", "diff")} == {
+        "gate": "code",
+        "depth": "quick",
+        "story": "st-1",
+        "findings_file": "",
+        "diff": DIFF,
+    }
+    assert len(str(data["findings"])) > 100
+
+
+def test_findings_that_are_handed_over_in_a_file_are_nowhere_else() -> None:
+    data = context.build(run(replace(BRIEF, findings_file="docs/a.quality.yml"), None))
+    assert (data["findings"], data["findings_file"]) == ([], "docs/a.quality.yml")
+    assert "The order is lost" not in json.dumps(data)
 
 
 def test_it_is_json() -> None:

@@ -1,40 +1,99 @@
-"""`docs/loops/feedback.md` is what the machine does. `./run golden` and `./run docs` rewrite it."""
+"""`docs/loops/*.md` are what the machines do. `./run golden` and `./run docs` rewrite them."""
 
 from collections.abc import Callable
 
-from loopwright.kernel.actions import RunLoop, Stop
-from loopwright.kernel.model import Ending, Key, Outcome
+from loopwright.kernel.actions import Stop
+from loopwright.kernel.model import Ending, Outcome
+from loopwright.loops.batch.state import Phase as BatchPhase
 from loopwright.loops.feedback.state import Phase
-from loopwright.projections import diagrams
+from loopwright.loops.quality.state import Phase as QualityPhase
+from loopwright.projections import diagrams, feedback_page, quality_page, seed_states
 from loopwright.projections.samples import answers_to, asked_for
+from loopwright.projections.seed_states import Row
 
-STATES = diagrams.reachable()
+Document = Callable[[str, str], None]
+FEEDBACK = diagrams.moves(feedback_page.feedback_walk(), diagrams.reachable(feedback_page.feedback_walk()))
+QUALITY = diagrams.moves(quality_page.quality_walk(), diagrams.reachable(quality_page.quality_walk()))
+BATCH = diagrams.moves(quality_page.batch_walk(), diagrams.reachable(quality_page.batch_walk()))
+EITHER_BLOCKED = "CHECK_BLOCKED or QUALITY_BLOCKED"
+
+# The state machine that the quality loop was built after, arrow by arrow.
+SEED = {
+    Row(begin="start", when="spawn reviewer", end="Review"),
+    Row(begin="Review", when="CHECK_PASSED or QUALITY_PASS", end="Pass"),
+    Row(begin="Review", when=EITHER_BLOCKED, end="Fix"),
+    Row(begin="Fix", when="creator agent finished", end="IncrementAttempt"),
+    Row(begin="IncrementAttempt", when="attempt < max_attempts", end="Review"),
+    Row(begin="IncrementAttempt", when="attempt >= max_attempts", end="Blocked"),
+    Row(begin="Pass", when="append to handoff.quality_findings", end="PersistFindings"),
+    Row(begin="PersistFindings", when="PASS", end="end"),
+    Row(begin="Blocked", when="MAX_LOOPS_REACHED", end="EscalateToUser"),
+    Row(begin="EscalateToUser", when="BLOCKED", end="end"),
+}
 
 
-def test_the_page_about_the_feedback_loop_is_current(document: Callable[[str, str], None]) -> None:
-    document("loops/feedback.md", diagrams.feedback_page())
+def test_the_page_about_the_feedback_loop_is_current(document: Document) -> None:
+    document("loops/feedback.md", feedback_page.page())
 
 
-def test_the_samples_reach_every_phase() -> None:
-    assert {state.phase for state in STATES} == set(Phase)
+def test_the_page_about_the_quality_loop_is_current(document: Document) -> None:
+    document("loops/quality.md", quality_page.page())
 
 
-def test_only_the_end_has_no_way_on() -> None:
-    assert set(Phase) - {move.phase for move in diagrams.moves(STATES)} == {Phase.DONE}
+def test_the_samples_reach_every_phase_and_only_the_end_has_no_way_on() -> None:
+    for found, phases in ((FEEDBACK, Phase), (QUALITY, QualityPhase), (BATCH, BatchPhase)):
+        assert {move.to for move in found} | {found[0].phase} == set(phases)
+        assert set(phases) - {move.phase for move in found} == {"DONE"}
 
 
 def test_a_failed_review_never_leads_to_the_tests() -> None:
-    found = {move.to for move in diagrams.moves(STATES) if move.when == "NOT_COMPLIANT"}
+    found = {move.to for move in FEEDBACK if move.when == "NOT_COMPLIANT"}
     assert found == {Phase.IMPLEMENT, Phase.ESCALATED}
 
 
 def test_only_passing_checks_or_a_person_lead_to_the_landing() -> None:
-    found = {(move.phase, move.when) for move in diagrams.moves(STATES) if move.to is Phase.LAND}
+    found = {(move.phase, move.when) for move in FEEDBACK if move.to == Phase.LAND}
     assert found == {(Phase.TEST, "ALL_TESTS_PASSING"), (Phase.ESCALATED, "accept")}
 
 
-def test_nothing_answers_a_stop_and_no_child_is_started_here() -> None:
+def test_only_a_pass_on_record_or_a_person_ends_a_review_with_a_result() -> None:
+    found = {(move.phase, move.when) for move in QUALITY if move.to in (QualityPhase.LAND, QualityPhase.DONE)}
+    assert found == {
+        (QualityPhase.EMIT_VERDICT, "CHECK_PASSED or QUALITY_PASS on record"),
+        (QualityPhase.CLARIFY, "accept"),
+        (QualityPhase.ESCALATED, "accept"),
+        (QualityPhase.LAND, "landed"),
+        (QualityPhase.CLEAN_UP, "cleaned up"),
+    }
+
+
+def test_no_verdict_is_acted_on_before_it_is_on_record() -> None:
+    assert {move.to for move in QUALITY if move.phase == QualityPhase.RUN_CHECKS} == {
+        QualityPhase.RUN_CHECKS,
+        QualityPhase.EMIT_VERDICT,
+    }
+
+
+def test_the_machine_is_the_seeds_but_for_the_fix_that_nobody_would_see() -> None:
+    """The review counts the attempt, so that at the last one Review goes to Blocked without another fix."""
+    ours = set(seed_states.rows())
+    assert SEED - ours == {
+        Row(begin="Review", when=EITHER_BLOCKED, end="Fix"),
+        Row(begin="IncrementAttempt", when="attempt >= max_attempts", end="Blocked"),
+    }
+    assert ours - SEED == {
+        Row(begin="Review", when=f"{EITHER_BLOCKED}, attempt < max_attempts", end="Fix"),
+        Row(begin="Review", when=f"{EITHER_BLOCKED}, attempt >= max_attempts", end="Blocked"),
+    }
+
+
+def test_the_steps_of_a_review_and_of_a_fix_are_the_seeds_in_its_order() -> None:
+    assert seed_states.phases() == {
+        "Review": ["LOAD_ARTIFACTS", "RUN_CHECKS", "EMIT_VERDICT"],
+        "Fix": ["FIX", "CHECKPOINT"],
+    }
+
+
+def test_nothing_answers_a_stop() -> None:
     stop = Stop(outcome=Outcome(ending=Ending.VERIFIED))
-    child = RunLoop(key=Key("k"), kind="quality", params="{}")
-    assert (answers_to(stop), asked_for(stop)) == ({}, "stop")
-    assert (answers_to(child), asked_for(child)) == ({}, "runloop")
+    assert (answers_to(stop, "feedback"), asked_for(stop)) == ({}, "stop")

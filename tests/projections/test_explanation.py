@@ -35,10 +35,10 @@ def test_why_a_person_is_asked(golden: Callable[[str, str], None]) -> None:
 
 def test_findings_say_whether_they_are_new_open_or_back() -> None:
     again = (implemented("x"), kept, not_compliant(NO_ORDER))
-    assert "[high new since attempt 1] src/filter.py:12 - The order is lost" in explained(played(*again))
-    assert "[high open since attempt 1, 2 in a row] src/filter.py:12" in explained(played(*again, *again))
+    assert "[high new since iteration 1] src/filter.py:12 - The order is lost" in explained(played(*again))
+    assert "[high open since iteration 1, 2 in a row] src/filter.py:12" in explained(played(*again, *again))
     back = explained(played(*again, *FAILED_TEST, *again))
-    assert "[critical reopened since attempt 1] src/filter.py:12 - The order is lost" in back
+    assert "[critical reopened since iteration 1] src/filter.py:12 - The order is lost" in back
 
 
 def test_a_wait_tells_until_when() -> None:
@@ -48,9 +48,9 @@ def test_a_wait_tells_until_when() -> None:
 
 
 def test_a_loop_of_another_kind_with_nothing_to_tell() -> None:
-    other = replace(row(params="{}"), kind="quality", budget=None)
+    other = replace(row(params="{}"), kind="other", budget=None)
     assert explanation.render(Standpoint(state="DONE", attempt=1, limit=3), (), other) == (
-        "quality loop fb-1\n"
+        "other loop fb-1\n"
         "  DONE, attempt 1 of 3, running\n"
         "Next:\n"
         "  nothing\n"

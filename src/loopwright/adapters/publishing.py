@@ -8,14 +8,19 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+from loopwright.adapters import quality_files
 from loopwright.adapters.files import ignore_all, write_whole
 from loopwright.engine.journal import folded, read_event
+from loopwright.engine.nesting import PARENT
 from loopwright.engine.world import AnyLoop, Seen
-from loopwright.kernel.events import Answered, Ended
-from loopwright.kernel.model import Cleanup, Ending, LoopId
-from loopwright.loops.feedback.state import Feedback, Phase
+from loopwright.errors import ConfigError
+from loopwright.kernel.codec import decode
+from loopwright.kernel.events import Answered, Ended, Started
+from loopwright.kernel.model import Cleanup, Ending, LoopId, Outcome
+from loopwright.loops.feedback.state import Feedback
+from loopwright.loops.quality.state import Quality
 from loopwright.ports.agent import Update
-from loopwright.ports.store import Store
+from loopwright.ports.store import LoopRow, Store
 from loopwright.projections import debt, progress, scratchpad
 
 STATE_FOLDER = ".loop"
@@ -23,6 +28,7 @@ WORKSPACES = ".worktrees"
 SCRATCHPAD = "feedback-scratchpad.md"
 PROGRESS = "progress.json"
 DEBT = "debt.md"
+OVER = "DONE"  # the last phase of every loop
 
 _DEBT_HEAD = "# Accepted with known issues\n"
 
@@ -51,6 +57,8 @@ class Publisher:
             self.publish(seen)
         except OSError as error:
             self._failed(f"{error.filename or self._root}: could not be written ({error.strerror}); `loop render` will")
+        except ConfigError as error:
+            self._failed(f"{error}; it was left as it is, mend it and run `loop render`")
 
     def progressed(self, update: Update) -> None:
         """Signs of life are for the screen."""
@@ -59,21 +67,33 @@ class Publisher:
         """Write what the event changed. Raises `OSError`."""
         for name in (STATE_FOLDER, WORKSPACES):
             ignore_all(self._root / name)
-        if not isinstance(seen.state, Feedback):
-            return
-        if seen.state.cancel is Cleanup.FULL and seen.state.phase is Phase.DONE:
+        if seen.state.cancel is Cleanup.FULL and seen.state.phase == OVER:
             return  # what a person had removed stays so, unless they ask with `loop render`
-        self.feedback(seen.loop, seen.state, seen.status)
-        if isinstance(seen.event, Answered):
+        if isinstance(seen.event, Started) and isinstance(seen.state, Quality):
+            return  # a review's files say nothing of what is under way, and hundreds of findings take time to write
+        self.files(seen.loop, seen.state, seen.status)
+        if isinstance(seen.event, Answered) and seen.event.by != PARENT:
             self._accepted_by = seen.event.by
-        if isinstance(seen.event, Ended) and seen.event.outcome.ending is Ending.ACCEPTED:
+        owes = isinstance(seen.state, Feedback | Quality)  # a batch owes nothing itself, its artifacts do
+        if owes and isinstance(seen.event, Ended) and seen.event.outcome.ending is Ending.ACCEPTED:
             self._add_debt(debt.entry(seen.loop, seen.state, self._now(), self._accepted_by))
 
-    def feedback(self, loop: LoopId, state: Feedback, status: str) -> None:
+    def files(self, loop: LoopId, state: object, status: str) -> tuple[Path, ...]:
+        """Write the files of a loop in this state, and name them. Raises `OSError` and `ConfigError`."""
+        match state:
+            case Feedback():
+                return self.feedback(loop, state, status)
+            case Quality():
+                return quality_files.publish(self._root, state)
+            case _:
+                return ()
+
+    def feedback(self, loop: LoopId, state: Feedback, status: str) -> tuple[Path, ...]:
         """The two files of a feedback loop."""
         folder = loop_folder(self._root, loop)
         self._write(folder / SCRATCHPAD, scratchpad.render(loop, state, status))
         self._write(folder / PROGRESS, progress.render(state, status))
+        return (folder / SCRATCHPAD, folder / PROGRESS)
 
     def _write(self, path: Path, text: str) -> None:
         """Most events leave a file as it is; then no disk is touched."""
@@ -90,7 +110,7 @@ class Publisher:
 
 async def rebuild_debt(root: Path, store: Store, loops: Mapping[str, AnyLoop]) -> Path | None:
     """`debt.md` from the log alone, oldest acceptance first; None when nothing was ever accepted."""
-    entries = [await _debt_of(store, loops[row.kind], row.id) for row in await store.rows()]
+    entries = [await _debt_of(store, loops[row.kind], row) for row in await store.rows()]
     found = sorted(entry for entry in entries if entry is not None)
     if not found:
         return None
@@ -99,14 +119,19 @@ async def rebuild_debt(root: Path, store: Store, loops: Mapping[str, AnyLoop]) -
     return path
 
 
-async def _debt_of(store: Store, loop: AnyLoop, loop_id: LoopId) -> tuple[float, str] | None:
+async def _debt_of(store: Store, loop: AnyLoop, row: LoopRow) -> tuple[float, str] | None:
     """When the loop was accepted and what is owed since."""
-    by, at = "", None
-    for record in await store.read(loop_id):
-        event = read_event(record) if record.kind in ("Answered", "Ended") else None
-        if isinstance(event, Answered):
-            by = event.by
-        if isinstance(event, Ended) and event.outcome.ending is Ending.ACCEPTED:
-            at = record.at
-    state = folded(loop, await store.load(loop_id)).state
-    return (at, debt.entry(loop_id, state, at, by)) if at is not None and isinstance(state, Feedback) else None
+    accepted = row.outcome and decode(Outcome, row.outcome).ending is Ending.ACCEPTED
+    state = folded(loop, await store.load(row.id)).state if accepted else None
+    if not isinstance(state, Feedback | Quality):
+        return None
+    at = (await store.read(row.id))[-1].at
+    return at, debt.entry(row.id, state, at, await _who_accepted(store, row))
+
+
+async def _who_accepted(store: Store, row: LoopRow) -> str:
+    """The person who answered the root: a child hears it from its parent."""
+    while row.parent is not None:
+        row = (await store.load(row.parent)).row
+    said = [read_event(record) for record in await store.read(row.id) if record.kind == "Answered"]
+    return next((event.by for event in reversed(said) if isinstance(event, Answered)), "")

@@ -38,7 +38,7 @@ _USUAL_TIMEOUT = CheckSettings(name="x", run=("x",)).timeout
 
 _HEAD = """\
 # Loopwright drives coding agents until the checks below pass. Its configuration guide explains every key.
-# `loop doctor` says what is missing, `loop feedback "TASK"` begins.
+# `loop doctor` says what is missing, `loop feedback "TASK"` and `loop review PATH` begin.
 version = 1
 """
 _AGENT = """\
@@ -51,8 +51,17 @@ _AGENT = """\
 # [roles]
 # default = "{name}"
 """
+_TOOLS = """\
+# `loop review` can do without a coding agent: ruff, mypy, bandit and coverage judge, and ruff mends what it can.
+# In [roles] that is: reviewer = "tools", creator = "autofix".
+# [agents.tools]
+# kind = "tools"
+#
+# [agents.autofix]
+# kind = "autofix"
+"""
 _NO_CHECK = """\
-# No build or test command was found, and without one no loop starts: nothing could be called verified.
+# No build or test command was found. Without one only `loop review` starts: nothing could be called verified.
 # [checks.test]
 # run = ["pytest", "-q", "--junitxml={report}"]
 # report = "junit"
@@ -80,6 +89,7 @@ def render_config(found: Surroundings) -> str:
     parts = (
         _HEAD,
         _agents([name for name in KNOWN_AGENTS if name in found.agents]),
+        _TOOLS,
         *(_check(check) for check in found.checks),
         "" if verifies else _NO_CHECK,
         _workspace(found),

@@ -8,10 +8,10 @@ import click
 
 from loopwright.adapters.people.understanding import Unclear, Words, answer
 from loopwright.adapters.publishing import Publisher
-from loopwright.assembly import LOOPS, Project, View, views
-from loopwright.cli.attending import history
+from loopwright.assembly.project import LOOPS, Project, View
 from loopwright.cli.guarding import only_for_people
 from loopwright.cli.here import Here
+from loopwright.cli.history import history
 from loopwright.cli.output import json_option, loop_option, note, put, put_json
 from loopwright.cli.picking import is_over, opened, pick, question_of
 from loopwright.engine.hearing import hear
@@ -35,18 +35,18 @@ def command(here: Here, /, *, as_json: bool, loop_id: str, **given: object) -> i
     """Answer the question a loop has stopped with; `loop resume` then goes on.
 
     \b
-    continue [N]          N more iterations (3)
+    continue [N]          N more attempts (3)
     accept [--merge]      keep the best attempt, record what is wrong with it as debt
-    history               show what every iteration did, and ask again
+    history               show what every attempt came to, and ask again
     revise --text TEXT    new guidance; the counters start anew
     cancel                end the loop; every commit is kept
-    TEXT                  the answer to a question of the developer
+    TEXT                  the answer to a question of an agent
     """
     words = Words(by=here.who, **given)  # type: ignore[arg-type]  # click has checked the types
     with opened(here) as project:
         data = asyncio.run(_record(project, here, loop_id, words))
         if data["answered"] == "history":
-            shown = history(project, LoopId(data["loop"]))
+            shown = asyncio.run(history(project, LoopId(data["loop"])))
             data["history"] = shown
             note(shown) if as_json else put(shown)
         put_json(data) if as_json else put(_said(data))
@@ -55,7 +55,7 @@ def command(here: Here, /, *, as_json: bool, loop_id: str, **given: object) -> i
 
 async def _record(project: Project, here: Here, loop_id: str, words: Words) -> dict[str, str]:
     await only_for_people(project, here, "answer")
-    view, ask = _asked(pick(await views(project), loop_id, lambda each: question_of(each) is not None))
+    view, ask = _asked(await pick(project, loop_id, lambda each: question_of(each) is not None))
     said = answer(ask, words)
     if isinstance(said, Unclear):
         raise UsageError(f"{said.sentence}{_example(said)}")

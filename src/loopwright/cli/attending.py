@@ -8,8 +8,9 @@ from contextlib import AbstractContextManager, suppress
 
 from loopwright.adapters.people.lines import TerminalLines
 from loopwright.adapters.people.terminal import Terminal
-from loopwright.adapters.publishing import scratchpad_file
-from loopwright.assembly import Project, view
+from loopwright.assembly.project import Project, view
+from loopwright.cli.history import history
+from loopwright.cli.showing import unresolved_text
 from loopwright.engine.world import World
 from loopwright.kernel.actions import AwaitGate, ForPeople
 from loopwright.kernel.events import Answered, CancelRequested, Said
@@ -40,23 +41,26 @@ def person(project: Project, world: World, by: str, aside: Callable[[], Abstract
     async def diff(loop: LoopId, gate: AwaitGate) -> str:
         return await gate_diff(project, world, loop, gate)
 
+    told: set[str] = set()  # a question that is asked again is about the same
+
+    async def about(loop: LoopId) -> str:
+        text = await unresolved_text(project, await view(project, loop))
+        is_new = text not in told
+        told.add(text)
+        return text if is_new else ""
+
+    async def attempts(loop: LoopId) -> str:
+        return await history(project, loop)
+
     return Terminal(
         lines=TerminalLines(sys.stdin.fileno()),
         show=_show,
         aside=aside,
-        history=lambda loop: history(project, loop),
+        about=about,
+        history=attempts,
         diff=diff,
         by=by,
     )
-
-
-def history(project: Project, loop: LoopId) -> str:
-    """The scratchpad as it stands."""
-    file = scratchpad_file(project.root, loop)
-    try:
-        return visible(file.read_text(encoding="utf-8", errors="backslashreplace"))
-    except OSError:
-        return f"{file} is not there; `loop render` writes it"
 
 
 async def gate_diff(project: Project, world: World, loop: LoopId, gate: AwaitGate) -> str:

@@ -6,7 +6,7 @@ import asyncio
 
 import click
 
-from loopwright.assembly import Project, View, view, views
+from loopwright.assembly.project import Project, View, view
 from loopwright.cli.driving import Manner, drive_and_tell
 from loopwright.cli.guarding import only_for_people
 from loopwright.cli.here import Here
@@ -55,7 +55,7 @@ def _nothing(*, as_json: bool) -> int:
 
 async def _ask_to_end(project: Project, here: Here, loop_id: str, cleanup: Cleanup) -> View | None:
     await only_for_people(project, here, "cancel")
-    chosen = pick(await views(project), loop_id, lambda each: not is_over(each))
+    chosen = await pick(project, loop_id, lambda each: not is_over(each))
     if chosen is None:
         return None
     if is_over(chosen):
@@ -81,7 +81,7 @@ def _see_it_end(project: Project, here: Here, chosen: View, *, as_json: bool) ->
         raise AlreadyRunning(loop, f"{ended.alive}; told to end, and has not within {_PATIENCE:.0f} s")
     if as_json:
         shown = asyncio.run(current(project, ended))
-        put_json(result_of(ended, Halt(why="ended", outcome=outcome), shown))
+        put_json(asyncio.run(result_of(project, ended, Halt(why="ended", outcome=outcome), shown)))
     else:
         put("\n".join(ended_lines(project.root, ended, outcome)))
     return 0

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from loopwright.adapters.publishing import Publisher
-from loopwright.assembly import LOOPS, Project, View, views
+from loopwright.assembly.project import LOOPS, Project, View
 from loopwright.cli.guarding import only_for_people
 from loopwright.cli.here import Here
 from loopwright.cli.output import note, put, put_json
-from loopwright.cli.picking import gates_of, opened, pick
+from loopwright.cli.picking import gates_of, opened, pick, roots
 from loopwright.cli.showing import Data, gates
 from loopwright.engine.hearing import hear
 from loopwright.errors import Forbidden, UsageError
@@ -40,11 +40,10 @@ def decide(here: Here, decision: Decision, *, as_json: bool) -> int:
 
 async def _decide(project: Project, here: Here, decision: Decision) -> Data:
     await only_for_people(project, here, "approve" if decision.approved else "reject")
-    found = await views(project)
-    view = pick(found, decision.loop_id, lambda each: _open(each, decision.gate) is not None)
+    view = await pick(project, decision.loop_id, lambda each: _open(each, decision.gate) is not None)
     gate = _open(view, decision.gate) if view else None
     if view is None or gate is None:
-        return await _already(project, found if view is None else (view,), decision)
+        return await _already(project, await roots(project) if view is None else (view,), decision)
     said = GateDecided(
         key=gate.key,
         gate=gate.gate,

@@ -8,14 +8,14 @@ from pathlib import Path
 
 import click
 
-from loopwright.assembly import FeedbackRequest, Project, create_feedback, settings_of
+from loopwright.assembly.feedback import FeedbackRequest, create_feedback
+from loopwright.assembly.project import Project, settings_of
 from loopwright.cli.driving import Driven, Manner, driven, interrupted
 from loopwright.cli.here import Here
 from loopwright.cli.output import json_option, note, put, put_json
 from loopwright.cli.picking import opened
 from loopwright.cli.running import Interrupted, complete
 from loopwright.cli.sample import BRANCH, CRITERIA, TASK, fresh_folder, git, make_project
-from loopwright.cli.showing import closing_lines, result_of
 
 _INTRODUCTION = """\
 A sample project is in {folder}: a small Python library with tests, in git.
@@ -77,7 +77,7 @@ def _run(project: Project, here: Here, *, as_json: bool) -> int:
     if isinstance(result, Interrupted):
         return interrupted(project, loop, result, manner)
     if as_json:
-        put_json({**result_of(result.view, result.halt, result.shown), "folder": str(project.root)})
+        put_json({**result.answer, "folder": str(project.root)})
     else:
         _tell(project, here, result)
     return result.exit_code
@@ -85,7 +85,7 @@ def _run(project: Project, here: Here, *, as_json: bool) -> int:
 
 def _tell(project: Project, here: Here, result: Driven) -> None:
     put("")
-    for line in closing_lines(project.root, result.view, result.halt, result.shown):
+    for line in result.lines:
         put(line)
     if result.exit_code:
         return

@@ -8,7 +8,8 @@ from collections.abc import Iterator
 import click
 
 from loopwright.adapters.workspace.repository import Repository, find_repository
-from loopwright.assembly import DISK_FLOOR, has_log
+from loopwright.assembly.ground import DISK_FLOOR
+from loopwright.assembly.project import has_log
 from loopwright.cli.examining import (
     Finding,
     agent_lines,
@@ -20,11 +21,14 @@ from loopwright.cli.examining import (
     identity_line,
     sandbox_line,
     sqlite_line,
+    tools_line,
 )
 from loopwright.cli.here import Here
 from loopwright.cli.output import json_option, put, put_json
 from loopwright.config.reading import load_settings
 from loopwright.errors import EngineError
+
+_READY = '\nReady: loop feedback "TASK", loop review PATH'
 
 
 @click.command("doctor")
@@ -38,7 +42,7 @@ def command(here: Here, *, as_json: bool) -> int:
         put_json({"ok": not broken, "lines": [{"status": x.word, "what": x.what, "text": x.text} for x in lines]})
     else:
         put("\n".join(f"{line.word:<5} {line.what:<12} {line.text}" for line in lines))
-        put("\nSomething must be fixed before a loop can start." if broken else '\nReady: loop feedback "TASK"')
+        put("\nSomething must be fixed before a loop can start." if broken else _READY)
     return 1 if broken else 0
 
 
@@ -76,4 +80,5 @@ def _in_repository(here: Here, repository: Repository) -> Iterator[Finding]:
     yield Finding("ok", "loop.toml", f"version {settings.version}, {len(settings.checks)} checks")
     yield sandbox_line(settings, here.environ)
     yield from agent_lines(settings, repository.top, here.environ)
+    yield tools_line(settings, repository.top, here.environ)
     yield from check_lines(settings, here.environ)

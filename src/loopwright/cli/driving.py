@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractContextManager, asynccontextmanager, nullcontext
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from loopwright.adapters.people.nobody import Nobody
 from loopwright.adapters.publishing import Publisher, rebuild_debt
-from loopwright.assembly import LOOPS, Project, View, build_world, view
+from loopwright.assembly.project import LOOPS, Project, View, view
+from loopwright.assembly.running import build_world
 from loopwright.cli.attending import Heard, person
 from loopwright.cli.here import Here
 from loopwright.cli.output import note, put, put_json
@@ -18,14 +19,15 @@ from loopwright.cli.plain import PlainLines, Several
 from loopwright.cli.running import Interrupted, complete
 from loopwright.cli.showing import Data, closing_lines, current, result_of
 from loopwright.engine.driver import drive
-from loopwright.engine.world import Halt, Observer, Seen
-from loopwright.kernel.machine import Standpoint
+from loopwright.engine.world import Halt, Observer
 from loopwright.kernel.model import Ending, LoopId
+from loopwright.loops.batch.machine import BATCH
 
 if TYPE_CHECKING:
-    from loopwright.cli.live import LiveView
+    from loopwright.cli.screen import Screen
 
 _COST_EVERY = 0.5  # seconds
+_DRAWN_EVERY = 0.125
 WAITING, PAUSED, CANCELLED_ELSEWHERE = 4, 5, 3
 _CODES = {Ending.VERIFIED: 0, Ending.ACCEPTED: 0, Ending.CANCELLED: 0, Ending.ESCALATED: WAITING, Ending.FAILED: 1}
 
@@ -45,7 +47,8 @@ class Driven:
 
     halt: Halt
     view: View
-    shown: Data  # its status object
+    answer: Data  # for programs
+    lines: Sequence[str]  # for people
     cancelled_here: bool = False
 
     @property
@@ -63,9 +66,9 @@ def drive_and_tell(project: Project, here: Here, loop: LoopId, manner: Manner) -
     if isinstance(result, Interrupted):
         return interrupted(project, loop, result, manner)
     if manner.as_json:
-        put_json(result_of(result.view, result.halt, result.shown))
+        put_json(result.answer)
     else:
-        for line in closing_lines(project.root, result.view, result.halt, result.shown):
+        for line in result.lines:
             put(line)
     return result.exit_code
 
@@ -74,10 +77,14 @@ def interrupted(project: Project, loop: LoopId, how: Interrupted, manner: Manner
     command = f"loop resume --loop {loop}"
     note(f"Interrupted; nothing is lost. Go on with: {command}")
     if manner.as_json:
-        now = asyncio.run(view(project, loop))
-        shown = asyncio.run(current(project, now))
-        put_json({**result_of(now, Halt(why="paused"), shown), "interrupted": True, "command": command})
+        answer = asyncio.run(_interrupted_answer(project, loop))
+        put_json({**answer, "interrupted": True, "command": command})
     return how.exit_code
+
+
+async def _interrupted_answer(project: Project, loop: LoopId) -> Data:
+    now = await view(project, loop)
+    return await result_of(project, now, Halt(why="paused"), await current(project, now))
 
 
 async def driven(project: Project, here: Here, loop: LoopId, manner: Manner) -> Driven:
@@ -92,8 +99,14 @@ async def driven(project: Project, here: Here, loop: LoopId, manner: Manner) -> 
     if halt.outcome is not None and halt.outcome.ending is Ending.ACCEPTED:
         await rebuild_debt(project.root, project.store, LOOPS)
     now = await view(project, loop)
-    cancelled = manner.cancels or heard.cancelled
-    return Driven(halt=halt, view=now, shown=await current(project, now), cancelled_here=cancelled)
+    shown = await current(project, now)
+    return Driven(
+        halt=halt,
+        view=now,
+        answer=await result_of(project, now, halt, shown),
+        lines=await closing_lines(project, now, halt, shown),
+        cancelled_here=manner.cancels or heard.cancelled,
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,25 +118,32 @@ class _Watching:
 @asynccontextmanager
 async def _watching(project: Project, here: Here, start: View) -> AsyncIterator[_Watching]:
     """The live view where it can be drawn, else plain lines."""
+    many = start.row.kind == BATCH.name
     if not here.draws:
-        yield _Watching(observer=PlainLines(note, project.clock.now))
+        yield _Watching(observer=PlainLines(note, project.clock.now, only_news=many))
         return
     # Only this branch needs rich, which takes longer to load than all the rest.
     from loopwright.cli.live import LiveView  # noqa: PLC0415
+    from loopwright.cli.live_batch import BatchView  # noqa: PLC0415
 
-    def stand(seen: Seen) -> Standpoint:
-        return start.loop.stand(seen.state)
-
-    with LiveView(stand, project.clock.now) as live:
-        cost = asyncio.create_task(_follow_cost(project, start.row.id, live))
+    live = (BatchView if many else LiveView)(project.clock.now)
+    with live.screen as screen:
+        tasks = [asyncio.create_task(work) for work in (_follow_cost(project, start.row.id, screen), _redraw(screen))]
         try:
-            yield _Watching(observer=live, aside=live.aside)
+            yield _Watching(observer=live, aside=screen.aside)
         finally:
-            cost.cancel()
-            await asyncio.gather(cost, return_exceptions=True)
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
 
 
-async def _follow_cost(project: Project, loop: LoopId, live: LiveView) -> None:
+async def _follow_cost(project: Project, loop: LoopId, screen: Screen) -> None:
     while True:
-        live.money((await project.store.load(loop)).row)
+        screen.money((await project.store.load(loop)).row)
         await asyncio.sleep(_COST_EVERY)
+
+
+async def _redraw(screen: Screen) -> None:
+    while True:
+        screen.refresh()
+        await asyncio.sleep(_DRAWN_EVERY)

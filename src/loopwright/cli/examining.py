@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,13 +17,15 @@ from loopwright.adapters.checks.environment import program
 from loopwright.adapters.checks.spec import strength
 from loopwright.adapters.processes import LINUX
 from loopwright.adapters.stores.opening import WRITE_AHEAD, Options
+from loopwright.adapters.tools.plan import search_path
 from loopwright.adapters.workspace.git import persons_git
 from loopwright.adapters.workspace.repository import OLDEST
 from loopwright.config.settings import FILLED_BY_DEFAULT, ONLY_WHEN_NAMED, AgentSettings, Settings
 from loopwright.errors import EngineError, VcsFailed
 
 _REMOTE = ("nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "fuse.sshfs", "afs", "ceph", "glusterfs", "vboxsf", "virtiofs")
-_RUNNABLE = ("command", "rehearsal")
+_RUNNABLE = ("command", "rehearsal", "tools", "autofix")
+_TOOLS = ("ruff", "mypy", "bandit", "coverage")
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +117,10 @@ def agent_lines(settings: Settings, root: Path, environ: Mapping[str, str]) -> I
             named.setdefault(agent.name, []).append(role)
     for role in ("developer", "reviewer"):
         if not settings.agents_for(role):
-            yield Finding("fix", "agents", f"nobody plays {role}; name an agent in [roles] of loop.toml")
+            only_reviews = role == "developer" and settings.agents_for("creator")
+            why = ", so that only `loop review` starts" if only_reviews else ""
+            said = f"nobody plays {role}{why}; name an agent in [roles] of loop.toml"
+            yield Finding("warn" if only_reviews else "fix", "agents", said)
     for agent in settings.agents:
         plays = ", ".join(named.get(agent.name, [])) or "no role"
         problem = _problem(agent, root, environ)
@@ -128,6 +134,8 @@ def agent_lines(settings: Settings, root: Path, environ: Mapping[str, str]) -> I
 def _problem(agent: AgentSettings, root: Path, environ: Mapping[str, str]) -> str:
     if agent.kind not in _RUNNABLE:
         return f'this version cannot run kind {agent.kind!r} yet; wrap it in a script and use kind = "command"'
+    if agent.kind in ("tools", "autofix"):
+        return ""  # our own programs; what they have to work with is told by `tools_line`
     if agent.kind == "rehearsal":
         return _scenario_problem(agent, root)
     name = agent.argv[0] if agent.argv else ""
@@ -143,6 +151,16 @@ def _scenario_problem(agent: AgentSettings, root: Path) -> str:
     except EngineError as error:
         return str(error)
     return ""
+
+
+def tools_line(settings: Settings, root: Path, environ: Mapping[str, str]) -> Finding:
+    """Which tools a reviewer of kind `tools` has here. What is missing matters only where there is one."""
+    path = search_path(root, environ, sys.executable)
+    found = [name for name in _TOOLS if shutil.which(name, path=path)]
+    missing = [name for name in _TOOLS if name not in found]
+    parts = [f"{', '.join(found) or 'none'} found"] + [f"not found: {', '.join(missing)}"] * bool(missing)
+    wanted = any(agent.kind == "tools" for agent in settings.agents)
+    return Finding("warn" if wanted and missing else "ok", "tools", f'{"; ".join(parts)} (for agents of kind "tools")')
 
 
 def check_lines(settings: Settings, environ: Mapping[str, str]) -> Iterator[Finding]:

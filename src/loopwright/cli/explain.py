@@ -6,13 +6,14 @@ import asyncio
 
 import click
 
-from loopwright.assembly import Project, View, views
+from loopwright.assembly.project import Project, View
 from loopwright.cli.here import Here
 from loopwright.cli.log import newest
 from loopwright.cli.output import json_option, loop_option, put, put_json
-from loopwright.cli.picking import is_over, opened, pick
+from loopwright.cli.picking import is_over, only, opened, roots
 from loopwright.cli.showing import Data, status_of_loop
 from loopwright.loops.feedback.state import Feedback
+from loopwright.loops.quality.state import Quality
 from loopwright.projections import explanation
 from loopwright.projections.wording import told
 
@@ -31,7 +32,8 @@ def command(here: Here, *, loop_id: str, as_json: bool) -> int:
 
 async def _look(project: Project, loop_id: str) -> tuple[View, Data]:
     """The only open loop is meant; when all are over, the newest."""
-    chosen = pick(await views(project), loop_id, lambda each: not is_over(each)) or await newest(project, loop_id)
+    open_one = None if loop_id else only(await roots(project), lambda each: not is_over(each))
+    chosen = open_one or await newest(project, loop_id)
     facts = {
         "lines": list(chosen.standpoint.lines),
         "findings": [
@@ -45,5 +47,5 @@ async def _look(project: Project, loop_id: str) -> tuple[View, Data]:
 
 def _text(view: View) -> str:
     state = view.now.state
-    ledger = state.ledger if isinstance(state, Feedback) else ()
+    ledger = state.ledger if isinstance(state, Feedback | Quality) else ()
     return explanation.render(view.standpoint, () if is_over(view) else view.wanted, view.row, ledger)

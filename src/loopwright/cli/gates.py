@@ -8,10 +8,10 @@ from dataclasses import dataclass
 
 import click
 
-from loopwright.assembly import Project, views
+from loopwright.assembly.project import Project
 from loopwright.cli.here import Here
 from loopwright.cli.output import json_option, loop_option, put, put_json
-from loopwright.cli.picking import gates_of, has_log, named, opened
+from loopwright.cli.picking import gates_of, has_log, named, opened, roots
 from loopwright.cli.showing import Data, gates
 from loopwright.kernel.gates import runs_code
 from loopwright.kernel.visible import visible
@@ -49,8 +49,8 @@ class _Found:
 
 
 async def _find(project: Project, here: Here, loop_id: str) -> _Found:
-    found = await views(project)
-    chosen = (named(found, loop_id),) if loop_id else found
+    found = await roots(project)
+    chosen = (await named(project, loop_id),) if loop_id else found
     listed = [gate for view in chosen for gate in await gates(project, view)]
     several = len([view for view in found if gates_of(view)]) > 1
     return _Found(gates=listed, several=several, at_top=here.cwd.resolve() == project.root.resolve())

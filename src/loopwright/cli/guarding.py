@@ -7,8 +7,9 @@ from contextlib import suppress
 from pathlib import Path
 
 from loopwright.adapters.ancestry import inside_step
-from loopwright.assembly import LOOPS, Project, views
+from loopwright.assembly.project import LOOPS, Project
 from loopwright.cli.here import Here
+from loopwright.cli.picking import roots
 from loopwright.cli.plain import Silent
 from loopwright.engine.hearing import note_refusal
 from loopwright.errors import EngineError, Forbidden
@@ -20,7 +21,7 @@ async def only_for_people(project: Project, here: Here, command: str) -> None:
     if not _inside(project.root, here):
         return
     attempt = Refused(what=f"loop {command}", why="it is for people", by="a process inside a step")
-    for view in await views(project):
+    for view in await roots(project):
         if view.alive is not None:
             with suppress(EngineError):
                 await note_refusal(project.store, LOOPS, view.row.id, attempt, Silent())

@@ -8,10 +8,10 @@ from collections.abc import AsyncIterator
 
 import click
 
-from loopwright.assembly import Project, View, view, views
+from loopwright.assembly.project import Project, View, view
 from loopwright.cli.here import Here
 from loopwright.cli.output import json_option, loop_option, note, put, put_json, put_json_line
-from loopwright.cli.picking import is_over, named, opened
+from loopwright.cli.picking import is_over, named, opened, roots
 from loopwright.cli.running import Interrupted, complete
 from loopwright.engine.journal import read_event
 from loopwright.errors import UsageError
@@ -46,15 +46,14 @@ def command(here: Here, *, loop_id: str, follow: bool, key: str, as_json: bool) 
 
 async def newest(project: Project, loop_id: str) -> View:
     """The loop that is named, else the newest root."""
-    found = await views(project)
     if loop_id:
-        return named(found, loop_id)
-    roots = [each for each in found if each.row.parent is None]
-    if not roots:
-        raise UsageError("no loop was ever started here; `loop feedback` starts one")
-    if len(roots) > 1:
-        note(f"loop {roots[0].row.id}, the newest of {len(roots)}; --loop ID shows another")
-    return roots[0]
+        return await named(project, loop_id)
+    found = await roots(project)
+    if not found:
+        raise UsageError("no loop was ever started here; `loop feedback` and `loop review` start one")
+    if len(found) > 1:
+        note(f"loop {found[0].row.id}, the newest of {len(found)}; --loop ID shows another")
+    return found[0]
 
 
 async def _print(project: Project, loop_id: str, *, follow: bool, as_json: bool) -> None:
@@ -62,12 +61,13 @@ async def _print(project: Project, loop_id: str, *, follow: bool, as_json: bool)
     day = ""
     async for record in _records(project, chosen.row.id, follow=follow):
         if as_json:
-            put_json_line(journey.data(record))
+            put_json_line(journey.data(record, chosen.row.kind))
             continue
         if (today := moment(record.at)[:10]) != day:
             put(f"--- {today}")
             day = today
-        put(journey.line(record))
+        if line := journey.line(record, chosen.row.kind):
+            put(line)
 
 
 async def _records(project: Project, loop: LoopId, *, follow: bool) -> AsyncIterator[Record]:

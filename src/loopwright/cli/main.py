@@ -30,6 +30,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "doctor": ("doctor", "What is here, and what must be fixed."),
     "setup": ("setup", "Write loop.toml for this repository."),
     "feedback": ("feedback", "Implement, review and test one task until it is verified."),
+    "review": ("review", "Review artifacts, have them fixed, and review them again until they pass."),
     "status": ("status", "What is running, what needs you, and why."),
     "resume": ("resume", "Go on with what was interrupted, paused or answered."),
     "answer": ("answer", "Answer the question a loop has stopped with."),
@@ -42,7 +43,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "receipts": ("receipts", "What was verified, on which tree."),
     "render": ("render", "Write every file made from the log anew."),
     "rehearse": ("rehearse", "Try a policy with scripted agents, for zero tokens."),
-    "adopt": ("adopt", "Go on with a progress.json that another tool wrote."),
+    "adopt": ("adopt", "Go on with a progress.json or handoff.yml that another tool wrote."),
     "completion": ("completion", "The completion script for a shell."),
 }
 

@@ -9,14 +9,15 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from loopwright import assembly
 from loopwright.adapters.clock import SystemClock
 from loopwright.adapters.stores.sqlite import SqliteStore
 from loopwright.adapters.workspace.repository import find_repository
-from loopwright.assembly import Project, View, open_project
+from loopwright.assembly import project as projects
+from loopwright.assembly.project import Project, View, open_project, view
 from loopwright.cli.here import Here
 from loopwright.errors import UsageError
 from loopwright.kernel.actions import Ask, AwaitGate
+from loopwright.kernel.model import LoopId
 from loopwright.projections.status import shown_status, title
 
 _SHOWN = 10
@@ -25,7 +26,7 @@ OVER = ("complete", "cancelled")
 
 def has_log(here: Here) -> bool:
     """Whether a loop was ever started here. Raises `UsageError` outside of a repository, `Forbidden` for a lost log."""
-    return assembly.has_log(find_repository(here.cwd, here.environ), here.environ)
+    return projects.has_log(find_repository(here.cwd, here.environ), here.environ)
 
 
 @contextmanager
@@ -42,7 +43,7 @@ def opened(here: Here, *, create: bool = False) -> Iterator[Project]:
 def only_looked_at(here: Here) -> Iterator[Project]:
     """As `opened`, with a log that is thrown away: nothing in the repository is made or changed."""
     repository, clock = find_repository(here.cwd, here.environ), SystemClock()
-    assembly.has_log(repository, here.environ)  # where the real thing would be refused, so is the look at it
+    projects.has_log(repository, here.environ)  # where the real thing would be refused, so is the look at it
     with tempfile.TemporaryDirectory(prefix="loop-") as folder:
         store = SqliteStore.open(Path(folder) / "loop.db", clock)
         yield Project(
@@ -56,21 +57,39 @@ def only_looked_at(here: Here) -> Iterator[Project]:
         asyncio.run(store.close())
 
 
-def named(views: Sequence[View], loop_id: str) -> View:
-    """The loop with this id. Raises `UsageError` with the nearest one there is."""
-    found = next((view for view in views if view.row.id == loop_id), None)
-    if found is not None:
-        return found
-    near = difflib.get_close_matches(loop_id, [view.row.id for view in views], n=1)
+async def roots(project: Project) -> tuple[View, ...]:
+    """The loops that people start and answer, newest first. What belongs to one is not even read."""
+    return tuple([await view(project, row.id) for row in await project.store.rows() if row.parent is None])
+
+
+async def named(project: Project, loop_id: str) -> View:
+    """The loop with this id, a part of another or not. Raises `UsageError` with the nearest id there is."""
+    ids = [row.id for row in await project.store.rows()]
+    if loop_id in ids:
+        return await view(project, LoopId(loop_id))
+    near = difflib.get_close_matches(loop_id, ids, n=1)
     hint = f"did you mean {near[0]}" if near else "`loop status` lists them"
     raise UsageError(f"there is no loop {loop_id!r} here; {hint}")
 
 
-def pick(views: Sequence[View], loop_id: str, fits: Callable[[View], bool]) -> View | None:
-    """The loop that is named, whatever its state; else the only root that fits; None when none does."""
-    if loop_id:
-        return named(views, loop_id)
-    fitting = [view for view in views if view.row.parent is None and fits(view)]
+async def named_root(project: Project, loop_id: str) -> View:
+    """As `named`, for what only a whole loop can be told. Raises `UsageError` that says whose part it is."""
+    found = await named(project, loop_id)
+    if found.row.parent is None:
+        return found
+    root = found.row
+    while root.parent is not None:
+        root = (await project.store.load(root.parent)).row
+    raise UsageError(f"loop {loop_id} is a part of loop {root.id}, which decides for it; use --loop {root.id}")
+
+
+async def pick(project: Project, loop_id: str, fits: Callable[[View], bool]) -> View | None:
+    """The root that is named, whatever its state; else the only one that fits; None when none does."""
+    return await named_root(project, loop_id) if loop_id else only(await roots(project), fits)
+
+
+def only(views: Sequence[View], fits: Callable[[View], bool]) -> View | None:
+    fitting = [view for view in views if fits(view)]
     if len(fitting) > 1:
         raise UsageError(f"several loops fit, name one with --loop ID: {listed(fitting)}")
     return fitting[0] if fitting else None

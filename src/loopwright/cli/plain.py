@@ -6,30 +6,51 @@ from collections.abc import Callable
 
 from loopwright.engine.world import Observer, Seen
 from loopwright.kernel.codec import encode
-from loopwright.kernel.events import AgentFailed, AgentReported, AgentUnavailable
+from loopwright.kernel.events import AgentFailed, AgentReported, AgentUnavailable, LoopEnded, Started
+from loopwright.kernel.model import Ending
+from loopwright.loops.batch.machine import BATCH
 from loopwright.ports.agent import Update
 from loopwright.ports.store import Record
 from loopwright.projections import journey
 
 
 def event_line(seen: Seen, at: float) -> str:
-    """The line of the journey for an event that was recorded just now."""
+    """The line of the journey for an event that was recorded just now; empty when it adds nothing."""
     event = seen.event
     spend = 0.0
     if isinstance(event, AgentReported | AgentFailed | AgentUnavailable):
         spend = event.usage.usd or 0.0
     kind, data = type(event).__name__, encode(event)
-    return journey.line(Record(loop=seen.loop, seq=seen.seq, at=at, kind=kind, data=data, spend=spend))
+    return journey.line(Record(loop=seen.loop, seq=seen.seq, at=at, kind=kind, data=data, spend=spend), seen.kind)
+
+
+def is_news(seen: Seen) -> bool:
+    """Whether an event is worth a line where many artifacts are under way at once.
+
+    Of an artifact only its verdict is; of the batch, what no verdict has told already.
+    """
+    match seen.event:
+        case Started(action="Announce"):
+            return True
+        case Started(action="RunLoop"):
+            return False
+        case LoopEnded(outcome=outcome):
+            return outcome.ending not in (Ending.HELD, Ending.VERIFIED)
+        case _:
+            return seen.kind == BATCH.name
 
 
 class PlainLines:
-    """An observer that tells every event in a line."""
+    """An observer that tells every event in a line; of a loop with many parts, what is news."""
 
-    def __init__(self, tell: Callable[[str], None], now: Callable[[], float]) -> None:
-        self._tell, self._now = tell, now
+    def __init__(self, tell: Callable[[str], None], now: Callable[[], float], *, only_news: bool = False) -> None:
+        self._tell, self._now, self._only_news = tell, now, only_news
 
     def recorded(self, seen: Seen) -> None:
-        self._tell(event_line(seen, self._now()))
+        if self._only_news and not is_news(seen):
+            return
+        if line := event_line(seen, self._now()):
+            self._tell(line)
 
     def progressed(self, update: Update) -> None:
         """Too many for lines; the log has what matters."""

@@ -9,7 +9,7 @@ import click
 
 from loopwright.adapters.checks.casting import as_configured
 from loopwright.adapters.workspace.repository import tree_of
-from loopwright.assembly import Project
+from loopwright.assembly.project import Project
 from loopwright.cli.here import Here
 from loopwright.cli.log import newest
 from loopwright.cli.output import json_option, loop_option, put, put_json

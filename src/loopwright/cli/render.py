@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+from pathlib import Path
 
 import click
 
-from loopwright.adapters.publishing import PROGRESS, SCRATCHPAD, Publisher, loop_folder, rebuild_debt
-from loopwright.assembly import LOOPS, Project, views
+from loopwright.adapters.publishing import Publisher, rebuild_debt
+from loopwright.assembly.project import LOOPS, Project, views
 from loopwright.cli.here import Here
 from loopwright.cli.output import json_option, note, put, put_json
 from loopwright.cli.picking import opened
 from loopwright.errors import UsageError
-from loopwright.loops.feedback.state import Feedback
 
 
 @click.command("render")
@@ -33,12 +33,11 @@ def command(here: Here, *, as_json: bool) -> int:
 
 
 async def _render(project: Project) -> list[str]:
+    """Oldest first: later reviews of a story add to what earlier ones put on file."""
     publisher = Publisher(project.root, note, project.clock.now)
-    written = []
-    for view in await views(project):
-        if isinstance(view.now.state, Feedback):
-            publisher.feedback(view.row.id, view.now.state, view.row.status)
-            written += [loop_folder(project.root, view.row.id) / name for name in (SCRATCHPAD, PROGRESS)]
+    written: list[Path] = []
+    for view in reversed(await views(project)):
+        written += publisher.files(view.row.id, view.now.state, view.row.status)
     debt = await rebuild_debt(project.root, project.store, LOOPS)
     written += [debt] if debt is not None else []
-    return [str(path.relative_to(project.root)) for path in written]
+    return [str(path.relative_to(project.root)) for path in dict.fromkeys(written)]

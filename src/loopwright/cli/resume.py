@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 
 import click
 
-from loopwright.assembly import LOOPS, Project, View, changed_settings, views
+from loopwright.assembly.project import LOOPS, Project, View
+from loopwright.assembly.running import changed_settings
 from loopwright.cli.driving import Manner, drive_and_tell
 from loopwright.cli.guarding import only_for_people
 from loopwright.cli.here import Here
 from loopwright.cli.output import json_option, loop_option, note, put, put_json
-from loopwright.cli.picking import has_log, is_over, opened, pick, status_of
+from loopwright.cli.picking import has_log, is_over, named_root, only, opened, roots, status_of
 from loopwright.cli.plain import Silent
 from loopwright.cli.running import Interrupted, complete
 from loopwright.engine.hearing import hear
@@ -53,7 +53,7 @@ def _nothing(loop_id: str, why: str, *, as_json: bool) -> int:
 async def _prepare(project: Project, here: Here, loop_id: str, budget: float | None) -> View | str:
     """The loop to go on with, with what changed taken in; or why there is nothing to do."""
     await only_for_people(project, here, "resume")
-    chosen = choose(await views(project), loop_id)
+    chosen = await _choose(project, loop_id)
     if isinstance(chosen, str):
         return chosen
     if chosen.alive is not None:
@@ -64,17 +64,16 @@ async def _prepare(project: Project, here: Here, loop_id: str, budget: float | N
     return chosen
 
 
-def choose(found: Sequence[View], loop_id: str) -> View | str:
+async def _choose(project: Project, loop_id: str) -> View | str:
     """What can go on by itself comes before what waits for an answer."""
     if loop_id:
-        view = pick(found, loop_id, lambda _: True)
-        if view is not None and is_over(view):
-            return f"Loop {loop_id} has ended ({view.row.status}); nothing to do."
-    else:
-        view = pick(found, "", _can_go_on) or pick(found, "", lambda each: status_of(each) == "waiting")
+        named = await named_root(project, loop_id)
+        return f"Loop {loop_id} has ended ({named.row.status}); nothing to do." if is_over(named) else named
+    found = await roots(project)
+    view = only(found, _can_go_on) or only(found, lambda each: status_of(each) == "waiting")
     if view is not None:
         return view
-    running = [each for each in found if each.alive is not None and each.row.parent is None]
+    running = [each for each in found if each.alive is not None]
     if len(running) == 1:
         return running[0]
     return f"Nothing to resume; running: {', '.join(each.row.id for each in running)}." if running else _NOTHING

@@ -14,7 +14,7 @@ from loopwright.adapters.files import write_whole
 from loopwright.adapters.setup_writer import KNOWN_AGENTS, Surroundings, render_config
 from loopwright.adapters.workspace.git import path_of, persons_git
 from loopwright.adapters.workspace.repository import find_repository
-from loopwright.assembly import begin_log, log_file
+from loopwright.assembly.project import begin_log, log_file
 from loopwright.cli.guarding import only_outside_of_steps
 from loopwright.cli.here import Here
 from loopwright.cli.output import json_option, put, put_json
@@ -107,5 +107,5 @@ def _lines(found: _Found, file: str) -> list[str]:
     lines.append(f"Agents: {', '.join(found.agents) or 'none found on the PATH; name one in loop.toml'}")
     lines += [f"Note: {note}" for note in found.notes]
     if not any(check.name in VERIFYING for check in found.checks):
-        lines.append("No loop starts without a build or a test check: add [checks.test].")
+        lines.append("Without a build or a test check only `loop review` starts: add [checks.test].")
     return [*lines, "Next: read it, commit it, and run `loop doctor`."]

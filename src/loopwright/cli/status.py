@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 
 import click
 
-from loopwright.assembly import Project, views
+from loopwright.assembly.project import Project, views
 from loopwright.cli.here import Here
 from loopwright.cli.output import json_option, put, put_json, put_json_line
 from loopwright.cli.picking import has_log, opened
@@ -17,8 +18,10 @@ from loopwright.projections import status
 _RECENT = 3  # of those that are over, for people
 _POLL = 0.5  # seconds between looks at a number that changes with the log
 _CLEAR = "\x1b[H\x1b[2J"
-_NONE = 'No loops yet; `loop feedback "TASK"` starts one.'
+_NONE = 'No loops yet; `loop feedback "TASK"` or `loop review PATH` starts one.'
 _OVER = ("complete", "cancelled")
+_NAMED = 20  # parts that are told one by one
+_WORDS = {"verified": "passed", "running": "under way", "waiting": "blocked"}
 
 
 @click.command("status")
@@ -42,19 +45,37 @@ def command(here: Here, *, watch: bool, everything: bool, as_json: bool) -> int:
 
 async def document(project: Project) -> Data:
     """Every loop, in the order and shape of the format."""
-    return status.document([await status_of_loop(project, view) for view in await views(project)])
+    found = await views(project)
+    driven = {view.row.id for view in found if view.alive is not None}
+    # A part that waits for the others is held by nobody, and yet under way as long as the whole is.
+    return status.document(
+        [await status_of_loop(project, view, alive=bool(driven & {view.row.id, view.row.parent})) for view in found]
+    )
 
 
 def text(shown: Data, *, everything: bool) -> str:
-    """For people: what is open, and the last few that are over."""
-    loops = shown["loops"]
-    over = [loop for loop in loops if loop["status"] in _OVER]
+    """For people: what is open, and the last few that are over; of its parts, those that are stuck."""
+    loops = [loop for loop in shown["loops"] if loop["parent"] is None]
+    over = [loop["id"] for loop in loops if loop["status"] in _OVER]
     hidden = [] if everything else over[_RECENT:]
-    blocks = [status.human(loop).rstrip("\n") for loop in loops if loop not in hidden]
+    blocks = [_block(loop, shown["loops"]) for loop in loops if loop["id"] not in hidden]
     if not blocks:
         return _NONE
     more = [f"({len(hidden)} more are over; --all shows them)"] if hidden else []
     return "\n\n".join(blocks + more)
+
+
+def _block(root: Data, loops: list[Data]) -> str:
+    block = status.human(root).rstrip("\n")
+    parts = [loop for loop in loops if loop["parent"] == root["id"]]
+    if not parts:
+        return block
+    counts = Counter(loop["outcome"] or loop["status"] for loop in parts)
+    summary = ", ".join(f"{number} {_WORDS.get(word, word)}" for word, number in counts.most_common())
+    stuck = [loop for loop in parts if loop["status"] in ("waiting", "paused", "blocked")]
+    lines = [f"  {loop['task']}: {loop['state']}, review {loop['attempt']}/{loop['limit']}" for loop in stuck]
+    more = [f"  and {len(stuck) - _NAMED} more"] if len(stuck) > _NAMED else []
+    return "\n".join([block, "", f"Parts: {summary}", *lines[:_NAMED], *more])
 
 
 async def _watch(project: Project, here: Here, *, as_json: bool) -> None:

@@ -12,7 +12,7 @@ from typing import get_args
 from loopwright.config import settings as s
 from loopwright.config import shapes
 from loopwright.config.shapes import NAME_PATTERN, Shape
-from loopwright.kernel.limits import FeedbackLimits
+from loopwright.kernel.limits import FeedbackLimits, QualityLimits, TicketLimits
 
 VERSION = 1
 
@@ -187,7 +187,7 @@ LIMITS = Table(
         Table(
             name="quality",
             means="Limits of the quality loop.",
-            kind=s.QualityLimits,
+            kind=QualityLimits,
             keys=(
                 Key(name="max_attempts", shape=_COUNT, means="reviews of one artifact"),
                 Key(name="p1_threshold", shape=shapes.whole(0), means="more findings of severity high than this block"),
@@ -222,7 +222,7 @@ LIMITS = Table(
         Table(
             name="tickets",
             means="Limits of the ticket cycle.",
-            kind=s.TicketLimits,
+            kind=TicketLimits,
             keys=(Key(name="max", shape=_COUNT, means="tickets in one session"),),
         ),
     ),
@@ -252,6 +252,34 @@ GATES = Table(
         Key(name="paths", shape=_PATTERNS, means="a change to one of these calls for the gate"),
         Key(name="approvers", shape=_WORDS, means="who may decide it", unset="anyone at the terminal"),
     ),
+)
+
+_ROLE = shapes.choice(*s.FILLED_BY_DEFAULT, *s.ONLY_WHEN_NAMED)
+
+
+def _gate(name: str, creator: str) -> Table:
+    return Table(
+        name=name,
+        means=f"The {name} gate of the quality loop.",
+        kind=s.GateRoles,
+        keys=(
+            Key(name="creator", shape=_ROLE, means="the role that fixes", unset=f"`creator`, else `{creator}`"),
+            Key(name="reviewer", shape=_ROLE, means="the role that reviews", unset="`reviewer`, else `critic`"),
+            Key(
+                name="depth",
+                shape=shapes.choice("quick", "comprehensive"),
+                means="how deep a review looks unless `--mode` says so",
+                unset="`comprehensive`" if name in s.LOOKED_AT_WHOLE else "`quick`",
+            ),
+        ),
+    )
+
+
+QUALITY = Table(
+    name="quality",
+    means="Who plays which part at each gate of the quality loop.",
+    kind=s.QualitySettings,
+    tables=tuple(_gate(name, "tester" if name == "test" else "developer") for name in s.GATES),
 )
 
 OTHERS = (
@@ -346,5 +374,5 @@ ROOT = Table(
     means="",
     kind=s.Settings,
     keys=(Key(name="version", shape=shapes.whole(1), means="the format of this file"),),
-    tables=(AGENTS, ROLES, CHECKS, WORKSPACE, LIMITS, BUDGET, *OTHERS),
+    tables=(AGENTS, ROLES, CHECKS, WORKSPACE, LIMITS, BUDGET, QUALITY, *OTHERS),
 )

@@ -10,13 +10,15 @@ from dataclasses import dataclass
 from typing import Literal
 
 from loopwright.kernel.codec import decode, encode
-from loopwright.kernel.limits import FeedbackLimits
+from loopwright.kernel.limits import FeedbackLimits, QualityLimits, TicketLimits
 
 AgentKind = Literal["claude", "codex", "gemini", "opencode", "goose", "acp", "command", "rehearsal", "tools", "autofix"]
 ReportKind = Literal["junit", "sarif", "coverage", "none"]
 
 FILLED_BY_DEFAULT = ("creator", "developer", "reviewer", "critic", "skill")
 ONLY_WHEN_NAMED = ("tester", "judge", "scorer", "shaper", "planner", "panel", "gate")
+GATES = ("plan", "test", "code", "quality", "design", "story")  # of the quality loop
+LOOKED_AT_WHOLE = ("quality", "design", "story")  # the gates whose usual depth is comprehensive
 VERIFYING = ("build", "test")  # checks without which nothing can be called verified
 
 _FREE_KINDS = ("rehearsal", "tools", "autofix")
@@ -74,12 +76,6 @@ class WorkspaceSettings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class QualityLimits:
-    max_attempts: int = 3
-    p1_threshold: int = 2
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class LifecycleLimits:
     max_retries: int = 3
     max_same_error: int = 2
@@ -89,11 +85,6 @@ class LifecycleLimits:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkflowLimits:
     max_iterations: int | None = 25
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TicketLimits:
-    max: int = 5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -165,6 +156,25 @@ class LifecycleSettings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class GateRoles:
+    """Who fixes and who reviews at one gate of the quality loop, and how deep. Empty: what is usual there."""
+
+    creator: str = ""
+    reviewer: str = ""
+    depth: Literal["", "quick", "comprehensive"] = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QualitySettings:
+    plan: GateRoles = GateRoles()
+    test: GateRoles = GateRoles()
+    code: GateRoles = GateRoles()
+    quality: GateRoles = GateRoles()
+    design: GateRoles = GateRoles()
+    story: GateRoles = GateRoles()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
     version: int = 1
     agents: tuple[AgentSettings, ...] = ()
@@ -181,6 +191,7 @@ class Settings:
     finish: FinishSettings = FinishSettings()
     notify: NotifySettings = NotifySettings()
     lifecycle: LifecycleSettings = LifecycleSettings()
+    quality: QualitySettings = QualitySettings()
 
     @property
     def digest(self) -> str:
@@ -197,6 +208,19 @@ class Settings:
         default = cast.get("default", ()) if role in FILLED_BY_DEFAULT else ()
         by_name = {agent.name: agent for agent in self.agents}
         return tuple(by_name[name] for name in cast.get(role, default))
+
+    def gate(self, gate: str) -> GateRoles:
+        """The roles at a gate of the quality loop, none of them empty."""
+        said: GateRoles = getattr(self.quality, gate)
+        creators = ("creator", "tester" if gate == "test" else "developer")
+        return GateRoles(
+            creator=said.creator or self._first_played(creators),
+            reviewer=said.reviewer or self._first_played(("reviewer", "critic")),
+            depth=said.depth or ("comprehensive" if gate in LOOKED_AT_WHOLE else "quick"),
+        )
+
+    def _first_played(self, roles: tuple[str, ...]) -> str:
+        return next((role for role in roles if self.agents_for(role)), roles[0])
 
     def to_json(self) -> str:
         return encode(self)

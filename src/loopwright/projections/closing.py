@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from typing import assert_never
 
-from loopwright.kernel.model import Cleanup, Ending, Finding, Outcome, Verdict
+from loopwright.kernel.model import Outcome, Verdict
+from loopwright.loops.batch.state import Batch
 from loopwright.loops.feedback.state import Feedback, Iteration, best_iteration
+from loopwright.loops.quality.state import Quality
+from loopwright.projections import batch_closing, quality_closing, results
 from loopwright.projections.quoting import one_line
 from loopwright.projections.wording import (
     ALL_TESTS_PASSING,
@@ -13,27 +16,49 @@ from loopwright.projections.wording import (
     PROMISE,
     SPEC_COMPLIANT,
     counted,
-    told,
 )
 
 _SHOWN = 5
-_LEFT = {
-    Cleanup.KEEP_EVERYTHING: "workspace and files are kept",
-    Cleanup.KEEP_ARTIFACTS: "the workspace is removed, its files are kept",
-    Cleanup.ROLLBACK: "workspace and branch are removed",
-    Cleanup.FULL: "workspace, branch and the loop's files are removed",
-}
 
 
-def render(loop_id: str, state: Feedback, outcome: Outcome, scratchpad: str) -> tuple[str, ...]:
-    """The closing lines of a loop that ended."""
-    gone = outcome.cleanup is Cleanup.FULL
+def render(loop_id: str, state: Feedback | Quality | Batch, outcome: Outcome, *files: str) -> tuple[str, ...]:
+    """The closing lines of a loop that ended. `files` are those that are there and tell more."""
+    return (*_lines(state, outcome), results.look_closer(loop_id, outcome, files))
+
+
+def so_far(state: Feedback | Quality | Batch) -> tuple[str, ...]:
+    """What has happened up to now, in a line each: for a person who is asked how it should go on."""
+    match state:
+        case Feedback():
+            return tuple(sentence(iteration) for iteration in state.past)
+        case Quality():
+            return quality_closing.so_far(state)
+        case Batch():
+            return batch_closing.so_far(state)
+        case _:
+            assert_never(state)
+
+
+def _lines(state: Feedback | Quality | Batch, outcome: Outcome) -> tuple[str, ...]:
+    match state:
+        case Feedback():
+            return _feedback(state, outcome)
+        case Quality():
+            return quality_closing.lines(state, outcome)
+        case Batch():
+            return batch_closing.lines(state, outcome)
+        case _:
+            assert_never(state)
+
+
+def _feedback(state: Feedback, outcome: Outcome) -> tuple[str, ...]:
+    after = f"after {counted(outcome.attempts, 'iteration')}"
+    left = counted(len(outcome.findings), "known issue")
     return (
-        *(sentence(iteration) for iteration in state.past),
-        _headline(outcome),
-        *(f"  {line}" for line in _left(outcome.findings)),
+        *so_far(state),
+        results.headline(outcome, promise=PROMISE, after=after, left=left),
+        *results.findings(outcome.findings, _SHOWN),
         *_result(state, outcome),
-        f"Look closer: `loop log --loop {loop_id}`{'' if gone else f', {one_line(scratchpad, 500)}'}",
     )
 
 
@@ -55,43 +80,11 @@ def _verdicts(iteration: Iteration) -> str:
     return f"review passed ({SPEC_COMPLIANT}), tests passed ({ALL_TESTS_PASSING})"
 
 
-def _headline(outcome: Outcome) -> str:
-    after = f"after {counted(outcome.attempts, 'iteration')}"
-    left = counted(len(outcome.findings), "known issue")
-    match outcome.ending:
-        case Ending.VERIFIED:
-            return f"{PROMISE} {after}."
-        case Ending.ACCEPTED:
-            return f"Accepted by a person {after} with {left}, recorded in .loop/debt.md."
-        case Ending.CANCELLED:
-            return f"Cancelled {after}; {_LEFT[outcome.cleanup or Cleanup.KEEP_EVERYTHING]}."
-        case Ending.ESCALATED:
-            return f"Escalated {after} with {left}."
-        case Ending.FAILED:
-            return f"Failed {after} with {left}."
-        case _:
-            assert_never(outcome.ending)
-
-
 def _result(state: Feedback, outcome: Outcome) -> tuple[str, ...]:
-    note = (f"Note: {one_line(outcome.note, 500)}",) if outcome.note else ()
-    if outcome.merged_into:
-        return (f"Result: merged into {_short(outcome.merged_into)} ({outcome.commit[:12]}).", *note)
-    if outcome.branch:
-        where = f"Result: branch {outcome.branch} ({outcome.commit[:12]})."
-        return (where, *note, f"Take it: `git merge {outcome.branch}`")
+    said = results.note(outcome)
+    if landed := results.landed(outcome, said):
+        return landed
     best = best_iteration(state.past)
     if best is None:
-        return ("Result: none; no attempt left a commit.", *note)
-    # No choice of clean-up removes an attempt, so the best one can still be had.
-    kept = f"Result: not landed; the best attempt, iteration {best.number}, is kept as {best.commit[:12]}."
-    return (kept, *note, f"Take it: `git merge {best.commit}`")
-
-
-def _short(ref: str) -> str:
-    return one_line(ref.removeprefix("refs/heads/"), 120)
-
-
-def _left(findings: tuple[Finding, ...]) -> tuple[str, ...]:
-    shown = tuple(f"[{finding.severity.value}] {told(finding)}" for finding in findings[:_SHOWN])
-    return shown + ((f"and {counted(len(findings) - _SHOWN, 'other')}",) if len(findings) > _SHOWN else ())
+        return ("Result: none; no attempt left a commit.", *said)
+    return results.kept(f"the best attempt, iteration {best.number},", best.commit, said)

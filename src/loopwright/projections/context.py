@@ -1,4 +1,7 @@
-"""`LOOP_CONTEXT`: everything in the brief as data, uncut, for agents that are programs."""
+"""`LOOP_CONTEXT`: everything in the brief as data, uncut, for agents that are programs.
+
+Findings that are handed over in a file are in that file and nowhere else.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,7 @@ import json
 from loopwright.kernel.codec import encode
 from loopwright.kernel.model import Finding
 from loopwright.ports.agent import AgentRun
+from loopwright.projections import deltas
 
 
 def build(run: AgentRun) -> dict[str, object]:
@@ -21,13 +25,18 @@ def build(run: AgentRun) -> dict[str, object]:
         "limit": brief.limit,
         "task": brief.task,
         "artifacts": list(brief.artifacts),
-        "findings": _plain(brief.findings),
+        "findings": [] if brief.findings_file else _plain(brief.findings),
+        "findings_file": brief.findings_file,
         "failures": _plain(brief.failures),
         "history": list(brief.history),
         "criteria": list(brief.criteria),
         "advice": list(brief.answers),
+        "gate": brief.gate,
+        "depth": brief.depth,
+        "story": brief.story,
         "base": brief.base,
         "candidate": brief.candidate,
+        "diff": deltas.shown_to(run),
         "repair": brief.repair,
         "scratchpad": None if run.scratchpad is None else str(run.scratchpad),
     }

@@ -12,14 +12,14 @@ _FINDING = (
     '{"severity": "critical | high | medium | low", "file": "src/a.py", "line": 12, "issue": "what is wrong",'
     ' "evidence": "what shows it", "guidance": "what to do", "requirement": "which part of the task"}'
 )
+_RULED = (
+    '{"severity": "critical | high | medium | low", "rule": "S3", "file": "src/a.py", "line": 12,'
+    ' "issue": "what is wrong", "evidence": "what shows it", "guidance": "what to do"}'
+)
 _MAKER = fenced(
     '{"status": "done | blocked | needs_clarification",\n'
     ' "summary": "what was done, in a sentence",\n'
     ' "questions": [{"question": "…", "options": ["…"], "impact": "…"}]}',
-    "json",
-)
-_JUDGE = fenced(
-    f'{{"status": "done",\n "verdict": "pass | fail",\n "summary": "why, in a sentence",\n "findings": [{_FINDING}]}}',
     "json",
 )
 _MAKER_RULES = (
@@ -32,10 +32,23 @@ _JUDGE_RULES = (
     " verdict says; give such a severity only to what must be fixed. Report an open finding again only if it is still"
     " there."
 )
-JUDGES = ("reviewer", "critic", "judge", "panel", "scorer")
+_REVIEWER_RULES = (
+    "A verdict is required: a missing or unreadable one counts as fail. `fail` needs at least one finding. Every"
+    " finding needs a severity, evidence (a file and line, or what was seen) and concrete guidance (what to do); one"
+    " without evidence or guidance is dropped. A critical finding is a fail whatever the verdict says, and so are too"
+    " many high ones. `rule` names the check, by the same name every time."
+)
 
 
-def contract(role: str) -> str:
-    if role in JUDGES:
-        return f"{_INTRO}\n\n{_JUDGE}\n\n{_JUDGE_RULES}"
-    return f"{_INTRO}\n\n{_MAKER}\n\n{_MAKER_RULES}"
+def contract(kind: str, *, judges: bool) -> str:
+    """`judges`: whoever is asked must give a verdict."""
+    if not judges:
+        return f"{_INTRO}\n\n{_MAKER}\n\n{_MAKER_RULES}"
+    if kind == "quality":
+        return f"{_INTRO}\n\n{_judge(_RULED)}\n\n{_REVIEWER_RULES}"
+    return f"{_INTRO}\n\n{_judge(_FINDING)}\n\n{_JUDGE_RULES}"
+
+
+def _judge(finding: str) -> str:
+    head = '"status": "done",\n "verdict": "pass | fail",\n "summary": "why, in a sentence"'
+    return fenced(f'{{{head},\n "findings": [{finding}]}}', "json")

@@ -2,33 +2,96 @@
 
 from __future__ import annotations
 
+from typing import assert_never
+
 from loopwright.kernel.ledger import unresolved
 from loopwright.kernel.model import Finding
+from loopwright.loops.batch.state import Batch, Standing
 from loopwright.loops.feedback.state import Feedback, Iteration, best_iteration
+from loopwright.loops.quality.state import Quality, best_round, open_findings
+from loopwright.projections.batch_closing import findings_file
 from loopwright.projections.quoting import inline
 from loopwright.projections.wording import counted, moment, told
 
 
-def entry(loop_id: str, state: Feedback, at: float, by: str) -> str:
-    """The faults are those of the attempt that was taken; those other attempts left open are named apart."""
+def entry(loop_id: str, state: Feedback | Quality | Batch, at: float, by: str) -> str:
+    """The faults are those of what was taken; a batch names its artifacts, each of which has a block of its own."""
+    head = (f"## {inline(loop_id)}: accepted {moment(at)}", "")
+    return "\n".join((*head, *_lines(state, inline(by) or "(not said)"))) + "\n"
+
+
+def _lines(state: Feedback | Quality | Batch, by: str) -> tuple[str, ...]:
+    match state:
+        case Feedback():
+            return _feedback(state, by)
+        case Quality():
+            return _quality(state, by)
+        case Batch():
+            return _batch(state, by)
+        case _:
+            assert_never(state)
+
+
+def _feedback(state: Feedback, by: str) -> tuple[str, ...]:
+    """Faults that other attempts left open are named apart."""
     taken = best_iteration(state.past) or Iteration(number=state.current.number)
-    known = {finding.fingerprint for finding in taken.issues + taken.failures}
-    others = tuple(f for f in unresolved(state.ledger) if f.fingerprint not in known)
-    branch = state.outcome.branch if state.outcome else state.plan.branch
-    commit = (state.outcome.commit if state.outcome else "") or taken.commit
-    lines = (
-        f"## {inline(loop_id)}: accepted {moment(at)}",
-        "",
+    others = _besides(unresolved(state.ledger), taken.issues + taken.failures)
+    return (
         f"- **Task**: {inline(state.plan.task)}",
-        f"- **Accepted by**: {inline(by) or '(not said)'}",
+        f"- **Accepted by**: {by}",
         f"- **Accepted**: iteration {taken.number} of {counted(len(state.past), 'iteration')}",
-        f"- **Commit**: {inline(commit) or '(none)'}",
-        f"- **Branch**: {inline(branch) or '(none)'}",
+        *_where(state, taken.commit),
         *_listed("Open findings", taken.issues),
         *_listed("Failing tests", taken.failures),
         *(_listed("Seen in other iterations and not resolved", others) if others else ()),
     )
-    return "\n".join(lines) + "\n"
+
+
+def _quality(state: Quality, by: str) -> tuple[str, ...]:
+    """What was put off was found all the same, and is owed with the rest."""
+    taken, plan = best_round(state.rounds), state.plan
+    found = taken.findings if taken else ()
+    others = _besides(open_findings(state), found)
+    deferred = tuple(each.finding for each in state.deferred)
+    number = f"review {taken.number} of " if taken else ""
+    return (
+        f"- **Artifact**: {inline(plan.artifact)}, at the {plan.gate} gate",
+        f"- **Accepted by**: {by}",
+        f"- **Accepted**: {number}{counted(len(state.rounds), 'review')}, {counted(state.fixes, 'fix', 'fixes')}",
+        *_where(state, taken.commit if taken else ""),
+        *_listed("Open findings", found),
+        *(_listed("Seen in other reviews and not resolved", others) if others else ()),
+        *(_listed("Deferred", deferred) if deferred else ()),
+    )
+
+
+def _batch(state: Batch, by: str) -> tuple[str, ...]:
+    return (
+        f"- **Accepted by**: {by}",
+        f"- **Accepted**: after {counted(state.round, 'round')} with {counted(len(state.items), 'artifact')}",
+        *_where(state, ""),
+        *(f"- **{inline(item.path)}**: {_owed(state, index)}" for index, item in enumerate(state.items)),
+    )
+
+
+def _owed(state: Batch, index: int) -> str:
+    item, file = state.items[index], findings_file(state, index)
+    if item.standing is Standing.PASSED:
+        return "passed"
+    there = f"; its findings are in the block of {inline(item.loop)}" if item.standing is Standing.ACCEPTED else ""
+    handed = f"; {inline(file)}" if file else ""
+    return f"{item.standing.value}, {inline(item.line) or 'not reviewed'}{there}{handed}"
+
+
+def _where(state: Feedback | Quality | Batch, commit: str) -> tuple[str, ...]:
+    branch = state.outcome.branch if state.outcome else state.plan.branch
+    landed = (state.outcome.commit if state.outcome else "") or commit
+    return (f"- **Commit**: {inline(landed) or '(none)'}", f"- **Branch**: {inline(branch) or '(none)'}")
+
+
+def _besides(findings: tuple[Finding, ...], named: tuple[Finding, ...]) -> tuple[Finding, ...]:
+    known = {finding.fingerprint for finding in named}
+    return tuple(finding for finding in findings if finding.fingerprint not in known)
 
 
 def _listed(heading: str, findings: tuple[Finding, ...]) -> tuple[str, ...]:

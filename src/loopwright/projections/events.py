@@ -8,8 +8,10 @@ from loopwright.kernel.events import (
     AgentFailed,
     AgentReported,
     AgentUnavailable,
+    Announced,
     Answer,
     Answered,
+    ArtifactsLoaded,
     Bookkeeping,
     BudgetChanged,
     Cancelled,
@@ -17,6 +19,7 @@ from loopwright.kernel.events import (
     Checkpointed,
     ChecksReported,
     CleanedUp,
+    Combined,
     ConfigChanged,
     Created,
     Ended,
@@ -32,7 +35,7 @@ from loopwright.kernel.events import (
     Started,
     TimeReached,
 )
-from loopwright.kernel.model import AgentReport, AgentStatus, CheckResult, Outcome, Severity, Verdict
+from loopwright.kernel.model import AgentReport, AgentStatus, CheckResult, Ending, Outcome, Severity, Verdict
 from loopwright.projections.quoting import one_line
 from loopwright.projections.wording import (
     ALL_TESTS_PASSING,
@@ -40,32 +43,30 @@ from loopwright.projections.wording import (
     PROMISE,
     SPEC_COMPLIANT,
     counted,
+    counter,
     moment,
     usd,
 )
 
-_ROLES = {"implement": "developer", "review": "reviewer", "test": "tester"}
+_ROLES = {"implement": "developer", "review": "reviewer", "test": "tester", "fix": "creator"}
 _SHORT = 12  # characters of a commit
 
 
-def answer_in_words(event: Answer) -> str:
+def answer_in_words(event: Answer, kind: str) -> str:
+    """`kind` is that of the loop: each has its own words for a verdict and for an attempt."""
     match event:
         case AgentReported() | AgentFailed() | AgentUnavailable():
-            return f"{role_of(event.key)}: {_agent(event)}"
+            return f"{role_of(event.key)}: {_agent(event, kind)}"
         case ChecksReported():
             return f"checks: {_checks(event)}"
-        case Checkpointed():
-            return _checkpoint(event)
-        case Integrated():
-            return _integrated(event)
-        case IntegrationRefused():
-            return f"could not be landed: {event.reason}" + _because(event.detail)
         case LoopEnded():
-            return f"child loop {one_line(event.outcome.loop, 60)} {_outcome(event.outcome)}"
-        case CleanedUp():
-            return "cleaned up; every commit is kept"
+            return _child(event.outcome)
+        case Announced():
+            return "on record"
         case TimeReached():
             return "the wait is over"
+        case Checkpointed() | ArtifactsLoaded() | Combined() | Integrated() | IntegrationRefused() | CleanedUp():
+            return _files(event)
         case _:
             assert_never(event)
 
@@ -90,11 +91,13 @@ def said_in_words(event: Said) -> str:
             assert_never(event)
 
 
-def work_in_words(event: Bookkeeping) -> str:
-    """What the engine notes for itself."""
+def work_in_words(event: Bookkeeping, kind: str) -> str:
+    """What the engine notes for itself; a verdict is told as the very line that was announced."""
     match event:
         case Created():
             return f"{one_line(event.kind, 60)} loop created" + (f" by {one_line(event.by, 60)}" if event.by else "")
+        case Started(action="Announce"):
+            return one_line(event.what, 500) + (f" ({one_line(event.why, 500)})" if event.why else "")
         case Started():
             what = f" ({one_line(event.what, 120)})" if event.what else ""
             return f"started {one_line(event.action, 60)}{what}" + _because(event.why)
@@ -109,7 +112,7 @@ def work_in_words(event: Bookkeeping) -> str:
         case Refused():
             return f"refused {one_line(event.what, 60)}" + _because(event.why)
         case Ended():
-            return f"loop {_outcome(event.outcome)}"
+            return f"loop {_outcome(event.outcome, kind)}"
         case _:
             assert_never(event)
 
@@ -130,26 +133,26 @@ def _because(text: str) -> str:
     return f": {one_line(text, 200)}" if text.strip() else ""
 
 
-def _agent(event: AgentReported | AgentFailed | AgentUnavailable) -> str:
+def _agent(event: AgentReported | AgentFailed | AgentUnavailable, kind: str) -> str:
     match event:
         case AgentUnavailable():
             return f"not available before {moment(event.until)}" + _because(event.detail)
         case AgentFailed():
             return f"no result ({event.reason})" + _because(event.detail)
         case AgentReported():
-            return _reported(event)
+            return _reported(event, kind)
         case _:
             assert_never(event)
 
 
-def _reported(event: AgentReported) -> str:
-    report = event.report
-    if report.verdict is None and role_of(event.key) != "reviewer":
+def _reported(event: AgentReported, kind: str) -> str:
+    report, reviews = event.report, role_of(event.key) == "reviewer"
+    if report.verdict is None and not reviews:
         status = "" if report.status is AgentStatus.DONE else f"{report.status.value}: "
         return status + (one_line(report.summary, 200) or "done")
-    found = counted(len(report.findings), "finding")
     token = SPEC_COMPLIANT if compliant(report) else NOT_COMPLIANT
-    named = f" ({token})" if role_of(event.key) == "reviewer" else ""
+    named = f" ({token})" if reviews and kind == "feedback" else ""
+    found = counted(len(report.findings), "finding")
     return f"{report.verdict.value if report.verdict else 'no verdict'}, {found}{named}"
 
 
@@ -170,9 +173,42 @@ def _check(result: CheckResult) -> str:
     return f"{one_line(result.name, 60)} {word}{tests}{flaky}{reused}"
 
 
+def _files(
+    event: Checkpointed | ArtifactsLoaded | Combined | Integrated | IntegrationRefused | CleanedUp,
+) -> str:
+    match event:
+        case Checkpointed():
+            return _checkpoint(event)
+        case ArtifactsLoaded():
+            return _loaded(event)
+        case Combined():
+            left = f", {counted(len(event.left_out), 'conflicting change')} left out" if event.left_out else ""
+            return f"combined as {one_line(event.commit[:_SHORT])}, {counted(event.files, 'file')} changed{left}"
+        case Integrated():
+            return _integrated(event)
+        case IntegrationRefused():
+            return f"could not be landed: {event.reason}" + _because(event.detail)
+        case CleanedUp():
+            return "cleaned up; every commit is kept"
+        case _:
+            assert_never(event)
+
+
 def _checkpoint(event: Checkpointed) -> str:
     protected = f", {counted(len(event.protected), 'protected file')} changed or removed" if event.protected else ""
-    return f"kept as {one_line(event.commit[:_SHORT])}, {counted(event.files, 'file')} changed{protected}"
+    dropped = f", not taken: {_named(event.dropped)}" if event.dropped else ""
+    return f"kept as {one_line(event.commit[:_SHORT])}, {counted(event.files, 'file')} changed{protected}{dropped}"
+
+
+def _loaded(event: ArtifactsLoaded) -> str:
+    there = tuple(content.path for content in event.contents if content.object)
+    gone = tuple(content.path for content in event.contents if not content.object)
+    parts = ((f"loaded {_named(there)}",) if there else ()) + ((f"not there: {_named(gone)}",) if gone else ())
+    return "; ".join(parts)
+
+
+def _named(paths: tuple[str, ...]) -> str:
+    return one_line(", ".join(paths), 200)
 
 
 def _integrated(event: Integrated) -> str:
@@ -181,7 +217,15 @@ def _integrated(event: Integrated) -> str:
     return f"landed on {where}{merged}" + _because(event.note)
 
 
-def _outcome(outcome: Outcome) -> str:
-    word = f"verified ({PROMISE})" if outcome.ending.value == "verified" else outcome.ending.value
+def _child(outcome: Outcome) -> str:
+    """What the child had to say in one line; a child that said nothing is told by its ending."""
+    if not outcome.note.strip():
+        return f"child loop {one_line(outcome.loop, 60)} {_outcome(outcome)}"
+    waits = f", waits at {one_line(outcome.at, 60)}" if outcome.ending is Ending.HELD else ""
+    return one_line(outcome.note, 300) + waits
+
+
+def _outcome(outcome: Outcome, kind: str = "") -> str:
+    promise = f" ({PROMISE})" if kind == "feedback" and outcome.ending is Ending.VERIFIED else ""
     left = f", {counted(len(outcome.findings), 'finding')} left" if outcome.findings else ""
-    return f"{word} after {counted(outcome.attempts, 'attempt')}{left}"
+    return f"{outcome.ending.value}{promise} after {counted(outcome.attempts, counter(kind))}{left}"

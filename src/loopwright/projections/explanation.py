@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from loopwright.kernel.actions import Action, RunAgent, WaitUntil
-from loopwright.kernel.ledger import Ledger, Standing
+from loopwright.kernel.ledger import Entry, Ledger, Standing
 from loopwright.kernel.machine import Standpoint
 from loopwright.kernel.model import Finding
+from loopwright.loops.quality import judging
 from loopwright.ports.store import LoopRow
 from loopwright.projections.quoting import one_line
 from loopwright.projections.status import title
@@ -15,6 +16,7 @@ from loopwright.projections.wording import (
     PROMISE,
     SPEC_COMPLIANT,
     counted,
+    counter,
     moment,
     told,
     usd,
@@ -32,7 +34,27 @@ _TESTING = (
 _COUNTING = (
     "A counter that reaches its limit asks a person. Continuing grants more; only revising starts a counter anew."
 )
-_RULES = {"feedback": (_COMPLIANCE, _TESTING, _COUNTING)}
+_REVIEWING = (
+    "An attempt is one review. No fix is asked for that no review would see: when the last review blocks, a person is"
+    " asked. Continuing grants more reviews; only revising starts the count anew."
+)
+_ROUNDS = (
+    "A round reviews all that are pending, then fixes all that are blocked. Those that passed leave it; those that only"
+    " a person can help wait until nothing else goes on."
+)
+_ELSEWHERE = "each artifact's are in its own loop, and while it is blocked in the file beside it"
+
+
+def _rules(kind: str) -> tuple[str, ...]:
+    match kind:
+        case "feedback":
+            return (_COMPLIANCE, _TESTING, _COUNTING)
+        case "quality":
+            return (*judging.RULES, _REVIEWING)
+        case "batch":
+            return (_ROUNDS, _REVIEWING)
+        case _:
+            return ()
 
 
 def render(standpoint: Standpoint, actions: tuple[Action, ...], row: LoopRow, ledger: Ledger = ()) -> str:
@@ -40,16 +62,16 @@ def render(standpoint: Standpoint, actions: tuple[Action, ...], row: LoopRow, le
     parts = [
         (f"{row.kind} loop {row.id}: {title(row)}".rstrip(": "), [_where(standpoint, row)]),
         ("Next:", [_action(action) for action in actions] or ["nothing"]),
-        ("Counters:", list(standpoint.lines)),
-        ("Rules:", list(_RULES.get(row.kind, ()))),
-        ("Open findings:", _findings(standpoint.findings, ledger)),
+        ("Counters:" if row.kind == "feedback" else "In force:", [one_line(line, 500) for line in standpoint.lines]),
+        ("Rules:", list(_rules(row.kind))),
+        ("Open findings:", [_ELSEWHERE] if row.kind == "batch" else _findings(standpoint.findings, ledger, row.kind)),
         ("Budget:", [_budget(row)]),
     ]
     return "\n".join("\n".join([heading, *(f"  {line}" for line in lines)]) for heading, lines in parts if lines) + "\n"
 
 
 def _where(standpoint: Standpoint, row: LoopRow) -> str:
-    return f"{standpoint.state}, attempt {standpoint.attempt} of {standpoint.limit}, {row.status}"
+    return f"{standpoint.state}, {counter(row.kind)} {standpoint.attempt} of {standpoint.limit}, {row.status}"
 
 
 def _action(action: Action) -> str:
@@ -59,19 +81,24 @@ def _action(action: Action) -> str:
     return f"{type(action).__name__}{who}{when} ({one_line(action.key, 80)}){why}"
 
 
-def _findings(findings: tuple[Finding, ...], ledger: Ledger) -> list[str]:
+def _findings(findings: tuple[Finding, ...], ledger: Ledger, kind: str) -> list[str]:
     if not findings:
         return ["none"]
     entries = {entry.finding.fingerprint: entry for entry in ledger if entry.standing is not Standing.RESOLVED}
     lines = []
     for finding in findings[:_SHOWN]:
         entry = entries.get(finding.fingerprint)
-        row = f", {entry.streak} in a row" if entry and entry.streak > 1 else ""
-        standing = f" {entry.standing.value} since attempt {entry.first}{row}" if entry else ""
+        standing = _standing(entry, counter(kind)) if entry else ""
         lines.append(f"[{finding.severity.value}{standing}] {told(finding)}")
     if len(findings) > _SHOWN:
         lines.append(f"and {counted(len(findings) - _SHOWN, 'other')}")
     return lines
+
+
+def _standing(entry: Entry, noun: str) -> str:
+    row = f", {entry.streak} in a row" if entry.streak > 1 else ""
+    since = f"since {noun} {entry.first}" if entry.first else "since before this loop"
+    return f" {entry.standing.value} {since}{row}"
 
 
 def _budget(row: LoopRow) -> str:

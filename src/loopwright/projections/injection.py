@@ -48,15 +48,15 @@ def _both(brief: Brief, room: int) -> tuple[str, str]:
     return entries(brief.findings, max(room // 2, room - size(failures))), failures
 
 
-def entries(findings: tuple[Finding, ...], room: int) -> str:
-    """One item each, worst first, as many as fit; then how many were left out."""
+def entries(findings: tuple[Finding, ...], room: int, *, rules: bool = False) -> str:
+    """One item each, worst first, as many as fit; then how many were left out. `rules`: with the rule's name."""
     if not findings:
         return "- none"
     ordered = sorted(findings, key=lambda finding: finding.severity.rank)
     shown: list[str] = []
     used = _NOTE
     for finding in ordered:
-        item = at_most(_entry(finding), _ENTRY)
+        item = at_most(_entry(finding, rules=rules), _ENTRY)
         if used + size(item) + 1 > room:
             break
         shown.append(item)
@@ -66,10 +66,11 @@ def entries(findings: tuple[Finding, ...], room: int) -> str:
     return "\n".join(shown)
 
 
-def _entry(finding: Finding) -> str:
+def _entry(finding: Finding, *, rules: bool) -> str:
     first, _, rest = finding.issue.strip().partition("\n")
     head = f"- [{finding.severity.value}] {told(replace(finding, issue=first), 400)}"
     details = (
+        ("Rule", finding.rule if rules else ""),
         ("Output", rest),
         ("Requirement", finding.requirement),
         ("Expected", finding.expected),

@@ -13,7 +13,7 @@ from loopwright.kernel.machine import Standpoint
 from loopwright.ports.store import LoopRow
 from loopwright.projections.needs import Need, needs
 from loopwright.projections.quoting import one_line
-from loopwright.projections.wording import moment
+from loopwright.projections.wording import counted, counter, moment
 
 Shown = dict[str, Any]  # one element of `loops`, as the schema of the format has it
 _NO_GATES: Mapping[str, str] = {}
@@ -85,10 +85,23 @@ def shown_status(row: LoopRow, *, alive: bool) -> str:
 
 
 def title(row: LoopRow) -> str:
-    """What the loop is about, from what it was started with."""
+    """What the loop is about, from what it was started with: a task, an artifact, or several."""
     params = json.loads(row.params)
-    task = params.get("task") if isinstance(params, dict) else None
-    return one_line(task, 120) if isinstance(task, str) else ""
+    if not isinstance(params, dict):
+        return ""
+    match row.kind:
+        case "quality":
+            said = params.get("artifact")
+        case "batch":
+            said = _together(params["artifacts"])
+        case _:
+            said = params.get("task")
+    return one_line(said, 120) if isinstance(said, str) else ""
+
+
+def _together(artifacts: Sequence[Mapping[str, str]]) -> str:
+    """How many, then their names as far as there is room."""
+    return f"{counted(len(artifacts), 'artifact')}: {', '.join(each['path'] for each in artifacts)}"
 
 
 def _failures(standpoint: Standpoint, outcome: Shown | None) -> dict[str, int]:
@@ -138,7 +151,7 @@ def _with_id(loop: Shown) -> Shown:
 
 def _state_line(shown: Shown) -> str:
     how = f"{shown['status']}, {shown['outcome']}" if shown["outcome"] else shown["status"]
-    return f"{shown['state']} (iteration {shown['attempt']}/{shown['limit']}, {how})"
+    return f"{shown['state']} ({counter(shown['kind'])} {shown['attempt']}/{shown['limit']}, {how})"
 
 
 def _failures_line(failures: Mapping[str, int]) -> str:

@@ -25,8 +25,13 @@ def usd(amount: float) -> str:
     return f"{amount:.2f} USD"
 
 
-def counted(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+def counted(number: int, noun: str, many: str = "") -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {many or f'{noun}s'}"
+
+
+def counter(kind: str) -> str:
+    """What a loop of this kind calls one attempt."""
+    return {"feedback": "iteration", "quality": "review", "batch": "round"}.get(kind, "attempt")
 
 
 def place(finding: Finding) -> str:

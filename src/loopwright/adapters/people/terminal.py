@@ -29,7 +29,8 @@ class Terminal:
     lines: Lines
     show: Callable[[str], None]  # prints text as it is, without a line end of its own
     aside: Callable[[], AbstractContextManager[None]]  # holds the live view while a person reads and types
-    history: Callable[[LoopId], str]
+    about: Callable[[LoopId], Awaitable[str]]  # what is shown before a question; may be nothing
+    history: Callable[[LoopId], Awaitable[str]]
     diff: Callable[[LoopId, AwaitGate], Awaitable[str]]
     by: str
 
@@ -39,7 +40,7 @@ class Terminal:
             self.lines.forget()
             said = await self._answer(waiting)
             if isinstance(said, Answered) and said.choice == "history":
-                self._print(self.history(loop))
+                self._print(await self.history(loop))
             return said
 
     async def _answer(self, waiting: tuple[ForPeople, ...]) -> Said | None:
@@ -61,6 +62,8 @@ class Terminal:
         first, others = waiting[0], waiting[1:]
         self._print("")
         if isinstance(first, Ask):
+            if text := await self.about(loop):
+                self._print(f"{text}\n")
             self._print(question_text(first))
         else:
             self._print(gate_text(first, await self.diff(loop, first)))
@@ -79,15 +82,16 @@ def question_text(ask: Ask) -> str:
     lines = [f"? {ask.question}"]
     if ask.free_text:
         return "\n".join([*lines, "  Type the answer, or: cancel"])
+    width = max((len(option.label) for option in ask.options), default=0)
     for number, option in enumerate(ask.options, start=1):
-        lines.append(f"  {number}  {option.label:<26} {_HOW.get(option.choice, option.choice)}")
+        lines.append(f"  {number}  {option.label:<{width}}  {_HOW.get(option.choice, option.choice)}")
     return "\n".join(lines)
 
 
 _HOW = {
-    "continue": "continue [N]: N more iterations (3)",
+    "continue": "continue [N]: N more attempts (3)",
     "accept": "accept: keep the best attempt and record what is wrong with it as debt",
-    "history": "history: what every iteration did and why it failed",
+    "history": "history: what every attempt came to, and why",
     "cancel": "cancel: end the loop; every commit is kept",
     "revise": "revise GUIDANCE: new guidance, and the counters start anew",
 }

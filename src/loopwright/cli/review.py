@@ -1,0 +1,132 @@
+"""`loop review`: review artifacts, have them fixed, and review them again until they pass."""
+
+from __future__ import annotations
+
+import click
+
+from loopwright.assembly.artifacts import Target
+from loopwright.assembly.project import Project, settings_of
+from loopwright.assembly.reviews import Plan, ReviewRequest, create_review, plan_review
+from loopwright.cli.driving import Manner, drive_and_tell
+from loopwright.cli.here import Here
+from loopwright.cli.output import json_option, note, put, put_json
+from loopwright.cli.picking import only_looked_at, opened
+from loopwright.cli.running import Interrupted, complete
+from loopwright.cli.showing import Data
+from loopwright.config.settings import Settings
+from loopwright.loops.quality.state import Depth, Gate
+from loopwright.projections.wording import counted
+
+_SHOWN = 40  # artifacts that a dry run names
+
+
+@click.command("review")
+@click.argument("paths", nargs=-1, required=True, metavar="PATH…")
+@click.option(
+    "--gate",
+    type=click.Choice([gate.value for gate in Gate]),
+    default=None,
+    help="What the review is for; else what each PATH is by its name.",
+)
+@click.option(
+    "--mode",
+    "depth",
+    type=click.Choice([depth.value for depth in Depth]),
+    default=None,
+    help="How deep it looks; else as is usual at the gate.",
+)
+@click.option("--batch", is_flag=True, help="Hand findings over in files beside the artifacts; a folder is its files.")
+@click.option("--task", default="", metavar="TEXT", help="What the artifacts are for; the reviewer is told.")
+@click.option("--criterion", "criteria", multiple=True, metavar="TEXT", help="What the reviewer checks; repeatable.")
+@click.option("--max-attempts", type=click.IntRange(1, 1000), metavar="N", help="Reviews of each artifact, at most.")
+@click.option("--budget", type=click.FloatRange(min=0), metavar="USD", help="Instead of the one in loop.toml.")
+@click.option("--merge/--no-merge", default=None, help="Integrate the fixes into the current branch.")
+@click.option("--unattended", is_flag=True, help="Ask nothing: a needed answer ends in exit 4.")
+@click.option("--dry-run", is_flag=True, help="Say what would be done and create nothing.")
+@json_option
+@click.pass_obj
+def command(here: Here, /, *, as_json: bool, unattended: bool, dry_run: bool, **given: object) -> int:
+    """Review each PATH, have what is found fixed, and review it again until it passes.
+
+    What you have not committed of a PATH is reviewed as it is. Fixes are a commit on a branch of its own. An artifact
+    that is still blocked after its last review waits for you, with everything that is unresolved.
+    """
+    said = {name: "" if value is None and name in ("gate", "depth") else value for name, value in given.items()}
+    request = ReviewRequest(**said)  # type: ignore[arg-type]  # click has checked the types
+    if dry_run:
+        with only_looked_at(here) as project:
+            return _foretell(project, here, request, as_json=as_json)
+    with opened(here, create=True) as project:
+        loop = complete(create_review(project, settings_of(project), request, here.cwd))
+        if isinstance(loop, Interrupted):
+            return loop.exit_code
+        note(f"loop {loop}: review of {', '.join(request.paths[:3])}{' …' if len(request.paths) > 3 else ''}")  # noqa: PLR2004
+        return drive_and_tell(project, here, loop, Manner(unattended=unattended, as_json=as_json))
+
+
+def _foretell(project: Project, here: Here, request: ReviewRequest, *, as_json: bool) -> int:
+    settings = settings_of(project)
+    plan = plan_review(project, settings, request, here.cwd)
+    data = _plan(project, settings, request, plan)
+    if as_json:
+        put_json({"dry_run": True, **data})
+    else:
+        put("\n".join(_lines(data)))
+    return 0
+
+
+def _plan(project: Project, settings: Settings, request: ReviewRequest, plan: Plan) -> Data:
+    return {
+        "kind": "batch" if plan.batch else "quality",
+        "base": project.head,
+        "branch": project.branch.removeprefix("refs/heads/") or "(detached)",
+        "merge": plan.merge,
+        "artifacts": [_artifact(settings, request, target) for target in plan.targets],
+        "max_attempts": plan.limits.max_attempts,
+        "p1_threshold": plan.limits.p1_threshold,
+        "parallel": settings.limits.parallel,
+        "budget": settings.budget.usd if request.budget is None else request.budget,
+        "criteria": list(request.criteria),
+    }
+
+
+def _artifact(settings: Settings, request: ReviewRequest, target: Target) -> Data:
+    part = settings.gate(target.gate)
+    return {
+        "artifact": target.path,
+        "gate": target.gate.value,
+        "mode": request.depth or part.depth,
+        "story": target.story,
+        "known": len(target.known),
+        "file": target.file or None,
+        "agents": {role: [agent.name for agent in settings.agents_for(role)] for role in (part.reviewer, part.creator)},
+    }
+
+
+def _lines(data: Data) -> list[str]:
+    artifacts = data["artifacts"]
+    shown = [line for each in artifacts[:_SHOWN] for line in _about(each)]
+    more = [f"  and {len(artifacts) - _SHOWN} more"] if len(artifacts) > _SHOWN else []
+    budget = "none" if data["budget"] is None else f"{data['budget']:.2f} USD"
+    limits = (
+        f"{counted(data['max_attempts'], 'review')} of each; any critical finding blocks, and more than"
+        f" {data['p1_threshold']} high ones; {data['parallel']} agents at once; budget {budget}"
+    )
+    return [
+        f"Would review {counted(len(artifacts), 'artifact')}{' in rounds' if data['kind'] == 'batch' else ''}:",
+        *shown,
+        *more,
+        f"Limits: {limits}",
+        f"Result: a branch of its own{', merged into ' + data['branch'] if data['merge'] else ''}",
+        "Nothing was created.",
+    ]
+
+
+def _about(artifact: Data) -> list[str]:
+    agents = "; ".join(f"{role}: {', '.join(names) or 'nobody'}" for role, names in artifact["agents"].items())
+    handed = f"findings in {artifact['file']}" if artifact["file"] else "findings in the brief"
+    known = f"; {counted(artifact['known'], 'finding')} of earlier reviews" if artifact["known"] else ""
+    return [
+        f"  {artifact['artifact']}: {artifact['gate']} gate, {artifact['mode']}",
+        f"    {agents}; {handed}{known}",
+    ]

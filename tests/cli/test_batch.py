@@ -1,0 +1,156 @@
+"""Many artifacts at once, through the command line."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cli.projects import Sample
+from tests.cli.reviews import blocks, finding, fixes, reviewable
+from tests.test_schemas import mistakes
+
+FILES = ("docs/a.md", "docs/b.md", "docs/c.md")
+STEPS = (
+    blocks("docs/b.md", attempt=1),
+    *(blocks("docs/c.md", attempt=attempt) for attempt in (1, 2, 3)),
+    fixes("docs/b.md"),
+    fixes("docs/c.md"),
+)
+
+
+@pytest.fixture
+def stopped(tmp_path: Path) -> Sample:
+    """One passed, one was fixed, one is still blocked after its third review."""
+    sample = reviewable(tmp_path / "repo", *STEPS, files=FILES)
+    assert sample.loop("review", "docs", "--batch").code == 4
+    return sample
+
+
+def loops(sample: Sample) -> list[dict[str, Any]]:
+    data = sample.loop("status", "--json").data
+    assert mistakes("status", data) == []
+    return list(data["loops"])
+
+
+def child(sample: Sample, artifact: str) -> str:
+    return next(str(loop["id"]) for loop in loops(sample) if loop["task"] == artifact)
+
+
+def test_what_passed_is_landed_and_what_is_blocked_waits_with_its_findings(tmp_path: Path) -> None:
+    sample = reviewable(tmp_path / "repo", *STEPS, files=FILES)
+    done = sample.loop("review", "docs", "--batch", "--json")
+    assert (done.code, mistakes("review", done.data)) == (4, [])
+    answer = done.data
+    assert (answer["passed"], answer["pending"], answer["rounds"], answer["fixes"]) == (list(FILES[:2]), [], 3, 3)
+    (blocked,) = answer["blocked"]
+    assert (blocked["artifact"], blocked["reason"], blocked["attempts"], blocked["file"]) == (
+        "docs/c.md",
+        "MAX_LOOPS_REACHED",
+        3,
+        "docs/c.quality.yml",
+    )
+    assert [each["issue"] for each in blocked["unresolved"]] == ["it is bad"]
+    assert sample.repo.git("diff", "--name-only", "main", answer["branch"]) == "docs/b.md"
+    assert sample.repo.git("status", "--porcelain") == "?? docs/c.quality.yml"
+
+
+def test_a_pipe_hears_verdicts_and_what_the_batch_itself_does(tmp_path: Path) -> None:
+    sample = reviewable(tmp_path / "repo", *STEPS, files=FILES)
+    lines = sample.loop("review", "docs", "--batch").err.splitlines()
+    keys = [re.sub(r"-\d.*", "", line.split()[1]) for line in lines[1:]]
+    assert keys == [*["verdict"] * 6, "review", *["combine"] * 2, *["land"] * 2, "escalation"]
+    assert "docs/c.md (MAX_LOOPS_REACHED: 3 reviews and 2 fixes; findings in docs/c.quality.yml)" in lines[7]
+
+
+def test_the_screen_names_what_is_blocked_and_where_the_rest_is(stopped: Sample) -> None:
+    lines = stopped.loop("resume", "--unattended").out.splitlines()
+    assert re.fullmatch(r"The fixes of what passed are on branch loop/review-docs-a-\S+ \([0-9a-f]{12}\)\.", lines[1])
+    assert lines[3:7] == [
+        "docs/c.md: MAX_LOOPS_REACHED (3 reviews, 2 fixes, 1 unresolved)",
+        "  [critical] docs/c.md:1 - it is bad",
+        "  all of it in docs/c.quality.yml",
+        "  Recommended: manual review or another creator; the last fix did not change the artifact.",
+    ]
+
+
+def test_continuing_goes_on_with_what_is_blocked_alone(stopped: Sample) -> None:
+    assert stopped.loop("answer", "continue", "1").code == 0
+    done = stopped.loop("resume", "--json")
+    assert (done.code, done.data["passed"], done.data["blocked"]) == (0, list(FILES), [])
+    assert mistakes("resume", done.data) == []
+    assert len(re.findall("verdict-", done.err)) == 1
+    assert stopped.repo.git("diff", "--name-only", "main", done.data["branch"]).split() == list(FILES[1:])
+
+
+def test_accepting_takes_what_is_blocked_with_what_is_known(stopped: Sample) -> None:
+    assert (stopped.repo.path / "docs" / "c.quality.yml").exists()
+    assert stopped.loop("answer", "accept").code == 0
+    done = stopped.loop("resume", "--json")
+    assert (done.code, done.data["outcome"], done.data["passed"]) == (0, "accepted", list(FILES[:2]))
+    assert [(each["reason"], each["file"]) for each in done.data["blocked"]] == [
+        ("a person accepted it with what is known", None)
+    ]
+    assert not (stopped.repo.path / "docs" / "c.quality.yml").exists()
+    assert "docs/c.md" in (stopped.repo.path / ".loop" / "debt.md").read_text()
+
+
+def test_the_history_is_that_of_what_is_blocked(stopped: Sample) -> None:
+    shown = stopped.loop("answer", "history").out
+    assert re.findall(r"Review \d: \w+: \S+", shown) == [f"Review {n}: CHECK_BLOCKED: docs/c.md" for n in (1, 2, 3)]
+
+
+def test_status_counts_the_parts_and_names_those_that_are_stuck(stopped: Sample) -> None:
+    root, *parts = loops(stopped)
+    assert (root["kind"], root["parent"], root["status"], len(root["needs"])) == ("batch", None, "waiting", 1)
+    assert [(part["kind"], part["parent"], part["needs"]) for part in parts] == [("quality", root["id"], [])] * 3
+    assert stopped.loop("status").out.splitlines()[-2:] == [
+        "Parts: 2 passed, 1 blocked",
+        "  docs/c.md: ESCALATED, review 3/3",
+    ]
+
+
+def test_a_part_can_be_looked_at(stopped: Sample) -> None:
+    part = child(stopped, "docs/b.md")
+    assert "CHECK_BLOCKED: docs/b.md" in stopped.loop("log", "--loop", part).out
+    assert stopped.loop("explain", "--loop", part, "--json").data["state"] == "DONE"
+    assert stopped.loop("log", "--agent", "fix-1.4", "--loop", part).code == 0
+
+
+@pytest.mark.parametrize("words", [("answer", "accept"), ("resume",), ("cancel",), ("approve", "protected")])
+def test_only_the_whole_can_be_told_what_to_do(stopped: Sample, words: tuple[str, ...]) -> None:
+    part, root = child(stopped, "docs/c.md"), loops(stopped)[0]["id"]
+    done = stopped.loop(*words, "--loop", part)
+    assert (done.code, done.out) == (2, "")
+    assert done.err == f"loop: loop {part} is a part of loop {root}, which decides for it; use --loop {root}\n"
+
+
+def test_cancelling_ends_every_part(stopped: Sample) -> None:
+    done = stopped.loop("cancel", "--json")
+    assert (done.code, done.data["outcome"], mistakes("cancel", done.data)) == (0, "cancelled", [])
+    assert [each["reason"] for each in done.data["blocked"]] == ["the review was cancelled"]
+    assert {loop["status"] for loop in loops(stopped)} == {"complete", "cancelled"}
+    assert "Parts: 2 passed, 1 cancelled" in stopped.loop("status").out
+
+
+def test_fixes_that_do_not_go_together_are_a_conflict(tmp_path: Path) -> None:
+    shared = "docs/shared.md"
+    steps = [
+        step.replace(f'"{name}", content', f'"{shared}", content')
+        for name in ("docs/a.md", "docs/b.md")
+        for step in (blocks(name, finding(shared, f"{name} says so"), attempt=1), fixes(name, f"as {name} has it\\n"))
+    ]
+    sample = reviewable(tmp_path / "repo", *steps, files=("docs/a.md", "docs/b.md", shared))
+    done = sample.loop("review", "docs/a.md", "docs/b.md", "--batch", "--json")
+    assert (done.code, done.data["passed"]) == (4, ["docs/a.md"])
+    assert [(each["artifact"], each["reason"], each["unresolved"]) for each in done.data["blocked"]] == [
+        ("docs/b.md", "CONFLICT", [])
+    ]
+
+
+def test_a_creator_that_gives_up_is_told_in_its_own_words(tmp_path: Path) -> None:
+    gives_up = '[[step]]\nrole = "creator"\nresult = { status = "blocked", summary = "no access" }\n'
+    sample = reviewable(tmp_path / "repo", blocks("docs/a.md"), gives_up, files=FILES)
+    done = sample.loop("review", "docs", "--batch", "--json")
+    assert (done.code, done.data["passed"]) == (4, list(FILES[1:]))
+    assert [each["reason"] for each in done.data["blocked"]] == ["the creator is blocked: no access"]

@@ -1,0 +1,28 @@
+"""A controller of its own for a batch: `python -m tests.e2e.crowd ROOT REVIEWS` prints the memory it took, in MB."""
+
+import asyncio
+import os
+import resource
+import sys
+from pathlib import Path
+
+from loopwright.adapters.people.nobody import Nobody
+from loopwright.adapters.publishing import Publisher
+from loopwright.assembly.project import open_project, settings_of
+from loopwright.assembly.reviews import ReviewRequest, create_review
+from loopwright.assembly.running import build_world
+from loopwright.engine.driver import drive
+
+
+async def main(root: Path, reviews: int) -> None:
+    project = open_project(root, os.environ)
+    request = ReviewRequest(paths=("stories",), batch=True, max_attempts=reviews)
+    loop = await create_review(project, settings_of(project), request, root)
+    publisher = Publisher(root, sys.exit, project.clock.now)
+    await drive(await build_world(project, loop, people=Nobody(), observer=publisher), loop)
+    await project.store.close()
+    sys.stdout.write(str(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024))
+
+
+if __name__ == "__main__":
+    asyncio.run(main(Path(sys.argv[1]), int(sys.argv[2])))
