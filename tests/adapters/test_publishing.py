@@ -6,6 +6,8 @@ from loopwright.adapters.publishing import Publisher, loop_folder, scratchpad_fi
 from loopwright.engine.world import Seen
 from loopwright.kernel.events import Answered, Ended, Logged, Started
 from loopwright.kernel.model import Commit, Ending, Key, LoopId, Outcome, Verdict
+from loopwright.loops.batch.machine import BATCH
+from loopwright.loops.batch.state import Artifact, BatchParams
 from loopwright.loops.feedback.state import Feedback, FeedbackParams, Iteration, start
 from loopwright.ports.agent import Update
 from loopwright.ports.store import Status
@@ -65,5 +67,6 @@ def test_a_disk_that_does_not_take_it_is_told_and_nothing_else_happens(tmp_path:
 
 
 def test_a_loop_of_another_kind_has_no_feedback_files(tmp_path: Path) -> None:
-    publisher(tmp_path).recorded(replace(seen(Ended(outcome=ACCEPTED)), state=None))
+    batch = BATCH.start(BatchParams(artifacts=(Artifact(path="a.md"),), shared="{}", base=Commit("base")))
+    publisher(tmp_path).recorded(replace(seen(Ended(outcome=ACCEPTED)), state=batch))
     assert [file.name for file in (tmp_path / ".loop").iterdir()] == [".gitignore"]

@@ -108,7 +108,7 @@ def test_what_passed_scrolls_away_as_its_verdict() -> None:
         batch(Standing.PASSED),
         LoopEnded(key=Key("review-1.0-1"), outcome=Outcome(ending=Ending.VERIFIED, note="CHECK_PASSED: 0.md")),
     )
-    assert screen.text.getvalue() == "00:00:00Z  verdict-1.3     CHECK_PASSED: 0.md: no findings\n"
+    assert screen.text.getvalue() == "00:00:00Z  verdict-1.3     CHECK_PASSED: 0.md (no findings)\n"
     assert [line[2:] for line in screen.below] == ["1 passed, 0 blocked, 0 to go · round 1 · 0:00"]
 
 

@@ -31,7 +31,7 @@ def told(done: Done) -> dict[str, Any]:
 
 def verdicts(done: Done) -> list[str]:
     """The verdict lines on the screen, without when and which."""
-    return re.findall(r"verdict-\S+ +(\w+: [^:]+)", done.err)
+    return re.findall(r"verdict-\S+ +(\w+: \S+) \(", done.err)
 
 
 def test_what_passes_at_once_is_left_as_it_is(tmp_path: Path) -> None:

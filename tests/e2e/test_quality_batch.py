@@ -118,7 +118,6 @@ def test_the_command_tells_passed_and_blocked_apart_and_asks_for_a_person(tmp_pa
     assert left["file"] == "stories/ST-000.quality.yml"
 
 
-@pytest.mark.xfail(reason="a part that cannot be accepted stays open under a batch that has ended", strict=True)
 def test_no_part_stays_open_when_the_batch_has_ended(tmp_path: Path) -> None:
     scene = crowd(tmp_path, {0: (for_ever("crash"), Ending.ESCALATED, 1)}, 2)
     stopped = review(scene, "stories", batch=True, max_attempts=1)

@@ -188,12 +188,14 @@ def test_accept_merges_only_by_a_persons_word() -> None:
 def test_what_has_nothing_to_accept_stays_blocked_and_the_batch_ends() -> None:
     state = play(batch(2), fell_over(1), asks(2), says("accept"))
     assert at_work(state) == [(2, "fix")]
-    done = outcome(play(state, asks(2)))
+    state = play(state, asks(2))
+    assert at_work(state) == [(1, "cancel"), (2, "cancel")]  # nothing waits on under a batch that has ended
+    done = outcome(play(state, cancelled(1), cancelled(2)))
     assert (done.ending, [part.ending for part in done.parts]) == (
         Ending.ACCEPTED,
         [Ending.ESCALATED, Ending.ESCALATED],
     )
-    assert outcome(play(batch(1), fell_over(1), says("accept"))).ending is Ending.ACCEPTED
+    assert outcome(play(batch(1), fell_over(1), says("accept"), cancelled(1))).ending is Ending.ACCEPTED
 
 
 def test_a_conflict_is_accepted_by_leaving_it_out() -> None:

@@ -125,7 +125,7 @@ def _reviews(outcome: Outcome) -> int:
 
 def _phase_over(state: Batch) -> Batch:
     if state.phase is Phase.CANCEL:
-        return replace(state, phase=Phase.CLEAN_UP)
+        return _done(state) if state.cancel is None else replace(state, phase=Phase.CLEAN_UP)
     state = replace(state, order=None)
     if state.phase is Phase.REVIEW and (blocked := of_standing(state, Standing.BLOCKED)):
         return replace(state, phase=Phase.FIX, todo=blocked)
@@ -142,6 +142,15 @@ def _settled(state: Batch) -> Batch:
 def _asked_or_done(state: Batch) -> Batch:
     if not _is_whole(state) and not state.accepted:
         return escalated(state)
+    open_still = tuple(index for index in stuck(state) if not state.items[index].over)
+    if open_still:
+        # A person accepted what there is; what could not be accepted is not left waiting under a batch that has ended.
+        order = Order(say="cancel", text=Cleanup.KEEP_ARTIFACTS)
+        return replace(state, phase=Phase.CANCEL, todo=open_still, order=order)
+    return _done(state)
+
+
+def _done(state: Batch) -> Batch:
     ending = Ending.ACCEPTED if state.accepted else Ending.VERIFIED
     return replace(state, phase=Phase.DONE, outcome=ended(state, ending))
 
