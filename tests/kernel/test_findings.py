@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from loopwright.kernel.findings import bounded, cut, identify, normalise
+from loopwright.kernel.findings import bounded, cut, identify, normalise, told_apart
 from loopwright.kernel.model import Finding, Severity
 
 REVIEW = Finding(severity=Severity.HIGH, issue="Line 12 drops the error of retry 3", file="src/a.py", line=12)
@@ -159,3 +159,14 @@ def test_every_text_of_a_finding_is_bounded() -> None:
 
 def test_a_short_finding_is_left_alone() -> None:
     assert bounded(REVIEW) == REVIEW
+
+
+def test_findings_of_one_report_that_say_different_things_are_told_apart() -> None:
+    one = identify(Finding(severity=Severity.HIGH, rule="S2", file="a.yml", issue="two scopes"))
+    other = identify(Finding(severity=Severity.HIGH, rule="S2", file="a.yml", issue="no scope"))
+    alone = identify(Finding(severity=Severity.HIGH, rule="S3", file="a.yml", issue="two scopes"))
+    assert one.fingerprint == other.fingerprint
+    apart = told_apart((one, other, alone, one))
+    assert len({finding.fingerprint for finding in apart}) == 3
+    assert (apart[2], apart[0]) == (alone, apart[3])
+    assert told_apart((one,)) == (one,)

@@ -196,7 +196,7 @@ def test_a_fix_that_conflicts_with_another_is_left_out_named_and_asked_about() -
     state = play(all_fixed(target="refs/heads/main", merge=True), combined(left_out=("c2",)))
     assert (wanted(state, Integrate).target, wanted(state, Integrate).message) == (
         "",
-        "Fix what reviews found in 1 artifacts",
+        "Fix what reviews found in 1 artifact",
     )
     state = play(state, LANDED)
     line = f"CONFLICT: {path(2)}: its fix, kept as c2, conflicts with that of another artifact"

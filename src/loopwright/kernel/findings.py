@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections import Counter
 from dataclasses import replace
 
 from loopwright.kernel.model import Finding
@@ -42,6 +43,20 @@ def identify(finding: Finding, code: str = "") -> Finding:
         else (finding.rule or normalise(finding.issue))
     )
     digest = hashlib.sha256("\0".join((what, finding.file, normalise(code))).encode()).hexdigest()
+    return replace(finding, fingerprint=digest[:16])
+
+
+def told_apart(findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
+    """One report's findings, where those that share a fingerprint but say different things are known by their words.
+
+    Three faults of one rule in one file, none with a line, are three and not one.
+    """
+    marks = Counter(finding.fingerprint for finding in findings)
+    return tuple(finding if marks[finding.fingerprint] == 1 else _by_its_words(finding) for finding in findings)
+
+
+def _by_its_words(finding: Finding) -> Finding:
+    digest = hashlib.sha256(f"{finding.fingerprint}\0{normalise(finding.issue)}".encode()).hexdigest()
     return replace(finding, fingerprint=digest[:16])
 
 

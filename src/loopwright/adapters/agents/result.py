@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Any, NoReturn, TypeAlias
 
 from loopwright.errors import AgentGarbled
-from loopwright.kernel.findings import bounded, cut, identify
+from loopwright.kernel.findings import bounded, cut, identify, told_apart
 from loopwright.kernel.model import AgentReport, AgentStatus, Finding, Question, Severity, Usage, Verdict
 from loopwright.kernel.visible import visible
 
@@ -129,7 +129,8 @@ def check_result(value: object) -> Result:
 
 def identified(report: AgentReport, code: Callable[[Finding], str]) -> AgentReport:
     """The report with fingerprints; `code` gives the line a finding points at."""
-    return replace(report, findings=tuple(identify(finding, code(finding)) for finding in report.findings))
+    found = tuple(identify(finding, code(finding)) for finding in report.findings)
+    return replace(report, findings=told_apart(found))
 
 
 # --- JSON ----------------------------------------------------------------------------------------

@@ -101,7 +101,7 @@ def _land(state: Batch) -> Integrate:
         key=Key(f"land-{state.round}.{state.asked}"),
         commit=state.combined,
         base=plan.base,
-        message=f"Fix what reviews found in {len(landable(state))} artifacts",
+        message=f"Fix what reviews found in {_artifacts(len(landable(state)))}",
         branch=plan.branch,
         target=plan.target if merge and whole else "",
         verified=plan.checked and not state.accepted,
@@ -142,4 +142,8 @@ def summary(state: Batch) -> str:
     taken = f", {len(accepted)} accepted" if accepted else ""
     waiting = of_standing(state, Standing.PENDING, Standing.BLOCKED)
     under_way = f", {len(waiting)} under way" if waiting else ""
-    return f"{len(passed)} passed{taken}, {len(stuck(state))} blocked{under_way} of {len(state.items)} artifacts"
+    return f"{len(passed)} passed{taken}, {len(stuck(state))} blocked{under_way} of {_artifacts(len(state.items))}"
+
+
+def _artifacts(number: int) -> str:
+    return "1 artifact" if number == 1 else f"{number} artifacts"

@@ -176,10 +176,13 @@ def counted(findings: tuple[Finding, ...], severity: Severity) -> int:
 
 
 def to_fix(state: Quality) -> tuple[Finding, ...]:
-    """What the creator is told. In quick depth medium and low are observations, told only when nothing else is."""
+    """What the creator is told. In quick depth medium and low are observations, told only when nothing else is;
+    a file beside the artifact has them all, for it is the person's too.
+    """
     held = unresolved(state.ledger, state.plan.gate)
-    heavy = tuple(f for f in held if f.severity in (Severity.CRITICAL, Severity.HIGH))
-    return heavy or held if state.plan.depth is Depth.QUICK else held
+    if state.plan.depth is not Depth.QUICK or state.plan.file:
+        return held
+    return tuple(f for f in held if f.severity in (Severity.CRITICAL, Severity.HIGH)) or held
 
 
 def best_round(rounds: tuple[Round, ...]) -> Round | None:
