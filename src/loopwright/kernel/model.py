@@ -168,6 +168,7 @@ class Brief:
     history: tuple[str, ...] = ()  # one line per earlier attempt
     criteria: tuple[str, ...] = ()
     answers: tuple[str, ...] = ()  # what a person answered or advised
+    feedback: tuple[str, ...] = ()  # where the last attempt fell short, lowest score first
     artifacts: tuple[str, ...] = ()
     repair: str = ""  # why the last result could not be read
     gate: str = ""  # of a review: plan, test, code, quality, design or story

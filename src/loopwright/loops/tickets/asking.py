@@ -1,0 +1,60 @@
+"""What a person is asked: a question of an agent's, or how to go on with a session that escalated."""
+
+from __future__ import annotations
+
+from loopwright.kernel.actions import Ask, Option
+from loopwright.kernel.model import Key
+from loopwright.loops.tickets.convergence import intervention, persistent_gaps
+from loopwright.loops.tickets.history import in_a_line
+from loopwright.loops.tickets.state import Tickets, best_ticket, ticket_id
+
+
+def clarification(state: Tickets) -> Ask:
+    return Ask(
+        key=Key(f"clarify-{state.asked}"),
+        question=state.question,
+        free_text=True,
+        options=(Option(choice="answer", label="Answer the question"), Option(choice="cancel", label="Cancel")),
+        why="CLARIFICATION NEEDED: the work is on hold until a person answers",
+    )
+
+
+def escalation(state: Tickets) -> Ask:
+    """Why, every attempt in a line, the pattern in them, and what would most likely help."""
+    advised, why = intervention(state.past, can_split=can_split(state))
+    head = f"ESCALATE: {ticket_id(state.plan.session, state.ticket.number)}: {'; '.join(state.reasons)}."
+    attempts = (in_a_line(state.plan.session, ticket) for ticket in state.past)
+    ask = f"Recommended: {advised} ({why}). How should it go on?"
+    return Ask(
+        key=Key(f"escalation-{state.asked}"),
+        question="\n".join((head, *attempts, *_pattern(state), ask)),
+        options=_options(state),
+        findings=state.ticket.findings,
+        why="; ".join(state.reasons),
+    )
+
+
+def can_split(state: Tickets) -> bool:
+    return len(state.plan.criteria) > 1
+
+
+def _pattern(state: Tickets) -> tuple[str, ...]:
+    stubborn = ", ".join(f"{gap} (in {count} tickets)" for gap, count in persistent_gaps(state.past))
+    return (f"Pattern: {state.past[-1].trend}; persistent gaps: {stubborn or 'none'}",) if state.past else ()
+
+
+def _options(state: Tickets) -> tuple[Option, ...]:
+    best = best_ticket(state.past)
+    offered = (
+        ("continue", "Continue with more tickets"),
+        ("split", "Split: name the criteria to do first") if can_split(state) else None,
+        ("examples", "Examples: attach guidance to a new ticket"),
+        ("reassign", "Reassign: ROLE=AGENT, or ROLE+AGENT for a pair"),
+        ("accept", f"Accept the best ticket ({ticket_id(state.plan.session, best.number)}) with what is known")
+        if best
+        else None,
+        ("history", "Show all attempts"),
+        ("revise", "Revise: give new guidance and start the count anew"),
+        ("cancel", "Cancel"),
+    )
+    return tuple(Option(choice=each[0], label=each[1]) for each in offered if each is not None)

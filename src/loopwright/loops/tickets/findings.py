@@ -1,0 +1,124 @@
+"""Everything that is held against a ticket, by who says it, and the ledger of it all once the ticket is over.
+
+The ledger moves on once for each ticket: however often its checks or its judge ran, each source is heard once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from loopwright.kernel.findings import identify
+from loopwright.kernel.ledger import Ledger, record, unresolved
+from loopwright.kernel.model import CheckResult, Finding, Severity, Verdict
+from loopwright.loops.tickets.state import CHECKS, CRITIC, ENGINE, JUDGE, Critique, Ticket, Tickets
+from loopwright.loops.tickets.thresholds import is_security, weighed
+
+_BLOCKING = (Severity.CRITICAL, Severity.HIGH)
+
+
+def closing_ledger(state: Tickets) -> Ledger:
+    """The ledger as it is if the ticket ends with what has been heard so far."""
+    ticket, ledger = state.ticket, state.ledger
+    ledger = _heard(ledger, CRITIC, ticket.critiques, ticket.number)
+    ledger = record(ledger, CHECKS, _from_checks(ticket), ticket.number)
+    if ticket.judgement is not None:
+        ledger = _heard(ledger, JUDGE, (ticket.judgement,), ticket.number)
+    return record(ledger, ENGINE, tuple(_from_engine(state)), ticket.number)
+
+
+def open_findings(ledger: Ledger) -> tuple[Finding, ...]:
+    """What is open, worst first, and each only once however many say it."""
+    by_mark: dict[str, Finding] = {}
+    for finding in unresolved(ledger):
+        by_mark.setdefault(finding.fingerprint, finding)
+    return tuple(by_mark.values())
+
+
+def is_mute(critique: Critique) -> bool:
+    """No verdict, or a no without a reason: neither says anything about what was found before."""
+    return critique.verdict is None or (critique.verdict is Verdict.FAIL and not critique.findings)
+
+
+def _heard(ledger: Ledger, source: str, critiques: tuple[Critique, ...], number: int) -> Ledger:
+    found = tuple(weighed(identify(finding)) for critique in critiques for finding in critique.findings)
+    if any(map(is_mute, critiques)):
+        found += unresolved(ledger, source)  # whoever is silent resolves nothing
+    return record(ledger, source, found, number)
+
+
+def _from_checks(ticket: Ticket) -> tuple[Finding, ...]:
+    failures = tuple(failure for result in ticket.checks or () for failure in failures_of(result))
+    # A change that gives itself away is never a minor matter: fewer tests, a check that was bent.
+    own = tuple(
+        replace(identify(finding), severity=Severity.CRITICAL)
+        for finding in ticket.own
+        if finding.severity in _BLOCKING
+    )
+    return failures + own
+
+
+def failures_of(result: CheckResult) -> tuple[Finding, ...]:
+    """Never empty for a check that failed: one that does not say why is a failure of that name."""
+    if result.passed:
+        return ()
+    why = f"The check {result.name} failed: {result.note or 'it did not say why'}"
+    said = tuple(_of_check(identify(failure)) for failure in result.failures)
+    return said or (engine_finding(f"check-{result.name}", why, Severity.HIGH),)
+
+
+def _of_check(failure: Finding) -> Finding:
+    return replace(failure, severity=Severity.CRITICAL) if is_security(failure) else failure
+
+
+def _from_engine(state: Tickets) -> Iterator[Finding]:
+    """What no judge says: that nothing changed, that somebody was silent, that protected files were touched."""
+    ticket = state.ticket
+    if not ticket.files:
+        yield engine_finding("no-change", "No file was changed against the base")
+    if ticket.checks == ():
+        yield engine_finding("no-result", "No check gave a result")
+    silent = tuple(critique for critique in ticket.critiques if is_mute(critique))
+    judge = (ticket.judgement,) if ticket.judgement and judge_is_mute(ticket) else ()
+    yield from map(_silence, silent + judge)
+    yield from _protected(state)
+
+
+def judge_is_mute(ticket: Ticket) -> bool:
+    """As a critic, but a judge may say what is wrong in aspects instead of findings."""
+    judgement = ticket.judgement
+    if judgement is None or not is_mute(judgement):
+        return False
+    return judgement.verdict is None or all(aspect.passed for aspect in ticket.added)
+
+
+def _silence(critique: Critique) -> Finding:
+    lack = "gave no verdict" if critique.verdict is None else "did not pass it and did not say why"
+    said = f" ({critique.summary})" if critique.summary else ""
+    return engine_finding(f"no-verdict {critique.role}", f"The {critique.role} {lack}{said}")
+
+
+def _protected(state: Tickets) -> Iterator[Finding]:
+    if state.evidence in state.rejected:
+        yield engine_finding("gate-rejected", f"Restore {protected_paths(state)}: a person rejected the change")
+    elif state.evidence not in state.approved:
+        yield from (
+            replace(
+                engine_finding(
+                    f"protected {change.path}",
+                    f"{change.path} is protected and was {change.how}: the base version runs;"
+                    " restore it unless the task asks for the change",
+                    Severity.MEDIUM,
+                ),
+                file=change.path,
+            )
+            for change in state.protected
+        )
+
+
+def protected_paths(state: Tickets) -> str:
+    return ", ".join(change.path for change in state.protected)
+
+
+def engine_finding(rule: str, issue: str, severity: Severity = Severity.CRITICAL) -> Finding:
+    return identify(Finding(severity=severity, rule=rule, issue=issue, category="engine"))

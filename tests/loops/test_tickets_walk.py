@@ -1,0 +1,462 @@
+"""All reachable states of the ticket cycle, some alphabets at a time, and random walks through all of them at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from loopwright.errors import InvalidTransition
+from loopwright.kernel.actions import (
+    Action,
+    Announce,
+    Ask,
+    AwaitGate,
+    Checkpoint,
+    CleanUp,
+    Integrate,
+    RunAgent,
+    RunChecks,
+    Stop,
+    WaitUntil,
+)
+from loopwright.kernel.codec import decode, encode
+from loopwright.kernel.events import (
+    AgentFailed,
+    AgentReported,
+    AgentUnavailable,
+    Answered,
+    CancelRequested,
+    Checkpointed,
+    ChecksReported,
+    ConfigChanged,
+    Event,
+    GateDecided,
+    IntegrationRefused,
+)
+from loopwright.kernel.model import AgentStatus, Severity, Verdict
+from loopwright.loops.tickets.findings import is_mute
+from loopwright.loops.tickets.machine import TICKETS
+from loopwright.loops.tickets.state import Decision, Phase, Ticket, Tickets, gate_is_open, in_focus
+from tests.loops import tickets as t
+from tests.loops.harness import (
+    Step,
+    Walk,
+    answers_from,
+    check_keys,
+    check_refusals,
+    check_round_trip,
+    table,
+    walk,
+    with_key,
+)
+
+EVERY_FAULT = (t.CRASHED, t.TIMED_OUT, t.IDLE, t.GARBLED, t.NEEDS_PERSON, t.UNAVAILABLE)
+WORSE = t.critical("one", requirement="AC-1")
+LANDING = (t.says("continue", count=1), t.says("accept"), t.says("cancel"))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Alphabet:
+    """What may answer each action."""
+
+    creator: tuple[Event, ...] = (t.MADE,)
+    checkpoint: tuple[Event, ...] = (t.saved(),)
+    critic: tuple[Event, ...] = (t.passes(), t.fails(t.GRAVE))
+    checks: tuple[Event, ...] = (t.GREEN,)
+    judge: tuple[Event, ...] = (t.passes(),)
+    land: tuple[Event, ...] = (t.LANDED,)
+    escalated: tuple[Answered, ...] = LANDING
+    clarified: tuple[Answered, ...] = (t.says("answer", text="this"), t.says("cancel"))
+
+    def letters(self, action: Action) -> Iterable[Event]:
+        match action:
+            case RunAgent():
+                return {"creator": self.creator, "judge": self.judge}.get(action.role, self.critic)
+            case Ask():
+                offered = {option.choice for option in action.options}
+                said = self.clarified if action.free_text else self.escalated
+                return (each for each in said if each.choice in offered)
+            case AwaitGate():
+                return (t.approves(action.evidence), t.rejects(action.evidence))
+            case _:
+                return self.by_kind[type(action)]
+
+    @property
+    def by_kind(self) -> dict[type[Action], tuple[Event, ...]]:
+        return {
+            Checkpoint: self.checkpoint,
+            RunChecks: self.checks,
+            Announce: (t.SAID,),
+            Integrate: self.land,
+            CleanUp: (t.CLEANED,),
+            WaitUntil: (t.LATER,),
+            Stop: (),
+        }
+
+
+WHOLE = Alphabet(
+    creator=(t.MADE, t.BLOCKED, t.UNCLEAR, *EVERY_FAULT),
+    checkpoint=(t.saved("c1"), t.saved("c2", evidence="e1"), t.saved("c3", evidence="e2"), t.saved("c4", files=0)),
+    critic=(
+        *(t.passes(), t.passes(t.ALPHA), t.passes(t.GRAVE), t.fails(), t.fails(t.ALPHA, t.BETA), t.verdict(None)),
+        *(t.fails(WORSE), t.fails(t.medium("m")), t.verdict(Verdict.PASS, status=AgentStatus.BLOCKED), *EVERY_FAULT),
+    ),
+    checks=(
+        *(t.GREEN, t.RED, t.NOTHING_RAN, t.checked(t.RED_BUILD), t.checked(t.TESTS, t.covered(45, floor=80.0))),
+        t.checked(t.BUILD, findings=(t.flaw("bent", category="tampering"),)),
+    ),
+    judge=(
+        *(t.passes(), t.fails(t.GRAVE), t.fails(), t.passes(t.GRAVE), t.UNCLEAR, *EVERY_FAULT),
+        t.fails(aspects=[{"requirement": "Docs", "pass": False, "score": 0.5}]),
+    ),
+    land=(t.LANDED, t.REFUSED),
+    escalated=(
+        *(*LANDING, t.says("accept", merge=True), t.says("history"), t.says("revise", text="otherwise")),
+        *(t.says("split", text="AC-2"), t.says("split", text="AC-3; AC-1"), t.says("examples", text="so")),
+        *(t.says("reassign", text="creator=x"), t.says("reassign", text="critic+y")),
+    ),
+)
+
+
+def reachable(alphabet: Alphabet, **given: Any) -> Walk[Tickets]:  # noqa: ANN401 - the plan's fields
+    """Everything `alphabet` can lead to; any time a cancel; people and patience bounded."""
+    answers = answers_from(TICKETS, alphabet.letters)
+
+    def bounded(state: Tickets) -> Iterator[Event]:
+        yield from (event for event in answers(state) if not _too_much(state, event))
+        if state.phase not in (Phase.CLEAN_UP, Phase.DONE):
+            yield CancelRequested()
+
+    return walk(TICKETS, t.session(**given), bounded)
+
+
+def _too_much(state: Tickets, event: Event) -> bool:
+    """Without these bounds a patient person and an unlucky agent could go on for ever."""
+    match event:
+        case Answered(choice="cancel") | Answered(choice="accept"):
+            return False
+        case Answered() | IntegrationRefused():
+            return state.asked >= 2
+        case AgentUnavailable():
+            if state.phase is Phase.CRITIQUE:
+                return any(seat.tries > 1 or seat.until for seat in state.seats)
+            return state.tries > (5 if state.phase is Phase.JUDGE else 1)
+        case AgentFailed(reason="needs_person"):
+            return state.asked >= 1
+        case AgentReported(report=report):
+            return report.status is not AgentStatus.DONE and report.verdict is None and state.asked >= 1
+        case _:
+            return False
+
+
+GATED = Alphabet(
+    checkpoint=(t.saved("c1"), t.saved("c2", evidence="e1")),
+    checks=(t.GREEN, t.RED),
+    critic=(t.passes(),),
+    judge=(t.passes(), t.UNCLEAR),
+    escalated=(t.says("accept"),),
+)
+
+
+@cache
+def walks() -> dict[str, Walk[Tickets]]:
+    return {
+        "judgements": reachable(
+            Alphabet(
+                critic=(t.passes(), t.fails(t.GRAVE), t.fails(t.ALPHA, WORSE)),
+                checks=(t.GREEN, t.RED),
+                escalated=(t.says("accept"), t.says("continue", count=1)),
+            ),
+            max=2,
+        ),
+        "critics": reachable(
+            Alphabet(
+                critic=(t.passes(), t.fails(t.GRAVE), t.fails(), t.CRASHED, t.UNAVAILABLE),
+                escalated=(t.says("accept"),),
+            ),
+            max=1,
+            critics=("critic", "security-critic"),
+        ),
+        "creator": reachable(
+            Alphabet(
+                creator=(t.MADE, t.BLOCKED, t.UNCLEAR, *EVERY_FAULT),
+                checkpoint=(t.saved(), t.saved("c2", files=0)),
+                critic=(t.passes(),),
+                escalated=(t.says("accept"),),
+            ),
+            max=1,
+        ),
+        "judge": reachable(
+            Alphabet(
+                critic=(t.passes(), t.fails(t.GRAVE)),
+                judge=(t.passes(), t.fails(t.GRAVE), t.fails(), t.UNCLEAR, *EVERY_FAULT),
+                escalated=(t.says("accept"),),
+            ),
+            max=1,
+            judge=True,
+        ),
+        "gates": reachable(GATED, max=2),
+        "gates and a judge": reachable(GATED, max=1, judge=True),
+        "people": reachable(
+            Alphabet(
+                critic=(t.passes(), t.fails(WORSE)),
+                land=(t.LANDED, t.REFUSED),
+                escalated=WHOLE.escalated,
+            ),
+            max=1,
+        ),
+    }
+
+
+@pytest.fixture(params=["judgements", "critics", "creator", "judge", "gates", "gates and a judge", "people"])
+def walked(request: pytest.FixtureRequest) -> Walk[Tickets]:
+    return walks()[request.param]
+
+
+# --- what holds for every loop ---------------------------------------------------------------------------------
+
+
+def test_decide_is_total_and_only_stop_is_the_end(walked: Walk[Tickets]) -> None:
+    """And one thing is done at a time, unless critics are at work."""
+    leaves = set(map(id, walked.states)) - {id(step.before) for step in walked.steps if step.after != step.before}
+    for state in walked.states:
+        actions = TICKETS.decide(state)
+        assert len({action.key for action in actions}) == len(actions) > 0, state
+        work = [action for action in actions if not isinstance(action, AwaitGate)]
+        assert len(work) <= 1 or state.phase is Phase.CRITIQUE, state
+        assert ([type(action) for action in actions] == [Stop]) == (id(state) in leaves), state
+
+
+def test_a_key_names_one_try_for_ever(walked: Walk[Tickets]) -> None:
+    check_keys(TICKETS, walked)
+
+
+def test_what_answers_nothing_is_refused(walked: Walk[Tickets]) -> None:
+    check_refusals(TICKETS, walked.states[::7])
+
+
+def test_every_state_can_be_stored(walked: Walk[Tickets]) -> None:
+    check_round_trip(Tickets, walked.states[::20])
+
+
+# --- what holds for this one -----------------------------------------------------------------------------------
+
+
+def check_state(state: Tickets) -> None:
+    """What must hold wherever it stands."""
+    numbers = [ticket.number for ticket in state.past]
+    assert numbers == list(range(1, len(numbers) + 1)), "numbers rise by one"
+    assert state.ticket.number in (len(numbers), len(numbers) + 1), state
+    assert [ticket.parent for ticket in state.past] == [number - 1 for number in numbers], state
+    for ticket in state.past:
+        check_closed(state, ticket)
+    if state.phase in (Phase.CHECK, Phase.JUDGE, Phase.GATE, Phase.VERDICT):
+        assert all(seat.critique is not None for seat in state.seats), "judged before every critic has spoken"
+    if state.phase in (Phase.JUDGE, Phase.GATE, Phase.VERDICT):
+        assert state.ticket.checks is not None, "judged before the checks have run"
+    if state.phase is Phase.LAND:
+        check_landing(state)
+
+
+def check_closed(state: Tickets, ticket: Ticket) -> None:
+    assert 0.0 <= ticket.accuracy <= 1.0, ticket
+    assert 0.0 <= ticket.score <= 1.0, ticket
+    assert all(0.0 <= aspect.score <= 1.0 for aspect in ticket.aspects), ticket
+    assert ticket.aspects, "nothing was judged"
+    assert len(ticket.critiques) >= len(state.plan.critics) > 0, "a critic is missing"
+    assert ticket.checks is not None, "the engine's judge did not look"
+    assert (ticket.judgement is not None) == state.plan.judge, ticket
+    assert len(ticket.rules) == (12 if state.plan.judge else 11), ticket
+    if ticket.decision is Decision.APPROVE:
+        assert ticket.checks, "approved without a check"
+        assert all(check.passed for check in ticket.checks), "approved with a failing check"
+        assert not any(rule.is_against for rule in ticket.rules), ticket
+        assert ticket.judgement is None or ticket.judgement.verdict is Verdict.PASS, "approved against the judge"
+        assert not any(map(is_mute, ticket.critiques)), "approved with a silent critic"
+        assert ticket.files, "approved without a change"
+
+
+def check_landing(state: Tickets) -> None:
+    land = t.wanted(state, Integrate)
+    assert land.commit in {ticket.commit for ticket in state.past}, "something lands that nobody judged"
+    if not state.accepted:
+        last = state.past[-1]
+        assert (last.decision, last.commit) == (Decision.APPROVE, land.commit), state
+        assert not state.groups, "a group of a split lands"
+        assert not gate_is_open(state), state
+        assert state.evidence not in state.rejected or not state.evidence, state
+        assert not any(each.severity is Severity.CRITICAL for each in last.findings), "lands with a critical finding"
+
+
+def check_step(step: Step[Tickets]) -> None:
+    """What is on record stays as it is; a decision follows from the thresholds and the allowance."""
+    before, after = step.before, step.after
+    kept = len(before.past)
+    assert after.past[:kept] == before.past, "history changed"
+    assert len(after.past) - kept in (0, 1), step
+    for name in ("answers", "refusals", "approved", "rejected", "extra_critics"):
+        old = getattr(before, name)
+        assert getattr(after, name)[: len(old)] == old, (name, step)
+    assert (before.ticket.number, before.asked) <= (after.ticket.number, after.asked), step
+    assert isinstance(step.event, ConfigChanged) or before.allowance <= after.allowance, step
+    assert {(e.source, e.finding.fingerprint) for e in before.ledger} <= {
+        (e.source, e.finding.fingerprint) for e in after.ledger
+    }, step
+    if len(after.past) > kept:
+        check_decision(after)
+    if before.cancel is not None:
+        assert after.phase in (Phase.LAND, Phase.CLEAN_UP, Phase.DONE), step
+
+
+def check_decision(state: Tickets) -> None:
+    ticket = state.past[-1]
+    assert (state.phase, state.ticket) == (Phase.VERDICT, ticket), "closed without its line on record"
+    grave = [each for each in in_focus(state, ticket.findings) if each.severity is Severity.CRITICAL]
+    if ticket.decision is Decision.APPROVE:
+        assert not grave, "approved with a critical finding"
+        assert not gate_is_open(state), "approved with an open gate"
+    else:
+        full = ticket.number >= state.allowance
+        assert ticket.decision is (Decision.ESCALATE if full else Decision.ROUTE_BACK), ticket
+
+
+def test_every_state_keeps_the_rules(walked: Walk[Tickets]) -> None:
+    for state in walked.states:
+        check_state(state)
+
+
+def test_every_step_keeps_what_is_on_record(walked: Walk[Tickets]) -> None:
+    for step in walked.steps:
+        check_step(step)
+
+
+def test_without_a_person_there_are_no_more_tickets_than_allowed(walked: Walk[Tickets]) -> None:
+    for state in (state for state in walked.states if not state.asked):
+        assert state.ticket.number <= state.plan.limits.max == state.allowance, state
+
+
+def test_the_ledger_moves_only_when_a_ticket_closes(walked: Walk[Tickets]) -> None:
+    for step in walked.steps:
+        if step.before.ledger != step.after.ledger:
+            assert len(step.after.past) == len(step.before.past) + 1, step
+
+
+def test_an_agent_that_was_asked_for_a_verdict_is_never_told_the_creators_words(walked: Walk[Tickets]) -> None:
+    for state in walked.states[::3]:
+        for action in TICKETS.decide(state):
+            if isinstance(action, RunAgent) and action.needs_verdict:
+                assert "wrote it" not in encode(action.brief), state
+
+
+def test_the_table_of_transitions(golden: Callable[[str, str], None]) -> None:
+    first, *others = walks().values()
+    golden("loops/tickets-table.txt", table(sum(others, first), lambda state: state.phase.value, said))
+
+
+def said(event: Event) -> str:
+    """The event in a few words: its kind and what sets it apart."""
+    match event:
+        case AgentReported(report=report):
+            return f"AgentReported {report.verdict or report.status}"
+        case AgentFailed():
+            return f"AgentFailed {event.reason}"
+        case Answered():
+            return f"Answered {event.choice}"
+        case Checkpointed():
+            return f"Checkpointed {'protected' if event.evidence else 'files' if event.files else 'nothing'}"
+        case ChecksReported():
+            return f"ChecksReported {'green' if all(each.passed for each in event.results) else 'red'}"
+        case GateDecided():
+            return f"GateDecided {'approved' if event.approved else 'rejected'}"
+        case _:
+            return type(event).__name__
+
+
+# --- everything at once ------------------------------------------------------------------------------------------
+
+PLANS = st.fixed_dictionaries(
+    {},
+    optional={
+        "judge": st.booleans(),
+        "max": st.integers(1, 4),
+        "critics": st.sampled_from([("critic",), ("critic", "security-critic")]),
+        "creators": st.sampled_from([(), ("a",), ("a", "b")]),
+        "criteria": st.sampled_from([(), t.CRITERIA[:1], t.CRITERIA]),
+    },
+)
+
+
+def drawn(data: st.DataObject, state: Tickets) -> Event | None:
+    """Some answer to something that is wanted, or nothing more. Half of the time the work goes well."""
+    good = data.draw(st.booleans())
+    alphabet = Alphabet() if good else WHOLE
+    letters = [with_key(letter, each.key) for each in TICKETS.decide(state) for letter in alphabet.letters(each)]
+    return data.draw(st.sampled_from(letters)) if letters else None
+
+
+@settings(max_examples=80)
+@given(st.data())
+def test_a_random_walk_keeps_the_rules_and_uses_no_key_twice(data: st.DataObject) -> None:
+    state = t.session(**data.draw(PLANS))
+    gone: set[str] = set()
+    for _ in range(70):
+        event = drawn(data, state)
+        if event is None:
+            return
+        try:
+            after = TICKETS.apply(state, event)
+        except InvalidTransition:
+            assert isinstance(event, Answered), event
+            continue
+        work = [action.key for action in TICKETS.decide(state) if not isinstance(action, AwaitGate)]
+        gone |= set(work) - set(t.keys(after))
+        assert not gone & set(t.keys(after))
+        check_step(Step(state, event, after))
+        check_state(after)
+        if len(after.past) > len(state.past):
+            assert decode(Tickets, encode(after)) == after
+        state = after
+
+
+@settings(max_examples=100)
+@given(st.data())
+def test_a_cancel_and_new_limits_are_taken_anywhere_and_end_it_in_order(data: st.DataObject) -> None:
+    state = t.session(judge=data.draw(st.booleans()))
+    for _ in range(data.draw(st.integers(0, 30))):
+        event = drawn(data, state)
+        if event is None:
+            return
+        try:
+            state = TICKETS.apply(state, event)
+        except InvalidTransition:
+            continue
+        if state.phase is not Phase.DONE and data.draw(st.booleans()):
+            changed = t.play(state, t.configured(max=data.draw(st.integers(1, 7))))
+            assert (changed.phase, changed.past, t.keys(changed)) == (state.phase, state.past, t.keys(state))
+            assert changed.ticket.number <= changed.allowance
+            state = changed
+    if state.phase in (Phase.DONE, Phase.CLEAN_UP):
+        return
+    landing = state.phase is Phase.LAND
+    state = t.play(state, t.CANCEL, *([t.REFUSED] if landing else []), t.CLEANED)
+    assert t.outcome(state).ending == "cancelled"
+
+
+@settings(max_examples=100)
+@given(st.data())
+def test_every_answer_that_is_offered_is_taken_or_refused_and_then_nothing_happened(data: st.DataObject) -> None:
+    state = t.told(*t.bad("c1", WORSE), max=1)
+    choice = data.draw(st.sampled_from(t.options(state)))
+    answer = t.says(choice, text=data.draw(st.text(max_size=12)), count=data.draw(st.integers(-2, 4)))
+    with suppress(InvalidTransition):
+        after = t.play(state, answer)
+        check_step(Step(state, answer, after))
+        check_state(after)
+        assert decode(Tickets, encode(after)) == after
