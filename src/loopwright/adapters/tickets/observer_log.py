@@ -1,0 +1,202 @@
+"""`.loop/observer/*.jsonl`: lines added under a lock, in the order of time, each with its number.
+
+Whatever goes wrong here breaks nothing: a line that cannot be written now is written with the session's next event,
+or by `rebuild`, which gives the same bytes.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import stat
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from loopwright.adapters.files import write_whole
+from loopwright.adapters.tickets.folders import made
+from loopwright.errors import ConfigError
+from loopwright.loops.tickets.state import TicketParams
+from loopwright.ports.store import Record
+from loopwright.projections.observer import Noted, iterations, line, violations
+
+ITERATIONS, VIOLATIONS = "iterations.jsonl", "violations.jsonl"
+_LOCK = ".lock"
+_PATIENCE = 1.0  # seconds: nothing is lost by not waiting
+_BLOCK = 1 << 16
+_LONGEST = 1 << 20  # no line of ours is longer
+_OPEN = os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
+_TELLERS = {ITERATIONS: iterations, VIOLATIONS: violations}
+
+Order = tuple[str, str, int, int]
+
+
+def observer_folder(root: Path) -> Path:
+    return root / ".loop" / "observer"
+
+
+def note(root: Path, plan: TicketParams, records: tuple[Record, ...]) -> tuple[Path, ...]:
+    """Add what a session's log says and the files do not have yet; and name the files. Never fails."""
+    with suppress(OSError, ConfigError):
+        folder = made(root, observer_folder(root))
+        for name, tell in _TELLERS.items():
+            append(folder / name, tell(plan, records))
+    return tuple(path for name in _TELLERS if (path := observer_folder(root) / name).is_file())
+
+
+def append(file: Path, lines: tuple[Noted, ...], patience: float = _PATIENCE) -> bool:
+    """Add the lines of one session, oldest first, that are not in the file. False: not now. Never fails."""
+    if not lines:
+        return True
+    try:
+        with _alone(file.parent, patience) as is_alone:
+            if is_alone:
+                _add(file, lines)
+            return is_alone
+    except OSError:
+        return False
+
+
+def rebuild(root: Path, sessions: Iterable[tuple[TicketParams, tuple[Record, ...]]]) -> tuple[Path, ...]:
+    """Both files from the logs of all sessions. Raises `OSError`, and `ConfigError` if a link is in the way."""
+    folder, known = made(root, observer_folder(root)), tuple(sessions)
+    with _alone(folder, _PATIENCE):
+        for name, tell in _TELLERS.items():
+            noted = sorted((each for plan, records in known for each in tell(plan, records)), key=lambda n: n.order)
+            _rewrite(folder / name, [line(each, number) for number, each in enumerate(noted, start=1)])
+    return tuple(folder / name for name in _TELLERS)
+
+
+def read(file: Path) -> tuple[dict[str, Any], ...]:
+    """Every line that is a JSON object; others are dropped. Nothing where there is no such file."""
+    with suppress(OSError), os.fdopen(os.open(file, os.O_RDONLY | _OPEN), "rb") as opened:
+        if stat.S_ISREG(os.fstat(opened.fileno()).st_mode):
+            return tuple(data for raw in opened if (data := _parsed(raw)) is not None)
+    return ()
+
+
+# Under the lock
+
+
+@contextmanager
+def _alone(folder: Path, patience: float) -> Iterator[bool]:
+    handle = os.open(folder / _LOCK, os.O_RDWR | os.O_CREAT | _OPEN, 0o600)
+    try:
+        yield _locked(handle, time.monotonic() + patience)
+    finally:
+        os.close(handle)
+
+
+def _locked(handle: int, until: float) -> bool:
+    while True:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if time.monotonic() >= until:
+                return False
+            time.sleep(0.01)
+        else:
+            return True
+
+
+def _add(file: Path, lines: tuple[Noted, ...]) -> None:
+    handle = os.open(file, os.O_RDWR | os.O_CREAT | os.O_APPEND | _OPEN, 0o644)
+    try:
+        if not stat.S_ISREG(os.fstat(handle).st_mode):
+            return
+        end = _whole(handle)
+        last, known = _standing(handle, end, lines[0])
+        fresh = [each for each in lines if (each.seq, each.part) > known]
+        if not fresh:
+            return
+        if last is None or _order(last) < fresh[0].order:
+            following = (last["sequence"] if last else 0) + 1
+            text = "".join(f"{line(each, number)}\n" for number, each in enumerate(fresh, start=following))
+            os.ftruncate(handle, end)
+            _write_all(handle, text.encode())
+            return
+    finally:
+        os.close(handle)
+    _merge(file, fresh)
+
+
+def _write_all(handle: int, data: bytes) -> None:
+    while data:
+        data = data[os.write(handle, data) :]
+
+
+def _merge(file: Path, fresh: list[Noted]) -> None:
+    """Another session has written later moments already: everything is put in order and numbered anew."""
+    held = [(_order(data), data) for data in read(file) if _is_ours(data)]
+    added = [(each.order, json.loads(line(each, 0))) for each in fresh]
+    ordered = sorted(held + added, key=lambda pair: pair[0])
+    numbered = ({**data, "sequence": number} for number, (_, data) in enumerate(ordered, start=1))
+    _rewrite(file, [json.dumps(data, ensure_ascii=False, separators=(",", ":")) for data in numbered])
+
+
+def _rewrite(file: Path, lines: list[str]) -> None:
+    write_whole(file, "".join(f"{each}\n" for each in lines))
+
+
+def _whole(handle: int) -> int:
+    """Where the last whole line ends: what a dying process left after it is no line."""
+    size = os.fstat(handle).st_size
+    while size:
+        begin = max(0, size - _BLOCK)
+        cut = os.pread(handle, size - begin, begin).rfind(b"\n")
+        if cut >= 0:
+            return begin + cut + 1
+        size = begin
+    return 0
+
+
+def _standing(handle: int, end: int, first: Noted) -> tuple[dict[str, Any] | None, tuple[int, int]]:
+    """The last line, and how far this session has been written; its lines cannot be older than its first."""
+    last: dict[str, Any] | None = None
+    for data in _backwards(handle, end):
+        last = last or data
+        if data["log"]["loop"] == first.loop:
+            return last, (data["log"]["seq"], data["log"]["part"])
+        if data["timestamp"] < first.timestamp:
+            break
+    return last, (0, -1)
+
+
+def _backwards(handle: int, end: int) -> Iterator[dict[str, Any]]:
+    """Whole lines of ours, the last one first."""
+    rest = b""
+    while end:
+        begin = max(0, end - _BLOCK)
+        parts = (os.pread(handle, end - begin, begin) + rest).split(b"\n")
+        rest, whole = (parts[0], parts[1:]) if begin else (b"", parts)
+        for raw in reversed(whole):
+            data = _parsed(raw)
+            if data is not None and _is_ours(data):
+                yield data
+        end = begin
+
+
+def _parsed(raw: bytes) -> dict[str, Any] | None:
+    if len(raw) > _LONGEST:
+        return None
+    try:
+        data = json.loads(raw)
+    except (ValueError, RecursionError):
+        return None
+    return data if isinstance(data, dict) else None
+
+
+def _is_ours(data: dict[str, Any]) -> bool:
+    """Whether it has what puts a line in order; others' lines are read, but do not survive putting in order."""
+    match data:
+        case {"timestamp": str(), "sequence": int(), "log": {"loop": str(), "seq": int(), "part": int()}}:
+            return True
+        case _:
+            return False
+
+
+def _order(data: dict[str, Any]) -> Order:
+    return data["timestamp"], data["log"]["loop"], data["log"]["seq"], data["log"]["part"]

@@ -1,0 +1,124 @@
+"""Tickets that people and other tools wrote, from the disk: never through a link, never from a pipe, one sentence each.
+
+What a ticket says is data. Nothing in it is run, followed or looked up.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+import stat
+from pathlib import Path
+
+from loopwright.adapters.yaml_nodes import shown
+from loopwright.adapters.yaml_text import SIZE_LIMIT, read_yaml
+from loopwright.errors import ConfigError
+from loopwright.projections.quoting import one_line
+from loopwright.projections.ticket_body import read_body
+from loopwright.projections.ticket_read import ReadTicket, build
+from loopwright.projections.ticket_shape import front_problems, ticket_parts
+
+ENDING = ".md"
+_FENCE = "---"
+# Line ends and tabs are welcome; what Unicode calls a line or paragraph end would make lines count in two ways.
+_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029]")
+
+
+def read_ticket(path: Path) -> ReadTicket:
+    """Raises `ConfigError` with file and line."""
+    return parse(ticket_text(path), shown_path(path), name=path.name.removesuffix(ENDING))
+
+
+def read_folder(folder: Path) -> tuple[ReadTicket, ...]:
+    """The tickets of a session, oldest first, as other tools leave them in its folder; other files are no matter.
+
+    Raises `ConfigError` if there is none, if one is not a ticket, or if they are not of one session.
+    """
+    names = sorted(name for name in _names(folder) if ticket_parts(name.removesuffix(ENDING)))
+    if not names:
+        raise ConfigError(shown_path(folder), "", "holds no ticket; they are called TICKET-<session>-NNN.md")
+    reads = tuple(read_ticket(folder / name) for name in names)
+    for read in reads:
+        if read.session != reads[0].session:
+            says = f"is of another session than {reads[0].session}; adopt one session at a time"
+            raise ConfigError(read.file, "session_id", says)
+    return reads
+
+
+def parse(text: str, file: str, name: str = "") -> ReadTicket:
+    """A ticket's text; `name` is that of its file without the ending. Raises `ConfigError`."""
+    text = text.removeprefix("\ufeff").replace("\r\n", "\n")
+    if found := _CONTROL.search(text):
+        line = text.count("\n", 0, found.start()) + 1
+        raise ConfigError(file, "", f"has the control character {found[0]!a}; remove it", line=line)
+    front, rest, first = _split(text, file)
+    return build(_front(front, file), read_body(rest, file, first), name=name)
+
+
+def _split(text: str, file: str) -> tuple[str, str, int]:
+    """Frontmatter, the rest, and the line on which the rest begins; lines of the frontmatter count from the file's."""
+    lines = text.split("\n")
+    if lines[0].rstrip() != _FENCE:
+        return "", text, 1
+    end = next((at for at, line in enumerate(lines[1:], start=1) if line.rstrip() == _FENCE), None)
+    if end is None:
+        raise ConfigError(file, "", "the frontmatter has no end; close it with a line ---", line=1)
+    return "\n".join(("", *lines[1:end])), "\n".join(lines[end + 1 :]), end + 2
+
+
+def _front(text: str, file: str) -> dict[str, object]:
+    found = read_yaml(text, file)
+    data = found.plain()
+    if data is None:
+        return {}
+    for at, says in front_problems(data):
+        raise ConfigError(file, shown(at), says, line=found.line(*at))
+    return data if isinstance(data, dict) else {}
+
+
+def ticket_text(path: Path) -> str:
+    """The file's text. Raises `ConfigError` for what is not a plain file of ours to read."""
+    name = shown_path(path)
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
+    except (OSError, ValueError) as error:  # ValueError: a name with a null character
+        raise ConfigError(name, "", _why(error)) from error
+    try:
+        if not stat.S_ISREG(os.fstat(handle).st_mode):
+            raise ConfigError(name, "", "is not a regular file")
+        content = os.read(handle, SIZE_LIMIT + 1)
+    except OSError as error:
+        raise ConfigError(name, "", f"cannot be read: {error.strerror}") from error
+    finally:
+        os.close(handle)
+    return _decoded(content, name)
+
+
+def _why(error: OSError | ValueError) -> str:
+    if isinstance(error, OSError) and error.errno == errno.ELOOP:
+        return "is a link; put the ticket itself there"
+    return f"cannot be opened: {error.strerror if isinstance(error, OSError) else error}"
+
+
+def _decoded(content: bytes, name: str) -> str:
+    if len(content) > SIZE_LIMIT:
+        raise ConfigError(name, "", f"is larger than {SIZE_LIMIT // 1024} KiB")
+    try:
+        return content.decode()
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise ConfigError(name, "", "is not UTF-8 text", line=line) from error
+
+
+def shown_path(path: Path) -> str:
+    """A path in a message: a name may hold anything but a slash."""
+    return one_line(str(path), 4096)
+
+
+def _names(folder: Path) -> list[str]:
+    try:
+        with os.scandir(folder) as entries:
+            return [entry.name for entry in entries if entry.name.endswith(ENDING)]
+    except OSError as error:
+        raise ConfigError(shown_path(folder), "", f"cannot be read: {error.strerror}") from error
