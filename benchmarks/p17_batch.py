@@ -149,26 +149,29 @@ def _own_cpu() -> float:
 
 
 def measure() -> Figure:
-    quick = [take(Load(artifacts=80, parallel=8)) for _ in range(3)]
-    whole, four = take(Load(artifacts=200, parallel=8)), take(Load(artifacts=40, parallel=4))
-    ratios = [taken.ratio for taken in (*quick, whole)]
+    wholes = [take(Load(artifacts=200, parallel=8)) for _ in range(2)]
+    few, four = take(Load(artifacts=80, parallel=8)), take(Load(artifacts=40, parallel=4))
+    instant = take(Load(artifacts=40, parallel=8, pause=0.0))
+    ratios = [taken.ratio for taken in wholes]
     value = statistics.median(ratios)
     return Figure(
         name="P17",
-        what="a batch review with 2 s agents, 8 at once, one in five artifacts fixed and reviewed again",
+        what="a batch review of 200 artifacts by 2 s agents, 8 at once; one in five is fixed and reviewed again",
         against="the bare agent's seconds x the turns that 8 places need",
         value=value,
         low=min(ratios),
         high=max(ratios),
-        goal=f"<= {GOAL}, also with 200 artifacts",
-        met=value <= GOAL and whole.ratio <= GOAL,
+        goal=f"<= {GOAL}",
+        met=value <= GOAL,
         details={
-            "wall_s_of_200": whole.wall,
-            "ratio_of_200": whole.ratio,
-            "ratio_4_at_once": four.ratio,
-            "controller_cpu_ms_per_run": statistics.median(t.cpu / t.load.runs for t in quick) * 1000,
-            "bare_s": whole.bare,
+            "wall_s": statistics.median(taken.wall for taken in wholes),
+            "ideal_s": wholes[0].bare * wholes[0].load.turns,
+            "ratio_of_80_artifacts": few.ratio,
+            "ratio_of_40_artifacts_4_at_once": four.ratio,
+            "ms_per_run_of_an_instant_agent": instant.wall / instant.load.runs * 1000,
+            "controller_cpu_ms_per_run": statistics.median(t.cpu / t.load.runs for t in wholes) * 1000,
         },
+        notes=("The first turn of a phase starts all at once: the fewer turns a phase has, the higher the ratio.",),
     )
 
 

@@ -92,7 +92,7 @@ def test_opening_the_public_door_loads_nothing_behind_it() -> None:
 
 
 def test_the_public_door_shows_its_names_and_no_others() -> None:
-    assert dir(loopwright) == ["Check", "Feedback", "Outcome", "Quality", "__version__", "run"]
+    assert dir(loopwright) == ["Check", "Feedback", "Outcome", "Quality", "Tickets", "__version__", "run"]
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
         loopwright.nothing  # noqa: B018 - the access is the test
 

@@ -4,10 +4,10 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from loopwright.api import Check, Feedback, Outcome, Quality, run
+    from loopwright.api import Check, Feedback, Outcome, Quality, Tickets, run
 
 __version__ = "0.1.0"
-__all__ = ["Check", "Feedback", "Outcome", "Quality", "run"]
+__all__ = ["Check", "Feedback", "Outcome", "Quality", "Tickets", "run"]
 
 
 def __getattr__(name: str) -> object:

@@ -12,20 +12,24 @@ from typing import Literal
 from loopwright.adapters.agents.callable import CallableAgent, Function
 from loopwright.adapters.agents.pool import AgentPool
 from loopwright.adapters.people.nobody import Nobody
-from loopwright.adapters.publishing import Publisher
+from loopwright.assembly.creating import new_id
 from loopwright.assembly.feedback import FeedbackRequest, create_feedback
 from loopwright.assembly.project import Project, open_project, view
+from loopwright.assembly.publishing import publisher_of
 from loopwright.assembly.reviews import ReviewRequest, create_review
 from loopwright.assembly.running import build_world
+from loopwright.assembly.ticket_queue import free_session, identified
+from loopwright.assembly.tickets import TicketRequest, create_session, plan_session, session_of
 from loopwright.config.settings import CheckSettings, LimitSettings, Settings, WorkspaceSettings
 from loopwright.engine.driver import drive
 from loopwright.engine.nesting import child_outcome
 from loopwright.errors import UsageError
-from loopwright.kernel.limits import FeedbackLimits, QualityLimits
+from loopwright.kernel.limits import FeedbackLimits, QualityLimits, TicketLimits
 from loopwright.kernel.model import LoopId, Outcome
 from loopwright.loops.batch.state import Batch, ended
+from loopwright.loops.tickets.state import TicketParams
 
-__all__ = ["Check", "Feedback", "Outcome", "Quality", "run"]
+__all__ = ["Check", "Feedback", "Outcome", "Quality", "Tickets", "run"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,8 +79,33 @@ class Quality:
     protected: Sequence[str] = ("tests/**",)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tickets:
+    """The ticket cycle: a creator, a critic and a judge, each try a new ticket, until one is approved.
+
+    A criterion may begin with an id of its own, as in `AC-1: …`; without any, the title is what must hold.
+    """
+
+    title: str
+    criteria: Sequence[str] = ()
+    what: str = ""
+    context: str = ""
+    session: str = ""
+    max: int = 5
+    merge: bool = False
+    protected: Sequence[str] = ("tests/**",)
+
+
+AnyLoop = Feedback | Quality | Tickets
+_NEEDED: dict[type, tuple[str, ...]] = {
+    Feedback: ("developer", "reviewer"),
+    Quality: ("creator", "reviewer"),
+    Tickets: ("creator", "critic"),
+}
+
+
 def run(
-    loop: Feedback | Quality,
+    loop: AnyLoop,
     *,
     agents: Mapping[str, Function],
     checks: Sequence[Check] = (),
@@ -86,8 +115,9 @@ def run(
     """Drive `loop` in the git repository at `root` and return how it ended.
 
     `agents` maps a role (`developer` and `reviewer`, optionally `tester`, for feedback; `reviewer` and
-    `creator` for quality) to a callable that takes the brief as a dictionary and returns a result as a
-    dictionary, or None for done. Feedback needs `checks`; quality judges without them. Nobody is asked: a
+    `creator` for quality; `creator` and `critic`, optionally `judge`, for tickets) to a callable that takes
+    the brief as a dictionary and returns a result as a dictionary, or None for done. Feedback and tickets
+    need `checks`; quality judges without them. Nobody is asked: a
     loop that needs a person ends `escalated` here and can go on with `loop answer` and `loop resume`.
     Raises `UsageError` for what could not end well, before anything is started.
     """
@@ -95,13 +125,13 @@ def run(
 
 
 async def _run(
-    loop: Feedback | Quality,
+    loop: AnyLoop,
     agents: Mapping[str, Function],
     checks: Sequence[Check],
     root: Path,
     environ: Mapping[str, str],
 ) -> Outcome:
-    for role in ("developer", "reviewer") if isinstance(loop, Feedback) else ("creator", "reviewer"):
+    for role in _NEEDED[type(loop)]:
         if role not in agents:
             raise UsageError(f"agents has no {role!r}; give a callable for it")
     project = open_project(root.resolve(), environ)
@@ -111,9 +141,7 @@ async def _run(
         await project.store.close()
 
 
-async def _drive(
-    project: Project, loop: Feedback | Quality, agents: Mapping[str, Function], checks: Sequence[Check]
-) -> Outcome:
+async def _drive(project: Project, loop: AnyLoop, agents: Mapping[str, Function], checks: Sequence[Check]) -> Outcome:
     pool = AgentPool(
         roles={
             role: (CallableAgent(name=role, function=function, clock=project.clock),)
@@ -122,7 +150,7 @@ async def _drive(
         clock=project.clock,
     )
     loop_id = await _created(project, loop, tuple(agents), _settings(loop, checks))
-    publisher = Publisher(project.root, _unheard, project.clock.now)
+    publisher = await publisher_of(project, _unheard, loop_id)
     world = await build_world(project, loop_id, people=Nobody(), observer=publisher, agent=pool)
     halt = await drive(world, loop_id)
     return halt.outcome or await _stopped(project, loop_id, child_outcome(loop_id, halt))
@@ -137,8 +165,10 @@ async def _stopped(project: Project, loop: LoopId, known: Outcome) -> Outcome:
     return replace(known, commit=so_far.commit, branch=so_far.branch, parts=so_far.parts)
 
 
-async def _created(project: Project, loop: Feedback | Quality, roles: tuple[str, ...], settings: Settings) -> LoopId:
+async def _created(project: Project, loop: AnyLoop, roles: tuple[str, ...], settings: Settings) -> LoopId:
     criteria = tuple(loop.criteria)
+    if isinstance(loop, Tickets):
+        return await _session(project, loop, roles, settings)
     if isinstance(loop, Feedback):
         task = FeedbackRequest(task=loop.task, merge=loop.merge, criteria=criteria)
         return await create_feedback(project, settings, task, roles=roles)
@@ -155,11 +185,29 @@ async def _created(project: Project, loop: Feedback | Quality, roles: tuple[str,
     return await create_review(project, settings, review, project.root, played=roles)
 
 
+async def _session(project: Project, loop: Tickets, roles: tuple[str, ...], settings: Settings) -> LoopId:
+    if not loop.title.strip():
+        raise UsageError("the ticket has no title; say what is to be built")
+    if loop.session and await session_of(project, loop.session) is not None:
+        raise UsageError(f"the session {loop.session!r} is known here already; choose another name")
+    params = TicketParams(
+        session=loop.session or await free_session(project, loop.title),
+        title=loop.title.strip(),
+        base=project.head,
+        what=loop.what,
+        criteria=identified(tuple(loop.criteria) or (loop.title,)),
+        context=loop.context,
+        limits=settings.limits.tickets,
+    )
+    planned = plan_session(project, settings, params, TicketRequest(merge=loop.merge), played=roles)
+    return await create_session(project, settings, planned, new_id(params.session))
+
+
 def _unheard(sentence: str) -> None:
     """A file that could not be written is written by the next event or by `loop render`."""
 
 
-def _settings(loop: Feedback | Quality, checks: Sequence[Check]) -> Settings:
+def _settings(loop: AnyLoop, checks: Sequence[Check]) -> Settings:
     return Settings(
         checks=tuple(
             CheckSettings(name=check.name, run=tuple(check.run), report=check.report, timeout=check.timeout)
@@ -170,10 +218,12 @@ def _settings(loop: Feedback | Quality, checks: Sequence[Check]) -> Settings:
     )
 
 
-def _limits(loop: Feedback | Quality) -> LimitSettings:
+def _limits(loop: AnyLoop) -> LimitSettings:
     if isinstance(loop, Quality):
         quality = QualityLimits(max_attempts=loop.max_attempts, p1_threshold=loop.p1_threshold)
         return LimitSettings(parallel=loop.parallel, quality=quality)
+    if isinstance(loop, Tickets):
+        return LimitSettings(tickets=TicketLimits(max=loop.max))
     return LimitSettings(
         feedback=FeedbackLimits(
             max_feedback_iterations=loop.max_iterations,

@@ -2,15 +2,20 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
+
 from loopwright.adapters.publishing import Publisher, loop_folder, scratchpad_file
+from loopwright.engine.journal import read_event
 from loopwright.engine.world import Seen
 from loopwright.kernel.events import Answered, Ended, Logged, Started
 from loopwright.kernel.model import Commit, Ending, Key, LoopId, Outcome, Verdict
 from loopwright.loops.batch.machine import BATCH
 from loopwright.loops.batch.state import Artifact, BatchParams
 from loopwright.loops.feedback.state import Feedback, FeedbackParams, Iteration, start
+from loopwright.loops.tickets.state import Tickets
 from loopwright.ports.agent import Update
-from loopwright.ports.store import Status
+from loopwright.ports.store import Record, Status
+from tests.projections import ticket_stories
 
 LOOP = LoopId("make-it-good-1")
 STATE = start(FeedbackParams(task="Make it good", base=Commit("b1")))
@@ -70,3 +75,46 @@ def test_a_loop_of_another_kind_has_no_feedback_files(tmp_path: Path) -> None:
     batch = BATCH.start(BatchParams(artifacts=(Artifact(path="a.md"),), shared="{}", base=Commit("base")))
     publisher(tmp_path).recorded(replace(seen(Ended(outcome=ACCEPTED)), state=batch))
     assert [file.name for file in (tmp_path / ".loop").iterdir()] == [".gitignore"]
+
+
+# --- tickets ------------------------------------------------------------------------------------------
+
+
+def of_tickets(records: tuple[Record, ...], state: Tickets) -> list[Seen]:
+    """What the engine tells of these records."""
+    return [
+        Seen(
+            loop=record.loop,
+            kind="tickets",
+            state=state,
+            event=read_event(record),
+            seq=record.seq,
+            status="running",
+            at=record.at,
+        )
+        for record in records
+    ]
+
+
+def ticket_texts(root: Path) -> list[str]:
+    return [file.read_text() for file in sorted((root / ".loop" / "tickets").rglob("*.md"))]
+
+
+def test_ticket_files_written_event_by_event_are_those_of_the_whole_log(tmp_path: Path) -> None:
+    story = ticket_stories.played(ticket_stories.made("wrote it"), ticket_stories.kept("a.py"))
+    known, rest = story.records[:2], story.records[2:]
+    one = Publisher(tmp_path / "one", pytest.fail, lambda: 0.0, {story.records[0].loop: known})
+    for seen in of_tickets(rest, story.state):
+        one.recorded(seen)
+    other = Publisher(tmp_path / "other", pytest.fail, lambda: 0.0, {story.records[0].loop: story.records})
+    files = other.files(story.records[0].loop, story.state, "running")
+    assert [file.suffix for file in files] == [".md", ".jsonl"]
+    assert ticket_texts(tmp_path / "one") == ticket_texts(tmp_path / "other")
+
+
+def test_without_the_beginning_of_its_log_a_session_is_left_to_a_later_rendering(tmp_path: Path) -> None:
+    story = ticket_stories.played(ticket_stories.made("wrote it"))
+    files = publisher(tmp_path)
+    for seen in of_tickets(story.records[1:], story.state):
+        files.recorded(seen)
+    assert ticket_texts(tmp_path) == []

@@ -19,14 +19,24 @@ def help_of(*words: str) -> str:
     context = commands(words).make_context("loop", [], resilient_parsing=True, terminal_width=100)
     if not words:
         return context.get_help() + "\n"
-    command: click.Command = context.command.get_command(context, words[0])  # type: ignore[attr-defined]
-    return command.get_help(click.Context(command, context, words[0], terminal_width=100)) + "\n"
+    for word in words:
+        command: click.Command = context.command.get_command(context, word)  # type: ignore[attr-defined]
+        context = click.Context(command, context, word, terminal_width=100)
+    return context.get_help() + "\n"
+
+
+def inner(name: str) -> list[str]:
+    """The commands of a group; none of a plain command."""
+    command = import_module(f"loopwright.cli.{COMMANDS[name][0]}").command
+    return list(command.commands) if isinstance(command, click.Group) else []
 
 
 def page() -> str:
     head = "# Commands\n\nWhat `loop --help` and `loop COMMAND --help` print.\n"
     blocks = [f"## loop\n\n```text\n{help_of()}```\n"]
-    blocks += [f"## loop {name}\n\n```text\n{help_of(name)}```\n" for name in COMMANDS]
+    for name in COMMANDS:
+        words = [(name,), *((name, each) for each in inner(name))]
+        blocks += [f"## loop {' '.join(each)}\n\n```text\n{help_of(*each)}```\n" for each in words]
     return "\n".join([head, *blocks])
 
 
@@ -40,8 +50,10 @@ def test_every_command_takes_json_and_says_one_sentence_about_itself(name: str) 
     command: click.Command = import_module(f"loopwright.cli.{module}").command
     assert command.name == name
     assert sentence.endswith(".")
-    assert "--json" in [flag for parameter in command.params for flag in parameter.opts]
     assert command.help
+    for each in command.commands.values() if isinstance(command, click.Group) else (command,):
+        assert "--json" in [flag for parameter in each.params for flag in parameter.opts]
+        assert each.help
 
 
 def test_help_loads_nothing_heavy() -> None:

@@ -80,7 +80,10 @@ def test_receipts_name_the_tree_and_the_command(escalated: Sample) -> None:
 def test_a_repository_without_loops_says_so(tmp_path: Path) -> None:
     sample = Sample.create(tmp_path / "repo")
     assert sample.loop("status", "--json").data == {"loops": []}
-    assert sample.loop("status").out == 'No loops yet; `loop feedback "TASK"` or `loop review PATH` starts one.\n'
+    assert (
+        sample.loop("status").out
+        == 'No loops yet; `loop feedback "TASK"`, `loop review PATH` or `loop ticket new TITLE` begins one.\n'
+    )
     assert sample.loop("gates", "--json").data == {"gates": []}
     assert sample.loop("resume").out == "Nothing to resume: no loop was ever started here.\n"
     assert not (sample.repo.path / ".loop").exists()

@@ -3,14 +3,15 @@ import os
 import pty
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
+from dataclasses import replace
 
 from loopwright.adapters.people.lines import TerminalLines
 from loopwright.adapters.people.nobody import Nobody
 from loopwright.adapters.people.terminal import Terminal
 from loopwright.cli.attending import only
-from loopwright.kernel.actions import AwaitGate, ForPeople
+from loopwright.kernel.actions import Ask, AwaitGate, ForPeople, Option
 from loopwright.kernel.events import Answered, GateDecided, Said
-from loopwright.kernel.model import LoopId
+from loopwright.kernel.model import Key, LoopId
 from tests.cli.test_understanding import CLARIFICATION, ESCALATION, GATE
 
 Golden = Callable[[str, str], None]
@@ -106,6 +107,21 @@ def test_nobody_answers_nothing() -> None:
 def test_only_the_part_of_a_diff_that_called_for_the_gate_is_shown() -> None:
     diff = "diff --git a/src/a.py b/src/a.py\n+code\ndiff --git a/tests/t.py b/tests/t.py\n+\x1b]8;;evil\x07\n"
     assert only(diff, ("tests/t.py",)) == "diff --git a/tests/t.py b/tests/t.py\n+\\x1b]8;;evil\\x07"
+
+
+def test_what_only_the_project_knows_to_be_impossible_is_said_and_asked_again() -> None:
+    """Whom a role can be given to is in the configuration, not in the question."""
+    screen: list[str] = []
+    reassign = Ask(key=Key("escalation-1"), question="How?", options=(Option(choice="reassign", label="Reassign"),))
+    person = replace(
+        at_terminal(Typed("reassign", "creator=nobody", "reassign creator=codex"), screen),
+        objection=lambda said: "there is no nobody" if isinstance(said, Answered) and "nobody" in said.text else "",
+    )
+    said = asyncio.run(person.ask(LOOP, (reassign,)))
+    assert said == Answered(key=reassign.key, choice="reassign", text="creator=codex", by="ann")
+    assert "reassign needs ROLE=AGENT (or ROLE+AGENT, for a pair) as text.\n> there is no nobody.\n> " in "".join(
+        screen
+    )
 
 
 # --- a real terminal ------------------------------------------------------------------------------

@@ -93,6 +93,7 @@ _RECORDS: dict[str, st.SearchStrategy[Any]] = {
         code=st.builds(s.GateRoles, creator=st.sampled_from(["", "developer"]), depth=st.sampled_from(["", "quick"])),
         story=st.builds(s.GateRoles, reviewer=st.sampled_from(["", "critic"])),
     ),
+    "tickets": st.builds(s.TicketSettings, critics=st.sampled_from([("critic",), ("reviewer", "critic")])),
     "lifecycle": st.builds(s.LifecycleSettings, domain=st.sampled_from(["", "orders"]), gate_timeout=SECONDS),
 }
 

@@ -7,7 +7,8 @@ from loopwright.kernel.model import Ending, Outcome
 from loopwright.loops.batch.state import Phase as BatchPhase
 from loopwright.loops.feedback.state import Phase
 from loopwright.loops.quality.state import Phase as QualityPhase
-from loopwright.projections import diagrams, feedback_page, quality_page, seed_states
+from loopwright.loops.tickets.state import Phase as TicketPhase
+from loopwright.projections import diagrams, feedback_page, quality_page, seed_states, tickets_page
 from loopwright.projections.samples import answers_to, asked_for
 from loopwright.projections.seed_states import Row
 
@@ -15,6 +16,7 @@ Document = Callable[[str, str], None]
 FEEDBACK = diagrams.moves(feedback_page.feedback_walk(), diagrams.reachable(feedback_page.feedback_walk()))
 QUALITY = diagrams.moves(quality_page.quality_walk(), diagrams.reachable(quality_page.quality_walk()))
 BATCH = diagrams.moves(quality_page.batch_walk(), diagrams.reachable(quality_page.batch_walk()))
+TICKETS = diagrams.moves(tickets_page.tickets_walk(), diagrams.reachable(tickets_page.tickets_walk()))
 EITHER_BLOCKED = "CHECK_BLOCKED or QUALITY_BLOCKED"
 
 # The state machine that the quality loop was built after, arrow by arrow.
@@ -40,8 +42,12 @@ def test_the_page_about_the_quality_loop_is_current(document: Document) -> None:
     document("loops/quality.md", quality_page.page())
 
 
+def test_the_page_about_the_ticket_cycle_is_current(document: Document) -> None:
+    document("loops/tickets.md", tickets_page.page())
+
+
 def test_the_samples_reach_every_phase_and_only_the_end_has_no_way_on() -> None:
-    for found, phases in ((FEEDBACK, Phase), (QUALITY, QualityPhase), (BATCH, BatchPhase)):
+    for found, phases in ((FEEDBACK, Phase), (QUALITY, QualityPhase), (BATCH, BatchPhase), (TICKETS, TicketPhase)):
         assert {move.to for move in found} | {found[0].phase} == set(phases)
         assert set(phases) - {move.phase for move in found} == {"DONE"}
 
@@ -64,6 +70,26 @@ def test_only_a_pass_on_record_or_a_person_ends_a_review_with_a_result() -> None
         (QualityPhase.ESCALATED, "accept"),
         (QualityPhase.LAND, "landed"),
         (QualityPhase.CLEAN_UP, "cleaned up"),
+    }
+
+
+def test_only_an_approval_on_record_or_a_person_lands_a_ticket() -> None:
+    found = {(move.phase, move.when) for move in TICKETS if move.to == TicketPhase.LAND}
+    assert found == {(TicketPhase.VERDICT, "APPROVE on record"), (TicketPhase.ESCALATED, "accept")}
+
+
+def test_a_new_ticket_is_opened_only_by_a_decision_on_record_or_a_person() -> None:
+    found = {move.phase for move in TICKETS if move.to == TicketPhase.CREATE and move.phase != TicketPhase.CREATE}
+    assert found == {TicketPhase.VERDICT, TicketPhase.CLARIFY, TicketPhase.ESCALATED}
+
+
+def test_every_critic_and_the_checks_come_before_any_decision() -> None:
+    before = {move.phase for move in TICKETS if move.to == TicketPhase.VERDICT}
+    assert before == {TicketPhase.CHECK, TicketPhase.JUDGE, TicketPhase.GATE}
+    assert {move.phase for move in TICKETS if move.to == TicketPhase.CHECK} >= {TicketPhase.CRITIQUE}
+    assert {move.to for move in TICKETS if move.phase == TicketPhase.CRITIQUE} == {
+        TicketPhase.CRITIQUE,
+        TicketPhase.CHECK,
     }
 
 

@@ -10,17 +10,19 @@ from pathlib import Path
 
 from loopwright.adapters import quality_files
 from loopwright.adapters.files import ignore_all, write_whole
+from loopwright.adapters.tickets import files as ticket_files
 from loopwright.engine.journal import folded, read_event
 from loopwright.engine.nesting import PARENT
 from loopwright.engine.world import AnyLoop, Seen
 from loopwright.errors import ConfigError
-from loopwright.kernel.codec import decode
+from loopwright.kernel.codec import decode, encode
 from loopwright.kernel.events import Answered, Ended, Started
 from loopwright.kernel.model import Cleanup, Ending, LoopId, Outcome
 from loopwright.loops.feedback.state import Feedback
 from loopwright.loops.quality.state import Quality
+from loopwright.loops.tickets.state import Tickets
 from loopwright.ports.agent import Update
-from loopwright.ports.store import LoopRow, Store
+from loopwright.ports.store import LoopRow, Record, Store
 from loopwright.projections import debt, progress, scratchpad
 
 STATE_FOLDER = ".loop"
@@ -31,6 +33,7 @@ DEBT = "debt.md"
 OVER = "DONE"  # the last phase of every loop
 
 _DEBT_HEAD = "# Accepted with known issues\n"
+_NO_LOGS: Mapping[LoopId, tuple[Record, ...]] = {}
 
 
 def loop_folder(root: Path, loop: LoopId) -> Path:
@@ -44,13 +47,21 @@ def scratchpad_file(root: Path, loop: LoopId) -> Path:
 class Publisher:
     """An observer that keeps the files of every loop as new as the log.
 
-    `failed` hears of a file that could not be written; the loop goes on.
+    `failed` hears of a file that could not be written; the loop goes on. `logs` are the logs of ticket sessions as far
+    as they are written: their files tell when everything happened.
     """
 
-    def __init__(self, root: Path, failed: Callable[[str], None], now: Callable[[], float]) -> None:
+    def __init__(
+        self,
+        root: Path,
+        failed: Callable[[str], None],
+        now: Callable[[], float],
+        logs: Mapping[LoopId, tuple[Record, ...]] = _NO_LOGS,
+    ) -> None:
         self._root, self._failed, self._now = root, failed, now
         self._written: dict[Path, str] = {}
         self._accepted_by = ""
+        self._logs = dict(logs)
 
     def recorded(self, seen: Seen) -> None:
         try:
@@ -67,14 +78,16 @@ class Publisher:
         """Write what the event changed. Raises `OSError`."""
         for name in (STATE_FOLDER, WORKSPACES):
             ignore_all(self._root / name)
+        self._remember(seen)
         if seen.state.cancel is Cleanup.FULL and seen.state.phase == OVER:
+            self._withdraw(seen.state)
             return  # what a person had removed stays so, unless they ask with `loop render`
         if isinstance(seen.event, Started) and isinstance(seen.state, Quality):
             return  # a review's files say nothing of what is under way, and hundreds of findings take time to write
         self.files(seen.loop, seen.state, seen.status)
         if isinstance(seen.event, Answered) and seen.event.by != PARENT:
             self._accepted_by = seen.event.by
-        owes = isinstance(seen.state, Feedback | Quality)  # a batch owes nothing itself, its artifacts do
+        owes = isinstance(seen.state, Feedback | Quality | Tickets)  # a batch owes nothing itself, its artifacts do
         if owes and isinstance(seen.event, Ended) and seen.event.outcome.ending is Ending.ACCEPTED:
             self._add_debt(debt.entry(seen.loop, seen.state, self._now(), self._accepted_by))
 
@@ -85,8 +98,15 @@ class Publisher:
                 return self.feedback(loop, state, status)
             case Quality():
                 return quality_files.publish(self._root, state)
+            case Tickets():
+                return self.tickets(loop, state)
             case _:
                 return ()
+
+    def tickets(self, loop: LoopId, state: Tickets) -> tuple[Path, ...]:
+        """The files of a session; without its whole log nothing is known of their times, and `loop render` has it."""
+        log = self._logs.get(loop, ())
+        return ticket_files.publish(self._root, loop, state, log) if log and log[0].seq == 1 else ()
 
     def feedback(self, loop: LoopId, state: Feedback, status: str) -> tuple[Path, ...]:
         """The two files of a feedback loop."""
@@ -94,6 +114,19 @@ class Publisher:
         self._write(folder / SCRATCHPAD, scratchpad.render(loop, state, status))
         self._write(folder / PROGRESS, progress.render(state, status))
         return (folder / SCRATCHPAD, folder / PROGRESS)
+
+    def _remember(self, seen: Seen) -> None:
+        if not isinstance(seen.state, Tickets):
+            return
+        event, known = seen.event, self._logs.get(seen.loop, ())
+        record = Record(loop=seen.loop, seq=seen.seq, at=seen.at, kind=type(event).__name__, data=encode(event))
+        if seen.seq == len(known) + 1:
+            self._logs[seen.loop] = (*known, record)
+
+    def _withdraw(self, state: object) -> None:
+        """Of other loops the workspace removes the files, by the id of the loop; a session has a name of its own."""
+        if isinstance(state, Tickets):
+            ticket_files.withdraw(self._root, state)
 
     def _write(self, path: Path, text: str) -> None:
         """Most events leave a file as it is; then no disk is touched."""
@@ -123,7 +156,7 @@ async def _debt_of(store: Store, loop: AnyLoop, row: LoopRow) -> tuple[float, st
     """When the loop was accepted and what is owed since."""
     accepted = row.outcome and decode(Outcome, row.outcome).ending is Ending.ACCEPTED
     state = folded(loop, await store.load(row.id)).state if accepted else None
-    if not isinstance(state, Feedback | Quality):
+    if not isinstance(state, Feedback | Quality | Tickets):
         return None
     at = (await store.read(row.id))[-1].at
     return at, debt.entry(row.id, state, at, await _who_accepted(store, row))

@@ -23,10 +23,11 @@ from loopwright.kernel.model import Commit, LoopId
 from loopwright.loops.batch.machine import BATCH
 from loopwright.loops.feedback.machine import FEEDBACK
 from loopwright.loops.quality.machine import QUALITY
+from loopwright.loops.tickets.machine import TICKETS
 from loopwright.ports.clock import Clock
 from loopwright.ports.store import LoopRow, Store
 
-LOOPS: Mapping[str, AnyLoop] = {loop.name: loop for loop in (FEEDBACK, QUALITY, BATCH)}
+LOOPS: Mapping[str, AnyLoop] = {loop.name: loop for loop in (FEEDBACK, QUALITY, BATCH, TICKETS)}
 CONFIG_FILE = "loop.toml"
 LOG_FILE = "loop.db"
 

@@ -9,24 +9,26 @@ from typing import TypeVar
 
 from loopwright.adapters.agents.casting import cast
 from loopwright.adapters.checks.casting import command_checks
-from loopwright.adapters.publishing import Publisher, scratchpad_file
+from loopwright.adapters.publishing import scratchpad_file
 from loopwright.adapters.stores.locks import describe_process
 from loopwright.adapters.workspace.preparation import Preparation
 from loopwright.adapters.workspace.workspace import GitWorkspace
 from loopwright.assembly.project import LOOPS, Project, View, settings_of, view
+from loopwright.assembly.publishing import publisher_of
 from loopwright.config.settings import Settings
 from loopwright.engine.world import Observer, Spending, World
 from loopwright.errors import ConfigError
 from loopwright.kernel.codec import encode
 from loopwright.kernel.events import ConfigChanged
-from loopwright.kernel.limits import FeedbackLimits, QualityLimits
+from loopwright.kernel.limits import FeedbackLimits, QualityLimits, TicketLimits
 from loopwright.kernel.model import LoopId
 from loopwright.ports.agent import Agent
 from loopwright.ports.people import People
 
-Limits = TypeVar("Limits", FeedbackLimits, QualityLimits)
+Limits = TypeVar("Limits", FeedbackLimits, QualityLimits, TicketLimits)
 _LEAST = {"p1_threshold": 0}
-_LIMITS_OF = {"feedback": "feedback", "quality": "quality", "batch": "quality"}  # which table a kind of loop obeys
+# Which table a kind of loop obeys.
+_LIMITS_OF = {"feedback": "feedback", "quality": "quality", "batch": "quality", "tickets": "tickets"}
 
 
 async def pinned_settings(project: Project, loop: LoopId) -> Settings:
@@ -87,7 +89,7 @@ async def build_world(
 
 async def _catch_up(project: Project, loop: LoopId) -> None:
     """A controller that died may have recorded what it never rendered, and a loop that waits records nothing more."""
-    publisher = Publisher(project.root, lambda _sentence: None, project.clock.now)
+    publisher = await publisher_of(project, lambda _sentence: None, loop)
     for row in await project.store.rows():
         if loop in (row.id, row.parent) and row.status == "waiting":
             with suppress(OSError, ConfigError):  # it is said at the next event, and by `loop render`

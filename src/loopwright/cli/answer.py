@@ -7,8 +7,9 @@ import asyncio
 import click
 
 from loopwright.adapters.people.understanding import Unclear, Words, answer
-from loopwright.adapters.publishing import Publisher
-from loopwright.assembly.project import LOOPS, Project, View
+from loopwright.assembly.project import LOOPS, Project, View, settings_of
+from loopwright.assembly.publishing import publisher_of
+from loopwright.assembly.tickets import refuse_objection
 from loopwright.cli.guarding import only_for_people
 from loopwright.cli.here import Here
 from loopwright.cli.history import history
@@ -20,7 +21,7 @@ from loopwright.kernel.actions import Ask
 from loopwright.kernel.events import Answered
 from loopwright.kernel.model import LoopId
 
-_GOES_ON = ("continue", "accept", "revise", "answer", "cancel")
+_GOES_ON = ("continue", "accept", "revise", "answer", "cancel", "split", "examples", "reassign")
 
 
 @click.command("answer")
@@ -40,6 +41,9 @@ def command(here: Here, /, *, as_json: bool, loop_id: str, **given: object) -> i
     history               show what every attempt came to, and ask again
     revise --text TEXT    new guidance; the counters start anew
     cancel                end the loop; every commit is kept
+    split --text TEXT     tickets: these criteria first, such as "AC-1; AC-2, AC-3"
+    examples --text TEXT  tickets: attach guidance to a new ticket
+    reassign --text TEXT  tickets: ROLE=AGENT, or ROLE+AGENT for a second critic
     TEXT                  the answer to a question of an agent
     """
     words = Words(by=here.who, **given)  # type: ignore[arg-type]  # click has checked the types
@@ -59,6 +63,8 @@ async def _record(project: Project, here: Here, loop_id: str, words: Words) -> d
     said = answer(ask, words)
     if isinstance(said, Unclear):
         raise UsageError(f"{said.sentence}{_example(said)}")
+    if said.choice == "reassign":
+        refuse_objection(project, settings_of(project), said)
     return await _hear(project, view, said)
 
 
@@ -77,7 +83,7 @@ def _example(said: Unclear) -> str:
 
 
 async def _hear(project: Project, view: View, said: Answered) -> dict[str, str]:
-    publisher = Publisher(project.root, note, project.clock.now)
+    publisher = await publisher_of(project, note, view.row.id)
     recorded = await hear(project.store, LOOPS, view.row.id, said, publisher)
     goes_on = f"loop resume --loop {view.row.id}" if recorded and said.choice in _GOES_ON else ""
     return {

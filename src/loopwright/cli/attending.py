@@ -9,8 +9,10 @@ from contextlib import AbstractContextManager, suppress
 from loopwright.adapters.people.lines import TerminalLines
 from loopwright.adapters.people.terminal import Terminal
 from loopwright.assembly.project import Project, view
+from loopwright.assembly.tickets import objection
 from loopwright.cli.history import history
 from loopwright.cli.showing import unresolved_text
+from loopwright.config.settings import Settings
 from loopwright.engine.world import World
 from loopwright.kernel.actions import AwaitGate, ForPeople
 from loopwright.kernel.events import Answered, CancelRequested, Said
@@ -35,8 +37,10 @@ class Heard:
         return said
 
 
-def person(project: Project, world: World, by: str, aside: Callable[[], AbstractContextManager[None]]) -> Terminal:
-    """Whoever sits at the terminal behind stdin and stderr."""
+def person(
+    project: Project, world: World, settings: Settings, by: str, aside: Callable[[], AbstractContextManager[None]]
+) -> Terminal:
+    """Whoever sits at the terminal behind stdin and stderr. `settings` are those the loop is pinned to."""
 
     async def diff(loop: LoopId, gate: AwaitGate) -> str:
         return await gate_diff(project, world, loop, gate)
@@ -60,6 +64,7 @@ def person(project: Project, world: World, by: str, aside: Callable[[], Abstract
         history=attempts,
         diff=diff,
         by=by,
+        objection=lambda said: objection(project, settings, said),
     )
 
 

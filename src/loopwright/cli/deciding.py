@@ -6,8 +6,8 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from loopwright.adapters.publishing import Publisher
 from loopwright.assembly.project import LOOPS, Project, View
+from loopwright.assembly.publishing import publisher_of
 from loopwright.cli.guarding import only_for_people
 from loopwright.cli.here import Here
 from loopwright.cli.output import note, put, put_json
@@ -52,7 +52,7 @@ async def _decide(project: Project, here: Here, decision: Decision) -> Data:
         reason=decision.reason,
         by=here.who,
     )
-    publisher = Publisher(project.root, note, project.clock.now)
+    publisher = await publisher_of(project, note, view.row.id)
     recorded = await hear(project.store, LOOPS, view.row.id, said, publisher)
     command = f"loop resume --loop {view.row.id}" if recorded else ""
     return {**_data(view, gate), "status": decision.word, "by": here.who, "command": command}

@@ -9,9 +9,10 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from loopwright.adapters.people.nobody import Nobody
-from loopwright.adapters.publishing import Publisher, rebuild_debt
+from loopwright.adapters.publishing import rebuild_debt
 from loopwright.assembly.project import LOOPS, Project, View, view
-from loopwright.assembly.running import build_world
+from loopwright.assembly.publishing import publisher_of
+from loopwright.assembly.running import build_world, pinned_settings
 from loopwright.cli.attending import Heard, person
 from loopwright.cli.here import Here
 from loopwright.cli.output import note, put, put_json
@@ -90,11 +91,12 @@ async def _interrupted_answer(project: Project, loop: LoopId) -> Data:
 async def driven(project: Project, here: Here, loop: LoopId, manner: Manner) -> Driven:
     """Drive the loop, showing what happens, and asking whoever is there."""
     start = await view(project, loop)
-    publisher = Publisher(project.root, note, project.clock.now)
+    publisher = await publisher_of(project, note, loop)
     async with _watching(project, here, start) as watching:
         world = await build_world(project, loop, people=Nobody(), observer=Several(publisher, watching.observer))
         asks = here.asks and not manner.unattended
-        heard = Heard(person(project, world, here.who, watching.aside) if asks else Nobody())
+        settings = await pinned_settings(project, loop)
+        heard = Heard(person(project, world, settings, here.who, watching.aside) if asks else Nobody())
         halt = await drive(replace(world, people=heard), loop)
     if halt.outcome is not None and halt.outcome.ending is Ending.ACCEPTED:
         await rebuild_debt(project.root, project.store, LOOPS)

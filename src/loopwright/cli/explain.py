@@ -14,6 +14,7 @@ from loopwright.cli.picking import is_over, only, opened, roots
 from loopwright.cli.showing import Data, status_of_loop
 from loopwright.loops.feedback.state import Feedback
 from loopwright.loops.quality.state import Quality
+from loopwright.loops.tickets.state import Tickets
 from loopwright.projections import explanation
 from loopwright.projections.wording import told
 
@@ -47,5 +48,5 @@ async def _look(project: Project, loop_id: str) -> tuple[View, Data]:
 
 def _text(view: View) -> str:
     state = view.now.state
-    ledger = state.ledger if isinstance(state, Feedback | Quality) else ()
+    ledger = state.ledger if isinstance(state, Feedback | Quality | Tickets) else ()
     return explanation.render(view.standpoint, () if is_over(view) else view.wanted, view.row, ledger)

@@ -49,7 +49,7 @@ DOING = {
 _FOR_PEOPLE = ("Ask", "AwaitGate")
 _NO_STEPS = (*_FOR_PEOPLE, "Announce")
 _TOLD = ("AwaitGate", "Announce")  # the others are told by the spinner, and a question by the prompt
-_PASSED = ("CHECK_PASSED", "QUALITY_PASS")
+_PASSED = ("CHECK_PASSED", "QUALITY_PASS", "APPROVE")
 _DETAILS = 3  # findings shown below a failed review or check
 
 

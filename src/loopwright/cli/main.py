@@ -31,6 +31,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "setup": ("setup", "Write loop.toml for this repository."),
     "feedback": ("feedback", "Implement, review and test one task until it is verified."),
     "review": ("review", "Review artifacts, have them fixed, and review them again until they pass."),
+    "ticket": ("ticket", "Creator, critics and judge: make tickets, have them done, and look at them."),
     "status": ("status", "What is running, what needs you, and why."),
     "resume": ("resume", "Go on with what was interrupted, paused or answered."),
     "answer": ("answer", "Answer the question a loop has stopped with."),
@@ -41,9 +42,10 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "log": ("log", "The journey, one line per event."),
     "explain": ("explain", "Why the engine will do what it does next."),
     "receipts": ("receipts", "What was verified, on which tree."),
+    "insights": ("insights", "What the ticket cycles teach, and which settings that speaks for."),
     "render": ("render", "Write every file made from the log anew."),
     "rehearse": ("rehearse", "Try a policy with scripted agents, for zero tokens."),
-    "adopt": ("adopt", "Go on with a progress.json or handoff.yml that another tool wrote."),
+    "adopt": ("adopt", "Go on with a progress.json, a handoff.yml or tickets that another tool wrote."),
     "completion": ("completion", "The completion script for a shell."),
 }
 

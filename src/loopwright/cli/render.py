@@ -7,12 +7,15 @@ from pathlib import Path
 
 import click
 
-from loopwright.adapters.publishing import Publisher, rebuild_debt
-from loopwright.assembly.project import LOOPS, Project, views
+from loopwright.adapters.publishing import rebuild_debt
+from loopwright.adapters.tickets import observer_log
+from loopwright.assembly.project import LOOPS, Project, View, views
+from loopwright.assembly.publishing import publisher_of
 from loopwright.cli.here import Here
 from loopwright.cli.output import json_option, note, put, put_json
 from loopwright.cli.picking import opened
 from loopwright.errors import UsageError
+from loopwright.loops.tickets.machine import TICKETS
 
 
 @click.command("render")
@@ -34,10 +37,19 @@ def command(here: Here, *, as_json: bool) -> int:
 
 async def _render(project: Project) -> list[str]:
     """Oldest first: later reviews of a story add to what earlier ones put on file."""
-    publisher = Publisher(project.root, note, project.clock.now)
+    publisher = await publisher_of(project, note)
     written: list[Path] = []
-    for view in reversed(await views(project)):
+    known = tuple(reversed(await views(project)))
+    for view in known:
         written += publisher.files(view.row.id, view.now.state, view.row.status)
+    written += await _observed(project, known)
     debt = await rebuild_debt(project.root, project.store, LOOPS)
     written += [debt] if debt is not None else []
     return [str(path.relative_to(project.root)) for path in dict.fromkeys(written)]
+
+
+async def _observed(project: Project, known: tuple[View, ...]) -> tuple[Path, ...]:
+    """What the observer noted of all ticket sessions."""
+    sessions = [view for view in known if view.row.kind == TICKETS.name]
+    logs = [(view.now.state.plan, await project.store.read(view.row.id)) for view in sessions]
+    return observer_log.rebuild(project.root, logs) if logs else ()

@@ -37,7 +37,7 @@ def command(here: Here, *, loop_id: str, budget: float | None, unattended: bool,
     if not has_log(here):
         return _nothing(loop_id, "Nothing to resume: no loop was ever started here.", as_json=as_json)
     with opened(here) as project:
-        ready = complete(_prepare(project, here, loop_id, budget))
+        ready = complete(prepare(project, here, loop_id, budget))
         if isinstance(ready, Interrupted):
             return ready.exit_code
         if isinstance(ready, str):
@@ -50,7 +50,7 @@ def _nothing(loop_id: str, why: str, *, as_json: bool) -> int:
     return 0
 
 
-async def _prepare(project: Project, here: Here, loop_id: str, budget: float | None) -> View | str:
+async def prepare(project: Project, here: Here, loop_id: str, budget: float | None) -> View | str:
     """The loop to go on with, with what changed taken in; or why there is nothing to do."""
     await only_for_people(project, here, "resume")
     chosen = await _choose(project, loop_id)

@@ -8,9 +8,11 @@ from typing import Any
 
 from loopwright.adapters.handoffs import handoff_path
 from loopwright.adapters.publishing import scratchpad_file
+from loopwright.adapters.tickets.files import ticket_path
 from loopwright.assembly.project import Project, View
 from loopwright.cli.picking import OVER, gates_of, is_over
 from loopwright.cli.reviewed import reviewed, unresolved_lines
+from loopwright.cli.ticketed import ticketed
 from loopwright.engine.journal import read_event
 from loopwright.engine.world import Halt
 from loopwright.kernel.codec import decode
@@ -20,8 +22,9 @@ from loopwright.kernel.model import Change, Outcome
 from loopwright.loops.batch.state import Batch
 from loopwright.loops.feedback.state import Feedback
 from loopwright.loops.quality.state import Quality
+from loopwright.loops.tickets.state import Tickets
 from loopwright.ports.store import Record
-from loopwright.projections import closing, status
+from loopwright.projections import closing, status, tickets_closing
 
 Data = dict[str, Any]
 
@@ -75,6 +78,8 @@ async def _came_to(project: Project, view: View, outcome: Outcome | None) -> Dat
     state = view.now.state
     if isinstance(state, Feedback):
         told: Data = {"iterations": outcome.attempts if outcome else view.standpoint.failures}
+    elif isinstance(state, Tickets):
+        told = ticketed(state)
     else:
         told = (await reviewed(project, view)).data
     landed = state if isinstance(state, Batch) else None  # a batch lands what passed before it asks about the rest
@@ -93,7 +98,7 @@ async def closing_lines(project: Project, view: View, halt: Halt, shown: Data) -
     if halt.why == "paused":
         grant = "raise it with `loop resume --budget USD`" if "budget" in halt.detail else "`loop resume` goes on"
         return (f"Paused: {halt.detail}; {grant}.",)
-    unresolved = await unresolved_text(project, view)
+    unresolved = await _story(project, view)
     return (
         "Stopped: a person is needed.",
         *_landed_so_far(view),
@@ -103,6 +108,12 @@ async def closing_lines(project: Project, view: View, halt: Halt, shown: Data) -
         "",
         f"Then: loop resume --loop {view.row.id}",
     )
+
+
+async def _story(project: Project, view: View) -> str:
+    """What led here, for whoever is not asked at the terminal: there the question itself tells a session's tickets."""
+    state = view.now.state
+    return "\n".join(closing.so_far(state)) if isinstance(state, Tickets) else await unresolved_text(project, view)
 
 
 def _landed_so_far(view: View) -> Sequence[str]:
@@ -115,7 +126,9 @@ def _landed_so_far(view: View) -> Sequence[str]:
 
 
 async def unresolved_text(project: Project, view: View) -> str:
-    """What a person should see before they decide on a review; other loops tell it as they go."""
+    """What a person should see before they decide on a review or a ticket; other loops tell it as they go."""
+    if isinstance(view.now.state, Tickets):
+        return "\n".join(tickets_closing.unresolved(view.now.state))
     if not isinstance(view.now.state, Quality | Batch):
         return ""
     return "\n".join(unresolved_lines(await reviewed(project, view)))
@@ -128,6 +141,8 @@ def ended_lines(root: Path, view: View, outcome: Outcome) -> Sequence[str]:
             file: Path | None = scratchpad_file(root, view.row.id)
         case Quality():
             file = handoff_path(root, state.plan.story)
+        case Tickets():
+            file = ticket_path(root, state)
         case _:
             file = None
     there = (str(file),) if file is not None and file.is_file() else ()

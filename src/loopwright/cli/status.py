@@ -18,7 +18,7 @@ from loopwright.projections import status
 _RECENT = 3  # of those that are over, for people
 _POLL = 0.5  # seconds between looks at a number that changes with the log
 _CLEAR = "\x1b[H\x1b[2J"
-_NONE = 'No loops yet; `loop feedback "TASK"` or `loop review PATH` starts one.'
+_NONE = 'No loops yet; `loop feedback "TASK"`, `loop review PATH` or `loop ticket new TITLE` begins one.'
 _OVER = ("complete", "cancelled")
 _NAMED = 20  # parts that are told one by one
 _WORDS = {"verified": "passed", "running": "under way", "waiting": "blocked"}

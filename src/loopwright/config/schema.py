@@ -282,6 +282,19 @@ QUALITY = Table(
     tables=tuple(_gate(name, "tester" if name == "test" else "developer") for name in s.GATES),
 )
 
+TICKETS = Table(
+    name="tickets",
+    means="Who plays which part in the ticket cycle.",
+    kind=s.TicketSettings,
+    keys=(
+        Key(
+            name="critics",
+            shape=shapes.several(_ROLE, 'a list of roles such as ["critic", "reviewer"]', least=1),
+            means="the roles that criticise every ticket, all at once; the decision waits for the last of them",
+        ),
+    ),
+)
+
 OTHERS = (
     Table(
         name="autonomy",
@@ -374,5 +387,5 @@ ROOT = Table(
     means="",
     kind=s.Settings,
     keys=(Key(name="version", shape=shapes.whole(1), means="the format of this file"),),
-    tables=(AGENTS, ROLES, CHECKS, WORKSPACE, LIMITS, BUDGET, QUALITY, *OTHERS),
+    tables=(AGENTS, ROLES, CHECKS, WORKSPACE, LIMITS, BUDGET, QUALITY, TICKETS, *OTHERS),
 )

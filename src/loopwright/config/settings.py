@@ -174,6 +174,11 @@ class QualitySettings:
     story: GateRoles = GateRoles()
 
 
+@dataclass(frozen=True, slots=True)
+class TicketSettings:
+    critics: tuple[str, ...] = ("critic",)  # roles that criticise side by side
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
     version: int = 1
@@ -192,6 +197,7 @@ class Settings:
     notify: NotifySettings = NotifySettings()
     lifecycle: LifecycleSettings = LifecycleSettings()
     quality: QualitySettings = QualitySettings()
+    tickets: TicketSettings = TicketSettings()
 
     @property
     def digest(self) -> str:

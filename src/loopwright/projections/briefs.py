@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from loopwright.kernel.model import Brief
 from loopwright.ports.agent import AgentRun
-from loopwright.projections import brief_parts, quality_briefs
+from loopwright.projections import brief_parts, quality_briefs, ticket_briefs
 from loopwright.projections.contracts import contract
 from loopwright.projections.injection import Injection, injected
 from loopwright.projections.quoting import one_line, size
@@ -37,6 +37,8 @@ def render(run: AgentRun, limit: int = INJECTED) -> str:
     """`limit` bounds what earlier attempts put in, in bytes."""
     if run.kind == "quality":
         return "\n\n".join(quality_briefs.parts(run, limit)) + "\n"
+    if run.kind == "tickets":
+        return "\n\n".join(ticket_briefs.parts(run, limit)) + "\n"
     brief = run.brief
     before = _before(run.role, run.kind, brief)
     after = [

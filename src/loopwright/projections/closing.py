@@ -8,7 +8,8 @@ from loopwright.kernel.model import Outcome, Verdict
 from loopwright.loops.batch.state import Batch
 from loopwright.loops.feedback.state import Feedback, Iteration, best_iteration
 from loopwright.loops.quality.state import Quality
-from loopwright.projections import batch_closing, quality_closing, results
+from loopwright.loops.tickets.state import Tickets
+from loopwright.projections import batch_closing, quality_closing, results, tickets_closing
 from loopwright.projections.quoting import one_line
 from loopwright.projections.wording import (
     ALL_TESTS_PASSING,
@@ -19,14 +20,15 @@ from loopwright.projections.wording import (
 )
 
 _SHOWN = 5
+State = Feedback | Quality | Batch | Tickets
 
 
-def render(loop_id: str, state: Feedback | Quality | Batch, outcome: Outcome, *files: str) -> tuple[str, ...]:
+def render(loop_id: str, state: State, outcome: Outcome, *files: str) -> tuple[str, ...]:
     """The closing lines of a loop that ended. `files` are those that are there and tell more."""
     return (*_lines(state, outcome), results.look_closer(loop_id, outcome, files))
 
 
-def so_far(state: Feedback | Quality | Batch) -> tuple[str, ...]:
+def so_far(state: State) -> tuple[str, ...]:
     """What has happened up to now, in a line each: for a person who is asked how it should go on."""
     match state:
         case Feedback():
@@ -35,11 +37,13 @@ def so_far(state: Feedback | Quality | Batch) -> tuple[str, ...]:
             return quality_closing.so_far(state)
         case Batch():
             return batch_closing.so_far(state)
+        case Tickets():
+            return tickets_closing.so_far(state)
         case _:
             assert_never(state)
 
 
-def _lines(state: Feedback | Quality | Batch, outcome: Outcome) -> tuple[str, ...]:
+def _lines(state: State, outcome: Outcome) -> tuple[str, ...]:
     match state:
         case Feedback():
             return _feedback(state, outcome)
@@ -47,6 +51,8 @@ def _lines(state: Feedback | Quality | Batch, outcome: Outcome) -> tuple[str, ..
             return quality_closing.lines(state, outcome)
         case Batch():
             return batch_closing.lines(state, outcome)
+        case Tickets():
+            return tickets_closing.lines(state, outcome)
         case _:
             assert_never(state)
 

@@ -31,6 +31,7 @@ def build(run: AgentRun) -> dict[str, object]:
         "history": list(brief.history),
         "criteria": list(brief.criteria),
         "advice": list(brief.answers),
+        "feedback": list(brief.feedback),
         "gate": brief.gate,
         "depth": brief.depth,
         "story": brief.story,

@@ -16,6 +16,15 @@ _RULED = (
     '{"severity": "critical | high | medium | low", "rule": "S3", "file": "src/a.py", "line": 12,'
     ' "issue": "what is wrong", "evidence": "what shows it", "guidance": "what to do"}'
 )
+_MAPPED = (
+    '{"severity": "critical | high | medium | low", "category": "security | architecture | tests | correctness | …",\n'
+    '  "requirement": "AC-1", "rule": "short-name", "file": "src/a.py", "line": 12, "issue": "what is wrong",\n'
+    '  "expected": "6 error paths tested", "actual": "2 of 6", "evidence": "what shows it", "guidance": "what to do"}'
+)
+_ASPECTS = (
+    ' "aspects": [{"requirement": "AC-1", "aspect": "error paths", "expected": "6 tested", "actual": "2 of 6",\n'
+    '  "pass": false, "score": 0.33, "guidance": "what to do"}]'
+)
 _MAKER = fenced(
     '{"status": "done | blocked | needs_clarification",\n'
     ' "summary": "what was done, in a sentence",\n'
@@ -38,17 +47,31 @@ _REVIEWER_RULES = (
     " without evidence or guidance is dropped. A critical finding is a fail whatever the verdict says, and so are too"
     " many high ones. `rule` names the check, by the same name every time."
 )
+_CRITIC_RULES = (
+    "A verdict is required: a missing or unreadable one counts as fail. `fail` needs at least one finding, and every"
+    " finding needs evidence. `rule` names the fault, by the same name every time. The thresholds decide over the"
+    " findings, not the verdict alone: give `critical` and `high` only to what must be fixed."
+)
+_TICKET_JUDGE_RULES = (
+    "A verdict is required: a missing or unreadable one counts as fail. `fail` needs at least one finding or one aspect"
+    " that does not pass. `score` goes from 0 to 1."
+)
 
 
 def contract(kind: str, *, judges: bool) -> str:
-    """`judges`: whoever is asked must give a verdict."""
+    """`judges`: whoever is asked must give a verdict. `kind` is that of the loop, or `judge` for a ticket's judge."""
     if not judges:
         return f"{_INTRO}\n\n{_MAKER}\n\n{_MAKER_RULES}"
     if kind == "quality":
         return f"{_INTRO}\n\n{_judge(_RULED)}\n\n{_REVIEWER_RULES}"
+    if kind == "tickets":
+        return f"{_INTRO}\n\n{_judge(_MAPPED)}\n\n{_CRITIC_RULES}"
+    if kind == "judge":
+        return f"{_INTRO}\n\n{_judge(_MAPPED, _ASPECTS)}\n\n{_TICKET_JUDGE_RULES}"
     return f"{_INTRO}\n\n{_judge(_FINDING)}\n\n{_JUDGE_RULES}"
 
 
-def _judge(finding: str) -> str:
+def _judge(finding: str, more: str = "") -> str:
     head = '"status": "done",\n "verdict": "pass | fail",\n "summary": "why, in a sentence"'
-    return fenced(f'{{{head},\n "findings": [{finding}]}}', "json")
+    tail = f",\n{more}" if more else ""
+    return fenced(f'{{{head},\n "findings": [{finding}]{tail}}}', "json")

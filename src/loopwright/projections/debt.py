@@ -9,18 +9,22 @@ from loopwright.kernel.model import Finding
 from loopwright.loops.batch.state import Batch, Standing
 from loopwright.loops.feedback.state import Feedback, Iteration, best_iteration
 from loopwright.loops.quality.state import Quality, best_round, open_findings
+from loopwright.loops.tickets.findings import open_findings as open_in_tickets
+from loopwright.loops.tickets.state import Ticket, Tickets, best_ticket, ticket_id
 from loopwright.projections.batch_closing import findings_file
 from loopwright.projections.quoting import inline
 from loopwright.projections.wording import counted, moment, told
 
+State = Feedback | Quality | Batch | Tickets
 
-def entry(loop_id: str, state: Feedback | Quality | Batch, at: float, by: str) -> str:
+
+def entry(loop_id: str, state: State, at: float, by: str) -> str:
     """The faults are those of what was taken; a batch names its artifacts, each of which has a block of its own."""
     head = (f"## {inline(loop_id)}: accepted {moment(at)}", "")
     return "\n".join((*head, *_lines(state, inline(by) or "(not said)"))) + "\n"
 
 
-def _lines(state: Feedback | Quality | Batch, by: str) -> tuple[str, ...]:
+def _lines(state: State, by: str) -> tuple[str, ...]:
     match state:
         case Feedback():
             return _feedback(state, by)
@@ -28,6 +32,8 @@ def _lines(state: Feedback | Quality | Batch, by: str) -> tuple[str, ...]:
             return _quality(state, by)
         case Batch():
             return _batch(state, by)
+        case Tickets():
+            return _tickets(state, by)
         case _:
             assert_never(state)
 
@@ -74,6 +80,23 @@ def _batch(state: Batch, by: str) -> tuple[str, ...]:
     )
 
 
+def _tickets(state: Tickets, by: str) -> tuple[str, ...]:
+    """Why it was not approved is owed as well: a threshold may have no finding of its own."""
+    taken = best_ticket(state.past) or Ticket(number=state.ticket.number)
+    others = _besides(open_in_tickets(state.ledger), taken.findings)
+    against = "; ".join(rule.line for rule in taken.rules if rule.is_against)
+    return (
+        f"- **Ticket**: {ticket_id(state.plan.session, taken.number)}, {inline(state.plan.title)}",
+        f"- **Accepted by**: {by}",
+        f"- **Accepted**: ticket {taken.number} of {counted(len(state.past), 'ticket')}",
+        f"- **Accuracy**: {taken.accuracy:.2f}, score {taken.score:.2f}",
+        *_where(state, taken.commit),
+        f"- **Not met**: {inline(against, 1_000) or 'none'}",
+        *_listed("Open findings", taken.findings),
+        *(_listed("Seen in other tickets and not resolved", others) if others else ()),
+    )
+
+
 def _owed(state: Batch, index: int) -> str:
     item, file = state.items[index], findings_file(state, index)
     if item.standing is Standing.PASSED:
@@ -83,7 +106,7 @@ def _owed(state: Batch, index: int) -> str:
     return f"{item.standing.value}, {inline(item.line) or 'not reviewed'}{there}{handed}"
 
 
-def _where(state: Feedback | Quality | Batch, commit: str) -> tuple[str, ...]:
+def _where(state: State, commit: str) -> tuple[str, ...]:
     branch = state.outcome.branch if state.outcome else state.plan.branch
     landed = (state.outcome.commit if state.outcome else "") or commit
     return (f"- **Commit**: {inline(landed) or '(none)'}", f"- **Branch**: {inline(branch) or '(none)'}")

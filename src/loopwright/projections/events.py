@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import assert_never
 
 from loopwright.kernel.events import (
@@ -48,7 +49,15 @@ from loopwright.projections.wording import (
     usd,
 )
 
-_ROLES = {"implement": "developer", "review": "reviewer", "test": "tester", "fix": "creator"}
+_ROLES = {
+    "implement": "developer",
+    "review": "reviewer",
+    "test": "tester",
+    "fix": "creator",
+    "create": "creator",
+    "critique": "critic",
+}
+_NUMBERS = re.compile(r"(?:-\d+)*-[\d.]+$")
 _SHORT = 12  # characters of a commit
 
 
@@ -119,7 +128,7 @@ def work_in_words(event: Bookkeeping, kind: str) -> str:
 
 def role_of(key: str) -> str:
     """Who does the step with this key; for a step of another loop, the key's own verb."""
-    verb = key.rsplit("-", 1)[0]
+    verb = _NUMBERS.sub("", key)
     return _ROLES.get(verb, one_line(verb, 60))
 
 

@@ -42,6 +42,36 @@ _ROUNDS = (
     "A round reviews all that are pending, then fixes all that are blocked. Those that passed leave it; those that only"
     " a person can help wait until nothing else goes on."
 )
+_TICKETS = (
+    (
+        "A ticket is one try: a creator, then every critic at once, then the checks, then the decision. Another try is"
+        " a new ticket, begun fresh, with the history and the structured feedback of those before."
+    ),
+    (
+        "Automatic reject, any one: a critical issue is open; tests fail or do not run; the build fails; new code has"
+        " no test coverage. Security concerns and missing tests are always critical."
+    ),
+    (
+        "Strong reject, any one: several high issues, or one with significant risk; architecture violated; a security"
+        " concern."
+    ),
+    (
+        "Consider accept, all of them: no critical issue; high ones minor; tests pass with adequate coverage; a clean"
+        " build. Without a reason to reject that is APPROVE."
+    ),
+    (
+        "A judge agent may add aspects and reject; it cannot turn a failed check into a pass. Accuracy is told, it"
+        " decides nothing."
+    ),
+    (
+        "A ticket without progress is tried once more as it is; then a fresh start is made from the best ticket; then"
+        " another agent creates; then only a person helps."
+    ),
+    (
+        "The last ticket that may be written is not routed back: it is escalated. Continuing grants more tickets; only"
+        " revising starts the count anew."
+    ),
+)
 _ELSEWHERE = "each artifact's are in its own loop, and while it is blocked in the file beside it"
 
 
@@ -53,6 +83,8 @@ def _rules(kind: str) -> tuple[str, ...]:
             return (*judging.RULES, _REVIEWING)
         case "batch":
             return (_ROUNDS, _REVIEWING)
+        case "tickets":
+            return _TICKETS
         case _:
             return ()
 

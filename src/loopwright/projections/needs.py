@@ -26,7 +26,14 @@ class Need:
     choices: tuple[Choice, ...] = ()  # every way to answer; `command` is the first
 
 
-_HOW = {"continue": "continue 3", "revise": 'revise --text "new guidance"', "answer": '"your answer"'}
+_HOW = {
+    "continue": "continue 3",
+    "revise": 'revise --text "new guidance"',
+    "answer": '"your answer"',
+    "split": 'split --text "AC-1; AC-2"',
+    "examples": 'examples --text "what it should look like"',
+    "reassign": 'reassign --text "creator=AGENT"',
+}
 
 
 def needs(row: LoopRow, actions: tuple[Action, ...], status: str) -> tuple[Need, ...]:

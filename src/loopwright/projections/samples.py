@@ -70,6 +70,13 @@ _QUALITY = {
     FINDS: AgentReport(verdict=Verdict.FAIL, findings=(_GRAVE,)),
     "fail without a finding that can be shown": AgentReport(verdict=Verdict.FAIL),
 }
+_CRITICISM = {
+    PASSES: AgentReport(verdict=Verdict.PASS),
+    FINDS: AgentReport(verdict=Verdict.FAIL, findings=(_GRAVE,)),
+    "fail without a reason": AgentReport(verdict=Verdict.FAIL),
+}
+_VERDICTS = {"quality": _QUALITY, "tickets": _CRITICISM}
+_SAID = {"split": "AC-1", "reassign": "creator=other"}  # other answers may say anything
 _PASSED = {  # only where a review is made
     "passed": Outcome(ending=Ending.VERIFIED, commit=Commit("c")),
     "passed as it was": Outcome(ending=Ending.VERIFIED),
@@ -81,7 +88,7 @@ def answers_to(action: Action, kind: str) -> Answers:
     """`kind` is that of the loop, which has its own words for what a reviewer may say."""
     match action:
         case RunAgent():
-            return _reports(action, _QUALITY if kind == "quality" else _COMPLIANCE) | _no_report(action)
+            return _reports(action, _VERDICTS.get(kind, _COMPLIANCE)) | _no_report(action)
         case RunChecks():
             return _checks(action)
         case RunLoop():
@@ -216,4 +223,7 @@ def _from_person(action: Ask | AwaitGate) -> Answers:
             )
             for word in ("approved", "rejected")
         }
-    return {option.choice: Answered(key=action.key, choice=option.choice, text="…") for option in action.options}
+    return {
+        option.choice: Answered(key=action.key, choice=option.choice, text=_SAID.get(option.choice, "…"))
+        for option in action.options
+    }

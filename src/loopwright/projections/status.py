@@ -94,6 +94,8 @@ def title(row: LoopRow) -> str:
             said = params.get("artifact")
         case "batch":
             said = _together(params["artifacts"])
+        case "tickets":
+            said = params.get("title")
         case _:
             said = params.get("task")
     return one_line(said, 120) if isinstance(said, str) else ""

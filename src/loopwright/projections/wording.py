@@ -31,7 +31,7 @@ def counted(number: int, noun: str, many: str = "") -> str:
 
 def counter(kind: str) -> str:
     """What a loop of this kind calls one attempt."""
-    return {"feedback": "iteration", "quality": "review", "batch": "round"}.get(kind, "attempt")
+    return {"feedback": "iteration", "quality": "review", "batch": "round", "tickets": "ticket"}.get(kind, "attempt")
 
 
 def place(finding: Finding) -> str:

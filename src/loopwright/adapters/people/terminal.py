@@ -33,6 +33,7 @@ class Terminal:
     history: Callable[[LoopId], Awaitable[str]]
     diff: Callable[[LoopId, AwaitGate], Awaitable[str]]
     by: str
+    objection: Callable[[Said], str] = lambda _said: ""  # why an answer cannot be, where only the project knows it
 
     async def ask(self, loop: LoopId, waiting: tuple[ForPeople, ...]) -> Said | None:
         with self.aside():
@@ -51,12 +52,17 @@ class Terminal:
             if line is None:
                 self._print("")
                 return None
-            said = understood(waiting, f"{prefix}{line}".strip(), self.by)
+            said = self._understood(waiting, f"{prefix}{line}".strip())
             if not isinstance(said, Unclear):
                 return said
             # The choice is made and only its text is missing: the next line is that text.
             prefix = f"{said.wants} " if said.wants and not prefix else ""
             self._print(f"{said.sentence}.")
+
+    def _understood(self, waiting: tuple[ForPeople, ...], line: str) -> Said | Unclear:
+        said = understood(waiting, line, self.by)
+        objection = "" if isinstance(said, Unclear) else self.objection(said)
+        return Unclear(objection) if objection else said
 
     async def _introduce(self, loop: LoopId, waiting: tuple[ForPeople, ...]) -> None:
         first, others = waiting[0], waiting[1:]
@@ -94,6 +100,9 @@ _HOW = {
     "history": "history: what every attempt came to, and why",
     "cancel": "cancel: end the loop; every commit is kept",
     "revise": "revise GUIDANCE: new guidance, and the counters start anew",
+    "split": "split AC-1; AC-2: these first, each group a ticket of its own",
+    "examples": "examples TEXT: show what is wanted",
+    "reassign": "reassign creator=AGENT, or critic+AGENT for a second critic",
 }
 
 

@@ -1,0 +1,135 @@
+"""What a coordinator's answers do to a session that escalated, through `loop answer` and `loop resume`."""
+
+from pathlib import Path
+
+import pytest
+
+from loopwright.adapters.tickets.reading import read_ticket
+from tests.cli.projects import CONFIG, Done, Sample
+from tests.cli.tickets import creates, escalated, finding, finds, folder
+from tests.test_schemas import mistakes
+
+PAIR = CONFIG.replace("[roles]", '[agents.other]\nkind = "rehearsal"\nscenario = "scenario.toml"\n[roles]')
+
+
+def answer(sample: Sample, *words: str, code: int = 0) -> Done:
+    done = sample.loop("answer", *words, "--json")
+    assert done.code == code, done.err
+    return done
+
+
+def resumed(sample: Sample, code: int = 0) -> Done:
+    done = sample.loop("resume", "--json")
+    assert done.code == code, done.err
+    assert mistakes("resume", done.data) == []
+    return done
+
+
+def test_continue_grants_tickets_and_the_numbers_go_on(tmp_path: Path) -> None:
+    sample = escalated(tmp_path / "repo")
+    data = answer(sample, "continue", "1").data
+    assert data["command"].startswith("loop resume --loop ")
+    assert resumed(sample, 4).data["tickets"] == ["TICKET-s-001", "TICKET-s-002"]
+
+
+def test_split_makes_a_ticket_of_the_named_criteria_and_then_one_of_the_rest(tmp_path: Path) -> None:
+    sample = escalated(tmp_path / "repo", creates("bad", attempt=1), creates())
+    assert answer(sample, "split", "--text", "AC-2; AC-1").data["answered"] == "split"
+    assert resumed(sample).data["tickets"] == ["TICKET-s-001", "TICKET-s-002", "TICKET-s-003"]
+    reads = [read_ticket(folder(sample, "completed") / f"TICKET-s-00{number}.md") for number in (2, 3)]
+    assert [[box.id for box in read.criteria] for read in reads] == [["AC-2"], ["AC-1"]]
+
+
+def test_examples_are_told_to_the_next_creator(tmp_path: Path) -> None:
+    sample = escalated(tmp_path / "repo", creates("bad", attempt=1), creates())
+    answer(sample, "examples", "--text", "Like this: good")
+    assert resumed(sample).data["verdict"] == "APPROVE"
+    assert "Like this: good" in (folder(sample, "completed") / "TICKET-s-002.md").read_text()
+
+
+def test_reassign_gives_the_role_to_somebody_else(tmp_path: Path) -> None:
+    sample = escalated(tmp_path / "repo", creates("bad", attempt=1), creates(), config=PAIR)
+    answer(sample, "reassign", "--text", "creator=other")
+    assert resumed(sample).data["verdict"] == "APPROVE"
+    assert read_ticket(folder(sample, "completed") / "TICKET-s-002.md").claimed_by == "other"
+
+
+def test_reassign_sets_a_second_critic_beside_the_first(tmp_path: Path) -> None:
+    steps = (creates("bad", attempt=1), creates(), finds(finding("only one saw it", "critical"), attempt=2))
+    sample = escalated(tmp_path / "repo", *steps, config=PAIR)
+    answer(sample, "reassign", "--text", "critic+other")
+    assert resumed(sample).data["tickets"] == ["TICKET-s-001", "TICKET-s-002", "TICKET-s-003"]
+    log = sample.loop("log").out
+    assert "critique-2-1.1" in log
+    assert "critique-2-2.1" in log
+
+
+@pytest.mark.parametrize("word", ["creator=nobody", "critic+nobody"])
+def test_reassign_to_an_unknown_agent_names_those_there_are(tmp_path: Path, word: str) -> None:
+    sample = escalated(tmp_path / "repo", config=PAIR)
+    said = answer(sample, "reassign", "--text", word, code=2).data["error"]
+    assert said == "no agent called 'nobody' is ready here; there are other, script"
+
+
+def test_accept_takes_the_best_ticket_with_its_debt(tmp_path: Path) -> None:
+    sample = escalated(tmp_path / "repo")
+    answer(sample, "accept")
+    data = resumed(sample).data
+    assert (data["outcome"], data["verdict"], data["branch"][:5]) == ("accepted", "ESCALATE", "loop/")
+    assert sample.repo.git("show", f"{data['commit']}:result.txt") == "bad"
+    debt = (sample.repo.path / ".loop" / "debt.md").read_text()
+    assert "- **Ticket**: TICKET-s-001, Make it good\n" in debt
+    assert "- **Not met**: automatic reject: tests fail or do not run;" in debt
+    assert sample.loop("render").code == 0
+    assert (sample.repo.path / ".loop" / "debt.md").read_text() == debt
+
+
+def test_history_shows_every_ticket_and_asks_again(tmp_path: Path) -> None:
+    sample = escalated(tmp_path / "repo", max=2)
+    data = answer(sample, "history").data
+    assert data["history"].splitlines()[:2] == [
+        "TICKET-s-001: ROUTE_BACK, accuracy 0.67, first; gaps: Tests; tried: wrote the result",
+        "TICKET-s-002: ESCALATE, accuracy 0.67, stalled; gaps: Tests; tried: wrote the result",
+    ]
+    assert data["command"] == ""
+    assert sample.loop("ticket", "run", "--json").code == 4
+
+
+def test_revise_starts_the_count_anew(tmp_path: Path) -> None:
+    sample = escalated(tmp_path / "repo")
+    answer(sample, "revise", "--text", "Write good")
+    data = resumed(sample, 4).data
+    assert data["tickets"] == ["TICKET-s-001", "TICKET-s-002"]
+    brief = [file.read_text() for file in (sample.repo.path / ".loop" / "runs").rglob("brief.md")]
+    assert [text for text in brief if text.startswith("# Brief for the creator: TICKET-s-002") and "Write good" in text]
+
+
+def test_cancel_ends_the_session_and_its_files_stay(tmp_path: Path) -> None:
+    sample = escalated(tmp_path / "repo")
+    answer(sample, "cancel")
+    assert sample.loop("resume", "--json").data["outcome"] == "cancelled"
+    assert read_ticket(folder(sample, "active") / "TICKET-s-001.md").status == "blocked"
+
+
+@pytest.mark.parametrize(
+    ("choice", "needs"),
+    [
+        ("split", "the criteria to do first (AC-1; AC-2)"),
+        ("examples", "the guidance"),
+        ("reassign", "ROLE=AGENT (or ROLE+AGENT, for a pair)"),
+    ],
+)
+def test_an_answer_that_lacks_its_text_says_what_it_needs(tmp_path: Path, choice: str, needs: str) -> None:
+    sample = escalated(tmp_path / "repo")
+    said = answer(sample, choice, code=2).data["error"]
+    assert said == f'{choice} needs {needs} as text; write `loop answer {choice} --text "…"`'
+
+
+def test_what_the_session_cannot_do_is_refused_and_it_still_waits(tmp_path: Path) -> None:
+    sample = escalated(tmp_path / "repo")
+    assert (
+        "no criterion is called 'AC-9'; there are AC-1, AC-2"
+        in answer(sample, "split", "--text", "AC-9", code=3).data["error"]
+    )
+    assert "roles are creator, critic" in answer(sample, "reassign", "--text", "tester=script", code=3).data["error"]
+    assert sample.loop("ticket", "list", "--json").data["active"][0]["status"] == "escalated"

@@ -1,0 +1,310 @@
+import shutil
+from pathlib import Path
+
+import pytest
+
+from loopwright.adapters.tickets.reading import read_ticket
+from loopwright.projections.ticket_past import Attempt, Row
+from tests.cli.projects import CONFIG, Done, Sample
+from tests.cli.tickets import creates, escalated, finding, finds, folder, texts, ticketed
+from tests.test_schemas import mistakes
+
+
+def began(sample: Sample, *accept: str) -> None:
+    options = [word for text in accept for word in ("--accept", text)]
+    assert sample.loop("ticket", "new", "Make it good", "--session", "s", *options).code == 0
+
+
+def run(sample: Sample, *words: str, code: int = 0) -> Done:
+    done = sample.loop("ticket", "run", *words, "--json")
+    assert done.code == code, done.err
+    assert mistakes("ticket-run" if code in (0, 4, 5) else "error", done.data) == []
+    return done
+
+
+def test_a_good_ticket_is_approved_at_once_and_lands_on_a_branch_of_its_own(tmp_path: Path) -> None:
+    sample = ticketed(tmp_path / "repo", creates())
+    began(sample)
+    data = run(sample).data
+    head = sample.repo.git("rev-parse", f"refs/heads/loop/{data['loop']}")
+    assert {name: data[name] for name in ("outcome", "session", "tickets", "verdict", "accuracy", "score")} == {
+        "outcome": "verified",
+        "session": "s",
+        "tickets": ["TICKET-s-001"],
+        "verdict": "APPROVE",
+        "accuracy": 1.0,
+        "score": 1.0,
+    }
+    assert (data["commit"], data["merged_into"], data["needs"]) == (head, "", [])
+    assert sample.repo.git("show", f"{head}:result.txt") == "good"
+    assert list(texts(folder(sample, "completed"))) == ["TICKET-s-001.md"]
+    assert not folder(sample, "active").exists()
+    assert not (sample.repo.path / "result.txt").exists()
+
+
+def test_merged_it_is_in_the_persons_tree(tmp_path: Path) -> None:
+    sample = ticketed(tmp_path / "repo", creates())
+    began(sample)
+    assert run(sample, "--merge").data["merged_into"] == "main"
+    assert (sample.repo.path / "result.txt").read_text() == "good"
+
+
+SEED = (
+    finding(
+        "coverage is low",
+        expected=">= 80% line coverage",
+        actual="45% coverage",
+        guidance="Add tests for handleTimeout() and processEmpty()",
+    ),
+    finding("error paths are missing", expected="Error paths tested", actual="2 of 6 tested"),
+    finding("no name is checked", requirement="AC-2"),
+    finding("no page is written", requirement="AC-3"),
+)
+CRITERIA = ("Test Coverage", "Names", "Pages", "Four", "Five", "Six", "Seven", "Eight")
+
+
+def test_the_two_tickets_of_the_seed(tmp_path: Path) -> None:
+    """Six of ten aspects: one check and five criteria pass, two aspects of coverage and two criteria do not."""
+    sample = ticketed(tmp_path / "repo", creates(summary="a first go"), finds(*SEED, attempt=1))
+    began(sample, *CRITERIA)
+    data = run(sample).data
+    assert (data["tickets"], data["verdict"]) == (["TICKET-s-001", "TICKET-s-002"], "APPROVE")
+    first, second = (read_ticket(folder(sample, "completed") / f"TICKET-s-00{number}.md") for number in (1, 2))
+    assert (first.status, first.index, first.max, first.parent, first.accuracy) == ("route_back", 1, 5, "", None)
+    assert (second.status, second.index, second.max, second.parent) == ("approved", 2, 5, "TICKET-s-001")
+    assert second.accuracy == 0.6
+    gaps = ("Names", "Pages", "Test Coverage")
+    assert second.history == (Attempt(ticket="TICKET-s-001", outcome="ROUTE_BACK", accuracy=0.6, gaps=gaps),)
+    assert [row for row in second.feedback if row.requirement == "Test Coverage"] == [
+        Row(
+            requirement="Test Coverage",
+            expected=expected,
+            actual=actual,
+            score=score,
+            guidance="Add tests for handleTimeout() and processEmpty()",
+        )
+        for expected, actual, score in (
+            (">= 80% line coverage", "45% coverage", 0.56),
+            ("Error paths tested", "2 of 6 tested", 0.33),
+        )
+    ]
+
+
+def test_the_files_of_the_seed_as_they_stand(tmp_path: Path) -> None:
+    sample = ticketed(tmp_path / "repo", creates(), finds(*SEED, attempt=1))
+    began(sample, *CRITERIA)
+    run(sample)
+    text = texts(folder(sample, "completed"))["TICKET-s-002.md"]
+    for part in (
+        'title: "[Iteration 2/5] Make it good"\n',
+        "iteration:\n  index: 2\n  max: 5\n  parent_ticket: TICKET-s-001\n  accuracy_score: 0.6\n",
+        "## Attempt 1: TICKET-s-001\n- **Outcome**: ROUTE_BACK\n- **Accuracy**: 0.60\n- **Key Gaps**: [",
+        (
+            "### Requirement: Test Coverage\n| Expected | Actual | Score |\n|----------|--------|-------|\n"
+            "| >= 80% line coverage | 45% coverage | 0.56 |\n| Error paths tested | 2 of 6 tested | 0.33 |\n"
+        ),
+        "**Guidance**: Add tests for handleTimeout() and processEmpty()\n",
+    ):
+        assert part in text
+
+
+def test_what_is_rendered_later_is_what_was_written_then(tmp_path: Path) -> None:
+    sample = ticketed(tmp_path / "repo", creates("bad", attempt=1), creates())
+    began(sample)
+    run(sample)
+    before = texts(folder(sample, "completed"))
+    observed = {file.name: file.read_text() for file in (sample.repo.path / ".loop" / "observer").glob("*.jsonl")}
+    assert (len(before), sorted(observed)) == (2, ["iterations.jsonl", "violations.jsonl"])
+    for name in ("tickets", "observer"):
+        shutil.rmtree(sample.repo.path / ".loop" / name)
+    written = sample.loop("render", "--json").data["files"]
+    assert texts(folder(sample, "completed")) == before
+    assert {Path(name).name: (sample.repo.path / name).read_text() for name in written[2:]} == observed
+
+
+def test_answers_and_resumes_write_the_same_files_as_the_log(tmp_path: Path) -> None:
+    """Each command knows only a part of the log at first hand."""
+    sample = escalated(tmp_path / "repo", creates("bad", attempt=1), creates("good"))
+    sample.loop("answer", "history")
+    sample.loop("answer", "continue")
+    assert sample.loop("resume").code == 0
+    before = texts(folder(sample, "completed"))
+    shutil.rmtree(folder(sample, "completed"))
+    sample.loop("render")
+    assert texts(folder(sample, "completed")) == before
+
+
+def test_a_session_that_is_never_right_escalates_at_its_last_ticket(tmp_path: Path) -> None:
+    sample = ticketed(tmp_path / "repo", creates("bad"))
+    began(sample, "it is good")
+    data = run(sample, "--max", "2", code=4).data
+    assert (data["tickets"], data["verdict"], data["outcome"]) == (
+        ["TICKET-s-001", "TICKET-s-002"],
+        "ESCALATE",
+        "escalated",
+    )
+    (need,) = data["needs"]
+    commands = [choice["command"] for choice in need["choices"]]
+    assert commands == [
+        "loop answer continue 3",
+        'loop answer examples --text "what it should look like"',
+        'loop answer reassign --text "creator=AGENT"',
+        "loop answer accept",
+        "loop answer history",
+        'loop answer revise --text "new guidance"',
+        "loop answer cancel",
+    ]
+    second = read_ticket(folder(sample, "active") / "TICKET-s-002.md")
+    assert (second.status, [attempt.outcome for attempt in second.history]) == ("escalated", ["ROUTE_BACK"])
+
+
+def test_a_person_reads_why_it_stopped(tmp_path: Path) -> None:
+    sample = ticketed(tmp_path / "repo", creates("bad"))
+    began(sample, "it is good", "it is kept")
+    out = sample.loop("ticket", "run", "--max", "1").out
+    assert out.startswith(
+        "Stopped: a person is needed.\n\nTICKET-s-001: ESCALATE, accuracy 0.67, first; gaps: Tests; tried: wrote the"
+        " result\nPattern: first; persistent gaps: none\nRecommended: continue (too little was tried to tell)\n"
+        "Not met by TICKET-s-001:\n  automatic reject: tests fail or do not run (test: failed)\n"
+    )
+    assert 'loop answer split --text "AC-1; AC-2"' in out
+
+
+def test_an_approved_session_is_told_with_every_ticket(tmp_path: Path) -> None:
+    sample = ticketed(tmp_path / "repo", creates("bad", attempt=1), creates())
+    began(sample, "it is good")
+    loop = run(sample).data["loop"]
+    lines = sample.loop("log", "--json").out
+    assert "ROUTE_BACK: TICKET-s-001" in lines
+    shown = sample.loop("cancel", "--loop", loop)
+    assert shown.code == 3
+    status = sample.loop("status", "--json").data["loops"][0]
+    assert (status["kind"], status["task"], status["attempt"], status["limit"]) == ("tickets", "Make it good", 2, 5)
+
+
+def test_the_oldest_that_is_under_way_goes_on_before_the_queue(tmp_path: Path) -> None:
+    sample = escalated(tmp_path / "repo", creates("bad", attempt=1), creates())
+    assert sample.loop("ticket", "new", "Another", "--session", "other").code == 0
+    sample.loop("answer", "continue")
+    assert run(sample).data["session"] == "s"
+    assert run(sample).data["session"] == "other"
+    done = run(sample, code=2)
+    assert done.data["error"] == "there is no ticket to be done; make one with `loop ticket new TITLE`"
+
+
+@pytest.mark.parametrize("name", ["b", "TICKET-b-001", "TICKET-b", ".loop/tickets/queue/TICKET-b.md"])
+def test_a_ticket_is_run_by_its_session_its_id_or_its_file(tmp_path: Path, name: str) -> None:
+    sample = ticketed(tmp_path / "repo", creates())
+    for session in ("a", "b"):
+        sample.loop("ticket", "new", "Make it good", "--session", session)
+    assert run(sample, name).data["session"] == "b"
+    assert [each["session"] for each in sample.loop("ticket", "list", "--json").data["queue"]] == ["a"]
+
+
+def test_what_is_over_is_not_run_again(tmp_path: Path) -> None:
+    sample = ticketed(tmp_path / "repo", creates())
+    began(sample)
+    loop = run(sample).data["loop"]
+    kept = sample.repo.path / ".loop" / "tickets" / "queue"
+    assert run(sample, "s", code=3).data["error"] == (
+        f"session s is over (complete, loop {loop}); make a new ticket with `loop ticket new`"
+    )
+    shutil.copy(kept / ".activated" / f"{loop}.md", kept / "TICKET-s.md")
+    again = run(sample, ".loop/tickets/queue/TICKET-s.md", code=3)
+    assert "this very ticket was done before" in again.data["error"]
+    assert run(sample, "nothing", code=2).data["error"] == (
+        "there is no ticket or session 'nothing'; `loop ticket list` shows them"
+    )
+
+
+def test_a_new_ticket_of_a_session_that_is_over_goes_on_with_its_numbers(tmp_path: Path) -> None:
+    sample = ticketed(tmp_path / "repo", creates(), finds(finding("not yet", "critical"), attempt=2))
+    began(sample)
+    run(sample)
+    assert sample.loop("ticket", "new", "Make it better", "--session", "s", "--json").data["ticket"] == "TICKET-s-002"
+    shutil.rmtree(folder(sample, "completed"))  # the log knows the number too
+    data = run(sample, "--max", "2").data
+    assert (data["tickets"], data["verdict"]) == (["TICKET-s-002", "TICKET-s-003"], "APPROVE")
+    assert read_ticket(folder(sample, "completed") / "TICKET-s-003.md").max == 3
+
+
+def test_a_session_that_is_under_way_takes_no_second_ticket_and_no_new_limits(tmp_path: Path) -> None:
+    sample = escalated(tmp_path / "repo")
+    sample.loop("ticket", "new", "Another", "--session", "s")
+    again = run(sample, ".loop/tickets/queue/TICKET-s.md", code=3)
+    assert "session s is under way as loop" in again.data["error"]
+    assert "--max and --merge are for one that begins" in run(sample, "s", "--max", "9", code=2).data["error"]
+
+
+def test_a_dry_run_says_who_would_do_it_and_makes_nothing(tmp_path: Path) -> None:
+    sample = ticketed(tmp_path / "repo", creates())
+    began(sample, "it is good")
+    data = run(sample, "--dry-run", "--max", "3").data
+    assert (data["ticket"], data["where"], data["max"], data["criteria"]) == (
+        "TICKET-s-001",
+        "queue",
+        3,
+        ["AC-1: it is good"],
+    )
+    assert data["agents"] == {"creator": ["script"], "critic": ["script"]}
+    assert sample.loop("ticket", "run", "--dry-run").out.startswith("Would begin TICKET-s-001: Make it good\n")
+    assert sample.loop("status", "--json").data == {"loops": []}
+    assert sample.loop("ticket", "list", "--json").data["queue"][0]["session"] == "s"
+
+
+def test_a_dry_run_of_what_is_under_way(tmp_path: Path) -> None:
+    sample = escalated(tmp_path / "repo")
+    data = run(sample, "--dry-run").data
+    assert (data["where"], data["ticket"], data["max"]) == ("active", "TICKET-s-001", 1)
+
+
+def test_without_checks_or_without_a_critic_nothing_is_begun(tmp_path: Path) -> None:
+    bare = CONFIG.replace("[checks.test]", "[checks.lint]")
+    sample = ticketed(tmp_path / "one", creates(), config=bare)
+    began(sample)
+    assert run(sample, code=2).data["error"].startswith("loop.toml has neither a build nor a test check")
+    alone = CONFIG.replace('default = "script"', 'creator = "script"')
+    sample = ticketed(tmp_path / "other", creates(), config=alone)
+    began(sample)
+    assert run(sample, code=2).data["error"].startswith("loop.toml: roles.critic: names no agent")
+    assert [each["session"] for each in sample.loop("ticket", "list", "--json").data["queue"]] == ["s"]
+
+
+def test_every_configured_critic_is_heard_and_a_judge_only_when_named(tmp_path: Path) -> None:
+    config = CONFIG.replace("[workspace]", '[tickets]\ncritics = ["critic", "reviewer"]\n[workspace]')
+    reviewer = finds(finding("wrong", "critical"), attempt=1, role="reviewer")
+    good = '[[step]]\nrole = "reviewer"\nresult = { status = "done", verdict = "pass" }\n'
+    sample = ticketed(tmp_path / "repo", creates(), reviewer, good, config=config)
+    began(sample)
+    assert run(sample).data["tickets"] == ["TICKET-s-001", "TICKET-s-002"]
+    roles = [line for line in sample.loop("log").out.splitlines() if "started RunAgent" in line]
+    assert [line.split("(")[1].split(")")[0] for line in roles] == ["creator", "critic", "reviewer"] * 2
+
+
+def test_a_judge_that_says_no_routes_back_with_its_guidance(tmp_path: Path) -> None:
+    judge = """\
+[[step]]
+role = "judge"
+attempt = 1
+result = { status = "done", verdict = "fail", summary = "name it well", aspects = [
+    { requirement = "AC-1", aspect = "names", expected = "good", actual = "bad", pass = false } ] }
+[[step]]
+role = "judge"
+result = { status = "done", verdict = "pass" }
+"""
+    config = CONFIG.replace('default = "script"', 'default = "script"\njudge = "script"')
+    sample = ticketed(tmp_path / "repo", creates(), judge, config=config)
+    began(sample)
+    assert run(sample).data["verdict"] == "APPROVE"
+    second = read_ticket(folder(sample, "completed") / "TICKET-s-002.md")
+    assert [row.score for row in second.feedback if row.requirement == "AC-1"] == [0.0]
+    briefs = [file.read_text() for file in (sample.repo.path / ".loop" / "runs").rglob("brief.md")]
+    (rework,) = [text for text in briefs if text.startswith("# Brief for the creator: TICKET-s-002")]
+    assert "The judge says: name it well" in rework
+
+
+def test_full_clean_up_leaves_no_ticket_of_the_session(tmp_path: Path) -> None:
+    sample = escalated(tmp_path / "repo")
+    assert sample.loop("cancel", "--cleanup", "full_cleanup").code == 0
+    assert not folder(sample, "active").exists()
+    assert [each["status"] for each in sample.loop("ticket", "list", "--json").data["cancelled"]] == ["blocked"]
