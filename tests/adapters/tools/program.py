@@ -63,6 +63,7 @@ class Candidate:
                 "HOME": os.environ["HOME"],
                 "LOOP_CONTEXT": str(self.base / "context.json"),
                 "LOOP_RESULT": str(self.base / "result.json"),
+                **{name: os.environ[name] for name in os.environ if name.startswith("COVERAGE_")},  # it is measured too
                 **self.env,
             },
             capture_output=True,
