@@ -35,6 +35,7 @@ from loopwright.kernel.ledger import Ledger, record, unresolved
 from loopwright.kernel.limits import Allowance, FeedbackLimits
 from loopwright.kernel.machine import answers_one_of
 from loopwright.kernel.model import AgentStatus, CheckResult, Ending, Finding, Severity, Verdict
+from loopwright.kernel.trying import again, asked_to_repair, failure, question, rested, tried_again, waiting_until
 from loopwright.loops.feedback.answers import answered
 from loopwright.loops.feedback.decide import decide
 from loopwright.loops.feedback.state import (
@@ -98,11 +99,7 @@ def _asked_for(state: Feedback, event: Event) -> Feedback:
 
 
 def _enter(state: Feedback, phase: Phase) -> Feedback:
-    return replace(state, phase=phase, tries=1, respawned=False, repaired=False, repair="", until=None)
-
-
-def _again(state: Feedback, *, repair: str = "") -> Feedback:
-    return replace(state, tries=state.tries + 1, repair=repair, until=None)
+    return replace(rested(state, tries=1), phase=phase)
 
 
 # --- agents -----------------------------------------------------------------------------------
@@ -111,9 +108,9 @@ def _again(state: Feedback, *, repair: str = "") -> Feedback:
 def _from_agent(state: Feedback, event: AgentReported | AgentFailed | AgentUnavailable | TimeReached) -> Feedback:
     match event:
         case AgentUnavailable():
-            return replace(state, until=event.until)
+            return waiting_until(state, event.until)
         case TimeReached():
-            return _again(state, repair=state.repair)
+            return again(state)
         case AgentFailed():
             return _agent_failed(state, event)
         case AgentReported():
@@ -125,11 +122,9 @@ def _from_agent(state: Feedback, event: AgentReported | AgentFailed | AgentUnava
 def _agent_failed(state: Feedback, event: AgentFailed) -> Feedback:
     if event.reason == "needs_person" and state.phase is Phase.IMPLEMENT:
         return _clarify(state, event.detail or "The developer needs a person.")
-    if event.reason == "garbled" and not state.repaired:
-        return replace(_again(state, repair=event.detail or "the result could not be read"), repaired=True)
-    if event.reason != "garbled" and not state.respawned:
-        return replace(_again(state, repair=state.repair), respawned=True)
-    sentence = f"{event.reason}: {event.detail}" if event.detail else event.reason
+    if (once_more := tried_again(state, event)) is not None:
+        return once_more
+    sentence = failure(event)
     if state.phase is Phase.ADD_TESTS:
         return _enter(state, Phase.TEST)
     if state.phase is Phase.REVIEW:
@@ -145,16 +140,15 @@ def _agent_reported(state: Feedback, event: AgentReported) -> Feedback:
     if state.phase is Phase.ADD_TESTS:
         return _enter(state, Phase.CHECKPOINT_TESTS)
     if report.status is AgentStatus.NEEDS_CLARIFICATION:
-        questions = "\n".join(question.question for question in report.questions) or report.summary
-        return _clarify(state, questions or "The developer asks for clarification without a question.")
+        return _clarify(state, question(report, "developer"))
     if report.status is AgentStatus.BLOCKED:
         return escalated(state, (f"the developer is blocked: {report.summary or 'no reason given'}",))
     current = replace(state.current, implementation=report.summary)
     return _enter(replace(state, current=current), Phase.CHECKPOINT)
 
 
-def _clarify(state: Feedback, question: str) -> Feedback:
-    return replace(state, phase=Phase.CLARIFY, question=question, asked=state.asked + 1)
+def _clarify(state: Feedback, asks: str) -> Feedback:
+    return replace(state, phase=Phase.CLARIFY, question=asks, asked=state.asked + 1)
 
 
 def _reviewed(state: Feedback, event: AgentReported) -> Feedback:
@@ -169,8 +163,8 @@ def _reviewed(state: Feedback, event: AgentReported) -> Feedback:
         return _enter(state, Phase.ADD_TESTS if state.plan.tester else Phase.TEST)
     if findings:
         return _review_failed(replace(state, ledger=ledger), findings)
-    if not state.repaired:
-        return replace(_again(state, repair="the verdict is not a pass but no finding says why"), repaired=True)
+    if (once_more := asked_to_repair(state, "the verdict is not a pass but no finding says why")) is not None:
+        return once_more
     return _unjudged(state, _engine_finding("no-finding", "The reviewer did not pass it and did not say why"))
 
 

@@ -8,6 +8,7 @@ from enum import StrEnum
 from loopwright.kernel.ledger import Ledger, longest_streak, unresolved
 from loopwright.kernel.limits import Allowance, Counts, FeedbackLimits, reached
 from loopwright.kernel.model import NO_COMMIT, Change, Cleanup, Commit, Ending, Finding, Outcome, Verdict
+from loopwright.kernel.trying import rested
 
 REVIEW = "review"
 TESTS = "tests"
@@ -114,10 +115,10 @@ def escalated(state: Feedback, reasons: tuple[str, ...]) -> Feedback:
 
 def with_open_iteration(state: Feedback) -> Feedback:
     """Ready to implement: the present iteration once more, or the next one if that is closed."""
-    state = replace(state, phase=Phase.IMPLEMENT, respawned=False, repaired=False, repair="", until=None)
     if state.past and state.past[-1].number == state.current.number:
-        return replace(state, current=Iteration(number=state.current.number + 1), tries=1)
-    return replace(state, tries=state.tries + 1)
+        following = Iteration(number=state.current.number + 1)
+        return replace(rested(state, tries=1), phase=Phase.IMPLEMENT, current=following)
+    return replace(rested(state, tries=state.tries + 1), phase=Phase.IMPLEMENT)
 
 
 def gate_is_open(state: Feedback) -> bool:

@@ -33,6 +33,7 @@ from loopwright.kernel.ledger import record, unresolved
 from loopwright.kernel.limits import QualityLimits, reached
 from loopwright.kernel.machine import answers_one_of
 from loopwright.kernel.model import AgentStatus, Ending, Finding, Severity, Verdict
+from loopwright.kernel.trying import again, asked_to_repair, failure, question, tried_again, waiting_until
 from loopwright.loops.quality.answers import answered, fix_or_review
 from loopwright.loops.quality.decide import decide
 from loopwright.loops.quality.ending import done, landed_or_done
@@ -149,8 +150,8 @@ def _unfounded(state: Quality) -> Quality:
 
 
 def _unusable(state: Quality, rule: str, lack: str) -> Quality:
-    if not state.repaired:
-        return replace(_again(state, repair=lack), repaired=True)
+    if (once_more := asked_to_repair(state, lack)) is not None:
+        return once_more
     return _unjudged(state, _engine_finding(rule, f"The reviewer gave no usable verdict: {lack}"))
 
 
@@ -193,9 +194,9 @@ def _announced(state: Quality) -> Quality:
 def _from_agent(state: Quality, event: _FromAgent) -> Quality:
     match event:
         case AgentUnavailable():
-            return replace(state, until=event.until)
+            return waiting_until(state, event.until)
         case TimeReached():
-            return _again(state, repair=state.repair)
+            return again(state)
         case AgentFailed():
             return _agent_failed(state, event)
         case AgentReported():
@@ -204,19 +205,13 @@ def _from_agent(state: Quality, event: _FromAgent) -> Quality:
             assert_never(event)
 
 
-def _again(state: Quality, *, repair: str = "") -> Quality:
-    return replace(state, tries=state.tries + 1, repair=repair, until=None)
-
-
 def _agent_failed(state: Quality, event: AgentFailed) -> Quality:
     """One free respawn, or one request to repair; then it counts."""
     if event.reason == "needs_person" and state.phase is Phase.FIX:
         return _clarify(state, event.detail or "The creator needs a person.")
-    if event.reason == "garbled" and not state.repaired:
-        return replace(_again(state, repair=event.detail or "the result could not be read"), repaired=True)
-    if event.reason != "garbled" and not state.respawned:
-        return replace(_again(state, repair=state.repair), respawned=True)
-    sentence = f"{event.reason}: {event.detail}" if event.detail else event.reason
+    if (once_more := tried_again(state, event)) is not None:
+        return once_more
+    sentence = failure(event)
     if state.phase is Phase.RUN_CHECKS:
         state = replace(state, dropped=())
         return _unjudged(state, _engine_finding("no-verdict", f"The reviewer gave no verdict ({sentence})"))
@@ -226,8 +221,7 @@ def _agent_failed(state: Quality, event: AgentFailed) -> Quality:
 def _fixed(state: Quality, event: AgentReported) -> Quality:
     report = event.report
     if report.status is AgentStatus.NEEDS_CLARIFICATION:
-        questions = "\n".join(question.question for question in report.questions) or report.summary
-        return _clarify(state, questions or "The creator asks for clarification without a question.")
+        return _clarify(state, question(report, "creator"))
     if report.status is AgentStatus.BLOCKED:
         return escalated(state, (f"the creator is blocked: {report.summary or 'no reason given'}",))
     return enter(_with_fix(state, report.summary or "(no summary)"), Phase.CHECKPOINT)
@@ -238,8 +232,8 @@ def _with_fix(state: Quality, said: str) -> Quality:
     return replace(state, rounds=(*earlier, replace(last, fix=said)), fixes=state.fixes + 1, ignored=())
 
 
-def _clarify(state: Quality, question: str) -> Quality:
-    return replace(state, phase=Phase.CLARIFY, question=question, asked=state.asked + 1)
+def _clarify(state: Quality, asks: str) -> Quality:
+    return replace(state, phase=Phase.CLARIFY, question=asks, asked=state.asked + 1)
 
 
 def _checkpointed(state: Quality, event: Checkpointed) -> Quality:

@@ -9,6 +9,7 @@ from loopwright.kernel.findings import identify
 from loopwright.kernel.ledger import Entry, Ledger, Standing, unresolved
 from loopwright.kernel.limits import QualityLimits
 from loopwright.kernel.model import NO_COMMIT, Cleanup, Commit, Content, Ending, Finding, Outcome, Severity, Verdict
+from loopwright.kernel.trying import rested
 
 ENGINE = "engine"  # what no reviewer said: no verdict, the artifact is gone
 
@@ -207,22 +208,12 @@ def escalated(state: Quality, reasons: tuple[str, ...]) -> Quality:
 
 
 def next_review(state: Quality) -> Quality:
-    return replace(
-        state,
-        phase=Phase.LOAD_ARTIFACTS,
-        number=state.number + 1,
-        dropped=(),
-        tries=1,
-        respawned=False,
-        repaired=False,
-        repair="",
-        until=None,
-    )
+    return replace(rested(state, tries=1), phase=Phase.LOAD_ARTIFACTS, number=state.number + 1, dropped=())
 
 
 def enter(state: Quality, phase: Phase) -> Quality:
     """The next step of the same round. Its tries go on, so that no key is ever used twice."""
-    return replace(state, phase=phase, tries=state.tries + 1, respawned=False, repaired=False, repair="", until=None)
+    return replace(rested(state, tries=state.tries + 1), phase=phase)
 
 
 def ended(state: Quality, ending: Ending, **facts: str) -> Outcome:

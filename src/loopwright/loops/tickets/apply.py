@@ -31,6 +31,7 @@ from loopwright.kernel.events import (
 from loopwright.kernel.limits import TicketLimits
 from loopwright.kernel.machine import answers_one_of
 from loopwright.kernel.model import AgentReport, AgentStatus, Ending
+from loopwright.kernel.trying import again, asked_to_repair, failure, question, tried_again, waiting_until
 from loopwright.loops.tickets.answers import answered
 from loopwright.loops.tickets.critics import critic_event, seated
 from loopwright.loops.tickets.decide import decide
@@ -92,9 +93,9 @@ def _took_in(state: Tickets, event: _AskedFor) -> Tickets:
 def _from_agent(state: Tickets, event: _FromAgent) -> Tickets:
     match event:
         case AgentUnavailable():
-            return replace(state, until=event.until)
+            return waiting_until(state, event.until)
         case TimeReached():
-            return _again(state, repair=state.repair)
+            return again(state)
         case AgentFailed():
             return _agent_failed(state, event)
         case AgentReported():
@@ -103,19 +104,13 @@ def _from_agent(state: Tickets, event: _FromAgent) -> Tickets:
             assert_never(event)
 
 
-def _again(state: Tickets, *, repair: str = "") -> Tickets:
-    return replace(state, tries=state.tries + 1, repair=repair, until=None)
-
-
 def _agent_failed(state: Tickets, event: AgentFailed) -> Tickets:
     """One free respawn, or one request to repair; then the ticket goes on without it, and its judges see that."""
     if event.reason == "needs_person":
         return _clarify(state, event.detail or "The agent needs a person.")
-    if event.reason == "garbled" and not state.repaired:
-        return replace(_again(state, repair=event.detail or "the result could not be read"), repaired=True)
-    if event.reason != "garbled" and not state.respawned:
-        return replace(_again(state, repair=state.repair), respawned=True)
-    sentence = f"{event.reason}: {event.detail}" if event.detail else event.reason
+    if (once_more := tried_again(state, event)) is not None:
+        return once_more
+    sentence = failure(event)
     if state.phase is Phase.JUDGE:
         silence = Critique(role=JUDGE, verdict=None, summary=sentence)
         return decided(replace(state, ticket=replace(state.ticket, judgement=silence)))
@@ -125,7 +120,7 @@ def _agent_failed(state: Tickets, event: AgentFailed) -> Tickets:
 
 def _created(state: Tickets, report: AgentReport) -> Tickets:
     if report.status is AgentStatus.NEEDS_CLARIFICATION:
-        return _clarify(state, _question(report, "creator"))
+        return _clarify(state, question(report, "creator"))
     if report.status is AgentStatus.BLOCKED:
         return _clarify(state, f"The creator is blocked: {report.summary or 'no reason given'}")
     return entered(replace(state, ticket=replace(state.ticket, notes=report.summary)), Phase.CHECKPOINT)
@@ -134,22 +129,16 @@ def _created(state: Tickets, report: AgentReport) -> Tickets:
 def _judged(state: Tickets, report: AgentReport) -> Tickets:
     """A no that nothing explains is asked for once more, and then stays a no."""
     if report.status is AgentStatus.NEEDS_CLARIFICATION:
-        return _clarify(state, _question(report, JUDGE))
+        return _clarify(state, question(report, JUDGE))
     heard = heard_judge(state, report)
-    if judge_is_mute(heard.ticket) and not state.repaired:
-        why = "there is no verdict, or it is not a pass and neither a finding nor an aspect says why"
-        return replace(_again(state, repair=why), repaired=True)
-    return decided(heard)
+    why = "there is no verdict, or it is not a pass and neither a finding nor an aspect says why"
+    once_more = asked_to_repair(state, why) if judge_is_mute(heard.ticket) else None
+    return decided(heard) if once_more is None else once_more
 
 
-def _question(report: AgentReport, role: str) -> str:
-    asked = "\n".join(question.question for question in report.questions) or report.summary
-    return asked or f"The {role} asks for clarification without a question."
-
-
-def _clarify(state: Tickets, question: str) -> Tickets:
+def _clarify(state: Tickets, asks: str) -> Tickets:
     """On hold: the ticket stays the same, and whoever asks goes on with the answer."""
-    return replace(state, phase=Phase.CLARIFY, held=state.phase, question=question, asked=state.asked + 1, repair="")
+    return replace(state, phase=Phase.CLARIFY, held=state.phase, question=asks, asked=state.asked + 1, repair="")
 
 
 def _checkpointed(state: Tickets, event: Checkpointed) -> Tickets:

@@ -7,6 +7,7 @@ from typing import assert_never
 
 from loopwright.kernel.events import AgentFailed, AgentReported, AgentUnavailable, TimeReached
 from loopwright.kernel.model import AgentReport, AgentStatus
+from loopwright.kernel.trying import again, asked_to_repair, failure, tried_again, waiting_until
 from loopwright.loops.tickets.decide import seat_of, waiting_seats
 from loopwright.loops.tickets.findings import is_mute
 from loopwright.loops.tickets.judging import heard_critics
@@ -30,9 +31,9 @@ def critic_event(state: Tickets, event: AgentReported | AgentFailed | AgentUnava
 def _after(seat: Seat, event: AgentReported | AgentFailed | AgentUnavailable | TimeReached) -> Seat:
     match event:
         case AgentUnavailable():
-            return replace(seat, until=event.until)
+            return waiting_until(seat, event.until)
         case TimeReached():
-            return replace(seat, tries=seat.tries + 1, until=None)
+            return again(seat)
         case AgentFailed():
             return _failed(seat, event)
         case AgentReported():
@@ -45,20 +46,13 @@ def _reported(seat: Seat, report: AgentReport) -> Seat:
     """One request to repair what cannot be used; a critic that is not done has given no verdict."""
     verdict = report.verdict if report.status is AgentStatus.DONE else None
     critique = Critique(role=seat.role, verdict=verdict, summary=report.summary, findings=report.findings)
-    if is_mute(critique) and not seat.repaired:
-        return _asked_to_repair(seat, "there is no verdict, or it is not a pass and no finding says why")
-    return replace(seat, critique=critique)
+    why = "there is no verdict, or it is not a pass and no finding says why"
+    once_more = asked_to_repair(seat, why) if is_mute(critique) else None
+    return replace(seat, critique=critique) if once_more is None else once_more
 
 
 def _failed(seat: Seat, event: AgentFailed) -> Seat:
     """One free respawn, or one request to repair; then the seat stays silent, which counts against the ticket."""
-    if event.reason == "garbled" and not seat.repaired:
-        return _asked_to_repair(seat, event.detail or "the result could not be read")
-    if event.reason != "garbled" and not seat.respawned:
-        return replace(seat, tries=seat.tries + 1, respawned=True)
-    sentence = f"{event.reason}: {event.detail}" if event.detail else event.reason
-    return replace(seat, critique=Critique(role=seat.role, verdict=None, summary=sentence))
-
-
-def _asked_to_repair(seat: Seat, why: str) -> Seat:
-    return replace(seat, tries=seat.tries + 1, repaired=True, repair=why)
+    if (once_more := tried_again(seat, event)) is not None:
+        return once_more
+    return replace(seat, critique=Critique(role=seat.role, verdict=None, summary=failure(event)))

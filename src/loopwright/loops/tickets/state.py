@@ -8,6 +8,7 @@ from enum import StrEnum
 from loopwright.kernel.ledger import Ledger
 from loopwright.kernel.limits import TicketLimits, reached
 from loopwright.kernel.model import NO_COMMIT, Change, CheckResult, Cleanup, Commit, Finding, Outcome, Verdict
+from loopwright.kernel.trying import rested
 
 CRITIC, CHECKS, JUDGE, ENGINE = "critic", "checks", "judge", "engine"  # who judges, for the ledger
 ACCEPT = "consider accept"  # the level whose lines must hold; the lines of every other level must not
@@ -202,23 +203,13 @@ def start(params: TicketParams) -> Tickets:
 def opened(state: Tickets, *, move: str = "retry", guidance: tuple[str, ...] = ()) -> Tickets:
     """The next ticket of the session: a new one, always, with a number one higher."""
     last = state.ticket
-    return replace(
-        state,
-        phase=Phase.CREATE,
-        ticket=Ticket(number=last.number + 1, parent=last.number, focus=last.focus, move=move, guidance=guidance),
-        seats=(),
-        tries=1,
-        respawned=False,
-        repaired=False,
-        repair="",
-        until=None,
-        reasons=(),
-    )
+    ticket = Ticket(number=last.number + 1, parent=last.number, focus=last.focus, move=move, guidance=guidance)
+    return replace(rested(state, tries=1), phase=Phase.CREATE, ticket=ticket, seats=(), reasons=())
 
 
 def entered(state: Tickets, phase: Phase) -> Tickets:
     """The next step of the same ticket. Its tries go on, so that no key is ever used twice."""
-    return replace(state, phase=phase, tries=state.tries + 1, respawned=False, repaired=False, repair="", until=None)
+    return replace(rested(state, tries=state.tries + 1), phase=phase)
 
 
 def escalated(state: Tickets, reasons: tuple[str, ...]) -> Tickets:
