@@ -1,7 +1,8 @@
 """A controller that kills itself: `python -m tests.e2e.dying ROOT WHAT AT before|after`.
 
 WHAT is what it drives. AT names the append it dies at: by its number, or as `signature#n`, the n-th append of that
-signature; a signature is the kind of the loop and the kinds of the events. It prints the signatures it got through.
+signature; a signature is the kind of the loop and the kinds of the events. `create` is where the loop itself is put on
+record, which is no append. It prints the signatures it got through.
 """
 
 import asyncio
@@ -14,14 +15,17 @@ from pathlib import Path
 from typing import Any
 
 from loopwright.adapters.people.nobody import Nobody
-from loopwright.adapters.publishing import Publisher
 from loopwright.assembly.feedback import FeedbackRequest, create_feedback
-from loopwright.assembly.project import Project, open_project, settings_of
+from loopwright.assembly.project import LOOPS, Project, open_project, settings_of
+from loopwright.assembly.publishing import publisher_of
 from loopwright.assembly.reviews import ReviewRequest, create_review
 from loopwright.assembly.running import build_world
 from loopwright.engine.driver import drive
-from loopwright.kernel.model import LoopId
-from loopwright.ports.store import Batch, Store
+from loopwright.engine.hearing import hear
+from loopwright.kernel.events import Answered
+from loopwright.kernel.model import Key, LoopId
+from loopwright.ports.store import Batch, Entry, NewLoop, Store
+from tests.e2e.ticketing import from_queue
 
 
 @dataclass(slots=True)
@@ -37,18 +41,26 @@ class DyingStore:
     def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - whatever the store has
         return getattr(self.store, name)
 
+    async def create(self, new: NewLoop, first: Entry) -> bool:
+        self._die_here("before", meant=self.at == "create")
+        made = await self.store.create(new, first)
+        self._die_here("after", meant=self.at == "create")
+        return made
+
     async def append(self, loop: LoopId, *, fence: int, expected: int, batch: Batch) -> int:
         row = (await self.store.load(loop)).row
         signature = f"{row.kind}:{'+'.join(entry.kind for entry in batch.entries)}"
         self.seen.append(signature)
         self.times[signature] += 1
         meant = self.at in (str(len(self.seen)), f"{signature}#{self.times[signature]}")
-        if meant and self.when == "before":
-            os.kill(os.getpid(), signal.SIGKILL)
+        self._die_here("before", meant=meant)
         length = await self.store.append(loop, fence=fence, expected=expected, batch=batch)
-        if meant and self.when == "after":
-            os.kill(os.getpid(), signal.SIGKILL)
+        self._die_here("after", meant=meant)
         return length
+
+    def _die_here(self, when: str, *, meant: bool) -> None:
+        if meant and self.when == when:
+            os.kill(os.getpid(), signal.SIGKILL)
 
 
 async def main(root: Path, what: str, at: str, when: str) -> None:
@@ -56,7 +68,7 @@ async def main(root: Path, what: str, at: str, when: str) -> None:
     store = DyingStore(whole.store, at, when)
     project = replace(whole, store=store)
     loop = await chosen(project, what)
-    publisher = Publisher(root, sys.exit, project.clock.now)
+    publisher = await publisher_of(project, sys.exit, loop)
     world = await build_world(project, loop, people=Nobody(), observer=publisher)
     await drive(world, loop)
     await store.close()
@@ -74,8 +86,22 @@ async def chosen(project: Project, what: str) -> LoopId:
         case "batch":
             many = ReviewRequest(paths=("stories",), batch=True, merge=True, max_attempts=2)
             return await create_review(project, settings, many, project.root)
-        case _:  # what is there already goes on
-            return next(row.id for row in await project.store.rows() if row.parent is None)
+        case "tickets":
+            return await from_queue(project, merge=True)
+        case "last ticket":
+            return await from_queue(project, merge=True, max=1)
+        case "continued":
+            loop = await there(project)
+            said = Answered(key=Key("escalation-1"), choice="continue", count=1, by="a person")
+            await hear(project.store, LOOPS, loop, said, await publisher_of(project, sys.exit, loop))
+            return loop
+        case _:
+            return await there(project)
+
+
+async def there(project: Project) -> LoopId:
+    """What is there already."""
+    return next(row.id for row in await project.store.rows() if row.parent is None)
 
 
 if __name__ == "__main__":

@@ -55,7 +55,7 @@ PLACES: list[tuple[tuple[str | int, ...], object, str]] = [
     (("claimed_at",), False, "has to be text, not false"),
     (("iteration",), 2, "has to be a mapping, not 2"),
     (("iteration", "index"), 0, "has to be a whole number from 1, not 0"),
-    (("iteration", "max"), "5", "has to be a whole number from 1, not '5'"),
+    (("iteration", "max"), "5", "has to be a whole number from 1 to 900, not '5'"),
     (("iteration", "parent_ticket"), "x", f"{TICKET} 'x'"),
     (("iteration", "accuracy_score"), 1.5, f"{SCORE} '1.5'"),
     (("iteration", "score"), "high", f"{SCORE} 'high'"),

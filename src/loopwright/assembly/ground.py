@@ -9,7 +9,7 @@ from pathlib import Path
 from loopwright.adapters.agents.casting import cast
 from loopwright.adapters.checks.environment import program
 from loopwright.assembly.project import CONFIG_FILE, Project
-from loopwright.config.settings import Settings
+from loopwright.config.settings import FILLED_BY_DEFAULT, Settings
 from loopwright.errors import ConfigError, UsageError
 
 DISK_FLOOR = 200 * 1024 * 1024  # bytes that must be free before anything is started
@@ -43,7 +43,8 @@ def check_cast(project: Project, settings: Settings, roles: tuple[str, ...] = ("
     """Raise the one sentence that says which role nobody can play."""
     for role in roles:
         if not settings.agents_for(role):
-            raise ConfigError(CONFIG_FILE, f"roles.{role}", "names no agent; name one there or in roles.default")
+            also = " or in roles.default" if role in FILLED_BY_DEFAULT else ""
+            raise ConfigError(CONFIG_FILE, f"roles.{role}", f"names no agent; name one there{also}")
     cast(settings, project.stage)
 
 

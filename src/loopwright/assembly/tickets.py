@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from loopwright.adapters.agents.casting import cast
 from loopwright.adapters.tickets.folders import ACTIVE, next_sequence, session_folder
-from loopwright.adapters.tickets.queue import Queued, take_out
+from loopwright.adapters.tickets.queue import Queued, read_queued, take_out, waiting, was_taken_out
 from loopwright.assembly.creating import create_loop
 from loopwright.assembly.ground import FreeSpace, check_cast, check_ground
 from loopwright.assembly.project import Project, View, view
 from loopwright.config.settings import Settings
-from loopwright.errors import Forbidden, UsageError
+from loopwright.errors import ConfigError, Forbidden, UsageError
 from loopwright.kernel.codec import encode
 from loopwright.kernel.events import Answered, Said
 from loopwright.kernel.limits import TicketLimits
@@ -127,6 +128,16 @@ async def activate(project: Project, settings: Settings, queued: Queued, request
         await create_session(project, settings, params, loop, request.budget)
     take_out(project.root, queued)
     return loop
+
+
+async def clear_queue(project: Project) -> None:
+    """Take out what somebody left there who died after the ticket's loop was on record: it is done or under way."""
+    known = {row.id for row in await project.store.rows()}
+    for path in waiting(project.root):
+        with suppress(ConfigError):  # a bad ticket is told when it is its turn
+            queued = read_queued(project.root, path)
+            if queued.loop in known and not was_taken_out(project.root, queued):
+                take_out(project.root, queued)
 
 
 async def create_session(

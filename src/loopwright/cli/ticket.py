@@ -14,7 +14,7 @@ from loopwright.adapters.tickets.reading import ticket_text
 from loopwright.adapters.workspace.repository import find_repository
 from loopwright.assembly.project import Project, View, settings_of
 from loopwright.assembly.ticket_queue import Described, Put, described_in, import_tickets, new_ticket
-from loopwright.assembly.tickets import TicketRequest, activate, sessions
+from loopwright.assembly.tickets import TicketRequest, activate, clear_queue, sessions
 from loopwright.cli.driving import Manner, drive_and_tell
 from loopwright.cli.here import Here
 from loopwright.cli.output import json_option, note, put, put_json
@@ -134,6 +134,8 @@ def run(here: Here, /, *, as_json: bool, unattended: bool, dry_run: bool, ticket
 
 async def _ready(project: Project, here: Here, name: str, request: TicketRequest) -> LoopId:
     """The loop that is to be driven: one that goes on, with what changed taken in, or a new one out of the queue."""
+    if not name:
+        await clear_queue(project)
     found = await (named(project, here.cwd, name) if name else oldest(project))
     if isinstance(found, Queued):
         loop = await activate(project, settings_of(project), found, request)

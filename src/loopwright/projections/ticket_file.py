@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from loopwright.kernel.visible import visible
 from loopwright.loops.tickets.state import Criterion, Tickets
 from loopwright.ports.store import Record
 from loopwright.projections.quoting import inline, one_line, quoted
@@ -43,7 +44,7 @@ def pages(state: Tickets, records: tuple[Record, ...], worktree: str | None = No
 
 def draft(*, title: str, what: str, criteria: tuple[Criterion, ...], context: str = "", cycle: str = "") -> Page:
     """A ticket for the queue, which has no sequence and no history yet."""
-    listed = "\n".join(f"- [ ] {each.id}: {inline(each.text, len(each.text))}" for each in criteria)
+    listed = "\n".join(f"- [ ] {each.id}: {inline(each.text, len(visible(each.text)))}" for each in criteria)
     parts = (
         "# Requirements",
         "## What We're Building",

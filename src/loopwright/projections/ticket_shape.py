@@ -16,7 +16,7 @@ STATUSES = (
 )
 OUTCOMES = ("APPROVE", "ROUTE_BACK", "ESCALATE")
 LAST_SEQUENCE = 999
-_SESSION = re.compile(r"[a-z0-9-]{1,40}")
+_SESSION = re.compile(r"[a-z0-9][a-z0-9-]{0,39}")  # no dash first: commands name it
 _TICKET = re.compile(r"TICKET-([a-z0-9-]{1,40})-([0-9]{3})")
 _SEQUENCE = re.compile(r"[0-9]{3}")
 _TEXTS = Many(of=Text())
@@ -34,7 +34,9 @@ FRONT = Record(
         ("claimed_at", Text()),
         (
             "iteration",
-            Record(fields=(("index", Whole(least=1)), ("max", Whole(least=1)), ("parent_ticket", Text(least=1)))),
+            Record(
+                fields=(("index", Whole(least=1)), ("max", Whole(least=1, most=900)), ("parent_ticket", Text(least=1)))
+            ),
         ),
         (
             "attempt_history",

@@ -97,8 +97,11 @@ def test_a_ticket_that_is_over_does_not_wait(tmp_path: Path) -> None:
 
 
 def test_an_odd_session_has_a_loop_all_the_same(tmp_path: Path) -> None:
-    queued = read_queued(tmp_path, dropped(tmp_path, "a.md", f"---\nsession_id: '-'\n---\n{TEXT}"))
-    assert queued.loop == queued.digest[:8]
+    queued = read_queued(tmp_path, dropped(tmp_path, "a.md", f"---\nsession_id: 'a-'\n---\n{TEXT}"))
+    assert queued.loop == f"a-{queued.digest[:8]}"
+    dashed = dropped(tmp_path, "b.md", f"---\nsession_id: '-rf'\n---\n{TEXT}")
+    with pytest.raises(ConfigError, match=r"b\.md:2: session_id: "):
+        read_queued(tmp_path, dashed)  # a command that names it would take it for options
     long = replace(queued, session="s" * 40)
     assert (len(long.loop), long.loop[:31]) == (40, "s" * 31)
 

@@ -108,6 +108,11 @@ def take_out(root: Path, queued: Queued) -> bool:
     return True
 
 
+def was_taken_out(root: Path, queued: Queued) -> bool:
+    """Whether this very ticket has left the queue before: then a person put it there once more."""
+    return (queue_folder(root) / _ACTIVATED / f"{queued.loop}{ENDING}").exists()
+
+
 def put(root: Path, session: str, page: Page) -> Path:
     """A new ticket, whole or not at all. Raises `UsageError` if the session is none or is waiting already."""
     if not is_session(session):

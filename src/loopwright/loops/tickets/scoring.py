@@ -69,7 +69,8 @@ def _of_check(result: CheckResult) -> tuple[Aspect, ...]:
         return own + (_floors(_TITLES["coverage"], result.coverage) if result.coverage else ())
     if result.coverage is None:
         return (_of_command(title, result),)
-    rows = _floors(title, result.coverage)
+    reach = "; ".join(failure.guidance for failure in result.failures if failure.guidance)
+    rows = tuple(row if row.passed else replace(row, guidance=reach) for row in _floors(title, result.coverage))
     short = not all(row.passed for row in rows)
     return rows if result.passed or short else (*rows, _of_command(title, result))
 
