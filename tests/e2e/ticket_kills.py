@@ -110,9 +110,14 @@ def _without_times(state: dict[str, Any]) -> dict[str, Any]:
 
 
 def _without_restarts(lines: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """A step that was on record as started, and that nobody had begun, is started once more; all else is as it was."""
+    """A step that was cut off is noted as blocked and started once more; all else is as it was.
+
+    No agent of these sessions is ever blocked otherwise.
+    """
     bare = [
-        {key: value for key, value in line.items() if key not in ("timestamp", "sequence", "log")} for line in lines
+        {key: value for key, value in line.items() if key not in ("timestamp", "sequence", "log")}
+        for line in lines
+        if line.get("iteration", {}).get("status") != "blocked"
     ]
     is_again = [line == before and _is_start(line) for before, line in pairwise(bare)]
     return [line for line, again in zip(bare, [False, *is_again], strict=True) if not again]

@@ -1,7 +1,11 @@
 import json
 from dataclasses import replace
 
-from loopwright.kernel.model import Change, CheckResult, Finding, Severity, Verdict
+import pytest
+
+from loopwright.kernel.codec import encode
+from loopwright.kernel.events import Cancelled, Interrupted
+from loopwright.kernel.model import Change, CheckResult, Finding, Key, Severity, Verdict
 from loopwright.ports.store import Record
 from loopwright.projections.observer import Noted, iterations, line, precise, violations
 from tests.projections.hostile import all_harmless
@@ -86,6 +90,17 @@ def test_an_agent_that_cannot_go_on_is_blocked() -> None:
         last = iterations(PARAMS, played(step).records)
         states = [each["iteration"]["status"] for each in data(last)]  # type: ignore[index]
         assert states[:2] == ["started", "blocked"]
+
+
+@pytest.mark.parametrize("ends", [Interrupted, Cancelled])
+def test_a_dispatch_that_was_cut_off_is_not_left_open(ends: type[Interrupted] | type[Cancelled]) -> None:
+    created, started = played().records[:2]
+    kind, key = ends.__name__, Key("create-1.1")
+    cut = replace(started, seq=3, kind=kind, data=encode(ends(key=key)))
+    other = replace(started, seq=4, kind=kind, data=encode(ends(key=Key("checks-1.2"))))
+    noted = data(iterations(PARAMS, (created, started, cut, other)))
+    states = [each["iteration"]["status"] for each in noted]  # type: ignore[index]
+    assert states == ["started", "blocked"]
 
 
 def test_other_kinds_of_work_are_another_cycle() -> None:

@@ -16,10 +16,12 @@ from loopwright.kernel.events import (
     AgentFailed,
     AgentReported,
     AgentUnavailable,
+    Cancelled,
     Checkpointed,
     ChecksReported,
     GateDecided,
     IntegrationRefused,
+    Interrupted,
     Logged,
     Refused,
     Started,
@@ -132,7 +134,7 @@ def _dispatches(scene: _Scene, event: Logged) -> Iterator[dict[str, object]]:
             done = event.report.status is AgentStatus.DONE
             name = event.report.agent or role
             yield _dispatch(scene, name, "completed" if done else "blocked", event.report.findings)
-        case AgentFailed() | AgentUnavailable():
+        case AgentFailed() | AgentUnavailable() | Interrupted() | Cancelled() if role:
             yield _dispatch(scene, role, "blocked")
         case _:
             return
