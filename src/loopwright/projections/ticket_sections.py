@@ -7,7 +7,7 @@ from itertools import chain
 
 from loopwright.kernel.model import Finding
 from loopwright.loops.tickets.convergence import gaps
-from loopwright.loops.tickets.state import Aspect, Phase, Ticket, ticket_id
+from loopwright.loops.tickets.state import ENGINE, Aspect, Phase, Ticket, ticket_id
 from loopwright.loops.tickets.thresholds import place
 from loopwright.projections.quoting import inline, quoted
 from loopwright.projections.ticket_text import said, table
@@ -88,7 +88,9 @@ def guidance_for(aspects: tuple[Aspect, ...]) -> str:
     failed = [aspect for aspect in aspects if not aspect.passed]
     if not failed:
         return "Met; keep it so."
-    advice = tuple(dict.fromkeys(aspect.guidance for aspect in failed if aspect.guidance.strip()))
+    advised = [aspect for aspect in failed if aspect.guidance.strip()]
+    judged = [aspect for aspect in advised if aspect.source != ENGINE]  # who looked knows more than what was counted
+    advice = tuple(dict.fromkeys(aspect.guidance for aspect in judged or advised))
     return "; ".join(advice) or "; ".join(f"Reach: {aspect.expected} (now: {aspect.actual})" for aspect in failed)
 
 
