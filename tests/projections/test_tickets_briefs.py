@@ -58,6 +58,20 @@ def test_a_rework_brief_has_rules_history_and_feedback_before_the_task(golden: G
     assert [text.index(part) for part in order] == sorted(text.index(part) for part in order)
 
 
+def test_a_long_history_tells_the_newest_and_how_many_are_left_out() -> None:
+    run = run_of(REWORK)
+    lines = tuple(f"TICKET-s-{number:03}: {'x' * 700}" for number in range(1, 41))
+    text = briefs.render(replace(run, brief=replace(run.brief, history=lines)))
+    assert "earlier tickets left out; LOOP_CONTEXT has them all)" in text
+    assert ("TICKET-s-040: x" in text, "TICKET-s-001: x" in text) == (True, False)
+
+
+def test_without_feedback_there_is_no_heading_for_it() -> None:
+    run = run_of(REWORK)
+    assert "## Structured feedback" in briefs.render(run)
+    assert "## Structured feedback" not in briefs.render(replace(run, brief=replace(run.brief, feedback=())))
+
+
 def test_a_critics_brief(golden: Golden) -> None:
     golden("projections/brief-ticket-critic.md", told(t.play(REWORK, *t.made("c2")), DIFF))
 
