@@ -8,7 +8,7 @@ from loopwright.adapters.checks.reports import ReportRefused
 COBERTURA = """<?xml version="1.0" ?>
 <!DOCTYPE coverage SYSTEM "http://cobertura.sourceforge.net/xml/coverage-04.dtd">
 <coverage version="7" line-rate="0.5">
-  <sources><source>/work/tree/src</source></sources>
+  <sources><source>/checkout/tree/src</source></sources>
   <packages><package name="."><classes>
     <class name="a.py" filename="p/a.py"><methods><method name="f"><lines><line number="3" hits="0"/></lines></method>
     </methods><lines><line number="1" hits="2"/><line number="3" hits="0"/><line number="4" hits="0"/></lines></class>
@@ -17,7 +17,7 @@ COBERTURA = """<?xml version="1.0" ?>
   </classes></package></packages>
 </coverage>
 """
-LCOV = "TN:t\nSF:/work/tree/src/p/a.py\nFN:1,f\nDA:1,2\nDA:3,0,abc\nDA:4,-1\nLF:3\nend_of_record\nDA:9,0\n"
+LCOV = "TN:t\nSF:/checkout/tree/src/p/a.py\nFN:1,f\nDA:1,2\nDA:3,0,abc\nDA:4,-1\nLF:3\nend_of_record\nDA:9,0\n"
 
 
 def everything(_: str) -> bool:
@@ -25,7 +25,7 @@ def everything(_: str) -> bool:
 
 
 def read(text: str) -> tuple[FileCoverage, ...]:
-    return read_coverage(text.encode(), "/work/tree", everything)
+    return read_coverage(text.encode(), "/checkout/tree", everything)
 
 
 def test_cobertura_is_read_and_entries_of_one_file_are_one() -> None:
@@ -39,7 +39,7 @@ def test_lcov_is_read() -> None:
 def test_a_file_is_looked_for_under_every_source_and_by_its_own_name() -> None:
     text = COBERTURA.replace("p/a.py", "src/p/a.py")
     files = {"src/p/a.py"}
-    assert [each.file for each in read_coverage(text.encode(), "/work/tree", files.__contains__)] == ["src/p/a.py"]
+    assert [each.file for each in read_coverage(text.encode(), "/checkout/tree", files.__contains__)] == ["src/p/a.py"]
 
 
 def test_files_outside_the_checkout_are_left_out() -> None:
