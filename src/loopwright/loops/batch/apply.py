@@ -6,7 +6,6 @@ from dataclasses import replace
 from typing import assert_never
 
 from loopwright.errors import InvalidTransition
-from loopwright.kernel.codec import DecodeError, decode
 from loopwright.kernel.events import (
     Answered,
     BudgetChanged,
@@ -23,6 +22,7 @@ from loopwright.kernel.findings import cut
 from loopwright.kernel.limits import QualityLimits
 from loopwright.kernel.machine import answers_one_of
 from loopwright.kernel.model import Cleanup, Ending, Outcome
+from loopwright.kernel.said import new_limits
 from loopwright.loops.batch.decide import CONTINUE_BY_DEFAULT, decide
 from loopwright.loops.batch.state import (
     AT_FIX,
@@ -257,8 +257,5 @@ def _reconfigured(state: Batch, event: ConfigChanged) -> Batch:
     """New limits are for the artifacts whose loop has not begun; the others keep theirs."""
     if state.phase is Phase.DONE:
         raise InvalidTransition(state.phase, "ConfigChanged", "the batch has ended")
-    try:
-        limits = decode(QualityLimits, event.limits)
-    except DecodeError as error:
-        raise InvalidTransition(state.phase, "ConfigChanged", f"limits: {error}") from error
+    limits = new_limits(state.phase, QualityLimits, event)
     return replace(state, plan=replace(state.plan, limits=limits))

@@ -8,6 +8,7 @@ from loopwright.errors import InvalidTransition
 from loopwright.kernel.events import Answered
 from loopwright.kernel.limits import Allowance, grant
 from loopwright.kernel.model import Cleanup
+from loopwright.kernel.said import reply
 from loopwright.loops.feedback.decide import CONTINUE_BY_DEFAULT
 from loopwright.loops.feedback.state import Feedback, Phase, best_iteration, counts, with_open_iteration
 
@@ -31,10 +32,7 @@ def answered(state: Feedback, event: Answered) -> Feedback:
 
 
 def _clarified(state: Feedback, event: Answered) -> Feedback:
-    said = event.text.strip() or (event.choice if event.choice != "answer" else "")
-    if not said:
-        raise InvalidTransition(state.phase, "Answered", "the answer is empty")
-    answers = (*state.answers, f"{state.question}\n→ {said}")
+    answers = (*state.answers, reply(state.phase, state.question, event))
     return replace(with_open_iteration(state), answers=answers, question="")
 
 

@@ -6,7 +6,6 @@ from dataclasses import replace
 from typing import assert_never
 
 from loopwright.errors import InvalidTransition
-from loopwright.kernel.codec import DecodeError, decode
 from loopwright.kernel.events import (
     AgentFailed,
     AgentReported,
@@ -35,6 +34,7 @@ from loopwright.kernel.ledger import Ledger, record, unresolved
 from loopwright.kernel.limits import Allowance, FeedbackLimits
 from loopwright.kernel.machine import answers_one_of
 from loopwright.kernel.model import AgentStatus, CheckResult, Ending, Finding, Severity, Verdict
+from loopwright.kernel.said import new_limits
 from loopwright.kernel.trying import again, asked_to_repair, failure, question, rested, tried_again, waiting_until
 from loopwright.loops.feedback.answers import answered
 from loopwright.loops.feedback.decide import decide
@@ -295,10 +295,7 @@ def _reconfigured(state: Feedback, event: ConfigChanged) -> Feedback:
     """New limits move the allowance by their difference, so that what a person granted stays granted."""
     if state.phase is Phase.DONE:
         raise InvalidTransition(state.phase, "ConfigChanged", "the loop has ended")
-    try:
-        limits = decode(FeedbackLimits, event.limits)
-    except DecodeError as error:
-        raise InvalidTransition(state.phase, "ConfigChanged", f"limits: {error}") from error
+    limits = new_limits(state.phase, FeedbackLimits, event)
     old, new = Allowance.of(state.plan.limits), Allowance.of(limits)
     has = state.allowance
     allowance = Allowance(

@@ -9,6 +9,7 @@ from loopwright.kernel.events import Answered
 from loopwright.kernel.ledger import unresolved
 from loopwright.kernel.limits import granted_iterations
 from loopwright.kernel.model import Cleanup
+from loopwright.kernel.said import reply
 from loopwright.loops.quality.decide import CONTINUE_BY_DEFAULT
 from loopwright.loops.quality.ending import landed_or_done
 from loopwright.loops.quality.state import Phase, Quality, best_round, enter, next_review
@@ -33,10 +34,9 @@ def answered(state: Quality, event: Answered) -> Quality:
 
 
 def _clarified(state: Quality, event: Answered) -> Quality:
-    said = event.text.strip() or (event.choice if event.choice != "answer" else "")
-    if not said:
-        raise InvalidTransition(state.phase, "Answered", "the answer is empty")
-    return enter(replace(state, answers=(*state.answers, f"{state.question}\n→ {said}"), question=""), Phase.FIX)
+    return enter(
+        replace(state, answers=(*state.answers, reply(state.phase, state.question, event)), question=""), Phase.FIX
+    )
 
 
 def _continued(state: Quality, event: Answered) -> Quality:

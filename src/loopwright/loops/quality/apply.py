@@ -6,7 +6,6 @@ from dataclasses import replace
 from typing import assert_never
 
 from loopwright.errors import InvalidTransition
-from loopwright.kernel.codec import DecodeError, decode
 from loopwright.kernel.events import (
     AgentFailed,
     AgentReported,
@@ -33,6 +32,7 @@ from loopwright.kernel.ledger import record, unresolved
 from loopwright.kernel.limits import QualityLimits, reached
 from loopwright.kernel.machine import answers_one_of
 from loopwright.kernel.model import AgentStatus, Ending, Finding, Severity, Verdict
+from loopwright.kernel.said import new_limits
 from loopwright.kernel.trying import again, asked_to_repair, failure, question, tried_again, waiting_until
 from loopwright.loops.quality.answers import answered, fix_or_review
 from loopwright.loops.quality.decide import decide
@@ -266,10 +266,7 @@ def _reconfigured(state: Quality, event: ConfigChanged) -> Quality:
     """New limits move the allowance by their difference, so that what a person granted stays granted."""
     if state.phase is Phase.DONE:
         raise InvalidTransition(state.phase, "ConfigChanged", "the loop has ended")
-    try:
-        limits = decode(QualityLimits, event.limits)
-    except DecodeError as error:
-        raise InvalidTransition(state.phase, "ConfigChanged", f"limits: {error}") from error
+    limits = new_limits(state.phase, QualityLimits, event)
     allowance = state.allowance + limits.max_attempts - state.plan.limits.max_attempts
     return replace(state, plan=replace(state.plan, limits=limits), allowance=allowance)
 

@@ -9,6 +9,7 @@ from loopwright.errors import InvalidTransition
 from loopwright.kernel.events import Answered
 from loopwright.kernel.limits import granted_iterations
 from loopwright.kernel.model import Cleanup
+from loopwright.kernel.said import reply
 from loopwright.loops.tickets.asking import can_split
 from loopwright.loops.tickets.convergence import EXAMPLES, REASSIGN, REVISE, SPLIT
 from loopwright.loops.tickets.ending import reworked
@@ -44,10 +45,7 @@ def answered(state: Tickets, event: Answered) -> Tickets:
 
 def _clarified(state: Tickets, event: Answered) -> Tickets:
     """The same ticket goes on where it was held."""
-    said = event.text.strip() or (event.choice if event.choice != "answer" else "")
-    if not said:
-        raise InvalidTransition(state.phase, "Answered", "the answer is empty")
-    answers = (*state.answers, f"{state.question}\n→ {said}")
+    answers = (*state.answers, reply(state.phase, state.question, event))
     return replace(state, phase=state.held, answers=answers, question="", tries=state.tries + 1)
 
 

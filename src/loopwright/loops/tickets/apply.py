@@ -6,7 +6,6 @@ from dataclasses import replace
 from typing import assert_never
 
 from loopwright.errors import InvalidTransition
-from loopwright.kernel.codec import DecodeError, decode
 from loopwright.kernel.events import (
     AgentFailed,
     AgentReported,
@@ -31,6 +30,7 @@ from loopwright.kernel.events import (
 from loopwright.kernel.limits import TicketLimits
 from loopwright.kernel.machine import answers_one_of
 from loopwright.kernel.model import AgentReport, AgentStatus, Ending
+from loopwright.kernel.said import new_limits
 from loopwright.kernel.trying import again, asked_to_repair, failure, question, tried_again, waiting_until
 from loopwright.loops.tickets.answers import answered
 from loopwright.loops.tickets.critics import critic_event, seated
@@ -192,10 +192,7 @@ def _reconfigured(state: Tickets, event: ConfigChanged) -> Tickets:
     """New limits move the allowance by their difference, so that what a person granted stays granted."""
     if state.phase is Phase.DONE:
         raise InvalidTransition(state.phase, "ConfigChanged", "the session has ended")
-    try:
-        limits = decode(TicketLimits, event.limits)
-    except DecodeError as error:
-        raise InvalidTransition(state.phase, "ConfigChanged", f"limits: {error}") from error
+    limits = new_limits(state.phase, TicketLimits, event)
     # What has been decided stands: a ticket under way may end, and one that was routed back has a successor.
     least = state.ticket.number + (state.phase is Phase.VERDICT and state.ticket.decision is Decision.ROUTE_BACK)
     allowance = max(least, state.allowance + limits.max - state.plan.limits.max)
