@@ -7,8 +7,8 @@ from pathlib import Path
 from benchmarks.measuring import Figure
 from loopwright.kernel.findings import identify
 from loopwright.kernel.model import Brief, Commit, Finding, Key, LoopId, Severity
+from loopwright.loops.feedback import brief as briefs
 from loopwright.ports.agent import AgentRun
-from loopwright.projections import briefs
 
 
 def _brief(attempt: int) -> str:

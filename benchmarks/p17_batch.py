@@ -20,9 +20,9 @@ from pathlib import Path
 from benchmarks.measuring import Figure, seconds
 from benchmarks.sample import git, open_sample
 from loopwright.adapters.people.nobody import Nobody
-from loopwright.adapters.publishing import Publisher
-from loopwright.assembly.reviews import ReviewRequest, create_review
-from loopwright.assembly.running import build_world
+from loopwright.app.publisher import Publisher
+from loopwright.app.reviews import ReviewRequest, create_review
+from loopwright.app.worlds import build_world
 from loopwright.config.reading import read_settings
 from loopwright.engine.driver import drive
 from loopwright.kernel.model import Ending

@@ -9,9 +9,9 @@ import sys
 from pathlib import Path
 
 from loopwright.adapters.people.nobody import Nobody
-from loopwright.assembly.feedback import FeedbackRequest, create_feedback
-from loopwright.assembly.project import Project, open_project
-from loopwright.assembly.running import build_world
+from loopwright.app.feedback import FeedbackRequest, create_feedback
+from loopwright.app.project import Project, open_project
+from loopwright.app.worlds import build_world
 from loopwright.config.reading import read_settings
 from loopwright.engine.driver import drive
 from loopwright.engine.world import Seen

@@ -11,19 +11,22 @@ import jsonschema
 import pytest
 import yaml
 
+from loopwright.adapters.agents import context
 from loopwright.adapters.agents.result import read_result
 from loopwright.adapters.agents.scenario import FAULTS, read_scenario
 from loopwright.adapters.checks.receipts import Receipt
+from loopwright.app.views import journey, status
 from loopwright.kernel.actions import Ask, AwaitGate, Option
 from loopwright.kernel.codec import encode
 from loopwright.kernel.events import Logged
 from loopwright.kernel.limits import Allowance, FeedbackLimits
 from loopwright.kernel.machine import Standpoint
 from loopwright.kernel.model import Brief, Change, Commit, Finding, Key, LoopId, Severity, Verdict
+from loopwright.kernel.record import Record
+from loopwright.loops.feedback import progress
 from loopwright.loops.feedback.state import Feedback, FeedbackParams, Iteration
 from loopwright.ports.agent import AgentRun
-from loopwright.ports.store import LoopRow, Record
-from loopwright.projections import context, journey, progress, status
+from loopwright.ports.store import LoopRow
 from tests.schemas import alternatives, event_line, example_of
 
 ROOT = Path(__file__).parent.parent

@@ -12,14 +12,14 @@ from typing import Literal
 from loopwright.adapters.agents.callable import CallableAgent, Function
 from loopwright.adapters.agents.pool import AgentPool
 from loopwright.adapters.people.nobody import Nobody
-from loopwright.assembly.creating import new_id
-from loopwright.assembly.feedback import FeedbackRequest, create_feedback
-from loopwright.assembly.project import Project, open_project, view
-from loopwright.assembly.publishing import publisher_of
-from loopwright.assembly.reviews import ReviewRequest, create_review
-from loopwright.assembly.running import build_world
-from loopwright.assembly.ticket_queue import free_session, identified
-from loopwright.assembly.tickets import TicketRequest, create_session, plan_session, session_of
+from loopwright.app.creation import new_id
+from loopwright.app.feedback import FeedbackRequest, create_feedback
+from loopwright.app.project import Project, open_project, view
+from loopwright.app.publication import publisher_of
+from loopwright.app.reviews import ReviewRequest, create_review
+from loopwright.app.ticket_queue import free_session, identified
+from loopwright.app.tickets import TicketRequest, create_session, plan_session, session_of
+from loopwright.app.worlds import build_world
 from loopwright.config.settings import CheckSettings, LimitSettings, Settings, WorkspaceSettings
 from loopwright.engine.driver import drive
 from loopwright.engine.nesting import child_outcome

@@ -10,10 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from loopwright.adapters.handoffs import handoff_path, read_handoff, read_story, story_id, update_handoff
-from loopwright.adapters.yaml_text import SIZE_LIMIT, write_yaml
+from loopwright.adapters.yaml_text import SIZE_LIMIT
 from loopwright.errors import ConfigError, UsageError
 from loopwright.kernel.model import Finding, Severity
-from loopwright.projections.handoff import Data, Persisted, initial, with_review
+from loopwright.kernel.yaml_writer import write_yaml
+from loopwright.loops.quality.handoff import Data, Persisted, initial, with_review
 
 ODD = Finding(
     severity=Severity.HIGH, issue="says: \x1b[2J\nno\u202e", file="a: b.py", evidence="- x\n  y\n", fingerprint="f1"

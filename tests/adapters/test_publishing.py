@@ -4,17 +4,17 @@ from pathlib import Path
 
 import pytest
 
-from loopwright.adapters.publishing import Publisher, loop_folder, scratchpad_file
-from loopwright.engine.journal import read_event
+from loopwright.app.publisher import Publisher, loop_folder, scratchpad_file
 from loopwright.engine.world import Seen
 from loopwright.kernel.events import Answered, Ended, Logged, Started
 from loopwright.kernel.model import Commit, Ending, Key, LoopId, Outcome, Verdict
+from loopwright.kernel.record import Record, read_event
 from loopwright.loops.batch.machine import BATCH
 from loopwright.loops.batch.state import Artifact, BatchParams
 from loopwright.loops.feedback.state import Feedback, FeedbackParams, Iteration, start
 from loopwright.loops.tickets.state import Tickets
 from loopwright.ports.agent import Update
-from loopwright.ports.store import Record, Status
+from loopwright.ports.store import Status
 from tests.projections import ticket_stories
 
 LOOP = LoopId("make-it-good-1")

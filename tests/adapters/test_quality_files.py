@@ -5,14 +5,14 @@ from pathlib import Path
 import pytest
 import yaml
 
-from loopwright.adapters.publishing import Publisher
 from loopwright.adapters.quality_files import is_settled, persisted, publish
+from loopwright.app.publisher import Publisher
 from loopwright.engine.world import Seen
 from loopwright.errors import ConfigError
 from loopwright.kernel.events import Announced, Event
 from loopwright.kernel.model import Finding, Key, LoopId
+from loopwright.loops.quality.handoff import Persisted
 from loopwright.loops.quality.state import Quality
-from loopwright.projections.handoff import Persisted
 from tests.loops.quality import (
     ALPHA,
     BETA,

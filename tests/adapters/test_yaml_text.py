@@ -8,9 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from loopwright.adapters.yaml_nodes import DEPTH_LIMIT, NODE_LIMIT
-from loopwright.adapters.yaml_text import SIZE_LIMIT, read_yaml, write_yaml
+from loopwright.adapters.yaml_text import SIZE_LIMIT, read_yaml
 from loopwright.errors import ConfigError
 from loopwright.kernel.visible import is_harmless
+from loopwright.kernel.yaml_writer import write_yaml
 
 
 @pytest.fixture(params=[True, False], ids=["libyaml", "python"], autouse=True)

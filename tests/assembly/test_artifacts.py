@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import pytest
 
 from loopwright.adapters.handoffs import story_id
-from loopwright.assembly.artifacts import Target, find_targets, usual_gate
-from loopwright.assembly.project import Project, open_project
+from loopwright.app.artifacts import Target, find_targets, usual_gate
+from loopwright.app.project import Project, open_project
 from loopwright.errors import ConfigError, UsageError
 from loopwright.kernel.model import Severity
 from loopwright.loops.quality.state import Gate

@@ -60,7 +60,7 @@ def test_help_loads_nothing_heavy() -> None:
     program = (
         "import sys; from loopwright.cli.main import main\n"
         "try:\n    main(['--help'])\nexcept SystemExit: pass\n"
-        "print([name for name in ('rich', 'apsw', 'asyncio', 'loopwright.assembly.project') if name in sys.modules])"
+        "print([name for name in ('rich', 'apsw', 'asyncio', 'loopwright.app.project') if name in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines()[-1] == "[]"

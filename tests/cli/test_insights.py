@@ -13,8 +13,8 @@ from loopwright.adapters.clock import SystemClock
 from loopwright.adapters.stores.sqlite import SqliteStore
 from loopwright.kernel.codec import encode
 from loopwright.kernel.model import LoopId
+from loopwright.loops.tickets.insights import text as insight_text
 from loopwright.ports.store import Batch, Entry, NewLoop
-from loopwright.projections import insight_text
 from tests.cli.projects import command, loop
 from tests.projections.ticket_stories import APPROVED, PARAMS, ROUTED_BACK, TWICE, Story, landed, played
 from tests.repository import Repository

@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from loopwright.adapters.tickets.reading import read_ticket
-from loopwright.projections.ticket_past import Attempt, Row
+from loopwright.loops.tickets.past import Attempt, Row
 from tests.cli.projects import CONFIG, Done, Sample
 from tests.cli.tickets import creates, escalated, finding, finds, folder, texts, ticketed
 from tests.test_schemas import mistakes

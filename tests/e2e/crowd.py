@@ -7,10 +7,10 @@ import sys
 from pathlib import Path
 
 from loopwright.adapters.people.nobody import Nobody
-from loopwright.adapters.publishing import Publisher
-from loopwright.assembly.project import open_project, settings_of
-from loopwright.assembly.reviews import ReviewRequest, create_review
-from loopwright.assembly.running import build_world
+from loopwright.app.project import open_project, settings_of
+from loopwright.app.publisher import Publisher
+from loopwright.app.reviews import ReviewRequest, create_review
+from loopwright.app.worlds import build_world
 from loopwright.engine.driver import drive
 
 

@@ -15,11 +15,11 @@ from pathlib import Path
 from typing import Any
 
 from loopwright.adapters.people.nobody import Nobody
-from loopwright.assembly.feedback import FeedbackRequest, create_feedback
-from loopwright.assembly.project import LOOPS, Project, open_project, settings_of
-from loopwright.assembly.publishing import publisher_of
-from loopwright.assembly.reviews import ReviewRequest, create_review
-from loopwright.assembly.running import build_world
+from loopwright.app.feedback import FeedbackRequest, create_feedback
+from loopwright.app.project import LOOPS, Project, open_project, settings_of
+from loopwright.app.publication import publisher_of
+from loopwright.app.reviews import ReviewRequest, create_review
+from loopwright.app.worlds import build_world
 from loopwright.engine.driver import drive
 from loopwright.engine.hearing import hear
 from loopwright.kernel.events import Answered

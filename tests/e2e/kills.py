@@ -15,11 +15,10 @@ from pathlib import Path
 
 from loopwright.adapters.clock import SystemClock
 from loopwright.adapters.stores.sqlite import SqliteStore
-from loopwright.assembly.project import Project
-from loopwright.engine.journal import read_event
+from loopwright.app.project import Project
 from loopwright.kernel.codec import encode
 from loopwright.kernel.events import AgentFailed, AgentReported, Checkpointed, Integrated
-from loopwright.ports.store import Record
+from loopwright.kernel.record import Record, read_event
 from tests.e2e.scene import CHECK, TEST_ADD, Scene
 from tests.repository import Repository
 

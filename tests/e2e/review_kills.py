@@ -7,10 +7,10 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from loopwright.assembly.project import Project, view
-from loopwright.engine.journal import read_event
+from loopwright.app.project import Project, view
 from loopwright.kernel.codec import encode
 from loopwright.kernel.events import Checkpointed, Combined, Integrated
+from loopwright.kernel.record import read_event
 from loopwright.ports.store import LoopRow
 from tests.e2e.kills import PRICE
 from tests.e2e.scene import Scene

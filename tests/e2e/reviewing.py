@@ -11,10 +11,10 @@ from typing import Any
 import yaml
 
 from loopwright.adapters.people.nobody import Nobody
-from loopwright.adapters.publishing import Publisher
-from loopwright.assembly.project import Project, open_project, settings_of, view
-from loopwright.assembly.reviews import ReviewRequest, create_review
-from loopwright.assembly.running import build_world
+from loopwright.app.project import Project, open_project, settings_of, view
+from loopwright.app.publisher import Publisher
+from loopwright.app.reviews import ReviewRequest, create_review
+from loopwright.app.worlds import build_world
 from loopwright.engine.driver import drive
 from loopwright.engine.world import Halt
 from loopwright.kernel.actions import Ask

@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from loopwright.adapters.checks import unittest_report
-from loopwright.assembly.project import Project, View, open_project, view
-from loopwright.engine.journal import read_event
+from loopwright.app.project import Project, View, open_project, view
 from loopwright.kernel.events import Logged
 from loopwright.kernel.model import LoopId
-from loopwright.ports.store import LoopRow, Record
+from loopwright.kernel.record import Record, read_event
+from loopwright.ports.store import LoopRow
 from tests.repository import Repository
 
 LOOP = Path(sys.executable).with_name("loop")

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from loopwright.adapters.people.nobody import Nobody
-from loopwright.adapters.publishing import Publisher
-from loopwright.assembly.feedback import FeedbackRequest, create_feedback
-from loopwright.assembly.project import open_project, settings_of
-from loopwright.assembly.running import build_world
+from loopwright.app.feedback import FeedbackRequest, create_feedback
+from loopwright.app.project import open_project, settings_of
+from loopwright.app.publisher import Publisher
+from loopwright.app.worlds import build_world
 from loopwright.engine.driver import drive
 from loopwright.engine.world import Seen
 from loopwright.ports.agent import Update

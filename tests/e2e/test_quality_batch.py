@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from loopwright.assembly.project import Project
-from loopwright.engine.journal import read_event
+from loopwright.app.project import Project
 from loopwright.kernel.events import AgentFailed, AgentReported, Started
 from loopwright.kernel.model import Ending
+from loopwright.kernel.record import read_event
 from tests.e2e.kills import TOP
 from tests.e2e.reviewing import go_on, lines_of, rehearsed, review
 from tests.e2e.scene import Scene

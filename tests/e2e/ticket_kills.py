@@ -8,9 +8,9 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from loopwright.engine.journal import read_event
 from loopwright.kernel.codec import encode
 from loopwright.kernel.events import Integrated, Started
+from loopwright.kernel.record import read_event
 from tests.e2e.kills import PRICE
 from tests.e2e.scene import CHECK, TEST_ADD, Scene
 from tests.e2e.ticketing import QUEUE, files_of, observed

@@ -13,12 +13,12 @@ from typing import Any
 import yaml
 
 from loopwright.adapters.people.nobody import Nobody
-from loopwright.adapters.publishing import Publisher
 from loopwright.adapters.tickets.queue import read_queued, waiting
-from loopwright.assembly.project import Project, open_project, settings_of
-from loopwright.assembly.publishing import publisher_of
-from loopwright.assembly.running import build_world
-from loopwright.assembly.tickets import TicketRequest, activate
+from loopwright.app.project import Project, open_project, settings_of
+from loopwright.app.publication import publisher_of
+from loopwright.app.publisher import Publisher
+from loopwright.app.tickets import TicketRequest, activate
+from loopwright.app.worlds import build_world
 from loopwright.engine.driver import drive
 from loopwright.engine.world import Halt, Seen
 from loopwright.kernel.model import LoopId

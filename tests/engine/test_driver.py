@@ -9,7 +9,7 @@ import pytest
 
 from loopwright.engine.driver import drive
 from loopwright.engine.hearing import hear
-from loopwright.engine.journal import folded, read_event
+from loopwright.engine.journal import folded
 from loopwright.errors import AlreadyRunning, EngineError, Forbidden
 from loopwright.kernel.actions import ForPeople
 from loopwright.kernel.codec import encode
@@ -26,6 +26,7 @@ from loopwright.kernel.events import (
     Said,
 )
 from loopwright.kernel.model import AgentReport, Change, Cleanup, Commit, Ending, Usage, Verdict
+from loopwright.kernel.record import read_event
 from loopwright.loops.feedback.machine import FEEDBACK
 from loopwright.loops.feedback.state import Feedback, FeedbackParams, Phase
 from loopwright.ports.agent import AgentAnswer, AgentRun

@@ -8,10 +8,10 @@ from dataclasses import replace
 
 from loopwright.engine.driver import drive
 from loopwright.engine.hearing import hear
-from loopwright.engine.journal import read_event
 from loopwright.kernel.actions import ForPeople
 from loopwright.kernel.events import AgentReported, Answered, CancelRequested, Refused, ReportedLate, Said
 from loopwright.kernel.model import AgentReport, Ending, LoopId, Usage, Verdict
+from loopwright.kernel.record import read_event
 from loopwright.ports.agent import AgentAnswer, AgentRun, Watch
 from tests.engine.worlds import LOOP, Fakes, flaw
 

@@ -4,8 +4,9 @@ import pytest
 
 from loopwright.errors import StoreCorrupt
 from loopwright.kernel.model import LoopId
+from loopwright.kernel.record import Record
 from loopwright.ports import chain
-from loopwright.ports.store import Entry, Record
+from loopwright.ports.store import Entry
 
 LOOP = LoopId("l-1")
 ANCHOR = chain.anchor(LOOP, "feedback", "{}")

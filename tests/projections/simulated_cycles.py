@@ -6,9 +6,9 @@ Everything is drawn from one seeded generator: the same seed gives the same cycl
 from dataclasses import dataclass, field, replace
 from random import Random
 
+from loopwright.loops.tickets.insights.categories import EXAMPLE, GENERAL, NO_GUIDANCE, PLACE
+from loopwright.loops.tickets.insights.cycle import Cycle, Gap, Try
 from loopwright.loops.tickets.state import Decision
-from loopwright.projections.insight_categories import EXAMPLE, GENERAL, NO_GUIDANCE, PLACE
-from loopwright.projections.insight_cycle import Cycle, Gap, Try
 
 KINDS = ("data", "interface", "performance", "security")
 TYPES = ("development", "documentation")

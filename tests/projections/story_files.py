@@ -8,7 +8,7 @@ import jsonschema
 import yaml
 
 from loopwright.kernel.model import Finding, Severity
-from loopwright.projections.handoff import Persisted, initial, with_review
+from loopwright.loops.quality.handoff import Persisted, initial, with_review
 from tests.schemas import alternatives
 
 Data = dict[str, Any]

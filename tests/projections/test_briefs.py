@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 
 from loopwright.kernel.actions import RunAgent
 from loopwright.kernel.model import AgentStatus, Brief, Commit, Finding, Key, LoopId, Severity
+from loopwright.loops.feedback import brief as briefs
 from loopwright.loops.feedback.machine import FEEDBACK
 from loopwright.loops.feedback.state import Feedback
 from loopwright.ports.agent import AgentRun
-from loopwright.projections import briefs
 from tests.projections import hostile
 from tests.projections.stories import (
     FAILED_REVIEW,

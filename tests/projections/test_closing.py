@@ -2,9 +2,9 @@ from collections.abc import Callable
 
 import pytest
 
+from loopwright.app.views import closing
 from loopwright.kernel.model import Cleanup, Ending, Finding, Outcome, Severity
 from loopwright.loops.feedback.state import Feedback, Iteration
-from loopwright.projections import closing
 from tests.projections.stories import (
     FAILED_REVIEW,
     LOOP,

@@ -2,10 +2,10 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
+from loopwright.adapters.agents import context
 from loopwright.kernel.codec import build as decoded
 from loopwright.kernel.model import Brief, Commit, Finding, Key
 from loopwright.ports.agent import AgentRun
-from loopwright.projections import context
 from tests.projections.stories import FAILING, LOOP, NO_ORDER
 
 DIFF = "diff --git a/docs/a.md b/docs/a.md\n--- a/docs/a.md\n+++ b/docs/a.md\n@@ -1 +1 @@\n-a\n+b\n"

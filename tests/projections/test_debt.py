@@ -1,6 +1,6 @@
 from collections.abc import Callable
 
-from loopwright.projections import debt
+from loopwright.app.views import debt
 from tests.projections.stories import (
     AT,
     ESCALATED,

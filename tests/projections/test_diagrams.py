@@ -4,13 +4,17 @@ from collections.abc import Callable
 
 from loopwright.kernel.actions import Stop
 from loopwright.kernel.model import Ending, Outcome
+from loopwright.loops import diagrams
 from loopwright.loops.batch.state import Phase as BatchPhase
+from loopwright.loops.feedback import page as feedback_page
 from loopwright.loops.feedback.state import Phase
+from loopwright.loops.quality import page as quality_page
+from loopwright.loops.quality import seed_states
+from loopwright.loops.quality.seed_states import Row
 from loopwright.loops.quality.state import Phase as QualityPhase
+from loopwright.loops.samples import answers_to, asked_for
+from loopwright.loops.tickets import page as tickets_page
 from loopwright.loops.tickets.state import Phase as TicketPhase
-from loopwright.projections import diagrams, feedback_page, quality_page, seed_states, tickets_page
-from loopwright.projections.samples import answers_to, asked_for
-from loopwright.projections.seed_states import Row
 
 Document = Callable[[str, str], None]
 FEEDBACK = diagrams.moves(feedback_page.feedback_walk(), diagrams.reachable(feedback_page.feedback_walk()))

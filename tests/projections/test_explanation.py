@@ -1,12 +1,12 @@
 from collections.abc import Callable
 from dataclasses import replace
 
+from loopwright.app.views import explanation
 from loopwright.kernel.actions import WaitUntil
 from loopwright.kernel.machine import Standpoint
 from loopwright.kernel.model import Finding, Key, Severity
 from loopwright.loops.feedback.machine import FEEDBACK
 from loopwright.loops.feedback.state import Feedback
-from loopwright.projections import explanation
 from tests.projections.stories import (
     AT,
     ESCALATED,

@@ -4,14 +4,14 @@ from typing import Any
 import pytest
 
 from loopwright.kernel.model import Severity
-from loopwright.projections.handoff import (
+from loopwright.loops.quality.handoff import (
     initial,
     letter,
     problems,
     seed_severity,
     severity_of,
 )
-from loopwright.projections.handoff_rules import PHASES
+from loopwright.loops.quality.handoff_rules import PHASES
 from tests.projections.story_files import LEAK, SLOW, SUMMARIES, Data, entry, fits_schema, forms_of_sample, story
 
 FORMS = forms_of_sample("handoff")

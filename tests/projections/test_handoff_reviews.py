@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 from loopwright.kernel.findings import identify
 from loopwright.kernel.model import Finding, Severity
+from loopwright.loops.quality.handoff import Persisted, initial, known, problems, with_review
+from loopwright.loops.quality.handoff_rules import GATES, PHASES, TIERS
 from loopwright.loops.quality.state import Known
-from loopwright.projections.handoff import Persisted, initial, known, problems, with_review
-from loopwright.projections.handoff_rules import GATES, PHASES, TIERS
 from tests.projections.story_files import LEAK, NAME, SLOW, SUMMARIES, Data, entry, fits_schema, story
 
 

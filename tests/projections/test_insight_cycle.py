@@ -4,10 +4,11 @@ import pytest
 
 from loopwright.kernel.limits import TicketLimits
 from loopwright.kernel.model import CheckResult, Coverage, LoopId
+from loopwright.kernel.record import Record
+from loopwright.loops.tickets.insights.categories import category, guidance_form
+from loopwright.loops.tickets.insights.cycle import Cycle, Gap, Try, cycle_of, session_of
 from loopwright.loops.tickets.state import Criterion, Decision, TicketParams
-from loopwright.ports.store import LoopRow, Record
-from loopwright.projections.insight_categories import category, guidance_form
-from loopwright.projections.insight_cycle import Cycle, Gap, Try, cycle_of, session_of
+from loopwright.ports.store import LoopRow
 from tests.projections.ticket_stories import (
     APPROVED,
     AT,

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from loopwright.projections.insight_statistics import (
+from loopwright.loops.tickets.insights.statistics import (
     NOTHING,
     Case,
     Count,

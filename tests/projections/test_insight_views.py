@@ -8,14 +8,16 @@ from pathlib import Path
 import jsonschema
 import pytest
 
+from loopwright.loops.tickets.insights import data as insight_data
+from loopwright.loops.tickets.insights import page as insight_page
+from loopwright.loops.tickets.insights import text as insight_text
+from loopwright.loops.tickets.insights.cycle import Cycle, Try
+from loopwright.loops.tickets.insights.learned import Insights, learned
+from loopwright.loops.tickets.insights.patterns import Family, Pattern
+from loopwright.loops.tickets.insights.proposals import proposals
+from loopwright.loops.tickets.insights.sentences import because
+from loopwright.loops.tickets.insights.statistics import Count
 from loopwright.loops.tickets.state import Decision
-from loopwright.projections import insight_data, insight_page, insight_text
-from loopwright.projections.insight_cycle import Cycle, Try
-from loopwright.projections.insight_patterns import Family, Pattern
-from loopwright.projections.insight_proposals import proposals
-from loopwright.projections.insight_sentences import because
-from loopwright.projections.insight_statistics import Count
-from loopwright.projections.insights import Insights, learned
 from tests.projections.simulated_cycles import PLAIN, simulate
 from tests.projections.test_insights import EVERYTHING, approved, stuck, tried
 

@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from loopwright.loops.tickets.insights.categories import EXAMPLE, PLACE
+from loopwright.loops.tickets.insights.cycle import Cycle, Gap, Try
+from loopwright.loops.tickets.insights.learned import Insights, learned
+from loopwright.loops.tickets.insights.patterns import LEVEL, Pattern
+from loopwright.loops.tickets.insights.statistics import Count
 from loopwright.loops.tickets.state import Decision
-from loopwright.projections.insight_categories import EXAMPLE, PLACE
-from loopwright.projections.insight_cycle import Cycle, Gap, Try
-from loopwright.projections.insight_patterns import LEVEL, Pattern
-from loopwright.projections.insight_statistics import Count
-from loopwright.projections.insights import Insights, learned
 from tests.projections.simulated_cycles import LOW_COVERAGE, LOW_SCORE, PLAIN, World, simulate
 
 SEEDS = (1, 2, 3)

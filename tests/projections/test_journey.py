@@ -4,6 +4,7 @@ from typing import get_args
 import pytest
 from hypothesis import given
 
+from loopwright.app.views import journey
 from loopwright.kernel.codec import encode
 from loopwright.kernel.events import (
     AgentFailed,
@@ -51,8 +52,7 @@ from loopwright.kernel.model import (
     Tree,
     Verdict,
 )
-from loopwright.ports.store import Record
-from loopwright.projections import journey
+from loopwright.kernel.record import Record
 from tests.projections import hostile
 from tests.projections.stories import AT, FAILING, LOOP, NO_DOC, NO_ORDER
 

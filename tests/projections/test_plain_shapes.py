@@ -1,6 +1,6 @@
 import pytest
 
-from loopwright.projections.plain_shapes import Flag, Many, Record, Shape, Text, Whole, Word, check
+from loopwright.kernel.plain_shapes import Flag, Many, Record, Shape, Text, Whole, Word, check
 
 
 @pytest.mark.parametrize(

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from loopwright.errors import ConfigError
 from loopwright.kernel.findings import identify
 from loopwright.kernel.model import Finding, Severity, Verdict
+from loopwright.loops.feedback import progress
+from loopwright.loops.feedback.progress import Adopted, read_progress
 from loopwright.loops.feedback.state import Feedback, Iteration
-from loopwright.projections import progress
-from loopwright.projections.progress import Adopted, read_progress
 from tests.projections import hostile
 from tests.projections.stories import (
     BROKEN_BUILD,

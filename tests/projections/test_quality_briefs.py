@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 
 from loopwright.kernel.actions import RunAgent
 from loopwright.kernel.model import Brief, Commit, Finding, Severity
+from loopwright.loops.feedback import brief as briefs
 from loopwright.loops.quality.machine import QUALITY
 from loopwright.loops.quality.state import Depth, Gate, Quality
 from loopwright.ports.agent import AgentRun
-from loopwright.projections import briefs
 from tests.projections import hostile
 from tests.projections.reviews import (
     BLOCKED,

@@ -3,10 +3,10 @@ from dataclasses import replace
 
 import pytest
 
+from loopwright.app.views import closing, debt
 from loopwright.kernel.model import Cleanup, Ending, Outcome, Verdict
 from loopwright.loops.batch.state import Batch
 from loopwright.loops.quality.state import Quality
-from loopwright.projections import closing, debt
 from tests.projections.reviews import (
     AGAIN,
     BATCHES,

@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 
 from loopwright.kernel.findings import identify
 from loopwright.kernel.model import Finding, Severity
-from loopwright.projections.quality_file import build, full_name, is_quality_file, name, problems, read
+from loopwright.loops.quality.quality_file import build, full_name, is_quality_file, name, problems, read
 from tests.projections.story_files import fits_schema, forms_of_sample
 
 FORMS = forms_of_sample("quality-file")

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+from loopwright.app.views import explanation, status
 from loopwright.kernel.codec import encode
 from loopwright.kernel.machine import Standpoint
 from loopwright.loops.batch.machine import BATCH
@@ -13,7 +14,6 @@ from loopwright.loops.quality.judging import floor
 from loopwright.loops.quality.machine import QUALITY
 from loopwright.loops.quality.state import Known, Quality
 from loopwright.ports.store import Status
-from loopwright.projections import explanation, status
 from tests.projections import hostile
 from tests.projections.reviews import (
     AGAIN,

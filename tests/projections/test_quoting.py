@@ -3,9 +3,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from loopwright.kernel.model import Finding, Severity
+from loopwright.kernel.quoting import at_most, fenced, inline, one_line, quoted, size
 from loopwright.kernel.visible import visible
-from loopwright.projections.quoting import at_most, fenced, inline, one_line, quoted, size
-from loopwright.projections.wording import told
+from loopwright.kernel.wording import told
 from tests.projections import hostile
 
 

@@ -7,8 +7,8 @@ from hypothesis import given
 
 from loopwright.kernel.findings import identify
 from loopwright.kernel.model import AgentStatus, Ending, Finding, Outcome, Severity
+from loopwright.loops.feedback import scratchpad
 from loopwright.loops.feedback.state import Feedback
-from loopwright.projections import scratchpad
 from tests.projections import hostile
 from tests.projections.stories import (
     ESCALATED,

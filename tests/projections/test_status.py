@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from loopwright.app.views import status
 from loopwright.kernel.actions import Action, Ask, AwaitGate
 from loopwright.kernel.codec import encode
 from loopwright.kernel.machine import Standpoint
@@ -11,7 +12,6 @@ from loopwright.kernel.model import NO_COMMIT, AgentStatus, Key, LoopId
 from loopwright.loops.feedback.machine import FEEDBACK
 from loopwright.loops.feedback.state import Feedback
 from loopwright.ports.store import Status
-from loopwright.projections import status
 from tests.projections.stories import (
     ESCALATED,
     FAILED_REVIEW,

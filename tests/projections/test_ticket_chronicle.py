@@ -4,9 +4,9 @@ from loopwright.kernel.codec import encode
 from loopwright.kernel.events import Announced, Created
 from loopwright.kernel.limits import TicketLimits
 from loopwright.kernel.model import Key
+from loopwright.kernel.record import Record
+from loopwright.loops.tickets.chronicle import Chronicle, chronicle, key_of
 from loopwright.loops.tickets.state import Decision, Ticket
-from loopwright.ports.store import Record
-from loopwright.projections.ticket_chronicle import Chronicle, chronicle, key_of
 from tests.projections.ticket_stories import (
     APPROVED,
     AT,

@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 
 from loopwright.adapters.tickets.files import page_text
 from loopwright.kernel.model import Cleanup, Commit, Ending, Finding, Outcome, Severity, Verdict
+from loopwright.loops.tickets.sections import guidance_for
 from loopwright.loops.tickets.state import Criterion, Critique, Decision, Phase, Rule, Ticket, Tickets
-from loopwright.projections.ticket_file import Page, draft, pages
-from loopwright.projections.ticket_sections import guidance_for
-from loopwright.projections.ticket_view import is_completed
+from loopwright.loops.tickets.ticket_file import Page, draft, pages
+from loopwright.loops.tickets.ticket_view import is_completed
 from tests.projections.hostile import TRICKS, all_harmless, texts
 from tests.projections.story_files import fits_schema
 from tests.projections.ticket_stories import (

@@ -6,8 +6,8 @@ import pytest
 from loopwright.kernel.codec import encode
 from loopwright.kernel.events import Cancelled, Interrupted
 from loopwright.kernel.model import Change, CheckResult, Finding, Key, Severity, Verdict
-from loopwright.ports.store import Record
-from loopwright.projections.observer import Noted, iterations, line, precise, violations
+from loopwright.kernel.record import Record
+from loopwright.loops.tickets.observer import Noted, iterations, line, precise, violations
 from tests.projections.hostile import all_harmless
 from tests.projections.story_files import fits_schema
 from tests.projections.ticket_stories import (

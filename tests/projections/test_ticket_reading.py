@@ -5,10 +5,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from loopwright.errors import ConfigError
+from loopwright.kernel.quoting import inline, quoted
 from loopwright.kernel.visible import is_harmless
-from loopwright.projections.quoting import inline, quoted
-from loopwright.projections.ticket_body import Body, Box, boxes_of, read_body, what_of
-from loopwright.projections.ticket_past import (
+from loopwright.loops.tickets.body import Body, Box, boxes_of, read_body, what_of
+from loopwright.loops.tickets.past import (
     Attempt,
     Noted,
     Row,
@@ -17,7 +17,7 @@ from loopwright.projections.ticket_past import (
     feedback_of,
     told_accuracy,
 )
-from loopwright.projections.ticket_text import cell, plain_cells, table, unescaped, unquoted
+from loopwright.loops.tickets.ticket_text import cell, plain_cells, table, unescaped, unquoted
 
 words = st.text(st.characters(codec="utf-8", exclude_categories=["C", "Zl", "Zp"]).filter(is_harmless), max_size=60)
 lines = st.one_of(words, st.text("\\|`*_#>[]()-: a1", max_size=40)).map(lambda text: " ".join(text.split()))

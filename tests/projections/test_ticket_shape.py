@@ -3,7 +3,7 @@ from typing import Any
 
 import pytest
 
-from loopwright.projections.ticket_shape import (
+from loopwright.loops.tickets.shape import (
     CYCLES,
     STATUSES,
     front_problems,

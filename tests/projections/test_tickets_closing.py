@@ -1,13 +1,14 @@
 from collections.abc import Callable
 from dataclasses import replace
 
+from loopwright.app.views import closing, debt, explanation, status
+from loopwright.app.views.needs import needs
 from loopwright.kernel.actions import Ask
 from loopwright.kernel.model import Cleanup
+from loopwright.loops.tickets import closing as tickets_closing
 from loopwright.loops.tickets.machine import TICKETS
 from loopwright.loops.tickets.state import Decision, Ticket, Tickets
 from loopwright.ports.store import LoopRow
-from loopwright.projections import closing, debt, explanation, status, tickets_closing
-from loopwright.projections.needs import needs
 from tests.loops import tickets as t
 from tests.projections.reviews import row
 from tests.projections.stories import AT, LOOP

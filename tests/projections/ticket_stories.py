@@ -42,6 +42,7 @@ from loopwright.kernel.model import (
     Tree,
     Verdict,
 )
+from loopwright.kernel.record import Record
 from loopwright.loops.tickets.apply import apply
 from loopwright.loops.tickets.decide import decide
 from loopwright.loops.tickets.state import (
@@ -56,7 +57,6 @@ from loopwright.loops.tickets.state import (
     start,
 )
 from loopwright.loops.tickets.thresholds import rules
-from loopwright.ports.store import Record
 
 LOOP = LoopId("ticket-7")
 AT = 1_768_645_800.0  # 2026-01-17T10:30:00Z

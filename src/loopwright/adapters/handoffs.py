@@ -16,11 +16,12 @@ from pathlib import Path
 
 from loopwright.adapters.files import write_whole
 from loopwright.adapters.yaml_nodes import shown
-from loopwright.adapters.yaml_text import SIZE_LIMIT, read_yaml, write_yaml
+from loopwright.adapters.yaml_text import SIZE_LIMIT, read_yaml
 from loopwright.errors import ConfigError, UsageError
-from loopwright.projections.handoff import Data, initial, problems
-from loopwright.projections.handoff_rules import TIERS
-from loopwright.projections.quality_file import is_quality_file
+from loopwright.kernel.yaml_writer import write_yaml
+from loopwright.loops.quality.handoff import Data, initial, problems
+from loopwright.loops.quality.handoff_rules import TIERS
+from loopwright.loops.quality.quality_file import is_quality_file
 
 FILE_NAME = "handoff.yml"
 _NAME = re.compile(r"(?!\.)(?!.*\.\.)[A-Za-z0-9._-]{1,64}")

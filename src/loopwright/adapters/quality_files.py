@@ -7,13 +7,13 @@ from pathlib import Path
 
 from loopwright.adapters.files import write_whole
 from loopwright.adapters.handoffs import handoff_path, update_handoff
-from loopwright.adapters.yaml_text import write_yaml
 from loopwright.errors import ConfigError
 from loopwright.kernel.ledger import Entry, Standing
 from loopwright.kernel.model import Ending, Finding, Verdict
+from loopwright.kernel.yaml_writer import write_yaml
+from loopwright.loops.quality import handoff, quality_file
+from loopwright.loops.quality.handoff import Persisted
 from loopwright.loops.quality.state import Phase, Quality, open_findings
-from loopwright.projections import handoff, quality_file
-from loopwright.projections.handoff import Persisted
 
 _OVER = (Phase.LAND, Phase.CLEAN_UP, Phase.DONE)
 

@@ -9,10 +9,10 @@ import click
 
 from loopwright.adapters.handoffs import FILE_NAME as HANDOFF
 from loopwright.adapters.tickets.reading import ENDING
-from loopwright.assembly.adopting import HandoffRequest, adopt_handoff
-from loopwright.assembly.feedback import adopt_progress
-from loopwright.assembly.project import Project, settings_of, view
-from loopwright.assembly.ticket_adopting import FolderRequest, adopt_tickets, ticket_files
+from loopwright.app.feedback import adopt_progress
+from loopwright.app.handoff_adoption import HandoffRequest, adopt_handoff
+from loopwright.app.project import Project, settings_of, view
+from loopwright.app.ticket_adoption import FolderRequest, adopt_tickets, ticket_files
 from loopwright.cli.here import Here
 from loopwright.cli.output import json_option, put, put_json
 from loopwright.cli.picking import opened

@@ -7,9 +7,9 @@ import asyncio
 import click
 
 from loopwright.adapters.people.understanding import Unclear, Words, answer
-from loopwright.assembly.project import LOOPS, Project, View, settings_of
-from loopwright.assembly.publishing import publisher_of
-from loopwright.assembly.tickets import refuse_objection
+from loopwright.app.project import LOOPS, Project, View, settings_of
+from loopwright.app.publication import publisher_of
+from loopwright.app.tickets import refuse_objection
 from loopwright.cli.guarding import only_for_people
 from loopwright.cli.here import Here
 from loopwright.cli.history import history

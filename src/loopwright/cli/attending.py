@@ -8,8 +8,8 @@ from contextlib import AbstractContextManager, suppress
 
 from loopwright.adapters.people.lines import TerminalLines
 from loopwright.adapters.people.terminal import Terminal
-from loopwright.assembly.project import Project, view
-from loopwright.assembly.tickets import objection
+from loopwright.app.project import Project, view
+from loopwright.app.tickets import objection
 from loopwright.cli.history import history
 from loopwright.cli.showing import unresolved_text
 from loopwright.config.settings import Settings

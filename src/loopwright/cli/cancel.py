@@ -6,7 +6,7 @@ import asyncio
 
 import click
 
-from loopwright.assembly.project import Project, View, view
+from loopwright.app.project import Project, View, view
 from loopwright.cli.driving import Manner, drive_and_tell
 from loopwright.cli.guarding import only_for_people
 from loopwright.cli.here import Here

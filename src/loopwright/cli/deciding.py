@@ -6,8 +6,8 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from loopwright.assembly.project import LOOPS, Project, View
-from loopwright.assembly.publishing import publisher_of
+from loopwright.app.project import LOOPS, Project, View
+from loopwright.app.publication import publisher_of
 from loopwright.cli.guarding import only_for_people
 from loopwright.cli.here import Here
 from loopwright.cli.output import note, put, put_json

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import click
 
-from loopwright.assembly.feedback import FeedbackRequest, create_feedback
-from loopwright.assembly.project import Project, settings_of
+from loopwright.app.feedback import FeedbackRequest, create_feedback
+from loopwright.app.project import Project, settings_of
 from loopwright.cli.driving import Driven, Manner, driven, interrupted
 from loopwright.cli.here import Here
 from loopwright.cli.output import json_option, note, put, put_json

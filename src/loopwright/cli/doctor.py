@@ -8,8 +8,8 @@ from collections.abc import Iterator
 import click
 
 from loopwright.adapters.workspace.repository import Repository, find_repository
-from loopwright.assembly.ground import DISK_FLOOR
-from loopwright.assembly.project import has_log
+from loopwright.app.preconditions import DISK_FLOOR
+from loopwright.app.project import has_log
 from loopwright.cli.examining import (
     Finding,
     agent_lines,

@@ -9,10 +9,10 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from loopwright.adapters.people.nobody import Nobody
-from loopwright.adapters.publishing import rebuild_debt
-from loopwright.assembly.project import LOOPS, Project, View, view
-from loopwright.assembly.publishing import publisher_of
-from loopwright.assembly.running import build_world, pinned_settings
+from loopwright.app.project import LOOPS, Project, View, view
+from loopwright.app.publication import publisher_of
+from loopwright.app.publisher import rebuild_debt
+from loopwright.app.worlds import build_world, pinned_settings
 from loopwright.cli.attending import Heard, person
 from loopwright.cli.here import Here
 from loopwright.cli.output import note, put, put_json

@@ -6,17 +6,17 @@ import asyncio
 
 import click
 
-from loopwright.assembly.project import Project, View
+from loopwright.app.project import Project, View
+from loopwright.app.views import explanation
 from loopwright.cli.here import Here
 from loopwright.cli.log import newest
 from loopwright.cli.output import json_option, loop_option, put, put_json
 from loopwright.cli.picking import is_over, only, opened, roots
 from loopwright.cli.showing import Data, status_of_loop
+from loopwright.kernel.wording import told
 from loopwright.loops.feedback.state import Feedback
 from loopwright.loops.quality.state import Quality
 from loopwright.loops.tickets.state import Tickets
-from loopwright.projections import explanation
-from loopwright.projections.wording import told
 
 
 @click.command("explain")

@@ -8,14 +8,14 @@ from dataclasses import dataclass
 
 import click
 
-from loopwright.assembly.project import Project
+from loopwright.app.project import Project
 from loopwright.cli.here import Here
 from loopwright.cli.output import json_option, loop_option, put, put_json
 from loopwright.cli.picking import gates_of, has_log, named, opened, roots
 from loopwright.cli.showing import Data, gates
 from loopwright.kernel.gates import runs_code
+from loopwright.kernel.quoting import one_line
 from loopwright.kernel.visible import visible
-from loopwright.projections.quoting import one_line
 
 _NAMED = 20  # files in a command; with more of them it shows the whole change
 _LONGEST = 200

@@ -7,7 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from loopwright.adapters.ancestry import inside_step
-from loopwright.assembly.project import LOOPS, Project
+from loopwright.app.project import LOOPS, Project
 from loopwright.cli.here import Here
 from loopwright.cli.picking import roots
 from loopwright.cli.plain import Silent

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from loopwright.adapters.publishing import scratchpad_file
-from loopwright.assembly.project import Project, view
+from loopwright.app.project import Project, view
+from loopwright.app.publisher import scratchpad_file
+from loopwright.app.views import closing
 from loopwright.kernel.model import LoopId
 from loopwright.kernel.visible import visible
 from loopwright.loops.batch.state import Batch, stuck
 from loopwright.loops.feedback.state import Feedback
-from loopwright.projections import closing
 
 
 async def history(project: Project, loop: LoopId) -> str:

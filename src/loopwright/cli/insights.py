@@ -11,20 +11,20 @@ from typing import assert_never
 import click
 
 from loopwright.adapters.files import write_whole
-from loopwright.assembly.project import Project
+from loopwright.app.project import Project
 from loopwright.cli.here import Here
 from loopwright.cli.output import json_option, note, put, put_json
 from loopwright.cli.picking import has_log, opened
 from loopwright.engine.journal import folded
 from loopwright.errors import UsageError
 from loopwright.kernel.visible import visible
+from loopwright.loops.tickets.insights import text as insight_text
+from loopwright.loops.tickets.insights.cycle import Cycle, cycle_of
+from loopwright.loops.tickets.insights.data import data
+from loopwright.loops.tickets.insights.learned import learned
+from loopwright.loops.tickets.insights.page import page
+from loopwright.loops.tickets.insights.text import Bar, Heading, Line, Sentence
 from loopwright.loops.tickets.machine import TICKETS
-from loopwright.projections import insight_text
-from loopwright.projections.insight_cycle import Cycle, cycle_of
-from loopwright.projections.insight_data import data
-from loopwright.projections.insight_page import page
-from loopwright.projections.insight_text import Bar, Heading, Line, Sentence
-from loopwright.projections.insights import learned
 
 
 @click.command("insights")

@@ -10,7 +10,8 @@ from rich.console import Console, Group
 from rich.table import Table
 from rich.text import Text
 
-from loopwright.assembly.project import LOOPS
+from loopwright.app.project import LOOPS
+from loopwright.app.views.events import compliant
 from loopwright.cli.plain import event_line
 from loopwright.cli.screen import Screen, elapsed, terminal
 from loopwright.engine.world import Seen
@@ -32,9 +33,8 @@ from loopwright.kernel.events import (
 )
 from loopwright.kernel.model import Ending, Key, Verdict
 from loopwright.kernel.visible import visible
+from loopwright.kernel.wording import counter, told
 from loopwright.ports.agent import Update
-from loopwright.projections.events import compliant
-from loopwright.projections.wording import counter, told
 
 DOING = {
     "RunAgent": "{what} is working",

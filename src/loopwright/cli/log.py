@@ -8,19 +8,18 @@ from collections.abc import AsyncIterator
 
 import click
 
-from loopwright.assembly.project import Project, View, view
+from loopwright.app.project import Project, View, view
+from loopwright.app.views import journey
 from loopwright.cli.here import Here
 from loopwright.cli.output import json_option, loop_option, note, put, put_json, put_json_line
 from loopwright.cli.picking import is_over, named, opened, roots
 from loopwright.cli.running import Interrupted, complete
-from loopwright.engine.journal import read_event
 from loopwright.errors import UsageError
 from loopwright.kernel.events import AgentFailed, AgentReported, ChecksReported
 from loopwright.kernel.model import Blob, LoopId
+from loopwright.kernel.record import Record, read_event
 from loopwright.kernel.visible import visible_bytes
-from loopwright.ports.store import Record
-from loopwright.projections import journey
-from loopwright.projections.wording import moment
+from loopwright.kernel.wording import moment
 
 _POLL = 0.25
 

@@ -12,13 +12,13 @@ from pathlib import Path
 from loopwright.adapters.clock import SystemClock
 from loopwright.adapters.stores.sqlite import SqliteStore
 from loopwright.adapters.workspace.repository import find_repository
-from loopwright.assembly import project as projects
-from loopwright.assembly.project import Project, View, open_project, view
+from loopwright.app import project as projects
+from loopwright.app.project import Project, View, open_project, view
+from loopwright.app.views.status import shown_status, title
 from loopwright.cli.here import Here
 from loopwright.errors import UsageError
 from loopwright.kernel.actions import Ask, AwaitGate
 from loopwright.kernel.model import LoopId
-from loopwright.projections.status import shown_status, title
 
 _SHOWN = 10
 OVER = ("complete", "cancelled")

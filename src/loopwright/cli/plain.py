@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from loopwright.app.views import journey
 from loopwright.engine.world import Observer, Seen
 from loopwright.kernel.codec import encode
 from loopwright.kernel.events import AgentFailed, AgentReported, AgentUnavailable, LoopEnded, Started
 from loopwright.kernel.model import Ending
+from loopwright.kernel.record import Record
 from loopwright.loops.batch.machine import BATCH
 from loopwright.ports.agent import Update
-from loopwright.ports.store import Record
-from loopwright.projections import journey
 
 
 def event_line(seen: Seen, at: float) -> str:

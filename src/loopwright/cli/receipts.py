@@ -9,13 +9,13 @@ import click
 
 from loopwright.adapters.checks.casting import as_configured
 from loopwright.adapters.workspace.repository import tree_of
-from loopwright.assembly.project import Project
+from loopwright.app.project import Project
 from loopwright.cli.here import Here
 from loopwright.cli.log import newest
 from loopwright.cli.output import json_option, loop_option, put, put_json
 from loopwright.cli.picking import opened
 from loopwright.cli.showing import Data
-from loopwright.projections.wording import counted, moment
+from loopwright.kernel.wording import counted, moment
 
 
 @click.command("receipts")

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import click
 
-from loopwright.adapters.publishing import rebuild_debt
 from loopwright.adapters.tickets import observer_log
-from loopwright.assembly.project import LOOPS, Project, View, views
-from loopwright.assembly.publishing import publisher_of
+from loopwright.app.project import LOOPS, Project, View, views
+from loopwright.app.publication import publisher_of
+from loopwright.app.publisher import rebuild_debt
 from loopwright.cli.here import Here
 from loopwright.cli.output import json_option, note, put, put_json
 from loopwright.cli.picking import opened

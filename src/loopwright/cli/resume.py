@@ -6,8 +6,8 @@ import json
 
 import click
 
-from loopwright.assembly.project import LOOPS, Project, View
-from loopwright.assembly.running import changed_settings
+from loopwright.app.project import LOOPS, Project, View
+from loopwright.app.worlds import changed_settings
 from loopwright.cli.driving import Manner, drive_and_tell
 from loopwright.cli.guarding import only_for_people
 from loopwright.cli.here import Here

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import click
 
-from loopwright.assembly.artifacts import Target
-from loopwright.assembly.project import Project, settings_of
-from loopwright.assembly.reviews import Plan, ReviewRequest, create_review, plan_review
+from loopwright.app.artifacts import Target
+from loopwright.app.project import Project, settings_of
+from loopwright.app.reviews import Plan, ReviewRequest, create_review, plan_review
 from loopwright.cli.driving import Manner, drive_and_tell
 from loopwright.cli.here import Here
 from loopwright.cli.output import json_option, note, put, put_json
@@ -14,8 +14,8 @@ from loopwright.cli.picking import only_looked_at, opened
 from loopwright.cli.running import Interrupted, complete
 from loopwright.cli.showing import Data
 from loopwright.config.settings import Settings
+from loopwright.kernel.wording import counted
 from loopwright.loops.quality.state import Depth, Gate
-from loopwright.projections.wording import counted
 
 _SHOWN = 40  # artifacts that a dry run names
 

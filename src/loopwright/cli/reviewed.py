@@ -9,13 +9,13 @@ import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from loopwright.assembly.project import Project, View, view
+from loopwright.app.project import Project, View, view
 from loopwright.kernel.codec import encode
 from loopwright.kernel.model import Ending, Finding, LoopId, Verdict
+from loopwright.kernel.wording import counted, told
 from loopwright.loops.batch.state import Batch, Item, Standing
 from loopwright.loops.quality.escalation import MAX_LOOPS_REACHED, recommendation
 from loopwright.loops.quality.state import Phase, Quality, best_round, open_findings
-from loopwright.projections.wording import counted, told
 
 CONFLICT = "CONFLICT"
 _ACCEPTED = "a person accepted it with what is known"

@@ -14,7 +14,7 @@ from loopwright.adapters.files import write_whole
 from loopwright.adapters.setup_writer import KNOWN_AGENTS, Surroundings, render_config
 from loopwright.adapters.workspace.git import path_of, persons_git
 from loopwright.adapters.workspace.repository import find_repository
-from loopwright.assembly.project import begin_log, log_file
+from loopwright.app.project import begin_log, log_file
 from loopwright.cli.guarding import only_outside_of_steps
 from loopwright.cli.here import Here
 from loopwright.cli.output import json_option, put, put_json

@@ -7,24 +7,24 @@ from pathlib import Path
 from typing import Any
 
 from loopwright.adapters.handoffs import handoff_path
-from loopwright.adapters.publishing import scratchpad_file
 from loopwright.adapters.tickets.files import ticket_path
-from loopwright.assembly.project import Project, View
+from loopwright.app.project import Project, View
+from loopwright.app.publisher import scratchpad_file
+from loopwright.app.views import closing, status
 from loopwright.cli.picking import OVER, gates_of, is_over
 from loopwright.cli.reviewed import reviewed, unresolved_lines
 from loopwright.cli.ticketed import ticketed
-from loopwright.engine.journal import read_event
 from loopwright.engine.world import Halt
 from loopwright.kernel.codec import decode
 from loopwright.kernel.events import Checkpointed, GateDecided
 from loopwright.kernel.gates import PROTECTED
 from loopwright.kernel.model import Change, Outcome
+from loopwright.kernel.record import Record, read_event
 from loopwright.loops.batch.state import Batch
 from loopwright.loops.feedback.state import Feedback
 from loopwright.loops.quality.state import Quality
+from loopwright.loops.tickets import closing as tickets_closing
 from loopwright.loops.tickets.state import Tickets
-from loopwright.ports.store import Record
-from loopwright.projections import closing, status, tickets_closing
 
 Data = dict[str, Any]
 

@@ -7,13 +7,13 @@ from collections import Counter
 
 import click
 
-from loopwright.assembly.project import Project, views
+from loopwright.app.project import Project, views
+from loopwright.app.views import status
 from loopwright.cli.here import Here
 from loopwright.cli.output import json_option, put, put_json, put_json_line
 from loopwright.cli.picking import has_log, opened
 from loopwright.cli.running import Interrupted, complete
 from loopwright.cli.showing import Data, status_of_loop
-from loopwright.projections import status
 
 _RECENT = 3  # of those that are over, for people
 _POLL = 0.5  # seconds between looks at a number that changes with the log

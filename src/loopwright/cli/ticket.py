@@ -12,9 +12,9 @@ from loopwright.adapters.tickets.folders import next_sequence
 from loopwright.adapters.tickets.queue import Queued
 from loopwright.adapters.tickets.reading import ticket_text
 from loopwright.adapters.workspace.repository import find_repository
-from loopwright.assembly.project import Project, View, settings_of
-from loopwright.assembly.ticket_queue import Described, Put, described_in, import_tickets, new_ticket
-from loopwright.assembly.tickets import TicketRequest, activate, clear_queue, sessions
+from loopwright.app.project import Project, View, settings_of
+from loopwright.app.ticket_queue import Described, Put, described_in, import_tickets, new_ticket
+from loopwright.app.tickets import TicketRequest, activate, clear_queue, sessions
 from loopwright.cli.driving import Manner, drive_and_tell
 from loopwright.cli.here import Here
 from loopwright.cli.output import json_option, note, put, put_json
@@ -27,9 +27,9 @@ from loopwright.cli.ticket_plan import foretell
 from loopwright.cli.ticketed import listed, shown, text_of
 from loopwright.errors import Forbidden, UsageError
 from loopwright.kernel.model import LoopId
+from loopwright.kernel.wording import counted
+from loopwright.loops.tickets.shape import CYCLES, ticket_parts
 from loopwright.loops.tickets.state import ticket_id
-from loopwright.projections.ticket_shape import CYCLES, ticket_parts
-from loopwright.projections.wording import counted
 
 
 @click.group("ticket")

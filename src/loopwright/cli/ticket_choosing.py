@@ -7,12 +7,12 @@ from pathlib import Path
 
 from loopwright.adapters.tickets.queue import Queued, queue_folder, read_queued, waiting
 from loopwright.adapters.tickets.reading import ENDING
-from loopwright.assembly.project import Project, View
-from loopwright.assembly.tickets import sessions
+from loopwright.app.project import Project, View
+from loopwright.app.tickets import sessions
 from loopwright.cli.picking import is_over
 from loopwright.errors import AlreadyRunning, ConfigError, UsageError
-from loopwright.projections.quoting import one_line
-from loopwright.projections.ticket_shape import ticket_parts
+from loopwright.kernel.quoting import one_line
+from loopwright.loops.tickets.shape import ticket_parts
 
 _NONE = "there is no ticket to be done; make one with `loop ticket new TITLE`"
 

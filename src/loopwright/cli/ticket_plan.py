@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from loopwright.adapters.tickets.queue import Queued
-from loopwright.assembly.project import Project, View
-from loopwright.assembly.tickets import JUDGE, TicketRequest, planned, session_of
+from loopwright.app.project import Project, View
+from loopwright.app.tickets import JUDGE, TicketRequest, planned, session_of
 from loopwright.cli.showing import Data
 from loopwright.config.settings import Settings
 from loopwright.loops.tickets.machine import TICKETS

@@ -9,13 +9,13 @@ from typing import Any
 from loopwright.adapters.tickets.files import page_text, session_pages, ticket_path
 from loopwright.adapters.tickets.queue import read_queued, waiting
 from loopwright.adapters.tickets.reading import ENDING
-from loopwright.assembly.project import View
+from loopwright.app.project import View
 from loopwright.errors import ConfigError, UsageError
 from loopwright.kernel.model import Ending, LoopId
+from loopwright.kernel.record import Record
+from loopwright.loops.tickets.chronicle import chronicle
 from loopwright.loops.tickets.state import Decision, Phase, Ticket, Tickets, best_ticket, ticket_id
-from loopwright.ports.store import Record
-from loopwright.projections.ticket_chronicle import chronicle
-from loopwright.projections.ticket_view import all_tickets, is_completed, views
+from loopwright.loops.tickets.ticket_view import all_tickets, is_completed, views
 
 Data = dict[str, Any]
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, replace
-from typing import Any, get_args
+from typing import Any
 
 from loopwright.engine.world import AnyLoop, Seen
 from loopwright.errors import InvalidTransition, StoreCorrupt
@@ -28,10 +28,10 @@ from loopwright.kernel.events import (
     Started,
 )
 from loopwright.kernel.model import Ending, Key, LoopId, Outcome
-from loopwright.ports.store import Batch, Entry, Loaded, Record, Status, Store
+from loopwright.kernel.record import Record, read_event
+from loopwright.ports.store import Batch, Entry, Loaded, Status, Store
 
 SNAPSHOT_EVERY = 64
-KINDS: dict[str, type] = {kind.__name__: kind for kind in get_args(Logged)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,15 +63,6 @@ def folded(loop: AnyLoop, loaded: Loaded, path: str = "the event log") -> Folded
         except (DecodeError, InvalidTransition, KeyError) as error:
             raise StoreCorrupt(path, f"event {record.seq} of loop {record.loop}", str(error)) from error
     return now
-
-
-def read_event(record: Record) -> Logged:
-    """The event a record holds."""
-    kind = KINDS.get(record.kind)
-    if kind is None:
-        raise DecodeError(f"unknown kind of event {record.kind!r}")
-    event: Logged = decode(kind, record.data)
-    return event
 
 
 def after(loop: AnyLoop, now: Folded, event: Logged, record: Record) -> Folded:

@@ -13,7 +13,8 @@ from collections.abc import Iterable, Iterator
 
 from loopwright.errors import StoreCorrupt
 from loopwright.kernel.model import LoopId
-from loopwright.ports.store import Entry, Record
+from loopwright.kernel.record import Record
+from loopwright.ports.store import Entry
 
 _encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
 

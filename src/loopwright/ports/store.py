@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Literal, Protocol
 
 from loopwright.kernel.model import Blob, LoopId
+from loopwright.kernel.record import Record
 
 Status = Literal["running", "waiting", "paused", "blocked", "complete", "cancelled"]
 
@@ -20,21 +21,6 @@ class Entry:
     reserve: float = 0.0  # added to what is reserved
     release: float = 0.0  # taken from what is reserved
     spend: float = 0.0  # added to what is spent
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Record:
-    """One event as it stands in the log. `hash` covers the record and the hash before it."""
-
-    loop: LoopId
-    seq: int
-    at: float
-    kind: str
-    data: str
-    reserve: float = 0.0
-    release: float = 0.0
-    spend: float = 0.0
-    hash: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

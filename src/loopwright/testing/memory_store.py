@@ -12,9 +12,10 @@ from pathlib import Path
 from loopwright.errors import AlreadyRunning, StoreConflict, StoreCorrupt, StoreFailed, UsageError
 from loopwright.kernel.model import Blob, LoopId
 from loopwright.kernel.money import Purse, bounded, micros, moved, summed, usd
+from loopwright.kernel.record import Record
 from loopwright.ports import chain
 from loopwright.ports.clock import Clock
-from loopwright.ports.store import Batch, Entry, InboxItem, Loaded, LoopRow, NewLoop, Record
+from loopwright.ports.store import Batch, Entry, InboxItem, Loaded, LoopRow, NewLoop
 
 _PLACE = "memory"
 

@@ -9,8 +9,8 @@ from loopwright.adapters.tickets.files import page_text, publish
 from loopwright.adapters.tickets.reading import read_folder
 from loopwright.errors import ConfigError, UsageError
 from loopwright.kernel.model import LoopId
-from loopwright.projections.ticket_file import pages
-from loopwright.projections.ticket_read import adopted
+from loopwright.loops.tickets.ticket_file import pages
+from loopwright.loops.tickets.ticket_read import adopted
 from tests.projections.ticket_stories import (
     APPROVED,
     LOOP,

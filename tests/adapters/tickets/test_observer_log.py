@@ -21,9 +21,9 @@ from loopwright.adapters.tickets.observer_log import (
 )
 from loopwright.errors import ConfigError
 from loopwright.kernel.model import LoopId
+from loopwright.kernel.record import Record
+from loopwright.loops.tickets.observer import iterations, line
 from loopwright.loops.tickets.state import TicketParams
-from loopwright.ports.store import Record
-from loopwright.projections.observer import iterations, line
 from tests.projections.ticket_stories import AT, PARAMS, ROUTED_BACK, STORIES, played
 
 WHOLE = played(*ROUTED_BACK, *ROUTED_BACK)

@@ -10,8 +10,8 @@ from loopwright.adapters.tickets.queue import Queued, put, queue_folder, read_qu
 from loopwright.errors import ConfigError, UsageError
 from loopwright.kernel.model import Commit
 from loopwright.loops.tickets.state import Criterion
-from loopwright.projections.ticket_file import draft
-from loopwright.projections.ticket_read import params
+from loopwright.loops.tickets.ticket_file import draft
+from loopwright.loops.tickets.ticket_read import params
 
 TEXT = "# Add an export\n# Requirements\n- [ ] AC-1: as CSV\n"
 PAGE = draft(title="Add an export", what="For people", criteria=(Criterion(id="AC-1", text="as CSV"),))

@@ -8,10 +8,10 @@ import pytest
 from loopwright.adapters.tickets.reading import parse, read_folder, read_ticket
 from loopwright.adapters.yaml_text import SIZE_LIMIT
 from loopwright.errors import ConfigError
-from loopwright.projections.ticket_body import Box
-from loopwright.projections.ticket_past import Attempt, Noted, Row
-from loopwright.projections.ticket_read import ReadTicket
-from loopwright.projections.ticket_shape import STATUSES
+from loopwright.loops.tickets.body import Box
+from loopwright.loops.tickets.past import Attempt, Noted, Row
+from loopwright.loops.tickets.shape import STATUSES
+from loopwright.loops.tickets.ticket_read import ReadTicket
 
 BODY = "# Requirements\n\nAs CSV.\n\n- [ ] AC-1: with a header\n"
 FRONT = "---\ntitle: Add an export\n---\n"

@@ -3,8 +3,8 @@ from typing import Any
 
 import pytest
 
-from loopwright.adapters.yaml_text import write_yaml
 from loopwright.kernel.model import AgentStatus
+from loopwright.kernel.yaml_writer import write_yaml
 from tests.adapters.tools.program import NOWHERE, Candidate
 
 UNTIDY = "import os\nimport sys\n\nx = 'a' 'b'\nprint(undefined, x == None, sys)\n"

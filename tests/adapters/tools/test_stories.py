@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from loopwright.adapters.tools.stories import judge_story
-from loopwright.adapters.yaml_text import write_yaml
 from loopwright.kernel.model import Severity, Verdict
+from loopwright.kernel.yaml_writer import write_yaml
 from tests.adapters.tools.program import Candidate, brief
 
 CRITICAL, HIGH, MEDIUM, LOW = Severity

@@ -13,6 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import partial
 
+from loopwright.adapters.agents import context
 from loopwright.adapters.agents.handover import hand_over, take_away
 from loopwright.adapters.agents.reading import code_line
 from loopwright.adapters.agents.result import Result, check_result, identified
@@ -23,7 +24,6 @@ from loopwright.kernel.model import AgentReport, AgentStatus, Usage
 from loopwright.kernel.visible import visible
 from loopwright.ports.agent import AgentAnswer, AgentRun, Watch
 from loopwright.ports.clock import Clock
-from loopwright.projections import context
 
 Said = dict[str, object] | AgentReport | None
 Function = Callable[[dict[str, object]], Said | Awaitable[Said]]

@@ -18,10 +18,10 @@ from loopwright.adapters.agents.scenario import read_scenario
 from loopwright.adapters.tools.plan import plan_for, search_path, write_plan
 from loopwright.config.settings import FILLED_BY_DEFAULT, ONLY_WHEN_NAMED, AgentSettings, Settings
 from loopwright.errors import AgentNotFound, ConfigError, UsageError
+from loopwright.loops.feedback import brief as briefs
 from loopwright.ports.agent import Agent, AgentRun
 from loopwright.ports.clock import Clock
 from loopwright.ports.store import Store
-from loopwright.projections import briefs
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import assert_never
 
-from loopwright.adapters.agents import reading
+from loopwright.adapters.agents import context, reading
 from loopwright.adapters.agents.contract import (
     NEEDS_PERSON,
     UNAVAILABLE,
@@ -29,7 +29,6 @@ from loopwright.kernel.events import AgentFailed, AgentReported, AgentUnavailabl
 from loopwright.kernel.model import AgentReport, AgentStatus, Blob, Key, Usage
 from loopwright.ports.agent import AgentAnswer, AgentRun, Update, Watch
 from loopwright.ports.clock import Clock
-from loopwright.projections import context
 
 Keep = Callable[[Path], Awaitable[Blob]]
 

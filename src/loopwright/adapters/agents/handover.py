@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from loopwright.adapters.yaml_text import write_yaml
 from loopwright.errors import VcsFailed
+from loopwright.kernel.yaml_writer import write_yaml
+from loopwright.loops.quality import quality_file
 from loopwright.ports.agent import AgentRun
-from loopwright.projections import quality_file
 
 
 def hand_over(run: AgentRun) -> None:

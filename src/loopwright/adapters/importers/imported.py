@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 from loopwright.errors import UsageError
 from loopwright.kernel.findings import cut
+from loopwright.kernel.quoting import one_line
 from loopwright.kernel.visible import visible
-from loopwright.projections.quoting import one_line
 
 MOST_TASKS = 1_000
 _TITLE, _LINE, _TEXT = 200, 2_000, 60_000  # characters

@@ -11,7 +11,7 @@ from pathlib import Path
 from loopwright.adapters.importers import github_issues, ralph, spec_kit, task_master
 from loopwright.adapters.importers.imported import Imported, Source
 from loopwright.errors import UsageError
-from loopwright.projections.quoting import one_line
+from loopwright.kernel.quoting import one_line
 
 FORMATS: Mapping[str, str] = {
     "ralph": "prd.json of Ralph",

@@ -11,8 +11,9 @@ from loopwright.adapters.stores.heads import Head
 from loopwright.errors import StoreConflict, StoreCorrupt, UsageError
 from loopwright.kernel.model import LoopId
 from loopwright.kernel.money import bounded, micros, summed
+from loopwright.kernel.record import Record
 from loopwright.ports import chain
-from loopwright.ports.store import Batch, Entry, Loaded, NewLoop, Record
+from loopwright.ports.store import Batch, Entry, Loaded, NewLoop
 
 _INSERT = """
     INSERT INTO events (loop, seq, at, kind, data, reserve, release, spend, hash)

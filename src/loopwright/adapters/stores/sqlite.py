@@ -19,8 +19,9 @@ from loopwright.adapters.stores.locks import Locks
 from loopwright.adapters.stores.opening import Options
 from loopwright.errors import AlreadyRunning, StoreConflict
 from loopwright.kernel.model import Blob, LoopId
+from loopwright.kernel.record import Record
 from loopwright.ports.clock import Clock
-from loopwright.ports.store import Batch, Entry, InboxItem, Loaded, LoopRow, NewLoop, Record
+from loopwright.ports.store import Batch, Entry, InboxItem, Loaded, LoopRow, NewLoop
 
 _INDEX = "INSERT OR REPLACE INTO blobs (sha256, size, at) VALUES (?, ?, ?)"
 _INDEXED = "SELECT 1 FROM blobs WHERE sha256 = ? AND size = ?"

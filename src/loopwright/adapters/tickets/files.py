@@ -12,13 +12,13 @@ from loopwright.adapters.files import write_whole
 from loopwright.adapters.tickets import observer_log
 from loopwright.adapters.tickets.folders import ACTIVE, COMPLETED, made, refuse_links, session_folder
 from loopwright.adapters.tickets.reading import ENDING, ticket_text
-from loopwright.adapters.yaml_text import write_yaml
 from loopwright.errors import ConfigError
 from loopwright.kernel.model import LoopId
+from loopwright.kernel.record import Record
+from loopwright.kernel.yaml_writer import write_yaml
 from loopwright.loops.tickets.state import Phase, Tickets, ticket_id
-from loopwright.ports.store import Record
-from loopwright.projections.ticket_file import Page, pages
-from loopwright.projections.ticket_view import is_completed
+from loopwright.loops.tickets.ticket_file import Page, pages
+from loopwright.loops.tickets.ticket_view import is_completed
 
 _WORKSPACES = ".worktrees"
 

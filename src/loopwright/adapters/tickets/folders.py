@@ -9,7 +9,7 @@ from pathlib import Path
 from loopwright.adapters.files import ignore_all
 from loopwright.adapters.tickets.reading import ENDING, shown_path
 from loopwright.errors import ConfigError, UsageError
-from loopwright.projections.ticket_shape import LAST_SEQUENCE, is_session, ticket_parts
+from loopwright.loops.tickets.shape import LAST_SEQUENCE, is_session, ticket_parts
 
 QUEUE, ACTIVE, COMPLETED = "queue", "active", "completed"
 _STATE_FOLDER = ".loop"

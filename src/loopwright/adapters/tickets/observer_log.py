@@ -19,9 +19,9 @@ from typing import Any
 from loopwright.adapters.files import write_whole
 from loopwright.adapters.tickets.folders import made
 from loopwright.errors import ConfigError
+from loopwright.kernel.record import Record
+from loopwright.loops.tickets.observer import Noted, iterations, line, violations
 from loopwright.loops.tickets.state import TicketParams
-from loopwright.ports.store import Record
-from loopwright.projections.observer import Noted, iterations, line, violations
 
 ITERATIONS, VIOLATIONS = "iterations.jsonl", "violations.jsonl"
 _LOCK = ".lock"

@@ -18,9 +18,9 @@ from loopwright.adapters.tickets.files import page_text
 from loopwright.adapters.tickets.folders import QUEUE, made, next_sequence, refuse_links, tickets_folder
 from loopwright.adapters.tickets.reading import ENDING, parse, shown_path, ticket_text
 from loopwright.errors import ConfigError, UsageError
-from loopwright.projections.ticket_file import Page
-from loopwright.projections.ticket_read import ReadTicket
-from loopwright.projections.ticket_shape import is_session
+from loopwright.loops.tickets.shape import is_session
+from loopwright.loops.tickets.ticket_file import Page
+from loopwright.loops.tickets.ticket_read import ReadTicket
 
 _ACTIVATED = ".activated"  # within the queue: what a person wrote is kept as they wrote it
 _OVER = ("approved", "escalated")

@@ -14,10 +14,10 @@ from pathlib import Path
 from loopwright.adapters.yaml_nodes import shown
 from loopwright.adapters.yaml_text import SIZE_LIMIT, read_yaml
 from loopwright.errors import ConfigError
-from loopwright.projections.quoting import one_line
-from loopwright.projections.ticket_body import read_body
-from loopwright.projections.ticket_read import ReadTicket, build
-from loopwright.projections.ticket_shape import front_problems, ticket_parts
+from loopwright.kernel.quoting import one_line
+from loopwright.loops.tickets.body import read_body
+from loopwright.loops.tickets.shape import front_problems, ticket_parts
+from loopwright.loops.tickets.ticket_read import ReadTicket, build
 
 ENDING = ".md"
 _FENCE = "---"

@@ -20,7 +20,7 @@ from loopwright.adapters.workspace.paths import folders_above, inner
 from loopwright.adapters.workspace.refs import commit_tree, keep, listed, message_of, one_line, ref_of
 from loopwright.errors import UsageError
 from loopwright.kernel.model import Commit, LoopId, Tree
-from loopwright.projections.quality_file import is_quality_file
+from loopwright.loops.quality.quality_file import is_quality_file
 
 LABEL = "start"
 NAMED = 3  # paths in the title of the commit

@@ -1,0 +1,52 @@
+"""Refusing, before anything is made, what could not end well here."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+from loopwright.adapters.agents.casting import cast
+from loopwright.adapters.checks.environment import program
+from loopwright.app.project import CONFIG_FILE, Project
+from loopwright.config.settings import FILLED_BY_DEFAULT, Settings
+from loopwright.errors import ConfigError, UsageError
+
+DISK_FLOOR = 200 * 1024 * 1024  # bytes that must be free before anything is started
+FreeSpace = Callable[[Path], int]
+
+
+def check_ground(project: Project, settings: Settings, *, merge: bool, free: FreeSpace | None = None) -> None:
+    """Raise the one sentence that says why no loop that verifies could end well here."""
+    if not settings.can_verify:
+        raise UsageError(f"{CONFIG_FILE} has neither a build nor a test check; run `loop setup` or add [checks.test]")
+    check_place(project, settings, merge=merge, free=free)
+
+
+def check_place(project: Project, settings: Settings, *, merge: bool, free: FreeSpace | None = None) -> None:
+    """As `check_ground`, for a loop that judges without checks."""
+    if settings.sandbox.mode == "strict":
+        raise ConfigError(
+            CONFIG_FILE, "sandbox.mode", 'this version has no sandbox to be strict with; use "auto" or "off"'
+        )
+    if merge and not project.branch:
+        raise UsageError("--merge needs a branch to merge into, and HEAD is detached; check out a branch first")
+    for check in settings.checks:
+        program(check.name, check.run, project.environ)
+    left = (free or _free_space)(project.root)
+    if left < DISK_FLOOR:
+        needs, has = DISK_FLOOR // 2**20, left // 2**20
+        raise UsageError(f"{project.root}: only {has} MB of disk are free and {needs} MB are needed; free some first")
+
+
+def check_cast(project: Project, settings: Settings, roles: tuple[str, ...] = ("developer", "reviewer")) -> None:
+    """Raise the one sentence that says which role nobody can play."""
+    for role in roles:
+        if not settings.agents_for(role):
+            also = " or in roles.default" if role in FILLED_BY_DEFAULT else ""
+            raise ConfigError(CONFIG_FILE, f"roles.{role}", f"names no agent; name one there{also}")
+    cast(settings, project.stage)
+
+
+def _free_space(path: Path) -> int:
+    return shutil.disk_usage(path).free

@@ -1,0 +1,240 @@
+"""Every event in a sentence. `loop log`, the live view and pages use the same words."""
+
+from __future__ import annotations
+
+import re
+from typing import assert_never
+
+from loopwright.kernel.events import (
+    AgentFailed,
+    AgentReported,
+    AgentUnavailable,
+    Announced,
+    Answer,
+    Answered,
+    ArtifactsLoaded,
+    Bookkeeping,
+    BudgetChanged,
+    Cancelled,
+    CancelRequested,
+    Checkpointed,
+    ChecksReported,
+    CleanedUp,
+    Combined,
+    ConfigChanged,
+    Created,
+    Ended,
+    GateDecided,
+    Integrated,
+    IntegrationRefused,
+    Interrupted,
+    LoopEnded,
+    Paused,
+    Refused,
+    ReportedLate,
+    Said,
+    Started,
+    TimeReached,
+)
+from loopwright.kernel.model import AgentReport, AgentStatus, CheckResult, Ending, Outcome, Severity, Verdict
+from loopwright.kernel.quoting import one_line
+from loopwright.kernel.wording import (
+    ALL_TESTS_PASSING,
+    NOT_COMPLIANT,
+    PROMISE,
+    SPEC_COMPLIANT,
+    counted,
+    counter,
+    moment,
+    usd,
+)
+
+_ROLES = {
+    "implement": "developer",
+    "review": "reviewer",
+    "test": "tester",
+    "fix": "creator",
+    "create": "creator",
+    "critique": "critic",
+}
+_NUMBERS = re.compile(r"(?:-\d+)*-[\d.]+$")
+_SHORT = 12  # characters of a commit
+
+
+def answer_in_words(event: Answer, kind: str) -> str:
+    """`kind` is that of the loop: each has its own words for a verdict and for an attempt."""
+    match event:
+        case AgentReported() | AgentFailed() | AgentUnavailable():
+            return f"{role_of(event.key)}: {_agent(event, kind)}"
+        case ChecksReported():
+            return f"checks: {_checks(event)}"
+        case LoopEnded():
+            return _child(event.outcome)
+        case Announced():
+            return "on record"
+        case TimeReached():
+            return "the wait is over"
+        case Checkpointed() | ArtifactsLoaded() | Combined() | Integrated() | IntegrationRefused() | CleanedUp():
+            return _files(event)
+        case _:
+            assert_never(event)
+
+
+def said_in_words(event: Said) -> str:
+    by = f" by {one_line(event.by, 60)}" if event.by else ""
+    match event:
+        case Answered():
+            amount = f" {event.count}" if event.count else ""
+            merge = " and merge" if event.merge else ""
+            return f"answered{by}: {one_line(event.choice, 60)}{amount}{merge}" + _because(event.text)
+        case GateDecided():
+            word = "approved" if event.approved else "rejected"
+            return f"gate {one_line(event.gate, 60)} {word}{by}" + _because(event.reason)
+        case CancelRequested():
+            return f"cancel asked for{by} ({event.cleanup.value})"
+        case BudgetChanged():
+            return f"budget set{by}: {usd(event.usd)}"
+        case ConfigChanged():
+            return f"configuration taken in{by}: {one_line(event.digest, 80)}"
+        case _:
+            assert_never(event)
+
+
+def work_in_words(event: Bookkeeping, kind: str) -> str:
+    """What the engine notes for itself; a verdict is told as the very line that was announced."""
+    match event:
+        case Created():
+            return f"{one_line(event.kind, 60)} loop created" + (f" by {one_line(event.by, 60)}" if event.by else "")
+        case Started(action="Announce"):
+            return one_line(event.what, 500) + (f" ({one_line(event.why, 500)})" if event.why else "")
+        case Started():
+            what = f" ({one_line(event.what, 120)})" if event.what else ""
+            return f"started {one_line(event.action, 60)}{what}" + _because(event.why)
+        case Cancelled():
+            return "stopped: no longer wanted"
+        case Interrupted():
+            return "interrupted with its controller; it is done again as the same try" + _because(event.detail)
+        case ReportedLate():
+            return f"came too late, kept with its cost: {one_line(event.kind, 60)}"
+        case Paused():
+            return f"paused: {event.reason}" + _because(event.detail)
+        case Refused():
+            return f"refused {one_line(event.what, 60)}" + _because(event.why)
+        case Ended():
+            return f"loop {_outcome(event.outcome, kind)}"
+        case _:
+            assert_never(event)
+
+
+def role_of(key: str) -> str:
+    """Who does the step with this key; for a step of another loop, the key's own verb."""
+    verb = _NUMBERS.sub("", key)
+    return _ROLES.get(verb, one_line(verb, 60))
+
+
+def compliant(report: AgentReport) -> bool:
+    """The feedback loop's own rule: a pass with a critical or high finding is none."""
+    worst = min((finding.severity.rank for finding in report.findings), default=Severity.LOW.rank)
+    return report.verdict is Verdict.PASS and worst > Severity.HIGH.rank
+
+
+def _because(text: str) -> str:
+    return f": {one_line(text, 200)}" if text.strip() else ""
+
+
+def _agent(event: AgentReported | AgentFailed | AgentUnavailable, kind: str) -> str:
+    match event:
+        case AgentUnavailable():
+            return f"not available before {moment(event.until)}" + _because(event.detail)
+        case AgentFailed():
+            return f"no result ({event.reason})" + _because(event.detail)
+        case AgentReported():
+            return _reported(event, kind)
+        case _:
+            assert_never(event)
+
+
+def _reported(event: AgentReported, kind: str) -> str:
+    report, reviews = event.report, role_of(event.key) == "reviewer"
+    if report.verdict is None and not reviews:
+        status = "" if report.status is AgentStatus.DONE else f"{report.status.value}: "
+        return status + (one_line(report.summary, 200) or "done")
+    token = SPEC_COMPLIANT if compliant(report) else NOT_COMPLIANT
+    named = f" ({token})" if reviews and kind == "feedback" else ""
+    found = counted(len(report.findings), "finding")
+    return f"{report.verdict.value if report.verdict else 'no verdict'}, {found}{named}"
+
+
+def _checks(event: ChecksReported) -> str:
+    failed = [result for result in event.results if not result.passed]
+    parts = [_check(result) for result in event.results]
+    parts += [f"{counted(len(event.findings), 'finding')} about the change itself"] if event.findings else []
+    blocking = any(finding.severity.rank <= Severity.HIGH.rank for finding in event.findings)
+    word = ALL_TESTS_PASSING if event.results and not failed and not blocking else "FAIL"
+    return f"{word} ({'; '.join(parts) or 'no check gave a result'})"
+
+
+def _check(result: CheckResult) -> str:
+    word = "passed" if result.passed else f"failed, {counted(len(result.failures), 'failure')}"
+    tests = "" if result.tests is None else f", {counted(result.tests, 'test')}"
+    flaky = f", {len(result.flaky)} flaky" if result.flaky else ""
+    reused = ", from its receipt" if result.reused else ""
+    return f"{one_line(result.name, 60)} {word}{tests}{flaky}{reused}"
+
+
+def _files(
+    event: Checkpointed | ArtifactsLoaded | Combined | Integrated | IntegrationRefused | CleanedUp,
+) -> str:
+    match event:
+        case Checkpointed():
+            return _checkpoint(event)
+        case ArtifactsLoaded():
+            return _loaded(event)
+        case Combined():
+            left = f", {counted(len(event.left_out), 'conflicting change')} left out" if event.left_out else ""
+            return f"combined as {one_line(event.commit[:_SHORT])}, {counted(event.files, 'file')} changed{left}"
+        case Integrated():
+            return _integrated(event)
+        case IntegrationRefused():
+            return f"could not be landed: {event.reason}" + _because(event.detail)
+        case CleanedUp():
+            return "cleaned up; every commit is kept"
+        case _:
+            assert_never(event)
+
+
+def _checkpoint(event: Checkpointed) -> str:
+    protected = f", {counted(len(event.protected), 'protected file')} changed or removed" if event.protected else ""
+    dropped = f", not taken: {_named(event.dropped)}" if event.dropped else ""
+    return f"kept as {one_line(event.commit[:_SHORT])}, {counted(event.files, 'file')} changed{protected}{dropped}"
+
+
+def _loaded(event: ArtifactsLoaded) -> str:
+    there = tuple(content.path for content in event.contents if content.object)
+    gone = tuple(content.path for content in event.contents if not content.object)
+    parts = ((f"loaded {_named(there)}",) if there else ()) + ((f"not there: {_named(gone)}",) if gone else ())
+    return "; ".join(parts)
+
+
+def _named(paths: tuple[str, ...]) -> str:
+    return one_line(", ".join(paths), 200)
+
+
+def _integrated(event: Integrated) -> str:
+    merged = f" and merged into {one_line(event.merged_into, 120)}" if event.merged_into else ""
+    where = f"{one_line(event.branch, 120)} at {one_line(event.commit[:_SHORT])}"
+    return f"landed on {where}{merged}" + _because(event.note)
+
+
+def _child(outcome: Outcome) -> str:
+    """What the child had to say in one line; a child that said nothing is told by its ending."""
+    if not outcome.note.strip():
+        return f"child loop {one_line(outcome.loop, 60)} {_outcome(outcome)}"
+    waits = f", waits at {one_line(outcome.at, 60)}" if outcome.ending is Ending.HELD else ""
+    return one_line(outcome.note, 300) + waits
+
+
+def _outcome(outcome: Outcome, kind: str = "") -> str:
+    promise = f" ({PROMISE})" if kind == "feedback" and outcome.ending is Ending.VERIFIED else ""
+    left = f", {counted(len(outcome.findings), 'finding')} left" if outcome.findings else ""
+    return f"{outcome.ending.value}{promise} after {counted(outcome.attempts, counter(kind))}{left}"

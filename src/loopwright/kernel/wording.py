@@ -1,0 +1,60 @@
+"""The words our pages share: moments, money, counts, and a finding in one sentence."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from loopwright.kernel.findings import cut
+from loopwright.kernel.model import Finding
+from loopwright.kernel.quoting import one_line
+from loopwright.kernel.visible import visible
+
+PROMISE = "IMPLEMENTATION_VERIFIED"
+SPEC_COMPLIANT = "SPEC_COMPLIANT"
+NOT_COMPLIANT = "NOT_COMPLIANT"
+ALL_TESTS_PASSING = "ALL_TESTS_PASSING"
+FAILURE = 4096  # characters of one failure in a file: the tail of a check that gives no report
+
+
+def moment(at: float) -> str:
+    """ISO-8601 in UTC, to the second."""
+    return datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def usd(amount: float) -> str:
+    return f"{amount:.2f} USD"
+
+
+def counted(number: int, noun: str, many: str = "") -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {many or f'{noun}s'}"
+
+
+def counter(kind: str) -> str:
+    """What a loop of this kind calls one attempt."""
+    return {"feedback": "iteration", "quality": "review", "batch": "round", "tickets": "ticket"}.get(kind, "attempt")
+
+
+def place(finding: Finding) -> str:
+    return f"{finding.file}:{finding.line}" if finding.file and finding.line else finding.file
+
+
+def told(finding: Finding, limit: int = 300) -> str:
+    """`file:line - issue` on one line; a failing test is `id - message (file:line)`."""
+    return one_line(_sentence(finding), limit)
+
+
+def told_in_full(finding: Finding) -> str:
+    """As `told`, with the line ends of its message, for files that programs read."""
+    # A check without a report has nothing but the end of its output to say what failed.
+    output = f"\n{finding.evidence}" if finding.category == "checks" and finding.evidence else ""
+    return cut(visible(_sentence(finding) + output).strip(), FAILURE)
+
+
+def _sentence(finding: Finding) -> str:
+    where = place(finding)
+    if finding.category == "tests" and finding.rule:
+        # A location that the id already begins with tells nothing new.
+        tail = f" ({where})" if where and not finding.rule.startswith(where) else ""
+        named = finding.issue.startswith(finding.rule)
+        return (finding.issue if named else f"{finding.rule} - {finding.issue}") + tail
+    return f"{where} - {finding.issue}" if where else finding.issue

@@ -1,0 +1,50 @@
+"""How a batch is told when it is over or has stopped: what passed, what did not and where its findings are."""
+
+from __future__ import annotations
+
+import json
+
+from loopwright.kernel.model import Outcome
+from loopwright.kernel.quoting import one_line
+from loopwright.kernel.wording import counted
+from loopwright.loops import closing as results
+from loopwright.loops.batch.decide import summary
+from loopwright.loops.batch.state import Batch, Standing, child_params
+
+
+def lines(state: Batch, outcome: Outcome) -> tuple[str, ...]:
+    after = f"after {counted(state.round, 'round')}: {summary(state)}"
+    return (
+        results.headline(outcome, promise="Passed", after=after, left="their known issues"),
+        *_open(state),
+        *_result(outcome),
+    )
+
+
+def so_far(state: Batch) -> tuple[str, ...]:
+    return (f"Round {state.round}: {summary(state)}", *_open(state))
+
+
+def _open(state: Batch) -> tuple[str, ...]:
+    """A line for every artifact that did not pass, with the file that has its findings."""
+    left = (index for index, item in enumerate(state.items) if item.standing is not Standing.PASSED)
+    return tuple(f"  {_told(state, index)}" for index in left)
+
+
+def _told(state: Batch, index: int) -> str:
+    item, file = state.items[index], findings_file(state, index)
+    said = one_line(item.line or f"{item.path}: not yet reviewed", 500)
+    named = f"; findings in {one_line(file)}" if file and file not in said else ""
+    return f"[{item.standing.value}] {said}{named}"
+
+
+def findings_file(state: Batch, index: int) -> str:
+    """Where the findings of a blocked artifact are; empty: it is not blocked, or they are in its own loop."""
+    if state.items[index].standing not in (Standing.BLOCKED, Standing.STUCK):
+        return ""
+    return str(json.loads(child_params(state.plan, index)).get("file", ""))
+
+
+def _result(outcome: Outcome) -> tuple[str, ...]:
+    said = results.note(outcome)
+    return results.landed(outcome, said) or ("Result: nothing to take; no fix was landed.", *said)

@@ -1,0 +1,61 @@
+"""What every closing says alike: how it ended, what is left wrong, where the result is and the command to take it."""
+
+from __future__ import annotations
+
+from typing import assert_never
+
+from loopwright.kernel.model import Cleanup, Commit, Ending, Finding, Outcome
+from loopwright.kernel.quoting import one_line
+from loopwright.kernel.wording import counted, told
+
+_LEFT = {
+    Cleanup.KEEP_EVERYTHING: "workspace and files are kept",
+    Cleanup.KEEP_ARTIFACTS: "the workspace is removed, its files are kept",
+    Cleanup.ROLLBACK: "workspace and branch are removed",
+    Cleanup.FULL: "workspace, branch and the loop's files are removed",
+}
+
+
+def headline(outcome: Outcome, *, promise: str, after: str, left: str) -> str:
+    """`promise` is the loop's own word for having got there."""
+    match outcome.ending:
+        case Ending.VERIFIED:
+            return f"{promise} {after}."
+        case Ending.ACCEPTED:
+            return f"Accepted by a person {after} with {left}, recorded in .loop/debt.md."
+        case Ending.CANCELLED:
+            return f"Cancelled {after}; {_LEFT[outcome.cleanup or Cleanup.KEEP_EVERYTHING]}."
+        case Ending.ESCALATED | Ending.FAILED | Ending.HELD:
+            return f"{outcome.ending.value.capitalize()} {after} with {left}."
+        case _:
+            assert_never(outcome.ending)
+
+
+def findings(found: tuple[Finding, ...], most: int) -> tuple[str, ...]:
+    shown = tuple(f"  [{finding.severity.value}] {told(finding)}" for finding in found[:most])
+    return shown + ((f"  and {counted(len(found) - most, 'other')}",) if len(found) > most else ())
+
+
+def note(outcome: Outcome) -> tuple[str, ...]:
+    return (f"Note: {one_line(outcome.note, 500)}",) if outcome.note else ()
+
+
+def landed(outcome: Outcome, said: tuple[str, ...]) -> tuple[str, ...]:
+    """Where the result is; nothing when it was not landed. `said` is what is to be known about it."""
+    if outcome.merged_into:
+        into = one_line(outcome.merged_into.removeprefix("refs/heads/"), 120)
+        return (f"Result: merged into {into} ({outcome.commit[:12]}).", *said)
+    if outcome.branch:
+        where = f"Result: branch {outcome.branch} ({outcome.commit[:12]})."
+        return (where, *said, f"Take it: `git merge {outcome.branch}`")
+    return ()
+
+
+def kept(which: str, commit: Commit, said: tuple[str, ...]) -> tuple[str, ...]:
+    """No choice of clean-up removes an attempt, so the best one can still be had."""
+    return (f"Result: not landed; {which} is kept as {commit[:12]}.", *said, f"Take it: `git merge {commit}`")
+
+
+def look_closer(loop_id: str, outcome: Outcome, files: tuple[str, ...]) -> str:
+    there = () if outcome.cleanup is Cleanup.FULL else files
+    return ", ".join((f"Look closer: `loop log --loop {loop_id}`", *(one_line(file, 500) for file in there)))

@@ -1,0 +1,58 @@
+"""What the feedback loop's files say about its iterations, in the seed's own words."""
+
+from __future__ import annotations
+
+from loopwright.kernel.model import Ending, Verdict
+from loopwright.kernel.wording import PROMISE
+from loopwright.loops.feedback.state import Feedback, Iteration, Phase, limits_reached
+
+CONTINUING = "continuing"
+_ENDED = {
+    Ending.VERIFIED: PROMISE,
+    Ending.ACCEPTED: "accepted",
+    Ending.CANCELLED: "cancelled",
+    Ending.ESCALATED: "escalated",
+    Ending.FAILED: "escalated",
+}
+
+
+def loop_status(state: Feedback, status: str) -> str:
+    """in_progress, IMPLEMENTATION_VERIFIED, escalated, accepted, cancelled or paused.
+
+    `status` is the store's word for the loop; only it knows of a pause.
+    """
+    if state.outcome is not None:
+        return _ENDED[state.outcome.ending]
+    if status == "paused":
+        return "paused"
+    return "escalated" if state.phase is Phase.ESCALATED else "in_progress"
+
+
+def current_number(state: Feedback) -> int:
+    """The iteration in progress; once nothing is in progress, the last one there was."""
+    if not state.past:
+        return state.current.number
+    over = state.outcome is not None or (state.phase is Phase.ESCALATED and bool(limits_reached(state)))
+    return state.past[-1].number if over else state.current.number
+
+
+def review_result(iteration: Iteration) -> str:
+    """An iteration without a review did not pass one."""
+    return "PASS" if iteration.review is Verdict.PASS else "FAIL"
+
+
+def test_result(iteration: Iteration) -> str:
+    if iteration.tests is None:
+        return "SKIPPED"
+    return "PASS" if iteration.tests is Verdict.PASS else "FAIL"
+
+
+def iteration_status(state: Feedback, index: int, status: str) -> str:
+    """Of `state.past[index]`: continuing, or how the loop stands if it was the last."""
+    iteration = state.past[index]
+    if iteration.review is Verdict.PASS and iteration.tests is Verdict.PASS:
+        return PROMISE
+    word = loop_status(state, status)
+    if index < len(state.past) - 1 or word in ("in_progress", "paused"):
+        return CONTINUING
+    return word

@@ -1,0 +1,94 @@
+"""`docs/loops/feedback.md`: the feedback loop as its machine has it."""
+
+from __future__ import annotations
+
+from loopwright.kernel.limits import FeedbackLimits
+from loopwright.kernel.model import Commit
+from loopwright.kernel.wording import ALL_TESTS_PASSING, PROMISE
+from loopwright.loops import diagrams
+from loopwright.loops.diagrams import Walk
+from loopwright.loops.feedback.machine import FEEDBACK
+from loopwright.loops.feedback.state import Feedback, FeedbackParams, Phase, gate_is_open
+
+_DEPTH = 2  # closed iterations after which nothing new can happen under the limits used here
+_LIMITS = FeedbackLimits(max_feedback_iterations=2, max_consecutive_review_failures=2, max_consecutive_test_failures=2)
+_INTRO = (
+    "A developer implements, a reviewer compares the change with the task, the checks decide. What failed goes into the"
+    f" next developer's brief. The loop ends with `{PROMISE}`, or asks a person when a limit is reached."
+)
+_ABOUT_MOVES = (
+    "Each line is what the machine did when it was tried. Several states are named where it depends on the counters, on"
+    " whether the step was tried before, or on whether a tester is configured."
+)
+_ABOUT_GATE = (
+    "Changed or removed protected files open the gate `protected`, which a person may decide at any time. Until then"
+    " the loop goes on with the base versions of those files, and stops at GATE only when nothing but the decision is"
+    " missing."
+)
+
+
+def page() -> str:
+    walk = feedback_walk()
+    states = diagrams.reachable(walk)
+    found = diagrams.moves(walk, states)
+    parts = (
+        "# The feedback loop",
+        diagrams.GENERATED,
+        _INTRO,
+        diagrams.diagram(walk, found),
+        "## Limits",
+        _limits_table(FeedbackLimits()),
+        "## Moves",
+        _ABOUT_MOVES,
+        diagrams.moves_table(found),
+        f"{diagrams.cancelled_in(walk, states)} {diagrams.ONE_OF_BOTH}",
+        _ABOUT_GATE,
+    )
+    return "\n\n".join(parts) + "\n"
+
+
+def feedback_walk() -> Walk[FeedbackParams, Feedback]:
+    params = (
+        FeedbackParams(task="sample", base=Commit("b"), tester=tester, limits=_LIMITS) for tester in (False, True)
+    )
+    return Walk(
+        loop=FEEDBACK,
+        phases=tuple(Phase),
+        starts=tuple(FEEDBACK.start(each) for each in params),
+        shape=_shape,
+        within=lambda state: len(state.past) <= _DEPTH,
+        when=_when,
+    )
+
+
+def _when(state: Feedback, when: str) -> str:
+    rejected = when == ALL_TESTS_PASSING and state.evidence in state.rejected
+    return f"{when} with a rejected change" if rejected else when
+
+
+def _shape(state: Feedback) -> tuple[object, ...]:
+    return (
+        state.phase,
+        state.plan.tester,
+        len(state.past),
+        (state.respawned, state.repaired, state.until is None),
+        (gate_is_open(state), state.evidence in state.rejected),
+        (state.accepted, state.cancel is None),
+    )
+
+
+def _limits_table(limits: FeedbackLimits) -> str:
+    rows = [
+        ("`max_feedback_iterations`", str(limits.max_feedback_iterations), "iterations in all"),
+        (
+            "`max_consecutive_review_failures`",
+            str(limits.max_consecutive_review_failures),
+            "failed reviews in a row, or the same review issue in a row",
+        ),
+        (
+            "`max_consecutive_test_failures`",
+            str(limits.max_consecutive_test_failures),
+            "failed test runs in a row, or the same test failure in a row",
+        ),
+    ]
+    return diagrams.table(("`[limits.feedback]`", "default", "asks a person after"), rows)

@@ -1,0 +1,66 @@
+"""How a review of one artifact is told when it is over or has stopped: each verdict, and everything still wrong."""
+
+from __future__ import annotations
+
+from loopwright.kernel.model import Ending, Outcome
+from loopwright.kernel.quoting import one_line
+from loopwright.kernel.wording import counted, told
+from loopwright.loops import closing as results
+from loopwright.loops.quality.decide import in_a_line
+from loopwright.loops.quality.state import Quality, Round, best_round, open_findings
+
+
+def lines(state: Quality, outcome: Outcome) -> tuple[str, ...]:
+    found = open_findings(state) if outcome.ending is Ending.VERIFIED else outcome.findings
+    minor = f" with {counted(len(found), 'finding')} that does not block" if len(found) == 1 else ""
+    minor = f" with {len(found)} findings that do not block" if len(found) > 1 else minor
+    after = f"after {counted(len(state.rounds), 'review')} and {counted(state.fixes, 'fix', 'fixes')}"
+    passed = after + minor if outcome.ending is Ending.VERIFIED else after
+    left = counted(len(found), "known issue")
+    return (
+        *_reviews(state),
+        results.headline(outcome, promise="Passed", after=passed, left=left),
+        *results.findings(found, len(found)),
+        *_not_counting(state),
+        *_result(state, outcome),
+    )
+
+
+def so_far(state: Quality) -> tuple[str, ...]:
+    """Every unresolved finding, worst first: a person who is asked sees them all."""
+    found = open_findings(state)
+    head = (f"Unresolved, {counted(len(found), 'finding')}:",) if found else ()
+    return (*_reviews(state), *head, *results.findings(found, len(found)), *_not_counting(state))
+
+
+def _reviews(state: Quality) -> tuple[str, ...]:
+    return tuple(line for each in state.rounds for line in _review(each))
+
+
+def _review(each: Round) -> tuple[str, ...]:
+    """The verdict line as it was announced, and what the fix after it said."""
+    fix = (f"Fix after review {each.number}: {one_line(each.fix, 200)}",) if each.fix.strip() else ()
+    return (one_line(in_a_line(each), 500), *fix)
+
+
+def _not_counting(state: Quality) -> tuple[str, ...]:
+    """What was found and does not count is said too, with the rule that says so."""
+    deferred = (
+        f"  deferred: [{each.finding.severity.value}] {told(each.finding)} ({one_line(each.why, 200)})"
+        for each in state.deferred
+    )
+    return (*deferred, *(f"  dropped: {one_line(what)}" for what in state.dropped))
+
+
+def _result(state: Quality, outcome: Outcome) -> tuple[str, ...]:
+    # Without a note of its own the outcome carries the last verdict, which has been told.
+    known = {each.line for each in state.rounds}
+    said = () if outcome.note in known else results.note(outcome)
+    if landed := results.landed(outcome, said):
+        return landed
+    best = best_round(state.rounds)
+    if best is not None and best.changed:
+        return results.kept(f"what review {best.number} saw", best.commit, said)
+    if state.changed:
+        return results.kept("the last fix, which no review has judged,", state.commit, said)
+    return ("Result: nothing to take; no fix changed anything.", *said)

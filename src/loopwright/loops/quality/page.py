@@ -1,0 +1,194 @@
+"""`docs/loops/quality.md`: the quality loop and its batch as their machines have them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from loopwright.kernel.limits import QualityLimits
+from loopwright.kernel.model import Commit, Verdict
+from loopwright.loops import diagrams
+from loopwright.loops.batch.machine import BATCH
+from loopwright.loops.batch.state import Artifact, Batch, BatchParams
+from loopwright.loops.batch.state import Phase as BatchPhase
+from loopwright.loops.diagrams import Walk
+from loopwright.loops.quality import judging, seed_states
+from loopwright.loops.quality.machine import QUALITY
+from loopwright.loops.quality.state import Depth, Gate, Phase, Quality, QualityParams, Round, tokens
+from loopwright.loops.samples import RECORDED
+
+_MOST = 2  # reviews, or rounds, after which nothing new can happen under the limits used here
+_LIMITS = QualityLimits(max_attempts=_MOST)
+_SAMPLE = QualityParams(artifact="sample", base=Commit("b"), story="sample", limits=_LIMITS)
+_INTRO = (
+    "A reviewer judges one artifact at a gate. What blocks goes to a creator, who fixes it, and the reviewer looks"
+    " again. An attempt is one review: with three attempts there are at most three reviews and two fixes. The loop ends"
+    " with the artifact passed, or asks a person when the attempts are used up."
+)
+_ABOUT_SEED = (
+    "The same machine in the states it was built after, found by walking it with ordinary answers. There is one"
+    " difference to the original: there the attempt is counted after the fix, so that the fix after the last review"
+    " is seen by nobody. Here the review counts it: at the last attempt Review goes to Blocked, and no fix is asked"
+    " for that no review would see. Findings are persisted on the way to the person as well."
+)
+_ABOUT_MOVES = (
+    "Each line is what the machine did when it was tried. Several states are named where it depends on the reviews"
+    " used, on whether the step was tried before, or on whether there is anything to land."
+)
+_ABOUT_HAND_OVER = (
+    "At the gates plan, test, code and quality the findings are in the creator's brief. At design and story, and in"
+    " every batch, they are in the file `X.quality.yml` beside the artifact and nowhere else; it is there while the"
+    " artifact is blocked. Of a fix only the artifact and the files that findings name are taken. All findings, the"
+    " resolved ones too, are in `.loop/stories/<id>/handoff.yml`."
+)
+_ABOUT_BATCH = (
+    "Several artifacts are reviewed at once, each in a quality loop of its own. A round reviews all that are pending,"
+    " then fixes all that are blocked; those that passed leave it. The batch itself knows one line of each. What passed"
+    " is landed together before a person is asked about the rest."
+)
+_ABOUT_BATCH_LANDING = "In LAND what has passed is still landed, and then the rest is cancelled."
+_ABOUT_BATCH_MOVES = "Several states are named where it depends on the other artifacts."
+
+
+def page() -> str:
+    walk, batch = quality_walk(), batch_walk()
+    states, rounds = diagrams.reachable(walk), diagrams.reachable(batch)
+    found, together = diagrams.moves(walk, states), diagrams.moves(batch, rounds)
+    parts = (
+        "# The quality loop",
+        diagrams.GENERATED,
+        _INTRO,
+        diagrams.diagram(walk, found),
+        "## Limits",
+        _limits_table(QualityLimits()),
+        "## The verdict",
+        "\n".join(f"{number}. {rule}" for number, rule in enumerate(judging.RULES, start=1)),
+        _floors(),
+        _tokens_table(),
+        _ABOUT_HAND_OVER,
+        "## The state machine",
+        _ABOUT_SEED,
+        _seed_table(),
+        _phases(),
+        "## Moves",
+        _ABOUT_MOVES,
+        diagrams.moves_table(found),
+        f"{diagrams.cancelled_in(walk, states)} {diagrams.ONE_OF_BOTH}",
+        "## A batch",
+        _ABOUT_BATCH,
+        diagrams.diagram(batch, together),
+        _ABOUT_BATCH_MOVES,
+        diagrams.moves_table(together),
+        f"{diagrams.cancelled_in(batch, rounds)} {_ABOUT_BATCH_LANDING}",
+    )
+    return "\n\n".join(parts) + "\n"
+
+
+# --- walks --------------------------------------------------------------------------------------
+
+
+def quality_walk() -> Walk[QualityParams, Quality]:
+    return Walk(
+        loop=QUALITY,
+        phases=tuple(Phase),
+        starts=tuple(QUALITY.start(replace(_SAMPLE, lands=lands)) for lands in (True, False)),
+        shape=_shape,
+        within=lambda state: len(state.rounds) <= _MOST,
+        when=_when,
+    )
+
+
+def _when(state: Quality, when: str) -> str:
+    """What is put on record is the verdict."""
+    if when != RECORDED:
+        return when
+    side = 0 if state.rounds[-1].verdict is Verdict.PASS else 1
+    return f"{_both_tokens(side)} {RECORDED}"
+
+
+def _shape(state: Quality) -> tuple[object, ...]:
+    last = state.rounds[-1] if state.rounds else None
+    return (
+        state.phase,
+        state.plan.lands,
+        (len(state.rounds), state.allowance > len(state.rounds)),
+        (last.verdict, last.judged, bool(last.findings)) if last else (),
+        (state.respawned, state.repaired, state.until is None),
+        state.changed,
+        (state.accepted, state.cancel is None),
+    )
+
+
+def batch_walk() -> Walk[BatchParams, Batch]:
+    artifacts = tuple(Artifact(path=path) for path in ("one", "other"))
+    params = BatchParams(artifacts=artifacts, shared="{}", base=Commit("b"), limits=_LIMITS)
+    return Walk(
+        loop=BATCH,
+        phases=tuple(BatchPhase),
+        starts=(BATCH.start(params),),
+        shape=_shape_of_batch,
+        within=lambda state: state.round <= _MOST,
+        when=lambda _state, when: when,
+    )
+
+
+def _shape_of_batch(state: Batch) -> tuple[object, ...]:
+    return (
+        state.phase,
+        (state.round, state.todo, state.landed),
+        tuple((item.standing, item.at, item.over) for item in state.items),
+        state.order.say if state.order else "",
+        (state.accepted, state.cancel is None),
+    )
+
+
+# --- tables -------------------------------------------------------------------------------------
+
+
+def _seed_table() -> str:
+    rows = [(row.begin, row.when, row.end) for row in seed_states.rows()]
+    return diagrams.table(("from", "event or guard", "to"), rows)
+
+
+def _limits_table(limits: QualityLimits) -> str:
+    rows = [
+        ("`max_attempts`", str(limits.max_attempts), "reviews of one artifact; then a person is asked"),
+        ("`p1_threshold`", str(limits.p1_threshold), "high findings that do not block; one more does"),
+    ]
+    return diagrams.table(("`[limits.quality]`", "default", "means"), rows)
+
+
+def _floors() -> str:
+    first, second, third = (judging.floor(_after(count)).value for count in (0, 1, 2))
+    said = f"{first} up in the first review, from {second} up in the second, and {third} from the third on"
+    return (
+        f"New findings count from {said}. What does not count is recorded as deferred and shown. New guidance by a"
+        " person (`revise`) starts this anew."
+    )
+
+
+def _after(count: int) -> Quality:
+    """A loop that has seen so many reviews."""
+    made = (
+        Round(number=number, commit=_SAMPLE.base, verdict=Verdict.FAIL, line="", why="")
+        for number in range(1, count + 1)
+    )
+    return replace(QUALITY.start(_SAMPLE), number=count + 1, rounds=tuple(made))
+
+
+def _tokens_table() -> str:
+    rows = [(gate.value, *(_pair(gate, depth) for depth in Depth)) for gate in Gate]
+    return diagrams.table(("gate", *(f"{depth.value} depth" for depth in Depth)), rows)
+
+
+def _pair(gate: Gate, depth: Depth) -> str:
+    passed, blocked = tokens(replace(_SAMPLE, gate=gate, depth=depth))
+    return f"{passed} / {blocked}"
+
+
+def _both_tokens(side: int) -> str:
+    return " or ".join(tokens(replace(_SAMPLE, depth=depth))[side] for depth in Depth)
+
+
+def _phases() -> str:
+    said = "; ".join(f"{state} is {', then '.join(phases)}" for state, phases in seed_states.phases().items())
+    return f"{said}."

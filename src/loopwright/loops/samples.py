@@ -1,0 +1,229 @@
+"""One answer of every kind that a loop tells apart, with the words for it. The diagrams try them all."""
+
+from __future__ import annotations
+
+from typing import assert_never
+
+from loopwright.kernel.actions import (
+    Action,
+    Announce,
+    Ask,
+    AwaitGate,
+    Checkpoint,
+    CleanUp,
+    Combine,
+    Integrate,
+    LoadArtifacts,
+    RunAgent,
+    RunChecks,
+    RunLoop,
+    Stop,
+    WaitUntil,
+)
+from loopwright.kernel.events import (
+    AgentFailed,
+    AgentReported,
+    AgentUnavailable,
+    Announced,
+    Answered,
+    ArtifactsLoaded,
+    Checkpointed,
+    ChecksReported,
+    CleanedUp,
+    Combined,
+    Event,
+    GateDecided,
+    Integrated,
+    IntegrationRefused,
+    LoopEnded,
+    TimeReached,
+)
+from loopwright.kernel.gates import evidence
+from loopwright.kernel.model import (
+    AgentReport,
+    AgentStatus,
+    Change,
+    CheckResult,
+    Commit,
+    Content,
+    Ending,
+    Finding,
+    Key,
+    Outcome,
+    Severity,
+    Tree,
+    Verdict,
+)
+from loopwright.kernel.wording import ALL_TESTS_PASSING, NOT_COMPLIANT, SPEC_COMPLIANT
+
+Answers = dict[str, Event]  # in words, and as it is recorded
+_WRONG = Finding(severity=Severity.HIGH, issue="sample", fingerprint="sample")
+_GRAVE = Finding(severity=Severity.CRITICAL, issue="sample", evidence="seen", guidance="mend it", fingerprint="sample")
+_COMPLIANCE = {
+    SPEC_COMPLIANT: AgentReport(verdict=Verdict.PASS),
+    NOT_COMPLIANT: AgentReport(verdict=Verdict.FAIL, findings=(_WRONG,)),
+}
+PASSES, FINDS = "pass", "fail with a critical finding"
+LOADED, RECORDED, DONE, CHANGED, LANDED = "it is there", "on record", "done", "files changed", "landed"
+_QUALITY = {
+    PASSES: AgentReport(verdict=Verdict.PASS),
+    FINDS: AgentReport(verdict=Verdict.FAIL, findings=(_GRAVE,)),
+    "fail without a finding that can be shown": AgentReport(verdict=Verdict.FAIL),
+}
+_CRITICISM = {
+    PASSES: AgentReport(verdict=Verdict.PASS),
+    FINDS: AgentReport(verdict=Verdict.FAIL, findings=(_GRAVE,)),
+    "fail without a reason": AgentReport(verdict=Verdict.FAIL),
+}
+_VERDICTS = {"quality": _QUALITY, "tickets": _CRITICISM}
+_SAID = {"split": "AC-1", "reassign": "creator=other"}  # other answers may say anything
+_PASSED = {  # only where a review is made
+    "passed": Outcome(ending=Ending.VERIFIED, commit=Commit("c")),
+    "passed as it was": Outcome(ending=Ending.VERIFIED),
+}
+_PROTECTED = (Change(path="tests/sample.py", how="changed", blob="1"),)
+
+
+def answers_to(action: Action, kind: str) -> Answers:
+    """`kind` is that of the loop, which has its own words for what a reviewer may say."""
+    match action:
+        case RunAgent():
+            return _reports(action, _VERDICTS.get(kind, _COMPLIANCE)) | _no_report(action)
+        case RunChecks():
+            return _checks(action)
+        case RunLoop():
+            return _children(action)
+        case Ask() | AwaitGate():
+            return _from_person(action)
+        case Announce():
+            return {RECORDED: Announced(key=action.key)}
+        case WaitUntil():
+            return {"the agent is available again": TimeReached(key=action.key)}
+        case Checkpoint() | LoadArtifacts() | Combine() | Integrate() | CleanUp():
+            return _files(action)
+        case Stop():
+            return {}
+        case _:
+            assert_never(action)
+
+
+_ASKED = {"CleanUp": "clean-up", "LoadArtifacts": "the tree", "Announce": "the record", "RunLoop": "each one's loop"}
+
+
+def asked_for(action: Action) -> str:
+    """Who or what the action asks, for the table."""
+    match action:
+        case RunAgent():
+            return action.role
+        case Ask() | AwaitGate():
+            return "a person"
+        case RunChecks():
+            return "checks"
+        case WaitUntil():
+            return "time"
+        case _:
+            name = type(action).__name__
+            return _ASKED.get(name, name.lower())
+
+
+def _reports(action: RunAgent, verdicts: dict[str, AgentReport]) -> Answers:
+    if action.needs_verdict:
+        return {word: AgentReported(key=action.key, report=report) for word, report in verdicts.items()}
+    done = AgentReported(key=action.key, report=AgentReport())
+    if action.role == "tester":
+        return {DONE: done}
+    asks, blocked = (AgentReport(status=s) for s in (AgentStatus.NEEDS_CLARIFICATION, AgentStatus.BLOCKED))
+    return {
+        DONE: done,
+        "needs clarification": AgentReported(key=action.key, report=asks),
+        "blocked": AgentReported(key=action.key, report=blocked),
+    }
+
+
+def _no_report(action: RunAgent) -> Answers:
+    return {
+        "crashed or timed out": AgentFailed(key=action.key, reason="crashed"),
+        "unreadable result": AgentFailed(key=action.key, reason="garbled"),
+        "not available": AgentUnavailable(key=action.key, until=1.0),
+    }
+
+
+def _checks(action: RunChecks) -> Answers:
+    good, bad = (
+        CheckResult(name="test", passed=passed, failures=() if passed else (_WRONG,)) for passed in (True, False)
+    )
+    return {
+        ALL_TESTS_PASSING: ChecksReported(key=action.key, tree=Tree("t"), results=(good,)),
+        "a check fails": ChecksReported(key=action.key, tree=Tree("t"), results=(bad,)),
+    }
+
+
+def _files(action: Checkpoint | LoadArtifacts | Combine | Integrate | CleanUp) -> Answers:
+    match action:
+        case Checkpoint():
+            return _checkpoints(action)
+        case LoadArtifacts():
+            here, gone = (
+                tuple(Content(path=path, object=held) for path in action.paths) for held in (str(action.commit), "")
+            )
+            return {
+                LOADED: ArtifactsLoaded(key=action.key, contents=here),
+                "it is gone": ArtifactsLoaded(key=action.key, contents=gone),
+            }
+        case Combine():
+            whole = Combined(key=action.key, commit=Commit("m"), files=1)
+            none = Combined(key=action.key, commit=action.base, left_out=action.commits)
+            return {"combined": whole, "nothing goes together": none}
+        case Integrate():
+            refused = IntegrationRefused(key=action.key, reason="conflict")
+            return {LANDED: Integrated(key=action.key, branch="b", commit=action.commit), "refused": refused}
+        case CleanUp():
+            return {"cleaned up": CleanedUp(key=action.key)}
+        case _:
+            assert_never(action)
+
+
+def _checkpoints(action: Checkpoint) -> Answers:
+    commit, tree = Commit("c"), Tree("t")
+    answers: Answers = {
+        CHANGED: Checkpointed(key=action.key, commit=commit, tree=tree, files=1),
+        "nothing changed": Checkpointed(key=action.key, commit=commit, tree=tree),
+    }
+    if action.only:
+        return answers  # of what is not to be taken, nothing is seen
+    guarded = Checkpointed(
+        key=action.key, commit=commit, tree=tree, files=1, protected=_PROTECTED, evidence=evidence(_PROTECTED)
+    )
+    return answers | {"protected files changed": guarded}
+
+
+def _children(action: RunLoop) -> Answers:
+    """What a child may say that was driven so far: it waits at a point, it has ended, or it needs a person."""
+    match action.say:
+        case "cancel":
+            heard = {"cancelled": Outcome(ending=Ending.CANCELLED)}
+        case "accept":
+            heard = {"accepted": Outcome(ending=Ending.ACCEPTED, commit=Commit("c"))}
+        case _:
+            stuck = Outcome(ending=Ending.ESCALATED, at="ESCALATED@1", asking=Key("escalation-1"), note="sample")
+            held = {_waits(at): Outcome(ending=Ending.HELD, at=at, note="sample") for at in action.upto}
+            heard = {**held, **(_PASSED if _waits("FIX@1") in held else {}), "needs a person": stuck}
+    return {word: LoopEnded(key=action.key, outcome=outcome) for word, outcome in heard.items()}
+
+
+def _waits(at: str) -> str:
+    return f"waits at {at.partition('@')[0]}"
+
+
+def _from_person(action: Ask | AwaitGate) -> Answers:
+    if isinstance(action, AwaitGate):
+        return {
+            f"gate {action.gate} {word}": GateDecided(
+                key=action.key, gate=action.gate, approved=word == "approved", evidence=action.evidence
+            )
+            for word in ("approved", "rejected")
+        }
+    return {
+        option.choice: Answered(key=action.key, choice=option.choice, text=_SAID.get(option.choice, "…"))
+        for option in action.options
+    }

@@ -1,0 +1,72 @@
+"""How a ticket session is told when it is over or has stopped: every ticket in a line, and the pattern in them."""
+
+from __future__ import annotations
+
+from loopwright.kernel.model import Ending, Outcome
+from loopwright.kernel.quoting import one_line
+from loopwright.kernel.wording import counted
+from loopwright.loops import closing as results
+from loopwright.loops.tickets.asking import can_split
+from loopwright.loops.tickets.convergence import intervention, persistent_gaps
+from loopwright.loops.tickets.history import in_a_line
+from loopwright.loops.tickets.state import Tickets, best_ticket, ticket_id
+
+_SHOWN = 20
+
+
+def lines(state: Tickets, outcome: Outcome) -> tuple[str, ...]:
+    left = counted(len(outcome.findings), "known issue")
+    found = () if outcome.ending is Ending.VERIFIED else results.findings(outcome.findings, _SHOWN)
+    return (
+        *attempts(state),
+        results.headline(outcome, promise="Approved", after=f"after {_numbers(state)}", left=left),
+        *found,
+        *_result(state, outcome),
+    )
+
+
+def so_far(state: Tickets) -> tuple[str, ...]:
+    """All of the history, what it shows, and what would most likely help."""
+    if not state.past:
+        return (f"{ticket_id(state.plan.session, state.ticket.number)}: under way; no ticket has been decided yet.",)
+    advised, why = intervention(state.past, can_split=can_split(state))
+    stubborn = ", ".join(f"{one_line(gap, 120)} (in {count} tickets)" for gap, count in persistent_gaps(state.past))
+    return (
+        *attempts(state),
+        f"Pattern: {state.past[-1].trend or 'adopted'}; persistent gaps: {stubborn or 'none'}",
+        f"Recommended: {advised} ({one_line(why, 300)})",
+        *unresolved(state),
+    )
+
+
+def attempts(state: Tickets) -> tuple[str, ...]:
+    return tuple(one_line(in_a_line(state.plan.session, ticket), 500) for ticket in state.past)
+
+
+def unresolved(state: Tickets) -> tuple[str, ...]:
+    """Which thresholds the last ticket did not meet, and everything that is open, worst first."""
+    if not state.past:
+        return ()
+    last = state.past[-1]
+    against = tuple(f"  {rule.line} ({one_line(rule.why, 200)})" for rule in last.rules if rule.is_against)
+    head = (f"Not met by {ticket_id(state.plan.session, last.number)}:",) if against else ()
+    found = (f"Unresolved, {counted(len(last.findings), 'finding')}:",) if last.findings else ()
+    return (*head, *against, *found, *results.findings(last.findings, _SHOWN))
+
+
+def _numbers(state: Tickets) -> str:
+    """Tickets that were taken over were written, though not here."""
+    taken = sum(ticket.decision is not None for ticket in state.plan.adopted)
+    return counted(len(state.past), "ticket") + (f", {taken} of them adopted" if taken else "")
+
+
+def _result(state: Tickets, outcome: Outcome) -> tuple[str, ...]:
+    # Without a note of its own the outcome carries the last decision, which has been told.
+    known = {f"{each.decision}: {ticket_id(state.plan.session, each.number)}" for each in state.past}
+    said = () if outcome.note in known else results.note(outcome)
+    if landed := results.landed(outcome, said):
+        return landed
+    best = best_ticket(state.past)
+    if best is None:
+        return ("Result: none; no ticket left a change.", *said)
+    return results.kept(f"the best ticket, {ticket_id(state.plan.session, best.number)},", best.commit, said)

@@ -1,0 +1,280 @@
+"""What the observer layer is told of a ticket session: every dispatch of an agent, and everything that broke a rule.
+
+Lines come from the log alone and in its order, so that the files can be made anew from it with the same bytes. They
+carry their place in the log (`log`); `sequence`, the line's number in its file, is the file's to give.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from loopwright.kernel.events import (
+    AgentFailed,
+    AgentReported,
+    AgentUnavailable,
+    Cancelled,
+    Checkpointed,
+    ChecksReported,
+    GateDecided,
+    IntegrationRefused,
+    Interrupted,
+    Logged,
+    Refused,
+    Started,
+)
+from loopwright.kernel.findings import identify
+from loopwright.kernel.model import AgentStatus, Finding, Severity
+from loopwright.kernel.quoting import one_line
+from loopwright.kernel.record import Record, event_of
+from loopwright.kernel.visible import visible
+from loopwright.loops.tickets.chronicle import key_of
+from loopwright.loops.tickets.state import TicketParams, ticket_id
+from loopwright.loops.tickets.thresholds import weighed
+
+LOOP_OF_TICKETS = 1  # within a cycle; insights are the second and the third
+OFTEN = 3  # sightings of one finding that make a pattern
+_LEAST = Severity.MEDIUM  # what is milder is no violation
+_CODING = ("development",)
+_ROLES = {"create": "creator", "critique": "critic", "judge": "judge"}
+_HEAVY = (Severity.CRITICAL, Severity.HIGH)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Noted:
+    """One line without its number: where it belongs, and what it says."""
+
+    timestamp: str
+    loop: str
+    seq: int
+    part: int  # of several lines that one event makes
+    data: dict[str, object]
+
+    @property
+    def order(self) -> tuple[str, str, int, int]:
+        return self.timestamp, self.loop, self.seq, self.part
+
+
+def line(noted: Noted, sequence: int) -> str:
+    """One line of the file, without its end."""
+    log = {"loop": noted.loop, "seq": noted.seq, "part": noted.part}
+    data = {**noted.data, "sequence": sequence, "log": log}
+    return json.dumps(data, ensure_ascii=False, separators=(",", ":"))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Scene:
+    """Where an event happened."""
+
+    plan: TicketParams
+    verb: str
+    number: int
+    timestamp: str
+
+    @property
+    def correlation(self) -> str:
+        return ticket_id(self.plan.session, self.number) if self.number else self.plan.session
+
+    @property
+    def cycle(self) -> str:
+        return "coding" if self.plan.cycle in _CODING else "tech"
+
+
+Teller = Callable[[_Scene, Logged], Iterator[dict[str, object]]]
+
+
+def iterations(plan: TicketParams, records: tuple[Record, ...]) -> tuple[Noted, ...]:
+    """`iterations.jsonl`: an agent was started, is done, or could not go on."""
+    return _noted(plan, records, _dispatches)
+
+
+def violations(plan: TicketParams, records: tuple[Record, ...]) -> tuple[Noted, ...]:
+    """`violations.jsonl`: findings, cheating, guarded files, refusals, and what is found again and again."""
+    seen: Counter[str] = Counter()
+    return _noted(plan, records, lambda scene, event: _broken(scene, event, seen))
+
+
+def _noted(plan: TicketParams, records: tuple[Record, ...], tell: Teller) -> tuple[Noted, ...]:
+    """Time never goes back within a session, whatever the clock of the machine did."""
+    lines: list[Noted] = []
+    latest, number = "", 0
+    for record in records:
+        latest = max(latest, precise(record.at))
+        event = event_of(record)
+        if event is None:
+            continue
+        verb, own = key_of(event)
+        number = own or number
+        scene = _Scene(plan=plan, verb=verb, number=number, timestamp=latest)
+        lines += (
+            Noted(timestamp=latest, loop=record.loop, seq=record.seq, part=part, data=data)
+            for part, data in enumerate(tell(scene, event))
+        )
+    return tuple(lines)
+
+
+def precise(at: float) -> str:
+    """ISO-8601 in UTC to the microsecond: lines of several sessions are put in order by it."""
+    return datetime.fromtimestamp(at, UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
+
+
+# Dispatches
+
+
+def _dispatches(scene: _Scene, event: Logged) -> Iterator[dict[str, object]]:
+    role = _ROLES.get(scene.verb, "")
+    match event:
+        case Started(action="RunAgent"):
+            yield _dispatch(scene, event.what or role, "started")
+        case AgentReported():
+            done = event.report.status is AgentStatus.DONE
+            name = event.report.agent or role
+            yield _dispatch(scene, name, "completed" if done else "blocked", event.report.findings)
+        case AgentFailed() | AgentUnavailable() | Interrupted() | Cancelled() if role:
+            yield _dispatch(scene, role, "blocked")
+        case _:
+            return
+
+
+def _dispatch(scene: _Scene, agent: str, status: str, findings: tuple[Finding, ...] = ()) -> dict[str, object]:
+    return {
+        "type": "agent-dispatch",
+        "timestamp": scene.timestamp,
+        "resource": "agent",
+        "correlation": scene.correlation,
+        "iteration": {
+            "loop": LOOP_OF_TICKETS,
+            "cycle": scene.cycle,
+            "agent": one_line(agent),
+            "role": _ROLES.get(scene.verb, ""),
+            "status": status,
+            "findings": [_told(weighed(finding)) for finding in findings],
+        },
+    }
+
+
+def _told(finding: Finding) -> dict[str, object]:
+    return {
+        "severity": finding.severity.value.upper(),
+        "category": one_line(finding.category),
+        "requirement": one_line(finding.requirement),
+        "file": visible(finding.file),
+        "issue": one_line(finding.issue),
+    }
+
+
+# Violations
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Breach:
+    kind: str  # quality-cycle, blocking, patterns
+    resource: str
+    violation: str
+    severity: Severity
+    blocking: bool
+    tool: str
+    agent: str = ""
+    file: str = ""
+    context: tuple[tuple[str, object], ...] = ()
+
+
+def _broken(scene: _Scene, event: Logged, seen: Counter[str]) -> Iterator[dict[str, object]]:
+    for breach in _breaches(scene, event, seen):
+        yield {
+            "type": "violation",
+            "timestamp": scene.timestamp,
+            "observation_type": breach.kind,
+            "resource": breach.resource,
+            "correlation": scene.correlation,
+            "cycle": scene.cycle,
+            "session_id": scene.plan.session,
+            "agent": one_line(breach.agent) or None,
+            "tool": one_line(breach.tool),
+            "file": visible(breach.file) or None,
+            "violation": one_line(breach.violation),
+            "severity": breach.severity.value.upper(),
+            "blocking": breach.blocking,
+            "context": dict(breach.context),
+        }
+
+
+def _breaches(scene: _Scene, event: Logged, seen: Counter[str]) -> Iterator[_Breach]:
+    match event:
+        case AgentReported() if scene.verb in ("critique", "judge"):
+            agent = event.report.agent or _ROLES[scene.verb]
+            yield from _of_findings(event.report.findings, seen, tool=_ROLES[scene.verb], agent=agent)
+        case ChecksReported():
+            yield from _of_checks(event, seen)
+        case Checkpointed():
+            for change in event.protected:
+                told = f"a protected file was {change.how}"
+                yield _blocked("workspace", "file", told, Severity.HIGH, file=change.path)
+        case GateDecided(approved=False):
+            told = f"a person rejected what the gate {event.gate} guards: {event.reason or 'no reason given'}"
+            yield _blocked("gate", "gate", told, Severity.CRITICAL, by=event.by)
+        case IntegrationRefused():
+            told = f"the result could not be landed: {event.detail or event.reason}"
+            yield _blocked("landing", "branch", told, Severity.HIGH)
+        case Refused():
+            told = f"{event.what} was refused: {event.why}"
+            yield _blocked("engine", "loop", told, Severity.HIGH, by=event.by)
+        case _:
+            return
+
+
+def _of_checks(event: ChecksReported, seen: Counter[str]) -> Iterator[_Breach]:
+    """What failed, and what the change itself gives away: that is never a matter of quality alone."""
+    for result in event.results:
+        if not result.passed:
+            yield from _of_findings(result.failures, seen, tool=result.name)
+    for finding in event.findings:
+        yield _of_finding("blocking", identify(finding), "engine", blocking=finding.severity in _HEAVY)
+
+
+def _of_findings(found: tuple[Finding, ...], seen: Counter[str], *, tool: str, agent: str = "") -> Iterator[_Breach]:
+    """Each that counts, and once more as a pattern when it has been seen often."""
+    for finding in (weighed(identify(each)) for each in found):
+        if finding.severity.rank > _LEAST.rank:
+            continue
+        yield _of_finding("quality-cycle", finding, tool, blocking=finding.severity in _HEAVY, agent=agent)
+        seen[finding.fingerprint] += 1
+        if seen[finding.fingerprint] == OFTEN:
+            yield _of_finding("patterns", finding, tool, blocking=False, agent=agent)
+
+
+def _of_finding(kind: str, finding: Finding, tool: str, *, blocking: bool, agent: str = "") -> _Breach:
+    context = {
+        "rule": one_line(finding.rule),
+        "category": one_line(finding.category),
+        "requirement": one_line(finding.requirement),
+        "line": finding.line,
+        "occurrences": OFTEN if kind == "patterns" else 0,
+    }
+    return _Breach(
+        kind=kind,
+        resource="file" if finding.file else "finding",
+        violation=finding.issue,
+        severity=finding.severity,
+        blocking=blocking,
+        tool=tool,
+        agent=agent,
+        file=finding.file,
+        context=tuple((key, value) for key, value in context.items() if value),
+    )
+
+
+def _blocked(tool: str, resource: str, told: str, severity: Severity, *, file: str = "", by: str = "") -> _Breach:
+    return _Breach(
+        kind="blocking",
+        resource=resource,
+        violation=told,
+        severity=severity,
+        blocking=True,
+        tool=tool,
+        file=file,
+        context=(("by", one_line(by)),) if by else (),
+    )

@@ -1,0 +1,262 @@
+"""A ticket that somebody else wrote, as data, and what a session makes of it: a start, or a place to go on from."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from loopwright.errors import ConfigError
+from loopwright.kernel.limits import TicketLimits
+from loopwright.kernel.model import Commit
+from loopwright.loops.tickets.body import Body, Box, boxes_of, what_of
+from loopwright.loops.tickets.convergence import FIRST, IMPROVING, STALLED
+from loopwright.loops.tickets.past import (
+    Attempt,
+    Noted,
+    Row,
+    attempts_of,
+    changelog_of,
+    feedback_of,
+    told_accuracy,
+)
+from loopwright.loops.tickets.shape import ticket_parts
+from loopwright.loops.tickets.state import Aspect, Criterion, Decision, Ticket, TicketParams
+
+_PREFIX = re.compile(r"(?:\[Iteration [0-9]+/[0-9]+\] ?)+")
+_DECIDED = {
+    "approved": Decision.APPROVE,
+    "route_back": Decision.ROUTE_BACK,
+    "needs_changes": Decision.ROUTE_BACK,
+    "escalated": Decision.ESCALATE,
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadTicket:
+    """Empty and None stand for what the file does not say."""
+
+    file: str
+    title: str
+    criteria: tuple[Box, ...]
+    session: str = ""
+    sequence: int | None = None
+    parent: str = ""
+    cycle: str = "development"
+    status: str = "open"
+    created: str = ""
+    worktree: str = ""
+    claimed_by: str = ""
+    claimed_at: str = ""
+    index: int | None = None
+    max: int | None = None
+    accuracy: float | None = None  # of the parent
+    score: float | None = None
+    what: str = ""
+    context: str = ""
+    history: tuple[Attempt, ...] = ()
+    feedback: tuple[Row, ...] = ()
+    issues: str = ""
+    creator: str = ""
+    critic: str = ""
+    expediter: str = ""
+    reached: float | None = None  # its own accuracy, where its expediter tells it
+    changelog: tuple[Noted, ...] = ()
+
+
+def build(front: dict[str, object], body: Body, *, name: str = "") -> ReadTicket:
+    """From frontmatter without problems. `name` is that of the file, without `.md`: it may tell session and sequence.
+
+    Raises `ConfigError` for what is missing or is not of the form.
+    """
+    title = _text(front, "title") or body.title
+    if not title.strip():
+        says = "there is no title; give one in the frontmatter or as the first heading"
+        raise ConfigError(body.file, "title", says, line=1)
+    session, sequence = _identity(front, body.file, name)
+    iteration = front.get("iteration")
+    step: dict[str, object] = iteration if isinstance(iteration, dict) else {}
+    return ReadTicket(
+        file=body.file,
+        title=_PREFIX.sub("", title, count=1).strip() or title,
+        criteria=boxes_of(body),
+        session=session,
+        sequence=sequence,
+        parent=_text(front, "parent_ticket") or _text(step, "parent_ticket"),
+        cycle=_text(front, "cycle_type") or "development",
+        status=_text(front, "status") or "open",
+        created=_text(front, "created"),
+        worktree=_text(front, "worktree_path"),
+        claimed_by=_text(front, "claimed_by"),
+        claimed_at=_text(front, "claimed_at"),
+        index=_whole(step, "index"),
+        max=_whole(step, "max"),
+        accuracy=_number(step, "accuracy_score"),
+        score=_number(step, "score"),
+        what=what_of(body),
+        context=_lead(body, "Context"),
+        history=_listed_attempts(front) or attempts_of(body),
+        feedback=_listed_rows(front) or feedback_of(body),
+        issues=body.text("Accumulated Issues"),
+        creator=_notes(body),
+        critic=body.text("Critic Section"),
+        expediter=body.text("Expediter Section"),
+        reached=told_accuracy(body),
+        changelog=changelog_of(body),
+    )
+
+
+def _lead(body: Body, name: str) -> str:
+    section = body.section(name)
+    return section.lead if section else ""
+
+
+def _notes(body: Body) -> str:
+    section = body.section("Creator Section")
+    return (section.under("Implementation Notes") or section.under("")) if section else ""
+
+
+def _identity(front: dict[str, object], file: str, name: str) -> tuple[str, int | None]:
+    """The frontmatter's word; else the name's, if it has a sequence. Both have to agree."""
+    own, told = ticket_parts(_text(front, "ticket_id")), ticket_parts(name)
+    if own and told and own != told:
+        raise ConfigError(file, "ticket_id", f"has to be {name}, as the file is called", line=2)
+    parts = own or told
+    sequence = front.get("sequence")
+    given = int(sequence) if isinstance(sequence, str | int) else None
+    session = _text(front, "session_id") or (parts[0] if parts else "")
+    return session, parts[1] if parts else given
+
+
+def _listed_attempts(front: dict[str, object]) -> tuple[Attempt, ...]:
+    return tuple(
+        Attempt(
+            ticket=_text(entry, "ticket"),
+            outcome=_text(entry, "outcome"),
+            accuracy=_number(entry, "accuracy"),
+            gaps=tuple(map(str, _list(entry, "gaps"))),
+        )
+        for entry in _records(front, "attempt_history")
+    )
+
+
+def _listed_rows(front: dict[str, object]) -> tuple[Row, ...]:
+    return tuple(
+        Row(
+            requirement=_text(entry, "requirement"),
+            expected=_text(entry, "expected"),
+            actual=_text(entry, "actual"),
+            score=_number(entry, "score"),
+            guidance=_text(entry, "guidance"),
+        )
+        for entry in _records(front, "structured_feedback")
+    )
+
+
+# What a session makes of it
+
+
+def params(read: ReadTicket, *, session: str, base: Commit) -> TicketParams:
+    """The session that a ticket asks for; agents, target and limits are the configuration's to add."""
+    return TicketParams(
+        session=session,
+        title=read.title,
+        base=base,
+        what=read.what,
+        criteria=tuple(Criterion(id=box.id, text=box.text) for box in read.criteria),
+        context=read.context,
+        cycle=read.cycle,
+        limits=TicketLimits(max=read.max) if read.max else TicketLimits(),
+    )
+
+
+def adopted(reads: tuple[ReadTicket, ...]) -> tuple[Ticket, ...]:
+    """The tickets of one session, oldest first, also those that only a later one's history tells of.
+
+    Without a decision is only the last, if it was under way. Raises `ConfigError` for a history of another session, and
+    for a session that is approved.
+    """
+    files = {read.sequence: read for read in reads if read.sequence}
+    told = {_number_of(read, attempt): attempt for read in reads for attempt in read.history}
+    tickets: list[Ticket] = []
+    for number in sorted({*files, *told}):
+        before = tickets[-1] if tickets else None
+        tickets.append(_ticket(number, before, files, told.get(number)))
+    if tickets and tickets[-1].decision is Decision.APPROVE:
+        raise ConfigError(reads[-1].file, "status", "is approved; there is nothing to go on with")
+    return tuple(tickets)
+
+
+def _number_of(read: ReadTicket, attempt: Attempt) -> int:
+    parts = ticket_parts(attempt.ticket)
+    if parts is None or parts[0] != read.session:
+        raise ConfigError(read.file, "Attempt History", f"{attempt.ticket!a} is no ticket of this session")
+    return parts[1]
+
+
+def _ticket(number: int, before: Ticket | None, files: dict[int, ReadTicket], told: Attempt | None) -> Ticket:
+    read, after = files.get(number), files.get(number + 1)
+    accuracy = _first(
+        told.accuracy if told else None, after.accuracy if after else None, read.reached if read else None
+    )
+    aspects = tuple(map(_aspect, after.feedback if after else ())) or tuple(map(_gap, told.gaps if told else ()))
+    decision = Decision(told.outcome) if told else _DECIDED.get(read.status if read else "")
+    is_last = after is None and told is None
+    return Ticket(
+        number=number,
+        parent=before.number if before else 0,
+        notes=read.creator if read else "",
+        aspects=aspects,
+        decision=decision or (None if is_last else Decision.ROUTE_BACK),
+        accuracy=accuracy,
+        score=_first(after.score if after else None, accuracy),
+        trend=FIRST if before is None else IMPROVING if accuracy > before.accuracy else STALLED,
+    )
+
+
+def _first(*numbers: float | None) -> float:
+    return next((number for number in numbers if number is not None), 0.0)
+
+
+def _aspect(row: Row) -> Aspect:
+    """Whoever gives no score has met nothing."""
+    score = row.score or 0.0
+    return Aspect(
+        requirement=row.requirement,
+        aspect=row.expected or row.requirement,
+        expected=row.expected,
+        actual=row.actual,
+        passed=score >= 1,
+        score=score,
+        guidance=row.guidance,
+    )
+
+
+def _gap(gap: str) -> Aspect:
+    return Aspect(requirement=gap, aspect=gap, expected=gap, actual="missing", passed=False, score=0.0)
+
+
+# Plain data that was found to be well formed
+
+
+def _text(data: dict[str, object], key: str) -> str:
+    value = data.get(key)
+    return value if isinstance(value, str) else ""
+
+
+def _whole(data: dict[str, object], key: str) -> int | None:
+    value = data.get(key)
+    return value if isinstance(value, int) else None
+
+
+def _number(data: dict[str, object], key: str) -> float | None:
+    value = data.get(key)
+    return float(value) if isinstance(value, int | float) else None
+
+
+def _list(data: dict[str, object], key: str) -> list[object]:
+    value = data.get(key)
+    return value if isinstance(value, list) else []
+
+
+def _records(data: dict[str, object], key: str) -> list[dict[str, object]]:
+    return [entry for entry in _list(data, key) if isinstance(entry, dict)]
