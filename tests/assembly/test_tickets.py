@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 import pytest
 
-from loopwright.adapters.tickets.queue import read_queued, waiting
+from loopwright.app.ticket_door import read_queued, waiting
 from loopwright.app.project import Project, open_project, settings_of
 from loopwright.app.tickets import TicketRequest, activate, objection, sessions
 from loopwright.errors import Forbidden

@@ -13,7 +13,7 @@ from typing import Any
 import yaml
 
 from loopwright.adapters.people.nobody import Nobody
-from loopwright.adapters.tickets.queue import read_queued, waiting
+from loopwright.app.ticket_door import read_queued, waiting
 from loopwright.app.project import Project, open_project, settings_of
 from loopwright.app.publication import publisher_of
 from loopwright.app.publisher import Publisher

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from loopwright.kernel.actions import Stop
 from loopwright.kernel.model import Ending, Outcome
 from loopwright.loops import diagrams
+from loopwright.loops.batch import page as batch_page
 from loopwright.loops.batch.state import Phase as BatchPhase
 from loopwright.loops.feedback import page as feedback_page
 from loopwright.loops.feedback.state import Phase
@@ -19,7 +20,7 @@ from loopwright.loops.tickets.state import Phase as TicketPhase
 Document = Callable[[str, str], None]
 FEEDBACK = diagrams.moves(feedback_page.feedback_walk(), diagrams.reachable(feedback_page.feedback_walk()))
 QUALITY = diagrams.moves(quality_page.quality_walk(), diagrams.reachable(quality_page.quality_walk()))
-BATCH = diagrams.moves(quality_page.batch_walk(), diagrams.reachable(quality_page.batch_walk()))
+BATCH = diagrams.moves(batch_page.batch_walk(), diagrams.reachable(batch_page.batch_walk()))
 TICKETS = diagrams.moves(tickets_page.tickets_walk(), diagrams.reachable(tickets_page.tickets_walk()))
 EITHER_BLOCKED = "CHECK_BLOCKED or QUALITY_BLOCKED"
 
@@ -43,7 +44,7 @@ def test_the_page_about_the_feedback_loop_is_current(document: Document) -> None
 
 
 def test_the_page_about_the_quality_loop_is_current(document: Document) -> None:
-    document("loops/quality.md", quality_page.page())
+    document("loops/quality.md", quality_page.page(batch_page.section()))
 
 
 def test_the_page_about_the_ticket_cycle_is_current(document: Document) -> None:
@@ -126,4 +127,4 @@ def test_the_steps_of_a_review_and_of_a_fix_are_the_seeds_in_its_order() -> None
 
 def test_nothing_answers_a_stop() -> None:
     stop = Stop(outcome=Outcome(ending=Ending.VERIFIED))
-    assert (answers_to(stop, "feedback"), asked_for(stop)) == ({}, "stop")
+    assert (answers_to(stop, {}), asked_for(stop)) == ({}, "stop")

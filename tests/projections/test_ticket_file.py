@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from loopwright.adapters.tickets.files import page_text
+from loopwright.loops.tickets.files import page_text
 from loopwright.kernel.model import Cleanup, Commit, Ending, Finding, Outcome, Severity, Verdict
 from loopwright.loops.tickets.sections import guidance_for
 from loopwright.loops.tickets.state import Criterion, Critique, Decision, Phase, Rule, Ticket, Tickets

@@ -7,10 +7,10 @@ from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from loopwright.adapters.handoffs import handoff_path, read_handoff, read_story, story_id
 from loopwright.adapters.workspace.repository import files_of
+from loopwright.app.layout import STATE_FOLDER, WORKSPACES
 from loopwright.app.project import Project
-from loopwright.app.publisher import STATE_FOLDER, WORKSPACES
+from loopwright.app.stories import handoff_path, read_handoff, read_story, story_id
 from loopwright.errors import UsageError
 from loopwright.loops.quality import handoff, quality_file
 from loopwright.loops.quality.state import Gate, Known

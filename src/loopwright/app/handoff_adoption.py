@@ -6,15 +6,17 @@ import json
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from loopwright.adapters.handoffs import handoff_path, read_handoff, update_handoff
+from loopwright.adapters.doors import update_door
 from loopwright.app.artifacts import find_targets
 from loopwright.app.project import Project
 from loopwright.app.reviews import ReviewRequest, create_planned, plan_review
+from loopwright.app.stories import handoff_path, read_handoff
 from loopwright.config.settings import Settings
 from loopwright.errors import UsageError
 from loopwright.kernel.model import LoopId
+from loopwright.loops.kind import Data, Door
 from loopwright.loops.quality import handoff
-from loopwright.loops.quality.handoff import Data
+from loopwright.loops.quality.files import handoff_path as handoff_file
 from loopwright.loops.quality.handoff_rules import PHASES
 from loopwright.loops.quality.state import Gate
 
@@ -44,7 +46,10 @@ async def adopt_handoff(project: Project, settings: Settings, request: HandoffRe
     target = replace(plan.targets[0], story=story, known=handoff.known(data), tier=_tier(data))
     adopted = json.dumps(data)
     loop = await create_planned(project, settings, wanted, replace(plan, targets=(target,)), adopted=adopted)
-    update_handoff(project.root, story, target.tier, lambda held: held, begin=data)
+    begin = Door(
+        path=handoff_file(story), change=lambda held: data if held is None else held, problems=handoff.problems
+    )
+    update_door(project.root, begin)
     return loop
 
 

@@ -8,7 +8,8 @@ from pathlib import Path
 
 from loopwright.adapters.agents.casting import cast
 from loopwright.adapters.checks.environment import program
-from loopwright.app.project import CONFIG_FILE, Project
+from loopwright.app.layout import CONFIG_FILE
+from loopwright.app.project import Project
 from loopwright.config.settings import FILLED_BY_DEFAULT, Settings
 from loopwright.errors import ConfigError, UsageError
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from loopwright.adapters.agents.casting import Stage
@@ -11,25 +11,25 @@ from loopwright.adapters.clock import SystemClock
 from loopwright.adapters.files import ignore_all
 from loopwright.adapters.stores.sqlite import SqliteStore
 from loopwright.adapters.workspace.repository import Repository, find_repository, has_attempts, other_worktrees
-from loopwright.app.publisher import STATE_FOLDER, WORKSPACES
+from loopwright.app.kinds import KINDS
+from loopwright.app.layout import LOG_FILE, STATE_FOLDER, WORKSPACES
 from loopwright.config.reading import load_settings
 from loopwright.config.settings import Settings
 from loopwright.engine.journal import Folded, folded
-from loopwright.engine.world import AnyLoop, known_loop
-from loopwright.errors import Forbidden, UsageError
+from loopwright.engine.world import AnyLoop
+from loopwright.errors import EngineError, Forbidden, UsageError
 from loopwright.kernel.actions import Action
+from loopwright.kernel.assignment import Assignment
+from loopwright.kernel.codec import decode
 from loopwright.kernel.machine import Standpoint
-from loopwright.kernel.model import Commit, LoopId
-from loopwright.loops.batch.machine import BATCH
-from loopwright.loops.feedback.machine import FEEDBACK
-from loopwright.loops.quality.machine import QUALITY
-from loopwright.loops.tickets.machine import TICKETS
+from loopwright.kernel.model import Commit, LoopId, Outcome
+from loopwright.kernel.quoting import one_line
+from loopwright.loops.kind import AnyKind
 from loopwright.ports.clock import Clock
 from loopwright.ports.store import LoopRow, Store
 
-LOOPS: Mapping[str, AnyLoop] = {loop.name: loop for loop in (FEEDBACK, QUALITY, BATCH, TICKETS)}
-CONFIG_FILE = "loop.toml"
-LOG_FILE = "loop.db"
+Kinds = Mapping[str, AnyKind]
+OVER = ("complete", "cancelled")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,10 +42,30 @@ class Project:
     environ: Mapping[str, str]
     store: Store
     clock: Clock
+    kinds: Kinds = field(default_factory=lambda: KINDS)
+
+    @property
+    def loops(self) -> Mapping[str, AnyLoop]:
+        return {name: kind.loop for name, kind in self.kinds.items()}
 
     @property
     def stage(self) -> Stage:
-        return Stage(root=self.root, environ=self.environ, store=self.store, clock=self.clock)
+        return Stage(
+            root=self.root,
+            environ=self.environ,
+            store=self.store,
+            clock=self.clock,
+            brief=self.brief,
+            handed=self.handed,
+        )
+
+    def brief(self, run: Assignment) -> str:
+        """What an agent is told, as Markdown."""
+        return self.kinds[run.kind].brief(run)
+
+    def handed(self, run: Assignment) -> Mapping[str, str]:
+        """Files laid beside its work while it is done."""
+        return self.kinds[run.kind].handed(run)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,8 +74,25 @@ class View:
 
     row: LoopRow
     now: Folded
-    loop: AnyLoop
+    kind: AnyKind
     alive: str | None  # who drives it now
+
+    @property
+    def loop(self) -> AnyLoop:
+        return self.kind.loop
+
+    @property
+    def title(self) -> str:
+        """What the loop is about, from what it was started with."""
+        return one_line(self.kind.title(self.now.state.plan), 120)
+
+    @property
+    def is_over(self) -> bool:
+        return self.row.status in OVER
+
+    @property
+    def outcome(self) -> Outcome | None:
+        return decode(Outcome, self.row.outcome) if self.row.outcome else None
 
     @property
     def wanted(self) -> tuple[Action, ...]:
@@ -66,7 +103,7 @@ class View:
         return self.loop.stand(self.now.state)
 
 
-def open_project(cwd: Path, environ: Mapping[str, str], *, create: bool = True) -> Project:
+def open_project(cwd: Path, environ: Mapping[str, str], *, create: bool = True, kinds: Kinds | None = None) -> Project:
     """The repository around `cwd` with its store.
 
     Raises `UsageError` where there is none to work in, and `Forbidden` where its log is gone.
@@ -74,7 +111,7 @@ def open_project(cwd: Path, environ: Mapping[str, str], *, create: bool = True) 
     repository = find_repository(cwd, environ)
     if not has_log(repository, environ) and not create:
         raise UsageError(f"{repository.top} has no loops yet; start one with `loop feedback`")
-    return _opened(repository, environ)
+    return _opened(repository, environ, kinds)
 
 
 def begin_log(cwd: Path, environ: Mapping[str, str]) -> Project:
@@ -114,7 +151,7 @@ def log_file(top: Path) -> Path:
     return top / STATE_FOLDER / LOG_FILE
 
 
-def _opened(repository: Repository, environ: Mapping[str, str]) -> Project:
+def _opened(repository: Repository, environ: Mapping[str, str], kinds: Kinds | None = None) -> Project:
     for name in (STATE_FOLDER, WORKSPACES):
         ignore_all(repository.top / name)
     clock = SystemClock()
@@ -125,6 +162,7 @@ def _opened(repository: Repository, environ: Mapping[str, str]) -> Project:
         environ=environ,
         store=SqliteStore.open(log_file(repository.top), clock),
         clock=clock,
+        kinds=KINDS if kinds is None else kinds,
     )
 
 
@@ -135,13 +173,20 @@ def settings_of(project: Project) -> Settings:
 
 async def view(project: Project, loop: LoopId) -> View:
     loaded = await project.store.load(loop)
-    machine = known_loop(LOOPS, loaded.row.kind)
+    kind = known_kind(project.kinds, loaded.row.kind)
     return View(
         row=loaded.row,
-        now=folded(machine, loaded),
-        loop=machine,
+        now=folded(kind.loop, loaded),
+        kind=kind,
         alive=await project.store.holder(loop),
     )
+
+
+def known_kind(kinds: Kinds, name: str) -> AnyKind:
+    """Raises `EngineError` for a loop that only another version knows."""
+    if name not in kinds:
+        raise EngineError(f"this version knows no {name!r} loops, only {', '.join(kinds)}; upgrade to go on with it")
+    return kinds[name]
 
 
 async def views(project: Project) -> tuple[View, ...]:

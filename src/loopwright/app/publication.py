@@ -1,13 +1,21 @@
-"""Whoever writes the files of a loop, with what it has to know of the log before it begins."""
+"""Whoever writes the files of loops, with what it has to know of their logs before it begins."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
-from loopwright.app.project import Project
-from loopwright.app.publisher import Publisher
-from loopwright.kernel.model import LoopId
-from loopwright.loops.tickets.machine import TICKETS
+from loopwright.adapters.files import write_whole
+from loopwright.adapters.shared_lines import rebuild_lines
+from loopwright.app.layout import DEBT, STATE_FOLDER
+from loopwright.app.project import Project, View, view, views
+from loopwright.app.publisher import DEBT_HEAD, Publisher, debt_entry
+from loopwright.engine.journal import Folded, after
+from loopwright.kernel.events import Answered
+from loopwright.kernel.model import Ending, LoopId
+from loopwright.kernel.record import Record, read_event
+from loopwright.loops.kind import AnyKind, Noted, Scene
 from loopwright.ports.store import LoopRow
 
 
@@ -15,9 +23,26 @@ async def publisher_of(project: Project, failed: Callable[[str], None], loop: Lo
     """For one loop with everything below it, or for all there are."""
     rows = await project.store.rows()
     family = {row.id for row in rows} if loop is None else _family(loop, rows)
-    sessions = [row.id for row in rows if row.kind == TICKETS.name and row.id in family]
-    logs = {each: await project.store.read(each) for each in sessions}
-    return Publisher(project.root, failed, project.clock.now, logs)
+    pasts = {row.id: await _past(project, row) for row in rows if row.id in family and _remembers(project, row)}
+    return Publisher(project.root, project.kinds, failed, pasts)
+
+
+def _remembers(project: Project, row: LoopRow) -> bool:
+    return row.kind in project.kinds and project.kinds[row.kind].past is not None
+
+
+async def _past(project: Project, row: LoopRow) -> object:
+    return past_of(project.kinds[row.kind], await project.store.read(row.id))
+
+
+def past_of(kind: AnyKind, records: tuple[Record, ...]) -> object:
+    """What the kind makes of a whole log."""
+    known: Any = None
+    now = Folded()
+    for record in records:
+        now = after(kind.loop, now, read_event(record), record)
+        known = kind.past(known, record, now.state) if kind.past else None
+    return known
 
 
 def _family(root: LoopId, rows: tuple[LoopRow, ...]) -> set[LoopId]:
@@ -26,3 +51,59 @@ def _family(root: LoopId, rows: tuple[LoopRow, ...]) -> set[LoopId]:
         fresh = {row.id for row in rows if row.parent in below} - below
         below, found = below | fresh, bool(fresh)
     return below
+
+
+# --- everything anew ----------------------------------------------------------------------------------------------
+
+
+async def rebuild(project: Project, failed: Callable[[str], None]) -> tuple[Path, ...]:
+    """Every file made from the log. Raises `OSError` and `ConfigError`.
+
+    Oldest first: later reviews of a story add to what earlier ones put on file.
+    """
+    publisher = Publisher(project.root, project.kinds, failed)
+    written: list[Path] = []
+    lines: dict[str, list[Noted]] = {}
+    for seen in reversed(await views(project)):
+        scene = await scene_of(project, seen)
+        written += publisher.files(scene, seen.kind)
+        for name, noted in seen.kind.notes(scene).items():
+            lines.setdefault(name, []).extend(noted)
+    written += [rebuild_lines(project.root, name, noted) for name, noted in lines.items()]
+    debt = await rebuild_debt(project)
+    return tuple(dict.fromkeys([*written, *([debt] if debt else [])]))
+
+
+async def scene_of(project: Project, seen: View) -> Scene[Any]:
+    past = await _past(project, seen.row) if seen.kind.past is not None else None
+    return Scene(loop=seen.row.id, state=seen.now.state, status=seen.row.status, past=past)
+
+
+async def rebuild_debt(project: Project) -> Path | None:
+    """`debt.md` from the log alone, oldest acceptance first; None when nothing was ever accepted."""
+    entries = [await _debt_of(project, row) for row in await project.store.rows()]
+    found = sorted(entry for entry in entries if entry is not None)
+    if not found:
+        return None
+    path = project.root / STATE_FOLDER / DEBT
+    write_whole(path, "\n".join([DEBT_HEAD, *(text for _, text in found)]))
+    return path
+
+
+async def _debt_of(project: Project, row: LoopRow) -> tuple[float, str] | None:
+    """When the loop was accepted and what is owed since; what has parts owes nothing itself, its parts do."""
+    if '"accepted"' not in row.outcome:
+        return None
+    seen = await view(project, row.id)
+    if seen.kind.has_lanes or seen.outcome is None or seen.outcome.ending is not Ending.ACCEPTED:
+        return None
+    at = (await project.store.read(row.id))[-1].at
+    return at, debt_entry(seen.kind, row.id, seen.now.state, at, await _who_accepted(project, row))
+
+
+async def _who_accepted(project: Project, row: LoopRow) -> str:
+    """The person who answered the root: a child hears it from its parent."""
+    while row.parent is not None:
+        row = (await project.store.load(row.parent)).row
+    said = [read_event(record) for record in await project.store.read(row.id) if record.kind == "Answered"]
+    return next((event.by for event in reversed(said) if isinstance(event, Answered)), "")

@@ -1,4 +1,4 @@
-"""Writing the files that people and agents read, after every event, from what the projections make of it.
+"""Writing the files that people and agents read, after every event, as the loop's kind makes them.
 
 Nothing here is truth: a file that cannot be written now is written by the next event or by `loop render`.
 """
@@ -6,64 +6,49 @@ Nothing here is truth: a file that cannot be written now is written by the next 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
-from loopwright.adapters import quality_files
-from loopwright.adapters.files import ignore_all, write_whole
-from loopwright.adapters.tickets import files as ticket_files
-from loopwright.app.views import debt
-from loopwright.engine.journal import folded
+from loopwright.adapters.doors import update_door
+from loopwright.adapters.files import ignore_all, refuse_links, write_whole
+from loopwright.adapters.shared_lines import add_lines
+from loopwright.app.layout import DEBT, STATE_FOLDER, WORKSPACES
 from loopwright.engine.nesting import PARENT
-from loopwright.engine.world import AnyLoop, Seen
+from loopwright.engine.world import Seen
 from loopwright.errors import ConfigError
-from loopwright.kernel.codec import decode, encode
-from loopwright.kernel.events import Answered, Ended, Started
-from loopwright.kernel.model import Cleanup, Ending, LoopId, Outcome
-from loopwright.kernel.record import Record, read_event
-from loopwright.loops.feedback import progress, scratchpad
-from loopwright.loops.feedback.state import Feedback
-from loopwright.loops.quality.state import Quality
-from loopwright.loops.tickets.state import Tickets
+from loopwright.kernel.codec import encode
+from loopwright.kernel.events import Answered, Ended
+from loopwright.kernel.model import Cleanup, Ending, LoopId
+from loopwright.kernel.quoting import inline
+from loopwright.kernel.record import Record
+from loopwright.kernel.wording import moment
+from loopwright.loops.kind import AnyKind, Scene
 from loopwright.ports.agent import Update
-from loopwright.ports.store import LoopRow, Store
 
-STATE_FOLDER = ".loop"
-WORKSPACES = ".worktrees"
-SCRATCHPAD = "feedback-scratchpad.md"
-PROGRESS = "progress.json"
-DEBT = "debt.md"
-OVER = "DONE"  # the last phase of every loop
-
-_DEBT_HEAD = "# Accepted with known issues\n"
-_NO_LOGS: Mapping[LoopId, tuple[Record, ...]] = {}
-
-
-def loop_folder(root: Path, loop: LoopId) -> Path:
-    return root / STATE_FOLDER / "feedback" / loop
-
-
-def scratchpad_file(root: Path, loop: LoopId) -> Path:
-    return loop_folder(root, loop) / SCRATCHPAD
+DEBT_HEAD = "# Accepted with known issues\n"
+_NO_PASTS: Mapping[LoopId, Any] = {}
 
 
 class Publisher:
     """An observer that keeps the files of every loop as new as the log.
 
-    `failed` hears of a file that could not be written; the loop goes on. `logs` are the logs of ticket sessions as far
-    as they are written: their files tell when everything happened.
+    `failed` hears of a file that could not be written; the loop goes on. `pasts` are what the kinds have made of the
+    logs so far; a loop whose kind needs its past, and whose log was not read from its beginning, is left to
+    `loop render`.
     """
 
     def __init__(
         self,
         root: Path,
+        kinds: Mapping[str, AnyKind],
         failed: Callable[[str], None],
-        now: Callable[[], float],
-        logs: Mapping[LoopId, tuple[Record, ...]] = _NO_LOGS,
+        pasts: Mapping[LoopId, Any] = _NO_PASTS,
     ) -> None:
-        self._root, self._failed, self._now = root, failed, now
+        self._root, self._kinds, self._failed = root, kinds, failed
+        self._pasts = dict(pasts)
         self._written: dict[Path, str] = {}
         self._accepted_by = ""
-        self._logs = dict(logs)
 
     def recorded(self, seen: Seen) -> None:
         try:
@@ -77,96 +62,78 @@ class Publisher:
         """Signs of life are for the screen."""
 
     def publish(self, seen: Seen) -> None:
-        """Write what the event changed. Raises `OSError`."""
+        """Write what the event changed. Raises `OSError` and `ConfigError`."""
         for name in (STATE_FOLDER, WORKSPACES):
             ignore_all(self._root / name)
         self._remember(seen)
-        if seen.state.cancel is Cleanup.FULL and seen.state.phase == OVER:
-            self._withdraw(seen.state)
+        kind = self._kinds[seen.kind]
+        scene = Scene(
+            loop=seen.loop, state=seen.state, status=seen.status, past=self._pasts.get(seen.loop), event=seen.event
+        )
+        if isinstance(seen.event, Ended) and seen.event.outcome.cleanup is Cleanup.FULL:
+            self._withdraw(kind, scene)
             return  # what a person had removed stays so, unless they ask with `loop render`
-        if isinstance(seen.event, Started) and isinstance(seen.state, Quality):
-            return  # a review's files say nothing of what is under way, and hundreds of findings take time to write
-        self.files(seen.loop, seen.state, seen.status)
+        self.files(scene, kind)
         if isinstance(seen.event, Answered) and seen.event.by != PARENT:
             self._accepted_by = seen.event.by
-        owes = isinstance(seen.state, Feedback | Quality | Tickets)  # a batch owes nothing itself, its artifacts do
-        if owes and isinstance(seen.event, Ended) and seen.event.outcome.ending is Ending.ACCEPTED:
-            self._add_debt(debt.entry(seen.loop, seen.state, self._now(), self._accepted_by))
+        if isinstance(seen.event, Ended) and seen.event.outcome.ending is Ending.ACCEPTED and not kind.has_lanes:
+            self._add_debt(debt_entry(kind, seen.loop, seen.state, seen.at, self._accepted_by))
 
-    def files(self, loop: LoopId, state: object, status: str) -> tuple[Path, ...]:
-        """Write the files of a loop in this state, and name them. Raises `OSError` and `ConfigError`."""
-        match state:
-            case Feedback():
-                return self.feedback(loop, state, status)
-            case Quality():
-                return quality_files.publish(self._root, state)
-            case Tickets():
-                return self.tickets(loop, state)
-            case _:
-                return ()
-
-    def tickets(self, loop: LoopId, state: Tickets) -> tuple[Path, ...]:
-        """The files of a session; without its whole log nothing is known of their times, and `loop render` has it."""
-        log = self._logs.get(loop, ())
-        return ticket_files.publish(self._root, loop, state, log) if log and log[0].seq == 1 else ()
-
-    def feedback(self, loop: LoopId, state: Feedback, status: str) -> tuple[Path, ...]:
-        """The two files of a feedback loop."""
-        folder = loop_folder(self._root, loop)
-        self._write(folder / SCRATCHPAD, scratchpad.render(loop, state, status))
-        self._write(folder / PROGRESS, progress.render(state, status))
-        return (folder / SCRATCHPAD, folder / PROGRESS)
+    def files(self, scene: Scene[Any], kind: AnyKind) -> tuple[Path, ...]:
+        """Write what the scene calls for, and name what is there now. Raises `OSError` and `ConfigError`."""
+        if kind.past is not None and scene.past is None:
+            return ()
+        there = [path for name, text in kind.files(scene).items() if (path := self._put(name, text)) is not None]
+        there += [update_door(self._root, door) for door in kind.doors(scene)]
+        for name, lines in kind.notes(scene).items():
+            if add_lines(self._root, name, lines) or (self._root / name).is_file():
+                there.append(self._root / name)
+        return tuple(there)
 
     def _remember(self, seen: Seen) -> None:
-        if not isinstance(seen.state, Tickets):
+        fold = self._kinds[seen.kind].past
+        if fold is None or (seen.seq > 1 and seen.loop not in self._pasts):
             return
-        event, known = seen.event, self._logs.get(seen.loop, ())
-        record = Record(loop=seen.loop, seq=seen.seq, at=seen.at, kind=type(event).__name__, data=encode(event))
-        if seen.seq == len(known) + 1:
-            self._logs[seen.loop] = (*known, record)
+        record = Record(
+            loop=seen.loop, seq=seen.seq, at=seen.at, kind=type(seen.event).__name__, data=encode(seen.event)
+        )
+        self._pasts[seen.loop] = fold(self._pasts.get(seen.loop), record, seen.state)
 
-    def _withdraw(self, state: object) -> None:
-        """Of other loops the workspace removes the files, by the id of the loop; a session has a name of its own."""
-        if isinstance(state, Tickets):
-            ticket_files.withdraw(self._root, state)
-
-    def _write(self, path: Path, text: str) -> None:
+    def _put(self, name: str, text: str | None) -> Path | None:
         """Most events leave a file as it is; then no disk is touched."""
-        if self._written.get(path) == text and path.exists():
-            return
+        path = self._root / name
+        if text is not None and self._written.get(path) == text and path.exists():
+            return path
+        refuse_links(self._root, path)
+        if text is None:
+            self._written.pop(path, None)
+            _remove(path)
+            return None
         write_whole(path, text)
         self._written[path] = text
+        return path
+
+    def _withdraw(self, kind: AnyKind, scene: Scene[Any]) -> None:
+        if kind.past is None or scene.past is not None:
+            for name in kind.files(Scene(loop=scene.loop, state=scene.state, status=scene.status, past=scene.past)):
+                self._put(name, None)
 
     def _add_debt(self, entry: str) -> None:
         path = self._root / STATE_FOLDER / DEBT
-        held = path.read_text(encoding="utf-8") if path.exists() else _DEBT_HEAD
+        held = path.read_text(encoding="utf-8") if path.exists() else DEBT_HEAD
         write_whole(path, f"{held}\n{entry}")
 
 
-async def rebuild_debt(root: Path, store: Store, loops: Mapping[str, AnyLoop]) -> Path | None:
-    """`debt.md` from the log alone, oldest acceptance first; None when nothing was ever accepted."""
-    entries = [await _debt_of(store, loops[row.kind], row) for row in await store.rows()]
-    found = sorted(entry for entry in entries if entry is not None)
-    if not found:
-        return None
-    path = root / STATE_FOLDER / DEBT
-    write_whole(path, "\n".join([_DEBT_HEAD, *(text for _, text in found)]))
-    return path
+def _remove(path: Path) -> None:
+    """The file, and the folder of ours that it leaves empty."""
+    with suppress(FileNotFoundError, NotADirectoryError):
+        path.unlink()
+    if STATE_FOLDER in path.parts:
+        with suppress(OSError):  # not there, or somebody else's files are in it
+            path.parent.rmdir()
 
 
-async def _debt_of(store: Store, loop: AnyLoop, row: LoopRow) -> tuple[float, str] | None:
-    """When the loop was accepted and what is owed since."""
-    accepted = row.outcome and decode(Outcome, row.outcome).ending is Ending.ACCEPTED
-    state = folded(loop, await store.load(row.id)).state if accepted else None
-    if not isinstance(state, Feedback | Quality | Tickets):
-        return None
-    at = (await store.read(row.id))[-1].at
-    return at, debt.entry(row.id, state, at, await _who_accepted(store, row))
-
-
-async def _who_accepted(store: Store, row: LoopRow) -> str:
-    """The person who answered the root: a child hears it from its parent."""
-    while row.parent is not None:
-        row = (await store.load(row.parent)).row
-    said = [read_event(record) for record in await store.read(row.id) if record.kind == "Answered"]
-    return next((event.by for event in reversed(said) if isinstance(event, Answered)), "")
+def debt_entry(kind: AnyKind, loop: LoopId, state: object, at: float, by: str) -> str:
+    """One block of `debt.md`: what a person accepted although it was known to be wrong."""
+    head = (f"## {inline(loop)}: accepted {moment(at)}", "")
+    return "\n".join((*head, *kind.owed(state, inline(by) or "(not said)"))) + "\n"

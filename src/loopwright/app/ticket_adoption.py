@@ -9,10 +9,10 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 
-from loopwright.adapters.tickets.reading import ENDING, read_ticket
 from loopwright.app.creation import new_id
-from loopwright.app.project import Project
-from loopwright.app.publication import publisher_of
+from loopwright.app.project import Project, view
+from loopwright.app.publication import publisher_of, scene_of
+from loopwright.app.ticket_reading import ENDING, read_ticket
 from loopwright.app.tickets import (
     TicketRequest,
     create_session,
@@ -25,7 +25,6 @@ from loopwright.config.settings import Settings
 from loopwright.errors import ConfigError, UsageError
 from loopwright.kernel.model import LoopId
 from loopwright.loops.tickets import ticket_read
-from loopwright.loops.tickets.machine import TICKETS
 from loopwright.loops.tickets.shape import ticket_parts
 from loopwright.loops.tickets.state import TicketParams
 from loopwright.loops.tickets.ticket_read import ReadTicket
@@ -77,7 +76,8 @@ async def adopt_tickets(project: Project, settings: Settings, request: FolderReq
     loop = await create_session(project, settings, planned, new_id(params.session))
     publisher = await publisher_of(project, lambda _sentence: None, loop)
     with suppress(OSError, ConfigError):  # it is said at the first event, and by `loop render`
-        publisher.files(loop, TICKETS.start(planned), "running")
+        seen = await view(project, loop)
+        publisher.files(await scene_of(project, seen), seen.kind)
     return loop
 
 

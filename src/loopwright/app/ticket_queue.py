@@ -12,15 +12,15 @@ from pathlib import Path
 
 from loopwright.adapters.importers.imported import Imported
 from loopwright.adapters.importers.reading import read_tasks
-from loopwright.adapters.tickets.files import page_text
-from loopwright.adapters.tickets.folders import ACTIVE, COMPLETED, session_folder
-from loopwright.adapters.tickets.queue import put, read_queued, waiting
-from loopwright.adapters.tickets.reading import parse, shown_path, ticket_text
 from loopwright.adapters.yaml_text import SIZE_LIMIT
 from loopwright.app.project import Project
+from loopwright.app.ticket_door import put, read_queued, waiting
+from loopwright.app.ticket_folders import ACTIVE, COMPLETED, session_folder
+from loopwright.app.ticket_reading import parse, shown_path, ticket_text
 from loopwright.app.tickets import sessions
 from loopwright.errors import ConfigError, UsageError
 from loopwright.kernel.quoting import one_line
+from loopwright.loops.tickets.files import page_text
 from loopwright.loops.tickets.shape import is_session
 from loopwright.loops.tickets.state import Criterion
 from loopwright.loops.tickets.ticket_file import Page, draft

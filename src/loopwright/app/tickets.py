@@ -5,16 +5,14 @@ from __future__ import annotations
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
-from loopwright.adapters.agents.casting import cast
-from loopwright.adapters.tickets.folders import ACTIVE, next_sequence, session_folder
-from loopwright.adapters.tickets.queue import Queued, read_queued, take_out, waiting, was_taken_out
 from loopwright.app.creation import create_loop
 from loopwright.app.preconditions import FreeSpace, check_cast, check_ground
 from loopwright.app.project import Project, View, view
+from loopwright.app.ticket_door import Queued, read_queued, take_out, waiting, was_taken_out
+from loopwright.app.ticket_folders import ACTIVE, next_sequence, session_folder
 from loopwright.config.settings import Settings
-from loopwright.errors import ConfigError, Forbidden, UsageError
+from loopwright.errors import ConfigError, Forbidden
 from loopwright.kernel.codec import encode
-from loopwright.kernel.events import Answered, Said
 from loopwright.kernel.limits import TicketLimits
 from loopwright.kernel.model import Commit, LoopId
 from loopwright.loops.tickets import ticket_read
@@ -144,20 +142,3 @@ async def create_session(
     project: Project, settings: Settings, params: TicketParams, loop: LoopId, budget: float | None = None
 ) -> LoopId:
     return await create_loop(project, settings, loop, kind=TICKETS.name, params=encode(params), budget=budget)
-
-
-def objection(project: Project, settings: Settings, said: Said) -> str:
-    """Why a role cannot be given to whom a person names: only the configuration knows who there is."""
-    if not isinstance(said, Answered) or said.choice != "reassign":
-        return ""
-    name = said.text.replace("+", "=").partition("=")[2].strip()
-    known = cast(settings, project.stage).known
-    if not name or name in known:
-        return ""
-    return f"no agent called {name!r} is ready here; there are {', '.join(sorted(known)) or 'none'}"
-
-
-def refuse_objection(project: Project, settings: Settings, said: Said) -> None:
-    """Raises `UsageError` with it."""
-    if why := objection(project, settings, said):
-        raise UsageError(why)

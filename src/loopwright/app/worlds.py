@@ -5,30 +5,26 @@ from __future__ import annotations
 import asyncio
 from contextlib import suppress
 from dataclasses import fields, replace
-from typing import TypeVar
+from pathlib import Path
+from typing import Any
 
 from loopwright.adapters.agents.casting import cast
 from loopwright.adapters.checks.casting import command_checks
 from loopwright.adapters.stores.locks import describe_process
 from loopwright.adapters.workspace.preparation import Preparation
 from loopwright.adapters.workspace.workspace import GitWorkspace
-from loopwright.app.project import LOOPS, Project, View, settings_of, view
-from loopwright.app.publication import publisher_of
-from loopwright.app.publisher import scratchpad_file
+from loopwright.app.project import Project, View, settings_of, view
+from loopwright.app.publication import publisher_of, scene_of
 from loopwright.config.settings import Settings
 from loopwright.engine.world import Observer, Spending, World
 from loopwright.errors import ConfigError
 from loopwright.kernel.codec import encode
 from loopwright.kernel.events import ConfigChanged
-from loopwright.kernel.limits import FeedbackLimits, QualityLimits, TicketLimits
 from loopwright.kernel.model import LoopId
 from loopwright.ports.agent import Agent
 from loopwright.ports.people import People
 
-Limits = TypeVar("Limits", FeedbackLimits, QualityLimits, TicketLimits)
 _LEAST = {"p1_threshold": 0}
-# Which table a kind of loop obeys.
-_LIMITS_OF = {"feedback": "feedback", "quality": "quality", "batch": "quality", "tickets": "tickets"}
 
 
 async def pinned_settings(project: Project, loop: LoopId) -> Settings:
@@ -44,13 +40,13 @@ def changed_settings(project: Project, seen: View, by: str) -> ConfigChanged | N
     now = settings_of(project)
     if now.to_json() == seen.now.settings:
         return None
-    name = _LIMITS_OF[seen.row.kind]
+    name = seen.kind.limits
     before = getattr(Settings.from_json(seen.now.settings).limits, name)
     limits = _moved(seen.now.state.plan.limits, before, getattr(now.limits, name))
     return ConfigChanged(digest=now.digest, settings=now.to_json(), limits=encode(limits), by=by)
 
 
-def _moved(own: Limits, before: Limits, now: Limits) -> Limits:
+def _moved(own: Any, before: Any, now: Any) -> Any:  # noqa: ANN401 - limits of whatever kind
     """The loop's own limits moved as the file's have: what an option said is not undone by another edit."""
     difference = {f.name: getattr(now, f.name) - getattr(before, f.name) for f in fields(now)}
     moved = {name: getattr(own, name) + more for name, more in difference.items() if more}
@@ -67,6 +63,7 @@ async def build_world(
 ) -> World:
     """The world a loop is driven in, as its pinned settings say. `agent` stands in for the configured ones."""
     settings = await pinned_settings(project, loop)
+    kind = (await project.store.load(loop)).row.kind
     await _catch_up(project, loop)
     environ, root = project.environ, project.root
     preparation = Preparation.of(settings.workspace, environ)
@@ -78,13 +75,19 @@ async def build_world(
         workspace=GitWorkspace(root, env=environ, preparation=preparation),
         people=people,
         observer=observer,
-        loops=LOOPS,
+        loops=project.loops,
         who=describe_process(project.clock.now()),
         protected=settings.workspace.protected,
         spending=Spending(tokens=settings.budget.tokens, seconds=settings.budget.wall),
-        scratchpad=lambda each: scratchpad_file(root, each),
+        scratchpad=lambda each: _scratchpad(project, kind, each),
         slots=asyncio.Semaphore(settings.limits.parallel),
     )
+
+
+def _scratchpad(project: Project, kind: str, loop: LoopId) -> Path | None:
+    """What the loop's agents may read of what it has written so far."""
+    place = project.kinds[kind].scratchpad
+    return project.root / place(loop) if place else None
 
 
 async def _catch_up(project: Project, loop: LoopId) -> None:
@@ -93,4 +96,10 @@ async def _catch_up(project: Project, loop: LoopId) -> None:
     for row in await project.store.rows():
         if loop in (row.id, row.parent) and row.status == "waiting":
             with suppress(OSError, ConfigError):  # it is said at the next event, and by `loop render`
-                publisher.files(row.id, (await view(project, row.id)).now.state, row.status)
+                seen = await view(project, row.id)
+                publisher.files(await scene_of(project, seen), seen.kind)
+
+
+def ready_agents(project: Project, settings: Settings) -> tuple[str, ...]:
+    """Whom a person may give a role to: the configured agents that can run here."""
+    return tuple(sorted(cast(settings, project.stage).known))

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import asyncio
 from pathlib import Path
+from typing import Any
 
 import click
 
-from loopwright.adapters.handoffs import FILE_NAME as HANDOFF
-from loopwright.adapters.tickets.reading import ENDING
 from loopwright.app.feedback import adopt_progress
 from loopwright.app.handoff_adoption import HandoffRequest, adopt_handoff
 from loopwright.app.project import Project, settings_of, view
+from loopwright.app.stories import FILE_NAME as HANDOFF
 from loopwright.app.ticket_adoption import FolderRequest, adopt_tickets, ticket_files
+from loopwright.app.ticket_reading import ENDING
 from loopwright.cli.here import Here
 from loopwright.cli.output import json_option, put, put_json
 from loopwright.cli.picking import opened
-from loopwright.cli.showing import Data
 from loopwright.errors import UsageError
 
 _PROGRESS = "progress.json"
@@ -71,7 +71,7 @@ def _is_of_tickets(file: Path) -> bool:
     return file.is_dir() or bool(file.suffix == ENDING and ticket_files(file))
 
 
-async def _adopt(project: Project, request: HandoffRequest, session: str) -> Data:
+async def _adopt(project: Project, request: HandoffRequest, session: str) -> dict[str, Any]:
     settings = settings_of(project)
     if _is_of_tickets(request.file):
         loop = await adopt_tickets(project, settings, FolderRequest(path=request.file, session=session))

@@ -7,21 +7,21 @@ import asyncio
 import click
 
 from loopwright.adapters.people.understanding import Unclear, Words, answer
-from loopwright.app.project import LOOPS, Project, View, settings_of
+from loopwright.app.project import Project, View, settings_of
 from loopwright.app.publication import publisher_of
-from loopwright.app.tickets import refuse_objection
+from loopwright.app.views.ending import history
+from loopwright.app.worlds import ready_agents
 from loopwright.cli.guarding import only_for_people
 from loopwright.cli.here import Here
-from loopwright.cli.history import history
 from loopwright.cli.output import json_option, loop_option, note, put, put_json
-from loopwright.cli.picking import is_over, opened, pick, question_of
+from loopwright.cli.picking import opened, pick, question_of
 from loopwright.engine.hearing import hear
 from loopwright.errors import Forbidden, UsageError
 from loopwright.kernel.actions import Ask
 from loopwright.kernel.events import Answered
 from loopwright.kernel.model import LoopId
 
-_GOES_ON = ("continue", "accept", "revise", "answer", "cancel", "split", "examples", "reassign")
+_ASKS_AGAIN = "history"
 
 
 @click.command("answer")
@@ -41,10 +41,9 @@ def command(here: Here, /, *, as_json: bool, loop_id: str, **given: object) -> i
     history               show what every attempt came to, and ask again
     revise --text TEXT    new guidance; the counters start anew
     cancel                end the loop; every commit is kept
-    split --text TEXT     tickets: these criteria first, such as "AC-1; AC-2, AC-3"
-    examples --text TEXT  tickets: attach guidance to a new ticket
-    reassign --text TEXT  tickets: ROLE=AGENT, or ROLE+AGENT for a second critic
     TEXT                  the answer to a question of an agent
+
+    Some loops offer more answers: `loop status` shows each with the command that gives it.
     """
     words = Words(by=here.who, **given)  # type: ignore[arg-type]  # click has checked the types
     with opened(here) as project:
@@ -63,8 +62,8 @@ async def _record(project: Project, here: Here, loop_id: str, words: Words) -> d
     said = answer(ask, words)
     if isinstance(said, Unclear):
         raise UsageError(f"{said.sentence}{_example(said)}")
-    if said.choice == "reassign":
-        refuse_objection(project, settings_of(project), said)
+    if why := view.kind.objection(said, ready_agents(project, settings_of(project))):
+        raise UsageError(why)
     return await _hear(project, view, said)
 
 
@@ -73,7 +72,7 @@ def _asked(view: View | None) -> tuple[View, Ask]:
         raise Forbidden("no loop asks anything now; `loop status` shows what they do")
     ask = question_of(view)
     if ask is None:
-        why = f"has ended ({view.row.status})" if is_over(view) else "asks nothing now"
+        why = f"has ended ({view.row.status})" if view.is_over else "asks nothing now"
         raise Forbidden(f"loop {view.row.id} {why}; the answer was not recorded")
     return view, ask
 
@@ -84,8 +83,8 @@ def _example(said: Unclear) -> str:
 
 async def _hear(project: Project, view: View, said: Answered) -> dict[str, str]:
     publisher = await publisher_of(project, note, view.row.id)
-    recorded = await hear(project.store, LOOPS, view.row.id, said, publisher)
-    goes_on = f"loop resume --loop {view.row.id}" if recorded and said.choice in _GOES_ON else ""
+    recorded = await hear(project.store, project.loops, view.row.id, said, publisher)
+    goes_on = f"loop resume --loop {view.row.id}" if recorded and said.choice != _ASKS_AGAIN else ""
     return {
         "loop": view.row.id,
         "answered": said.choice,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from loopwright.cli.deciding import Decision, decide
+from loopwright.cli.deciding import GateDecision, decide
 from loopwright.cli.here import Here
 from loopwright.cli.output import json_option, loop_option
 
@@ -17,4 +17,4 @@ from loopwright.cli.output import json_option, loop_option
 @click.pass_obj
 def command(here: Here, *, gate: str, loop_id: str, reason: str, as_json: bool) -> int:
     """Open GATE for exactly the changes that called for it; `loop gates` shows them."""
-    return decide(here, Decision(gate=gate, approved=True, reason=reason, loop_id=loop_id), as_json=as_json)
+    return decide(here, GateDecision(gate=gate, approved=True, reason=reason, loop_id=loop_id), as_json=as_json)

@@ -9,15 +9,15 @@ from contextlib import AbstractContextManager, suppress
 from loopwright.adapters.people.lines import TerminalLines
 from loopwright.adapters.people.terminal import Terminal
 from loopwright.app.project import Project, view
-from loopwright.app.tickets import objection
-from loopwright.cli.history import history
-from loopwright.cli.showing import unresolved_text
+from loopwright.app.views.ending import history, unresolved_text
+from loopwright.app.worlds import ready_agents
 from loopwright.config.settings import Settings
 from loopwright.engine.world import World
 from loopwright.kernel.actions import AwaitGate, ForPeople
 from loopwright.kernel.events import Answered, CancelRequested, Said
 from loopwright.kernel.model import Commit, LoopId
 from loopwright.kernel.visible import visible
+from loopwright.loops.kind import AnyKind
 from loopwright.ports.people import People
 
 _DIFF_LIMIT = 200_000
@@ -38,7 +38,12 @@ class Heard:
 
 
 def person(
-    project: Project, world: World, settings: Settings, by: str, aside: Callable[[], AbstractContextManager[None]]
+    project: Project,
+    world: World,
+    settings: Settings,
+    kind: AnyKind,
+    by: str,
+    aside: Callable[[], AbstractContextManager[None]],
 ) -> Terminal:
     """Whoever sits at the terminal behind stdin and stderr. `settings` are those the loop is pinned to."""
 
@@ -53,6 +58,11 @@ def person(
         told.add(text)
         return text if is_new else ""
 
+    agents = ready_agents(project, settings)
+
+    def objection(said: Said) -> str:
+        return kind.objection(said, agents) if isinstance(said, Answered) else ""
+
     async def attempts(loop: LoopId) -> str:
         return await history(project, loop)
 
@@ -64,7 +74,7 @@ def person(
         history=attempts,
         diff=diff,
         by=by,
-        objection=lambda said: objection(project, settings, said),
+        objection=objection,
     )
 
 

@@ -7,13 +7,14 @@ import asyncio
 import click
 
 from loopwright.app.project import Project, View, view
+from loopwright.app.views.ending import answer_of, ended_lines
+from loopwright.app.views.standing import current
 from loopwright.cli.driving import Manner, drive_and_tell
 from loopwright.cli.guarding import only_for_people
 from loopwright.cli.here import Here
 from loopwright.cli.output import json_option, loop_option, note, put, put_json
-from loopwright.cli.picking import has_log, is_over, opened, pick
+from loopwright.cli.picking import has_log, opened, pick
 from loopwright.cli.running import Interrupted, complete
-from loopwright.cli.showing import current, ended_lines, outcome_of, result_of
 from loopwright.engine.world import Halt
 from loopwright.errors import AlreadyRunning, Forbidden
 from loopwright.kernel.codec import encode
@@ -55,10 +56,10 @@ def _nothing(*, as_json: bool) -> int:
 
 async def _ask_to_end(project: Project, here: Here, loop_id: str, cleanup: Cleanup) -> View | None:
     await only_for_people(project, here, "cancel")
-    chosen = await pick(project, loop_id, lambda each: not is_over(each))
+    chosen = await pick(project, loop_id, lambda each: not each.is_over)
     if chosen is None:
         return None
-    if is_over(chosen):
+    if chosen.is_over:
         raise Forbidden(f"loop {chosen.row.id} has ended ({chosen.row.status}); there is nothing to cancel")
     said = CancelRequested(cleanup=cleanup, by=here.who)
     await project.store.post(chosen.row.id, type(said).__name__, encode(said))
@@ -76,14 +77,14 @@ def _see_it_end(project: Project, here: Here, chosen: View, *, as_json: bool) ->
     ended = complete(_wait(project, loop))
     if isinstance(ended, Interrupted):
         return ended.exit_code
-    outcome = outcome_of(ended)
+    outcome = ended.outcome
     if outcome is None:
         raise AlreadyRunning(loop, f"{ended.alive}; told to end, and has not within {_PATIENCE:.0f} s")
     if as_json:
         shown = asyncio.run(current(project, ended))
-        put_json(asyncio.run(result_of(project, ended, Halt(why="ended", outcome=outcome), shown)))
+        put_json(asyncio.run(answer_of(project, ended, Halt(why="ended", outcome=outcome), shown)))
     else:
-        put("\n".join(ended_lines(project.root, ended, outcome)))
+        put("\n".join(ended_lines(project, ended, outcome)))
     return 0
 
 
@@ -92,6 +93,6 @@ async def _wait(project: Project, loop: LoopId) -> View:
     until = project.clock.monotonic() + _PATIENCE
     while True:
         now = await view(project, loop)
-        if is_over(now) or project.clock.monotonic() > until:
+        if now.is_over or project.clock.monotonic() > until:
             return now
         await asyncio.sleep(_POLL)

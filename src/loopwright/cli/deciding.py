@@ -3,25 +3,27 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
 from dataclasses import dataclass
 
-from loopwright.app.project import LOOPS, Project, View
+import click
+
+from loopwright.app.project import Project
 from loopwright.app.publication import publisher_of
+from loopwright.app.views.gates import GateReason, ShownGate, gates_below
 from loopwright.cli.guarding import only_for_people
 from loopwright.cli.here import Here
 from loopwright.cli.output import note, put, put_json
-from loopwright.cli.picking import gates_of, opened, pick, roots
-from loopwright.cli.showing import Data, gates
+from loopwright.cli.picking import named, opened, roots
 from loopwright.engine.hearing import hear
 from loopwright.errors import Forbidden, UsageError
-from loopwright.kernel.actions import AwaitGate
 from loopwright.kernel.events import GateDecided
+from loopwright.kernel.gates import gate_key
+from loopwright.kernel.model import LoopId
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Decision:
-    gate: str
+class GateDecision:
+    gate: str  # NAME or NAME@ID
     approved: bool
     reason: str = ""
     loop_id: str = ""
@@ -30,58 +32,116 @@ class Decision:
     def word(self) -> str:
         return "approved" if self.approved else "rejected"
 
+    @property
+    def name(self) -> str:
+        return self.gate.partition("@")[0]
 
-def decide(here: Here, decision: Decision, *, as_json: bool) -> int:
+    @property
+    def id(self) -> str:
+        return self.gate.partition("@")[2]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DecisionAnswer:
+    """What `loop approve` and `loop reject` answer with `--json`."""
+
+    gate: str
+    id: str
+    loop: LoopId
+    path: tuple[LoopId, ...]
+    evidence: str
+    because: tuple[GateReason, ...]
+    status: str
+    by: str
+    command: str = ""  # that goes on
+    already: bool = False
+
+
+def decide(here: Here, decision: GateDecision, *, as_json: bool) -> int:
     with opened(here) as project:
-        data = asyncio.run(_decide(project, here, decision))
-        put_json(data) if as_json else put(_sentence(data))
+        answer = asyncio.run(_decide(project, here, decision))
+    put_json(answer) if as_json else put(_sentence(answer))
     return 0
 
 
-async def _decide(project: Project, here: Here, decision: Decision) -> Data:
+async def _decide(project: Project, here: Here, decision: GateDecision) -> DecisionAnswer:
     await only_for_people(project, here, "approve" if decision.approved else "reject")
-    view = await pick(project, decision.loop_id, lambda each: _open(each, decision.gate) is not None)
-    gate = _open(view, decision.gate) if view else None
-    if view is None or gate is None:
-        return await _already(project, await roots(project) if view is None else (view,), decision)
+    among = (await named(project, decision.loop_id),) if decision.loop_id else await roots(project)
+    known = [gate for each in among for gate in await gates_below(project, each) if gate.name == decision.name]
+    gate = _meant([gate for gate in known if gate.status == "pending"], known, decision)
+    if gate.status != "pending":
+        return _answer(gate, decision.word, gate.by, already=True)
+    if not decision.id:
+        _confirm(here, gate, decision)
     said = GateDecided(
-        key=gate.key,
-        gate=gate.gate,
+        key=gate_key(gate.name, gate.evidence),
+        gate=gate.name,
         approved=decision.approved,
         evidence=gate.evidence,
         reason=decision.reason,
         by=here.who,
     )
-    publisher = await publisher_of(project, note, view.row.id)
-    recorded = await hear(project.store, LOOPS, view.row.id, said, publisher)
-    command = f"loop resume --loop {view.row.id}" if recorded else ""
-    return {**_data(view, gate), "status": decision.word, "by": here.who, "command": command}
+    publisher = await publisher_of(project, note, gate.loop)
+    recorded = await hear(project.store, project.loops, gate.loop, said, publisher)
+    return _answer(gate, decision.word, here.who, command=f"loop resume --loop {gate.path[0]}" if recorded else "")
 
 
-def _open(view: View, name: str) -> AwaitGate | None:
-    return next((gate for gate in gates_of(view) if gate.gate == name), None)
+def _meant(pending: list[ShownGate], known: list[ShownGate], decision: GateDecision) -> ShownGate:
+    """The one gate the words fit. Raises the sentence that says why there is none, or several."""
+    fits = [gate for gate in pending if gate.id.startswith(decision.id)] if decision.id else pending
+    if len(fits) == 1:
+        return fits[0]
+    if len(fits) > 1:
+        raise UsageError(f"several gates fit, name one: {_listed(fits)}")
+    decided = [gate for gate in known if gate.status in ("approved", "rejected")]
+    same = [gate for gate in decided if gate.id.startswith(decision.id)]
+    if same and same[-1].status == decision.word:
+        return same[-1]
+    if same:
+        raise Forbidden(f"gate {decision.name} was already {same[-1].status} by {same[-1].by or 'somebody'}")
+    if decision.id and pending:
+        raise Forbidden(f"no gate {decision.gate!r} is open: its changes are others by now; open: {_listed(pending)}")
+    raise UsageError(f"no gate {decision.gate!r} is open; open are: {_listed(pending) or 'none'}")
 
 
-async def _already(project: Project, among: Sequence[View], decision: Decision) -> Data:
-    """No such gate is open: it was decided, it was withdrawn, or there never was one."""
-    known = [gate for view in among for gate in await gates(project, view) if gate["name"] == decision.gate]
-    decided = next((gate for gate in reversed(known) if gate["status"] in ("approved", "rejected")), None)
-    if decided is None:
-        names = sorted({gate.gate for view in among for gate in gates_of(view)})
-        raise UsageError(f"no gate {decision.gate!r} is open; open are: {', '.join(names) or 'none'}")
-    if decided["status"] != decision.word:
-        raise Forbidden(f"gate {decision.gate} was already {decided['status']} by {decided['by'] or 'somebody'}")
-    return {**decided, "gate": decision.gate, "already": True, "command": ""}
+def _confirm(here: Here, gate: ShownGate, decision: GateDecision) -> None:
+    """Without an id the person must have seen what it is about: here and now, or not at all."""
+    if not here.asks:
+        raise Forbidden(f"say which changes you have seen: loop {_verb(decision)} {gate.name}@{gate.id} (`loop gates`)")
+    note(f"{gate.name}@{gate.id} of loop {' > '.join(gate.path)} is about exactly these changes:")
+    for reason in gate.because:
+        note(f"  {reason.file}: {reason.rule}")
+    note(f"  git diff {gate.base[:12]} {gate.commit[:12]}")
+    if not click.confirm(f"{_verb(decision).capitalize()} it?", default=False, err=True):
+        raise Forbidden("nothing was decided")
 
 
-def _data(view: View, gate: AwaitGate) -> Data:
-    files = [{"file": change.path, "how": change.how} for change in gate.because]
-    return {"loop": view.row.id, "gate": gate.gate, "evidence": gate.evidence, "because": files}
+def _verb(decision: GateDecision) -> str:
+    return "approve" if decision.approved else "reject"
 
 
-def _sentence(data: Data) -> str:
-    if data.get("already"):
-        return f"Gate {data['gate']} was already {data['status']} by {data['by'] or 'somebody'}."
-    files = ", ".join(each["file"] for each in data["because"])
-    tail = f" Go on with: {data['command']}" if data["command"] else ""
-    return f"Gate {data['gate']} of loop {data['loop']} is {data['status']} for exactly these changes: {files}.{tail}"
+def _listed(gates: list[ShownGate]) -> str:
+    return ", ".join(f"{gate.name}@{gate.id} (loop {' > '.join(gate.path)})" for gate in gates)
+
+
+def _answer(gate: ShownGate, status: str, by: str, *, command: str = "", already: bool = False) -> DecisionAnswer:
+    return DecisionAnswer(
+        gate=gate.name,
+        id=gate.id,
+        loop=gate.loop,
+        path=gate.path,
+        evidence=gate.evidence,
+        because=gate.because,
+        status=status,
+        by=by,
+        command=command,
+        already=already,
+    )
+
+
+def _sentence(answer: DecisionAnswer) -> str:
+    if answer.already:
+        return f"Gate {answer.gate} was already {answer.status} by {answer.by or 'somebody'}."
+    files = ", ".join(reason.file for reason in answer.because)
+    tail = f" Go on with: {answer.command}" if answer.command else ""
+    return f"Gate {answer.gate} of loop {answer.loop} is {answer.status} for exactly these changes: {files}.{tail}"

@@ -6,23 +6,22 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractContextManager, asynccontextmanager, nullcontext
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from loopwright.adapters.people.nobody import Nobody
-from loopwright.app.project import LOOPS, Project, View, view
-from loopwright.app.publication import publisher_of
-from loopwright.app.publisher import rebuild_debt
+from loopwright.app.project import Project, View, view
+from loopwright.app.publication import publisher_of, rebuild_debt
+from loopwright.app.views.ending import answer_of, closing_lines
+from loopwright.app.views.standing import current
 from loopwright.app.worlds import build_world, pinned_settings
 from loopwright.cli.attending import Heard, person
 from loopwright.cli.here import Here
 from loopwright.cli.output import note, put, put_json
 from loopwright.cli.plain import PlainLines, Several
 from loopwright.cli.running import Interrupted, complete
-from loopwright.cli.showing import Data, closing_lines, current, result_of
 from loopwright.engine.driver import drive
 from loopwright.engine.world import Halt, Observer
 from loopwright.kernel.model import Ending, LoopId
-from loopwright.loops.batch.machine import BATCH
 
 if TYPE_CHECKING:
     from loopwright.cli.screen import Screen
@@ -48,7 +47,7 @@ class Driven:
 
     halt: Halt
     view: View
-    answer: Data  # for programs
+    answer: dict[str, Any]  # for programs
     lines: Sequence[str]  # for people
     cancelled_here: bool = False
 
@@ -83,9 +82,9 @@ def interrupted(project: Project, loop: LoopId, how: Interrupted, manner: Manner
     return how.exit_code
 
 
-async def _interrupted_answer(project: Project, loop: LoopId) -> Data:
+async def _interrupted_answer(project: Project, loop: LoopId) -> dict[str, Any]:
     now = await view(project, loop)
-    return await result_of(project, now, Halt(why="paused"), await current(project, now))
+    return await answer_of(project, now, Halt(why="paused"), await current(project, now))
 
 
 async def driven(project: Project, here: Here, loop: LoopId, manner: Manner) -> Driven:
@@ -96,16 +95,16 @@ async def driven(project: Project, here: Here, loop: LoopId, manner: Manner) -> 
         world = await build_world(project, loop, people=Nobody(), observer=Several(publisher, watching.observer))
         asks = here.asks and not manner.unattended
         settings = await pinned_settings(project, loop)
-        heard = Heard(person(project, world, settings, here.who, watching.aside) if asks else Nobody())
+        heard = Heard(person(project, world, settings, start.kind, here.who, watching.aside) if asks else Nobody())
         halt = await drive(replace(world, people=heard), loop)
     if halt.outcome is not None and halt.outcome.ending is Ending.ACCEPTED:
-        await rebuild_debt(project.root, project.store, LOOPS)
+        await rebuild_debt(project)
     now = await view(project, loop)
     shown = await current(project, now)
     return Driven(
         halt=halt,
         view=now,
-        answer=await result_of(project, now, halt, shown),
+        answer=await answer_of(project, now, halt, shown),
         lines=await closing_lines(project, now, halt, shown),
         cancelled_here=manner.cancels or heard.cancelled,
     )
@@ -120,15 +119,15 @@ class _Watching:
 @asynccontextmanager
 async def _watching(project: Project, here: Here, start: View) -> AsyncIterator[_Watching]:
     """The live view where it can be drawn, else plain lines."""
-    many = start.row.kind == BATCH.name
+    many = start.kind.has_lanes
     if not here.draws:
-        yield _Watching(observer=PlainLines(note, project.clock.now, only_news=many))
+        yield _Watching(observer=PlainLines(note, project.clock.now, project.kinds, only_news=many))
         return
     # Only this branch needs rich, which takes longer to load than all the rest.
     from loopwright.cli.live import LiveView  # noqa: PLC0415
-    from loopwright.cli.live_batch import BatchView  # noqa: PLC0415
+    from loopwright.cli.live_lanes import LanesView  # noqa: PLC0415
 
-    live = (BatchView if many else LiveView)(project.clock.now)
+    live = (LanesView if many else LiveView)(project.clock.now, project.kinds)
     with live.screen as screen:
         tasks = [asyncio.create_task(work) for work in (_follow_cost(project, start.row.id, screen), _redraw(screen))]
         try:

@@ -6,17 +6,13 @@ import asyncio
 
 import click
 
-from loopwright.app.project import Project, View
-from loopwright.app.views import explanation
+from loopwright.app.project import Project
+from loopwright.app.views.explanation import Explanation, explain
 from loopwright.cli.here import Here
 from loopwright.cli.log import newest
 from loopwright.cli.output import json_option, loop_option, put, put_json
-from loopwright.cli.picking import is_over, only, opened, roots
-from loopwright.cli.showing import Data, status_of_loop
-from loopwright.kernel.wording import told
-from loopwright.loops.feedback.state import Feedback
-from loopwright.loops.quality.state import Quality
-from loopwright.loops.tickets.state import Tickets
+from loopwright.cli.picking import only, opened, roots
+from loopwright.kernel.codec import plain
 
 
 @click.command("explain")
@@ -26,27 +22,16 @@ from loopwright.loops.tickets.state import Tickets
 def command(here: Here, *, loop_id: str, as_json: bool) -> int:
     """Why the engine will do what it does next: counters, rules, open findings, budget."""
     with opened(here) as project:
-        view, data = asyncio.run(_look(project, loop_id))
-        put_json(data) if as_json else put(_text(view).rstrip("\n"))
+        told = asyncio.run(_look(project, loop_id))
+    if as_json:
+        shown = plain(told)
+        put_json({**shown.pop("status"), **shown})
+    else:
+        put(told.explanation.rstrip("\n"))
     return 0
 
 
-async def _look(project: Project, loop_id: str) -> tuple[View, Data]:
+async def _look(project: Project, loop_id: str) -> Explanation:
     """The only open loop is meant; when all are over, the newest."""
-    open_one = None if loop_id else only(await roots(project), lambda each: not is_over(each))
-    chosen = open_one or await newest(project, loop_id)
-    facts = {
-        "lines": list(chosen.standpoint.lines),
-        "findings": [
-            {"severity": finding.severity.value, "text": told(finding), "fingerprint": finding.fingerprint}
-            for finding in chosen.standpoint.findings
-        ],
-        "explanation": _text(chosen),
-    }
-    return chosen, {**await status_of_loop(project, chosen), **facts}
-
-
-def _text(view: View) -> str:
-    state = view.now.state
-    ledger = state.ledger if isinstance(state, Feedback | Quality | Tickets) else ()
-    return explanation.render(view.standpoint, () if is_over(view) else view.wanted, view.row, ledger)
+    open_one = None if loop_id else only(await roots(project), lambda each: not each.is_over)
+    return await explain(project, open_one or await newest(project, loop_id))

@@ -7,7 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from loopwright.adapters.ancestry import inside_step
-from loopwright.app.project import LOOPS, Project
+from loopwright.app.project import Project
 from loopwright.cli.here import Here
 from loopwright.cli.picking import roots
 from loopwright.cli.plain import Silent
@@ -24,7 +24,7 @@ async def only_for_people(project: Project, here: Here, command: str) -> None:
     for view in await roots(project):
         if view.alive is not None:
             with suppress(EngineError):
-                await note_refusal(project.store, LOOPS, view.row.id, attempt, Silent())
+                await note_refusal(project.store, project.loops, view.row.id, attempt, Silent())
     raise _refused(command)
 
 

@@ -10,8 +10,7 @@ from rich.console import Console, Group
 from rich.table import Table
 from rich.text import Text
 
-from loopwright.app.project import LOOPS
-from loopwright.app.views.events import compliant
+from loopwright.app.project import Kinds
 from loopwright.cli.plain import event_line
 from loopwright.cli.screen import Screen, elapsed, terminal
 from loopwright.engine.world import Seen
@@ -31,9 +30,10 @@ from loopwright.kernel.events import (
     Refused,
     Started,
 )
-from loopwright.kernel.model import Ending, Key, Verdict
+from loopwright.kernel.model import Ending, Key
 from loopwright.kernel.visible import visible
-from loopwright.kernel.wording import counter, told
+from loopwright.kernel.wording import told
+from loopwright.loops.kind import Words
 from loopwright.ports.agent import Update
 
 DOING = {
@@ -63,15 +63,16 @@ class _Step:
 class LiveView:
     """An observer that draws one loop."""
 
-    def __init__(self, now: Callable[[], float], console: Console | None = None) -> None:
+    def __init__(self, now: Callable[[], float], kinds: Kinds, console: Console | None = None) -> None:
         self.screen = Screen(self.render, console or terminal())
-        self._now = now
+        self._now, self._kinds = now, kinds
         self._steps: dict[Key, _Step] = {}
         self._head = ""
 
     def recorded(self, seen: Seen) -> None:
-        where = LOOPS[seen.kind].stand(seen.state)
-        self._head = f"{counter(seen.kind)} {where.attempt}/{where.limit}"
+        kind = self._kinds[seen.kind]
+        where = kind.loop.stand(seen.state)
+        self._head = f"{kind.words.counter} {where.attempt}/{where.limit}"
         event = seen.event
         if isinstance(event, Started):
             if event.action not in _NO_STEPS:
@@ -83,8 +84,8 @@ class LiveView:
 
     def _scroll(self, seen: Seen) -> None:
         told_now = not isinstance(seen.event, Started) or seen.event.action in _TOLD
-        if told_now and (line := event_line(seen, self._now())):
-            self.screen.scroll(line, style_of(seen))
+        if told_now and (line := event_line(seen, self._now(), self._kinds)):
+            self.screen.scroll(line, style_of(seen, self._kinds))
         for line in details(seen.event):
             self.screen.scroll(line, "red", whole=False)
 
@@ -123,11 +124,11 @@ def details(event: Logged) -> list[str]:
     return [f"{'':<27}- {line}" for line in [*(told(finding, 200) for finding in worst[:_DETAILS]), *more]]
 
 
-def style_of(seen: Seen) -> str:
+def style_of(seen: Seen, kinds: Kinds) -> str:
     """Red for what failed, green for what passed, yellow for what waits; the words say the same."""
     match seen.event:
         case AgentReported() | ChecksReported() | Ended() | LoopEnded():
-            return _style_of_result(seen.event, seen.kind)
+            return _style_of_result(seen.event, kinds[seen.kind].words)
         case AgentFailed() | Refused():
             return "red"
         case Paused() | Interrupted() | Answered() | GateDecided():
@@ -142,13 +143,12 @@ def style_of(seen: Seen) -> str:
             return ""
 
 
-def _style_of_result(event: AgentReported | ChecksReported | Ended | LoopEnded, kind: str) -> str:
+def _style_of_result(event: AgentReported | ChecksReported | Ended | LoopEnded, words: Words) -> str:
     match event:
         case ChecksReported(results=results, findings=findings):
             return "green" if results and all(result.passed for result in results) and not findings else "red"
         case AgentReported(report=report) if report.verdict is not None:
-            good = compliant(report) if kind == "feedback" else report.verdict is Verdict.PASS
-            return "green" if good else "red"
+            return "green" if words.passes(report) else "red"
         case Ended(outcome=outcome):
             return "bold green" if outcome.ending is Ending.VERIFIED else "bold yellow"
         case LoopEnded():

@@ -12,7 +12,7 @@ from loopwright.app.project import Project, View, view
 from loopwright.app.views import journey
 from loopwright.cli.here import Here
 from loopwright.cli.output import json_option, loop_option, note, put, put_json, put_json_line
-from loopwright.cli.picking import is_over, named, opened, roots
+from loopwright.cli.picking import named, opened, roots
 from loopwright.cli.running import Interrupted, complete
 from loopwright.errors import UsageError
 from loopwright.kernel.events import AgentFailed, AgentReported, ChecksReported
@@ -60,19 +60,19 @@ async def _print(project: Project, loop_id: str, *, follow: bool, as_json: bool)
     day = ""
     async for record in _records(project, chosen.row.id, follow=follow):
         if as_json:
-            put_json_line(journey.data(record, chosen.row.kind))
+            put_json_line(journey.show(record, chosen.kind.words))
             continue
         if (today := moment(record.at)[:10]) != day:
             put(f"--- {today}")
             day = today
-        if line := journey.line(record, chosen.row.kind):
+        if line := journey.line(record, chosen.kind.words):
             put(line)
 
 
 async def _records(project: Project, loop: LoopId, *, follow: bool) -> AsyncIterator[Record]:
     seen = 0
     while True:
-        over = is_over(await view(project, loop))
+        over = (await view(project, loop)).is_over
         for record in await project.store.read(loop, after=seen):
             seen = record.seq
             yield record

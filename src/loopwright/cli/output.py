@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 
 import click
 
+from loopwright.kernel.codec import plain
 from loopwright.kernel.visible import visible
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -23,11 +24,11 @@ def put(text: str) -> None:
 
 def put_json(data: object) -> None:
     """The answer as one object, all of it ASCII, so that no terminal and no locale can change it."""
-    _write(sys.stdout, json.dumps(data, indent=2))
+    _write(sys.stdout, json.dumps(plain(data), indent=2))
 
 
 def put_json_line(data: object) -> None:
-    _write(sys.stdout, json.dumps(data, separators=(",", ":")))
+    _write(sys.stdout, json.dumps(plain(data), separators=(",", ":")))
 
 
 def note(text: str) -> None:

@@ -14,14 +14,13 @@ from loopwright.adapters.stores.sqlite import SqliteStore
 from loopwright.adapters.workspace.repository import find_repository
 from loopwright.app import project as projects
 from loopwright.app.project import Project, View, open_project, view
-from loopwright.app.views.status import shown_status, title
+from loopwright.app.views.status import shown_status
 from loopwright.cli.here import Here
 from loopwright.errors import UsageError
-from loopwright.kernel.actions import Ask, AwaitGate
+from loopwright.kernel.actions import Ask
 from loopwright.kernel.model import LoopId
 
 _SHOWN = 10
-OVER = ("complete", "cancelled")
 
 
 def has_log(here: Here) -> bool:
@@ -96,7 +95,7 @@ def only(views: Sequence[View], fits: Callable[[View], bool]) -> View | None:
 
 
 def listed(views: Sequence[View]) -> str:
-    shown = [f"{view.row.id} ({status_of(view)}, {title(view.row)[:60]})" for view in views[:_SHOWN]]
+    shown = [f"{view.row.id} ({status_of(view)}, {view.title[:60]})" for view in views[:_SHOWN]]
     more = [f"and {len(views) - _SHOWN} more"] if len(views) > _SHOWN else []
     return "; ".join(shown + more)
 
@@ -105,17 +104,8 @@ def status_of(view: View) -> str:
     return shown_status(view.row, alive=view.alive is not None)
 
 
-def is_over(view: View) -> bool:
-    return view.row.status in OVER
-
-
 def question_of(view: View) -> Ask | None:
     """What the loop asks a person now, if it does."""
-    if is_over(view):
+    if view.is_over:
         return None
     return next((action for action in view.wanted if isinstance(action, Ask)), None)
-
-
-def gates_of(view: View) -> tuple[AwaitGate, ...]:
-    """The gates that are open now."""
-    return () if is_over(view) else tuple(action for action in view.wanted if isinstance(action, AwaitGate))

@@ -4,30 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from loopwright.app.project import Kinds
 from loopwright.app.views import journey
 from loopwright.engine.world import Observer, Seen
 from loopwright.kernel.codec import encode
 from loopwright.kernel.events import AgentFailed, AgentReported, AgentUnavailable, LoopEnded, Started
 from loopwright.kernel.model import Ending
 from loopwright.kernel.record import Record
-from loopwright.loops.batch.machine import BATCH
 from loopwright.ports.agent import Update
 
 
-def event_line(seen: Seen, at: float) -> str:
+def event_line(seen: Seen, at: float, kinds: Kinds) -> str:
     """The line of the journey for an event that was recorded just now; empty when it adds nothing."""
     event = seen.event
     spend = 0.0
     if isinstance(event, AgentReported | AgentFailed | AgentUnavailable):
         spend = event.usage.usd or 0.0
     kind, data = type(event).__name__, encode(event)
-    return journey.line(Record(loop=seen.loop, seq=seen.seq, at=at, kind=kind, data=data, spend=spend), seen.kind)
+    record = Record(loop=seen.loop, seq=seen.seq, at=at, kind=kind, data=data, spend=spend)
+    return journey.line(record, kinds[seen.kind].words)
 
 
-def is_news(seen: Seen) -> bool:
-    """Whether an event is worth a line where many artifacts are under way at once.
+def is_news(seen: Seen, kinds: Kinds) -> bool:
+    """Whether an event is worth a line where many parts are under way at once.
 
-    Of an artifact only its verdict is; of the batch, what no verdict has told already.
+    Of a part only its verdict is; of the whole, what no verdict has told already.
     """
     match seen.event:
         case Started(action="Announce"):
@@ -37,19 +38,21 @@ def is_news(seen: Seen) -> bool:
         case LoopEnded(outcome=outcome):
             return outcome.ending not in (Ending.HELD, Ending.VERIFIED)
         case _:
-            return seen.kind == BATCH.name
+            return kinds[seen.kind].has_lanes
 
 
 class PlainLines:
     """An observer that tells every event in a line; of a loop with many parts, what is news."""
 
-    def __init__(self, tell: Callable[[str], None], now: Callable[[], float], *, only_news: bool = False) -> None:
-        self._tell, self._now, self._only_news = tell, now, only_news
+    def __init__(
+        self, tell: Callable[[str], None], now: Callable[[], float], kinds: Kinds, *, only_news: bool = False
+    ) -> None:
+        self._tell, self._now, self._kinds, self._only_news = tell, now, kinds, only_news
 
     def recorded(self, seen: Seen) -> None:
-        if self._only_news and not is_news(seen):
+        if self._only_news and not is_news(seen, self._kinds):
             return
-        if line := event_line(seen, self._now()):
+        if line := event_line(seen, self._now(), self._kinds):
             self._tell(line)
 
     def progressed(self, update: Update) -> None:

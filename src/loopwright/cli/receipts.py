@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from typing import Any
 
 import click
 
@@ -14,7 +15,6 @@ from loopwright.cli.here import Here
 from loopwright.cli.log import newest
 from loopwright.cli.output import json_option, loop_option, put, put_json
 from loopwright.cli.picking import opened
-from loopwright.cli.showing import Data
 from loopwright.kernel.wording import counted, moment
 
 
@@ -35,19 +35,19 @@ def command(here: Here, *, loop_id: str, as_json: bool) -> int:
     return 0
 
 
-async def _receipts(project: Project, loop_id: str) -> Data:
+async def _receipts(project: Project, loop_id: str) -> dict[str, Any]:
     chosen = await newest(project, loop_id)
     texts = await project.store.receipts(chosen.row.id)
     return {"loop": chosen.row.id, "receipts": [json.loads(text) for text in texts]}
 
 
-def _base_trees(project: Project, receipts: list[Data]) -> dict[str, str]:
+def _base_trees(project: Project, receipts: list[dict[str, Any]]) -> dict[str, str]:
     """The tree of every commit that a receipt is measured against."""
     bases = {str(receipt.get("base", "")) for receipt in receipts}
     return {base: tree_of(project.root, project.environ, base) for base in bases}
 
 
-def _line(receipt: Data, bases: dict[str, str]) -> str:
+def _line(receipt: dict[str, Any], bases: dict[str, str]) -> str:
     tests = "" if receipt.get("tests") is None else f", {counted(receipt['tests'], 'test')}"
     took = f"{receipt.get('seconds', 0.0):.1f} s"
     word = str(receipt.get("result", "?")).upper()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from loopwright.cli.deciding import Decision, decide
+from loopwright.cli.deciding import GateDecision, decide
 from loopwright.cli.here import Here
 from loopwright.cli.output import json_option, loop_option
 from loopwright.errors import UsageError
@@ -20,4 +20,4 @@ def command(here: Here, *, gate: str, loop_id: str, reason: str, as_json: bool) 
     """Close GATE: the change that called for it counts as a failed review."""
     if not reason.strip():
         raise UsageError(f'reject needs a reason: `loop reject {gate} --reason "why"`; it is told to the developer')
-    return decide(here, Decision(gate=gate, approved=False, reason=reason, loop_id=loop_id), as_json=as_json)
+    return decide(here, GateDecision(gate=gate, approved=False, reason=reason, loop_id=loop_id), as_json=as_json)

@@ -6,13 +6,13 @@ import json
 
 import click
 
-from loopwright.app.project import LOOPS, Project, View
+from loopwright.app.project import Project, View
 from loopwright.app.worlds import changed_settings
 from loopwright.cli.driving import Manner, drive_and_tell
 from loopwright.cli.guarding import only_for_people
 from loopwright.cli.here import Here
 from loopwright.cli.output import json_option, loop_option, note, put, put_json
-from loopwright.cli.picking import has_log, is_over, named_root, only, opened, roots, status_of
+from loopwright.cli.picking import has_log, named_root, only, opened, roots, status_of
 from loopwright.cli.plain import Silent
 from loopwright.cli.running import Interrupted, complete
 from loopwright.engine.hearing import hear
@@ -59,7 +59,7 @@ async def prepare(project: Project, here: Here, loop_id: str, budget: float | No
     if chosen.alive is not None:
         raise AlreadyRunning(chosen.row.id, chosen.alive)
     if budget is not None:
-        await hear(project.store, LOOPS, chosen.row.id, BudgetChanged(usd=budget, by=here.who), Silent())
+        await hear(project.store, project.loops, chosen.row.id, BudgetChanged(usd=budget, by=here.who), Silent())
     await _take_in_settings(project, chosen, here.who)
     return chosen
 
@@ -68,7 +68,7 @@ async def _choose(project: Project, loop_id: str) -> View | str:
     """What can go on by itself comes before what waits for an answer."""
     if loop_id:
         named = await named_root(project, loop_id)
-        return f"Loop {loop_id} has ended ({named.row.status}); nothing to do." if is_over(named) else named
+        return f"Loop {loop_id} has ended ({named.row.status}); nothing to do." if named.is_over else named
     found = await roots(project)
     view = only(found, _can_go_on) or only(found, lambda each: status_of(each) == "waiting")
     if view is not None:
@@ -91,7 +91,7 @@ async def _take_in_settings(project: Project, view: View, by: str) -> None:
     note("loop.toml has changed since this loop began; taken in:")
     for line in differences(view.now.settings, changed.settings):
         note(f"  {line}")
-    await hear(project.store, LOOPS, view.row.id, changed, Silent())
+    await hear(project.store, project.loops, view.row.id, changed, Silent())
 
 
 def differences(old: str, new: str) -> list[str]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
 from loopwright.app.artifacts import Target
@@ -12,7 +14,6 @@ from loopwright.cli.here import Here
 from loopwright.cli.output import json_option, note, put, put_json
 from loopwright.cli.picking import only_looked_at, opened
 from loopwright.cli.running import Interrupted, complete
-from loopwright.cli.showing import Data
 from loopwright.config.settings import Settings
 from loopwright.kernel.wording import counted
 from loopwright.loops.quality.state import Depth, Gate
@@ -75,7 +76,7 @@ def _foretell(project: Project, here: Here, request: ReviewRequest, *, as_json: 
     return 0
 
 
-def _plan(project: Project, settings: Settings, request: ReviewRequest, plan: Plan) -> Data:
+def _plan(project: Project, settings: Settings, request: ReviewRequest, plan: Plan) -> dict[str, Any]:
     return {
         "kind": "batch" if plan.batch else "quality",
         "base": project.head,
@@ -90,7 +91,7 @@ def _plan(project: Project, settings: Settings, request: ReviewRequest, plan: Pl
     }
 
 
-def _artifact(settings: Settings, request: ReviewRequest, target: Target) -> Data:
+def _artifact(settings: Settings, request: ReviewRequest, target: Target) -> dict[str, Any]:
     part = settings.gate(target.gate)
     return {
         "artifact": target.path,
@@ -103,7 +104,7 @@ def _artifact(settings: Settings, request: ReviewRequest, target: Target) -> Dat
     }
 
 
-def _lines(data: Data) -> list[str]:
+def _lines(data: dict[str, Any]) -> list[str]:
     artifacts = data["artifacts"]
     shown = [line for each in artifacts[:_SHOWN] for line in _about(each)]
     more = [f"  and {len(artifacts) - _SHOWN} more"] if len(artifacts) > _SHOWN else []
@@ -122,7 +123,7 @@ def _lines(data: Data) -> list[str]:
     ]
 
 
-def _about(artifact: Data) -> list[str]:
+def _about(artifact: dict[str, Any]) -> list[str]:
     agents = "; ".join(f"{role}: {', '.join(names) or 'nobody'}" for role, names in artifact["agents"].items())
     handed = f"findings in {artifact['file']}" if artifact["file"] else "findings in the brief"
     known = f"; {counted(artifact['known'], 'finding')} of earlier reviews" if artifact["known"] else ""

@@ -7,19 +7,19 @@ from collections import Counter
 
 import click
 
-from loopwright.app.project import Project, views
+from loopwright.app.project import OVER, Project
 from loopwright.app.views import status
+from loopwright.app.views.standing import status_document
+from loopwright.app.views.status import LoopStatus, StatusDocument
 from loopwright.cli.here import Here
 from loopwright.cli.output import json_option, put, put_json, put_json_line
 from loopwright.cli.picking import has_log, opened
 from loopwright.cli.running import Interrupted, complete
-from loopwright.cli.showing import Data, status_of_loop
 
 _RECENT = 3  # of those that are over, for people
 _POLL = 0.5  # seconds between looks at a number that changes with the log
 _CLEAR = "\x1b[H\x1b[2J"
 _NONE = 'No loops yet; `loop feedback "TASK"`, `loop review PATH` or `loop ticket new TITLE` begins one.'
-_OVER = ("complete", "cancelled")
 _NAMED = 20  # parts that are told one by one
 _WORDS = {"verified": "passed", "running": "under way", "waiting": "blocked"}
 
@@ -32,48 +32,38 @@ _WORDS = {"verified": "passed", "running": "under way", "waiting": "blocked"}
 def command(here: Here, *, watch: bool, everything: bool, as_json: bool) -> int:
     """What is running, what needs you, and why."""
     if not has_log(here) and not watch:
-        put_json({"loops": []}) if as_json else put(_NONE)
+        put_json(StatusDocument(loops=())) if as_json else put(_NONE)
         return 0
     with opened(here, create=watch) as project:
         if not watch:
-            shown = asyncio.run(document(project))
+            shown = asyncio.run(status_document(project))
             put_json(shown) if as_json else put(text(shown, everything=everything))
             return 0
         result = complete(_watch(project, here, as_json=as_json))
         return result.exit_code if isinstance(result, Interrupted) else 0
 
 
-async def document(project: Project) -> Data:
-    """Every loop, in the order and shape of the format."""
-    found = await views(project)
-    driven = {view.row.id for view in found if view.alive is not None}
-    # A part that waits for the others is held by nobody, and yet under way as long as the whole is.
-    return status.document(
-        [await status_of_loop(project, view, alive=bool(driven & {view.row.id, view.row.parent})) for view in found]
-    )
-
-
-def text(shown: Data, *, everything: bool) -> str:
+def text(shown: StatusDocument, *, everything: bool) -> str:
     """For people: what is open, and the last few that are over; of its parts, those that are stuck."""
-    loops = [loop for loop in shown["loops"] if loop["parent"] is None]
-    over = [loop["id"] for loop in loops if loop["status"] in _OVER]
+    loops = [loop for loop in shown.loops if loop.parent is None]
+    over = [loop.id for loop in loops if loop.status in OVER]
     hidden = [] if everything else over[_RECENT:]
-    blocks = [_block(loop, shown["loops"]) for loop in loops if loop["id"] not in hidden]
+    blocks = [_block(loop, shown.loops) for loop in loops if loop.id not in hidden]
     if not blocks:
         return _NONE
     more = [f"({len(hidden)} more are over; --all shows them)"] if hidden else []
     return "\n\n".join(blocks + more)
 
 
-def _block(root: Data, loops: list[Data]) -> str:
+def _block(root: LoopStatus, loops: tuple[LoopStatus, ...]) -> str:
     block = status.human(root).rstrip("\n")
-    parts = [loop for loop in loops if loop["parent"] == root["id"]]
+    parts = [loop for loop in loops if loop.parent == root.id]
     if not parts:
         return block
-    counts = Counter(loop["outcome"] or loop["status"] for loop in parts)
+    counts = Counter(loop.outcome or loop.status for loop in parts)
     summary = ", ".join(f"{number} {_WORDS.get(word, word)}" for word, number in counts.most_common())
-    stuck = [loop for loop in parts if loop["status"] in ("waiting", "paused", "blocked")]
-    lines = [f"  {loop['task']}: {loop['state']}, review {loop['attempt']}/{loop['limit']}" for loop in stuck]
+    stuck = [loop for loop in parts if loop.status in ("waiting", "paused", "blocked")]
+    lines = [f"  {loop.task}: {loop.state}, {loop.counter} {loop.attempt}/{loop.limit}" for loop in stuck]
     more = [f"  and {len(stuck) - _NAMED} more"] if len(stuck) > _NAMED else []
     return "\n".join([block, "", f"Parts: {summary}", *lines[:_NAMED], *more])
 
@@ -81,17 +71,17 @@ def _block(root: Data, loops: list[Data]) -> str:
 async def _watch(project: Project, here: Here, *, as_json: bool) -> None:
     """Looks at one number until it changes: a watch costs next to nothing."""
     before: int | None = None
-    last: Data | None = None
+    last: StatusDocument | None = None
     while True:
         version = await project.store.version()
-        shown = await document(project) if version != before else last
+        shown = await status_document(project) if version != before else last
         if shown != last and shown is not None:
             _show(shown, here, as_json=as_json)
         before, last = version, shown
         await asyncio.sleep(_POLL)
 
 
-def _show(shown: Data, here: Here, *, as_json: bool) -> None:
+def _show(shown: StatusDocument, here: Here, *, as_json: bool) -> None:
     if as_json:
         put_json_line(shown)
         return

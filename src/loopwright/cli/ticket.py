@@ -4,24 +4,24 @@ from __future__ import annotations
 
 import asyncio
 from pathlib import Path
+from typing import Any
 
 import click
 
 from loopwright.adapters.importers.reading import FORMATS
-from loopwright.adapters.tickets.folders import next_sequence
-from loopwright.adapters.tickets.queue import Queued
-from loopwright.adapters.tickets.reading import ticket_text
 from loopwright.adapters.workspace.repository import find_repository
 from loopwright.app.project import Project, View, settings_of
+from loopwright.app.ticket_door import Queued
+from loopwright.app.ticket_folders import next_sequence
 from loopwright.app.ticket_queue import Described, Put, described_in, import_tickets, new_ticket
+from loopwright.app.ticket_reading import ticket_text
 from loopwright.app.tickets import TicketRequest, activate, clear_queue, sessions
 from loopwright.cli.driving import Manner, drive_and_tell
 from loopwright.cli.here import Here
 from loopwright.cli.output import json_option, note, put, put_json
-from loopwright.cli.picking import has_log, is_over, only_looked_at, opened
+from loopwright.cli.picking import has_log, only_looked_at, opened
 from loopwright.cli.resume import prepare
 from loopwright.cli.running import Interrupted, complete
-from loopwright.cli.showing import Data
 from loopwright.cli.ticket_choosing import named, oldest
 from loopwright.cli.ticket_plan import foretell
 from loopwright.cli.ticketed import listed, shown, text_of
@@ -75,7 +75,7 @@ def new(here: Here, /, *, as_json: bool, file: Path | None, listing: Path | None
         return _tell_new(project, asyncio.run(new_ticket(project, wanted)), as_json=as_json)
 
 
-def _data(project: Project, each: Put) -> Data:
+def _data(project: Project, each: Put) -> dict[str, Any]:
     number = next_sequence(project.root, each.session)
     file = str(each.file.relative_to(project.root))
     return {"session": each.session, "ticket": ticket_id(each.session, number), "file": file}
@@ -150,7 +150,7 @@ async def _ready(project: Project, here: Here, name: str, request: TicketRequest
 
 
 def _refuse_to_change(session: View, request: TicketRequest) -> None:
-    if is_over(session):
+    if session.is_over:
         raise Forbidden(
             f"session {session.now.state.plan.session} is over ({session.row.status}, loop {session.row.id}); make a"
             " new ticket with `loop ticket new`"
@@ -184,16 +184,16 @@ def listing(here: Here, *, as_json: bool) -> int:
     return 0
 
 
-def _listed(here: Here) -> Data:
+def _listed(here: Here) -> dict[str, Any]:
     if not has_log(here):
         return listed(find_repository(here.cwd, here.environ).top, (), {})
     with opened(here) as project:
         return asyncio.run(_sessions(project))
 
 
-async def _sessions(project: Project) -> Data:
+async def _sessions(project: Project) -> dict[str, Any]:
     found = await sessions(project)
-    logs = {each.row.id: await project.store.read(each.row.id) for each in found if not is_over(each)}
+    logs = {each.row.id: await project.store.read(each.row.id) for each in found if not each.is_over}
     return listed(project.root, found, logs)
 
 
@@ -209,7 +209,7 @@ def show(here: Here, *, ticket: str, as_json: bool) -> int:
     return 0
 
 
-async def _shown(project: Project, here: Here, name: str) -> Data:
+async def _shown(project: Project, here: Here, name: str) -> dict[str, Any]:
     found = await named(project, here.cwd, name)
     if isinstance(found, Queued):
         file = str(found.path.relative_to(project.root))
@@ -217,4 +217,4 @@ async def _shown(project: Project, here: Here, name: str) -> Data:
         return {**shared, "title": found.ticket.title, "status": found.ticket.status, "text": ticket_text(found.path)}
     parts = ticket_parts(Path(name).name.removesuffix(".md"))
     log = await project.store.read(found.row.id)
-    return shown(project.root, found, log, parts[1] if parts else found.now.state.ticket.number)
+    return shown(found, log, parts[1] if parts else found.now.state.ticket.number)

@@ -5,11 +5,10 @@ from __future__ import annotations
 from contextlib import suppress
 from pathlib import Path
 
-from loopwright.adapters.tickets.queue import Queued, queue_folder, read_queued, waiting
-from loopwright.adapters.tickets.reading import ENDING
 from loopwright.app.project import Project, View
+from loopwright.app.ticket_door import Queued, queue_folder, read_queued, waiting
+from loopwright.app.ticket_reading import ENDING
 from loopwright.app.tickets import sessions
-from loopwright.cli.picking import is_over
 from loopwright.errors import AlreadyRunning, ConfigError, UsageError
 from loopwright.kernel.quoting import one_line
 from loopwright.loops.tickets.shape import ticket_parts
@@ -19,7 +18,7 @@ _NONE = "there is no ticket to be done; make one with `loop ticket new TITLE`"
 
 async def oldest(project: Project) -> View | Queued:
     """What is under way comes before what waits in the queue; what another command drives is left to it."""
-    active = [each for each in await sessions(project) if not is_over(each)]
+    active = [each for each in await sessions(project) if not each.is_over]
     if free := [each for each in active if each.alive is None]:
         return free[0]
     if files := waiting(project.root):

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from loopwright.adapters.tickets.queue import Queued
+from typing import Any
+
 from loopwright.app.project import Project, View
+from loopwright.app.ticket_door import Queued
 from loopwright.app.tickets import JUDGE, TicketRequest, planned, session_of
-from loopwright.cli.showing import Data
 from loopwright.config.settings import Settings
 from loopwright.loops.tickets.machine import TICKETS
 from loopwright.loops.tickets.state import TicketParams, ticket_id
@@ -13,7 +14,7 @@ from loopwright.loops.tickets.state import TicketParams, ticket_id
 
 async def foretell(
     project: Project, settings: Settings, found: View | Queued, request: TicketRequest
-) -> tuple[Data, list[str]]:
+) -> tuple[dict[str, Any], list[str]]:
     """As data and in lines. Raises what the real thing would be refused with."""
     if isinstance(found, Queued):
         known = await session_of(project, found.session)
@@ -25,7 +26,7 @@ async def foretell(
     return data, _lines(data)
 
 
-def _data(settings: Settings, plan: TicketParams, where: str, budget: float | None) -> Data:
+def _data(settings: Settings, plan: TicketParams, where: str, budget: float | None) -> dict[str, Any]:
     first = TICKETS.start(plan).ticket.number
     roles = ("creator", *plan.critics, *((JUDGE,) if plan.judge else ()))
     return {
@@ -47,7 +48,7 @@ def _data(settings: Settings, plan: TicketParams, where: str, budget: float | No
     }
 
 
-def _lines(data: Data) -> list[str]:
+def _lines(data: dict[str, Any]) -> list[str]:
     agents = "; ".join(f"{role}: {', '.join(names) or 'nobody'}" for role, names in data["agents"].items())
     checks = "; ".join(f"{name}: {run}" for name, run in data["checks"].items())
     budget = "none" if data["budget"] is None else f"{data['budget']:.2f} USD"

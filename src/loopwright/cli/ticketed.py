@@ -6,45 +6,19 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from loopwright.adapters.tickets.files import page_text, session_pages, ticket_path
-from loopwright.adapters.tickets.queue import read_queued, waiting
-from loopwright.adapters.tickets.reading import ENDING
 from loopwright.app.project import View
+from loopwright.app.ticket_door import read_queued, waiting
+from loopwright.app.ticket_reading import ENDING
 from loopwright.errors import ConfigError, UsageError
-from loopwright.kernel.model import Ending, LoopId
+from loopwright.kernel.model import LoopId
 from loopwright.kernel.record import Record
 from loopwright.loops.tickets.chronicle import chronicle
-from loopwright.loops.tickets.state import Decision, Phase, Ticket, Tickets, best_ticket, ticket_id
-from loopwright.loops.tickets.ticket_view import all_tickets, is_completed, views
+from loopwright.loops.tickets.files import page_text, session_pages, ticket_path
+from loopwright.loops.tickets.result import result, told_of
+from loopwright.loops.tickets.state import Tickets, ticket_id
+from loopwright.loops.tickets.ticket_view import is_completed, views
 
 Data = dict[str, Any]
-
-
-def ticketed(state: Tickets) -> Data:
-    """Of a session as it stands now."""
-    told = _told(state)
-    return {
-        "session": state.plan.session,
-        "tickets": [ticket_id(state.plan.session, ticket.number) for ticket in all_tickets(state)],
-        "verdict": _verdict(state),
-        "accuracy": told.accuracy if told else None,
-        "score": told.score if told else None,
-    }
-
-
-def _told(state: Tickets) -> Ticket | None:
-    """The ticket that is spoken of: the one that was taken, else the last that was decided."""
-    taken = best_ticket(state.past) if state.accepted else None
-    return taken or (state.past[-1] if state.past else None)
-
-
-def _verdict(state: Tickets) -> str | None:
-    """The session's, not the last ticket's: routed back it has none yet, and refused landing is not approved."""
-    if state.outcome is not None and state.outcome.ending is Ending.VERIFIED:
-        return Decision.APPROVE.value
-    last = state.past[-1].decision if state.past else None
-    is_stuck = state.phase is Phase.ESCALATED or last is Decision.ESCALATE
-    return Decision.ESCALATE.value if is_stuck else None
 
 
 # --- lists ------------------------------------------------------------------------------------------
@@ -59,13 +33,13 @@ def listed(root: Path, sessions: tuple[View, ...], logs: Logs) -> Data:
     for session in sessions:
         state, row = session.now.state, session.row
         where = "cancelled" if row.status == "cancelled" else "completed" if is_completed(state) else "active"
-        found[where].append(_listed(root, session, logs.get(row.id, ())))
+        found[where].append(_listed(session, logs.get(row.id, ())))
     return found
 
 
-def _listed(root: Path, session: View, log: tuple[Record, ...]) -> Data:
+def _listed(session: View, log: tuple[Record, ...]) -> Data:
     state = session.now.state
-    told = _told(state)
+    told = told_of(state)
     return {
         "session": state.plan.session,
         "ticket": ticket_id(state.plan.session, state.ticket.number),
@@ -73,7 +47,7 @@ def _listed(root: Path, session: View, log: tuple[Record, ...]) -> Data:
         "status": _status(state, log),
         "iteration": {"index": state.ticket.number, "max": state.allowance},
         "accuracy": told.accuracy if told else None,
-        "file": str(ticket_path(root, state).relative_to(root)),
+        "file": ticket_path(state),
         "loop": session.row.id,
     }
 
@@ -122,7 +96,7 @@ def _line(each: Data) -> str:
 # --- one ticket -------------------------------------------------------------------------------------
 
 
-def shown(root: Path, session: View, log: tuple[Record, ...], number: int) -> Data:
+def shown(session: View, log: tuple[Record, ...], number: int) -> Data:
     """A ticket as its file has it, made from the log: a file that was removed or changed is told as it should be.
 
     Raises `UsageError` for one that is not ours.
@@ -132,13 +106,13 @@ def shown(root: Path, session: View, log: tuple[Record, ...], number: int) -> Da
     if page is None:
         known = any(ticket.number == number for ticket in state.plan.adopted)
         why = "was adopted, and its file stays where it came from" if known else "is not there"
-        raise UsageError(f"{name} {why}; the newest of the session is {ticketed(state)['tickets'][-1]}")
+        raise UsageError(f"{name} {why}; the newest of the session is {result(state, {}).tickets[-1]}")
     ticket = next((each for each in state.past if each.number == number), None)
     return {
         "ticket": page.name,
         "session": state.plan.session,
         "loop": session.row.id,
-        "file": str(ticket_path(root, state, number).relative_to(root)),
+        "file": ticket_path(state, number),
         "decision": ticket.decision.value if ticket and ticket.decision else None,
         "accuracy": ticket.accuracy if ticket else None,
         "score": ticket.score if ticket else None,

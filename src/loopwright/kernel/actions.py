@@ -62,6 +62,7 @@ class RunLoop:
 class Option:
     choice: str
     label: str
+    how: str = ""  # what is typed for it, where the word alone does not do
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

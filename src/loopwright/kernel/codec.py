@@ -25,7 +25,7 @@ class DecodeError(ValueError):
 
 def encode(value: object) -> str:
     """Canonical JSON text: sorted keys, no spaces, so that equal values have equal text."""
-    return json.dumps(_plain(value), ensure_ascii=False, separators=(",", ":"), sort_keys=True, allow_nan=False)
+    return json.dumps(plain(value), ensure_ascii=False, separators=(",", ":"), sort_keys=True, allow_nan=False)
 
 
 def decode(kind: type[T], text: str) -> T:
@@ -54,17 +54,18 @@ def _no_constant(name: str) -> None:
     raise DecodeError(f"{name} is not a number")
 
 
-def _plain(value: object) -> Any:
+def plain(value: object) -> Any:
+    """A value as JSON has it: dataclasses as objects, tuples as lists."""
     if isinstance(value, Enum):
         return value.value
     if value is None or isinstance(value, str | int | float | bool):
         return value
     if isinstance(value, tuple | list):
-        return [_plain(item) for item in value]
+        return [plain(item) for item in value]
     if isinstance(value, dict):
-        return {str(key): _plain(item) for key, item in value.items()}
+        return {str(key): plain(item) for key, item in value.items()}
     if is_dataclass(value):
-        return {name: _plain(as_is(getattr(value, name))) for name, as_is in _fields(value.__class__)}
+        return {name: plain(as_is(getattr(value, name))) for name, as_is in _fields(value.__class__)}
     raise TypeError(f"{type(value).__name__} cannot be stored")
 
 

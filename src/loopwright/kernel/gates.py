@@ -6,7 +6,7 @@ import hashlib
 import re
 from functools import cache
 
-from loopwright.kernel.model import Change
+from loopwright.kernel.model import Change, Key
 
 PROTECTED = "protected"
 
@@ -68,6 +68,11 @@ def _is_guarded(change: Change, patterns: tuple[str, ...]) -> bool:
 
 def is_protected(path: str, patterns: tuple[str, ...]) -> bool:
     return is_check_configuration(path) or any(matches(path, pattern) for pattern in patterns)
+
+
+def gate_key(gate: str, digest: str) -> Key:
+    """The key of the question whether a gate opens for exactly this evidence."""
+    return Key(f"gate-{gate}-{digest}")
 
 
 def evidence(changes: tuple[Change, ...]) -> str:

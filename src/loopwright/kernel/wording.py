@@ -9,9 +9,6 @@ from loopwright.kernel.model import Finding
 from loopwright.kernel.quoting import one_line
 from loopwright.kernel.visible import visible
 
-PROMISE = "IMPLEMENTATION_VERIFIED"
-SPEC_COMPLIANT = "SPEC_COMPLIANT"
-NOT_COMPLIANT = "NOT_COMPLIANT"
 ALL_TESTS_PASSING = "ALL_TESTS_PASSING"
 FAILURE = 4096  # characters of one failure in a file: the tail of a check that gives no report
 
@@ -27,11 +24,6 @@ def usd(amount: float) -> str:
 
 def counted(number: int, noun: str, many: str = "") -> str:
     return f"{number} {noun}" if number == 1 else f"{number} {many or f'{noun}s'}"
-
-
-def counter(kind: str) -> str:
-    """What a loop of this kind calls one attempt."""
-    return {"feedback": "iteration", "quality": "review", "batch": "round", "tickets": "ticket"}.get(kind, "attempt")
 
 
 def place(finding: Finding) -> str:

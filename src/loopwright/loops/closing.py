@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import assert_never
 
 from loopwright.kernel.model import Cleanup, Commit, Ending, Finding, Outcome
-from loopwright.kernel.quoting import one_line
+from loopwright.kernel.quoting import inline, one_line
 from loopwright.kernel.wording import counted, told
 
 _LEFT = {
@@ -59,3 +59,26 @@ def kept(which: str, commit: Commit, said: tuple[str, ...]) -> tuple[str, ...]:
 def look_closer(loop_id: str, outcome: Outcome, files: tuple[str, ...]) -> str:
     there = () if outcome.cleanup is Cleanup.FULL else files
     return ", ".join((f"Look closer: `loop log --loop {loop_id}`", *(one_line(file, 500) for file in there)))
+
+
+# --- what is owed -------------------------------------------------------------------------------------------------
+
+
+def owed_where(outcome: Outcome | None, branch: str, commit: str) -> tuple[str, ...]:
+    """Where the result is that was accepted; `branch` and `commit` are those known without an outcome."""
+    landed = (outcome.commit if outcome else "") or commit
+    on = outcome.branch if outcome else branch
+    return (f"- **Commit**: {inline(landed) or '(none)'}", f"- **Branch**: {inline(on) or '(none)'}")
+
+
+def besides(findings: tuple[Finding, ...], named: tuple[Finding, ...]) -> tuple[Finding, ...]:
+    known = {finding.fingerprint for finding in named}
+    return tuple(finding for finding in findings if finding.fingerprint not in known)
+
+
+def owed_findings(heading: str, findings: tuple[Finding, ...]) -> tuple[str, ...]:
+    """All of them: a debt that is not written down is lost."""
+    if not findings:
+        return (f"- **{heading}**: none",)
+    ordered = sorted(findings, key=lambda finding: finding.severity.rank)
+    return (f"- **{heading}**:", *(f"  - [{f.severity.value}] {inline(told(f, 500), 600)}" for f in ordered))

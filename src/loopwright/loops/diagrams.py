@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Generic, TypeVar
 
@@ -11,7 +11,7 @@ from loopwright.errors import InvalidTransition
 from loopwright.kernel.actions import AwaitGate
 from loopwright.kernel.events import CancelRequested, Event
 from loopwright.kernel.machine import Loop
-from loopwright.loops.samples import answers_to, asked_for
+from loopwright.loops.samples import Verdicts, answers_to, asked_for
 
 P = TypeVar("P")
 S = TypeVar("S")
@@ -40,6 +40,7 @@ class Walk(Generic[P, S]):
     shape: Callable[[S], tuple[object, ...]]
     within: Callable[[S], bool]
     when: Callable[[S, str], str]  # the words for an answer, where they depend on the state
+    verdicts: Verdicts = field(default_factory=dict)  # what its judges may say
 
 
 def reachable(walk: Walk[P, S]) -> tuple[S, ...]:
@@ -60,7 +61,7 @@ def moves(walk: Walk[P, S], states: tuple[S, ...]) -> tuple[Move, ...]:
         Move(phase=phase_of(walk, state), asks=asked_for(action), when=walk.when(state, when), to=phase_of(walk, after))
         for state in states
         for action in walk.loop.decide(state)
-        for when, event in answers_to(action, walk.loop.name).items()
+        for when, event in answers_to(action, walk.verdicts).items()
         if (after := applied(walk, state, event)) is not None
         and not (isinstance(action, AwaitGate) and phase_of(walk, after) == phase_of(walk, state))
     }
@@ -82,7 +83,7 @@ def applied(walk: Walk[P, S], state: S, event: Event) -> S | None:
 
 def _after(walk: Walk[P, S], state: S) -> list[S]:
     asked = walk.loop.decide(state)
-    events = [event for action in asked for event in answers_to(action, walk.loop.name).values()]
+    events = [event for action in asked for event in answers_to(action, walk.verdicts).values()]
     tried = (applied(walk, state, event) for event in (*events, CancelRequested()))
     return [after for after in tried if after is not None]
 

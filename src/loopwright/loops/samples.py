@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import assert_never
 
 from loopwright.kernel.actions import (
@@ -54,28 +55,17 @@ from loopwright.kernel.model import (
     Tree,
     Verdict,
 )
-from loopwright.kernel.wording import ALL_TESTS_PASSING, NOT_COMPLIANT, SPEC_COMPLIANT
+from loopwright.kernel.wording import ALL_TESTS_PASSING
 
 Answers = dict[str, Event]  # in words, and as it is recorded
 _WRONG = Finding(severity=Severity.HIGH, issue="sample", fingerprint="sample")
 _GRAVE = Finding(severity=Severity.CRITICAL, issue="sample", evidence="seen", guidance="mend it", fingerprint="sample")
-_COMPLIANCE = {
-    SPEC_COMPLIANT: AgentReport(verdict=Verdict.PASS),
-    NOT_COMPLIANT: AgentReport(verdict=Verdict.FAIL, findings=(_WRONG,)),
-}
 PASSES, FINDS = "pass", "fail with a critical finding"
 LOADED, RECORDED, DONE, CHANGED, LANDED = "it is there", "on record", "done", "files changed", "landed"
-_QUALITY = {
-    PASSES: AgentReport(verdict=Verdict.PASS),
-    FINDS: AgentReport(verdict=Verdict.FAIL, findings=(_GRAVE,)),
-    "fail without a finding that can be shown": AgentReport(verdict=Verdict.FAIL),
-}
-_CRITICISM = {
-    PASSES: AgentReport(verdict=Verdict.PASS),
-    FINDS: AgentReport(verdict=Verdict.FAIL, findings=(_GRAVE,)),
-    "fail without a reason": AgentReport(verdict=Verdict.FAIL),
-}
-_VERDICTS = {"quality": _QUALITY, "tickets": _CRITICISM}
+Verdicts = Mapping[str, AgentReport]  # what a judge may say, in the words of the loop
+FOUND = AgentReport(verdict=Verdict.FAIL, findings=(_WRONG,))
+PASSED_IT = AgentReport(verdict=Verdict.PASS)
+BLOCKED_IT = AgentReport(verdict=Verdict.FAIL, findings=(_GRAVE,))
 _SAID = {"split": "AC-1", "reassign": "creator=other"}  # other answers may say anything
 _PASSED = {  # only where a review is made
     "passed": Outcome(ending=Ending.VERIFIED, commit=Commit("c")),
@@ -84,11 +74,11 @@ _PASSED = {  # only where a review is made
 _PROTECTED = (Change(path="tests/sample.py", how="changed", blob="1"),)
 
 
-def answers_to(action: Action, kind: str) -> Answers:
-    """`kind` is that of the loop, which has its own words for what a reviewer may say."""
+def answers_to(action: Action, verdicts: Verdicts) -> Answers:
+    """`verdicts` are what a judge of this loop may say, in its own words."""
     match action:
         case RunAgent():
-            return _reports(action, _VERDICTS.get(kind, _COMPLIANCE)) | _no_report(action)
+            return _reports(action, verdicts) | _no_report(action)
         case RunChecks():
             return _checks(action)
         case RunLoop():
@@ -126,7 +116,7 @@ def asked_for(action: Action) -> str:
             return _ASKED.get(name, name.lower())
 
 
-def _reports(action: RunAgent, verdicts: dict[str, AgentReport]) -> Answers:
+def _reports(action: RunAgent, verdicts: Verdicts) -> Answers:
     if action.needs_verdict:
         return {word: AgentReported(key=action.key, report=report) for word, report in verdicts.items()}
     done = AgentReported(key=action.key, report=AgentReport())

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from loopwright.adapters.tickets.reading import parse, read_folder, read_ticket
+from loopwright.app.ticket_reading import parse, read_folder, read_ticket
 from loopwright.adapters.yaml_text import SIZE_LIMIT
 from loopwright.errors import ConfigError
 from loopwright.loops.tickets.body import Box

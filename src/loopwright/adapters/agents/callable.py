@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import partial
 
 from loopwright.adapters.agents import context
-from loopwright.adapters.agents.handover import hand_over, take_away
+from loopwright.adapters.agents.handover import lay, take_away
 from loopwright.adapters.agents.reading import code_line
 from loopwright.adapters.agents.result import Result, check_result, identified
 from loopwright.errors import AgentGarbled
@@ -37,6 +37,7 @@ class CallableAgent:
     function: Function
     clock: Clock
     usd: float = 0.0
+    handed: Callable[[AgentRun], Mapping[str, str]] = lambda _run: {}  # files laid beside the work while it is done
 
     def reservation(self, role: str, agent: str = "") -> float:  # noqa: ARG002  one price, whoever is asked for
         return self.usd
@@ -44,12 +45,13 @@ class CallableAgent:
     async def run(self, run: AgentRun, watch: Watch) -> AgentAnswer:  # noqa: ARG002  a callable shows no progress
         began = self.clock.monotonic()
         facts = context.build(run) | {"agent": self.name, "workspace": str(run.folder)}
-        hand_over(run)
+        files = self.handed(run)
+        lay(run.folder, files)
         try:
             # Whatever the callable raises is its answer, not ours; cancellation of the run comes through.
             (said,) = await asyncio.gather(self._said(facts), return_exceptions=True)
         finally:
-            take_away(run)
+            take_away(run.folder, files)
         seconds = self.clock.monotonic() - began
         if isinstance(said, BaseException):
             detail = cut(visible(f"{type(said).__name__}: {said}"), 2000)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -18,7 +18,6 @@ from loopwright.adapters.agents.scenario import read_scenario
 from loopwright.adapters.tools.plan import plan_for, search_path, write_plan
 from loopwright.config.settings import FILLED_BY_DEFAULT, ONLY_WHEN_NAMED, AgentSettings, Settings
 from loopwright.errors import AgentNotFound, ConfigError, UsageError
-from loopwright.loops.feedback import brief as briefs
 from loopwright.ports.agent import Agent, AgentRun
 from loopwright.ports.clock import Clock
 from loopwright.ports.store import Store
@@ -32,6 +31,8 @@ class Stage:
     environ: Mapping[str, str]
     store: Store
     clock: Clock
+    brief: Callable[[AgentRun], str]  # as Markdown
+    handed: Callable[[AgentRun], Mapping[str, str]]  # files laid beside the work while it is done
 
 
 def cast(settings: Settings, stage: Stage) -> AgentPool:
@@ -94,7 +95,8 @@ def _command(agent: AgentSettings, settings: Settings, stage: Stage) -> CommandA
         env=allowed_environment(stage.environ, agent.env, whole=whole),
         root=stage.root,
         runs=stage.root / ".loop" / "runs",
-        render=brief_of,
+        render=stage.brief,
+        handed=stage.handed,
         keep=stage.store.keep_file,
         clock=stage.clock,
         wall=agent.limits.wall,
@@ -124,7 +126,3 @@ def _built_in(program: str, agent: AgentSettings, settings: Settings, stage: Sta
     module = f"loopwright.adapters.tools.{program}"
     path = search_path(stage.root, stage.environ, sys.executable)
     return replace(command, argv=(sys.executable, "-I", "-m", module, str(plan)), env={**command.env, "PATH": path})
-
-
-def brief_of(run: AgentRun) -> str:
-    return briefs.render(run)

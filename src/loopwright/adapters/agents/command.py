@@ -20,7 +20,7 @@ from loopwright.adapters.agents.contract import (
     place_of,
     retry_after,
 )
-from loopwright.adapters.agents.handover import hand_over, take_away
+from loopwright.adapters.agents.handover import lay, take_away
 from loopwright.adapters.agents.redaction import Redactor
 from loopwright.adapters.agents.result import SIZE_LIMIT, Result, identified, read_result
 from loopwright.adapters.steps import StepEnded, StepSpec, finished_step, lock_of, run_step
@@ -43,6 +43,7 @@ class CommandAgent:
     root: Path  # the person's repository
     runs: Path  # where run folders are made
     render: Callable[[AgentRun], str]  # the brief as Markdown
+    handed: Callable[[AgentRun], Mapping[str, str]] = lambda _run: {}  # files laid beside the work while it is done
     keep: Keep
     clock: Clock
     wall: float = 1800.0
@@ -61,11 +62,11 @@ class CommandAgent:
         def told(text: str, count: int) -> None:
             watch(Update(loop=run.loop, key=run.key, text=redactor.text(text), bytes=count))
 
-        hand_over(run)
+        lay(run.folder, self.handed(run))
         try:
             ended = await run_step(self._spec(run, place), told)
         finally:
-            take_away(run)
+            take_away(run.folder, self.handed(run))
         if ended.reason == "not_found":
             raise AgentNotFound(self.name, self.argv[0])
         return await self._answer(run, place, ended)
@@ -75,7 +76,7 @@ class CommandAgent:
         told, ended = _told(place), finished_step(place.folder)
         if told.get("workspace"):
             run = replace(run, folder=Path(told["workspace"]))
-            take_away(run)  # its controller died before it could
+            take_away(run.folder, self.handed(run))  # its controller died before it could
         if ended is None or ended.reason in ("not_found", "cancelled", "controller_gone"):
             return None
         return await self._answer(run, place, ended) if told.get("agent") == self.name else None

@@ -36,36 +36,21 @@ from loopwright.kernel.events import (
     Started,
     TimeReached,
 )
-from loopwright.kernel.model import AgentReport, AgentStatus, CheckResult, Ending, Outcome, Severity, Verdict
+from loopwright.kernel.model import AgentStatus, CheckResult, Ending, Outcome, Severity
 from loopwright.kernel.quoting import one_line
-from loopwright.kernel.wording import (
-    ALL_TESTS_PASSING,
-    NOT_COMPLIANT,
-    PROMISE,
-    SPEC_COMPLIANT,
-    counted,
-    counter,
-    moment,
-    usd,
-)
+from loopwright.kernel.wording import ALL_TESTS_PASSING, counted, moment, usd
+from loopwright.loops.kind import Words
 
-_ROLES = {
-    "implement": "developer",
-    "review": "reviewer",
-    "test": "tester",
-    "fix": "creator",
-    "create": "creator",
-    "critique": "critic",
-}
+_PLAIN = Words(counter="attempt")
 _NUMBERS = re.compile(r"(?:-\d+)*-[\d.]+$")
 _SHORT = 12  # characters of a commit
 
 
-def answer_in_words(event: Answer, kind: str) -> str:
-    """`kind` is that of the loop: each has its own words for a verdict and for an attempt."""
+def answer_in_words(event: Answer, words: Words) -> str:
+    """`words` are those of the loop: each has its own for a verdict and for an attempt."""
     match event:
         case AgentReported() | AgentFailed() | AgentUnavailable():
-            return f"{role_of(event.key)}: {_agent(event, kind)}"
+            return f"{role_of(event.key, words)}: {_agent(event, words)}"
         case ChecksReported():
             return f"checks: {_checks(event)}"
         case LoopEnded():
@@ -100,7 +85,7 @@ def said_in_words(event: Said) -> str:
             assert_never(event)
 
 
-def work_in_words(event: Bookkeeping, kind: str) -> str:
+def work_in_words(event: Bookkeeping, words: Words) -> str:
     """What the engine notes for itself; a verdict is told as the very line that was announced."""
     match event:
         case Created():
@@ -121,46 +106,40 @@ def work_in_words(event: Bookkeeping, kind: str) -> str:
         case Refused():
             return f"refused {one_line(event.what, 60)}" + _because(event.why)
         case Ended():
-            return f"loop {_outcome(event.outcome, kind)}"
+            return f"loop {_outcome(event.outcome, words)}"
         case _:
             assert_never(event)
 
 
-def role_of(key: str) -> str:
+def role_of(key: str, words: Words) -> str:
     """Who does the step with this key; for a step of another loop, the key's own verb."""
     verb = _NUMBERS.sub("", key)
-    return _ROLES.get(verb, one_line(verb, 60))
-
-
-def compliant(report: AgentReport) -> bool:
-    """The feedback loop's own rule: a pass with a critical or high finding is none."""
-    worst = min((finding.severity.rank for finding in report.findings), default=Severity.LOW.rank)
-    return report.verdict is Verdict.PASS and worst > Severity.HIGH.rank
+    return words.roles.get(verb, one_line(verb, 60))
 
 
 def _because(text: str) -> str:
     return f": {one_line(text, 200)}" if text.strip() else ""
 
 
-def _agent(event: AgentReported | AgentFailed | AgentUnavailable, kind: str) -> str:
+def _agent(event: AgentReported | AgentFailed | AgentUnavailable, words: Words) -> str:
     match event:
         case AgentUnavailable():
             return f"not available before {moment(event.until)}" + _because(event.detail)
         case AgentFailed():
             return f"no result ({event.reason})" + _because(event.detail)
         case AgentReported():
-            return _reported(event, kind)
+            return _reported(event, words)
         case _:
             assert_never(event)
 
 
-def _reported(event: AgentReported, kind: str) -> str:
-    report, reviews = event.report, role_of(event.key) == "reviewer"
+def _reported(event: AgentReported, words: Words) -> str:
+    report, reviews = event.report, role_of(event.key, words) == "reviewer"
     if report.verdict is None and not reviews:
         status = "" if report.status is AgentStatus.DONE else f"{report.status.value}: "
         return status + (one_line(report.summary, 200) or "done")
-    token = SPEC_COMPLIANT if compliant(report) else NOT_COMPLIANT
-    named = f" ({token})" if reviews and kind == "feedback" else ""
+    token = words.token(report) if reviews else ""
+    named = f" ({token})" if token else ""
     found = counted(len(report.findings), "finding")
     return f"{report.verdict.value if report.verdict else 'no verdict'}, {found}{named}"
 
@@ -234,7 +213,7 @@ def _child(outcome: Outcome) -> str:
     return one_line(outcome.note, 300) + waits
 
 
-def _outcome(outcome: Outcome, kind: str = "") -> str:
-    promise = f" ({PROMISE})" if kind == "feedback" and outcome.ending is Ending.VERIFIED else ""
+def _outcome(outcome: Outcome, words: Words = _PLAIN) -> str:
+    promise = f" ({words.promise})" if words.promise and outcome.ending is Ending.VERIFIED else ""
     left = f", {counted(len(outcome.findings), 'finding')} left" if outcome.findings else ""
-    return f"{outcome.ending.value}{promise} after {counted(outcome.attempts, counter(kind))}{left}"
+    return f"{outcome.ending.value}{promise} after {counted(outcome.attempts, words.counter)}{left}"

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
-from loopwright.kernel.actions import Action, Ask, AwaitGate, Option
+from loopwright.kernel.actions import Ask, AwaitGate, Option
+from loopwright.kernel.model import LoopId
 from loopwright.kernel.quoting import one_line
 from loopwright.kernel.wording import usd
+from loopwright.ports.people import Waiting
 from loopwright.ports.store import LoopRow
+
+# What every loop understands; the answers that are one loop's own say themselves how they are typed.
+_HOW = {"continue": "continue 3", "revise": 'revise --text "new guidance"', "answer": '"your answer"'}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -19,47 +24,60 @@ class Choice:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Need:
-    kind: Literal["gate", "question", "fix"]
+    """`path` leads from the root to the loop that waits; `command` is the first way to answer."""
+
+    kind: Literal["gate", "question", "escalation", "check-in", "fix"]
+    loop: LoopId
+    path: tuple[LoopId, ...]
     what: str
     why: str
     command: str
-    choices: tuple[Choice, ...] = ()  # every way to answer; `command` is the first
+    id: str = ""  # of a gate: what an approval is bound to
+    options: tuple[str, ...] = ()
+    impact: str = ""
+    choices: tuple[Choice, ...] = ()  # every way to answer
 
 
-_HOW = {
-    "continue": "continue 3",
-    "revise": 'revise --text "new guidance"',
-    "answer": '"your answer"',
-    "split": 'split --text "AC-1; AC-2"',
-    "examples": 'examples --text "what it should look like"',
-    "reassign": 'reassign --text "creator=AGENT"',
-}
-
-
-def needs(row: LoopRow, actions: tuple[Action, ...], status: str) -> tuple[Need, ...]:
+def needs(row: LoopRow, waiting: tuple[Waiting, ...], status: str) -> tuple[Need, ...]:
     """`status` is the one shown, which knows that a controller died."""
     if status in ("complete", "cancelled"):
         return ()
-    asked = tuple(_asked(action) for action in actions if isinstance(action, Ask | AwaitGate))
-    return asked or _stopped(row, status)
+    return tuple(_asked(each) for each in waiting) or _stopped(row, status)
 
 
-def _asked(action: Ask | AwaitGate) -> Need:
-    if isinstance(action, Ask):
-        choices = tuple(_choice(option) for option in action.options)
-        command = choices[0].command if choices else 'loop answer "your answer"'
-        return Need(
-            kind="question",
-            what=one_line(action.question, 1_000),
-            why=one_line(action.why, 500),
-            command=command,
-            choices=choices,
-        )
-    gate = one_line(action.gate, 60)
+def with_loop(need: Need, root: LoopId) -> Need:
+    """Its commands name the loop, where several are open."""
+    choices = tuple(replace(choice, command=f"{choice.command} --loop {root}") for choice in need.choices)
+    return replace(need, command=f"{need.command} --loop {root}", choices=choices)
+
+
+def _asked(waiting: Waiting) -> Need:
+    action = waiting.what
+    return _question(waiting, action) if isinstance(action, Ask) else _gate(waiting, action)
+
+
+def _question(waiting: Waiting, ask: Ask) -> Need:
+    choices = tuple(_choice(option) for option in ask.options)
+    return Need(
+        kind="question",
+        loop=waiting.loop,
+        path=waiting.path,
+        what=one_line(ask.question, 1_000),
+        why=one_line(ask.why, 500),
+        command=choices[0].command if choices else 'loop answer "your answer"',
+        choices=choices,
+    )
+
+
+def _gate(waiting: Waiting, action: AwaitGate) -> Need:
+    gate = f"{one_line(action.gate, 60)}@{gate_id(action.evidence)}"
     paths = ", ".join(f"{one_line(change.path, 120)} {change.how}" for change in action.because)
     return Need(
         kind="gate",
-        what=gate,
+        loop=waiting.loop,
+        path=waiting.path,
+        id=gate_id(action.evidence),
+        what=one_line(action.gate, 60),
         why=one_line(f"{action.why} ({paths})" if paths else action.why, 1_000),
         command=f"loop approve {gate}",
         choices=(
@@ -69,32 +87,33 @@ def _asked(action: Ask | AwaitGate) -> Need:
     )
 
 
+def gate_id(evidence: str) -> str:
+    """What a person types to say which evidence they have seen: its digest, short."""
+    return evidence[:8]
+
+
 def _choice(option: Option) -> Choice:
     name = one_line(option.choice, 60)
-    return Choice(label=one_line(option.label, 120), command=f"loop answer {_HOW.get(name, name)}")
+    return Choice(label=one_line(option.label, 120), command=f"loop answer {option.how or _HOW.get(name, name)}")
 
 
 def _stopped(row: LoopRow, status: str) -> tuple[Need, ...]:
     match status:
         case "interrupted":
-            why = "no controller is alive; it goes on from the last recorded event"
-            return (Need(kind="fix", what="interrupted", why=why, command="loop resume"),)
+            return (_fix(row, status, "no controller is alive; it goes on from the last recorded event"),)
         case "paused":
             spent = f"{usd(row.spent)} spent and {usd(row.reserved)} reserved"
             of = "" if row.budget is None else f" of {usd(row.budget)}"
-            return (
-                Need(
-                    kind="fix",
-                    what="paused",
-                    why=f"a limit was reached: {spent}{of}",
-                    command="loop resume",
-                    choices=(
-                        Choice(label="Go on", command="loop resume"),
-                        Choice(label="Go on with a new budget", command="loop resume --budget USD"),
-                    ),
-                ),
+            choices = (
+                Choice(label="Go on", command="loop resume"),
+                Choice(label="Go on with a new budget", command="loop resume --budget USD"),
             )
+            return (replace(_fix(row, status, f"a limit was reached: {spent}{of}"), choices=choices),)
         case "blocked":
-            return (Need(kind="fix", what="blocked", why="it cannot go on by itself", command="loop explain"),)
+            return (replace(_fix(row, status, "it cannot go on by itself"), command="loop explain"),)
         case _:
             return ()
+
+
+def _fix(row: LoopRow, what: str, why: str) -> Need:
+    return Need(kind="fix", loop=row.id, path=(row.id,), what=what, why=why, command="loop resume")

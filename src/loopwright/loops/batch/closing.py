@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 
 from loopwright.kernel.model import Outcome
-from loopwright.kernel.quoting import one_line
+from loopwright.kernel.quoting import inline, one_line
 from loopwright.kernel.wording import counted
-from loopwright.loops import closing as results
+from loopwright.loops import closing
 from loopwright.loops.batch.decide import summary
 from loopwright.loops.batch.state import Batch, Standing, child_params
 
@@ -15,7 +15,7 @@ from loopwright.loops.batch.state import Batch, Standing, child_params
 def lines(state: Batch, outcome: Outcome) -> tuple[str, ...]:
     after = f"after {counted(state.round, 'round')}: {summary(state)}"
     return (
-        results.headline(outcome, promise="Passed", after=after, left="their known issues"),
+        closing.headline(outcome, promise="Passed", after=after, left="their known issues"),
         *_open(state),
         *_result(outcome),
     )
@@ -46,5 +46,23 @@ def findings_file(state: Batch, index: int) -> str:
 
 
 def _result(outcome: Outcome) -> tuple[str, ...]:
-    said = results.note(outcome)
-    return results.landed(outcome, said) or ("Result: nothing to take; no fix was landed.", *said)
+    said = closing.note(outcome)
+    return closing.landed(outcome, said) or ("Result: nothing to take; no fix was landed.", *said)
+
+
+def owed(state: Batch, by: str) -> tuple[str, ...]:
+    return (
+        f"- **Accepted by**: {by}",
+        f"- **Accepted**: after {counted(state.round, 'round')} with {counted(len(state.items), 'artifact')}",
+        *closing.owed_where(state.outcome, state.plan.branch, ""),
+        *(f"- **{inline(item.path)}**: {_owed(state, index)}" for index, item in enumerate(state.items)),
+    )
+
+
+def _owed(state: Batch, index: int) -> str:
+    item, file = state.items[index], findings_file(state, index)
+    if item.standing is Standing.PASSED:
+        return "passed"
+    there = f"; its findings are in the block of {inline(item.loop)}" if item.standing is Standing.ACCEPTED else ""
+    handed = f"; {inline(file)}" if file else ""
+    return f"{item.standing.value}, {inline(item.line) or 'not reviewed'}{there}{handed}"

@@ -18,7 +18,7 @@ from loopwright.kernel.actions import (
     Stop,
     WaitUntil,
 )
-from loopwright.kernel.gates import PROTECTED
+from loopwright.kernel.gates import PROTECTED, gate_key
 from loopwright.kernel.ledger import unresolved
 from loopwright.kernel.model import Brief, Cleanup, Ending, Key, Outcome, Verdict
 from loopwright.loops.feedback.state import REVIEW, Feedback, Iteration, Phase, best_iteration, gate_is_open
@@ -118,7 +118,7 @@ def _checks(state: Feedback) -> RunChecks:
 
 def _gate(state: Feedback) -> AwaitGate:
     return AwaitGate(
-        key=Key(f"gate-{PROTECTED}-{state.evidence}"),
+        key=gate_key(PROTECTED, state.evidence),
         gate=PROTECTED,
         commit=state.commit,
         evidence=state.evidence,

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from loopwright.kernel.model import Ending, Verdict
-from loopwright.kernel.wording import PROMISE
+from loopwright.kernel.model import AgentReport, Ending, Severity, Verdict
 from loopwright.loops.feedback.state import Feedback, Iteration, Phase, limits_reached
 
+PROMISE = "IMPLEMENTATION_VERIFIED"
+SPEC_COMPLIANT = "SPEC_COMPLIANT"
+NOT_COMPLIANT = "NOT_COMPLIANT"
 CONTINUING = "continuing"
 _ENDED = {
     Ending.VERIFIED: PROMISE,
@@ -56,3 +58,9 @@ def iteration_status(state: Feedback, index: int, status: str) -> str:
     if index < len(state.past) - 1 or word in ("in_progress", "paused"):
         return CONTINUING
     return word
+
+
+def compliant(report: AgentReport) -> bool:
+    """A pass with a critical or high finding is none."""
+    worst = min((finding.severity.rank for finding in report.findings), default=Severity.LOW.rank)
+    return report.verdict is Verdict.PASS and worst > Severity.HIGH.rank

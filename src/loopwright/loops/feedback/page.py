@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from loopwright.kernel.limits import FeedbackLimits
 from loopwright.kernel.model import Commit
-from loopwright.kernel.wording import ALL_TESTS_PASSING, PROMISE
+from loopwright.kernel.wording import ALL_TESTS_PASSING
 from loopwright.loops import diagrams
 from loopwright.loops.diagrams import Walk
+from loopwright.loops.feedback.iterations import NOT_COMPLIANT, PROMISE, SPEC_COMPLIANT
 from loopwright.loops.feedback.machine import FEEDBACK
 from loopwright.loops.feedback.state import Feedback, FeedbackParams, Phase, gate_is_open
+from loopwright.loops.samples import FOUND, PASSED_IT
 
 _DEPTH = 2  # closed iterations after which nothing new can happen under the limits used here
 _LIMITS = FeedbackLimits(max_feedback_iterations=2, max_consecutive_review_failures=2, max_consecutive_test_failures=2)
@@ -58,6 +60,7 @@ def feedback_walk() -> Walk[FeedbackParams, Feedback]:
         shape=_shape,
         within=lambda state: len(state.past) <= _DEPTH,
         when=_when,
+        verdicts={SPEC_COMPLIANT: PASSED_IT, NOT_COMPLIANT: FOUND},
     )
 
 

@@ -12,9 +12,10 @@ from loopwright.errors import ConfigError
 from loopwright.kernel.findings import cut, identify
 from loopwright.kernel.model import Finding, Severity, Verdict
 from loopwright.kernel.visible import visible
-from loopwright.kernel.wording import FAILURE, PROMISE, told_in_full
+from loopwright.kernel.wording import FAILURE, told_in_full
 from loopwright.loops.feedback.iterations import (
     CONTINUING,
+    PROMISE,
     current_number,
     iteration_status,
     loop_status,

@@ -6,9 +6,10 @@ from loopwright.kernel.findings import cut
 from loopwright.kernel.ledger import resolved, unresolved
 from loopwright.kernel.model import Finding
 from loopwright.kernel.quoting import fenced, inline
-from loopwright.kernel.wording import PROMISE, counted, told
+from loopwright.kernel.wording import counted, told
 from loopwright.loops.feedback.iterations import (
     CONTINUING,
+    PROMISE,
     current_number,
     iteration_status,
     loop_status,

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from loopwright.kernel.model import Ending, Outcome
-from loopwright.kernel.quoting import one_line
+from loopwright.kernel.quoting import inline, one_line
 from loopwright.kernel.wording import counted, told
-from loopwright.loops import closing as results
+from loopwright.loops import closing
 from loopwright.loops.quality.decide import in_a_line
 from loopwright.loops.quality.state import Quality, Round, best_round, open_findings
 
@@ -19,8 +19,8 @@ def lines(state: Quality, outcome: Outcome) -> tuple[str, ...]:
     left = counted(len(found), "known issue")
     return (
         *_reviews(state),
-        results.headline(outcome, promise="Passed", after=passed, left=left),
-        *results.findings(found, len(found)),
+        closing.headline(outcome, promise="Passed", after=passed, left=left),
+        *closing.findings(found, len(found)),
         *_not_counting(state),
         *_result(state, outcome),
     )
@@ -30,7 +30,7 @@ def so_far(state: Quality) -> tuple[str, ...]:
     """Every unresolved finding, worst first: a person who is asked sees them all."""
     found = open_findings(state)
     head = (f"Unresolved, {counted(len(found), 'finding')}:",) if found else ()
-    return (*_reviews(state), *head, *results.findings(found, len(found)), *_not_counting(state))
+    return (*_reviews(state), *head, *closing.findings(found, len(found)), *_not_counting(state))
 
 
 def _reviews(state: Quality) -> tuple[str, ...]:
@@ -55,12 +55,30 @@ def _not_counting(state: Quality) -> tuple[str, ...]:
 def _result(state: Quality, outcome: Outcome) -> tuple[str, ...]:
     # Without a note of its own the outcome carries the last verdict, which has been told.
     known = {each.line for each in state.rounds}
-    said = () if outcome.note in known else results.note(outcome)
-    if landed := results.landed(outcome, said):
+    said = () if outcome.note in known else closing.note(outcome)
+    if landed := closing.landed(outcome, said):
         return landed
     best = best_round(state.rounds)
     if best is not None and best.changed:
-        return results.kept(f"what review {best.number} saw", best.commit, said)
+        return closing.kept(f"what review {best.number} saw", best.commit, said)
     if state.changed:
-        return results.kept("the last fix, which no review has judged,", state.commit, said)
+        return closing.kept("the last fix, which no review has judged,", state.commit, said)
     return ("Result: nothing to take; no fix changed anything.", *said)
+
+
+def owed(state: Quality, by: str) -> tuple[str, ...]:
+    """What was put off was found all the same, and is owed with the rest."""
+    taken, plan = best_round(state.rounds), state.plan
+    found = taken.findings if taken else ()
+    others = closing.besides(open_findings(state), found)
+    deferred = tuple(each.finding for each in state.deferred)
+    number = f"review {taken.number} of " if taken else ""
+    return (
+        f"- **Artifact**: {inline(plan.artifact)}, at the {plan.gate} gate",
+        f"- **Accepted by**: {by}",
+        f"- **Accepted**: {number}{counted(len(state.rounds), 'review')}, {counted(state.fixes, 'fix', 'fixes')}",
+        *closing.owed_where(state.outcome, state.plan.branch, taken.commit if taken else ""),
+        *closing.owed_findings("Open findings", found),
+        *(closing.owed_findings("Seen in other reviews and not resolved", others) if others else ()),
+        *(closing.owed_findings("Deferred", deferred) if deferred else ()),
+    )

@@ -11,10 +11,9 @@ from dataclasses import dataclass
 from loopwright.kernel.findings import identify
 from loopwright.kernel.model import Finding, Severity
 from loopwright.kernel.plain_shapes import Problem, check
+from loopwright.loops.kind import Data
 from loopwright.loops.quality.handoff_rules import HANDOFF, LETTERS, PHASES, SEVERITIES, TIERS
 from loopwright.loops.quality.state import Known
-
-Data = dict[str, object]
 
 USUAL_TIER = "small"  # of an artifact that is no story and has none of its own
 _PHASE_OF = {"plan": "plan", "test": "tests", "code": "code", "quality": "quality"}  # by gate

@@ -1,4 +1,4 @@
-"""`docs/loops/quality.md`: the quality loop and its batch as their machines have them."""
+"""`docs/loops/quality.md`: the quality loop as its machine has it."""
 
 from __future__ import annotations
 
@@ -7,12 +7,10 @@ from dataclasses import replace
 from loopwright.kernel.limits import QualityLimits
 from loopwright.kernel.model import Commit, Verdict
 from loopwright.loops import diagrams
-from loopwright.loops.batch.machine import BATCH
-from loopwright.loops.batch.state import Artifact, Batch, BatchParams
-from loopwright.loops.batch.state import Phase as BatchPhase
 from loopwright.loops.diagrams import Walk
 from loopwright.loops.quality import judging, seed_states
 from loopwright.loops.quality.machine import QUALITY
+from loopwright.loops.quality.seed_states import VERDICTS
 from loopwright.loops.quality.state import Depth, Gate, Phase, Quality, QualityParams, Round, tokens
 from loopwright.loops.samples import RECORDED
 
@@ -40,19 +38,13 @@ _ABOUT_HAND_OVER = (
     " artifact is blocked. Of a fix only the artifact and the files that findings name are taken. All findings, the"
     " resolved ones too, are in `.loop/stories/<id>/handoff.yml`."
 )
-_ABOUT_BATCH = (
-    "Several artifacts are reviewed at once, each in a quality loop of its own. A round reviews all that are pending,"
-    " then fixes all that are blocked; those that passed leave it. The batch itself knows one line of each. What passed"
-    " is landed together before a person is asked about the rest."
-)
-_ABOUT_BATCH_LANDING = "In LAND what has passed is still landed, and then the rest is cancelled."
-_ABOUT_BATCH_MOVES = "Several states are named where it depends on the other artifacts."
 
 
-def page() -> str:
-    walk, batch = quality_walk(), batch_walk()
-    states, rounds = diagrams.reachable(walk), diagrams.reachable(batch)
-    found, together = diagrams.moves(walk, states), diagrams.moves(batch, rounds)
+def page(batch: str) -> str:
+    """With the section about its batch."""
+    walk = quality_walk()
+    states = diagrams.reachable(walk)
+    found = diagrams.moves(walk, states)
     parts = (
         "# The quality loop",
         diagrams.GENERATED,
@@ -73,12 +65,7 @@ def page() -> str:
         _ABOUT_MOVES,
         diagrams.moves_table(found),
         f"{diagrams.cancelled_in(walk, states)} {diagrams.ONE_OF_BOTH}",
-        "## A batch",
-        _ABOUT_BATCH,
-        diagrams.diagram(batch, together),
-        _ABOUT_BATCH_MOVES,
-        diagrams.moves_table(together),
-        f"{diagrams.cancelled_in(batch, rounds)} {_ABOUT_BATCH_LANDING}",
+        batch,
     )
     return "\n\n".join(parts) + "\n"
 
@@ -94,6 +81,7 @@ def quality_walk() -> Walk[QualityParams, Quality]:
         shape=_shape,
         within=lambda state: len(state.rounds) <= _MOST,
         when=_when,
+        verdicts=VERDICTS,
     )
 
 
@@ -114,29 +102,6 @@ def _shape(state: Quality) -> tuple[object, ...]:
         (last.verdict, last.judged, bool(last.findings)) if last else (),
         (state.respawned, state.repaired, state.until is None),
         state.changed,
-        (state.accepted, state.cancel is None),
-    )
-
-
-def batch_walk() -> Walk[BatchParams, Batch]:
-    artifacts = tuple(Artifact(path=path) for path in ("one", "other"))
-    params = BatchParams(artifacts=artifacts, shared="{}", base=Commit("b"), limits=_LIMITS)
-    return Walk(
-        loop=BATCH,
-        phases=tuple(BatchPhase),
-        starts=(BATCH.start(params),),
-        shape=_shape_of_batch,
-        within=lambda state: state.round <= _MOST,
-        when=lambda _state, when: when,
-    )
-
-
-def _shape_of_batch(state: Batch) -> tuple[object, ...]:
-    return (
-        state.phase,
-        (state.round, state.todo, state.landed),
-        tuple((item.standing, item.at, item.over) for item in state.items),
-        state.order.say if state.order else "",
         (state.accepted, state.cancel is None),
     )
 

@@ -9,14 +9,30 @@ from dataclasses import dataclass
 
 from loopwright.kernel.events import Event
 from loopwright.kernel.limits import reached
-from loopwright.kernel.model import Commit, Verdict
+from loopwright.kernel.model import AgentReport, Commit, Verdict
 from loopwright.loops.quality.machine import QUALITY
 from loopwright.loops.quality.state import Depth, Phase, Quality, QualityParams
-from loopwright.loops.samples import CHANGED, DONE, FINDS, LANDED, LOADED, PASSES, RECORDED, answers_to
+from loopwright.loops.samples import (
+    BLOCKED_IT,
+    CHANGED,
+    DONE,
+    FINDS,
+    LANDED,
+    LOADED,
+    PASSED_IT,
+    PASSES,
+    RECORDED,
+    answers_to,
+)
 
 REVIEW, PASS, FIX, INCREMENT = "Review", "Pass", "Fix", "IncrementAttempt"
 PERSIST, BLOCKED, ESCALATE = "PersistFindings", "Blocked", "EscalateToUser"
 START, END = "start", "end"
+VERDICTS = {
+    PASSES: PASSED_IT,
+    FINDS: BLOCKED_IT,
+    "fail without a finding that can be shown": AgentReport(verdict=Verdict.FAIL),
+}
 _ORDINARY = (LOADED, PASSES, FINDS, RECORDED, DONE, CHANGED, LANDED)
 _STANDS_FOR = {
     Phase.LOAD_ARTIFACTS: (REVIEW,),
@@ -73,7 +89,7 @@ def _walked(start: Quality) -> list[_Step]:
 
 def _ordinary(state: Quality) -> list[Event]:
     (action,) = QUALITY.decide(state)
-    return [event for word, event in answers_to(action, QUALITY.name).items() if word in _ORDINARY]
+    return [event for word, event in answers_to(action, VERDICTS).items() if word in _ORDINARY]
 
 
 def _steps(state: Quality, after: Quality) -> list[_Step]:

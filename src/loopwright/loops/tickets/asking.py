@@ -8,6 +8,12 @@ from loopwright.loops.tickets.convergence import intervention, persistent_gaps
 from loopwright.loops.tickets.history import in_a_line
 from loopwright.loops.tickets.state import Tickets, best_ticket, ticket_id
 
+_HOW = {
+    "split": 'split --text "AC-1; AC-2"',
+    "examples": 'examples --text "what it should look like"',
+    "reassign": 'reassign --text "creator=AGENT"',
+}
+
 
 def clarification(state: Tickets) -> Ask:
     return Ask(
@@ -57,4 +63,6 @@ def _options(state: Tickets) -> tuple[Option, ...]:
         ("revise", "Revise: give new guidance and start the count anew"),
         ("cancel", "Cancel"),
     )
-    return tuple(Option(choice=each[0], label=each[1]) for each in offered if each is not None)
+    return tuple(
+        Option(choice=each[0], label=each[1], how=_HOW.get(each[0], "")) for each in offered if each is not None
+    )

@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 from loopwright.kernel.model import Ending, Outcome
-from loopwright.kernel.quoting import one_line
+from loopwright.kernel.quoting import inline, one_line
 from loopwright.kernel.wording import counted
-from loopwright.loops import closing as results
+from loopwright.loops import closing
 from loopwright.loops.tickets.asking import can_split
 from loopwright.loops.tickets.convergence import intervention, persistent_gaps
+from loopwright.loops.tickets.findings import open_findings
 from loopwright.loops.tickets.history import in_a_line
-from loopwright.loops.tickets.state import Tickets, best_ticket, ticket_id
+from loopwright.loops.tickets.state import Ticket, Tickets, best_ticket, ticket_id
 
 _SHOWN = 20
 
 
 def lines(state: Tickets, outcome: Outcome) -> tuple[str, ...]:
     left = counted(len(outcome.findings), "known issue")
-    found = () if outcome.ending is Ending.VERIFIED else results.findings(outcome.findings, _SHOWN)
+    found = () if outcome.ending is Ending.VERIFIED else closing.findings(outcome.findings, _SHOWN)
     return (
         *attempts(state),
-        results.headline(outcome, promise="Approved", after=f"after {_numbers(state)}", left=left),
+        closing.headline(outcome, promise="Approved", after=f"after {_numbers(state)}", left=left),
         *found,
         *_result(state, outcome),
     )
@@ -51,7 +52,7 @@ def unresolved(state: Tickets) -> tuple[str, ...]:
     against = tuple(f"  {rule.line} ({one_line(rule.why, 200)})" for rule in last.rules if rule.is_against)
     head = (f"Not met by {ticket_id(state.plan.session, last.number)}:",) if against else ()
     found = (f"Unresolved, {counted(len(last.findings), 'finding')}:",) if last.findings else ()
-    return (*head, *against, *found, *results.findings(last.findings, _SHOWN))
+    return (*head, *against, *found, *closing.findings(last.findings, _SHOWN))
 
 
 def _numbers(state: Tickets) -> str:
@@ -63,10 +64,27 @@ def _numbers(state: Tickets) -> str:
 def _result(state: Tickets, outcome: Outcome) -> tuple[str, ...]:
     # Without a note of its own the outcome carries the last decision, which has been told.
     known = {f"{each.decision}: {ticket_id(state.plan.session, each.number)}" for each in state.past}
-    said = () if outcome.note in known else results.note(outcome)
-    if landed := results.landed(outcome, said):
+    said = () if outcome.note in known else closing.note(outcome)
+    if landed := closing.landed(outcome, said):
         return landed
     best = best_ticket(state.past)
     if best is None:
         return ("Result: none; no ticket left a change.", *said)
-    return results.kept(f"the best ticket, {ticket_id(state.plan.session, best.number)},", best.commit, said)
+    return closing.kept(f"the best ticket, {ticket_id(state.plan.session, best.number)},", best.commit, said)
+
+
+def owed(state: Tickets, by: str) -> tuple[str, ...]:
+    """Why it was not approved is owed as well: a threshold may have no finding of its own."""
+    taken = best_ticket(state.past) or Ticket(number=state.ticket.number)
+    others = closing.besides(open_findings(state.ledger), taken.findings)
+    against = "; ".join(rule.line for rule in taken.rules if rule.is_against)
+    return (
+        f"- **Ticket**: {ticket_id(state.plan.session, taken.number)}, {inline(state.plan.title)}",
+        f"- **Accepted by**: {by}",
+        f"- **Accepted**: ticket {taken.number} of {counted(len(state.past), 'ticket')}",
+        f"- **Accuracy**: {taken.accuracy:.2f}, score {taken.score:.2f}",
+        *closing.owed_where(state.outcome, state.plan.branch, taken.commit),
+        f"- **Not met**: {inline(against, 1_000) or 'none'}",
+        *closing.owed_findings("Open findings", taken.findings),
+        *(closing.owed_findings("Seen in other tickets and not resolved", others) if others else ()),
+    )

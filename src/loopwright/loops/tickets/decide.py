@@ -17,7 +17,7 @@ from loopwright.kernel.actions import (
     Stop,
     WaitUntil,
 )
-from loopwright.kernel.gates import PROTECTED
+from loopwright.kernel.gates import PROTECTED, gate_key
 from loopwright.kernel.model import Brief, Cleanup, Ending, Finding, Key, Outcome
 from loopwright.loops.tickets.asking import clarification, escalation
 from loopwright.loops.tickets.history import feedback, in_a_line
@@ -170,7 +170,7 @@ def _verdict(state: Tickets) -> Announce:
 
 def _gate(state: Tickets) -> AwaitGate:
     return AwaitGate(
-        key=Key(f"gate-{PROTECTED}-{state.evidence}"),
+        key=gate_key(PROTECTED, state.evidence),
         gate=PROTECTED,
         commit=state.commit,
         evidence=state.evidence,

@@ -6,7 +6,6 @@ carry their place in the log (`log`); `sequence`, the line's number in its file,
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -31,6 +30,7 @@ from loopwright.kernel.model import AgentStatus, Finding, Severity
 from loopwright.kernel.quoting import one_line
 from loopwright.kernel.record import Record, event_of
 from loopwright.kernel.visible import visible
+from loopwright.loops.kind import Noted
 from loopwright.loops.tickets.chronicle import key_of
 from loopwright.loops.tickets.state import TicketParams, ticket_id
 from loopwright.loops.tickets.thresholds import weighed
@@ -41,28 +41,6 @@ _LEAST = Severity.MEDIUM  # what is milder is no violation
 _CODING = ("development",)
 _ROLES = {"create": "creator", "critique": "critic", "judge": "judge"}
 _HEAVY = (Severity.CRITICAL, Severity.HIGH)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Noted:
-    """One line without its number: where it belongs, and what it says."""
-
-    timestamp: str
-    loop: str
-    seq: int
-    part: int  # of several lines that one event makes
-    data: dict[str, object]
-
-    @property
-    def order(self) -> tuple[str, str, int, int]:
-        return self.timestamp, self.loop, self.seq, self.part
-
-
-def line(noted: Noted, sequence: int) -> str:
-    """One line of the file, without its end."""
-    log = {"loop": noted.loop, "seq": noted.seq, "part": noted.part}
-    data = {**noted.data, "sequence": sequence, "log": log}
-    return json.dumps(data, ensure_ascii=False, separators=(",", ":"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

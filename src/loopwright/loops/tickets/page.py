@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 from loopwright.kernel.limits import TicketLimits
-from loopwright.kernel.model import Commit
+from loopwright.kernel.model import AgentReport, Commit, Verdict
 from loopwright.loops import diagrams
 from loopwright.loops.diagrams import Walk
-from loopwright.loops.samples import RECORDED
+from loopwright.loops.samples import BLOCKED_IT, FINDS, PASSED_IT, PASSES, RECORDED
 from loopwright.loops.tickets import convergence
 from loopwright.loops.tickets.machine import TICKETS
 from loopwright.loops.tickets.state import Criterion, Phase, TicketParams, Tickets, gate_is_open
@@ -87,6 +87,7 @@ def tickets_walk() -> Walk[TicketParams, Tickets]:
         shape=_shape,
         within=lambda state: state.ticket.number <= _MOST + 1,
         when=_when,
+        verdicts={PASSES: PASSED_IT, FINDS: BLOCKED_IT, "fail without a reason": AgentReport(verdict=Verdict.FAIL)},
     )
 
 

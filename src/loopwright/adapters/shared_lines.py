@@ -1,7 +1,7 @@
-"""`.loop/observer/*.jsonl`: lines added under a lock, in the order of time, each with its number.
+"""Files of JSON lines to which many loops add, under a lock and in the order of time, each line with its number.
 
-Whatever goes wrong here breaks nothing: a line that cannot be written now is written with the session's next event,
-or by `rebuild`, which gives the same bytes.
+Whatever goes wrong here breaks nothing: a line that cannot be written now is written with the loop's next event, or
+by `rebuild_lines`, which gives the same bytes.
 """
 
 from __future__ import annotations
@@ -16,69 +16,56 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from loopwright.adapters.files import write_whole
-from loopwright.adapters.tickets.folders import made
+from loopwright.adapters.files import made, write_whole
 from loopwright.errors import ConfigError
-from loopwright.kernel.record import Record
-from loopwright.loops.tickets.observer import Noted, iterations, line, violations
-from loopwright.loops.tickets.state import TicketParams
+from loopwright.loops.kind import Noted
 
-ITERATIONS, VIOLATIONS = "iterations.jsonl", "violations.jsonl"
 _LOCK = ".lock"
 _PATIENCE = 1.0  # seconds: nothing is lost by not waiting
 _BLOCK = 1 << 16
 _LONGEST = 1 << 20  # no line of ours is longer
 _OPEN = os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
-_TELLERS = {ITERATIONS: iterations, VIOLATIONS: violations}
 
 Order = tuple[str, str, int, int]
 
 
-def observer_folder(root: Path) -> Path:
-    return root / ".loop" / "observer"
-
-
-def note(root: Path, plan: TicketParams, records: tuple[Record, ...]) -> tuple[Path, ...]:
-    """Add what a session's log says and the files do not have yet; and name the files. Never fails."""
-    with suppress(OSError, ConfigError):
-        folder = made(root, observer_folder(root))
-        for name, tell in _TELLERS.items():
-            append(folder / name, tell(plan, records))
-    return tuple(path for name in _TELLERS if (path := observer_folder(root) / name).is_file())
-
-
-def append(file: Path, lines: tuple[Noted, ...], patience: float = _PATIENCE) -> bool:
-    """Add the lines of one session, oldest first, that are not in the file. False: not now. Never fails."""
+def add_lines(root: Path, name: str, lines: tuple[Noted, ...], patience: float = _PATIENCE) -> bool:
+    """Add the lines of one loop, oldest first, that are not in the file. False: not now. Never fails."""
     if not lines:
         return True
+    file = root / name
     try:
+        made(root, file.parent)
         with _alone(file.parent, patience) as is_alone:
             if is_alone:
                 _add(file, lines)
             return is_alone
-    except OSError:
+    except (OSError, ConfigError):
         return False
 
 
-def rebuild(root: Path, sessions: Iterable[tuple[TicketParams, tuple[Record, ...]]]) -> tuple[Path, ...]:
-    """Both files from the logs of all sessions. Raises `OSError`, and `ConfigError` if a link is in the way."""
-    folder, known = made(root, observer_folder(root)), tuple(sessions)
-    with _alone(folder, _PATIENCE):
-        for name, tell in _TELLERS.items():
-            noted = sorted((each for plan, records in known for each in tell(plan, records)), key=lambda n: n.order)
-            _rewrite(folder / name, [line(each, number) for number, each in enumerate(noted, start=1)])
-    return tuple(folder / name for name in _TELLERS)
+def rebuild_lines(root: Path, name: str, lines: Iterable[Noted]) -> Path:
+    """The file from the lines of all loops. Raises `OSError`, and `ConfigError` if a link is in the way."""
+    file = root / name
+    made(root, file.parent)
+    with _alone(file.parent, _PATIENCE):
+        noted = sorted(lines, key=lambda each: each.order)
+        _rewrite(file, [numbered(each, number) for number, each in enumerate(noted, start=1)])
+    return file
 
 
-def read(file: Path) -> tuple[dict[str, Any], ...]:
+def numbered(noted: Noted, sequence: int) -> str:
+    """One line of the file, without its end."""
+    log = {"loop": noted.loop, "seq": noted.seq, "part": noted.part}
+    return json.dumps({**noted.data, "sequence": sequence, "log": log}, ensure_ascii=False, separators=(",", ":"))
+
+
+def read_lines(file: Path) -> tuple[dict[str, Any], ...]:
     """Every line that is a JSON object; others are dropped. Nothing where there is no such file."""
     with suppress(OSError), os.fdopen(os.open(file, os.O_RDONLY | _OPEN), "rb") as opened:
         if stat.S_ISREG(os.fstat(opened.fileno()).st_mode):
             return tuple(data for raw in opened if (data := _parsed(raw)) is not None)
     return ()
-
-
-# Under the lock
 
 
 @contextmanager
@@ -114,7 +101,7 @@ def _add(file: Path, lines: tuple[Noted, ...]) -> None:
             return
         if last is None or _order(last) < fresh[0].order:
             following = (last["sequence"] if last else 0) + 1
-            text = "".join(f"{line(each, number)}\n" for number, each in enumerate(fresh, start=following))
+            text = "".join(f"{numbered(each, number)}\n" for number, each in enumerate(fresh, start=following))
             os.ftruncate(handle, end)
             _write_all(handle, text.encode())
             return
@@ -129,9 +116,9 @@ def _write_all(handle: int, data: bytes) -> None:
 
 
 def _merge(file: Path, fresh: list[Noted]) -> None:
-    """Another session has written later moments already: everything is put in order and numbered anew."""
-    held = [(_order(data), data) for data in read(file) if _is_ours(data)]
-    added = [(each.order, json.loads(line(each, 0))) for each in fresh]
+    """Another loop has written later moments already: everything is put in order and numbered anew."""
+    held = [(_order(data), data) for data in read_lines(file) if _is_ours(data)]
+    added = [(each.order, json.loads(numbered(each, 0))) for each in fresh]
     ordered = sorted(held + added, key=lambda pair: pair[0])
     numbered = ({**data, "sequence": number} for number, (_, data) in enumerate(ordered, start=1))
     _rewrite(file, [json.dumps(data, ensure_ascii=False, separators=(",", ":")) for data in numbered])
@@ -154,7 +141,7 @@ def _whole(handle: int) -> int:
 
 
 def _standing(handle: int, end: int, first: Noted) -> tuple[dict[str, Any] | None, tuple[int, int]]:
-    """The last line, and how far this session has been written; its lines cannot be older than its first."""
+    """The last line, and how far this loop has been written; its lines cannot be older than its first."""
     last: dict[str, Any] | None = None
     for data in _backwards(handle, end):
         last = last or data

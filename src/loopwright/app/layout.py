@@ -1,0 +1,9 @@
+"""Where our own things are in a repository."""
+
+from __future__ import annotations
+
+STATE_FOLDER = ".loop"
+WORKSPACES = ".worktrees"
+CONFIG_FILE = "loop.toml"
+LOG_FILE = "loop.db"
+DEBT = "debt.md"

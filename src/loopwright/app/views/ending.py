@@ -1,0 +1,116 @@
+"""How a drive of a loop ended: for programs, and for people who read the last lines."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from loopwright.app.project import Project, View, view
+from loopwright.app.views import status
+from loopwright.app.views.needs import Need
+from loopwright.app.views.status import Cost, LoopStatus, cost_of
+from loopwright.engine.world import Halt
+from loopwright.kernel.codec import plain
+from loopwright.kernel.model import Ending, LoopId, Outcome
+from loopwright.kernel.visible import visible
+from loopwright.loops import closing
+from loopwright.loops.kind import Scene
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunAnswer:
+    """What every command that drives a loop answers; the loop's kind adds what is its own."""
+
+    loop: LoopId
+    outcome: Literal["verified", "escalated", "accepted", "cancelled", "paused"]
+    commit: str  # that holds the result, else the newest attempt; empty before there is one
+    branch: str  # empty: none yet
+    merged_into: str  # empty: none
+    merged: bool
+    note: str  # why it was left where it is, or why it paused
+    cost: Cost
+    needs: tuple[Need, ...]
+
+
+_WORDS: dict[Ending, Literal["verified", "escalated", "accepted", "cancelled"]] = {
+    Ending.VERIFIED: "verified",
+    Ending.ACCEPTED: "accepted",
+    Ending.CANCELLED: "cancelled",
+    Ending.ESCALATED: "escalated",
+    Ending.FAILED: "escalated",
+    Ending.HELD: "escalated",
+}
+
+
+async def answer_of(project: Project, seen: View, halt: Halt, shown: LoopStatus) -> dict[str, Any]:
+    """As JSON has it, whatever way the drive ended. `shown` is the loop's status object."""
+    outcome, state = halt.outcome, seen.now.state
+    own: dict[str, Any] = plain(await result_of(project, seen))
+    newest = state.commit if state.commit != state.plan.base else ""
+    merged_into = (outcome.merged_into if outcome else "") or getattr(state, "merged_into", "")
+    answer = RunAnswer(
+        loop=seen.row.id,
+        outcome=_WORDS[outcome.ending] if outcome else "paused" if halt.why == "paused" else "escalated",
+        commit=(outcome.commit if outcome else "") or newest,
+        branch=(outcome.branch if outcome else "") or getattr(state, "branch", ""),
+        merged_into=merged_into,
+        merged=bool(merged_into),
+        note=outcome.note if outcome else halt.detail,
+        cost=cost_of(seen.row),
+        needs=shown.needs,
+    )
+    return {**plain(answer), **own}
+
+
+async def result_of(project: Project, seen: View) -> object:
+    """What the loop's kind has to tell of it, with what its parts have."""
+    parts: dict[LoopId, object] = {}
+    for part in seen.kind.parts(seen.now.state):
+        parts[part] = await result_of(project, await view(project, part))
+    return seen.kind.result(seen.now.state, parts)
+
+
+async def closing_lines(project: Project, seen: View, halt: Halt, shown: LoopStatus) -> Sequence[str]:
+    """What people read at the end."""
+    if halt.outcome is not None:
+        return ended_lines(project, seen, halt.outcome)
+    if halt.why == "paused":
+        grant = "raise it with `loop resume --budget USD`" if "budget" in halt.detail else "`loop resume` goes on"
+        return (f"Paused: {halt.detail}; {grant}.",)
+    told = seen.kind.told_when_stopped(seen.now.state, await result_of(project, seen))
+    return (
+        "Stopped: a person is needed.",
+        "",
+        *((*told, "") if told else ()),
+        status.human(shown).rstrip("\n"),
+        "",
+        f"Then: loop resume --loop {seen.row.id}",
+    )
+
+
+def ended_lines(project: Project, seen: View, outcome: Outcome) -> Sequence[str]:
+    name = seen.kind.tells_more(seen.row.id, seen.now.state)
+    file = project.root / name
+    there = (str(file),) if name and file.is_file() else ()
+    return (
+        *seen.kind.closing(seen.now.state, outcome),
+        closing.look_closer(seen.row.id, outcome, there),
+    )
+
+
+async def unresolved_text(project: Project, seen: View) -> str:
+    """What a person should see before they decide; a loop that tells it as it goes has nothing more here."""
+    return "\n".join(seen.kind.unresolved(seen.now.state, await result_of(project, seen)))
+
+
+async def history(project: Project, loop: LoopId) -> str:
+    """What every attempt came to: shown when a person asks for it before they decide. Of a loop with parts, theirs."""
+    seen = await view(project, loop)
+    state = seen.now.state
+    told = [await history(project, part) for part in seen.kind.blocked(state)]
+    if told:
+        return "\n\n".join(told)
+    if seen.kind.history is not None:
+        return seen.kind.history(Scene(loop=loop, state=state, status=seen.row.status))
+    return visible("\n".join(seen.kind.so_far(state)))

@@ -1,0 +1,42 @@
+"""How loops stand now: their status objects, put together from a project's log."""
+
+from __future__ import annotations
+
+from loopwright.app.project import OVER, Project, View, views
+from loopwright.app.views import status
+from loopwright.app.views.gates import gates
+from loopwright.app.views.status import LoopStatus, StatusDocument
+from loopwright.kernel.actions import Ask, AwaitGate
+from loopwright.ports.people import Waiting
+
+
+async def waiting_for(_project: Project, view: View) -> tuple[Waiting, ...]:
+    """What a root and everything below it wait for; what a part waits for is its root's to tell."""
+    if view.is_over or view.row.parent is not None:
+        return ()
+    own = (action for action in view.wanted if isinstance(action, Ask | AwaitGate))
+    return tuple(Waiting(path=(view.row.id,), what=action) for action in own)
+
+
+async def status_of_loop(project: Project, view: View, *, alive: bool | None = None) -> LoopStatus:
+    lives = view.alive is not None if alive is None else alive
+    decided = {gate.name: gate.status for gate in await gates(project, view)}
+    return status.build(view, await waiting_for(project, view), decided, alive=lives)
+
+
+async def status_document(project: Project) -> StatusDocument:
+    """Every loop, in the order and shape of the format."""
+    found = await views(project)
+    driven = {view.row.id for view in found if view.alive is not None}
+    # A part that waits for the others is held by nobody, and yet under way as long as the whole is.
+    return status.document(
+        [await status_of_loop(project, view, alive=bool(driven & {view.row.id, view.row.parent})) for view in found]
+    )
+
+
+async def current(project: Project, view: View) -> LoopStatus:
+    """The loop after a drive; with other loops open, its commands name this one."""
+    shown = await status_of_loop(project, view, alive=True)
+    rows = [row for row in await project.store.rows() if row.parent is None]
+    others = [row for row in rows if row.id != view.row.id and row.status not in OVER]
+    return status.named_commands(shown) if others else shown

@@ -1,0 +1,73 @@
+"""A batch as the rest of the house knows it."""
+
+from __future__ import annotations
+
+from loopwright.kernel.assignment import Assignment
+from loopwright.kernel.model import LoopId
+from loopwright.kernel.wording import counted
+from loopwright.loops.batch import closing
+from loopwright.loops.batch.machine import BATCH
+from loopwright.loops.batch.result import result, told_parts
+from loopwright.loops.batch.state import Batch, BatchParams, Standing, of_standing, stuck
+from loopwright.loops.kind import Kind, Needs, Words
+from loopwright.loops.reviewed import REVIEWING, ReviewResult, unresolved_lines
+
+_ROUNDS = (
+    "A round reviews all that are pending, then fixes all that are blocked. Those that passed leave it; those that only"
+    " a person can help wait until nothing else goes on."
+)
+
+
+def _title(params: BatchParams) -> str:
+    """How many, then their names as far as there is room."""
+    return f"{counted(len(params.artifacts), 'artifact')}: {', '.join(each.path for each in params.artifacts)}"
+
+
+def _no_brief(assignment: Assignment) -> str:
+    raise AssertionError(f"a batch asks no agent for anything, and yet {assignment.role} is to be told")
+
+
+def _unresolved(_state: Batch, told: object) -> tuple[str, ...]:
+    return unresolved_lines(told) if isinstance(told, ReviewResult) else ()
+
+
+def _when_stopped(state: Batch, told: object) -> tuple[str, ...]:
+    """What passed is landed before a person is asked about the rest."""
+    if not state.branch:
+        return _unresolved(state, told)
+    into = f", merged into {state.merged_into.removeprefix('refs/heads/')}" if state.merged_into else ""
+    landed = f"The fixes of what passed are on branch {state.branch} ({state.commit[:12]}){into}."
+    return (landed, "", *_unresolved(state, told))
+
+
+def _summary(state: Batch) -> str:
+    passed = len(of_standing(state, Standing.PASSED, Standing.ACCEPTED))
+    to_go = len(of_standing(state, Standing.PENDING))
+    blocked = len(state.items) - passed - to_go
+    return f"{passed} passed, {blocked} blocked, {to_go} to go · round {state.round}"
+
+
+def _blocked(state: Batch) -> tuple[LoopId, ...]:
+    return tuple(loop for index in stuck(state) if (loop := state.items[index].loop))
+
+
+KIND: Kind[BatchParams, Batch] = Kind(
+    loop=BATCH,
+    limits="quality",
+    words=Words(counter="round"),
+    needs=Needs(roles=("reviewer", "creator"), checks=False),
+    title=_title,
+    brief=_no_brief,
+    closing=closing.lines,
+    so_far=closing.so_far,
+    owed=closing.owed,
+    result=result,
+    parts=told_parts,
+    blocked=_blocked,
+    unresolved=_unresolved,
+    told_when_stopped=_when_stopped,
+    rules=(_ROUNDS, REVIEWING),
+    findings_elsewhere="each artifact's are in its own loop, and while it is blocked in the file beside it",
+    summary=_summary,
+    has_lanes=True,
+)

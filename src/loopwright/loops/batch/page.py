@@ -1,0 +1,57 @@
+"""The section about a batch in `docs/loops/quality.md`, as its machine has it."""
+
+from __future__ import annotations
+
+from loopwright.kernel.limits import QualityLimits
+from loopwright.kernel.model import Commit
+from loopwright.loops import diagrams
+from loopwright.loops.batch.machine import BATCH
+from loopwright.loops.batch.state import Artifact, Batch, BatchParams, Phase
+from loopwright.loops.diagrams import Walk
+
+_MOST = 2  # rounds after which nothing new can happen under the limits used here
+_ABOUT_BATCH = (
+    "Several artifacts are reviewed at once, each in a quality loop of its own. A round reviews all that are pending,"
+    " then fixes all that are blocked; those that passed leave it. The batch itself knows one line of each. What passed"
+    " is landed together before a person is asked about the rest."
+)
+_ABOUT_BATCH_LANDING = "In LAND what has passed is still landed, and then the rest is cancelled."
+_ABOUT_BATCH_MOVES = "Several states are named where it depends on the other artifacts."
+
+
+def section() -> str:
+    batch = batch_walk()
+    rounds = diagrams.reachable(batch)
+    together = diagrams.moves(batch, rounds)
+    parts = (
+        "## A batch",
+        _ABOUT_BATCH,
+        diagrams.diagram(batch, together),
+        _ABOUT_BATCH_MOVES,
+        diagrams.moves_table(together),
+        f"{diagrams.cancelled_in(batch, rounds)} {_ABOUT_BATCH_LANDING}",
+    )
+    return "\n\n".join(parts)
+
+
+def batch_walk() -> Walk[BatchParams, Batch]:
+    artifacts = tuple(Artifact(path=path) for path in ("one", "other"))
+    params = BatchParams(artifacts=artifacts, shared="{}", base=Commit("b"), limits=QualityLimits(max_attempts=_MOST))
+    return Walk(
+        loop=BATCH,
+        phases=tuple(Phase),
+        starts=(BATCH.start(params),),
+        shape=_shape,
+        within=lambda state: state.round <= _MOST,
+        when=lambda _state, when: when,
+    )
+
+
+def _shape(state: Batch) -> tuple[object, ...]:
+    return (
+        state.phase,
+        (state.round, state.todo, state.landed),
+        tuple((item.standing, item.at, item.over) for item in state.items),
+        state.order.say if state.order else "",
+        (state.accepted, state.cancel is None),
+    )

@@ -1,0 +1,85 @@
+"""How a feedback loop is told when it is over or has stopped: each iteration in a sentence, and what is left."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from loopwright.kernel.ledger import unresolved
+from loopwright.kernel.model import LoopId, Outcome, Verdict
+from loopwright.kernel.quoting import inline, one_line
+from loopwright.kernel.wording import ALL_TESTS_PASSING, counted
+from loopwright.loops import closing
+from loopwright.loops.feedback.iterations import NOT_COMPLIANT, PROMISE, SPEC_COMPLIANT
+from loopwright.loops.feedback.state import Feedback, Iteration, best_iteration
+
+_SHOWN = 5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FeedbackResult:
+    """What `loop feedback --json` adds to what every loop answers."""
+
+    iterations: int  # finished
+
+
+def result(state: Feedback, _parts: Mapping[LoopId, object]) -> FeedbackResult:
+    return FeedbackResult(iterations=len(state.past))
+
+
+def lines(state: Feedback, outcome: Outcome) -> tuple[str, ...]:
+    after = f"after {counted(outcome.attempts, 'iteration')}"
+    left = counted(len(outcome.findings), "known issue")
+    return (
+        *so_far(state),
+        closing.headline(outcome, promise=PROMISE, after=after, left=left),
+        *closing.findings(outcome.findings, _SHOWN),
+        *_result(state, outcome),
+    )
+
+
+def so_far(state: Feedback) -> tuple[str, ...]:
+    return tuple(sentence(iteration) for iteration in state.past)
+
+
+def sentence(iteration: Iteration) -> str:
+    """One iteration in a sentence."""
+    did = one_line(iteration.implementation, 120) or "no summary"
+    return f"Iteration {iteration.number}: {did}; {_verdicts(iteration)}"
+
+
+def _verdicts(iteration: Iteration) -> str:
+    if iteration.review is None:
+        return "no review"
+    if iteration.review is Verdict.FAIL:
+        return f"review failed with {counted(len(iteration.issues), 'issue')} ({NOT_COMPLIANT})"
+    if iteration.tests is None:
+        return f"review passed ({SPEC_COMPLIANT}), no tests"
+    if iteration.tests is Verdict.FAIL:
+        return f"review passed, tests failed with {counted(len(iteration.failures), 'failure')}"
+    return f"review passed ({SPEC_COMPLIANT}), tests passed ({ALL_TESTS_PASSING})"
+
+
+def _result(state: Feedback, outcome: Outcome) -> tuple[str, ...]:
+    said = closing.note(outcome)
+    if landed := closing.landed(outcome, said):
+        return landed
+    best = best_iteration(state.past)
+    if best is None:
+        return ("Result: none; no attempt left a commit.", *said)
+    return closing.kept(f"the best attempt, iteration {best.number},", best.commit, said)
+
+
+def owed(state: Feedback, by: str) -> tuple[str, ...]:
+    """Faults that other attempts left open are named apart."""
+    taken = best_iteration(state.past) or Iteration(number=state.current.number)
+    others = closing.besides(unresolved(state.ledger), taken.issues + taken.failures)
+    return (
+        f"- **Task**: {inline(state.plan.task)}",
+        f"- **Accepted by**: {by}",
+        f"- **Accepted**: iteration {taken.number} of {counted(len(state.past), 'iteration')}",
+        *closing.owed_where(state.outcome, state.plan.branch, taken.commit),
+        *closing.owed_findings("Open findings", taken.issues),
+        *closing.owed_findings("Failing tests", taken.failures),
+        *(closing.owed_findings("Seen in other iterations and not resolved", others) if others else ()),
+    )

@@ -1,0 +1,137 @@
+"""All that the rest of the house knows of a loop, as one value.
+
+A room makes its `Kind`, `app/kinds.py` lists them, and publisher, views, briefs and commands ask the value: none of
+them knows a loop by name. Everything here is pure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Generic, TypeVar
+
+from loopwright.kernel.assignment import Assignment
+from loopwright.kernel.events import Answered, Logged
+from loopwright.kernel.machine import Loop
+from loopwright.kernel.model import AgentReport, LoopId, Outcome
+from loopwright.kernel.record import Record
+
+P = TypeVar("P")
+S = TypeVar("S")
+
+Files = Mapping[str, str | None]  # path from the root of the repository -> its whole text; None: it is to be gone
+Data = dict[str, object]
+Problem = tuple[tuple[str | int, ...], str]  # where in the data, and what is wrong there
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Words:
+    """What a loop calls things."""
+
+    counter: str  # one attempt
+    promise: str = ""  # having got there, where it has a word of its own for that
+    roles: Mapping[str, str] = field(default_factory=dict)  # who does a step, by its verb
+    token: Callable[[AgentReport], str] = lambda _report: ""  # its own word for a judge's verdict
+    passes: Callable[[AgentReport], bool] = lambda report: report.verdict == "pass"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scene(Generic[S]):
+    """A loop after an event, for whoever makes its files. Without an event, everything is made anew."""
+
+    loop: LoopId
+    state: S
+    status: str  # the store's word for it
+    past: Any = None  # what `Kind.past` has made of its log so far
+    event: Logged | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Door:
+    """A YAML file that others write too: read, changed and written whole under a lock, never replaced unread."""
+
+    path: str
+    change: Callable[[Data | None], Data]  # from what it holds, None where there is no such file
+    problems: Callable[[object], Iterable[Problem]]  # why what it holds cannot be taken
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Noted:
+    """One line of a file to which many loops add, in the order of time."""
+
+    loop: LoopId
+    seq: int  # of the record it comes from
+    part: int  # which of the lines that come from it
+    timestamp: str
+    data: Data
+
+    @property
+    def order(self) -> tuple[str, str, int, int]:
+        return self.timestamp, self.loop, self.seq, self.part
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lane:
+    """A part of a larger loop, as a row of the live view."""
+
+    name: str
+    count: str
+    word: str
+    detail: str = ""
+    needs_person: bool = False
+    failed: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StatusFacts:
+    """What `loop status` says of a loop besides what it says of all."""
+
+    system: Mapping[str, object] | None = None
+    capability: Mapping[str, object] | None = None
+    tasks: Mapping[str, object] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Needs:
+    """What must be there before the loop may start."""
+
+    roles: tuple[str, ...]
+    checks: bool = True
+    gates: tuple[str, ...] = ()  # those it may ask a person to open
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kind(Generic[P, S]):
+    loop: Loop[P, S]
+    limits: str  # its table below `[limits]`
+    words: Words
+    needs: Needs
+    title: Callable[[P], str]
+    brief: Callable[[Assignment], str]
+    handed: Callable[[Assignment], Mapping[str, str]] = lambda _assignment: {}  # files laid beside an agent's work
+    closing: Callable[[S, Outcome], tuple[str, ...]]  # what is said when it has ended
+    so_far: Callable[[S], tuple[str, ...]]  # each attempt in a line, for a person who is asked how to go on
+    owed: Callable[[S, str], tuple[str, ...]]  # the debt of what was accepted, and by whom
+    result: Callable[[S, Mapping[LoopId, object]], object]  # what `--json` adds; the results of its parts are given
+    parts: Callable[[S], tuple[LoopId, ...]] = lambda _state: ()  # the children whose results it needs for that
+    blocked: Callable[[S], tuple[LoopId, ...]] = lambda _state: ()  # those a person is asked about
+    unresolved: Callable[[S, object], tuple[str, ...]] = lambda _state, _result: ()  # before a person decides
+    told_when_stopped: Callable[[S, object], tuple[str, ...]] = lambda _state, _result: ()
+    status: Callable[[S], StatusFacts] = lambda _state: StatusFacts()
+    rules: tuple[str, ...] = ()  # for `loop explain`
+    in_force: str = "In force:"  # the heading of its counters there
+    findings_elsewhere: str = ""  # where its findings are, if not with itself
+    files: Callable[[Scene[S]], Files] = lambda _scene: {}
+    past: Callable[[Any, Record, S], Any] | None = None  # folds the log for `files`; None: the state says it all
+    doors: Callable[[Scene[S]], tuple[Door, ...]] = lambda _scene: ()
+    notes: Callable[[Scene[S]], Mapping[str, tuple[Noted, ...]]] = lambda _scene: {}
+    tells_more: Callable[[LoopId, S], str] = lambda _loop, _state: ""  # the file in which a person reads on
+    scratchpad: Callable[[LoopId], str] | None = None  # the file that its agents may read
+    history: Callable[[Scene[S]], str] | None = None  # all that was tried; None: as `so_far`
+    lane: Callable[[S, bool], Lane | None] = lambda _state, _working: None  # as part of a larger loop
+    summary: Callable[[S], str] = lambda _state: ""  # the line below its lanes
+    has_lanes: bool = False  # its parts are shown as rows, and of the events only what is news
+    objection: Callable[[Answered, tuple[str, ...]], str] = lambda _said, _agents: ""  # by whom is ready here
+
+
+AnyKind = Kind[Any, Any]

@@ -1,0 +1,107 @@
+"""The files of a review: findings while the artifact is blocked, and the story's handoff, which others write too."""
+
+from __future__ import annotations
+
+import json
+
+from loopwright.errors import ConfigError
+from loopwright.kernel.assignment import Assignment
+from loopwright.kernel.events import Started
+from loopwright.kernel.ledger import Entry, Standing
+from loopwright.kernel.model import Ending, Finding, LoopId, Verdict
+from loopwright.kernel.yaml_writer import write_yaml
+from loopwright.loops.kind import Data, Door, Files, Scene
+from loopwright.loops.quality import handoff, quality_file
+from loopwright.loops.quality.handoff import Persisted
+from loopwright.loops.quality.state import Phase, Quality, open_findings
+
+_OVER = (Phase.LAND, Phase.CLEAN_UP, Phase.DONE)
+
+
+def handoff_path(story: str) -> str:
+    return f".loop/stories/{story}/handoff.yml"
+
+
+def tells_more(_loop: LoopId, state: Quality) -> str:
+    return handoff_path(state.plan.story)
+
+
+def render(scene: Scene[Quality]) -> Files:
+    """Findings beside the artifact: there while it is blocked, and gone when that is over.
+
+    The files say nothing of what is under way, and hundreds of findings take time to write.
+    """
+    state, plan = scene.state, scene.state.plan
+    if not plan.file or not state.rounds or isinstance(scene.event, Started):
+        return {}
+    if state.phase in _OVER or state.rounds[-1].verdict is Verdict.PASS:
+        return {plan.file: None}
+    held = open_findings(state)
+    data = quality_file.build(story=plan.story, gate=plan.gate, round=state.rounds[-1].number, findings=held)
+    return {plan.file: write_yaml(data)}
+
+
+def handed(run: Assignment) -> dict[str, str]:
+    """The findings, where they are handed over in a file beside the artifact and nowhere else."""
+    brief = run.brief
+    if not brief.findings_file:
+        return {}
+    data = quality_file.build(story=brief.story, gate=brief.gate, round=brief.attempt, findings=brief.findings)
+    return {brief.findings_file: write_yaml(data)}
+
+
+def doors(scene: Scene[Quality]) -> tuple[Door, ...]:
+    state, plan = scene.state, scene.state.plan
+    if isinstance(scene.event, Started) or not (is_settled(state) or plan.adopted):
+        return ()
+    return (Door(path=handoff_path(plan.story), change=lambda held: _changed(state, held), problems=handoff.problems),)
+
+
+def _changed(state: Quality, held: Data | None) -> Data:
+    """What the story was taken over with is its beginning: our file may be lost, and then is made from the log anew."""
+    plan = state.plan
+    begin: Data = json.loads(plan.adopted) if plan.adopted else handoff.initial(plan.story, plan.tier)
+    data = begin if held is None else held
+    if data["story_id"] != plan.story:
+        raise ConfigError(handoff_path(plan.story), "story_id", f"has to be {plan.story}, as the folder is called")
+    if not is_settled(state):
+        return data
+    return handoff.with_review(
+        data,
+        gate=plan.gate,
+        findings=persisted(state),
+        passed=state.rounds[-1].verdict is Verdict.PASS,
+        p1_threshold=plan.limits.p1_threshold,
+    )
+
+
+def is_settled(state: Quality) -> bool:
+    """Whether findings are to be on file: it passed, a person was asked and it did not go on, or one accepted it."""
+    if not state.rounds:
+        return False
+    passed = state.rounds[-1].verdict is Verdict.PASS and state.phase in (Phase.LAND, Phase.DONE)
+    accepted = state.outcome is not None and state.outcome.ending is Ending.ACCEPTED
+    return passed or accepted or bool(state.reasons)
+
+
+def persisted(state: Quality) -> tuple[Persisted, ...]:
+    """Every finding of this gate as it stands, those put off included.
+
+    What a person accepted is the best candidate and not always the last: then that one's findings are what is left.
+    """
+    outcome = state.outcome
+    taken = outcome.findings if outcome is not None and outcome.ending is Ending.ACCEPTED else None
+    own = tuple(entry for entry in state.ledger if entry.source == state.plan.gate)
+    held = tuple(_as_accepted(entry, taken) if taken is not None else _as_it_stands(entry) for entry in own)
+    marks = {each.finding.fingerprint for each in held}
+    later = (each.finding for each in state.deferred if each.finding.fingerprint not in marks)
+    return held + tuple(Persisted(finding=finding, deferred=True) for finding in later)
+
+
+def _as_it_stands(entry: Entry) -> Persisted:
+    return Persisted(finding=entry.finding, resolved=entry.standing is Standing.RESOLVED)
+
+
+def _as_accepted(entry: Entry, taken: tuple[Finding, ...]) -> Persisted:
+    left = next((finding for finding in taken if finding.fingerprint == entry.finding.fingerprint), None)
+    return Persisted(finding=left or entry.finding, resolved=left is None, accepted=left is not None)

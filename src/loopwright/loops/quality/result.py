@@ -1,0 +1,58 @@
+"""What came of the review of one artifact, as it stands now."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from loopwright.kernel.model import Ending, Finding, LoopId, Verdict
+from loopwright.loops.quality.escalation import MAX_LOOPS_REACHED, recommendation
+from loopwright.loops.quality.state import Phase, Quality, best_round, open_findings
+from loopwright.loops.reviewed import BlockedArtifact, ReviewResult, show
+
+_ACCEPTED = "a person accepted it with what is known"
+_CANCELLED = "the review was cancelled"
+
+
+def result(state: Quality, _parts: Mapping[LoopId, object]) -> ReviewResult:
+    artifact, reason = (state.plan.artifact,), _reason(state)
+    passed = not reason and bool(state.rounds) and state.rounds[-1].verdict is Verdict.PASS
+    return ReviewResult(
+        passed=artifact if passed else (),
+        blocked=(_blocked(state, reason),) if reason else (),
+        pending=() if passed or reason else artifact,
+        rounds=len(state.rounds),
+        fixes=state.fixes,
+        unresolved=tuple(show(finding) for finding in _left(state)),
+    )
+
+
+def _reason(state: Quality) -> str:
+    """Why it is blocked for good, unless a person helps; nothing for what passed or goes on by itself."""
+    if state.outcome is not None:
+        ending = state.outcome.ending
+        cancelled = _CANCELLED if ending is Ending.CANCELLED and state.rounds else ""
+        return _ACCEPTED if ending is Ending.ACCEPTED else cancelled
+    if state.phase is Phase.CLARIFY:
+        return f"the {state.plan.creator} asks: {state.question}"
+    if state.phase is not Phase.ESCALATED:
+        return ""
+    reached = any(reason.startswith(MAX_LOOPS_REACHED) for reason in state.reasons)
+    return MAX_LOOPS_REACHED if reached else "; ".join(state.reasons)
+
+
+def _blocked(state: Quality, reason: str) -> BlockedArtifact:
+    return BlockedArtifact(
+        artifact=state.plan.artifact,
+        reason=reason,
+        attempts=len(state.rounds),
+        fixes=state.fixes,
+        unresolved=tuple(show(finding) for finding in _left(state)),
+        file=None if state.outcome else state.plan.file or None,  # it is there only while the artifact is blocked
+        recommendation=recommendation(state) if state.phase is Phase.ESCALATED else "",
+    )
+
+
+def _left(state: Quality) -> tuple[Finding, ...]:
+    """What is wrong with what stands: of an accepted review, with the attempt that was kept."""
+    best = best_round(state.rounds)
+    return best.findings if state.accepted and best else open_findings(state)
