@@ -19,7 +19,7 @@ from pathlib import Path
 
 from benchmarks.measuring import Figure, seconds
 from benchmarks.sample import git, open_sample
-from loopwright.adapters.people.nobody import Nobody
+from loopwright.adapters.terminal.nobody import Nobody
 from loopwright.app.publisher import Publisher
 from loopwright.app.reviews import ReviewRequest, create_review
 from loopwright.app.worlds import build_world

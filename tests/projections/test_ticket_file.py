@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from loopwright.loops.tickets.files import page_text
 from loopwright.kernel.model import Cleanup, Commit, Ending, Finding, Outcome, Severity, Verdict
+from loopwright.loops.tickets.files import page_text
 from loopwright.loops.tickets.sections import guidance_for
 from loopwright.loops.tickets.state import Criterion, Critique, Decision, Phase, Rule, Ticket, Tickets
 from loopwright.loops.tickets.ticket_file import Page, draft, pages

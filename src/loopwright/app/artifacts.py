@@ -7,7 +7,7 @@ from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from loopwright.adapters.workspace.repository import files_of
+from loopwright.adapters.git.repository import files_of
 from loopwright.app.layout import STATE_FOLDER, WORKSPACES
 from loopwright.app.project import Project
 from loopwright.app.stories import handoff_path, read_handoff, read_story, story_id

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from loopwright.adapters.agents.casting import Stage
+from loopwright.adapters.agents.cast import AgentStage
 from loopwright.adapters.clock import SystemClock
 from loopwright.adapters.files import ignore_all
-from loopwright.adapters.stores.sqlite import SqliteStore
-from loopwright.adapters.workspace.repository import Repository, find_repository, has_attempts, other_worktrees
+from loopwright.adapters.git.repository import Repository, find_repository, has_attempts, other_worktrees
+from loopwright.adapters.sqlite.store import SqliteStore
 from loopwright.app.kinds import KINDS
 from loopwright.app.layout import LOG_FILE, STATE_FOLDER, WORKSPACES
 from loopwright.config.reading import load_settings
@@ -49,8 +49,8 @@ class Project:
         return {name: kind.loop for name, kind in self.kinds.items()}
 
     @property
-    def stage(self) -> Stage:
-        return Stage(
+    def stage(self) -> AgentStage:
+        return AgentStage(
             root=self.root,
             environ=self.environ,
             store=self.store,

@@ -8,11 +8,11 @@ from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
-from loopwright.adapters.agents.casting import cast
-from loopwright.adapters.checks.casting import command_checks
-from loopwright.adapters.stores.locks import describe_process
-from loopwright.adapters.workspace.preparation import Preparation
-from loopwright.adapters.workspace.workspace import GitWorkspace
+from loopwright.adapters.agents.cast import cast
+from loopwright.adapters.checks.from_settings import command_checks
+from loopwright.adapters.git.preparation import Preparation
+from loopwright.adapters.git.workspace import GitWorkspace
+from loopwright.adapters.sqlite.locks import describe_process
 from loopwright.app.project import Project, View, settings_of, view
 from loopwright.app.publication import publisher_of, scene_of
 from loopwright.config.settings import Settings

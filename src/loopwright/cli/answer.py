@@ -6,7 +6,7 @@ import asyncio
 
 import click
 
-from loopwright.adapters.people.understanding import Unclear, Words, answer
+from loopwright.adapters.terminal.replies import Unclear, Words, answer
 from loopwright.app.project import Project, View, settings_of
 from loopwright.app.publication import publisher_of
 from loopwright.app.views.ending import history

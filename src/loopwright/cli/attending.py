@@ -6,8 +6,8 @@ import sys
 from collections.abc import Callable
 from contextlib import AbstractContextManager, suppress
 
-from loopwright.adapters.people.lines import TerminalLines
-from loopwright.adapters.people.terminal import Terminal
+from loopwright.adapters.terminal.lines import TerminalLines
+from loopwright.adapters.terminal.prompt import Terminal
 from loopwright.app.project import Project, view
 from loopwright.app.views.ending import history, unresolved_text
 from loopwright.app.worlds import ready_agents

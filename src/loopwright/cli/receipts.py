@@ -8,8 +8,8 @@ from typing import Any
 
 import click
 
-from loopwright.adapters.checks.casting import as_configured
-from loopwright.adapters.workspace.repository import tree_of
+from loopwright.adapters.checks.from_settings import as_configured
+from loopwright.adapters.git.repository import tree_of
 from loopwright.app.project import Project
 from loopwright.cli.here import Here
 from loopwright.cli.log import newest

@@ -8,8 +8,8 @@ from typing import Any
 
 import click
 
-from loopwright.adapters.importers.reading import FORMATS
-from loopwright.adapters.workspace.repository import find_repository
+from loopwright.adapters.git.repository import find_repository
+from loopwright.adapters.importers.task_list import FORMATS
 from loopwright.app.project import Project, View, settings_of
 from loopwright.app.ticket_door import Queued
 from loopwright.app.ticket_folders import next_sequence

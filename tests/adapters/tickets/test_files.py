@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 
 from loopwright.adapters.tickets import observer_log
-from loopwright.loops.tickets.files import page_text, publish
 from loopwright.app.ticket_reading import read_folder
 from loopwright.errors import ConfigError, UsageError
 from loopwright.kernel.model import LoopId
+from loopwright.loops.tickets.files import page_text, publish
 from loopwright.loops.tickets.ticket_file import pages
 from loopwright.loops.tickets.ticket_read import adopted
 from tests.projections.ticket_stories import (

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from loopwright.app.ticket_reading import parse, read_folder, read_ticket
 from loopwright.adapters.yaml_text import SIZE_LIMIT
+from loopwright.app.ticket_reading import parse, read_folder, read_ticket
 from loopwright.errors import ConfigError
 from loopwright.loops.tickets.body import Box
 from loopwright.loops.tickets.past import Attempt, Noted, Row

@@ -15,7 +15,7 @@ from functools import partial
 
 from loopwright.adapters.agents import context
 from loopwright.adapters.agents.handover import lay, take_away
-from loopwright.adapters.agents.reading import code_line
+from loopwright.adapters.agents.remains import code_line
 from loopwright.adapters.agents.result import Result, check_result, identified
 from loopwright.errors import AgentGarbled
 from loopwright.kernel.events import AgentFailed, AgentReported
