@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from loopwright.adapters.clock import SystemClock
-from loopwright.adapters.people.nobody import Nobody
-from loopwright.adapters.stores.sqlite import SqliteStore
+from loopwright.adapters.sqlite.store import SqliteStore
+from loopwright.adapters.terminal.nobody import Nobody
 from loopwright.engine.world import Seen, World
 from loopwright.kernel.actions import Action, Stop, WaitUntil
 from loopwright.kernel.codec import encode

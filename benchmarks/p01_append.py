@@ -16,7 +16,7 @@ from benchmarks.measuring import Figure, in_turn, seconds
 from benchmarks.p01_peers import GOAL, PEERS, against_peers
 from benchmarks.peer_runs import MISSING, are_installed
 from loopwright.adapters.clock import SystemClock
-from loopwright.adapters.stores.sqlite import SqliteStore
+from loopwright.adapters.sqlite.store import SqliteStore
 from loopwright.kernel.codec import encode
 from loopwright.kernel.events import Created, Started
 from loopwright.kernel.model import Key, LoopId

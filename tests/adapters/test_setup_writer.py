@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from loopwright.adapters.checks.casting import as_spec
+from loopwright.adapters.checks.from_settings import as_spec
 from loopwright.adapters.checks.spec import CheckSpec
 from loopwright.adapters.setup_writer import Surroundings, protected_patterns, render_config
 from loopwright.config import settings as s

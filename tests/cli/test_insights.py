@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from loopwright.adapters.clock import SystemClock
-from loopwright.adapters.stores.sqlite import SqliteStore
+from loopwright.adapters.sqlite.store import SqliteStore
 from loopwright.kernel.codec import encode
 from loopwright.kernel.model import LoopId
 from loopwright.ports.store import Batch, Entry, NewLoop

@@ -5,9 +5,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 
-from loopwright.adapters.people.lines import TerminalLines
-from loopwright.adapters.people.nobody import Nobody
-from loopwright.adapters.people.terminal import Terminal
+from loopwright.adapters.terminal.lines import TerminalLines
+from loopwright.adapters.terminal.nobody import Nobody
+from loopwright.adapters.terminal.prompt import Terminal
 from loopwright.cli.attending import only
 from loopwright.kernel.actions import Ask, AwaitGate, ForPeople, Option
 from loopwright.kernel.events import Answered, GateDecided, Said

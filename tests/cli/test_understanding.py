@@ -1,6 +1,6 @@
 import pytest
 
-from loopwright.adapters.people.understanding import Unclear, Words, answer, understood
+from loopwright.adapters.terminal.replies import Unclear, Words, answer, understood
 from loopwright.kernel.actions import Ask, AwaitGate, Option
 from loopwright.kernel.events import Answered, CancelRequested, GateDecided, Said
 from loopwright.kernel.model import Change, Commit, Key

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from loopwright.adapters.clock import SystemClock
-from loopwright.adapters.stores.sqlite import SqliteStore
+from loopwright.adapters.sqlite.store import SqliteStore
 from loopwright.assembly.project import Project
 from loopwright.engine.journal import read_event
 from loopwright.kernel.codec import encode

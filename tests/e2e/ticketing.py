@@ -12,8 +12,8 @@ from typing import Any
 
 import yaml
 
-from loopwright.adapters.people.nobody import Nobody
 from loopwright.adapters.publishing import Publisher
+from loopwright.adapters.terminal.nobody import Nobody
 from loopwright.adapters.tickets.queue import read_queued, waiting
 from loopwright.assembly.project import Project, open_project, settings_of
 from loopwright.assembly.publishing import publisher_of

@@ -9,7 +9,7 @@ from typing import cast
 import pytest
 
 from loopwright.adapters.agents.pool import AgentPool
-from loopwright.adapters.workspace.workspace import GitWorkspace
+from loopwright.adapters.git.workspace import GitWorkspace
 from loopwright.engine.intents import intent
 from loopwright.engine.journal import Folded
 from loopwright.engine.performing import perform

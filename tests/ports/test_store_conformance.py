@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from loopwright.adapters.stores.opening import ROLLBACK, WRITE_AHEAD, Durability, Options
-from loopwright.adapters.stores.sqlite import SqliteStore
+from loopwright.adapters.sqlite.database_file import ROLLBACK, WRITE_AHEAD, Durability, Options
+from loopwright.adapters.sqlite.store import SqliteStore
 from loopwright.errors import StoreCorrupt, StoreFailed
 from loopwright.ports.store import Batch, Store
 from loopwright.testing.clock import ManualClock

@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
-from loopwright.adapters.stores.sqlite import SqliteStore
+from loopwright.adapters.sqlite.store import SqliteStore
 from loopwright.errors import EngineError, OverBudget
 from loopwright.kernel.model import LoopId
 from loopwright.ports.store import Batch, Entry, NewLoop, Store

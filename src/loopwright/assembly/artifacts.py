@@ -7,9 +7,9 @@ from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
+from loopwright.adapters.git.repository import files_of
 from loopwright.adapters.handoffs import handoff_path, read_handoff, read_story, story_id
 from loopwright.adapters.publishing import STATE_FOLDER, WORKSPACES
-from loopwright.adapters.workspace.repository import files_of
 from loopwright.assembly.project import Project
 from loopwright.errors import UsageError
 from loopwright.loops.quality.state import Gate, Known

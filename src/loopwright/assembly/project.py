@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from loopwright.adapters.agents.casting import Stage
+from loopwright.adapters.agents.cast import AgentStage
 from loopwright.adapters.clock import SystemClock
 from loopwright.adapters.files import ignore_all
+from loopwright.adapters.git.repository import Repository, find_repository, has_attempts, other_worktrees
 from loopwright.adapters.publishing import STATE_FOLDER, WORKSPACES
-from loopwright.adapters.stores.sqlite import SqliteStore
-from loopwright.adapters.workspace.repository import Repository, find_repository, has_attempts, other_worktrees
+from loopwright.adapters.sqlite.store import SqliteStore
 from loopwright.config.reading import load_settings
 from loopwright.config.settings import Settings
 from loopwright.engine.journal import Folded, folded
@@ -44,8 +44,8 @@ class Project:
     clock: Clock
 
     @property
-    def stage(self) -> Stage:
-        return Stage(root=self.root, environ=self.environ, store=self.store, clock=self.clock)
+    def stage(self) -> AgentStage:
+        return AgentStage(root=self.root, environ=self.environ, store=self.store, clock=self.clock)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

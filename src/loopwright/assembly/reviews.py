@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from loopwright.adapters.workspace.starting import start_from
+from loopwright.adapters.git.start_commit import start_from
 from loopwright.assembly.artifacts import Target, find_targets
 from loopwright.assembly.creating import create_loop, new_id
 from loopwright.assembly.ground import check_cast, check_place

@@ -7,12 +7,12 @@ from contextlib import suppress
 from dataclasses import fields, replace
 from typing import TypeVar
 
-from loopwright.adapters.agents.casting import cast
-from loopwright.adapters.checks.casting import command_checks
+from loopwright.adapters.agents.cast import cast
+from loopwright.adapters.checks.from_settings import command_checks
+from loopwright.adapters.git.preparation import Preparation
+from loopwright.adapters.git.workspace import GitWorkspace
 from loopwright.adapters.publishing import scratchpad_file
-from loopwright.adapters.stores.locks import describe_process
-from loopwright.adapters.workspace.preparation import Preparation
-from loopwright.adapters.workspace.workspace import GitWorkspace
+from loopwright.adapters.sqlite.locks import describe_process
 from loopwright.assembly.project import LOOPS, Project, View, settings_of, view
 from loopwright.assembly.publishing import publisher_of
 from loopwright.config.settings import Settings

@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
-from loopwright.adapters.agents.casting import cast
+from loopwright.adapters.agents.cast import cast
 from loopwright.adapters.tickets.folders import ACTIVE, next_sequence, session_folder
 from loopwright.adapters.tickets.queue import Queued, read_queued, take_out, waiting, was_taken_out
 from loopwright.assembly.creating import create_loop

@@ -6,7 +6,7 @@ import asyncio
 
 import click
 
-from loopwright.adapters.people.understanding import Unclear, Words, answer
+from loopwright.adapters.terminal.replies import Unclear, Words, answer
 from loopwright.assembly.project import LOOPS, Project, View, settings_of
 from loopwright.assembly.publishing import publisher_of
 from loopwright.assembly.tickets import refuse_objection

@@ -6,8 +6,8 @@ import sys
 from collections.abc import Callable
 from contextlib import AbstractContextManager, suppress
 
-from loopwright.adapters.people.lines import TerminalLines
-from loopwright.adapters.people.terminal import Terminal
+from loopwright.adapters.terminal.lines import TerminalLines
+from loopwright.adapters.terminal.prompt import Terminal
 from loopwright.assembly.project import Project, view
 from loopwright.assembly.tickets import objection
 from loopwright.cli.history import history

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 
 import click
 
-from loopwright.adapters.workspace.repository import Repository, find_repository
+from loopwright.adapters.git.repository import Repository, find_repository
 from loopwright.assembly.ground import DISK_FLOOR
 from loopwright.assembly.project import has_log
 from loopwright.cli.examining import (
-    Finding,
+    Remark,
     agent_lines,
     check_lines,
     containment_line,
@@ -46,7 +46,7 @@ def command(here: Here, *, as_json: bool) -> int:
     return 1 if broken else 0
 
 
-def examine(here: Here) -> Iterator[Finding]:
+def examine(here: Here) -> Iterator[Remark]:
     """Everything that is looked at, in the order in which it matters."""
     yield git_line(here.environ)
     yield sqlite_line()
@@ -54,30 +54,30 @@ def examine(here: Here) -> Iterator[Finding]:
     try:
         repository = find_repository(here.cwd, here.environ)
     except EngineError as error:
-        yield Finding("fix", "repository", str(error))
+        yield Remark("fix", "repository", str(error))
         return
     yield from _in_repository(here, repository)
 
 
-def _in_repository(here: Here, repository: Repository) -> Iterator[Finding]:
+def _in_repository(here: Here, repository: Repository) -> Iterator[Remark]:
     where = repository.branch_ref.removeprefix("refs/heads/") or "detached HEAD"
     if repository.dirty:
-        yield Finding("warn", "repository", f"{repository.top} ({where}): uncommitted changes are not seen by a loop")
+        yield Remark("warn", "repository", f"{repository.top} ({where}): uncommitted changes are not seen by a loop")
     else:
-        yield Finding("ok", "repository", f"{repository.top} ({where})")
+        yield Remark("ok", "repository", f"{repository.top} ({where})")
     yield identity_line(here.environ, repository.top)
     yield disk_line(repository.top, shutil.disk_usage(repository.top).free, DISK_FLOOR)
     yield file_system_line(repository.top)
     try:
         has_log(repository, here.environ)
     except EngineError as error:
-        yield Finding("fix", "log", str(error))
+        yield Remark("fix", "log", str(error))
     try:
         settings = load_settings(repository.top)
     except EngineError as error:
-        yield Finding("fix", "loop.toml", str(error))
+        yield Remark("fix", "loop.toml", str(error))
         return
-    yield Finding("ok", "loop.toml", f"version {settings.version}, {len(settings.checks)} checks")
+    yield Remark("ok", "loop.toml", f"version {settings.version}, {len(settings.checks)} checks")
     yield sandbox_line(settings, here.environ)
     yield from agent_lines(settings, repository.top, here.environ)
     yield tools_line(settings, repository.top, here.environ)

@@ -8,8 +8,8 @@ from contextlib import AbstractContextManager, asynccontextmanager, nullcontext
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from loopwright.adapters.people.nobody import Nobody
 from loopwright.adapters.publishing import rebuild_debt
+from loopwright.adapters.terminal.nobody import Nobody
 from loopwright.assembly.project import LOOPS, Project, View, view
 from loopwright.assembly.publishing import publisher_of
 from loopwright.assembly.running import build_world, pinned_settings

@@ -10,8 +10,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from loopwright.adapters.clock import SystemClock
-from loopwright.adapters.stores.sqlite import SqliteStore
-from loopwright.adapters.workspace.repository import find_repository
+from loopwright.adapters.git.repository import find_repository
+from loopwright.adapters.sqlite.store import SqliteStore
 from loopwright.assembly import project as projects
 from loopwright.assembly.project import Project, View, open_project, view
 from loopwright.cli.here import Here

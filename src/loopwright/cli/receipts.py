@@ -7,8 +7,8 @@ import json
 
 import click
 
-from loopwright.adapters.checks.casting import as_configured
-from loopwright.adapters.workspace.repository import tree_of
+from loopwright.adapters.checks.from_settings import as_configured
+from loopwright.adapters.git.repository import tree_of
 from loopwright.assembly.project import Project
 from loopwright.cli.here import Here
 from loopwright.cli.log import newest

@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 
 from loopwright.adapters.agents.scenario import read_scenario
-from loopwright.adapters.workspace.repository import find_repository
+from loopwright.adapters.git.repository import find_repository
 from loopwright.assembly.feedback import FeedbackRequest, create_feedback
 from loopwright.cli.driving import Manner, drive_and_tell
 from loopwright.cli.here import Here

@@ -11,9 +11,9 @@ import click
 from loopwright.adapters.checks.detect import detect
 from loopwright.adapters.checks.spec import CheckSpec, strength
 from loopwright.adapters.files import write_whole
+from loopwright.adapters.git.program import path_of, persons_git
+from loopwright.adapters.git.repository import find_repository
 from loopwright.adapters.setup_writer import KNOWN_AGENTS, Surroundings, render_config
-from loopwright.adapters.workspace.git import path_of, persons_git
-from loopwright.adapters.workspace.repository import find_repository
 from loopwright.assembly.project import begin_log, log_file
 from loopwright.cli.guarding import only_outside_of_steps
 from loopwright.cli.here import Here

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import click
 
-from loopwright.adapters.importers.reading import FORMATS
+from loopwright.adapters.git.repository import find_repository
+from loopwright.adapters.importers.task_list import FORMATS
 from loopwright.adapters.tickets.folders import next_sequence
 from loopwright.adapters.tickets.queue import Queued
 from loopwright.adapters.tickets.reading import ticket_text
-from loopwright.adapters.workspace.repository import find_repository
 from loopwright.assembly.project import Project, View, settings_of
 from loopwright.assembly.ticket_queue import Described, Put, described_in, import_tickets, new_ticket
 from loopwright.assembly.tickets import TicketRequest, activate, clear_queue, sessions

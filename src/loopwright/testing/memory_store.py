@@ -12,7 +12,7 @@ from pathlib import Path
 from loopwright.errors import AlreadyRunning, StoreConflict, StoreCorrupt, StoreFailed, UsageError
 from loopwright.kernel.model import Blob, LoopId
 from loopwright.kernel.money import Purse, bounded, micros, moved, summed, usd
-from loopwright.ports import chain
+from loopwright.ports import hashes
 from loopwright.ports.clock import Clock
 from loopwright.ports.store import Batch, Entry, InboxItem, Loaded, LoopRow, NewLoop, Record
 
@@ -30,7 +30,7 @@ class MemoryLoop:
 
     @property
     def anchor(self) -> str:
-        return chain.anchor(self.row.id, self.row.kind, self.row.params)
+        return hashes.anchor(self.row.id, self.row.kind, self.row.params)
 
     def hash_at(self, seq: int) -> str:
         return self.records[seq - 1].hash if seq else self.anchor
@@ -134,7 +134,7 @@ class MemoryStore:
 
     async def post(self, loop: LoopId, kind: str, data: str) -> int:
         held = self._loop(loop)
-        chain.digest(kind, data)
+        hashes.digest(kind, data)
         self._memory.posted += 1
         item = InboxItem(id=self._memory.posted, kind=kind, data=data, at=self._clock.now())
         held.inbox[item.id] = item
@@ -242,7 +242,7 @@ class MemoryStore:
 
     def _checked(self, loop: MemoryLoop, after: int) -> list[Record]:
         found = loop.records[after:]
-        checked = list(chain.checked(_PLACE, loop.row.id, found, previous=loop.hash_at(after), after=after))
+        checked = list(hashes.checked(_PLACE, loop.row.id, found, previous=loop.hash_at(after), after=after))
         if after + len(checked) < loop.row.seq:
             missing = f"loop {loop.row.id}, event {after + len(checked) + 1}"
             raise StoreCorrupt(_PLACE, missing, "it is missing")
@@ -272,7 +272,7 @@ def _records(loop: MemoryLoop, entries: tuple[Entry, ...], now: float) -> list[R
     records: list[Record] = []
     previous = loop.hash_at(len(loop.records))
     for seq, entry in enumerate(entries, start=len(loop.records) + 1):
-        previous = chain.link(previous, loop.row.id, seq, now, entry)
+        previous = hashes.link(previous, loop.row.id, seq, now, entry)
         records.append(
             Record(
                 loop=loop.row.id,

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from loopwright.adapters.checks import unittest_report
 from loopwright.adapters.checks.environment import Digests, for_checks
-from loopwright.adapters.checks.runner import CheckSettings, CommandChecks, World
+from loopwright.adapters.checks.runner import CheckPlaces, CommandChecks, ConfiguredChecks
 from loopwright.adapters.checks.spec import REPORT, CheckSpec
 from loopwright.kernel.events import ChecksReported
 from loopwright.kernel.gates import evidence, protected_changes
@@ -172,13 +172,13 @@ def project(
     checkouts = PlainCheckouts(repository, tmp_path / "verify")
     clock = ManualClock()
     store = MemoryStore(Memory(), clock)
-    world = World(
+    world = CheckPlaces(
         environment={**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},
         root=repository.path,
         runs=tmp_path / "runs",
         ceiling=tmp_path / "verify",
     )
-    settings = CheckSettings(specs=tuple(specs), protected=protected, parallel=parallel)
+    settings = ConfiguredChecks(specs=tuple(specs), protected=protected, parallel=parallel)
     checks = CommandChecks(
         settings=settings,
         checkouts=checkouts,

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from loopwright.adapters.checks.casting import as_spec, command_checks
+from loopwright.adapters.checks.from_settings import as_spec, command_checks
 from loopwright.adapters.checks.spec import REPORT, CheckSpec
 from loopwright.config.settings import CheckSettings, Settings
 from loopwright.kernel.gates import evidence, protected_changes

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from loopwright.adapters.checks.alone import alone
 from loopwright.adapters.checks.flaky import flips
+from loopwright.adapters.checks.single_test import alone
 from loopwright.adapters.checks.spec import CheckSpec
 from tests.adapters.checks.projects import PYTEST, UNITTEST, project
 

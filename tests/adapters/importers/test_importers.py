@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from loopwright.adapters.importers.imported import Imported, imported
-from loopwright.adapters.importers.reading import SIZE_LIMIT, read_tasks
+from loopwright.adapters.importers.task_list import SIZE_LIMIT, read_tasks
 from loopwright.errors import UsageError
 
 RALPH = {

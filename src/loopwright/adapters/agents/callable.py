@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from loopwright.adapters.agents.handover import hand_over, take_away
-from loopwright.adapters.agents.reading import code_line
+from loopwright.adapters.agents.remains import code_line
 from loopwright.adapters.agents.result import Result, check_result, identified
 from loopwright.errors import AgentGarbled
 from loopwright.kernel.events import AgentFailed, AgentReported

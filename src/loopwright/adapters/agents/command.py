@@ -11,11 +11,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import assert_never
 
-from loopwright.adapters.agents import reading
+from loopwright.adapters.agents import remains
 from loopwright.adapters.agents.contract import (
     NEEDS_PERSON,
     UNAVAILABLE,
-    Place,
+    RunPlace,
     loop_environment,
     place_of,
     retry_after,
@@ -83,14 +83,14 @@ class CommandAgent:
 
     # --- before ----------------------------------------------------------------------------------
 
-    def _prepare(self, run: AgentRun, place: Place) -> None:
+    def _prepare(self, run: AgentRun, place: RunPlace) -> None:
         shutil.rmtree(place.folder, ignore_errors=True)  # of a run that was interrupted
         place.folder.mkdir(parents=True, mode=0o700)
         facts = context.build(run) | {"agent": self.name, "workspace": str(run.folder)}
         place.brief.write_text(self.render(run), encoding="utf-8", errors="backslashreplace")
         place.context.write_text(json.dumps(facts, indent=2) + "\n", encoding="utf-8")
 
-    def _spec(self, run: AgentRun, place: Place) -> StepSpec:
+    def _spec(self, run: AgentRun, place: RunPlace) -> StepSpec:
         return StepSpec(
             argv=self._program(),
             cwd=run.folder,
@@ -114,7 +114,7 @@ class CommandAgent:
 
     # --- after -----------------------------------------------------------------------------------
 
-    async def _answer(self, run: AgentRun, place: Place, ended: StepEnded) -> AgentAnswer:
+    async def _answer(self, run: AgentRun, place: RunPlace, ended: StepEnded) -> AgentAnswer:
         if not place.folder.is_dir():
             spent = Usage(seconds=ended.seconds)
             return AgentFailed(key=run.key, reason="crashed", detail=f"it removed {place.folder}", usage=spent)
@@ -122,9 +122,9 @@ class CommandAgent:
         transcript = await self._transcript(place, ended, redactor)
         found = _found(place, redactor)
         usage = replace(found.usage if isinstance(found, Result) else Usage(), seconds=ended.seconds)
-        words = reading.last_words(ended.stdout, ended.stderr)
+        words = remains.last_words(ended.stdout, ended.stderr)
         if ended.reason == "exited" and ended.exit_code == UNAVAILABLE:
-            wait = retry_after(reading.read_tail(ended.stderr, 65536))
+            wait = retry_after(remains.read_tail(ended.stderr, 65536))
             return AgentUnavailable(key=run.key, until=self.clock.now() + wait, detail=words, usage=usage)
         if (failed := _failure(self, ended)) is not None:
             said = found.report.summary if isinstance(found, Result) and failed.reason == "needs_person" else words
@@ -137,19 +137,19 @@ class CommandAgent:
         report = replace(_with_strays(report, ended.strays), transcript=transcript, agent=self.name)
         return AgentReported(key=run.key, report=_placed(report, run.folder), usage=usage)
 
-    async def _transcript(self, place: Place, ended: StepEnded, redactor: Redactor) -> Blob:
+    async def _transcript(self, place: RunPlace, ended: StepEnded, redactor: Redactor) -> Blob:
         """stdout, then stderr, without secrets: in the run folder from here on too."""
         whole = place.folder / "transcript"
 
         def join() -> int:
             for path in (ended.stdout, ended.stderr, place.result):
-                reading.redact_in_place(path, redactor)
-            return reading.join((ended.stdout, ended.stderr), whole)
+                remains.redact_in_place(path, redactor)
+            return remains.join((ended.stdout, ended.stderr), whole)
 
         return await self.keep(whole) if await asyncio.to_thread(join) else Blob("")
 
 
-def _told(place: Place) -> dict[str, str]:
+def _told(place: RunPlace) -> dict[str, str]:
     """What the run was told when it began."""
     try:
         facts = json.loads(place.context.read_bytes())
@@ -158,10 +158,10 @@ def _told(place: Place) -> dict[str, str]:
     return {key: value for key, value in facts.items() if isinstance(value, str)} if isinstance(facts, dict) else {}
 
 
-def _found(place: Place, redactor: Redactor) -> Result | AgentGarbled | None:
+def _found(place: RunPlace, redactor: Redactor) -> Result | AgentGarbled | None:
     if not os.path.lexists(place.result):
         return None
-    data = reading.read_regular(place.result, SIZE_LIMIT)
+    data = remains.read_regular(place.result, SIZE_LIMIT)
     if data is None:
         return AgentGarbled("it is not a regular file")
     try:
@@ -223,4 +223,4 @@ def _placed(report: AgentReport, folder: Path) -> AgentReport:
     """Findings by path within the folder, with the identity their code gives them."""
     here = f"{folder}/"
     findings = tuple(replace(each, file=each.file.removeprefix(here).removeprefix("./")) for each in report.findings)
-    return identified(replace(report, findings=findings), lambda finding: reading.code_line(folder, finding))
+    return identified(replace(report, findings=findings), lambda finding: remains.code_line(folder, finding))

@@ -33,7 +33,7 @@ _RETRY = re.compile(rb"^[ \t]*retry-after:[ \t]*([0-9]{1,9}(?:\.[0-9]{1,9})?)[ \
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
+class RunPlace:
     """The run folder of one run, outside the tree, and what lies in it."""
 
     folder: Path
@@ -51,9 +51,9 @@ class Place:
         return self.folder / "result.json"
 
 
-def place_of(runs: Path, run: AgentRun) -> Place:
+def place_of(runs: Path, run: AgentRun) -> RunPlace:
     """`step` holds characters that are no file name; it is unique, so its readable form nearly always is too."""
-    return Place(folder=runs / _as_name(run.loop) / _as_name(run.step.removeprefix(f"{run.loop}/")))
+    return RunPlace(folder=runs / _as_name(run.loop) / _as_name(run.step.removeprefix(f"{run.loop}/")))
 
 
 def _as_name(text: str) -> str:
@@ -67,7 +67,7 @@ def allowed_environment(environ: Mapping[str, str], names: Iterable[str], *, who
     return {name: environ[name] for name in sorted(wanted & environ.keys() - barred)}
 
 
-def loop_environment(run: AgentRun, place: Place, root: Path) -> dict[str, str]:
+def loop_environment(run: AgentRun, place: RunPlace, root: Path) -> dict[str, str]:
     """The variables of the contract. Git looks for no repository above the workspace."""
     ceilings = dict.fromkeys((str(root / ".worktrees"), str(run.folder.parent)))
     return {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from loopwright.adapters.checks.judging import Ran, Standard, failures
+from loopwright.adapters.checks.judgement import Ran, Standard, failures
 from loopwright.adapters.checks.receipts import Receipt
 from loopwright.adapters.checks.spec import CheckSpec
 from loopwright.kernel.model import LoopId

@@ -7,10 +7,10 @@ from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from dataclasses import dataclass, field, replace
 
-from loopwright.adapters.checks.alone import alone
-from loopwright.adapters.checks.checkouts import Laid
+from loopwright.adapters.checks.checkouts import CleanCheckout
 from loopwright.adapters.checks.execution import Starter
-from loopwright.adapters.checks.judging import Ran
+from loopwright.adapters.checks.judgement import Ran
+from loopwright.adapters.checks.single_test import alone
 from loopwright.adapters.checks.spec import CheckSpec, predecessors
 from loopwright.adapters.steps import StepWatch
 
@@ -19,13 +19,13 @@ from loopwright.adapters.steps import StepWatch
 class Bench:
     """Not shared between chains: what one check leaves behind is seen only by those that come `after` it."""
 
-    lay: Callable[[], AbstractAsyncContextManager[Laid]]
+    lay: Callable[[], AbstractAsyncContextManager[CleanCheckout]]
     starter: Starter
     specs: tuple[CheckSpec, ...]
     slots: asyncio.Semaphore
     stack: AsyncExitStack
     watch: StepWatch | None = None
-    _laid: Laid | None = None
+    _laid: CleanCheckout | None = None
     _done: set[str] = field(default_factory=set)
     _reruns: dict[tuple[tuple[str, ...], int], Ran] = field(default_factory=dict)
 

@@ -11,12 +11,12 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 
-from loopwright.adapters.checks.alone import is_pytest
 from loopwright.adapters.checks.coverage_report import read_coverage
-from loopwright.adapters.checks.judging import Ran, clipped, last_lines
+from loopwright.adapters.checks.judgement import Ran, clipped, last_lines
 from loopwright.adapters.checks.junit import read_junit
 from loopwright.adapters.checks.reports import Report, ReportRefused, read_bounded
 from loopwright.adapters.checks.sarif import read_sarif
+from loopwright.adapters.checks.single_test import is_pytest
 from loopwright.adapters.checks.spec import REPORT, CheckSpec
 from loopwright.adapters.steps import StepEnded, StepSpec, StepWatch, run_step
 from loopwright.errors import CheckNotRunnable

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
-from loopwright.adapters.checks.checkouts import Source
+from loopwright.adapters.checks.checkouts import ObjectReader
+from loopwright.adapters.checks.coverage_floor import NewLines, serves_tests
 from loopwright.adapters.checks.coverage_report import FileCoverage
-from loopwright.adapters.checks.covering import NewLines, serves_tests
 from loopwright.adapters.checks.spec import CheckSpec
 from loopwright.kernel.gates import is_protected
 from loopwright.kernel.model import Change, Tree
@@ -17,7 +17,7 @@ from loopwright.kernel.model import Change, Tree
 class NewCode:
     """Between the trees that run, so that what was taken from the base is not new. Protected files never are."""
 
-    source: Source
+    source: ObjectReader
     base: Tree
     candidate: Tree
     changes: tuple[Change, ...]

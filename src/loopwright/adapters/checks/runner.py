@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from loopwright.adapters.checks.bench import Bench
-from loopwright.adapters.checks.chain import Chain, Trees
-from loopwright.adapters.checks.checkouts import Checkouts, Source
+from loopwright.adapters.checks.checkouts import Checkouts, ObjectReader
 from loopwright.adapters.checks.environment import Digests
 from loopwright.adapters.checks.execution import Starter
 from loopwright.adapters.checks.new_code import NewCode
+from loopwright.adapters.checks.sequence import Chain, Trees
 from loopwright.adapters.checks.spec import CheckSpec, chains, selected
-from loopwright.adapters.checks.tampering import Evidence, tampering, telling
+from loopwright.adapters.checks.tamper_signs import Evidence, tampering, telling
 from loopwright.errors import EngineError
 from loopwright.kernel.events import ChecksReported
 from loopwright.kernel.gates import evidence, protected_changes
@@ -29,7 +29,7 @@ _LARGEST_TEXT = 512 * 1024  # bytes read of a changed test or configuration file
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CheckSettings:
+class ConfiguredChecks:
     """What `loop.toml` says. `setup` is what checkouts run once: part of the environment's digest."""
 
     specs: tuple[CheckSpec, ...]
@@ -39,7 +39,7 @@ class CheckSettings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class World:
+class CheckPlaces:
     """Where the checks live. `environment` is the person's own."""
 
     environment: Mapping[str, str]
@@ -52,12 +52,12 @@ class World:
 class CommandChecks:
     """Implements `ports.checks.Checks`."""
 
-    settings: CheckSettings
+    settings: ConfiguredChecks
     checkouts: Checkouts
-    source: Source
+    source: ObjectReader
     store: Store
     clock: Clock
-    world: World
+    world: CheckPlaces
     digests: Digests
 
     async def run(self, run: ChecksRun, watch: Watch) -> ChecksReported:
@@ -160,7 +160,7 @@ class _Outfit:
         return frozenset(change.path for change in self.changes if change.how == "added")
 
 
-def _slots(settings: CheckSettings) -> asyncio.Semaphore:
+def _slots(settings: ConfiguredChecks) -> asyncio.Semaphore:
     return asyncio.Semaphore(max(1, settings.parallel))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from loopwright.adapters.importers.imported import Imported, Record, Source, imported, joined
+from loopwright.adapters.importers.imported import Imported, Record, TaskSource, imported, joined
 
 _BOX = re.compile(r"\s*[-*+] \[[ xX]\]\s+(.+)")
 
@@ -13,7 +13,7 @@ def fits(data: object) -> bool:
     return isinstance(data, list) and bool(data) and all(isinstance(each, dict) and "number" in each for each in data)
 
 
-def read(data: list[object], source: Source) -> tuple[Imported, ...]:
+def read(data: list[object], source: TaskSource) -> tuple[Imported, ...]:
     """The open ones, oldest first. Checkboxes in the body are the criteria."""
     found = [pair for pair in source.records({"issues": data}, "issues") if _is_open(pair[1])]
     found.sort(key=lambda pair: _number(source, *pair))
@@ -25,14 +25,14 @@ def _is_open(issue: Record) -> bool:
     return not isinstance(state, str) or state.upper() == "OPEN"
 
 
-def _number(source: Source, at: str, issue: Record) -> int:
+def _number(source: TaskSource, at: str, issue: Record) -> int:
     number = issue.get("number")
     if not isinstance(number, int) or isinstance(number, bool):
         raise source.fail(f"{at}.number", "has to be a whole number")
     return number
 
 
-def _issue(source: Source, at: str, issue: Record) -> Imported:
+def _issue(source: TaskSource, at: str, issue: Record) -> Imported:
     body = source.text(issue, "body", at)
     labels = ", ".join(source.text(label, "name", place) for place, label in source.records(issue, "labels", at))
     number = _number(source, at, issue)

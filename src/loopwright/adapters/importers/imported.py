@@ -52,7 +52,7 @@ def joined(*parts: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class TaskSource:
     """The file that is read, for the sentences about it."""
 
     file: str

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from loopwright.adapters.importers.imported import Imported, Record, Source, imported, joined
+from loopwright.adapters.importers.imported import Imported, Record, TaskSource, imported, joined
 
 KEY = "userStories"
 
@@ -11,7 +11,7 @@ def fits(data: object) -> bool:
     return isinstance(data, dict) and KEY in data
 
 
-def read(data: Record, source: Source) -> tuple[Imported, ...]:
+def read(data: Record, source: TaskSource) -> tuple[Imported, ...]:
     """The stories that do not pass yet, by priority; those of one priority, and those without, as they stand."""
     goal = joined(source.text(data, "project", "prd"), source.text(data, "description", "prd"))
     found = [(at, story) for at, story in source.records(data, KEY) if story.get("passes") is not True]
@@ -24,7 +24,7 @@ def _priority(story: Record) -> float:
     return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else float("inf")
 
 
-def _story(source: Source, at: str, story: Record, goal: str) -> Imported:
+def _story(source: TaskSource, at: str, story: Record, goal: str) -> Imported:
     notes = source.text(story, "notes", at)
     return imported(
         name=source.text(story, "id", at, required=True),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-from loopwright.adapters.importers.imported import MOST_TASKS, Imported, Source, imported, joined
+from loopwright.adapters.importers.imported import MOST_TASKS, Imported, TaskSource, imported, joined
 
 _TASK = re.compile(r"\s*[-*] \[([ xX])\] \**(T\d{1,6})\**:?\s+((?:\[[^\]]{1,20}\]\s*)*)(.+)")
 _HEADING = re.compile(r"(#{1,6})\s+(.+?)\s*#*\s*")
@@ -28,7 +28,7 @@ def fits(text: str) -> bool:
     return any(_TASK.fullmatch(line) for line in text.splitlines())
 
 
-def read(text: str, source: Source) -> tuple[Imported, ...]:
+def read(text: str, source: TaskSource) -> tuple[Imported, ...]:
     """The tasks whose box is not ticked, in the order of the file. Code blocks and comments have none."""
     tasks, place, is_code = list[Imported](), _Place(), False
     for line in _COMMENT.sub("", text).splitlines():

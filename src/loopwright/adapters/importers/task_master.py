@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from loopwright.adapters.importers.imported import Imported, Record, Source, imported, joined
+from loopwright.adapters.importers.imported import Imported, Record, TaskSource, imported, joined
 
 KEY, USUAL_TAG = "tasks", "master"
 _OVER = ("done", "completed", "cancelled", "canceled", "deferred")
@@ -16,7 +16,7 @@ def _tags(data: Record) -> dict[str, Record]:
     return {name: held for name, held in data.items() if isinstance(held, dict) and isinstance(held.get(KEY), list)}
 
 
-def read(data: Record, source: Source) -> tuple[Imported, ...]:
+def read(data: Record, source: TaskSource) -> tuple[Imported, ...]:
     """What is not over, each task after those it depends on. Of several tags `master` is meant, or the only one."""
     tags = _tags(data)
     if KEY in data:
@@ -31,7 +31,7 @@ def read(data: Record, source: Source) -> tuple[Imported, ...]:
     return tuple(_task(source, place, task) for place, task in _in_order(source, found))
 
 
-def _in_order(source: Source, found: list[tuple[str, Record]]) -> list[tuple[str, Record]]:
+def _in_order(source: TaskSource, found: list[tuple[str, Record]]) -> list[tuple[str, Record]]:
     """Those that wait for each other stay as they stand."""
     left, ordered = list(found), list[tuple[str, Record]]()
     while left:
@@ -42,7 +42,7 @@ def _in_order(source: Source, found: list[tuple[str, Record]]) -> list[tuple[str
     return ordered
 
 
-def _task(source: Source, at: str, task: Record) -> Imported:
+def _task(source: TaskSource, at: str, task: Record) -> Imported:
     subtasks = [pair for pair in source.records(task, "subtasks", at) if pair[1].get("status") not in _OVER]
     tests = source.text(task, "testStrategy", at)
     needed = ", ".join(source.texts(task, "dependencies", at))
@@ -56,6 +56,6 @@ def _task(source: Source, at: str, task: Record) -> Imported:
     )
 
 
-def _part(source: Source, at: str, part: Record) -> str:
+def _part(source: TaskSource, at: str, part: Record) -> str:
     title, about = source.text(part, "title", at, required=True), source.text(part, "description", at)
     return f"{title}: {about}" if about.strip() else title

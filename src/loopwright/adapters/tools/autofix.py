@@ -15,7 +15,7 @@ from pathlib import Path
 
 from loopwright.adapters.files import write_whole
 from loopwright.adapters.tools.assignment import read_assignment
-from loopwright.adapters.tools.fixing import fix, handed_over
+from loopwright.adapters.tools.fixes import fix, handed_over
 from loopwright.adapters.tools.workshop import Workshop, say, tool_environment
 from loopwright.errors import ConfigError
 

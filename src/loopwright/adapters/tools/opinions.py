@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from loopwright.adapters.tools.severities import HIGH, one_name
-from loopwright.adapters.tools.workshop import Ran
+from loopwright.adapters.tools.workshop import ToolRan
 from loopwright.kernel.findings import bounded
 from loopwright.kernel.model import Finding, Severity
 from loopwright.kernel.visible import visible
@@ -30,7 +30,7 @@ class Opinion:
     note: str = ""
 
 
-def crashed(tool: str, files: tuple[str, ...], ran: Ran, why: str = "") -> Opinion:
+def crashed(tool: str, files: tuple[str, ...], ran: ToolRan, why: str = "") -> Opinion:
     """A tool that could not do its work has not passed anything."""
     found = Finding(
         severity=HIGH,

@@ -19,7 +19,7 @@ _OWN_FOLDERS = (".venv/bin", "venv/bin", "node_modules/.bin")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
+class ToolPlan:
     """`checks` are those that stand in for a tool; `own` is the repository's own Python, empty without one."""
 
     checks: tuple[CheckSettings, ...] = ()
@@ -29,10 +29,10 @@ class Plan:
         return next((check for check in self.checks if check.name == name), None)
 
 
-def plan_for(checks: tuple[CheckSettings, ...], root: Path) -> Plan:
+def plan_for(checks: tuple[CheckSettings, ...], root: Path) -> ToolPlan:
     wanted = (check for check in checks if _stands_in(check))
     pythons = (root / folder / "python" for folder in _OWN_FOLDERS)
-    return Plan(
+    return ToolPlan(
         checks=tuple(_with_paths(check) for check in wanted),
         own=next((str(python) for python in pythons if python.is_file()), ""),
     )
@@ -48,7 +48,7 @@ def _with_paths(check: CheckSettings) -> CheckSettings:
     return replace(check, run=tuple(word.replace(UNITTEST, unittest_report.__file__) for word in check.run))
 
 
-def write_plan(plan: Plan, folder: Path) -> Path:
+def write_plan(plan: ToolPlan, folder: Path) -> Path:
     """Named by its content: a run that goes on with older settings keeps its own."""
     text = encode(plan)
     file = folder / f"plan-{hashlib.sha256(text.encode()).hexdigest()[:16]}.json"
@@ -57,8 +57,8 @@ def write_plan(plan: Plan, folder: Path) -> Path:
     return file
 
 
-def read_plan(file: Path) -> Plan:
-    return decode(Plan, file.read_text(encoding="utf-8"))
+def read_plan(file: Path) -> ToolPlan:
+    return decode(ToolPlan, file.read_text(encoding="utf-8"))
 
 
 def search_path(root: Path, environ: Mapping[str, str], python: str) -> str:

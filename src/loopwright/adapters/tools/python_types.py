@@ -11,7 +11,7 @@ from loopwright.adapters.tools.artifacts import line_of, within
 from loopwright.adapters.tools.opinions import Garbled, Opinion, crashed, text, whole
 from loopwright.adapters.tools.python_project import declares
 from loopwright.adapters.tools.severities import NOT_INSTALLED, of_mypy
-from loopwright.adapters.tools.workshop import Ran, Workshop, argument
+from loopwright.adapters.tools.workshop import ToolRan, Workshop, argument
 from loopwright.kernel.model import Finding
 
 _JSON = "--output=json"
@@ -62,7 +62,7 @@ async def types(shop: Workshop, files: tuple[str, ...], python: str) -> Opinion:
     return Opinion(tool="mypy", files=files, findings=tuple(each for each in found if each.file in files))
 
 
-async def _run(shop: Workshop, mypy: str, options: tuple[str, ...], files: tuple[str, ...]) -> Ran:
+async def _run(shop: Workshop, mypy: str, options: tuple[str, ...], files: tuple[str, ...]) -> ToolRan:
     inner = shop.folder / "src"
     env = {"MYPYPATH": str(inner)} if inner.is_dir() and not (inner / "__init__.py").exists() else {}
     return await shop.run(mypy, *options, "--", *map(argument, files), env=env)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from loopwright.errors import AlreadyRunning, StoreConflict, UsageError
 from loopwright.kernel.model import LoopId
-from loopwright.ports import chain
+from loopwright.ports import hashes
 from loopwright.ports.store import Batch, Entry, NewLoop
 from loopwright.testing.conformance.store_mail import MAIL
 from loopwright.testing.conformance.store_money import MONEY
@@ -175,9 +175,9 @@ async def c13_each_hash_covers_its_record_and_the_hash_before(fresh: Fresh) -> N
         await store.append(LOOP, fence=fence, expected=1, batch=Batch(entries=entries(4)))
         records = await store.read(LOOP)
         row = (await store.load(LOOP)).row
-        previous = chain.anchor(row.id, row.kind, row.params)
+        previous = hashes.anchor(row.id, row.kind, row.params)
         for record in records:
-            assert record.hash == chain.link(previous, record.loop, record.seq, record.at, record)
+            assert record.hash == hashes.link(previous, record.loop, record.seq, record.at, record)
             previous = record.hash
         await store.verify(LOOP)
 
