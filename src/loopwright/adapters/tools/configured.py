@@ -7,9 +7,9 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
+from loopwright.adapters.checks.order import REPORT
 from loopwright.adapters.checks.reports import Report, ReportRefused, read_bounded
 from loopwright.adapters.checks.sarif import read_sarif
-from loopwright.adapters.checks.spec import REPORT
 from loopwright.adapters.tools.artifacts import ArtifactFiles, line_of
 from loopwright.adapters.tools.opinions import Opinion, crashed
 from loopwright.adapters.tools.severities import of_check

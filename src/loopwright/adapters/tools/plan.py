@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from loopwright.adapters.checks import unittest_report
-from loopwright.adapters.checks.spec import UNITTEST
+from loopwright.adapters.checks.order import UNITTEST
 from loopwright.adapters.files import write_whole
 from loopwright.config.settings import CheckSettings
 from loopwright.kernel.codec import decode, encode
