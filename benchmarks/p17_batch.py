@@ -20,7 +20,7 @@ from pathlib import Path
 from benchmarks.measuring import Figure, seconds
 from benchmarks.sample import git, open_sample
 from loopwright.adapters.publishing import Publisher
-from loopwright.adapters.terminal.nobody import Nobody
+from loopwright.adapters.terminal.prompt import Nobody
 from loopwright.assembly.reviews import ReviewRequest, create_review
 from loopwright.assembly.running import build_world
 from loopwright.config.reading import read_settings

@@ -8,7 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from loopwright.adapters.terminal.nobody import Nobody
+from loopwright.adapters.terminal.prompt import Nobody
 from loopwright.assembly.feedback import FeedbackRequest, create_feedback
 from loopwright.assembly.project import Project, open_project
 from loopwright.assembly.running import build_world

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 from loopwright.adapters.publishing import Publisher
-from loopwright.adapters.terminal.nobody import Nobody
+from loopwright.adapters.terminal.prompt import Nobody
 from loopwright.assembly.project import open_project, settings_of
 from loopwright.assembly.reviews import ReviewRequest, create_review
 from loopwright.assembly.running import build_world

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from loopwright.adapters.terminal.nobody import Nobody
+from loopwright.adapters.terminal.prompt import Nobody
 from loopwright.assembly.feedback import FeedbackRequest, create_feedback
 from loopwright.assembly.project import LOOPS, Project, open_project, settings_of
 from loopwright.assembly.publishing import publisher_of

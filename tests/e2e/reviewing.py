@@ -11,7 +11,7 @@ from typing import Any
 import yaml
 
 from loopwright.adapters.publishing import Publisher
-from loopwright.adapters.terminal.nobody import Nobody
+from loopwright.adapters.terminal.prompt import Nobody
 from loopwright.assembly.project import Project, open_project, settings_of, view
 from loopwright.assembly.reviews import ReviewRequest, create_review
 from loopwright.assembly.running import build_world

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from loopwright.adapters.publishing import Publisher
-from loopwright.adapters.terminal.nobody import Nobody
+from loopwright.adapters.terminal.prompt import Nobody
 from loopwright.assembly.feedback import FeedbackRequest, create_feedback
 from loopwright.assembly.project import open_project, settings_of
 from loopwright.assembly.running import build_world

@@ -13,7 +13,7 @@ from typing import Any
 import yaml
 
 from loopwright.adapters.publishing import Publisher
-from loopwright.adapters.terminal.nobody import Nobody
+from loopwright.adapters.terminal.prompt import Nobody
 from loopwright.adapters.tickets.queue import read_queued, waiting
 from loopwright.assembly.project import Project, open_project, settings_of
 from loopwright.assembly.publishing import publisher_of

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from loopwright.adapters.publishing import rebuild_debt
-from loopwright.adapters.terminal.nobody import Nobody
+from loopwright.adapters.terminal.prompt import Nobody
 from loopwright.assembly.project import LOOPS, Project, View, view
 from loopwright.assembly.publishing import publisher_of
 from loopwright.assembly.running import build_world, pinned_settings
