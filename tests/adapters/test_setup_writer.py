@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from loopwright.adapters.checks.from_settings import as_run
+from loopwright.adapters.checks.order import as_run
 from loopwright.adapters.setup_writer import Surroundings, protected_patterns, render_config
 from loopwright.config import settings as s
 from loopwright.config.durations import duration_text, parse_duration

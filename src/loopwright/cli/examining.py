@@ -13,8 +13,7 @@ from typing import Literal
 
 from loopwright.adapters.agents.scenario import read_scenario
 from loopwright.adapters.checks.environment import program
-from loopwright.adapters.checks.from_settings import as_run
-from loopwright.adapters.checks.order import strength
+from loopwright.adapters.checks.order import as_run, strength
 from loopwright.adapters.git.program import persons_git
 from loopwright.adapters.git.repository import OLDEST
 from loopwright.adapters.processes import LINUX

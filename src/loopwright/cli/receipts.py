@@ -7,7 +7,7 @@ import json
 
 import click
 
-from loopwright.adapters.checks.from_settings import as_configured
+from loopwright.adapters.checks.order import as_configured
 from loopwright.adapters.git.repository import tree_of
 from loopwright.assembly.project import Project
 from loopwright.cli.here import Here

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from loopwright.adapters.checks.from_settings import as_run, command_checks
-from loopwright.adapters.checks.order import REPORT
+from loopwright.adapters.checks.from_settings import command_checks
+from loopwright.adapters.checks.order import REPORT, as_run
 from loopwright.config.settings import CheckSettings, Settings
 from loopwright.kernel.gates import evidence, protected_changes
 from loopwright.kernel.model import CheckResult, Commit, Coverage, Key, LoopId

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 
-from loopwright.adapters.checks import unittest_report
 from loopwright.adapters.checks.environment import Digests, for_checks
-from loopwright.adapters.checks.order import UNITTEST
+from loopwright.adapters.checks.order import as_run
 from loopwright.adapters.checks.runner import CommandChecks, ConfiguredChecks
 from loopwright.adapters.git.objects import GitObjects
 from loopwright.adapters.git.preparation import Preparation
 from loopwright.adapters.git.verification import VerificationCheckouts
-from loopwright.config.settings import CheckSettings, Settings
+from loopwright.config.settings import Settings
 from loopwright.ports.clock import Clock
 from loopwright.ports.store import Store
 
@@ -37,12 +35,3 @@ def command_checks(
         runs=root / ".loop" / "runs" / "checks",
         digests=Digests(environment=for_checks(environ, ceiling), setup=settings.workspace.setup),
     )
-
-
-def as_configured(command: tuple[str, ...]) -> tuple[str, ...]:
-    """A command that ran, as loop.toml has it: without the paths of this installation."""
-    return tuple(word.replace(unittest_report.__file__, UNITTEST) for word in command)
-
-
-def as_run(check: CheckSettings) -> CheckSettings:
-    return replace(check, run=tuple(word.replace(UNITTEST, unittest_report.__file__) for word in check.run))

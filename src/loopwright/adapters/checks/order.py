@@ -2,13 +2,25 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Literal
 
+from loopwright.adapters.checks import unittest_report
 from loopwright.config.settings import CheckSettings
 from loopwright.errors import CheckNotRunnable
 
 REPORT = "{report}"  # stands in argv for a path outside the tree that only this run knows
 UNITTEST = "{unittest}"  # stands in argv for our own script that runs unittest and counts: a path of this installation
+
+
+def as_run(check: CheckSettings) -> CheckSettings:
+    """With the paths of this installation in its command."""
+    return replace(check, run=tuple(word.replace(UNITTEST, unittest_report.__file__) for word in check.run))
+
+
+def as_configured(command: tuple[str, ...]) -> tuple[str, ...]:
+    """A command that ran, as loop.toml has it."""
+    return tuple(word.replace(unittest_report.__file__, UNITTEST) for word in command)
 
 
 def strength(spec: CheckSettings) -> Literal["counting", "weak"]:

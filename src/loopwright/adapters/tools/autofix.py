@@ -17,8 +17,8 @@ from pathlib import Path
 from loopwright.adapters.files import write_whole
 from loopwright.adapters.tools.artifacts import gather, language, text_of
 from loopwright.adapters.tools.assignment import Assignment, read_assignment
+from loopwright.adapters.tools.linters import RUFF, read_ruff
 from loopwright.adapters.tools.opinions import Garbled, parsed, rows, text
-from loopwright.adapters.tools.python_lint import REPORTING, read_ruff
 from loopwright.adapters.tools.severities import is_ruff_rule
 from loopwright.adapters.tools.workshop import Workshop, argument, say, tool_environment
 from loopwright.adapters.yaml_text import read_yaml
@@ -98,7 +98,7 @@ async def _violations(shop: Workshop, ruff: str, wanted: Counter[Place]) -> Coun
     if not wanted:
         return Counter()
     files, rules = sorted({file for file, _ in wanted}), sorted({rule for _, rule in wanted})
-    ran = await shop.run(ruff, *REPORTING, f"--select={','.join(rules)}", "--", *map(argument, files))
+    ran = await shop.run(ruff, *RUFF, f"--select={','.join(rules)}", "--", *map(argument, files))
     try:
         found = read_ruff(ran.stdout, shop.folder)
     except Garbled:
