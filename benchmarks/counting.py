@@ -9,7 +9,7 @@ from pathlib import Path
 
 from loopwright.adapters.clock import SystemClock
 from loopwright.adapters.sqlite.store import SqliteStore
-from loopwright.adapters.terminal.nobody import Nobody
+from loopwright.adapters.terminal.prompt import Nobody
 from loopwright.engine.world import Seen, World
 from loopwright.kernel.actions import Action, Stop, WaitUntil
 from loopwright.kernel.codec import encode

@@ -19,7 +19,7 @@ from pathlib import Path
 
 from benchmarks.measuring import Figure, seconds
 from benchmarks.sample import git, open_sample
-from loopwright.adapters.terminal.nobody import Nobody
+from loopwright.adapters.terminal.prompt import Nobody
 from loopwright.app.publisher import Publisher
 from loopwright.app.reviews import ReviewRequest, create_review
 from loopwright.app.worlds import build_world
@@ -124,7 +124,7 @@ async def review_all(repository: Path) -> None:
         settings = read_settings((repository / "loop.toml").read_text(), "loop.toml")
         request = ReviewRequest(paths=("open", "blocked"), batch=True)
         loop = await create_review(project, settings, request, repository)
-        publisher = Publisher(repository, print, project.clock.now)
+        publisher = Publisher(repository, KINDS, print)
         world = await build_world(project, loop, people=Nobody(), observer=publisher)
         halt = await drive(world, loop)
         if halt.outcome is None or halt.outcome.ending is not Ending.VERIFIED:

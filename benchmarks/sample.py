@@ -8,7 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from loopwright.adapters.terminal.nobody import Nobody
+from loopwright.adapters.terminal.prompt import Nobody
 from loopwright.app.feedback import FeedbackRequest, create_feedback
 from loopwright.app.project import Project, open_project
 from loopwright.app.worlds import build_world

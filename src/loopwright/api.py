@@ -11,7 +11,7 @@ from typing import Literal
 
 from loopwright.adapters.agents.callable import CallableAgent, Function
 from loopwright.adapters.agents.pool import AgentPool
-from loopwright.adapters.terminal.nobody import Nobody
+from loopwright.adapters.terminal.prompt import Nobody
 from loopwright.app.creation import new_id
 from loopwright.app.feedback import FeedbackRequest, create_feedback
 from loopwright.app.project import Project, open_project, view

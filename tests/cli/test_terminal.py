@@ -6,8 +6,7 @@ from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 
 from loopwright.adapters.terminal.lines import TerminalLines
-from loopwright.adapters.terminal.nobody import Nobody
-from loopwright.adapters.terminal.prompt import Terminal
+from loopwright.adapters.terminal.prompt import Nobody, Terminal
 from loopwright.cli.attending import only
 from loopwright.kernel.actions import Ask, AwaitGate, ForPeople, Option
 from loopwright.kernel.events import Answered, GateDecided, Said

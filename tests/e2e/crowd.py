@@ -6,7 +6,7 @@ import resource
 import sys
 from pathlib import Path
 
-from loopwright.adapters.terminal.nobody import Nobody
+from loopwright.adapters.terminal.prompt import Nobody
 from loopwright.app.project import open_project, settings_of
 from loopwright.app.publisher import Publisher
 from loopwright.app.reviews import ReviewRequest, create_review

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from loopwright.adapters.terminal.nobody import Nobody
+from loopwright.adapters.terminal.prompt import Nobody
 from loopwright.app.feedback import FeedbackRequest, create_feedback
 from loopwright.app.project import LOOPS, Project, open_project, settings_of
 from loopwright.app.publication import publisher_of

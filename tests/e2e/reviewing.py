@@ -10,7 +10,7 @@ from typing import Any
 
 import yaml
 
-from loopwright.adapters.terminal.nobody import Nobody
+from loopwright.adapters.terminal.prompt import Nobody
 from loopwright.app.project import Project, open_project, settings_of, view
 from loopwright.app.publisher import Publisher
 from loopwright.app.reviews import ReviewRequest, create_review

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from loopwright.adapters.terminal.nobody import Nobody
+from loopwright.adapters.terminal.prompt import Nobody
 from loopwright.app.feedback import FeedbackRequest, create_feedback
 from loopwright.app.project import open_project, settings_of
 from loopwright.app.publisher import Publisher

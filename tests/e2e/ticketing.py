@@ -12,7 +12,7 @@ from typing import Any
 
 import yaml
 
-from loopwright.adapters.terminal.nobody import Nobody
+from loopwright.adapters.terminal.prompt import Nobody
 from loopwright.app.project import Project, open_project, settings_of
 from loopwright.app.publication import publisher_of
 from loopwright.app.publisher import Publisher

@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 from loopwright.adapters.checks.environment import Digests, for_checks
-from loopwright.adapters.checks.runner import CheckPlaces, CommandChecks, ConfiguredChecks
-from loopwright.adapters.checks.spec import CheckSpec
+from loopwright.adapters.checks.runner import CommandChecks, ConfiguredChecks
 from loopwright.adapters.git.objects import GitObjects
 from loopwright.adapters.git.verification import VerificationCheckouts
+from loopwright.config.settings import CheckSettings
 from loopwright.kernel.findings import identify
 from loopwright.kernel.model import CheckResult, Commit, Finding, Severity
 from loopwright.testing.clock import ManualClock
@@ -72,21 +72,19 @@ def commands(tmp_path: Path) -> ChecksStage:
 
 def real_checks(root: Path) -> CommandChecks:
     specs = (
-        CheckSpec(name="build", run=(sys.executable, "-c", "")),
-        CheckSpec(name="test", run=(sys.executable, "-c", CODE), after=("build",)),
+        CheckSettings(name="build", run=(sys.executable, "-c", "")),
+        CheckSettings(name="test", run=(sys.executable, "-c", CODE), after=("build",)),
     )
     clock = ManualClock()
-    world = CheckPlaces(
-        environment=os.environ, root=root, runs=root / ".loop" / "runs", ceiling=root / ".loop" / "verify"
-    )
     return CommandChecks(
         settings=ConfiguredChecks(specs=specs),
         checkouts=VerificationCheckouts(root, env=os.environ),
         source=GitObjects(root, env=os.environ),
         store=MemoryStore(Memory(), clock),
         clock=clock,
-        world=world,
-        digests=Digests(for_checks(world.environment, world.ceiling)),
+        root=root,
+        runs=root / ".loop" / "runs",
+        digests=Digests(for_checks(os.environ, root / ".loop" / "verify")),
     )
 
 

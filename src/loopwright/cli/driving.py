@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager, asynccontextmanager, nullcontext
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from loopwright.adapters.terminal.nobody import Nobody
+from loopwright.adapters.terminal.prompt import Nobody
 from loopwright.app.project import Project, View, view
 from loopwright.app.publication import publisher_of, rebuild_debt
 from loopwright.app.views.ending import answer_of, closing_lines

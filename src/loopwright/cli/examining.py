@@ -13,8 +13,7 @@ from typing import Literal
 
 from loopwright.adapters.agents.scenario import read_scenario
 from loopwright.adapters.checks.environment import program
-from loopwright.adapters.checks.from_settings import as_spec
-from loopwright.adapters.checks.spec import strength
+from loopwright.adapters.checks.order import as_run, strength
 from loopwright.adapters.git.program import persons_git
 from loopwright.adapters.git.repository import OLDEST
 from loopwright.adapters.processes import LINUX
@@ -170,7 +169,7 @@ def check_lines(settings: Settings, environ: Mapping[str, str]) -> Iterator[Rema
         )
     for check in settings.checks:
         try:
-            spec = as_spec(check)
+            spec = as_run(check)
             program(check.name, check.run, environ)
         except EngineError as error:
             yield Remark("fix", "check", str(error))

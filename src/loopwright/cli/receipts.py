@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from loopwright.adapters.checks.from_settings import as_configured
+from loopwright.adapters.checks.order import as_configured
 from loopwright.adapters.git.repository import tree_of
 from loopwright.app.project import Project
 from loopwright.cli.here import Here

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import click
 
 from loopwright.adapters.checks.detect import detect
-from loopwright.adapters.checks.spec import CheckSpec, strength
+from loopwright.adapters.checks.order import strength
 from loopwright.adapters.files import write_whole
 from loopwright.adapters.git.program import path_of, persons_git
 from loopwright.adapters.git.repository import find_repository
@@ -19,14 +19,14 @@ from loopwright.cli.guarding import only_outside_of_steps
 from loopwright.cli.here import Here
 from loopwright.cli.output import json_option, put, put_json
 from loopwright.config.reading import FILE_NAME
-from loopwright.config.settings import VERIFYING
+from loopwright.config.settings import VERIFYING, CheckSettings
 from loopwright.errors import UsageError
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Found:
     stack: str
-    checks: tuple[CheckSpec, ...]
+    checks: tuple[CheckSettings, ...]
     agents: tuple[str, ...]
     notes: tuple[str, ...]
     text: str

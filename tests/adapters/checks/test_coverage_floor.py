@@ -2,18 +2,18 @@ from dataclasses import replace
 
 import pytest
 
-from loopwright.adapters.checks.baseline import standard
 from loopwright.adapters.checks.coverage_floor import covered, serves_tests
 from loopwright.adapters.checks.coverage_report import FileCoverage
 from loopwright.adapters.checks.judgement import Ran, Standard, failures, judge, suspects
-from loopwright.adapters.checks.receipts import as_result, read_receipt
+from loopwright.adapters.checks.order import strength
+from loopwright.adapters.checks.receipts import as_result, read_receipt, standard
 from loopwright.adapters.checks.reports import Report
-from loopwright.adapters.checks.spec import CheckSpec, strength
+from loopwright.config.settings import CheckSettings
 from loopwright.kernel.codec import encode
 from loopwright.kernel.model import Coverage, Finding, Severity
 from tests.adapters.checks.test_receipts import PASSED
 
-SPEC = CheckSpec(name="coverage", run=("make", "{report}"), report="coverage", floor=80.0, new_code_floor=90.0)
+SPEC = CheckSettings(name="coverage", run=("make", "{report}"), report="coverage", floor=80.0, new_code_floor=90.0)
 NO_FLOOR = replace(SPEC, floor=None, new_code_floor=None)
 HALF = FileCoverage(file="src/half.py", covered=(1, 2, 3), missed=(5, 6, 9))
 WHOLE = FileCoverage(file="src/whole.py", covered=(1, 2, 3, 4), missed=())
@@ -24,7 +24,7 @@ def ran(*files: FileCoverage, exit_code: int = 0) -> Ran:
     return Ran(how="exited", exit_code=exit_code, report=Report(tests=None), lines=files)
 
 
-def measured(*files: FileCoverage, spec: CheckSpec = SPEC, **new: tuple[int, ...]) -> Ran:
+def measured(*files: FileCoverage, spec: CheckSettings = SPEC, **new: tuple[int, ...]) -> Ran:
     """`new` by the file's stem."""
     return covered(spec, ran(*files), {f"src/{stem}.py": frozenset(lines) for stem, lines in new.items()})
 

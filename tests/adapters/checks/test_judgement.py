@@ -1,15 +1,15 @@
 from dataclasses import replace
 
-from loopwright.adapters.checks.baseline import needs_base, outcome_on_base, standard, stands_for_base
-from loopwright.adapters.checks.judgement import Ran, Standard, clipped, failures, judge, mark, suspects
+from loopwright.adapters.checks.judgement import Ran, Standard, clipped, failures, judge, mark, needs_base, suspects
+from loopwright.adapters.checks.receipts import outcome_on_base, standard, stands_for_base
 from loopwright.adapters.checks.reports import Report
-from loopwright.adapters.checks.spec import CheckSpec
+from loopwright.config.settings import CheckSettings
 from loopwright.kernel.findings import identify
 from loopwright.kernel.model import Finding, LoopId, Severity
 from tests.adapters.checks.test_receipts import PASSED
 
-PYTEST = CheckSpec(name="test", run=("pytest",), report="junit", baseline=True)
-PLAIN = CheckSpec(name="build", run=("make",), baseline=True)
+PYTEST = CheckSettings(name="test", run=("pytest",), report="junit", baseline=True)
+PLAIN = CheckSettings(name="build", run=("make",), baseline=True)
 
 
 def failing(*names: str) -> Report:

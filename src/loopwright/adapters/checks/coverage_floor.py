@@ -1,4 +1,4 @@
-"""How much of the code the tests reach, against what is asked for. Pure: lines in, numbers and findings out.
+"""How much of the code the tests reach, and of what the candidate adds or changes, against what is asked for.
 
 The tests' own lines do not count: whoever adds tests would otherwise raise the share without reaching any code.
 """
@@ -7,14 +7,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from pathlib import PurePosixPath
 
+from loopwright.adapters.checks.checkouts import ObjectReader
 from loopwright.adapters.checks.coverage_report import FileCoverage, ranges
 from loopwright.adapters.checks.judgement import Ran
 from loopwright.adapters.checks.reports import COVERAGE, COVERAGE_OF_NEW_CODE, Report, short
-from loopwright.adapters.checks.spec import CheckSpec
+from loopwright.config.settings import CheckSettings
 from loopwright.kernel.findings import identify
-from loopwright.kernel.model import Coverage, Finding, Severity
+from loopwright.kernel.gates import is_protected
+from loopwright.kernel.model import Change, Coverage, Finding, Severity, Tree
 from loopwright.kernel.visible import visible
 
 NewLines = Mapping[str, frozenset[int]]  # what the candidate added or changed, by path
@@ -35,7 +38,7 @@ def serves_tests(path: str) -> bool:
     return _TESTS.search(path) is not None
 
 
-def covered(spec: CheckSpec, ran: Ran, new: NewLines) -> Ran:
+def covered(spec: CheckSettings, ran: Ran, new: NewLines) -> Ran:
     """The run with what its report comes to; one without a line of code is refused.
 
     `new` may name files that the report leaves out; they are told.
@@ -69,7 +72,7 @@ def _narrowed(file: FileCoverage, lines: frozenset[int]) -> FileCoverage | None:
 
 
 def _shortfalls(
-    spec: CheckSpec, seen: Coverage, files: tuple[FileCoverage, ...], fresh: tuple[FileCoverage, ...]
+    spec: CheckSettings, seen: Coverage, files: tuple[FileCoverage, ...], fresh: tuple[FileCoverage, ...]
 ) -> tuple[Finding, ...]:
     found = []
     if seen.floor is not None and seen.percent < seen.floor:
@@ -125,3 +128,32 @@ def _left_out(paths: list[str]) -> str:
         return ""
     names = ", ".join(map(visible, paths[:_MOST_FILES])) + (", …" if len(paths) > _MOST_FILES else "")
     return f"changed, but not in the coverage report: {names}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewCode:
+    """Between the trees that run, so that what was taken from the base is not new. Protected files never are."""
+
+    source: ObjectReader
+    base: Tree
+    candidate: Tree
+    changes: tuple[Change, ...]
+    protected: tuple[str, ...] = ()
+
+    async def lines(self, files: tuple[FileCoverage, ...]) -> NewLines:
+        """Of the files in a report, and of changed ones that it should have."""
+        reported = {each.file for each in files}
+        kinds = {PurePosixPath(file).suffix for file in reported}
+        changed = {each.path for each in self.changes if PurePosixPath(each.path).suffix in kinds}
+        return await self.source.new_lines(
+            self.base, self.candidate, tuple(path for path in sorted(reported | changed) if self._counts(path))
+        )
+
+    def _counts(self, path: str) -> bool:
+        return not serves_tests(path) and not is_protected(path, self.protected)
+
+    def terms(self, spec: CheckSettings) -> str:
+        """What decides a result besides the run. Empty for a check to which nothing of this matters."""
+        if spec.report != "coverage":
+            return ""
+        return f"floor {spec.floor}, of new code {spec.new_code_floor}, protected {' '.join(self.protected)}"

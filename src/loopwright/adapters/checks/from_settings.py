@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from loopwright.adapters.checks import unittest_report
 from loopwright.adapters.checks.environment import Digests, for_checks
-from loopwright.adapters.checks.runner import CheckPlaces, CommandChecks, ConfiguredChecks
-from loopwright.adapters.checks.spec import UNITTEST, CheckSpec
+from loopwright.adapters.checks.order import as_run
+from loopwright.adapters.checks.runner import CommandChecks, ConfiguredChecks
 from loopwright.adapters.git.objects import GitObjects
 from loopwright.adapters.git.preparation import Preparation
 from loopwright.adapters.git.verification import VerificationCheckouts
-from loopwright.config.settings import CheckSettings as Configured
 from loopwright.config.settings import Settings
 from loopwright.ports.clock import Clock
 from loopwright.ports.store import Store
@@ -25,35 +23,15 @@ def command_checks(
     preparation = Preparation.of(settings.workspace, environ)
     return CommandChecks(
         settings=ConfiguredChecks(
-            specs=tuple(as_spec(check) for check in settings.checks),
+            specs=tuple(as_run(check) for check in settings.checks),
             protected=settings.workspace.protected,
-            setup=settings.workspace.setup,
             parallel=settings.limits.parallel,
         ),
         checkouts=VerificationCheckouts(root, env=environ, preparation=preparation),
         source=GitObjects(root, env=environ),
         store=store,
         clock=clock,
-        world=CheckPlaces(environment=environ, root=root, runs=root / ".loop" / "runs" / "checks", ceiling=ceiling),
+        root=root,
+        runs=root / ".loop" / "runs" / "checks",
         digests=Digests(environment=for_checks(environ, ceiling), setup=settings.workspace.setup),
-    )
-
-
-def as_configured(command: tuple[str, ...]) -> tuple[str, ...]:
-    """A command that ran, as loop.toml has it: without the paths of this installation."""
-    return tuple(word.replace(unittest_report.__file__, UNITTEST) for word in command)
-
-
-def as_spec(check: Configured) -> CheckSpec:
-    return CheckSpec(
-        name=check.name,
-        run=tuple(word.replace(UNITTEST, unittest_report.__file__) for word in check.run),
-        timeout=check.timeout,
-        report=check.report,
-        after=check.after,
-        paths=check.paths,
-        baseline=check.baseline,
-        flaky=check.flaky,
-        floor=check.floor,
-        new_code_floor=check.new_code_floor,
     )

@@ -6,15 +6,15 @@ from dataclasses import dataclass
 from typing import Literal
 
 from loopwright.adapters.checks.coverage_report import FileCoverage
-from loopwright.adapters.checks.receipts import MOST_FAILURES
 from loopwright.adapters.checks.reports import COVERAGE, Report
 from loopwright.adapters.checks.single_test import is_pytest
-from loopwright.adapters.checks.spec import CheckSpec
+from loopwright.config.settings import CheckSettings
 from loopwright.kernel.findings import identify
 from loopwright.kernel.model import Blob, Coverage, Finding, Severity
 
 TAIL_LINES = 40
 TAIL_BYTES = 4096
+MOST_FAILURES = 50  # kept of one check; the rest is counted
 MOST_SUSPECTS = 5  # more failing tests than this are no accident
 
 
@@ -71,7 +71,7 @@ def mark(finding: Finding) -> str:
     return finding.rule if finding.category == "tests" else finding.fingerprint
 
 
-def failures(spec: CheckSpec, ran: Ran) -> tuple[Finding, ...]:
+def failures(spec: CheckSettings, ran: Ran) -> tuple[Finding, ...]:
     """Every failure of a run, on its own: nothing forgiven yet."""
     found = ran.report.failures if ran.report else ()
     if ran.how != "exited":
@@ -85,14 +85,19 @@ def failures(spec: CheckSpec, ran: Ran) -> tuple[Finding, ...]:
     return found
 
 
-def _ended_badly(spec: CheckSpec, ran: Ran) -> bool:
+def needs_base(spec: CheckSettings, ran: Ran) -> bool:
+    """A report that counts is always compared with the base; `baseline` only matters once something failed."""
+    return spec.report == "junit" or (spec.baseline and bool(failures(spec, ran)))
+
+
+def _ended_badly(spec: CheckSettings, ran: Ran) -> bool:
     """Whether it ended in a way that failing tests do not explain, so that forgiving them forgives too much."""
     if spec.report == "coverage":
         return ran.exit_code != 0  # such a report says nothing of tests that fail
     return ran.exit_code is None or (is_pytest(spec.run) and ran.exit_code not in (0, 1))
 
 
-def judge(spec: CheckSpec, ran: Ran, standard: Standard, flaky: tuple[str, ...] = ()) -> CheckJudgement:
+def judge(spec: CheckSettings, ran: Ran, standard: Standard, flaky: tuple[str, ...] = ()) -> CheckJudgement:
     """The verdict. `flaky` are ids of tests that were proven so."""
     found = failures(spec, ran)
     known = tuple(
@@ -112,7 +117,7 @@ def judge(spec: CheckSpec, ran: Ran, standard: Standard, flaky: tuple[str, ...] 
     )
 
 
-def suspects(spec: CheckSpec, ran: Ran, standard: Standard) -> tuple[str, ...]:
+def suspects(spec: CheckSettings, ran: Ran, standard: Standard) -> tuple[str, ...]:
     """Failing tests that may be flaky. None when anything else went wrong too, or too much did."""
     if spec.report == "coverage":
         return ()
@@ -121,7 +126,7 @@ def suspects(spec: CheckSpec, ran: Ran, standard: Standard) -> tuple[str, ...]:
     return tests if len(tests) == len(left) <= MOST_SUSPECTS else ()
 
 
-def _forgivable(spec: CheckSpec, ran: Ran, standard: Standard, finding: Finding) -> bool:
+def _forgivable(spec: CheckSettings, ran: Ran, standard: Standard, finding: Finding) -> bool:
     """A base without a report does not excuse a candidate without one, nor one below the floor a worse one.
 
     Code that was new on the base, once, excuses nothing that is new now.
@@ -131,7 +136,7 @@ def _forgivable(spec: CheckSpec, ran: Ran, standard: Standard, finding: Finding)
     return finding.category != "checks" or finding.rule == spec.name
 
 
-def _fewer(spec: CheckSpec, ran: Ran, standard: Standard) -> Finding | None:
+def _fewer(spec: CheckSettings, ran: Ran, standard: Standard) -> Finding | None:
     """A finding when fewer tests ran than on the base: tests that vanish are no success."""
     tests = ran.report.tests if ran.report else None
     if tests is None or standard.tests is None or tests >= standard.tests:
@@ -140,7 +145,7 @@ def _fewer(spec: CheckSpec, ran: Ran, standard: Standard) -> Finding | None:
     return identify(Finding(severity=Severity.HIGH, category="checks", rule=f"fewer-tests {spec.name}", issue=issue))
 
 
-def _engine(spec: CheckSpec, rule: str, issue: str, ran: Ran) -> Finding:
+def _engine(spec: CheckSettings, rule: str, issue: str, ran: Ran) -> Finding:
     """A failure that the engine states itself: the command, how it ended and the end of its output."""
     text = clipped(f"{' '.join(spec.run)}\n{_ending(spec, ran)}\n{ran.tail}")
     found = Finding(
@@ -153,7 +158,7 @@ def _engine(spec: CheckSpec, rule: str, issue: str, ran: Ran) -> Finding:
     return identify(found, ran.tail)
 
 
-def _ending(spec: CheckSpec, ran: Ran) -> str:
+def _ending(spec: CheckSettings, ran: Ran) -> str:
     command = f"`{' '.join(spec.run)}`"
     if ran.how == "wall":
         return f"{command} was stopped after {spec.timeout:g} s"

@@ -1,4 +1,4 @@
-"""What a change gives away by itself: signs of cheating, as findings. Pure over the changed paths and their texts.
+"""What a change gives away by itself: signs of cheating, as findings.
 
 A finding on a protected path weighs less, because there the version of the base is the one that
 runs, and the gate covers the rest.
@@ -9,12 +9,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
+from loopwright.adapters.checks.checkouts import ObjectReader
 from loopwright.adapters.checks.configuration import configuration_changed, is_configuration
 from loopwright.adapters.checks.loosened_tests import is_test, loosened
 from loopwright.adapters.checks.shadows import Sign, shadowing
 from loopwright.kernel.findings import identify
+from loopwright.kernel.gates import evidence, protected_changes
 from loopwright.kernel.model import Change, Finding, Severity
+from loopwright.ports.checks import ChecksRun
 
+_LARGEST_TEXT = 512 * 1024  # bytes read of a changed test or configuration file
 _TRAPS = (".envrc", ".mcp.json", ".vscode/tasks.json", ".vscode/settings.json", ".idea/runConfigurations/")
 _TRAP_FOLDERS = (".husky/", ".githooks/", "hooks/", ".claude/", ".devcontainer/")
 
@@ -27,6 +31,27 @@ class Evidence:
     after: Mapping[str, str] = field(default_factory=dict)
     guarded: frozenset[str] = frozenset()  # changed or removed protected paths: the base's version ran
     approved: bool = False  # ... unless a person approved exactly these
+
+
+async def found_in(
+    changes: tuple[Change, ...],
+    source: ObjectReader,
+    run: ChecksRun,
+    commands: tuple[tuple[str, ...], ...],
+    protected: tuple[str, ...],
+) -> tuple[Finding, ...]:
+    paths = tuple(change.path for change in telling(changes, commands))
+    guarded = protected_changes(changes, protected)
+    return tampering(
+        Evidence(
+            changes=changes,
+            commands=commands,
+            before=await source.texts(run.base, paths, limit=_LARGEST_TEXT),
+            after=await source.texts(run.commit, paths, limit=_LARGEST_TEXT),
+            guarded=frozenset(change.path for change in guarded),
+            approved=evidence(guarded) in run.approved,
+        )
+    )
 
 
 def telling(changes: tuple[Change, ...], commands: tuple[tuple[str, ...], ...]) -> tuple[Change, ...]:

@@ -9,9 +9,8 @@ from pathlib import Path
 
 from loopwright.adapters.git.clones import write_repository
 from loopwright.adapters.git.folder_tree import record
-from loopwright.adapters.git.folders import is_folder, locked, put, remove
+from loopwright.adapters.git.folders import is_folder, locked, put, remove, until_quiet
 from loopwright.adapters.git.program import Git, path_of
-from loopwright.adapters.git.quiet import until_quiet
 from loopwright.adapters.git.site import Ground, Place
 from loopwright.adapters.git.snapshots import files_of, keep_evidence
 from loopwright.adapters.steps import lock_of

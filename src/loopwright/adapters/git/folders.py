@@ -11,6 +11,8 @@ import threading
 from collections.abc import Iterator
 from pathlib import Path
 
+from loopwright.adapters.steps import lock_of
+from loopwright.adapters.workspace_lock import wait_until_free
 from loopwright.errors import VcsFailed
 
 
@@ -121,3 +123,8 @@ def try_lock(file: Path) -> int | None:
         os.close(descriptor)
         return None
     return descriptor
+
+
+def until_quiet(root: Path, folder: Path) -> None:
+    """Whoever is at work in the folder has ended, be it a step whose controller died."""
+    wait_until_free(str(lock_of(root, folder)))

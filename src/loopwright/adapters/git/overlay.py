@@ -8,8 +8,8 @@ import hashlib
 from loopwright.adapters.git.differences import differences
 from loopwright.adapters.git.preparation import Preparation, digest_of
 from loopwright.adapters.git.program import path_of
+from loopwright.adapters.git.selection import TreeEntry, altered
 from loopwright.adapters.git.site import Ground
-from loopwright.adapters.git.trees import TreeEntry, altered
 from loopwright.kernel.gates import evidence, protected_changes
 from loopwright.kernel.model import Commit, Tree
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from loopwright.adapters.git.differences import differences
 from loopwright.adapters.git.folder_tree import Recorded, record
-from loopwright.adapters.git.folders import is_folder, locked
+from loopwright.adapters.git.folders import is_folder, locked, until_quiet
 from loopwright.adapters.git.paths import inner
-from loopwright.adapters.git.quiet import until_quiet
 from loopwright.adapters.git.refs import KeptCommit, commit_tree, keep, kept_by, listed, message_of, one_line, ref_of
 from loopwright.adapters.git.selection import Picked, pick, tree_with
 from loopwright.adapters.git.site import Ground, Place

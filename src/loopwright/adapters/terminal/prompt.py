@@ -122,3 +122,10 @@ def gate_text(gate: AwaitGate, diff: str) -> str:
 
 def _files(gate: AwaitGate) -> str:
     return ", ".join(change.path for change in gate.because[:3])
+
+
+class Nobody:
+    """Nobody is there to ask: a loop that needs a person stays as it is."""
+
+    async def ask(self, loop: LoopId, waiting: tuple[ForPeople, ...]) -> Said | None:  # noqa: ARG002 - the port's own names
+        return None

@@ -7,11 +7,11 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
+from loopwright.adapters.checks.order import REPORT
 from loopwright.adapters.checks.reports import Report, ReportRefused, read_bounded
 from loopwright.adapters.checks.sarif import read_sarif
-from loopwright.adapters.checks.spec import REPORT
 from loopwright.adapters.tools.artifacts import ArtifactFiles, line_of
-from loopwright.adapters.tools.opinions import Opinion, crashed
+from loopwright.adapters.tools.opinions import Opinion, crashed, shown
 from loopwright.adapters.tools.severities import of_check
 from loopwright.adapters.tools.workshop import ToolRan, Workshop
 from loopwright.config.settings import CheckSettings
@@ -60,12 +60,14 @@ def _without_report(check: CheckSettings, artifact: ArtifactFiles, ran: ToolRan,
 
 def _finding(folder: Path, check: CheckSettings, finding: Finding) -> Finding:
     """SARIF gives no evidence of its own, and levels that say little."""
-    return replace(
-        finding,
-        severity=of_check(check.name, finding.rule, finding.severity),
-        category=check.name,
-        evidence=line_of(folder, finding.file, finding.line) or finding.issue,
-        guidance=f"Change this so that `{' '.join(check.run[:2])}` no longer reports {finding.rule or 'it'} here,"
-        " without silencing the rule.",
-        fingerprint="",
+    return shown(
+        folder,
+        replace(
+            finding,
+            severity=of_check(check.name, finding.rule, finding.severity),
+            category=check.name,
+            guidance=f"Change this so that `{' '.join(check.run[:2])}` no longer reports {finding.rule or 'it'} here,"
+            " without silencing the rule.",
+            fingerprint="",
+        ),
     )

@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from pathlib import Path
 
+from loopwright.adapters.tools.artifacts import line_of
 from loopwright.adapters.tools.severities import HIGH, one_name
 from loopwright.adapters.tools.workshop import ToolRan
 from loopwright.kernel.findings import bounded
@@ -41,6 +43,11 @@ def crashed(tool: str, files: tuple[str, ...], ran: ToolRan, why: str = "") -> O
         guidance=f"Run {tool} in the repository, and mend what it complains of: its configuration or these files.",
     )
     return Opinion(tool=tool, files=files, findings=(found,))
+
+
+def shown(folder: Path, finding: Finding) -> Finding:
+    """The finding with its source line for evidence, where it has one."""
+    return replace(finding, evidence=line_of(folder, finding.file, finding.line) or finding.issue)
 
 
 def parsed(content: bytes) -> object:

@@ -5,11 +5,10 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
-from loopwright.adapters.checks import unittest_report
-from loopwright.adapters.checks.spec import UNITTEST
+from loopwright.adapters.checks.order import as_run
 from loopwright.adapters.files import write_whole
 from loopwright.config.settings import CheckSettings
 from loopwright.kernel.codec import decode, encode
@@ -33,7 +32,7 @@ def plan_for(checks: tuple[CheckSettings, ...], root: Path) -> ToolPlan:
     wanted = (check for check in checks if _stands_in(check))
     pythons = (root / folder / "python" for folder in _OWN_FOLDERS)
     return ToolPlan(
-        checks=tuple(_with_paths(check) for check in wanted),
+        checks=tuple(as_run(check) for check in wanted),
         own=next((str(python) for python in pythons if python.is_file()), ""),
     )
 
@@ -42,10 +41,6 @@ def _stands_in(check: CheckSettings) -> bool:
     if check.name == "coverage":
         return check.report == "coverage"
     return check.name in REVIEWED_BY_CHECK and check.report == "sarif"
-
-
-def _with_paths(check: CheckSettings) -> CheckSettings:
-    return replace(check, run=tuple(word.replace(UNITTEST, unittest_report.__file__) for word in check.run))
 
 
 def write_plan(plan: ToolPlan, folder: Path) -> Path:

@@ -10,20 +10,16 @@ from loopwright.adapters.tools.artifacts import ArtifactFiles, gather, is_test
 from loopwright.adapters.tools.assignment import Assignment
 from loopwright.adapters.tools.configured import judged_by
 from loopwright.adapters.tools.designs import judge_designs, judge_plans
+from loopwright.adapters.tools.linters import bandit, eslint, ruff
 from loopwright.adapters.tools.opinions import Opinion, blocks, gathered
 from loopwright.adapters.tools.plan import ToolPlan
-from loopwright.adapters.tools.python_lint import lint
-from loopwright.adapters.tools.python_project import environment_python
-from loopwright.adapters.tools.python_security import security
 from loopwright.adapters.tools.python_tests import read_tests
-from loopwright.adapters.tools.python_types import types
-from loopwright.adapters.tools.script_lint import eslint, tsc
-from loopwright.adapters.tools.severities import HIGH
 from loopwright.adapters.tools.stories import judge_stories
 from loopwright.adapters.tools.suppressions import added_suppressions
+from loopwright.adapters.tools.type_checkers import mypy, tsc
 from loopwright.adapters.tools.uncovered import covered
 from loopwright.adapters.tools.workshop import Workshop
-from loopwright.kernel.model import Finding
+from loopwright.kernel.model import Finding, Severity
 from loopwright.kernel.visible import visible
 
 COMPREHENSIVE = "comprehensive"
@@ -100,12 +96,12 @@ def _static(shop: Workshop, plan: ToolPlan, gate: str, artifact: ArtifactFiles) 
     python, scripts = artifact.of("python"), artifact.of("javascript", "typescript")
     typed, source = artifact.of("typescript"), tuple(file for file in python if not is_test(file))
     usual: dict[str, list[_Work]] = {
-        "lint": [*_for(lint, shop, python), *_for(eslint, shop, scripts)],
+        "lint": [*_for(ruff, shop, python), *_for(eslint, shop, scripts)],
         "typecheck": [
-            *([types(shop, python, environment_python(shop, plan))] if python else []),
+            *([mypy(shop, python, plan)] if python else []),
             *_for(tsc, shop, typed),
         ],
-        "security": [] if gate == "test" else _for(security, shop, source),
+        "security": [] if gate == "test" else _for(bandit, shop, source),
         "complexity": [],
     }
     chosen: list[_Work] = []
@@ -148,7 +144,7 @@ def _unjudged(artifact: ArtifactFiles, gate: str, opinions: tuple[Opinion, ...])
             ' security or complexity with report = "sarif" in loop.toml.'
         )
     return Finding(
-        severity=HIGH, category="tools", rule="not-judged", issue=issue, evidence=evidence, guidance=guidance
+        severity=Severity.HIGH, category="tools", rule="not-judged", issue=issue, evidence=evidence, guidance=guidance
     )
 
 

@@ -1,37 +1,34 @@
-"""What a configured check is, and in which order checks run."""
+"""Which checks run, in which order, and what in their commands stands for a path of this run or this machine."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import Literal
 
+from loopwright.adapters.checks import unittest_report
+from loopwright.config.settings import CheckSettings
 from loopwright.errors import CheckNotRunnable
 
-Format = Literal["junit", "sarif", "coverage", "none"]
 REPORT = "{report}"  # stands in argv for a path outside the tree that only this run knows
 UNITTEST = "{unittest}"  # stands in argv for our own script that runs unittest and counts: a path of this installation
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CheckSpec:
-    name: str
-    run: tuple[str, ...]
-    timeout: float = 600.0
-    report: Format = "none"
-    after: tuple[str, ...] = ()
-    paths: tuple[str, ...] = ()  # run only if the change touches one of these patterns
-    baseline: bool = False  # failures the base has too are forgiven
-    flaky: Literal["warn", "fail"] = "warn"
-    floor: float | None = None  # percent of the lines that tests have to run
-    new_code_floor: float | None = None  # and of those that the candidate added or changed
+def as_run(check: CheckSettings) -> CheckSettings:
+    """With the paths of this installation in its command."""
+    return replace(check, run=tuple(word.replace(UNITTEST, unittest_report.__file__) for word in check.run))
 
 
-def strength(spec: CheckSpec) -> Literal["counting", "weak"]:
+def as_configured(command: tuple[str, ...]) -> tuple[str, ...]:
+    """A command that ran, as loop.toml has it."""
+    return tuple(word.replace(unittest_report.__file__, UNITTEST) for word in command)
+
+
+def strength(spec: CheckSettings) -> Literal["counting", "weak"]:
     """Whether more than an exit code speaks for the check: `exit(0)` at the wrong place fools a weak one."""
     return "weak" if spec.report == "none" else "counting"
 
 
-def selected(specs: tuple[CheckSpec, ...], names: tuple[str, ...]) -> tuple[CheckSpec, ...]:
+def selected(specs: tuple[CheckSettings, ...], names: tuple[str, ...]) -> tuple[CheckSettings, ...]:
     """The named checks in configured order; all of them when no name is given."""
     known = {spec.name for spec in specs}
     for name in names:
@@ -40,10 +37,10 @@ def selected(specs: tuple[CheckSpec, ...], names: tuple[str, ...]) -> tuple[Chec
     return tuple(spec for spec in specs if not names or spec.name in names)
 
 
-def ordered(specs: tuple[CheckSpec, ...]) -> tuple[CheckSpec, ...]:
+def ordered(specs: tuple[CheckSettings, ...]) -> tuple[CheckSettings, ...]:
     """Predecessors first, else as configured. A predecessor that is not among `specs` is left out."""
     left = list(specs)
-    placed: dict[str, CheckSpec] = {}
+    placed: dict[str, CheckSettings] = {}
     while left:
         waiting = {spec.name for spec in left}
         ready = next((spec for spec in left if not waiting & set(spec.after)), None)
@@ -55,9 +52,9 @@ def ordered(specs: tuple[CheckSpec, ...]) -> tuple[CheckSpec, ...]:
     return tuple(placed.values())
 
 
-def chains(specs: tuple[CheckSpec, ...]) -> tuple[tuple[CheckSpec, ...], ...]:
+def chains(specs: tuple[CheckSettings, ...]) -> tuple[tuple[CheckSettings, ...], ...]:
     """Checks joined by `after`, each chain in running order. Chains know nothing of each other."""
-    found: list[list[CheckSpec]] = []
+    found: list[list[CheckSettings]] = []
     for spec in ordered(specs):
         joined = [chain for chain in found if any(earlier.name in spec.after for earlier in chain)]
         found = [chain for chain in found if chain not in joined]
@@ -65,7 +62,7 @@ def chains(specs: tuple[CheckSpec, ...]) -> tuple[tuple[CheckSpec, ...], ...]:
     return tuple(tuple(chain) for chain in found)
 
 
-def predecessors(spec: CheckSpec, specs: tuple[CheckSpec, ...]) -> tuple[CheckSpec, ...]:
+def predecessors(spec: CheckSettings, specs: tuple[CheckSettings, ...]) -> tuple[CheckSettings, ...]:
     """Everything `spec` comes after, directly or not, in running order."""
     wanted = set(spec.after)
     for earlier in reversed(ordered(specs)):
