@@ -13,7 +13,7 @@ import pytest
 from loopwright.assembly.project import Project
 from loopwright.engine.journal import read_event
 from loopwright.kernel.events import AgentFailed, AgentReported, Started
-from loopwright.kernel.model import Ending
+from loopwright.kernel.model import Ending, Key
 from tests.e2e.kills import TOP
 from tests.e2e.reviewing import go_on, lines_of, rehearsed, review
 from tests.e2e.scene import Scene
@@ -192,8 +192,8 @@ def check_rounds(scene: Scene) -> None:
         assert max(over[before]) <= min(begun[after]), f"{after} began before every {before} was over"
 
 
-def _step(key: str) -> str:
-    return key.partition(".")[0]
+def _step(key: Key) -> str:
+    return f"{key.step}-{key.attempt}"
 
 
 @pytest.mark.slow

@@ -16,7 +16,7 @@ def run(diff: str, *artifacts: str, kind: str = "quality", named: tuple[str, ...
     return AgentRun(
         loop=LoopId("q-1"),
         kind=kind,
-        key=Key("review-1.2"),
+        key=Key.parse("review-1.2"),
         step="s",
         role="reviewer",
         brief=Brief(task="", attempt=1, limit=3, artifacts=artifacts, findings=findings),

@@ -17,7 +17,7 @@ from loopwright.cli.live import DOING, style_of
 from loopwright.cli.plain import event_line, is_news
 from loopwright.cli.screen import Screen, elapsed, terminal
 from loopwright.engine.world import Seen
-from loopwright.kernel.events import Ended, Started
+from loopwright.kernel.events import Ended, Started, key_of
 from loopwright.kernel.model import LoopId, Verdict
 from loopwright.kernel.visible import visible
 from loopwright.loops.batch.state import Batch, Standing, of_standing
@@ -107,7 +107,8 @@ class BatchView:
 
 def _goes_on(seen: Seen) -> bool:
     """Whether the agent works on after this event: it was neither its answer nor its end."""
-    return not getattr(seen.event, "key", "").startswith(("review-", "fix-"))
+    key = key_of(seen.event)
+    return key.waits or key.step not in ("review", "fix")
 
 
 def _row(state: Quality, began: float | None) -> _Row | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import assert_never
 
 from loopwright.kernel.events import (
@@ -36,7 +35,7 @@ from loopwright.kernel.events import (
     Started,
     TimeReached,
 )
-from loopwright.kernel.model import AgentReport, AgentStatus, CheckResult, Ending, Outcome, Severity, Verdict
+from loopwright.kernel.model import AgentReport, AgentStatus, CheckResult, Ending, Key, Outcome, Severity, Verdict
 from loopwright.projections.quoting import one_line
 from loopwright.projections.wording import (
     ALL_TESTS_PASSING,
@@ -57,7 +56,6 @@ _ROLES = {
     "create": "creator",
     "critique": "critic",
 }
-_NUMBERS = re.compile(r"(?:-\d+)*-[\d.]+$")
 _SHORT = 12  # characters of a commit
 
 
@@ -126,10 +124,9 @@ def work_in_words(event: Bookkeeping, kind: str) -> str:
             assert_never(event)
 
 
-def role_of(key: str) -> str:
-    """Who does the step with this key; for a step of another loop, the key's own verb."""
-    verb = _NUMBERS.sub("", key)
-    return _ROLES.get(verb, one_line(verb, 60))
+def role_of(key: Key) -> str:
+    """Who does the step with this key; for a step of another loop, the step's own name."""
+    return _ROLES.get(key.step, one_line(key.step, 60))
 
 
 def compliant(report: AgentReport) -> bool:
@@ -230,7 +227,7 @@ def _child(outcome: Outcome) -> str:
     """What the child had to say in one line; a child that said nothing is told by its ending."""
     if not outcome.note.strip():
         return f"child loop {one_line(outcome.loop, 60)} {_outcome(outcome)}"
-    waits = f", waits at {one_line(outcome.at, 60)}" if outcome.ending is Ending.HELD else ""
+    waits = f", waits at {one_line(str(outcome.at), 60)}" if outcome.ending is Ending.HELD else ""
     return one_line(outcome.note, 300) + waits
 
 

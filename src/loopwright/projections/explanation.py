@@ -110,7 +110,7 @@ def _action(action: Action) -> str:
     who = f" {one_line(action.role, 60)}" if isinstance(action, RunAgent) else ""
     when = f" {moment(action.when)}" if isinstance(action, WaitUntil) else ""
     why = f": {one_line(action.why, 500)}" if action.why else ""
-    return f"{type(action).__name__}{who}{when} ({one_line(action.key, 80)}){why}"
+    return f"{type(action).__name__}{who}{when} ({one_line(str(action.key), 80)}){why}"
 
 
 def _findings(findings: tuple[Finding, ...], ledger: Ledger, kind: str) -> list[str]:

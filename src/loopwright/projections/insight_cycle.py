@@ -17,7 +17,7 @@ from loopwright.loops.tickets.state import Aspect, Decision, Phase, Ticket, Tick
 from loopwright.ports.store import LoopRow, Record
 from loopwright.projections.insight_categories import PERSON, category, guidance_form
 from loopwright.projections.quoting import one_line
-from loopwright.projections.ticket_chronicle import key_of
+from loopwright.projections.ticket_chronicle import step_of
 
 Close = Literal["approved", "escalated", "accepted", "cancelled", "under way"]
 _NAMED = 80
@@ -162,7 +162,7 @@ def _heard(records: Iterable[Record]) -> _Heard:
         if isinstance(event, Answered):
             answers.append(event.choice)
         elif event is not None and event.report.agent:
-            names[key_of(event)].append(one_line(event.report.agent, _NAMED))
+            names[step_of(event)].append(one_line(event.report.agent, _NAMED))
     return _Heard(dict(names), tuple(answers))
 
 

@@ -6,7 +6,7 @@ import json
 from typing import get_args
 
 from loopwright.kernel.codec import DecodeError, decode
-from loopwright.kernel.events import Announced, Answer, Logged, Said
+from loopwright.kernel.events import Announced, Answer, Logged, Said, key_of
 from loopwright.kernel.visible import visible
 from loopwright.ports.store import Record
 from loopwright.projections.events import answer_in_words, said_in_words, work_in_words
@@ -25,7 +25,7 @@ def line(record: Record, kind: str) -> str:
     event = event_of(record)
     if isinstance(event, Announced):
         return ""  # the line it is about was told when it was started
-    key = "" if event is None else one_line(getattr(event, "key", ""), 80)
+    key = "" if event is None else one_line(str(key_of(event)), 80)
     sentence = _words(record, event, kind) + _money(record)
     return f"{moment(record.at)[11:]}  {key:<{_KEY_WIDTH}}  {sentence}"
 
@@ -38,7 +38,7 @@ def data(record: Record, kind: str) -> dict[str, object]:
         "seq": record.seq,
         "at": moment(record.at),
         "kind": record.kind,
-        "key": None if event is None else getattr(event, "key", None),
+        "key": None if event is None else str(key_of(event)) or None,
         "text": _words(record, event, kind),
         "cost": {"reserved": record.reserve, "released": record.release, "usd": record.spend},
         "data": visible(record.data) if event is None else json.loads(record.data),

@@ -34,7 +34,7 @@ from loopwright.loops.tickets.thresholds import weighed
 from loopwright.ports.store import Record
 from loopwright.projections.journey import event_of
 from loopwright.projections.quoting import one_line
-from loopwright.projections.ticket_chronicle import key_of
+from loopwright.projections.ticket_chronicle import step_of
 
 LOOP_OF_TICKETS = 1  # within a cycle; insights are the second and the third
 OFTEN = 3  # sightings of one finding that make a pattern
@@ -107,7 +107,7 @@ def _noted(plan: TicketParams, records: tuple[Record, ...], tell: Teller) -> tup
         event = event_of(record)
         if event is None:
             continue
-        verb, own = key_of(event)
+        verb, own = step_of(event)
         number = own or number
         scene = _Scene(plan=plan, verb=verb, number=number, timestamp=latest)
         lines += (

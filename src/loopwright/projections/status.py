@@ -124,7 +124,7 @@ def _next(actions: tuple[Action, ...]) -> Shown | None:
     first = actions[0]
     name = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", type(first).__name__).lower()
     role = first.role if isinstance(first, RunAgent) else None
-    return {"action": name, "role": role, "key": first.key, "why": one_line(first.why, 500)}
+    return {"action": name, "role": role, "key": str(first.key), "why": one_line(first.why, 500)}
 
 
 def _result(outcome: Shown) -> Shown:
