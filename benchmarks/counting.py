@@ -37,7 +37,7 @@ class Count:
 def decide(state: Count) -> tuple[Action, ...]:
     if state.now >= state.last:
         return (Stop(outcome=Outcome(ending=Ending.VERIFIED)),)
-    return (WaitUntil(key=Key(f"wait-{state.now}"), when=0.0),)
+    return (WaitUntil(key=Key.parse(f"wait-{state.now}"), when=0.0),)
 
 
 def apply(state: Count, event: Event) -> Count:

@@ -27,7 +27,9 @@ LOOP = LoopId("bench")
 
 
 def _event(number: int) -> Entry:
-    started = Started(key=Key(f"implement-{number}.1"), action="RunAgent", what="developer", why="iteration 1 failed")
+    started = Started(
+        key=Key("implement", number, tries=1), action="RunAgent", what="developer", why="iteration 1 failed"
+    )
     return Entry(kind="Started", data=encode(started))
 
 

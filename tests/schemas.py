@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from itertools import islice
 
 from loopwright.kernel.events import Logged
+from loopwright.kernel.model import Key, Point
 
 Json = dict[str, object]
 _SCALARS = {str: "string", int: "integer", float: "number", bool: "boolean"}
@@ -51,6 +52,8 @@ def schema_of(kind: typing.Any, defs: dict[str, Json]) -> Json:  # noqa: ANN401 
     """The schema of a field's type; dataclasses go to `defs`."""
     if hasattr(kind, "__supertype__"):
         return schema_of(kind.__supertype__, defs)
+    if kind in (Key, Point):
+        return {"type": "string"}
     origin, args = typing.get_origin(kind), typing.get_args(kind)
     if origin is typing.Literal:
         return {"enum": list(args)}
@@ -81,6 +84,8 @@ def _record(kind: type, defs: dict[str, Json]) -> Json:
 def example_of(kind: typing.Any, *, full: bool) -> typing.Any:  # noqa: ANN401 - a value of whatever the type says
     """A value of the type with every field set, or with as few as will do."""
     kind = getattr(kind, "__supertype__", kind)
+    if kind in (Key, Point):
+        return Key("implement", 2, tries=1) if kind is Key else Point("FIX", 2)
     origin, args = typing.get_origin(kind), typing.get_args(kind)
     if origin is typing.Literal:
         return args[-1 if full else 0]

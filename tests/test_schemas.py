@@ -174,7 +174,7 @@ def test_the_context_as_it_is_written_fits() -> None:
     run = AgentRun(
         loop=LoopId("a-1"),
         kind="feedback",
-        key=Key("implement-2.1"),
+        key=Key.parse("implement-2.1"),
         step="s",
         role="developer",
         brief=brief,
@@ -204,10 +204,10 @@ def row(word: Any, outcome: str = "") -> LoopRow:  # noqa: ANN401 - the store's 
 def test_status_as_it_is_written_fits() -> None:
     here = Standpoint(state="REVIEW", attempt=2, limit=5, failures=1, findings=(FINDING,))
     asked = Ask(
-        key=Key("ask-1"), question="What now?", options=(Option(choice="continue", label="Go on"),), why="limit"
+        key=Key.parse("ask-1"), question="What now?", options=(Option(choice="continue", label="Go on"),), why="limit"
     )
     gate = AwaitGate(
-        key=Key("gate-1"),
+        key=Key.parse("gate-1"),
         gate="protected",
         commit=Commit("c"),
         evidence="e",

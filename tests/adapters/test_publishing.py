@@ -33,7 +33,7 @@ def publisher(root: Path, failures: list[str] | None = None) -> Publisher:
 
 
 def test_the_files_are_there_when_the_first_developer_starts(tmp_path: Path) -> None:
-    publisher(tmp_path).recorded(seen(Started(key=Key("implement-1.1"), action="RunAgent", what="developer")))
+    publisher(tmp_path).recorded(seen(Started(key=Key.parse("implement-1.1"), action="RunAgent", what="developer")))
     assert scratchpad_file(tmp_path, LOOP).read_text().startswith("# Feedback Scratchpad\n")
     progress = json.loads((loop_folder(tmp_path, LOOP) / "progress.json").read_text())
     assert progress["feedback_loop"]["current_iteration"] == 1
@@ -42,18 +42,18 @@ def test_the_files_are_there_when_the_first_developer_starts(tmp_path: Path) -> 
 
 def test_a_file_that_did_not_change_is_not_written_again(tmp_path: Path) -> None:
     files = publisher(tmp_path)
-    files.recorded(seen(Started(key=Key("a"), action="RunAgent")))
+    files.recorded(seen(Started(key=Key.parse("a"), action="RunAgent")))
     before = scratchpad_file(tmp_path, LOOP).stat().st_ino
-    files.recorded(seen(Started(key=Key("b"), action="RunAgent")))
+    files.recorded(seen(Started(key=Key.parse("b"), action="RunAgent")))
     assert scratchpad_file(tmp_path, LOOP).stat().st_ino == before
     scratchpad_file(tmp_path, LOOP).unlink()
-    files.recorded(seen(Started(key=Key("c"), action="RunAgent")))
+    files.recorded(seen(Started(key=Key.parse("c"), action="RunAgent")))
     assert scratchpad_file(tmp_path, LOOP).exists()
 
 
 def test_debt_is_added_for_each_acceptance(tmp_path: Path) -> None:
     files = publisher(tmp_path)
-    files.recorded(seen(Answered(key=Key("escalation-1"), choice="accept", by="ann"), TRIED))
+    files.recorded(seen(Answered(key=Key.parse("escalation-1"), choice="accept", by="ann"), TRIED))
     files.recorded(seen(Ended(outcome=ACCEPTED), replace(TRIED, outcome=ACCEPTED), "complete"))
     files.recorded(seen(Ended(outcome=ACCEPTED), replace(TRIED, outcome=ACCEPTED), "complete"))
     debt = (tmp_path / ".loop" / "debt.md").read_text()
@@ -65,8 +65,8 @@ def test_a_disk_that_does_not_take_it_is_told_and_nothing_else_happens(tmp_path:
     (tmp_path / ".loop").write_text("in the way")
     failures: list[str] = []
     files = publisher(tmp_path, failures)
-    files.recorded(seen(Started(key=Key("a"), action="RunAgent")))
-    files.progressed(Update(loop=LOOP, key=Key("a"), text="alive"))
+    files.recorded(seen(Started(key=Key.parse("a"), action="RunAgent")))
+    files.progressed(Update(loop=LOOP, key=Key.parse("a"), text="alive"))
     assert len(failures) == 1
     assert "could not be written" in failures[0]
 

@@ -139,7 +139,7 @@ def test_a_file_that_has_not_changed_is_not_written_again(tmp_path: Path) -> Non
 
 
 def seen(state: Quality) -> Seen:
-    event = Announced(key=Key("verdict-1.1"))
+    event = Announced(key=Key.parse("verdict-1.1"))
     return Seen(loop=LoopId("l"), kind="quality", state=state, event=event, seq=2, status="running")
 
 

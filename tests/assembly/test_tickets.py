@@ -125,8 +125,8 @@ def test_only_agents_that_are_ready_can_be_given_a_role(tmp_path: Path) -> None:
 
     async def work(project: Project) -> list[str]:
         texts = ("creator=spare", "critic+script", "creator=later", "creator=nobody", "nonsense", "")
-        said = [Answered(key=Key("k"), choice="reassign", text=text) for text in texts]
-        other = Answered(key=Key("k"), choice="examples", text="creator=nobody")
+        said = [Answered(key=Key.parse("k"), choice="reassign", text=text) for text in texts]
+        other = Answered(key=Key.parse("k"), choice="examples", text="creator=nobody")
         return [objection(project, settings_of(project), each) for each in (*said, other)]
 
     known = "is ready here; there are script, spare"

@@ -111,7 +111,9 @@ def test_only_the_part_of_a_diff_that_called_for_the_gate_is_shown() -> None:
 def test_what_only_the_project_knows_to_be_impossible_is_said_and_asked_again() -> None:
     """Whom a role can be given to is in the configuration, not in the question."""
     screen: list[str] = []
-    reassign = Ask(key=Key("escalation-1"), question="How?", options=(Option(choice="reassign", label="Reassign"),))
+    reassign = Ask(
+        key=Key.parse("escalation-1"), question="How?", options=(Option(choice="reassign", label="Reassign"),)
+    )
     person = replace(
         at_terminal(Typed("reassign", "creator=nobody", "reassign creator=codex"), screen),
         objection=lambda said: "there is no nobody" if isinstance(said, Answered) and "nobody" in said.text else "",

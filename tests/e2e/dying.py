@@ -92,7 +92,7 @@ async def chosen(project: Project, what: str) -> LoopId:
             return await from_queue(project, merge=True, max=1)
         case "continued":
             loop = await there(project)
-            said = Answered(key=Key("escalation-1"), choice="continue", count=1, by="a person")
+            said = Answered(key=Key.parse("escalation-1"), choice="continue", count=1, by="a person")
             await hear(project.store, LOOPS, loop, said, await publisher_of(project, sys.exit, loop))
             return loop
         case _:

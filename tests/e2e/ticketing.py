@@ -21,6 +21,7 @@ from loopwright.app.tickets import TicketRequest, activate
 from loopwright.app.worlds import build_world
 from loopwright.engine.driver import drive
 from loopwright.engine.world import Halt, Seen
+from loopwright.kernel.events import key_of
 from loopwright.kernel.model import LoopId
 from loopwright.ports.agent import Update
 from tests.e2e.reviewing import rehearsed
@@ -271,7 +272,7 @@ class Watching:
 
     def recorded(self, seen: Seen) -> None:
         self.publisher.recorded(seen)
-        name = " ".join(filter(None, (type(seen.event).__name__, getattr(seen.event, "key", ""))))
+        name = " ".join(filter(None, (type(seen.event).__name__, str(key_of(seen.event)))))
         files = {path.stem[-3:]: path.read_text() for path in self.folder.glob("*/s/TICKET-*.md")}
         self.moments.append(Moment(event=name, files=files))
 

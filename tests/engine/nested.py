@@ -9,7 +9,7 @@ from loopwright.errors import InvalidTransition
 from loopwright.kernel.actions import Action, Ask, Option, RunLoop, Stop
 from loopwright.kernel.events import Answered, BudgetChanged, Event, LoopEnded
 from loopwright.kernel.machine import Loop, Standpoint
-from loopwright.kernel.model import Ending, Key, Outcome
+from loopwright.kernel.model import NO_KEY, Ending, Key, Outcome
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,7 +21,7 @@ class ParentParams:
 class Parent:
     child_params: str
     runs: int = 1
-    asking: Key = Key("")
+    asking: Key = NO_KEY
     grant: int = 0
     question: str = ""
     outcome: Outcome | None = None
@@ -36,8 +36,8 @@ def decide(state: Parent) -> tuple[Action, ...]:
         return (Stop(outcome=state.outcome),)
     if state.question:
         option = Option(choice="continue", label="Continue")
-        return (Ask(key=Key(f"ask-{state.runs}"), question=state.question, options=(option,)),)
-    key = Key(f"child-{state.runs}")
+        return (Ask(key=Key.parse(f"ask-{state.runs}"), question=state.question, options=(option,)),)
+    key = Key.parse(f"child-{state.runs}")
     told: Literal["", "continue"] = "continue" if state.grant else ""
     return (
         RunLoop(

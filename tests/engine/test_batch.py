@@ -240,7 +240,7 @@ def test_one_that_fell_over_goes_on_once_it_can() -> None:
         agents: dict[str, Behaviour] = {"a.yml": loses_its_folder, "b.yml": passes_at(1)}
         fakes = await Project(agents).batch()
         halt = await fakes.drive()
-        assert [ask.key for ask in halt.waiting] == ["escalation-1"]
+        assert [str(ask.key) for ask in halt.waiting] == ["escalation-1"]
         agents["a.yml"] = passes_at(2)
         await says(fakes, halt, "continue")
         halt = await fakes.drive()
@@ -434,6 +434,6 @@ def test_the_question_of_the_batch_is_the_only_one_that_is_asked() -> None:
     async def story() -> None:
         fakes = await Project({"a.yml": passes_at(9), "b.yml": has_a_question}).batch()
         await fakes.drive()
-        assert [(type(asked), asked.key) for asked in fakes.people.asked] == [(Ask, "escalation-1")]
+        assert [(type(asked), str(asked.key)) for asked in fakes.people.asked] == [(Ask, "escalation-1")]
 
     asyncio.run(story())

@@ -24,8 +24,9 @@ from loopwright.kernel.events import (
     Paused,
     Refused,
     Said,
+    key_of,
 )
-from loopwright.kernel.model import AgentReport, Change, Cleanup, Commit, Ending, Usage, Verdict
+from loopwright.kernel.model import NO_KEY, AgentReport, Change, Cleanup, Commit, Ending, Key, Usage, Verdict
 from loopwright.kernel.record import read_event
 from loopwright.loops.feedback.machine import FEEDBACK
 from loopwright.loops.feedback.state import Feedback, FeedbackParams, Phase
@@ -54,7 +55,7 @@ def test_a_loop_with_two_setbacks_ends_verified_on_its_own_branch() -> None:
         assert halt.outcome is not None
         assert (halt.why, halt.outcome.ending, halt.outcome.attempts) == ("ended", Ending.VERIFIED, 3)
         assert halt.outcome.branch == f"loop/{LOOP}"
-        assert [run.key for run in fakes.runs] == [
+        assert [str(run.key) for run in fakes.runs] == [
             "implement-1.1",
             "review-1.1",
             "implement-2.1",
@@ -62,7 +63,7 @@ def test_a_loop_with_two_setbacks_ends_verified_on_its_own_branch() -> None:
             "implement-3.1",
             "review-3.1",
         ]
-        assert [run.key for run in fakes.checked] == ["checks-2.1", "checks-3.1"]
+        assert [str(run.key) for run in fakes.checked] == ["checks-2.1", "checks-3.1"]
 
     asyncio.run(story())
 
@@ -72,13 +73,13 @@ def test_the_intent_is_in_the_log_before_its_answer() -> None:
         fakes = Fakes()
         await fakes.create()
         await fakes.drive()
-        started: set[str] = set()
+        started: set[Key] = set()
         for event in await logged(fakes):
-            key = getattr(event, "key", None)
+            key = key_of(event)
             if type(event).__name__ == "Started":
                 assert key not in started
-                started.add(str(key))
-            elif key is not None:
+                started.add(key)
+            elif key != NO_KEY:
                 assert key in started
 
     asyncio.run(story())
@@ -108,12 +109,12 @@ def test_an_escalation_with_nobody_there_waits_and_goes_on_when_answered() -> No
         fakes = Fakes(agent=always_failing)
         await fakes.create()
         halt = await fakes.drive()
-        assert (halt.why, [ask.key for ask in halt.waiting]) == ("waiting", ["escalation-1"])
+        assert (halt.why, [str(ask.key) for ask in halt.waiting]) == ("waiting", ["escalation-1"])
         assert (await fakes.store.load(LOOP)).row.status == "waiting"
         answer = Answered(key=halt.waiting[0].key, choice="continue", count=1, by="ann")
         assert await hear(fakes.store, fakes.loops, LOOP, answer, fakes.recorder) is True
         again = await fakes.drive()
-        assert [ask.key for ask in again.waiting] == ["escalation-2"]
+        assert [str(ask.key) for ask in again.waiting] == ["escalation-2"]
         assert len(fakes.runs) == 8
 
     asyncio.run(story())
@@ -234,7 +235,7 @@ def test_an_unavailable_agent_is_waited_for_and_costs_no_attempt() -> None:
 
     def busy_once(run: AgentRun) -> AgentAnswer:
         if not refused:
-            refused.append(run.key)
+            refused.append(str(run.key))
             return AgentUnavailable(key=run.key, until=100.0, usage=Usage(usd=0.0))
         return two_setbacks(run)
 

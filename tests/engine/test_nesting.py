@@ -13,7 +13,7 @@ from loopwright.engine.nesting import ready_child
 from loopwright.kernel.actions import RunLoop
 from loopwright.kernel.codec import decode, encode
 from loopwright.kernel.events import AgentReported, Answered, BudgetChanged
-from loopwright.kernel.model import AgentReport, Ending, Key, LoopId, Usage, Verdict
+from loopwright.kernel.model import AgentReport, Ending, Key, LoopId, Point, Usage, Verdict
 from loopwright.loops.feedback.machine import FEEDBACK
 from loopwright.loops.feedback.state import Feedback, FeedbackParams
 from loopwright.ports.agent import AgentAnswer, AgentRun
@@ -49,7 +49,7 @@ def test_a_child_that_would_ask_escalates_to_its_parent_who_asks() -> None:
     async def story() -> None:
         fakes = await nested()
         halt = await fakes.drive()
-        assert [ask.key for ask in halt.waiting] == ["ask-1"]
+        assert [str(ask.key) for ask in halt.waiting] == ["ask-1"]
         assert (await fakes.store.load(await child_of(fakes))).row.status == "waiting"
 
     asyncio.run(story())
@@ -93,20 +93,20 @@ def test_an_answer_reaches_a_child_only_as_the_answer_to_the_question_it_has() -
         await fakes.drive()
         child, world = await child_of(fakes), fakes.world()
         other = RunLoop(
-            key=Key("k"),
+            key=Key.parse("k"),
             kind="feedback",
             params="{}",
             name="child",
             say="continue",
-            answers=Key("escalation-9"),
+            answers=Key.parse("escalation-9"),
             grant=2,
         )
         assert await ready_child(world, LOOP, other) == child
         assert await fakes.store.inbox(child) == ()
-        assert await ready_child(world, LOOP, replace(other, answers=Key("escalation-1"))) == child
+        assert await ready_child(world, LOOP, replace(other, answers=Key.parse("escalation-1"))) == child
         (item,) = await fakes.store.inbox(child)
         assert decode(Answered, item.data) == Answered(
-            key=Key("escalation-1"), choice="continue", count=2, by="the parent loop"
+            key=Key.parse("escalation-1"), choice="continue", count=2, by="the parent loop"
         )
 
     asyncio.run(story())
@@ -118,12 +118,12 @@ def test_an_answer_that_was_posted_twice_is_given_once() -> None:
         halt = await fakes.drive()
         child = await child_of(fakes)
         told = RunLoop(
-            key=Key("k"),
+            key=Key.parse("k"),
             kind="feedback",
             params="{}",
             name="child",
             say="continue",
-            answers=Key("escalation-1"),
+            answers=Key.parse("escalation-1"),
             grant=1,
         )
         await ready_child(fakes.world(), LOOP, told)
@@ -141,7 +141,7 @@ def test_an_answer_that_was_posted_twice_is_given_once() -> None:
 def test_a_child_that_was_never_made_needs_no_cancelling() -> None:
     async def story() -> None:
         fakes = await nested()
-        cancel = RunLoop(key=Key("k"), kind="feedback", params="{}", name="nobody", say="cancel")
+        cancel = RunLoop(key=Key.parse("k"), kind="feedback", params="{}", name="nobody", say="cancel")
         assert await ready_child(fakes.world(), LOOP, cancel) is None
         assert [row.id for row in await fakes.store.rows()] == [LOOP]
 
@@ -153,8 +153,8 @@ def test_a_loop_is_held_where_it_is_to_wait_with_nothing_begun() -> None:
         fakes = Fakes()
         await fakes.create()
         for _ in range(2):
-            halt = await drive(fakes.world(), LOOP, upto=("IMPLEMENT@2", "TEST@1"))
-            assert (halt.why, halt.stand.point if halt.stand else "") == ("held", "IMPLEMENT@2")
+            halt = await drive(fakes.world(), LOOP, upto=(Point("IMPLEMENT", 2), Point("TEST", 1)))
+            assert (halt.why, halt.stand and halt.stand.point) == ("held", Point("IMPLEMENT", 2))
             log = await fakes.store.read(LOOP)
             assert (log[-1].kind, len(fakes.runs)) == ("AgentReported", 2)
         assert (await fakes.drive()).why == "ended"

@@ -9,7 +9,7 @@ from dataclasses import replace
 from loopwright.engine.driver import drive
 from loopwright.engine.hearing import hear
 from loopwright.kernel.actions import ForPeople
-from loopwright.kernel.events import AgentReported, Answered, CancelRequested, Refused, ReportedLate, Said
+from loopwright.kernel.events import AgentReported, Answered, CancelRequested, Refused, ReportedLate, Said, key_of
 from loopwright.kernel.model import AgentReport, Ending, LoopId, Usage, Verdict
 from loopwright.kernel.record import read_event
 from loopwright.ports.agent import AgentAnswer, AgentRun, Watch
@@ -52,7 +52,7 @@ def test_a_report_that_comes_after_the_cancel_is_kept_with_its_cost() -> None:
         assert halt.outcome is not None
         assert halt.outcome.ending is Ending.CANCELLED
         late = [read_event(r) for r in await fakes.store.read(LOOP) if r.kind == "ReportedLate"]
-        assert [(event.key, event.kind) for event in late if isinstance(event, ReportedLate)] == [
+        assert [(str(event.key), event.kind) for event in late if isinstance(event, ReportedLate)] == [
             ("implement-1.1", "AgentReported")
         ]
         row = (await fakes.store.load(LOOP)).row
@@ -80,7 +80,7 @@ def test_an_answer_from_elsewhere_ends_the_prompt() -> None:
         person = AtThePrompt()
         driving = asyncio.create_task(drive(replace(fakes.world(), people=person), LOOP))
         await person.asked.wait()
-        (asked,) = [s.event for s in fakes.recorder.seen if getattr(s.event, "key", "").startswith("escalation")]
+        (asked,) = [s.event for s in fakes.recorder.seen if key_of(s.event).step == "escalation"]
         answer = Answered(key=asked.key, choice="cancel", by="bob")  # type: ignore[union-attr]
         assert await hear(fakes.store, fakes.loops, LOOP, answer, fakes.recorder) is False
         halt = await driving
@@ -103,7 +103,7 @@ def test_an_answer_that_is_no_option_is_refused_and_the_person_is_asked_again() 
         await fakes.create()
         halt = await fakes.drive()
         assert halt.outcome is not None
-        assert [ask.key for ask in fakes.people.asked] == ["escalation-1", "escalation-1"]
+        assert [str(ask.key) for ask in fakes.people.asked] == ["escalation-1", "escalation-1"]
         refused = [read_event(r) for r in await fakes.store.read(LOOP) if r.kind == "Refused"]
         assert [event.by for event in refused if isinstance(event, Refused)] == ["ann"]
 

@@ -70,7 +70,7 @@ def world(watched: Watched, crowd: Crowd, *, slots: int) -> World:
 def review(world: World, repo: Repository, number: int) -> asyncio.Task[Answer]:
     head = Commit(repo.git("rev-parse", "HEAD"))
     brief = Brief(task="t", attempt=1, limit=3, base=head)
-    action = RunAgent(key=Key("review-1.1"), role="reviewer", brief=brief, start=head, writes=False)
+    action = RunAgent(key=Key.parse("review-1.1"), role="reviewer", brief=brief, start=head, writes=False)
     return asyncio.create_task(perform(world, LoopId(f"l-{number}"), "quality", action, "s-1"))
 
 
@@ -118,7 +118,7 @@ def test_the_agent_that_an_action_names_is_reserved_for_and_run() -> None:
     pool = AgentPool(roles={"creator": (usual,)}, clock=ManualClock(), known={"usual": usual, "other": other})
     here = replace(Fakes().world(), agent=pool)
     brief = Brief(task="t", attempt=1, limit=3, base=Commit("base"))
-    action = RunAgent(key=Key("create-1.1"), role="creator", brief=brief, start=Commit("base"), writes=True)
+    action = RunAgent(key=Key.parse("create-1.1"), role="creator", brief=brief, start=Commit("base"), writes=True)
     named = replace(action, agent="other")
     assert [intent(here, LoopId("a"), Folded(), each).reserve for each in (action, named)] == [0.5, 2.5]
     asyncio.run(perform(here, LoopId("l-1"), "tickets", named, "s-1"))

@@ -59,7 +59,7 @@ def two_setbacks(run: AgentRun) -> AgentAnswer:
 
 
 def fails_second(run: ChecksRun) -> tuple[CheckResult, ...]:
-    return (failing("test_a"),) if "-2." in run.key else (passing(),)
+    return (failing("test_a"),) if run.key.attempt == 2 else (passing(),)
 
 
 @dataclass(slots=True)

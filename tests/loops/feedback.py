@@ -25,6 +25,7 @@ from loopwright.kernel.findings import identify
 from loopwright.kernel.limits import FeedbackLimits
 from loopwright.kernel.machine import ANSWERED_BY
 from loopwright.kernel.model import (
+    NO_KEY,
     AgentReport,
     AgentStatus,
     Change,
@@ -32,7 +33,6 @@ from loopwright.kernel.model import (
     Cleanup,
     Commit,
     Finding,
-    Key,
     Question,
     Severity,
     Tree,
@@ -45,7 +45,7 @@ from tests.loops.harness import with_key
 A = TypeVar("A", bound=Action)
 
 TREE = Tree("tree")
-_UNKEYED = Key("")
+_UNKEYED = NO_KEY
 
 ISSUE = identify(Finding(severity=Severity.HIGH, issue="no retry", rule="R1", file="a.py"))
 OTHER = identify(Finding(severity=Severity.HIGH, issue="no log", rule="R2", file="a.py"))
@@ -155,7 +155,7 @@ def keyed(state: Feedback, letter: Event) -> Event:
 
 
 def keys(state: Feedback) -> list[str]:
-    return [action.key for action in FEEDBACK.decide(state)]
+    return [str(action.key) for action in FEEDBACK.decide(state)]
 
 
 def wanted(state: Feedback, kind: type[A]) -> A:

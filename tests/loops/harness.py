@@ -36,7 +36,7 @@ S = TypeVar("S")
 P = TypeVar("P")
 
 MANY = 200_000
-NOBODYS = Key("nobody-9.9")
+NOBODYS = Key.parse("nobody-9.9")
 
 # One of each kind that carries a key, to knock on doors with.
 KNOCKS: tuple[Answer | Answered | GateDecided, ...] = (

@@ -9,7 +9,7 @@ import pytest
 from loopwright.errors import InvalidTransition
 from loopwright.kernel.actions import Ask, Checkpoint, Option, RunAgent, RunChecks, WaitUntil
 from loopwright.kernel.events import AgentFailed, AgentReported, Event
-from loopwright.kernel.model import AgentReport, AgentStatus, Commit, Key, Verdict
+from loopwright.kernel.model import NO_KEY, AgentReport, AgentStatus, Commit, Key, Verdict
 from loopwright.loops.feedback.machine import FEEDBACK
 from loopwright.loops.feedback.state import Feedback, Phase
 from tests.loops.feedback import (
@@ -60,9 +60,9 @@ def test_each_iteration_has_a_respawn_of_its_own() -> None:
 
 def test_a_garbled_result_gets_one_request_to_repair_and_then_it_counts() -> None:
     state = play(loop(), GARBLED)
-    assert (developer(state).key, developer(state).brief.repair) == ("implement-1.2", "no JSON")
+    assert (str(developer(state).key), developer(state).brief.repair) == ("implement-1.2", "no JSON")
     state = play(state, GARBLED)
-    assert (developer(state).key, developer(state).brief.repair) == ("implement-2.1", "")
+    assert (str(developer(state).key), developer(state).brief.repair) == ("implement-2.1", "")
     assert state.past[0].implementation == "(the developer gave no result: garbled: no JSON)"
 
 
@@ -73,7 +73,7 @@ def test_a_garbled_result_without_a_detail_still_asks_for_repair() -> None:
 
 def test_a_repair_and_a_respawn_are_two_chances_and_the_request_is_kept() -> None:
     state = play(loop(), GARBLED, CRASHED)
-    assert (developer(state).key, developer(state).brief.repair) == ("implement-1.3", "no JSON")
+    assert (str(developer(state).key), developer(state).brief.repair) == ("implement-1.3", "no JSON")
 
 
 @pytest.mark.parametrize("fault", [CRASHED, GARBLED, NEEDS_PERSON], ids=lambda fault: fault.reason)
@@ -92,7 +92,7 @@ def test_a_reviewer_without_a_verdict_is_a_failed_review(fault: AgentFailed) -> 
 def test_an_unavailable_agent_is_waited_for_and_does_not_count() -> None:
     state = play(loop(), UNAVAILABLE)
     assert FEEDBACK.decide(state) == (
-        WaitUntil(key=Key("wait-implement-1.1"), when=60.0, why="the agent is not available before then"),
+        WaitUntil(key=Key.parse("wait-implement-1.1"), when=60.0, why="the agent is not available before then"),
     )
     state = play(state, LATER, UNAVAILABLE, LATER, UNAVAILABLE, LATER)
     assert (keys(state), state.past, state.respawned) == (["implement-1.4"], (), False)
@@ -100,7 +100,7 @@ def test_an_unavailable_agent_is_waited_for_and_does_not_count() -> None:
 
 def test_waiting_keeps_the_request_to_repair() -> None:
     state = play(loop(), GARBLED, UNAVAILABLE, LATER)
-    assert (developer(state).key, developer(state).brief.repair) == ("implement-1.3", "no JSON")
+    assert (str(developer(state).key), developer(state).brief.repair) == ("implement-1.3", "no JSON")
 
 
 def test_waits_for_different_steps_have_different_keys() -> None:
@@ -114,7 +114,7 @@ def test_a_developers_question_is_asked_and_the_answer_is_in_the_next_brief_of_t
     state = play(loop(), UNCLEAR)
     assert FEEDBACK.decide(state) == (
         Ask(
-            key=Key("clarify-1"),
+            key=Key.parse("clarify-1"),
             question="Which database?",
             free_text=True,
             options=(
@@ -125,7 +125,7 @@ def test_a_developers_question_is_asked_and_the_answer_is_in_the_next_brief_of_t
         ),
     )
     state = play(state, says("answer", text="SQLite"))
-    assert (developer(state).key, developer(state).brief.attempt) == ("implement-1.2", 1)
+    assert (str(developer(state).key), developer(state).brief.attempt) == ("implement-1.2", 1)
     assert developer(state).brief.answers == ("Which database?\n→ SQLite",)
     assert state.past == ()
 
@@ -151,11 +151,11 @@ def test_an_empty_answer_is_refused(text: str) -> None:
         (NEEDS_PERSON, "log in first"),
         (replace(NEEDS_PERSON, detail=""), "The developer needs a person."),
         (
-            AgentReported(key=Key(""), report=AgentReport(status=AgentStatus.NEEDS_CLARIFICATION, summary="Which?")),
+            AgentReported(key=NO_KEY, report=AgentReport(status=AgentStatus.NEEDS_CLARIFICATION, summary="Which?")),
             "Which?",
         ),
         (
-            AgentReported(key=Key(""), report=AgentReport(status=AgentStatus.NEEDS_CLARIFICATION)),
+            AgentReported(key=NO_KEY, report=AgentReport(status=AgentStatus.NEEDS_CLARIFICATION)),
             "The developer asks for clarification without a question.",
         ),
     ],
@@ -180,7 +180,7 @@ def test_a_blocked_developer_asks_a_person_and_counts_nothing() -> None:
 
 
 def test_a_blocked_developer_without_a_reason() -> None:
-    silent = AgentReported(key=Key(""), report=AgentReport(status=AgentStatus.BLOCKED))
+    silent = AgentReported(key=NO_KEY, report=AgentReport(status=AgentStatus.BLOCKED))
     assert play(loop(), silent).reasons == ("the developer is blocked: no reason given",)
 
 
@@ -190,11 +190,11 @@ def test_a_blocked_developer_without_a_reason() -> None:
 def test_a_tester_adds_tests_in_a_checkpoint_of_their_own() -> None:
     state = play(with_tester(), *REVIEW, passes())
     action = wanted(state, RunAgent)
-    assert (action.key, action.role, action.writes, action.start) == ("test-1.1", "tester", True, "c1")
+    assert (str(action.key), action.role, action.writes, action.start) == ("test-1.1", "tester", True, "c1")
     state = play(state, DONE)
     assert FEEDBACK.decide(state) == (
         Checkpoint(
-            key=Key("checkpoint-1-tests"),
+            key=Key.parse("checkpoint-1-tests"),
             label="1-tests",
             parent=Commit("c1"),
             base=Commit("base"),

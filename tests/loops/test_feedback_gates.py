@@ -37,7 +37,7 @@ from tests.loops.feedback import (
     wanted,
 )
 
-GATE = Key("gate-protected-e1")
+GATE = Key.parse("gate-protected-e1")
 TOUCHED: tuple[Event, ...] = (DONE, saved("c1", evidence="e1"))
 
 
@@ -53,7 +53,7 @@ def rules(state: Feedback) -> list[str]:
 def test_a_changed_protected_file_opens_a_gate_beside_the_work() -> None:
     state = play(loop(), *TOUCHED)
     review, gate = FEEDBACK.decide(state)
-    assert (type(review), review.key) == (RunAgent, "review-1.1")
+    assert (type(review), str(review.key)) == (RunAgent, "review-1.1")
     assert gate == AwaitGate(
         key=GATE,
         gate="protected",
@@ -62,18 +62,18 @@ def test_a_changed_protected_file_opens_a_gate_beside_the_work() -> None:
         because=(Change(path="tests/t.py", how="changed", blob="e1"),),
         why="protected files were changed; until a person approves, the base versions run",
     )
-    assert keys(play(state, passes())) == ["checks-1.1", GATE]
+    assert keys(play(state, passes())) == ["checks-1.1", str(GATE)]
 
 
 def test_only_the_gate_is_left_when_everything_else_passes() -> None:
     state = at_the_gate()
-    assert (state.phase, keys(state), state.past) == (Phase.GATE, [GATE], ())
+    assert (state.phase, keys(state), state.past) == (Phase.GATE, [str(GATE)], ())
 
 
 def test_an_approval_makes_the_checks_run_again_with_it() -> None:
     state = play(at_the_gate(), approves("e1"))
     checks = wanted(state, RunChecks)
-    assert (checks.key, checks.commit, checks.approved) == ("checks-1.2", "c1", ("e1",))
+    assert (str(checks.key), checks.commit, checks.approved) == ("checks-1.2", "c1", ("e1",))
     land = wanted(play(state, GREEN), Integrate)
     assert (land.commit, land.approved, land.verified) == ("c1", ("e1",), True)
 
@@ -96,7 +96,7 @@ def test_an_approval_during_the_review_closes_the_gate_and_disturbs_nobody() -> 
     state = play(loop(), *TOUCHED, approves("e1"))
     assert keys(state) == ["review-1.1"]
     state = play(state, passes())
-    assert (wanted(state, RunChecks).key, wanted(state, RunChecks).approved) == ("checks-1.1", ("e1",))
+    assert (str(wanted(state, RunChecks).key), wanted(state, RunChecks).approved) == ("checks-1.1", ("e1",))
     assert play(state, GREEN).phase is Phase.LAND
 
 
@@ -177,10 +177,10 @@ def test_a_restored_file_closes_the_gate() -> None:
 
 def test_a_developer_at_work_is_started_anew_with_the_rejection() -> None:
     state = play(loop(), *TOUCHED, fails(ISSUE))
-    assert keys(state) == ["implement-2.1", GATE]
+    assert keys(state) == ["implement-2.1", str(GATE)]
     state = play(state, rejects("e1", "tests stay"))
     action = developer(state)
-    assert (action.key, state.past[-1].number) == ("implement-2.2", 1)
+    assert (str(action.key), state.past[-1].number) == ("implement-2.2", 1)
     assert action.brief.answers == ("A person rejected the change to tests/t.py: tests stay",)
 
 
@@ -192,7 +192,7 @@ def test_a_rejection_does_not_cut_a_wait_short() -> None:
 
 def test_a_gate_may_be_decided_while_a_person_is_asked() -> None:
     state = play(loop(), *TOUCHED, fails(ISSUE), BLOCKED)
-    assert keys(state) == ["escalation-1", GATE]
+    assert keys(state) == ["escalation-1", str(GATE)]
     assert keys(play(state, approves("e1"))) == ["escalation-1"]
     told = play(state, rejects("e1", "no"), says("continue"))
     assert developer(told).brief.answers == ("A person rejected the change to tests/t.py: no",)

@@ -10,7 +10,7 @@ from loopwright.errors import InvalidTransition
 from loopwright.kernel.actions import Ask, CleanUp, Integrate, Option, Stop
 from loopwright.kernel.events import CancelRequested, Event, IntegrationRefused
 from loopwright.kernel.limits import Allowance
-from loopwright.kernel.model import Cleanup, Commit, Ending, Key, Outcome, Severity
+from loopwright.kernel.model import NO_KEY, Cleanup, Commit, Ending, Key, Outcome, Severity
 from loopwright.loops.feedback.machine import FEEDBACK
 from loopwright.loops.feedback.state import Feedback, Phase
 from tests.loops.feedback import (
@@ -109,7 +109,7 @@ def test_a_word_that_is_no_option_is_refused() -> None:
 
 def test_an_answer_to_an_earlier_question_is_refused() -> None:
     state = out_of_reviews()
-    late = replace(says("cancel"), key=Key("escalation-1"))
+    late = replace(says("cancel"), key=Key.parse("escalation-1"))
     with pytest.raises(InvalidTransition, match="escalation-1 is not asked for"):
         FEEDBACK.apply(play(state, says("history")), late)
 
@@ -152,7 +152,7 @@ def test_accept_lands_the_best_attempt_not_the_last_with_what_is_wrong_with_it()
     state = play(two_tries(), says("accept"))
     assert FEEDBACK.decide(state) == (
         Integrate(
-            key=Key("land-accepted-1"),
+            key=Key.parse("land-accepted-1"),
             commit=Commit("c1"),
             base=Commit("base"),
             message="add retry",
@@ -233,13 +233,13 @@ def test_a_refused_landing_asks_a_person_and_continue_opens_the_next_iteration()
     assert state.reasons == ("the result could not be landed: main moved on",)
     state = play(state, says("continue"))
     action = developer(state)
-    assert (action.key, action.brief.failures) == ("implement-2.1", (ANOTHER,))
+    assert (str(action.key), action.brief.failures) == ("implement-2.1", (ANOTHER,))
     assert action.why == "iteration 1 failed: it passed but could not be landed: main moved on"
-    assert wanted(play(state, *ALL_PASSES), Integrate).key == "land-2.1"
+    assert str(wanted(play(state, *ALL_PASSES), Integrate).key) == "land-2.1"
 
 
 def test_a_landing_refused_without_a_detail_names_the_reason() -> None:
-    bare = IntegrationRefused(key=Key(""), reason="conflict")
+    bare = IntegrationRefused(key=NO_KEY, reason="conflict")
     assert play(loop(), *ALL_PASSES, bare).reasons == ("the result could not be landed: conflict",)
 
 
@@ -249,7 +249,7 @@ def test_after_a_refused_acceptance_the_work_goes_on_as_if_nothing_was_accepted(
     assert state.past[0].failures == (FAILURE,)
     state = play(state, says("continue"), DONE, saved("c2"), *ALL_PASSES[2:])
     land = wanted(state, Integrate)
-    assert (land.key, land.commit, land.verified, land.target) == ("land-2.1", "c2", True, "refs/heads/main")
+    assert (str(land.key), land.commit, land.verified, land.target) == ("land-2.1", "c2", True, "refs/heads/main")
 
 
 def test_each_acceptance_is_a_try_of_its_own() -> None:
@@ -279,7 +279,7 @@ def test_cancel_cleans_up_from_every_phase(phase: Phase, cleanup: Cleanup) -> No
     assert state.phase is phase
     state = play(state, CancelRequested(cleanup=cleanup))
     assert FEEDBACK.decide(state) == (
-        CleanUp(key=Key("clean-up"), choice=cleanup, base=Commit("base"), why="the loop was cancelled"),
+        CleanUp(key=Key.parse("clean-up"), choice=cleanup, base=Commit("base"), why="the loop was cancelled"),
     )
     assert outcome(play(state, CLEANED)) == Outcome(ending=Ending.CANCELLED, cleanup=cleanup)
 

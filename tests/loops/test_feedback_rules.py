@@ -19,6 +19,7 @@ from loopwright.kernel.events import (
 from loopwright.kernel.ledger import Standing
 from loopwright.kernel.limits import Allowance
 from loopwright.kernel.model import (
+    NO_KEY,
     AgentReport,
     AgentStatus,
     Brief,
@@ -77,7 +78,7 @@ def test_the_first_iteration_is_implemented_kept_and_reviewed() -> None:
     state = loop()
     assert FEEDBACK.decide(state) == (
         RunAgent(
-            key=Key("implement-1.1"),
+            key=Key.parse("implement-1.1"),
             role="developer",
             brief=Brief(task="add retry", attempt=1, limit=5, base=Commit("base"), candidate=Commit("base")),
             start=Commit("base"),
@@ -88,7 +89,7 @@ def test_the_first_iteration_is_implemented_kept_and_reviewed() -> None:
     state = play(state, DONE)
     assert FEEDBACK.decide(state) == (
         Checkpoint(
-            key=Key("checkpoint-1"),
+            key=Key.parse("checkpoint-1"),
             label="1",
             parent=Commit("base"),
             base=Commit("base"),
@@ -98,7 +99,7 @@ def test_the_first_iteration_is_implemented_kept_and_reviewed() -> None:
     state = play(state, saved("c1"))
     assert FEEDBACK.decide(state) == (
         RunAgent(
-            key=Key("review-1.1"),
+            key=Key.parse("review-1.1"),
             role="reviewer",
             brief=Brief(task="add retry", attempt=1, limit=5, base=Commit("base"), candidate=Commit("c1")),
             start=Commit("c1"),
@@ -113,7 +114,7 @@ def test_a_passed_review_leads_to_the_checks_and_passed_checks_to_the_end() -> N
     state = play(loop(), DONE, saved("c1"), passes())
     assert FEEDBACK.decide(state) == (
         RunChecks(
-            key=Key("checks-1.1"),
+            key=Key.parse("checks-1.1"),
             commit=Commit("c1"),
             base=Commit("base"),
             why="the review passed (SPEC_COMPLIANT); only the checks decide",
@@ -122,7 +123,7 @@ def test_a_passed_review_leads_to_the_checks_and_passed_checks_to_the_end() -> N
     state = play(state, GREEN)
     assert FEEDBACK.decide(state) == (
         Integrate(
-            key=Key("land-1.1"),
+            key=Key.parse("land-1.1"),
             commit=Commit("c1"),
             base=Commit("base"),
             message="add retry",
@@ -281,7 +282,7 @@ def test_a_pass_with_a_light_finding_is_a_pass(severity: Severity) -> None:
 def test_a_fail_without_findings_is_asked_to_say_why_once() -> None:
     state = play(loop(), DONE, saved(), fails())
     action = wanted(state, RunAgent)
-    assert (action.key, action.brief.repair) == ("review-1.2", "the verdict is not a pass but no finding says why")
+    assert (str(action.key), action.brief.repair) == ("review-1.2", "the verdict is not a pass but no finding says why")
     state = play(state, fails())
     assert state.review_failures == 1
     assert [(issue.rule, issue.issue) for issue in state.past[0].issues] == [
@@ -303,7 +304,7 @@ def test_a_fail_that_says_why_after_the_repair_is_a_plain_fail() -> None:
     ids=["no verdict", "blocked", "unclear"],
 )
 def test_a_reviewer_that_did_not_finish_has_not_passed_it(report: AgentReport) -> None:
-    said = AgentReported(key=Key(""), report=report)
+    said = AgentReported(key=NO_KEY, report=report)
     state = play(loop(), DONE, saved(), said, said)
     assert (state.past[0].review, state.review_failures) == (Verdict.FAIL, 1)
 
@@ -350,7 +351,7 @@ def judged_by(*reports: ChecksReported) -> Iteration:
 
 
 def checks(*results: CheckResult, findings: tuple[Finding, ...] = ()) -> ChecksReported:
-    return ChecksReported(key=Key(""), tree=TREE, results=results, findings=findings)
+    return ChecksReported(key=NO_KEY, tree=TREE, results=results, findings=findings)
 
 
 def test_no_result_at_all_fails_closed() -> None:
@@ -421,7 +422,7 @@ def test_money_is_not_the_machines_business() -> None:
 
 def test_a_feedback_loop_has_no_children() -> None:
     with pytest.raises(InvalidTransition, match="this loop never asks for it"):
-        FEEDBACK.apply(loop(), LoopEnded(key=Key("implement-1.1"), outcome=Outcome(ending=Ending.VERIFIED)))
+        FEEDBACK.apply(loop(), LoopEnded(key=Key.parse("implement-1.1"), outcome=Outcome(ending=Ending.VERIFIED)))
 
 
 # --- adopted -------------------------------------------------------------------------------------------------

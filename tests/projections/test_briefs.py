@@ -44,7 +44,7 @@ def rendered(brief: Brief, role: str = "developer", diff: str = "", scratchpad: 
         AgentRun(
             loop=LoopId("fb-1"),
             kind="feedback",
-            key=Key("k-1.1"),
+            key=Key.parse("k-1.1"),
             step="s",
             role=role,
             brief=brief,

@@ -42,7 +42,7 @@ def test_findings_say_whether_they_are_new_open_or_back() -> None:
 
 
 def test_a_wait_tells_until_when() -> None:
-    wait = WaitUntil(key=Key("wait-1.1"), when=AT)
+    wait = WaitUntil(key=Key.parse("wait-1.1"), when=AT)
     text = explanation.render(Standpoint(state="IMPLEMENT", attempt=1, limit=5), (wait,), row())
     assert "Next:\n  WaitUntil 2026-01-17T10:30:00Z (wait-1.1)\n" in text
 

@@ -122,8 +122,8 @@ def test_a_question_of_the_developer_is_answered_with_text() -> None:
 
 def test_a_gate_and_a_question_without_details_still_have_a_command() -> None:
     actions: tuple[Action, ...] = (
-        Ask(key=Key("ask-1"), question="What now?"),
-        AwaitGate(key=Key("gate-1"), gate="deploy", commit=NO_COMMIT, evidence="e", because=(), why="always due"),
+        Ask(key=Key.parse("ask-1"), question="What now?"),
+        AwaitGate(key=Key.parse("gate-1"), gate="deploy", commit=NO_COMMIT, evidence="e", because=(), why="always due"),
     )
     data = status.build(row("waiting"), Standpoint(state="SHIP", attempt=1, limit=1), actions, alive=True)
     assert [(need["command"], need["why"]) for need in data["needs"]] == [

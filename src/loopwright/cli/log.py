@@ -106,15 +106,15 @@ def _blobs(record: Record, key: str) -> list[tuple[str, Blob]]:
         return []
     event = read_event(record)
     match event:
-        case AgentReported() if key in ("", event.key):
-            return [(event.key, event.report.transcript)]
-        case AgentFailed() if key in ("", event.key):
-            return [(event.key, event.transcript)]
-        case ChecksReported() if key in ("", event.key):
+        case AgentReported() if key in ("", str(event.key)):
+            return [(str(event.key), event.report.transcript)]
+        case AgentFailed() if key in ("", str(event.key)):
+            return [(str(event.key), event.transcript)]
+        case ChecksReported() if key in ("", str(event.key)):
             return (
                 [(f"{event.key}/{result.name}", result.output) for result in event.results]
                 if key
-                else [(event.key, Blob(""))]
+                else [(str(event.key), Blob(""))]
             )
         case _:
             return []

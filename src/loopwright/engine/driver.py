@@ -34,14 +34,14 @@ from loopwright.kernel.events import (
     Said,
 )
 from loopwright.kernel.machine import Standpoint
-from loopwright.kernel.model import Cleanup, Ending, Key, LoopId, Outcome
+from loopwright.kernel.model import Cleanup, Ending, Key, LoopId, Outcome, Point
 
 # What goes wrong in one child's files is that child's end, not its siblings'; a broken store is everybody's.
 _OWN_TROUBLE = (VcsFailed, SetupFailed, CheckNotRunnable)
 _HEARD: dict[str, type] = {kind.__name__: kind for kind in (*get_args(Said), Refused)}
 
 
-async def drive(world: World, loop_id: LoopId, upto: tuple[str, ...] = ()) -> Halt:
+async def drive(world: World, loop_id: LoopId, upto: tuple[Point, ...] = ()) -> Halt:
     """Take the loop as far as it goes: to its end, to a person, to a limit of the budget, or to a point of `upto`."""
     fence = await world.store.claim(loop_id, world.who)
     try:
@@ -57,7 +57,7 @@ async def _opened(world: World, loop_id: LoopId, fence: int) -> Journal:
 
 
 class _Driver:
-    def __init__(self, world: World, journal: Journal, upto: tuple[str, ...]) -> None:
+    def __init__(self, world: World, journal: Journal, upto: tuple[Point, ...]) -> None:
         self._world, self._journal, self._upto = world, journal, upto
         self._tasks: dict[Key, asyncio.Task[Answer]] = {}
         self._suspended: dict[Key, Suspended] = {}  # children that ran into a limit of the budget
@@ -139,7 +139,7 @@ class _Driver:
             return
         flight = self._journal.flight(action.key)
         assert flight is not None  # noqa: S101  # it was just made durable
-        self._tasks[action.key] = asyncio.create_task(self._perform(action, flight.step), name=action.key)
+        self._tasks[action.key] = asyncio.create_task(self._perform(action, flight.step), name=str(action.key))
 
     async def _intend(self, action: Action) -> None:
         try:

@@ -26,6 +26,7 @@ from loopwright.kernel.events import (
     Logged,
     Paused,
     Started,
+    key_of,
 )
 from loopwright.kernel.model import Ending, Key, LoopId, Outcome
 from loopwright.kernel.record import Record, read_event
@@ -72,7 +73,7 @@ def after(loop: AnyLoop, now: Folded, event: Logged, record: Record) -> Folded:
     if isinstance(event, Started):
         step = f"{record.loop}/{record.seq}/{event.key}"
         return replace(now, flights=(*now.flights, Flight(key=event.key, step=step, reserved=record.reserve)))
-    key = getattr(event, "key", None)
+    key = key_of(event)
     flights = tuple(flight for flight in now.flights if flight.key != key)
     state = now.state if isinstance(event, Bookkeeping) else loop.apply(now.state, event)
     tokens, seconds = _taken(event)
@@ -120,7 +121,7 @@ class Line:
 
 def _entry(line: Line, now: Folded) -> Entry:
     """What an answer to a flight releases is what that flight had reserved."""
-    key = getattr(line.event, "key", "")
+    key = key_of(line.event)
     held = 0.0 if isinstance(line.event, Started) else sum(f.reserved for f in now.flights if f.key == key)
     return Entry(
         kind=type(line.event).__name__, data=encode(line.event), reserve=line.reserve, release=held, spend=line.spend

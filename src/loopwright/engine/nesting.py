@@ -10,7 +10,7 @@ from loopwright.errors import UsageError
 from loopwright.kernel.actions import Ask, RunLoop
 from loopwright.kernel.codec import encode
 from loopwright.kernel.events import Answered, CancelRequested, Created
-from loopwright.kernel.model import Cleanup, Ending, Key, LoopId, Outcome
+from loopwright.kernel.model import NO_KEY, NO_POINT, Cleanup, Ending, LoopId, Outcome
 from loopwright.ports.store import Entry, NewLoop
 
 PARENT = "the parent loop"  # who tells a child what a person told its parent
@@ -77,8 +77,8 @@ def child_outcome(child: LoopId, halt: Halt) -> Outcome:
         attempts=stand.attempt if stand else 0,
         note=_note(halt),
         findings=tuple(finding for ask in asks for finding in ask.findings),
-        at=stand.point if stand else "",
-        asking=asks[0].key if asks else Key(""),
+        at=stand.point if stand else NO_POINT,
+        asking=asks[0].key if asks else NO_KEY,
         loop=child,
     )
 

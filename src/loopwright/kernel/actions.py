@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from loopwright.kernel.model import NO_COMMIT, Brief, Change, Cleanup, Commit, Finding, Key, Outcome
+from loopwright.kernel.model import NO_COMMIT, NO_KEY, Brief, Change, Cleanup, Commit, Finding, Key, Outcome, Point
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,7 +43,7 @@ class RunChecks:
 class RunLoop:
     """Start a child or go on with it, after telling it what a person said to its parent.
 
-    With `upto` the child is driven until it stands at one of these points (`STATE@attempt`) and held there.
+    With `upto` the child is driven until it stands at one of these points and held there.
     """
 
     key: Key
@@ -51,10 +51,10 @@ class RunLoop:
     params: str  # JSON
     name: str = ""  # the same name is the same child; empty: the key names it
     say: Literal["", "continue", "accept", "revise", "cancel"] = ""
-    answers: Key = Key("")  # the child's question that `say` answers: no answer is ever given twice
+    answers: Key = NO_KEY  # the child's question that `say` answers: no answer is ever given twice
     grant: int = 0  # how much more, for continue
     text: str = ""  # the new guidance, for revise; what is cleaned up, for cancel
-    upto: tuple[str, ...] = ()
+    upto: tuple[Point, ...] = ()
     why: str = ""
 
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from loopwright.kernel.model import (
+    NO_KEY,
     AgentReport,
     Blob,
     Change,
@@ -265,3 +266,9 @@ Said = Answered | GateDecided | CancelRequested | BudgetChanged | ConfigChanged
 Event = Answer | Said
 Bookkeeping = Created | Started | Cancelled | Interrupted | ReportedLate | Paused | Refused | Ended
 Logged = Event | Bookkeeping
+
+
+def key_of(event: Logged) -> Key:
+    """The key of the action that `event` is about; `NO_KEY` for what is about none."""
+    key: Key = getattr(event, "key", NO_KEY)
+    return key

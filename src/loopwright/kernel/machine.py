@@ -40,8 +40,9 @@ from loopwright.kernel.events import (
     IntegrationRefused,
     LoopEnded,
     TimeReached,
+    key_of,
 )
-from loopwright.kernel.model import Finding, Key
+from loopwright.kernel.model import Finding, Point
 
 S = TypeVar("S")
 P = TypeVar("P")
@@ -68,8 +69,7 @@ ANSWERED_BY: Mapping[type[Action], tuple[type[Event], ...]] = MappingProxyType(
 
 def answers_one_of(actions: tuple[Action, ...], event: Event) -> bool:
     """Whether `event` carries the key of one of `actions` and is of a kind that can answer it."""
-    key: Key | None = getattr(event, "key", None)
-    return any(action.key == key and isinstance(event, ANSWERED_BY[type(action)]) for action in actions)
+    return any(action.key == key_of(event) and isinstance(event, ANSWERED_BY[type(action)]) for action in actions)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,9 +85,9 @@ class Standpoint:
     lines: tuple[str, ...] = ()  # counters and rules in force, one sentence each
 
     @property
-    def point(self) -> str:
+    def point(self) -> Point:
         """Where a parent may have its child wait."""
-        return f"{self.state}@{self.attempt}"
+        return Point(self.state, self.attempt)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

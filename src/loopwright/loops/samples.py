@@ -51,6 +51,7 @@ from loopwright.kernel.model import (
     Finding,
     Key,
     Outcome,
+    Point,
     Severity,
     Tree,
     Verdict,
@@ -195,14 +196,16 @@ def _children(action: RunLoop) -> Answers:
         case "accept":
             heard = {"accepted": Outcome(ending=Ending.ACCEPTED, commit=Commit("c"))}
         case _:
-            stuck = Outcome(ending=Ending.ESCALATED, at="ESCALATED@1", asking=Key("escalation-1"), note="sample")
+            stuck = Outcome(
+                ending=Ending.ESCALATED, at=Point("ESCALATED", 1), asking=Key("escalation", 1), note="sample"
+            )
             held = {_waits(at): Outcome(ending=Ending.HELD, at=at, note="sample") for at in action.upto}
-            heard = {**held, **(_PASSED if _waits("FIX@1") in held else {}), "needs a person": stuck}
+            heard = {**held, **(_PASSED if _waits(Point("FIX", 1)) in held else {}), "needs a person": stuck}
     return {word: LoopEnded(key=action.key, outcome=outcome) for word, outcome in heard.items()}
 
 
-def _waits(at: str) -> str:
-    return f"waits at {at.partition('@')[0]}"
+def _waits(at: Point) -> str:
+    return f"waits at {at.state}"
 
 
 def _from_person(action: Ask | AwaitGate) -> Answers:

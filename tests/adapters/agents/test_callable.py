@@ -11,7 +11,7 @@ from loopwright.ports.agent import AgentAnswer
 from loopwright.testing.clock import ManualClock
 from tests.adapters.agents.agent_parts import Bench, nobody_looks
 
-KEY = Key("implement-1.1")
+KEY = Key.parse("implement-1.1")
 
 
 def answered(tmp_path: Path, function: Function, *, needs_verdict: bool = False) -> AgentAnswer:

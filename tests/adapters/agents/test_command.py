@@ -13,7 +13,7 @@ from loopwright.ports.agent import Update
 from tests.adapters.agents.agent_parts import NOW, Bench, nobody_looks, timeless
 from tests.adapters.step_parts import ENV, FOR_EVER
 
-KEY = Key("implement-1.1")
+KEY = Key.parse("implement-1.1")
 
 
 @pytest.fixture

@@ -20,7 +20,7 @@ def run_in(folder: Path, file: str = FILE) -> AgentRun:
     return AgentRun(
         loop=LoopId("l"),
         kind="quality",
-        key=Key("fix-2.1"),
+        key=Key.parse("fix-2.1"),
         step="l/1/fix-2.1",
         role="creator",
         brief=brief,

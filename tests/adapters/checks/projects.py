@@ -143,7 +143,7 @@ class Project:
         return _commit(self.repository, files)
 
     async def report(self, commit: Commit, *, step: str = "s1", **more: tuple[str, ...]) -> ChecksReported:
-        run = ChecksRun(loop=LoopId("l"), key=Key("checks-1.1"), step=step, commit=commit, base=self.base, **more)
+        run = ChecksRun(loop=LoopId("l"), key=Key.parse("checks-1.1"), step=step, commit=commit, base=self.base, **more)
         return await self.checks.run(run, self.updates.append)
 
     async def only(self, commit: Commit, *, step: str = "s1") -> CheckResult:

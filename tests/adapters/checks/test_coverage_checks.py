@@ -247,7 +247,7 @@ def test_coverage_py_is_understood(repo: Repository, kind: str) -> None:
         clock = ManualClock()
         store = MemoryStore(Memory(), clock)
         checks = command_checks(Settings(checks=(check,)), store, clock, root=repo.path, environ=os.environ)
-        wanted = ChecksRun(loop=LoopId("l"), key=Key("checks-1.1"), step="s1", commit=commit, base=base)
+        wanted = ChecksRun(loop=LoopId("l"), key=Key.parse("checks-1.1"), step="s1", commit=commit, base=base)
         (result,) = (await checks.run(wanted, lambda _: None)).results
         return result
 

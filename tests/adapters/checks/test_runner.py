@@ -211,7 +211,7 @@ def test_a_cancelled_run_cancels_its_checks(tmp_path: Path) -> None:
         begun = asyncio.Event()
         run = ChecksRun(
             loop=LoopId("l"),
-            key=Key("k"),
+            key=Key.parse("k"),
             step="s",
             commit=made.candidate({"a.py": "1\n"}),
             base=made.base,

@@ -26,7 +26,7 @@ from loopwright.adapters.agents.result import SIZE_LIMIT, Result, identified, re
 from loopwright.adapters.steps import StepEnded, StepSpec, finished_step, lock_of, run_step
 from loopwright.errors import AgentGarbled, AgentNotFound
 from loopwright.kernel.events import AgentFailed, AgentReported, AgentUnavailable
-from loopwright.kernel.model import AgentReport, AgentStatus, Blob, Key, Usage
+from loopwright.kernel.model import NO_KEY, AgentReport, AgentStatus, Blob, Usage
 from loopwright.ports.agent import AgentAnswer, AgentRun, Update, Watch
 from loopwright.ports.clock import Clock
 
@@ -172,7 +172,7 @@ def _found(place: RunPlace, redactor: Redactor) -> Result | AgentGarbled | None:
 
 def _failure(agent: CommandAgent, ended: StepEnded) -> AgentFailed | None:
     """The failure that shows without looking at the result, with what is known of it; None when there is none."""
-    blank = AgentFailed(key=Key(""), reason="crashed")
+    blank = AgentFailed(key=NO_KEY, reason="crashed")
     match ended.reason:
         case "wall":
             return replace(blank, reason="timed_out", detail=f"timed out after {agent.wall:g} s")

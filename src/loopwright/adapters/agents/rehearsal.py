@@ -55,7 +55,7 @@ class RehearsalAgent:
     def _player(self, run: AgentRun, step: ScenarioStep) -> CommandAgent:
         plays = self.book / run.loop
         plays.mkdir(parents=True, exist_ok=True)
-        play = plays / f"{run.key.replace('/', '-')}.play.json"
+        play = plays / f"{str(run.key).replace('/', '-')}.play.json"
         play.write_text(json.dumps(asdict(step) | {"protected": self.protected}), encoding="utf-8")
         result = place_of(self.command.runs, run).result
         return replace(self.command, argv=(sys.executable, "-I", "-S", str(PLAYER), str(play), str(result)))
@@ -71,18 +71,18 @@ class RehearsalAgent:
     def _assigned(self, run: AgentRun) -> int | None:
         with self._opened(run) as book:
             mine = book.setdefault(self.command.name, {"assigned": {}, "used": []})
-            index: int | None = mine["assigned"].get(run.key)
+            index: int | None = mine["assigned"].get(str(run.key))
             if index is None or index >= len(self.scenario.steps):
                 index = choose(self.scenario, run, frozenset(mine["used"]))
-            if index is not None and run.key not in mine["assigned"]:
-                mine["assigned"][run.key] = index
+            if index is not None and str(run.key) not in mine["assigned"]:
+                mine["assigned"][str(run.key)] = index
                 if not self.scenario.steps[index].repeat:
                     mine["used"].append(index)
             return index
 
     def _release(self, run: AgentRun) -> None:
         with self._opened(run) as book:
-            book.get(self.command.name, {"assigned": {}})["assigned"].pop(run.key, None)
+            book.get(self.command.name, {"assigned": {}})["assigned"].pop(str(run.key), None)
 
     @contextmanager
     def _opened(self, run: AgentRun) -> Iterator[Book]:

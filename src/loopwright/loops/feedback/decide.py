@@ -30,14 +30,14 @@ def decide(state: Feedback) -> tuple[Action, ...]:
     """All that may be in flight now: the phase's own action, and an open gate beside it."""
     main = _BY_PHASE[state.phase](state)
     if state.until is not None:
-        main = WaitUntil(key=Key(f"wait-{main.key}"), when=state.until, why="the agent is not available before then")
+        main = WaitUntil(key=main.key.waiting(), when=state.until, why="the agent is not available before then")
     if gate_is_open(state) and not isinstance(main, AwaitGate | Stop | CleanUp | Integrate):
         return (main, _gate(state))
     return (main,)
 
 
 def _key(state: Feedback, verb: str) -> Key:
-    return Key(f"{verb}-{state.current.number}.{state.tries}")
+    return Key(verb, state.current.number, tries=state.tries)
 
 
 def _brief(state: Feedback) -> Brief:
@@ -98,7 +98,7 @@ def _checkpoint(state: Feedback) -> Checkpoint:
     number = state.current.number
     tests = state.phase is Phase.CHECKPOINT_TESTS
     return Checkpoint(
-        key=Key(f"checkpoint-{number}-tests" if tests else f"checkpoint-{number}"),
+        key=Key("checkpoint", number, part="tests" if tests else ""),
         label=f"{number}-tests" if tests else str(number),
         parent=state.commit,
         base=state.plan.base,
@@ -132,7 +132,7 @@ def _land(state: Feedback) -> Integrate:
     commit = best.commit if state.accepted and best else state.commit
     merge = state.merge_accepted if state.accepted else state.plan.merge
     return Integrate(
-        key=Key(f"land-accepted-{state.asked}") if state.accepted else _key(state, "land"),
+        key=Key("land-accepted", state.asked) if state.accepted else _key(state, "land"),
         commit=commit,
         base=state.plan.base,
         message=state.plan.task,
@@ -146,7 +146,7 @@ def _land(state: Feedback) -> Integrate:
 
 def _clarify(state: Feedback) -> Ask:
     return Ask(
-        key=Key(f"clarify-{state.asked}"),
+        key=Key("clarify", state.asked),
         question=state.question,
         free_text=True,
         options=(Option(choice="answer", label="Answer the question"), Option(choice="cancel", label="Cancel feature")),
@@ -159,7 +159,7 @@ def _escalate(state: Feedback) -> Ask:
     best = best_iteration(state.past)
     accept = (Option(choice="accept", label="Accept current state"),) if best else ()
     return Ask(
-        key=Key(f"escalation-{state.asked}"),
+        key=Key("escalation", state.asked),
         question=f"The feedback loop stopped: {'; '.join(state.reasons)}. How should it go on?",
         options=(
             Option(choice="continue", label="Continue"),

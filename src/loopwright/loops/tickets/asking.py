@@ -17,7 +17,7 @@ _HOW = {
 
 def clarification(state: Tickets) -> Ask:
     return Ask(
-        key=Key(f"clarify-{state.asked}"),
+        key=Key("clarify", state.asked),
         question=state.question,
         free_text=True,
         options=(Option(choice="answer", label="Answer the question"), Option(choice="cancel", label="Cancel")),
@@ -32,7 +32,7 @@ def escalation(state: Tickets) -> Ask:
     attempts = (in_a_line(state.plan.session, ticket) for ticket in state.past)
     ask = f"Recommended: {advised} ({why}). How should it go on?"
     return Ask(
-        key=Key(f"escalation-{state.asked}"),
+        key=Key("escalation", state.asked),
         question="\n".join((head, *attempts, *_pattern(state), ask)),
         options=_options(state),
         findings=state.ticket.findings,

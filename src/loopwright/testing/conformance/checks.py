@@ -17,7 +17,7 @@ from loopwright.ports.agent import Update
 from loopwright.ports.checks import Checks, ChecksRun
 from loopwright.testing.conformance.store_parts import raised
 
-LOOP, KEY = LoopId("l-1"), Key("checks-1.1")
+LOOP, KEY = LoopId("l-1"), Key("checks", 1, tries=1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,11 +14,11 @@ from loopwright.kernel.events import AgentReported, Answered
 from loopwright.kernel.model import Ending, Severity
 from loopwright.kernel.quoting import one_line
 from loopwright.kernel.record import Record
-from loopwright.loops.tickets.chronicle import key_of
+from loopwright.loops.tickets.chronicle import step_of
 from loopwright.loops.tickets.convergence import EXAMPLES
 from loopwright.loops.tickets.insights.categories import PERSON, category, guidance_form
 from loopwright.loops.tickets.state import Aspect, Decision, Phase, Ticket, TicketParams, Tickets, ticket_id
-from loopwright.ports.store import LoopRow
+from loopwright.ports.store import LoopRow, Record
 
 Close = Literal["approved", "escalated", "accepted", "cancelled", "under way"]
 _NAMED = 80
@@ -163,7 +163,7 @@ def _heard(records: Iterable[Record]) -> _Heard:
         if isinstance(event, Answered):
             answers.append(event.choice)
         elif event is not None and event.report.agent:
-            names[key_of(event)].append(one_line(event.report.agent, _NAMED))
+            names[step_of(event)].append(one_line(event.report.agent, _NAMED))
     return _Heard(dict(names), tuple(answers))
 
 
