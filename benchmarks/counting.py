@@ -17,7 +17,7 @@ from loopwright.kernel.events import Created, Event, TimeReached
 from loopwright.kernel.machine import Loop, Standpoint
 from loopwright.kernel.model import Ending, Key, LoopId, Outcome
 from loopwright.ports.agent import Update
-from loopwright.ports.store import Entry, NewLoop
+from loopwright.ports.store import NewEvent, NewLoop
 from loopwright.testing.fakes import MemoryWorkspace, ScriptedAgent, ScriptedVerdicts
 
 LOOP = LoopId("count")
@@ -92,6 +92,6 @@ def counting_world(store: SqliteStore, heard: Callable[[int], None]) -> World:
 async def counting_store(folder: Path, transitions: int) -> SqliteStore:
     store = SqliteStore.open(folder / "loop.db", SystemClock())
     params = encode(CountParams(last=transitions))
-    created = Entry(kind="Created", data=encode(Created(kind="count", params=params)))
+    created = NewEvent(kind="Created", data=encode(Created(kind="count", params=params)))
     await store.create(NewLoop(id=LOOP, kind="count", params=params), created)
     return store

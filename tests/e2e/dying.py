@@ -24,7 +24,7 @@ from loopwright.engine.driver import drive
 from loopwright.engine.hearing import hear
 from loopwright.kernel.events import Answered
 from loopwright.kernel.model import Key, LoopId
-from loopwright.ports.store import Batch, Entry, NewLoop, Store
+from loopwright.ports.store import Append, NewEvent, NewLoop, Store
 from tests.e2e.ticketing import from_queue
 
 
@@ -41,13 +41,13 @@ class DyingStore:
     def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - whatever the store has
         return getattr(self.store, name)
 
-    async def create(self, new: NewLoop, first: Entry) -> bool:
+    async def create(self, new: NewLoop, first: NewEvent) -> bool:
         self._die_here("before", meant=self.at == "create")
         made = await self.store.create(new, first)
         self._die_here("after", meant=self.at == "create")
         return made
 
-    async def append(self, loop: LoopId, *, fence: int, expected: int, batch: Batch) -> int:
+    async def append(self, loop: LoopId, *, fence: int, expected: int, batch: Append) -> int:
         row = (await self.store.load(loop)).row
         signature = f"{row.kind}:{'+'.join(entry.kind for entry in batch.entries)}"
         self.seen.append(signature)

@@ -24,7 +24,7 @@ from loopwright.loops.feedback.machine import FEEDBACK
 from loopwright.loops.feedback.state import FeedbackParams
 from loopwright.ports.agent import AgentAnswer, AgentRun
 from loopwright.ports.checks import ChecksRun
-from loopwright.ports.store import Batch, Entry, NewLoop, Store
+from loopwright.ports.store import Append, NewEvent, NewLoop, Store
 from loopwright.testing.clock import ManualClock
 from loopwright.testing.fakes import MemoryWorkspace, Recorder, ScriptedAgent, ScriptedPeople, ScriptedVerdicts
 from loopwright.testing.memory_store import Memory, MemoryStore
@@ -99,7 +99,7 @@ class Fakes:
     async def create_loop(self, kind: str, params: str, *, budget: float | None = None) -> None:
         created = Created(kind=kind, params=params, by="tests")
         await self.store.create(
-            NewLoop(id=LOOP, kind=kind, params=params, budget=budget), Entry(kind="Created", data=encode(created))
+            NewLoop(id=LOOP, kind=kind, params=params, budget=budget), NewEvent(kind="Created", data=encode(created))
         )
 
     async def drive(self, store: Store | None = None) -> Halt:
@@ -121,7 +121,7 @@ class DyingStore:
     def __getattr__(self, name: str) -> object:
         return getattr(self._store, name)
 
-    async def append(self, loop: LoopId, *, fence: int, expected: int, batch: Batch) -> int:
+    async def append(self, loop: LoopId, *, fence: int, expected: int, batch: Append) -> int:
         if self._dead:
             raise Killed
         self.appends += 1

@@ -5,7 +5,7 @@ import pytest
 from loopwright.errors import StoreCorrupt
 from loopwright.kernel.model import LoopId
 from loopwright.ports import chain
-from loopwright.ports.store import Entry, Record
+from loopwright.ports.store import NewEvent, Record
 
 LOOP = LoopId("l-1")
 ANCHOR = chain.anchor(LOOP, "feedback", "{}")
@@ -71,8 +71,8 @@ def test_another_beginning_is_found() -> None:
 
 
 def test_whole_numbers_and_negative_zero_hash_as_a_database_returns_them() -> None:
-    whole = chain.link(ANCHOR, LOOP, 1, 2, Entry(kind="A", data="", reserve=1, spend=-0.0))
-    assert whole == chain.link(ANCHOR, LOOP, 1, 2.0, Entry(kind="A", data="", reserve=1.0, spend=0.0))
+    whole = chain.link(ANCHOR, LOOP, 1, 2, NewEvent(kind="A", data="", reserve=1, spend=-0.0))
+    assert whole == chain.link(ANCHOR, LOOP, 1, 2.0, NewEvent(kind="A", data="", reserve=1.0, spend=0.0))
 
 
 def test_fields_are_kept_apart() -> None:

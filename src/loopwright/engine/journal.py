@@ -28,7 +28,7 @@ from loopwright.kernel.events import (
     Started,
 )
 from loopwright.kernel.model import Ending, Key, LoopId, Outcome
-from loopwright.ports.store import Batch, Entry, Loaded, Record, Status, Store
+from loopwright.ports.store import Append, Loaded, NewEvent, Record, Status, Store
 
 SNAPSHOT_EVERY = 64
 KINDS: dict[str, type] = {kind.__name__: kind for kind in get_args(Logged)}
@@ -127,16 +127,16 @@ class Line:
     spend: float = 0.0
 
 
-def _entry(line: Line, now: Folded) -> Entry:
+def _entry(line: Line, now: Folded) -> NewEvent:
     """What an answer to a flight releases is what that flight had reserved."""
     key = getattr(line.event, "key", "")
     held = 0.0 if isinstance(line.event, Started) else sum(f.reserved for f in now.flights if f.key == key)
-    return Entry(
+    return NewEvent(
         kind=type(line.event).__name__, data=encode(line.event), reserve=line.reserve, release=held, spend=line.spend
     )
 
 
-def _as_record(loop: LoopId, seq: int, entry: Entry) -> Record:
+def _as_record(loop: LoopId, seq: int, entry: NewEvent) -> Record:
     return Record(loop=loop, seq=seq, at=0.0, kind=entry.kind, data=entry.data, reserve=entry.reserve)
 
 
@@ -169,7 +169,7 @@ class Journal:
             seen.append(self._seen(now, line.event, seq))
         due = seen[-1].seq - self._snapshot_at >= SNAPSHOT_EVERY
         last = seen[-1]
-        batch = Batch(
+        batch = Append(
             entries=tuple(entries),
             status=last.status,
             outcome=encode(last.event.outcome) if isinstance(last.event, Ended) else None,

@@ -11,7 +11,7 @@ from loopwright.kernel.actions import Ask, RunLoop
 from loopwright.kernel.codec import encode
 from loopwright.kernel.events import Answered, CancelRequested, Created
 from loopwright.kernel.model import Cleanup, Ending, Key, LoopId, Outcome
-from loopwright.ports.store import Entry, NewLoop
+from loopwright.ports.store import NewEvent, NewLoop
 
 PARENT = "the parent loop"  # who tells a child what a person told its parent
 
@@ -28,7 +28,7 @@ async def ready_child(world: World, parent: LoopId, action: RunLoop) -> LoopId |
     if action.say == "cancel":
         return child if await _told_to_cancel(world, child, Cleanup(action.text or Cleanup.KEEP_EVERYTHING)) else None
     created = Created(kind=action.kind, params=action.params, by=f"loop {parent}")
-    first = Entry(kind="Created", data=encode(created))
+    first = NewEvent(kind="Created", data=encode(created))
     await world.store.create(NewLoop(id=child, kind=action.kind, params=action.params, parent=parent), first)
     if action.say:
         await _answer(world, child, action)

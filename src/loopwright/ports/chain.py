@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 
 from loopwright.errors import StoreCorrupt
 from loopwright.kernel.model import LoopId
-from loopwright.ports.store import Entry, Record
+from loopwright.ports.store import NewEvent, Record
 
 _encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
 
@@ -36,7 +36,7 @@ def anchor(loop: LoopId, kind: str, params: str) -> str:
     return digest("loop", loop, kind, params)
 
 
-def link(previous: str, loop: LoopId, seq: int, at: float, entry: Entry | Record) -> str:
+def link(previous: str, loop: LoopId, seq: int, at: float, entry: NewEvent | Record) -> str:
     """The hash of one event."""
     # `+ 0.0`: a whole number and a negative zero come back from a database as plain floats.
     money = (entry.reserve + 0.0, entry.release + 0.0, entry.spend + 0.0)

@@ -12,7 +12,7 @@ Status = Literal["running", "waiting", "paused", "blocked", "complete", "cancell
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
+class NewEvent:
     """One event to be appended. Money moves with the event that moves it."""
 
     kind: str
@@ -82,10 +82,10 @@ class InboxItem:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Batch:
+class Append:
     """What one append makes durable, all or nothing."""
 
-    entries: tuple[Entry, ...]
+    entries: tuple[NewEvent, ...]
     status: Status | None = None
     outcome: str | None = None
     snapshot: str | None = None  # the folded state after the last entry
@@ -101,7 +101,7 @@ class Store(Protocol):
     write nothing may be taken as durable and the caller stops.
     """
 
-    async def create(self, new: NewLoop, first: Entry) -> bool:
+    async def create(self, new: NewLoop, first: NewEvent) -> bool:
         """Make the loop with its first event, durable on return. False: it exists already, nothing changed."""
 
     async def claim(self, loop: LoopId, who: str) -> int:
@@ -113,7 +113,7 @@ class Store(Protocol):
     async def holder(self, loop: LoopId) -> str | None:
         """Who holds the loop now (and is alive), or None. Takes no lock."""
 
-    async def append(self, loop: LoopId, *, fence: int, expected: int, batch: Batch) -> int:
+    async def append(self, loop: LoopId, *, fence: int, expected: int, batch: Append) -> int:
         """Append after `expected` events and return the new length, durable on return.
 
         Raises `StoreConflict` if the fence is old or the length is another, `OverBudget` if a

@@ -14,7 +14,7 @@ from loopwright.kernel.model import Blob, LoopId
 from loopwright.kernel.money import Purse, bounded, micros, moved, summed, usd
 from loopwright.ports import chain
 from loopwright.ports.clock import Clock
-from loopwright.ports.store import Batch, Entry, InboxItem, Loaded, LoopRow, NewLoop, Record
+from loopwright.ports.store import Append, InboxItem, Loaded, LoopRow, NewEvent, NewLoop, Record
 
 _PLACE = "memory"
 
@@ -66,7 +66,7 @@ class MemoryStore:
         self._clock = clock
         self._closed = False
 
-    async def create(self, new: NewLoop, first: Entry) -> bool:
+    async def create(self, new: NewLoop, first: NewEvent) -> bool:
         self._refuse_if_closed()
         if new.id in self._memory.loops:
             return False
@@ -75,7 +75,7 @@ class MemoryStore:
         if new.parent is not None:
             self._loop(new.parent)
         loop = _new(new, self._clock.now())
-        self._extend(loop, Batch(entries=(first,)))
+        self._extend(loop, Append(entries=(first,)))
         self._memory.loops[new.id] = loop
         return True
 
@@ -97,7 +97,7 @@ class MemoryStore:
         holder = self._memory.holders.get(loop)
         return holder.who if holder else None
 
-    async def append(self, loop: LoopId, *, fence: int, expected: int, batch: Batch) -> int:
+    async def append(self, loop: LoopId, *, fence: int, expected: int, batch: Append) -> int:
         held = self._loop(loop)
         if held.row.fence != fence or not self._holds(loop, fence):
             raise StoreConflict(f"loop {loop}: fence {fence} does not hold it; claim it again")
@@ -210,7 +210,7 @@ class MemoryStore:
         holder = self._memory.holders.get(loop)
         return holder is not None and holder.handle is self and holder.fence == fence
 
-    def _extend(self, loop: MemoryLoop, batch: Batch) -> None:
+    def _extend(self, loop: MemoryLoop, batch: Append) -> None:
         """Everything that can be refused comes before the first change."""
         records = _records(loop, batch.entries, self._clock.now())
         budget = loop.purse.budget if batch.budget is None else micros(batch.budget)
@@ -231,7 +231,7 @@ class MemoryStore:
             loop.snapshot, loop.snapshot_seq = batch.snapshot, loop.row.seq
         self._memory.version += 1
 
-    def _after_paying(self, loop: MemoryLoop, purse: Purse, entries: tuple[Entry, ...]) -> dict[LoopId, Purse]:
+    def _after_paying(self, loop: MemoryLoop, purse: Purse, entries: tuple[NewEvent, ...]) -> dict[LoopId, Purse]:
         move = bounded(purse, summed((entry.reserve, entry.release, entry.spend) for entry in entries))
         paid = {loop.row.id: moved(purse, move)}
         parent = loop.row.parent
@@ -268,7 +268,7 @@ def _new(new: NewLoop, now: float) -> MemoryLoop:
     return MemoryLoop(row=row, purse=Purse(loop=new.id, budget=budget, spent=0, reserved=0))
 
 
-def _records(loop: MemoryLoop, entries: tuple[Entry, ...], now: float) -> list[Record]:
+def _records(loop: MemoryLoop, entries: tuple[NewEvent, ...], now: float) -> list[Record]:
     records: list[Record] = []
     previous = loop.hash_at(len(loop.records))
     for seq, entry in enumerate(entries, start=len(loop.records) + 1):

@@ -12,7 +12,7 @@ from loopwright.errors import StoreConflict, StoreCorrupt, UsageError
 from loopwright.kernel.model import LoopId
 from loopwright.kernel.money import bounded, micros, summed
 from loopwright.ports import chain
-from loopwright.ports.store import Batch, Entry, Loaded, NewLoop, Record
+from loopwright.ports.store import Append, Loaded, NewEvent, NewLoop, Record
 
 _INSERT = """
     INSERT INTO events (loop, seq, at, kind, data, reserve, release, spend, hash)
@@ -33,7 +33,7 @@ _BELOW = """
 """
 
 
-def create(connection: apsw.Connection, new: NewLoop, first: Entry, now: float) -> bool:
+def create(connection: apsw.Connection, new: NewLoop, first: NewEvent, now: float) -> bool:
     if heads.find(connection, new.id) is not None:
         return False
     if not new.id:
@@ -57,7 +57,7 @@ def create(connection: apsw.Connection, new: NewLoop, first: Entry, now: float) 
     )
     if new.parent is not None:
         heads.get(connection, new.parent)
-    heads.insert(connection, _extended(connection, head, Batch(entries=(first,)), now))
+    heads.insert(connection, _extended(connection, head, Append(entries=(first,)), now))
     return True
 
 
@@ -67,7 +67,7 @@ def claim(connection: apsw.Connection, loop: LoopId, who: str) -> int:
     return head.fence + 1
 
 
-def append(connection: apsw.Connection, head: Head, batch: Batch, now: float) -> int:
+def append(connection: apsw.Connection, head: Head, batch: Append, now: float) -> int:
     """`head` was read in this transaction and is what the writer expected. A conflict comes before a lack of money."""
     mail.take(connection, head.id, batch.taken)
     after = _extended(connection, head, batch, now)
@@ -86,7 +86,7 @@ def expect(head: Head, *, fence: int, expected: int) -> None:
         raise StoreConflict(f"loop {head.id}: it has {head.seq} events, not {expected}; load it again")
 
 
-def _extended(connection: apsw.Connection, head: Head, batch: Batch, now: float) -> Head:
+def _extended(connection: apsw.Connection, head: Head, batch: Append, now: float) -> Head:
     """Write the events, move the money, and say where the loop stands then."""
     seq, previous = head.seq, head.hash
     for entry in batch.entries:

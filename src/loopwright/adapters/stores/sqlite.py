@@ -20,7 +20,7 @@ from loopwright.adapters.stores.opening import Options
 from loopwright.errors import AlreadyRunning, StoreConflict
 from loopwright.kernel.model import Blob, LoopId
 from loopwright.ports.clock import Clock
-from loopwright.ports.store import Batch, Entry, InboxItem, Loaded, LoopRow, NewLoop, Record
+from loopwright.ports.store import Append, InboxItem, Loaded, LoopRow, NewEvent, NewLoop, Record
 
 _INDEX = "INSERT OR REPLACE INTO blobs (sha256, size, at) VALUES (?, ?, ?)"
 _INDEXED = "SELECT 1 FROM blobs WHERE sha256 = ? AND size = ?"
@@ -40,7 +40,7 @@ class SqliteStore:
         """Open the file, or make it if there was none. Raises `StoreCorrupt`, `StoreTooNew`, `StoreFailed`."""
         return cls(path, clock, options or Options())
 
-    async def create(self, new: NewLoop, first: Entry) -> bool:
+    async def create(self, new: NewLoop, first: NewEvent) -> bool:
         with self._database.writing() as connection:
             return log.create(connection, new, first, self._now())
 
@@ -72,7 +72,7 @@ class SqliteStore:
         with self._database.reading() as connection:
             return heads.get(connection, loop).holder
 
-    async def append(self, loop: LoopId, *, fence: int, expected: int, batch: Batch) -> int:
+    async def append(self, loop: LoopId, *, fence: int, expected: int, batch: Append) -> int:
         with self._database.writing() as connection:
             head = heads.get(connection, loop)
             log.expect(head, fence=fence, expected=expected)
