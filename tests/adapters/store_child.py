@@ -52,8 +52,8 @@ async def append(path: Path) -> None:
         item = await store.post(LOOP, "Answered", "{}")
         entries = tuple(NewEvent(kind="Happened", data=f'{{"after":{seq}}}', spend=0.01) for _ in range(1 + seq % 3))
         snapshot = f'{{"seq":{seq + len(entries)}}}' if seq % 5 == 0 else None
-        batch = Append(entries=entries, taken=(item,), notices=(str(seq),), snapshot=snapshot)
-        seq = await store.append(LOOP, fence=fence, expected=seq, batch=batch)
+        batch = Append(entries=entries, taken=(item,), snapshot=snapshot)
+        seq = (await store.append(LOOP, fence=fence, expected=seq, batch=batch))[-1].seq
         say(str(seq))
 
 

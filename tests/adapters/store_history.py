@@ -25,7 +25,7 @@ async def write_history(path: Path) -> None:
         money = NewEvent(
             kind="Started", data=f'{{"n":{seq},"text":"{"x" * 100}"}}', reserve=0.5, release=0.25, spend=0.125
         )
-        await store.append(CHILD, fence=fence, expected=seq, batch=Append(entries=(money,), notices=(f"notice {seq}",)))
+        await store.append(CHILD, fence=fence, expected=seq, batch=Append(entries=(money,)))
     item = await store.post(CHILD, "Answered", '{"choice":"a"}')
     batch = Append(entries=(NewEvent(kind="Answered", data="{}"),), taken=(item,), snapshot='{"phase":"review"}')
     await store.append(CHILD, fence=fence, expected=9, batch=batch)
@@ -41,7 +41,7 @@ async def everything(path: Path) -> list[object]:
     """Verified, then read whole."""
     store = SqliteStore.open(path, ManualClock())
     try:
-        seen: list[object] = [await store.rows(), await store.outbox(), await store.receipt("tree/check")]
+        seen: list[object] = [await store.rows(), await store.receipt("tree/check")]
         for loop in (ROOT, CHILD):
             await store.verify(loop)
             seen += [

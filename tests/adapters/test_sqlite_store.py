@@ -83,7 +83,7 @@ def test_after_a_failed_write_nothing_more_is_written(path: Path, fault: type[ap
     async def go_on(store: Store) -> None:
         await store.verify(LOOP)
         fence = await store.claim(LOOP, "me")
-        assert await store.append(LOOP, fence=fence, expected=1, batch=Append(entries=entries(1))) == 2
+        await store.append(LOOP, fence=fence, expected=1, batch=Append(entries=entries(1)))
 
     with faulty_disk("faulty") as disk:
         with_store(path, use, Options(vfs=disk.name))
@@ -139,7 +139,7 @@ def test_a_writer_that_waits_too_long_gives_up_and_may_try_again(path: Path) -> 
         with pytest.raises(StoreFailed, match="waiting for lock"):
             await store.append(LOOP, fence=fence, expected=1, batch=Append(entries=entries(1)))
         other.close()
-        assert await store.append(LOOP, fence=fence, expected=1, batch=Append(entries=entries(1))) == 2
+        await store.append(LOOP, fence=fence, expected=1, batch=Append(entries=entries(1)))
 
     with_store(path, use, Options(patience=0.05))
 
@@ -151,7 +151,7 @@ def test_a_reader_and_a_writer_do_not_wait_for_each_other(path: Path) -> None:
         reader.execute("BEGIN")
         count = "SELECT count(*) FROM events"
         assert reader.execute(count).get == 1
-        assert await store.append(LOOP, fence=fence, expected=1, batch=Append(entries=entries(1))) == 2
+        await store.append(LOOP, fence=fence, expected=1, batch=Append(entries=entries(1)))
         assert reader.execute(count).get == 1
         writer.execute("BEGIN IMMEDIATE")
         writer.execute("DELETE FROM events")
@@ -205,7 +205,7 @@ def test_a_writer_whose_lock_file_was_deleted_is_stopped_by_its_fence(path: Path
         new = await other.claim(LOOP, "the next one")
         with pytest.raises(StoreConflict, match="another controller has taken over"):
             await store.append(LOOP, fence=old, expected=1, batch=Append(entries=entries(1)))
-        assert await other.append(LOOP, fence=new, expected=1, batch=Append(entries=entries(1))) == 2
+        await other.append(LOOP, fence=new, expected=1, batch=Append(entries=entries(1)))
         await other.close()
 
     with_store(path, use)
@@ -309,13 +309,9 @@ def test_going_on_checks_what_it_reads_and_nothing_before(written: Path, damaged
     with_store(written, missing)
 
 
-@pytest.mark.parametrize("table", ["inbox", "outbox", "receipts"])
-def test_changed_mail_is_not_delivered(written: Path, damaged: Callable[[str], None], table: str) -> None:
-    damaged(
-        {"inbox": "UPDATE inbox SET data = ''", "outbox": "UPDATE outbox SET data = ''"}.get(
-            table, "UPDATE receipts SET data = ''"
-        )
-    )
+@pytest.mark.parametrize("damage", ["UPDATE inbox SET data = ''", "UPDATE receipts SET data = ''"])
+def test_changed_mail_is_not_delivered(written: Path, damaged: Callable[[str], None], damage: str) -> None:
+    damaged(damage)
     with pytest.raises(StoreCorrupt, match="it is not what was written"):
         asyncio.run(everything(written))
 

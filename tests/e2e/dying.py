@@ -24,7 +24,7 @@ from loopwright.engine.driver import drive
 from loopwright.engine.hearing import hear
 from loopwright.kernel.events import Answered
 from loopwright.kernel.model import Key, LoopId
-from loopwright.ports.store import Append, NewEvent, NewLoop, Store
+from loopwright.ports.store import Append, NewEvent, NewLoop, Record, Store
 from tests.e2e.ticketing import from_queue
 
 
@@ -47,16 +47,16 @@ class DyingStore:
         self._die_here("after", meant=self.at == "create")
         return made
 
-    async def append(self, loop: LoopId, *, fence: int, expected: int, batch: Append) -> int:
+    async def append(self, loop: LoopId, *, fence: int, expected: int, batch: Append) -> tuple[Record, ...]:
         row = (await self.store.load(loop)).row
         signature = f"{row.kind}:{'+'.join(entry.kind for entry in batch.entries)}"
         self.seen.append(signature)
         self.times[signature] += 1
         meant = self.at in (str(len(self.seen)), f"{signature}#{self.times[signature]}")
         self._die_here("before", meant=meant)
-        length = await self.store.append(loop, fence=fence, expected=expected, batch=batch)
+        written = await self.store.append(loop, fence=fence, expected=expected, batch=batch)
         self._die_here("after", meant=meant)
-        return length
+        return written
 
     def _die_here(self, when: str, *, meant: bool) -> None:
         if meant and self.when == when:

@@ -24,7 +24,7 @@ from loopwright.loops.feedback.machine import FEEDBACK
 from loopwright.loops.feedback.state import FeedbackParams
 from loopwright.ports.agent import AgentAnswer, AgentRun
 from loopwright.ports.checks import ChecksRun
-from loopwright.ports.store import Append, NewEvent, NewLoop, Store
+from loopwright.ports.store import Append, NewEvent, NewLoop, Record, Store
 from loopwright.testing.clock import ManualClock
 from loopwright.testing.fakes import MemoryWorkspace, Recorder, ScriptedAgent, ScriptedPeople, ScriptedVerdicts
 from loopwright.testing.memory_store import Memory, MemoryStore
@@ -121,7 +121,7 @@ class DyingStore:
     def __getattr__(self, name: str) -> object:
         return getattr(self._store, name)
 
-    async def append(self, loop: LoopId, *, fence: int, expected: int, batch: Append) -> int:
+    async def append(self, loop: LoopId, *, fence: int, expected: int, batch: Append) -> tuple[Record, ...]:
         if self._dead:
             raise Killed
         self.appends += 1
@@ -129,7 +129,7 @@ class DyingStore:
         self._dead = self._left == 0
         if self._dead and self._before:
             raise Killed
-        length = await self._store.append(loop, fence=fence, expected=expected, batch=batch)
+        written = await self._store.append(loop, fence=fence, expected=expected, batch=batch)
         if self._dead:
             raise Killed
-        return length
+        return written

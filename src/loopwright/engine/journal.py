@@ -175,21 +175,14 @@ class Journal:
             outcome=encode(last.event.outcome) if isinstance(last.event, Ended) else None,
             snapshot=_packed(now) if due else None,
             taken=taken,
-            notices=(f"{self.id} needs a person",)
-            if last.status == "waiting" and isinstance(last.event, Started)
-            else (),
             budget=next((line.event.usd for line in lines if isinstance(line.event, BudgetChanged)), None),
         )
-        self.length = await self._store.append(self.id, fence=self._fence, expected=self.length, batch=batch)
-        self.now = now
+        written = await self._store.append(self.id, fence=self._fence, expected=self.length, batch=batch)
+        self.length, self.now = written[-1].seq, now
         if due:
             self._snapshot_at = self.length
-        return await self._dated(seen)
-
-    async def _dated(self, seen: list[Seen]) -> tuple[Seen, ...]:
-        """With the moment the store gave all of them: whoever renders them now and later must say the same."""
-        (last,) = await self._store.read(self.id, after=seen[-1].seq - 1, limit=1)
-        return tuple(replace(each, at=last.at) for each in seen)
+        # With the moment the store gave them: whoever renders them now and later must say the same.
+        return tuple(replace(each, at=record.at) for each, record in zip(seen, written, strict=True))
 
     def after(self, line: Line) -> Folded:
         """What the fold would be after this event. Raises `InvalidTransition` if the machine refuses it."""

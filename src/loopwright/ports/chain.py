@@ -43,6 +43,27 @@ def link(previous: str, loop: LoopId, seq: int, at: float, entry: NewEvent | Rec
     return digest(previous, loop, seq, at + 0.0, entry.kind, entry.data, *money)
 
 
+def linked(loop: LoopId, events: Iterable[NewEvent], *, previous: str, after: int, at: float) -> tuple[Record, ...]:
+    """The records these events become behind the one with the hash `previous`."""
+    records: list[Record] = []
+    for seq, event in enumerate(events, start=after + 1):
+        previous = link(previous, loop, seq, at, event)
+        records.append(
+            Record(
+                loop=loop,
+                seq=seq,
+                at=at,
+                kind=event.kind,
+                data=event.data,
+                reserve=event.reserve + 0.0,
+                release=event.release + 0.0,
+                spend=event.spend + 0.0,
+                hash=previous,
+            )
+        )
+    return tuple(records)
+
+
 def checked(place: str, loop: LoopId, records: Iterable[Record], *, previous: str, after: int = 0) -> Iterator[Record]:
     """The same records, each one proved to follow the one before. Raises `StoreCorrupt` naming the first that does not.
 

@@ -72,7 +72,7 @@ class SqliteStore:
         with self._database.reading() as connection:
             return heads.get(connection, loop).holder
 
-    async def append(self, loop: LoopId, *, fence: int, expected: int, batch: Append) -> int:
+    async def append(self, loop: LoopId, *, fence: int, expected: int, batch: Append) -> tuple[Record, ...]:
         with self._database.writing() as connection:
             head = heads.get(connection, loop)
             log.expect(head, fence=fence, expected=expected)
@@ -80,9 +80,9 @@ class SqliteStore:
                 raise StoreConflict(f"loop {loop}: this controller has let go of it; claim it again")
             return log.append(connection, head, batch, self._now())
 
-    async def load(self, loop: LoopId) -> Loaded:
+    async def load(self, loop: LoopId, *, snapshot: bool = True) -> Loaded:
         with self._database.reading() as connection:
-            return log.load(connection, loop)
+            return log.load(connection, loop, snapshot=snapshot)
 
     async def read(self, loop: LoopId, *, after: int = 0, limit: int | None = None) -> tuple[Record, ...]:
         with self._database.reading() as connection:
@@ -131,14 +131,6 @@ class SqliteStore:
     async def fetch(self, blob: Blob, *, limit: int | None = None) -> bytes:
         with self._files():
             return self._blobs.read(blob, limit)
-
-    async def outbox(self) -> tuple[InboxItem, ...]:
-        with self._database.reading() as connection:
-            return mail.outbox(connection)
-
-    async def delivered(self, notice: int) -> None:
-        with self._database.writing() as connection:
-            mail.delivered(connection, notice)
 
     async def close(self) -> None:
         self._locks.close()

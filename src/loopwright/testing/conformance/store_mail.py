@@ -1,4 +1,4 @@
-"""Contracts 50 to 59 of the store: inbox, outbox, receipts, blobs."""
+"""Contracts 50 to 59 of the store: inbox, receipts, blobs."""
 
 from __future__ import annotations
 
@@ -64,18 +64,6 @@ async def c53_nothing_is_taken_twice(fresh: Fresh) -> None:
         assert await store.post(LOOP, "Answered", "2") != item
 
 
-async def c54_a_notice_stays_until_it_is_delivered(fresh: Fresh) -> None:
-    async with fresh() as opened:
-        store, other = await opened(), await opened()
-        fence = await begin(store)
-        await store.append(LOOP, fence=fence, expected=1, batch=Append(entries=entries(1), notices=("a", "b")))
-        waiting = await other.outbox()
-        assert [item.data for item in waiting] == ["a", "b"]
-        await other.delivered(waiting[0].id)
-        await other.delivered(waiting[0].id)
-        assert await store.outbox() == waiting[1:]
-
-
 async def c55_a_receipt_is_replaced_by_one_with_the_same_key(fresh: Fresh) -> None:
     async with fresh() as opened:
         store, other = await opened(), await opened()
@@ -125,7 +113,6 @@ MAIL: tuple[Contract, ...] = (
     c51_what_was_taken_goes_with_the_event_it_became,
     c52_a_refused_batch_takes_nothing,
     c53_nothing_is_taken_twice,
-    c54_a_notice_stays_until_it_is_delivered,
     c55_a_receipt_is_replaced_by_one_with_the_same_key,
     c56_bytes_are_kept_by_their_content,
     c57_a_file_is_moved_in_by_its_content,
