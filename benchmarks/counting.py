@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -10,6 +9,7 @@ from pathlib import Path
 from loopwright.adapters.clock import SystemClock
 from loopwright.adapters.people.nobody import Nobody
 from loopwright.adapters.stores.sqlite import SqliteStore
+from loopwright.engine.dispatch import InProcess
 from loopwright.engine.world import Seen, World
 from loopwright.kernel.actions import Action, Stop, WaitUntil
 from loopwright.kernel.codec import encode
@@ -85,7 +85,7 @@ def counting_world(store: SqliteStore, heard: Callable[[int], None]) -> World:
         observer=Ticks(heard),
         loops={"count": COUNT},
         who="bench",
-        slots=asyncio.Semaphore(1),
+        dispatcher=InProcess(slots=1),
     )
 
 

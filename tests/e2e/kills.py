@@ -16,7 +16,7 @@ from pathlib import Path
 from loopwright.adapters.clock import SystemClock
 from loopwright.adapters.stores.sqlite import SqliteStore
 from loopwright.assembly.project import Project
-from loopwright.engine.journal import read_event
+from loopwright.engine.fold import read_event
 from loopwright.kernel.codec import encode
 from loopwright.kernel.events import AgentFailed, AgentReported, Checkpointed, Integrated
 from loopwright.ports.store import Record

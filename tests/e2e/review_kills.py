@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from loopwright.assembly.project import Project, view
-from loopwright.engine.journal import read_event
+from loopwright.engine.fold import read_event
 from loopwright.kernel.codec import encode
 from loopwright.kernel.events import Checkpointed, Combined, Integrated
 from loopwright.ports.store import LoopRow

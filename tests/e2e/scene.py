@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 from loopwright.adapters.checks import unittest_report
 from loopwright.assembly.project import Project, View, open_project, view
-from loopwright.engine.journal import read_event
+from loopwright.engine.fold import read_event
 from loopwright.kernel.events import Logged
 from loopwright.kernel.model import LoopId
 from loopwright.ports.store import LoopRow, Record

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from loopwright.assembly.project import Project
-from loopwright.engine.journal import read_event
+from loopwright.engine.fold import read_event
 from loopwright.kernel.events import AgentFailed, AgentReported, Started
 from loopwright.kernel.model import Ending
 from tests.e2e.kills import TOP

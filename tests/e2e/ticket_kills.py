@@ -8,7 +8,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from loopwright.engine.journal import read_event
+from loopwright.engine.fold import read_event
 from loopwright.kernel.codec import encode
 from loopwright.kernel.events import Integrated, Started
 from tests.e2e.kills import PRICE

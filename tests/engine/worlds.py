@@ -6,7 +6,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from loopwright.engine.driver import drive
-from loopwright.engine.world import AnyLoop, Halt, World
+from loopwright.engine.fold import AnyLoop
+from loopwright.engine.world import Halt, World
 from loopwright.kernel.codec import encode
 from loopwright.kernel.events import AgentReported, Created
 from loopwright.kernel.findings import identify

@@ -11,9 +11,10 @@ from pathlib import Path
 from loopwright.adapters import quality_files
 from loopwright.adapters.files import ignore_all, write_whole
 from loopwright.adapters.tickets import files as ticket_files
-from loopwright.engine.journal import folded, read_event
+from loopwright.engine.fold import AnyLoop, read_event
+from loopwright.engine.journal import open_loop
 from loopwright.engine.nesting import PARENT
-from loopwright.engine.world import AnyLoop, Seen
+from loopwright.engine.world import Seen
 from loopwright.errors import ConfigError
 from loopwright.kernel.codec import decode, encode
 from loopwright.kernel.events import Answered, Ended, Started
@@ -143,7 +144,7 @@ class Publisher:
 
 async def rebuild_debt(root: Path, store: Store, loops: Mapping[str, AnyLoop]) -> Path | None:
     """`debt.md` from the log alone, oldest acceptance first; None when nothing was ever accepted."""
-    entries = [await _debt_of(store, loops[row.kind], row) for row in await store.rows()]
+    entries = [await _debt_of(store, loops, row) for row in await store.rows()]
     found = sorted(entry for entry in entries if entry is not None)
     if not found:
         return None
@@ -152,10 +153,10 @@ async def rebuild_debt(root: Path, store: Store, loops: Mapping[str, AnyLoop]) -
     return path
 
 
-async def _debt_of(store: Store, loop: AnyLoop, row: LoopRow) -> tuple[float, str] | None:
+async def _debt_of(store: Store, loops: Mapping[str, AnyLoop], row: LoopRow) -> tuple[float, str] | None:
     """When the loop was accepted and what is owed since."""
     accepted = row.outcome and decode(Outcome, row.outcome).ending is Ending.ACCEPTED
-    state = folded(loop, await store.load(row.id)).state if accepted else None
+    state = (await open_loop(store, loops, row.id)).now.state if accepted else None
     if not isinstance(state, Feedback | Quality | Tickets):
         return None
     at = (await store.read(row.id))[-1].at

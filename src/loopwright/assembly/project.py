@@ -14,8 +14,8 @@ from loopwright.adapters.stores.sqlite import SqliteStore
 from loopwright.adapters.workspace.repository import Repository, find_repository, has_attempts, other_worktrees
 from loopwright.config.reading import load_settings
 from loopwright.config.settings import Settings
-from loopwright.engine.journal import Folded, folded
-from loopwright.engine.world import AnyLoop, known_loop
+from loopwright.engine.fold import AnyLoop, Fold
+from loopwright.engine.journal import open_loop
 from loopwright.errors import Forbidden, UsageError
 from loopwright.kernel.actions import Action
 from loopwright.kernel.machine import Standpoint
@@ -53,7 +53,7 @@ class View:
     """A loop as it stands, for those who only look."""
 
     row: LoopRow
-    now: Folded
+    now: Fold
     loop: AnyLoop
     alive: str | None  # who drives it now
 
@@ -134,14 +134,8 @@ def settings_of(project: Project) -> Settings:
 
 
 async def view(project: Project, loop: LoopId) -> View:
-    loaded = await project.store.load(loop)
-    machine = known_loop(LOOPS, loaded.row.kind)
-    return View(
-        row=loaded.row,
-        now=folded(machine, loaded),
-        loop=machine,
-        alive=await project.store.holder(loop),
-    )
+    opened = await open_loop(project.store, LOOPS, loop)
+    return View(row=opened.row, now=opened.now, loop=opened.loop, alive=await project.store.holder(loop))
 
 
 async def views(project: Project) -> tuple[View, ...]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from contextlib import suppress
 from dataclasses import fields, replace
 from typing import TypeVar
@@ -16,7 +15,8 @@ from loopwright.adapters.workspace.workspace import GitWorkspace
 from loopwright.assembly.project import LOOPS, Project, View, settings_of, view
 from loopwright.assembly.publishing import publisher_of
 from loopwright.config.settings import Settings
-from loopwright.engine.world import Observer, Spending, World
+from loopwright.engine.dispatch import InProcess, Spending
+from loopwright.engine.world import Observer, World
 from loopwright.errors import ConfigError
 from loopwright.kernel.codec import encode
 from loopwright.kernel.events import ConfigChanged
@@ -81,9 +81,11 @@ async def build_world(
         loops=LOOPS,
         who=describe_process(project.clock.now()),
         protected=settings.workspace.protected,
-        spending=Spending(tokens=settings.budget.tokens, seconds=settings.budget.wall),
         scratchpad=lambda each: scratchpad_file(root, each),
-        slots=asyncio.Semaphore(settings.limits.parallel),
+        dispatcher=InProcess(
+            slots=settings.limits.parallel,
+            spending=Spending(tokens=settings.budget.tokens, seconds=settings.budget.wall),
+        ),
     )
 
 

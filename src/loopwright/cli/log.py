@@ -13,7 +13,7 @@ from loopwright.cli.here import Here
 from loopwright.cli.output import json_option, loop_option, note, put, put_json, put_json_line
 from loopwright.cli.picking import is_over, named, opened, roots
 from loopwright.cli.running import Interrupted, complete
-from loopwright.engine.journal import read_event
+from loopwright.engine.fold import read_event
 from loopwright.errors import UsageError
 from loopwright.kernel.events import AgentFailed, AgentReported, ChecksReported
 from loopwright.kernel.model import Blob, LoopId

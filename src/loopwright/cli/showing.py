@@ -13,7 +13,7 @@ from loopwright.assembly.project import Project, View
 from loopwright.cli.picking import OVER, gates_of, is_over
 from loopwright.cli.reviewed import reviewed, unresolved_lines
 from loopwright.cli.ticketed import ticketed
-from loopwright.engine.journal import read_event
+from loopwright.engine.fold import read_event
 from loopwright.engine.world import Halt
 from loopwright.kernel.codec import decode
 from loopwright.kernel.events import Checkpointed, GateDecided

@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from loopwright.kernel.events import Said
 from loopwright.kernel.model import NO_COMMIT, Brief, Change, Cleanup, Commit, Finding, Key, Outcome
 
 
@@ -54,6 +55,10 @@ class RunLoop:
     answers: Key = Key("")  # the child's question that `say` answers: no answer is ever given twice
     grant: int = 0  # how much more, for continue
     text: str = ""  # the new guidance, for revise; what is cleaned up, for cancel
+    said: Said | None = None  # the same as one value, in place of the four above
+    takes: tuple[
+        Literal["escalation", "question", "gate"], ...
+    ] = ()  # what the child waits for comes here, not to people
     upto: tuple[str, ...] = ()
     why: str = ""
 
@@ -71,6 +76,7 @@ class Ask:
     options: tuple[Option, ...] = ()
     free_text: bool = False
     findings: tuple[Finding, ...] = ()  # what it is about; a parent hears them instead of a person
+    kind: Literal["question", "escalation", "check-in"] = "question"
     why: str = ""
 
 

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from loopwright.kernel.actions import ForPeople
-from loopwright.kernel.events import Said
-from loopwright.kernel.model import LoopId
+from loopwright.ports.people import Reply, Waiting
 
 
 class Nobody:
-    async def ask(self, loop: LoopId, waiting: tuple[ForPeople, ...]) -> Said | None:  # noqa: ARG002 - the port's own names
+    async def ask(self, waiting: tuple[Waiting, ...]) -> Reply | None:  # noqa: ARG002 - the port's own names
         return None

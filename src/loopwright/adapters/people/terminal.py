@@ -12,6 +12,7 @@ from loopwright.kernel.actions import Ask, AwaitGate, ForPeople
 from loopwright.kernel.events import Answered, Said
 from loopwright.kernel.model import LoopId
 from loopwright.kernel.visible import visible
+from loopwright.ports.people import Reply, Waiting
 
 _SHOWN_FILES = 40
 
@@ -35,14 +36,17 @@ class Terminal:
     by: str
     objection: Callable[[Said], str] = lambda _said: ""  # why an answer cannot be, where only the project knows it
 
-    async def ask(self, loop: LoopId, waiting: tuple[ForPeople, ...]) -> Said | None:
+    async def ask(self, waiting: tuple[Waiting, ...]) -> Reply | None:
+        """One loop after the other: the rest is asked when this one was answered."""
+        loop = waiting[0].loop
+        own = tuple(each.what for each in waiting if each.loop == loop)
         with self.aside():
-            await self._introduce(loop, waiting)
+            await self._introduce(loop, own)
             self.lines.forget()
-            said = await self._answer(waiting)
+            said = await self._answer(own)
             if isinstance(said, Answered) and said.choice == "history":
                 self._print(await self.history(loop))
-            return said
+            return None if said is None else Reply(loop=loop, said=said)
 
     async def _answer(self, waiting: tuple[ForPeople, ...]) -> Said | None:
         prefix = ""
