@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from loopwright.app.publisher import Publisher, loop_folder, scratchpad_file
+from loopwright.adapters.publishing import Publisher, loop_folder, scratchpad_file
 from loopwright.engine.world import Seen
 from loopwright.kernel.events import Answered, Ended, Logged, Started
 from loopwright.kernel.model import Commit, Ending, Key, LoopId, Outcome, Verdict

@@ -11,6 +11,7 @@ from loopwright.cli.attending import only
 from loopwright.kernel.actions import Ask, AwaitGate, ForPeople, Option
 from loopwright.kernel.events import Answered, GateDecided, Said
 from loopwright.kernel.model import Key, LoopId
+from loopwright.ports.people import People, Waiting
 from tests.cli.test_understanding import CLARIFICATION, ESCALATION, GATE
 
 Golden = Callable[[str, str], None]
@@ -54,7 +55,12 @@ def at_terminal(typed: Typed, screen: list[str]) -> Terminal:
 
 def asked(waiting: tuple[ForPeople, ...], typed: Typed) -> tuple[Said | None, str]:
     screen: list[str] = []
-    return asyncio.run(at_terminal(typed, screen).ask(LOOP, waiting)), "".join(screen)
+    return said_to(at_terminal(typed, screen), *waiting), "".join(screen)
+
+
+def said_to(people: People, *waiting: ForPeople) -> Said | None:
+    reply = asyncio.run(people.ask(tuple(Waiting(path=(LOOP,), what=each) for each in waiting)))
+    return reply.said if reply else None
 
 
 def test_an_escalation_is_asked_until_it_is_answered(golden: Golden) -> None:
@@ -100,7 +106,7 @@ def test_what_was_typed_before_the_question_is_no_answer() -> None:
 
 
 def test_nobody_answers_nothing() -> None:
-    assert asyncio.run(Nobody().ask(LOOP, (ESCALATION,))) is None
+    assert said_to(Nobody(), ESCALATION) is None
 
 
 def test_only_the_part_of_a_diff_that_called_for_the_gate_is_shown() -> None:
@@ -118,7 +124,7 @@ def test_what_only_the_project_knows_to_be_impossible_is_said_and_asked_again() 
         at_terminal(Typed("reassign", "creator=nobody", "reassign creator=codex"), screen),
         objection=lambda said: "there is no nobody" if isinstance(said, Answered) and "nobody" in said.text else "",
     )
-    said = asyncio.run(person.ask(LOOP, (reassign,)))
+    said = said_to(person, reassign)
     assert said == Answered(key=reassign.key, choice="reassign", text="creator=codex", by="ann")
     assert "reassign needs ROLE=AGENT (or ROLE+AGENT, for a pair) as text.\n> there is no nobody.\n> " in "".join(
         screen

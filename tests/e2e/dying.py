@@ -24,7 +24,8 @@ from loopwright.engine.driver import drive
 from loopwright.engine.hearing import hear
 from loopwright.kernel.events import Answered
 from loopwright.kernel.model import Key, LoopId
-from loopwright.ports.store import Batch, Entry, NewLoop, Store
+from loopwright.kernel.record import Record
+from loopwright.ports.store import Append, NewEvent, NewLoop, Store
 from tests.e2e.ticketing import from_queue
 
 
@@ -41,22 +42,22 @@ class DyingStore:
     def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - whatever the store has
         return getattr(self.store, name)
 
-    async def create(self, new: NewLoop, first: Entry) -> bool:
+    async def create(self, new: NewLoop, first: NewEvent) -> bool:
         self._die_here("before", meant=self.at == "create")
         made = await self.store.create(new, first)
         self._die_here("after", meant=self.at == "create")
         return made
 
-    async def append(self, loop: LoopId, *, fence: int, expected: int, batch: Batch) -> int:
+    async def append(self, loop: LoopId, *, fence: int, expected: int, batch: Append) -> tuple[Record, ...]:
         row = (await self.store.load(loop)).row
         signature = f"{row.kind}:{'+'.join(entry.kind for entry in batch.entries)}"
         self.seen.append(signature)
         self.times[signature] += 1
         meant = self.at in (str(len(self.seen)), f"{signature}#{self.times[signature]}")
         self._die_here("before", meant=meant)
-        length = await self.store.append(loop, fence=fence, expected=expected, batch=batch)
+        written = await self.store.append(loop, fence=fence, expected=expected, batch=batch)
         self._die_here("after", meant=meant)
-        return length
+        return written
 
     def _die_here(self, when: str, *, meant: bool) -> None:
         if meant and self.when == when:

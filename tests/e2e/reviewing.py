@@ -124,7 +124,7 @@ class Reviewed:
 
     @property
     def ask(self) -> Ask:
-        (asked,) = self.halt.waiting
+        asked = self.halt.waiting[0].what
         assert isinstance(asked, Ask)
         return asked
 

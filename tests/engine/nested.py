@@ -45,6 +45,7 @@ def decide(state: Parent) -> tuple[Action, ...]:
             kind="feedback",
             params=state.child_params,
             name="child",
+            takes=("escalation",),
             say=told,
             answers=state.asking,
             grant=state.grant,

@@ -8,8 +8,8 @@ from dataclasses import replace
 import pytest
 
 from loopwright.engine.driver import drive
+from loopwright.engine.fold import fold
 from loopwright.engine.hearing import hear
-from loopwright.engine.journal import folded
 from loopwright.errors import AlreadyRunning, EngineError, Forbidden
 from loopwright.kernel.actions import ForPeople
 from loopwright.kernel.codec import encode
@@ -43,7 +43,7 @@ async def kinds(fakes: Fakes) -> list[str]:
 
 
 async def state_of(fakes: Fakes) -> Feedback:
-    state: Feedback = folded(FEEDBACK, await fakes.store.load(LOOP)).state
+    state: Feedback = fold(FEEDBACK, await fakes.store.load(LOOP)).state
     return state
 
 
@@ -109,20 +109,20 @@ def test_an_escalation_with_nobody_there_waits_and_goes_on_when_answered() -> No
         fakes = Fakes(agent=always_failing)
         await fakes.create()
         halt = await fakes.drive()
-        assert (halt.why, [str(ask.key) for ask in halt.waiting]) == ("waiting", ["escalation-1"])
+        assert (halt.why, [str(each.what.key) for each in halt.waiting]) == ("waiting", ["escalation-1"])
         assert (await fakes.store.load(LOOP)).row.status == "waiting"
-        answer = Answered(key=halt.waiting[0].key, choice="continue", count=1, by="ann")
+        answer = Answered(key=halt.waiting[0].what.key, choice="continue", count=1, by="ann")
         assert await hear(fakes.store, fakes.loops, LOOP, answer, fakes.recorder) is True
         again = await fakes.drive()
-        assert [str(ask.key) for ask in again.waiting] == ["escalation-2"]
+        assert [str(each.what.key) for each in again.waiting] == ["escalation-2"]
         assert len(fakes.runs) == 8
 
     asyncio.run(story())
 
 
 def test_a_person_at_the_terminal_is_asked_only_when_nothing_else_can_go_on() -> None:
-    def cancels(waiting: tuple[ForPeople, ...]) -> Said:
-        return Answered(key=waiting[0].key, choice="cancel", by="ann")
+    def cancels(asked: ForPeople) -> Said:
+        return Answered(key=asked.key, choice="cancel", by="ann")
 
     async def story() -> None:
         fakes = Fakes(agent=always_failing)
@@ -141,7 +141,7 @@ def test_what_the_state_does_not_allow_is_refused_and_kept_in_the_log() -> None:
         fakes = Fakes(agent=always_failing)
         await fakes.create()
         halt = await fakes.drive()
-        bad = Answered(key=halt.waiting[0].key, choice="dance", by="ann")
+        bad = Answered(key=halt.waiting[0].what.key, choice="dance", by="ann")
         with pytest.raises(Forbidden, match="'dance' is not one of the options"):
             await hear(fakes.store, fakes.loops, LOOP, bad, fakes.recorder)
         last = (await logged(fakes))[-1]
@@ -251,8 +251,7 @@ def test_an_unavailable_agent_is_waited_for_and_costs_no_attempt() -> None:
 
 
 def test_an_open_gate_does_not_hold_up_the_work_beside_it() -> None:
-    def approves(waiting: tuple[ForPeople, ...]) -> Said:
-        gate = waiting[0]
+    def approves(gate: ForPeople) -> Said:
         evidence = getattr(gate, "evidence", "")
         return GateDecided(key=gate.key, gate="protected", approved=True, evidence=evidence, by="ann")
 

@@ -10,9 +10,10 @@ from loopwright.engine.driver import drive
 from loopwright.engine.hearing import hear
 from loopwright.kernel.actions import ForPeople
 from loopwright.kernel.events import AgentReported, Answered, CancelRequested, Refused, ReportedLate, Said, key_of
-from loopwright.kernel.model import AgentReport, Ending, LoopId, Usage, Verdict
+from loopwright.kernel.model import AgentReport, Ending, Usage, Verdict
 from loopwright.kernel.record import read_event
 from loopwright.ports.agent import AgentAnswer, AgentRun, Watch
+from loopwright.ports.people import Reply, Waiting
 from tests.engine.worlds import LOOP, Fakes, flaw
 
 
@@ -67,7 +68,7 @@ class AtThePrompt:
     def __init__(self) -> None:
         self.asked = asyncio.Event()
 
-    async def ask(self, loop: LoopId, waiting: tuple[ForPeople, ...]) -> Said | None:
+    async def ask(self, waiting: tuple[Waiting, ...]) -> Reply | None:
         self.asked.set()
         await asyncio.Event().wait()
         raise AssertionError
@@ -91,11 +92,11 @@ def test_an_answer_from_elsewhere_ends_the_prompt() -> None:
 
 
 def test_an_answer_that_is_no_option_is_refused_and_the_person_is_asked_again() -> None:
-    def nonsense(waiting: tuple[ForPeople, ...]) -> Said:
-        return Answered(key=waiting[0].key, choice="dance", by="ann")
+    def nonsense(asked: ForPeople) -> Said:
+        return Answered(key=asked.key, choice="dance", by="ann")
 
-    def stop(waiting: tuple[ForPeople, ...]) -> Said:
-        return Answered(key=waiting[0].key, choice="cancel", by="ann")
+    def stop(asked: ForPeople) -> Said:
+        return Answered(key=asked.key, choice="cancel", by="ann")
 
     async def story() -> None:
         fakes = Fakes(agent=never_passes)
@@ -103,7 +104,7 @@ def test_an_answer_that_is_no_option_is_refused_and_the_person_is_asked_again() 
         await fakes.create()
         halt = await fakes.drive()
         assert halt.outcome is not None
-        assert [str(ask.key) for ask in fakes.people.asked] == ["escalation-1", "escalation-1"]
+        assert [str(each.what.key) for each in fakes.people.asked] == ["escalation-1", "escalation-1"]
         refused = [read_event(r) for r in await fakes.store.read(LOOP) if r.kind == "Refused"]
         assert [event.by for event in refused if isinstance(event, Refused)] == ["ann"]
 

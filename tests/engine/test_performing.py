@@ -10,9 +10,9 @@ import pytest
 
 from loopwright.adapters.agents.pool import AgentPool
 from loopwright.adapters.git.workspace import GitWorkspace
-from loopwright.engine.intents import intent
-from loopwright.engine.journal import Folded
-from loopwright.engine.performing import perform
+from loopwright.engine.dispatch import InProcess
+from loopwright.engine.fold import Fold
+from loopwright.engine.performing import perform, terms_of
 from loopwright.engine.world import World
 from loopwright.kernel.actions import RunAgent
 from loopwright.kernel.events import AgentReported, Answer
@@ -64,7 +64,7 @@ class Watched:
 
 def world(watched: Watched, crowd: Crowd, *, slots: int) -> World:
     workspace = cast(Workspace, watched)
-    return replace(Fakes().world(), agent=crowd, workspace=workspace, slots=asyncio.Semaphore(slots))
+    return replace(Fakes().world(), agent=crowd, workspace=workspace, dispatcher=InProcess(slots=slots))
 
 
 def review(world: World, repo: Repository, number: int) -> asyncio.Task[Answer]:
@@ -120,6 +120,6 @@ def test_the_agent_that_an_action_names_is_reserved_for_and_run() -> None:
     brief = Brief(task="t", attempt=1, limit=3, base=Commit("base"))
     action = RunAgent(key=Key.parse("create-1.1"), role="creator", brief=brief, start=Commit("base"), writes=True)
     named = replace(action, agent="other")
-    assert [intent(here, LoopId("a"), Folded(), each).reserve for each in (action, named)] == [0.5, 2.5]
+    assert [terms_of(here, LoopId("a"))(each, Fold()) for each in (action, named)] == [0.5, 2.5]
     asyncio.run(perform(here, LoopId("l-1"), "tickets", named, "s-1"))
     assert (usual.runs, [(run.role, run.agent) for run in other.runs]) == ([], [("creator", "other")])

@@ -6,7 +6,7 @@ from loopwright.errors import StoreCorrupt
 from loopwright.kernel.model import LoopId
 from loopwright.kernel.record import Record
 from loopwright.ports import hashes
-from loopwright.ports.store import Entry
+from loopwright.ports.store import NewEvent
 
 LOOP = LoopId("l-1")
 ANCHOR = hashes.anchor(LOOP, "feedback", "{}")
@@ -72,8 +72,8 @@ def test_another_beginning_is_found() -> None:
 
 
 def test_whole_numbers_and_negative_zero_hash_as_a_database_returns_them() -> None:
-    whole = hashes.link(ANCHOR, LOOP, 1, 2, Entry(kind="A", data="", reserve=1, spend=-0.0))
-    assert whole == hashes.link(ANCHOR, LOOP, 1, 2.0, Entry(kind="A", data="", reserve=1.0, spend=0.0))
+    whole = hashes.link(ANCHOR, LOOP, 1, 2, NewEvent(kind="A", data="", reserve=1, spend=-0.0))
+    assert whole == hashes.link(ANCHOR, LOOP, 1, 2.0, NewEvent(kind="A", data="", reserve=1.0, spend=0.0))
 
 
 def test_fields_are_kept_apart() -> None:

@@ -7,7 +7,6 @@ from loopwright.kernel.model import Key
 from loopwright.kernel.record import Record
 from loopwright.loops.tickets.chronicle import Chronicle, chronicle
 from loopwright.loops.tickets.state import Decision, Ticket
-from loopwright.ports.store import Record
 from tests.projections.ticket_stories import (
     APPROVED,
     AT,

@@ -15,8 +15,8 @@ from loopwright.app.kinds import KINDS
 from loopwright.app.layout import LOG_FILE, STATE_FOLDER, WORKSPACES
 from loopwright.config.reading import load_settings
 from loopwright.config.settings import Settings
-from loopwright.engine.journal import Folded, folded
-from loopwright.engine.world import AnyLoop
+from loopwright.engine.fold import AnyLoop, Fold
+from loopwright.engine.journal import open_loop
 from loopwright.errors import EngineError, Forbidden, UsageError
 from loopwright.kernel.actions import Action
 from loopwright.kernel.assignment import Assignment
@@ -73,7 +73,7 @@ class View:
     """A loop as it stands, for those who only look."""
 
     row: LoopRow
-    now: Folded
+    now: Fold
     kind: AnyKind
     alive: str | None  # who drives it now
 
@@ -172,14 +172,9 @@ def settings_of(project: Project) -> Settings:
 
 
 async def view(project: Project, loop: LoopId) -> View:
-    loaded = await project.store.load(loop)
-    kind = known_kind(project.kinds, loaded.row.kind)
-    return View(
-        row=loaded.row,
-        now=folded(kind.loop, loaded),
-        kind=kind,
-        alive=await project.store.holder(loop),
-    )
+    opened = await open_loop(project.store, project.loops, loop)
+    kind = known_kind(project.kinds, opened.row.kind)
+    return View(row=opened.row, now=opened.now, kind=kind, alive=await project.store.holder(loop))
 
 
 def known_kind(kinds: Kinds, name: str) -> AnyKind:

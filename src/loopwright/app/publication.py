@@ -11,7 +11,7 @@ from loopwright.adapters.shared_lines import rebuild_lines
 from loopwright.app.layout import DEBT, STATE_FOLDER
 from loopwright.app.project import Project, View, view, views
 from loopwright.app.publisher import DEBT_HEAD, Publisher, debt_entry
-from loopwright.engine.journal import Folded, after
+from loopwright.engine.fold import Fold, after
 from loopwright.kernel.events import Answered
 from loopwright.kernel.model import Ending, LoopId
 from loopwright.kernel.record import Record, read_event
@@ -38,9 +38,9 @@ async def _past(project: Project, row: LoopRow) -> object:
 def past_of(kind: AnyKind, records: tuple[Record, ...]) -> object:
     """What the kind makes of a whole log."""
     known: Any = None
-    now = Folded()
+    now = Fold()
     for record in records:
-        now = after(kind.loop, now, read_event(record), record)
+        now = after(kind.loop, now, read_event(record), at=f"{record.loop}/{record.seq}", reserve=record.reserve)
         known = kind.past(known, record, now.state) if kind.past else None
     return known
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from contextlib import suppress
 from dataclasses import fields, replace
 from pathlib import Path
@@ -16,7 +15,8 @@ from loopwright.adapters.sqlite.locks import describe_process
 from loopwright.app.project import Project, View, settings_of, view
 from loopwright.app.publication import publisher_of, scene_of
 from loopwright.config.settings import Settings
-from loopwright.engine.world import Observer, Spending, World
+from loopwright.engine.dispatch import InProcess, Spending
+from loopwright.engine.world import Observer, World
 from loopwright.errors import ConfigError
 from loopwright.kernel.codec import encode
 from loopwright.kernel.events import ConfigChanged
@@ -78,9 +78,11 @@ async def build_world(
         loops=project.loops,
         who=describe_process(project.clock.now()),
         protected=settings.workspace.protected,
-        spending=Spending(tokens=settings.budget.tokens, seconds=settings.budget.wall),
         scratchpad=lambda each: _scratchpad(project, kind, each),
-        slots=asyncio.Semaphore(settings.limits.parallel),
+        dispatcher=InProcess(
+            slots=settings.limits.parallel,
+            spending=Spending(tokens=settings.budget.tokens, seconds=settings.budget.wall),
+        ),
     )
 
 

@@ -13,12 +13,12 @@ from loopwright.app.views.ending import history, unresolved_text
 from loopwright.app.worlds import ready_agents
 from loopwright.config.settings import Settings
 from loopwright.engine.world import World
-from loopwright.kernel.actions import AwaitGate, ForPeople
+from loopwright.kernel.actions import AwaitGate
 from loopwright.kernel.events import Answered, CancelRequested, Said
 from loopwright.kernel.model import Commit, LoopId
 from loopwright.kernel.visible import visible
 from loopwright.loops.kind import AnyKind
-from loopwright.ports.people import People
+from loopwright.ports.people import People, Reply, Waiting
 
 _DIFF_LIMIT = 200_000
 _SHOWN_DIFF = 20_000
@@ -30,11 +30,12 @@ class Heard:
     def __init__(self, people: People) -> None:
         self._people, self.cancelled = people, False
 
-    async def ask(self, loop: LoopId, waiting: tuple[ForPeople, ...]) -> Said | None:
-        said = await self._people.ask(loop, waiting)
+    async def ask(self, waiting: tuple[Waiting, ...]) -> Reply | None:
+        reply = await self._people.ask(waiting)
+        said = reply.said if reply else None
         if isinstance(said, CancelRequested) or (isinstance(said, Answered) and said.choice == "cancel"):
             self.cancelled = True
-        return said
+        return reply
 
 
 def person(

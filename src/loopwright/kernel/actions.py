@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from loopwright.kernel.events import Said
 from loopwright.kernel.model import NO_COMMIT, NO_KEY, Brief, Change, Cleanup, Commit, Finding, Key, Outcome, Point
 
 
@@ -54,6 +55,10 @@ class RunLoop:
     answers: Key = NO_KEY  # the child's question that `say` answers: no answer is ever given twice
     grant: int = 0  # how much more, for continue
     text: str = ""  # the new guidance, for revise; what is cleaned up, for cancel
+    said: Said | None = None  # the same as one value, in place of the four above
+    takes: tuple[
+        Literal["escalation", "question", "gate"], ...
+    ] = ()  # what the child waits for comes here, not to people
     upto: tuple[Point, ...] = ()
     why: str = ""
 
@@ -62,7 +67,8 @@ class RunLoop:
 class Option:
     choice: str
     label: str
-    how: str = ""  # what is typed for it, where the word alone does not do
+    how: str = ""  # what follows `loop answer`, where the word alone does not do
+    prompt: str = ""  # what is typed at a prompt, and what it does
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,6 +78,7 @@ class Ask:
     options: tuple[Option, ...] = ()
     free_text: bool = False
     findings: tuple[Finding, ...] = ()  # what it is about; a parent hears them instead of a person
+    kind: Literal["question", "escalation", "check-in"] = "question"
     why: str = ""
 
 

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator
 from loopwright.errors import StoreCorrupt
 from loopwright.kernel.model import LoopId
 from loopwright.kernel.record import Record
-from loopwright.ports.store import Entry
+from loopwright.ports.store import NewEvent
 
 _encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
 
@@ -37,11 +37,32 @@ def anchor(loop: LoopId, kind: str, params: str) -> str:
     return digest("loop", loop, kind, params)
 
 
-def link(previous: str, loop: LoopId, seq: int, at: float, entry: Entry | Record) -> str:
+def link(previous: str, loop: LoopId, seq: int, at: float, entry: NewEvent | Record) -> str:
     """The hash of one event."""
     # `+ 0.0`: a whole number and a negative zero come back from a database as plain floats.
     money = (entry.reserve + 0.0, entry.release + 0.0, entry.spend + 0.0)
     return digest(previous, loop, seq, at + 0.0, entry.kind, entry.data, *money)
+
+
+def linked(loop: LoopId, events: Iterable[NewEvent], *, previous: str, after: int, at: float) -> tuple[Record, ...]:
+    """The records these events become behind the one with the hash `previous`."""
+    records: list[Record] = []
+    for seq, event in enumerate(events, start=after + 1):
+        previous = link(previous, loop, seq, at, event)
+        records.append(
+            Record(
+                loop=loop,
+                seq=seq,
+                at=at,
+                kind=event.kind,
+                data=event.data,
+                reserve=event.reserve + 0.0,
+                release=event.release + 0.0,
+                spend=event.spend + 0.0,
+                hash=previous,
+            )
+        )
+    return tuple(records)
 
 
 def checked(place: str, loop: LoopId, records: Iterable[Record], *, previous: str, after: int = 0) -> Iterator[Record]:

@@ -13,7 +13,7 @@ from loopwright.adapters.sqlite.migrations import MIGRATIONS, upgrade
 from loopwright.adapters.sqlite.store import SqliteStore
 from loopwright.errors import AlreadyRunning
 from loopwright.kernel.model import LoopId
-from loopwright.ports.store import Batch, Entry
+from loopwright.ports.store import Append, NewEvent
 
 LOOP = LoopId("l-1")
 
@@ -50,10 +50,10 @@ async def append(path: Path) -> None:
     seq = (await store.load(LOOP)).row.seq
     while True:
         item = await store.post(LOOP, "Answered", "{}")
-        entries = tuple(Entry(kind="Happened", data=f'{{"after":{seq}}}', spend=0.01) for _ in range(1 + seq % 3))
+        entries = tuple(NewEvent(kind="Happened", data=f'{{"after":{seq}}}', spend=0.01) for _ in range(1 + seq % 3))
         snapshot = f'{{"seq":{seq + len(entries)}}}' if seq % 5 == 0 else None
-        batch = Batch(entries=entries, taken=(item,), notices=(str(seq),), snapshot=snapshot)
-        seq = await store.append(LOOP, fence=fence, expected=seq, batch=batch)
+        batch = Append(entries=entries, taken=(item,), snapshot=snapshot)
+        seq = (await store.append(LOOP, fence=fence, expected=seq, batch=batch))[-1].seq
         say(str(seq))
 
 

@@ -13,7 +13,7 @@ from loopwright.kernel.model import LoopId
 from loopwright.kernel.money import bounded, micros, summed
 from loopwright.kernel.record import Record
 from loopwright.ports import hashes
-from loopwright.ports.store import Batch, Entry, Loaded, NewLoop
+from loopwright.ports.store import Append, Loaded, NewEvent, NewLoop
 
 _INSERT = """
     INSERT INTO events (loop, seq, at, kind, data, reserve, release, spend, hash)
@@ -34,7 +34,7 @@ _BELOW = """
 """
 
 
-def create(connection: apsw.Connection, new: NewLoop, first: Entry, now: float) -> bool:
+def create(connection: apsw.Connection, new: NewLoop, first: NewEvent, now: float) -> bool:
     if heads.find(connection, new.id) is not None:
         return False
     if not new.id:
@@ -58,7 +58,7 @@ def create(connection: apsw.Connection, new: NewLoop, first: Entry, now: float) 
     )
     if new.parent is not None:
         heads.get(connection, new.parent)
-    heads.insert(connection, _extended(connection, head, Batch(entries=(first,)), now))
+    heads.insert(connection, _extended(connection, head, Append(entries=(first,)), now)[0])
     return True
 
 
@@ -68,16 +68,15 @@ def claim(connection: apsw.Connection, loop: LoopId, who: str) -> int:
     return head.fence + 1
 
 
-def append(connection: apsw.Connection, head: Head, batch: Batch, now: float) -> int:
+def append(connection: apsw.Connection, head: Head, batch: Append, now: float) -> tuple[Record, ...]:
     """`head` was read in this transaction and is what the writer expected. A conflict comes before a lack of money."""
     mail.take(connection, head.id, batch.taken)
-    after = _extended(connection, head, batch, now)
+    after, written = _extended(connection, head, batch, now)
     heads.update(connection, after)
     if batch.snapshot is not None:
         fields = (after.id, after.seq, after.hash, batch.snapshot)
         connection.execute(_KEEP_SNAPSHOT, (*fields, hashes.digest(*fields)))
-    mail.notify(connection, head.id, batch.notices, now)
-    return after.seq
+    return written
 
 
 def expect(head: Head, *, fence: int, expected: int) -> None:
@@ -87,17 +86,15 @@ def expect(head: Head, *, fence: int, expected: int) -> None:
         raise StoreConflict(f"loop {head.id}: it has {head.seq} events, not {expected}; load it again")
 
 
-def _extended(connection: apsw.Connection, head: Head, batch: Batch, now: float) -> Head:
+def _extended(connection: apsw.Connection, head: Head, batch: Append, now: float) -> tuple[Head, tuple[Record, ...]]:
     """Write the events, move the money, and say where the loop stands then."""
-    seq, previous = head.seq, head.hash
-    for entry in batch.entries:
-        seq += 1
-        previous = hashes.link(previous, head.id, seq, now, entry)
-        money = (entry.reserve, entry.release, entry.spend)
-        connection.execute(_INSERT, (head.id, seq, now, entry.kind, entry.data, *money, previous))
+    written = hashes.linked(head.id, batch.entries, previous=head.hash, after=head.seq, at=now)
+    for record in written:
+        money = (record.reserve, record.release, record.spend)
+        connection.execute(_INSERT, (head.id, record.seq, now, record.kind, record.data, *money, record.hash))
     after = head._replace(
-        seq=seq,
-        hash=previous,
+        seq=head.seq + len(written),
+        hash=written[-1].hash if written else head.hash,
         updated=now,
         status=head.status if batch.status is None else batch.status,
         outcome=head.outcome if batch.outcome is None else batch.outcome,
@@ -105,16 +102,16 @@ def _extended(connection: apsw.Connection, head: Head, batch: Batch, now: float)
     )
     move = summed((entry.reserve, entry.release, entry.spend) for entry in batch.entries)
     if move.is_nothing:
-        return after
+        return after, written
     move = bounded(after.purse(), move)
     paid = after.after(move)
     heads.charge_ancestors(connection, head.parent, move)
-    return paid
+    return paid, written
 
 
-def load(connection: apsw.Connection, loop: LoopId) -> Loaded:
+def load(connection: apsw.Connection, loop: LoopId, *, snapshot: bool = True) -> Loaded:
     head = heads.get(connection, loop)
-    seq, previous, state = _snapshot(connection, head)
+    seq, previous, state = _snapshot(connection, head) if snapshot else (0, _anchor(head), None)
     tail = tuple(_checked(connection, loop, previous=previous, after=seq))
     _refuse_other_end(connection, head, tail[-1].seq if tail else seq, tail[-1].hash if tail else previous)
     return Loaded(row=head.row(), snapshot=state, snapshot_seq=seq, tail=tail)

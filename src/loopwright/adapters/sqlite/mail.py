@@ -1,4 +1,4 @@
-"""What people said and the engine has not taken yet, what they are yet to be told, and the receipts of checks."""
+"""What people said and the engine has not taken yet, and the receipts of checks."""
 
 from __future__ import annotations
 
@@ -16,10 +16,6 @@ _POST = "INSERT INTO inbox (loop, kind, data, at, seal) VALUES (?, ?, ?, ?, '')"
 _SEAL_POST = "UPDATE inbox SET seal = ? WHERE id = ?"
 _INBOX = "SELECT id, loop, kind, data, at, seal FROM inbox WHERE loop = ? ORDER BY id"
 _TAKE = "DELETE FROM inbox WHERE id = ? AND loop = ?"
-_NOTIFY = "INSERT INTO outbox (loop, kind, data, at, seal) VALUES (?, ?, ?, ?, '')"
-_SEAL_NOTICE = "UPDATE outbox SET seal = ? WHERE id = ?"
-_OUTBOX = "SELECT id, loop, kind, data, at, seal FROM outbox ORDER BY id"
-_DELIVERED = "DELETE FROM outbox WHERE id = ?"
 _RECEIPT = "SELECT key, loop, at, data, seal FROM receipts WHERE key = ?"
 _RECEIPTS = "SELECT key, loop, at, data, seal FROM receipts WHERE loop = ? ORDER BY n"
 _KEEP_RECEIPT = "INSERT OR REPLACE INTO receipts (key, loop, at, data, seal) VALUES (?, ?, ?, ?, ?)"
@@ -36,7 +32,7 @@ def post(connection: apsw.Connection, loop: LoopId, kind: str, data: str, now: f
 
 def inbox(connection: apsw.Connection, loop: LoopId) -> tuple[InboxItem, ...]:
     heads.get(connection, loop)
-    return tuple(_item(connection, "inbox", found) for found in connection.execute(_INBOX, (loop,)))
+    return tuple(_item(connection, found) for found in connection.execute(_INBOX, (loop,)))
 
 
 def take(connection: apsw.Connection, loop: LoopId, taken: tuple[int, ...]) -> None:
@@ -44,22 +40,6 @@ def take(connection: apsw.Connection, loop: LoopId, taken: tuple[int, ...]) -> N
         connection.execute(_TAKE, (item, loop))
         if connection.changes() != 1:
             raise StoreConflict(f"loop {loop}: inbox item {item} was taken before; load the loop again")
-
-
-def notify(connection: apsw.Connection, loop: LoopId, notices: tuple[str, ...], now: float) -> None:
-    for notice in notices:
-        fields = (loop, "notice", notice, now)
-        connection.execute(_NOTIFY, fields)
-        item = connection.last_insert_rowid()
-        connection.execute(_SEAL_NOTICE, (hashes.digest(item, *fields), item))
-
-
-def outbox(connection: apsw.Connection) -> tuple[InboxItem, ...]:
-    return tuple(_item(connection, "outbox", found) for found in connection.execute(_OUTBOX))
-
-
-def delivered(connection: apsw.Connection, notice: int) -> None:
-    connection.execute(_DELIVERED, (notice,))
 
 
 def receipt(connection: apsw.Connection, key: str) -> str | None:
@@ -76,10 +56,10 @@ def keep_receipt(connection: apsw.Connection, key: str, loop: LoopId, data: str,
     connection.execute(_KEEP_RECEIPT, (*fields, hashes.digest(*fields)))
 
 
-def _item(connection: apsw.Connection, box: str, found: tuple[Any, ...]) -> InboxItem:
+def _item(connection: apsw.Connection, found: tuple[Any, ...]) -> InboxItem:
     *fields, seal = found
     if not hashes.is_intact(seal, *fields):
-        raise StoreCorrupt(connection.filename, f"{box} item {fields[0]}", "it is not what was written")
+        raise StoreCorrupt(connection.filename, f"inbox item {fields[0]}", "it is not what was written")
     number, _, kind, data, at = fields
     return InboxItem(id=number, kind=kind, data=data, at=at)
 

@@ -21,7 +21,7 @@ from loopwright.errors import AlreadyRunning, StoreConflict
 from loopwright.kernel.model import Blob, LoopId
 from loopwright.kernel.record import Record
 from loopwright.ports.clock import Clock
-from loopwright.ports.store import Batch, Entry, InboxItem, Loaded, LoopRow, NewLoop
+from loopwright.ports.store import Append, InboxItem, Loaded, LoopRow, NewEvent, NewLoop
 
 _INDEX = "INSERT OR REPLACE INTO blobs (sha256, size, at) VALUES (?, ?, ?)"
 _INDEXED = "SELECT 1 FROM blobs WHERE sha256 = ? AND size = ?"
@@ -41,7 +41,7 @@ class SqliteStore:
         """Open the file, or make it if there was none. Raises `StoreCorrupt`, `StoreTooNew`, `StoreFailed`."""
         return cls(path, clock, options or Options())
 
-    async def create(self, new: NewLoop, first: Entry) -> bool:
+    async def create(self, new: NewLoop, first: NewEvent) -> bool:
         with self._database.writing() as connection:
             return log.create(connection, new, first, self._now())
 
@@ -73,7 +73,7 @@ class SqliteStore:
         with self._database.reading() as connection:
             return heads.get(connection, loop).holder
 
-    async def append(self, loop: LoopId, *, fence: int, expected: int, batch: Batch) -> int:
+    async def append(self, loop: LoopId, *, fence: int, expected: int, batch: Append) -> tuple[Record, ...]:
         with self._database.writing() as connection:
             head = heads.get(connection, loop)
             log.expect(head, fence=fence, expected=expected)
@@ -81,9 +81,9 @@ class SqliteStore:
                 raise StoreConflict(f"loop {loop}: this controller has let go of it; claim it again")
             return log.append(connection, head, batch, self._now())
 
-    async def load(self, loop: LoopId) -> Loaded:
+    async def load(self, loop: LoopId, *, snapshot: bool = True) -> Loaded:
         with self._database.reading() as connection:
-            return log.load(connection, loop)
+            return log.load(connection, loop, snapshot=snapshot)
 
     async def read(self, loop: LoopId, *, after: int = 0, limit: int | None = None) -> tuple[Record, ...]:
         with self._database.reading() as connection:
@@ -132,14 +132,6 @@ class SqliteStore:
     async def fetch(self, blob: Blob, *, limit: int | None = None) -> bytes:
         with self._files():
             return self._blobs.read(blob, limit)
-
-    async def outbox(self) -> tuple[InboxItem, ...]:
-        with self._database.reading() as connection:
-            return mail.outbox(connection)
-
-    async def delivered(self, notice: int) -> None:
-        with self._database.writing() as connection:
-            mail.delivered(connection, notice)
 
     async def close(self) -> None:
         self._locks.close()

@@ -12,6 +12,7 @@ from loopwright.kernel.actions import Ask, AwaitGate, ForPeople
 from loopwright.kernel.events import Answered, Said
 from loopwright.kernel.model import LoopId
 from loopwright.kernel.visible import visible
+from loopwright.ports.people import Reply, Waiting
 
 _SHOWN_FILES = 40
 
@@ -35,14 +36,17 @@ class Terminal:
     by: str
     objection: Callable[[Said], str] = lambda _said: ""  # why an answer cannot be, where only the project knows it
 
-    async def ask(self, loop: LoopId, waiting: tuple[ForPeople, ...]) -> Said | None:
+    async def ask(self, waiting: tuple[Waiting, ...]) -> Reply | None:
+        """One loop after the other: the rest is asked when this one was answered."""
+        loop = waiting[0].loop
+        own = tuple(each.what for each in waiting if each.loop == loop)
         with self.aside():
-            await self._introduce(loop, waiting)
+            await self._introduce(loop, own)
             self.lines.forget()
-            said = await self._answer(waiting)
+            said = await self._answer(own)
             if isinstance(said, Answered) and said.choice == "history":
                 self._print(await self.history(loop))
-            return said
+            return None if said is None else Reply(loop=loop, said=said)
 
     async def _answer(self, waiting: tuple[ForPeople, ...]) -> Said | None:
         prefix = ""
@@ -90,7 +94,7 @@ def question_text(ask: Ask) -> str:
         return "\n".join([*lines, "  Type the answer, or: cancel"])
     width = max((len(option.label) for option in ask.options), default=0)
     for number, option in enumerate(ask.options, start=1):
-        lines.append(f"  {number}  {option.label:<{width}}  {_HOW.get(option.choice, option.choice)}")
+        lines.append(f"  {number}  {option.label:<{width}}  {option.prompt or _HOW.get(option.choice, option.choice)}")
     return "\n".join(lines)
 
 
@@ -100,9 +104,6 @@ _HOW = {
     "history": "history: what every attempt came to, and why",
     "cancel": "cancel: end the loop; every commit is kept",
     "revise": "revise GUIDANCE: new guidance, and the counters start anew",
-    "split": "split AC-1; AC-2: these first, each group a ticket of its own",
-    "examples": "examples TEXT: show what is wanted",
-    "reassign": "reassign creator=AGENT, or critic+AGENT for a second critic",
 }
 
 
@@ -127,5 +128,5 @@ def _files(gate: AwaitGate) -> str:
 class Nobody:
     """Nobody is there to ask: a loop that needs a person stays as it is."""
 
-    async def ask(self, loop: LoopId, waiting: tuple[ForPeople, ...]) -> Said | None:  # noqa: ARG002 - the port's own names
+    async def ask(self, waiting: tuple[Waiting, ...]) -> Reply | None:  # noqa: ARG002 - the port's own names
         return None

@@ -59,6 +59,7 @@ def _child(state: Batch, index: int) -> RunLoop:
         answers=item.asking,
         grant=order.grant,
         text=order.text,
+        takes=("escalation",),
         upto=_points(state.phase, item),
         why=f"round {state.round}: {item.line or 'not yet reviewed'}",
     )

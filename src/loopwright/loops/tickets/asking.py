@@ -9,9 +9,12 @@ from loopwright.loops.tickets.history import in_a_line
 from loopwright.loops.tickets.state import Tickets, best_ticket, ticket_id
 
 _HOW = {
-    "split": 'split --text "AC-1; AC-2"',
-    "examples": 'examples --text "what it should look like"',
-    "reassign": 'reassign --text "creator=AGENT"',
+    "split": ('split --text "AC-1; AC-2"', "split AC-1; AC-2: these first, each group a ticket of its own"),
+    "examples": ('examples --text "what it should look like"', "examples TEXT: show what is wanted"),
+    "reassign": (
+        'reassign --text "creator=AGENT"',
+        "reassign creator=AGENT, or critic+AGENT for a second critic",
+    ),
 }
 
 
@@ -63,6 +66,9 @@ def _options(state: Tickets) -> tuple[Option, ...]:
         ("revise", "Revise: give new guidance and start the count anew"),
         ("cancel", "Cancel"),
     )
-    return tuple(
-        Option(choice=each[0], label=each[1], how=_HOW.get(each[0], "")) for each in offered if each is not None
-    )
+    return tuple(_option(*each) for each in offered if each is not None)
+
+
+def _option(choice: str, label: str) -> Option:
+    how, prompt = _HOW.get(choice, ("", ""))
+    return Option(choice=choice, label=label, how=how, prompt=prompt)

@@ -18,7 +18,7 @@ from loopwright.loops.tickets.chronicle import step_of
 from loopwright.loops.tickets.convergence import EXAMPLES
 from loopwright.loops.tickets.insights.categories import PERSON, category, guidance_form
 from loopwright.loops.tickets.state import Aspect, Decision, Phase, Ticket, TicketParams, Tickets, ticket_id
-from loopwright.ports.store import LoopRow, Record
+from loopwright.ports.store import LoopRow
 
 Close = Literal["approved", "escalated", "accepted", "cancelled", "under way"]
 _NAMED = 80
