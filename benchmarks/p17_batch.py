@@ -21,7 +21,7 @@ from benchmarks.measuring import Figure, seconds
 from benchmarks.sample import git, open_sample
 from loopwright.adapters.terminal.prompt import Nobody
 from loopwright.app.publisher import Publisher
-from loopwright.app.reviews import ReviewRequest, create_review
+from loopwright.app.starts.review import ReviewRequest, create_review
 from loopwright.app.worlds import build_world
 from loopwright.config.reading import read_settings
 from loopwright.engine.driver import drive

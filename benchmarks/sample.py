@@ -9,8 +9,8 @@ import sys
 from pathlib import Path
 
 from loopwright.adapters.terminal.prompt import Nobody
-from loopwright.app.feedback import FeedbackRequest, create_feedback
 from loopwright.app.project import Project, open_project
+from loopwright.app.starts.feedback import FeedbackRequest, create_feedback
 from loopwright.app.worlds import build_world
 from loopwright.config.reading import read_settings
 from loopwright.engine.driver import drive

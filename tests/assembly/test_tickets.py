@@ -10,8 +10,8 @@ from typing import Any, TypeVar
 import pytest
 
 from loopwright.app.project import Project, open_project, settings_of
-from loopwright.app.ticket_door import read_queued, waiting
-from loopwright.app.tickets import TicketRequest, activate, objection, sessions
+from loopwright.app.starts.tickets.queue import read_queued, waiting
+from loopwright.app.starts.tickets.sessions import TicketRequest, activate, objection, sessions
 from loopwright.errors import Forbidden
 from loopwright.kernel.events import Answered
 from loopwright.kernel.model import Key

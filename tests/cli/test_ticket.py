@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from loopwright.app.ticket_reading import read_ticket
+from loopwright.app.starts.tickets.ticket_text import read_ticket
 from tests.cli.projects import Done, Sample
 from tests.cli.tickets import creates, escalated, folder, ticketed
 from tests.test_schemas import mistakes

@@ -9,7 +9,7 @@ from pathlib import Path
 from loopwright.adapters.terminal.prompt import Nobody
 from loopwright.app.project import open_project, settings_of
 from loopwright.app.publisher import Publisher
-from loopwright.app.reviews import ReviewRequest, create_review
+from loopwright.app.starts.review import ReviewRequest, create_review
 from loopwright.app.worlds import build_world
 from loopwright.engine.driver import drive
 

@@ -15,10 +15,10 @@ from pathlib import Path
 from typing import Any
 
 from loopwright.adapters.terminal.prompt import Nobody
-from loopwright.app.feedback import FeedbackRequest, create_feedback
 from loopwright.app.project import LOOPS, Project, open_project, settings_of
 from loopwright.app.publication import publisher_of
-from loopwright.app.reviews import ReviewRequest, create_review
+from loopwright.app.starts.feedback import FeedbackRequest, create_feedback
+from loopwright.app.starts.review import ReviewRequest, create_review
 from loopwright.app.worlds import build_world
 from loopwright.engine.driver import drive
 from loopwright.engine.hearing import hear

@@ -13,7 +13,7 @@ import yaml
 from loopwright.adapters.terminal.prompt import Nobody
 from loopwright.app.project import Project, open_project, settings_of, view
 from loopwright.app.publisher import Publisher
-from loopwright.app.reviews import ReviewRequest, create_review
+from loopwright.app.starts.review import ReviewRequest, create_review
 from loopwright.app.worlds import build_world
 from loopwright.engine.driver import drive
 from loopwright.engine.world import Halt

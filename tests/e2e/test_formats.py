@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from loopwright.adapters.terminal.prompt import Nobody
-from loopwright.app.feedback import FeedbackRequest, create_feedback
 from loopwright.app.project import open_project, settings_of
 from loopwright.app.publisher import Publisher
+from loopwright.app.starts.feedback import FeedbackRequest, create_feedback
 from loopwright.app.worlds import build_world
 from loopwright.engine.driver import drive
 from loopwright.engine.world import Seen

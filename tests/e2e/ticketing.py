@@ -16,8 +16,8 @@ from loopwright.adapters.terminal.prompt import Nobody
 from loopwright.app.project import Project, open_project, settings_of
 from loopwright.app.publication import publisher_of
 from loopwright.app.publisher import Publisher
-from loopwright.app.ticket_door import read_queued, waiting
-from loopwright.app.tickets import TicketRequest, activate
+from loopwright.app.starts.tickets.queue import read_queued, waiting
+from loopwright.app.starts.tickets.sessions import TicketRequest, activate
 from loopwright.app.worlds import build_world
 from loopwright.engine.driver import drive
 from loopwright.engine.world import Halt, Seen

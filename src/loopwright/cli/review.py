@@ -6,9 +6,9 @@ from typing import Any
 
 import click
 
-from loopwright.app.artifacts import Target
 from loopwright.app.project import Project, settings_of
-from loopwright.app.reviews import Plan, ReviewRequest, create_review, plan_review
+from loopwright.app.starts.artifacts import Target
+from loopwright.app.starts.review import ReviewPlan, ReviewRequest, create_review, plan_review
 from loopwright.cli.driving import Manner, drive_and_tell
 from loopwright.cli.here import Here
 from loopwright.cli.output import json_option, note, put, put_json
@@ -76,7 +76,7 @@ def _foretell(project: Project, here: Here, request: ReviewRequest, *, as_json: 
     return 0
 
 
-def _plan(project: Project, settings: Settings, request: ReviewRequest, plan: Plan) -> dict[str, Any]:
+def _plan(project: Project, settings: Settings, request: ReviewRequest, plan: ReviewPlan) -> dict[str, Any]:
     return {
         "kind": "batch" if plan.batch else "quality",
         "base": project.head,

@@ -11,11 +11,11 @@ import click
 from loopwright.adapters.git.repository import find_repository
 from loopwright.adapters.importers.task_list import FORMATS
 from loopwright.app.project import Project, View, settings_of
-from loopwright.app.ticket_door import Queued
-from loopwright.app.ticket_folders import next_sequence
-from loopwright.app.ticket_queue import Described, Put, described_in, import_tickets, new_ticket
-from loopwright.app.ticket_reading import ticket_text
-from loopwright.app.tickets import TicketRequest, activate, clear_queue, sessions
+from loopwright.app.starts.tickets.folders import next_sequence
+from loopwright.app.starts.tickets.new_tickets import Described, Put, described_in, import_tickets, new_ticket
+from loopwright.app.starts.tickets.queue import Queued
+from loopwright.app.starts.tickets.sessions import TicketRequest, activate, clear_queue, sessions
+from loopwright.app.starts.tickets.ticket_text import ticket_text
 from loopwright.cli.driving import Manner, drive_and_tell
 from loopwright.cli.here import Here
 from loopwright.cli.output import json_option, note, put, put_json

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from loopwright.adapters.tickets import observer_log
-from loopwright.app.ticket_reading import read_folder
+from loopwright.app.starts.tickets.ticket_text import read_folder
 from loopwright.errors import ConfigError, UsageError
 from loopwright.kernel.model import LoopId
 from loopwright.loops.tickets.files import page_text, publish

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from loopwright.adapters.yaml_text import SIZE_LIMIT
-from loopwright.app.ticket_reading import parse, read_folder, read_ticket
+from loopwright.app.starts.tickets.ticket_text import parse, read_folder, read_ticket
 from loopwright.errors import ConfigError
 from loopwright.loops.tickets.body import Box
 from loopwright.loops.tickets.past import Attempt, Noted, Row

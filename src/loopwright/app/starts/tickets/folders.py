@@ -7,7 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from loopwright.adapters.files import ignore_all
-from loopwright.app.ticket_reading import ENDING, shown_path
+from loopwright.app.starts.tickets.ticket_text import ENDING, shown_path
 from loopwright.errors import ConfigError, UsageError
 from loopwright.loops.tickets.shape import LAST_SEQUENCE, is_session, ticket_parts
 

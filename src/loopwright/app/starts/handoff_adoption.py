@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from loopwright.adapters.doors import update_door
-from loopwright.app.artifacts import find_targets
 from loopwright.app.project import Project
-from loopwright.app.reviews import ReviewRequest, create_planned, plan_review
-from loopwright.app.stories import handoff_path, read_handoff
+from loopwright.app.starts.artifacts import find_targets
+from loopwright.app.starts.door import Adopter, Found
+from loopwright.app.starts.review import ReviewRequest, create_planned, plan_review
+from loopwright.app.starts.stories import FILE_NAME, handoff_path, read_handoff
 from loopwright.config.settings import Settings
 from loopwright.errors import UsageError
 from loopwright.kernel.model import LoopId
@@ -24,20 +25,12 @@ _GATES = (Gate.PLAN, Gate.TEST, Gate.CODE, Gate.QUALITY)  # by how many phases a
 _COMPLETE = "complete"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HandoffRequest:
-    file: Path
-    cwd: Path
-    artifact: str = ""  # from `cwd`; empty: the first that the handoff names and that is here
-    task: str = ""
-
-
-async def adopt_handoff(project: Project, settings: Settings, request: HandoffRequest) -> LoopId:
+async def adopt_handoff(project: Project, settings: Settings, request: Found) -> LoopId:
     """The story's next review, not yet driven. The file is only read; what it holds goes to our own handoff."""
-    data = read_handoff(request.file)
+    data = read_handoff(request.path)
     if data is None:
-        raise UsageError(f"{request.file}: there is no such file")
-    story, gate = str(data["story_id"]), _gate(data, request.file)
+        raise UsageError(f"{request.path}: there is no such file")
+    story, gate = str(data["story_id"]), _gate(data, request.path)
     ours = handoff_path(project.root, story)
     if ours.exists():
         raise UsageError(f"{ours} is there already, so story {story} is known here; go on with `loop review`")
@@ -66,12 +59,12 @@ def _tier(data: Data) -> str:
     return str(data.get("tier") or handoff.USUAL_TIER)
 
 
-def _wanted(project: Project, request: HandoffRequest, data: Data, gate: Gate) -> ReviewRequest:
+def _wanted(project: Project, request: Found, data: Data, gate: Gate) -> ReviewRequest:
     named = (request.artifact,) if request.artifact else _named(data, gate)
     found = request.artifact or next((path for path in named if _is_here(project, path, gate)), "")
     if not found:
         raise UsageError(
-            f"{request.file} names nothing for the {gate} gate that is in {project.root};"
+            f"{request.path} names nothing for the {gate} gate that is in {project.root};"
             " say with --artifact PATH what is to be reviewed"
         )
     return ReviewRequest(paths=(found,), gate=gate, task=request.task)
@@ -102,3 +95,11 @@ def _inner(data: Data, key: str) -> Data:
 
 def _texts(value: object) -> tuple[str, ...]:
     return tuple(each for each in value if isinstance(each, str)) if isinstance(value, list) else ()
+
+
+def _found(path: Path) -> Path | None:
+    file = path / FILE_NAME if path.is_dir() else path
+    return file if file.suffix in (".yml", ".yaml") and file.is_file() else None
+
+
+ADOPTER = Adopter(named=f"a {FILE_NAME}", finds=_found, takes=("task", "artifact"), adopt=adopt_handoff)

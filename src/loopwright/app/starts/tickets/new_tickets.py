@@ -14,10 +14,10 @@ from loopwright.adapters.importers.imported import Imported
 from loopwright.adapters.importers.task_list import read_tasks
 from loopwright.adapters.yaml_text import SIZE_LIMIT
 from loopwright.app.project import Project
-from loopwright.app.ticket_door import put, read_queued, waiting
-from loopwright.app.ticket_folders import ACTIVE, COMPLETED, session_folder
-from loopwright.app.ticket_reading import parse, shown_path, ticket_text
-from loopwright.app.tickets import sessions
+from loopwright.app.starts.tickets.folders import ACTIVE, COMPLETED, session_folder
+from loopwright.app.starts.tickets.queue import put, read_queued, waiting
+from loopwright.app.starts.tickets.sessions import sessions
+from loopwright.app.starts.tickets.ticket_text import parse, shown_path, ticket_text
 from loopwright.errors import ConfigError, UsageError
 from loopwright.kernel.quoting import one_line
 from loopwright.loops.tickets.files import page_text

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from loopwright.app.creation import create_loop
 from loopwright.app.preconditions import FreeSpace, check_cast, check_ground
 from loopwright.app.project import Project, View, view
-from loopwright.app.ticket_door import Queued, read_queued, take_out, waiting, was_taken_out
-from loopwright.app.ticket_folders import ACTIVE, next_sequence, session_folder
+from loopwright.app.starts.tickets.folders import ACTIVE, next_sequence, session_folder
+from loopwright.app.starts.tickets.queue import Queued, read_queued, take_out, waiting, was_taken_out
 from loopwright.config.settings import Settings
 from loopwright.errors import ConfigError, Forbidden
 from loopwright.kernel.codec import encode

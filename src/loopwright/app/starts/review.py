@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Literal
 
 from loopwright.adapters.git.start_commit import start_from
-from loopwright.app.artifacts import Target, find_targets
 from loopwright.app.creation import create_loop, new_id
 from loopwright.app.preconditions import check_cast, check_place
 from loopwright.app.project import Project
-from loopwright.config.settings import Settings
+from loopwright.app.starts.artifacts import Target, find_targets
+from loopwright.app.starts.door import Start
+from loopwright.config.settings import LimitSettings, Settings
 from loopwright.kernel.codec import encode
 from loopwright.kernel.limits import QualityLimits
 from loopwright.kernel.model import Commit, LoopId
@@ -37,7 +40,7 @@ class ReviewRequest:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
+class ReviewPlan:
     """What a request comes to, before anything is made."""
 
     targets: tuple[Target, ...]
@@ -48,7 +51,7 @@ class Plan:
 
 def plan_review(
     project: Project, settings: Settings, request: ReviewRequest, cwd: Path, *, played: tuple[str, ...] | None = None
-) -> Plan:
+) -> ReviewPlan:
     """Raises the sentence that says why this review cannot be made. `played` are roles from outside the settings."""
     merge = settings.finish.merge if request.merge is None else request.merge
     check_place(project, settings, merge=merge)
@@ -60,7 +63,7 @@ def plan_review(
     limits = settings.limits.quality
     if request.max_attempts is not None:
         limits = replace(limits, max_attempts=request.max_attempts)
-    return Plan(targets=targets, limits=limits, merge=merge, batch=request.batch or len(targets) > 1)
+    return ReviewPlan(targets=targets, limits=limits, merge=merge, batch=request.batch or len(targets) > 1)
 
 
 async def create_review(
@@ -72,7 +75,7 @@ async def create_review(
 
 
 async def create_planned(
-    project: Project, settings: Settings, request: ReviewRequest, plan: Plan, *, adopted: str = ""
+    project: Project, settings: Settings, request: ReviewRequest, plan: ReviewPlan, *, adopted: str = ""
 ) -> LoopId:
     """What was planned, in the log. `adopted` is the handoff, as JSON, that its only story was taken over with."""
     first = plan.targets[0].path
@@ -91,7 +94,7 @@ async def create_planned(
 
 
 def _params(
-    project: Project, settings: Settings, request: ReviewRequest, plan: Plan, target: Target, base: Commit
+    project: Project, settings: Settings, request: ReviewRequest, plan: ReviewPlan, target: Target, base: Commit
 ) -> QualityParams:
     part = settings.gate(target.gate)
     return QualityParams(
@@ -115,7 +118,7 @@ def _params(
     )
 
 
-def _batch(project: Project, settings: Settings, plan: Plan, children: list[QualityParams]) -> BatchParams:
+def _batch(project: Project, settings: Settings, plan: ReviewPlan, children: list[QualityParams]) -> BatchParams:
     """What all children share is kept once; each artifact has only what differs."""
     each = [json.loads(encode(child)) for child in children]
     shared = {key: value for key, value in each[0].items() if all(other[key] == value for other in each)}
@@ -132,3 +135,48 @@ def _batch(project: Project, settings: Settings, plan: Plan, children: list[Qual
         merge=plan.merge,
         checked=bool(settings.checks),
     )
+
+
+# --- from Python --------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Quality:
+    """Review, fix and re-review of artifacts (paths from the top) until they pass or a limit is reached.
+
+    Several artifacts, or `batch`, are reviewed round by round, each in a loop of its own; the outcome's
+    `parts` then say what came of each. Without `gate` and `mode` each artifact has what is usual for its name.
+    """
+
+    artifacts: str | Sequence[str]
+    gate: Literal["", "plan", "test", "code", "quality", "design", "story"] = ""
+    mode: Literal["", "quick", "comprehensive"] = ""
+    batch: bool = False
+    max_attempts: int = 3
+    p1_threshold: int = 2
+    parallel: int = 4
+    task: str = ""
+    criteria: Sequence[str] = ()
+    merge: bool = False
+    protected: Sequence[str] = ("tests/**",)
+
+
+def _limits(asked: Quality) -> LimitSettings:
+    quality = QualityLimits(max_attempts=asked.max_attempts, p1_threshold=asked.p1_threshold)
+    return LimitSettings(parallel=asked.parallel, quality=quality)
+
+
+async def _start(project: Project, settings: Settings, asked: Quality, roles: tuple[str, ...]) -> LoopId:
+    review = ReviewRequest(
+        paths=(asked.artifacts,) if isinstance(asked.artifacts, str) else tuple(asked.artifacts),
+        gate=asked.gate,
+        depth=asked.mode,
+        batch=asked.batch,
+        merge=asked.merge,
+        task=asked.task,
+        criteria=tuple(asked.criteria),
+    )
+    return await create_review(project, settings, review, project.root, played=roles)
+
+
+START = Start(request=Quality, roles=("creator", "reviewer"), limits=_limits, create=_start)

@@ -10,7 +10,7 @@ from pathlib import Path, PurePosixPath
 from loopwright.adapters.git.repository import files_of
 from loopwright.app.layout import STATE_FOLDER, WORKSPACES
 from loopwright.app.project import Project
-from loopwright.app.stories import handoff_path, read_handoff, read_story, story_id
+from loopwright.app.starts.stories import handoff_path, read_handoff, read_story, story_id
 from loopwright.errors import UsageError
 from loopwright.loops.quality import handoff, quality_file
 from loopwright.loops.quality.state import Gate, Known

@@ -5,15 +5,15 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
 from loopwright.app.creation import new_id
 from loopwright.app.project import Project, view
 from loopwright.app.publication import publisher_of, scene_of
-from loopwright.app.ticket_reading import ENDING, read_ticket
-from loopwright.app.tickets import (
+from loopwright.app.starts.door import Adopter, Found
+from loopwright.app.starts.tickets.sessions import (
     TicketRequest,
     create_session,
     limits_for,
@@ -21,6 +21,7 @@ from loopwright.app.tickets import (
     session_of,
     session_params,
 )
+from loopwright.app.starts.tickets.ticket_text import ENDING, read_ticket
 from loopwright.config.settings import Settings
 from loopwright.errors import ConfigError, UsageError
 from loopwright.kernel.model import LoopId
@@ -33,12 +34,6 @@ _DEEPEST = 2  # tickets/active/<session>/ is two folders below what a person may
 _MOST = 20_000  # files that are looked at
 
 Files = dict[str, tuple[Path, ...]]  # by session
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FolderRequest:
-    path: Path  # a folder with tickets in it, or one of them
-    session: str = ""  # empty: the newest that is not approved
 
 
 def ticket_files(path: Path) -> Files:
@@ -63,7 +58,7 @@ def _inside(folder: Path, deeper: int) -> Iterator[Path]:
             yield from _inside(folder / entry.name, deeper - 1)
 
 
-async def adopt_tickets(project: Project, settings: Settings, request: FolderRequest) -> LoopId:
+async def adopt_tickets(project: Project, settings: Settings, request: Found) -> LoopId:
     """The session, not yet driven: it goes on with the next number, or asks where the last ticket was escalated."""
     reads = _session(request)
     params = _adopted(project, settings, reads)
@@ -88,7 +83,7 @@ def _adopted(project: Project, settings: Settings, reads: tuple[ReadTicket, ...]
     return replace(params, adopted=tickets, limits=limits_for(last, settings, TicketRequest()))
 
 
-def _session(request: FolderRequest) -> tuple[ReadTicket, ...]:
+def _session(request: Found) -> tuple[ReadTicket, ...]:
     """The tickets of the session that is meant, oldest first."""
     found = ticket_files(request.path)
     if request.session and request.session not in found:
@@ -111,3 +106,11 @@ def _read(files: tuple[Path, ...]) -> tuple[ReadTicket, ...]:
         if before.sequence == after.sequence:
             raise UsageError(f"{after.file} and {before.file} are the same ticket; name the folder of one of them")
     return tuple(reads)
+
+
+def _found(path: Path) -> Path | None:
+    named = path.is_dir() or path.suffix == ENDING
+    return path if named and ticket_files(path) else None
+
+
+ADOPTER = Adopter(named="a folder of tickets", finds=_found, takes=("session",), adopt=adopt_tickets)

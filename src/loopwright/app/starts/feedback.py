@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from loopwright.app.creation import create_loop, new_id
 from loopwright.app.preconditions import FreeSpace, check_cast, check_ground
 from loopwright.app.project import Project
-from loopwright.config.settings import Settings
+from loopwright.app.starts.door import Adopter, Found, Start
+from loopwright.config.settings import LimitSettings, Settings
 from loopwright.errors import UsageError
 from loopwright.kernel.codec import encode
+from loopwright.kernel.limits import FeedbackLimits
 from loopwright.kernel.model import LoopId
 from loopwright.loops.feedback.machine import FEEDBACK
 from loopwright.loops.feedback.progress import read_progress
 from loopwright.loops.feedback.state import FeedbackParams
+
+PROGRESS = "progress.json"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,8 +64,9 @@ async def create_feedback(
     return await _create(project, settings, params, request.budget)
 
 
-async def adopt_progress(project: Project, settings: Settings, path: Path, task: str | None) -> LoopId:
-    """Carry on a feedback loop that another tool began, from its `progress.json`, which is only read."""
+async def adopt_progress(project: Project, settings: Settings, found: Found) -> LoopId:
+    """Carry on a feedback loop that another tool began, from its `progress.json`."""
+    path = found.path
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
@@ -68,7 +74,7 @@ async def adopt_progress(project: Project, settings: Settings, path: Path, task:
     adopted = read_progress(text, str(path))
     if adopted.status == "IMPLEMENTATION_VERIFIED":
         raise UsageError(f"{path} is of a loop that has ended; there is nothing to go on with")
-    said = task or adopted.feature_name
+    said = found.task or adopted.feature_name
     if not said:
         raise UsageError(f"{path} does not say what the task is; give it with --task")
     check_ground(project, settings, merge=settings.finish.merge)
@@ -91,3 +97,43 @@ async def adopt_progress(project: Project, settings: Settings, path: Path, task:
 async def _create(project: Project, settings: Settings, params: FeedbackParams, budget: float | None) -> LoopId:
     loop = new_id(params.task)
     return await create_loop(project, settings, loop, kind=FEEDBACK.name, params=encode(params), budget=budget)
+
+
+# --- from Python, and from another tool's files -------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Feedback:
+    """The tight feedback loop: implement, review, test, until verified or a limit is reached."""
+
+    task: str
+    max_iterations: int = 5
+    max_consecutive_review_failures: int = 3
+    max_consecutive_test_failures: int = 3
+    criteria: Sequence[str] = ()
+    merge: bool = False
+    protected: Sequence[str] = ("tests/**",)
+
+
+def _limits(asked: Feedback) -> LimitSettings:
+    return LimitSettings(
+        feedback=FeedbackLimits(
+            max_feedback_iterations=asked.max_iterations,
+            max_consecutive_review_failures=asked.max_consecutive_review_failures,
+            max_consecutive_test_failures=asked.max_consecutive_test_failures,
+        )
+    )
+
+
+async def _start(project: Project, settings: Settings, asked: Feedback, roles: tuple[str, ...]) -> LoopId:
+    request = FeedbackRequest(task=asked.task, merge=asked.merge, criteria=tuple(asked.criteria))
+    return await create_feedback(project, settings, request, roles=roles)
+
+
+def _found(path: Path) -> Path | None:
+    file = path / PROGRESS if path.is_dir() else path
+    return file if file.suffix == ".json" and file.is_file() else None
+
+
+START = Start(request=Feedback, roles=("developer", "reviewer"), limits=_limits, create=_start)
+ADOPTER = Adopter(named=f"a {PROGRESS}", finds=_found, takes=("task",), adopt=adopt_progress)

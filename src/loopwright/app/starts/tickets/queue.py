@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from loopwright.adapters.files import write_whole
-from loopwright.app.ticket_folders import QUEUE, made, next_sequence, refuse_links, tickets_folder
-from loopwright.app.ticket_reading import ENDING, parse, shown_path, ticket_text
+from loopwright.app.starts.tickets.folders import QUEUE, made, next_sequence, refuse_links, tickets_folder
+from loopwright.app.starts.tickets.ticket_text import ENDING, parse, shown_path, ticket_text
 from loopwright.errors import ConfigError, UsageError
 from loopwright.loops.tickets.files import page_text
 from loopwright.loops.tickets.shape import is_session
