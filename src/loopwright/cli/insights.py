@@ -57,7 +57,7 @@ async def _read(project: Project) -> tuple[Cycle, ...]:
         if row.kind == TICKETS.name:
             now = await view(project, row.id)
             records = await project.store.read(row.id)
-            cycles.append(cycle_of(now.now.state, now.row, records))
+            cycles.append(cycle_of(now.now.state, records, cost=row.spent, at=row.created))
     return tuple(cycles)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import PurePosixPath
+import posixpath
 
 from loopwright.kernel.findings import identify
 from loopwright.kernel.model import Finding
@@ -15,14 +15,13 @@ _ENDING = ".quality.yml"
 
 def name(artifact: str) -> str:
     """`a/X.yml` has `a/X.quality.yml`."""
-    path = PurePosixPath(artifact)
-    return path.with_name(path.stem + _ENDING).as_posix() if path.name else _ENDING
+    folder, file = posixpath.split(artifact)
+    return posixpath.join(folder, posixpath.splitext(file)[0] + _ENDING)
 
 
 def full_name(artifact: str) -> str:
     """`src/a.py` has `src/a.py.quality.yml`, where `src/a.md` is reviewed too."""
-    path = PurePosixPath(artifact)
-    return path.with_name(path.name + _ENDING).as_posix() if path.name else _ENDING
+    return artifact + _ENDING
 
 
 def is_quality_file(path: str) -> bool:
