@@ -10,7 +10,6 @@ import json
 from loopwright.kernel.codec import encode
 from loopwright.kernel.model import Finding
 from loopwright.ports.agent import AgentRun
-from loopwright.projections import deltas
 
 
 def build(run: AgentRun) -> dict[str, object]:
@@ -37,7 +36,7 @@ def build(run: AgentRun) -> dict[str, object]:
         "story": brief.story,
         "base": brief.base,
         "candidate": brief.candidate,
-        "diff": deltas.shown_to(run),
+        "diff": run.diff,
         "repair": brief.repair,
         "scratchpad": None if run.scratchpad is None else str(run.scratchpad),
     }

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from loopwright.kernel.model import Brief
 from loopwright.ports.agent import AgentRun
-from loopwright.projections import brief_parts, deltas
+from loopwright.projections import brief_parts
 from loopwright.projections.contracts import contract
 from loopwright.projections.quoting import one_line
 
@@ -129,7 +129,7 @@ def _subject(brief: Brief) -> tuple[str, ...]:
 
 
 def _change(run: AgentRun) -> str:
-    brief, diff = run.brief, deltas.shown_to(run)
+    brief, diff = run.brief, run.diff
     if brief.attempt > 1:
         return brief_parts.change(
             "## Change since the last review", brief, diff, "Nothing of the artifact has changed since then."

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from loopwright.kernel.model import Brief
 from loopwright.ports.agent import AgentRun
-from loopwright.projections import brief_parts, deltas
+from loopwright.projections import brief_parts
 from loopwright.projections.contracts import contract
 from loopwright.projections.quoting import at_most, one_line, size
 
@@ -125,10 +125,9 @@ def _judging(run: AgentRun, limit: int) -> tuple[str, ...]:
 
 
 def _subject(run: AgentRun) -> tuple[str, ...]:
-    brief, diff = run.brief, deltas.shown_to(run)
-    without = "The diff is empty." if run.diff else "The diff is not included: look at the files."
+    brief, without = run.brief, "The diff is not included: look at the files."
     return (
         brief_parts.task(brief),
         *brief_parts.criteria(brief),
-        brief_parts.change("## Change under review", brief, diff, without),
+        brief_parts.change("## Change under review", brief, run.diff, without),
     )
