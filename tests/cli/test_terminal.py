@@ -7,7 +7,6 @@ from dataclasses import replace
 
 from loopwright.adapters.terminal.lines import TerminalLines
 from loopwright.adapters.terminal.prompt import Nobody, Terminal
-from loopwright.cli.attending import only
 from loopwright.kernel.actions import Ask, AwaitGate, ForPeople, Option
 from loopwright.kernel.events import Answered, GateDecided, Said
 from loopwright.kernel.model import Key, LoopId
@@ -107,11 +106,6 @@ def test_what_was_typed_before_the_question_is_no_answer() -> None:
 
 def test_nobody_answers_nothing() -> None:
     assert said_to(Nobody(), ESCALATION) is None
-
-
-def test_only_the_part_of_a_diff_that_called_for_the_gate_is_shown() -> None:
-    diff = "diff --git a/src/a.py b/src/a.py\n+code\ndiff --git a/tests/t.py b/tests/t.py\n+\x1b]8;;evil\x07\n"
-    assert only(diff, ("tests/t.py",)) == "diff --git a/tests/t.py b/tests/t.py\n+\\x1b]8;;evil\\x07"
 
 
 def test_what_only_the_project_knows_to_be_impossible_is_said_and_asked_again() -> None:

@@ -30,7 +30,6 @@ from tests.projections.stories import LOOP
 
 Golden = Callable[[str, str], None]
 DIFF = "diff --git a/src/a.py b/src/a.py\n+data = file.read()\n+```\n"
-OTHER = "diff --git a/src/other.py b/src/other.py\n+secret = 1\n"
 
 
 def run_of(state: Quality, diff: str = "") -> AgentRun:
@@ -54,7 +53,7 @@ def told(state: Quality, diff: str = "") -> str:
 
 
 def test_the_first_reviewers_brief(golden: Golden) -> None:
-    golden("projections/brief-quality-reviewer-1.md", told(played(loaded), OTHER + DIFF))
+    golden("projections/brief-quality-reviewer-1.md", told(played(loaded), DIFF))
 
 
 def test_the_second_reviewer_checks_the_prior_findings_first(golden: Golden) -> None:
@@ -87,14 +86,6 @@ def test_a_fixer_and_a_reviewer_of_any_name_have_the_duty_of_their_part() -> Non
     assert '"verdict"' not in fix
 
 
-def test_no_other_artifact_is_shown() -> None:
-    text = told(played(loaded), OTHER + DIFF + OTHER)
-    assert "## Artifact\n\n- src/a.py\n\n" in text
-    assert "data = file.read()" in text
-    assert "secret" not in text
-    assert "other.py" not in text
-
-
 @pytest.mark.parametrize("gate", list(Gate))
 def test_every_gate_says_what_is_looked_at(gate: Gate) -> None:
     text = told(played(loaded, params=replace(PARAMS, gate=gate)))
@@ -109,7 +100,7 @@ def test_every_depth_says_how_deep() -> None:
 
 def test_without_a_change_the_artifact_is_judged_as_it_stands() -> None:
     assert "There is nothing to compare with: judge the artifact as it stands." in told(played(loaded))
-    again = told(played(*BLOCKED, *FIXED, loaded), OTHER)
+    again = told(played(*BLOCKED, *FIXED, loaded))
     assert "Nothing of the artifact has changed since then." in again
 
 

@@ -19,9 +19,9 @@ from loopwright.kernel.model import Commit, LoopId
 from loopwright.kernel.visible import visible
 from loopwright.loops.kind import AnyKind
 from loopwright.ports.people import People, Reply, Waiting
+from loopwright.ports.workspace import Workspace
 
-_DIFF_LIMIT = 200_000
-_SHOWN_DIFF = 20_000
+_SHOWN_DIFF = 20_000  # characters
 
 
 class Heard:
@@ -80,19 +80,14 @@ def person(
 
 
 async def gate_diff(project: Project, world: World, loop: LoopId, gate: AwaitGate) -> str:
-    """The part of the change that called for the gate."""
     now = await view(project, loop)
-    base: Commit = now.now.state.plan.base
-    whole = await world.workspace.diff(base, gate.commit, limit=_DIFF_LIMIT)
-    return only(whole, tuple(change.path for change in gate.because))
+    return await shown_diff(world.workspace, now.now.state.plan.base, gate)
 
 
-def only(diff: str, paths: tuple[str, ...]) -> str:
-    """The sections of a diff that concern these paths, visible and bounded."""
-    sections = [f"diff --git {part}" for part in diff.split("diff --git ") if part.strip()]
-    kept = [part for part in sections if any(f"b/{path}" in part.split("\n", 1)[0] for path in paths)]
-    text = visible("".join(kept).rstrip("\n"))
-    return text if len(text) <= _SHOWN_DIFF else f"{text[:_SHOWN_DIFF]}\n… ({len(text) - _SHOWN_DIFF} more characters)"
+async def shown_diff(workspace: Workspace, base: Commit, gate: AwaitGate) -> str:
+    """The part of the change that called for the gate. Git cuts it: no line of a file can pass for a header."""
+    paths = tuple(change.path for change in gate.because)
+    return visible((await workspace.diff(base, gate.commit, limit=_SHOWN_DIFF, only=paths)).rstrip("\n"))
 
 
 def _show(text: str) -> None:

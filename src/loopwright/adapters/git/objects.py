@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from loopwright.adapters.git.differences import differences
-from loopwright.adapters.git.paths import TOP, inner
+from loopwright.adapters.git.paths import TOP, inner, portions
 from loopwright.adapters.git.program import name_of, path_of, readable, uninterrupted
 from loopwright.adapters.git.site import Ground, Site
 from loopwright.kernel.model import Change, Commit, Content, Tree
 
 _ASKED = "%(objecttype) %(objectname) %(objectsize)"
-_AT_ONCE = 500  # paths on one command line
 # `--text`: no attribute and no stray byte makes a file one that cannot be compared.
 _OPTIONS = ("-p", "-r", "--unified=0", "--full-index", "--no-renames", "--no-ext-diff", "--no-textconv", "--text")
 _HUNK = re.compile(rb"@@ -\d+(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
@@ -74,12 +73,12 @@ def contents(ground: Ground, commit: Commit, paths: tuple[str, ...]) -> tuple[Co
     tree = ground.tree(commit)
     asked = sorted({entry for entry in map(inner, paths) if entry is not None and entry != TOP})
     held = {TOP: str(tree)}
-    for start in range(0, len(asked), _AT_ONCE):
-        held |= _objects(ground, tree, asked[start : start + _AT_ONCE])
+    for some in portions(asked):
+        held |= _objects(ground, tree, some)
     return tuple(Content(path=path, object=held.get(inner(path) or "", "")) for path in paths)
 
 
-def _objects(ground: Ground, tree: Tree, paths: list[str]) -> dict[str, str]:
+def _objects(ground: Ground, tree: Tree, paths: Sequence[str]) -> dict[str, str]:
     """`-t`, or a folder would not be shown where a path below it is asked for as well."""
     rows = ground.engine.run("ls-tree", "-t", "-z", "--full-tree", tree, "--", *paths).split(b"\0")
     parts = (row.partition(b"\t") for row in rows if row)
@@ -94,8 +93,7 @@ def new_lines(ground: Ground, old: str, new: str, paths: tuple[str, ...]) -> dic
     wanted = frozenset(paths)
     changed = [each for each in differences(ground, old, new) if each.path in wanted]
     by_pair: dict[Pair, frozenset[int]] = {}
-    for start in range(0, len(changed), _AT_ONCE):
-        names = [each.path for each in changed[start : start + _AT_ONCE]]
+    for names in portions([each.path for each in changed]):
         by_pair |= _lines(ground.engine.run("diff-tree", *_OPTIONS, old, new, "--", *names))
     # What was a link before is shown as a file that is new.
     found = {d.path: by_pair.get((d.old, d.new)) or by_pair.get(("0" * len(d.new), d.new)) for d in changed}

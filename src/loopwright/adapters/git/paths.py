@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import posixpath
+from collections.abc import Iterator, Sequence
 
 TOP = "."
+_AT_ONCE = 500  # paths on one command line
 
 
 def inner(path: str) -> str | None:
@@ -23,3 +25,8 @@ def covers(entries: frozenset[str], path: str) -> bool:
 def folders_above(path: str) -> list[str]:
     parts = path.split("/")
     return ["/".join(parts[:count]) for count in range(1, len(parts))]
+
+
+def portions(paths: Sequence[str]) -> Iterator[Sequence[str]]:
+    """As many at once as fit a command line."""
+    return (paths[start : start + _AT_ONCE] for start in range(0, len(paths), _AT_ONCE))

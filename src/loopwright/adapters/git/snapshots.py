@@ -5,7 +5,7 @@ from __future__ import annotations
 from loopwright.adapters.git.differences import differences
 from loopwright.adapters.git.folder_tree import Recorded, record
 from loopwright.adapters.git.folders import is_folder, locked, until_quiet
-from loopwright.adapters.git.paths import inner
+from loopwright.adapters.git.paths import TOP, inner, portions
 from loopwright.adapters.git.refs import KeptCommit, commit_tree, keep, kept_by, listed, message_of, one_line, ref_of
 from loopwright.adapters.git.selection import Picked, pick, tree_with
 from loopwright.adapters.git.site import Ground, Place
@@ -78,9 +78,22 @@ def diff_text(ground: Ground, base: Commit, commit: Commit, limit: int, only: tu
     if base == commit:
         return ""  # the first review of every artifact as it is committed: hundreds in a batch
     options = ("-p", "-r", "-M", "--no-ext-diff", "--no-textconv", "--no-color", "--submodule=short")
-    paths = [path for path in map(inner, only) if path]  # a judge may have named anything
-    raw = ground.engine.beginning("diff-tree", *options, base, commit, "--", *paths, limit=4 * limit + 4)
+    most, raw = 4 * limit + 4, b""
+    for paths in tuple(portions(_named(ground, base, commit, only))) or ((),):
+        if len(raw) < most:
+            raw += ground.engine.beginning("diff-tree", *options, base, commit, "--", *paths, limit=most - len(raw))
     text = raw.decode("utf-8", "replace")
     if len(text) <= limit:
         return text
     return text[: max(0, limit - len(CUT))] + CUT if limit > len(CUT) else text[:limit]
+
+
+def _named(ground: Ground, base: Commit, commit: Commit, only: tuple[str, ...]) -> list[str]:
+    """The paths that `only` means. A judge may have named anything; the top beside others says nothing.
+
+    The log has a name that is not UTF-8 with its bytes escaped, and so perhaps like another file's: both are meant.
+    """
+    paths = [path for path in map(inner, only) if path and path != TOP]
+    if any("\\" in path for path in paths):
+        paths += [d.path for d in differences(ground, base, commit) if d.path != d.change.path in paths]
+    return paths

@@ -145,10 +145,9 @@ def _judging(run: Assignment, limit: int) -> tuple[str, ...]:
 
 
 def _subject(run: Assignment) -> tuple[str, ...]:
-    brief, diff = run.brief, run.diff
-    without = "The diff is empty." if run.diff else "The diff is not included: look at the files."
+    brief, without = run.brief, "The diff is not included: look at the files."
     return (
         brief_parts.task(brief),
         *brief_parts.criteria(brief),
-        brief_parts.change("## Change under review", brief, diff, without),
+        brief_parts.change("## Change under review", brief, run.diff, without),
     )
