@@ -20,6 +20,7 @@ from loopwright.kernel.events import (
     BudgetChanged,
     CancelRequested,
     GateDecided,
+    IntegrationRefused,
     Logged,
     Paused,
     Refused,
@@ -269,15 +270,15 @@ def test_an_open_gate_does_not_hold_up_the_work_beside_it() -> None:
     asyncio.run(story())
 
 
-def test_merged_trees_are_checked_again_and_left_alone_when_they_fail() -> None:
+def test_merged_trees_are_checked_again_and_refused_when_they_fail() -> None:
     async def story() -> None:
         fakes = Fakes(checks=lambda run: (failing("test_b"),) if run.step.endswith("merged") else (passing(),))
         fakes.workspace.branches["refs/heads/main"] = Commit("elsewhere")
         await fakes.create(FeedbackParams(task="add a", base=Commit("base"), target="refs/heads/main", merge=True))
         halt = await fakes.drive()
-        assert halt.outcome is not None
-        assert (halt.outcome.ending, halt.outcome.merged_into) == (Ending.VERIFIED, "")
-        assert halt.outcome.note == "not merged into main: it has moved on, and merged with it these fail: test"
+        assert halt.why == "waiting"
+        refused = [event for event in await logged(fakes) if isinstance(event, IntegrationRefused)]
+        assert {(event.reason, event.onto) for event in refused} == {("checks", "elsewhere")}
         assert fakes.workspace.branches["refs/heads/main"] == "elsewhere"
 
     asyncio.run(story())

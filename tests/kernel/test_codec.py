@@ -252,8 +252,15 @@ def test_a_nested_event_by_hand() -> None:
 
 
 def test_ids_are_plain_text() -> None:
-    landed = Integrated(key=Key.parse("k"), branch="b", commit=Commit("c"))
-    assert json.loads(encode(landed)) == {"branch": "b", "commit": "c", "key": "k", "merged_into": "", "note": ""}
+    landed = Integrated(key=Key("k"), branch="b", commit=Commit("c"))
+    assert json.loads(encode(landed)) == {
+        "branch": "b",
+        "commit": "c",
+        "key": "k",
+        "merged_into": "",
+        "not_merged": "",
+        "note": "",
+    }
 
 
 def test_what_a_checkpoint_and_a_combination_left_out_is_kept() -> None:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from loopwright.kernel.model import (
+    NO_COMMIT,
     NO_KEY,
     AgentReport,
     Blob,
@@ -107,6 +108,7 @@ class Integrated:
     commit: Commit
     merged_into: str = ""
     note: str = ""  # why it was left on its branch, and the command that takes it
+    not_merged: str = ""  # why, where a merge was asked for and the target could not be moved
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,6 +119,8 @@ class IntegrationRefused:
     reason: Literal["conflict", "checks", "moved", "dirty"]
     detail: str = ""
     findings: tuple[Finding, ...] = ()
+    onto: Commit = NO_COMMIT  # where the target stands, and the next attempt begins
+    merged: Commit = NO_COMMIT  # the merge that did not pass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
