@@ -2,14 +2,19 @@
 
 import json
 from collections.abc import Iterator
-from dataclasses import MISSING, fields
+from dataclasses import MISSING, fields, replace
 
 from loopwright.config.schema import ROOT, Table
 from loopwright.config.settings import RoleSettings, Settings
 
 
-def emit(settings: Settings) -> str:
-    return "\n".join(_table(ROOT, settings, "")) + "\n"
+def emit(settings: Settings, *, only_obeyed: bool = False) -> str:
+    return "\n".join(_table(obeyed(ROOT) if only_obeyed else ROOT, settings, "")) + "\n"
+
+
+def obeyed(table: Table) -> Table:
+    tables = tuple(obeyed(inner) for inner in table.tables if inner.obeyed)
+    return replace(table, keys=tuple(key for key in table.keys if key.obeyed), tables=tables)
 
 
 def _table(table: Table, value: object, path: str) -> Iterator[str]:

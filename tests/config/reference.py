@@ -15,10 +15,15 @@ _SCHEMA = "https://json-schema.org/draft/2020-12/schema"
 def tables(table: Table = ROOT, path: str = "") -> dict[str, Table]:
     """Every table that has keys by its path; `NAME` stands for what a person chooses."""
     found = {path or "top": table} if table.keys else {}
-    for inner in table.tables:
+    for inner in filter(is_obeyed, table.tables):
         below = f"{path}.{inner.name}".removeprefix(".") + (".NAME" if inner.named else "")
         found |= tables(inner, below)
     return found
+
+
+def is_obeyed(entry: Key | Table) -> bool:
+    """What nothing obeys yet is not published."""
+    return entry.obeyed
 
 
 def filled_in(page: str) -> str:
@@ -33,7 +38,9 @@ def blocks(page: str) -> list[str]:
 
 def rows(table: Table) -> str:
     head = "| key | holds | without it | means |\n|---|---|---|---|\n"
-    cells = ((f"`{key.name}`", key.shape.says, default_text(table, key), key.means) for key in table.keys)
+    cells = (
+        (f"`{key.name}`", key.shape.says, default_text(table, key), key.means) for key in filter(is_obeyed, table.keys)
+    )
     return head + "".join("| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |\n" for row in cells)
 
 
@@ -66,10 +73,10 @@ def json_schema() -> dict[str, object]:
 
 
 def _object(table: Table) -> dict[str, object]:
-    keys = {key.name: {"description": key.means, **key.shape.json} for key in table.keys}
+    keys = {key.name: {"description": key.means, **key.shape.json} for key in filter(is_obeyed, table.keys)}
     if table is ROOT:
         keys["version"] = {"description": keys["version"]["description"], "const": VERSION}
-    inner = {below.name: _below(below) for below in table.tables}
+    inner = {below.name: _below(below) for below in filter(is_obeyed, table.tables)}
     required = [key.name for key in table.keys if key.required]
     form: dict[str, object] = {"type": "object", "properties": {**keys, **inner}, "additionalProperties": False}
     return {**form, "required": required} if required else form

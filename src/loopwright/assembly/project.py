@@ -12,7 +12,7 @@ from loopwright.adapters.files import ignore_all
 from loopwright.adapters.publishing import STATE_FOLDER, WORKSPACES
 from loopwright.adapters.stores.sqlite import SqliteStore
 from loopwright.adapters.workspace.repository import Repository, find_repository, has_attempts, other_worktrees
-from loopwright.config.reading import load_settings
+from loopwright.config.reading import Warn, load_settings
 from loopwright.config.settings import Settings
 from loopwright.engine.journal import Folded, folded
 from loopwright.engine.world import AnyLoop, known_loop
@@ -128,9 +128,12 @@ def _opened(repository: Repository, environ: Mapping[str, str]) -> Project:
     )
 
 
-def settings_of(project: Project) -> Settings:
-    """The person's `loop.toml`, from their own tree and never from an agent's."""
-    return load_settings(project.root)
+def settings_of(project: Project, warn: Warn | None = None) -> Settings:
+    """The person's `loop.toml`, from their own tree and never from an agent's.
+
+    With `warn` for a loop in flight: it hears of keys that would be refused at a new start.
+    """
+    return load_settings(project.root, warn)
 
 
 async def view(project: Project, loop: LoopId) -> View:

@@ -15,6 +15,7 @@ from loopwright.adapters.workspace.preparation import Preparation
 from loopwright.adapters.workspace.workspace import GitWorkspace
 from loopwright.assembly.project import LOOPS, Project, View, settings_of, view
 from loopwright.assembly.publishing import publisher_of
+from loopwright.config.reading import Warn
 from loopwright.config.settings import Settings
 from loopwright.engine.world import Observer, Spending, World
 from loopwright.errors import ConfigError
@@ -39,9 +40,12 @@ async def pinned_settings(project: Project, loop: LoopId) -> Settings:
     return Settings.from_json((await view(project, row.id)).now.settings)
 
 
-def changed_settings(project: Project, seen: View, by: str) -> ConfigChanged | None:
-    """The person's `loop.toml` as an event, if it is not what the loop is pinned to."""
-    now = settings_of(project)
+def changed_settings(project: Project, seen: View, by: str, warn: Warn) -> ConfigChanged | None:
+    """The person's `loop.toml` as an event, if it is not what the loop is pinned to.
+
+    `warn` hears of keys in it that nothing obeys; the loop goes on with them.
+    """
+    now = settings_of(project, warn)
     if now.to_json() == seen.now.settings:
         return None
     name = _LIMITS_OF[seen.row.kind]

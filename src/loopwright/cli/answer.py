@@ -64,7 +64,7 @@ async def _record(project: Project, here: Here, loop_id: str, words: Words) -> d
     if isinstance(said, Unclear):
         raise UsageError(f"{said.sentence}{_example(said)}")
     if said.choice == "reassign":
-        refuse_objection(project, settings_of(project), said)
+        refuse_objection(project, settings_of(project, note), said)
     return await _hear(project, view, said)
 
 

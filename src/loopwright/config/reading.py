@@ -6,6 +6,7 @@ import os
 import re
 import stat
 import tomllib
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NoReturn
@@ -29,16 +30,27 @@ _TWICE = re.compile("Cannot (overwrite|declare)|Duplicate")
 Where = tuple[str | int, ...]
 
 
-def load_settings(root: Path) -> Settings:
-    """The settings of the repository at `root`, from its `loop.toml`."""
-    return read_settings(_text(root / FILE_NAME), FILE_NAME)
+Warn = Callable[[str], None]
 
 
-def read_settings(text: str, path: str) -> Settings:
-    """`path` is how messages name the file. Raises `ConfigError`, and nothing else."""
+def load_settings(root: Path, warn: Warn | None = None) -> Settings:
+    """The settings of the repository at `root`, from its `loop.toml`; `warn` as in `read_settings`."""
+    return read_settings(_text(root / FILE_NAME), FILE_NAME, warn)
+
+
+def read_settings(text: str, path: str, warn: Warn | None = None) -> Settings:
+    """`path` is how messages name the file. Raises `ConfigError`, and nothing else.
+
+    A key that nothing obeys yet is refused; for a loop in flight, which goes on, `warn` is told the sentence instead.
+    """
     source = _Source(text=text.removeprefix("\ufeff"), path=path)
     data = source.parse()
     _check_version(source, data)
+    for idle in unobeyed(ROOT, data, ()):
+        error = source.error(idle, "is not obeyed by this version yet; remove it")
+        if warn is None:
+            raise error
+        warn(str(error))
     settings = build(Settings, source.table(ROOT, data, ()))
     for problem in problems(settings):
         source.fail(problem.at, problem.says)
@@ -54,14 +66,28 @@ def _check_version(source: _Source, data: dict[str, object]) -> None:
         )
 
 
+def unobeyed(table: Table, data: object, at: Where) -> Iterator[Where]:
+    """The places of keys and tables that are known, and that nothing obeys."""
+    known = {entry.name: entry for entry in (*table.keys, *table.tables)}
+    for name, value in data.items() if isinstance(data, dict) else ():
+        entry = known.get(name)
+        if entry is not None and not entry.obeyed:
+            yield (*at, name)
+        elif isinstance(entry, Table) and not entry.named:
+            yield from unobeyed(entry, value, (*at, name))
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Source:
     text: str
     path: str
 
     def fail(self, where: Where, says: str) -> NoReturn:
+        raise self.error(where, says)
+
+    def error(self, where: Where, says: str) -> ConfigError:
         shown = "".join(f"[{part}]" if isinstance(part, int) else f".{_quoted(part)}" for part in where)
-        raise ConfigError(self.path, shown.removeprefix("."), says, line=line_of(self.text, where))
+        return ConfigError(self.path, shown.removeprefix("."), says, line=line_of(self.text, where))
 
     def parse(self) -> dict[str, object]:
         if deep := _TOO_DEEP.search(self.text):
@@ -92,15 +118,16 @@ class _Source:
             elif name in tables:
                 plain[name] = self._inner(tables[name], value, (*at, name))
             else:
-                self._unknown(name, (*keys, *tables), at)
+                self._unknown(name, (*table.keys, *table.tables), at)
         for key in table.keys:
             if key.required and key.name not in plain:
                 self.fail(at, f"{key.name} is missing; give it {key.shape.says}")
         return plain
 
-    def _unknown(self, name: str, known: tuple[str, ...], at: Where) -> NoReturn:
+    def _unknown(self, name: str, known: tuple[Key | Table, ...], at: Where) -> NoReturn:
         where = f"in [{'.'.join(map(str, at))}]" if at else "at the top of the file"
-        self.fail((*at, name), f"unknown key {where}; {nearest(name, known)}")
+        choices = [entry.name for entry in known if entry.obeyed]
+        self.fail((*at, name), f"unknown key {where}; {nearest(name, [entry.name for entry in known], choices)}")
 
     def _value(self, key: Key, value: object, at: Where) -> object:
         plain = key.shape.read(value)

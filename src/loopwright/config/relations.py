@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 
 from loopwright.config.settings import AgentSettings, CheckSettings, Settings
 from loopwright.config.shapes import Problem
@@ -30,12 +30,12 @@ def problems(settings: Settings) -> Iterator[Problem]:
             yield Problem("a gate needs paths, approvers or both", ("gates", gate.name))
 
 
-def nearest(name: str, known: Iterable[str]) -> str:
-    """The advice that ends a sentence about an unknown name."""
-    words = list(known)
-    close = difflib.get_close_matches(name, words, n=1, cutoff=0.6)
+def nearest(name: str, known: Sequence[str], choices: Sequence[str] | None = None) -> str:
+    """The advice that ends a sentence about an unknown name; `choices` are those of the known that may be offered."""
+    close = difflib.get_close_matches(name, known, n=1, cutoff=0.6)
     if close:
         return f"did you mean {close[0]!r}?"
+    words = known if choices is None else choices
     return f"choose from {', '.join(words)}" if words else "leave it out, for there is none to choose"
 
 

@@ -24,6 +24,7 @@ class Key:
     means: str
     required: bool = False
     unset: str = ""  # what happens without it, where the default value does not say it
+    obeyed: bool = True  # False: known, but refused at a new start until its capability is there
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,6 +37,7 @@ class Table:
     keys: tuple[Key, ...] = ()
     tables: tuple[Table, ...] = ()
     named: bool = False
+    obeyed: bool = True
 
 
 _COUNT = shapes.whole(1)
@@ -206,6 +208,7 @@ LIMITS = Table(
         Table(
             name="lifecycle",
             means="Limits of the lifecycle loop.",
+            obeyed=False,
             kind=s.LifecycleLimits,
             keys=(
                 Key(name="max_retries", shape=shapes.whole(0), means="retries of one failure"),
@@ -216,6 +219,7 @@ LIMITS = Table(
         Table(
             name="workflow",
             means="Limits of the workflow loop.",
+            obeyed=False,
             kind=s.WorkflowLimits,
             keys=(Key(name="max_iterations", shape=shapes.or_unlimited(_COUNT), means="task attempts in all"),),
         ),
@@ -248,6 +252,7 @@ GATES = Table(
     means="Adds to the built-in rules of a gate, or makes a gate of your own.",
     kind=s.GateSettings,
     named=True,
+    obeyed=False,
     keys=(
         Key(name="paths", shape=_PATTERNS, means="a change to one of these calls for the gate"),
         Key(name="approvers", shape=_WORDS, means="who may decide it", unset="anyone at the terminal"),
@@ -300,6 +305,7 @@ OTHERS = (
         name="autonomy",
         means="How much the lifecycle loop asks.",
         kind=s.AutonomySettings,
+        obeyed=False,
         keys=(
             Key(
                 name="mode",
@@ -319,19 +325,26 @@ OTHERS = (
                 shape=shapes.choice("auto", "strict", "off"),
                 means="`auto` takes the strongest there is, `strict` refuses to run without one",
             ),
-            Key(name="network", shape=_WORDS, means="what agents may reach: `registry`, `model`, or names of hosts"),
+            Key(
+                name="network",
+                shape=_WORDS,
+                means="what agents may reach: `registry`, `model`, or names of hosts",
+                obeyed=False,
+            ),
         ),
     ),
     Table(
         name="deploy",
         means="The deploy target.",
         kind=s.DeploySettings,
+        obeyed=False,
         keys=(Key(name="run", shape=shapes.argv(), means="the command that deploys", unset="you are asked"),),
     ),
     Table(
         name="forge",
         means="Where pull requests go.",
         kind=s.ForgeSettings,
+        obeyed=False,
         keys=(
             Key(name="kind", shape=shapes.choice("local", "github"), means="`local` hands over a branch"),
             Key(name="poll", shape=shapes.duration(), means="how often a pull request is looked at"),
@@ -343,20 +356,22 @@ OTHERS = (
         kind=s.FinishSettings,
         keys=(
             Key(name="merge", shape=shapes.flag(), means="integrate it into the branch that was current at the start"),
-            Key(name="auto_continue", shape=shapes.flag(), means="start the next system that is ready"),
-            Key(name="delete_branch", shape=shapes.flag(), means="delete the branch once it is merged"),
+            Key(name="auto_continue", shape=shapes.flag(), means="start the next system that is ready", obeyed=False),
+            Key(name="delete_branch", shape=shapes.flag(), means="delete the branch once it is merged", obeyed=False),
         ),
     ),
     Table(
         name="notify",
         means="Who is told when a person is needed.",
         kind=s.NotifySettings,
+        obeyed=False,
         keys=(Key(name="urls", shape=shapes.several(_URL, "a list of addresses"), means="where messages go"),),
     ),
     Table(
         name="lifecycle",
         means="The lifecycle loop.",
         kind=s.LifecycleSettings,
+        obeyed=False,
         keys=(
             Key(
                 name="domain",
