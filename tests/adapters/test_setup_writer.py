@@ -10,8 +10,8 @@ from loopwright.adapters.checks.casting import as_spec
 from loopwright.adapters.checks.spec import CheckSpec
 from loopwright.adapters.setup_writer import Surroundings, protected_patterns, render_config
 from loopwright.config import settings as s
-from loopwright.config.durations import duration_text, parse_duration
 from loopwright.config.reading import read_settings
+from loopwright.kernel.durations import duration_text, parse_duration
 
 PYTHON = Surroundings(
     checks=(

@@ -1,17 +1,18 @@
 import os
-from dataclasses import replace
+from dataclasses import MISSING, fields
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from generators.configuration import is_table
 from loopwright.config import settings as s
+from loopwright.config.keys import shape_of
 from loopwright.config.reading import SIZE_LIMIT, load_settings, read_settings
-from loopwright.config.schema import ROOT, Table
 from loopwright.errors import ConfigError
 from loopwright.kernel.limits import FeedbackLimits
-from tests.config.emitter import emit, required_keys
+from tests.config.emitter import emit
 from tests.config.strategies import any_settings
 
 WHOLE = Path(__file__).parent / "samples" / "whole.toml"
@@ -60,20 +61,18 @@ def test_every_table_of_a_whole_file_is_read() -> None:
     )
 
 
-def test_the_whole_sample_uses_every_table_of_the_schema() -> None:
-    known = (*ROOT.tables, *(replace(inner, name=f"limits.{inner.name}") for inner in _table("limits").tables))
+def test_the_samples_use_every_table_there_is() -> None:
+    limits = shape_of(s.LimitSettings).fields
+    known = {field.name: field for field in shape_of(s.Settings).fields if is_table(field)}
+    known |= {f"limits.{field.name}": field for field in limits if is_table(field)}
     for text, obeyed in ((WHOLE.read_text(), True), (LATER.read_text(), False)):
-        assert [each.name for each in known if each.obeyed is obeyed and f"[{each.name}" not in text] == []
+        assert [name for name, field in known.items() if field.obeyed is obeyed and f"[{name}" not in text] == []
 
 
-def _table(name: str) -> Table:
-    return next(table for table in ROOT.tables if table.name == name)
-
-
-def test_the_schema_requires_exactly_what_has_no_default() -> None:
-    for table in ROOT.tables:
-        if table.kind is not s.RoleSettings:
-            assert {key.name for key in table.keys if key.required} == required_keys(table)
+@pytest.mark.parametrize("kind", [s.AgentSettings, s.CheckSettings, s.GateSettings, s.Settings])
+def test_a_key_is_required_exactly_where_the_value_has_no_default(kind: type) -> None:
+    needed = {field.name for field in fields(kind) if field.default is MISSING} - {"name"}
+    assert {field.name for field in shape_of(kind).fields if field.required} == needed
 
 
 def test_default_fills_only_the_makers_and_judges_of_everyday() -> None:

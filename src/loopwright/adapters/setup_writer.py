@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from loopwright.adapters.checks.spec import CheckSpec
-from loopwright.config.durations import duration_text
 from loopwright.config.settings import VERIFYING, CheckSettings, Settings
+from loopwright.kernel.durations import duration_text
 from loopwright.kernel.gates import matches
 
 KNOWN_AGENTS = ("claude", "codex", "gemini", "opencode", "goose")  # programs that are also kinds, best known first

@@ -7,9 +7,9 @@ import tomllib
 from dataclasses import dataclass
 from typing import NoReturn
 
-from loopwright.config.durations import parse_duration
 from loopwright.config.position import line_of
 from loopwright.errors import ConfigError
+from loopwright.kernel.durations import parse_duration
 from loopwright.ports.agent import AgentRun
 
 FAULTS = (
