@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import replace
+from typing import Any, cast
 
 import pytest
 from hypothesis import given
@@ -12,13 +13,15 @@ from loopwright.kernel.limits import TicketLimits
 from loopwright.kernel.model import Commit
 from loopwright.kernel.visible import is_harmless
 from loopwright.loops.tickets.state import Aspect, Criterion, Decision, TicketParams
+from loopwright.projections import ticket_read
 from loopwright.projections.ticket_body import Body, Box, read_body
 from loopwright.projections.ticket_file import draft, pages
 from loopwright.projections.ticket_past import (
     Attempt,
     Row,
 )
-from loopwright.projections.ticket_read import ReadTicket, adopted, build, params
+from loopwright.projections.ticket_read import ReadTicket, adopted, params
+from loopwright.projections.ticket_shape import FRONT
 from tests.projections.ticket_stories import PARAMS, SEED, STORIES
 
 words = st.text(st.characters(codec="utf-8", exclude_categories=["C", "Zl", "Zp"]).filter(is_harmless), max_size=60)
@@ -29,6 +32,10 @@ blocks = st.lists(lines, max_size=5).map(lambda found: "\n".join(found).strip("\
 
 def body(text: str) -> Body:
     return read_body(text, "t.md")
+
+
+def build(front: dict[str, object], body: Body, *, name: str = "") -> ReadTicket:
+    return ticket_read.build(cast(dict[str, Any], FRONT.read(front)), body, name=name)
 
 
 def mistake(call: object, *arguments: object) -> tuple[str, str, int | None]:

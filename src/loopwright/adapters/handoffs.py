@@ -9,15 +9,15 @@ import fcntl
 import hashlib
 import os
 import re
-import stat
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from loopwright.adapters.files import write_whole
-from loopwright.adapters.yaml_nodes import shown
 from loopwright.adapters.yaml_text import SIZE_LIMIT, read_yaml, write_yaml
+from loopwright.config.plain_file import read_plain_file
 from loopwright.errors import ConfigError, UsageError
+from loopwright.kernel.shapes import shown
 from loopwright.projections.handoff import Data, initial, problems
 from loopwright.projections.handoff_rules import TIERS
 from loopwright.projections.quality_file import is_quality_file
@@ -103,8 +103,8 @@ def update_handoff(
 def _checked(text: str, name: str) -> Data:
     found = read_yaml(text, name)
     data = found.plain()
-    for at, says in problems(data):
-        raise ConfigError(name, shown(at), says, line=found.line(*at))
+    for problem in problems(data):
+        raise ConfigError(name, shown(problem.at), problem.says, line=found.line(*problem.at))
     return data if isinstance(data, dict) else {}
 
 
@@ -120,29 +120,8 @@ def _alone(folder: Path) -> Iterator[None]:
 
 
 def _text(path: Path) -> str | None:
-    """None if there is no such file. Opened without waiting: a pipe in its place must not hang the command."""
+    """None if there is no such file."""
     try:
-        handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        return read_plain_file(path, str(path), SIZE_LIMIT)
     except FileNotFoundError:
         return None
-    except (OSError, ValueError) as error:  # ValueError: a name with a null character
-        raise ConfigError(str(path), "", f"cannot be opened: {error}") from error
-    try:
-        if not stat.S_ISREG(os.fstat(handle).st_mode):
-            raise ConfigError(str(path), "", "is not a regular file")
-        content = os.read(handle, SIZE_LIMIT + 1)
-    except OSError as error:
-        raise ConfigError(str(path), "", f"cannot be read: {error.strerror}") from error
-    finally:
-        os.close(handle)
-    return _decoded(content, str(path))
-
-
-def _decoded(content: bytes, name: str) -> str:
-    if len(content) > SIZE_LIMIT:
-        raise ConfigError(name, "", f"is larger than {SIZE_LIMIT // 1024} KiB")
-    try:
-        return content.decode()
-    except UnicodeDecodeError as error:
-        line = content.count(b"\n", 0, error.start) + 1
-        raise ConfigError(name, "", "is not UTF-8 text", line=line) from error

@@ -11,7 +11,7 @@ from itertools import count
 from pathlib import Path
 
 from loopwright.adapters.importers.imported import Imported
-from loopwright.adapters.importers.reading import read_tasks
+from loopwright.adapters.importers.task_files import read_tasks
 from loopwright.adapters.tickets.files import page_text
 from loopwright.adapters.tickets.folders import ACTIVE, COMPLETED, session_folder
 from loopwright.adapters.tickets.queue import put, read_queued, waiting

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from loopwright.adapters.importers.reading import FORMATS
+from loopwright.adapters.importers.task_files import FORMATS
 from loopwright.adapters.tickets.folders import next_sequence
 from loopwright.adapters.tickets.queue import Queued
 from loopwright.adapters.tickets.reading import ticket_text

@@ -12,7 +12,7 @@ from loopwright.config.settings import VERSION, Settings
 from loopwright.config.toml_text import TomlText
 from loopwright.errors import ConfigError
 from loopwright.kernel.codec import build
-from loopwright.kernel.shapes import found, given
+from loopwright.kernel.shapes import fitted, found, given
 
 FILE_NAME = "loop.toml"
 SIZE_LIMIT = 256 * 1024
@@ -38,7 +38,7 @@ def read_settings(text: str, path: str, warn: Warn | None = None) -> Settings:
     data = source.parse()
     _check_version(source, data)
     _check_obeyed(source, data, warn)
-    settings = build(Settings, source.read(shape_of(Settings), data))
+    settings = build(Settings, fitted(shape_of(Settings), data, source.error))
     for problem in problems(settings):
         raise source.error(problem.at, problem.says)
     return settings

@@ -5,11 +5,10 @@ from __future__ import annotations
 import re
 import tomllib
 from dataclasses import dataclass
-from typing import Any
 
 from loopwright.config.position import line_of
 from loopwright.errors import ConfigError
-from loopwright.kernel.shapes import Path, Problem, Shape, shown
+from loopwright.kernel.shapes import Path, shown
 
 # A key of hundreds of thousands of parts takes tomllib minutes; ours have four.
 _TOO_DEEP = re.compile(r"""(?<![\w-])(?:(?:[\w-]++|"[^"\n]*"|'[^'\n]*')[ \t]*+\.[ \t]*+){20}""")
@@ -26,13 +25,6 @@ class TomlText:
 
     def error(self, at: Path, says: str) -> ConfigError:
         return ConfigError(self.file, shown(at), says, line=line_of(self.text, at))
-
-    def read(self, shape: Shape, data: object) -> Any:  # noqa: ANN401 - whatever the shape gives
-        """The data in plain form. Raises `ConfigError` where it has another shape."""
-        held = shape.read(data)
-        if isinstance(held, Problem):
-            raise self.error(held.at, held.says)
-        return held
 
     def parse(self) -> dict[str, object]:
         if deep := _TOO_DEEP.search(self.text):

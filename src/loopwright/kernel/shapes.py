@@ -10,6 +10,7 @@ import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from loopwright.kernel.durations import DURATION_PATTERN, parse_duration
 from loopwright.kernel.visible import is_all_harmless
@@ -72,7 +73,7 @@ def found(value: object) -> str:
         case list():
             return "a list"
         case dict():
-            return "a table"
+            return "a table of keys"
         case _:
             return f"the date or time {value}"
 
@@ -85,6 +86,14 @@ def _short(value: str) -> str:
 
 def expected(says: str, value: object) -> Problem:
     return Problem(f"expected {says}, found {found(value)}")
+
+
+def fitted(shape: Shape, value: object, error: Callable[[Path, str], Exception]) -> Any:  # noqa: ANN401 - data
+    """The value in plain form. Raises what `error` makes of the place and the sentence where it has another shape."""
+    held = shape.read(value)
+    if isinstance(held, Problem):
+        raise error(held.at, held.says)
+    return held
 
 
 def shown(path: Path) -> str:
@@ -259,16 +268,26 @@ def _advice(name: str, fields: tuple[Field, ...]) -> str:
 
 
 def _object(fields: tuple[Field, ...], *, closed: bool) -> dict[str, object]:
-    """What nothing obeys yet is not published."""
+    """What nothing obeys yet is not published. TOML has no null, so that only what is open may say it."""
     told = [field for field in fields if field.obeyed]
-    properties = {
-        field.name: {"description": field.means, **field.shape.json} if field.means else field.shape.json
-        for field in told
-    }
+    properties: dict[str, object] = {}
+    for field in told:
+        form = field.shape.json if closed or field.required else _or_null(field.shape.json)
+        properties[field.name] = {"description": field.means, **form} if field.means else form
     required = [field.name for field in told if field.required]
-    form: dict[str, object] = {"type": "object", "properties": properties}
-    form |= {"additionalProperties": False} if closed else {}
-    return form | ({"required": required} if required else {})
+    whole_form: dict[str, object] = {"type": "object", "properties": properties}
+    whole_form |= {"additionalProperties": False} if closed else {}
+    return whole_form | ({"required": required} if required else {})
+
+
+def _or_null(form: Mapping[str, object]) -> Mapping[str, object]:
+    match form:
+        case {"type": str() as kind}:
+            return {**form, "type": [kind, "null"]}
+        case {"enum": [*words]}:
+            return {**form, "enum": [*words, None]}
+        case _:
+            return {"anyOf": [form, {"type": "null"}]}
 
 
 def given(shape: Shape, value: object, at: Path = ()) -> Iterator[tuple[Path, Field | None, object]]:
