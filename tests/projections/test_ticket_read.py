@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import replace
+from typing import Any, cast
 
 import pytest
 from hypothesis import given
@@ -12,10 +13,7 @@ from loopwright.kernel.limits import TicketLimits
 from loopwright.kernel.model import Commit
 from loopwright.kernel.visible import is_harmless
 from loopwright.loops.tickets.body import Body, Box, read_body
-from loopwright.loops.tickets.past import (
-    Attempt,
-    Row,
-)
+from loopwright.loops.tickets.past import Attempt, Row
 from loopwright.loops.tickets.state import Aspect, Criterion, Decision, TicketParams
 from loopwright.loops.tickets.ticket_file import draft, pages
 from loopwright.loops.tickets.ticket_read import ReadTicket, adopted, build, params
@@ -29,6 +27,10 @@ blocks = st.lists(lines, max_size=5).map(lambda found: "\n".join(found).strip("\
 
 def body(text: str) -> Body:
     return read_body(text, "t.md")
+
+
+def build(front: dict[str, object], body: Body, *, name: str = "") -> ReadTicket:
+    return ticket_read.build(cast(dict[str, Any], FRONT.read(front)), body, name=name)
 
 
 def mistake(call: object, *arguments: object) -> tuple[str, str, int | None]:

@@ -245,7 +245,7 @@ def test_the_past_in_the_seeds_own_words() -> None:
     assert (attempts_of(empty), feedback_of(empty), changelog_of(empty), told_accuracy(empty)) == ((), (), (), None)
 
 
-ENTRY = "has to be `[date time] - Role: entry` with a role of Creator, Critic, Expediter, Coordinator"
+ENTRY = "expected `[date time] - Role: entry` with a role of Creator, Critic, Expediter, Coordinator"
 HISTORY, FEEDBACK = "Attempt History", "Structured Feedback"
 
 
@@ -255,28 +255,28 @@ HISTORY, FEEDBACK = "Attempt History", "Structured Feedback"
         (
             "## Attempt 1: TICKET-session-001",
             "## Attempt one",
-            (HISTORY, "has to be `Attempt N: TICKET-<session>-NNN`, not 'Attempt one'", 3),
+            (HISTORY, 'expected `Attempt N: TICKET-<session>-NNN`, found the text "Attempt one"', 3),
         ),
         (
             "TICKET-session-001",
             "TICKET-../x-001",
-            (HISTORY, "has to be `Attempt N: TICKET-<session>-NNN`, not 'Attempt 1: TICKET-../x-001'", 3),
+            (HISTORY, 'expected `Attempt N: TICKET-<session>-NNN`, found the text "Attempt 1: TICKET-../x-001"', 3),
         ),
         (
             "ROUTE_BACK\n- **Acc",
             "FAILED\n- **Acc",
-            (HISTORY, "the Outcome has to be one of APPROVE, ROUTE_BACK, ESCALATE, not 'FAILED'", 4),
+            (HISTORY, 'expected an Outcome that is one of APPROVE, ROUTE_BACK, ESCALATE, found the text "FAILED"', 4),
         ),
         (
             "- **Outcome**: ROUTE_BACK\n\n#",
             "\n\n#",
-            (HISTORY, "the Outcome has to be one of APPROVE, ROUTE_BACK, ESCALATE, not ''", 8),
+            (HISTORY, "expected an Outcome that is one of APPROVE, ROUTE_BACK, ESCALATE, found an empty text", 8),
         ),
-        ("0.30", "30%", (HISTORY, "has to be a number from 0 to 1, not '30%'", 5)),
-        ("0.30", "1.1", (HISTORY, "has to be a number from 0 to 1, not '1.1'", 5)),
-        ('["no tests"', '[1, "no tests"', ("Key Gaps", 'has to be a list of texts, such as ["no tests"]', 6)),
-        ('["no tests"', "[" * 9999, ("Key Gaps", 'has to be a list of texts, such as ["no tests"]', 6)),
-        ("| 0.56 |", "| much |", (FEEDBACK, "has to be a number from 0 to 1, not 'much'", 16)),
+        ("0.30", "30%", (HISTORY, 'expected a number from 0 to 1, found the text "30%"', 5)),
+        ("0.30", "1.1", (HISTORY, 'expected a number from 0 to 1, found the text "1.1"', 5)),
+        ('["no tests"', '[1, "no tests"', ("Key Gaps", 'expected a list of texts, such as ["no tests"]', 6)),
+        ('["no tests"', "[" * 9999, ("Key Gaps", 'expected a list of texts, such as ["no tests"]', 6)),
+        ("| 0.56 |", "| much |", (FEEDBACK, 'expected a number from 0 to 1, found the text "much"', 16)),
         ("| 0.56 |", "|", (FEEDBACK, "the row has 2 cells", 16)),
         (
             "| Expected | Actual | S",
@@ -289,7 +289,7 @@ HISTORY, FEEDBACK = "Attempt History", "Structured Feedback"
             "## Notes",
             (
                 "Changelog",
-                f"{ENTRY}, not 'Notes'",
+                f'{ENTRY}, found the text "Notes"',
                 33,
             ),
         ),
@@ -298,7 +298,7 @@ HISTORY, FEEDBACK = "Attempt History", "Structured Feedback"
             "- Root",
             (
                 "Changelog",
-                f"{ENTRY}, not '[2026-01-17] - Root'",
+                f'{ENTRY}, found the text "[2026-01-17] - Root"',
                 33,
             ),
         ),

@@ -1,9 +1,8 @@
-"""Files of ours: written whole, so that whoever reads one sees the old or the new, and read without surprises."""
+"""Files of ours: written whole, so that whoever reads one sees the old or the new."""
 
 from __future__ import annotations
 
 import os
-import stat
 import tempfile
 from contextlib import suppress
 from pathlib import Path
@@ -63,36 +62,3 @@ def refuse_links(root: Path, path: Path) -> None:
     for part in (*reversed(below.parents), below):
         if part != Path() and (root / part).is_symlink():
             raise ConfigError(one_line(str(root / part), 4096), "", "is a link; nothing is read or written there")
-
-
-def text_of(path: Path, limit: int) -> str | None:
-    """None if there is no such file. Opened without waiting: a pipe in its place must not hang the command.
-
-    Raises `ConfigError` for what is not a plain file of at most `limit` bytes of UTF-8.
-    """
-    name = one_line(str(path), 4096)
-    try:
-        handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-    except FileNotFoundError:
-        return None
-    except (OSError, ValueError) as error:  # ValueError: a name with a null character
-        raise ConfigError(name, "", f"cannot be opened: {error}") from error
-    try:
-        if not stat.S_ISREG(os.fstat(handle).st_mode):
-            raise ConfigError(name, "", "is not a regular file")
-        content = os.read(handle, limit + 1)
-    except OSError as error:
-        raise ConfigError(name, "", f"cannot be read: {error.strerror}") from error
-    finally:
-        os.close(handle)
-    return _decoded(content, name, limit)
-
-
-def _decoded(content: bytes, name: str, limit: int) -> str:
-    if len(content) > limit:
-        raise ConfigError(name, "", f"is larger than {limit // 1024} KiB")
-    try:
-        return content.decode()
-    except UnicodeDecodeError as error:
-        line = content.count(b"\n", 0, error.start) + 1
-        raise ConfigError(name, "", "is not UTF-8 text", line=line) from error

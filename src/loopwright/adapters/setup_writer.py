@@ -6,8 +6,8 @@ import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from loopwright.config.durations import duration_text
 from loopwright.config.settings import VERIFYING, CheckSettings, Settings
+from loopwright.kernel.durations import duration_text
 from loopwright.kernel.gates import matches
 
 KNOWN_AGENTS = ("claude", "codex", "gemini", "opencode", "goose")  # programs that are also kinds, best known first

@@ -14,12 +14,11 @@ from dataclasses import dataclass, field
 from typing import Literal, NoReturn
 
 from loopwright.errors import ConfigError
+from loopwright.kernel.shapes import Path, shown
 
 NODE_LIMIT = 100_000
 DEPTH_LIMIT = 32
 NUMBER_LIMIT = 100  # characters: turning digits into a number takes quadratic time
-
-Path = tuple[str | int, ...]
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _WORDS: Mapping[str, bool | None] = {
@@ -55,16 +54,6 @@ class Located:
     def line(self, *path: str | int) -> int:
         """The line, from 1, of a key or entry; of the nearest one around it where there is none."""
         return next(self.lines[path[:size]] for size in range(len(path), -1, -1) if path[:size] in self.lines)
-
-
-def shown(path: Path) -> str:
-    """How a message names a key: `findings[2].line`."""
-    parts = (f"[{part}]" if isinstance(part, int) else f".{_quoted_if_odd(part)}" for part in path)
-    return "".join(parts).removeprefix(".")
-
-
-def _quoted_if_odd(key: str) -> str:
-    return key if re.fullmatch(r"[\w-]{1,60}", key) else ascii(key[:60])
 
 
 @dataclass(slots=True)

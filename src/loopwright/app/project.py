@@ -13,7 +13,7 @@ from loopwright.adapters.git.repository import Repository, find_repository, has_
 from loopwright.adapters.sqlite.store import SqliteStore
 from loopwright.app.kinds import KINDS
 from loopwright.app.layout import LOG_FILE, STATE_FOLDER, WORKSPACES
-from loopwright.config.reading import load_settings
+from loopwright.config.reading import Warn, load_settings
 from loopwright.config.settings import Settings
 from loopwright.engine.fold import AnyLoop, Fold
 from loopwright.engine.journal import open_loop
@@ -166,9 +166,12 @@ def _opened(repository: Repository, environ: Mapping[str, str], kinds: Kinds | N
     )
 
 
-def settings_of(project: Project) -> Settings:
-    """The person's `loop.toml`, from their own tree and never from an agent's."""
-    return load_settings(project.root)
+def settings_of(project: Project, warn: Warn | None = None) -> Settings:
+    """The person's `loop.toml`, from their own tree and never from an agent's.
+
+    With `warn` for a loop in flight: it hears of keys that would be refused at a new start.
+    """
+    return load_settings(project.root, warn)
 
 
 async def view(project: Project, loop: LoopId) -> View:

@@ -14,6 +14,7 @@ from loopwright.adapters.git.workspace import GitWorkspace
 from loopwright.adapters.sqlite.locks import describe_process
 from loopwright.app.project import Project, View, settings_of, view
 from loopwright.app.publication import publisher_of, scene_of
+from loopwright.config.reading import Warn
 from loopwright.config.settings import Settings
 from loopwright.engine.dispatch import InProcess, Spending
 from loopwright.engine.world import Observer, World
@@ -35,9 +36,12 @@ async def pinned_settings(project: Project, loop: LoopId) -> Settings:
     return Settings.from_json((await view(project, row.id)).now.settings)
 
 
-def changed_settings(project: Project, seen: View, by: str) -> ConfigChanged | None:
-    """The person's `loop.toml` as an event, if it is not what the loop is pinned to."""
-    now = settings_of(project)
+def changed_settings(project: Project, seen: View, by: str, warn: Warn) -> ConfigChanged | None:
+    """The person's `loop.toml` as an event, if it is not what the loop is pinned to.
+
+    `warn` hears of keys in it that nothing obeys; the loop goes on with them.
+    """
+    now = settings_of(project, warn)
     if now.to_json() == seen.now.settings:
         return None
     name = seen.kind.limits

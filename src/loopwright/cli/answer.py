@@ -62,7 +62,7 @@ async def _record(project: Project, here: Here, loop_id: str, words: Words) -> d
     said = answer(ask, words)
     if isinstance(said, Unclear):
         raise UsageError(f"{said.sentence}{_example(said)}")
-    if why := view.kind.objection(said, ready_agents(project, settings_of(project))):
+    if why := view.kind.objection(said, ready_agents(project, settings_of(project, note))):
         raise UsageError(why)
     return await _hear(project, view, said)
 

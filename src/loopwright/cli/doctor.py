@@ -72,11 +72,13 @@ def _in_repository(here: Here, repository: Repository) -> Iterator[Remark]:
         has_log(repository, here.environ)
     except EngineError as error:
         yield Remark("fix", "log", str(error))
+    refused: list[str] = []
     try:
-        settings = load_settings(repository.top)
+        settings = load_settings(repository.top, refused.append)
     except EngineError as error:
         yield Remark("fix", "loop.toml", str(error))
         return
+    yield from (Remark("fix", "loop.toml", sentence) for sentence in refused)
     yield Remark("ok", "loop.toml", f"version {settings.version}, {len(settings.checks)} checks")
     yield sandbox_line(settings, here.environ)
     yield from agent_lines(settings, repository.top, here.environ)

@@ -85,7 +85,7 @@ def _can_go_on(view: View) -> bool:
 
 async def _take_in_settings(project: Project, view: View, by: str) -> None:
     """A changed loop.toml is shown and becomes part of the log; running steps keep theirs."""
-    changed = changed_settings(project, view, by)
+    changed = changed_settings(project, view, by, note)
     if changed is None:
         return
     note("loop.toml has changed since this loop began; taken in:")

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from loopwright.adapters.git.repository import find_repository
-from loopwright.adapters.importers.task_list import FORMATS
+from loopwright.adapters.importers.task_files import FORMATS
 from loopwright.app.project import Project, View, settings_of
 from loopwright.app.starts.tickets.folders import next_sequence
 from loopwright.app.starts.tickets.new_tickets import Described, Put, described_in, import_tickets, new_ticket

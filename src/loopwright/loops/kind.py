@@ -15,13 +15,13 @@ from loopwright.kernel.events import Answered, Logged
 from loopwright.kernel.machine import Loop
 from loopwright.kernel.model import AgentReport, Ending, LoopId, Outcome
 from loopwright.kernel.record import Record
+from loopwright.kernel.shapes import Problem
 
 P = TypeVar("P")
 S = TypeVar("S")
 
 Files = Mapping[str, str | None]  # path from the root of the repository -> its whole text; None: it is to be gone
 Data = dict[str, object]
-Problem = tuple[tuple[str | int, ...], str]  # where in the data, and what is wrong there
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

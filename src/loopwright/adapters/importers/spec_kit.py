@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from loopwright.adapters.importers.imported import MOST_TASKS, Imported, TaskSource, imported, joined
+from loopwright.adapters.importers.imported import MOST_TASKS, Imported, imported, joined
+from loopwright.kernel.shapes import Path
 
 _TASK = re.compile(r"\s*[-*] \[([ xX])\] \**(T\d{1,6})\**:?\s+((?:\[[^\]]{1,20}\]\s*)*)(.+)")
 _HEADING = re.compile(r"(#{1,6})\s+(.+?)\s*#*\s*")
@@ -28,7 +30,7 @@ def fits(text: str) -> bool:
     return any(_TASK.fullmatch(line) for line in text.splitlines())
 
 
-def read(text: str, source: TaskSource) -> tuple[Imported, ...]:
+def read(text: str, fail: Callable[[Path, str], Exception]) -> tuple[Imported, ...]:
     """The tasks whose box is not ticked, in the order of the file. Code blocks and comments have none."""
     tasks, place, is_code = list[Imported](), _Place(), False
     for line in _COMMENT.sub("", text).splitlines():
@@ -37,7 +39,7 @@ def read(text: str, source: TaskSource) -> tuple[Imported, ...]:
         elif not is_code:
             tasks += _taken(line, place)
         if len(tasks) > MOST_TASKS:
-            raise source.fail("", f"has more than {MOST_TASKS} open tasks; import them in parts")
+            raise fail((), f"has more than {MOST_TASKS} open tasks; import them in parts")
     return tuple(tasks)
 
 

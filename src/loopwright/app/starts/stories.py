@@ -7,8 +7,8 @@ import re
 from pathlib import Path
 
 from loopwright.adapters.doors import read_data
-from loopwright.adapters.files import text_of
 from loopwright.adapters.yaml_text import SIZE_LIMIT, read_yaml
+from loopwright.config.plain_file import read_plain_file
 from loopwright.errors import ConfigError, UsageError
 from loopwright.loops.kind import Data
 from loopwright.loops.quality import files, handoff
@@ -46,8 +46,8 @@ def read_story(path: Path) -> tuple[str | None, str | None]:
     if path.suffix not in _STORIES or is_quality_file(path.name):
         return None, None
     try:
-        data = read_yaml(text_of(path, SIZE_LIMIT) or "", str(path)).plain()
-    except ConfigError:
+        data = read_yaml(read_plain_file(path, str(path), SIZE_LIMIT), str(path)).plain()
+    except (ConfigError, FileNotFoundError):
         return None, None
     if not isinstance(data, dict):
         return None, None

@@ -6,9 +6,7 @@ import posixpath
 
 from loopwright.kernel.findings import identify
 from loopwright.kernel.model import Finding
-from loopwright.kernel.plain_shapes import Problem, check
-from loopwright.loops.quality.handoff import finding_of, letter, seed_severity
-from loopwright.loops.quality.handoff_rules import QUALITY_FILE
+from loopwright.loops.quality.handoff import letter, seed_severity
 
 _ENDING = ".quality.yml"
 
@@ -36,19 +34,6 @@ def build(*, story: str, gate: str, round: int, findings: tuple[Finding, ...]) -
         "round": round,
         "findings": [_entry(identify(finding)) for finding in findings],
     }
-
-
-def problems(data: object) -> tuple[Problem, ...]:
-    """Where it is not what it has to be."""
-    found = tuple(check(QUALITY_FILE, data))
-    is_nameless = isinstance(data, dict) and data.get("story_id") is None and data.get("design_name") is None
-    return (*found, ((), "story_id or design_name is missing")) if is_nameless else found
-
-
-def read(data: dict[str, object]) -> tuple[Finding, ...]:
-    """The findings of data without problems."""
-    entries = data["findings"]
-    return tuple(finding_of(entry, rule="check") for entry in entries) if isinstance(entries, list) else ()
 
 
 def _entry(finding: Finding) -> dict[str, object]:

@@ -11,7 +11,7 @@ from itertools import count
 from pathlib import Path
 
 from loopwright.adapters.importers.imported import Imported
-from loopwright.adapters.importers.task_list import read_tasks
+from loopwright.adapters.importers.task_files import read_tasks
 from loopwright.adapters.yaml_text import SIZE_LIMIT
 from loopwright.app.project import Project
 from loopwright.app.starts.tickets.folders import ACTIVE, COMPLETED, session_folder

@@ -5,18 +5,19 @@ What a ticket says is data. Nothing in it is run, followed or looked up.
 
 from __future__ import annotations
 
-import errno
 import os
 import re
-import stat
 from pathlib import Path
+from typing import Any
 
-from loopwright.adapters.yaml_nodes import shown
 from loopwright.adapters.yaml_text import SIZE_LIMIT, read_yaml
+from loopwright.config.plain_file import read_plain_file
 from loopwright.errors import ConfigError
 from loopwright.kernel.quoting import one_line
+from loopwright.kernel.shapes import Path as Place
+from loopwright.kernel.shapes import fitted, shown
 from loopwright.loops.tickets.body import read_body
-from loopwright.loops.tickets.shape import front_problems, ticket_parts
+from loopwright.loops.tickets.shape import FRONT, disagreements, ticket_parts
 from loopwright.loops.tickets.ticket_read import ReadTicket, build
 
 ENDING = ".md"
@@ -67,48 +68,25 @@ def _split(text: str, file: str) -> tuple[str, str, int]:
     return "\n".join(("", *lines[1:end])), "\n".join(lines[end + 1 :]), end + 2
 
 
-def _front(text: str, file: str) -> dict[str, object]:
+def _front(text: str, file: str) -> dict[str, Any]:
     found = read_yaml(text, file)
+
+    def error(at: Place, says: str) -> ConfigError:
+        return ConfigError(file, shown(at), says, line=found.line(*at))
+
     data = found.plain()
-    if data is None:
-        return {}
-    for at, says in front_problems(data):
-        raise ConfigError(file, shown(at), says, line=found.line(*at))
-    return data if isinstance(data, dict) else {}
+    front: dict[str, Any] = fitted(FRONT, {} if data is None else data, error)
+    for problem in disagreements(front):
+        raise error(problem.at, problem.says)
+    return front
 
 
 def ticket_text(path: Path) -> str:
     """The file's text. Raises `ConfigError` for what is not a plain file of ours to read."""
-    name = shown_path(path)
     try:
-        handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
-    except (OSError, ValueError) as error:  # ValueError: a name with a null character
-        raise ConfigError(name, "", _why(error)) from error
-    try:
-        if not stat.S_ISREG(os.fstat(handle).st_mode):
-            raise ConfigError(name, "", "is not a regular file")
-        content = os.read(handle, SIZE_LIMIT + 1)
-    except OSError as error:
-        raise ConfigError(name, "", f"cannot be read: {error.strerror}") from error
-    finally:
-        os.close(handle)
-    return _decoded(content, name)
-
-
-def _why(error: OSError | ValueError) -> str:
-    if isinstance(error, OSError) and error.errno == errno.ELOOP:
-        return "is a link; put the ticket itself there"
-    return f"cannot be opened: {error.strerror if isinstance(error, OSError) else error}"
-
-
-def _decoded(content: bytes, name: str) -> str:
-    if len(content) > SIZE_LIMIT:
-        raise ConfigError(name, "", f"is larger than {SIZE_LIMIT // 1024} KiB")
-    try:
-        return content.decode()
-    except UnicodeDecodeError as error:
-        line = content.count(b"\n", 0, error.start) + 1
-        raise ConfigError(name, "", "is not UTF-8 text", line=line) from error
+        return read_plain_file(path, shown_path(path), SIZE_LIMIT, follow=False)
+    except FileNotFoundError as error:
+        raise ConfigError(shown_path(path), "", f"cannot be opened: {error.strerror}") from error
 
 
 def shown_path(path: Path) -> str:
