@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import shutil
 from collections.abc import Iterator
 
@@ -19,12 +20,14 @@ from loopwright.cli.examining import (
     file_system_line,
     git_line,
     identity_line,
+    log_lines,
     sandbox_line,
     sqlite_line,
     tools_line,
 )
 from loopwright.cli.here import Here
 from loopwright.cli.output import json_option, put, put_json
+from loopwright.cli.picking import opened
 from loopwright.config.reading import load_settings
 from loopwright.errors import EngineError
 
@@ -68,10 +71,7 @@ def _in_repository(here: Here, repository: Repository) -> Iterator[Remark]:
     yield identity_line(here.environ, repository.top)
     yield disk_line(repository.top, shutil.disk_usage(repository.top).free, DISK_FLOOR)
     yield file_system_line(repository.top)
-    try:
-        has_log(repository, here.environ)
-    except EngineError as error:
-        yield Remark("fix", "log", str(error))
+    yield from _in_log(here, repository)
     refused: list[str] = []
     try:
         settings = load_settings(repository.top, refused.append)
@@ -84,3 +84,12 @@ def _in_repository(here: Here, repository: Repository) -> Iterator[Remark]:
     yield from agent_lines(settings, repository.top, here.environ)
     yield tools_line(settings, repository.top, here.environ)
     yield from check_lines(settings, here.environ)
+
+
+def _in_log(here: Here, repository: Repository) -> Iterator[Remark]:
+    try:
+        if has_log(repository, here.environ):
+            with opened(here) as project:
+                yield from asyncio.run(log_lines(project.store))
+    except EngineError as error:
+        yield Remark("fix", "log", str(error))

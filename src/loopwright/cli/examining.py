@@ -20,9 +20,14 @@ from loopwright.adapters.processes import LINUX
 from loopwright.adapters.sqlite.database_file import WRITE_AHEAD, Options
 from loopwright.adapters.tools.plan import search_path
 from loopwright.config.settings import FILLED_BY_DEFAULT, ONLY_WHEN_NAMED, AgentSettings, Settings
-from loopwright.errors import EngineError, VcsFailed
+from loopwright.errors import EngineError, StoreCorrupt, VcsFailed
+from loopwright.ports.store import Store
 
 _REMOTE = ("nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "fuse.sshfs", "afs", "ceph", "glusterfs", "vboxsf", "virtiofs")
+_WITHOUT_LOG = (
+    "restore the file from a backup, or move it away and begin a new log with `loop setup --new-log`:"
+    " commits stay under refs/loopwright/"
+)
 _RUNNABLE = ("command", "rehearsal", "tools", "autofix")
 _TOOLS = ("ruff", "mypy", "bandit", "coverage")
 
@@ -107,6 +112,19 @@ def _file_system(root: Path, mounts: Path) -> str:
     places = {line[1].replace("\\040", " "): line[2] for line in lines if len(line) > 2}  # noqa: PLR2004
     folders = (str(folder) for folder in (root, *root.parents))
     return next((places[folder] for folder in folders if folder in places), "")
+
+
+async def log_lines(store: Store) -> tuple[Remark, ...]:
+    """Every loop's log, walked from its first event to its last: what changed on the disk since is found here."""
+    rows, broken = await store.rows(), dict[str, Remark]()
+    for row in rows:
+        try:
+            await store.verify(row.id)
+        except StoreCorrupt as error:
+            said = f"{error.path}: {error.where}: {error.why}; {_WITHOUT_LOG}"
+            broken[said] = Remark("fix", "log", said)
+    sound = Remark("ok", "log", f"{len(rows)} loop{'s' * (len(rows) != 1)}, every event as it was written")
+    return tuple(broken.values()) or (sound,)
 
 
 def agent_lines(settings: Settings, root: Path, environ: Mapping[str, str]) -> Iterator[Remark]:
