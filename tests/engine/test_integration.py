@@ -22,7 +22,12 @@ from tests.engine.worlds import LOOP, Fakes, failing, passing
 TIP, RESULT, MERGED = Commit("tip"), Commit("result"), Commit("merged")
 CLEAN = Merge(onto=TIP, commit=MERGED, tree=Tree("t"))
 LAND = Integrate(
-    key=Key("land-1.1"), commit=RESULT, base=Commit("base"), message="Add a", target="refs/heads/main", branch="loop/x"
+    key=Key.parse("land-1.1"),
+    commit=RESULT,
+    base=Commit("base"),
+    message="Add a",
+    target="refs/heads/main",
+    branch="loop/x",
 )
 Verdicts = Callable[[ChecksRun], tuple[CheckResult, ...]]
 

@@ -83,7 +83,7 @@ def test_a_judge_sees_of_the_change_what_its_brief_names_and_no_line_of_it_hides
     findings = tuple(Finding(severity=Severity.LOW, issue="x", file=file) for file in ("docs/named.md", ".", ""))
     brief = Brief(task="t", attempt=2, limit=3, base=base, artifacts=("src/a.py",), findings=findings)
     start = Commit(repo.commit("change"))
-    action = RunAgent(key=Key("review-1.1"), role="reviewer", brief=brief, start=start, writes=False)
+    action = RunAgent(key=Key.parse("review-1.1"), role="reviewer", brief=brief, start=start, writes=False)
     here = replace(Fakes().world(), agent=agent, workspace=GitWorkspace(repo.path, env=os.environ))
     asyncio.run(perform(here, LoopId("l-1"), "quality", action, "s-1"))
     (run,) = agent.runs
