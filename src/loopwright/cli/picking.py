@@ -17,7 +17,6 @@ from loopwright.app.project import Project, View, open_project, view
 from loopwright.app.views.status import shown_status
 from loopwright.cli.here import Here
 from loopwright.errors import UsageError
-from loopwright.kernel.actions import Ask
 from loopwright.kernel.model import LoopId
 
 _SHOWN = 10
@@ -102,10 +101,3 @@ def listed(views: Sequence[View]) -> str:
 
 def status_of(view: View) -> str:
     return shown_status(view.row, alive=view.alive is not None)
-
-
-def question_of(view: View) -> Ask | None:
-    """What the loop asks a person now, if it does."""
-    if view.is_over:
-        return None
-    return next((action for action in view.wanted if isinstance(action, Ask)), None)

@@ -69,6 +69,7 @@ class Option:
     label: str
     how: str = ""  # what follows `loop answer`, where the word alone does not do
     prompt: str = ""  # what is typed at a prompt, and what it does
+    needs: str = ""  # which text must come with it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

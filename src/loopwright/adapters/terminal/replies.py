@@ -8,13 +8,7 @@ from loopwright.kernel.actions import Ask, AwaitGate, ForPeople
 from loopwright.kernel.events import Answered, CancelRequested, GateDecided, Said
 
 _CANCEL_WORDS = ("cancel", "stop", "abort", "abandon")
-_NEEDS_TEXT = {
-    "revise": "the new guidance",
-    "answer": "the answer",
-    "split": "the criteria to do first (AC-1; AC-2)",
-    "examples": "the guidance",
-    "reassign": "ROLE=AGENT (or ROLE+AGENT, for a pair)",
-}
+_NEEDS_TEXT = {"revise": "the new guidance", "answer": "the answer"}
 _MOST = 1000  # iterations that one answer may grant
 
 
@@ -64,8 +58,9 @@ def answer(ask: Ask, words: Words) -> Answered | Unclear:
         return Unclear(f"{words.choice!r} is not one of the options: {', '.join(o.choice for o in ask.options)}")
     if words.count and (choice != "continue" or not _is_count(words.count)):
         return Unclear(_about_count(choice, words.count))
-    if choice in _NEEDS_TEXT and not words.text.strip():
-        return Unclear(f"{choice} needs {_NEEDS_TEXT[choice]} as text", choice)
+    needs = next((o.needs for o in ask.options if o.choice == choice), "") or _NEEDS_TEXT.get(choice, "")
+    if needs and not words.text.strip():
+        return Unclear(f"{choice} needs {needs} as text", choice)
     if words.merge and choice != "accept":
         return Unclear("only accept can merge")
     count = int(words.count or 0)

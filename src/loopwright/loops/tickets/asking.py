@@ -8,12 +8,18 @@ from loopwright.loops.tickets.convergence import intervention, persistent_gaps
 from loopwright.loops.tickets.history import in_a_line
 from loopwright.loops.tickets.state import Tickets, best_ticket, ticket_id
 
+# How each answer that only this loop has is typed, at a prompt too, and which text it needs.
 _HOW = {
-    "split": ('split --text "AC-1; AC-2"', "split AC-1; AC-2: these first, each group a ticket of its own"),
-    "examples": ('examples --text "what it should look like"', "examples TEXT: show what is wanted"),
+    "split": (
+        'split --text "AC-1; AC-2"',
+        "split AC-1; AC-2: these first, each group a ticket of its own",
+        "the criteria to do first (AC-1; AC-2)",
+    ),
+    "examples": ('examples --text "what it should look like"', "examples TEXT: show what is wanted", "the guidance"),
     "reassign": (
         'reassign --text "creator=AGENT"',
         "reassign creator=AGENT, or critic+AGENT for a second critic",
+        "ROLE=AGENT (or ROLE+AGENT, for a pair)",
     ),
 }
 
@@ -70,5 +76,5 @@ def _options(state: Tickets) -> tuple[Option, ...]:
 
 
 def _option(choice: str, label: str) -> Option:
-    how, prompt = _HOW.get(choice, ("", ""))
-    return Option(choice=choice, label=label, how=how, prompt=prompt)
+    how, prompt, needs = _HOW.get(choice, ("", "", ""))
+    return Option(choice=choice, label=label, how=how, prompt=prompt, needs=needs)
