@@ -13,10 +13,10 @@ from typing import Any
 import yaml
 
 from loopwright.adapters.people.nobody import Nobody
-from loopwright.app.ticket_door import read_queued, waiting
 from loopwright.app.project import Project, open_project, settings_of
 from loopwright.app.publication import publisher_of
 from loopwright.app.publisher import Publisher
+from loopwright.app.ticket_door import read_queued, waiting
 from loopwright.app.tickets import TicketRequest, activate
 from loopwright.app.worlds import build_world
 from loopwright.engine.driver import drive
