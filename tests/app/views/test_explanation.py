@@ -5,8 +5,8 @@ from loopwright.app.views import explanation
 from loopwright.kernel.actions import WaitUntil
 from loopwright.kernel.machine import Standpoint
 from loopwright.kernel.model import Finding, Key, Severity
-from loopwright.loops.feedback.machine import FEEDBACK
 from loopwright.loops.feedback.state import Feedback
+from tests.app.views.seen import Still, seen
 from tests.rooms.feedback.stories import (
     AT,
     ESCALATED,
@@ -22,15 +22,15 @@ from tests.rooms.feedback.stories import (
 
 
 def explained(state: Feedback) -> str:
-    return explanation.render(FEEDBACK.stand(state), FEEDBACK.decide(state), row(), state.ledger)
+    return explanation.render(seen(replace(state, plan=replace(state.plan, task="Add a filter")), row()))
 
 
 def test_why_the_next_iteration_begins(golden: Callable[[str, str], None]) -> None:
-    golden("projections/explain-implement.txt", explained(played(*FAILED_REVIEW)))
+    golden("texts/explain-implement.txt", explained(played(*FAILED_REVIEW)))
 
 
 def test_why_a_person_is_asked(golden: Callable[[str, str], None]) -> None:
-    golden("projections/explain-escalated.txt", explained(ESCALATED))
+    golden("texts/explain-escalated.txt", explained(ESCALATED))
 
 
 def test_findings_say_whether_they_are_new_open_or_back() -> None:
@@ -43,13 +43,13 @@ def test_findings_say_whether_they_are_new_open_or_back() -> None:
 
 def test_a_wait_tells_until_when() -> None:
     wait = WaitUntil(key=Key("wait-1.1"), when=AT)
-    text = explanation.render(Standpoint(state="IMPLEMENT", attempt=1, limit=5), (wait,), row())
+    text = explanation.render(seen(Still(here=Standpoint(state="IMPLEMENT", attempt=1, limit=5), wants=(wait,)), row()))
     assert "Next:\n  WaitUntil 2026-01-17T10:30:00Z (wait-1.1)\n" in text
 
 
 def test_a_loop_of_another_kind_with_nothing_to_tell() -> None:
-    other = replace(row(params="{}"), kind="other", budget=None)
-    assert explanation.render(Standpoint(state="DONE", attempt=1, limit=3), (), other) == (
+    other = replace(row(), kind="other", budget=None)
+    assert explanation.render(seen(Still(here=Standpoint(state="DONE", attempt=1, limit=3)), other)) == (
         "other loop fb-1\n"
         "  DONE, attempt 1 of 3, running\n"
         "Next:\n"
@@ -63,6 +63,7 @@ def test_a_loop_of_another_kind_with_nothing_to_tell() -> None:
 
 def test_very_many_findings_are_counted() -> None:
     findings = tuple(Finding(severity=Severity.LOW, issue=f"issue {n}") for n in range(60))
-    text = explanation.render(Standpoint(state="REVIEW", attempt=1, limit=5, findings=findings), (), row())
+    here = Standpoint(state="REVIEW", attempt=1, limit=5, findings=findings)
+    text = explanation.render(seen(Still(here=here), row()))
     assert "Open findings:\n  [low] issue 0\n" in text
     assert "  [low] issue 49\n  and 10 others\n" in text

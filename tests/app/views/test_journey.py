@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 
 from loopwright.app.views import journey
-from loopwright.kernel.codec import encode
+from loopwright.kernel.codec import encode, plain
 from loopwright.kernel.events import (
     AgentFailed,
     AgentReported,
@@ -53,6 +53,9 @@ from loopwright.kernel.model import (
     Verdict,
 )
 from loopwright.kernel.record import Record
+from loopwright.loops.batch.kind import KIND as BATCH
+from loopwright.loops.feedback.kind import KIND as FEEDBACK
+from loopwright.loops.quality.kind import KIND as QUALITY
 from tests import hostile
 from tests.rooms.feedback.stories import AT, FAILING, LOOP, NO_DOC, NO_ORDER
 
@@ -200,24 +203,24 @@ IN_A_REVIEW: list[tuple[Logged, str]] = [
 
 @pytest.mark.parametrize(("event", "sentence"), IN_A_REVIEW)
 def test_a_quality_loop_has_words_of_its_own(event: Logged, sentence: str) -> None:
-    assert journey.data(record(event), "quality")["text"] == sentence
+    assert journey.show(record(event), QUALITY.words).text == sentence
 
 
 def test_a_batch_counts_rounds() -> None:
-    assert journey.data(record(Ended(outcome=ended(Ending.ACCEPTED, 3))), "batch")["text"] == (
+    assert journey.show(record(Ended(outcome=ended(Ending.ACCEPTED, 3))), BATCH.words).text == (
         "loop accepted after 3 rounds"
     )
 
 
 def test_what_was_announced_is_told_once() -> None:
     started = Started(key=Key("verdict-1.3"), action="Announce", what="CHECK_PASSED: src/a.py", why="no findings")
-    lines = [journey.line(record(event), "quality") for event in (started, Announced(key=Key("verdict-1.3")))]
+    lines = [journey.line(record(event), QUALITY.words) for event in (started, Announced(key=Key("verdict-1.3")))]
     assert lines == ["10:30:00Z  verdict-1.3     CHECK_PASSED: src/a.py (no findings)", ""]
 
 
 @pytest.mark.parametrize(("event", "sentence"), SENTENCES)
 def test_every_event_has_its_sentence(event: Logged, sentence: str) -> None:
-    assert journey.data(record(event), "feedback")["text"] == sentence
+    assert journey.show(record(event), FEEDBACK.words).text == sentence
 
 
 def test_no_kind_of_event_is_without_a_sentence() -> None:
@@ -225,21 +228,21 @@ def test_no_kind_of_event_is_without_a_sentence() -> None:
 
 
 def test_a_line_has_time_key_sentence_and_money() -> None:
-    assert journey.line(record(reviewed(Verdict.FAIL, NO_ORDER, NO_DOC), spend=0.25), "feedback") == (
+    assert journey.line(record(reviewed(Verdict.FAIL, NO_ORDER, NO_DOC), spend=0.25), FEEDBACK.words) == (
         "10:30:00Z  review-2.1      reviewer: fail, 2 findings (NOT_COMPLIANT), 0.25 USD"
     )
     started = Started(key=IMPLEMENT, action="RunAgent", what="developer")
-    assert journey.line(record(started, reserve=1.0), "feedback") == (
+    assert journey.line(record(started, reserve=1.0), FEEDBACK.words) == (
         "10:30:00Z  implement-1.1   started RunAgent (developer), 1.00 USD reserved"
     )
     assert (
-        journey.line(record(CancelRequested()), "feedback")
+        journey.line(record(CancelRequested()), FEEDBACK.words)
         == "10:30:00Z                  cancel asked for (keep_everything)"
     )
 
 
 def test_as_data_it_has_the_whole_record() -> None:
-    assert journey.data(record(TimeReached(key=KEY), spend=0.5), "feedback") == {
+    assert plain(journey.show(record(TimeReached(key=KEY), spend=0.5), FEEDBACK.words)) == {
         "loop": "fb-1",
         "seq": 3,
         "at": "2026-01-17T10:30:00Z",
@@ -257,9 +260,9 @@ def test_as_data_it_has_the_whole_record() -> None:
 )
 def test_an_event_of_another_version_is_shown_all_the_same(kind: str, data: str) -> None:
     one = Record(loop=LOOP, seq=1, at=AT, kind=kind, data=data)
-    assert journey.line(one, "feedback") == f"10:30:00Z                  {kind}: cannot be read by this version"
-    shown = journey.data(one, "feedback")
-    assert (shown["key"], shown["data"]) == (None, data)
+    assert journey.line(one, FEEDBACK.words) == f"10:30:00Z                  {kind}: cannot be read by this version"
+    shown = journey.show(one, FEEDBACK.words)
+    assert (shown.key, shown.data) == (None, data)
 
 
 @given(text=hostile.texts)
@@ -277,7 +280,7 @@ def test_a_line_stays_one_line_with_nothing_invisible(text: str) -> None:
         Checkpointed(key=KEY, commit=Commit(text), tree=Tree("t"), dropped=(text, text)),
     )
     for event in events:
-        line = journey.line(record(event), "feedback")
+        line = journey.line(record(event), FEEDBACK.words)
         assert hostile.all_harmless(line)
         assert "\n" not in line
         assert len(line) < 1_000
@@ -285,9 +288,9 @@ def test_a_line_stays_one_line_with_nothing_invisible(text: str) -> None:
 
 def test_severities_that_block_are_those_of_the_machine() -> None:
     sentences = {
-        severity: journey.data(record(reviewed(Verdict.PASS, Finding(severity=severity, issue="x"))), "feedback")[
-            "text"
-        ]
+        severity: journey.show(
+            record(reviewed(Verdict.PASS, Finding(severity=severity, issue="x"))), FEEDBACK.words
+        ).text
         for severity in Severity
     }
     assert [severity for severity, text in sentences.items() if "NOT_COMPLIANT" in str(text)] == [

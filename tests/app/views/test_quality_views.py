@@ -2,19 +2,18 @@
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
 
+from loopwright.app.project import View
 from loopwright.app.views import explanation, status
+from loopwright.app.views.status import LoopStatus
 from loopwright.kernel.codec import encode
-from loopwright.kernel.machine import Standpoint
-from loopwright.loops.batch.machine import BATCH
 from loopwright.loops.batch.state import Batch
 from loopwright.loops.quality import judging
 from loopwright.loops.quality.judging import floor
-from loopwright.loops.quality.machine import QUALITY
 from loopwright.loops.quality.state import Known, Quality
 from loopwright.ports.store import Status
 from tests import hostile
+from tests.app.views import seen
 from tests.rooms.quality.reviews import (
     AGAIN,
     BATCHES,
@@ -39,31 +38,28 @@ from tests.rooms.quality.reviews import (
 Golden = Callable[[str, str], None]
 
 
-def explained(state: Quality) -> str:
-    return explanation.render(
-        QUALITY.stand(state), QUALITY.decide(state), row("quality", encode(state.plan)), state.ledger
-    )
+def viewed(state: Quality | Batch, word: Status = "running") -> View:
+    kind = "quality" if isinstance(state, Quality) else "batch"
+    return seen.seen(state, row(kind, encode(state.plan), word))
 
 
-def shown(state: Quality | Batch, word: Status = "running") -> dict[str, Any]:
-    if isinstance(state, Quality):
-        return status.build(
-            row("quality", encode(state.plan), word), QUALITY.stand(state), QUALITY.decide(state), alive=True
-        )
-    return status.build(row("batch", encode(state.plan), word), BATCH.stand(state), BATCH.decide(state), alive=True)
+def explained(state: Quality | Batch, word: Status = "running") -> str:
+    return explanation.render(viewed(state, word))
+
+
+def shown(state: Quality | Batch, word: Status = "running") -> LoopStatus:
+    return seen.shown(viewed(state, word))
 
 
 def test_every_rule_and_every_exception_is_explained(golden: Golden) -> None:
     late = replace(NAMELESS, issue="y says nothing", evidence="the name y", fingerprint="y")
     state = played(*BLOCKED, fixed("Bounded"), kept_some, loaded, found(UNBOUND, late, UNPROVEN), announced)
     assert floor(state).value == "high"
-    golden("projections/explain-quality.txt", explained(state))
+    golden("texts/explain-quality.txt", explained(state))
 
 
 def test_a_batch_is_explained_with_what_is_blocked(golden: Golden) -> None:
-    state = BATCHES["escalated"]
-    text = explanation.render(BATCH.stand(state), BATCH.decide(state), row("batch", encode(state.plan), "waiting"))
-    golden("projections/explain-batch.txt", text)
+    golden("texts/explain-batch.txt", explained(BATCHES["escalated"], "waiting"))
 
 
 def test_the_rules_are_those_of_the_verdict() -> None:
@@ -92,13 +88,13 @@ def test_the_five_lines(golden: Golden) -> None:
         shown(BATCHES["fixing"]),
         shown(BATCHES["escalated"], "waiting"),
     ]
-    golden("projections/status-quality.txt", "\n".join(status.human(block) for block in blocks))
+    golden("texts/status-quality.txt", "\n".join(status.human(block) for block in blocks))
 
 
 def test_an_escalated_review_needs_an_answer() -> None:
-    (need,) = shown(STORIES["escalated"], "waiting")["needs"]
-    assert need["why"] == "MAX_LOOPS_REACHED: 3 reviews and 2 fixes"
-    assert [choice["command"] for choice in need["choices"]] == [
+    (need,) = shown(STORIES["escalated"], "waiting").needs
+    assert need.why == "MAX_LOOPS_REACHED: 3 reviews and 2 fixes"
+    assert [choice.command for choice in need.choices] == [
         "loop answer continue 3",
         "loop answer accept",
         "loop answer history",
@@ -108,21 +104,19 @@ def test_an_escalated_review_needs_an_answer() -> None:
 
 
 def test_an_escalated_review_names_the_file_of_its_findings() -> None:
-    (need,) = shown(played(*USED_UP, params=BY_FILE), "waiting")["needs"]
-    assert need["why"] == "MAX_LOOPS_REACHED: 3 reviews and 2 fixes; findings in src/a.quality.yml"
-    assert "They are in src/a.quality.yml." in need["what"]
+    (need,) = shown(played(*USED_UP, params=BY_FILE), "waiting").needs
+    assert need.why == "MAX_LOOPS_REACHED: 3 reviews and 2 fixes; findings in src/a.quality.yml"
+    assert "They are in src/a.quality.yml." in need.what
 
 
 def test_an_escalated_batch_needs_an_answer() -> None:
-    (need,) = shown(BATCHES["escalated"], "waiting")["needs"]
-    assert need["kind"] == "question"
-    assert "1 blocked of 3 artifacts. Blocked: c.yml." in need["what"]
-    assert need["command"] == "loop answer continue 3"
+    (need,) = shown(BATCHES["escalated"], "waiting").needs
+    assert need.kind == "question"
+    assert "1 blocked of 3 artifacts. Blocked: c.yml." in need.what
+    assert need.command == "loop answer continue 3"
 
 
 def test_a_loop_is_named_by_what_it_is_about() -> None:
     quality, together = shown(played()), shown(BATCHES["first-round"])
-    assert (quality["task"], together["task"]) == ("src/a.py", "3 artifacts: a.yml, b.yml, c.yml")
-    assert (quality["state"], together["state"]) == ("LOAD_ARTIFACTS", "REVIEW")
-    odd = status.build(row("quality", "{}"), Standpoint(state="DONE", attempt=1, limit=3), (), alive=True)
-    assert odd["task"] == ""
+    assert (quality.task, together.task) == ("src/a.py", "3 artifacts: a.yml, b.yml, c.yml")
+    assert (quality.state, together.state) == ("LOAD_ARTIFACTS", "REVIEW")

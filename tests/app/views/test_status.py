@@ -1,20 +1,24 @@
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
 
 import pytest
 
 from loopwright.app.views import status
-from loopwright.kernel.actions import Action, Ask, AwaitGate
-from loopwright.kernel.codec import encode
+from loopwright.app.views.needs import Choice, Need
+from loopwright.app.views.status import Failures, Landed, LoopStatus
+from loopwright.kernel.actions import Ask, AwaitGate
+from loopwright.kernel.codec import encode, plain
 from loopwright.kernel.machine import Standpoint
 from loopwright.kernel.model import NO_COMMIT, AgentStatus, Key, LoopId
-from loopwright.loops.feedback.machine import FEEDBACK
 from loopwright.loops.feedback.state import Feedback
+from loopwright.ports.people import Waiting
 from loopwright.ports.store import Status
+from tests.app.views import seen
+from tests.app.views.seen import Still
 from tests.rooms.feedback.stories import (
     ESCALATED,
     FAILED_REVIEW,
+    LOOP,
     STORIES,
     compliant,
     implemented,
@@ -24,22 +28,19 @@ from tests.rooms.feedback.stories import (
     row,
 )
 
+SHIP = Standpoint(state="SHIP", attempt=1, limit=1)
 AT_GATE = played(implemented("x"), kept_with_protected, compliant, passing)
 
 
-def shown(state: Feedback, word: Status = "running", *, alive: bool = True) -> dict[str, Any]:
+def shown(state: Feedback, word: Status = "running", *, alive: bool = True) -> LoopStatus:
     outcome = encode(state.outcome) if state.outcome else ""
-    return status.build(
-        row(word, outcome=outcome),
-        FEEDBACK.stand(state),
-        FEEDBACK.decide(state),
-        alive=alive,
-        gates={"protected": "approved"} if state.approved else {},
-    )
+    short = replace(state, plan=replace(state.plan, task="Add a filter"))
+    gates = {"protected": "approved"} if state.approved else {}
+    return seen.shown(seen.seen(short, row(word, outcome=outcome)), gates, alive=alive)
 
 
 def test_a_running_loop_as_the_format_has_it() -> None:
-    assert shown(played(*FAILED_REVIEW)) == {
+    assert plain(shown(played(*FAILED_REVIEW))) == {
         "id": "fb-1",
         "kind": "feedback",
         "parent": None,
@@ -64,72 +65,82 @@ def test_a_running_loop_as_the_format_has_it() -> None:
         },
         "last_activity": "2026-01-17T10:30:00Z",
         "result": None,
+        "counter": "iteration",
     }
 
 
 def test_a_verified_loop_has_its_result_and_wants_nothing() -> None:
     data = shown(STORIES["verified"], "complete")
-    assert (data["outcome"], data["needs"], data["next"]) == ("verified", [], None)
-    assert data["failures"] == {"count": 0, "total": 2, "resolved": 2}
-    assert data["result"] == {
-        "commit": "c" * 40,
-        "branch": "loop/fb-1",
-        "merged_into": "",
-        "note": "",
-        "attempts": 3,
-    }
+    assert (data.outcome, data.needs, data.next) == ("verified", (), None)
+    assert data.failures == Failures(count=0, total=2, resolved=2)
+    assert data.result == Landed(commit="c" * 40, branch="loop/fb-1", merged_into="", note="", attempts=3)
 
 
 def test_an_escalation_is_a_question_with_a_command_for_every_option() -> None:
-    (need,) = shown(ESCALATED, "waiting")["needs"]
-    assert need == {
-        "kind": "question",
-        "what": "The feedback loop stopped: 2 of 2 iterations are used. How should it go on?",
-        "why": "2 of 2 iterations are used",
-        "command": "loop answer continue 3",
-        "choices": [
-            {"label": "Continue", "command": "loop answer continue 3"},
-            {"label": "Accept current state", "command": "loop answer accept"},
-            {"label": "Review iteration history", "command": "loop answer history"},
-            {"label": "Cancel feature", "command": "loop answer cancel"},
-            {"label": "Revise the approach", "command": 'loop answer revise --text "new guidance"'},
-        ],
-    }
+    assert shown(ESCALATED, "waiting").needs == (
+        Need(
+            kind="question",
+            loop=LOOP,
+            path=(LOOP,),
+            what="The feedback loop stopped: 2 of 2 iterations are used. How should it go on?",
+            why="2 of 2 iterations are used",
+            command="loop answer continue 3",
+            choices=(
+                Choice(label="Continue", command="loop answer continue 3"),
+                Choice(label="Accept current state", command="loop answer accept"),
+                Choice(label="Review iteration history", command="loop answer history"),
+                Choice(label="Cancel feature", command="loop answer cancel"),
+                Choice(label="Revise the approach", command='loop answer revise --text "new guidance"'),
+            ),
+        ),
+    )
 
 
-def test_an_open_gate_is_pending_and_names_its_command() -> None:
+def test_an_open_gate_is_pending_and_its_command_names_the_evidence() -> None:
     data = shown(AT_GATE, "waiting")
-    assert data["gates"] == {"protected": "pending"}
-    assert data["needs"] == [
-        {
-            "kind": "gate",
-            "what": "protected",
-            "why": "protected files were changed; until a person approves, the base versions run"
+    name = AT_GATE.evidence[:8]
+    assert data.gates == {"protected": "pending"}
+    assert data.needs == (
+        Need(
+            kind="gate",
+            loop=LOOP,
+            path=(LOOP,),
+            id=name,
+            what="protected",
+            why="protected files were changed; until a person approves, the base versions run"
             " (tests/test_filter.py changed)",
-            "command": "loop approve protected",
-            "choices": [
-                {"label": "Approve", "command": "loop approve protected"},
-                {"label": "Reject", "command": 'loop reject protected --reason "why"'},
-            ],
-        }
-    ]
+            command=f"loop approve protected@{name}",
+            choices=(
+                Choice(label="Approve", command=f"loop approve protected@{name}"),
+                Choice(label="Reject", command=f'loop reject protected@{name} --reason "why"'),
+            ),
+        ),
+    )
 
 
 def test_a_question_of_the_developer_is_answered_with_text() -> None:
     state = played(implemented("Which order?", status=AgentStatus.NEEDS_CLARIFICATION))
-    assert shown(state, "waiting")["needs"][0]["command"] == 'loop answer "your answer"'
+    assert shown(state, "waiting").needs[0].command == 'loop answer "your answer"'
 
 
 def test_a_gate_and_a_question_without_details_still_have_a_command() -> None:
-    actions: tuple[Action, ...] = (
+    wants = (
         Ask(key=Key("ask-1"), question="What now?"),
         AwaitGate(key=Key("gate-1"), gate="deploy", commit=NO_COMMIT, evidence="e", because=(), why="always due"),
     )
-    data = status.build(row("waiting"), Standpoint(state="SHIP", attempt=1, limit=1), actions, alive=True)
-    assert [(need["command"], need["why"]) for need in data["needs"]] == [
+    data = seen.shown(seen.seen(Still(here=SHIP, wants=wants), row("waiting")))
+    assert [(need.command, need.why) for need in data.needs] == [
         ('loop answer "your answer"', ""),
-        ("loop approve deploy", "always due"),
+        ("loop approve deploy@e", "always due"),
     ]
+
+
+def test_what_a_part_waits_for_is_told_with_the_way_to_it() -> None:
+    path = (LoopId("a"), LoopId("a.1"), LoopId("a.1.2"))
+    waiting = (Waiting(path=path, what=Ask(key=Key("ask-1"), question="What now?")),)
+    data = status.build(seen.seen(Still(here=SHIP), row("waiting")), waiting, {}, alive=True)
+    assert [(need.loop, need.path) for need in data.needs] == [(path[-1], path)]
+    assert "Needs you (question in a.1 > a.1.2): What now?\n" in status.human(data)
 
 
 @pytest.mark.parametrize(
@@ -146,13 +157,13 @@ def test_what_stopped_it_decides_what_it_needs(
     *, word: Status, alive: bool, expected: str, commands: list[str]
 ) -> None:
     data = shown(played(), word, alive=alive)
-    assert data["status"] == expected
-    assert [need["command"] for need in data["needs"]] == commands
+    assert data.status == expected
+    assert [need.command for need in data.needs] == commands
 
 
 def test_a_pause_tells_the_numbers() -> None:
     with_budget, without = (
-        status.build(one, FEEDBACK.stand(played()), (), alive=False)["needs"][0]["why"]
+        seen.shown(seen.seen(played(), one), alive=False).needs[0].why
         for one in (row("paused"), replace(row("paused"), budget=None))
     )
     assert with_budget == "a limit was reached: 2.50 USD spent and 0.50 USD reserved of 25.00 USD"
@@ -160,9 +171,8 @@ def test_a_pause_tells_the_numbers() -> None:
 
 
 def test_a_loop_about_no_task_and_with_nothing_to_do() -> None:
-    for params in ("[]", "{}", '{"task": 3}'):
-        data = status.build(row(params=params), FEEDBACK.stand(played()), (), alive=True)
-        assert (data["task"], data["next"]) == ("", None)
+    data = seen.shown(seen.seen(Still(here=SHIP), row()))
+    assert (data.task, data.next) == ("", None)
 
 
 def test_the_five_lines_and_then_what_is_needed(golden: Callable[[str, str], None]) -> None:
@@ -171,29 +181,29 @@ def test_the_five_lines_and_then_what_is_needed(golden: Callable[[str, str], Non
         shown(played(*FAILED_REVIEW)),
         shown(ESCALATED, "waiting"),
         shown(AT_GATE, "waiting"),
-        {**approved, "gates": {"protected": "approved", "security": "rejected"}},
+        replace(approved, gates={"protected": "approved", "security": "rejected"}),
         shown(played(), alive=False),
     ]
-    golden("projections/status.txt", "\n".join(status.human(block) for block in blocks))
+    golden("texts/status.txt", "\n".join(status.human(block) for block in blocks))
 
 
-def one(name: str, parent: str | None = None, *, needs: bool = False) -> dict[str, Any]:
+def one(name: str, parent: str | None = None, *, needs: bool = False) -> LoopStatus:
     state = ESCALATED if needs else played()
     data = shown(state, "waiting" if needs else "running")
-    return {**data, "id": LoopId(name), "parent": parent}
+    return replace(data, id=LoopId(name), parent=LoopId(parent) if parent else None)
 
 
 def test_those_that_need_a_person_come_first_and_children_after_their_parent() -> None:
     loops = [one("d"), one("c-1", "c"), one("c-1-1", "c-1"), one("c", needs=True), one("b"), one("orphan", "gone")]
-    document = status.document(loops)
-    assert [loop["id"] for loop in document["loops"]] == ["c", "c-1", "c-1-1", "d", "b", "orphan"]
-    assert document["loops"][0]["needs"][0]["command"] == "loop answer continue 3"
+    ordered = status.document(loops).loops
+    assert [loop.id for loop in ordered] == ["c", "c-1", "c-1-1", "d", "b", "orphan"]
+    assert ordered[0].needs[0].command == "loop answer continue 3"
 
 
 def test_where_several_need_a_person_the_commands_name_their_loop() -> None:
-    loops = status.document([one("b", needs=True), one("a", needs=True)])["loops"]
-    assert [loop["needs"][0]["command"] for loop in loops] == [
+    loops = status.document([one("b", needs=True), one("a", needs=True)]).loops
+    assert [loop.needs[0].command for loop in loops] == [
         "loop answer continue 3 --loop b",
         "loop answer continue 3 --loop a",
     ]
-    assert loops[0]["needs"][0]["choices"][1]["command"] == "loop answer accept --loop b"
+    assert loops[0].needs[0].choices[1].command == "loop answer accept --loop b"

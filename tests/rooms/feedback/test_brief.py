@@ -80,28 +80,28 @@ def after(number: int, *, findings: tuple[Finding, ...] = (NO_ORDER, NO_DOC)) ->
     ],
 )
 def test_the_developers_brief(name: str, state: Feedback, golden: Golden) -> None:
-    golden(f"projections/brief-{name}.md", rendered(brief_of(state)))
+    golden(f"texts/brief-{name}.md", rendered(brief_of(state)))
 
 
 def test_the_reviewers_brief(golden: Golden) -> None:
     state = played(*FAILED_REVIEW, implemented("I am certain that it is right now"), kept)
     text = rendered(brief_of(state), "reviewer", DIFF)
-    golden("projections/brief-reviewer-2.md", text)
+    golden("texts/brief-reviewer-2.md", text)
     assert "certain" not in text
 
 
 def test_the_testers_brief(golden: Golden) -> None:
     state = played(implemented("x"), kept, compliant, params=replace(played().plan, tester=True))
-    golden("projections/brief-tester-1.md", rendered(brief_of(state), "tester"))
+    golden("texts/brief-tester-1.md", rendered(brief_of(state), "tester"))
 
 
 def test_the_brief_of_another_role_has_all_it_was_given(golden: Golden) -> None:
     brief = replace(after(2), failures=(FAILING,), artifacts=("docs/a.md",), answers=("Use the old name",))
-    golden("projections/brief-planner.md", rendered(brief, "planner"))
+    golden("texts/brief-planner.md", rendered(brief, "planner"))
 
 
 def test_a_long_story_keeps_the_newest_lines_and_says_what_is_left_out(golden: Golden) -> None:
-    golden("projections/brief-developer-20.md", rendered(after(20)))
+    golden("texts/brief-developer-20.md", rendered(after(20)))
 
 
 def test_the_last_iteration_is_told_as_the_seed_has_it() -> None:

@@ -2,8 +2,9 @@ from collections.abc import Callable
 
 import pytest
 
-from loopwright.app.views import closing
 from loopwright.kernel.model import Cleanup, Ending, Finding, Outcome, Severity
+from loopwright.loops.closing import look_closer
+from loopwright.loops.feedback import closing
 from loopwright.loops.feedback.state import Feedback, Iteration
 from tests.rooms.feedback.stories import (
     FAILED_REVIEW,
@@ -26,13 +27,13 @@ SCRATCHPAD = ".loop/feedback/fb-1/feedback-scratchpad.md"
 def closed(state: Feedback, outcome: Outcome | None = None) -> tuple[str, ...]:
     ended = outcome or state.outcome
     assert ended is not None
-    return closing.render(LOOP, state, ended, SCRATCHPAD)
+    return (*closing.lines(state, ended), look_closer(LOOP, ended, (SCRATCHPAD,)))
 
 
 def test_the_closing_lines_of_every_ending(golden: Callable[[str, str], None]) -> None:
     stories = ("verified", "accepted", "cancelled")
     text = "\n\n".join("\n".join(closed(STORIES[name])) for name in stories)
-    golden("projections/closing.txt", text + "\n")
+    golden("texts/closing.txt", text + "\n")
 
 
 def test_a_merged_result_needs_no_command() -> None:
@@ -87,3 +88,9 @@ def test_an_iteration_that_stopped_half_way_says_how_far_it_came() -> None:
     assert closing.sentence(STORIES["no-result"].past[0]).endswith("no result: crashed: exit code 1); no review")
     halfway = Iteration(number=1, review=STORIES["verified"].past[-1].review)
     assert closing.sentence(halfway) == "Iteration 1: no summary; review passed (SPEC_COMPLIANT), no tests"
+
+
+def test_the_story_of_a_feedback_loop_is_its_iterations() -> None:
+    assert closing.so_far(played(*FAILED_REVIEW)) == (
+        "Iteration 1: Added filter(); review failed with 2 issues (NOT_COMPLIANT)",
+    )

@@ -79,7 +79,7 @@ def changed(*path: str | int, to: object) -> str:
 
 @pytest.mark.parametrize("name", STORIES)
 def test_the_progress_of_every_story(name: str, golden: Callable[[str, str], None]) -> None:
-    golden(f"projections/progress-{name}.json", progress.render(STORIES[name], STATUS.get(name, "running")))
+    golden(f"texts/progress-{name}.json", progress.render(STORIES[name], STATUS.get(name, "running")))
 
 
 def test_a_paused_loop_says_so() -> None:

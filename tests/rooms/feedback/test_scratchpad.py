@@ -33,7 +33,7 @@ from tests.rooms.feedback.stories import (
 @pytest.mark.parametrize("name", STORIES)
 def test_the_scratchpad_of_every_story(name: str, golden: Callable[[str, str], None]) -> None:
     text = scratchpad.render(LOOP, STORIES[name], STATUS.get(name, "running"))
-    golden(f"projections/scratchpad-{name}.md", text)
+    golden(f"texts/scratchpad-{name}.md", text)
 
 
 def test_before_the_first_result_it_is_the_header_alone() -> None:

@@ -54,24 +54,24 @@ def told(state: Quality, diff: str = "") -> str:
 
 
 def test_the_first_reviewers_brief(golden: Golden) -> None:
-    golden("projections/brief-quality-reviewer-1.md", told(played(loaded), OTHER + DIFF))
+    golden("texts/brief-quality-reviewer-1.md", told(played(loaded), OTHER + DIFF))
 
 
 def test_the_second_reviewer_checks_the_prior_findings_first(golden: Golden) -> None:
     said = played(*BLOCKED, fixed("I am certain that it is right now"), FIXED[1], loaded)
     text = told(said, DIFF)
-    golden("projections/brief-quality-reviewer-2.md", text)
+    golden("texts/brief-quality-reviewer-2.md", text)
     assert "certain" not in text
     assert text.index("## Prior findings") < text.index("## Change since the last review")
 
 
 def test_the_creators_brief_has_the_findings(golden: Golden) -> None:
-    golden("projections/brief-quality-creator-1.md", told(played(*BLOCKED)))
+    golden("texts/brief-quality-creator-1.md", told(played(*BLOCKED)))
 
 
 def test_findings_in_a_file_are_not_in_the_brief(golden: Golden) -> None:
     text = told(played(*BLOCKED, params=BY_FILE))
-    golden("projections/brief-quality-creator-file.md", text)
+    golden("texts/brief-quality-creator-file.md", text)
     assert UNBOUND.issue not in text
     assert UNBOUND.guidance not in text
 

@@ -3,25 +3,22 @@ from dataclasses import replace
 
 import pytest
 
-from loopwright.app.views import closing, debt
+from loopwright.app.publisher import debt_entry
 from loopwright.kernel.model import Cleanup, Ending, Outcome, Verdict
-from loopwright.loops.batch.state import Batch
+from loopwright.loops.closing import look_closer
+from loopwright.loops.quality import closing
+from loopwright.loops.quality.kind import KIND
 from loopwright.loops.quality.state import Quality
-from tests.rooms.feedback.stories import AT, FAILED_REVIEW, LOOP
-from tests.rooms.feedback.stories import played as feedback
+from tests.rooms.feedback.stories import AT, LOOP
 from tests.rooms.quality.reviews import (
     AGAIN,
-    BATCHES,
     BLOCKED,
     FIXED,
     NAMELESS,
-    ROUND,
     STORIES,
-    TOGETHER,
     UNBOUND,
     UNPROVEN,
     announced,
-    batch,
     cancelled,
     cleaned_up,
     found,
@@ -34,20 +31,19 @@ Golden = Callable[[str, str], None]
 HANDOFF = ".loop/stories/st-1/handoff.yml"
 
 
-def closed(state: Quality | Batch, *files: str) -> tuple[str, ...]:
+def rendered(state: Quality, outcome: Outcome, *files: str) -> tuple[str, ...]:
+    return (*closing.lines(state, outcome), look_closer(LOOP, outcome, files))
+
+
+def closed(state: Quality, *files: str) -> tuple[str, ...]:
     assert state.outcome is not None
-    return closing.render(LOOP, state, state.outcome, *files)
+    return rendered(state, state.outcome, *files)
 
 
 def test_the_closing_lines_of_a_review(golden: Golden) -> None:
     names = ("passed", "passed-at-once", "accepted", "cancelled")
     text = "\n\n".join("\n".join(closed(STORIES[name], HANDOFF)) for name in names)
-    golden("projections/closing-quality.txt", text + "\n")
-
-
-def test_the_closing_lines_of_a_batch(golden: Golden) -> None:
-    text = "\n\n".join("\n".join(closed(BATCHES[name])) for name in ("passed", "accepted"))
-    golden("projections/closing-batch.txt", text + "\n")
+    golden("texts/closing-quality.txt", text + "\n")
 
 
 def test_a_stopped_review_shows_every_unresolved_finding() -> None:
@@ -82,7 +78,7 @@ def test_what_does_not_count_is_said_with_the_reason() -> None:
 def test_a_review_without_a_verdict_has_nothing_to_take() -> None:
     state = played(loaded, silent, silent, announced)
     outcome = Outcome(ending=Ending.FAILED, attempts=1)
-    assert closing.render(LOOP, state, outcome) == (
+    assert rendered(state, outcome) == (
         "Review 1: CHECK_BLOCKED: src/a.py (The reviewer gave no verdict (crashed: exit code 1))",
         "Failed after 1 review and 0 fixes with 0 known issues.",
         "Result: nothing to take; no fix changed anything.",
@@ -116,7 +112,7 @@ def test_a_note_of_the_landing_is_told_and_the_last_verdict_is_not_told_twice() 
     state = STORIES["passed"]
     assert state.outcome is not None
     noted = replace(state.outcome, note="main is dirty")
-    assert "Note: main is dirty" in closing.render(LOOP, state, noted)
+    assert "Note: main is dirty" in rendered(state, noted)
     assert not [line for line in closed(state) if line.startswith("Note:")]
 
 
@@ -124,72 +120,44 @@ def test_a_merged_result_needs_no_command() -> None:
     state = STORIES["passed"]
     assert state.outcome is not None
     merged = replace(state.outcome, merged_into="refs/heads/main")
-    assert closing.render(LOOP, state, merged)[-2] == "Result: merged into main (cccccccccccc)."
+    assert rendered(state, merged)[-2] == "Result: merged into main (cccccccccccc)."
 
 
 def test_files_are_named_unless_they_were_removed() -> None:
     state = STORIES["cancelled"]
     assert state.outcome is not None
     gone = replace(state.outcome, cleanup=Cleanup.FULL)
-    assert closing.render(LOOP, state, state.outcome, HANDOFF, "src/a.quality.yml")[-1] == (
+    assert rendered(state, state.outcome, HANDOFF, "src/a.quality.yml")[-1] == (
         f"Look closer: `loop log --loop fb-1`, {HANDOFF}, src/a.quality.yml"
     )
-    assert closing.render(LOOP, state, gone, HANDOFF)[-1] == "Look closer: `loop log --loop fb-1`"
+    assert rendered(state, gone, HANDOFF)[-1] == "Look closer: `loop log --loop fb-1`"
 
 
 @pytest.mark.parametrize("ending", [Ending.ESCALATED, Ending.HELD, Ending.FAILED])
 def test_any_other_ending_is_named(ending: Ending) -> None:
-    lines = closing.render(LOOP, STORIES["escalated"], Outcome(ending=ending, findings=(UNBOUND,)))
+    lines = rendered(STORIES["escalated"], Outcome(ending=ending, findings=(UNBOUND,)))
     assert f"{ending.value.capitalize()} after 3 reviews and 2 fixes with 1 known issue." in lines
-
-
-def test_a_stopped_batch_names_what_is_blocked_and_its_file() -> None:
-    assert closing.so_far(BATCHES["escalated"]) == (
-        "Round 2: 2 passed, 1 blocked of 3 artifacts",
-        "  [stuck] QUALITY_BLOCKED: c.yml (MAX_LOOPS_REACHED: 3 reviews and 2 fixes); findings in c.quality.yml",
-    )
-
-
-def test_a_batch_under_way_names_what_is_left() -> None:
-    assert closing.so_far(BATCHES["first-round"])[1:] == tuple(
-        f"  [pending] {name}.yml: not yet reviewed" for name in "abc"
-    )
-
-
-def test_a_file_that_the_line_names_is_not_named_twice() -> None:
-    inline = replace(TOGETHER, artifacts=tuple(replace(each, own="{}") for each in TOGETHER.artifacts))
-    assert closing.so_far(batch(*ROUND, params=inline))[1] == "  [blocked] QUALITY_BLOCKED: b.yml"
-    state = batch(*ROUND)
-    items = tuple(replace(item, line=f"{item.line} (findings in {item.path[0]}.quality.yml)") for item in state.items)
-    lines = closing.so_far(replace(state, items=items))
-    assert [line.count(".quality.yml") for line in lines[1:]] == [1, 1]
-
-
-def test_the_story_of_a_feedback_loop_is_its_iterations() -> None:
-    assert closing.so_far(feedback(*FAILED_REVIEW)) == (
-        "Iteration 1: Added filter(); review failed with 2 issues (NOT_COMPLIANT)",
-    )
 
 
 # --- what is owed ---------------------------------------------------------------------------------
 
 
 def test_what_was_accepted_of_a_review_is_written_down(golden: Golden) -> None:
-    golden("projections/debt-quality.md", debt.entry(LOOP, STORIES["accepted"], AT, "ann"))
+    golden("texts/debt-quality.md", debt_entry(KIND, LOOP, STORIES["accepted"], AT, "ann"))
 
 
 def test_what_was_put_off_and_what_other_reviews_left_are_owed_too() -> None:
     late = replace(NAMELESS, issue="y says nothing", evidence="the name y", fingerprint="y")
     worse = replace(UNBOUND, issue="It writes anywhere", evidence="line 5", fingerprint="w", rule="R2")
     state = played(*BLOCKED, *FIXED, loaded, found(UNBOUND, worse, late), announced, *FIXED, *AGAIN)
-    text = debt.entry(LOOP, replace(state, ledger=state.ledger, accepted=True), AT, "")
+    text = debt_entry(KIND, LOOP, replace(state, ledger=state.ledger, accepted=True), AT, "")
     assert text.partition("- **Open findings**")[2] == (
         ":\n"
         "  - [critical] src/a.py:3 - The input is read without a bound\n"
         "- **Deferred**:\n"
         "  - [low] src/a.py - y says nothing\n"
     )
-    first = debt.entry(LOOP, played(*AGAIN, *FIXED, loaded, found(UNBOUND, worse), announced), AT, "")
+    first = debt_entry(KIND, LOOP, played(*AGAIN, *FIXED, loaded, found(UNBOUND, worse), announced), AT, "")
     assert "- **Accepted**: review 1 of 2 reviews, 1 fix\n" in first
     assert first.partition("- **Seen in other reviews and not resolved**")[2] == (
         ":\n  - [critical] src/a.py:3 - It writes anywhere\n"
@@ -197,19 +165,5 @@ def test_what_was_put_off_and_what_other_reviews_left_are_owed_too() -> None:
 
 
 def test_a_review_that_never_had_a_verdict_owes_nothing_that_is_known() -> None:
-    text = debt.entry(LOOP, played(loaded, silent, silent, announced), AT, "ann")
+    text = debt_entry(KIND, LOOP, played(loaded, silent, silent, announced), AT, "ann")
     assert "- **Accepted**: 1 review, 0 fixes\n- **Commit**: (none)\n- **Branch**: (none)\n" in text
-
-
-def test_what_was_accepted_of_a_batch_is_written_down_for_each_artifact(golden: Golden) -> None:
-    golden("projections/debt-batch.md", debt.entry(LOOP, BATCHES["accepted"], AT, "ann"))
-
-
-def test_an_artifact_that_could_not_be_accepted_names_its_file() -> None:
-    text = debt.entry(LOOP, batch(*ROUND), AT, "ann")
-    assert text.splitlines()[-3:] == [
-        "- **a.yml**: passed",
-        "- **b.yml**: blocked, QUALITY_BLOCKED: b.yml; b.quality.yml",
-        "- **c.yml**: stuck, QUALITY_BLOCKED: c.yml (MAX_LOOPS_REACHED: 3 reviews and 2 fixes); c.quality.yml",
-    ]
-    assert debt.entry(LOOP, batch(), AT, "ann").splitlines()[-1] == "- **c.yml**: pending, not reviewed"

@@ -41,12 +41,12 @@ def told(state: Tickets, diff: str = "") -> str:
 
 
 def test_the_first_creators_brief(golden: Golden) -> None:
-    golden("projections/brief-ticket-creator-1.md", told(t.session(what="with a card", context="see docs")))
+    golden("texts/brief-ticket-creator-1.md", told(t.session(what="with a card", context="see docs")))
 
 
 def test_a_rework_brief_has_rules_history_and_feedback_before_the_task(golden: Golden) -> None:
     text = told(t.play(REWORK, t.UNCLEAR, t.says("answer", text="euro")))
-    golden("projections/brief-ticket-creator-2.md", text)
+    golden("texts/brief-ticket-creator-2.md", text)
     order = (
         "rework ticket",
         "## Attempt history",
@@ -73,7 +73,7 @@ def test_without_feedback_there_is_no_heading_for_it() -> None:
 
 
 def test_a_critics_brief(golden: Golden) -> None:
-    golden("projections/brief-ticket-critic.md", told(t.play(REWORK, *t.made("c2")), DIFF))
+    golden("texts/brief-ticket-critic.md", told(t.play(REWORK, *t.made("c2")), DIFF))
 
 
 def test_a_critic_never_reads_what_the_creator_claims() -> None:
@@ -82,7 +82,7 @@ def test_a_critic_never_reads_what_the_creator_claims() -> None:
 
 
 def test_a_judges_brief_may_add_aspects_and_overturns_nothing(golden: Golden) -> None:
-    golden("projections/brief-ticket-judge.md", told(t.told(*t.made(), t.fails(WORST), t.RED, judge=True), DIFF))
+    golden("texts/brief-ticket-judge.md", told(t.told(*t.made(), t.fails(WORST), t.RED, judge=True), DIFF))
 
 
 def test_the_duty_goes_with_the_part_whatever_the_role_is_called() -> None:

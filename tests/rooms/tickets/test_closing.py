@@ -1,14 +1,18 @@
 from collections.abc import Callable
 from dataclasses import replace
 
-from loopwright.app.views import closing, debt, explanation, status
-from loopwright.app.views.needs import needs
+from loopwright.app.project import View
+from loopwright.app.publisher import debt_entry
+from loopwright.app.views import explanation, status
 from loopwright.kernel.actions import Ask
+from loopwright.kernel.codec import encode
 from loopwright.kernel.model import Cleanup
-from loopwright.loops.tickets import closing as tickets_closing
+from loopwright.loops.closing import look_closer
+from loopwright.loops.tickets import closing
+from loopwright.loops.tickets.kind import KIND
 from loopwright.loops.tickets.machine import TICKETS
 from loopwright.loops.tickets.state import Decision, Ticket, Tickets
-from loopwright.ports.store import LoopRow
+from tests.app.views import seen
 from tests.loops import tickets as t
 from tests.rooms.feedback.stories import AT, LOOP
 from tests.rooms.quality.reviews import row
@@ -23,24 +27,25 @@ NOTHING = t.told(replace(t.CANCEL, cleanup=Cleanup.KEEP_EVERYTHING), t.CLEANED)
 
 
 def closed(state: Tickets) -> str:
-    return "\n".join(closing.render(LOOP, state, t.outcome(state), FILE))
+    ended = t.outcome(state)
+    return "\n".join((*closing.lines(state, ended), look_closer(LOOP, ended, (FILE,))))
 
 
-def its_row(state: Tickets) -> LoopRow:
-    return row("tickets", '{"title": "Pay orders"}', "waiting" if state.outcome is None else "complete")
+def viewed(state: Tickets) -> View:
+    return seen.seen(state, row("tickets", encode(state.plan), "waiting"))
 
 
 def test_the_closing_lines_of_a_session(golden: Golden) -> None:
-    golden("projections/closing-tickets.txt", "\n\n".join(map(closed, (APPROVED, ACCEPTED, CANCELLED, NOTHING))) + "\n")
+    golden("texts/closing-tickets.txt", "\n\n".join(map(closed, (APPROVED, ACCEPTED, CANCELLED, NOTHING))) + "\n")
 
 
 def test_what_led_to_an_escalation(golden: Golden) -> None:
-    golden("projections/so-far-tickets.txt", "\n".join(closing.so_far(STUCK)) + "\n")
+    golden("texts/so-far-tickets.txt", "\n".join(closing.so_far(STUCK)) + "\n")
 
 
 def test_before_the_first_decision_there_is_nothing_to_tell() -> None:
     assert closing.so_far(t.told(*t.made())) == ("TICKET-pay-001: under way; no ticket has been decided yet.",)
-    assert tickets_closing.unresolved(t.session()) == ()
+    assert closing.unresolved(t.session()) == ()
 
 
 def test_adopted_tickets_are_counted_and_named_as_such() -> None:
@@ -55,11 +60,11 @@ def test_a_landing_note_is_told_beside_the_result() -> None:
 
 
 def test_the_debt_of_an_accepted_ticket(golden: Golden) -> None:
-    golden("projections/debt-tickets.md", debt.entry(LOOP, ACCEPTED, AT, "ann"))
+    golden("texts/debt-tickets.md", debt_entry(KIND, LOOP, ACCEPTED, AT, "ann"))
 
 
 def test_an_escalation_says_every_command_that_answers_it() -> None:
-    (need,) = needs(its_row(STUCK), TICKETS.decide(STUCK), "waiting")
+    (need,) = seen.shown(viewed(STUCK)).needs
     assert [choice.command for choice in need.choices] == [
         "loop answer continue 3",
         'loop answer split --text "AC-1; AC-2"',
@@ -74,11 +79,10 @@ def test_an_escalation_says_every_command_that_answers_it() -> None:
 
 
 def test_an_explanation_has_the_thresholds_and_the_policy(golden: Golden) -> None:
-    text = explanation.render(TICKETS.stand(STUCK), TICKETS.decide(STUCK), its_row(STUCK), STUCK.ledger)
-    golden("projections/explain-tickets.txt", text)
+    golden("texts/explain-tickets.txt", explanation.render(viewed(STUCK)))
 
 
 def test_the_status_is_counted_in_tickets() -> None:
-    shown = status.build(its_row(STUCK), TICKETS.stand(STUCK), TICKETS.decide(STUCK), alive=True)
-    assert (shown["task"], shown["attempt"], shown["limit"]) == ("Pay orders", 2, 2)
+    shown = seen.shown(viewed(STUCK))
+    assert (shown.task, shown.attempt, shown.limit) == ("Pay orders", 2, 2)
     assert "State: ESCALATED (ticket 2/2, waiting)" in status.human(shown)

@@ -73,12 +73,12 @@ def section(page: Page, name: str) -> str:
 @pytest.mark.parametrize("name", ["routed-back", "approved", "escalated"])
 def test_the_files_of_a_session(golden: Callable[[str, str], None], name: str) -> None:
     text = "\n".join(f"<!-- {page.name}.md -->\n{page_text(page)}" for page in shown(STORIES[name]))
-    golden(f"projections/tickets/{name}.md", text)
+    golden(f"texts/tickets/{name}.md", text)
 
 
 def test_the_seeds_two_tickets(golden: Callable[[str, str], None]) -> None:
     text = "\n".join(f"<!-- {page.name}.md -->\n{page_text(page)}" for page in pages(SEED, ()))
-    golden("projections/tickets/seed.md", text)
+    golden("texts/tickets/seed.md", text)
 
 
 def test_the_seeds_second_ticket_has_the_seeds_words() -> None:

@@ -75,7 +75,7 @@ class Page(HTMLParser):
 
 @pytest.mark.parametrize("name", ["nothing", "under way", "one", "never approved", "some approved", "rich"])
 def test_the_screen(name: str, golden: Golden) -> None:
-    golden(f"projections/insights-{name.replace(' ', '-')}.txt", shown(SEVERAL[name]))
+    golden(f"texts/insights-{name.replace(' ', '-')}.txt", shown(SEVERAL[name]))
 
 
 @pytest.mark.parametrize("name", SEVERAL)
@@ -210,4 +210,4 @@ def test_a_pattern_in_one_sentence_with_its_numbers(golden: Golden) -> None:
         f"{because(each)}\n  {made.setting or '-'}: {made.change}\n  {made.expected}\n"
         for each, made in zip(told, proposals(told, (cycle,)), strict=True)
     ]
-    golden("projections/insight-sentences.txt", "\n".join(lines))
+    golden("texts/insight-sentences.txt", "\n".join(lines))
