@@ -53,7 +53,7 @@ bench-setup:
 
 # rewrite the generated pages under docs/
 docs:
-    pytest -q --update-golden tests/config/test_reference.py tests/test_schemas.py tests/projections/test_diagrams.py tests/cli/test_help.py
+    pytest -q --update-golden tests/config/test_reference.py tests/test_schemas.py tests/loops/test_diagrams.py tests/cli/test_help.py
 
 # rewrite the golden files; read the diff before you commit it
 golden *args:

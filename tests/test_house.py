@@ -17,7 +17,7 @@ PACKAGE = SRC / "loopwright"
 
 FILE_WALL, TEST_FILE_WALL, FUNCTION_WALL, SHORT_FUNCTION = 400, 500, 50, 30
 SHORT_SHARE = 0.95
-PURE_LAYERS = ("errors.py", "config/", "kernel/", "loops/", "ports/", "engine/", "projections/")
+PURE_LAYERS = ("errors.py", "config/", "kernel/", "loops/", "ports/", "engine/", "texts/")
 MAY_CATCH_EVERYTHING = ("loopwright/engine/", "loopwright/cli/main.py")
 PROGRAMS = ("loopwright/adapters/tools/review.py", "loopwright/adapters/tools/autofix.py")  # agents, each a process
 MAY_READ_ENVIRONMENT = ("loopwright/cli/", "loopwright/api.py", "loopwright/hook.py", *PROGRAMS)  # the doors

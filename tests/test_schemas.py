@@ -17,16 +17,19 @@ from loopwright.adapters.agents.scenario import FAULTS, read_scenario
 from loopwright.adapters.checks.receipts import Receipt
 from loopwright.app.views import journey, status
 from loopwright.kernel.actions import Ask, AwaitGate, Option
-from loopwright.kernel.codec import encode
+from loopwright.kernel.codec import encode, plain
 from loopwright.kernel.events import Logged
 from loopwright.kernel.limits import Allowance, FeedbackLimits
 from loopwright.kernel.machine import Standpoint
 from loopwright.kernel.model import Brief, Change, Commit, Finding, Key, LoopId, Severity, Verdict
 from loopwright.kernel.record import Record
 from loopwright.loops.feedback import progress
+from loopwright.loops.feedback.kind import KIND
 from loopwright.loops.feedback.state import Feedback, FeedbackParams, Iteration
 from loopwright.ports.agent import AgentRun
 from loopwright.ports.store import LoopRow
+from tests.app.views import seen
+from tests.app.views.seen import Still
 from tests.schemas import alternatives, event_line, example_of
 
 ROOT = Path(__file__).parent.parent
@@ -215,12 +218,12 @@ def test_status_as_it_is_written_fits() -> None:
     )
     ended = '{"ending":"verified","attempts":2,"commit":"c","branch":"loop/a-1","merged_into":"","note":""}'
     shown = [
-        status.build(row("running"), here, (), alive=True),
-        status.build(row("running"), here, (), alive=False),
-        status.build(row("waiting"), here, (asked, gate), alive=False, gates={"security": "approved"}),
-        status.build(row("complete", ended), here, (), alive=False),
+        seen.shown(seen.seen(Still(here=here), row("running"))),
+        seen.shown(seen.seen(Still(here=here), row("running")), alive=False),
+        seen.shown(seen.seen(Still(here=here, wants=(asked, gate)), row("waiting")), {"security": "approved"}),
+        seen.shown(seen.seen(Still(here=here), row("complete", ended)), alive=False),
     ]
-    assert mistakes("status", status.document(shown)) == []
+    assert mistakes("status", plain(status.document(shown))) == []
 
 
 def test_a_receipt_as_it_is_kept_fits() -> None:
@@ -237,7 +240,7 @@ VALIDATOR = jsonschema.Draft202012Validator(event_line())
 def test_an_event_of_any_kind_as_it_is_written_fits(kind: type[Logged], full: bool) -> None:  # noqa: FBT001
     event = example_of(kind, full=full)
     record = Record(loop=LoopId("a-1"), seq=1, at=1.8e9, kind=kind.__name__, data=encode(event), spend=0.25, hash="h")
-    assert [error.message for error in VALIDATOR.iter_errors(journey.data(record, "feedback"))] == []
+    assert [error.message for error in VALIDATOR.iter_errors(plain(journey.show(record, KIND.words)))] == []
 
 
 def test_an_event_of_one_kind_with_the_data_of_another_is_refused() -> None:

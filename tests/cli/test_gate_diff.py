@@ -24,7 +24,12 @@ def shown(scene: Scene, *guarded: str) -> str:
     because = tuple(change for change in shot.changes if change.path in guarded)
     assert len(because) == len(guarded)
     gate = AwaitGate(
-        key=Key("gate-1"), gate="protected", why="tests changed", commit=shot.commit, evidence="e", because=because
+        key=Key.parse("gate-1"),
+        gate="protected",
+        why="tests changed",
+        commit=shot.commit,
+        evidence="e",
+        because=because,
     )
     return asyncio.run(shown_diff(scene.workspace, scene.base, gate))
 
@@ -70,7 +75,7 @@ def test_a_name_that_is_no_text_is_shown_with_its_change_and_so_is_one_that_look
     shot = scene.snapshot()
     assert [change.path for change in shot.changes] == ["tests/odd\\xff.py"] * 2
     gate = AwaitGate(
-        key=Key("gate-1"),
+        key=Key.parse("gate-1"),
         gate="protected",
         why="tests changed",
         commit=shot.commit,

@@ -16,8 +16,8 @@ from loopwright.kernel.model import LoopId
 from loopwright.loops.tickets.insights import text as insight_text
 from loopwright.ports.store import Append, NewEvent, NewLoop
 from tests.cli.projects import command, loop
-from tests.projections.ticket_stories import APPROVED, PARAMS, ROUTED_BACK, TWICE, Story, landed, played
 from tests.repository import Repository
+from tests.rooms.tickets.stories import APPROVED, PARAMS, ROUTED_BACK, TWICE, Story, landed, played
 from tests.test_schemas import mistakes
 
 Golden = Callable[[str, str], None]

@@ -252,7 +252,7 @@ def test_a_nested_event_by_hand() -> None:
 
 
 def test_ids_are_plain_text() -> None:
-    landed = Integrated(key=Key("k"), branch="b", commit=Commit("c"))
+    landed = Integrated(key=Key.parse("k"), branch="b", commit=Commit("c"))
     assert json.loads(encode(landed)) == {
         "branch": "b",
         "commit": "c",

@@ -21,8 +21,8 @@ KEYS = {
     "combine-1.0": Key("combine", 1, tries=0),
     "escalation-1": Key("escalation", 1),
     "gate-protected-0123abcdef": Key("gate", part="protected-0123abcdef"),
-    "clean-up": Key("clean-up"),
-    "stop": Key("stop"),
+    "clean-up": Key.parse("clean-up"),
+    "stop": Key.parse("stop"),
     "wait-implement-2.1": Key("implement", 2, tries=1, waits=True),
     "wait-critique-1-2.1": Key("critique", 1, part="2", tries=1, waits=True),
     "review-1-3.0": Key("review", 1, part="3", tries=0),
@@ -72,4 +72,4 @@ def test_no_point_has_no_text() -> None:
 
 
 def test_an_event_about_no_action_has_no_key() -> None:
-    assert (key_of(Announced(key=Key("stop"))), key_of(BudgetChanged(usd=1.0))) == (Key("stop"), NO_KEY)
+    assert (key_of(Announced(key=Key.parse("stop"))), key_of(BudgetChanged(usd=1.0))) == (Key.parse("stop"), NO_KEY)

@@ -1,0 +1,120 @@
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from loopwright.adapters.publishing import Publisher, loop_folder, scratchpad_file
+from loopwright.engine.world import Seen
+from loopwright.kernel.events import Answered, Ended, Logged, Started
+from loopwright.kernel.model import Commit, Ending, Key, LoopId, Outcome, Verdict
+from loopwright.kernel.record import Record, read_event
+from loopwright.loops.batch.machine import BATCH
+from loopwright.loops.batch.state import Artifact, BatchParams
+from loopwright.loops.feedback.state import Feedback, FeedbackParams, Iteration, start
+from loopwright.loops.tickets.state import Tickets
+from loopwright.ports.agent import Update
+from loopwright.ports.store import Status
+from tests.rooms.tickets import stories as ticket_stories
+
+LOOP = LoopId("make-it-good-1")
+STATE = start(FeedbackParams(task="Make it good", base=Commit("b1")))
+TRIED = replace(STATE, past=(Iteration(number=1, commit=Commit("c1"), review=Verdict.PASS, tests=Verdict.FAIL),))
+ACCEPTED = Outcome(ending=Ending.ACCEPTED, attempts=1, commit=Commit("c2"), branch="loop/make-it-good-1")
+
+
+def seen(event: Logged, state: Feedback = STATE, status: Status = "running") -> Seen:
+    return Seen(loop=LOOP, kind="feedback", state=state, event=event, seq=2, status=status)
+
+
+def publisher(root: Path, failures: list[str] | None = None) -> Publisher:
+    heard: list[str] = [] if failures is None else failures
+    return Publisher(root, heard.append, lambda: 0.0)
+
+
+def test_the_files_are_there_when_the_first_developer_starts(tmp_path: Path) -> None:
+    publisher(tmp_path).recorded(seen(Started(key=Key.parse("implement-1.1"), action="RunAgent", what="developer")))
+    assert scratchpad_file(tmp_path, LOOP).read_text().startswith("# Feedback Scratchpad\n")
+    progress = json.loads((loop_folder(tmp_path, LOOP) / "progress.json").read_text())
+    assert progress["feedback_loop"]["current_iteration"] == 1
+    assert [(tmp_path / name / ".gitignore").read_text() for name in (".loop", ".worktrees")] == ["*\n", "*\n"]
+
+
+def test_a_file_that_did_not_change_is_not_written_again(tmp_path: Path) -> None:
+    files = publisher(tmp_path)
+    files.recorded(seen(Started(key=Key.parse("a"), action="RunAgent")))
+    before = scratchpad_file(tmp_path, LOOP).stat().st_ino
+    files.recorded(seen(Started(key=Key.parse("b"), action="RunAgent")))
+    assert scratchpad_file(tmp_path, LOOP).stat().st_ino == before
+    scratchpad_file(tmp_path, LOOP).unlink()
+    files.recorded(seen(Started(key=Key.parse("c"), action="RunAgent")))
+    assert scratchpad_file(tmp_path, LOOP).exists()
+
+
+def test_debt_is_added_for_each_acceptance(tmp_path: Path) -> None:
+    files = publisher(tmp_path)
+    files.recorded(seen(Answered(key=Key.parse("escalation-1"), choice="accept", by="ann"), TRIED))
+    files.recorded(seen(Ended(outcome=ACCEPTED), replace(TRIED, outcome=ACCEPTED), "complete"))
+    files.recorded(seen(Ended(outcome=ACCEPTED), replace(TRIED, outcome=ACCEPTED), "complete"))
+    debt = (tmp_path / ".loop" / "debt.md").read_text()
+    assert debt.startswith("# Accepted with known issues\n\n## make-it-good-1: accepted 1970-01-01T00:00:00Z\n")
+    assert debt.count("- **Accepted by**: ann\n") == 2
+
+
+def test_a_disk_that_does_not_take_it_is_told_and_nothing_else_happens(tmp_path: Path) -> None:
+    (tmp_path / ".loop").write_text("in the way")
+    failures: list[str] = []
+    files = publisher(tmp_path, failures)
+    files.recorded(seen(Started(key=Key.parse("a"), action="RunAgent")))
+    files.progressed(Update(loop=LOOP, key=Key.parse("a"), text="alive"))
+    assert len(failures) == 1
+    assert "could not be written" in failures[0]
+
+
+def test_a_loop_of_another_kind_has_no_feedback_files(tmp_path: Path) -> None:
+    batch = BATCH.start(BatchParams(artifacts=(Artifact(path="a.md"),), shared="{}", base=Commit("base")))
+    publisher(tmp_path).recorded(replace(seen(Ended(outcome=ACCEPTED)), state=batch))
+    assert [file.name for file in (tmp_path / ".loop").iterdir()] == [".gitignore"]
+
+
+# --- tickets ------------------------------------------------------------------------------------------
+
+
+def of_tickets(records: tuple[Record, ...], state: Tickets) -> list[Seen]:
+    """What the engine tells of these records."""
+    return [
+        Seen(
+            loop=record.loop,
+            kind="tickets",
+            state=state,
+            event=read_event(record),
+            seq=record.seq,
+            status="running",
+            at=record.at,
+        )
+        for record in records
+    ]
+
+
+def ticket_texts(root: Path) -> list[str]:
+    return [file.read_text() for file in sorted((root / ".loop" / "tickets").rglob("*.md"))]
+
+
+def test_ticket_files_written_event_by_event_are_those_of_the_whole_log(tmp_path: Path) -> None:
+    story = ticket_stories.played(ticket_stories.made("wrote it"), ticket_stories.kept("a.py"))
+    known, rest = story.records[:2], story.records[2:]
+    one = Publisher(tmp_path / "one", pytest.fail, lambda: 0.0, {story.records[0].loop: known})
+    for seen in of_tickets(rest, story.state):
+        one.recorded(seen)
+    other = Publisher(tmp_path / "other", pytest.fail, lambda: 0.0, {story.records[0].loop: story.records})
+    files = other.files(story.records[0].loop, story.state, "running")
+    assert [file.suffix for file in files] == [".md", ".jsonl"]
+    assert ticket_texts(tmp_path / "one") == ticket_texts(tmp_path / "other")
+
+
+def test_without_the_beginning_of_its_log_a_session_is_left_to_a_later_rendering(tmp_path: Path) -> None:
+    story = ticket_stories.played(ticket_stories.made("wrote it"))
+    files = publisher(tmp_path)
+    for seen in of_tickets(story.records[1:], story.state):
+        files.recorded(seen)
+    assert ticket_texts(tmp_path) == []

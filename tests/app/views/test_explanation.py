@@ -1,0 +1,69 @@
+from collections.abc import Callable
+from dataclasses import replace
+
+from loopwright.app.views import explanation
+from loopwright.kernel.actions import WaitUntil
+from loopwright.kernel.machine import Standpoint
+from loopwright.kernel.model import Finding, Key, Severity
+from loopwright.loops.feedback.state import Feedback
+from tests.app.views.seen import Still, seen
+from tests.rooms.feedback.stories import (
+    AT,
+    ESCALATED,
+    FAILED_REVIEW,
+    FAILED_TEST,
+    NO_ORDER,
+    implemented,
+    kept,
+    not_compliant,
+    played,
+    row,
+)
+
+
+def explained(state: Feedback) -> str:
+    return explanation.render(seen(replace(state, plan=replace(state.plan, task="Add a filter")), row()))
+
+
+def test_why_the_next_iteration_begins(golden: Callable[[str, str], None]) -> None:
+    golden("texts/explain-implement.txt", explained(played(*FAILED_REVIEW)))
+
+
+def test_why_a_person_is_asked(golden: Callable[[str, str], None]) -> None:
+    golden("texts/explain-escalated.txt", explained(ESCALATED))
+
+
+def test_findings_say_whether_they_are_new_open_or_back() -> None:
+    again = (implemented("x"), kept, not_compliant(NO_ORDER))
+    assert "[high new since iteration 1] src/filter.py:12 - The order is lost" in explained(played(*again))
+    assert "[high open since iteration 1, 2 in a row] src/filter.py:12" in explained(played(*again, *again))
+    back = explained(played(*again, *FAILED_TEST, *again))
+    assert "[critical reopened since iteration 1] src/filter.py:12 - The order is lost" in back
+
+
+def test_a_wait_tells_until_when() -> None:
+    wait = WaitUntil(key=Key.parse("wait-1.1"), when=AT)
+    text = explanation.render(seen(Still(here=Standpoint(state="IMPLEMENT", attempt=1, limit=5), wants=(wait,)), row()))
+    assert "Next:\n  WaitUntil 2026-01-17T10:30:00Z (wait-1.1)\n" in text
+
+
+def test_a_loop_of_another_kind_with_nothing_to_tell() -> None:
+    other = replace(row(), kind="other", budget=None)
+    assert explanation.render(seen(Still(here=Standpoint(state="DONE", attempt=1, limit=3)), other)) == (
+        "other loop fb-1\n"
+        "  DONE, attempt 1 of 3, running\n"
+        "Next:\n"
+        "  nothing\n"
+        "Open findings:\n"
+        "  none\n"
+        "Budget:\n"
+        "  2.50 USD spent, 0.50 USD reserved, no limit of its own\n"
+    )
+
+
+def test_very_many_findings_are_counted() -> None:
+    findings = tuple(Finding(severity=Severity.LOW, issue=f"issue {n}") for n in range(60))
+    here = Standpoint(state="REVIEW", attempt=1, limit=5, findings=findings)
+    text = explanation.render(seen(Still(here=here), row()))
+    assert "Open findings:\n  [low] issue 0\n" in text
+    assert "  [low] issue 49\n  and 10 others\n" in text

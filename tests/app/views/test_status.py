@@ -1,0 +1,209 @@
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+
+from loopwright.app.views import status
+from loopwright.app.views.needs import Choice, Need
+from loopwright.app.views.status import Failures, Landed, LoopStatus
+from loopwright.kernel.actions import Ask, AwaitGate
+from loopwright.kernel.codec import encode, plain
+from loopwright.kernel.machine import Standpoint
+from loopwright.kernel.model import NO_COMMIT, AgentStatus, Key, LoopId
+from loopwright.loops.feedback.state import Feedback
+from loopwright.ports.people import Waiting
+from loopwright.ports.store import Status
+from tests.app.views import seen
+from tests.app.views.seen import Still
+from tests.rooms.feedback.stories import (
+    ESCALATED,
+    FAILED_REVIEW,
+    LOOP,
+    STORIES,
+    compliant,
+    implemented,
+    kept_with_protected,
+    passing,
+    played,
+    row,
+)
+
+SHIP = Standpoint(state="SHIP", attempt=1, limit=1)
+AT_GATE = played(implemented("x"), kept_with_protected, compliant, passing)
+
+
+def shown(state: Feedback, word: Status = "running", *, alive: bool = True) -> LoopStatus:
+    outcome = encode(state.outcome) if state.outcome else ""
+    short = replace(state, plan=replace(state.plan, task="Add a filter"))
+    gates = {"protected": "approved"} if state.approved else {}
+    return seen.shown(seen.seen(short, row(word, outcome=outcome)), gates, alive=alive)
+
+
+def test_a_running_loop_as_the_format_has_it() -> None:
+    assert plain(shown(played(*FAILED_REVIEW))) == {
+        "id": "fb-1",
+        "kind": "feedback",
+        "parent": None,
+        "status": "running",
+        "outcome": None,
+        "task": "Add a filter",
+        "system": None,
+        "state": "IMPLEMENT",
+        "capability": None,
+        "attempt": 2,
+        "limit": 5,
+        "failures": {"count": 1, "total": 1, "resolved": 0},
+        "gates": {},
+        "cost": {"usd": 2.5, "reserved": 0.5, "budget": 25.0},
+        "tasks": None,
+        "needs": [],
+        "next": {
+            "action": "run_agent",
+            "role": "developer",
+            "key": "implement-2.1",
+            "why": "iteration 1 failed: review failed with 2 issues",
+        },
+        "last_activity": "2026-01-17T10:30:00Z",
+        "result": None,
+        "counter": "iteration",
+    }
+
+
+def test_a_verified_loop_has_its_result_and_wants_nothing() -> None:
+    data = shown(STORIES["verified"], "complete")
+    assert (data.outcome, data.needs, data.next) == ("verified", (), None)
+    assert data.failures == Failures(count=0, total=2, resolved=2)
+    assert data.result == Landed(commit="c" * 40, branch="loop/fb-1", merged_into="", note="", attempts=3)
+
+
+def test_an_escalation_is_a_question_with_a_command_for_every_option() -> None:
+    assert shown(ESCALATED, "waiting").needs == (
+        Need(
+            kind="question",
+            loop=LOOP,
+            path=(LOOP,),
+            what="The feedback loop stopped: 2 of 2 iterations are used. How should it go on?",
+            why="2 of 2 iterations are used",
+            command="loop answer continue 3",
+            choices=(
+                Choice(label="Continue", command="loop answer continue 3"),
+                Choice(label="Accept current state", command="loop answer accept"),
+                Choice(label="Review iteration history", command="loop answer history"),
+                Choice(label="Cancel feature", command="loop answer cancel"),
+                Choice(label="Revise the approach", command='loop answer revise --text "new guidance"'),
+            ),
+        ),
+    )
+
+
+def test_an_open_gate_is_pending_and_its_command_names_the_evidence() -> None:
+    data = shown(AT_GATE, "waiting")
+    name = AT_GATE.evidence[:8]
+    assert data.gates == {"protected": "pending"}
+    assert data.needs == (
+        Need(
+            kind="gate",
+            loop=LOOP,
+            path=(LOOP,),
+            id=name,
+            what="protected",
+            why="protected files were changed; until a person approves, the base versions run"
+            " (tests/test_filter.py changed)",
+            command=f"loop approve protected@{name}",
+            choices=(
+                Choice(label="Approve", command=f"loop approve protected@{name}"),
+                Choice(label="Reject", command=f'loop reject protected@{name} --reason "why"'),
+            ),
+        ),
+    )
+
+
+def test_a_question_of_the_developer_is_answered_with_text() -> None:
+    state = played(implemented("Which order?", status=AgentStatus.NEEDS_CLARIFICATION))
+    assert shown(state, "waiting").needs[0].command == 'loop answer "your answer"'
+
+
+def test_a_gate_and_a_question_without_details_still_have_a_command() -> None:
+    wants = (
+        Ask(key=Key.parse("ask-1"), question="What now?"),
+        AwaitGate(key=Key.parse("gate-1"), gate="deploy", commit=NO_COMMIT, evidence="e", because=(), why="always due"),
+    )
+    data = seen.shown(seen.seen(Still(here=SHIP, wants=wants), row("waiting")))
+    assert [(need.command, need.why) for need in data.needs] == [
+        ('loop answer "your answer"', ""),
+        ("loop approve deploy@e", "always due"),
+    ]
+
+
+def test_what_a_part_waits_for_is_told_with_the_way_to_it() -> None:
+    path = (LoopId("a"), LoopId("a.1"), LoopId("a.1.2"))
+    waiting = (Waiting(path=path, what=Ask(key=Key.parse("ask-1"), question="What now?")),)
+    data = status.build(seen.seen(Still(here=SHIP), row("waiting")), waiting, {}, alive=True)
+    assert [(need.loop, need.path) for need in data.needs] == [(path[-1], path)]
+    assert "Needs you (question in a.1 > a.1.2): What now?\n" in status.human(data)
+
+
+@pytest.mark.parametrize(
+    ("word", "alive", "expected", "commands"),
+    [
+        ("running", True, "running", []),
+        ("running", False, "interrupted", ["loop resume"]),
+        ("paused", False, "paused", ["loop resume"]),
+        ("blocked", False, "blocked", ["loop explain"]),
+        ("waiting", False, "waiting", []),
+    ],
+)
+def test_what_stopped_it_decides_what_it_needs(
+    *, word: Status, alive: bool, expected: str, commands: list[str]
+) -> None:
+    data = shown(played(), word, alive=alive)
+    assert data.status == expected
+    assert [need.command for need in data.needs] == commands
+
+
+def test_a_pause_tells_the_numbers() -> None:
+    with_budget, without = (
+        seen.shown(seen.seen(played(), one), alive=False).needs[0].why
+        for one in (row("paused"), replace(row("paused"), budget=None))
+    )
+    assert with_budget == "a limit was reached: 2.50 USD spent and 0.50 USD reserved of 25.00 USD"
+    assert without == "a limit was reached: 2.50 USD spent and 0.50 USD reserved"
+
+
+def test_a_loop_about_no_task_and_with_nothing_to_do() -> None:
+    data = seen.shown(seen.seen(Still(here=SHIP), row()))
+    assert (data.task, data.next) == ("", None)
+
+
+def test_the_five_lines_and_then_what_is_needed(golden: Callable[[str, str], None]) -> None:
+    approved = shown(STORIES["verified"], "complete")
+    blocks = [
+        shown(played(*FAILED_REVIEW)),
+        shown(ESCALATED, "waiting"),
+        shown(AT_GATE, "waiting"),
+        replace(approved, gates={"protected": "approved", "security": "rejected"}),
+        shown(played(), alive=False),
+    ]
+    golden("texts/status.txt", "\n".join(status.human(block) for block in blocks))
+
+
+def one(name: str, parent: str | None = None, *, needs: bool = False) -> LoopStatus:
+    state = ESCALATED if needs else played()
+    data = shown(state, "waiting" if needs else "running")
+    return replace(data, id=LoopId(name), parent=LoopId(parent) if parent else None)
+
+
+def test_those_that_need_a_person_come_first_and_children_after_their_parent() -> None:
+    loops = [one("d"), one("c-1", "c"), one("c-1-1", "c-1"), one("c", needs=True), one("b"), one("orphan", "gone")]
+    ordered = status.document(loops).loops
+    assert [loop.id for loop in ordered] == ["c", "c-1", "c-1-1", "d", "b", "orphan"]
+    assert ordered[0].needs[0].command == "loop answer continue 3"
+
+
+def test_where_several_need_a_person_the_commands_name_their_loop() -> None:
+    loops = status.document([one("b", needs=True), one("a", needs=True)]).loops
+    assert [loop.needs[0].command for loop in loops] == [
+        "loop answer continue 3 --loop b",
+        "loop answer continue 3 --loop a",
+    ]
+    assert loops[0].needs[0].choices[1].command == "loop answer accept --loop b"

@@ -1,0 +1,96 @@
+from collections.abc import Callable
+
+import pytest
+
+from loopwright.kernel.model import Cleanup, Ending, Finding, Outcome, Severity
+from loopwright.loops.closing import look_closer
+from loopwright.loops.feedback import closing
+from loopwright.loops.feedback.state import Feedback, Iteration
+from tests.rooms.feedback.stories import (
+    FAILED_REVIEW,
+    LOOP,
+    STORIES,
+    VERIFIED,
+    cancelled,
+    cleaned_up,
+    compliant,
+    implemented,
+    kept,
+    merged,
+    passing,
+    played,
+)
+
+SCRATCHPAD = ".loop/feedback/fb-1/feedback-scratchpad.md"
+
+
+def closed(state: Feedback, outcome: Outcome | None = None) -> tuple[str, ...]:
+    ended = outcome or state.outcome
+    assert ended is not None
+    return (*closing.lines(state, ended), look_closer(LOOP, ended, (SCRATCHPAD,)))
+
+
+def test_the_closing_lines_of_every_ending(golden: Callable[[str, str], None]) -> None:
+    stories = ("verified", "accepted", "cancelled")
+    text = "\n\n".join("\n".join(closed(STORIES[name])) for name in stories)
+    golden("texts/closing.txt", text + "\n")
+
+
+def test_a_merged_result_needs_no_command() -> None:
+    state = played(implemented("All of it"), kept, compliant, passing, merged)
+    assert closed(state) == (
+        "Iteration 1: All of it; review passed (SPEC_COMPLIANT), tests passed (ALL_TESTS_PASSING)",
+        "IMPLEMENTATION_VERIFIED after 1 iteration.",
+        "Result: merged into main (cccccccccccc).",
+        f"Look closer: `loop log --loop fb-1`, {SCRATCHPAD}",
+    )
+
+
+def test_a_result_left_on_its_branch_says_why_and_how_to_take_it() -> None:
+    outcome = Outcome(ending=Ending.VERIFIED, attempts=3, branch="loop/fb-1", note="main has changes of yours")
+    assert closed(played(*FAILED_REVIEW, *VERIFIED), outcome)[-4:-1] == (
+        "Result: branch loop/fb-1 ().",
+        "Note: main has changes of yours",
+        "Take it: `git merge loop/fb-1`",
+    )
+
+
+@pytest.mark.parametrize(
+    ("cleanup", "sentence"),
+    [
+        (Cleanup.KEEP_EVERYTHING, "Cancelled after 0 iterations; workspace and files are kept."),
+        (Cleanup.KEEP_ARTIFACTS, "Cancelled after 0 iterations; the workspace is removed, its files are kept."),
+        (Cleanup.ROLLBACK, "Cancelled after 0 iterations; workspace and branch are removed."),
+        (Cleanup.FULL, "Cancelled after 0 iterations; workspace, branch and the loop's files are removed."),
+    ],
+)
+def test_a_cancelled_loop_says_what_is_left(cleanup: Cleanup, sentence: str) -> None:
+    lines = closed(played(cancelled(cleanup), cleaned_up))
+    assert lines[:2] == (sentence, "Result: none; no attempt left a commit.")
+    assert (SCRATCHPAD in lines[-1]) is (cleanup is not Cleanup.FULL)
+
+
+@pytest.mark.parametrize(
+    ("ending", "sentence"),
+    [
+        (Ending.ESCALATED, "Escalated after 1 iteration with 7 known issues."),
+        (Ending.FAILED, "Failed after 1 iteration with 7 known issues."),
+    ],
+)
+def test_what_is_left_wrong_is_shown_and_counted(ending: Ending, sentence: str) -> None:
+    findings = tuple(Finding(severity=Severity.LOW, issue=f"issue {n}") for n in range(7))
+    lines = closed(played(), Outcome(ending=ending, attempts=1, findings=findings))
+    assert lines[0] == sentence
+    assert lines[1:-2] == (*(f"  [low] issue {n}" for n in range(5)), "  and 2 others")
+
+
+def test_an_iteration_that_stopped_half_way_says_how_far_it_came() -> None:
+    assert closing.sentence(STORIES["no-result"].past[0]).endswith("no result: crashed: exit code 1); no review")
+    halfway = Iteration(number=1, review=STORIES["verified"].past[-1].review)
+    assert closing.sentence(halfway) == "Iteration 1: no summary; review passed (SPEC_COMPLIANT), no tests"
+
+
+def test_the_story_of_a_feedback_loop_is_its_iterations() -> None:
+    assert closing.so_far(played(*FAILED_REVIEW)) == (
+        "Iteration 1: Added filter(); review failed with 2 issues (NOT_COMPLIANT)",
+    )

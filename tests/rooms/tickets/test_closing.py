@@ -1,0 +1,88 @@
+from collections.abc import Callable
+from dataclasses import replace
+
+from loopwright.app.project import View
+from loopwright.app.publisher import debt_entry
+from loopwright.app.views import explanation, status
+from loopwright.kernel.actions import Ask
+from loopwright.kernel.codec import encode
+from loopwright.kernel.model import Cleanup
+from loopwright.loops.closing import look_closer
+from loopwright.loops.tickets import closing
+from loopwright.loops.tickets.kind import KIND
+from loopwright.loops.tickets.machine import TICKETS
+from loopwright.loops.tickets.state import Decision, Ticket, Tickets
+from tests.app.views import seen
+from tests.loops import tickets as t
+from tests.rooms.feedback.stories import AT, LOOP
+from tests.rooms.quality.reviews import row
+
+Golden = Callable[[str, str], None]
+FILE = ".loop/tickets/completed/pay/TICKET-pay-002.md"
+APPROVED = t.told(*t.bad("c1"), *t.GOOD, t.LANDED)
+STUCK = t.told(*t.bads(2), max=2)
+ACCEPTED = t.play(STUCK, t.says("accept"), t.LANDED)
+CANCELLED = t.play(STUCK, t.CANCEL, t.CLEANED)
+NOTHING = t.told(replace(t.CANCEL, cleanup=Cleanup.KEEP_EVERYTHING), t.CLEANED)
+
+
+def closed(state: Tickets) -> str:
+    ended = t.outcome(state)
+    return "\n".join((*closing.lines(state, ended), look_closer(LOOP, ended, (FILE,))))
+
+
+def viewed(state: Tickets) -> View:
+    return seen.seen(state, row("tickets", encode(state.plan), "waiting"))
+
+
+def test_the_closing_lines_of_a_session(golden: Golden) -> None:
+    golden("texts/closing-tickets.txt", "\n\n".join(map(closed, (APPROVED, ACCEPTED, CANCELLED, NOTHING))) + "\n")
+
+
+def test_what_led_to_an_escalation(golden: Golden) -> None:
+    golden("texts/so-far-tickets.txt", "\n".join(closing.so_far(STUCK)) + "\n")
+
+
+def test_before_the_first_decision_there_is_nothing_to_tell() -> None:
+    assert closing.so_far(t.told(*t.made())) == ("TICKET-pay-001: under way; no ticket has been decided yet.",)
+    assert closing.unresolved(t.session()) == ()
+
+
+def test_adopted_tickets_are_counted_and_named_as_such() -> None:
+    taken = Ticket(number=1, decision=Decision.ROUTE_BACK, accuracy=0.3)
+    state = t.told(*t.GOOD, t.LANDED, adopted=(taken,))
+    assert "Approved after 2 tickets, 1 of them adopted." in closed(state)
+
+
+def test_a_landing_note_is_told_beside_the_result() -> None:
+    state = t.told(*t.GOOD, replace(t.LANDED, note="main has moved on"))
+    assert "Note: main has moved on" in closed(state)
+
+
+def test_the_debt_of_an_accepted_ticket(golden: Golden) -> None:
+    golden("texts/debt-tickets.md", debt_entry(KIND, LOOP, ACCEPTED, AT, "ann"))
+
+
+def test_an_escalation_says_every_command_that_answers_it() -> None:
+    (need,) = seen.shown(viewed(STUCK)).needs
+    assert [choice.command for choice in need.choices] == [
+        "loop answer continue 3",
+        'loop answer split --text "AC-1; AC-2"',
+        'loop answer examples --text "what it should look like"',
+        'loop answer reassign --text "creator=AGENT"',
+        "loop answer accept",
+        "loop answer history",
+        'loop answer revise --text "new guidance"',
+        "loop answer cancel",
+    ]
+    assert isinstance(TICKETS.decide(STUCK)[0], Ask)
+
+
+def test_an_explanation_has_the_thresholds_and_the_policy(golden: Golden) -> None:
+    golden("texts/explain-tickets.txt", explanation.render(viewed(STUCK)))
+
+
+def test_the_status_is_counted_in_tickets() -> None:
+    shown = seen.shown(viewed(STUCK))
+    assert (shown.task, shown.attempt, shown.limit) == ("Pay orders", 2, 2)
+    assert "State: ESCALATED (ticket 2/2, waiting)" in status.human(shown)

@@ -1,0 +1,177 @@
+import os
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from loopwright.adapters.tickets import observer_log
+from loopwright.app.starts.tickets.ticket_text import read_folder
+from loopwright.errors import ConfigError, UsageError
+from loopwright.kernel.model import LoopId
+from loopwright.loops.tickets.files import page_text, publish
+from loopwright.loops.tickets.ticket_file import pages
+from loopwright.loops.tickets.ticket_read import adopted
+from tests.rooms.tickets.stories import (
+    APPROVED,
+    LOOP,
+    ROUTED_BACK,
+    STORIES,
+    TWICE,
+    Story,
+    answered,
+    cancelled,
+    cleaned_up,
+    landed,
+    not_landed,
+    played,
+)
+
+
+def tree(root: Path) -> dict[str, str]:
+    return {
+        str(path.relative_to(root)): path.read_text() for path in sorted((root / ".loop").rglob("*")) if path.is_file()
+    }
+
+
+def published(root: Path, story: Story) -> tuple[Path, ...]:
+    return publish(root, LOOP, story.state, story.records)
+
+
+def tickets(root: Path) -> list[str]:
+    return [name for name in tree(root) if "tickets" in name]
+
+
+def test_a_session_under_way_is_active(tmp_path: Path) -> None:
+    story = STORIES["routed-back"]
+    active, observer = tmp_path / ".loop/tickets/active/session", tmp_path / ".loop/observer"
+    assert published(tmp_path, story) == (
+        active / "TICKET-session-001.md",
+        active / "TICKET-session-002.md",
+        observer / "iterations.jsonl",
+        observer / "violations.jsonl",
+    )
+    first, second = pages(story.state, story.records, ".worktrees/ticket-7")
+    assert (active / "TICKET-session-001.md").read_text() == page_text(first)
+    assert (active / "TICKET-session-002.md").read_text() == page_text(second)
+    assert (tmp_path / ".loop/.gitignore").read_text() == "*\n"
+
+
+def test_an_approved_session_moves_to_completed(tmp_path: Path) -> None:
+    published(tmp_path, played(*ROUTED_BACK, *APPROVED))
+    assert tickets(tmp_path) == [f".loop/tickets/active/session/TICKET-session-00{n}.md" for n in (1, 2)]
+    published(tmp_path, STORIES["approved"])
+    assert tickets(tmp_path) == [f".loop/tickets/completed/session/TICKET-session-00{n}.md" for n in (1, 2)]
+    assert not (tmp_path / ".loop/tickets/active/session").exists()
+    assert "worktree_path: null\n" in (tmp_path / tickets(tmp_path)[1]).read_text()
+
+
+@pytest.mark.parametrize(
+    ("story", "where"),
+    [
+        (played(*APPROVED, not_landed), "active"),
+        (STORIES["escalated"], "active"),
+        (played(cancelled, cleaned_up), "active"),
+        (played(*ROUTED_BACK, *ROUTED_BACK, answered("accept"), landed, params=TWICE), "completed"),
+    ],
+)
+def test_only_what_was_taken_is_completed(tmp_path: Path, story: Story, where: str) -> None:
+    published(tmp_path, story)
+    assert {Path(name).parts[2] for name in tickets(tmp_path)} == {where}
+
+
+def test_files_that_were_lost_or_changed_are_made_anew_with_the_same_bytes(tmp_path: Path) -> None:
+    story = STORIES["approved"]
+    steps = (*ROUTED_BACK, *APPROVED, landed)
+    for size in range(len(steps) + 1):
+        published(tmp_path, played(*steps[:size]))
+    before = tree(tmp_path)
+    for name in before:
+        (tmp_path / name).unlink()
+    published(tmp_path, story)
+    assert tree(tmp_path) == before
+    (tmp_path / tickets(tmp_path)[0]).write_text("scribbled")
+    published(tmp_path, story)
+    assert tree(tmp_path) == before
+
+
+def test_what_is_as_it_should_be_is_not_written_again(tmp_path: Path) -> None:
+    paths = published(tmp_path, STORIES["approved"])
+    before = [path.stat().st_ino for path in paths]
+    assert published(tmp_path, STORIES["approved"]) == paths
+    assert [path.stat().st_ino for path in paths] == before
+
+
+def test_what_others_keep_beside_the_tickets_stays(tmp_path: Path) -> None:
+    published(tmp_path, played(*APPROVED))
+    note = tmp_path / ".loop/tickets/active/session/notes.txt"
+    note.write_text("mine")
+    published(tmp_path, played(*APPROVED, landed))
+    assert note.read_text() == "mine"
+
+
+def test_a_ticket_is_whole_in_one_place_at_every_moment(tmp_path: Path) -> None:
+    """Died between writing it there and removing it here: the next event puts it right."""
+    published(tmp_path, played(*APPROVED))
+    old = tmp_path / tickets(tmp_path)[0]
+    text = old.read_text()
+    published(tmp_path, played(*APPROVED, landed))
+    old.parent.mkdir()
+    old.write_text(text)
+    published(tmp_path, played(*APPROVED, landed))
+    assert tickets(tmp_path) == [".loop/tickets/completed/session/TICKET-session-001.md"]
+
+
+@pytest.mark.parametrize("link", [".loop/tickets", ".loop/tickets/active", ".loop/tickets/active/session"])
+def test_nothing_is_written_behind_a_link(tmp_path: Path, link: str) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    (tmp_path / link).parent.mkdir(parents=True)
+    (tmp_path / link).symlink_to(elsewhere)
+    with pytest.raises(ConfigError, match=rf"{link}: is a link; tickets are neither read nor written there"):
+        published(tmp_path, STORIES["start"])
+    assert list(elsewhere.iterdir()) == []
+
+
+def test_nothing_is_removed_behind_a_link(tmp_path: Path) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    (elsewhere / "TICKET-session-001.md").write_text("mine")
+    completed = tmp_path / ".loop/tickets/completed"
+    completed.mkdir(parents=True)
+    (completed / "session").symlink_to(elsewhere)
+    with pytest.raises(ConfigError, match="is a link"):
+        published(tmp_path, STORIES["start"])
+    assert (elsewhere / "TICKET-session-001.md").read_text() == "mine"
+
+
+def test_a_link_or_a_pipe_in_place_of_a_ticket_is_replaced_and_not_followed(tmp_path: Path) -> None:
+    victim = tmp_path / "victim"
+    victim.write_text("mine")
+    folder = tmp_path / ".loop/tickets/active/session"
+    folder.mkdir(parents=True)
+    (folder / "TICKET-session-001.md").symlink_to(victim)
+    os.mkfifo(folder / "TICKET-session-002.md")
+    published(tmp_path, STORIES["routed-back"])
+    assert victim.read_text() == "mine"
+    assert all(path.is_file() and not path.is_symlink() for path in folder.iterdir())
+
+
+def test_a_session_that_is_none_is_not_written(tmp_path: Path) -> None:
+    story = STORIES["start"]
+    plan = replace(story.state.plan, session="../../up")
+    with pytest.raises(UsageError, match="cannot be a session"):
+        publish(tmp_path, LoopId("x"), replace(story.state, plan=plan), story.records)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_observer_that_cannot_write_breaks_nothing(tmp_path: Path) -> None:
+    (tmp_path / ".loop").mkdir()
+    (tmp_path / ".loop/observer").write_text("in the way")
+    assert [path.name for path in published(tmp_path, STORIES["start"])] == ["TICKET-session-001.md"]
+    assert observer_log.read(tmp_path / ".loop/observer") == ()
+
+
+def test_the_folder_we_write_can_be_taken_over(tmp_path: Path) -> None:
+    published(tmp_path, STORIES["routed-back"])
+    first, second = adopted(read_folder(tmp_path / ".loop/tickets/active/session"))
+    assert (first.accuracy, first.decision, second.decision) == (0.5, "ROUTE_BACK", None)
