@@ -5,7 +5,8 @@ import pytest
 
 from loopwright.kernel.model import Severity
 from loopwright.kernel.shapes import Path
-from loopwright.loops.quality.handoff import initial, letter, problems, seed_severity, severity_of
+from loopwright.loops.quality import handoff
+from loopwright.loops.quality.handoff import initial, letter, seed_severity, severity_of
 from loopwright.loops.quality.handoff_rules import PHASES
 from tests.rooms.story_files import LEAK, SLOW, SUMMARIES, Data, entry, fits_schema, forms_of_sample, story
 

@@ -5,7 +5,7 @@ from loopwright.kernel.events import Announced, Created
 from loopwright.kernel.limits import TicketLimits
 from loopwright.kernel.model import Key
 from loopwright.kernel.record import Record
-from loopwright.loops.tickets.chronicle import Chronicle, chronicle
+from loopwright.loops.tickets.chronicle import Chronicle, chronicle, step_of
 from loopwright.loops.tickets.state import Decision, Ticket
 from tests.rooms.tickets.stories import (
     APPROVED,

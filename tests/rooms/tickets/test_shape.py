@@ -3,9 +3,8 @@ from typing import Any, cast
 
 import pytest
 
+from loopwright.kernel.shapes import Path, Problem
 from loopwright.loops.tickets.shape import (
-from loopwright.kernel.shapes import Path
-from loopwright.kernel.shapes import Problem
     CYCLES,
     FRONT,
     STATUSES,

@@ -12,11 +12,13 @@ from loopwright.errors import ConfigError
 from loopwright.kernel.limits import TicketLimits
 from loopwright.kernel.model import Commit
 from loopwright.kernel.visible import is_harmless
+from loopwright.loops.tickets import ticket_read
 from loopwright.loops.tickets.body import Body, Box, read_body
 from loopwright.loops.tickets.past import Attempt, Row
+from loopwright.loops.tickets.shape import FRONT
 from loopwright.loops.tickets.state import Aspect, Criterion, Decision, TicketParams
 from loopwright.loops.tickets.ticket_file import draft, pages
-from loopwright.loops.tickets.ticket_read import ReadTicket, adopted, build, params
+from loopwright.loops.tickets.ticket_read import ReadTicket, adopted, params
 from tests.rooms.tickets.stories import PARAMS, SEED, STORIES
 
 words = st.text(st.characters(codec="utf-8", exclude_categories=["C", "Zl", "Zp"]).filter(is_harmless), max_size=60)
