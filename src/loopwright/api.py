@@ -24,9 +24,10 @@ from loopwright.config.settings import CheckSettings, LimitSettings, Settings, W
 from loopwright.engine.driver import drive
 from loopwright.engine.nesting import child_outcome
 from loopwright.errors import UsageError
-from loopwright.kernel.limits import FeedbackLimits, QualityLimits, TicketLimits
+from loopwright.kernel.limits import QualityLimits, TicketLimits
 from loopwright.kernel.model import LoopId, Outcome
 from loopwright.loops.batch.state import Batch, ended
+from loopwright.loops.feedback.limits import FeedbackLimits
 from loopwright.loops.tickets.state import TicketParams
 
 __all__ = ["Check", "Feedback", "Outcome", "Quality", "Tickets", "run"]

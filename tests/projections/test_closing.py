@@ -3,7 +3,7 @@ from collections.abc import Callable
 import pytest
 
 from loopwright.kernel.model import Cleanup, Ending, Finding, Outcome, Severity
-from loopwright.loops.feedback.state import Feedback, Iteration
+from loopwright.loops.feedback.state import FeedbackState, Iteration
 from loopwright.projections import closing
 from tests.projections.stories import (
     FAILED_REVIEW,
@@ -23,8 +23,8 @@ from tests.projections.stories import (
 SCRATCHPAD = ".loop/feedback/fb-1/feedback-scratchpad.md"
 
 
-def closed(state: Feedback, outcome: Outcome | None = None) -> tuple[str, ...]:
-    ended = outcome or state.outcome
+def closed(state: FeedbackState, outcome: Outcome | None = None) -> tuple[str, ...]:
+    ended = outcome or state.course.outcome
     assert ended is not None
     return closing.render(LOOP, state, ended, SCRATCHPAD)
 

@@ -5,7 +5,7 @@ from loopwright.kernel.actions import WaitUntil
 from loopwright.kernel.machine import Standpoint
 from loopwright.kernel.model import Finding, Key, Severity
 from loopwright.loops.feedback.machine import FEEDBACK
-from loopwright.loops.feedback.state import Feedback
+from loopwright.loops.feedback.state import FeedbackState
 from loopwright.projections import explanation
 from tests.projections.stories import (
     AT,
@@ -21,7 +21,7 @@ from tests.projections.stories import (
 )
 
 
-def explained(state: Feedback) -> str:
+def explained(state: FeedbackState) -> str:
     return explanation.render(FEEDBACK.stand(state), FEEDBACK.decide(state), row(), state.ledger)
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from loopwright.errors import ConfigError
 from loopwright.kernel.findings import identify
 from loopwright.kernel.model import Finding, Severity, Verdict
-from loopwright.loops.feedback.state import Feedback, Iteration
+from loopwright.loops.feedback.state import FeedbackState, Iteration
 from loopwright.projections import progress
 from loopwright.projections.progress import Adopted, read_progress
 from tests.projections import hostile
@@ -101,7 +101,7 @@ def test_a_very_long_failure_is_cut_and_says_by_how_much() -> None:
 
 
 @given(state=hostile.states, status=st.sampled_from(["running", "waiting", "paused", "blocked"]))
-def test_it_is_always_json_with_every_key_and_nothing_invisible(state: Feedback, status: str) -> None:
+def test_it_is_always_json_with_every_key_and_nothing_invisible(state: FeedbackState, status: str) -> None:
     text = progress.render(state, status)
     assert hostile.all_harmless(text)
     loop = json.loads(text.encode())["feedback_loop"]

@@ -9,7 +9,7 @@ from loopwright.kernel.codec import encode
 from loopwright.kernel.machine import Standpoint
 from loopwright.kernel.model import NO_COMMIT, AgentStatus, Key, LoopId
 from loopwright.loops.feedback.machine import FEEDBACK
-from loopwright.loops.feedback.state import Feedback
+from loopwright.loops.feedback.state import FeedbackState
 from loopwright.ports.store import Status
 from loopwright.projections import status
 from tests.projections.stories import (
@@ -27,14 +27,14 @@ from tests.projections.stories import (
 AT_GATE = played(implemented("x"), kept_with_protected, compliant, passing)
 
 
-def shown(state: Feedback, word: Status = "running", *, alive: bool = True) -> dict[str, Any]:
-    outcome = encode(state.outcome) if state.outcome else ""
+def shown(state: FeedbackState, word: Status = "running", *, alive: bool = True) -> dict[str, Any]:
+    outcome = encode(state.course.outcome) if state.course.outcome else ""
     return status.build(
         row(word, outcome=outcome),
         FEEDBACK.stand(state),
         FEEDBACK.decide(state),
         alive=alive,
-        gates={"protected": "approved"} if state.approved else {},
+        gates={"protected": "approved"} if state.course.approved else {},
     )
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
 from loopwright.adapters import quality_files
 from loopwright.adapters.files import ignore_all, write_whole
@@ -18,7 +19,7 @@ from loopwright.errors import ConfigError
 from loopwright.kernel.codec import decode, encode
 from loopwright.kernel.events import Answered, Ended, Started
 from loopwright.kernel.model import Cleanup, Ending, LoopId, Outcome
-from loopwright.loops.feedback.state import Feedback
+from loopwright.loops.feedback.state import FeedbackState
 from loopwright.loops.quality.state import Quality
 from loopwright.loops.tickets.state import Tickets
 from loopwright.ports.agent import Update
@@ -30,7 +31,6 @@ WORKSPACES = ".worktrees"
 SCRATCHPAD = "feedback-scratchpad.md"
 PROGRESS = "progress.json"
 DEBT = "debt.md"
-OVER = "DONE"  # the last phase of every loop
 
 _DEBT_HEAD = "# Accepted with known issues\n"
 _NO_LOGS: Mapping[LoopId, tuple[Record, ...]] = {}
@@ -38,6 +38,12 @@ _NO_LOGS: Mapping[LoopId, tuple[Record, ...]] = {}
 
 def loop_folder(root: Path, loop: LoopId) -> Path:
     return root / STATE_FOLDER / "feedback" / loop
+
+
+def _is_removed(state: Any) -> bool:  # noqa: ANN401 - the state of any loop
+    """A person had the loop cancelled with everything it has written."""
+    course = getattr(state, "course", state)
+    return course.cancel is Cleanup.FULL and course.outcome is not None
 
 
 def scratchpad_file(root: Path, loop: LoopId) -> Path:
@@ -79,7 +85,7 @@ class Publisher:
         for name in (STATE_FOLDER, WORKSPACES):
             ignore_all(self._root / name)
         self._remember(seen)
-        if seen.state.cancel is Cleanup.FULL and seen.state.phase == OVER:
+        if _is_removed(seen.state):
             self._withdraw(seen.state)
             return  # what a person had removed stays so, unless they ask with `loop render`
         if isinstance(seen.event, Started) and isinstance(seen.state, Quality):
@@ -87,14 +93,15 @@ class Publisher:
         self.files(seen.loop, seen.state, seen.status)
         if isinstance(seen.event, Answered) and seen.event.by != PARENT:
             self._accepted_by = seen.event.by
-        owes = isinstance(seen.state, Feedback | Quality | Tickets)  # a batch owes nothing itself, its artifacts do
+        # A batch owes nothing itself, its artifacts do.
+        owes = isinstance(seen.state, FeedbackState | Quality | Tickets)
         if owes and isinstance(seen.event, Ended) and seen.event.outcome.ending is Ending.ACCEPTED:
             self._add_debt(debt.entry(seen.loop, seen.state, self._now(), self._accepted_by))
 
     def files(self, loop: LoopId, state: object, status: str) -> tuple[Path, ...]:
         """Write the files of a loop in this state, and name them. Raises `OSError` and `ConfigError`."""
         match state:
-            case Feedback():
+            case FeedbackState():
                 return self.feedback(loop, state, status)
             case Quality():
                 return quality_files.publish(self._root, state)
@@ -108,7 +115,7 @@ class Publisher:
         log = self._logs.get(loop, ())
         return ticket_files.publish(self._root, loop, state, log) if log and log[0].seq == 1 else ()
 
-    def feedback(self, loop: LoopId, state: Feedback, status: str) -> tuple[Path, ...]:
+    def feedback(self, loop: LoopId, state: FeedbackState, status: str) -> tuple[Path, ...]:
         """The two files of a feedback loop."""
         folder = loop_folder(self._root, loop)
         self._write(folder / SCRATCHPAD, scratchpad.render(loop, state, status))
@@ -156,7 +163,7 @@ async def _debt_of(store: Store, loop: AnyLoop, row: LoopRow) -> tuple[float, st
     """When the loop was accepted and what is owed since."""
     accepted = row.outcome and decode(Outcome, row.outcome).ending is Ending.ACCEPTED
     state = folded(loop, await store.load(row.id)).state if accepted else None
-    if not isinstance(state, Feedback | Quality | Tickets):
+    if not isinstance(state, FeedbackState | Quality | Tickets):
         return None
     at = (await store.read(row.id))[-1].at
     return at, debt.entry(row.id, state, at, await _who_accepted(store, row))

@@ -20,8 +20,9 @@ from loopwright.engine.world import Observer, Spending, World
 from loopwright.errors import ConfigError
 from loopwright.kernel.codec import encode
 from loopwright.kernel.events import ConfigChanged
-from loopwright.kernel.limits import FeedbackLimits, QualityLimits, TicketLimits
+from loopwright.kernel.limits import QualityLimits, TicketLimits
 from loopwright.kernel.model import LoopId
+from loopwright.loops.feedback.limits import FeedbackLimits
 from loopwright.ports.agent import Agent
 from loopwright.ports.people import People
 

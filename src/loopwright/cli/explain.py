@@ -12,7 +12,7 @@ from loopwright.cli.log import newest
 from loopwright.cli.output import json_option, loop_option, put, put_json
 from loopwright.cli.picking import is_over, only, opened, roots
 from loopwright.cli.showing import Data, status_of_loop
-from loopwright.loops.feedback.state import Feedback
+from loopwright.loops.feedback.state import FeedbackState
 from loopwright.loops.quality.state import Quality
 from loopwright.loops.tickets.state import Tickets
 from loopwright.projections import explanation
@@ -48,5 +48,5 @@ async def _look(project: Project, loop_id: str) -> tuple[View, Data]:
 
 def _text(view: View) -> str:
     state = view.now.state
-    ledger = state.ledger if isinstance(state, Feedback | Quality | Tickets) else ()
+    ledger = state.ledger if isinstance(state, FeedbackState | Quality | Tickets) else ()
     return explanation.render(view.standpoint, () if is_over(view) else view.wanted, view.row, ledger)

@@ -7,14 +7,14 @@ from loopwright.assembly.project import Project, view
 from loopwright.kernel.model import LoopId
 from loopwright.kernel.visible import visible
 from loopwright.loops.batch.state import Batch, stuck
-from loopwright.loops.feedback.state import Feedback
+from loopwright.loops.feedback.state import FeedbackState
 from loopwright.projections import closing
 
 
 async def history(project: Project, loop: LoopId) -> str:
     """Of a feedback loop the scratchpad; of a review its rounds; of a batch those of what is blocked."""
     state = (await view(project, loop)).now.state
-    if isinstance(state, Feedback):
+    if isinstance(state, FeedbackState):
         return _scratchpad(project, loop)
     parts = [state.items[index].loop for index in stuck(state)] if isinstance(state, Batch) else []
     told = [await history(project, part) for part in parts if part]

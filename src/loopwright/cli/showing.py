@@ -20,7 +20,7 @@ from loopwright.kernel.events import Checkpointed, GateDecided
 from loopwright.kernel.gates import PROTECTED
 from loopwright.kernel.model import Change, Outcome
 from loopwright.loops.batch.state import Batch
-from loopwright.loops.feedback.state import Feedback
+from loopwright.loops.feedback.state import FeedbackState
 from loopwright.loops.quality.state import Quality
 from loopwright.loops.tickets.state import Tickets
 from loopwright.ports.store import Record
@@ -76,7 +76,7 @@ async def result_of(project: Project, view: View, halt: Halt, shown: Data) -> Da
 async def _came_to(project: Project, view: View, outcome: Outcome | None) -> Data:
     """What a loop of this kind has to tell, with where its newest attempt is, if one was kept."""
     state = view.now.state
-    if isinstance(state, Feedback):
+    if isinstance(state, FeedbackState):
         told: Data = {"iterations": outcome.attempts if outcome else view.standpoint.failures}
     elif isinstance(state, Tickets):
         told = ticketed(state)
@@ -137,7 +137,7 @@ async def unresolved_text(project: Project, view: View) -> str:
 def ended_lines(root: Path, view: View, outcome: Outcome) -> Sequence[str]:
     state = view.now.state
     match state:
-        case Feedback():
+        case FeedbackState():
             file: Path | None = scratchpad_file(root, view.row.id)
         case Quality():
             file = handoff_path(root, state.plan.story)

@@ -12,7 +12,8 @@ from typing import get_args
 from loopwright.config import settings as s
 from loopwright.config import shapes
 from loopwright.config.shapes import NAME_PATTERN, Shape
-from loopwright.kernel.limits import FeedbackLimits, QualityLimits, TicketLimits
+from loopwright.kernel.limits import QualityLimits, TicketLimits
+from loopwright.loops.feedback.limits import FeedbackLimits
 
 VERSION = 1
 

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from loopwright.kernel.codec import decode, encode
-from loopwright.kernel.limits import FeedbackLimits, QualityLimits, TicketLimits
+from loopwright.kernel.limits import QualityLimits, TicketLimits
+from loopwright.loops.feedback.limits import FeedbackLimits
 
 AgentKind = Literal["claude", "codex", "gemini", "opencode", "goose", "acp", "command", "rehearsal", "tools", "autofix"]
 ReportKind = Literal["junit", "sarif", "coverage", "none"]

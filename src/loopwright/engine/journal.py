@@ -28,6 +28,7 @@ from loopwright.kernel.events import (
     Started,
     key_of,
 )
+from loopwright.kernel.machine import asked_for
 from loopwright.kernel.model import Ending, Key, LoopId, Outcome
 from loopwright.ports.store import Batch, Entry, Loaded, Record, Status, Store
 
@@ -84,7 +85,10 @@ def after(loop: AnyLoop, now: Folded, event: Logged, record: Record) -> Folded:
         return replace(now, flights=(*now.flights, Flight(key=event.key, step=step, reserved=record.reserve)))
     key = key_of(event)
     flights = tuple(flight for flight in now.flights if flight.key != key)
-    state = now.state if isinstance(event, Bookkeeping) else loop.apply(now.state, event)
+    state = now.state
+    if not isinstance(event, Bookkeeping):
+        asked_for(loop, state, event)
+        state = loop.apply(state, event)
     tokens, seconds = _taken(event)
     settings = event.settings if isinstance(event, ConfigChanged) else now.settings
     return Folded(

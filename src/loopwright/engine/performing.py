@@ -28,6 +28,7 @@ from loopwright.kernel.actions import (
     WaitUntil,
 )
 from loopwright.kernel.events import (
+    AgentUnavailable,
     Announced,
     Answer,
     ArtifactsLoaded,
@@ -53,7 +54,7 @@ async def perform(world: World, loop: LoopId, kind: str, action: Action, step: s
     """Agents and checks take a slot each: so many work at once, in all loops together."""
     match action:
         case RunAgent():
-            return await _run_agent(world, loop, kind, action, step)
+            return _told_by(action, await _run_agent(world, loop, kind, action, step))
         case RunChecks():
             async with world.slots:
                 return await _run_checks(world, loop, action, step)
@@ -68,6 +69,11 @@ async def perform(world: World, loop: LoopId, kind: str, action: Action, step: s
             raise AssertionError(f"{type(action).__name__} is not performed here")
         case _:
             assert_never(action)
+
+
+def _told_by(action: RunAgent, answer: AgentAnswer) -> AgentAnswer:
+    """The answer with the role it comes from: a question is heard from every one."""
+    return answer if isinstance(answer, AgentUnavailable) else replace(answer, role=action.role)
 
 
 async def _in_files(world: World, loop: LoopId, action: InFiles, step: str) -> Answer:
@@ -132,10 +138,12 @@ async def looked_up(world: World, loop: LoopId, kind: str, action: RunAgent, ste
     """
     run = agent_run(world, loop, kind, action, step)
     if action.writes:
-        return await world.agent.reconcile(run)
+        found = await world.agent.reconcile(run)
+        return None if found is None else _told_by(action, found)
     folder = await world.workspace.checkout(loop, action.start, step)
     try:
-        return await world.agent.reconcile(replace(run, folder=folder))
+        found = await world.agent.reconcile(replace(run, folder=folder))
+        return None if found is None else _told_by(action, found)
     finally:
         await world.workspace.discard(folder)
 

@@ -8,7 +8,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from loopwright.kernel.model import NO_COMMIT, NO_KEY, Brief, Change, Cleanup, Commit, Finding, Key, Outcome, Point
+from loopwright.kernel.model import (
+    NO_COMMIT,
+    NO_KEY,
+    Brief,
+    Change,
+    Cleanup,
+    Commit,
+    Finding,
+    Key,
+    Outcome,
+    Point,
+    Question,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,8 +78,12 @@ class Option:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ask:
+    """`questions` are those of agents, each with what it offers; `question` says all of it in one text."""
+
     key: Key
     question: str
+    kind: Literal["question", "escalation", "check-in"] = "question"
+    questions: tuple[Question, ...] = ()
     options: tuple[Option, ...] = ()
     free_text: bool = False
     findings: tuple[Finding, ...] = ()  # what it is about; a parent hears them instead of a person

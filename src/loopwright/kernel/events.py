@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from loopwright.kernel.model import (
+    NO_COMMIT,
     NO_KEY,
     AgentReport,
     Blob,
@@ -33,6 +34,7 @@ class AgentReported:
     key: Key
     report: AgentReport
     usage: Usage = Usage()
+    role: str = ""  # whose step it was
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,6 +46,7 @@ class AgentFailed:
     detail: str = ""
     usage: Usage = Usage()
     transcript: Blob = Blob("")
+    role: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,16 +110,19 @@ class Integrated:
     commit: Commit
     merged_into: str = ""
     note: str = ""  # why it was left on its branch, and the command that takes it
+    not_merged: str = ""  # why a merge that was asked for did not happen
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IntegrationRefused:
-    """The merged tree did not pass, or could not be made."""
+    """The merged tree did not pass, or could not be made. With `onto` it may be tried again from there."""
 
     key: Key
     reason: Literal["conflict", "checks", "moved", "dirty"]
     detail: str = ""
     findings: tuple[Finding, ...] = ()
+    onto: Commit = NO_COMMIT  # where the target stands
+    merged: Commit = NO_COMMIT  # the result and the target together, if that could be made
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

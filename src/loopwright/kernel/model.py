@@ -288,6 +288,7 @@ class Outcome:
     commit: Commit = NO_COMMIT
     branch: str = ""
     merged_into: str = ""
+    not_merged: str = ""  # why a merge that was asked for did not happen
     note: str = ""
     findings: tuple[Finding, ...] = ()
     cleanup: Cleanup | None = None

@@ -6,7 +6,7 @@ from typing import assert_never
 
 from loopwright.kernel.model import Outcome, Verdict
 from loopwright.loops.batch.state import Batch
-from loopwright.loops.feedback.state import Feedback, Iteration, best_iteration
+from loopwright.loops.feedback.state import FeedbackState, Iteration, best_iteration
 from loopwright.loops.quality.state import Quality
 from loopwright.loops.tickets.state import Tickets
 from loopwright.projections import batch_closing, quality_closing, results, tickets_closing
@@ -20,7 +20,7 @@ from loopwright.projections.wording import (
 )
 
 _SHOWN = 5
-State = Feedback | Quality | Batch | Tickets
+State = FeedbackState | Quality | Batch | Tickets
 
 
 def render(loop_id: str, state: State, outcome: Outcome, *files: str) -> tuple[str, ...]:
@@ -31,7 +31,7 @@ def render(loop_id: str, state: State, outcome: Outcome, *files: str) -> tuple[s
 def so_far(state: State) -> tuple[str, ...]:
     """What has happened up to now, in a line each: for a person who is asked how it should go on."""
     match state:
-        case Feedback():
+        case FeedbackState():
             return tuple(sentence(iteration) for iteration in state.past)
         case Quality():
             return quality_closing.so_far(state)
@@ -45,7 +45,7 @@ def so_far(state: State) -> tuple[str, ...]:
 
 def _lines(state: State, outcome: Outcome) -> tuple[str, ...]:
     match state:
-        case Feedback():
+        case FeedbackState():
             return _feedback(state, outcome)
         case Quality():
             return quality_closing.lines(state, outcome)
@@ -57,7 +57,7 @@ def _lines(state: State, outcome: Outcome) -> tuple[str, ...]:
             assert_never(state)
 
 
-def _feedback(state: Feedback, outcome: Outcome) -> tuple[str, ...]:
+def _feedback(state: FeedbackState, outcome: Outcome) -> tuple[str, ...]:
     after = f"after {counted(outcome.attempts, 'iteration')}"
     left = counted(len(outcome.findings), "known issue")
     return (
@@ -86,7 +86,7 @@ def _verdicts(iteration: Iteration) -> str:
     return f"review passed ({SPEC_COMPLIANT}), tests passed ({ALL_TESTS_PASSING})"
 
 
-def _result(state: Feedback, outcome: Outcome) -> tuple[str, ...]:
+def _result(state: FeedbackState, outcome: Outcome) -> tuple[str, ...]:
     said = results.note(outcome)
     if landed := results.landed(outcome, said):
         return landed

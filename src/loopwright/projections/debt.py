@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import assert_never
 
 from loopwright.kernel.ledger import unresolved
-from loopwright.kernel.model import Finding
+from loopwright.kernel.model import Finding, Outcome
 from loopwright.loops.batch.state import Batch, Standing
-from loopwright.loops.feedback.state import Feedback, Iteration, best_iteration
+from loopwright.loops.feedback.state import FeedbackState, Iteration, best_iteration
 from loopwright.loops.quality.state import Quality, best_round, open_findings
 from loopwright.loops.tickets.findings import open_findings as open_in_tickets
 from loopwright.loops.tickets.state import Ticket, Tickets, best_ticket, ticket_id
@@ -15,7 +15,7 @@ from loopwright.projections.batch_closing import findings_file
 from loopwright.projections.quoting import inline
 from loopwright.projections.wording import counted, moment, told
 
-State = Feedback | Quality | Batch | Tickets
+State = FeedbackState | Quality | Batch | Tickets
 
 
 def entry(loop_id: str, state: State, at: float, by: str) -> str:
@@ -26,7 +26,7 @@ def entry(loop_id: str, state: State, at: float, by: str) -> str:
 
 def _lines(state: State, by: str) -> tuple[str, ...]:
     match state:
-        case Feedback():
+        case FeedbackState():
             return _feedback(state, by)
         case Quality():
             return _quality(state, by)
@@ -38,7 +38,7 @@ def _lines(state: State, by: str) -> tuple[str, ...]:
             assert_never(state)
 
 
-def _feedback(state: Feedback, by: str) -> tuple[str, ...]:
+def _feedback(state: FeedbackState, by: str) -> tuple[str, ...]:
     """Faults that other attempts left open are named apart."""
     taken = best_iteration(state.past) or Iteration(number=state.current.number)
     others = _besides(unresolved(state.ledger), taken.issues + taken.failures)
@@ -46,7 +46,7 @@ def _feedback(state: Feedback, by: str) -> tuple[str, ...]:
         f"- **Task**: {inline(state.plan.task)}",
         f"- **Accepted by**: {by}",
         f"- **Accepted**: iteration {taken.number} of {counted(len(state.past), 'iteration')}",
-        *_where(state, taken.commit),
+        *_where(state.plan.branch, state.course.outcome, taken.commit),
         *_listed("Open findings", taken.issues),
         *_listed("Failing tests", taken.failures),
         *(_listed("Seen in other iterations and not resolved", others) if others else ()),
@@ -64,7 +64,7 @@ def _quality(state: Quality, by: str) -> tuple[str, ...]:
         f"- **Artifact**: {inline(plan.artifact)}, at the {plan.gate} gate",
         f"- **Accepted by**: {by}",
         f"- **Accepted**: {number}{counted(len(state.rounds), 'review')}, {counted(state.fixes, 'fix', 'fixes')}",
-        *_where(state, taken.commit if taken else ""),
+        *_where(state.plan.branch, state.outcome, taken.commit if taken else ""),
         *_listed("Open findings", found),
         *(_listed("Seen in other reviews and not resolved", others) if others else ()),
         *(_listed("Deferred", deferred) if deferred else ()),
@@ -75,7 +75,7 @@ def _batch(state: Batch, by: str) -> tuple[str, ...]:
     return (
         f"- **Accepted by**: {by}",
         f"- **Accepted**: after {counted(state.round, 'round')} with {counted(len(state.items), 'artifact')}",
-        *_where(state, ""),
+        *_where(state.plan.branch, state.outcome, ""),
         *(f"- **{inline(item.path)}**: {_owed(state, index)}" for index, item in enumerate(state.items)),
     )
 
@@ -90,7 +90,7 @@ def _tickets(state: Tickets, by: str) -> tuple[str, ...]:
         f"- **Accepted by**: {by}",
         f"- **Accepted**: ticket {taken.number} of {counted(len(state.past), 'ticket')}",
         f"- **Accuracy**: {taken.accuracy:.2f}, score {taken.score:.2f}",
-        *_where(state, taken.commit),
+        *_where(state.plan.branch, state.outcome, taken.commit),
         f"- **Not met**: {inline(against, 1_000) or 'none'}",
         *_listed("Open findings", taken.findings),
         *(_listed("Seen in other tickets and not resolved", others) if others else ()),
@@ -106,9 +106,9 @@ def _owed(state: Batch, index: int) -> str:
     return f"{item.standing.value}, {inline(item.line) or 'not reviewed'}{there}{handed}"
 
 
-def _where(state: State, commit: str) -> tuple[str, ...]:
-    branch = state.outcome.branch if state.outcome else state.plan.branch
-    landed = (state.outcome.commit if state.outcome else "") or commit
+def _where(planned: str, outcome: Outcome | None, commit: str) -> tuple[str, ...]:
+    branch = outcome.branch if outcome else planned
+    landed = (outcome.commit if outcome else "") or commit
     return (f"- **Commit**: {inline(landed) or '(none)'}", f"- **Branch**: {inline(branch) or '(none)'}")
 
 

@@ -12,7 +12,7 @@ from loopwright.errors import ConfigError
 from loopwright.kernel.findings import cut, identify
 from loopwright.kernel.model import Finding, Severity, Verdict
 from loopwright.kernel.visible import visible
-from loopwright.loops.feedback.state import Feedback, Iteration
+from loopwright.loops.feedback.state import FeedbackState, Iteration
 from loopwright.projections.iterations import (
     CONTINUING,
     current_number,
@@ -28,7 +28,7 @@ _PLACE = re.compile(r"(?P<file>[^\s:]+\.\w+)(?::(?P<line>\d{1,9}))? - (?P<issue>
 _TEST = re.compile(r"(?P<id>.+?) - (?P<issue>.+)", re.DOTALL)
 
 
-def render(state: Feedback, status: str) -> str:
+def render(state: FeedbackState, status: str) -> str:
     data = {
         "feedback_loop": {
             "enabled": True,
@@ -43,7 +43,7 @@ def render(state: Feedback, status: str) -> str:
     return json.dumps(data, ensure_ascii=False, indent=2) + "\n"
 
 
-def _iteration(state: Feedback, index: int, status: str) -> dict[str, object]:
+def _iteration(state: FeedbackState, index: int, status: str) -> dict[str, object]:
     iteration = state.past[index]
     word = iteration_status(state, index, status)
     return {
