@@ -19,13 +19,13 @@ from loopwright.app.views import journey, status
 from loopwright.kernel.actions import Ask, AwaitGate, Option
 from loopwright.kernel.codec import encode, plain
 from loopwright.kernel.events import Logged
-from loopwright.kernel.limits import Allowance, FeedbackLimits
 from loopwright.kernel.machine import Standpoint
 from loopwright.kernel.model import Brief, Change, Commit, Finding, Key, LoopId, Severity, Verdict
 from loopwright.kernel.record import Record
 from loopwright.loops.feedback import progress
 from loopwright.loops.feedback.kind import KIND
-from loopwright.loops.feedback.state import Feedback, FeedbackParams, Iteration
+from loopwright.loops.feedback.limits import Allowance, FeedbackLimits
+from loopwright.loops.feedback.state import FeedbackParams, FeedbackState, Iteration
 from loopwright.ports.agent import AgentRun
 from loopwright.ports.store import LoopRow
 from tests.app.views import seen
@@ -154,8 +154,8 @@ def test_what_the_schema_of_a_scenario_allows_is_what_a_rehearsal_reads() -> Non
 # What the code writes
 
 
-def feedback(*past: Iteration) -> Feedback:
-    return Feedback(
+def feedback(*past: Iteration) -> FeedbackState:
+    return FeedbackState(
         plan=FeedbackParams(task="Add an export", base=Commit("b0")),
         allowance=Allowance.of(FeedbackLimits()),
         current=Iteration(number=len(past) + 1),

@@ -11,7 +11,8 @@ from loopwright.kernel.model import Commit, Ending, Key, LoopId, Outcome, Verdic
 from loopwright.kernel.record import Record, read_event
 from loopwright.loops.batch.machine import BATCH
 from loopwright.loops.batch.state import Artifact, BatchParams
-from loopwright.loops.feedback.state import Feedback, FeedbackParams, Iteration, start
+from loopwright.loops.course import steered
+from loopwright.loops.feedback.state import FeedbackParams, FeedbackState, Iteration, start
 from loopwright.loops.tickets.state import Tickets
 from loopwright.ports.agent import Update
 from loopwright.ports.store import Status
@@ -23,7 +24,7 @@ TRIED = replace(STATE, past=(Iteration(number=1, commit=Commit("c1"), review=Ver
 ACCEPTED = Outcome(ending=Ending.ACCEPTED, attempts=1, commit=Commit("c2"), branch="loop/make-it-good-1")
 
 
-def seen(event: Logged, state: Feedback = STATE, status: Status = "running") -> Seen:
+def seen(event: Logged, state: FeedbackState = STATE, status: Status = "running") -> Seen:
     return Seen(loop=LOOP, kind="feedback", state=state, event=event, seq=2, status=status)
 
 
@@ -54,8 +55,8 @@ def test_a_file_that_did_not_change_is_not_written_again(tmp_path: Path) -> None
 def test_debt_is_added_for_each_acceptance(tmp_path: Path) -> None:
     files = publisher(tmp_path)
     files.recorded(seen(Answered(key=Key.parse("escalation-1"), choice="accept", by="ann"), TRIED))
-    files.recorded(seen(Ended(outcome=ACCEPTED), replace(TRIED, outcome=ACCEPTED), "complete"))
-    files.recorded(seen(Ended(outcome=ACCEPTED), replace(TRIED, outcome=ACCEPTED), "complete"))
+    files.recorded(seen(Ended(outcome=ACCEPTED), steered(TRIED, outcome=ACCEPTED), "complete"))
+    files.recorded(seen(Ended(outcome=ACCEPTED), steered(TRIED, outcome=ACCEPTED), "complete"))
     debt = (tmp_path / ".loop" / "debt.md").read_text()
     assert debt.startswith("# Accepted with known issues\n\n## make-it-good-1: accepted 1970-01-01T00:00:00Z\n")
     assert debt.count("- **Accepted by**: ann\n") == 2

@@ -11,7 +11,7 @@ from loopwright.config import settings as s
 from loopwright.config.keys import shape_of
 from loopwright.config.reading import SIZE_LIMIT, load_settings, read_settings
 from loopwright.errors import ConfigError
-from loopwright.kernel.limits import FeedbackLimits
+from loopwright.loops.feedback.limits import FeedbackLimits
 from tests.config.emitter import emit
 from tests.config.strategies import any_settings
 

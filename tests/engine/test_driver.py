@@ -29,8 +29,9 @@ from loopwright.kernel.events import (
 )
 from loopwright.kernel.model import NO_KEY, AgentReport, Change, Cleanup, Commit, Ending, Key, Usage, Verdict
 from loopwright.kernel.record import read_event
+from loopwright.loops.course import Station
 from loopwright.loops.feedback.machine import FEEDBACK
-from loopwright.loops.feedback.state import Feedback, FeedbackParams, Phase
+from loopwright.loops.feedback.state import FeedbackParams, FeedbackState
 from loopwright.ports.agent import AgentAnswer, AgentRun
 from tests.engine.worlds import LOOP, DyingStore, Fakes, failing, flaw, passing, two_setbacks
 
@@ -43,8 +44,8 @@ async def kinds(fakes: Fakes) -> list[str]:
     return [record.kind for record in await fakes.store.read(LOOP)]
 
 
-async def state_of(fakes: Fakes) -> Feedback:
-    state: Feedback = fold(FEEDBACK, await fakes.store.load(LOOP)).state
+async def state_of(fakes: Fakes) -> FeedbackState:
+    state: FeedbackState = fold(FEEDBACK, await fakes.store.load(LOOP)).state
     return state
 
 
@@ -265,7 +266,7 @@ def test_an_open_gate_does_not_hold_up_the_work_beside_it() -> None:
         assert halt.outcome is not None
         assert halt.outcome.ending is Ending.VERIFIED
         assert [run.approved for run in fakes.checked] == [(), (), (fakes.checked[-1].approved[0],)]
-        assert (await state_of(fakes)).phase is Phase.DONE
+        assert (await state_of(fakes)).course.station is Station.DONE
 
     asyncio.run(story())
 

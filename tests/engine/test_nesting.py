@@ -15,7 +15,7 @@ from loopwright.kernel.codec import decode, encode
 from loopwright.kernel.events import AgentReported, Answered, BudgetChanged
 from loopwright.kernel.model import AgentReport, Ending, Key, LoopId, Point, Usage, Verdict
 from loopwright.loops.feedback.machine import FEEDBACK
-from loopwright.loops.feedback.state import Feedback, FeedbackParams
+from loopwright.loops.feedback.state import FeedbackParams, FeedbackState
 from loopwright.ports.agent import AgentAnswer, AgentRun
 from tests.engine.nested import PARENT, ParentParams
 from tests.engine.worlds import BASE, LOOP, DyingStore, Fakes, Killed, flaw, passing
@@ -64,7 +64,7 @@ def test_continue_on_the_parent_goes_on_with_the_same_child_and_its_counters() -
         halt = await fakes.drive()
         assert halt.outcome is not None
         assert (halt.outcome.ending, halt.outcome.attempts) == (Ending.VERIFIED, 4)
-        child: Feedback = fold(FEEDBACK, await fakes.store.load(await child_of(fakes))).state
+        child: FeedbackState = fold(FEEDBACK, await fakes.store.load(await child_of(fakes))).state
         assert [iteration.number for iteration in child.past] == [1, 2, 3, 4]
         assert fakes.workspace.branches == {"loop/parent": child.commit}
 
@@ -132,7 +132,7 @@ def test_an_answer_that_was_posted_twice_is_given_once() -> None:
         await fakes.drive()
         kinds = [record.kind for record in await fakes.store.read(child)]
         assert (kinds.count("Answered"), kinds.count("Refused")) == (1, 1)
-        state: Feedback = fold(FEEDBACK, await fakes.store.load(child)).state
+        state: FeedbackState = fold(FEEDBACK, await fakes.store.load(child)).state
         assert state.allowance.review_failures == 4
 
     asyncio.run(story())

@@ -17,7 +17,6 @@ from loopwright.kernel.events import (
     LoopEnded,
 )
 from loopwright.kernel.ledger import Standing
-from loopwright.kernel.limits import Allowance
 from loopwright.kernel.model import (
     NO_KEY,
     AgentReport,
@@ -32,8 +31,10 @@ from loopwright.kernel.model import (
     Severity,
     Verdict,
 )
+from loopwright.loops.course import Station, where
+from loopwright.loops.feedback.limits import Allowance
 from loopwright.loops.feedback.machine import FEEDBACK
-from loopwright.loops.feedback.state import Feedback, Iteration, Phase
+from loopwright.loops.feedback.state import FeedbackPhase, FeedbackState, Iteration
 from tests.loops.feedback import (
     ALL_PASSES,
     ANOTHER,
@@ -66,9 +67,9 @@ from tests.loops.feedback import (
 MIXED: tuple[Event, ...] = (*REVIEW_FAILS, *TESTS_FAIL, *OTHER_FAILS, *NO_DEVELOPER)
 
 
-def reasons(state: Feedback) -> tuple[str, ...]:
-    assert state.phase is Phase.ESCALATED
-    return state.reasons
+def reasons(state: FeedbackState) -> tuple[str, ...]:
+    assert where(state) == Station.ESCALATED
+    return state.course.reasons
 
 
 # --- the way through ---------------------------------------------------------------------------------------
@@ -193,19 +194,19 @@ def test_three_failed_reviews_ask_a_person() -> None:
 
 def test_a_passed_review_starts_the_count_of_failed_ones_anew() -> None:
     state = play(loop(), *REVIEW_FAILS, *OTHER_FAILS, *TESTS_FAIL, *REVIEW_FAILS)
-    assert (state.phase, state.review_failures) == (Phase.IMPLEMENT, 1)
+    assert (where(state), state.review_failures) == (FeedbackPhase.IMPLEMENT, 1)
 
 
 def test_three_failed_test_runs_ask_a_person_though_a_review_failed_in_between() -> None:
     other_tests_fail = (DONE, saved(), passes(), red(ANOTHER))
     state = play(loop(), *TESTS_FAIL, *REVIEW_FAILS, *other_tests_fail)
-    assert (state.phase, state.test_failures, state.review_failures) == (Phase.IMPLEMENT, 2, 0)
+    assert (where(state), state.test_failures, state.review_failures) == (FeedbackPhase.IMPLEMENT, 2, 0)
     assert reasons(play(state, *TESTS_FAIL)) == ("3 test runs in a row failed",)
 
 
 def test_a_developer_without_a_result_leaves_both_counts_alone() -> None:
     state = play(loop(), *REVIEW_FAILS, *NO_DEVELOPER, *OTHER_FAILS)
-    assert (state.phase, state.review_failures, state.test_failures) == (Phase.IMPLEMENT, 2, 0)
+    assert (where(state), state.review_failures, state.test_failures) == (FeedbackPhase.IMPLEMENT, 2, 0)
 
 
 def test_the_same_issue_seen_three_times_in_a_row_asks_though_a_review_passed_in_between() -> None:
@@ -217,7 +218,7 @@ def test_the_same_issue_seen_three_times_in_a_row_asks_though_a_review_passed_in
 
 def test_an_issue_that_was_gone_for_one_review_starts_anew() -> None:
     state = play(loop(max_consecutive_review_failures=4), *REVIEW_FAILS, *OTHER_FAILS, *REVIEW_FAILS)
-    assert state.phase is Phase.IMPLEMENT
+    assert where(state) == FeedbackPhase.IMPLEMENT
     by_mark = {entry.finding.rule: entry for entry in state.ledger}
     assert (by_mark["R1"].standing, by_mark["R1"].streak) == (Standing.REOPENED, 1)
     assert by_mark["R1"].finding.severity is Severity.CRITICAL
@@ -227,7 +228,7 @@ def test_an_issue_listed_by_passing_reviews_asks_only_when_a_review_fails() -> N
     listed = (DONE, saved(), passes(MINOR), red(FAILURE))
     relisted = (DONE, saved(), passes(MINOR), red(ANOTHER))
     state = play(loop(max_consecutive_test_failures=4), *listed, *relisted, *listed)
-    assert (state.phase, state.current.number) == (Phase.IMPLEMENT, 4)
+    assert (where(state), state.current.number) == (FeedbackPhase.IMPLEMENT, 4)
 
 
 def test_the_same_failure_three_times_in_a_row_is_named_beside_the_count() -> None:
@@ -276,7 +277,7 @@ def test_a_pass_with_a_grave_finding_is_a_fail(severity: Severity) -> None:
 
 @pytest.mark.parametrize("severity", [Severity.MEDIUM, Severity.LOW])
 def test_a_pass_with_a_light_finding_is_a_pass(severity: Severity) -> None:
-    assert play(loop(), DONE, saved(), passes(replace(ISSUE, severity=severity))).phase is Phase.TEST
+    assert play(loop(), DONE, saved(), passes(replace(ISSUE, severity=severity))).phase is FeedbackPhase.TEST
 
 
 def test_a_fail_without_findings_is_asked_to_say_why_once() -> None:
@@ -400,7 +401,7 @@ def test_new_limits_move_the_allowance_by_their_difference() -> None:
 def test_a_limit_lowered_below_the_count_asks_at_the_end_of_the_iteration() -> None:
     state = play(loop(), *REVIEW_FAILS, *TESTS_FAIL)
     state = play(state, ConfigChanged(digest="d", settings="{}", limits='{"max_feedback_iterations":1}'))
-    assert state.phase is Phase.IMPLEMENT
+    assert where(state) == FeedbackPhase.IMPLEMENT
     assert reasons(play(state, *NO_DEVELOPER)) == ("3 of 1 iterations are used",)
 
 
@@ -428,7 +429,7 @@ def test_a_feedback_loop_has_no_children() -> None:
 # --- adopted -------------------------------------------------------------------------------------------------
 
 
-def adopted(*verdicts: Verdict, review_failures: int = 0) -> Feedback:
+def adopted(*verdicts: Verdict, review_failures: int = 0) -> FeedbackState:
     past = tuple(Iteration(number=number, review=verdict) for number, verdict in enumerate(verdicts, start=1))
     return FEEDBACK.start(replace(params(), adopted=past, adopted_review_failures=review_failures))
 

@@ -12,7 +12,10 @@ from loopwright.engine.session import Recording, Session
 from loopwright.engine.world import Seen
 from loopwright.errors import AlreadyRunning
 from loopwright.kernel.codec import DecodeError, decode
-from loopwright.kernel.events import Refused, Said
+from loopwright.kernel.events import (
+    Refused,
+    Said,
+)
 from loopwright.kernel.model import LoopId
 from loopwright.ports.store import InboxItem, Store
 

@@ -30,6 +30,7 @@ from loopwright.kernel.actions import (
     WaitUntil,
 )
 from loopwright.kernel.events import (
+    AgentUnavailable,
     Announced,
     Answer,
     ArtifactsLoaded,
@@ -56,7 +57,7 @@ async def perform(world: World, loop: LoopId, kind: str, action: Action, step: s
     """Agents and checks take a slot each: so many work at once, in all loops together."""
     match action:
         case RunAgent():
-            return await _run_agent(world, loop, kind, action, step)
+            return _told_by(action, await _run_agent(world, loop, kind, action, step))
         case RunChecks():
             async with world.dispatcher.slot():
                 return await _run_checks(world, loop, action, step)
@@ -81,6 +82,11 @@ def terms_of(world: World, loop: LoopId) -> Terms:
         return shortage or world.agent.reservation(action.role, action.agent)
 
     return terms
+
+
+def _told_by(action: RunAgent, answer: AgentAnswer) -> AgentAnswer:
+    """The answer with the role it comes from: a question is heard from every one."""
+    return answer if isinstance(answer, AgentUnavailable) else replace(answer, role=action.role)
 
 
 async def _in_files(world: World, loop: LoopId, action: InFiles, step: str) -> Answer:
@@ -145,10 +151,12 @@ async def looked_up(world: World, loop: LoopId, kind: str, action: RunAgent, ste
     """
     run = agent_run(world, loop, kind, action, step)
     if action.writes:
-        return await world.agent.reconcile(run)
+        found = await world.agent.reconcile(run)
+        return None if found is None else _told_by(action, found)
     folder = await world.workspace.checkout(loop, action.start, step)
     try:
-        return await world.agent.reconcile(replace(run, folder=folder))
+        found = await world.agent.reconcile(replace(run, folder=folder))
+        return None if found is None else _told_by(action, found)
     finally:
         await world.workspace.discard(folder)
 

@@ -9,7 +9,19 @@ from dataclasses import dataclass
 from typing import Literal
 
 from loopwright.kernel.events import Said
-from loopwright.kernel.model import NO_COMMIT, NO_KEY, Brief, Change, Cleanup, Commit, Finding, Key, Outcome, Point
+from loopwright.kernel.model import (
+    NO_COMMIT,
+    NO_KEY,
+    Brief,
+    Change,
+    Cleanup,
+    Commit,
+    Finding,
+    Key,
+    Outcome,
+    Point,
+    Question,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,12 +86,15 @@ class Option:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ask:
+    """`questions` are those of agents, each with what it offers; `question` says all of it in one text."""
+
     key: Key
     question: str
+    kind: Literal["question", "escalation", "check-in"] = "question"
+    questions: tuple[Question, ...] = ()
     options: tuple[Option, ...] = ()
     free_text: bool = False
     findings: tuple[Finding, ...] = ()  # what it is about; a parent hears them instead of a person
-    kind: Literal["question", "escalation", "check-in"] = "question"
     why: str = ""
 
 

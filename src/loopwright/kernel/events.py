@@ -34,6 +34,7 @@ class AgentReported:
     key: Key
     report: AgentReport
     usage: Usage = Usage()
+    role: str = ""  # whose step it was
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,6 +46,7 @@ class AgentFailed:
     detail: str = ""
     usage: Usage = Usage()
     transcript: Blob = Blob("")
+    role: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,7 +115,7 @@ class Integrated:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IntegrationRefused:
-    """The merged tree did not pass, or could not be made."""
+    """The merged tree did not pass, or could not be made. With `onto` it may be tried again from there."""
 
     key: Key
     reason: Literal["conflict", "checks", "moved", "dirty"]

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Generic, TypeVar
 
+from loopwright.errors import InvalidTransition
 from loopwright.kernel.actions import (
     Action,
     Announce,
@@ -30,10 +31,13 @@ from loopwright.kernel.events import (
     Announced,
     Answered,
     ArtifactsLoaded,
+    BudgetChanged,
+    CancelRequested,
     Checkpointed,
     ChecksReported,
     CleanedUp,
     Combined,
+    ConfigChanged,
     Event,
     GateDecided,
     Integrated,
@@ -70,6 +74,14 @@ ANSWERED_BY: Mapping[type[Action], tuple[type[Event], ...]] = MappingProxyType(
 def answers_one_of(actions: tuple[Action, ...], event: Event) -> bool:
     """Whether `event` carries the key of one of `actions` and is of a kind that can answer it."""
     return any(action.key == key_of(event) and isinstance(event, ANSWERED_BY[type(action)]) for action in actions)
+
+
+def asked_for(loop: Loop[P, S], state: S, event: Event) -> None:
+    """Raises `InvalidTransition` unless `event` answers what the loop wants now, or may be said at any time."""
+    if isinstance(event, CancelRequested | BudgetChanged | ConfigChanged) or answers_one_of(loop.decide(state), event):
+        return
+    why = f"{key_of(event)} is not asked for"
+    raise InvalidTransition(loop.stand(state).state, type(event).__name__, why)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

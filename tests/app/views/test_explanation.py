@@ -5,7 +5,8 @@ from loopwright.app.views import explanation
 from loopwright.kernel.actions import WaitUntil
 from loopwright.kernel.machine import Standpoint
 from loopwright.kernel.model import Finding, Key, Severity
-from loopwright.loops.feedback.state import Feedback
+from loopwright.loops.feedback.state import FeedbackState
+from loopwright.projections import explanation
 from tests.app.views.seen import Still, seen
 from tests.rooms.feedback.stories import (
     AT,
@@ -21,7 +22,7 @@ from tests.rooms.feedback.stories import (
 )
 
 
-def explained(state: Feedback) -> str:
+def explained(state: FeedbackState) -> str:
     return explanation.render(seen(replace(state, plan=replace(state.plan, task="Add a filter")), row()))
 
 

@@ -10,7 +10,7 @@ from loopwright.kernel.actions import Ask, AwaitGate
 from loopwright.kernel.codec import encode, plain
 from loopwright.kernel.machine import Standpoint
 from loopwright.kernel.model import NO_COMMIT, AgentStatus, Key, LoopId
-from loopwright.loops.feedback.state import Feedback
+from loopwright.loops.feedback.state import FeedbackState
 from loopwright.ports.people import Waiting
 from loopwright.ports.store import Status
 from tests.app.views import seen
@@ -32,7 +32,7 @@ SHIP = Standpoint(state="SHIP", attempt=1, limit=1)
 AT_GATE = played(implemented("x"), kept_with_protected, compliant, passing)
 
 
-def shown(state: Feedback, word: Status = "running", *, alive: bool = True) -> LoopStatus:
+def shown(state: FeedbackState, word: Status = "running", *, alive: bool = True) -> LoopStatus:
     outcome = encode(state.outcome) if state.outcome else ""
     short = replace(state, plan=replace(state.plan, task="Add a filter"))
     gates = {"protected": "approved"} if state.approved else {}

@@ -10,7 +10,7 @@ from loopwright.kernel.actions import RunAgent
 from loopwright.kernel.model import AgentStatus, Brief, Commit, Finding, Key, LoopId, Severity
 from loopwright.loops.feedback import brief as briefs
 from loopwright.loops.feedback.machine import FEEDBACK
-from loopwright.loops.feedback.state import Feedback
+from loopwright.loops.feedback.state import FeedbackState
 from loopwright.ports.agent import AgentRun
 from tests import hostile
 from tests.rooms.feedback.stories import (
@@ -33,7 +33,7 @@ WHOLE = 120 * 1024
 Golden = Callable[[str, str], None]
 
 
-def brief_of(state: Feedback) -> Brief:
+def brief_of(state: FeedbackState) -> Brief:
     action = FEEDBACK.decide(state)[0]
     assert isinstance(action, RunAgent)
     return action.brief

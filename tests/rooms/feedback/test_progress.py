@@ -11,7 +11,7 @@ from loopwright.kernel.findings import identify
 from loopwright.kernel.model import Finding, Severity, Verdict
 from loopwright.loops.feedback import progress
 from loopwright.loops.feedback.progress import Adopted, read_progress
-from loopwright.loops.feedback.state import Feedback, Iteration
+from loopwright.loops.feedback.state import FeedbackState, Iteration
 from tests import hostile
 from tests.rooms.feedback.stories import (
     BROKEN_BUILD,
@@ -101,7 +101,7 @@ def test_a_very_long_failure_is_cut_and_says_by_how_much() -> None:
 
 
 @given(state=hostile.states, status=st.sampled_from(["running", "waiting", "paused", "blocked"]))
-def test_it_is_always_json_with_every_key_and_nothing_invisible(state: Feedback, status: str) -> None:
+def test_it_is_always_json_with_every_key_and_nothing_invisible(state: FeedbackState, status: str) -> None:
     text = progress.render(state, status)
     assert hostile.all_harmless(text)
     loop = json.loads(text.encode())["feedback_loop"]

@@ -13,8 +13,8 @@ from loopwright.app.starts.door import Adopter, Found, Start
 from loopwright.config.settings import LimitSettings, Settings
 from loopwright.errors import UsageError
 from loopwright.kernel.codec import encode
-from loopwright.kernel.limits import FeedbackLimits
 from loopwright.kernel.model import LoopId
+from loopwright.loops.feedback.limits import FeedbackLimits
 from loopwright.loops.feedback.machine import FEEDBACK
 from loopwright.loops.feedback.progress import read_progress
 from loopwright.loops.feedback.state import FeedbackParams

@@ -22,14 +22,14 @@ from loopwright.loops.feedback.iterations import (
     review_result,
     test_result,
 )
-from loopwright.loops.feedback.state import Feedback, Iteration
+from loopwright.loops.feedback.state import FeedbackState, Iteration
 
 _STATUSES = ("in_progress", PROMISE, "escalated", "accepted", "cancelled", "paused")
 _PLACE = re.compile(r"(?P<file>[^\s:]+\.\w+)(?::(?P<line>\d{1,9}))? - (?P<issue>.+)", re.DOTALL)
 _TEST = re.compile(r"(?P<id>.+?) - (?P<issue>.+)", re.DOTALL)
 
 
-def render(state: Feedback, status: str) -> str:
+def render(state: FeedbackState, status: str) -> str:
     data = {
         "feedback_loop": {
             "enabled": True,
@@ -44,7 +44,7 @@ def render(state: Feedback, status: str) -> str:
     return json.dumps(data, ensure_ascii=False, indent=2) + "\n"
 
 
-def _iteration(state: Feedback, index: int, status: str) -> dict[str, object]:
+def _iteration(state: FeedbackState, index: int, status: str) -> dict[str, object]:
     iteration = state.past[index]
     word = iteration_status(state, index, status)
     return {
