@@ -258,6 +258,15 @@ def record(*fields: Field, says: str = "a table of keys", closed: bool = False) 
     return Shape(says=says, read=read, json=_object(fields, closed=closed), fields=fields)
 
 
+def keyed(says: str, /, *required: str, **keys: Shape | tuple[Shape, str]) -> Shape:
+    """An open record from the names of its keys, each with its shape, or with its shape and meaning."""
+    pairs = {name: key if isinstance(key, tuple) else (key, "") for name, key in keys.items()}
+    return record(
+        *(Field(name=name, shape=pair[0], means=pair[1], required=name in required) for name, pair in pairs.items()),
+        says=says,
+    )
+
+
 def within(place: str | int, problem: Problem) -> Problem:
     """The problem as it is told from outside of where it was found."""
     return Problem(problem.says, (place, *problem.at))

@@ -11,6 +11,7 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from enum import Enum
+from functools import partial
 from types import MappingProxyType
 from typing import Any, NoReturn
 
@@ -19,7 +20,6 @@ from loopwright.kernel.codec import build
 from loopwright.kernel.findings import bounded, cut, identify, told_apart
 from loopwright.kernel.model import AgentReport, AgentStatus, Finding, Question, Severity, Usage, Verdict
 from loopwright.kernel.shapes import (
-    Field,
     Path,
     Shape,
     choice,
@@ -27,9 +27,9 @@ from loopwright.kernel.shapes import (
     fitted,
     flag,
     given,
+    keyed,
     named,
     number,
-    record,
     several,
     shown,
     text,
@@ -67,12 +67,7 @@ def _word(kind: type[Enum], aliases: Mapping[str, str] = MappingProxyType({})) -
     return replace(plain, read=read)
 
 
-def _object(*required: str, **shapes: Shape) -> Shape:
-    """The keys a result may have there; others are kept."""
-    fields = (Field(name=name, shape=shape, required=name in required) for name, shape in shapes.items())
-    return record(*fields, says="an object")
-
-
+_object = partial(keyed, "an object")  # what other keys a result has there is kept
 _TEXT, _NUMBER, _WHOLE = text(), number(), whole(0, (1 << 53) - 1)
 _AMOUNT = number(0, says="a number, 0 or more")
 _TEXTS = several(_TEXT)

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 from loopwright.adapters.importers.imported import MOST_TASKS, Imported, imported, joined
-from loopwright.kernel.shapes import Field, Path, Shape, fitted, record, several, text, whole
+from loopwright.kernel.shapes import Path, Shape, fitted, keyed, several, text, whole
 
 Data = dict[str, Any]
 Fail = Callable[[Path, str], Exception]
@@ -53,8 +53,7 @@ _TEXTS = replace(_LISTED, read=_lines)
 
 def _object(**shapes: Shape) -> Shape:
     """Keys with other shapes are none of ours. What has to be filled in has to be there."""
-    fields = (Field(name=name, shape=shape, required=shape is _FILLED) for name, shape in shapes.items())
-    return record(*fields, says="an object")
+    return keyed("an object", *(name for name, shape in shapes.items() if shape is _FILLED), **shapes)
 
 
 _OBJECTS = several(_object(), most=MOST_TASKS)
@@ -68,7 +67,7 @@ _TASK = _object(
     dependencies=_TEXTS,
     subtasks=_OBJECTS,
 )
-_NUMBERED = record(Field(name="number", shape=whole(0), required=True))
+_NUMBERED = keyed("an object", "number", number=whole(0))
 _ISSUE = _object(title=_FILLED, body=_TEXT, labels=several(_object(name=_TEXT)))
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from loopwright.kernel.shapes import Field, Shape, choice, flag, record, several, text, whole
+from functools import partial
+
+from loopwright.kernel.shapes import choice, flag, keyed, several, text, whole
 
 PHASES = ("plan", "tests", "code", "quality")
 GATES = ("plan", "test", "code", "quality", "design", "story")
@@ -11,11 +13,7 @@ SEVERITIES = ("P0", "P1", "P2", "P3")  # critical, high, medium, low
 LETTERS = tuple("ABCDEFGHIJKLMN")  # the dimensions of quality
 
 
-def _keys(*required: str, **shapes: Shape) -> Shape:
-    """Keys that are not named are other tools' own, and kept."""
-    return record(*(Field(name=name, shape=shape, required=name in required) for name, shape in shapes.items()))
-
-
+_keys = partial(keyed, "a table of keys")  # those that are not named are other tools' own, and kept
 _TEXT, _FLAG, _COUNT = text(), flag(), whole(0)
 _TEXTS = several(_TEXT)
 _PHASES = several(choice(*PHASES))

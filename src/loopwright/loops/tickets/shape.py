@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 from loopwright.kernel.shapes import (
-    Field,
     Path,
     Problem,
     Shape,
     choice,
     expected,
+    keyed,
     matching,
     number,
-    record,
     several,
     text,
     whole,
@@ -46,11 +46,7 @@ def _sequence() -> Shape:
     return Shape(says=says, read=read, json={"anyOf": [text_form, whole(1, LAST_SEQUENCE).json]})
 
 
-def _keys(*required: str, **shapes: Shape) -> Shape:
-    """Keys that are not named are other tools' own."""
-    return record(*(Field(name=name, shape=shape, required=name in required) for name, shape in shapes.items()))
-
-
+_keys = partial(keyed, "a table of keys")  # those that are not named are other tools' own
 _ID = matching("TICKET-<session>-NNN with three digits", _TICKET.pattern)
 _TEXT, _NAME, SCORE = text(), text(least=1), number(0, 1, "a number from 0 to 1")
 FRONT = _keys(
