@@ -79,7 +79,7 @@ def after(number: int, *, findings: tuple[Finding, ...] = (NO_ORDER, NO_DOC)) ->
         ("developer-3-test-failed", played(*FAILED_REVIEW, *FAILED_TEST)),
     ],
 )
-def test_the_developers_brief(name: str, state: Feedback, golden: Golden) -> None:
+def test_the_developers_brief(name: str, state: FeedbackState, golden: Golden) -> None:
     golden(f"texts/brief-{name}.md", rendered(brief_of(state)))
 
 
