@@ -12,7 +12,7 @@ from loopwright.errors import ConfigError
 from loopwright.kernel.events import Announced, Event
 from loopwright.kernel.model import Finding, Key, LoopId
 from loopwright.loops.quality.handoff import Persisted
-from loopwright.loops.quality.state import Quality
+from loopwright.loops.quality.state import QualityState
 from tests.loops.quality import (
     ALPHA,
     BETA,
@@ -138,7 +138,7 @@ def test_a_file_that_has_not_changed_is_not_written_again(tmp_path: Path) -> Non
     assert (tmp_path / FILE).stat().st_ino == before
 
 
-def seen(state: Quality) -> Seen:
+def seen(state: QualityState) -> Seen:
     event = Announced(key=Key.parse("verdict-1.1"))
     return Seen(loop=LoopId("l"), kind="quality", state=state, event=event, seq=2, status="running")
 
@@ -192,7 +192,7 @@ def test_what_is_left_in_the_candidate_a_person_accepted_is_persisted_as_accepte
 ) -> None:
     state = told(*ONE_FIX, *blocked(*second, content="o2"), max_attempts=2)
     accepted = play(state, says("accept"))
-    accepted = accepted if accepted.outcome else play(accepted, LANDED)
+    accepted = accepted if accepted.course.outcome else play(accepted, LANDED)
     assert {each.finding.rule: (each.resolved, each.accepted) for each in persisted(accepted)} == left
 
 
