@@ -71,7 +71,7 @@ def _see_it_end(project: Project, here: Here, chosen: View, *, as_json: bool) ->
     loop = chosen.row.id
     if chosen.alive is None:
         try:
-            return drive_and_tell(project, here, loop, Manner(unattended=True, as_json=as_json, cancels=True))
+            return drive_and_tell(project, here, chosen, Manner(unattended=True, as_json=as_json, cancels=True))
         except AlreadyRunning:
             note("another controller has just taken it up; it was told")
     ended = complete(_wait(project, loop))

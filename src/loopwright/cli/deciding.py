@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import click
 
-from loopwright.app.project import Project
+from loopwright.app.project import Project, view
 from loopwright.app.publication import publisher_of
 from loopwright.app.views.gates import GateReason, ShownGate, gates_below
 from loopwright.cli.guarding import only_for_people
@@ -81,8 +81,9 @@ async def _decide(project: Project, here: Here, decision: GateDecision) -> Decis
         reason=decision.reason,
         by=here.who,
     )
-    publisher = await publisher_of(project, note, gate.loop)
-    recorded = await hear(project.store, project.loops, gate.loop, said, publisher)
+    seen = await view(project, gate.loop)
+    publisher = await publisher_of(project, note, seen)
+    recorded = await hear(project.store, project.loops, seen.opened, said, publisher)
     return _answer(gate, decision.word, here.who, command=f"loop resume --loop {gate.path[0]}" if recorded else "")
 
 

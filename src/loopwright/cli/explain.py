@@ -6,12 +6,12 @@ import asyncio
 
 import click
 
-from loopwright.app.project import Project
+from loopwright.app.project import Project, listing, view
 from loopwright.app.views.explanation import Explanation, explain
 from loopwright.cli.here import Here
 from loopwright.cli.log import newest
 from loopwright.cli.output import json_option, loop_option, put, put_json
-from loopwright.cli.picking import only, opened, roots
+from loopwright.cli.picking import only, opened
 from loopwright.kernel.codec import plain
 
 
@@ -33,5 +33,6 @@ def command(here: Here, *, loop_id: str, as_json: bool) -> int:
 
 async def _look(project: Project, loop_id: str) -> Explanation:
     """The only open loop is meant; when all are over, the newest."""
-    open_one = None if loop_id else only(await roots(project), lambda each: not each.is_over)
-    return await explain(project, open_one or await newest(project, loop_id))
+    open_one = None if loop_id else only(await listing(project), lambda each: not each.is_over)
+    chosen = await view(project, open_one.row.id) if open_one else await newest(project, loop_id)
+    return await explain(project, chosen)

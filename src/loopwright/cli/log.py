@@ -8,11 +8,11 @@ from collections.abc import AsyncIterator
 
 import click
 
-from loopwright.app.project import Project, View, view
+from loopwright.app.project import Project, View, listing, view
 from loopwright.app.views import journey
 from loopwright.cli.here import Here
 from loopwright.cli.output import json_option, loop_option, note, put, put_json, put_json_line
-from loopwright.cli.picking import named, opened, roots
+from loopwright.cli.picking import named, opened
 from loopwright.cli.running import Interrupted, complete
 from loopwright.errors import UsageError
 from loopwright.kernel.events import AgentFailed, AgentReported, ChecksReported
@@ -47,12 +47,12 @@ async def newest(project: Project, loop_id: str) -> View:
     """The loop that is named, else the newest root."""
     if loop_id:
         return await named(project, loop_id)
-    found = await roots(project)
+    found = await listing(project)
     if not found:
         raise UsageError("no loop was ever started here; `loop feedback` and `loop review` start one")
     if len(found) > 1:
         note(f"loop {found[0].row.id}, the newest of {len(found)}; --loop ID shows another")
-    return found[0]
+    return await view(project, found[0].row.id)
 
 
 async def _print(project: Project, loop_id: str, *, follow: bool, as_json: bool) -> None:
