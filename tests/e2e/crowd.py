@@ -18,7 +18,7 @@ async def main(root: Path, reviews: int) -> None:
     project = open_project(root, os.environ)
     request = ReviewRequest(paths=("stories",), batch=True, max_attempts=reviews)
     loop = await create_review(project, settings_of(project), request, root)
-    publisher = Publisher(root, sys.exit, project.clock.now)
+    publisher = Publisher(root, project.kinds, sys.exit)
     await drive(await build_world(project, loop, people=Nobody(), observer=publisher), loop)
     await project.store.close()
     sys.stdout.write(str(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024))

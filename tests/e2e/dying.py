@@ -16,7 +16,7 @@ from typing import Any
 
 from loopwright.adapters.people.nobody import Nobody
 from loopwright.app.feedback import FeedbackRequest, create_feedback
-from loopwright.app.project import LOOPS, Project, open_project, settings_of
+from loopwright.app.project import Project, open_project, settings_of
 from loopwright.app.publication import publisher_of
 from loopwright.app.reviews import ReviewRequest, create_review
 from loopwright.app.worlds import build_world
@@ -93,7 +93,7 @@ async def chosen(project: Project, what: str) -> LoopId:
         case "continued":
             loop = await there(project)
             said = Answered(key=Key("escalation-1"), choice="continue", count=1, by="a person")
-            await hear(project.store, LOOPS, loop, said, await publisher_of(project, sys.exit, loop))
+            await hear(project.store, project.loops, loop, said, await publisher_of(project, sys.exit, loop))
             return loop
         case _:
             return await there(project)

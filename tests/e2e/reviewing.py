@@ -156,7 +156,7 @@ def _driven(scene: Scene, choose: Callable[[Project], Any]) -> Reviewed:
         said: list[str] = []
         try:
             loop = await choose(project)
-            publisher = Publisher(project.root, said.append, project.clock.now)
+            publisher = Publisher(project.root, project.kinds, said.append)
             world = await build_world(project, loop, people=Nobody(), observer=publisher)
             return Reviewed(loop=loop, halt=await drive(world, loop), said=tuple(said))
         finally:

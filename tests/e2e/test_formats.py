@@ -41,7 +41,7 @@ async def driven(scene: Scene, environ: dict[str, str]) -> list[str]:
     project = open_project(scene.root, environ)
     try:
         loop = await create_feedback(project, settings_of(project), FeedbackRequest(task="Add add()"))
-        watch = ReadsAlong(scene.root, Publisher(scene.root, pytest.fail, project.clock.now))
+        watch = ReadsAlong(scene.root, Publisher(scene.root, project.kinds, pytest.fail))
         await drive(await build_world(project, loop, people=Nobody(), observer=watch), loop)
         return watch.texts
     finally:

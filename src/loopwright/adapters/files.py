@@ -58,11 +58,23 @@ def made(root: Path, folder: Path) -> Path:
 
 
 def refuse_links(root: Path, path: Path) -> None:
-    """Raises `ConfigError` if the way from the root to the path leads through a link, or ends in one."""
+    """Raises `ConfigError` if the way from the root to the path leads out of it, through a link, or ends in one."""
+    if not path.is_relative_to(root) or ".." in path.parts:
+        raise ConfigError(
+            one_line(str(path), 4096), "", f"is not in {one_line(str(root), 4096)}; nothing is written there"
+        )
     below = path.relative_to(root)
     for part in (*reversed(below.parents), below):
         if part != Path() and (root / part).is_symlink():
             raise ConfigError(one_line(str(root / part), 4096), "", "is a link; nothing is read or written there")
+
+
+def holds(path: Path, text: str) -> bool:
+    """Whether it is a plain file with exactly this text."""
+    try:
+        return text_of(path, len(text.encode("utf-8", "backslashreplace"))) == text
+    except ConfigError:
+        return False
 
 
 def text_of(path: Path, limit: int) -> str | None:

@@ -35,7 +35,14 @@ SETTINGS = Settings(
 def stage(root: Path) -> Stage:
     clock = ManualClock()
     environ = ENV | {"PATH": f"relative:{ENV['PATH']}"}
-    return Stage(root=root, environ=environ, store=MemoryStore(Memory(), clock), clock=clock)
+    return Stage(
+        root=root,
+        environ=environ,
+        store=MemoryStore(Memory(), clock),
+        clock=clock,
+        brief=lambda run: run.brief.task,
+        handed=lambda _run: {},
+    )
 
 
 def agents(root: Path, settings: Settings = SETTINGS) -> dict[str, CommandAgent]:
