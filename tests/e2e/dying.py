@@ -15,11 +15,11 @@ from pathlib import Path
 from typing import Any
 
 from loopwright.adapters.terminal.prompt import Nobody
-from loopwright.app.project import LOOPS, Project, open_project, settings_of
+from loopwright.app.project import Project, open_project, settings_of, view
 from loopwright.app.publication import publisher_of
 from loopwright.app.starts.feedback import FeedbackRequest, create_feedback
 from loopwright.app.starts.review import ReviewRequest, create_review
-from loopwright.app.worlds import build_world
+from loopwright.app.worlds import build_world, make_ready
 from loopwright.engine.driver import drive
 from loopwright.engine.hearing import hear
 from loopwright.kernel.events import Answered
@@ -69,9 +69,9 @@ async def main(root: Path, what: str, at: str, when: str) -> None:
     store = DyingStore(whole.store, at, when)
     project = replace(whole, store=store)
     loop = await chosen(project, what)
-    publisher = await publisher_of(project, sys.exit, loop)
-    world = await build_world(project, loop, people=Nobody(), observer=publisher)
-    await drive(world, loop)
+    ready = await make_ready(project, loop, sys.exit)
+    world = build_world(project, ready, people=Nobody(), observer=ready.publisher)
+    await drive(world, ready.seen.opened)
     await store.close()
     sys.stdout.write("\n".join(store.seen))
 
@@ -94,7 +94,8 @@ async def chosen(project: Project, what: str) -> LoopId:
         case "continued":
             loop = await there(project)
             said = Answered(key=Key.parse("escalation-1"), choice="continue", count=1, by="a person")
-            await hear(project.store, LOOPS, loop, said, await publisher_of(project, sys.exit, loop))
+            publisher = await publisher_of(project, sys.exit, await view(project, loop))
+            await hear(project.store, project.loops, loop, said, publisher)
             return loop
         case _:
             return await there(project)

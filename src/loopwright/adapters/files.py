@@ -7,6 +7,7 @@ import tempfile
 from contextlib import suppress
 from pathlib import Path
 
+from loopwright.config.plain_file import read_plain_file
 from loopwright.errors import ConfigError
 from loopwright.kernel.quoting import one_line
 
@@ -57,8 +58,20 @@ def made(root: Path, folder: Path) -> Path:
 
 
 def refuse_links(root: Path, path: Path) -> None:
-    """Raises `ConfigError` if the way from the root to the path leads through a link, or ends in one."""
+    """Raises `ConfigError` if the way from the root to the path leads out of it, through a link, or ends in one."""
+    if not path.is_relative_to(root) or ".." in path.parts:
+        raise ConfigError(
+            one_line(str(path), 4096), "", f"is not in {one_line(str(root), 4096)}; nothing is written there"
+        )
     below = path.relative_to(root)
     for part in (*reversed(below.parents), below):
         if part != Path() and (root / part).is_symlink():
             raise ConfigError(one_line(str(root / part), 4096), "", "is a link; nothing is read or written there")
+
+
+def holds(path: Path, text: str) -> bool:
+    """Whether it is a plain file with exactly this text."""
+    try:
+        return read_plain_file(path, str(path), len(text.encode("utf-8", "backslashreplace"))) == text
+    except (ConfigError, FileNotFoundError):
+        return False

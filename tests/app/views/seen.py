@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from loopwright.app.kinds import KINDS
-from loopwright.app.project import View
+from loopwright.app.project import Listed, View
 from loopwright.app.views import status
 from loopwright.app.views.status import LoopStatus
-from loopwright.engine.journal import Folded
+from loopwright.engine.fold import Fold, Opened
 from loopwright.kernel.actions import Action, Ask, AwaitGate
 from loopwright.kernel.machine import Loop, Standpoint
 from loopwright.loops.kind import Kind, Needs, Words
@@ -53,7 +53,8 @@ STILL: Kind[str, Still] = Kind(
 
 def seen(state: Any, row: LoopRow) -> View:  # noqa: ANN401 - each loop has a state of its own
     kind = STILL if isinstance(state, Still) else KINDS[row.kind]
-    return View(row=row, now=Folded(state=state), kind=kind, alive=None)
+    opened = Opened(row=row, loop=kind.loop, now=Fold(state=state))
+    return View(opened=opened, listed=Listed(row=row, kind=kind, alive=None))
 
 
 def shown(view: View, gates: Mapping[str, str] = _NO_GATES, *, alive: bool = True) -> LoopStatus:
