@@ -14,19 +14,21 @@ from typing import assert_never
 from loopwright.adapters.agents import remains
 from loopwright.adapters.agents.contract import (
     NEEDS_PERSON,
+    NO_REPORT,
     UNAVAILABLE,
     RunPlace,
     loop_environment,
     place_of,
     retry_after,
+    with_verdict,
 )
-from loopwright.adapters.agents.handover import hand_over, take_away
+from loopwright.adapters.agents.handover import handed_over, take_away
 from loopwright.adapters.agents.redaction import Redactor
 from loopwright.adapters.agents.result import SIZE_LIMIT, Result, identified, read_result
 from loopwright.adapters.steps import StepEnded, StepSpec, finished_step, lock_of, run_step
 from loopwright.errors import AgentGarbled, AgentNotFound
 from loopwright.kernel.events import AgentFailed, AgentReported, AgentUnavailable
-from loopwright.kernel.model import AgentReport, AgentStatus, Blob, Key, Usage
+from loopwright.kernel.model import AgentReport, Blob, Key, Usage
 from loopwright.ports.agent import AgentAnswer, AgentRun, Update, Watch
 from loopwright.ports.clock import Clock
 from loopwright.projections import context
@@ -62,11 +64,8 @@ class CommandAgent:
         def told(text: str, count: int) -> None:
             watch(Update(loop=run.loop, key=run.key, text=redactor.text(text), bytes=count))
 
-        hand_over(run)
-        try:
+        with handed_over(run):
             ended = await run_step(self._spec(run, place), told)
-        finally:
-            take_away(run)
         if ended.reason == "not_found":
             raise AgentNotFound(self.name, self.argv[0])
         return await self._answer(run, place, ended)
@@ -203,14 +202,9 @@ def _failed_exit(blank: AgentFailed, ended: StepEnded) -> AgentFailed | None:
 def _usable(run: AgentRun, found: Result | AgentGarbled | None) -> AgentReport:
     if isinstance(found, AgentGarbled):
         raise found
-    if found is None:
-        if run.needs_verdict:
-            raise AgentGarbled("there is no result file, and this role must give a verdict")
-        return AgentReport(summary="(no summary)")
-    report = found.report
-    if run.needs_verdict and report.verdict is None and report.status is AgentStatus.DONE:
-        raise AgentGarbled("$.verdict: missing, and this role must give one")
-    return report
+    if found is None and run.needs_verdict:
+        raise AgentGarbled("there is no result file, and this role must give a verdict")
+    return with_verdict(run, found.report if found else NO_REPORT)
 
 
 def _with_strays(report: AgentReport, strays: int) -> AgentReport:

@@ -3,12 +3,24 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from loopwright.adapters.yaml_text import write_yaml
 from loopwright.errors import VcsFailed
 from loopwright.ports.agent import AgentRun
 from loopwright.projections import quality_file
+
+
+@contextmanager
+def handed_over(run: AgentRun) -> Iterator[None]:
+    """The file is there while the block runs."""
+    hand_over(run)
+    try:
+        yield
+    finally:
+        take_away(run)
 
 
 def hand_over(run: AgentRun) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import apsw
 
 from loopwright.adapters.sqlite import heads
-from loopwright.errors import StoreConflict, StoreCorrupt
+from loopwright.errors import StoreConflict
 from loopwright.kernel.model import LoopId
 from loopwright.ports import hashes
 from loopwright.ports.store import InboxItem
@@ -27,11 +27,7 @@ _KEEP_RECEIPT = "INSERT OR REPLACE INTO receipts (key, loop, at, data, seal) VAL
 
 def post(connection: apsw.Connection, loop: LoopId, kind: str, data: str, now: float) -> int:
     heads.get(connection, loop)
-    fields = (loop, kind, data, now)
-    connection.execute(_POST, fields)
-    item = connection.last_insert_rowid()
-    connection.execute(_SEAL_POST, (hashes.digest(item, *fields), item))
-    return item
+    return _put(connection, (_POST, _SEAL_POST), (loop, kind, data, now))
 
 
 def inbox(connection: apsw.Connection, loop: LoopId) -> tuple[InboxItem, ...]:
@@ -48,10 +44,16 @@ def take(connection: apsw.Connection, loop: LoopId, taken: tuple[int, ...]) -> N
 
 def notify(connection: apsw.Connection, loop: LoopId, notices: tuple[str, ...], now: float) -> None:
     for notice in notices:
-        fields = (loop, "notice", notice, now)
-        connection.execute(_NOTIFY, fields)
-        item = connection.last_insert_rowid()
-        connection.execute(_SEAL_NOTICE, (hashes.digest(item, *fields), item))
+        _put(connection, (_NOTIFY, _SEAL_NOTICE), (loop, "notice", notice, now))
+
+
+def _put(connection: apsw.Connection, statements: tuple[str, str], fields: tuple[LoopId, str, str, float]) -> int:
+    """The seal covers the number too, which is known once the row is there."""
+    insert, seal = statements
+    connection.execute(insert, fields)
+    item = connection.last_insert_rowid()
+    connection.execute(seal, (hashes.digest(item, *fields), item))
+    return item
 
 
 def outbox(connection: apsw.Connection) -> tuple[InboxItem, ...]:
@@ -77,15 +79,9 @@ def keep_receipt(connection: apsw.Connection, key: str, loop: LoopId, data: str,
 
 
 def _item(connection: apsw.Connection, box: str, found: tuple[Any, ...]) -> InboxItem:
-    *fields, seal = found
-    if not hashes.is_intact(seal, *fields):
-        raise StoreCorrupt(connection.filename, f"{box} item {fields[0]}", "it is not what was written")
-    number, _, kind, data, at = fields
+    number, _, kind, data, at = heads.unsealed(connection, f"{box} item {found[0]}", found)
     return InboxItem(id=number, kind=kind, data=data, at=at)
 
 
 def _receipt(connection: apsw.Connection, found: tuple[Any, ...]) -> str:
-    *fields, seal = found
-    if not hashes.is_intact(seal, *fields):
-        raise StoreCorrupt(connection.filename, f"receipt {fields[0]}", "it is not what was written")
-    return str(fields[3])
+    return str(heads.unsealed(connection, f"receipt {found[0]}", found)[3])
