@@ -11,7 +11,7 @@ import click
 from loopwright.adapters.checks.detect import detect
 from loopwright.adapters.checks.order import strength
 from loopwright.adapters.files import write_whole
-from loopwright.adapters.git.program import path_of, persons_git
+from loopwright.adapters.git.program import persons_git
 from loopwright.adapters.git.repository import find_repository
 from loopwright.adapters.setup_writer import KNOWN_AGENTS, Surroundings, render_config
 from loopwright.app.project import begin_log, log_file
@@ -82,9 +82,8 @@ def _look(here: Here) -> _Found:
         return shutil.which(program, path=here.environ.get("PATH", "")) is not None
 
     seen = detect(root, found=on_path)
-    listed = persons_git(here.environ, root).run("ls-files", "-z")
     agents = tuple(filter(on_path, KNOWN_AGENTS))
-    files = tuple(path_of(name) for name in listed.split(b"\0") if name)
+    files = tuple(persons_git(here.environ, root).names("ls-files", "-z"))
     around = Surroundings(checks=seen.checks, files=files, agents=agents)
     return _Found(stack=seen.stack, checks=seen.checks, agents=agents, notes=seen.notes, text=render_config(around))
 
