@@ -1,0 +1,149 @@
+"""Everything that is published in `schemas/`, made from the types and shapes of the code.
+
+A schema of what a command answers is added here with the dataclass behind it; `HAND_WRITTEN` only shrinks.
+"""
+
+import json
+import typing
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from generators.types import Json, form_of, schema_of
+from loopwright.adapters.agents.result import RESULT
+from loopwright.adapters.agents.scenario import SCENARIO
+from loopwright.config.keys import shape_of
+from loopwright.config.settings import Settings
+from loopwright.kernel.events import Logged
+from loopwright.kernel.shapes import Shape, choice, keyed, several, text, whole
+from loopwright.loops.feedback.progress import PROGRESS
+from loopwright.loops.quality.handoff_rules import HANDOFF, LETTERS, SEVERITIES
+from loopwright.loops.tickets.shape import FRONT
+
+DRAFT = "https://json-schema.org/draft/2020-12/schema"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Published:
+    """`source` is a shape that we read by, a dataclass that we write, or what makes a schema of neither."""
+
+    title: str
+    description: str
+    source: Shape | type | Callable[[], Json]
+
+    def text(self) -> str:
+        form = {"$schema": DRAFT, "title": self.title, "description": self.description, **self._form()}
+        return json.dumps(form, indent=2, ensure_ascii=False) + "\n"
+
+    def _form(self) -> Mapping[str, object]:
+        if isinstance(self.source, Shape):
+            return self.source.json
+        return schema_of(self.source, every_field=True) if isinstance(self.source, type) else self.source()
+
+
+def event_line() -> Json:
+    """One line of the log as `loop log --json` gives it: what is common, and what each kind carries."""
+    defs: dict[str, Json] = {}
+    kinds = sorted(typing.get_args(Logged), key=lambda kind: str(kind.__name__))
+    for kind in kinds:
+        form_of(kind, defs)
+    money = {name: {"type": "number", "minimum": 0} for name in ("reserved", "released", "usd")}
+    common: Json = {
+        "loop": {"type": "string", "description": "The id of the loop."},
+        "seq": {"type": "integer", "minimum": 1, "description": "The place in the loop's log, without gaps."},
+        "at": {"type": "string", "pattern": r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$"},
+        "kind": {"enum": [kind.__name__ for kind in kinds]},
+        "key": {"anyOf": [{"type": "string"}, {"type": "null"}], "description": "The try of an action it belongs to."},
+        "text": {"type": "string", "description": "The event in a sentence."},
+        "cost": {"type": "object", "properties": money, "required": sorted(money)},
+        "data": {"description": "What the event carries, by its kind."},
+        "hash": {"type": "string", "description": "Covers the event and the hash before it."},
+    }
+    return {
+        "type": "object",
+        "properties": common,
+        "required": sorted(common),
+        "oneOf": [_of_kind(kind.__name__) for kind in kinds],
+        "$defs": dict(sorted(defs.items())),
+    }
+
+
+def _of_kind(name: str) -> Json:
+    return {"properties": {"kind": {"const": name}, "data": {"$ref": f"#/$defs/{name}"}}}
+
+
+def quality_file() -> Json:
+    """`X.quality.yml`, which we write and never read."""
+    finding = keyed(
+        "",
+        *("severity", "issue"),
+        severity=choice(*SEVERITIES),
+        check=text(),
+        dimension=choice("", *LETTERS),
+        **dict.fromkeys(("issue", "guidance", "file"), text()),
+        line=whole(0),
+        **dict.fromkeys(("evidence", "id"), text()),
+    )
+    shape = keyed(
+        "",
+        *("verdict", "round", "findings"),
+        story_id=text(least=1),
+        design_name=text(least=1),
+        verdict=choice("BLOCKED"),
+        round=whole(1),
+        findings=several(finding),
+    )
+    return {**shape.json, "anyOf": [{"required": ["story_id"]}, {"required": ["design_name"]}]}
+
+
+SCHEMAS: Mapping[str, Published] = {
+    "agent-result": Published(
+        title="Result of an agent",
+        description="What an agent writes to the file named by `LOOP_RESULT`. Unknown keys are kept and noted; a wrong"
+        " type is refused.",
+        source=RESULT,
+    ),
+    "event": Published(title="One event of the log", description="A line of `loop log --json`.", source=event_line),
+    "handoff": Published(
+        title="Handoff of a story",
+        description="`.loop/stories/<id>/handoff.yml`: how far a story is, and every finding of every review of it."
+        " Other tools write it too; keys that are not named here are kept.",
+        source=HANDOFF,
+    ),
+    "loop-toml": Published(
+        title="loop.toml",
+        description="The configuration of Loopwright in a repository, as the data that its TOML stands for.",
+        source=shape_of(Settings),
+    ),
+    "progress": Published(
+        title="progress.json",
+        description="A feedback loop for other programs. Written whole after every iteration; other keys may stand"
+        " around `feedback_loop`.",
+        source=PROGRESS,
+    ),
+    "quality-file": Published(
+        title="Findings of a blocked artifact",
+        description="`X.quality.yml` beside the artifact `X`, for whoever fixes it; it is gone when the artifact is no"
+        " longer blocked.",
+        source=quality_file,
+    ),
+    "scenario-toml": Published(
+        title="Rehearsal scenario",
+        description="A scenario of a scripted agent, as the data that its TOML stands for. The first unused step that"
+        " fits is played.",
+        source=SCENARIO,
+    ),
+    "ticket": Published(
+        title="Frontmatter of a ticket",
+        description="The YAML between the two lines `---` at the top of"
+        " `.loop/tickets/{active,completed}/<session>/TICKET-<session>-NNN.md`. In the queue every key may be left out,"
+        " if the text has a heading for a title. Keys that are not named here are other tools' own.",
+        source=FRONT,
+    ),
+}
+HAND_WRITTEN = frozenset(
+    {
+        *("adopt", "agent-context", "answer", "cancel", "decision", "demo", "doctor", "error", "explain", "feedback"),
+        *("gates", "insights", "iterations", "output", "receipts", "rehearse", "render", "resume", "review", "setup"),
+        *("status", "ticket-list", "ticket-new", "ticket-run", "ticket-show", "violations"),
+    }
+)
