@@ -11,12 +11,34 @@ from dataclasses import dataclass
 from generators.types import Json, form_of, schema_of
 from loopwright.adapters.agents.result import RESULT
 from loopwright.adapters.agents.scenario import SCENARIO
+from loopwright.app.views.answers import (
+    DoctorAnswer,
+    NewLogAnswer,
+    NothingDone,
+    ReceiptList,
+    RenderAnswer,
+    SetupAnswer,
+    StepOutput,
+)
+from loopwright.app.views.ending import RunAnswer
+from loopwright.app.views.explanation import Explained
+from loopwright.app.views.gates import GatesDocument
+from loopwright.app.views.status import LoopStatus, StatusDocument
+from loopwright.cli.adopt import Adopted
+from loopwright.cli.answer import AnswerRecorded
+from loopwright.cli.deciding import DecisionAnswer
+from loopwright.cli.feedback import FeedbackForetold
+from loopwright.cli.output import ErrorAnswer
+from loopwright.cli.review import ReviewForetold
 from loopwright.config.keys import shape_of
 from loopwright.config.settings import Settings
 from loopwright.kernel.events import Logged
 from loopwright.kernel.shapes import Shape, choice, keyed, several, text, whole
+from loopwright.loops.feedback.closing import FeedbackResult
 from loopwright.loops.feedback.progress import PROGRESS
 from loopwright.loops.quality.handoff_rules import HANDOFF, LETTERS, SEVERITIES
+from loopwright.loops.reviewed import ReviewResult
+from loopwright.loops.tickets.result import TicketsResult
 from loopwright.loops.tickets.shape import FRONT
 
 DRAFT = "https://json-schema.org/draft/2020-12/schema"
@@ -95,7 +117,109 @@ def quality_file() -> Json:
     return {**shape.json, "anyOf": [{"required": ["story_id"]}, {"required": ["design_name"]}]}
 
 
+def together(*kinds: type) -> Json:
+    """One object with the fields of all of them."""
+    defs: dict[str, Json] = {}
+    properties: dict[str, object] = {}
+    needed: list[str] = []
+    for kind in kinds:
+        form_of(kind, defs, every_field=True)
+        own: typing.Any = defs.pop(kind.__name__)
+        properties |= own["properties"]
+        needed += own.get("required", [])
+    return {"type": "object", "properties": properties, "required": needed, "$defs": dict(sorted(defs.items()))}
+
+
+def one_of(*forms: Json) -> Json:
+    """Any of several objects, their definitions put together."""
+    defs: dict[str, object] = {}
+    for form in forms:
+        defs |= typing.cast(dict[str, object], form.pop("$defs", {}))
+    return {"anyOf": list(forms), **({"$defs": dict(sorted(defs.items()))} if defs else {})}
+
+
+def answer(*kinds: type) -> Callable[[], Json]:
+    """What a command that drives a loop answers: what all have, and what its kind adds."""
+    return lambda: together(RunAnswer, *kinds)
+
+
+def answer_or(foretold: type, *kinds: type) -> Callable[[], Json]:
+    return lambda: one_of(together(RunAnswer, *kinds), schema_of(foretold, every_field=True))
+
+
+def any_answer() -> Json:
+    """Of a loop of whatever kind."""
+    kinds = (FeedbackResult, ReviewResult, TicketsResult)
+    return one_of(*(together(RunAnswer, kind) for kind in kinds), schema_of(NothingDone, every_field=True))
+
+
 SCHEMAS: Mapping[str, Published] = {
+    "adopt": Published(title="Answer of `loop adopt --json`", description="The loop that goes on.", source=Adopted),
+    "answer": Published(
+        title="Answer of `loop answer --json`",
+        description="What was recorded, and for which loop.",
+        source=AnswerRecorded,
+    ),
+    "cancel": Published(
+        title="Answer of `loop cancel --json`",
+        description="How the loop ended, or that there was none.",
+        source=any_answer,
+    ),
+    "decision": Published(
+        title="Answer of `loop approve --json` and `loop reject --json`",
+        description="What was decided, bound to the evidence it was shown for.",
+        source=DecisionAnswer,
+    ),
+    "demo": Published(
+        title="Answer of `loop demo --json`", description="How the demo ended.", source=answer(FeedbackResult)
+    ),
+    "doctor": Published(title="Answer of `loop doctor --json`", description="What is here.", source=DoctorAnswer),
+    "error": Published(
+        title="Answer of any command that failed", description="One sentence and the exit code.", source=ErrorAnswer
+    ),
+    "explain": Published(
+        title="Answer of `loop explain --json`",
+        description="The loop's status object, and why the engine will do what it does next.",
+        source=lambda: together(LoopStatus, Explained),
+    ),
+    "feedback": Published(
+        title="Answer of `loop feedback --json`",
+        description="How the loop ended or why it stopped; with `--dry-run` what would be started.",
+        source=answer_or(FeedbackForetold, FeedbackResult),
+    ),
+    "gates": Published(title="Answer of `loop gates --json`", description="Every gate.", source=GatesDocument),
+    "output": Published(
+        title="Answer of `loop log --agent KEY --json`", description="What a step printed.", source=StepOutput
+    ),
+    "receipts": Published(
+        title="Answer of `loop receipts --json`", description="What was verified, on which tree.", source=ReceiptList
+    ),
+    "rehearse": Published(
+        title="Answer of `loop rehearse --json`", description="How the rehearsal ended.", source=answer(FeedbackResult)
+    ),
+    "render": Published(title="Answer of `loop render --json`", description="Files written.", source=RenderAnswer),
+    "resume": Published(
+        title="Answer of `loop resume --json`",
+        description="How the loop ended, or that there was none.",
+        source=any_answer,
+    ),
+    "review": Published(
+        title="Answer of `loop review --json`",
+        description="What passed and what is blocked, for one artifact and for many alike; with `--dry-run` what would"
+        " be started.",
+        source=answer_or(ReviewForetold, ReviewResult),
+    ),
+    "setup": Published(
+        title="Answer of `loop setup --json`",
+        description="What was found and written; with `--new-log` the log.",
+        source=lambda: one_of(schema_of(SetupAnswer, every_field=True), schema_of(NewLogAnswer, every_field=True)),
+    ),
+    "status": Published(title="Answer of `loop status --json`", description="Every loop.", source=StatusDocument),
+    "ticket-run": Published(
+        title="Answer of `loop ticket run --json`",
+        description="How the session ended or why it stopped.",
+        source=answer(TicketsResult),
+    ),
     "agent-result": Published(
         title="Result of an agent",
         description="What an agent writes to the file named by `LOOP_RESULT`. Unknown keys are kept and noted; a wrong"
@@ -141,9 +265,5 @@ SCHEMAS: Mapping[str, Published] = {
     ),
 }
 HAND_WRITTEN = frozenset(
-    {
-        *("adopt", "agent-context", "answer", "cancel", "decision", "demo", "doctor", "error", "explain", "feedback"),
-        *("gates", "insights", "iterations", "output", "receipts", "rehearse", "render", "resume", "review", "setup"),
-        *("status", "ticket-list", "ticket-new", "ticket-run", "ticket-show", "violations"),
-    }
+    {"agent-context", "insights", "iterations", "ticket-list", "ticket-new", "ticket-show", "violations"}
 )

@@ -6,6 +6,8 @@ import types
 import typing
 from collections.abc import Mapping
 
+from loopwright.kernel.model import Key, Point
+
 Json = dict[str, object]
 
 _SCALARS = {str: "string", int: "integer", float: "number", bool: "boolean"}
@@ -46,6 +48,8 @@ def form_of(kind: typing.Any, defs: dict[str, Json], *, every_field: bool = Fals
 
 
 def _plain(kind: typing.Any, defs: dict[str, Json], *, every_field: bool) -> Json:  # noqa: ANN401 - any type
+    if kind in (Key, Point):  # values with a text form
+        return {"type": "string"}
     if issubclass(kind, enum.Enum):
         return {"enum": [member.value for member in kind]}
     if not (isinstance(kind, type) and dataclasses.is_dataclass(kind)):

@@ -7,6 +7,7 @@ import asyncio
 import click
 
 from loopwright.app.project import Project, View, view
+from loopwright.app.views.answers import NothingDone
 from loopwright.app.views.ending import answer_of, ended_lines
 from loopwright.app.views.standing import current
 from loopwright.cli.driving import Manner, drive_and_tell
@@ -50,7 +51,7 @@ def command(here: Here, *, loop_id: str, cleanup: str, as_json: bool) -> int:
 
 
 def _nothing(*, as_json: bool) -> int:
-    put_json({"loop": None, "outcome": None, "note": "nothing to cancel"}) if as_json else put("Nothing to cancel.")
+    put_json(NothingDone(loop=None, note="nothing to cancel")) if as_json else put("Nothing to cancel.")
     return 0
 
 

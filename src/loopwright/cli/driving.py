@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 _COST_EVERY = 0.5  # seconds
 _DRAWN_EVERY = 0.125
-WAITING, PAUSED, CANCELLED_ELSEWHERE = 4, 5, 3
+WAITING, PAUSED, CANCELLED_ELSEWHERE, NOT_MERGED = 4, 5, 3, 3
 _CODES = {Ending.VERIFIED: 0, Ending.ACCEPTED: 0, Ending.CANCELLED: 0, Ending.ESCALATED: WAITING, Ending.FAILED: 1}
 
 
@@ -55,6 +55,8 @@ class Driven:
     def exit_code(self) -> int:
         if self.halt.outcome is not None:
             ending = self.halt.outcome.ending
+            if self.halt.outcome.not_merged:
+                return NOT_MERGED
             elsewhere = ending is Ending.CANCELLED and not self.cancelled_here
             return CANCELLED_ELSEWHERE if elsewhere else _CODES[ending]
         return WAITING if self.halt.why == "waiting" else PAUSED

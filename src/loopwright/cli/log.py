@@ -10,6 +10,7 @@ import click
 
 from loopwright.app.project import Project, View, listing, view
 from loopwright.app.views import journey
+from loopwright.app.views.answers import StepOutput
 from loopwright.cli.here import Here
 from loopwright.cli.output import json_option, loop_option, note, put, put_json, put_json_line
 from loopwright.cli.picking import named, opened
@@ -93,7 +94,8 @@ async def _output(project: Project, loop_id: str, key: str, *, as_json: bool) ->
         raise UsageError(f"loop {chosen.row.id} has no output of a step {key!r}; there is: {', '.join(keys) or 'none'}")
     texts = {name: await project.store.fetch(blob) if blob else b"" for name, blob in printed.items()}
     if as_json:
-        put_json({"loop": chosen.row.id, "output": {name: visible_bytes(text) for name, text in texts.items()}})
+        output = {name: visible_bytes(text) for name, text in texts.items()}
+        put_json(StepOutput(loop=chosen.row.id, output=output))
         return
     for name, text in texts.items():
         note(f"--- {name}: {len(text)} bytes")

@@ -7,6 +7,7 @@ import json
 import click
 
 from loopwright.app.project import Listed, Project, View, listing, view
+from loopwright.app.views.answers import NothingDone
 from loopwright.app.worlds import changed_settings
 from loopwright.cli.driving import Manner, drive_and_tell
 from loopwright.cli.guarding import only_for_people
@@ -46,7 +47,7 @@ def command(here: Here, *, loop_id: str, budget: float | None, unattended: bool,
 
 
 def _nothing(loop_id: str, why: str, *, as_json: bool) -> int:
-    put_json({"loop": loop_id or None, "outcome": None, "note": why}) if as_json else put(why)
+    put_json(NothingDone(loop=loop_id or None, note=why)) if as_json else put(why)
     return 0
 
 
