@@ -59,7 +59,7 @@ class Published:
     def _form(self) -> Mapping[str, object]:
         if isinstance(self.source, Shape):
             return self.source.json
-        return schema_of(self.source, every_field=True) if isinstance(self.source, type) else self.source()
+        return schema_of(self.source, open_ended=True) if isinstance(self.source, type) else self.source()
 
 
 def event_line() -> Json:
@@ -123,7 +123,7 @@ def together(*kinds: type) -> Json:
     properties: dict[str, object] = {}
     needed: list[str] = []
     for kind in kinds:
-        form_of(kind, defs, every_field=True)
+        form_of(kind, defs, open_ended=True)
         own: typing.Any = defs.pop(kind.__name__)
         properties |= own["properties"]
         needed += own.get("required", [])
@@ -144,13 +144,13 @@ def answer(*kinds: type) -> Callable[[], Json]:
 
 
 def answer_or(foretold: type, *kinds: type) -> Callable[[], Json]:
-    return lambda: one_of(together(RunAnswer, *kinds), schema_of(foretold, every_field=True))
+    return lambda: one_of(together(RunAnswer, *kinds), schema_of(foretold, open_ended=True))
 
 
 def any_answer() -> Json:
     """Of a loop of whatever kind."""
     kinds = (FeedbackResult, ReviewResult, TicketsResult)
-    return one_of(*(together(RunAnswer, kind) for kind in kinds), schema_of(NothingDone, every_field=True))
+    return one_of(*(together(RunAnswer, kind) for kind in kinds), schema_of(NothingDone, open_ended=True))
 
 
 SCHEMAS: Mapping[str, Published] = {
@@ -212,7 +212,7 @@ SCHEMAS: Mapping[str, Published] = {
     "setup": Published(
         title="Answer of `loop setup --json`",
         description="What was found and written; with `--new-log` the log.",
-        source=lambda: one_of(schema_of(SetupAnswer, every_field=True), schema_of(NewLogAnswer, every_field=True)),
+        source=lambda: one_of(schema_of(SetupAnswer, open_ended=True), schema_of(NewLogAnswer, open_ended=True)),
     ),
     "status": Published(title="Answer of `loop status --json`", description="Every loop.", source=StatusDocument),
     "ticket-run": Published(

@@ -51,8 +51,8 @@ def test_a_schema_says_what_the_type_says() -> None:
     }
 
 
-def test_what_we_write_has_every_field_but_those_that_may_be_absent() -> None:
-    form = schema_of(Whole, every_field=True)
+def test_what_we_write_has_open_ended_but_those_that_may_be_absent() -> None:
+    form = schema_of(Whole, open_ended=True)
     assert "additionalProperties" not in form
     assert form["required"] == ["kind", "severity", "part", "counts", "anything"]
     assert form["$defs"] == {"Part": {**PART, "required": ["name", "parts"]}}

@@ -127,7 +127,7 @@ def test_the_words_between_the_bars_are_the_only_ones_allowed() -> None:
         ("handoff", {"story_id": "a", "current_phase": "plan", "completed_phases": ["code"]}, "$.completed_phases[0]"),
         ("quality-file", {"story_id": "a", "verdict": "BLOCKED", "round": 0, "findings": []}, "$.round"),
         ("quality-file", {"verdict": "BLOCKED", "round": 1, "findings": []}, "$"),
-        ("error", {"error": "", "exit_code": 2}, "$.error"),
+        ("error", {"error": "x", "exit_code": "2"}, "$.exit_code"),
         ("feedback", {"loop": "a", "outcome": "done", "iterations": 1, "commit": "", "cost": {"usd": 0}}, "$"),
         ("status", {"loops": [{}]}, "$.loops[0]"),
     ],
@@ -235,8 +235,8 @@ def test_status_as_it_is_written_fits() -> None:
 
 def test_a_receipt_as_it_is_kept_fits() -> None:
     receipt = json.loads(encode(example_of(Receipt, full=True)))
-    assert mistakes("receipts", {"receipts": [receipt]}) == []
-    assert receipt.keys() == schema("receipts")["properties"]["receipts"]["items"]["properties"].keys()
+    assert mistakes("receipts", {"loop": "a-1", "receipts": [receipt]}) == []
+    assert receipt.keys() == schema("receipts")["$defs"]["Receipt"]["properties"].keys()
 
 
 VALIDATOR = jsonschema.Draft202012Validator(schemas.event_line())

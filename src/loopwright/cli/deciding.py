@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass
+from typing import Literal
 
 import click
 
@@ -29,7 +30,7 @@ class GateDecision:
     loop_id: str = ""
 
     @property
-    def word(self) -> str:
+    def word(self) -> Literal["approved", "rejected"]:
         return "approved" if self.approved else "rejected"
 
     @property
@@ -51,7 +52,7 @@ class DecisionAnswer:
     path: tuple[LoopId, ...]
     evidence: str
     because: tuple[GateReason, ...]
-    status: str
+    status: Literal["approved", "rejected"]
     by: str
     command: str = ""  # that goes on
     already: bool = False
@@ -125,7 +126,9 @@ def _listed(gates: list[ShownGate]) -> str:
     return ", ".join(f"{gate.name}@{gate.id} (loop {' > '.join(gate.path)})" for gate in gates)
 
 
-def _answer(gate: ShownGate, status: str, by: str, *, command: str = "", already: bool = False) -> DecisionAnswer:
+def _answer(
+    gate: ShownGate, status: Literal["approved", "rejected"], by: str, *, command: str = "", already: bool = False
+) -> DecisionAnswer:
     return DecisionAnswer(
         gate=gate.name,
         id=gate.id,

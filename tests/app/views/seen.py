@@ -21,18 +21,23 @@ _NO_GATES: Mapping[str, str] = {}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    task: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Still:
     """The state of a loop that stands where it was put and wants what it was told to want."""
 
     here: Standpoint
     wants: tuple[Action, ...] = ()
-    plan: str = ""
+    plan: Plan = Plan()
 
 
-STILL: Kind[str, Still] = Kind(
+STILL: Kind[Plan, Still] = Kind(
     loop=Loop(
         name="still",
-        params=str,
+        params=Plan,
         state=Still,
         start=lambda plan: Still(plan=plan, here=Standpoint(state="HERE", attempt=1, limit=1)),
         decide=lambda state: state.wants,
@@ -42,7 +47,7 @@ STILL: Kind[str, Still] = Kind(
     limits="",
     words=Words(counter="attempt"),
     needs=Needs(roles=()),
-    title=lambda plan: plan,
+    title=lambda plan: plan.task,
     brief=lambda run: run.role,
     closing=lambda _state, _outcome: (),
     so_far=lambda _state: (),

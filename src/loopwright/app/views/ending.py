@@ -25,13 +25,13 @@ class RunAnswer:
     loop: LoopId
     outcome: Literal["verified", "escalated", "accepted", "cancelled", "paused"]
     commit: str  # that holds the result, else the newest attempt; empty before there is one
-    branch: str  # empty: none yet
-    merged_into: str  # empty: none
-    merged: bool
-    not_merged: str  # why a merge that was asked for did not happen
-    note: str  # why it was left where it is, or why it paused
     cost: Cost
-    needs: tuple[Need, ...]
+    merged: bool = False
+    not_merged: str = ""  # why a merge that was asked for did not happen
+    branch: str = ""  # empty: none yet
+    merged_into: str = ""  # empty: none
+    note: str = ""  # why it was left where it is, or why it paused
+    needs: tuple[Need, ...] = ()
     interrupted: bool = False  # a signal stopped the command
     command: str = ""  # that goes on
     folder: str = ""  # of a demo: where the sample project is
