@@ -55,7 +55,7 @@ class DoctorAnswer:
 class FoundCheck:
     name: str
     run: tuple[str, ...]
-    strength: str
+    strength: Literal["counting", "weak"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
