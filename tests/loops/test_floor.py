@@ -77,7 +77,7 @@ class Toy:
 
 def work(state: Toy) -> tuple[Action, ...]:
     if state.phase is ToyPhase.REST:
-        return (WaitUntil(key=Key("rest"), when=1.0),)
+        return (WaitUntil(key=Key.parse("rest"), when=1.0),)
     return tuple(step(state, part) for part in ("1", "2") if part not in state.done + state.lost)
 
 
@@ -110,7 +110,7 @@ MACHINE: Machine[Toy, ToyLimits] = Machine(
     base=lambda _: Commit("base"),
     work=work,
     took=took,
-    landing=lambda _: Integrate(key=Key("land"), commit=Commit("c"), base=Commit("base"), message="m"),
+    landing=lambda _: Integrate(key=Key.parse("land"), commit=Commit("c"), base=Commit("base"), message="m"),
     outcome=lambda _, ending: Outcome(ending=ending, note="toy"),
     escalation=asks,
     continued=lambda state, event: entered(replace(state, left=event.count), ToyPhase.REST),
@@ -311,7 +311,7 @@ def test_what_landed_is_in_the_outcome() -> None:
 
 def test_a_machine_may_go_on_after_a_landing() -> None:
     goes_on = toy(replace(MACHINE, landed=lambda state, _: entered(state, ToyPhase.REST)))
-    state = taken(goes_on, landing(Toy()), with_key(LANDED, Key("land")))
+    state = taken(goes_on, landing(Toy()), with_key(LANDED, Key.parse("land")))
     assert keys(state) == ["rest"]
 
 

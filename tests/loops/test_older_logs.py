@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from loopwright.engine.journal import KINDS
 from loopwright.kernel.codec import build
 from loopwright.kernel.model import Key
+from loopwright.kernel.record import KINDS
 from loopwright.loops.feedback.machine import FEEDBACK
 from tests.loops.harness import taken
 
@@ -25,6 +25,7 @@ def test_a_log_of_the_version_before_leads_to_the_same_steps(name: str) -> None:
         story = json.loads(line)
         state = loop.start(build(loop.params, story["params"]))
         for entry in story["log"]:
-            state = taken(loop, state, build(KINDS[entry["kind"]], entry["data"]))
+            event: Any = build(KINDS[entry["kind"]], entry["data"])
+            state = taken(loop, state, event)
             assert str(loop.stand(state).point) == entry["at"], entry
             assert [action.key for action in loop.decide(state)] == [Key.parse(key) for key in entry["wants"]], entry

@@ -157,7 +157,7 @@ class Session:
             return Todo(cancel=cancel)
         if isinstance(self.wanted[0], Stop):
             return Todo(stop=replace(self.wanted[0].outcome, loop=self.id))
-        if self._is_held(self.now):
+        if self.is_held:
             return Todo(held=True)
         intents, shortage = self._intents(self.now, self.wanted)
         start = self._startable()
@@ -193,6 +193,11 @@ class Session:
             if each.key not in known and not isinstance(each, ForPeople)
         )
         return tuple(Effect(action=action, step=flight.step) for action, flight in found if flight)
+
+    @property
+    def is_held(self) -> bool:
+        """Whether it stands where its parent wants it to wait."""
+        return self._is_held(self.now)
 
     def _is_held(self, now: Fold) -> bool:
         return bool(self.errand.upto) and self.loop.stand(now.state).point in self.errand.upto
