@@ -144,7 +144,7 @@ async def _run(
 async def _drive(project: Project, loop: AnyLoop, agents: Mapping[str, Function], checks: Sequence[Check]) -> Outcome:
     pool = AgentPool(
         roles={
-            role: (CallableAgent(name=role, function=function, clock=project.clock),)
+            role: (CallableAgent(name=role, function=function, clock=project.clock, handed=project.handed),)
             for role, function in agents.items()
         },
         clock=project.clock,
