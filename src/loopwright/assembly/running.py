@@ -8,9 +8,7 @@ from dataclasses import fields, replace
 from typing import TypeVar
 
 from loopwright.adapters.agents.cast import cast
-from loopwright.adapters.checks.from_settings import command_checks
-from loopwright.adapters.git.preparation import Preparation
-from loopwright.adapters.git.workspace import GitWorkspace
+from loopwright.adapters.from_settings import command_checks, git_workspace
 from loopwright.adapters.publishing import scratchpad_file
 from loopwright.adapters.sqlite.locks import describe_process
 from loopwright.assembly.project import LOOPS, Project, View, settings_of, view
@@ -69,13 +67,12 @@ async def build_world(
     settings = await pinned_settings(project, loop)
     await _catch_up(project, loop)
     environ, root = project.environ, project.root
-    preparation = Preparation.of(settings.workspace, environ)
     return World(
         store=project.store,
         clock=project.clock,
         agent=agent or cast(settings, project.stage),
         checks=command_checks(settings, project.store, project.clock, root=root, environ=environ),
-        workspace=GitWorkspace(root, env=environ, preparation=preparation),
+        workspace=git_workspace(settings, root=root, environ=environ),
         people=people,
         observer=observer,
         loops=LOOPS,
