@@ -8,9 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from loopwright.adapters.agents.cast import cast
-from loopwright.adapters.checks.from_settings import command_checks
-from loopwright.adapters.git.preparation import Preparation
-from loopwright.adapters.git.workspace import GitWorkspace
+from loopwright.adapters.from_settings import command_checks, git_workspace
 from loopwright.adapters.sqlite.locks import describe_process
 from loopwright.app.project import Project, View, settings_of, view
 from loopwright.app.publication import catch_up, publisher_of
@@ -73,13 +71,12 @@ def build_world(
 ) -> World:
     """The world a loop is driven in, as its pinned settings say. `agent` stands in for the configured ones."""
     settings, environ, root = ready.settings, project.environ, project.root
-    preparation = Preparation.of(settings.workspace, environ)
     return World(
         store=project.store,
         clock=project.clock,
         agent=agent or cast(settings, project.stage),
         checks=command_checks(settings, project.store, project.clock, root=root, environ=environ),
-        workspace=GitWorkspace(root, env=environ, preparation=preparation),
+        workspace=git_workspace(settings, root=root, environ=environ),
         people=people,
         observer=observer,
         loops=project.loops,
