@@ -124,7 +124,7 @@ async def review_all(repository: Path) -> None:
         settings = read_settings((repository / "loop.toml").read_text(), "loop.toml")
         request = ReviewRequest(paths=("open", "blocked"), batch=True)
         loop = await create_review(project, settings, request, repository)
-        publisher = Publisher(repository, print, project.clock.now)
+        publisher = Publisher(repository, project.kinds, print)
         world = await build_world(project, loop, people=Nobody(), observer=publisher)
         halt = await drive(world, loop)
         if halt.outcome is None or halt.outcome.ending is not Ending.VERIFIED:
