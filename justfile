@@ -17,7 +17,7 @@ lint:
     ruff check --quiet .
     lint-imports --no-logo
 
-# mypy strict on source and tests
+# mypy strict on source, tests and generators
 types:
     mypy --no-error-summary
 

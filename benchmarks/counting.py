@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from loopwright.adapters.clock import SystemClock
-from loopwright.adapters.people.nobody import Nobody
-from loopwright.adapters.stores.sqlite import SqliteStore
+from loopwright.adapters.sqlite.store import SqliteStore
+from loopwright.adapters.terminal.prompt import Nobody
+from loopwright.engine.dispatch import InProcess
 from loopwright.engine.world import Seen, World
 from loopwright.kernel.actions import Action, Stop, WaitUntil
 from loopwright.kernel.codec import encode
@@ -17,7 +17,7 @@ from loopwright.kernel.events import Created, Event, TimeReached
 from loopwright.kernel.machine import Loop, Standpoint
 from loopwright.kernel.model import Ending, Key, LoopId, Outcome
 from loopwright.ports.agent import Update
-from loopwright.ports.store import Entry, NewLoop
+from loopwright.ports.store import NewEvent, NewLoop
 from loopwright.testing.fakes import MemoryWorkspace, ScriptedAgent, ScriptedVerdicts
 
 LOOP = LoopId("count")
@@ -37,7 +37,7 @@ class Count:
 def decide(state: Count) -> tuple[Action, ...]:
     if state.now >= state.last:
         return (Stop(outcome=Outcome(ending=Ending.VERIFIED)),)
-    return (WaitUntil(key=Key(f"wait-{state.now}"), when=0.0),)
+    return (WaitUntil(key=Key.parse(f"wait-{state.now}"), when=0.0),)
 
 
 def apply(state: Count, event: Event) -> Count:
@@ -85,13 +85,13 @@ def counting_world(store: SqliteStore, heard: Callable[[int], None]) -> World:
         observer=Ticks(heard),
         loops={"count": COUNT},
         who="bench",
-        slots=asyncio.Semaphore(1),
+        dispatcher=InProcess(slots=1),
     )
 
 
 async def counting_store(folder: Path, transitions: int) -> SqliteStore:
     store = SqliteStore.open(folder / "loop.db", SystemClock())
     params = encode(CountParams(last=transitions))
-    created = Entry(kind="Created", data=encode(Created(kind="count", params=params)))
+    created = NewEvent(kind="Created", data=encode(Created(kind="count", params=params)))
     await store.create(NewLoop(id=LOOP, kind="count", params=params), created)
     return store

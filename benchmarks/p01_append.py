@@ -16,32 +16,34 @@ from benchmarks.measuring import Figure, in_turn, seconds
 from benchmarks.p01_peers import GOAL, PEERS, against_peers
 from benchmarks.peer_runs import MISSING, are_installed
 from loopwright.adapters.clock import SystemClock
-from loopwright.adapters.stores.sqlite import SqliteStore
+from loopwright.adapters.sqlite.store import SqliteStore
 from loopwright.kernel.codec import encode
 from loopwright.kernel.events import Created, Started
 from loopwright.kernel.model import Key, LoopId
-from loopwright.ports.store import Batch, Entry, NewLoop
+from loopwright.ports.store import Append, NewEvent, NewLoop
 
 EVENTS = 2000
 LOOP = LoopId("bench")
 
 
-def _event(number: int) -> Entry:
-    started = Started(key=Key(f"implement-{number}.1"), action="RunAgent", what="developer", why="iteration 1 failed")
-    return Entry(kind="Started", data=encode(started))
+def _event(number: int) -> NewEvent:
+    started = Started(
+        key=Key("implement", number, tries=1), action="RunAgent", what="developer", why="iteration 1 failed"
+    )
+    return NewEvent(kind="Started", data=encode(started))
 
 
 async def _ours(folder: Path) -> float:
     store = SqliteStore.open(folder / "loop.db", SystemClock())
     await store.create(
         NewLoop(id=LOOP, kind="bench", params="{}"),
-        Entry(kind="Created", data=encode(Created(kind="bench", params="{}"))),
+        NewEvent(kind="Created", data=encode(Created(kind="bench", params="{}"))),
     )
     fence = await store.claim(LOOP, "bench")
     clock = SystemClock()
     start = clock.monotonic()
     for number in range(EVENTS):
-        await store.append(LOOP, fence=fence, expected=number + 1, batch=Batch(entries=(_event(number),)))
+        await store.append(LOOP, fence=fence, expected=number + 1, batch=Append(entries=(_event(number),)))
     taken = clock.monotonic() - start
     await store.close()
     return EVENTS / taken

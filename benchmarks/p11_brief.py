@@ -39,7 +39,7 @@ def _brief(attempt: int) -> str:
     run = AgentRun(
         loop=LoopId("x"),
         kind="feedback",
-        key=Key(f"implement-{attempt}.1"),
+        key=Key.parse(f"implement-{attempt}.1"),
         step=f"x/implement-{attempt}.1",
         role="developer",
         brief=brief,

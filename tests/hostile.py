@@ -2,10 +2,11 @@
 
 from hypothesis import strategies as st
 
-from loopwright.kernel.limits import Allowance, FeedbackLimits
 from loopwright.kernel.model import Commit, Finding, Severity, Verdict
 from loopwright.kernel.visible import is_harmless
-from loopwright.loops.feedback.state import Feedback, FeedbackParams, Iteration
+from loopwright.loops.course import Course
+from loopwright.loops.feedback.limits import Allowance, FeedbackLimits
+from loopwright.loops.feedback.state import FeedbackParams, FeedbackState, Iteration
 
 TRICKS = (
     "```",
@@ -58,7 +59,7 @@ iterations = st.builds(
 )
 
 
-def _state(task: str, past: list[Iteration], reasons: str) -> Feedback:
+def _state(task: str, past: list[Iteration], reasons: str) -> FeedbackState:
     limits = FeedbackLimits()
     numbered = tuple(
         Iteration(
@@ -71,13 +72,13 @@ def _state(task: str, past: list[Iteration], reasons: str) -> Feedback:
         )
         for number, one in enumerate(past, start=1)
     )
-    return Feedback(
+    return FeedbackState(
         plan=FeedbackParams(task=task, base=Commit("b"), limits=limits),
         allowance=Allowance.of(limits),
         current=Iteration(number=len(past) + 1),
         commit=Commit("b"),
         past=numbered,
-        reasons=(reasons,),
+        course=Course(reasons=(reasons,)),
     )
 
 

@@ -6,17 +6,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from loopwright.adapters.checks.casting import as_spec
-from loopwright.adapters.checks.spec import CheckSpec
+from loopwright.adapters.checks.order import as_run
 from loopwright.adapters.setup_writer import Surroundings, protected_patterns, render_config
 from loopwright.config import settings as s
-from loopwright.config.durations import duration_text, parse_duration
 from loopwright.config.reading import read_settings
+from loopwright.config.settings import CheckSettings
+from loopwright.kernel.durations import duration_text, parse_duration
 
 PYTHON = Surroundings(
     checks=(
-        CheckSpec(name="build", run=("python", "-m", "compileall", "-q", "src"), timeout=300.0),
-        CheckSpec(name="test", run=("pytest", "-q", "--junitxml={report}"), report="junit", after=("build",)),
+        CheckSettings(name="build", run=("python", "-m", "compileall", "-q", "src"), timeout=300.0),
+        CheckSettings(name="test", run=("pytest", "-q", "--junitxml={report}"), report="junit", after=("build",)),
     ),
     setup=(("uv", "sync"),),
     copy=(".env.example",),
@@ -83,7 +83,7 @@ WORDS = st.text(st.characters(codec="utf-8", exclude_characters="\0"), min_size=
     flaky=st.sampled_from(["warn", "fail"]),
 )
 def test_any_command_reads_back(run: tuple[str, ...], seconds: int, flaky: str) -> None:
-    check = CheckSpec(
+    check = CheckSettings(
         name="test",
         run=tuple(word.replace("{report}", "r") for word in run),
         timeout=min(seconds / 4, 2592000.0),
@@ -92,7 +92,7 @@ def test_any_command_reads_back(run: tuple[str, ...], seconds: int, flaky: str) 
         paths=("src/**",),
     )
     (read,) = read_settings(render_config(Surroundings(checks=(check,))), "loop.toml").checks
-    assert as_spec(read) == check
+    assert as_run(read) == check
 
 
 @given(st.integers(1, 30 * 86400 * 1000))

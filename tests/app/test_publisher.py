@@ -12,8 +12,9 @@ from loopwright.kernel.model import Commit, Ending, Key, LoopId, Outcome, Verdic
 from loopwright.kernel.record import Record, read_event
 from loopwright.loops.batch.machine import BATCH
 from loopwright.loops.batch.state import Artifact, BatchParams
+from loopwright.loops.course import steered
 from loopwright.loops.feedback.files import scratchpad_path
-from loopwright.loops.feedback.state import Feedback, FeedbackParams, Iteration, start
+from loopwright.loops.feedback.state import FeedbackParams, FeedbackState, Iteration, start
 from loopwright.loops.kind import Scene
 from loopwright.loops.tickets.state import Tickets
 from loopwright.ports.agent import Update
@@ -26,7 +27,7 @@ TRIED = replace(STATE, past=(Iteration(number=1, commit=Commit("c1"), review=Ver
 ACCEPTED = Outcome(ending=Ending.ACCEPTED, attempts=1, commit=Commit("c2"), branch="loop/make-it-good-1")
 
 
-def seen(event: Logged, state: Feedback = STATE, status: Status = "running") -> Seen:
+def seen(event: Logged, state: FeedbackState = STATE, status: Status = "running") -> Seen:
     return Seen(loop=LOOP, kind="feedback", state=state, event=event, seq=2, status=status)
 
 
@@ -40,7 +41,7 @@ def scratchpad(root: Path) -> Path:
 
 
 def test_the_files_are_there_when_the_first_developer_starts(tmp_path: Path) -> None:
-    publisher(tmp_path).recorded(seen(Started(key=Key("implement-1.1"), action="RunAgent", what="developer")))
+    publisher(tmp_path).recorded(seen(Started(key=Key.parse("implement-1.1"), action="RunAgent", what="developer")))
     assert scratchpad(tmp_path).read_text().startswith("# Feedback Scratchpad\n")
     progress = json.loads((scratchpad(tmp_path).parent / "progress.json").read_text())
     assert progress["feedback_loop"]["current_iteration"] == 1
@@ -49,20 +50,20 @@ def test_the_files_are_there_when_the_first_developer_starts(tmp_path: Path) -> 
 
 def test_a_file_that_did_not_change_is_not_written_again(tmp_path: Path) -> None:
     files = publisher(tmp_path)
-    files.recorded(seen(Started(key=Key("a"), action="RunAgent")))
+    files.recorded(seen(Started(key=Key.parse("a"), action="RunAgent")))
     before = scratchpad(tmp_path).stat().st_ino
-    files.recorded(seen(Started(key=Key("b"), action="RunAgent")))
+    files.recorded(seen(Started(key=Key.parse("b"), action="RunAgent")))
     assert scratchpad(tmp_path).stat().st_ino == before
     scratchpad(tmp_path).unlink()
-    files.recorded(seen(Started(key=Key("c"), action="RunAgent")))
+    files.recorded(seen(Started(key=Key.parse("c"), action="RunAgent")))
     assert scratchpad(tmp_path).exists()
 
 
 def test_debt_is_added_for_each_acceptance(tmp_path: Path) -> None:
     files = publisher(tmp_path)
-    files.recorded(seen(Answered(key=Key("escalation-1"), choice="accept", by="ann"), TRIED))
-    files.recorded(seen(Ended(outcome=ACCEPTED), replace(TRIED, outcome=ACCEPTED), "complete"))
-    files.recorded(seen(Ended(outcome=ACCEPTED), replace(TRIED, outcome=ACCEPTED), "complete"))
+    files.recorded(seen(Answered(key=Key.parse("escalation-1"), choice="accept", by="ann"), TRIED))
+    files.recorded(seen(Ended(outcome=ACCEPTED), steered(TRIED, outcome=ACCEPTED), "complete"))
+    files.recorded(seen(Ended(outcome=ACCEPTED), steered(TRIED, outcome=ACCEPTED), "complete"))
     debt = (tmp_path / ".loop" / "debt.md").read_text()
     assert debt.startswith("# Accepted with known issues\n\n## make-it-good-1: accepted 1970-01-01T00:00:00Z\n")
     assert debt.count("- **Accepted by**: ann\n") == 2
@@ -72,8 +73,8 @@ def test_a_disk_that_does_not_take_it_is_told_and_nothing_else_happens(tmp_path:
     (tmp_path / ".loop").write_text("in the way")
     failures: list[str] = []
     files = publisher(tmp_path, failures)
-    files.recorded(seen(Started(key=Key("a"), action="RunAgent")))
-    files.progressed(Update(loop=LOOP, key=Key("a"), text="alive"))
+    files.recorded(seen(Started(key=Key.parse("a"), action="RunAgent")))
+    files.progressed(Update(loop=LOOP, key=Key.parse("a"), text="alive"))
     assert len(failures) == 1
     assert "could not be written" in failures[0]
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from loopwright.app.project import Project, open_project, settings_of
-from loopwright.app.reviews import ReviewRequest, create_review, plan_review
+from loopwright.app.starts.review import ReviewRequest, create_review, plan_review
 from loopwright.errors import ConfigError, UsageError
 from loopwright.kernel.limits import QualityLimits
 from tests.repository import Repository

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from loopwright.app.stories import handoff_path, read_handoff, read_story, story_id
+from loopwright.app.starts.stories import handoff_path, read_handoff, read_story, story_id
 from loopwright.errors import ConfigError, UsageError
 from loopwright.kernel.yaml_writer import write_yaml
 

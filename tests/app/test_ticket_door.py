@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from loopwright.app.ticket_door import Queued, put, queue_folder, read_queued, take_out, waiting
-from loopwright.app.ticket_folders import next_sequence, session_folder
+from loopwright.app.starts.tickets.folders import next_sequence, session_folder
+from loopwright.app.starts.tickets.queue import Queued, put, queue_folder, read_queued, take_out, waiting
 from loopwright.errors import ConfigError, UsageError
 from loopwright.kernel.model import Commit
 from loopwright.loops.tickets.state import Criterion

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from loopwright.adapters.yaml_text import SIZE_LIMIT
-from loopwright.app.ticket_reading import parse, read_folder, read_ticket
+from loopwright.app.starts.tickets.ticket_text import parse, read_folder, read_ticket
 from loopwright.errors import ConfigError
 from loopwright.loops.tickets.body import Box
 from loopwright.loops.tickets.past import Attempt, Noted, Row
@@ -145,14 +145,14 @@ def test_a_ticket_of_other_tools_is_read_with_all_its_fields(tmp_path: Path) -> 
             "session_id: ../auth",
             (
                 "session_id",
-                "has to be 1 to 40 lower-case letters, digits and dashes, not '../auth'",
+                'expected 1 to 40 lower-case letters, digits and dashes, found the text "../auth"',
                 3,
             ),
         ),
         (
             "sequence: 002",
             "sequence: 02",
-            ("sequence", "has to be three digits from 001 to 999, not '02'", 4),
+            ("sequence", 'expected three digits from 001 to 999, found the text "02"', 4),
         ),
         ("sequence: 002", "sequence: 003", ("sequence", "has to be that of ticket_id, 002", 4)),
         (
@@ -160,7 +160,7 @@ def test_a_ticket_of_other_tools_is_read_with_all_its_fields(tmp_path: Path) -> 
             "status: doing",
             (
                 "status",
-                f"has to be one of {', '.join(STATUSES)}, not 'doing'",
+                f'expected one of {", ".join(STATUSES)}, found the text "doing"',
                 8,
             ),
         ),
@@ -169,7 +169,7 @@ def test_a_ticket_of_other_tools_is_read_with_all_its_fields(tmp_path: Path) -> 
             "cycle_type: coding",
             (
                 "cycle_type",
-                "has to be one of development, documentation, architecture, product, design, not 'coding'",
+                'expected one of development, documentation, architecture, product, design, found the text "coding"',
                 7,
             ),
         ),
@@ -182,9 +182,13 @@ def test_a_ticket_of_other_tools_is_read_with_all_its_fields(tmp_path: Path) -> 
         (
             "    accuracy: 0.6",
             "    accuracy: 6",
-            ("attempt_history[0].accuracy", "has to be a number from 0 to 1, not '6'", 21),
+            ("attempt_history[0].accuracy", "expected a number from 0 to 1, found the number 6", 21),
         ),
-        ("index: 2", "index: two", ("iteration.index", "has to be a whole number from 1, not 'two'", 14)),
+        (
+            "index: 2",
+            "index: two",
+            ("iteration.index", 'expected a whole number, at least 1, found the text "two"', 14),
+        ),
         ("# Requirements", "# Reqs", ("Acceptance Criteria", "", None)),
         ("- [ ]", "- [x] AC-2: again\n- [ ]", ("", "the criterion AC-2 is there twice; keep one", 41)),
         ("Sign in.\n", "Sign\x1b in.\n", ("", "has the control character '\\x1b'; remove it", 35)),
@@ -210,7 +214,11 @@ def test_a_bad_ticket_gets_one_sentence_with_its_line(
 def test_what_cannot_be_a_ticket(tmp_path: Path) -> None:
     no_end = "the frontmatter has no end; close it with a line ---"
     assert mistake(given(tmp_path, "a.md", "---\ntitle: x\n")) == ("", no_end, 1)
-    assert mistake(given(tmp_path, "b.md", f"---\n- a\n---\n{BODY}")) == ("", "has to be a mapping, not a list", 1)
+    assert mistake(given(tmp_path, "b.md", f"---\n- a\n---\n{BODY}")) == (
+        "",
+        "expected a table of keys, found a list",
+        1,
+    )
     assert mistake(given(tmp_path, "c.md", "a\nb\xff".encode("latin-1"))) == ("", "is not UTF-8 text", 2)
     assert mistake(given(tmp_path, "d.md", b"#" * (SIZE_LIMIT + 1))) == ("", "is larger than 1024 KiB", None)
     assert mistake(given(tmp_path, "e.md", ""))[2] == 1
@@ -248,7 +256,7 @@ def test_a_link_a_pipe_and_a_folder_are_not_read(tmp_path: Path) -> None:
     (tmp_path / "link.md").symlink_to(tmp_path / "real.md")
     os.mkfifo(tmp_path / "pipe.md")
     (tmp_path / "folder.md").mkdir()
-    assert mistake(tmp_path / "link.md") == ("", "is a link; put the ticket itself there", None)
+    assert mistake(tmp_path / "link.md") == ("", "is a link; put the file itself there", None)
     assert mistake(tmp_path / "pipe.md") == ("", "is not a regular file", None)
     assert mistake(tmp_path / "folder.md") == ("", "is not a regular file", None)
     assert mistake(tmp_path / "none.md") == ("", "cannot be opened: No such file or directory", None)

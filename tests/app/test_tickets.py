@@ -10,8 +10,8 @@ from typing import Any, TypeVar
 import pytest
 
 from loopwright.app.project import Project, open_project, settings_of
-from loopwright.app.ticket_door import read_queued, waiting
-from loopwright.app.tickets import TicketRequest, activate, sessions
+from loopwright.app.starts.tickets.queue import read_queued, waiting
+from loopwright.app.starts.tickets.sessions import TicketRequest, activate, sessions
 from loopwright.app.worlds import ready_agents
 from loopwright.errors import Forbidden
 from loopwright.kernel.events import Answered
@@ -127,8 +127,8 @@ def test_only_agents_that_are_ready_can_be_given_a_role(tmp_path: Path) -> None:
 
     async def work(project: Project) -> list[str]:
         texts = ("creator=spare", "critic+script", "creator=later", "creator=nobody", "nonsense", "")
-        said = [Answered(key=Key("k"), choice="reassign", text=text) for text in texts]
-        other = Answered(key=Key("k"), choice="examples", text="creator=nobody")
+        said = [Answered(key=Key.parse("k"), choice="reassign", text=text) for text in texts]
+        other = Answered(key=Key.parse("k"), choice="examples", text="creator=nobody")
         agents = ready_agents(project, settings_of(project))
         return [KIND.objection(each, agents) for each in (*said, other)]
 

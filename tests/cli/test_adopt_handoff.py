@@ -127,7 +127,7 @@ def test_a_folder_stands_for_the_file_in_it(tmp_path: Path) -> None:
     [
         (("[plan, tests]", "[plan, tests, code, quality]"), (), "every phase of story ST-7 is complete"),
         (("[plan, tests]", "[tests]"), (), "handoff.yml:4: completed_phases[0]: has to follow the order"),
-        (("tier: medium", "tier: huge"), (), "handoff.yml:2: tier: has to be one of trivial, small, medium, large"),
+        (("tier: medium", "tier: huge"), (), "handoff.yml:2: tier: expected one of trivial, small, medium, large"),
         (("tier: medium", "tier: [medium"), (), "handoff.yml:"),
         (("story_id: ST-7", "story_id: ../evil"), (), "cannot be the id of a story"),
         (("src/a.py", "src/b.py"), (), "names nothing for the code gate that is in "),

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from loopwright.app.feedback import FeedbackRequest, create_feedback
 from loopwright.app.project import settings_of
+from loopwright.app.starts.feedback import FeedbackRequest, create_feedback
 from loopwright.cli.here import Here
 from loopwright.cli.main import COMMANDS
 from loopwright.cli.picking import opened

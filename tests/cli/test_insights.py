@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 
 from loopwright.adapters.clock import SystemClock
-from loopwright.adapters.stores.sqlite import SqliteStore
+from loopwright.adapters.sqlite.store import SqliteStore
 from loopwright.kernel.codec import encode
 from loopwright.kernel.model import LoopId
 from loopwright.loops.tickets.insights import text as insight_text
-from loopwright.ports.store import Batch, Entry, NewLoop
+from loopwright.ports.store import Append, NewEvent, NewLoop
 from tests.cli.projects import command, loop
 from tests.repository import Repository
 from tests.rooms.tickets.stories import APPROVED, PARAMS, ROUTED_BACK, TWICE, Story, landed, played
@@ -30,15 +30,15 @@ async def _record(repo: Path, stories: dict[str, Story]) -> None:
     """The log as the engine would have left it, each session with a dollar spent, beside a loop of another kind."""
     store = SqliteStore.open(repo / ".loop" / "loop.db", SystemClock())
     for name, story in stories.items():
-        created, *rest = (Entry(kind=each.kind, data=each.data) for each in story.records)
+        created, *rest = (NewEvent(kind=each.kind, data=each.data) for each in story.records)
         new = NewLoop(id=LoopId(name), kind="tickets", params=encode(story.state.plan))
         await store.create(new, created)
         fence = await store.claim(new.id, "a test")
         spent = (replace(rest[0], spend=1.0), *rest[1:])
-        await store.append(new.id, fence=fence, expected=1, batch=Batch(entries=spent))
+        await store.append(new.id, fence=fence, expected=1, batch=Append(entries=spent))
         await store.release(new.id, fence)
     other = NewLoop(id=LoopId("other-1"), kind="feedback", params="{}")
-    await store.create(other, Entry(kind="Created", data="{}"))
+    await store.create(other, NewEvent(kind="Created", data="{}"))
     await store.close()
 
 

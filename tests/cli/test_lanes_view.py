@@ -27,8 +27,8 @@ from loopwright.loops.quality.state import start as start_quality
 
 Golden = Callable[[str, str], None]
 ROOT = LoopId("review-1")
-REVIEWED = AgentReported(key=Key("review-1.1"), report=AgentReport())
-LOADS = Started(key=Key("load-2"), action="LoadArtifacts")
+REVIEWED = AgentReported(key=Key.parse("review-1.1"), report=AgentReport())
+LOADS = Started(key=Key.parse("load-2"), action="LoadArtifacts")
 BAD = Finding(severity=Severity.CRITICAL, issue="it is bad \x1b[8m", fingerprint="f1")
 
 
@@ -72,11 +72,11 @@ class Screen:
 
 def works(role: str) -> Started:
     verb = "review" if role == "reviewer" else "fix"
-    return Started(key=Key(f"{verb}-1.1"), action="RunAgent", what=role)
+    return Started(key=Key.parse(f"{verb}-1.1"), action="RunAgent", what=role)
 
 
 def held(path: str) -> LoopEnded:
-    return LoopEnded(key=Key("review-1.0-1"), outcome=Outcome(ending=Ending.HELD, note=f"CHECK_BLOCKED: {path}"))
+    return LoopEnded(key=Key.parse("review-1.0-1"), outcome=Outcome(ending=Ending.HELD, note=f"CHECK_BLOCKED: {path}"))
 
 
 def test_what_is_under_way_and_what_is_blocked_is_in_the_table(golden: Golden) -> None:
@@ -84,7 +84,7 @@ def test_what_is_under_way_and_what_is_blocked_is_in_the_table(golden: Golden) -
     screen.root(batch(Standing.PASSED, Standing.BLOCKED, Standing.STUCK, Standing.PENDING), held("1.md"))
     screen.child(quality("0.md", Phase.RUN_CHECKS), works("reviewer"))
     screen.child(quality("1.md", Phase.FIX, blocked=1), works("creator"))
-    screen.child(quality("2.md", Phase.ESCALATED, blocked=3), Started(key=Key("escalation-1"), action="Ask"))
+    screen.child(quality("2.md", Phase.ESCALATED, blocked=3), Started(key=Key.parse("escalation-1"), action="Ask"))
     screen.child(quality("3.md", Phase.FIX, blocked=1), REVIEWED)
     screen.child(
         quality("4\x1b[2J.md", Phase.LOAD_ARTIFACTS, blocked=1),
@@ -96,18 +96,18 @@ def test_what_is_under_way_and_what_is_blocked_is_in_the_table(golden: Golden) -
 
 def test_what_passed_scrolls_away_as_its_verdict() -> None:
     screen = Screen()
-    screen.root(batch(Standing.PENDING), Started(key=Key("review-1.0-1"), action="RunLoop", what="0.md"))
+    screen.root(batch(Standing.PENDING), Started(key=Key.parse("review-1.0-1"), action="RunLoop", what="0.md"))
     screen.child(quality("0.md", Phase.RUN_CHECKS), works("reviewer"))
     assert any(line.strip().startswith("0.md") for line in screen.below)
     passed = quality("0.md", Phase.EMIT_VERDICT)
     passed = replace(passed, rounds=(Round(number=1, commit=Commit("b"), verdict=Verdict.PASS, line="", why=""),))
-    said = Started(key=Key("verdict-1.3"), action="Announce", what="CHECK_PASSED: 0.md", why="no findings")
-    screen.child(passed, AgentReported(key=Key("review-1.1"), report=AgentReport(verdict=Verdict.PASS)))
+    said = Started(key=Key.parse("verdict-1.3"), action="Announce", what="CHECK_PASSED: 0.md", why="no findings")
+    screen.child(passed, AgentReported(key=Key.parse("review-1.1"), report=AgentReport(verdict=Verdict.PASS)))
     screen.child(passed, said)
     screen.child(passed, Ended(outcome=Outcome(ending=Ending.VERIFIED)))
     screen.root(
         batch(Standing.PASSED),
-        LoopEnded(key=Key("review-1.0-1"), outcome=Outcome(ending=Ending.VERIFIED, note="CHECK_PASSED: 0.md")),
+        LoopEnded(key=Key.parse("review-1.0-1"), outcome=Outcome(ending=Ending.VERIFIED, note="CHECK_PASSED: 0.md")),
     )
     assert screen.text.getvalue() == "00:00:00Z  verdict-1.3     CHECK_PASSED: 0.md (no findings)\n"
     assert [line[2:] for line in screen.below] == ["1 passed, 0 blocked, 0 to go · round 1 · 0:00"]
@@ -127,5 +127,5 @@ def test_the_table_is_never_higher_than_the_terminal() -> None:
 
 def test_what_the_batch_does_itself_is_in_the_last_line() -> None:
     screen = Screen()
-    screen.root(batch(Standing.PASSED), Started(key=Key("land-1.0"), action="Integrate"))
+    screen.root(batch(Standing.PASSED), Started(key=Key.parse("land-1.0"), action="Integrate"))
     assert screen.below[-1][2:] == "1 passed, 0 blocked, 0 to go · round 1 · landing the result · 0:00"

@@ -72,7 +72,7 @@ def drawn(*events: Logged | Update) -> tuple[str, str]:
 
 
 def test_the_last_lines_show_the_step_its_iteration_cost_and_output() -> None:
-    started = Started(key=Key("implement-1.1"), action="RunAgent", what="developer")
+    started = Started(key=Key.parse("implement-1.1"), action="RunAgent", what="developer")
     said = Update(loop=LOOP, key=started.key, text="compiling\x1b]52;c;evil\x07")
     scrolled, below = drawn(started, said)
     assert scrolled == ""
@@ -82,17 +82,17 @@ def test_the_last_lines_show_the_step_its_iteration_cost_and_output() -> None:
 
 
 def test_a_step_that_ended_is_told_and_no_longer_shown(golden: Golden) -> None:
-    review = AgentReported(key=Key("review-1.1"), report=AgentReport(verdict=Verdict.FAIL, findings=WRONG))
+    review = AgentReported(key=Key.parse("review-1.1"), report=AgentReport(verdict=Verdict.FAIL, findings=WRONG))
     check = CheckResult(name="test", passed=False, failures=WRONG[:1], tests=3)
     scrolled, below = drawn(
-        Started(key=Key("implement-1.1"), action="RunAgent", what="developer"),
-        AgentReported(key=Key("implement-1.1"), report=AgentReport(summary="done \x1b[2J")),
-        Started(key=Key("checkpoint-1"), action="Checkpoint"),
-        Checkpointed(key=Key("checkpoint-1"), commit=Commit("c1"), tree=Tree("t1"), files=1),
-        Started(key=Key("gate-protected-1"), action="AwaitGate", what="protected", why="a test was changed"),
+        Started(key=Key.parse("implement-1.1"), action="RunAgent", what="developer"),
+        AgentReported(key=Key.parse("implement-1.1"), report=AgentReport(summary="done \x1b[2J")),
+        Started(key=Key.parse("checkpoint-1"), action="Checkpoint"),
+        Checkpointed(key=Key.parse("checkpoint-1"), commit=Commit("c1"), tree=Tree("t1"), files=1),
+        Started(key=Key.parse("gate-protected-1"), action="AwaitGate", what="protected", why="a test was changed"),
         review,
-        ChecksReported(key=Key("checks-1.1"), tree=Tree("t1"), results=(check,)),
-        Answered(key=Key("escalation-1"), choice="continue", by="ann"),
+        ChecksReported(key=Key.parse("checks-1.1"), tree=Tree("t1"), results=(check,)),
+        Answered(key=Key.parse("escalation-1"), choice="continue", by="ann"),
         Paused(reason="budget", detail="spent"),
         Ended(outcome=Outcome(ending=Ending.VERIFIED, attempts=1)),
     )

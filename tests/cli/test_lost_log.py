@@ -1,8 +1,12 @@
+import asyncio
 import shutil
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
+from tests.adapters.sqlite.store_history import CHILD, write_history
 from tests.cli.projects import Sample
 from tests.repository import Repository
 from tests.test_schemas import mistakes
@@ -19,6 +23,14 @@ def used(folder: Path) -> Sample:
 def lose(sample: Sample) -> None:
     for name in (".loop", ".worktrees"):
         shutil.rmtree(sample.repo.path / name, ignore_errors=True)
+
+
+def written(folder: Path) -> Sample:
+    """With a log in which one loop has ended and the other is open."""
+    sample = Sample.create(folder)
+    (folder / ".loop").mkdir()
+    asyncio.run(write_history(folder / ".loop" / "loop.db"))
+    return sample
 
 
 def linked(sample: Sample, folder: Path) -> Sample:
@@ -41,6 +53,34 @@ def test_the_doctor_finds_a_lost_log(tmp_path: Path) -> None:
     done = sample.loop("doctor", "--json")
     (line,) = [line for line in done.data["lines"] if line["what"] == "log"]
     assert (done.code, line["status"], GONE in line["text"]) == (1, "fix", True)
+
+
+@pytest.mark.parametrize(
+    ("damage", "found"),
+    [
+        ("UPDATE events SET data = replace(data, 'x', 'y') WHERE seq = 3", ", event 3: it is not what was written"),
+        ("DELETE FROM events WHERE seq = 2", ", event 2: it is missing"),
+        ("DELETE FROM events WHERE seq > 4", ", event 5: it is missing"),
+        ("UPDATE loops SET seq = 9 WHERE seq > 9", ": its row is not what was written"),
+    ],
+)
+def test_the_doctor_finds_the_event_that_does_not_fit(tmp_path: Path, damage: str, found: str) -> None:
+    """Not only in what is open: a loop that has ended is history too."""
+    sample = written(tmp_path / "repo")
+    with closing(sqlite3.connect(sample.repo.path / ".loop" / "loop.db")) as connection, connection:
+        connection.execute(damage)
+    done = sample.loop("doctor", "--json")
+    lines = [line for line in done.data["lines"] if line["what"] == "log"]
+    assert (done.code, {line["status"] for line in lines}) == (1, {"fix"})
+    (text,) = [line["text"] for line in lines if f"loop {CHILD}{found}" in line["text"]]
+    assert "from a backup" in text
+    assert mistakes("doctor", done.data) == []
+
+
+def test_the_doctor_finds_a_log_as_it_was_written(tmp_path: Path) -> None:
+    data = written(tmp_path / "repo").loop("doctor", "--json").data
+    (line,) = [line for line in data["lines"] if line["what"] == "log"]
+    assert (line["status"], line["text"]) == ("ok", "2 loops, every event as it was written")
 
 
 def test_a_new_log_is_empty_and_nothing_else_is_made(tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from loopwright.cli.examining import Finding, disk_line, file_system_line
+from loopwright.cli.examining import Remark, disk_line, file_system_line
 from tests.cli.projects import CONFIG, Sample, loop
 from tests.repository import Repository
 from tests.test_schemas import mistakes
@@ -70,6 +70,7 @@ def test_the_doctor_finds_all_well(tmp_path: Path, golden: Golden) -> None:
         (CONFIG.split("[checks.test]")[0] + '[checks.test]\nrun = ["no-such-tool"]\n', "check", "'no-such-tool'"),
         (CONFIG + '[sandbox]\nmode = "strict"\n', "sandbox", "cannot be kept"),
         ("version = 1\nnonsense = 2\n", "loop.toml", "nonsense"),
+        ('[forge]\nkind = "local"\n', "loop.toml", "loop.toml:1: forge: is not obeyed by this version yet; remove it"),
     ],
 )
 def test_the_doctor_finds_what_to_fix(tmp_path: Path, config: str, what: str, part: str) -> None:
@@ -95,7 +96,7 @@ def test_changes_that_are_not_committed_are_pointed_out(tmp_path: Path) -> None:
 
 
 def test_a_full_disk_is_to_be_fixed(tmp_path: Path) -> None:
-    assert disk_line(tmp_path, 5 * 2**20, 200 * 2**20) == Finding(
+    assert disk_line(tmp_path, 5 * 2**20, 200 * 2**20) == Remark(
         "fix", "disk", f"{tmp_path}: only 5 MB free, 200 MB are needed"
     )
 
@@ -104,4 +105,4 @@ def test_a_network_file_system_is_worth_a_warning(tmp_path: Path) -> None:
     mounts = tmp_path / "mounts"
     mounts.write_text(f"disk / ext4 rw 0 0\nserver:/x {tmp_path} nfs4 rw 0 0\n")
     assert file_system_line(tmp_path, mounts).word == "warn"
-    assert file_system_line(Path("/"), mounts) == Finding("ok", "file system", "ext4")
+    assert file_system_line(Path("/"), mounts) == Remark("ok", "file system", "ext4")

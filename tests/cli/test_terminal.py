@@ -5,13 +5,12 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 
-from loopwright.adapters.people.lines import TerminalLines
-from loopwright.adapters.people.nobody import Nobody
-from loopwright.adapters.people.terminal import Terminal
-from loopwright.cli.attending import only
+from loopwright.adapters.terminal.lines import TerminalLines
+from loopwright.adapters.terminal.prompt import Nobody, Terminal
 from loopwright.kernel.actions import Ask, AwaitGate, ForPeople, Option
 from loopwright.kernel.events import Answered, GateDecided, Said
 from loopwright.kernel.model import Key, LoopId
+from loopwright.ports.people import People, Waiting
 from tests.cli.test_understanding import CLARIFICATION, ESCALATION, GATE
 
 Golden = Callable[[str, str], None]
@@ -55,7 +54,12 @@ def at_terminal(typed: Typed, screen: list[str]) -> Terminal:
 
 def asked(waiting: tuple[ForPeople, ...], typed: Typed) -> tuple[Said | None, str]:
     screen: list[str] = []
-    return asyncio.run(at_terminal(typed, screen).ask(LOOP, waiting)), "".join(screen)
+    return said_to(at_terminal(typed, screen), *waiting), "".join(screen)
+
+
+def said_to(people: People, *waiting: ForPeople) -> Said | None:
+    reply = asyncio.run(people.ask(tuple(Waiting(path=(LOOP,), what=each) for each in waiting)))
+    return reply.said if reply else None
 
 
 def test_an_escalation_is_asked_until_it_is_answered(golden: Golden) -> None:
@@ -101,23 +105,20 @@ def test_what_was_typed_before_the_question_is_no_answer() -> None:
 
 
 def test_nobody_answers_nothing() -> None:
-    assert asyncio.run(Nobody().ask(LOOP, (ESCALATION,))) is None
-
-
-def test_only_the_part_of_a_diff_that_called_for_the_gate_is_shown() -> None:
-    diff = "diff --git a/src/a.py b/src/a.py\n+code\ndiff --git a/tests/t.py b/tests/t.py\n+\x1b]8;;evil\x07\n"
-    assert only(diff, ("tests/t.py",)) == "diff --git a/tests/t.py b/tests/t.py\n+\\x1b]8;;evil\\x07"
+    assert said_to(Nobody(), ESCALATION) is None
 
 
 def test_what_only_the_project_knows_to_be_impossible_is_said_and_asked_again() -> None:
     """Whom a role can be given to is in the configuration, not in the question."""
     screen: list[str] = []
-    reassign = Ask(key=Key("escalation-1"), question="How?", options=(Option(choice="reassign", label="Reassign"),))
+    reassign = Ask(
+        key=Key.parse("escalation-1"), question="How?", options=(Option(choice="reassign", label="Reassign"),)
+    )
     person = replace(
         at_terminal(Typed("reassign", "creator=nobody", "reassign creator=codex"), screen),
         objection=lambda said: "there is no nobody" if isinstance(said, Answered) and "nobody" in said.text else "",
     )
-    said = asyncio.run(person.ask(LOOP, (reassign,)))
+    said = said_to(person, reassign)
     assert said == Answered(key=reassign.key, choice="reassign", text="creator=codex", by="ann")
     assert "reassign needs ROLE=AGENT (or ROLE+AGENT, for a pair) as text.\n> there is no nobody.\n> " in "".join(
         screen

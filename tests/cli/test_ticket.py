@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from loopwright.app.ticket_reading import read_ticket
+from loopwright.app.starts.tickets.ticket_text import read_ticket
 from tests.cli.projects import Done, Sample
 from tests.cli.tickets import creates, escalated, folder, ticketed
 from tests.test_schemas import mistakes
@@ -248,5 +248,5 @@ def test_a_list_with_a_mistake_makes_no_ticket_at_all(tmp_path: Path) -> None:
     wrong = {**STORIES, "userStories": [*STORIES["userStories"], {"id": "US-003"}]}
     sample.repo.write("prd.json", json.dumps(wrong))
     error = ticket(sample, "new", "--import", "prd.json", code=2).data["error"]
-    assert error.endswith("prd.json: userStories[2].title: is missing or empty")
+    assert error.endswith("prd.json: userStories[2]: title is missing; give it text that is not empty")
     assert queued(sample) == []

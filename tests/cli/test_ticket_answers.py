@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from loopwright.app.ticket_reading import read_ticket
+from loopwright.app.starts.tickets.ticket_text import read_ticket
 from tests.cli.projects import CONFIG, Done, Sample
 from tests.cli.tickets import creates, escalated, finding, finds, folder
 from tests.test_schemas import mistakes

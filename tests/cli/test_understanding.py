@@ -1,12 +1,12 @@
 import pytest
 
-from loopwright.adapters.people.understanding import Unclear, Words, answer, understood
+from loopwright.adapters.terminal.replies import Unclear, Words, answer, understood
 from loopwright.kernel.actions import Ask, AwaitGate, Option
 from loopwright.kernel.events import Answered, CancelRequested, GateDecided, Said
 from loopwright.kernel.model import Change, Commit, Key
 
 ESCALATION = Ask(
-    key=Key("escalation-1"),
+    key=Key.parse("escalation-1"),
     question="How should it go on?",
     options=(
         Option(choice="continue", label="Continue"),
@@ -17,13 +17,13 @@ ESCALATION = Ask(
     ),
 )
 CLARIFICATION = Ask(
-    key=Key("clarify-1"),
+    key=Key.parse("clarify-1"),
     question="Which colour?",
     free_text=True,
     options=(Option(choice="answer", label="Answer the question"), Option(choice="cancel", label="Cancel feature")),
 )
 GATE = AwaitGate(
-    key=Key("gate-protected-e1"),
+    key=Key.parse("gate-protected-e1"),
     gate="protected",
     commit=Commit("c1"),
     evidence="e1",

@@ -2,40 +2,41 @@
 
 import json
 from collections.abc import Iterator
-from dataclasses import MISSING, fields
 
-from loopwright.config.schema import ROOT, Table
-from loopwright.config.settings import RoleSettings, Settings
-
-
-def emit(settings: Settings) -> str:
-    return "\n".join(_table(ROOT, settings, "")) + "\n"
+from generators.configuration import is_table, keys_of
+from loopwright.config.keys import shape_of
+from loopwright.config.settings import Settings
+from loopwright.kernel.shapes import Field, Shape
 
 
-def _table(table: Table, value: object, path: str) -> Iterator[str]:
+def emit(settings: Settings, *, only_obeyed: bool = False) -> str:
+    return "\n".join(_table(shape_of(Settings), settings, "", only_obeyed)) + "\n"
+
+
+def _table(shape: Shape, value: object, path: str, only_obeyed: bool) -> Iterator[str]:  # noqa: FBT001 - handed on
     if path:
         yield f"[{path}]"
-    defaults = {field.name: field.default for field in fields(table.kind)}
-    for key in table.keys:
+    for key in keys_of(shape, only_obeyed=only_obeyed):
         held = getattr(value, key.name)
-        if held == defaults[key.name] and held in (None, "", ()):
-            continue
-        yield f"{key.name} = {_text(held, seconds='a time such as' in key.shape.says)}"
-    for inner in table.tables:
-        yield from _inner(inner, getattr(value, inner.name), f"{path}.{inner.name}".removeprefix("."))
+        if held != key.default or held not in (None, "", ()):
+            yield f"{key.name} = {_text(held, seconds='a time such as' in key.shape.says)}"
+    for field in shape.fields:
+        if is_table(field) and (field.obeyed or not only_obeyed):
+            below = f"{path}.{field.name}".removeprefix(".")
+            yield from _inner(field, getattr(value, field.name), below, only_obeyed)
 
 
-def _inner(table: Table, value: object, path: str) -> Iterator[str]:
-    if table.kind is RoleSettings:
+def _inner(field: Field, value: object, path: str, only_obeyed: bool) -> Iterator[str]:  # noqa: FBT001 - handed on
+    if path == "roles":
         yield f"[{path}]"
         assert isinstance(value, tuple)
         yield from (f"{role.name} = {_text(role.agents)}" for role in value)
-    elif table.named:
+    elif field.shape.each:
         assert isinstance(value, tuple)
         for item in value:
-            yield from _table(table, item, f"{path}.{item.name}")
+            yield from _table(field.shape.each, item, f"{path}.{item.name}", only_obeyed)
     else:
-        yield from _table(table, value, path)
+        yield from _table(field.shape, value, path, only_obeyed)
 
 
 def _text(value: object, *, seconds: bool = False) -> str:
@@ -52,8 +53,3 @@ def _text(value: object, *, seconds: bool = False) -> str:
             return "[" + ", ".join(_text(item) for item in value) + "]"
         case _:
             return json.dumps(value, ensure_ascii=False)
-
-
-def required_keys(table: Table) -> set[str]:
-    """Keys whose dataclass has no default: the schema must call exactly these required."""
-    return {f.name for f in fields(table.kind) if f.default is MISSING and f.default_factory is MISSING} - {"name"}

@@ -5,10 +5,13 @@ from pathlib import Path
 import pytest
 
 from loopwright.config.reading import read_settings
+from loopwright.config.settings import GateSettings, LifecycleSettings, Settings
 from loopwright.errors import ConfigError
 
+SAMPLES = Path(__file__).parent / "samples"
 CHECK = '[checks.test]\nrun = ["pytest"]\n'
-BLOCKS = (Path(__file__).parent / "samples" / "mistakes.txt").read_text().split("----\n")[1:]
+LATER = (SAMPLES / "later.toml").read_text()
+BLOCKS = (SAMPLES / "mistakes.txt").read_text().split("----\n")[1:]
 
 
 def refusal(text: str) -> str:
@@ -77,3 +80,45 @@ def test_a_report_needs_a_place(report: str) -> None:
         f"loop.toml:2: checks.test.run: report = '{report}' needs the word {{report}} in run,"
         " where the command is told to write it"
     )
+
+
+# What is known and not obeyed
+
+
+def warnings(text: str) -> list[str]:
+    said: list[str] = []
+    read_settings(text, "loop.toml", said.append)
+    return said
+
+
+def test_a_loop_in_flight_goes_on_with_a_warning_for_each_table_or_key_that_nothing_obeys() -> None:
+    refused = ("limits.lifecycle", "limits.workflow", "autonomy", "gates", "sandbox.network", "deploy", "forge")
+    named = [said.split(": ")[1] for said in warnings(LATER)]
+    assert named == [*refused, "finish.auto_continue", "finish.delete_branch", "notify", "lifecycle"]
+    assert warnings(LATER)[0] == "loop.toml:2: limits.lifecycle: is not obeyed by this version yet; remove it"
+    assert warnings(CHECK) == []
+
+
+def test_what_nothing_obeys_is_read_for_a_loop_that_was_pinned_to_it() -> None:
+    settings = read_settings(LATER, "loop.toml", lambda _sentence: None)
+    assert settings.gates == (GateSettings(name="security", paths=("**/auth/**",), approvers=("security-team",)),)
+    assert settings.lifecycle == LifecycleSettings(
+        domain="orders", inner="tickets", run_cap=100, gate_timeout=7200.0, four_eyes=True, preset="team"
+    )
+    assert Settings.from_json(settings.to_json()) == settings
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("[gates.empty]", "loop.toml:1: gates.empty: a gate needs paths, approvers or both"),
+        (
+            '[lifecycle]\ndomain = ".."',
+            'loop.toml:2: lifecycle.domain: expected the name of one folder, found the text ".."',
+        ),
+    ],
+)
+def test_a_wrong_value_is_refused_even_where_nothing_would_obey_it(text: str, sentence: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        read_settings(text, "loop.toml", lambda _sentence: None)
+    assert str(caught.value) == sentence

@@ -14,17 +14,18 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from loopwright.adapters.people.nobody import Nobody
-from loopwright.app.feedback import FeedbackRequest, create_feedback
-from loopwright.app.project import Project, open_project, settings_of
+from loopwright.adapters.terminal.prompt import Nobody
+from loopwright.app.project import Project, open_project, settings_of, view
 from loopwright.app.publication import publisher_of
-from loopwright.app.reviews import ReviewRequest, create_review
-from loopwright.app.worlds import build_world
+from loopwright.app.starts.feedback import FeedbackRequest, create_feedback
+from loopwright.app.starts.review import ReviewRequest, create_review
+from loopwright.app.worlds import build_world, make_ready
 from loopwright.engine.driver import drive
 from loopwright.engine.hearing import hear
 from loopwright.kernel.events import Answered
 from loopwright.kernel.model import Key, LoopId
-from loopwright.ports.store import Batch, Entry, NewLoop, Store
+from loopwright.kernel.record import Record
+from loopwright.ports.store import Append, NewEvent, NewLoop, Store
 from tests.e2e.ticketing import from_queue
 
 
@@ -41,22 +42,22 @@ class DyingStore:
     def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - whatever the store has
         return getattr(self.store, name)
 
-    async def create(self, new: NewLoop, first: Entry) -> bool:
+    async def create(self, new: NewLoop, first: NewEvent) -> bool:
         self._die_here("before", meant=self.at == "create")
         made = await self.store.create(new, first)
         self._die_here("after", meant=self.at == "create")
         return made
 
-    async def append(self, loop: LoopId, *, fence: int, expected: int, batch: Batch) -> int:
+    async def append(self, loop: LoopId, *, fence: int, expected: int, batch: Append) -> tuple[Record, ...]:
         row = (await self.store.load(loop)).row
         signature = f"{row.kind}:{'+'.join(entry.kind for entry in batch.entries)}"
         self.seen.append(signature)
         self.times[signature] += 1
         meant = self.at in (str(len(self.seen)), f"{signature}#{self.times[signature]}")
         self._die_here("before", meant=meant)
-        length = await self.store.append(loop, fence=fence, expected=expected, batch=batch)
+        written = await self.store.append(loop, fence=fence, expected=expected, batch=batch)
         self._die_here("after", meant=meant)
-        return length
+        return written
 
     def _die_here(self, when: str, *, meant: bool) -> None:
         if meant and self.when == when:
@@ -68,9 +69,9 @@ async def main(root: Path, what: str, at: str, when: str) -> None:
     store = DyingStore(whole.store, at, when)
     project = replace(whole, store=store)
     loop = await chosen(project, what)
-    publisher = await publisher_of(project, sys.exit, loop)
-    world = await build_world(project, loop, people=Nobody(), observer=publisher)
-    await drive(world, loop)
+    ready = await make_ready(project, loop, sys.exit)
+    world = build_world(project, ready, people=Nobody(), observer=ready.publisher)
+    await drive(world, ready.seen.opened)
     await store.close()
     sys.stdout.write("\n".join(store.seen))
 
@@ -92,8 +93,9 @@ async def chosen(project: Project, what: str) -> LoopId:
             return await from_queue(project, merge=True, max=1)
         case "continued":
             loop = await there(project)
-            said = Answered(key=Key("escalation-1"), choice="continue", count=1, by="a person")
-            await hear(project.store, project.loops, loop, said, await publisher_of(project, sys.exit, loop))
+            said = Answered(key=Key.parse("escalation-1"), choice="continue", count=1, by="a person")
+            publisher = await publisher_of(project, sys.exit, await view(project, loop))
+            await hear(project.store, project.loops, loop, said, publisher)
             return loop
         case _:
             return await there(project)

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from loopwright.adapters.clock import SystemClock
-from loopwright.adapters.stores.sqlite import SqliteStore
+from loopwright.adapters.sqlite.store import SqliteStore
 from loopwright.app.project import Project
 from loopwright.kernel.codec import encode
 from loopwright.kernel.events import AgentFailed, AgentReported, Checkpointed, Integrated
@@ -107,7 +107,7 @@ class Witness:
         assert len(set(fresh)) == len(fresh), f"run twice by one controller: {fresh}"
         self._seen += len(fresh)
         events = [(record.loop, read_event(record)) for record in recorded(self.scene)]
-        self._reported = frozenset((loop, event.key) for loop, event in events if isinstance(event, AgentReported))
+        self._reported = frozenset((loop, str(event.key)) for loop, event in events if isinstance(event, AgentReported))
 
 
 def key_of(line: str) -> str:

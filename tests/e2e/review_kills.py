@@ -102,7 +102,7 @@ def _loop(scene: Scene, row: LoopRow) -> dict[str, Any]:
         "status": row.status,
         "state": json.loads(encode(now.state)),
         "outcome": row.outcome and json.loads(row.outcome),
-        "flights": [flight.key for flight in now.flights],
+        "flights": [str(flight.key) for flight in now.flights],
         "tokens": now.tokens,
         "reserved": row.reserved,
     }

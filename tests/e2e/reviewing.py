@@ -10,11 +10,10 @@ from typing import Any
 
 import yaml
 
-from loopwright.adapters.people.nobody import Nobody
+from loopwright.adapters.terminal.prompt import Nobody
 from loopwright.app.project import Project, open_project, settings_of, view
-from loopwright.app.publisher import Publisher
-from loopwright.app.reviews import ReviewRequest, create_review
-from loopwright.app.worlds import build_world
+from loopwright.app.starts.review import ReviewRequest, create_review
+from loopwright.app.worlds import build_world, make_ready
 from loopwright.engine.driver import drive
 from loopwright.engine.world import Halt
 from loopwright.kernel.actions import Ask
@@ -124,7 +123,7 @@ class Reviewed:
 
     @property
     def ask(self) -> Ask:
-        (asked,) = self.halt.waiting
+        asked = self.halt.waiting[0].what
         assert isinstance(asked, Ask)
         return asked
 
@@ -156,9 +155,9 @@ def _driven(scene: Scene, choose: Callable[[Project], Any]) -> Reviewed:
         said: list[str] = []
         try:
             loop = await choose(project)
-            publisher = Publisher(project.root, project.kinds, said.append)
-            world = await build_world(project, loop, people=Nobody(), observer=publisher)
-            return Reviewed(loop=loop, halt=await drive(world, loop), said=tuple(said))
+            ready = await make_ready(project, loop, said.append)
+            world = build_world(project, ready, people=Nobody(), observer=ready.publisher)
+            return Reviewed(loop=loop, halt=await drive(world, ready.seen.opened), said=tuple(said))
         finally:
             await project.store.close()
 

@@ -12,7 +12,7 @@ import pytest
 
 from loopwright.app.project import Project
 from loopwright.kernel.events import AgentFailed, AgentReported, Started
-from loopwright.kernel.model import Ending
+from loopwright.kernel.model import Ending, Key
 from loopwright.kernel.record import read_event
 from tests.e2e.kills import TOP
 from tests.e2e.reviewing import go_on, lines_of, rehearsed, review
@@ -192,8 +192,8 @@ def check_rounds(scene: Scene) -> None:
         assert max(over[before]) <= min(begun[after]), f"{after} began before every {before} was over"
 
 
-def _step(key: str) -> str:
-    return key.partition(".")[0]
+def _step(key: Key) -> str:
+    return f"{key.step}-{key.attempt}"
 
 
 @pytest.mark.slow

@@ -92,7 +92,7 @@ def test_a_session_that_is_a_path_is_refused_on_the_command_line(scene: Scene, s
 def test_an_id_that_is_a_path_is_refused_in_the_queue_with_file_and_line(scene: Scene, key: str) -> None:
     file = dropped(scene, f"---\ntitle: T\n{key}: ../../../evil\n---\n{REQUIREMENTS}")
     with nothing_written(scene):
-        assert refused(scene, "ticket", "run").startswith(f"{file}:3: {key}: has to be ")
+        assert refused(scene, "ticket", "run").startswith(f"{file}:3: {key}: expected ")
     assert file.exists()
 
 
@@ -237,15 +237,24 @@ def test_a_criterion_with_invisible_characters_is_written_out_and_loses_nothing(
 
 STORY = {"id": "US-1", "title": "One", "acceptanceCriteria": ["It works"]}
 LISTS: dict[str, tuple[str, str]] = {
-    "100,000 stories": (json.dumps({"userStories": [STORY] * 100_000}), "has 100000 entries; at most 1000"),
-    "100,000 tasks": (json.dumps({"tasks": [{"id": 1, "title": "x"}] * 100_000}), "has 100000 entries; at most 1000"),
-    "100,000 issues": (json.dumps([{"number": 1, "title": "x"}] * 100_000), "has 100000 entries; at most 1000"),
+    "100,000 stories": (json.dumps({"userStories": [STORY] * 100_000}), "expected at most 1000 entries, found 100000"),
+    "100,000 tasks": (
+        json.dumps({"tasks": [{"id": 1, "title": "x"}] * 100_000}),
+        "expected at most 1000 entries, found 100000",
+    ),
+    "100,000 issues": (
+        json.dumps([{"number": 1, "title": "x"}] * 100_000),
+        "expected at most 1000 entries, found 100000",
+    ),
     "100,000 boxes": ("- [ ] T001 do it\n" * 100_000, "has more than 1000 open tasks; import them in parts"),
     "nested": ("[" * 1_000_000, "is no list of tasks that is known here"),
     "nested story": ('{"userStories": [' + '{"notes": ' * 100_000, "is no list of tasks that is known here"),
     "17 MB": ("- [ ] T001 " + "x" * (17 * MB), "is larger than 16 MiB"),
-    "no title": (json.dumps({"userStories": [{"id": "US-1"}]}), "userStories[0].title: is missing or empty"),
-    "no text": (json.dumps({"userStories": [STORY | {"title": {"a": 1}}]}), "userStories[0].title: has to be a text"),
+    "no title": (json.dumps({"userStories": [{"id": "US-1"}]}), "userStories[0]: title is missing; give it text"),
+    "no text": (
+        json.dumps({"userStories": [STORY | {"title": {"a": 1}}]}),
+        "userStories[0].title: expected text that is not empty",
+    ),
     "nothing": ("", "is no list of tasks that is known here"),
 }
 

@@ -83,7 +83,7 @@ def end_of_session(scene: Scene) -> dict[str, Any]:
         "status": seen.row.status,
         "state": _without_times(json.loads(encode(seen.now.state))),
         "outcome": seen.row.outcome and json.loads(seen.row.outcome),
-        "flights": [flight.key for flight in seen.now.flights],
+        "flights": [str(flight.key) for flight in seen.now.flights],
         "tokens": seen.now.tokens,
         "reserved": seen.row.reserved,
         "log": [record.kind for record in scene.records() if record.kind not in ("Started", "Interrupted")],

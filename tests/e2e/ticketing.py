@@ -12,15 +12,15 @@ from typing import Any
 
 import yaml
 
-from loopwright.adapters.people.nobody import Nobody
+from loopwright.adapters.terminal.prompt import Nobody
 from loopwright.app.project import Project, open_project, settings_of
-from loopwright.app.publication import publisher_of
 from loopwright.app.publisher import Publisher
-from loopwright.app.ticket_door import read_queued, waiting
-from loopwright.app.tickets import TicketRequest, activate
-from loopwright.app.worlds import build_world
+from loopwright.app.starts.tickets.queue import read_queued, waiting
+from loopwright.app.starts.tickets.sessions import TicketRequest, activate
+from loopwright.app.worlds import build_world, make_ready
 from loopwright.engine.driver import drive
 from loopwright.engine.world import Halt, Seen
+from loopwright.kernel.events import key_of
 from loopwright.kernel.model import LoopId
 from loopwright.ports.agent import Update
 from tests.e2e.reviewing import rehearsed
@@ -271,7 +271,7 @@ class Watching:
 
     def recorded(self, seen: Seen) -> None:
         self.publisher.recorded(seen)
-        name = " ".join(filter(None, (type(seen.event).__name__, getattr(seen.event, "key", ""))))
+        name = " ".join(filter(None, (type(seen.event).__name__, str(key_of(seen.event)))))
         files = {path.stem[-3:]: path.read_text() for path in self.folder.glob("*/s/TICKET-*.md")}
         self.moments.append(Moment(event=name, files=files))
 
@@ -298,10 +298,10 @@ def watched(scene: Scene, choose: Callable[[Project], Any]) -> tuple[Halt, list[
         said: list[str] = []
         try:
             loop = await choose(project)
-            publisher = await publisher_of(project, said.append, loop)
-            watching = Watching(publisher, scene.root / ".loop" / "tickets")
-            world = await build_world(project, loop, people=Nobody(), observer=watching)
-            halt = await drive(world, loop)
+            ready = await make_ready(project, loop, said.append)
+            watching = Watching(ready.publisher, scene.root / ".loop" / "tickets")
+            world = build_world(project, ready, people=Nobody(), observer=watching)
+            halt = await drive(world, ready.seen.opened)
         finally:
             await project.store.close()
         assert said == []

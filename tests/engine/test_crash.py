@@ -8,8 +8,9 @@ from dataclasses import replace
 
 import pytest
 
+from loopwright.engine.fold import fold
 from loopwright.engine.hearing import hear
-from loopwright.engine.journal import SNAPSHOT_EVERY, folded
+from loopwright.engine.session import SNAPSHOT_EVERY
 from loopwright.kernel.events import AgentReported, Answered
 from loopwright.kernel.model import AgentReport, Verdict
 from loopwright.loops.feedback.machine import FEEDBACK
@@ -28,7 +29,7 @@ async def uninterrupted() -> tuple[object, int]:
     await fakes.create(budget=100.0)
     store = DyingStore(fakes.store, dies_at=0)
     await fakes.drive(store)  # type: ignore[arg-type]
-    return folded(FEEDBACK, await fakes.store.load(LOOP)).state, store.appends
+    return fold(FEEDBACK, await fakes.store.load(LOOP)).state, store.appends
 
 
 @pytest.mark.parametrize("before", [False, True], ids=["after", "before"])
@@ -44,7 +45,7 @@ def test_killed_at_any_append_it_resumes_to_the_same_end(*, before: bool) -> Non
             runs_before = Counter(run.key for run in fakes.runs)
             await fakes.drive()
             loaded = await fakes.store.load(LOOP)
-            assert folded(FEEDBACK, loaded).state == expected
+            assert fold(FEEDBACK, loaded).state == expected
             assert loaded.row.reserved == 0.0
             again = Counter(run.key for run in fakes.runs) - runs_before
             assert not [key for key in again if any(f'"key":"{key}"' in data for data in reported)]
@@ -62,7 +63,7 @@ def test_ten_kills_in_a_row_during_recovery_end_in_the_same_state() -> None:
             with pytest.raises(Killed):
                 await fakes.drive(DyingStore(fakes.store, 2))  # type: ignore[arg-type]
         await fakes.drive()
-        assert folded(FEEDBACK, await fakes.store.load(LOOP)).state == expected
+        assert fold(FEEDBACK, await fakes.store.load(LOOP)).state == expected
 
     asyncio.run(story())
 
@@ -73,13 +74,13 @@ def test_a_long_log_is_loaded_from_its_snapshot_and_goes_on() -> None:
         await fakes.create()
         for _ in range(4):
             halt = await fakes.drive()
-            answer = Answered(key=halt.waiting[0].key, choice="continue", count=3, by="ann")
+            answer = Answered(key=halt.waiting[0].what.key, choice="continue", count=3, by="ann")
             await hear(fakes.store, fakes.loops, LOOP, answer, fakes.recorder)
         loaded = await fakes.store.load(LOOP)
         assert loaded.snapshot_seq >= SNAPSHOT_EVERY
         assert len(loaded.tail) < loaded.row.seq
-        state = folded(FEEDBACK, loaded).state
-        assert state == folded(FEEDBACK, replace(loaded, snapshot=None, tail=await fakes.store.read(LOOP))).state
+        state = fold(FEEDBACK, loaded).state
+        assert state == fold(FEEDBACK, replace(loaded, snapshot=None, tail=await fakes.store.read(LOOP))).state
         assert [iteration.number for iteration in state.past] == list(range(1, 13))
 
     asyncio.run(story())

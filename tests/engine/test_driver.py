@@ -8,8 +8,8 @@ from dataclasses import replace
 import pytest
 
 from loopwright.engine.driver import drive
+from loopwright.engine.fold import fold
 from loopwright.engine.hearing import hear
-from loopwright.engine.journal import folded
 from loopwright.errors import AlreadyRunning, EngineError, Forbidden
 from loopwright.kernel.actions import ForPeople
 from loopwright.kernel.codec import encode
@@ -20,15 +20,18 @@ from loopwright.kernel.events import (
     BudgetChanged,
     CancelRequested,
     GateDecided,
+    IntegrationRefused,
     Logged,
     Paused,
     Refused,
     Said,
+    key_of,
 )
-from loopwright.kernel.model import AgentReport, Change, Cleanup, Commit, Ending, Usage, Verdict
+from loopwright.kernel.model import NO_KEY, AgentReport, Change, Cleanup, Commit, Ending, Key, Usage, Verdict
 from loopwright.kernel.record import read_event
+from loopwright.loops.course import Station
 from loopwright.loops.feedback.machine import FEEDBACK
-from loopwright.loops.feedback.state import Feedback, FeedbackParams, Phase
+from loopwright.loops.feedback.state import FeedbackParams, FeedbackState
 from loopwright.ports.agent import AgentAnswer, AgentRun
 from tests.engine.worlds import LOOP, DyingStore, Fakes, failing, flaw, passing, two_setbacks
 
@@ -41,8 +44,8 @@ async def kinds(fakes: Fakes) -> list[str]:
     return [record.kind for record in await fakes.store.read(LOOP)]
 
 
-async def state_of(fakes: Fakes) -> Feedback:
-    state: Feedback = folded(FEEDBACK, await fakes.store.load(LOOP)).state
+async def state_of(fakes: Fakes) -> FeedbackState:
+    state: FeedbackState = fold(FEEDBACK, await fakes.store.load(LOOP)).state
     return state
 
 
@@ -54,7 +57,7 @@ def test_a_loop_with_two_setbacks_ends_verified_on_its_own_branch() -> None:
         assert halt.outcome is not None
         assert (halt.why, halt.outcome.ending, halt.outcome.attempts) == ("ended", Ending.VERIFIED, 3)
         assert halt.outcome.branch == f"loop/{LOOP}"
-        assert [run.key for run in fakes.runs] == [
+        assert [str(run.key) for run in fakes.runs] == [
             "implement-1.1",
             "review-1.1",
             "implement-2.1",
@@ -62,7 +65,7 @@ def test_a_loop_with_two_setbacks_ends_verified_on_its_own_branch() -> None:
             "implement-3.1",
             "review-3.1",
         ]
-        assert [run.key for run in fakes.checked] == ["checks-2.1", "checks-3.1"]
+        assert [str(run.key) for run in fakes.checked] == ["checks-2.1", "checks-3.1"]
 
     asyncio.run(story())
 
@@ -72,13 +75,13 @@ def test_the_intent_is_in_the_log_before_its_answer() -> None:
         fakes = Fakes()
         await fakes.create()
         await fakes.drive()
-        started: set[str] = set()
+        started: set[Key] = set()
         for event in await logged(fakes):
-            key = getattr(event, "key", None)
+            key = key_of(event)
             if type(event).__name__ == "Started":
                 assert key not in started
-                started.add(str(key))
-            elif key is not None:
+                started.add(key)
+            elif key != NO_KEY:
                 assert key in started
 
     asyncio.run(story())
@@ -108,20 +111,20 @@ def test_an_escalation_with_nobody_there_waits_and_goes_on_when_answered() -> No
         fakes = Fakes(agent=always_failing)
         await fakes.create()
         halt = await fakes.drive()
-        assert (halt.why, [ask.key for ask in halt.waiting]) == ("waiting", ["escalation-1"])
+        assert (halt.why, [str(each.what.key) for each in halt.waiting]) == ("waiting", ["escalation-1"])
         assert (await fakes.store.load(LOOP)).row.status == "waiting"
-        answer = Answered(key=halt.waiting[0].key, choice="continue", count=1, by="ann")
+        answer = Answered(key=halt.waiting[0].what.key, choice="continue", count=1, by="ann")
         assert await hear(fakes.store, fakes.loops, LOOP, answer, fakes.recorder) is True
         again = await fakes.drive()
-        assert [ask.key for ask in again.waiting] == ["escalation-2"]
+        assert [str(each.what.key) for each in again.waiting] == ["escalation-2"]
         assert len(fakes.runs) == 8
 
     asyncio.run(story())
 
 
 def test_a_person_at_the_terminal_is_asked_only_when_nothing_else_can_go_on() -> None:
-    def cancels(waiting: tuple[ForPeople, ...]) -> Said:
-        return Answered(key=waiting[0].key, choice="cancel", by="ann")
+    def cancels(asked: ForPeople) -> Said:
+        return Answered(key=asked.key, choice="cancel", by="ann")
 
     async def story() -> None:
         fakes = Fakes(agent=always_failing)
@@ -140,7 +143,7 @@ def test_what_the_state_does_not_allow_is_refused_and_kept_in_the_log() -> None:
         fakes = Fakes(agent=always_failing)
         await fakes.create()
         halt = await fakes.drive()
-        bad = Answered(key=halt.waiting[0].key, choice="dance", by="ann")
+        bad = Answered(key=halt.waiting[0].what.key, choice="dance", by="ann")
         with pytest.raises(Forbidden, match="'dance' is not one of the options"):
             await hear(fakes.store, fakes.loops, LOOP, bad, fakes.recorder)
         last = (await logged(fakes))[-1]
@@ -234,7 +237,7 @@ def test_an_unavailable_agent_is_waited_for_and_costs_no_attempt() -> None:
 
     def busy_once(run: AgentRun) -> AgentAnswer:
         if not refused:
-            refused.append(run.key)
+            refused.append(str(run.key))
             return AgentUnavailable(key=run.key, until=100.0, usage=Usage(usd=0.0))
         return two_setbacks(run)
 
@@ -250,8 +253,7 @@ def test_an_unavailable_agent_is_waited_for_and_costs_no_attempt() -> None:
 
 
 def test_an_open_gate_does_not_hold_up_the_work_beside_it() -> None:
-    def approves(waiting: tuple[ForPeople, ...]) -> Said:
-        gate = waiting[0]
+    def approves(gate: ForPeople) -> Said:
         evidence = getattr(gate, "evidence", "")
         return GateDecided(key=gate.key, gate="protected", approved=True, evidence=evidence, by="ann")
 
@@ -264,20 +266,20 @@ def test_an_open_gate_does_not_hold_up_the_work_beside_it() -> None:
         assert halt.outcome is not None
         assert halt.outcome.ending is Ending.VERIFIED
         assert [run.approved for run in fakes.checked] == [(), (), (fakes.checked[-1].approved[0],)]
-        assert (await state_of(fakes)).phase is Phase.DONE
+        assert (await state_of(fakes)).course.station is Station.DONE
 
     asyncio.run(story())
 
 
-def test_merged_trees_are_checked_again_and_left_alone_when_they_fail() -> None:
+def test_merged_trees_are_checked_again_and_refused_when_they_fail() -> None:
     async def story() -> None:
         fakes = Fakes(checks=lambda run: (failing("test_b"),) if run.step.endswith("merged") else (passing(),))
         fakes.workspace.branches["refs/heads/main"] = Commit("elsewhere")
         await fakes.create(FeedbackParams(task="add a", base=Commit("base"), target="refs/heads/main", merge=True))
         halt = await fakes.drive()
-        assert halt.outcome is not None
-        assert (halt.outcome.ending, halt.outcome.merged_into) == (Ending.VERIFIED, "")
-        assert halt.outcome.note == "not merged into main: it has moved on, and merged with it these fail: test"
+        assert halt.why == "waiting"
+        refused = [event for event in await logged(fakes) if isinstance(event, IntegrationRefused)]
+        assert {(event.reason, event.onto) for event in refused} == {("checks", "elsewhere")}
         assert fakes.workspace.branches["refs/heads/main"] == "elsewhere"
 
     asyncio.run(story())

@@ -7,15 +7,15 @@ from contextlib import suppress
 from dataclasses import replace
 
 from loopwright.engine.driver import drive
+from loopwright.engine.fold import fold
 from loopwright.engine.hearing import hear
-from loopwright.engine.journal import folded
 from loopwright.engine.nesting import ready_child
 from loopwright.kernel.actions import RunLoop
 from loopwright.kernel.codec import decode, encode
 from loopwright.kernel.events import AgentReported, Answered, BudgetChanged
-from loopwright.kernel.model import AgentReport, Ending, Key, LoopId, Usage, Verdict
+from loopwright.kernel.model import AgentReport, Ending, Key, LoopId, Point, Usage, Verdict
 from loopwright.loops.feedback.machine import FEEDBACK
-from loopwright.loops.feedback.state import Feedback, FeedbackParams
+from loopwright.loops.feedback.state import FeedbackParams, FeedbackState
 from loopwright.ports.agent import AgentAnswer, AgentRun
 from tests.engine.nested import PARENT, ParentParams
 from tests.engine.worlds import BASE, LOOP, DyingStore, Fakes, Killed, flaw, passing
@@ -49,7 +49,7 @@ def test_a_child_that_would_ask_escalates_to_its_parent_who_asks() -> None:
     async def story() -> None:
         fakes = await nested()
         halt = await fakes.drive()
-        assert [ask.key for ask in halt.waiting] == ["ask-1"]
+        assert [str(each.what.key) for each in halt.waiting] == ["ask-1"]
         assert (await fakes.store.load(await child_of(fakes))).row.status == "waiting"
 
     asyncio.run(story())
@@ -59,12 +59,12 @@ def test_continue_on_the_parent_goes_on_with_the_same_child_and_its_counters() -
     async def story() -> None:
         fakes = await nested()
         halt = await fakes.drive()
-        answer = Answered(key=halt.waiting[0].key, choice="continue", count=2, by="ann")
+        answer = Answered(key=halt.waiting[0].what.key, choice="continue", count=2, by="ann")
         await hear(fakes.store, fakes.loops, LOOP, answer, fakes.recorder)
         halt = await fakes.drive()
         assert halt.outcome is not None
         assert (halt.outcome.ending, halt.outcome.attempts) == (Ending.VERIFIED, 4)
-        child: Feedback = folded(FEEDBACK, await fakes.store.load(await child_of(fakes))).state
+        child: FeedbackState = fold(FEEDBACK, await fakes.store.load(await child_of(fakes))).state
         assert [iteration.number for iteration in child.past] == [1, 2, 3, 4]
         assert fakes.workspace.branches == {"loop/parent": child.commit}
 
@@ -91,22 +91,22 @@ def test_an_answer_reaches_a_child_only_as_the_answer_to_the_question_it_has() -
     async def story() -> None:
         fakes = await nested()
         await fakes.drive()
-        child, world = await child_of(fakes), fakes.world()
+        child = await child_of(fakes)
         other = RunLoop(
-            key=Key("k"),
+            key=Key.parse("k"),
             kind="feedback",
             params="{}",
             name="child",
             say="continue",
-            answers=Key("escalation-9"),
+            answers=Key.parse("escalation-9"),
             grant=2,
         )
-        assert await ready_child(world, LOOP, other) == child
+        await ready_child(fakes.store, fakes.loops, LOOP, other)
         assert await fakes.store.inbox(child) == ()
-        assert await ready_child(world, LOOP, replace(other, answers=Key("escalation-1"))) == child
+        await ready_child(fakes.store, fakes.loops, LOOP, replace(other, answers=Key.parse("escalation-1")))
         (item,) = await fakes.store.inbox(child)
         assert decode(Answered, item.data) == Answered(
-            key=Key("escalation-1"), choice="continue", count=2, by="the parent loop"
+            key=Key.parse("escalation-1"), choice="continue", count=2, by="the parent loop"
         )
 
     asyncio.run(story())
@@ -118,21 +118,21 @@ def test_an_answer_that_was_posted_twice_is_given_once() -> None:
         halt = await fakes.drive()
         child = await child_of(fakes)
         told = RunLoop(
-            key=Key("k"),
+            key=Key.parse("k"),
             kind="feedback",
             params="{}",
             name="child",
             say="continue",
-            answers=Key("escalation-1"),
+            answers=Key.parse("escalation-1"),
             grant=1,
         )
-        await ready_child(fakes.world(), LOOP, told)
-        answer = Answered(key=halt.waiting[0].key, choice="continue", count=1, by="ann")
+        await ready_child(fakes.store, fakes.loops, LOOP, told)
+        answer = Answered(key=halt.waiting[0].what.key, choice="continue", count=1, by="ann")
         await hear(fakes.store, fakes.loops, LOOP, answer, fakes.recorder)
         await fakes.drive()
         kinds = [record.kind for record in await fakes.store.read(child)]
         assert (kinds.count("Answered"), kinds.count("Refused")) == (1, 1)
-        state: Feedback = folded(FEEDBACK, await fakes.store.load(child)).state
+        state: FeedbackState = fold(FEEDBACK, await fakes.store.load(child)).state
         assert state.allowance.review_failures == 4
 
     asyncio.run(story())
@@ -141,8 +141,8 @@ def test_an_answer_that_was_posted_twice_is_given_once() -> None:
 def test_a_child_that_was_never_made_needs_no_cancelling() -> None:
     async def story() -> None:
         fakes = await nested()
-        cancel = RunLoop(key=Key("k"), kind="feedback", params="{}", name="nobody", say="cancel")
-        assert await ready_child(fakes.world(), LOOP, cancel) is None
+        cancel = RunLoop(key=Key.parse("k"), kind="feedback", params="{}", name="nobody", say="cancel")
+        assert await ready_child(fakes.store, fakes.loops, LOOP, cancel) is None
         assert [row.id for row in await fakes.store.rows()] == [LOOP]
 
     asyncio.run(story())
@@ -153,8 +153,8 @@ def test_a_loop_is_held_where_it_is_to_wait_with_nothing_begun() -> None:
         fakes = Fakes()
         await fakes.create()
         for _ in range(2):
-            halt = await drive(fakes.world(), LOOP, upto=("IMPLEMENT@2", "TEST@1"))
-            assert (halt.why, halt.stand.point if halt.stand else "") == ("held", "IMPLEMENT@2")
+            halt = await drive(fakes.world(), LOOP, upto=(Point("IMPLEMENT", 2), Point("TEST", 1)))
+            assert (halt.why, halt.stand and halt.stand.point) == ("held", Point("IMPLEMENT", 2))
             log = await fakes.store.read(LOOP)
             assert (log[-1].kind, len(fakes.runs)) == ("AgentReported", 2)
         assert (await fakes.drive()).why == "ended"
@@ -166,7 +166,7 @@ def test_killed_at_any_append_of_parent_or_child_it_resumes_to_the_same_end() ->
     async def whole(fakes: Fakes) -> None:
         halt = await fakes.drive()
         if halt.why == "waiting":
-            answer = Answered(key=halt.waiting[0].key, choice="continue", count=2, by="ann")
+            answer = Answered(key=halt.waiting[0].what.key, choice="continue", count=2, by="ann")
             await hear(fakes.store, fakes.loops, LOOP, answer, fakes.recorder)
             await fakes.drive()
 
@@ -174,12 +174,12 @@ def test_killed_at_any_append_of_parent_or_child_it_resumes_to_the_same_end() ->
         fakes = await nested()
         await whole(fakes)
         child = await child_of(fakes)
-        expected = folded(FEEDBACK, await fakes.store.load(child)).state
+        expected = fold(FEEDBACK, await fakes.store.load(child)).state
         for point in range(1, 40):
             fakes = await nested()
             with suppress(Killed):
                 await fakes.drive(DyingStore(fakes.store, point))  # type: ignore[arg-type]
             await whole(fakes)
-            assert folded(FEEDBACK, await fakes.store.load(child)).state == expected
+            assert fold(FEEDBACK, await fakes.store.load(child)).state == expected
 
     asyncio.run(story())

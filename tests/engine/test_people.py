@@ -6,13 +6,17 @@ import asyncio
 import contextlib
 from dataclasses import replace
 
+import pytest
+
 from loopwright.engine.driver import drive
-from loopwright.engine.hearing import hear
+from loopwright.engine.hearing import hear, note_refusal
+from loopwright.errors import Forbidden
 from loopwright.kernel.actions import ForPeople
-from loopwright.kernel.events import AgentReported, Answered, CancelRequested, Refused, ReportedLate, Said
-from loopwright.kernel.model import AgentReport, Ending, LoopId, Usage, Verdict
+from loopwright.kernel.events import AgentReported, Answered, CancelRequested, Refused, ReportedLate, Said, key_of
+from loopwright.kernel.model import AgentReport, Ending, Usage, Verdict
 from loopwright.kernel.record import read_event
 from loopwright.ports.agent import AgentAnswer, AgentRun, Watch
+from loopwright.ports.people import Reply, Waiting
 from tests.engine.worlds import LOOP, Fakes, flaw
 
 
@@ -52,7 +56,7 @@ def test_a_report_that_comes_after_the_cancel_is_kept_with_its_cost() -> None:
         assert halt.outcome is not None
         assert halt.outcome.ending is Ending.CANCELLED
         late = [read_event(r) for r in await fakes.store.read(LOOP) if r.kind == "ReportedLate"]
-        assert [(event.key, event.kind) for event in late if isinstance(event, ReportedLate)] == [
+        assert [(str(event.key), event.kind) for event in late if isinstance(event, ReportedLate)] == [
             ("implement-1.1", "AgentReported")
         ]
         row = (await fakes.store.load(LOOP)).row
@@ -67,7 +71,7 @@ class AtThePrompt:
     def __init__(self) -> None:
         self.asked = asyncio.Event()
 
-    async def ask(self, loop: LoopId, waiting: tuple[ForPeople, ...]) -> Said | None:
+    async def ask(self, waiting: tuple[Waiting, ...]) -> Reply | None:
         self.asked.set()
         await asyncio.Event().wait()
         raise AssertionError
@@ -80,7 +84,7 @@ def test_an_answer_from_elsewhere_ends_the_prompt() -> None:
         person = AtThePrompt()
         driving = asyncio.create_task(drive(replace(fakes.world(), people=person), LOOP))
         await person.asked.wait()
-        (asked,) = [s.event for s in fakes.recorder.seen if getattr(s.event, "key", "").startswith("escalation")]
+        (asked,) = [s.event for s in fakes.recorder.seen if key_of(s.event).step == "escalation"]
         answer = Answered(key=asked.key, choice="cancel", by="bob")  # type: ignore[union-attr]
         assert await hear(fakes.store, fakes.loops, LOOP, answer, fakes.recorder) is False
         halt = await driving
@@ -91,11 +95,11 @@ def test_an_answer_from_elsewhere_ends_the_prompt() -> None:
 
 
 def test_an_answer_that_is_no_option_is_refused_and_the_person_is_asked_again() -> None:
-    def nonsense(waiting: tuple[ForPeople, ...]) -> Said:
-        return Answered(key=waiting[0].key, choice="dance", by="ann")
+    def nonsense(asked: ForPeople) -> Said:
+        return Answered(key=asked.key, choice="dance", by="ann")
 
-    def stop(waiting: tuple[ForPeople, ...]) -> Said:
-        return Answered(key=waiting[0].key, choice="cancel", by="ann")
+    def stop(asked: ForPeople) -> Said:
+        return Answered(key=asked.key, choice="cancel", by="ann")
 
     async def story() -> None:
         fakes = Fakes(agent=never_passes)
@@ -103,8 +107,39 @@ def test_an_answer_that_is_no_option_is_refused_and_the_person_is_asked_again() 
         await fakes.create()
         halt = await fakes.drive()
         assert halt.outcome is not None
-        assert [ask.key for ask in fakes.people.asked] == ["escalation-1", "escalation-1"]
+        assert [str(each.what.key) for each in fakes.people.asked] == ["escalation-1", "escalation-1"]
         refused = [read_event(r) for r in await fakes.store.read(LOOP) if r.kind == "Refused"]
         assert [event.by for event in refused if isinstance(event, Refused)] == ["ann"]
+
+    asyncio.run(story())
+
+
+def test_nobody_talks_to_a_loop_that_has_ended() -> None:
+    async def story() -> None:
+        fakes = Fakes()
+        await fakes.create()
+        await fakes.drive()
+        length = len(await fakes.store.read(LOOP))
+        with pytest.raises(Forbidden, match="has ended \\(verified\\); start a new one"):
+            await hear(fakes.store, fakes.loops, LOOP, CancelRequested(by="ann"), fakes.recorder)
+        await note_refusal(fakes.store, fakes.loops, LOOP, Refused(what="approve", why="no", by="a"), fakes.recorder)
+        assert len(await fakes.store.read(LOOP)) == length
+
+    asyncio.run(story())
+
+
+def test_an_attempt_that_was_refused_at_the_door_is_put_on_record_now_or_by_the_controller() -> None:
+    refused = Refused(what="approve", why="inside a step", by="agent")
+
+    async def story() -> None:
+        fakes = Fakes()
+        await fakes.create()
+        await note_refusal(fakes.store, fakes.loops, LOOP, refused, fakes.recorder)
+        fence = await fakes.store.claim(LOOP, "a controller")
+        await note_refusal(fakes.store, fakes.loops, LOOP, refused, fakes.recorder)
+        await fakes.store.release(LOOP, fence)
+        assert [item.kind for item in await fakes.store.inbox(LOOP)] == ["Refused"]
+        await fakes.drive()
+        assert [read_event(r) for r in await fakes.store.read(LOOP) if r.kind == "Refused"] == [refused, refused]
 
     asyncio.run(story())

@@ -9,14 +9,14 @@ from typing import cast
 import pytest
 
 from loopwright.adapters.agents.pool import AgentPool
-from loopwright.adapters.workspace.workspace import GitWorkspace
-from loopwright.engine.intents import intent
-from loopwright.engine.journal import Folded
-from loopwright.engine.performing import perform
+from loopwright.adapters.git.workspace import GitWorkspace
+from loopwright.engine.dispatch import InProcess
+from loopwright.engine.fold import Fold
+from loopwright.engine.performing import perform, terms_of
 from loopwright.engine.world import World
 from loopwright.kernel.actions import RunAgent
 from loopwright.kernel.events import AgentReported, Answer
-from loopwright.kernel.model import AgentReport, Brief, Commit, Key, LoopId, Verdict
+from loopwright.kernel.model import AgentReport, Brief, Commit, Finding, Key, LoopId, Severity, Verdict
 from loopwright.ports.agent import AgentAnswer, AgentRun, Watch
 from loopwright.ports.workspace import Workspace
 from loopwright.testing.clock import ManualClock
@@ -64,14 +64,32 @@ class Watched:
 
 def world(watched: Watched, crowd: Crowd, *, slots: int) -> World:
     workspace = cast(Workspace, watched)
-    return replace(Fakes().world(), agent=crowd, workspace=workspace, slots=asyncio.Semaphore(slots))
+    return replace(Fakes().world(), agent=crowd, workspace=workspace, dispatcher=InProcess(slots=slots))
 
 
 def review(world: World, repo: Repository, number: int) -> asyncio.Task[Answer]:
     head = Commit(repo.git("rev-parse", "HEAD"))
     brief = Brief(task="t", attempt=1, limit=3, base=head)
-    action = RunAgent(key=Key("review-1.1"), role="reviewer", brief=brief, start=head, writes=False)
+    action = RunAgent(key=Key.parse("review-1.1"), role="reviewer", brief=brief, start=head, writes=False)
     return asyncio.create_task(perform(world, LoopId(f"l-{number}"), "quality", action, "s-1"))
+
+
+def test_a_judge_sees_of_the_change_what_its_brief_names_and_no_line_of_it_hides_another(repo: Repository) -> None:
+    base = Commit(repo.git("rev-parse", "HEAD"))
+    repo.write("src/a.py", "diff --git a/other.py b/other.py\nmine = 1\n")
+    repo.write("docs/named.md", "named\n")
+    repo.write("other.py", "secret = 1\n")
+    agent = ScriptedAgent(lambda run: AgentReported(key=run.key, report=AgentReport(verdict=Verdict.PASS)))
+    findings = tuple(Finding(severity=Severity.LOW, issue="x", file=file) for file in ("docs/named.md", ".", ""))
+    brief = Brief(task="t", attempt=2, limit=3, base=base, artifacts=("src/a.py",), findings=findings)
+    start = Commit(repo.commit("change"))
+    action = RunAgent(key=Key.parse("review-1.1"), role="reviewer", brief=brief, start=start, writes=False)
+    here = replace(Fakes().world(), agent=agent, workspace=GitWorkspace(repo.path, env=os.environ))
+    asyncio.run(perform(here, LoopId("l-1"), "quality", action, "s-1"))
+    (run,) = agent.runs
+    assert "+diff --git a/other.py b/other.py\n+mine = 1\n" in run.diff
+    assert "+named" in run.diff
+    assert "secret" not in run.diff
 
 
 def judges(repo: Repository) -> list[Path]:
@@ -118,8 +136,8 @@ def test_the_agent_that_an_action_names_is_reserved_for_and_run() -> None:
     pool = AgentPool(roles={"creator": (usual,)}, clock=ManualClock(), known={"usual": usual, "other": other})
     here = replace(Fakes().world(), agent=pool)
     brief = Brief(task="t", attempt=1, limit=3, base=Commit("base"))
-    action = RunAgent(key=Key("create-1.1"), role="creator", brief=brief, start=Commit("base"), writes=True)
+    action = RunAgent(key=Key.parse("create-1.1"), role="creator", brief=brief, start=Commit("base"), writes=True)
     named = replace(action, agent="other")
-    assert [intent(here, LoopId("a"), Folded(), each).reserve for each in (action, named)] == [0.5, 2.5]
+    assert [terms_of(here, LoopId("a"))(each, Fold()) for each in (action, named)] == [0.5, 2.5]
     asyncio.run(perform(here, LoopId("l-1"), "tickets", named, "s-1"))
     assert (usual.runs, [(run.role, run.agent) for run in other.runs]) == ([], [("creator", "other")])

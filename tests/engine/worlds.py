@@ -6,7 +6,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from loopwright.engine.driver import drive
-from loopwright.engine.world import AnyLoop, Halt, World
+from loopwright.engine.fold import AnyLoop
+from loopwright.engine.world import Halt, World
 from loopwright.kernel.codec import encode
 from loopwright.kernel.events import AgentReported, Created
 from loopwright.kernel.findings import identify
@@ -20,11 +21,12 @@ from loopwright.kernel.model import (
     Usage,
     Verdict,
 )
+from loopwright.kernel.record import Record
 from loopwright.loops.feedback.machine import FEEDBACK
 from loopwright.loops.feedback.state import FeedbackParams
 from loopwright.ports.agent import AgentAnswer, AgentRun
 from loopwright.ports.checks import ChecksRun
-from loopwright.ports.store import Batch, Entry, NewLoop, Store
+from loopwright.ports.store import Append, NewEvent, NewLoop, Store
 from loopwright.testing.clock import ManualClock
 from loopwright.testing.fakes import MemoryWorkspace, Recorder, ScriptedAgent, ScriptedPeople, ScriptedVerdicts
 from loopwright.testing.memory_store import Memory, MemoryStore
@@ -59,7 +61,7 @@ def two_setbacks(run: AgentRun) -> AgentAnswer:
 
 
 def fails_second(run: ChecksRun) -> tuple[CheckResult, ...]:
-    return (failing("test_a"),) if "-2." in run.key else (passing(),)
+    return (failing("test_a"),) if run.key.attempt == 2 else (passing(),)
 
 
 @dataclass(slots=True)
@@ -99,7 +101,7 @@ class Fakes:
     async def create_loop(self, kind: str, params: str, *, budget: float | None = None) -> None:
         created = Created(kind=kind, params=params, by="tests")
         await self.store.create(
-            NewLoop(id=LOOP, kind=kind, params=params, budget=budget), Entry(kind="Created", data=encode(created))
+            NewLoop(id=LOOP, kind=kind, params=params, budget=budget), NewEvent(kind="Created", data=encode(created))
         )
 
     async def drive(self, store: Store | None = None) -> Halt:
@@ -121,7 +123,7 @@ class DyingStore:
     def __getattr__(self, name: str) -> object:
         return getattr(self._store, name)
 
-    async def append(self, loop: LoopId, *, fence: int, expected: int, batch: Batch) -> int:
+    async def append(self, loop: LoopId, *, fence: int, expected: int, batch: Append) -> tuple[Record, ...]:
         if self._dead:
             raise Killed
         self.appends += 1
@@ -129,7 +131,7 @@ class DyingStore:
         self._dead = self._left == 0
         if self._dead and self._before:
             raise Killed
-        length = await self._store.append(loop, fence=fence, expected=expected, batch=batch)
+        written = await self._store.append(loop, fence=fence, expected=expected, batch=batch)
         if self._dead:
             raise Killed
-        return length
+        return written

@@ -34,12 +34,13 @@ from loopwright.kernel.model import (
     LoopId,
     Outcome,
     Part,
+    Point,
     Severity,
     Tree,
     Usage,
 )
 from loopwright.loops.batch.state import Batch, BatchParams
-from loopwright.loops.feedback.state import Feedback, FeedbackParams
+from loopwright.loops.feedback.state import FeedbackParams, FeedbackState
 from loopwright.loops.quality.state import Quality, QualityParams
 from tests.kernel.values import values
 
@@ -86,7 +87,7 @@ def test_every_event_comes_back_as_it_was(kind: type[Any], data: st.DataObject) 
     assert encode(decode(kind, text)) == text
 
 
-@pytest.mark.parametrize("kind", [Feedback, Quality, Batch], ids=lambda kind: kind.__name__)
+@pytest.mark.parametrize("kind", [FeedbackState, Quality, Batch], ids=lambda kind: kind.__name__)
 @settings(max_examples=30, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 @given(data=st.data())
 def test_every_state_comes_back_as_it_was(kind: type[Any], data: st.DataObject) -> None:
@@ -231,7 +232,7 @@ def test_whatever_is_read_is_a_value_or_a_decode_error(data: object) -> None:
 def test_what_an_old_record_lacks_takes_its_default() -> None:
     assert decode(Outer, '{"inner":{"name":"x"}}') == Outer(inner=Inner("x"))
     assert decode(CancelRequested, "{}") == CancelRequested(cleanup=Cleanup.KEEP_EVERYTHING)
-    assert decode(Answered, '{"key":"k","choice":"continue"}') == Answered(key=Key("k"), choice="continue")
+    assert decode(Answered, '{"key":"k","choice":"continue"}') == Answered(key=Key.parse("k"), choice="continue")
 
 
 def test_nothing_stands_for_nothing() -> None:
@@ -246,25 +247,34 @@ def test_a_whole_number_is_a_float_where_one_is_wanted() -> None:
 def test_a_nested_event_by_hand() -> None:
     text = '{"key":"review-1.1","report":{"findings":[{"severity":"high","issue":"x"}]},"usage":{"usd":null}}'
     assert decode(AgentReported, text) == AgentReported(
-        key=Key("review-1.1"), report=AgentReport(findings=(Finding(severity=Severity.HIGH, issue="x"),))
+        key=Key.parse("review-1.1"), report=AgentReport(findings=(Finding(severity=Severity.HIGH, issue="x"),))
     )
 
 
 def test_ids_are_plain_text() -> None:
-    landed = Integrated(key=Key("k"), branch="b", commit=Commit("c"))
-    assert json.loads(encode(landed)) == {"branch": "b", "commit": "c", "key": "k", "merged_into": "", "note": ""}
+    landed = Integrated(key=Key.parse("k"), branch="b", commit=Commit("c"))
+    assert json.loads(encode(landed)) == {
+        "branch": "b",
+        "commit": "c",
+        "key": "k",
+        "merged_into": "",
+        "not_merged": "",
+        "note": "",
+    }
 
 
 def test_what_a_checkpoint_and_a_combination_left_out_is_kept() -> None:
-    saved = Checkpointed(key=Key("k"), commit=Commit("c"), tree=Tree("t"), dropped=("a.py", "b\nc.py"))
+    saved = Checkpointed(key=Key.parse("k"), commit=Commit("c"), tree=Tree("t"), dropped=("a.py", "b\nc.py"))
     assert decode(Checkpointed, encode(saved)) == saved
-    made = Combined(key=Key("k"), commit=Commit("c"), files=2, left_out=(Commit("d"),))
+    made = Combined(key=Key.parse("k"), commit=Commit("c"), files=2, left_out=(Commit("d"),))
     assert decode(Combined, encode(made)) == made
-    seen = ArtifactsLoaded(key=Key("k"), contents=(Content(path="a", object=""), Content(path="b", object="o")))
+    seen = ArtifactsLoaded(key=Key.parse("k"), contents=(Content(path="a", object=""), Content(path="b", object="o")))
     assert decode(ArtifactsLoaded, encode(seen)) == seen
 
 
 def test_what_came_of_the_parts_is_kept() -> None:
     part = Part(name="a.yml", ending=Ending.ESCALATED, note="QUALITY_BLOCKED: a.yml", attempts=3, loop=LoopId("l"))
-    outcome = Outcome(ending=Ending.HELD, parts=(part,), at="FIX@2", asking=Key("escalation-1"), loop=LoopId("p"))
+    outcome = Outcome(
+        ending=Ending.HELD, parts=(part,), at=Point("FIX", 2), asking=Key("escalation", 1), loop=LoopId("p")
+    )
     assert decode(Outcome, encode(outcome)) == outcome

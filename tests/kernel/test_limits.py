@@ -5,15 +5,8 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from loopwright.kernel.limits import (
-    Allowance,
-    Counts,
-    FeedbackLimits,
-    grant,
-    granted,
-    granted_iterations,
-    reached,
-)
+from loopwright.kernel.limits import granted, granted_iterations, reached
+from loopwright.loops.feedback.limits import Allowance, Counts, FeedbackLimits, grant
 
 NUMBERS = st.integers(min_value=0, max_value=20)
 MORE = st.integers(min_value=1, max_value=20)

@@ -16,10 +16,10 @@ from loopwright.kernel.events import (
     Said,
 )
 from loopwright.kernel.machine import ANSWERED_BY, Standpoint, answers_one_of
-from loopwright.kernel.model import NO_COMMIT, AgentReport, Ending, Key, Outcome, Severity
+from loopwright.kernel.model import NO_COMMIT, NO_KEY, AgentReport, Ending, Key, Outcome, Severity
 
-ASK = Ask(key=Key("ask-1"), question="?")
-GATE = AwaitGate(key=Key("gate-1"), gate="deploy", commit=NO_COMMIT, evidence="e", because=())
+ASK = Ask(key=Key.parse("ask-1"), question="?")
+GATE = AwaitGate(key=Key.parse("gate-1"), gate="deploy", commit=NO_COMMIT, evidence="e", because=())
 STOP = Stop(outcome=Outcome(ending=Ending.FAILED))
 
 
@@ -39,11 +39,11 @@ def test_agents_answer_in_three_ways() -> None:
 
 
 def test_an_answer_needs_the_key_and_the_kind() -> None:
-    assert answers_one_of((GATE, ASK), Answered(key=Key("ask-1"), choice="x"))
-    assert not answers_one_of((GATE, ASK), Answered(key=Key("ask-2"), choice="x"))
-    assert not answers_one_of((GATE, ASK), Answered(key=Key("gate-1"), choice="x"))
-    assert answers_one_of((GATE, ASK), GateDecided(key=Key("gate-1"), gate="deploy", approved=True, evidence="e"))
-    assert not answers_one_of((), Answered(key=Key("ask-1"), choice="x"))
+    assert answers_one_of((GATE, ASK), Answered(key=Key.parse("ask-1"), choice="x"))
+    assert not answers_one_of((GATE, ASK), Answered(key=Key.parse("ask-2"), choice="x"))
+    assert not answers_one_of((GATE, ASK), Answered(key=Key.parse("gate-1"), choice="x"))
+    assert answers_one_of((GATE, ASK), GateDecided(key=Key.parse("gate-1"), gate="deploy", approved=True, evidence="e"))
+    assert not answers_one_of((), Answered(key=Key.parse("ask-1"), choice="x"))
 
 
 def test_nothing_answers_the_end() -> None:
@@ -51,12 +51,12 @@ def test_nothing_answers_the_end() -> None:
 
 
 def test_what_has_no_key_answers_nothing() -> None:
-    checks = RunChecks(key=Key(""), commit=NO_COMMIT, base=NO_COMMIT)
+    checks = RunChecks(key=NO_KEY, commit=NO_COMMIT, base=NO_COMMIT)
     assert not answers_one_of((checks, ASK), CancelRequested())
 
 
 def test_a_parent_may_have_its_child_wait_at_a_state_of_an_attempt() -> None:
-    assert Standpoint(state="FIX", attempt=2, limit=3).point == "FIX@2"
+    assert str(Standpoint(state="FIX", attempt=2, limit=3).point) == "FIX@2"
 
 
 def test_severities_are_ordered_from_the_worst_and_raised_by_one() -> None:

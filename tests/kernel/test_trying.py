@@ -18,8 +18,8 @@ class Step:
     until: float | None = None
 
 
-CRASH = AgentFailed(key=Key("k"), reason="crashed", detail="exit 3")
-GARBLE = AgentFailed(key=Key("k"), reason="garbled")
+CRASH = AgentFailed(key=Key.parse("k"), reason="crashed", detail="exit 3")
+GARBLE = AgentFailed(key=Key.parse("k"), reason="garbled")
 
 
 def test_a_crash_is_tried_again_once() -> None:

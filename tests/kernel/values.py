@@ -9,6 +9,8 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from hypothesis import strategies as st
 
+from loopwright.kernel.model import Key, Point
+
 
 def values(kind: Any) -> st.SearchStrategy[Any]:  # noqa: ANN401 - a union is not a type
     """Every part of every field may take any value that its annotation allows."""
@@ -21,6 +23,8 @@ def values(kind: Any) -> st.SearchStrategy[Any]:  # noqa: ANN401 - a union is no
         return st.one_of(*(values(arg) for arg in get_args(kind)))
     if origin is tuple:
         return st.lists(values(get_args(kind)[0]), max_size=2).map(tuple)
+    if kind in _TEXTS:
+        return _TEXTS[kind]
     if is_dataclass(kind) and isinstance(kind, type):
         return _record(kind)
     if isinstance(kind, type) and issubclass(kind, Enum):
@@ -33,6 +37,12 @@ def _record(kind: type) -> st.SearchStrategy[Any]:
     return st.builds(kind, **{field.name: values(hints[field.name]) for field in fields(kind)})
 
 
+_TEXTS: dict[Any, st.SearchStrategy[Any]] = {
+    Key: st.one_of(st.text(max_size=5), st.sampled_from(("review-1.1", "wait-fix-2.3", "gate-protected-e1"))).map(
+        Key.parse
+    ),
+    Point: st.builds(Point, st.sampled_from(("FIX", "LAND")), st.integers(0, 9)),
+}
 _SCALARS: dict[Any, st.SearchStrategy[Any]] = {
     str: st.text(max_size=5),
     int: st.integers(),

@@ -17,14 +17,14 @@ from loopwright.kernel.events import (
 )
 from loopwright.kernel.limits import QualityLimits
 from loopwright.kernel.machine import ANSWERED_BY
-from loopwright.kernel.model import NO_COMMIT, Cleanup, Commit, Ending, Key, LoopId, Outcome
+from loopwright.kernel.model import NO_COMMIT, NO_KEY, Cleanup, Commit, Ending, Key, LoopId, Outcome, Point
 from loopwright.loops.batch.machine import BATCH
 from loopwright.loops.batch.state import Artifact, Batch, BatchParams
 from tests.loops.harness import with_key
 
 A = TypeVar("A", bound=Action)
 
-_UNKEYED = Key("")
+_UNKEYED = NO_KEY
 BASE = Commit("base")
 
 
@@ -48,19 +48,19 @@ def accepted(number: int, commit: str) -> tuple[int, Outcome]:
 
 def blocked(number: int, review: int = 1) -> tuple[int, Outcome]:
     line = f"QUALITY_BLOCKED: {path(number)}"
-    return ended(number, Ending.HELD, at=f"FIX@{review}", note=line, attempts=review)
+    return ended(number, Ending.HELD, at=Point("FIX", review), note=line, attempts=review)
 
 
 def waits(number: int, review: int) -> tuple[int, Outcome]:
     """Held before that review: after its fix, or after a review that came to no verdict."""
     line = f"QUALITY_BLOCKED: {path(number)}"
-    return ended(number, Ending.HELD, at=f"LOAD_ARTIFACTS@{review}", note=line, attempts=review)
+    return ended(number, Ending.HELD, at=Point("LOAD_ARTIFACTS", review), note=line, attempts=review)
 
 
 def asks(number: int, review: int = 3, *, asked: int = 1) -> tuple[int, Outcome]:
     line = f"QUALITY_BLOCKED: {path(number)} (MAX_LOOPS_REACHED: 3 reviews and 2 fixes)"
-    key = Key(f"escalation-{asked}")
-    return ended(number, Ending.ESCALATED, at=f"ESCALATED@{review}", note=line, attempts=review, asking=key)
+    key = Key("escalation", asked)
+    return ended(number, Ending.ESCALATED, at=Point("ESCALATED", review), note=line, attempts=review, asking=key)
 
 
 def fell_over(number: int, why: str = "`git add` failed: disk full") -> tuple[int, Outcome]:
@@ -124,7 +124,7 @@ def runs(state: Batch) -> tuple[RunLoop, ...]:
 
 def at_work(state: Batch) -> list[tuple[int, str]]:
     """Which artifacts' loops are driven now, and as what."""
-    return [(int(run.name.partition("-")[2][:-4]), run.key.partition("-")[0]) for run in runs(state)]
+    return [(int(run.name.partition("-")[2][:-4]), run.key.step) for run in runs(state)]
 
 
 def wanted(state: Batch, kind: type[A]) -> A:

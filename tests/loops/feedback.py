@@ -22,9 +22,9 @@ from loopwright.kernel.events import (
     TimeReached,
 )
 from loopwright.kernel.findings import identify
-from loopwright.kernel.limits import FeedbackLimits
 from loopwright.kernel.machine import ANSWERED_BY
 from loopwright.kernel.model import (
+    NO_KEY,
     AgentReport,
     AgentStatus,
     Change,
@@ -32,20 +32,20 @@ from loopwright.kernel.model import (
     Cleanup,
     Commit,
     Finding,
-    Key,
     Question,
     Severity,
     Tree,
     Verdict,
 )
+from loopwright.loops.feedback.limits import FeedbackLimits
 from loopwright.loops.feedback.machine import FEEDBACK
-from loopwright.loops.feedback.state import Feedback, FeedbackParams
-from tests.loops.harness import with_key
+from loopwright.loops.feedback.state import FeedbackParams, FeedbackState
+from tests.loops.harness import taken, with_key
 
 A = TypeVar("A", bound=Action)
 
 TREE = Tree("tree")
-_UNKEYED = Key("")
+_UNKEYED = NO_KEY
 
 ISSUE = identify(Finding(severity=Severity.HIGH, issue="no retry", rule="R1", file="a.py"))
 OTHER = identify(Finding(severity=Severity.HIGH, issue="no log", rule="R2", file="a.py"))
@@ -67,6 +67,11 @@ GARBLED = AgentFailed(key=_UNKEYED, reason="garbled", detail="no JSON")
 NEEDS_PERSON = AgentFailed(key=_UNKEYED, reason="needs_person", detail="log in first")
 UNAVAILABLE = AgentUnavailable(key=_UNKEYED, until=60.0)
 LATER = TimeReached(key=_UNKEYED)
+
+
+def of(role: str, letter: AgentReported | AgentFailed) -> AgentReported | AgentFailed:
+    """The letter as the engine records it: with the role it comes from."""
+    return replace(letter, role=role)
 
 
 def passes(*findings: Finding) -> AgentReported:
@@ -99,6 +104,9 @@ def red(*failures: Finding) -> ChecksReported:
 
 LANDED = Integrated(key=_UNKEYED, branch="loop/1", commit=Commit("landed"))
 REFUSED = IntegrationRefused(key=_UNKEYED, reason="checks", detail="main moved on", findings=(ANOTHER,))
+CONFLICT = IntegrationRefused(key=_UNKEYED, reason="conflict", detail="both changed a.py", onto=Commit("tip"))
+RED_MERGE = replace(REFUSED, onto=Commit("tip"), merged=Commit("merged"))
+LEFT = replace(LANDED, not_merged="main has changes that are not committed")
 CLEANED = CleanedUp(key=_UNKEYED)
 CANCEL = CancelRequested(cleanup=Cleanup.ROLLBACK)
 
@@ -129,7 +137,7 @@ NO_DEVELOPER: tuple[Event, ...] = (CRASHED, CRASHED)
 # telling
 
 
-def loop(**limits: int) -> Feedback:
+def loop(**limits: int) -> FeedbackState:
     return FEEDBACK.start(params(**limits))
 
 
@@ -137,14 +145,14 @@ def params(**limits: int) -> FeedbackParams:
     return FeedbackParams(task="add retry", base=Commit("base"), limits=FeedbackLimits(**limits))
 
 
-def play(state: Feedback, *letters: Event) -> Feedback:
+def play(state: FeedbackState, *letters: Event) -> FeedbackState:
     """The state after each letter has answered what is wanted then."""
     for letter in letters:
-        state = FEEDBACK.apply(state, keyed(state, letter))
+        state = taken(FEEDBACK, state, keyed(state, letter))
     return state
 
 
-def keyed(state: Feedback, letter: Event) -> Event:
+def keyed(state: FeedbackState, letter: Event) -> Event:
     """The letter with the key of the action that it can answer."""
     if not hasattr(letter, "key"):
         return letter
@@ -154,21 +162,21 @@ def keyed(state: Feedback, letter: Event) -> Event:
     raise AssertionError(f"{type(letter).__name__} answers nothing in {state.phase}: {keys(state)}")
 
 
-def keys(state: Feedback) -> list[str]:
-    return [action.key for action in FEEDBACK.decide(state)]
+def keys(state: FeedbackState) -> list[str]:
+    return [str(action.key) for action in FEEDBACK.decide(state)]
 
 
-def wanted(state: Feedback, kind: type[A]) -> A:
+def wanted(state: FeedbackState, kind: type[A]) -> A:
     """The one action of that kind that is wanted now."""
     (found,) = [action for action in FEEDBACK.decide(state) if isinstance(action, kind)]
     return found
 
 
-def developer(state: Feedback) -> RunAgent:
+def developer(state: FeedbackState) -> RunAgent:
     action = wanted(state, RunAgent)
     assert action.role == "developer"
     return action
 
 
-def options(state: Feedback) -> list[str]:
+def options(state: FeedbackState) -> list[str]:
     return [option.choice for option in wanted(state, Ask).options]

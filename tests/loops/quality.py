@@ -26,13 +26,13 @@ from loopwright.kernel.findings import identify
 from loopwright.kernel.limits import QualityLimits
 from loopwright.kernel.machine import ANSWERED_BY
 from loopwright.kernel.model import (
+    NO_KEY,
     AgentReport,
     AgentStatus,
     Cleanup,
     Commit,
     Content,
     Finding,
-    Key,
     Outcome,
     Question,
     Severity,
@@ -45,7 +45,7 @@ from tests.loops.harness import with_key
 
 A = TypeVar("A", bound=Action)
 
-_UNKEYED = Key("")
+_UNKEYED = NO_KEY
 ARTIFACT = "src/pay.py"
 FILE = "src/pay.quality.yml"
 BASE = Commit("base")
@@ -218,7 +218,7 @@ def keyed(state: Quality, letter: Event) -> Event:
 
 
 def keys(state: Quality) -> list[str]:
-    return [action.key for action in QUALITY.decide(state)]
+    return [str(action.key) for action in QUALITY.decide(state)]
 
 
 def wanted(state: Quality, kind: type[A]) -> A:

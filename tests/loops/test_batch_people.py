@@ -7,7 +7,7 @@ import pytest
 from loopwright.errors import InvalidTransition
 from loopwright.kernel.actions import Ask, CleanUp, Combine, Integrate, Option
 from loopwright.kernel.events import Answered
-from loopwright.kernel.model import Cleanup, Commit, Ending, Key
+from loopwright.kernel.model import Cleanup, Commit, Ending, Key, Point
 from loopwright.loops.batch.state import Batch, Phase, Standing
 from tests.loops.batch import (
     BASE,
@@ -41,12 +41,12 @@ def two_stuck(**given: object) -> Batch:
 
 
 def told(state: Batch) -> list[tuple[str, str, int, str]]:
-    return [(run.say, run.answers, run.grant, run.text) for run in runs(state)]
+    return [(run.say, str(run.answers), run.grant, run.text) for run in runs(state)]
 
 
 def test_the_question_names_what_is_blocked_and_offers_what_can_be_done() -> None:
     assert wanted(two_stuck(), Ask) == Ask(
-        key=Key("escalation-1"),
+        key=Key.parse("escalation-1"),
         question=f"1 passed, 2 blocked of 3 artifacts. Blocked: {path(2)}, {path(3)}. How should it go on?",
         options=(
             Option(choice="continue", label="Continue with the blocked ones"),
@@ -68,9 +68,9 @@ def test_continue_reaches_every_stuck_child_as_the_answer_to_its_own_question() 
         ("continue", "escalation-1", 2, "mind the names"),
         ("continue", "escalation-4", 2, "mind the names"),
     ]
-    assert [(run.key, run.upto) for run in runs(state)] == [
-        ("fix-1.1-2", ("LOAD_ARTIFACTS@4",)),
-        ("fix-1.1-3", ("LOAD_ARTIFACTS@3",)),
+    assert [(str(run.key), run.upto) for run in runs(state)] == [
+        ("fix-1-2.1", (Point("LOAD_ARTIFACTS", 4),)),
+        ("fix-1-3.1", (Point("LOAD_ARTIFACTS", 3),)),
     ]
     state = play(state, waits(2, 4), waits(3, 3))
     assert (at_work(state), told(state)) == ([(2, "review"), (3, "review")], [("", "", 0, "")] * 2)
@@ -89,7 +89,7 @@ def test_a_child_that_fell_over_before_its_review_is_simply_reviewed_again() -> 
     state = play(batch(2), fell_over(1), passed(2), says("continue"))
     assert (at_work(state), runs(state)[0].upto, state.round) == (
         [(1, "review")],
-        ("FIX@1", "LOAD_ARTIFACTS@2"),
+        (Point("FIX", 1), Point("LOAD_ARTIFACTS", 2)),
         2,
     )
     state = play(batch(2), fell_over(1), asks(2), says("continue"))
@@ -102,14 +102,14 @@ def test_a_child_that_fell_over_in_its_fix_goes_on_with_it() -> None:
     assert (at_work(state), told(state), runs(state)[0].upto) == (
         [(1, "fix")],
         [("continue", "", 3, "")],
-        ("LOAD_ARTIFACTS@2",),
+        (Point("LOAD_ARTIFACTS", 2),),
     )
 
 
 def test_those_that_are_stuck_again_are_asked_about_again() -> None:
     state = play(two_stuck(), says("continue", count=1), asks(2, 4, asked=2), waits(3, 3), passed(3, "c3"))
     state = play(state, combined(), LANDED)
-    assert (wanted(state, Ask).key, [item.standing for item in state.items]) == (
+    assert (str(wanted(state, Ask).key), [item.standing for item in state.items]) == (
         "escalation-2",
         [Standing.PASSED, Standing.STUCK, Standing.PASSED],
     )
@@ -119,7 +119,7 @@ def test_those_that_are_stuck_again_are_asked_about_again() -> None:
 def test_what_was_landed_before_is_landed_again_with_the_rest() -> None:
     state = play(batch(2), blocked(1), asks(2, 1), waits(1, 2), passed(1, "c1"), combined("one"), LANDED)
     state = play(state, says("continue"), waits(2, 2), passed(2, "c2"))
-    assert (wanted(state, Combine).key, wanted(state, Combine).commits) == ("combine-3.1", ("c1", "c2"))
+    assert (str(wanted(state, Combine).key), wanted(state, Combine).commits) == ("combine-3.1", ("c1", "c2"))
     assert outcome(play(state, combined("both"), LANDED)).ending is Ending.VERIFIED
 
 
@@ -134,8 +134,8 @@ def test_nothing_is_continued_whose_loop_has_ended() -> None:
 def test_a_refused_landing_is_tried_again_by_continue() -> None:
     state = play(batch(1), blocked(1), waits(1, 2), passed(1, "c1"), combined(), REFUSED)
     state = play(state, says("continue"))
-    assert wanted(state, Combine).key == "combine-2.1"
-    assert wanted(play(state, combined()), Integrate).key == "land-2.1"
+    assert str(wanted(state, Combine).key) == "combine-2.1"
+    assert str(wanted(play(state, combined()), Integrate).key) == "land-2.1"
     done = outcome(play(state, combined(), LANDED))
     assert (done.ending, done.branch, done.note) == (Ending.VERIFIED, "loop/1", "")
 
@@ -155,7 +155,7 @@ def test_an_answer_that_says_nothing_is_refused(answer: Answered, why: str) -> N
 
 def test_history_shows_and_asks_again() -> None:
     state = play(two_stuck(), says("history"))
-    assert (wanted(state, Ask).key, wanted(state, Ask).question) == (
+    assert (str(wanted(state, Ask).key), wanted(state, Ask).question) == (
         "escalation-2",
         wanted(two_stuck(), Ask).question,
     )
@@ -261,7 +261,7 @@ def test_a_child_that_had_just_passed_when_it_was_cancelled_has_passed() -> None
 def test_cancel_with_nothing_left_open_cleans_up_at_once() -> None:
     state = play(batch(1), ended(1, Ending.CANCELLED), CANCEL)
     assert wanted(state, CleanUp) == CleanUp(
-        key=Key("clean-up"), choice=Cleanup.ROLLBACK, base=BASE, why="the batch was cancelled"
+        key=Key.parse("clean-up"), choice=Cleanup.ROLLBACK, base=BASE, why="the batch was cancelled"
     )
     for ending in (state, play(state, CLEANED), play(batch(1), CANCEL)):
         with pytest.raises(InvalidTransition, match="the batch has ended"):

@@ -13,7 +13,7 @@ from loopwright.kernel.codec import decode, encode
 from loopwright.kernel.events import AgentFailed, BudgetChanged, ConfigChanged, Integrated
 from loopwright.kernel.limits import QualityLimits
 from loopwright.kernel.machine import Standpoint
-from loopwright.kernel.model import Commit, Ending, Key, LoopId, Outcome, Part
+from loopwright.kernel.model import Commit, Ending, Key, LoopId, Outcome, Part, Point
 from loopwright.loops.batch.machine import BATCH
 from loopwright.loops.batch.state import Artifact, Batch, Phase, Standing
 from loopwright.loops.quality.state import QualityParams
@@ -50,14 +50,14 @@ def test_the_first_round_reviews_every_artifact_in_a_loop_of_its_own() -> None:
     state = batch(2, shared='{"base": "base", "gate": "story"}', max_attempts=2, p1_threshold=1)
     first, second = runs(state)
     assert first == RunLoop(
-        key=Key("review-1.0-1"),
+        key=Key.parse("review-1.0-1"),
         kind="quality",
         params=(
             '{"artifact": "stories/ST-1.yml", "base": "base", "gate": "story", "lands": false,'
             ' "limits": {"max_attempts": 2, "p1_threshold": 1}, "story": "ST-1"}'
         ),
         name=path(1),
-        upto=("FIX@1", "LOAD_ARTIFACTS@2"),
+        upto=(Point("FIX", 1), Point("LOAD_ARTIFACTS", 2)),
         why="round 1: not yet reviewed",
     )
     given = decode(QualityParams, second.params)
@@ -76,7 +76,7 @@ def test_no_fix_is_wanted_before_all_reviews_of_the_round_are_heard() -> None:
     assert at_work(state) == [(2, "review")]
     state = play(state, blocked(2))
     assert at_work(state) == [(1, "fix"), (2, "fix")]
-    assert [run.upto for run in runs(state)] == [("LOAD_ARTIFACTS@2",)] * 2
+    assert [run.upto for run in runs(state)] == [(Point("LOAD_ARTIFACTS", 2),)] * 2
 
 
 def test_no_review_of_the_next_round_is_wanted_before_all_fixes_are_heard() -> None:
@@ -84,14 +84,14 @@ def test_no_review_of_the_next_round_is_wanted_before_all_fixes_are_heard() -> N
     assert (at_work(state), state.round) == ([(1, "fix")], 1)
     state = play(state, waits(1, 2))
     assert (at_work(state), state.round) == ([(1, "review"), (2, "review")], 2)
-    assert [run.upto for run in runs(state)] == [("FIX@2", "LOAD_ARTIFACTS@3")] * 2
+    assert [run.upto for run in runs(state)] == [(Point("FIX", 2), Point("LOAD_ARTIFACTS", 3))] * 2
     assert [item.attempts for item in state.items] == [1, 1, 1]
 
 
 def test_what_passed_leaves_the_round() -> None:
     state = play(batch(), passed(1), blocked(2), blocked(3), waits(2, 2), waits(3, 2), passed(2, "c2"))
     assert at_work(state) == [(3, "review")]
-    assert [run.key for run in runs(state)] == ["review-2.0-3"]
+    assert [str(run.key) for run in runs(state)] == ["review-2-3.0"]
 
 
 def test_no_more_are_under_way_than_the_width_says() -> None:
@@ -140,7 +140,7 @@ def all_fixed(**given: object) -> Batch:
 def test_the_fixes_of_all_that_passed_are_brought_together_and_landed_as_one() -> None:
     state = all_fixed(target="refs/heads/main", merge=True, checked=True, branch="loop/x")
     assert wanted(state, Combine) == Combine(
-        key=Key("combine-2.0"),
+        key=Key.parse("combine-2.0"),
         base=BASE,
         commits=(Commit("c1"), Commit("c2")),
         label="combined-2-0",
@@ -148,7 +148,7 @@ def test_the_fixes_of_all_that_passed_are_brought_together_and_landed_as_one() -
     )
     state = play(state, combined())
     assert wanted(state, Integrate) == Integrate(
-        key=Key("land-2.0"),
+        key=Key.parse("land-2.0"),
         commit=Commit("all"),
         base=BASE,
         message="Fix what reviews found in 2 artifacts",
@@ -231,7 +231,10 @@ def test_a_batch_keeps_a_line_of_each_artifact_and_nothing_of_its_findings() -> 
     prose = "a very long story about what is wrong\n" * 200
     state = batch(200, width=200)
     for number in range(1, 201):
-        state = play(state, ended(number, Ending.ESCALATED, at="ESCALATED@3", note=prose, asking=Key("escalation-1")))
+        state = play(
+            state,
+            ended(number, Ending.ESCALATED, at=Point("ESCALATED", 3), note=prose, asking=Key("escalation", 1)),
+        )
     assert all("\n" not in item.line and len(item.line) < 350 for item in state.items)
     given = len(encode(state.plan))
     assert len(encode(state)) - given < 200 * 700
@@ -300,9 +303,9 @@ def test_money_is_not_the_batchs_business() -> None:
 def test_what_it_never_asks_for_is_refused_and_so_is_what_it_did_not_ask_for_now() -> None:
     state = batch(1)
     with pytest.raises(InvalidTransition, match="a batch never asks for it"):
-        BATCH.apply(state, AgentFailed(key=Key("review-1.0-1"), reason="crashed"))
+        BATCH.apply(state, AgentFailed(key=Key.parse("review-1.0-1"), reason="crashed"))
     with pytest.raises(InvalidTransition, match="land-1-0 is not asked for"):
-        BATCH.apply(state, Integrated(key=Key("land-1-0"), branch="b", commit=Commit("c")))
+        BATCH.apply(state, Integrated(key=Key.parse("land-1-0"), branch="b", commit=Commit("c")))
 
 
 def test_the_parameters_can_be_stored() -> None:

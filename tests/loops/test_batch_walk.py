@@ -10,7 +10,7 @@ import pytest
 
 from loopwright.kernel.actions import Action, Ask, CleanUp, Combine, Integrate, RunLoop, Stop
 from loopwright.kernel.events import Answered, CancelRequested, Event, IntegrationRefused, LoopEnded
-from loopwright.kernel.model import Ending, Key, Outcome
+from loopwright.kernel.model import NO_KEY, NO_POINT, Ending, Outcome
 from loopwright.loops.batch.machine import BATCH
 from loopwright.loops.batch.state import Batch, Phase, Standing, is_landed, of_standing, stuck
 from tests.loops import batch as b
@@ -21,15 +21,15 @@ LAST = 2  # reviews of a child before it asks
 
 def child_answers(run: RunLoop, state: Batch) -> Iterator[Outcome]:
     """Everything a child's loop can come to, given where it stands and what it is told."""
-    index = int(run.key.rpartition("-")[2]) - 1
+    index = int(run.key.part) - 1
     item = state.items[index]
-    number, review = index + 1, int(item.at.partition("@")[2])
+    number, review = index + 1, item.at.attempt
     letters = [b.fell_over(number)]
     if run.say == "cancel":
         letters = [b.cancelled(number), b.passed(number, f"c{number}", attempts=review)]
     elif run.say == "accept":
         letters = [b.accepted(number, f"c{number}"), b.asks(number, review, asked=review)]
-    elif run.key.startswith("review"):
+    elif run.key.step == "review":
         letters += [b.passed(number, f"c{number}" if review > 1 else "base", attempts=review)]
         letters += [b.waits(number, review + 1), b.blocked(number, review)] if review < LAST else []
         letters += [b.asks(number, review, asked=review)] if review >= LAST else []
@@ -113,7 +113,7 @@ def test_every_state_can_be_stored(walked: Walk[Batch]) -> None:
 
 def test_reviews_and_fixes_are_never_under_way_at_once(walked: Walk[Batch]) -> None:
     for state in walked.states:
-        kinds = Counter(run.key.partition("-")[0] for run in b.runs(state))
+        kinds = Counter(run.key.step for run in b.runs(state))
         assert len(kinds) <= 1, state
         assert kinds.total() <= state.plan.width, state
         if state.phase is Phase.REVIEW:
@@ -130,9 +130,9 @@ def test_a_child_that_has_ended_is_never_driven_again(walked: Walk[Batch]) -> No
 def test_an_answer_carries_the_key_of_the_question_it_answers(walked: Walk[Batch]) -> None:
     for state in walked.states:
         for run in b.runs(state):
-            index = int(run.key.rpartition("-")[2]) - 1
+            index = int(run.key.part) - 1
             assert run.say in ("", "cancel") or run.answers == state.items[index].asking, state
-            assert run.say != "accept" or run.answers, "nothing was asked, so that nothing can be accepted"
+            assert run.say != "accept" or run.answers != NO_KEY, "nothing was asked, so that nothing can be accepted"
 
 
 def test_verified_means_that_all_passed_and_all_fixes_are_landed(walked: Walk[Batch]) -> None:
@@ -170,7 +170,7 @@ def test_the_table_of_transitions(golden: Callable[[str, str], None]) -> None:
 def said(event: Event) -> str:
     match event:
         case LoopEnded(outcome=outcome):
-            where = f" at {outcome.at.partition('@')[0]}" if outcome.at else ""
+            where = f" at {outcome.at.state}" if outcome.at != NO_POINT else ""
             return f"LoopEnded {outcome.ending}{where}"
         case Answered():
             return f"Answered {event.choice}"
@@ -179,4 +179,4 @@ def said(event: Event) -> str:
 
 
 def test_keys_name_the_round_the_question_and_the_artifact() -> None:
-    assert [run.key for run in b.runs(b.batch(2))] == [Key("review-1.0-1"), Key("review-1.0-2")]
+    assert [str(run.key) for run in b.runs(b.batch(2))] == ["review-1-1.0", "review-1-2.0"]

@@ -7,8 +7,9 @@ from loopwright.kernel.model import Ending, Outcome
 from loopwright.loops import diagrams
 from loopwright.loops.batch import page as batch_page
 from loopwright.loops.batch.state import Phase as BatchPhase
+from loopwright.loops.course import Station
 from loopwright.loops.feedback import page as feedback_page
-from loopwright.loops.feedback.state import Phase
+from loopwright.loops.feedback.state import FeedbackPhase
 from loopwright.loops.quality import page as quality_page
 from loopwright.loops.quality import seed_states
 from loopwright.loops.quality.seed_states import Row
@@ -52,19 +53,24 @@ def test_the_page_about_the_ticket_cycle_is_current(document: Document) -> None:
 
 
 def test_the_samples_reach_every_phase_and_only_the_end_has_no_way_on() -> None:
-    for found, phases in ((FEEDBACK, Phase), (QUALITY, QualityPhase), (BATCH, BatchPhase), (TICKETS, TicketPhase)):
+    for found, phases in (
+        (FEEDBACK, (*FeedbackPhase, *Station)),
+        (QUALITY, QualityPhase),
+        (BATCH, BatchPhase),
+        (TICKETS, TicketPhase),
+    ):
         assert {move.to for move in found} | {found[0].phase} == set(phases)
         assert set(phases) - {move.phase for move in found} == {"DONE"}
 
 
 def test_a_failed_review_never_leads_to_the_tests() -> None:
     found = {move.to for move in FEEDBACK if move.when == "NOT_COMPLIANT"}
-    assert found == {Phase.IMPLEMENT, Phase.ESCALATED}
+    assert found == {FeedbackPhase.IMPLEMENT, Station.ESCALATED}
 
 
 def test_only_passing_checks_or_a_person_lead_to_the_landing() -> None:
-    found = {(move.phase, move.when) for move in FEEDBACK if move.to == Phase.LAND}
-    assert found == {(Phase.TEST, "ALL_TESTS_PASSING"), (Phase.ESCALATED, "accept")}
+    found = {(move.phase, move.when) for move in FEEDBACK if move.to == Station.LAND}
+    assert found == {(FeedbackPhase.TEST, "ALL_TESTS_PASSING"), (Station.ESCALATED, "accept")}
 
 
 def test_only_a_pass_on_record_or_a_person_ends_a_review_with_a_result() -> None:

@@ -9,9 +9,10 @@ import pytest
 from loopwright.errors import InvalidTransition
 from loopwright.kernel.actions import Ask, Checkpoint, Option, RunAgent, RunChecks, WaitUntil
 from loopwright.kernel.events import AgentFailed, AgentReported, Event
-from loopwright.kernel.model import AgentReport, AgentStatus, Commit, Key, Verdict
+from loopwright.kernel.model import NO_KEY, AgentReport, AgentStatus, Commit, Key, Question, Verdict
+from loopwright.loops.course import Station, where
 from loopwright.loops.feedback.machine import FEEDBACK
-from loopwright.loops.feedback.state import Feedback, Phase
+from loopwright.loops.feedback.state import FeedbackState
 from tests.loops.feedback import (
     BLOCKED,
     CRASHED,
@@ -28,6 +29,7 @@ from tests.loops.feedback import (
     fails,
     keys,
     loop,
+    of,
     options,
     params,
     passes,
@@ -40,7 +42,7 @@ from tests.loops.feedback import (
 REVIEW: tuple[Event, ...] = (DONE, saved("c1"))
 
 
-def with_tester() -> Feedback:
+def with_tester() -> FeedbackState:
     return FEEDBACK.start(replace(params(), tester=True))
 
 
@@ -60,9 +62,9 @@ def test_each_iteration_has_a_respawn_of_its_own() -> None:
 
 def test_a_garbled_result_gets_one_request_to_repair_and_then_it_counts() -> None:
     state = play(loop(), GARBLED)
-    assert (developer(state).key, developer(state).brief.repair) == ("implement-1.2", "no JSON")
+    assert (str(developer(state).key), developer(state).brief.repair) == ("implement-1.2", "no JSON")
     state = play(state, GARBLED)
-    assert (developer(state).key, developer(state).brief.repair) == ("implement-2.1", "")
+    assert (str(developer(state).key), developer(state).brief.repair) == ("implement-2.1", "")
     assert state.past[0].implementation == "(the developer gave no result: garbled: no JSON)"
 
 
@@ -73,7 +75,7 @@ def test_a_garbled_result_without_a_detail_still_asks_for_repair() -> None:
 
 def test_a_repair_and_a_respawn_are_two_chances_and_the_request_is_kept() -> None:
     state = play(loop(), GARBLED, CRASHED)
-    assert (developer(state).key, developer(state).brief.repair) == ("implement-1.3", "no JSON")
+    assert (str(developer(state).key), developer(state).brief.repair) == ("implement-1.3", "no JSON")
 
 
 @pytest.mark.parametrize("fault", [CRASHED, GARBLED, NEEDS_PERSON], ids=lambda fault: fault.reason)
@@ -92,15 +94,15 @@ def test_a_reviewer_without_a_verdict_is_a_failed_review(fault: AgentFailed) -> 
 def test_an_unavailable_agent_is_waited_for_and_does_not_count() -> None:
     state = play(loop(), UNAVAILABLE)
     assert FEEDBACK.decide(state) == (
-        WaitUntil(key=Key("wait-implement-1.1"), when=60.0, why="the agent is not available before then"),
+        WaitUntil(key=Key.parse("wait-implement-1.1"), when=60.0, why="the agent is not available before then"),
     )
     state = play(state, LATER, UNAVAILABLE, LATER, UNAVAILABLE, LATER)
-    assert (keys(state), state.past, state.respawned) == (["implement-1.4"], (), False)
+    assert (keys(state), state.past, state.course.trial.respawned) == (["implement-1.4"], (), False)
 
 
 def test_waiting_keeps_the_request_to_repair() -> None:
     state = play(loop(), GARBLED, UNAVAILABLE, LATER)
-    assert (developer(state).key, developer(state).brief.repair) == ("implement-1.3", "no JSON")
+    assert (str(developer(state).key), developer(state).brief.repair) == ("implement-1.3", "no JSON")
 
 
 def test_waits_for_different_steps_have_different_keys() -> None:
@@ -114,8 +116,9 @@ def test_a_developers_question_is_asked_and_the_answer_is_in_the_next_brief_of_t
     state = play(loop(), UNCLEAR)
     assert FEEDBACK.decide(state) == (
         Ask(
-            key=Key("clarify-1"),
+            key=Key.parse("clarify-1"),
             question="Which database?",
+            questions=(Question(question="Which database?"),),
             free_text=True,
             options=(
                 Option(choice="answer", label="Answer the question"),
@@ -125,7 +128,7 @@ def test_a_developers_question_is_asked_and_the_answer_is_in_the_next_brief_of_t
         ),
     )
     state = play(state, says("answer", text="SQLite"))
-    assert (developer(state).key, developer(state).brief.attempt) == ("implement-1.2", 1)
+    assert (str(developer(state).key), developer(state).brief.attempt) == ("implement-1.2", 1)
     assert developer(state).brief.answers == ("Which database?\n→ SQLite",)
     assert state.past == ()
 
@@ -136,7 +139,7 @@ def test_an_answer_is_told_in_every_later_iteration_too() -> None:
 
 
 def test_a_word_that_is_no_option_is_the_answer_itself() -> None:
-    assert play(loop(), UNCLEAR, says("SQLite")).answers == ("Which database?\n→ SQLite",)
+    assert play(loop(), UNCLEAR, says("SQLite")).course.answers == ("Which database?\n→ SQLite",)
 
 
 @pytest.mark.parametrize("text", ["", "  "])
@@ -151,11 +154,11 @@ def test_an_empty_answer_is_refused(text: str) -> None:
         (NEEDS_PERSON, "log in first"),
         (replace(NEEDS_PERSON, detail=""), "The developer needs a person."),
         (
-            AgentReported(key=Key(""), report=AgentReport(status=AgentStatus.NEEDS_CLARIFICATION, summary="Which?")),
+            AgentReported(key=NO_KEY, report=AgentReport(status=AgentStatus.NEEDS_CLARIFICATION, summary="Which?")),
             "Which?",
         ),
         (
-            AgentReported(key=Key(""), report=AgentReport(status=AgentStatus.NEEDS_CLARIFICATION)),
+            AgentReported(key=NO_KEY, report=AgentReport(status=AgentStatus.NEEDS_CLARIFICATION)),
             "The developer asks for clarification without a question.",
         ),
     ],
@@ -164,14 +167,40 @@ def test_there_is_always_something_to_ask(letter: Event, question: str) -> None:
     assert wanted(play(loop(), letter), Ask).question == question
 
 
+@pytest.mark.parametrize("asks", [UNCLEAR, NEEDS_PERSON], ids=["question", "needs_person"])
+@pytest.mark.parametrize("role", ["reviewer", "tester"])
+def test_a_question_of_any_role_is_heard_and_uses_up_nothing(role: str, asks: AgentFailed | AgentReported) -> None:
+    state = play(with_tester(), *REVIEW, *((passes(),) if role == "tester" else ()))
+    before = wanted(state, RunAgent)
+    state = play(state, of(role, asks))
+    assert (where(state), wanted(state, Ask).why) == (Station.CLARIFY, f"the {role} cannot go on without a person")
+    state = play(state, says("answer", text="SQLite"))
+    after = wanted(state, RunAgent)
+    assert (after.role, after.key) == (role, replace(before.key, tries=2))
+    assert after.brief.answers == (f"{wanted(play(with_tester(), asks), Ask).question}\n→ SQLite",)
+    assert (state.past, state.review_failures) == ((), 0)
+
+
+def test_what_a_question_offers_and_why_it_matters_reach_the_person() -> None:
+    asked = (Question(question="Which?", options=("SQLite", "files"), impact="speed"), Question(question="Where?"))
+    report = AgentReport(status=AgentStatus.NEEDS_CLARIFICATION, questions=asked)
+    ask = wanted(play(loop(), AgentReported(key=NO_KEY, report=report)), Ask)
+    assert (ask.kind, ask.question, ask.questions) == ("question", "Which?\nWhere?", asked)
+
+
+def test_in_older_logs_only_the_developer_asks() -> None:
+    assert keys(play(loop(), *REVIEW, NEEDS_PERSON)) == ["review-1.2"]
+    assert keys(play(loop(), *REVIEW, UNCLEAR)) == ["review-1.2"]
+
+
 def test_a_second_question_has_a_key_of_its_own() -> None:
     assert keys(play(loop(), UNCLEAR, says("answer", text="SQLite"), UNCLEAR)) == ["clarify-2"]
 
 
 def test_a_blocked_developer_asks_a_person_and_counts_nothing() -> None:
     state = play(loop(), BLOCKED)
-    assert (state.phase, state.reasons, state.past) == (
-        Phase.ESCALATED,
+    assert (where(state), state.course.reasons, state.past) == (
+        Station.ESCALATED,
         ("the developer is blocked: no network",),
         (),
     )
@@ -180,8 +209,8 @@ def test_a_blocked_developer_asks_a_person_and_counts_nothing() -> None:
 
 
 def test_a_blocked_developer_without_a_reason() -> None:
-    silent = AgentReported(key=Key(""), report=AgentReport(status=AgentStatus.BLOCKED))
-    assert play(loop(), silent).reasons == ("the developer is blocked: no reason given",)
+    silent = AgentReported(key=NO_KEY, report=AgentReport(status=AgentStatus.BLOCKED))
+    assert play(loop(), silent).course.reasons == ("the developer is blocked: no reason given",)
 
 
 # --- the tester -------------------------------------------------------------------------------------------------
@@ -190,11 +219,11 @@ def test_a_blocked_developer_without_a_reason() -> None:
 def test_a_tester_adds_tests_in_a_checkpoint_of_their_own() -> None:
     state = play(with_tester(), *REVIEW, passes())
     action = wanted(state, RunAgent)
-    assert (action.key, action.role, action.writes, action.start) == ("test-1.1", "tester", True, "c1")
+    assert (str(action.key), action.role, action.writes, action.start) == ("test-1.1", "tester", True, "c1")
     state = play(state, DONE)
     assert FEEDBACK.decide(state) == (
         Checkpoint(
-            key=Key("checkpoint-1-tests"),
+            key=Key.parse("checkpoint-1-tests"),
             label="1-tests",
             parent=Commit("c1"),
             base=Commit("base"),

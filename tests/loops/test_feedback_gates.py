@@ -11,8 +11,9 @@ from loopwright.kernel.actions import AwaitGate, Integrate, RunAgent, RunChecks
 from loopwright.kernel.events import Event
 from loopwright.kernel.ledger import Standing
 from loopwright.kernel.model import Change, Commit, Key, Severity, Verdict
+from loopwright.loops.course import Station, where
 from loopwright.loops.feedback.machine import FEEDBACK
-from loopwright.loops.feedback.state import Feedback, Phase
+from loopwright.loops.feedback.state import FeedbackState
 from tests.loops.feedback import (
     BLOCKED,
     DONE,
@@ -36,24 +37,25 @@ from tests.loops.feedback import (
     says,
     wanted,
 )
+from tests.loops.harness import taken
 
-GATE = Key("gate-protected-e1")
+GATE = Key.parse("gate-protected-e1")
 TOUCHED: tuple[Event, ...] = (DONE, saved("c1", evidence="e1"))
 
 
-def at_the_gate() -> Feedback:
+def at_the_gate() -> FeedbackState:
     """All that is missing is a person."""
     return play(loop(), *TOUCHED, passes(), GREEN)
 
 
-def rules(state: Feedback) -> list[str]:
+def rules(state: FeedbackState) -> list[str]:
     return [finding.rule for finding in developer(state).brief.findings]
 
 
 def test_a_changed_protected_file_opens_a_gate_beside_the_work() -> None:
     state = play(loop(), *TOUCHED)
     review, gate = FEEDBACK.decide(state)
-    assert (type(review), review.key) == (RunAgent, "review-1.1")
+    assert (type(review), str(review.key)) == (RunAgent, "review-1.1")
     assert gate == AwaitGate(
         key=GATE,
         gate="protected",
@@ -62,18 +64,18 @@ def test_a_changed_protected_file_opens_a_gate_beside_the_work() -> None:
         because=(Change(path="tests/t.py", how="changed", blob="e1"),),
         why="protected files were changed; until a person approves, the base versions run",
     )
-    assert keys(play(state, passes())) == ["checks-1.1", GATE]
+    assert keys(play(state, passes())) == ["checks-1.1", str(GATE)]
 
 
 def test_only_the_gate_is_left_when_everything_else_passes() -> None:
     state = at_the_gate()
-    assert (state.phase, keys(state), state.past) == (Phase.GATE, [GATE], ())
+    assert (where(state), keys(state), state.past) == (Station.GATE, [str(GATE)], ())
 
 
 def test_an_approval_makes_the_checks_run_again_with_it() -> None:
     state = play(at_the_gate(), approves("e1"))
     checks = wanted(state, RunChecks)
-    assert (checks.key, checks.commit, checks.approved) == ("checks-1.2", "c1", ("e1",))
+    assert (str(checks.key), checks.commit, checks.approved) == ("checks-1.2", "c1", ("e1",))
     land = wanted(play(state, GREEN), Integrate)
     assert (land.commit, land.approved, land.verified) == ("c1", ("e1",), True)
 
@@ -89,15 +91,15 @@ def test_checks_in_flight_without_the_approval_are_run_anew() -> None:
     state = play(state, approves("e1"))
     assert (keys(state), wanted(state, RunChecks).approved) == (["checks-1.2"], ("e1",))
     with pytest.raises(InvalidTransition, match=r"checks-1\.1 is not asked for"):
-        FEEDBACK.apply(state, old)
+        taken(FEEDBACK, state, old)
 
 
 def test_an_approval_during_the_review_closes_the_gate_and_disturbs_nobody() -> None:
     state = play(loop(), *TOUCHED, approves("e1"))
     assert keys(state) == ["review-1.1"]
     state = play(state, passes())
-    assert (wanted(state, RunChecks).key, wanted(state, RunChecks).approved) == ("checks-1.1", ("e1",))
-    assert play(state, GREEN).phase is Phase.LAND
+    assert (str(wanted(state, RunChecks).key), wanted(state, RunChecks).approved) == ("checks-1.1", ("e1",))
+    assert where(play(state, GREEN)) == Station.LAND
 
 
 def test_a_rejection_is_a_failed_review_told_to_the_developer() -> None:
@@ -155,7 +157,7 @@ def test_the_same_change_is_not_asked_about_twice() -> None:
 def test_three_rejections_in_a_row_ask_a_person() -> None:
     again = (*TOUCHED, passes(), GREEN)
     state = play(at_the_gate(), rejects("e1"), *again, *again)
-    assert (state.phase, state.reasons) == (Phase.ESCALATED, ("3 reviews in a row failed",))
+    assert (where(state), state.course.reasons) == (Station.ESCALATED, ("3 reviews in a row failed",))
 
 
 def test_another_change_reopens_the_gate() -> None:
@@ -177,10 +179,10 @@ def test_a_restored_file_closes_the_gate() -> None:
 
 def test_a_developer_at_work_is_started_anew_with_the_rejection() -> None:
     state = play(loop(), *TOUCHED, fails(ISSUE))
-    assert keys(state) == ["implement-2.1", GATE]
+    assert keys(state) == ["implement-2.1", str(GATE)]
     state = play(state, rejects("e1", "tests stay"))
     action = developer(state)
-    assert (action.key, state.past[-1].number) == ("implement-2.2", 1)
+    assert (str(action.key), state.past[-1].number) == ("implement-2.2", 1)
     assert action.brief.answers == ("A person rejected the change to tests/t.py: tests stay",)
 
 
@@ -192,7 +194,7 @@ def test_a_rejection_does_not_cut_a_wait_short() -> None:
 
 def test_a_gate_may_be_decided_while_a_person_is_asked() -> None:
     state = play(loop(), *TOUCHED, fails(ISSUE), BLOCKED)
-    assert keys(state) == ["escalation-1", GATE]
+    assert keys(state) == ["escalation-1", str(GATE)]
     assert keys(play(state, approves("e1"))) == ["escalation-1"]
     told = play(state, rejects("e1", "no"), says("continue"))
     assert developer(told).brief.answers == ("A person rejected the change to tests/t.py: no",)
@@ -205,7 +207,7 @@ def test_a_developer_is_not_told_to_restore_what_was_approved() -> None:
 def test_a_protected_change_of_the_tester_opens_the_gate_too() -> None:
     plan = replace(loop().plan, tester=True)
     state = play(FEEDBACK.start(plan), DONE, saved("c1"), passes(), DONE, saved("c2", evidence="e1"), GREEN)
-    assert (state.phase, wanted(state, AwaitGate).commit) == (Phase.GATE, "c2")
+    assert (where(state), wanted(state, AwaitGate).commit) == (Station.GATE, "c2")
 
 
 @pytest.mark.parametrize(
@@ -215,19 +217,19 @@ def test_a_protected_change_of_the_tester_opens_the_gate_too() -> None:
 )
 def test_a_decision_for_something_else_is_refused(decision: Event) -> None:
     with pytest.raises(InvalidTransition, match="it was decided for other changes than the present ones"):
-        FEEDBACK.apply(at_the_gate(), decision)
+        taken(FEEDBACK, at_the_gate(), decision)
 
 
 @pytest.mark.parametrize("choice", ["cancel", "accept", "continue", "answer"])
 def test_a_gate_cannot_be_answered_as_if_it_were_a_question(choice: str) -> None:
     state = play(loop(), *TOUCHED)
     with pytest.raises(InvalidTransition, match="is not asked for"):
-        FEEDBACK.apply(state, replace(says(choice), key=GATE))
+        taken(FEEDBACK, state, replace(says(choice), key=GATE))
 
 
 def test_a_loop_without_protected_changes_has_no_gate_to_decide() -> None:
     with pytest.raises(InvalidTransition, match="gate-protected-e1 is not asked for"):
-        FEEDBACK.apply(play(loop(), *REVIEW_FAILS), replace(approves("e1"), key=GATE))
+        taken(FEEDBACK, play(loop(), *REVIEW_FAILS), replace(approves("e1"), key=GATE))
 
 
 def test_what_is_accepted_with_an_open_gate_lands_unverified() -> None:

@@ -7,25 +7,29 @@ from dataclasses import replace
 import pytest
 
 from loopwright.errors import InvalidTransition
-from loopwright.kernel.actions import Ask, CleanUp, Integrate, Option, Stop
+from loopwright.kernel.actions import Ask, CleanUp, Integrate, Option, RunAgent, RunChecks, Stop
 from loopwright.kernel.events import CancelRequested, Event, IntegrationRefused
-from loopwright.kernel.limits import Allowance
-from loopwright.kernel.model import Cleanup, Commit, Ending, Key, Outcome, Severity
+from loopwright.kernel.model import NO_KEY, Cleanup, Commit, Ending, Key, Outcome, Severity, Verdict
+from loopwright.loops.course import Station, steered, where
+from loopwright.loops.feedback.limits import Allowance
 from loopwright.loops.feedback.machine import FEEDBACK
-from loopwright.loops.feedback.state import Feedback, Phase
+from loopwright.loops.feedback.state import FeedbackPhase, FeedbackState
 from tests.loops.feedback import (
     ALL_PASSES,
     ANOTHER,
     BLOCKED,
     CANCEL,
     CLEANED,
+    CONFLICT,
     DONE,
     FAILURE,
     ISSUE,
     LANDED,
+    LEFT,
     MINOR,
     NO_DEVELOPER,
     OTHER_FAILS,
+    RED_MERGE,
     REFUSED,
     REVIEW_FAILS,
     TESTS_FAIL,
@@ -44,15 +48,16 @@ from tests.loops.feedback import (
     says,
     wanted,
 )
+from tests.loops.harness import taken
 
 THREE_REVIEWS: tuple[Event, ...] = (*REVIEW_FAILS, *REVIEW_FAILS, *REVIEW_FAILS)
 
 
-def out_of_reviews() -> Feedback:
+def out_of_reviews() -> FeedbackState:
     return play(loop(), *THREE_REVIEWS)
 
 
-def outcome(state: Feedback) -> Outcome:
+def outcome(state: FeedbackState) -> Outcome:
     return wanted(state, Stop).outcome
 
 
@@ -72,8 +77,8 @@ def test_the_options_are_the_seeds_and_revise() -> None:
 def test_continue_grants_on_every_counter_at_its_limit_and_the_counts_go_on() -> None:
     state = play(out_of_reviews(), says("continue", count=1))
     assert state.allowance == Allowance(iterations=5, review_failures=4, test_failures=3, same_review=4, same_test=3)
-    assert (state.review_failures, state.reasons, keys(state)) == (3, (), ["implement-4.1"])
-    assert play(state, *OTHER_FAILS).reasons == ("4 reviews in a row failed",)
+    assert (state.review_failures, state.course.reasons, keys(state)) == (3, (), ["implement-4.1"])
+    assert play(state, *OTHER_FAILS).course.reasons == ("4 reviews in a row failed",)
 
 
 def test_continue_grants_iterations_if_those_are_nearer() -> None:
@@ -99,7 +104,7 @@ def test_what_is_said_with_continue_is_told_to_the_developer() -> None:
 def test_history_asks_again_with_a_new_key() -> None:
     state = out_of_reviews()
     assert (keys(state), keys(play(state, says("history")))) == (["escalation-1"], ["escalation-2"])
-    assert replace(play(state, says("history")), asked=1) == state
+    assert steered(play(state, says("history")), asked=1) == state
 
 
 def test_a_word_that_is_no_option_is_refused() -> None:
@@ -109,9 +114,9 @@ def test_a_word_that_is_no_option_is_refused() -> None:
 
 def test_an_answer_to_an_earlier_question_is_refused() -> None:
     state = out_of_reviews()
-    late = replace(says("cancel"), key=Key("escalation-1"))
+    late = replace(says("cancel"), key=Key.parse("escalation-1"))
     with pytest.raises(InvalidTransition, match="escalation-1 is not asked for"):
-        FEEDBACK.apply(play(state, says("history")), late)
+        taken(FEEDBACK, play(state, says("history")), late)
 
 
 # --- revise -----------------------------------------------------------------------------------------------------
@@ -123,7 +128,7 @@ def test_revise_resets_the_counters_and_is_told_in_every_later_brief() -> None:
     assert (state.review_failures, state.test_failures, keys(state)) == (0, 0, ["implement-4.1"])
     state = play(state, *REVIEW_FAILS, *REVIEW_FAILS)
     assert developer(state).brief.answers == ("use a queue",)
-    assert play(state, *REVIEW_FAILS).reasons == (
+    assert play(state, *REVIEW_FAILS).course.reasons == (
         "the same review issue came back 3 times in a row",
         "3 reviews in a row failed",
     )
@@ -142,7 +147,7 @@ def test_revise_needs_the_new_guidance() -> None:
 # --- accept -----------------------------------------------------------------------------------------------------
 
 
-def two_tries() -> Feedback:
+def two_tries() -> FeedbackState:
     """The first try passed its review, the second did not even do that."""
     first = (DONE, saved("c1"), passes(MINOR), red(FAILURE))
     return play(loop(max_feedback_iterations=2), *first, DONE, saved("c2"), fails(ISSUE))
@@ -152,7 +157,7 @@ def test_accept_lands_the_best_attempt_not_the_last_with_what_is_wrong_with_it()
     state = play(two_tries(), says("accept"))
     assert FEEDBACK.decide(state) == (
         Integrate(
-            key=Key("land-accepted-1"),
+            key=Key.parse("land-accepted-1"),
             commit=Commit("c1"),
             base=Commit("base"),
             message="add retry",
@@ -189,7 +194,7 @@ def test_an_attempt_that_changed_nothing_is_not_what_is_accepted() -> None:
 def test_accept_without_an_attempt_is_refused_and_not_offered() -> None:
     state = play(loop(max_feedback_iterations=1), *NO_DEVELOPER)
     assert "accept" not in options(state)
-    with pytest.raises(InvalidTransition, match="no attempt left anything to accept"):
+    with pytest.raises(InvalidTransition, match="'accept' is not one of the options"):
         play(state, says("accept"))
 
 
@@ -230,17 +235,78 @@ def test_an_attempt_that_passed_but_could_not_be_landed_is_the_best_to_accept() 
 
 def test_a_refused_landing_asks_a_person_and_continue_opens_the_next_iteration() -> None:
     state = play(loop(), *ALL_PASSES, REFUSED)
-    assert state.reasons == ("the result could not be landed: main moved on",)
+    assert state.course.reasons == ("the result could not be landed: main moved on",)
     state = play(state, says("continue"))
     action = developer(state)
-    assert (action.key, action.brief.failures) == ("implement-2.1", (ANOTHER,))
+    assert (str(action.key), action.brief.failures) == ("implement-2.1", (ANOTHER,))
     assert action.why == "iteration 1 failed: it passed but could not be landed: main moved on"
-    assert wanted(play(state, *ALL_PASSES), Integrate).key == "land-2.1"
+    assert str(wanted(play(state, *ALL_PASSES), Integrate).key) == "land-2.1"
+
+
+def test_a_conflict_is_a_failed_attempt_and_the_next_starts_from_the_new_tip() -> None:
+    state = play(loop(), DONE, saved("c1"), *ALL_PASSES[2:], CONFLICT)
+    action = developer(state)
+    (finding,) = action.brief.failures
+    assert (str(action.key), action.start, action.brief.base) == ("implement-2.1", "tip", "tip")
+    assert finding.issue == (
+        "It does not go together with what was landed meanwhile: both changed a.py;"
+        " the change so far is commit c1; it has to be made again on top of tip"
+    )
+    assert (state.past[0].tests, state.past[0].refused) == (Verdict.FAIL, "both changed a.py")
+    state = play(state, DONE, saved("c2"))
+    assert wanted(state, RunAgent).brief.base == "tip"
+    state = play(state, passes())
+    assert (wanted(state, RunChecks).base, wanted(play(state, ALL_PASSES[-1]), Integrate).base) == ("tip", "tip")
+
+
+def test_a_merged_tree_that_fails_is_where_the_next_attempt_starts() -> None:
+    action = developer(play(loop(), *ALL_PASSES, RED_MERGE))
+    assert (action.start, action.brief.base, action.brief.failures) == ("merged", "tip", (ANOTHER,))
+
+
+def test_a_merged_tree_that_fails_without_a_finding_is_told_all_the_same() -> None:
+    action = developer(play(loop(), *ALL_PASSES, replace(RED_MERGE, findings=())))
+    assert [finding.issue for finding in action.brief.failures] == [
+        "It does not go together with what was landed meanwhile: main moved on"
+    ]
+
+
+def test_refused_landings_count_as_failed_test_runs_in_a_row() -> None:
+    state = play(loop(), *ALL_PASSES, RED_MERGE, *TESTS_FAIL, *ALL_PASSES, CONFLICT)
+    assert state.course.reasons == ("3 test runs in a row failed",)
+    state = play(loop(), *ALL_PASSES, CONFLICT, *ALL_PASSES, CONFLICT, *ALL_PASSES, CONFLICT)
+    assert state.course.reasons == (
+        "the same test failure came back 3 times in a row",
+        "3 test runs in a row failed",
+    )
+
+
+def test_after_the_tip_moved_an_earlier_attempt_is_accepted_against_its_own_base() -> None:
+    limits = {"max_feedback_iterations": 2}
+    state = play(loop(**limits), DONE, saved("c1"), *ALL_PASSES[2:], CONFLICT, *REVIEW_FAILS, says("accept"))
+    assert (wanted(state, Integrate).commit, wanted(state, Integrate).base) == ("c1", "base")
+    state = play(loop(**limits), *REVIEW_FAILS, DONE, saved("c2"), *ALL_PASSES[2:], CONFLICT)
+    state = play(state, says("continue", count=1), DONE, saved("c3"), passes(), red(), says("accept"))
+    assert (wanted(state, Integrate).commit, wanted(state, Integrate).base) == ("c3", "tip")
+
+
+def test_an_accepted_attempt_that_conflicts_asks_again() -> None:
+    state = play(two_tries(), says("accept", merge=True), CONFLICT)
+    assert state.course.reasons == ("the result could not be landed: both changed a.py",)
+
+
+def test_a_target_that_could_not_be_moved_leaves_it_verified_and_says_so() -> None:
+    ended = outcome(play(loop(), *ALL_PASSES, LEFT))
+    assert (ended.ending, ended.merged_into, ended.not_merged) == (
+        Ending.VERIFIED,
+        "",
+        "main has changes that are not committed",
+    )
 
 
 def test_a_landing_refused_without_a_detail_names_the_reason() -> None:
-    bare = IntegrationRefused(key=Key(""), reason="conflict")
-    assert play(loop(), *ALL_PASSES, bare).reasons == ("the result could not be landed: conflict",)
+    bare = IntegrationRefused(key=NO_KEY, reason="conflict")
+    assert play(loop(), *ALL_PASSES, bare).course.reasons == ("the result could not be landed: conflict",)
 
 
 def test_after_a_refused_acceptance_the_work_goes_on_as_if_nothing_was_accepted() -> None:
@@ -249,7 +315,7 @@ def test_after_a_refused_acceptance_the_work_goes_on_as_if_nothing_was_accepted(
     assert state.past[0].failures == (FAILURE,)
     state = play(state, says("continue"), DONE, saved("c2"), *ALL_PASSES[2:])
     land = wanted(state, Integrate)
-    assert (land.key, land.commit, land.verified, land.target) == ("land-2.1", "c2", True, "refs/heads/main")
+    assert (str(land.key), land.commit, land.verified, land.target) == ("land-2.1", "c2", True, "refs/heads/main")
 
 
 def test_each_acceptance_is_a_try_of_its_own() -> None:
@@ -259,27 +325,27 @@ def test_each_acceptance_is_a_try_of_its_own() -> None:
 
 # --- cancel ------------------------------------------------------------------------------------------------------
 
-TO_PHASE: dict[Phase, tuple[Event, ...]] = {
-    Phase.IMPLEMENT: (),
-    Phase.CHECKPOINT: (DONE,),
-    Phase.REVIEW: (DONE, saved()),
-    Phase.ADD_TESTS: (DONE, saved(), passes()),
-    Phase.CHECKPOINT_TESTS: (DONE, saved(), passes(), DONE),
-    Phase.TEST: (DONE, saved(), passes(), DONE, saved()),
-    Phase.GATE: (DONE, saved(), passes(), DONE, saved(evidence="e1"), ALL_PASSES[-1]),
-    Phase.CLARIFY: (UNCLEAR,),
-    Phase.ESCALATED: (BLOCKED,),
+TO_PHASE: dict[FeedbackPhase | Station, tuple[Event, ...]] = {
+    FeedbackPhase.IMPLEMENT: (),
+    FeedbackPhase.CHECKPOINT: (DONE,),
+    FeedbackPhase.REVIEW: (DONE, saved()),
+    FeedbackPhase.ADD_TESTS: (DONE, saved(), passes()),
+    FeedbackPhase.CHECKPOINT_TESTS: (DONE, saved(), passes(), DONE),
+    FeedbackPhase.TEST: (DONE, saved(), passes(), DONE, saved()),
+    Station.GATE: (DONE, saved(), passes(), DONE, saved(evidence="e1"), ALL_PASSES[-1]),
+    Station.CLARIFY: (UNCLEAR,),
+    Station.ESCALATED: (BLOCKED,),
 }
 
 
 @pytest.mark.parametrize("cleanup", list(Cleanup))
 @pytest.mark.parametrize("phase", list(TO_PHASE))
-def test_cancel_cleans_up_from_every_phase(phase: Phase, cleanup: Cleanup) -> None:
+def test_cancel_cleans_up_from_every_phase(phase: FeedbackPhase | Station, cleanup: Cleanup) -> None:
     state = play(FEEDBACK.start(replace(params(), tester=True)), *TO_PHASE[phase])
-    assert state.phase is phase
+    assert where(state) == phase
     state = play(state, CancelRequested(cleanup=cleanup))
     assert FEEDBACK.decide(state) == (
-        CleanUp(key=Key("clean-up"), choice=cleanup, base=Commit("base"), why="the loop was cancelled"),
+        CleanUp(key=Key.parse("clean-up"), choice=cleanup, base=Commit("base"), why="the loop was cancelled"),
     )
     assert outcome(play(state, CLEANED)) == Outcome(ending=Ending.CANCELLED, cleanup=cleanup)
 
@@ -320,4 +386,4 @@ def test_there_is_nothing_left_to_cancel(letters: tuple[Event, ...]) -> None:
 
 
 def test_a_done_state_without_an_outcome_has_failed() -> None:
-    assert outcome(replace(loop(), phase=Phase.DONE)) == Outcome(ending=Ending.FAILED)
+    assert outcome(steered(loop(), station=Station.DONE)) == Outcome(ending=Ending.FAILED)

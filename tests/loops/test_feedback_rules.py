@@ -17,8 +17,8 @@ from loopwright.kernel.events import (
     LoopEnded,
 )
 from loopwright.kernel.ledger import Standing
-from loopwright.kernel.limits import Allowance
 from loopwright.kernel.model import (
+    NO_KEY,
     AgentReport,
     AgentStatus,
     Brief,
@@ -31,8 +31,10 @@ from loopwright.kernel.model import (
     Severity,
     Verdict,
 )
+from loopwright.loops.course import Station, where
+from loopwright.loops.feedback.limits import Allowance
 from loopwright.loops.feedback.machine import FEEDBACK
-from loopwright.loops.feedback.state import Feedback, Iteration, Phase
+from loopwright.loops.feedback.state import FeedbackPhase, FeedbackState, Iteration
 from tests.loops.feedback import (
     ALL_PASSES,
     ANOTHER,
@@ -65,9 +67,9 @@ from tests.loops.feedback import (
 MIXED: tuple[Event, ...] = (*REVIEW_FAILS, *TESTS_FAIL, *OTHER_FAILS, *NO_DEVELOPER)
 
 
-def reasons(state: Feedback) -> tuple[str, ...]:
-    assert state.phase is Phase.ESCALATED
-    return state.reasons
+def reasons(state: FeedbackState) -> tuple[str, ...]:
+    assert where(state) == Station.ESCALATED
+    return state.course.reasons
 
 
 # --- the way through ---------------------------------------------------------------------------------------
@@ -77,7 +79,7 @@ def test_the_first_iteration_is_implemented_kept_and_reviewed() -> None:
     state = loop()
     assert FEEDBACK.decide(state) == (
         RunAgent(
-            key=Key("implement-1.1"),
+            key=Key.parse("implement-1.1"),
             role="developer",
             brief=Brief(task="add retry", attempt=1, limit=5, base=Commit("base"), candidate=Commit("base")),
             start=Commit("base"),
@@ -88,7 +90,7 @@ def test_the_first_iteration_is_implemented_kept_and_reviewed() -> None:
     state = play(state, DONE)
     assert FEEDBACK.decide(state) == (
         Checkpoint(
-            key=Key("checkpoint-1"),
+            key=Key.parse("checkpoint-1"),
             label="1",
             parent=Commit("base"),
             base=Commit("base"),
@@ -98,7 +100,7 @@ def test_the_first_iteration_is_implemented_kept_and_reviewed() -> None:
     state = play(state, saved("c1"))
     assert FEEDBACK.decide(state) == (
         RunAgent(
-            key=Key("review-1.1"),
+            key=Key.parse("review-1.1"),
             role="reviewer",
             brief=Brief(task="add retry", attempt=1, limit=5, base=Commit("base"), candidate=Commit("c1")),
             start=Commit("c1"),
@@ -113,7 +115,7 @@ def test_a_passed_review_leads_to_the_checks_and_passed_checks_to_the_end() -> N
     state = play(loop(), DONE, saved("c1"), passes())
     assert FEEDBACK.decide(state) == (
         RunChecks(
-            key=Key("checks-1.1"),
+            key=Key.parse("checks-1.1"),
             commit=Commit("c1"),
             base=Commit("base"),
             why="the review passed (SPEC_COMPLIANT); only the checks decide",
@@ -122,7 +124,7 @@ def test_a_passed_review_leads_to_the_checks_and_passed_checks_to_the_end() -> N
     state = play(state, GREEN)
     assert FEEDBACK.decide(state) == (
         Integrate(
-            key=Key("land-1.1"),
+            key=Key.parse("land-1.1"),
             commit=Commit("c1"),
             base=Commit("base"),
             message="add retry",
@@ -192,19 +194,19 @@ def test_three_failed_reviews_ask_a_person() -> None:
 
 def test_a_passed_review_starts_the_count_of_failed_ones_anew() -> None:
     state = play(loop(), *REVIEW_FAILS, *OTHER_FAILS, *TESTS_FAIL, *REVIEW_FAILS)
-    assert (state.phase, state.review_failures) == (Phase.IMPLEMENT, 1)
+    assert (where(state), state.review_failures) == (FeedbackPhase.IMPLEMENT, 1)
 
 
 def test_three_failed_test_runs_ask_a_person_though_a_review_failed_in_between() -> None:
     other_tests_fail = (DONE, saved(), passes(), red(ANOTHER))
     state = play(loop(), *TESTS_FAIL, *REVIEW_FAILS, *other_tests_fail)
-    assert (state.phase, state.test_failures, state.review_failures) == (Phase.IMPLEMENT, 2, 0)
+    assert (where(state), state.test_failures, state.review_failures) == (FeedbackPhase.IMPLEMENT, 2, 0)
     assert reasons(play(state, *TESTS_FAIL)) == ("3 test runs in a row failed",)
 
 
 def test_a_developer_without_a_result_leaves_both_counts_alone() -> None:
     state = play(loop(), *REVIEW_FAILS, *NO_DEVELOPER, *OTHER_FAILS)
-    assert (state.phase, state.review_failures, state.test_failures) == (Phase.IMPLEMENT, 2, 0)
+    assert (where(state), state.review_failures, state.test_failures) == (FeedbackPhase.IMPLEMENT, 2, 0)
 
 
 def test_the_same_issue_seen_three_times_in_a_row_asks_though_a_review_passed_in_between() -> None:
@@ -216,7 +218,7 @@ def test_the_same_issue_seen_three_times_in_a_row_asks_though_a_review_passed_in
 
 def test_an_issue_that_was_gone_for_one_review_starts_anew() -> None:
     state = play(loop(max_consecutive_review_failures=4), *REVIEW_FAILS, *OTHER_FAILS, *REVIEW_FAILS)
-    assert state.phase is Phase.IMPLEMENT
+    assert where(state) == FeedbackPhase.IMPLEMENT
     by_mark = {entry.finding.rule: entry for entry in state.ledger}
     assert (by_mark["R1"].standing, by_mark["R1"].streak) == (Standing.REOPENED, 1)
     assert by_mark["R1"].finding.severity is Severity.CRITICAL
@@ -226,7 +228,7 @@ def test_an_issue_listed_by_passing_reviews_asks_only_when_a_review_fails() -> N
     listed = (DONE, saved(), passes(MINOR), red(FAILURE))
     relisted = (DONE, saved(), passes(MINOR), red(ANOTHER))
     state = play(loop(max_consecutive_test_failures=4), *listed, *relisted, *listed)
-    assert (state.phase, state.current.number) == (Phase.IMPLEMENT, 4)
+    assert (where(state), state.current.number) == (FeedbackPhase.IMPLEMENT, 4)
 
 
 def test_the_same_failure_three_times_in_a_row_is_named_beside_the_count() -> None:
@@ -275,13 +277,13 @@ def test_a_pass_with_a_grave_finding_is_a_fail(severity: Severity) -> None:
 
 @pytest.mark.parametrize("severity", [Severity.MEDIUM, Severity.LOW])
 def test_a_pass_with_a_light_finding_is_a_pass(severity: Severity) -> None:
-    assert play(loop(), DONE, saved(), passes(replace(ISSUE, severity=severity))).phase is Phase.TEST
+    assert play(loop(), DONE, saved(), passes(replace(ISSUE, severity=severity))).phase is FeedbackPhase.TEST
 
 
 def test_a_fail_without_findings_is_asked_to_say_why_once() -> None:
     state = play(loop(), DONE, saved(), fails())
     action = wanted(state, RunAgent)
-    assert (action.key, action.brief.repair) == ("review-1.2", "the verdict is not a pass but no finding says why")
+    assert (str(action.key), action.brief.repair) == ("review-1.2", "the verdict is not a pass but no finding says why")
     state = play(state, fails())
     assert state.review_failures == 1
     assert [(issue.rule, issue.issue) for issue in state.past[0].issues] == [
@@ -303,7 +305,7 @@ def test_a_fail_that_says_why_after_the_repair_is_a_plain_fail() -> None:
     ids=["no verdict", "blocked", "unclear"],
 )
 def test_a_reviewer_that_did_not_finish_has_not_passed_it(report: AgentReport) -> None:
-    said = AgentReported(key=Key(""), report=report)
+    said = AgentReported(key=NO_KEY, report=report)
     state = play(loop(), DONE, saved(), said, said)
     assert (state.past[0].review, state.review_failures) == (Verdict.FAIL, 1)
 
@@ -350,7 +352,7 @@ def judged_by(*reports: ChecksReported) -> Iteration:
 
 
 def checks(*results: CheckResult, findings: tuple[Finding, ...] = ()) -> ChecksReported:
-    return ChecksReported(key=Key(""), tree=TREE, results=results, findings=findings)
+    return ChecksReported(key=NO_KEY, tree=TREE, results=results, findings=findings)
 
 
 def test_no_result_at_all_fails_closed() -> None:
@@ -399,7 +401,7 @@ def test_new_limits_move_the_allowance_by_their_difference() -> None:
 def test_a_limit_lowered_below_the_count_asks_at_the_end_of_the_iteration() -> None:
     state = play(loop(), *REVIEW_FAILS, *TESTS_FAIL)
     state = play(state, ConfigChanged(digest="d", settings="{}", limits='{"max_feedback_iterations":1}'))
-    assert state.phase is Phase.IMPLEMENT
+    assert where(state) == FeedbackPhase.IMPLEMENT
     assert reasons(play(state, *NO_DEVELOPER)) == ("3 of 1 iterations are used",)
 
 
@@ -421,13 +423,13 @@ def test_money_is_not_the_machines_business() -> None:
 
 def test_a_feedback_loop_has_no_children() -> None:
     with pytest.raises(InvalidTransition, match="this loop never asks for it"):
-        FEEDBACK.apply(loop(), LoopEnded(key=Key("implement-1.1"), outcome=Outcome(ending=Ending.VERIFIED)))
+        FEEDBACK.apply(loop(), LoopEnded(key=Key.parse("implement-1.1"), outcome=Outcome(ending=Ending.VERIFIED)))
 
 
 # --- adopted -------------------------------------------------------------------------------------------------
 
 
-def adopted(*verdicts: Verdict, review_failures: int = 0) -> Feedback:
+def adopted(*verdicts: Verdict, review_failures: int = 0) -> FeedbackState:
     past = tuple(Iteration(number=number, review=verdict) for number, verdict in enumerate(verdicts, start=1))
     return FEEDBACK.start(replace(params(), adopted=past, adopted_review_failures=review_failures))
 

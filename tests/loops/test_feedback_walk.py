@@ -32,10 +32,11 @@ from loopwright.kernel.events import (
     GateDecided,
     IntegrationRefused,
 )
-from loopwright.kernel.limits import FeedbackLimits
 from loopwright.kernel.model import AgentStatus, Commit, Verdict
+from loopwright.loops.course import Station, where
+from loopwright.loops.feedback.limits import FeedbackLimits
 from loopwright.loops.feedback.machine import FEEDBACK
-from loopwright.loops.feedback.state import Feedback, FeedbackParams, Phase, counts, gate_is_open
+from loopwright.loops.feedback.state import FeedbackParams, FeedbackPhase, FeedbackState, counts
 from tests.loops import feedback as f
 from tests.loops.harness import (
     Walk,
@@ -48,7 +49,7 @@ from tests.loops.harness import (
     walk,
 )
 
-WORKING = (Phase.IMPLEMENT, Phase.CHECKPOINT, Phase.REVIEW, Phase.ADD_TESTS, Phase.CHECKPOINT_TESTS, Phase.TEST)
+WORKING = tuple(FeedbackPhase)
 EVERY_FAULT = (f.CRASHED, f.TIMED_OUT, f.IDLE, f.GARBLED, f.NEEDS_PERSON, f.UNAVAILABLE)
 DECIDED = (f.says("continue", count=1), f.says("accept"), f.says("cancel"))
 
@@ -91,40 +92,40 @@ class Alphabet:
         }
 
 
-def reachable(alphabet: Alphabet, *, tester: bool = False, **limits: int) -> Walk[Feedback]:
+def reachable(alphabet: Alphabet, *, tester: bool = False, **limits: int) -> Walk[FeedbackState]:
     """Everything `alphabet` can lead to; any time a cancel; people and patience bounded."""
     plan = FeedbackParams(task="t", base=Commit("base"), tester=tester, limits=FeedbackLimits(**limits))
     answers = answers_from(FEEDBACK, alphabet.letters)
 
-    def bounded(state: Feedback) -> Iterator[Event]:
+    def bounded(state: FeedbackState) -> Iterator[Event]:
         yield from (event for event in answers(state) if not _too_much(state, event))
-        if state.phase not in (Phase.CLEAN_UP, Phase.DONE):
+        if where(state) not in (Station.CLEAN_UP, Station.DONE):
             yield CancelRequested()
 
     return walk(FEEDBACK, FEEDBACK.start(plan), bounded)
 
 
-def _too_much(state: Feedback, event: Event) -> bool:
+def _too_much(state: FeedbackState, event: Event) -> bool:
     """Without these bounds a patient person and an unlucky agent could go on for ever."""
     match event:
         case Answered(choice="cancel") | Answered(choice="accept"):
             return False
         case Answered():
-            return state.asked >= 2
+            return state.course.asked >= 2
         case IntegrationRefused():
-            return state.asked >= 3
+            return state.course.asked >= 3
         case AgentUnavailable():
-            return state.tries >= 2
+            return state.course.trial.tries >= 2
         case AgentFailed(reason="needs_person"):
-            return state.asked >= 1
+            return state.course.asked >= 1
         case AgentReported(report=report):
-            return report.status is not AgentStatus.DONE and state.asked >= 1
+            return report.status is not AgentStatus.DONE and state.course.asked >= 1
         case _:
             return False
 
 
 @cache
-def walks() -> dict[str, Walk[Feedback]]:
+def walks() -> dict[str, Walk[FeedbackState]]:
     e1, e2 = f.saved("c1", evidence="e1"), f.saved("c2", evidence="e2")
     return {
         "judgements": reachable(
@@ -140,8 +141,8 @@ def walks() -> dict[str, Walk[Feedback]]:
         "faults": reachable(
             Alphabet(
                 developer=(f.DONE, f.BLOCKED, f.UNCLEAR, *EVERY_FAULT),
-                reviewer=(f.passes(), f.fails(), f.GARBLED, f.CRASHED, f.UNAVAILABLE),
-                tester=(f.DONE, f.CRASHED, f.GARBLED, f.UNAVAILABLE),
+                reviewer=(f.passes(), f.fails(), f.GARBLED, f.CRASHED, f.UNAVAILABLE, f.of("reviewer", f.UNCLEAR)),
+                tester=(f.DONE, f.CRASHED, f.GARBLED, f.UNAVAILABLE, f.of("tester", f.NEEDS_PERSON)),
                 checks=(f.GREEN, f.red(), f.NO_RESULT),
             ),
             tester=True,
@@ -159,7 +160,7 @@ def walks() -> dict[str, Walk[Feedback]]:
         "people": reachable(
             Alphabet(
                 developer=(f.DONE, f.BLOCKED, f.UNCLEAR, f.NEEDS_PERSON),
-                land=(f.LANDED, f.REFUSED),
+                land=(f.LANDED, f.REFUSED, f.CONFLICT, f.LEFT),
                 escalated=(
                     *DECIDED,
                     f.says("history"),
@@ -174,81 +175,81 @@ def walks() -> dict[str, Walk[Feedback]]:
 
 
 @pytest.fixture(params=["judgements", "faults", "gates", "gates after a tester", "people"])
-def walked(request: pytest.FixtureRequest) -> Walk[Feedback]:
+def walked(request: pytest.FixtureRequest) -> Walk[FeedbackState]:
     return walks()[request.param]
 
 
-def test_decide_is_total_and_only_stop_is_the_end(walked: Walk[Feedback]) -> None:
+def test_decide_is_total_and_only_stop_is_the_end(walked: Walk[FeedbackState]) -> None:
     check_decisions(FEEDBACK, walked)
 
 
-def test_a_key_names_one_try_for_ever(walked: Walk[Feedback]) -> None:
+def test_a_key_names_one_try_for_ever(walked: Walk[FeedbackState]) -> None:
     check_keys(FEEDBACK, walked)
 
 
-def test_what_answers_nothing_is_refused(walked: Walk[Feedback]) -> None:
+def test_what_answers_nothing_is_refused(walked: Walk[FeedbackState]) -> None:
     check_refusals(FEEDBACK, walked.states)
 
 
-def test_every_state_can_be_stored(walked: Walk[Feedback]) -> None:
-    check_round_trip(Feedback, walked.states[::20])
+def test_every_state_can_be_stored(walked: Walk[FeedbackState]) -> None:
+    check_round_trip(FeedbackState, walked.states[::20])
 
 
-def test_no_work_goes_on_past_a_limit(walked: Walk[Feedback]) -> None:
+def test_no_work_goes_on_past_a_limit(walked: Walk[FeedbackState]) -> None:
     for state in walked.states:
         assert len(state.past) <= state.allowance.iterations, state
-        if state.phase in WORKING:
+        if where(state) in WORKING:
             now, most = counts(state), state.allowance
             assert state.current.number == now.iterations + 1 <= most.iterations, state
             assert now.review_failures < most.review_failures, state
             assert now.test_failures < most.test_failures, state
 
 
-def test_no_failed_stage_with_the_same_fault_too_often_goes_on(walked: Walk[Feedback]) -> None:
-    for state in (state for state in walked.states if state.phase in WORKING and state.past):
+def test_no_failed_stage_with_the_same_fault_too_often_goes_on(walked: Walk[FeedbackState]) -> None:
+    for state in (state for state in walked.states if where(state) in WORKING and state.past):
         now, most, last = counts(state), state.allowance, state.past[-1]
         assert last.review is not Verdict.FAIL or state.current.review or now.same_review < most.same_review, state
         assert last.tests is not Verdict.FAIL or now.same_test < most.same_test, state
 
 
-def test_iterations_are_numbered_without_a_gap(walked: Walk[Feedback]) -> None:
+def test_iterations_are_numbered_without_a_gap(walked: Walk[FeedbackState]) -> None:
     for state in walked.states:
         assert [past.number for past in state.past] == list(range(1, len(state.past) + 1)), state
         assert state.current.number - len(state.past) in (0, 1), state
 
 
-def test_what_lands_is_verified_or_accepted(walked: Walk[Feedback]) -> None:
-    for state in (state for state in walked.states if state.phase is Phase.LAND):
+def test_what_lands_is_verified_or_accepted(walked: Walk[FeedbackState]) -> None:
+    for state in (state for state in walked.states if where(state) == Station.LAND):
         (land,) = FEEDBACK.decide(state)
         assert isinstance(land, Integrate)
-        assert land.verified is not state.accepted
+        assert land.verified is not state.course.accepted
         judged = [past for past in state.past if past.commit == land.commit]
         if land.verified:
             assert (judged[-1].review, judged[-1].tests) == (Verdict.PASS, Verdict.PASS), state
             assert judged[-1] is state.past[-1]
-            assert not gate_is_open(state)
-            assert not state.evidence or state.evidence in land.approved, state
+            gate = state.course.due("protected")
+            assert gate is None or gate.evidence in land.approved, state
         else:
             assert judged, state
 
 
-def test_what_lands_was_checked_with_the_approvals_it_has(walked: Walk[Feedback]) -> None:
+def test_what_lands_was_checked_with_the_approvals_it_has(walked: Walk[FeedbackState]) -> None:
     for step in walked.steps:
-        if step.before.phase is Phase.TEST and step.after.phase is Phase.LAND:
+        if where(step.before) == FeedbackPhase.TEST and where(step.after) == Station.LAND:
             checks = f.wanted(step.before, RunChecks)
             land = f.wanted(step.after, Integrate)
             assert (checks.commit, checks.approved) == (land.commit, land.approved), step
 
 
-def test_a_cancelled_loop_never_works_again(walked: Walk[Feedback]) -> None:
+def test_a_cancelled_loop_never_works_again(walked: Walk[FeedbackState]) -> None:
     for step in walked.steps:
-        if step.before.cancel is not None:
-            assert step.after.phase in (Phase.LAND, Phase.CLEAN_UP, Phase.DONE), step
+        if step.before.course.cancel is not None:
+            assert where(step.after) in (Station.LAND, Station.CLEAN_UP, Station.DONE), step
 
 
 def test_the_table_of_transitions(golden: Callable[[str, str], None]) -> None:
     first, *others = walks().values()
-    golden("loops/feedback-table.txt", table(sum(others, first), lambda state: state.phase.value, said))
+    golden("loops/feedback-table.txt", table(sum(others, first), where, said))
 
 
 def said(event: Event) -> str:

@@ -7,7 +7,7 @@ import pytest
 from loopwright.errors import InvalidTransition
 from loopwright.kernel.actions import Announce, Ask, Option, WaitUntil
 from loopwright.kernel.events import AgentReported, Event
-from loopwright.kernel.model import AgentReport, AgentStatus, Ending, Key, Verdict
+from loopwright.kernel.model import NO_KEY, AgentReport, AgentStatus, Ending, Key, Verdict
 from loopwright.loops.quality.state import Phase
 from tests.loops.quality import (
     ALPHA,
@@ -111,7 +111,7 @@ def test_three_reviews_without_a_verdict_ask_a_person_to_look_at_the_reviewer() 
 
 def test_an_agent_that_is_not_available_is_waited_for_and_nothing_is_counted() -> None:
     state = told(LOADED, UNAVAILABLE)
-    assert (wanted(state, WaitUntil).key, wanted(state, WaitUntil).when) == ("wait-review-1.2", 60.0)
+    assert (str(wanted(state, WaitUntil).key), wanted(state, WaitUntil).when) == ("wait-review-1.2", 60.0)
     state = play(state, LATER)
     assert (keys(state), state.rounds, state.respawned) == (["review-1.3"], (), False)
     state = play(state, CRASHED, GARBLED, UNAVAILABLE, LATER)
@@ -120,8 +120,8 @@ def test_an_agent_that_is_not_available_is_waited_for_and_nothing_is_counted() -
 
 def test_a_creator_that_is_not_available_is_waited_for() -> None:
     state = told(*blocked(), UNAVAILABLE)
-    assert wanted(state, WaitUntil).key == "wait-fix-1.4"
-    assert creator(play(state, LATER)).key == "fix-1.5"
+    assert str(wanted(state, WaitUntil).key) == "wait-fix-1.4"
+    assert str(creator(play(state, LATER)).key) == "fix-1.5"
 
 
 # --- the creator ---------------------------------------------------------------------------------------------
@@ -129,7 +129,7 @@ def test_a_creator_that_is_not_available_is_waited_for() -> None:
 
 def test_a_creator_that_crashes_twice_has_used_its_fix_and_the_artifact_is_reviewed_as_it_is() -> None:
     state = told(*blocked(), CRASHED)
-    assert creator(state).key == "fix-1.5"
+    assert str(creator(state).key) == "fix-1.5"
     state = play(state, CRASHED)
     assert (keys(state), state.commit, state.fixes) == (["load-2"], "base", 1)
     assert state.rounds[0].fix == "(the creator gave no result: crashed: exit 1)"
@@ -159,7 +159,7 @@ def test_a_blocked_creator_asks_a_person_at_once() -> None:
     state = told(*blocked(), BLOCKED)
     assert (state.reasons, question(state).findings) == (("the creator is blocked: no network",), THREE)
     assert creator(play(state, says("continue", text="try offline"))).brief.answers == ("try offline",)
-    silent = AgentReported(key=Key(""), report=AgentReport(status=AgentStatus.BLOCKED))
+    silent = AgentReported(key=NO_KEY, report=AgentReport(status=AgentStatus.BLOCKED))
     assert told(*blocked(), silent).reasons == ("the creator is blocked: no reason given",)
 
 
@@ -169,7 +169,7 @@ def test_a_blocked_creator_asks_a_person_at_once() -> None:
 def test_a_creator_may_ask_a_person_and_goes_on_with_the_answer() -> None:
     state = told(*blocked(), UNCLEAR)
     assert wanted(state, Ask) == Ask(
-        key=Key("clarify-1"),
+        key=Key.parse("clarify-1"),
         question="Which currency?",
         options=(
             Option(choice="answer", label="Answer the question"),
@@ -181,7 +181,7 @@ def test_a_creator_may_ask_a_person_and_goes_on_with_the_answer() -> None:
         why="the creator cannot go on without a person: Which currency?",
     )
     state = play(state, says("answer", text="Euro"))
-    assert (creator(state).key, creator(state).brief.answers) == ("fix-1.5", ("Which currency?\n→ Euro",))
+    assert (str(creator(state).key), creator(state).brief.answers) == ("fix-1.5", ("Which currency?\n→ Euro",))
     assert len(state.rounds) == 1
 
 
@@ -194,11 +194,11 @@ def test_findings_that_are_in_a_file_are_not_in_the_question() -> None:
     [
         (NEEDS_PERSON, "log in first"),
         (
-            AgentReported(key=Key(""), report=AgentReport(status=AgentStatus.NEEDS_CLARIFICATION, summary="why?")),
+            AgentReported(key=NO_KEY, report=AgentReport(status=AgentStatus.NEEDS_CLARIFICATION, summary="why?")),
             "why?",
         ),
         (
-            AgentReported(key=Key(""), report=AgentReport(status=AgentStatus.NEEDS_CLARIFICATION)),
+            AgentReported(key=NO_KEY, report=AgentReport(status=AgentStatus.NEEDS_CLARIFICATION)),
             "The creator asks for clarification without a question.",
         ),
     ],

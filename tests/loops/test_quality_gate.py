@@ -59,12 +59,12 @@ from tests.loops.quality import (
 def test_a_review_loads_the_artifact_then_runs_the_reviewer_then_says_its_verdict() -> None:
     state = loop(task="pay twice", criteria=("no float",), against=Commit("main"))
     assert QUALITY.decide(state) == (
-        LoadArtifacts(key=Key("load-1"), commit=BASE, paths=(ARTIFACT,), why="the review is new"),
+        LoadArtifacts(key=Key.parse("load-1"), commit=BASE, paths=(ARTIFACT,), why="the review is new"),
     )
     state = play(state, LOADED)
     assert QUALITY.decide(state) == (
         RunAgent(
-            key=Key("review-1.2"),
+            key=Key.parse("review-1.2"),
             role="reviewer",
             brief=Brief(
                 task="pay twice",
@@ -86,7 +86,7 @@ def test_a_review_loads_the_artifact_then_runs_the_reviewer_then_says_its_verdic
     )
     state = play(state, passes())
     assert QUALITY.decide(state) == (
-        Announce(key=Key("verdict-1.3"), text=f"CHECK_PASSED: {ARTIFACT}", why="no findings"),
+        Announce(key=Key.parse("verdict-1.3"), text=f"CHECK_PASSED: {ARTIFACT}", why="no findings"),
     )
     assert QUALITY.decide(play(state, SAID)) == (
         Stop(
@@ -101,7 +101,7 @@ def test_a_blocked_review_is_followed_by_a_fix_of_which_only_what_was_named_is_t
     state = told(*blocked(ALPHA, elsewhere, nowhere))
     assert QUALITY.decide(state) == (
         RunAgent(
-            key=Key("fix-1.4"),
+            key=Key.parse("fix-1.4"),
             role="creator",
             brief=Brief(
                 task="",
@@ -124,7 +124,7 @@ def test_a_blocked_review_is_followed_by_a_fix_of_which_only_what_was_named_is_t
     state = play(state, FIXED)
     assert QUALITY.decide(state) == (
         Checkpoint(
-            key=Key("checkpoint-1"),
+            key=Key.parse("checkpoint-1"),
             label="1",
             parent=BASE,
             base=BASE,
@@ -147,7 +147,7 @@ def test_a_fix_that_passes_is_landed() -> None:
     state = told(*blocked(), *fixed("c1"), *looked(passes()), target="refs/heads/main", merge=True, checked=True)
     assert QUALITY.decide(state) == (
         Integrate(
-            key=Key("land-2-0"),
+            key=Key.parse("land-2-0"),
             commit=Commit("c1"),
             base=BASE,
             message=f"Fix what the code review of {ARTIFACT} found",
@@ -411,7 +411,7 @@ def test_it_says_where_it_stands_and_by_which_rules() -> None:
 
 
 def test_a_new_loop_has_no_headline() -> None:
-    assert (QUALITY.stand(loop()).headline, QUALITY.stand(loop()).point) == ("", "LOAD_ARTIFACTS@1")
+    assert (QUALITY.stand(loop()).headline, str(QUALITY.stand(loop()).point)) == ("", "LOAD_ARTIFACTS@1")
 
 
 def test_money_is_not_the_loops_business() -> None:

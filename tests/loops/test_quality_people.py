@@ -7,7 +7,7 @@ import pytest
 from loopwright.errors import InvalidTransition
 from loopwright.kernel.actions import Ask, CleanUp, Integrate, Option
 from loopwright.kernel.events import AgentReported, Event
-from loopwright.kernel.model import AgentReport, Cleanup, Commit, Ending, Key, Outcome, Verdict
+from loopwright.kernel.model import NO_KEY, AgentReport, Cleanup, Commit, Ending, Key, Outcome, Verdict
 from loopwright.loops.quality.machine import QUALITY
 from loopwright.loops.quality.state import Gate, Phase, Quality
 from tests.loops.quality import (
@@ -62,7 +62,7 @@ def used_up() -> Quality:
 
 def test_the_third_blocked_review_ends_in_a_question_with_every_unresolved_finding() -> None:
     assert wanted(used_up(), Ask) == Ask(
-        key=Key("escalation-1"),
+        key=Key.parse("escalation-1"),
         question=(
             f"The review of {ARTIFACT} stopped: MAX_LOOPS_REACHED: 3 reviews and 2 fixes. Unresolved: 3 high."
             " Recommended: manual review; 3 findings outlasted every fix. How should it go on?"
@@ -109,7 +109,7 @@ def test_a_fix_that_changed_nothing_is_the_first_thing_to_say() -> None:
 def test_a_review_that_came_to_nothing_does_not_speak_against_the_fix_before_it() -> None:
     story = (*blocked(content="o1"), *fixed(), loaded("o2"), CRASHED, CRASHED, SAID, *blocked(content="o2"))
     assert "did not change" not in recommended(*story)
-    silent = AgentReported(key=Key(""), report=AgentReport())
+    silent = AgentReported(key=NO_KEY, report=AgentReport())
     still = (
         *blocked(content="o1"),
         silent,
@@ -146,7 +146,7 @@ def test_without_anything_special_what_is_left_is_to_be_looked_at() -> None:
 def test_continue_grants_more_reviews_and_the_counts_go_on() -> None:
     state = play(used_up(), says("continue", count=2, text="mind the cents"))
     assert (state.allowance, len(state.rounds), state.fixes, state.reasons) == (5, 3, 2, ())
-    assert (creator(state).key, creator(state).brief.answers) == ("fix-3.4", ("mind the cents",))
+    assert (str(creator(state).key), creator(state).brief.answers) == ("fix-3.4", ("mind the cents",))
     state = play(state, *fixed("c3"), *blocked(), *fixed("c4"), *blocked())
     assert (state.reasons, keys(state)) == (("MAX_LOOPS_REACHED: 5 reviews and 4 fixes",), ["escalation-2"])
 
@@ -272,7 +272,7 @@ def test_what_was_accepted_and_could_not_be_landed_is_not_accepted_any_more() ->
 def test_cancel_as_an_answer_keeps_everything() -> None:
     state = play(used_up(), says("cancel"))
     assert wanted(state, CleanUp) == CleanUp(
-        key=Key("clean-up"), choice=Cleanup.KEEP_EVERYTHING, base=BASE, why="the loop was cancelled"
+        key=Key.parse("clean-up"), choice=Cleanup.KEEP_EVERYTHING, base=BASE, why="the loop was cancelled"
     )
     assert outcome(play(state, CLEANED)) == Outcome(
         ending=Ending.CANCELLED,

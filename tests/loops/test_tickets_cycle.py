@@ -147,7 +147,7 @@ def test_critics_are_told_what_was_open_before_and_nothing_the_creator_says() ->
 def test_the_judge_is_told_what_critics_and_checks_found() -> None:
     state = t.told(*t.made(), t.fails(t.GRAVE), t.RED, judge=True)
     (judge,) = t.judges(state)
-    assert (judge.key, judge.role) == ("judge-1.5", "judge")
+    assert (str(judge.key), judge.role) == ("judge-1.5", "judge")
     assert judge.brief.findings == (t.GRAVE, t.BROKEN_TEST)
 
 
@@ -158,7 +158,12 @@ def test_the_checks_run_on_the_tickets_commit() -> None:
 
 def test_every_tickets_work_is_kept() -> None:
     checkpoint = t.wanted(t.told(*t.bad("c1"), t.MADE), Checkpoint)
-    assert (checkpoint.key, checkpoint.label, checkpoint.parent, checkpoint.base) == ("checkpoint-2", "2", "c1", "base")
+    assert (str(checkpoint.key), checkpoint.label, checkpoint.parent, checkpoint.base) == (
+        "checkpoint-2",
+        "2",
+        "c1",
+        "base",
+    )
 
 
 # --- what stays on record ------------------------------------------------------------------------------------------
@@ -351,7 +356,7 @@ def test_an_escalated_ticket_that_is_adopted_asks_a_person_first() -> None:
 
 def test_a_new_session_has_little_to_say() -> None:
     stand = TICKETS.stand(t.session())
-    assert (stand.point, stand.limit, stand.failures, stand.headline, stand.lines) == (
+    assert (str(stand.point), stand.limit, stand.failures, stand.headline, stand.lines) == (
         "CREATE@1",
         5,
         0,
@@ -362,7 +367,7 @@ def test_a_new_session_has_little_to_say() -> None:
 
 def test_where_it_stands_names_the_lines_the_gaps_and_the_next_move() -> None:
     stand = TICKETS.stand(t.told(*t.bads(2)))
-    assert (stand.point, stand.failures, stand.headline, stand.findings) == (
+    assert (str(stand.point), stand.failures, stand.headline, stand.findings) == (
         "CREATE@3",
         2,
         "ROUTE_BACK: TICKET-pay-002",

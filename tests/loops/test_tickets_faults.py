@@ -84,7 +84,7 @@ def test_each_ticket_has_its_own_second_chances() -> None:
 
 def test_all_critics_are_asked_at_once() -> None:
     state = with_critics()
-    assert [(action.key, action.role) for action in t.judges(state)] == [
+    assert [(str(action.key), action.role) for action in t.judges(state)] == [
         ("critique-1-1.1", "critic"),
         ("critique-1-2.1", "security-critic"),
     ]
@@ -95,7 +95,7 @@ def test_the_judge_waits_until_every_critic_has_spoken(first: int) -> None:
     state = t.play_at(with_critics(), first, t.passes())
     assert (state.phase, len(t.keys(state))) == (Phase.CRITIQUE, 1)
     state = t.play(state, t.fails(t.GRAVE))
-    assert t.wanted(state, RunChecks).key == "checks-1.4"
+    assert str(t.wanted(state, RunChecks).key) == "checks-1.4"
     assert sorted(str(each.verdict) for each in state.ticket.critiques) == ["fail", "pass"]
 
 
@@ -152,7 +152,7 @@ def test_a_garbled_critic_is_asked_to_repair_once_and_then_is_silent() -> None:
 def test_a_critic_that_says_nothing_of_use_is_asked_once_more_and_then_counts_against(mute: AgentReported) -> None:
     state = t.told(*t.made(), mute)
     (again,) = t.judges(state)
-    assert (again.key, again.brief.repair) == (
+    assert (str(again.key), again.brief.repair) == (
         "critique-1-1.2",
         "there is no verdict, or it is not a pass and no finding says why",
     )
@@ -237,7 +237,7 @@ def test_what_a_judge_finds_counts_like_a_critics_finding() -> None:
 def test_a_judge_that_says_nothing_of_use_is_asked_once_more_and_then_counts_against(mute: AgentReported) -> None:
     state = at_the_judge(mute)
     (again,) = t.judges(state)
-    assert (again.key, again.brief.repair) == (
+    assert (str(again.key), again.brief.repair) == (
         "judge-1.6",
         "there is no verdict, or it is not a pass and neither a finding nor an aspect says why",
     )
@@ -307,7 +307,7 @@ def test_a_judge_that_cannot_now_is_waited_for() -> None:
 def test_a_creator_that_needs_a_person_holds_the_same_ticket(letter: Event, asked: str) -> None:
     state = t.told(letter)
     ask = t.wanted(state, Ask)
-    assert (state.phase, ask.key, ask.question, ask.free_text) == (Phase.CLARIFY, "clarify-1", asked, True)
+    assert (state.phase, str(ask.key), ask.question, ask.free_text) == (Phase.CLARIFY, "clarify-1", asked, True)
     assert ask.why == "CLARIFICATION NEEDED: the work is on hold until a person answers"
     state = t.play(state, t.says("answer", text="this"))
     assert (t.keys(state), state.ticket.number, t.creator(state).brief.answers) == (
@@ -322,7 +322,7 @@ def test_a_judge_that_asks_goes_on_with_the_answer_and_nothing_is_made_anew() ->
     assert (state.phase, t.wanted(state, Ask).question) == (Phase.CLARIFY, "Which currency?")
     state = t.play(state, t.says("answer", text="euro"))
     (judge,) = t.judges(state)
-    assert (judge.key, judge.brief.answers, state.ticket.number) == ("judge-1.6", ("Which currency?\n→ euro",), 1)
+    assert (str(judge.key), judge.brief.answers, state.ticket.number) == ("judge-1.6", ("Which currency?\n→ euro",), 1)
     assert t.decisions(t.play(state, t.passes(), t.SAID)) == ["APPROVE"]
 
 

@@ -28,7 +28,7 @@ def test_a_changed_protected_file_opens_a_gate_beside_the_work() -> None:
     state = t.told(*TOUCHED)
     assert t.keys(state) == ["critique-1-1.1", GATE]
     assert t.wanted(state, AwaitGate) == AwaitGate(
-        key=Key(GATE),
+        key=Key.parse(GATE),
         gate="protected",
         commit=Commit("c1"),
         evidence="e1",
@@ -55,7 +55,7 @@ def test_a_changed_protected_file_is_a_finding_until_it_is_approved() -> None:
 def test_an_approval_has_the_same_ticket_checked_with_the_new_versions() -> None:
     state = t.play(at_the_gate(), t.approves())
     checks = t.wanted(state, RunChecks)
-    assert (checks.key, checks.commit, checks.approved, state.past) == ("checks-1.6", "c1", ("e1",), ())
+    assert (str(checks.key), checks.commit, checks.approved, state.past) == ("checks-1.6", "c1", ("e1",), ())
     state = t.play(state, t.GREEN, t.SAID)
     assert (t.decisions(state), t.wanted(state, Integrate).approved) == (["APPROVE"], ("e1",))
 

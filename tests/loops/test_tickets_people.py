@@ -28,7 +28,7 @@ def refusal(state: Tickets, answer: Answered) -> str:
 def test_the_question_has_every_attempt_the_pattern_and_a_recommendation() -> None:
     state = t.told(*t.bad("c1"), *t.bad("c2"), max=2)
     ask = t.question(state)
-    assert (ask.key, ask.findings, ask.why) == ("escalation-1", (t.GRAVE,), "ticket 2 of 2 was not approved")
+    assert (str(ask.key), ask.findings, ask.why) == ("escalation-1", (t.GRAVE,), "ticket 2 of 2 was not approved")
     assert ask.question.splitlines() == [
         "ESCALATE: TICKET-pay-002: ticket 2 of 2 was not approved.",
         "TICKET-pay-001: ROUTE_BACK, accuracy 0.83, first; gaps: grave; tried: wrote it",
@@ -226,7 +226,7 @@ def test_a_later_word_replaces_an_earlier_one() -> None:
 
 def test_a_pair_sets_a_second_critic_beside_the_first() -> None:
     state = t.play(stuck(), t.says("reassign", text="critic+codex"), *t.made("c2"))
-    assert [(each.key, each.role, each.agent) for each in t.judges(state)] == [
+    assert [(str(each.key), each.role, each.agent) for each in t.judges(state)] == [
         ("critique-2-1.1", "critic", ""),
         ("critique-2-2.1", "critic", "codex"),
     ]

@@ -280,7 +280,7 @@ def test_lesser_findings_are_deferred(severity: Severity) -> None:
 def test_the_verdict_line_says_which_lines_were_against_it() -> None:
     state = t.told(*t.made("c1"), t.fails(t.GRAVE), t.GREEN)
     (announce,) = TICKETS.decide(state)
-    assert announce.key == "verdict-1.5"
+    assert str(announce.key) == "verdict-1.5"
     assert announce.why == (
         "accuracy 0.83, score 0.83; automatic reject: critical issue unresolved;"
         " consider accept, not met: all critical issues resolved"

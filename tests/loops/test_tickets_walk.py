@@ -415,7 +415,7 @@ def test_a_random_walk_keeps_the_rules_and_uses_no_key_twice(data: st.DataObject
         except InvalidTransition:
             assert isinstance(event, Answered), event
             continue
-        work = [action.key for action in TICKETS.decide(state) if not isinstance(action, AwaitGate)]
+        work = [str(action.key) for action in TICKETS.decide(state) if not isinstance(action, AwaitGate)]
         gone |= set(work) - set(t.keys(after))
         assert not gone & set(t.keys(after))
         check_step(Step(state, event, after))

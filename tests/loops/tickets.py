@@ -29,6 +29,7 @@ from loopwright.kernel.findings import identify
 from loopwright.kernel.limits import TicketLimits
 from loopwright.kernel.machine import ANSWERED_BY
 from loopwright.kernel.model import (
+    NO_KEY,
     AgentReport,
     AgentStatus,
     Change,
@@ -37,7 +38,6 @@ from loopwright.kernel.model import (
     Commit,
     Coverage,
     Finding,
-    Key,
     Outcome,
     Question,
     Severity,
@@ -50,7 +50,7 @@ from tests.loops.harness import with_key
 
 A = TypeVar("A", bound=Action)
 
-_UNKEYED = Key("")
+_UNKEYED = NO_KEY
 BASE = Commit("base")
 CRITERIA = (
     Criterion(id="AC-1", text="Orders can be paid"),
@@ -247,7 +247,7 @@ def play_at(state: Tickets, at: int, letter: Event) -> Tickets:
 
 
 def keys(state: Tickets) -> list[str]:
-    return [action.key for action in TICKETS.decide(state)]
+    return [str(action.key) for action in TICKETS.decide(state)]
 
 
 def wanted(state: Tickets, kind: type[A]) -> A:

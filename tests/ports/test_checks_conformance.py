@@ -6,14 +6,14 @@ from pathlib import Path
 import pytest
 
 from loopwright.adapters.checks.environment import Digests, for_checks
-from loopwright.adapters.checks.runner import CheckSettings, CommandChecks, World
-from loopwright.adapters.checks.spec import CheckSpec
-from loopwright.adapters.workspace.reading import GitObjects
-from loopwright.adapters.workspace.verification import VerificationCheckouts
+from loopwright.adapters.checks.runner import CommandChecks
+from loopwright.adapters.git.objects import GitObjects
+from loopwright.adapters.git.verification import VerificationCheckouts
+from loopwright.config.settings import CheckSettings
 from loopwright.kernel.findings import identify
 from loopwright.kernel.model import CheckResult, Commit, Finding, Severity
 from loopwright.testing.clock import ManualClock
-from loopwright.testing.conformance.checks import CONTRACTS, Contract, Stage
+from loopwright.testing.conformance.checks import CONTRACTS, ChecksStage, Contract
 from loopwright.testing.memory_store import Memory, MemoryStore
 from loopwright.testing.scripted_checks import ScriptedChecks
 from tests.repository import Repository
@@ -32,7 +32,7 @@ raise SystemExit(1 if bad.exists() else 0)
 """
 
 
-def scripted() -> Stage:
+def scripted() -> ChecksStage:
     good, bad = Commit("good"), Commit("bad")
     fake = ScriptedChecks(
         {
@@ -40,7 +40,7 @@ def scripted() -> Stage:
             bad: (BUILD, CheckResult(name="test", passed=False, failures=(FAILURE,))),
         }
     )
-    return Stage(
+    return ChecksStage(
         checks=fake,
         base=Commit("base"),
         good=good,
@@ -50,7 +50,7 @@ def scripted() -> Stage:
     )
 
 
-def commands(tmp_path: Path) -> Stage:
+def commands(tmp_path: Path) -> ChecksStage:
     repository = Repository.create(tmp_path / "repo")
     base = Commit(repository.git("rev-parse", "HEAD"))
     mark = tmp_path / "pid"
@@ -60,7 +60,7 @@ def commands(tmp_path: Path) -> Stage:
         repository.write(name, text)
         return Commit(repository.commit(name))
 
-    return Stage(
+    return ChecksStage(
         checks=real_checks(repository.path),
         base=base,
         good=commit("good", ""),
@@ -72,19 +72,19 @@ def commands(tmp_path: Path) -> Stage:
 
 def real_checks(root: Path) -> CommandChecks:
     specs = (
-        CheckSpec(name="build", run=(sys.executable, "-c", "")),
-        CheckSpec(name="test", run=(sys.executable, "-c", CODE), after=("build",)),
+        CheckSettings(name="build", run=(sys.executable, "-c", "")),
+        CheckSettings(name="test", run=(sys.executable, "-c", CODE), after=("build",)),
     )
     clock = ManualClock()
-    world = World(environment=os.environ, root=root, runs=root / ".loop" / "runs", ceiling=root / ".loop" / "verify")
     return CommandChecks(
-        settings=CheckSettings(specs=specs),
+        specs=specs,
         checkouts=VerificationCheckouts(root, env=os.environ),
         source=GitObjects(root, env=os.environ),
         store=MemoryStore(Memory(), clock),
         clock=clock,
-        world=world,
-        digests=Digests(for_checks(world.environment, world.ceiling)),
+        root=root,
+        runs=root / ".loop" / "runs",
+        digests=Digests(for_checks(os.environ, root / ".loop" / "verify")),
     )
 
 

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from loopwright.adapters.stores.opening import ROLLBACK, WRITE_AHEAD, Durability, Options
-from loopwright.adapters.stores.sqlite import SqliteStore
+from loopwright.adapters.sqlite.database_file import ROLLBACK, WRITE_AHEAD, Durability, Options
+from loopwright.adapters.sqlite.store import SqliteStore
 from loopwright.errors import StoreCorrupt, StoreFailed
-from loopwright.ports.store import Batch, Store
+from loopwright.ports.store import Append, Store
 from loopwright.testing.clock import ManualClock
 from loopwright.testing.conformance.store import CONTRACTS
 from loopwright.testing.conformance.store_parts import LOOP, Contract, Fresh, Opened, begin, entries
@@ -65,7 +65,7 @@ def test_a_damaged_memory_is_found_as_a_damaged_file_is() -> None:
         shared = Memory()
         store = MemoryStore(shared, ManualClock())
         fence = await begin(store)
-        await store.append(LOOP, fence=fence, expected=1, batch=Batch(entries=entries(2)))
+        await store.append(LOOP, fence=fence, expected=1, batch=Append(entries=entries(2)))
         records = shared.loops[LOOP].records
         records[1] = replace(records[1], data="changed")
         with pytest.raises(StoreCorrupt, match="loop l-1, event 2: "):

@@ -11,10 +11,10 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
-from loopwright.adapters.stores.sqlite import SqliteStore
+from loopwright.adapters.sqlite.store import SqliteStore
 from loopwright.errors import EngineError, OverBudget
 from loopwright.kernel.model import LoopId
-from loopwright.ports.store import Batch, Entry, NewLoop, Store
+from loopwright.ports.store import Append, NewEvent, NewLoop, Store
 from loopwright.testing.clock import ManualClock
 from loopwright.testing.memory_store import Memory, MemoryStore
 
@@ -25,16 +25,15 @@ loops = st.sampled_from(LOOPS)
 handles = st.sampled_from(HANDLES)
 money = st.sampled_from([0.0, 0.0, 0.1, 0.3, 1.0, 2.0])
 entry = st.builds(
-    Entry, kind=st.sampled_from(["A", "B"]), data=st.text(max_size=5), reserve=money, release=money, spend=money
+    NewEvent, kind=st.sampled_from(["A", "B"]), data=st.text(max_size=5), reserve=money, release=money, spend=money
 )
 batch = st.builds(
-    Batch,
+    Append,
     entries=st.lists(entry, max_size=3).map(tuple),
     status=st.none() | st.sampled_from(["paused", "complete"]),
     outcome=st.none() | st.just("{}"),
     snapshot=st.none() | st.text(max_size=5),
     taken=st.lists(st.integers(1, 4), max_size=2).map(tuple),
-    notices=st.lists(st.text(max_size=3), max_size=2).map(tuple),
     budget=st.none() | st.sampled_from([0.5, 5.0]),
 )
 
@@ -65,7 +64,7 @@ class BothStores(RuleBasedStateMachine):
             return type(error)
 
     @rule(handle=handles, loop=loops, parent=st.none() | loops, budget=st.none() | money, first=entry)
-    def create(self, handle: int, loop: LoopId, parent: LoopId | None, budget: float | None, first: Entry) -> None:
+    def create(self, handle: int, loop: LoopId, parent: LoopId | None, budget: float | None, first: NewEvent) -> None:
         new = NewLoop(id=loop, kind="feedback", params="{}", parent=parent, budget=budget)
         if self.both(handle, lambda store: store.create(new, first)) is True:
             self.lengths[loop] = 1
@@ -82,19 +81,15 @@ class BothStores(RuleBasedStateMachine):
 
     @precondition(lambda self: self.fences)
     @rule(handle=handles, what=batch, loop=loops, off=st.sampled_from([0, 0, 0, 0, 1]))
-    def append(self, handle: int, what: Batch, loop: LoopId, off: int) -> None:
+    def append(self, handle: int, what: Append, loop: LoopId, off: int) -> None:
         fence, expected = self.fences.get(loop, 1), self.lengths.get(loop, 0) + off
-        length = self.both(handle, lambda store: store.append(loop, fence=fence, expected=expected, batch=what))
-        if isinstance(length, int):
-            self.lengths[loop] = length
+        written = self.both(handle, lambda store: store.append(loop, fence=fence, expected=expected, batch=what))
+        if isinstance(written, tuple):
+            self.lengths[loop] = expected + len(written)
 
     @rule(handle=handles, loop=loops, data=st.text(max_size=5))
     def post(self, handle: int, loop: LoopId, data: str) -> None:
         self.both(handle, lambda store: store.post(loop, "Answered", data))
-
-    @rule(handle=handles, notice=st.integers(1, 5))
-    def delivered(self, handle: int, notice: int) -> None:
-        self.both(handle, lambda store: store.delivered(notice))
 
     @rule(handle=handles, loop=loops, key=st.sampled_from("xyz"), data=st.text(max_size=5))
     def keep_receipt(self, handle: int, loop: LoopId, key: str, data: str) -> None:
@@ -111,12 +106,12 @@ class BothStores(RuleBasedStateMachine):
     @invariant()
     def they_look_alike(self) -> None:
         self.both(0, lambda store: store.rows())
-        self.both(1, lambda store: store.outbox())
         for loop in self.lengths:
             self.look_at(loop)
 
     def look_at(self, loop: LoopId) -> None:
         self.both(0, lambda store: store.load(loop))
+        self.both(0, lambda store: store.load(loop, snapshot=False))
         self.both(1, lambda store: store.verify(loop))
         self.both(0, lambda store: store.inbox(loop))
         self.both(1, lambda store: store.holder(loop))

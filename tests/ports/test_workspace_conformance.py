@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from loopwright.adapters.workspace.workspace import GitWorkspace
+from loopwright.adapters.git.workspace import GitWorkspace
 from loopwright.kernel.model import Change, Commit
-from loopwright.testing.conformance.workspace import BASE_FILES, CONTRACTS, Contract, Stage
+from loopwright.testing.conformance.workspace import BASE_FILES, CONTRACTS, Contract, WorkspaceStage
 from loopwright.testing.conformance.workspace_objects import OBJECT_CONTRACTS
 from loopwright.testing.fakes import MemoryWorkspace
 from tests.repository import Repository
@@ -25,7 +25,7 @@ def with_base(path: Path, *init: str) -> Repository:
     return repository
 
 
-def staged(root: Repository) -> Stage:
+def staged(root: Repository) -> WorkspaceStage:
     """The target is the branch `free`; the person commits to it in a worktree made for that."""
     base = Commit(root.git("rev-parse", "HEAD"))
     root.git("branch", "free", base)
@@ -40,27 +40,27 @@ def staged(root: Repository) -> Stage:
         return commit
 
     workspace = GitWorkspace(root.path, env=os.environ)
-    return Stage(workspace=workspace, base=base, target="refs/heads/free", person_commits=person_commits)
+    return WorkspaceStage(workspace=workspace, base=base, target="refs/heads/free", person_commits=person_commits)
 
 
-def plain(path: Path) -> Stage:
+def plain(path: Path) -> WorkspaceStage:
     return staged(with_base(path / "repo"))
 
 
-def linked_worktree(path: Path) -> Stage:
+def linked_worktree(path: Path) -> WorkspaceStage:
     with_base(path / "repo").git("worktree", "add", "--quiet", "--detach", "../linked")
     return staged(Repository(path / "linked"))
 
 
-def separate_git_directory(path: Path) -> Stage:
+def separate_git_directory(path: Path) -> WorkspaceStage:
     return staged(with_base(path / "repo", f"--separate-git-dir={path / 'elsewhere.git'}"))
 
 
-def sha256(path: Path) -> Stage:
+def sha256(path: Path) -> WorkspaceStage:
     return staged(with_base(path / "repo", "--object-format=sha256"))
 
 
-STAGES: dict[str, Callable[[Path], Stage]] = {
+STAGES: dict[str, Callable[[Path], WorkspaceStage]] = {
     "plain": plain,
     "linked-worktree": linked_worktree,
     "separate-git-dir": separate_git_directory,
@@ -68,7 +68,7 @@ STAGES: dict[str, Callable[[Path], Stage]] = {
 }
 
 
-def in_memory() -> Stage:
+def in_memory() -> WorkspaceStage:
     """A fake without files: an edit tells it what its workspace holds."""
     base = Commit("base")
     workspace = MemoryWorkspace(holds={base: dict(BASE_FILES)})
@@ -79,7 +79,7 @@ def in_memory() -> Stage:
     def person_commits(_: Mapping[str, str]) -> Commit:
         raise AssertionError("nobody commits here")
 
-    return Stage(workspace=workspace, base=base, target="", person_commits=person_commits, edit=edit)
+    return WorkspaceStage(workspace=workspace, base=base, target="", person_commits=person_commits, edit=edit)
 
 
 def change_of(name: str, text: str | None) -> Change:

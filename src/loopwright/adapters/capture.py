@@ -12,7 +12,7 @@ LEFT = 4 << 20  # read at the end: more than a full pipe. Whoever still writes t
 SHOWN = 300  # characters of the last line; a sign of life must fit one atomic pipe write
 
 
-class Kept:
+class KeptStream:
     """One stream of output. The head goes to its file at once, the tail stays in a ring until the end."""
 
     def __init__(self, source: int, path: str, head: int, tail: int) -> None:

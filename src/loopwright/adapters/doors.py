@@ -11,12 +11,13 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from loopwright.adapters.files import refuse_links, text_of, write_whole
-from loopwright.adapters.yaml_nodes import shown
+from loopwright.adapters.files import refuse_links, write_whole
 from loopwright.adapters.yaml_text import SIZE_LIMIT, read_yaml
+from loopwright.config.plain_file import read_plain_file
 from loopwright.errors import ConfigError
+from loopwright.kernel.shapes import Problem, shown
 from loopwright.kernel.yaml_writer import write_yaml
-from loopwright.loops.kind import Data, Door, Problem
+from loopwright.loops.kind import Data, Door
 
 
 def update_door(root: Path, door: Door) -> Path:
@@ -43,15 +44,18 @@ def update_door(root: Path, door: Door) -> Path:
 
 def read_data(path: Path, problems: Callable[[object], Iterable[Problem]]) -> Data | None:
     """None if there is no such file. Raises `ConfigError` with line and key if it is not what it has to be."""
-    text = text_of(path, SIZE_LIMIT)
-    return None if text is None else _checked(text, str(path), problems)
+    try:
+        text = read_plain_file(path, str(path), SIZE_LIMIT)
+    except FileNotFoundError:
+        return None
+    return _checked(text, str(path), problems)
 
 
 def _checked(text: str, name: str, problems: Callable[[object], Iterable[Problem]]) -> Data:
     found = read_yaml(text, name)
     data = found.plain()
-    for at, says in problems(data):
-        raise ConfigError(name, shown(at), says, line=found.line(*at))
+    for problem in problems(data):
+        raise ConfigError(name, shown(problem.at), problem.says, line=found.line(*problem.at))
     return data if isinstance(data, dict) else {}
 
 

@@ -1,16 +1,17 @@
-"""Files of ours: written whole, so that whoever reads one sees the old or the new, and read without surprises."""
+"""Files written whole, old or new to whoever reads them, also after a loss of power; folders for their owner alone."""
 
 from __future__ import annotations
 
 import os
-import stat
 import tempfile
 from contextlib import suppress
 from pathlib import Path
 
+from loopwright.config.plain_file import read_plain_file
 from loopwright.errors import ConfigError
 from loopwright.kernel.quoting import one_line
 
+PRIVATE_FOLDER, PRIVATE_FILE = 0o700, 0o600
 _READABLE = 0o644
 
 
@@ -31,18 +32,28 @@ def write_whole(path: Path, text: str) -> None:
     finally:
         with suppress(FileNotFoundError):  # renamed, as it should be
             Path(name).unlink()
-    _sync(path.parent)
+    sync(path.parent)
 
 
 def ignore_all(folder: Path) -> None:
     """A folder of ours that the person's git never sees, made if need be."""
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)  # transcripts and briefs are nobody else's business
+    folder.mkdir(mode=PRIVATE_FOLDER, parents=True, exist_ok=True)  # transcripts and briefs are nobody else's business
     rule = folder / ".gitignore"
     if not rule.exists():
         write_whole(rule, "*\n")
 
 
-def _sync(folder: Path) -> None:
+def make_private(folder: Path) -> None:
+    """The folder, made if need be and then for its owner alone. One that exists stays as it is."""
+    if folder.is_dir():
+        return
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    folder.mkdir(mode=PRIVATE_FOLDER, exist_ok=True)
+    sync(folder.parent)
+
+
+def sync(folder: Path) -> None:
+    """Make renames and new names in `folder` durable."""
     handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
         os.fsync(handle)
@@ -72,39 +83,6 @@ def refuse_links(root: Path, path: Path) -> None:
 def holds(path: Path, text: str) -> bool:
     """Whether it is a plain file with exactly this text."""
     try:
-        return text_of(path, len(text.encode("utf-8", "backslashreplace"))) == text
-    except ConfigError:
+        return read_plain_file(path, str(path), len(text.encode("utf-8", "backslashreplace"))) == text
+    except (ConfigError, FileNotFoundError):
         return False
-
-
-def text_of(path: Path, limit: int) -> str | None:
-    """None if there is no such file. Opened without waiting: a pipe in its place must not hang the command.
-
-    Raises `ConfigError` for what is not a plain file of at most `limit` bytes of UTF-8.
-    """
-    name = one_line(str(path), 4096)
-    try:
-        handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-    except FileNotFoundError:
-        return None
-    except (OSError, ValueError) as error:  # ValueError: a name with a null character
-        raise ConfigError(name, "", f"cannot be opened: {error}") from error
-    try:
-        if not stat.S_ISREG(os.fstat(handle).st_mode):
-            raise ConfigError(name, "", "is not a regular file")
-        content = os.read(handle, limit + 1)
-    except OSError as error:
-        raise ConfigError(name, "", f"cannot be read: {error.strerror}") from error
-    finally:
-        os.close(handle)
-    return _decoded(content, name, limit)
-
-
-def _decoded(content: bytes, name: str, limit: int) -> str:
-    if len(content) > limit:
-        raise ConfigError(name, "", f"is larger than {limit // 1024} KiB")
-    try:
-        return content.decode()
-    except UnicodeDecodeError as error:
-        line = content.count(b"\n", 0, error.start) + 1
-        raise ConfigError(name, "", "is not UTF-8 text", line=line) from error

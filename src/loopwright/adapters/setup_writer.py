@@ -6,9 +6,8 @@ import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from loopwright.adapters.checks.spec import CheckSpec
-from loopwright.config.durations import duration_text
 from loopwright.config.settings import VERIFYING, CheckSettings, Settings
+from loopwright.kernel.durations import duration_text
 from loopwright.kernel.gates import matches
 
 KNOWN_AGENTS = ("claude", "codex", "gemini", "opencode", "goose")  # programs that are also kinds, best known first
@@ -76,7 +75,7 @@ _PROTECTED = """\
 class Surroundings:
     """What a look at the repository found. `files` are its tracked paths, `agents` names of programs on the PATH."""
 
-    checks: tuple[CheckSpec, ...] = ()
+    checks: tuple[CheckSettings, ...] = ()
     agents: tuple[str, ...] = ()
     files: tuple[str, ...] = ()
     setup: tuple[tuple[str, ...], ...] = ()
@@ -115,7 +114,7 @@ def _agents(agents: list[str]) -> str:
     return _AGENT.format(found=f"Found on the PATH: {', '.join(agents)}.", name=agents[0])
 
 
-def _check(check: CheckSpec) -> str:
+def _check(check: CheckSettings) -> str:
     lines = [f"[checks.{check.name}]", f"run = {_listed(check.run)}"]
     if check.report != "none":
         lines.append(f"report = {_quoted(check.report)}")

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 # `-I` leaves only the standard library on the path; our own modules come after it, so that they shadow nothing.
 sys.path.append(os.path.dirname(os.path.dirname(os.path.dirname(__file__))))
 
-from loopwright.adapters.capture import Kept
+from loopwright.adapters.capture import KeptStream
 from loopwright.adapters.processes import (
     LINUX,
     MARKER,
@@ -62,10 +62,10 @@ class Step:
         self.statuses: dict[int, int] = {}  # how our children ended
         self.main = 0
         self.kill_at: float | None = None
-        self.streams: list[Kept] = []
+        self.streams: list[KeptStream] = []
         self.started = self.active = time.monotonic()
         self.updated = 0.0
-        self.newest: Kept | None = None
+        self.newest: KeptStream | None = None
 
     def run(self) -> dict[str, Any]:
         ends = [self._stream(name) for name in ("stdout", "stderr")]
@@ -88,7 +88,7 @@ class Step:
             except OSError:
                 pass  # the person's pipe quota may be used up; the default size works, slower
         path = os.path.join(self.spec["folder"], name)
-        self.streams.append(Kept(read, path, self.spec["head"], self.spec["tail"]))
+        self.streams.append(KeptStream(read, path, self.spec["head"], self.spec["tail"]))
         return write
 
     def _ending(self, strays: int, dropped: int) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from loopwright.adapters.yaml_nodes import Located, Nodes
+from loopwright.adapters.yaml_nodes import Located
 from loopwright.errors import ConfigError
 
 SIZE_LIMIT = 1024 * 1024  # characters
@@ -25,9 +25,6 @@ def read_yaml(text: str, file: str) -> Located:
     if found := _FORBIDDEN.search(text):
         line = text.count("\n", 0, found.start()) + 1
         raise ConfigError(file, "", f"has the control character {found[0]!a}; remove or escape it", line=line)
-    from loopwright.adapters.yaml_events import events  # noqa: PLC0415 - loads PyYAML
+    from loopwright.adapters.yaml_events import compose  # noqa: PLC0415 - loads PyYAML
 
-    nodes = Nodes(file=file)
-    for event in events(text, file):
-        nodes.take(event)
-    return nodes.located()
+    return compose(text, file)

@@ -10,7 +10,7 @@ from loopwright.config.settings import Settings
 from loopwright.kernel.codec import encode
 from loopwright.kernel.events import Created
 from loopwright.kernel.model import LoopId
-from loopwright.ports.store import Entry, NewLoop
+from loopwright.ports.store import NewEvent, NewLoop
 
 
 def new_id(title: str) -> LoopId:
@@ -26,5 +26,5 @@ async def create_loop(
     created = Created(kind=kind, params=params, settings=settings.to_json())
     limit = settings.budget.usd if budget is None else budget
     new = NewLoop(id=loop, kind=kind, params=params, budget=limit)
-    await project.store.create(new, Entry(kind="Created", data=encode(created)))
+    await project.store.create(new, NewEvent(kind="Created", data=encode(created)))
     return loop

@@ -6,7 +6,7 @@ import shutil
 from collections.abc import Callable
 from pathlib import Path
 
-from loopwright.adapters.agents.casting import cast
+from loopwright.adapters.agents.cast import cast
 from loopwright.adapters.checks.environment import program
 from loopwright.app.layout import CONFIG_FILE
 from loopwright.app.project import Project

@@ -1,26 +1,32 @@
-"""`loop adopt`: goes on with what another tool began: a progress.json, a handoff.yml or a folder of tickets."""
+"""`loop adopt`: goes on with what another tool began."""
 
 from __future__ import annotations
 
 import asyncio
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import click
 
-from loopwright.app.feedback import adopt_progress
-from loopwright.app.handoff_adoption import HandoffRequest, adopt_handoff
 from loopwright.app.project import Project, settings_of, view
-from loopwright.app.stories import FILE_NAME as HANDOFF
-from loopwright.app.ticket_adoption import FolderRequest, adopt_tickets, ticket_files
-from loopwright.app.ticket_reading import ENDING
+from loopwright.app.starts.door import Adopter, Found
+from loopwright.app.starts.table import ADOPTERS
 from loopwright.cli.here import Here
 from loopwright.cli.output import json_option, put, put_json
 from loopwright.cli.picking import opened
 from loopwright.errors import UsageError
+from loopwright.kernel.model import LoopId
 
-_PROGRESS = "progress.json"
-_YAML = (".yml", ".yaml")
+_SORTS = ", ".join(each.named for each in ADOPTERS[:-1]) + f" or {ADOPTERS[-1].named}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Adopted:
+    """What `loop adopt --json` answers."""
+
+    kind: str
+    loop: LoopId
+    state: str
 
 
 @click.command("adopt")
@@ -37,47 +43,33 @@ def command(here: Here, *, path: Path, task: str, artifact: str, session: str, a
     the first phase that is not complete. A ticket session keeps its tickets with decision, accuracy and gaps, and goes
     on with the next number. The files are only read. `loop resume` then goes on.
     """
-    file = _file(here, path)
-    if artifact and file.suffix not in _YAML:
-        raise UsageError(f"--artifact goes with a {HANDOFF}; {path} is none")
-    if session and not _is_of_tickets(file):
-        raise UsageError(f"--session goes with a folder of tickets; {path} is none")
+    found = Found(path=here.cwd / path, cwd=here.cwd, task=task, artifact=artifact, session=session)
+    adopter, file = _meant(found.path, path)
+    for option in ("artifact", "session"):
+        if getattr(found, option) and option not in adopter.takes:
+            goes = next(each.named for each in ADOPTERS if option in each.takes)
+            raise UsageError(f"--{option} goes with {goes}; {path} is none")
     with opened(here, create=True) as project:
-        request = HandoffRequest(file=file, cwd=here.cwd, artifact=artifact, task=task)
-        data = asyncio.run(_adopt(project, request, session))
+        done = asyncio.run(_adopt(project, adopter, replace(found, path=file)))
     if as_json:
-        put_json(data)
+        put_json(done)
     else:
-        put(f"Adopted as loop {data['loop']} in {data['state']}. Go on with: loop resume --loop {data['loop']}")
+        put(f"Adopted as loop {done.loop} in {done.state}. Go on with: loop resume --loop {done.loop}")
     return 0
 
 
-def _file(here: Here, path: Path) -> Path:
-    file = here.cwd / path
-    if not file.is_dir():
-        if not file.is_file():
-            raise UsageError(f"{path}: there is no such file; name a {_PROGRESS}, a {HANDOFF} or a folder of tickets")
-        return file
-    there = [file / name for name in (_PROGRESS, HANDOFF) if (file / name).is_file()]
-    if not there and ticket_files(file):
-        return file
-    if len(there) != 1:
-        has = f"both a {_PROGRESS} and a {HANDOFF}" if there else f"neither a {_PROGRESS} nor a {HANDOFF} nor tickets"
-        raise UsageError(f"{path} has {has}; name the file")
-    return there[0]
+def _meant(file: Path, path: Path) -> tuple[Adopter, Path]:
+    if not file.exists():
+        raise UsageError(f"{path}: there is no such file; name {_SORTS}")
+    fits = [(each, found) for each in ADOPTERS if (found := each.finds(file)) is not None]
+    if len(fits) == 1:
+        return fits[0]
+    if fits:
+        raise UsageError(f"{path} has both {' and '.join(each.named for each, _ in fits)}; name the file")
+    raise UsageError(f"{path} is, or has, none of these: {_SORTS}; name the file")
 
 
-def _is_of_tickets(file: Path) -> bool:
-    return file.is_dir() or bool(file.suffix == ENDING and ticket_files(file))
-
-
-async def _adopt(project: Project, request: HandoffRequest, session: str) -> dict[str, Any]:
-    settings = settings_of(project)
-    if _is_of_tickets(request.file):
-        loop = await adopt_tickets(project, settings, FolderRequest(path=request.file, session=session))
-    elif request.file.suffix in _YAML:
-        loop = await adopt_handoff(project, settings, request)
-    else:
-        loop = await adopt_progress(project, settings, request.file, request.task or None)
+async def _adopt(project: Project, adopter: Adopter, found: Found) -> Adopted:
+    loop = await adopter.adopt(project, settings_of(project), found)
     now = await view(project, loop)
-    return {"kind": now.row.kind, "loop": loop, "state": now.standpoint.state}
+    return Adopted(kind=now.row.kind, loop=loop, state=now.standpoint.state)

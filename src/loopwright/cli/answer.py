@@ -3,25 +3,42 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import dataclass, replace
+from typing import Literal
 
 import click
 
-from loopwright.adapters.people.understanding import Unclear, Words, answer
-from loopwright.app.project import Project, View, settings_of
+from loopwright.adapters.terminal.replies import Unclear, Words, answer
+from loopwright.app.project import Project, View, settings_of, view
 from loopwright.app.publication import publisher_of
 from loopwright.app.views.ending import history
+from loopwright.app.views.standing import waiting_for
 from loopwright.app.worlds import ready_agents
 from loopwright.cli.guarding import only_for_people
 from loopwright.cli.here import Here
 from loopwright.cli.output import json_option, loop_option, note, put, put_json
-from loopwright.cli.picking import opened, pick, question_of
+from loopwright.cli.picking import named, opened, roots
 from loopwright.engine.hearing import hear
 from loopwright.errors import Forbidden, UsageError
 from loopwright.kernel.actions import Ask
 from loopwright.kernel.events import Answered
 from loopwright.kernel.model import LoopId
+from loopwright.kernel.quoting import one_line
+from loopwright.ports.people import Waiting
 
 _ASKS_AGAIN = "history"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnswerRecorded:
+    """What `loop answer --json` answers."""
+
+    loop: LoopId  # the one that asked
+    path: tuple[LoopId, ...]  # from the root to it
+    answered: str
+    state: Literal["recorded", "posted"]  # posted: its controller was told
+    command: str  # that goes on
+    history: str = ""
 
 
 @click.command("answer")
@@ -47,54 +64,67 @@ def command(here: Here, /, *, as_json: bool, loop_id: str, **given: object) -> i
     """
     words = Words(by=here.who, **given)  # type: ignore[arg-type]  # click has checked the types
     with opened(here) as project:
-        data = asyncio.run(_record(project, here, loop_id, words))
-        if data["answered"] == "history":
-            shown = asyncio.run(history(project, LoopId(data["loop"])))
-            data["history"] = shown
-            note(shown) if as_json else put(shown)
-        put_json(data) if as_json else put(_said(data))
+        told = asyncio.run(_record(project, here, loop_id, words))
+        if told.answered == _ASKS_AGAIN:
+            told = replace(told, history=asyncio.run(history(project, told.loop)))
+            note(told.history) if as_json else put(told.history)
+        put_json(told) if as_json else put(_said(told))
     return 0
 
 
-async def _record(project: Project, here: Here, loop_id: str, words: Words) -> dict[str, str]:
+async def _record(project: Project, here: Here, loop_id: str, words: Words) -> AnswerRecorded:
     await only_for_people(project, here, "answer")
-    view, ask = _asked(await pick(project, loop_id, lambda each: question_of(each) is not None))
-    said = answer(ask, words)
+    waiting = await _asked(project, loop_id)
+    assert isinstance(waiting.what, Ask)  # noqa: S101 - nothing else was looked for
+    said = answer(waiting.what, words)
     if isinstance(said, Unclear):
         raise UsageError(f"{said.sentence}{_example(said)}")
-    if why := view.kind.objection(said, ready_agents(project, settings_of(project))):
+    asker = await view(project, waiting.loop)
+    if why := asker.kind.objection(said, ready_agents(project, settings_of(project, note))):
         raise UsageError(why)
-    return await _hear(project, view, said)
+    return await _hear(project, asker, waiting, said)
 
 
-def _asked(view: View | None) -> tuple[View, Ask]:
-    if view is None:
+async def _asked(project: Project, loop_id: str) -> Waiting:
+    """The one question that is meant: of the loop that is named, a root or a part of one; else the only one."""
+    named_one = await named(project, loop_id) if loop_id else None
+    among = [named_one] if named_one and named_one.row.parent is None else await roots(project)
+    found = [each for root in among for each in await waiting_for(project, root) if isinstance(each.what, Ask)]
+    if named_one is not None and named_one.row.parent is not None:
+        found = [each for each in found if each.loop == named_one.row.id]
+    if len(found) == 1:
+        return found[0]
+    if found:
+        raise UsageError(f"several questions are open, name one with --loop ID: {_listed(found)}")
+    if named_one is None:
         raise Forbidden("no loop asks anything now; `loop status` shows what they do")
-    ask = question_of(view)
-    if ask is None:
-        why = f"has ended ({view.row.status})" if view.is_over else "asks nothing now"
-        raise Forbidden(f"loop {view.row.id} {why}; the answer was not recorded")
-    return view, ask
+    why = f"has ended ({named_one.row.status})" if named_one.is_over else "asks nothing now"
+    raise Forbidden(f"loop {named_one.row.id} {why}; the answer was not recorded")
+
+
+def _listed(found: list[Waiting]) -> str:
+    return "; ".join(f"{each.loop} ({one_line(getattr(each.what, 'question', ''), 80)})" for each in found)
 
 
 def _example(said: Unclear) -> str:
     return f'; write `loop answer {said.wants} --text "…"`' if said.wants else ""
 
 
-async def _hear(project: Project, view: View, said: Answered) -> dict[str, str]:
-    publisher = await publisher_of(project, note, view.row.id)
-    recorded = await hear(project.store, project.loops, view.row.id, said, publisher)
-    goes_on = f"loop resume --loop {view.row.id}" if recorded and said.choice != _ASKS_AGAIN else ""
-    return {
-        "loop": view.row.id,
-        "answered": said.choice,
-        "state": "recorded" if recorded else "posted",
-        "command": goes_on,
-    }
+async def _hear(project: Project, asker: View, waiting: Waiting, said: Answered) -> AnswerRecorded:
+    publisher = await publisher_of(project, note, asker)
+    recorded = await hear(project.store, project.loops, asker.opened, said, publisher)
+    goes_on = f"loop resume --loop {waiting.path[0]}" if recorded and said.choice != _ASKS_AGAIN else ""
+    return AnswerRecorded(
+        loop=waiting.loop,
+        path=waiting.path,
+        answered=said.choice,
+        state="recorded" if recorded else "posted",
+        command=goes_on,
+    )
 
 
-def _said(data: dict[str, str]) -> str:
-    if data["state"] == "posted":
-        return f"Told the controller that runs loop {data['loop']}: {data['answered']}."
-    tail = f" Go on with: {data['command']}" if data["command"] else ""
-    return f"Loop {data['loop']}: {data['answered']} is recorded.{tail}"
+def _said(told: AnswerRecorded) -> str:
+    if told.state == "posted":
+        return f"Told the controller that runs loop {told.loop}: {told.answered}."
+    tail = f" Go on with: {told.command}" if told.command else ""
+    return f"Loop {told.loop}: {told.answered} is recorded.{tail}"

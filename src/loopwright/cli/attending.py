@@ -6,22 +6,22 @@ import sys
 from collections.abc import Callable
 from contextlib import AbstractContextManager, suppress
 
-from loopwright.adapters.people.lines import TerminalLines
-from loopwright.adapters.people.terminal import Terminal
+from loopwright.adapters.terminal.lines import TerminalLines
+from loopwright.adapters.terminal.prompt import Terminal
 from loopwright.app.project import Project, view
 from loopwright.app.views.ending import history, unresolved_text
 from loopwright.app.worlds import ready_agents
 from loopwright.config.settings import Settings
 from loopwright.engine.world import World
-from loopwright.kernel.actions import AwaitGate, ForPeople
+from loopwright.kernel.actions import AwaitGate
 from loopwright.kernel.events import Answered, CancelRequested, Said
 from loopwright.kernel.model import Commit, LoopId
 from loopwright.kernel.visible import visible
 from loopwright.loops.kind import AnyKind
-from loopwright.ports.people import People
+from loopwright.ports.people import People, Reply, Waiting
+from loopwright.ports.workspace import Workspace
 
-_DIFF_LIMIT = 200_000
-_SHOWN_DIFF = 20_000
+_SHOWN_DIFF = 20_000  # characters
 
 
 class Heard:
@@ -30,11 +30,12 @@ class Heard:
     def __init__(self, people: People) -> None:
         self._people, self.cancelled = people, False
 
-    async def ask(self, loop: LoopId, waiting: tuple[ForPeople, ...]) -> Said | None:
-        said = await self._people.ask(loop, waiting)
+    async def ask(self, waiting: tuple[Waiting, ...]) -> Reply | None:
+        reply = await self._people.ask(waiting)
+        said = reply.said if reply else None
         if isinstance(said, CancelRequested) or (isinstance(said, Answered) and said.choice == "cancel"):
             self.cancelled = True
-        return said
+        return reply
 
 
 def person(
@@ -79,19 +80,14 @@ def person(
 
 
 async def gate_diff(project: Project, world: World, loop: LoopId, gate: AwaitGate) -> str:
-    """The part of the change that called for the gate."""
     now = await view(project, loop)
-    base: Commit = now.now.state.plan.base
-    whole = await world.workspace.diff(base, gate.commit, limit=_DIFF_LIMIT)
-    return only(whole, tuple(change.path for change in gate.because))
+    return await shown_diff(world.workspace, now.now.state.plan.base, gate)
 
 
-def only(diff: str, paths: tuple[str, ...]) -> str:
-    """The sections of a diff that concern these paths, visible and bounded."""
-    sections = [f"diff --git {part}" for part in diff.split("diff --git ") if part.strip()]
-    kept = [part for part in sections if any(f"b/{path}" in part.split("\n", 1)[0] for path in paths)]
-    text = visible("".join(kept).rstrip("\n"))
-    return text if len(text) <= _SHOWN_DIFF else f"{text[:_SHOWN_DIFF]}\n… ({len(text) - _SHOWN_DIFF} more characters)"
+async def shown_diff(workspace: Workspace, base: Commit, gate: AwaitGate) -> str:
+    """The part of the change that called for the gate. Git cuts it: no line of a file can pass for a header."""
+    paths = tuple(change.path for change in gate.because)
+    return visible((await workspace.diff(base, gate.commit, limit=_SHOWN_DIFF, only=paths)).rstrip("\n"))
 
 
 def _show(text: str) -> None:

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import click
 
-from loopwright.app.feedback import FeedbackRequest, create_feedback
 from loopwright.app.project import Project, settings_of
+from loopwright.app.starts.feedback import FeedbackRequest, create_feedback
 from loopwright.cli.driving import Driven, Manner, driven, interrupted
 from loopwright.cli.here import Here
 from loopwright.cli.output import json_option, note, put, put_json

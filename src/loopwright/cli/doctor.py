@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 import shutil
 from collections.abc import Iterator
 
 import click
 
-from loopwright.adapters.workspace.repository import Repository, find_repository
+from loopwright.adapters.git.repository import Repository, find_repository
 from loopwright.app.preconditions import DISK_FLOOR
 from loopwright.app.project import has_log
+from loopwright.app.views.answers import DoctorAnswer, DoctorLine
 from loopwright.cli.examining import (
-    Finding,
+    Remark,
     agent_lines,
     check_lines,
     containment_line,
@@ -19,12 +21,14 @@ from loopwright.cli.examining import (
     file_system_line,
     git_line,
     identity_line,
+    log_lines,
     sandbox_line,
     sqlite_line,
     tools_line,
 )
 from loopwright.cli.here import Here
 from loopwright.cli.output import json_option, put, put_json
+from loopwright.cli.picking import opened
 from loopwright.config.reading import load_settings
 from loopwright.errors import EngineError
 
@@ -39,14 +43,15 @@ def command(here: Here, *, as_json: bool) -> int:
     lines = list(examine(here))
     broken = any(line.word == "fix" for line in lines)
     if as_json:
-        put_json({"ok": not broken, "lines": [{"status": x.word, "what": x.what, "text": x.text} for x in lines]})
+        shown = tuple(DoctorLine(status=line.word, what=line.what, text=line.text) for line in lines)
+        put_json(DoctorAnswer(ok=not broken, lines=shown))
     else:
         put("\n".join(f"{line.word:<5} {line.what:<12} {line.text}" for line in lines))
         put("\nSomething must be fixed before a loop can start." if broken else _READY)
     return 1 if broken else 0
 
 
-def examine(here: Here) -> Iterator[Finding]:
+def examine(here: Here) -> Iterator[Remark]:
     """Everything that is looked at, in the order in which it matters."""
     yield git_line(here.environ)
     yield sqlite_line()
@@ -54,31 +59,39 @@ def examine(here: Here) -> Iterator[Finding]:
     try:
         repository = find_repository(here.cwd, here.environ)
     except EngineError as error:
-        yield Finding("fix", "repository", str(error))
+        yield Remark("fix", "repository", str(error))
         return
     yield from _in_repository(here, repository)
 
 
-def _in_repository(here: Here, repository: Repository) -> Iterator[Finding]:
+def _in_repository(here: Here, repository: Repository) -> Iterator[Remark]:
     where = repository.branch_ref.removeprefix("refs/heads/") or "detached HEAD"
     if repository.dirty:
-        yield Finding("warn", "repository", f"{repository.top} ({where}): uncommitted changes are not seen by a loop")
+        yield Remark("warn", "repository", f"{repository.top} ({where}): uncommitted changes are not seen by a loop")
     else:
-        yield Finding("ok", "repository", f"{repository.top} ({where})")
+        yield Remark("ok", "repository", f"{repository.top} ({where})")
     yield identity_line(here.environ, repository.top)
     yield disk_line(repository.top, shutil.disk_usage(repository.top).free, DISK_FLOOR)
     yield file_system_line(repository.top)
+    yield from _in_log(here, repository)
+    refused: list[str] = []
     try:
-        has_log(repository, here.environ)
+        settings = load_settings(repository.top, refused.append)
     except EngineError as error:
-        yield Finding("fix", "log", str(error))
-    try:
-        settings = load_settings(repository.top)
-    except EngineError as error:
-        yield Finding("fix", "loop.toml", str(error))
+        yield Remark("fix", "loop.toml", str(error))
         return
-    yield Finding("ok", "loop.toml", f"version {settings.version}, {len(settings.checks)} checks")
+    yield from (Remark("fix", "loop.toml", sentence) for sentence in refused)
+    yield Remark("ok", "loop.toml", f"version {settings.version}, {len(settings.checks)} checks")
     yield sandbox_line(settings, here.environ)
     yield from agent_lines(settings, repository.top, here.environ)
     yield tools_line(settings, repository.top, here.environ)
     yield from check_lines(settings, here.environ)
+
+
+def _in_log(here: Here, repository: Repository) -> Iterator[Remark]:
+    try:
+        if has_log(repository, here.environ):
+            with opened(here) as project:
+                yield from asyncio.run(log_lines(project.store))
+    except EngineError as error:
+        yield Remark("fix", "log", str(error))

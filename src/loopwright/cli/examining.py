@@ -12,92 +12,96 @@ from pathlib import Path
 from typing import Literal
 
 from loopwright.adapters.agents.scenario import read_scenario
-from loopwright.adapters.checks.casting import as_spec
 from loopwright.adapters.checks.environment import program
-from loopwright.adapters.checks.spec import strength
+from loopwright.adapters.checks.order import as_run, strength
+from loopwright.adapters.git.program import persons_git
+from loopwright.adapters.git.repository import OLDEST
 from loopwright.adapters.processes import LINUX
-from loopwright.adapters.stores.opening import WRITE_AHEAD, Options
+from loopwright.adapters.sqlite.database_file import WRITE_AHEAD, Options
 from loopwright.adapters.tools.plan import search_path
-from loopwright.adapters.workspace.git import persons_git
-from loopwright.adapters.workspace.repository import OLDEST
 from loopwright.config.settings import FILLED_BY_DEFAULT, ONLY_WHEN_NAMED, AgentSettings, Settings
-from loopwright.errors import EngineError, VcsFailed
+from loopwright.errors import EngineError, StoreCorrupt, VcsFailed
+from loopwright.ports.store import Store
 
 _REMOTE = ("nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "fuse.sshfs", "afs", "ceph", "glusterfs", "vboxsf", "virtiofs")
+_WITHOUT_LOG = (
+    "restore the file from a backup, or move it away and begin a new log with `loop setup --new-log`:"
+    " commits stay under refs/loopwright/"
+)
 _RUNNABLE = ("command", "rehearsal", "tools", "autofix")
 _TOOLS = ("ruff", "mypy", "bandit", "coverage")
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class Remark:
     word: Literal["ok", "warn", "fix"]
     what: str
     text: str
 
 
-def git_line(environ: Mapping[str, str]) -> Finding:
+def git_line(environ: Mapping[str, str]) -> Remark:
     try:
         version = persons_git(environ, Path("/")).line("version")
     except VcsFailed as error:
-        return Finding("fix", "git", f"{error}; install git {OLDEST[0]}.{OLDEST[1]} or newer")
+        return Remark("fix", "git", f"{error}; install git {OLDEST[0]}.{OLDEST[1]} or newer")
     found = re.search(r"(\d+)\.(\d+)", version)
     if found is None or (int(found[1]), int(found[2])) < OLDEST:
-        return Finding("fix", "git", f"{version}; install git {OLDEST[0]}.{OLDEST[1]} or newer")
-    return Finding("ok", "git", version)
+        return Remark("fix", "git", f"{version}; install git {OLDEST[0]}.{OLDEST[1]} or newer")
+    return Remark("ok", "git", version)
 
 
-def identity_line(environ: Mapping[str, str], root: Path) -> Finding:
+def identity_line(environ: Mapping[str, str], root: Path) -> Remark:
     git = persons_git(environ, root)
     said = [git.ask("config", "--get", key) for key in ("user.name", "user.email")]
     if all(answer.code == 0 and answer.out.strip() for answer in said):
         name, mail = (answer.out.decode("utf-8", "backslashreplace").strip() for answer in said)
-        return Finding("ok", "identity", f"{name} <{mail}>")
-    return Finding(
+        return Remark("ok", "identity", f"{name} <{mail}>")
+    return Remark(
         "warn",
         "identity",
         "git knows no user.name and user.email; commits will be by Loopwright <loopwright@localhost>",
     )
 
 
-def sqlite_line() -> Finding:
+def sqlite_line() -> Remark:
     import apsw  # noqa: PLC0415 - loaded with the store anyway; here only its version is wanted
 
     mode = "write-ahead log" if Options().durability is WRITE_AHEAD else "rollback journal"
     text = f"{apsw.sqlite_lib_version()}, {mode}"
     if mode == "write-ahead log":
-        return Finding("ok", "SQLite", text)
-    return Finding("warn", "SQLite", f"{text}: slower; `pip install -U apsw` brings a newer one")
+        return Remark("ok", "SQLite", text)
+    return Remark("warn", "SQLite", f"{text}: slower; `pip install -U apsw` brings a newer one")
 
 
-def containment_line() -> Finding:
+def containment_line() -> Remark:
     if LINUX and Path("/proc/self/stat").exists():
-        return Finding("ok", "containment", "nothing that a step starts outlives it")
-    return Finding("warn", "containment", "no /proc here: a daemon that a step leaves behind may outlive it")
+        return Remark("ok", "containment", "nothing that a step starts outlives it")
+    return Remark("warn", "containment", "no /proc here: a daemon that a step leaves behind may outlive it")
 
 
-def sandbox_line(settings: Settings, environ: Mapping[str, str]) -> Finding:
+def sandbox_line(settings: Settings, environ: Mapping[str, str]) -> Remark:
     """What is in force is said, not what is wished for."""
     mode = settings.sandbox.mode
     if mode == "strict":
-        return Finding("fix", "sandbox", 'sandbox.mode = "strict" cannot be kept by this version; set "auto" or "off"')
+        return Remark("fix", "sandbox", 'sandbox.mode = "strict" cannot be kept by this version; set "auto" or "off"')
     has = "bwrap is installed but" if shutil.which("bwrap", path=environ.get("PATH", "")) else "no bwrap, and"
     names = "the whole environment" if mode == "off" else "an allow-listed environment"
-    return Finding("warn", "sandbox", f"{has} this version uses none: agents run with your permissions and {names}")
+    return Remark("warn", "sandbox", f"{has} this version uses none: agents run with your permissions and {names}")
 
 
-def disk_line(root: Path, free: int, floor: int) -> Finding:
+def disk_line(root: Path, free: int, floor: int) -> Remark:
     text = f"{free // 2**20} MB free"
     if free < floor:
-        return Finding("fix", "disk", f"{root}: only {text}, {floor // 2**20} MB are needed")
-    return Finding("ok", "disk", text)
+        return Remark("fix", "disk", f"{root}: only {text}, {floor // 2**20} MB are needed")
+    return Remark("ok", "disk", text)
 
 
-def file_system_line(root: Path, mounts: Path = Path("/proc/self/mounts")) -> Finding:
+def file_system_line(root: Path, mounts: Path = Path("/proc/self/mounts")) -> Remark:
     """Locks and syncs of a file system that is not local are promises of somebody else."""
     kind = _file_system(root, mounts)
     if kind in _REMOTE:
-        return Finding("warn", "file system", f"{root} is on {kind}: locks may not hold between machines")
-    return Finding("ok", "file system", kind or "unknown kind")
+        return Remark("warn", "file system", f"{root} is on {kind}: locks may not hold between machines")
+    return Remark("ok", "file system", kind or "unknown kind")
 
 
 def _file_system(root: Path, mounts: Path) -> str:
@@ -110,7 +114,20 @@ def _file_system(root: Path, mounts: Path) -> str:
     return next((places[folder] for folder in folders if folder in places), "")
 
 
-def agent_lines(settings: Settings, root: Path, environ: Mapping[str, str]) -> Iterator[Finding]:
+async def log_lines(store: Store) -> tuple[Remark, ...]:
+    """Every loop's log, walked from its first event to its last: what changed on the disk since is found here."""
+    rows, broken = await store.rows(), dict[str, Remark]()
+    for row in rows:
+        try:
+            await store.verify(row.id)
+        except StoreCorrupt as error:
+            said = f"{error.path}: {error.where}: {error.why}; {_WITHOUT_LOG}"
+            broken[said] = Remark("fix", "log", said)
+    sound = Remark("ok", "log", f"{len(rows)} loop{'s' * (len(rows) != 1)}, every event as it was written")
+    return tuple(broken.values()) or (sound,)
+
+
+def agent_lines(settings: Settings, root: Path, environ: Mapping[str, str]) -> Iterator[Remark]:
     named: dict[str, list[str]] = {}
     for role in FILLED_BY_DEFAULT + ONLY_WHEN_NAMED:
         for agent in settings.agents_for(role):
@@ -120,15 +137,15 @@ def agent_lines(settings: Settings, root: Path, environ: Mapping[str, str]) -> I
             only_reviews = role == "developer" and settings.agents_for("creator")
             why = ", so that only `loop review` starts" if only_reviews else ""
             said = f"nobody plays {role}{why}; name an agent in [roles] of loop.toml"
-            yield Finding("warn" if only_reviews else "fix", "agents", said)
+            yield Remark("warn" if only_reviews else "fix", "agents", said)
     for agent in settings.agents:
         plays = ", ".join(named.get(agent.name, [])) or "no role"
         problem = _problem(agent, root, environ)
         about = f"{agent.name} ({agent.kind}; {plays})"
         if problem and agent.name in named:
-            yield Finding("fix", "agent", f"{about}: {problem}")
+            yield Remark("fix", "agent", f"{about}: {problem}")
         else:
-            yield Finding("warn" if problem else "ok", "agent", f"{about}: {problem}" if problem else about)
+            yield Remark("warn" if problem else "ok", "agent", f"{about}: {problem}" if problem else about)
 
 
 def _problem(agent: AgentSettings, root: Path, environ: Mapping[str, str]) -> str:
@@ -153,30 +170,30 @@ def _scenario_problem(agent: AgentSettings, root: Path) -> str:
     return ""
 
 
-def tools_line(settings: Settings, root: Path, environ: Mapping[str, str]) -> Finding:
+def tools_line(settings: Settings, root: Path, environ: Mapping[str, str]) -> Remark:
     """Which tools a reviewer of kind `tools` has here. What is missing matters only where there is one."""
     path = search_path(root, environ, sys.executable)
     found = [name for name in _TOOLS if shutil.which(name, path=path)]
     missing = [name for name in _TOOLS if name not in found]
     parts = [f"{', '.join(found) or 'none'} found"] + [f"not found: {', '.join(missing)}"] * bool(missing)
     wanted = any(agent.kind == "tools" for agent in settings.agents)
-    return Finding("warn" if wanted and missing else "ok", "tools", f'{"; ".join(parts)} (for agents of kind "tools")')
+    return Remark("warn" if wanted and missing else "ok", "tools", f'{"; ".join(parts)} (for agents of kind "tools")')
 
 
-def check_lines(settings: Settings, environ: Mapping[str, str]) -> Iterator[Finding]:
+def check_lines(settings: Settings, environ: Mapping[str, str]) -> Iterator[Remark]:
     if not settings.can_verify:
-        yield Finding(
+        yield Remark(
             "fix", "checks", "neither a build nor a test check; add [checks.test], or run `loop setup --force`"
         )
     for check in settings.checks:
         try:
-            spec = as_spec(check)
+            spec = as_run(check)
             program(check.name, check.run, environ)
         except EngineError as error:
-            yield Finding("fix", "check", str(error))
+            yield Remark("fix", "check", str(error))
             continue
         about = f"{check.name}: {' '.join(check.run)}"
         if strength(spec) == "weak" and check.name == "test":
-            yield Finding("warn", "check", f'{about} (weak: only the exit code counts; report = "junit" counts tests)')
+            yield Remark("warn", "check", f'{about} (weak: only the exit code counts; report = "junit" counts tests)')
         else:
-            yield Finding("ok", "check", f"{about} ({strength(spec)})")
+            yield Remark("ok", "check", f"{about} ({strength(spec)})")

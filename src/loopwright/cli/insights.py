@@ -11,11 +11,10 @@ from typing import assert_never
 import click
 
 from loopwright.adapters.files import write_whole
-from loopwright.app.project import Project
+from loopwright.app.project import Project, view
 from loopwright.cli.here import Here
 from loopwright.cli.output import json_option, note, put, put_json
 from loopwright.cli.picking import has_log, opened
-from loopwright.engine.journal import folded
 from loopwright.errors import UsageError
 from loopwright.kernel.visible import visible
 from loopwright.loops.tickets.insights import text as insight_text
@@ -56,9 +55,9 @@ async def _read(project: Project) -> tuple[Cycle, ...]:
     cycles = []
     for row in reversed(await project.store.rows()):
         if row.kind == TICKETS.name:
-            loaded = await project.store.load(row.id)
+            now = await view(project, row.id)
             records = await project.store.read(row.id)
-            cycles.append(cycle_of(folded(TICKETS, loaded).state, loaded.row, records))
+            cycles.append(cycle_of(now.now.state, records, cost=row.spent, at=row.created))
     return tuple(cycles)
 
 

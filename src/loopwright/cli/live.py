@@ -29,6 +29,7 @@ from loopwright.kernel.events import (
     Paused,
     Refused,
     Started,
+    key_of,
 )
 from loopwright.kernel.model import Ending, Key
 from loopwright.kernel.visible import visible
@@ -79,7 +80,7 @@ class LiveView:
                 text = DOING.get(event.action, event.action).format(what=event.what)
                 self._steps[event.key] = _Step(text=text, began=time.monotonic())
         else:
-            self._steps.pop(getattr(event, "key", Key("")), None)
+            self._steps.pop(key_of(event), None)
         self._scroll(seen)
 
     def _scroll(self, seen: Seen) -> None:

@@ -10,8 +10,8 @@ from pathlib import Path
 import click
 
 from loopwright.adapters.agents.scenario import read_scenario
-from loopwright.adapters.workspace.repository import find_repository
-from loopwright.app.feedback import FeedbackRequest, create_feedback
+from loopwright.adapters.git.repository import find_repository
+from loopwright.app.starts.feedback import FeedbackRequest, create_feedback
 from loopwright.cli.driving import Manner, drive_and_tell
 from loopwright.cli.here import Here
 from loopwright.cli.output import json_option, note

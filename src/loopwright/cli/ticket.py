@@ -8,14 +8,14 @@ from typing import Any
 
 import click
 
-from loopwright.adapters.importers.reading import FORMATS
-from loopwright.adapters.workspace.repository import find_repository
+from loopwright.adapters.git.repository import find_repository
+from loopwright.adapters.importers.task_files import FORMATS
 from loopwright.app.project import Project, View, settings_of
-from loopwright.app.ticket_door import Queued
-from loopwright.app.ticket_folders import next_sequence
-from loopwright.app.ticket_queue import Described, Put, described_in, import_tickets, new_ticket
-from loopwright.app.ticket_reading import ticket_text
-from loopwright.app.tickets import TicketRequest, activate, clear_queue, sessions
+from loopwright.app.starts.tickets.folders import next_sequence
+from loopwright.app.starts.tickets.new_tickets import Described, Put, described_in, import_tickets, new_ticket
+from loopwright.app.starts.tickets.queue import Queued
+from loopwright.app.starts.tickets.sessions import TicketRequest, activate, clear_queue, sessions
+from loopwright.app.starts.tickets.ticket_text import ticket_text
 from loopwright.cli.driving import Manner, drive_and_tell
 from loopwright.cli.here import Here
 from loopwright.cli.output import json_option, note, put, put_json
@@ -132,7 +132,7 @@ def run(here: Here, /, *, as_json: bool, unattended: bool, dry_run: bool, ticket
         return drive_and_tell(project, here, ready, Manner(unattended=unattended, as_json=as_json))
 
 
-async def _ready(project: Project, here: Here, name: str, request: TicketRequest) -> LoopId:
+async def _ready(project: Project, here: Here, name: str, request: TicketRequest) -> LoopId | View:
     """The loop that is to be driven: one that goes on, with what changed taken in, or a new one out of the queue."""
     if not name:
         await clear_queue(project)
@@ -146,7 +146,7 @@ async def _ready(project: Project, here: Here, name: str, request: TicketRequest
     if isinstance(goes_on, str):
         raise Forbidden(goes_on)
     note(f"loop {found.row.id}: session {found.now.state.plan.session} goes on")
-    return found.row.id
+    return goes_on
 
 
 def _refuse_to_change(session: View, request: TicketRequest) -> None:

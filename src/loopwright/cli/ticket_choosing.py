@@ -6,9 +6,9 @@ from contextlib import suppress
 from pathlib import Path
 
 from loopwright.app.project import Project, View
-from loopwright.app.ticket_door import Queued, queue_folder, read_queued, waiting
-from loopwright.app.ticket_reading import ENDING
-from loopwright.app.tickets import sessions
+from loopwright.app.starts.tickets.queue import Queued, queue_folder, read_queued, waiting
+from loopwright.app.starts.tickets.sessions import sessions
+from loopwright.app.starts.tickets.ticket_text import ENDING
 from loopwright.errors import AlreadyRunning, ConfigError, UsageError
 from loopwright.kernel.quoting import one_line
 from loopwright.loops.tickets.shape import ticket_parts

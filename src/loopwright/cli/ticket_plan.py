@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from loopwright.app.project import Project, View
-from loopwright.app.ticket_door import Queued
-from loopwright.app.tickets import JUDGE, TicketRequest, planned, session_of
+from loopwright.app.starts.tickets.queue import Queued
+from loopwright.app.starts.tickets.sessions import JUDGE, TicketRequest, planned, session_of
 from loopwright.config.settings import Settings
 from loopwright.loops.tickets.machine import TICKETS
 from loopwright.loops.tickets.state import TicketParams, ticket_id

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from loopwright.app.project import View
-from loopwright.app.ticket_door import read_queued, waiting
-from loopwright.app.ticket_reading import ENDING
+from loopwright.app.starts.tickets.queue import read_queued, waiting
+from loopwright.app.starts.tickets.ticket_text import ENDING
 from loopwright.errors import ConfigError, UsageError
 from loopwright.kernel.model import LoopId
 from loopwright.kernel.record import Record

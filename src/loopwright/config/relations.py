@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from loopwright.config.settings import AgentSettings, CheckSettings, Settings
-from loopwright.config.shapes import Problem
+from loopwright.kernel.shapes import Problem, nearest
 
 REPORT = "{report}"
 
@@ -28,15 +27,6 @@ def problems(settings: Settings) -> Iterator[Problem]:
     for gate in settings.gates:
         if not gate.paths and not gate.approvers:
             yield Problem("a gate needs paths, approvers or both", ("gates", gate.name))
-
-
-def nearest(name: str, known: Iterable[str]) -> str:
-    """The advice that ends a sentence about an unknown name."""
-    words = list(known)
-    close = difflib.get_close_matches(name, words, n=1, cutoff=0.6)
-    if close:
-        return f"did you mean {close[0]!r}?"
-    return f"choose from {', '.join(words)}" if words else "leave it out, for there is none to choose"
 
 
 def _of_agent(agent: AgentSettings) -> Iterator[Problem]:

@@ -1,44 +1,65 @@
-"""What `loop.toml` says, as frozen values. A run keeps the settings it started with, as JSON in its log.
+"""The settings of a run: frozen values, the same from a `loop.toml` as from the log, and the keys that say them.
 
-Defaults stand here and nowhere else. What a table may hold and how it is checked is in `schema`.
+Each key stands here once, with its shape, its meaning and its default. One that nothing obeys yet is known and read,
+and refused at a new start: its capability only takes `obeyed=False` away.
 """
 
 from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
+from loopwright.config import keys as k
+from loopwright.config.keys import key, limit_table, needed, table, tables
 from loopwright.kernel.codec import decode, encode
-from loopwright.kernel.limits import FeedbackLimits, QualityLimits, TicketLimits
+from loopwright.kernel.limits import QualityLimits, TicketLimits
+from loopwright.kernel.shapes import Field, choice, record, several, whole
+from loopwright.loops.feedback.limits import FeedbackLimits
 
 AgentKind = Literal["claude", "codex", "gemini", "opencode", "goose", "acp", "command", "rehearsal", "tools", "autofix"]
 ReportKind = Literal["junit", "sarif", "coverage", "none"]
 
+VERSION = 1
 FILLED_BY_DEFAULT = ("creator", "developer", "reviewer", "critic", "skill")
 ONLY_WHEN_NAMED = ("tester", "judge", "scorer", "shaper", "planner", "panel", "gate")
-GATES = ("plan", "test", "code", "quality", "design", "story")  # of the quality loop
 LOOKED_AT_WHOLE = ("quality", "design", "story")  # the gates whose usual depth is comprehensive
 VERIFYING = ("build", "test")  # checks without which nothing can be called verified
 
 _FREE_KINDS = ("rehearsal", "tools", "autofix")
+_ROLE = choice(*FILLED_BY_DEFAULT, *ONLY_WHEN_NAMED)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentLimits:
-    wall: float = 1800.0
-    idle: float | None = None
-    usd: float | None = None
+    wall: float = key(k.DURATION, "hard limit; killed with everything it started", 1800.0)
+    idle: float | None = key(k.DURATION, "killed after no output for that long", None, unset="no limit")
+    usd: float | None = key(
+        k.MONEY,
+        "what one run reserves, and is charged when it does not say what it cost",
+        None,
+        unset="1.00 for coding agents, 0.10 for `command`, 0 for `rehearsal`, `tools` and `autofix`",
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentSettings:
     name: str
-    kind: AgentKind
-    argv: tuple[str, ...] = ()
-    env: tuple[str, ...] = ()
-    scenario: str = ""
-    limits: AgentLimits = AgentLimits()
+    kind: AgentKind = needed(
+        choice(*get_args(AgentKind)),
+        "`command` is any program that keeps the contract of the command agent, `rehearsal` a scripted"
+        " agent that costs nothing; the others are coding agents by name",
+    )
+    argv: tuple[str, ...] = key(
+        k.ARGV, "the command to run; required for `command` and `acp`, not known to `rehearsal`", ()
+    )
+    env: tuple[str, ...] = key(k.VARIABLES, "names of environment variables let through; nothing else is", ())
+    scenario: str = key(
+        k.FILE,
+        "the scenario file of a `rehearsal`, from the root of the repository; required there, and only there",
+        "",
+    )
+    limits: AgentLimits = table("Limits of one run of this agent.", AgentLimits())
 
     @property
     def reservation(self) -> float:
@@ -57,147 +78,232 @@ class RoleSettings:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckSettings:
     name: str
-    run: tuple[str, ...]
-    timeout: float = 600.0
-    report: ReportKind = "none"
-    after: tuple[str, ...] = ()
-    paths: tuple[str, ...] = ()
-    baseline: bool = False
-    flaky: Literal["warn", "fail"] = "warn"
-    floor: float | None = None
-    new_code_floor: float | None = None
+    run: tuple[str, ...] = needed(
+        k.ARGV,
+        "the command; `{report}` stands for the report's path, `{unittest}` for a script of ours that runs"
+        " Python's unittest and counts (`python3 {unittest} --report={report} discover -s tests`)",
+    )
+    timeout: float = key(k.DURATION, "killed, and failed, after that long", 600.0)
+    report: ReportKind = key(
+        choice(*get_args(ReportKind)),
+        "how failures become findings with an identity; needs `{report}` in `run`",
+        "none",
+    )
+    after: tuple[str, ...] = key(k.NAMES, "checks that run before this one, which is skipped when one fails", ())
+    paths: tuple[str, ...] = key(k.PATTERNS, "run only when one of these was touched", (), unset="always run")
+    baseline: bool = key(k.FLAG, "failures the base has too are forgiven; only new ones count", default=False)
+    flaky: Literal["warn", "fail"] = key(choice("warn", "fail"), "what a test that flips when rerun counts as", "warn")
+    floor: float | None = key(k.PERCENT, 'least coverage; only with `report = "coverage"`', None, unset="no floor")
+    new_code_floor: float | None = key(
+        k.PERCENT, 'least coverage of changed lines; only with `report = "coverage"`', None, unset="no floor"
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkspaceSettings:
-    setup: tuple[tuple[str, ...], ...] = ()
-    copy: tuple[str, ...] = ()
-    protected: tuple[str, ...] = ("tests/**", "loop.toml", ".github/**")
+    setup: tuple[tuple[str, ...], ...] = key(
+        several(k.ARGV, 'a list of commands such as [["uv", "sync"]]'), "commands run once in each new workspace", ()
+    )
+    copy: tuple[str, ...] = key(k.PATTERNS, "ignored files it needs, copied from your tree", ())
+    protected: tuple[str, ...] = key(
+        k.PATTERNS,
+        "taken from the base when checks run; changing or removing one opens the gate `protected`."
+        " `*` stays within a folder, `**` crosses folders, `tests/` means everything below",
+        ("tests/**", "loop.toml", ".github/**"),
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LifecycleLimits:
-    max_retries: int = 3
-    max_same_error: int = 2
-    max_total_failures: int = 10
+    max_retries: int = key(whole(0), "retries of one failure", 3)
+    max_same_error: int = key(k.COUNT, "repeats of the same failure; the next one asks", 2)
+    max_total_failures: int = key(k.COUNT, "failures in all", 10)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkflowLimits:
-    max_iterations: int | None = 25
+    max_iterations: int | None = key(k.or_unlimited(k.COUNT), "task attempts in all", 25)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LimitSettings:
-    parallel: int = 4
-    quality: QualityLimits = QualityLimits()
-    feedback: FeedbackLimits = FeedbackLimits()
-    lifecycle: LifecycleLimits = LifecycleLimits()
-    workflow: WorkflowLimits = WorkflowLimits()
-    tickets: TicketLimits = TicketLimits()
+    parallel: int = key(whole(1, 1000), "agents and checks at once, over all loops", 4)
+    quality: QualityLimits = limit_table(
+        "Limits of the quality loop.",
+        QualityLimits(),
+        max_attempts=(k.COUNT, "reviews of one artifact"),
+        p1_threshold=(whole(0), "more findings of severity high than this block"),
+    )
+    feedback: FeedbackLimits = limit_table(
+        "Limits of the feedback loop.",
+        FeedbackLimits(),
+        max_feedback_iterations=(k.COUNT, "rounds of implement, review and test"),
+        max_consecutive_review_failures=(k.COUNT, "failed reviews in a row"),
+        max_consecutive_test_failures=(k.COUNT, "failed test runs in a row"),
+    )
+    lifecycle: LifecycleLimits = table("Limits of the lifecycle loop.", LifecycleLimits(), obeyed=False)
+    workflow: WorkflowLimits = table("Limits of the workflow loop.", WorkflowLimits(), obeyed=False)
+    tickets: TicketLimits = limit_table(
+        "Limits of the ticket cycle.", TicketLimits(), max=(k.COUNT, "tickets in one session")
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BudgetSettings:
-    usd: float | None = 25.0
-    tokens: int | None = None
-    wall: float | None = None
+    usd: float | None = key(k.or_unlimited(k.MONEY), "money; the loop pauses before a run that would not fit", 25.0)
+    tokens: int | None = key(whole(1, 10**15), "tokens in and out", None, unset="no limit")
+    wall: float | None = key(k.DURATION, "time while the loop is running", None, unset="no limit")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AutonomySettings:
-    mode: Literal["autonomous", "supervised", "hybrid"] = "hybrid"
+    mode: Literal["autonomous", "supervised", "hybrid"] = key(
+        choice("autonomous", "supervised", "hybrid"),
+        "`supervised` asks at every gate, `autonomous` only where the change calls for it, and at deploy",
+        "hybrid",
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GateSettings:
     name: str
-    paths: tuple[str, ...] = ()
-    approvers: tuple[str, ...] = ()
+    paths: tuple[str, ...] = key(k.PATTERNS, "a change to one of these calls for the gate", ())
+    approvers: tuple[str, ...] = key(k.WORDS, "who may decide it", (), unset="anyone at the terminal")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SandboxSettings:
-    mode: Literal["auto", "strict", "off"] = "auto"
-    network: tuple[str, ...] = ("registry", "model")
+    mode: Literal["auto", "strict", "off"] = key(
+        choice("auto", "strict", "off"),
+        "`auto` takes the strongest there is, `strict` refuses to run without one",
+        "auto",
+    )
+    network: tuple[str, ...] = key(
+        k.WORDS, "what agents may reach: `registry`, `model`, or names of hosts", ("registry", "model"), obeyed=False
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeploySettings:
-    run: tuple[str, ...] = ()
+    run: tuple[str, ...] = key(k.ARGV, "the command that deploys", (), unset="you are asked")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ForgeSettings:
-    kind: Literal["local", "github"] = "local"
-    poll: float = 60.0
+    kind: Literal["local", "github"] = key(choice("local", "github"), "`local` hands over a branch", "local")
+    poll: float = key(k.DURATION, "how often a pull request is looked at", 60.0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FinishSettings:
-    merge: bool = False
-    auto_continue: bool = True
-    delete_branch: bool = False
+    merge: bool = key(k.FLAG, "integrate it into the branch that was current at the start", default=False)
+    auto_continue: bool = key(k.FLAG, "start the next system that is ready", default=True, obeyed=False)
+    delete_branch: bool = key(k.FLAG, "delete the branch once it is merged", default=False, obeyed=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NotifySettings:
-    urls: tuple[str, ...] = ()
+    urls: tuple[str, ...] = key(k.URLS, "where messages go", ())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LifecycleSettings:
-    domain: str = ""
-    inner: Literal["feedback", "tickets", "workflow"] = "feedback"
-    run_cap: int = 200
-    gate_timeout: float = 3600.0
-    four_eyes: bool = False
-    preset: Literal["", "personal", "team", "enterprise"] = ""
+    domain: str = key(k.FOLDER, "the folder below `domain-memory/`", "", unset="the repository's folder name")
+    inner: Literal["feedback", "tickets", "workflow"] = key(
+        choice("feedback", "tickets", "workflow"), "the loop that implements a capability", "feedback"
+    )
+    run_cap: int = key(k.COUNT, "transitions of one `loop run`", 200)
+    gate_timeout: float = key(k.DURATION, "an unattended gate blocks after that long", 3600.0)
+    four_eyes: bool = key(k.FLAG, "whoever started a loop may not approve its gates", default=False)
+    preset: Literal["", "personal", "team", "enterprise"] = key(
+        choice("personal", "team", "enterprise"), "a set of habits for autonomy and retries", "", unset="none"
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GateRoles:
     """Who fixes and who reviews at one gate of the quality loop, and how deep. Empty: what is usual there."""
 
-    creator: str = ""
-    reviewer: str = ""
-    depth: Literal["", "quick", "comprehensive"] = ""
+    creator: str = key(
+        _ROLE, "the role that fixes", "", unset="`creator`, else `developer`, or `tester` at the gate `test`"
+    )
+    reviewer: str = key(_ROLE, "the role that reviews", "", unset="`reviewer`, else `critic`")
+    depth: Literal["", "quick", "comprehensive"] = key(
+        choice("quick", "comprehensive"),
+        "how deep a review looks unless `--mode` says so",
+        "",
+        unset="`quick`, or `comprehensive` at the gates `quality`, `design` and `story`",
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QualitySettings:
-    plan: GateRoles = GateRoles()
-    test: GateRoles = GateRoles()
-    code: GateRoles = GateRoles()
-    quality: GateRoles = GateRoles()
-    design: GateRoles = GateRoles()
-    story: GateRoles = GateRoles()
+    plan: GateRoles = table("The plan gate of the quality loop.", GateRoles())
+    test: GateRoles = table("The test gate of the quality loop.", GateRoles())
+    code: GateRoles = table("The code gate of the quality loop.", GateRoles())
+    quality: GateRoles = table("The quality gate of the quality loop.", GateRoles())
+    design: GateRoles = table("The design gate of the quality loop.", GateRoles())
+    story: GateRoles = table("The story gate of the quality loop.", GateRoles())
 
 
 @dataclass(frozen=True, slots=True)
 class TicketSettings:
-    critics: tuple[str, ...] = ("critic",)  # roles that criticise side by side
+    critics: tuple[str, ...] = key(  # roles that criticise side by side
+        several(_ROLE, 'a list of roles such as ["critic", "reviewer"]', least=1, unique=True),
+        "the roles that criticise every ticket, all at once; the decision waits for the last of them",
+        ("critic",),
+    )
+
+
+def _role(name: str, means: str, unset: str) -> Field:
+    return Field(name=name, shape=k.NAMES, means=means, unset=unset)
+
+
+_ROLES = record(
+    _role("default", "fills " + ", ".join(f"`{role}`" for role in FILLED_BY_DEFAULT) + ", and no other role", "nobody"),
+    *(_role(role, f"plays the {role}", "`default`") for role in FILLED_BY_DEFAULT),
+    *(_role(role, f"plays the {role}", "the engine's own rule stands in") for role in ONLY_WHEN_NAMED),
+    closed=True,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    version: int = 1
-    agents: tuple[AgentSettings, ...] = ()
-    roles: tuple[RoleSettings, ...] = ()
-    checks: tuple[CheckSettings, ...] = ()
-    workspace: WorkspaceSettings = WorkspaceSettings()
-    limits: LimitSettings = LimitSettings()
-    budget: BudgetSettings = BudgetSettings()
-    autonomy: AutonomySettings = AutonomySettings()
-    gates: tuple[GateSettings, ...] = ()
-    sandbox: SandboxSettings = SandboxSettings()
-    deploy: DeploySettings = DeploySettings()
-    forge: ForgeSettings = ForgeSettings()
-    finish: FinishSettings = FinishSettings()
-    notify: NotifySettings = NotifySettings()
-    lifecycle: LifecycleSettings = LifecycleSettings()
-    quality: QualitySettings = QualitySettings()
-    tickets: TicketSettings = TicketSettings()
+    version: int = key(whole(1, VERSION), "the format of this file", VERSION)
+    agents: tuple[AgentSettings, ...] = tables(
+        "Who can do the work. Any number, each under a name of your own.", AgentSettings
+    )
+    roles: tuple[RoleSettings, ...] = key(
+        k.listed(_ROLES, lambda role, agents: {"name": role, "agents": agents}),
+        "Who plays which part: the name of an agent, or a list of names tried in that order.",
+        (),
+    )
+    checks: tuple[CheckSettings, ...] = tables(
+        "Commands the engine runs itself, on a clean checkout; only they decide. `build` and `test` are the ones"
+        " that verify; any other name may be added.",
+        CheckSettings,
+    )
+    workspace: WorkspaceSettings = table("The folder an agent works in.", WorkspaceSettings())
+    limits: LimitSettings = table("When a loop stops and asks.", LimitSettings())
+    budget: BudgetSettings = table(
+        "What one loop, with everything below it, may take. It is on unless you turn it off.", BudgetSettings()
+    )
+    quality: QualitySettings = table("Who plays which part at each gate of the quality loop.", QualitySettings())
+    tickets: TicketSettings = table("Who plays which part in the ticket cycle.", TicketSettings())
+    autonomy: AutonomySettings = table("How much the lifecycle loop asks.", AutonomySettings(), obeyed=False)
+    gates: tuple[GateSettings, ...] = tables(
+        "Adds to the built-in rules of a gate, or makes a gate of your own.", GateSettings, obeyed=False
+    )
+    sandbox: SandboxSettings = table(
+        "How steps are fenced in; `loop doctor` prints what is in force.", SandboxSettings()
+    )
+    deploy: DeploySettings = table("The deploy target.", DeploySettings(), obeyed=False)
+    forge: ForgeSettings = table("Where pull requests go.", ForgeSettings(), obeyed=False)
+    finish: FinishSettings = table(
+        "What happens with a verified result. It is always on a branch of its own.", FinishSettings()
+    )
+    notify: NotifySettings = table("Who is told when a person is needed.", NotifySettings(), obeyed=False)
+    lifecycle: LifecycleSettings = table("The lifecycle loop.", LifecycleSettings(), obeyed=False)
 
     @property
     def digest(self) -> str:

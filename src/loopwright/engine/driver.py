@@ -1,300 +1,201 @@
-"""The driver: the only place where a loop meets the world.
+"""The driver: the only place where a loop meets the world. A short loop around a session, which does the thinking.
 
-Fold the log, ask the machine what it wants, make the intent durable, perform it through a port,
-make the result durable, ask again. First run and resume are the same code: an agent run that was
-in flight is looked up or run anew, and everything else in flight can simply be repeated.
+Ask the session what to do, make the intent durable, perform it through a port, tell the session what happened, make
+that durable, ask again. First run and resume are the same code: an agent run that was in flight is looked up or run
+anew, and everything else in flight can simply be repeated.
 """
 
 from __future__ import annotations
 
 import asyncio
-from dataclasses import replace
-from typing import get_args
+from typing import Any
 
-from loopwright.engine.intents import intent
-from loopwright.engine.journal import Folded, Journal, Line
-from loopwright.engine.nesting import child_id, child_outcome, ready_child, taken_below
-from loopwright.engine.performing import looked_up, perform
-from loopwright.engine.world import Halt, World, known_loop
-from loopwright.errors import CheckNotRunnable, InvalidTransition, OverBudget, SetupFailed, Suspended, VcsFailed
-from loopwright.kernel.actions import Action, Ask, AwaitGate, ForPeople, RunAgent, RunLoop, Stop
-from loopwright.kernel.codec import DecodeError, decode, encode
-from loopwright.kernel.events import (
-    AgentFailed,
-    AgentReported,
-    AgentUnavailable,
-    Answer,
-    Cancelled,
-    Ended,
-    Interrupted,
-    LoopEnded,
-    Paused,
-    Refused,
-    ReportedLate,
-    Said,
-)
-from loopwright.kernel.machine import Standpoint
-from loopwright.kernel.model import Cleanup, Ending, Key, LoopId, Outcome
+from loopwright.engine.asking import Asking, stopped
+from loopwright.engine.fold import Flight, Opened
+from loopwright.engine.journal import Journal, holding, open_loop
+from loopwright.engine.nesting import below, run_child
+from loopwright.engine.performing import looked_up, perform, terms_of
+from loopwright.engine.session import Effect, Recording, Session, cancelled, interrupted
+from loopwright.engine.world import Halt, World
+from loopwright.errors import OverBudget, Suspended
+from loopwright.kernel.actions import RunLoop
+from loopwright.kernel.codec import encode
+from loopwright.kernel.events import Answer, Ended, LoopEnded, Paused
+from loopwright.kernel.model import Cleanup, Ending, Key, LoopId, Outcome, Point
+from loopwright.ports.dispatcher import Errand, Shortage, Tell
+from loopwright.ports.people import Reply, Waiting
 
-# What goes wrong in one child's files is that child's end, not its siblings'; a broken store is everybody's.
-_OWN_TROUBLE = (VcsFailed, SetupFailed, CheckNotRunnable)
-_HEARD: dict[str, type] = {kind.__name__: kind for kind in (*get_args(Said), Refused)}
+_PATIENCE = 40  # whoever records an answer holds a child for a moment
 
 
-async def drive(world: World, loop_id: LoopId, upto: tuple[str, ...] = ()) -> Halt:
-    """Take the loop as far as it goes: to its end, to a person, to a limit of the budget, or to a point of `upto`."""
-    fence = await world.store.claim(loop_id, world.who)
-    try:
-        return await _Driver(world, await _opened(world, loop_id, fence), upto).run()
-    finally:
-        await world.store.release(loop_id, fence)
+async def drive(world: World, loop: LoopId | Opened, upto: tuple[Point, ...] = ()) -> Halt:
+    """Take the loop as far as it goes: to its end, to a person, to a limit of the budget, or to a point of `upto`.
+
+    Whoever has read the loop already hands in what they read.
+    """
+    opened = loop if isinstance(loop, Opened) else await open_loop(world.store, world.loops, loop)
+    return await _drive(world, opened, Errand(path=(opened.id,), upto=upto))
 
 
-async def _opened(world: World, loop_id: LoopId, fence: int) -> Journal:
-    """What was loaded ends here: a loop that is driven for hours keeps its state in memory and not its log."""
-    loaded = await world.store.load(loop_id)
-    return Journal(world.store, known_loop(world.loops, loaded.row.kind), loaded, fence)
+async def _drive(world: World, opened: Opened, errand: Errand, tell: Tell | None = None) -> Halt:
+    """As a child, where there is somebody above to tell what it waits for."""
+    patience = _PATIENCE if tell else 0
+    async with holding(world.store, opened, world.who, patience=patience, pause=world.poll) as held:
+        if held.opened.outcome is not None:
+            return Halt(why="ended", outcome=held.opened.outcome)
+        if tell is None and world.dispatcher.counts:
+            for each in await below(world.store, world.loops, opened.id):
+                world.dispatcher.took(each.id, each.now.tokens, each.now.seconds)
+        session = Session.of(held.opened, errand, terms_of(world, opened.id))
+        return await _Driver(world, Journal(world.store, session, held.fence), tell).run()
 
 
 class _Driver:
-    def __init__(self, world: World, journal: Journal, upto: tuple[str, ...]) -> None:
-        self._world, self._journal, self._upto = world, journal, upto
+    def __init__(self, world: World, journal: Journal, tell: Tell | None) -> None:
+        self._world, self._journal, self._is_child = world, journal, tell is not None
         self._tasks: dict[Key, asyncio.Task[Answer]] = {}
-        self._suspended: dict[Key, Suspended] = {}  # children that ran into a limit of the budget
-        self._version: int | None = None
+        self._asking = Asking(world.people, tell)
+        self._news: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+
+    @property
+    def _session(self) -> Session:
+        return self._journal.session
 
     async def run(self) -> Halt:
-        if self._journal.outcome is not None:
-            return Halt(why="ended", outcome=self._journal.outcome)
         try:
-            await self._count_what_was_taken()
             await self._recover()
-            while True:
-                if (halt := await self._turn()) is not None:
-                    return halt
+            while (halt := await self._turn()) is None:
+                pass
+            return halt
         finally:
-            await self._stop_tasks()
-
-    async def _turn(self) -> Halt | None:
-        """One round: hear people, drop what is no longer wanted, start what is, wait for one answer."""
-        await self._take_inbox()
-        wanted = self._journal.wanted
-        if isinstance(wanted[0], Stop):
-            return await self._finish(wanted[0])
-        await self._drop_unwanted(wanted)
-        if self._is_held(self._journal.now):
-            return Halt(why="held", stand=self._stand())
-        if (pause := await self._launch_all(wanted)) is not None and not self._tasks:
-            return await self._pause(pause)
-        return await (self._next_answer() if self._tasks else self._ask_people(wanted))
-
-    def _is_held(self, now: Folded) -> bool:
-        return bool(self._upto) and self._journal.loop.stand(now.state).point in self._upto
-
-    def _stand(self) -> Standpoint:
-        return self._journal.loop.stand(self._journal.now.state)
-
-    async def _count_what_was_taken(self) -> None:
-        """Only a root has children from earlier drives, and only a limit makes it worth asking for them."""
-        self._note_taken()
-        limits = self._world.spending
-        if self._journal.parent is None and (limits.tokens is not None or limits.seconds is not None):
-            self._world.tally.taken |= await taken_below(self._world, self._journal.id)
-
-    def _note_taken(self) -> None:
-        now = self._journal.now
-        self._world.tally.taken[self._journal.id] = (now.tokens, now.seconds)
-
-    # --- what was in flight when the last controller went away -----------------------------------
+            await stopped(self._asking.tasks)
+            await stopped(self._tasks.values())
 
     async def _recover(self) -> None:
         """An agent's run is paid for: record it if it finished, else run it anew as the same attempt."""
-        for action in self._journal.wanted:
-            flight = self._journal.flight(action.key)
-            if flight is None or not isinstance(action, RunAgent):
-                continue
-            answer = await looked_up(self._world, self._journal.id, self._journal.loop.name, action, flight.step)
-            if answer is None:
-                await self._record(Line(event=Interrupted(key=action.key), spend=flight.reserved))
-            else:
-                await self._settle(answer)
+        self._count()
+        for action, flight in self._session.left_behind():
+            answer = await looked_up(self._world, self._session.id, self._session.loop.name, action, flight.step)
+            await (self._record(interrupted(flight)) if answer is None else self._settle(answer))
 
-    # --- starting and stopping -----------------------------------------------------------------------
+    async def _turn(self) -> Halt | None:
+        """One round: hear people, drop what is no longer wanted, start what is, wait for what happens next."""
+        for posted in await self._journal.inbox():
+            self._asking.tell_at_work()
+            await self._record(*self._session.heard(posted.said), taken=(posted.item,))
+        todo = self._session.todo()
+        if todo.cancel:
+            await self._drop(todo.cancel)
+            return None
+        if todo.stop is not None:
+            return await self._finish(todo.stop)
+        if todo.held:
+            return Halt(why="held", stand=self._session.stand)
+        shortage = await self._intend(todo.intents) or todo.shortage
+        for effect in self._session.todo().start:
+            self._begin(effect)
+        if not self._session.todo().idle:
+            await self._asking.withdraw()
+            await self._wait()
+            return None
+        return await (self._pause(shortage) if shortage else self._wait_for_people())
 
-    async def _launch_all(self, wanted: tuple[Action, ...]) -> Suspended | None:
-        """Start what is not under way. Why not all of it: what runs already is always waited for."""
-        try:
-            for action in wanted:
-                await self._launch(action)
-        except Suspended as pause:
-            return pause
-        return next(iter(self._suspended.values()), None)
-
-    async def _launch(self, action: Action) -> None:
-        if action.key in self._tasks or action.key in self._suspended:
-            return
-        if self._journal.flight(action.key) is None:
-            await self._intend(action)
-        if isinstance(action, Ask | AwaitGate):
-            return
-        flight = self._journal.flight(action.key)
-        assert flight is not None  # noqa: S101  # it was just made durable
-        self._tasks[action.key] = asyncio.create_task(self._perform(action, flight.step), name=action.key)
-
-    async def _intend(self, action: Action) -> None:
-        try:
-            await self._record(intent(self._world, self._journal.id, self._journal.now, action))
-        except OverBudget as over:
-            raise Suspended("budget", str(over)) from over
-
-    async def _perform(self, action: Action, step: str) -> Answer:
-        if not isinstance(action, RunLoop):
-            return await perform(self._world, self._journal.id, self._journal.loop.name, action, step)
-        try:
-            return LoopEnded(key=action.key, outcome=await self._run_child(action))
-        except _OWN_TROUBLE as error:
-            lost = Outcome(ending=Ending.FAILED, note=str(error), loop=child_id(self._journal.id, action))
-            return LoopEnded(key=action.key, outcome=lost)
-
-    async def _run_child(self, action: RunLoop) -> Outcome:
-        child = await ready_child(self._world, self._journal.id, action)
-        if child is None:
-            return Outcome(ending=Ending.CANCELLED)
-        halt = await drive(self._world, child, action.upto)
-        if halt.why == "paused":
-            raise Suspended(halt.reason, halt.detail)
-        return child_outcome(child, halt)
-
-    async def _drop_unwanted(self, wanted: tuple[Action, ...]) -> None:
-        keys = {action.key for action in wanted}
-        for flight in self._journal.now.flights:
-            if flight.key in keys:
-                continue
+    async def _drop(self, flights: tuple[Flight, ...]) -> None:
+        for flight in flights:
             task = self._tasks.pop(flight.key, None)
-            answer = await _stopped(task) if task else None
-            if answer is not None:
-                await self._settle(answer)
-            else:
-                await self._record(Line(event=Cancelled(key=flight.key), spend=flight.reserved))
+            answers = await stopped([task] if task else [])
+            await (self._settle(answers[0]) if answers else self._record(cancelled(flight)))
 
-    async def _stop_tasks(self) -> None:
-        for task in self._tasks.values():
-            task.cancel()
-        await asyncio.gather(*self._tasks.values(), return_exceptions=True)
+    async def _intend(self, intents: tuple[Recording, ...]) -> Shortage | None:
+        try:
+            for line in intents:
+                await self._record(line)
+        except OverBudget as over:
+            return Shortage(reason="budget", detail=str(over))
+        return None
 
-    # --- hearing ---------------------------------------------------------------------------------------
+    def _begin(self, effect: Effect) -> None:
+        key = effect.action.key
+        self._tasks[key] = asyncio.create_task(self._perform(effect), name=str(key))
+        self._journal.session = self._session.begun(key)
 
-    async def _next_answer(self) -> Halt | None:
-        done, _ = await asyncio.wait(
-            self._tasks.values(), timeout=self._world.poll, return_when=asyncio.FIRST_COMPLETED
-        )
-        for key in [key for key, task in self._tasks.items() if task in done]:
+    async def _perform(self, effect: Effect) -> Answer:
+        action, session = effect.action, self._session
+        if not isinstance(action, RunLoop):
+            return await perform(self._world, session.id, session.loop.name, action, effect.step)
+
+        def tell(waiting: tuple[Waiting, ...]) -> None:
+            self._journal.session = self._session.told(action.key, waiting)
+            self._asking.tell_at_work()
+            if not self._news.done():
+                self._news.set_result(None)
+
+        return LoopEnded(key=action.key, outcome=await run_child(self._world, session.errand, action, tell, _drive))
+
+    async def _wait(self) -> None:
+        """Until a task is over, a child has news, a person has answered, or it is time to look into the inbox."""
+        awaited: set[asyncio.Future[Any]] = {*self._tasks.values(), *self._asking.tasks, self._news}
+        await asyncio.wait(awaited, timeout=self._world.poll, return_when=asyncio.FIRST_COMPLETED)
+        if self._news.done():
+            self._news = asyncio.get_running_loop().create_future()
+        for key in [key for key, task in self._tasks.items() if task.done()]:
             try:
                 answer = self._tasks.pop(key).result()
             except Suspended as pause:
-                self._suspended[key] = pause
+                shortage = Shortage(reason="time" if pause.reason == "time" else "budget", detail=pause.detail)
+                self._journal.session = self._session.suspended(key, shortage)
             else:
                 await self._settle(answer)
-        return None
 
     async def _settle(self, answer: Answer) -> None:
-        """Record what happened with what it cost, and in the same breath what is to be done next.
-
-        One commit for both is one sync less per transition. A machine that has moved on does not make
-        it unhappen; a next step that does not fit the budget does not keep the answer out of the log.
-        """
-        line = Line(event=answer, spend=self._cost(answer))
+        """A next step that does not fit the budget does not keep the answer out of the log."""
+        lines = self._session.heard(answer)
         try:
-            then = self._journal.after(line)
-        except InvalidTransition:
-            late = ReportedLate(key=answer.key, kind=type(answer).__name__, data=encode(answer))
-            await self._record(replace(line, event=late))
-            return
-        try:
-            await self._record(line, *self._next_intents(then))
-        except (OverBudget, Suspended):
-            await self._record(line)
+            await self._record(*lines)
+        except OverBudget:
+            await self._record(lines[0])
 
-    def _next_intents(self, then: Folded) -> tuple[Line, ...]:
-        if self._is_held(then):
-            return ()
-        flying = {flight.key for flight in then.flights}
-        wanted = self._journal.loop.decide(then.state)
-        new = (action for action in wanted if action.key not in flying and not isinstance(action, Stop))
-        return tuple(intent(self._world, self._journal.id, then, action) for action in new)
-
-    def _cost(self, answer: Answer) -> float:
-        if not isinstance(answer, AgentReported | AgentFailed | AgentUnavailable):
-            return 0.0
-        flight = self._journal.flight(answer.key)
-        reserved = flight.reserved if flight else 0.0
-        return reserved if answer.usage.usd is None else answer.usage.usd
-
-    async def _take_inbox(self) -> None:
-        version = await self._world.store.version()
-        if version == self._version:
-            return
-        self._version = version
-        for item in await self._world.store.inbox(self._journal.id):
-            try:
-                said: Said | Refused = decode(_HEARD[item.kind], item.data)
-            except (DecodeError, KeyError) as error:
-                refused = Refused(what=item.kind, why=f"it cannot be read: {error}")
-                await self._record(Line(event=refused), taken=(item.id,))
-            else:
-                await self._hear(said, taken=(item.id,))
-
-    async def _hear(self, said: Said | Refused, *, taken: tuple[int, ...] = ()) -> None:
-        try:
-            await self._record(Line(event=said), taken=taken)
-        except InvalidTransition as error:
-            refused = Refused(what=type(said).__name__, why=str(error), by=said.by)
-            await self._record(Line(event=refused), taken=taken)
-
-    async def _ask_people(self, wanted: tuple[Action, ...]) -> Halt | None:
-        waiting: tuple[ForPeople, ...] = tuple(a for a in wanted if isinstance(a, Ask | AwaitGate))
-        if self._journal.parent is not None:
-            return Halt(why="waiting", waiting=waiting, stand=self._stand())
-        if await self._world.store.version() != self._version:
+    async def _wait_for_people(self) -> Halt | None:
+        waiting, stand = self._session.waiting, self._session.stand
+        if self._is_child and self._session.is_its_parents:
+            return Halt(why="waiting", waiting=waiting, stand=stand)
+        if not await self._journal.is_current():
             return None  # the question itself was just recorded: look into the inbox once more, then ask only once
-        asking = asyncio.ensure_future(self._world.people.ask(self._journal.id, waiting))
-        try:
-            while not asking.done():
-                await asyncio.wait({asking}, timeout=self._world.poll)
-                if not asking.done() and await self._world.store.version() != self._version:
-                    return None
-            said = asking.result()
-        finally:
-            await _stopped(asking)
-        if said is None:
-            return Halt(why="waiting", waiting=waiting, stand=self._stand())
-        await self._hear(said)
+        await self._asking.ask(waiting)
+        await self._wait()
+        for reply in self._asking.replies():
+            if reply is None:
+                return Halt(why="waiting", waiting=waiting, stand=stand)
+            await self._pass_on(reply)
         return None
 
-    # --- recording --------------------------------------------------------------------------------------
+    async def _pass_on(self, reply: Reply) -> None:
+        """To this loop, or through its inbox to the one below that waits; the way there is at work until it answers."""
+        if reply.loop == self._session.id:
+            await self._record(*self._session.heard(reply.said))
+            return
+        for child in self._session.under_way:
+            if any(each.loop == reply.loop for each in child.waiting):
+                self._journal.session = self._session.told(child.key, ())
+        await self._world.store.post(reply.loop, type(reply.said).__name__, encode(reply.said))
 
-    async def _record(self, *lines: Line, taken: tuple[int, ...] = ()) -> None:
-        seen = await self._journal.append(*lines, taken=taken)
-        self._note_taken()
+    async def _record(self, *lines: Recording, taken: tuple[int, ...] = ()) -> None:
+        seen = await self._journal.record(*lines, taken=taken)
+        self._count()
         for each in seen:
             self._world.observer.recorded(each)
 
-    async def _pause(self, pause: Suspended) -> Halt:
-        paused = Paused(reason="time" if pause.reason == "time" else "budget", detail=pause.detail)
-        await self._record(Line(event=paused))
-        return Halt(why="paused", reason=pause.reason, detail=pause.detail)
+    def _count(self) -> None:
+        now = self._session.now
+        self._world.dispatcher.took(self._session.id, now.tokens, now.seconds)
 
-    async def _finish(self, stop: Stop) -> Halt:
-        outcome = replace(stop.outcome, loop=self._journal.id)
-        if self._journal.parent is not None and outcome.ending is not Ending.CANCELLED:
+    async def _pause(self, shortage: Shortage) -> Halt:
+        await self._record(Recording(event=Paused(reason=shortage.reason, detail=shortage.detail)))
+        return Halt(why="paused", reason=shortage.reason, detail=shortage.detail, waiting=self._session.waiting)
+
+    async def _finish(self, outcome: Outcome) -> Halt:
+        if self._is_child and outcome.ending is not Ending.CANCELLED:
             # Its commits are kept and its parent goes on from them: hundreds of children need no hundreds of folders.
-            await self._world.workspace.clean_up(self._journal.id, Cleanup.KEEP_ARTIFACTS)
-        await self._record(Line(event=Ended(outcome=outcome)))
+            await self._world.workspace.clean_up(self._session.id, Cleanup.KEEP_ARTIFACTS)
+        await self._record(Recording(event=Ended(outcome=outcome)))
         return Halt(why="ended", outcome=outcome)
-
-
-async def _stopped(task: asyncio.Future[Answer] | asyncio.Future[Said | None]) -> Answer | None:
-    """Cancel, wait until it is over, and give the answer it had already produced, if any."""
-    task.cancel()
-    (result,) = await asyncio.gather(task, return_exceptions=True)
-    return result if isinstance(result, get_args(Answer)) else None

@@ -1,65 +1,65 @@
-"""Taking in what somebody said when no controller runs; with one running, its inbox is the door."""
+"""Taking in what somebody said when no controller runs; with one running, the loop's inbox is the door.
+
+It is the door of every loop, a root or deep below one: a child that waits for people listens to its own inbox.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-from loopwright.engine.journal import Journal, Line
-from loopwright.engine.world import AnyLoop, Observer, known_loop
-from loopwright.errors import AlreadyRunning, Forbidden, InvalidTransition
+from loopwright.engine.fold import AnyLoop, Opened
+from loopwright.engine.journal import Journal, holding, open_loop
+from loopwright.engine.session import Recording, Session
+from loopwright.engine.world import Observer
+from loopwright.errors import AlreadyRunning, Forbidden
 from loopwright.kernel.codec import encode
-from loopwright.kernel.events import Logged, Refused, Said
+from loopwright.kernel.events import Refused, Said
 from loopwright.kernel.model import LoopId
+from loopwright.ports.dispatcher import Errand
 from loopwright.ports.store import Store
 
 
-async def hear(store: Store, loops: Mapping[str, AnyLoop], loop_id: LoopId, said: Said, observer: Observer) -> bool:
+async def hear(
+    store: Store, loops: Mapping[str, AnyLoop], loop: LoopId | Opened, said: Said, observer: Observer
+) -> bool:
     """Record it and say True; or post it for the controller that holds the loop and say False.
 
     Raises `Forbidden` when the loop's state does not allow it; the attempt itself stays in the log.
     """
+    known = loop if isinstance(loop, Opened) else await open_loop(store, loops, loop)
     try:
-        fence = await store.claim(loop_id, said.by)
+        async with holding(store, known, said.by) as held:
+            if held.opened.outcome is not None:
+                raise Forbidden(f"loop {known.id} has ended ({held.opened.outcome.ending}); start a new one")
+            journal = _journal(store, held.opened, held.fence)
+            refusal = journal.session.refusal(said)
+            await _record(journal, journal.session.heard(said), observer)
+            if refusal is not None:
+                raise Forbidden(f"loop {known.id}: {refusal.why or refusal}") from refusal
+            return True
     except AlreadyRunning:
-        await store.post(loop_id, type(said).__name__, encode(said))
+        await store.post(known.id, type(said).__name__, encode(said))
         return False
-    try:
-        loaded = await store.load(loop_id)
-        journal = Journal(store, known_loop(loops, loaded.row.kind), loaded, fence)
-        if journal.outcome is not None:
-            raise Forbidden(f"loop {loop_id} has ended ({journal.outcome.ending}); start a new one")
-        await _record(journal, said, observer)
-        return True
-    finally:
-        await store.release(loop_id, fence)
 
 
 async def note_refusal(
     store: Store, loops: Mapping[str, AnyLoop], loop_id: LoopId, refused: Refused, observer: Observer
 ) -> None:
     """Put on record that somebody tried what they may not; a running controller does it from its inbox."""
+    known = await open_loop(store, loops, loop_id)
     try:
-        fence = await store.claim(loop_id, refused.by)
+        async with holding(store, known, refused.by) as held:
+            if held.opened.outcome is None:
+                await _record(_journal(store, held.opened, held.fence), (Recording(event=refused),), observer)
     except AlreadyRunning:
         await store.post(loop_id, "Refused", encode(refused))
-        return
-    try:
-        loaded = await store.load(loop_id)
-        journal = Journal(store, known_loop(loops, loaded.row.kind), loaded, fence)
-        if journal.outcome is None:
-            await _append(journal, refused, observer)
-    finally:
-        await store.release(loop_id, fence)
 
 
-async def _record(journal: Journal, said: Said, observer: Observer) -> None:
-    try:
-        await _append(journal, said, observer)
-    except InvalidTransition as error:
-        await _append(journal, Refused(what=type(said).__name__, why=str(error), by=said.by), observer)
-        raise Forbidden(f"loop {journal.id}: {error.why or error}") from error
+def _journal(store: Store, opened: Opened, fence: int) -> Journal:
+    """For what is said only: nothing is begun here."""
+    return Journal(store, Session.of(opened, Errand(path=(opened.id,)), lambda _action, _now: 0.0), fence)
 
 
-async def _append(journal: Journal, event: Logged, observer: Observer) -> None:
-    for seen in await journal.append(Line(event=event)):
+async def _record(journal: Journal, lines: tuple[Recording, ...], observer: Observer) -> None:
+    for seen in await journal.record(*lines):
         observer.recorded(seen)

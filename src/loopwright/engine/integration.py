@@ -1,21 +1,24 @@
 """The merge train: merge in objects, check the merged tree, move the branch by compare-and-swap.
 
-The result always stands on the loop's own branch first, so that whatever happens to the target
-nothing is lost and the person can take it with one command.
+The result always stands on the loop's own branch first, so that whatever happens to the target nothing is lost. Where
+the two do not go together, the loop hears what is wrong and at which commit of the target; where the target cannot be
+moved, the result stays on its branch, with the reason and the one command that takes it.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from loopwright.engine.world import World
 from loopwright.kernel.actions import Integrate
-from loopwright.kernel.events import Integrated
-from loopwright.kernel.model import Commit, LoopId, Severity
+from loopwright.kernel.events import ChecksReported, Integrated, IntegrationRefused
+from loopwright.kernel.findings import identify
+from loopwright.kernel.model import CheckResult, Commit, Finding, LoopId, Severity
 from loopwright.ports.checks import ChecksRun
 from loopwright.ports.workspace import Merge
 
 _TRIES = 5
+_NAMED = 5  # paths in a sentence; the findings name them all
 _BLOCKING = (Severity.CRITICAL, Severity.HIGH)
 
 
@@ -26,7 +29,7 @@ class _Left:
     reason: str
 
 
-async def integrate(world: World, loop: LoopId, action: Integrate, step: str) -> Integrated:
+async def integrate(world: World, loop: LoopId, action: Integrate, step: str) -> Integrated | IntegrationRefused:
     branch = action.branch or await world.workspace.branch(loop)
     landed = await world.workspace.land(
         loop, branch, action.commit, base=action.base, message=action.message, step=step
@@ -34,34 +37,55 @@ async def integrate(world: World, loop: LoopId, action: Integrate, step: str) ->
     done = Integrated(key=action.key, branch=branch, commit=landed.commit)
     if not action.target:
         return done
-    result = await _merge(world, loop, action, landed.commit, step)
-    short = action.target.removeprefix("refs/heads/")
-    if isinstance(result, _Left):
-        note = f"not merged into {short}: {result.reason}"
-        return Integrated(key=action.key, branch=branch, commit=landed.commit, note=note)
-    return Integrated(key=action.key, branch=branch, commit=result, merged_into=short)
+    result = await _merge(world, loop, action, done, step)
+    match result:
+        case IntegrationRefused():
+            return result
+        case _Left():
+            note = f"not merged into {_short(action)}: {result.reason}"
+            return replace(done, not_merged=result.reason, note=note)
+        case _:
+            return replace(done, commit=result, merged_into=_short(action))
 
 
-async def _merge(world: World, loop: LoopId, action: Integrate, commit: Commit, step: str) -> Commit | _Left:
-    """The commit the target now stands at, or why it was left alone. A target that moves is tried again."""
+async def _merge(
+    world: World, loop: LoopId, action: Integrate, landed: Integrated, step: str
+) -> Commit | _Left | IntegrationRefused:
+    """The commit the target now stands at, or why it does not. A target that moves is tried again."""
     for _ in range(_TRIES):
-        merge = await world.workspace.merge(commit, action.target, message=action.message, step=step)
+        merge = await world.workspace.merge(landed.commit, action.target, message=action.message, step=step)
         if merge.gone:
-            return _Left("it does not exist any more")
+            return _Left(f"it does not exist any more; make it anew with `git branch {_short(action)} {landed.branch}`")
         if merge.conflicts:
-            return _Left(f"both sides changed {', '.join(merge.conflicts[:5])}")
-        if not merge.fast_forward and action.verified and (why := await _fails(world, loop, action, merge, step)):
-            return _Left(why)
+            return _conflict(action, merge)
+        if not merge.fast_forward and action.verified:
+            refused = _judged(action, merge, await _checked(world, loop, action, merge, step))
+            if refused is not None:
+                return refused
         moved = await world.workspace.advance(action.target, merge.onto, merge.commit)
         if moved.how == "done":
             return merge.commit
         if moved.how == "dirty":
             return _Left(moved.detail)
-    return _Left(f"it moved {_TRIES} times while the result was being verified")
+    again = f"take it with `git merge {landed.branch}`"
+    return _Left(f"it moved {_TRIES} times while the result was being verified; {again}")
 
 
-async def _fails(world: World, loop: LoopId, action: Integrate, merge: Merge, step: str) -> str:
-    """Why the merged tree is not good enough, or nothing. The target's own state is the base here."""
+def _conflict(action: Integrate, merge: Merge) -> IntegrationRefused:
+    return IntegrationRefused(
+        key=action.key,
+        reason="conflict",
+        detail=f"{_short(action)} has moved on, and both sides changed {', '.join(merge.conflicts[:_NAMED])}",
+        findings=tuple(
+            _finding("merge-conflict", f"{path} conflicts with what {_short(action)} has by now", file=path)
+            for path in merge.conflicts
+        ),
+        onto=merge.onto,
+    )
+
+
+async def _checked(world: World, loop: LoopId, action: Integrate, merge: Merge, step: str) -> ChecksReported:
+    """What the checks say of the merged tree. The target's own state is the base here."""
     run = ChecksRun(
         loop=loop,
         key=action.key,
@@ -70,9 +94,38 @@ async def _fails(world: World, loop: LoopId, action: Integrate, merge: Merge, st
         base=merge.onto,
         approved=action.approved,
     )
-    report = await world.checks.run(run, world.observer.progressed)
-    failed = [result.name for result in report.results if not result.passed]
-    failed += [finding.rule for finding in report.findings if finding.severity in _BLOCKING]
-    if failed or not report.results:
-        return f"it has moved on, and merged with it these fail: {', '.join(failed) or 'no check ran'}"
-    return ""
+    async with world.dispatcher.slot():
+        return await world.checks.run(run, world.observer.progressed)
+
+
+def _judged(action: Integrate, merge: Merge, report: ChecksReported) -> IntegrationRefused | None:
+    """Why the merged tree is not good enough, or nothing."""
+    failed = [result for result in report.results if not result.passed]
+    blocking = [finding for finding in report.findings if finding.severity in _BLOCKING]
+    if report.results and not failed and not blocking:
+        return None
+    names = [*(result.name for result in failed), *(finding.rule for finding in blocking)]
+    why = f"{_short(action)} has moved on, and merged with it these fail: {', '.join(names) or 'no check ran'}"
+    findings = [finding for result in failed for finding in _failures(result)] + [identify(each) for each in blocking]
+    return IntegrationRefused(
+        key=action.key,
+        reason="checks",
+        detail=why,
+        findings=tuple(findings) or (_finding("no-result", "No check gave a result for the merged tree"),),
+        onto=merge.onto,
+        merged=merge.commit,
+    )
+
+
+def _failures(result: CheckResult) -> tuple[Finding, ...]:
+    """Never empty: a check that fails without saying why is a failure of that name."""
+    why = f"The check {result.name} failed on the merged tree: {result.note or 'it did not say why'}"
+    return tuple(identify(each) for each in result.failures) or (_finding(f"check-{result.name}", why),)
+
+
+def _finding(rule: str, issue: str, *, file: str = "") -> Finding:
+    return identify(Finding(severity=Severity.HIGH, rule=rule, issue=issue, file=file, category="engine"))
+
+
+def _short(action: Integrate) -> str:
+    return action.target.removeprefix("refs/heads/")

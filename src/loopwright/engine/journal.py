@@ -1,201 +1,114 @@
-"""One loop's log, folded: its state, what is in flight, and the only way to add to it.
-
-Everything the engine knows about a loop passes through here, on the first run and on resume alike.
-"""
+"""A loop's log, opened: the only way to read it into a session, and the only way to add to it."""
 
 from __future__ import annotations
 
-import json
-from dataclasses import dataclass, replace
-from typing import Any
+import asyncio
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from typing import NamedTuple, get_args
 
-from loopwright.engine.world import AnyLoop, Seen
-from loopwright.errors import InvalidTransition, StoreCorrupt
-from loopwright.kernel.actions import Action, Ask, AwaitGate, Stop
-from loopwright.kernel.codec import DecodeError, build, decode, encode
+from loopwright.engine.fold import AnyLoop, Opened, is_of_this_form, known_loop, opened
+from loopwright.engine.session import Recording, Session
+from loopwright.engine.world import Seen
+from loopwright.errors import AlreadyRunning
+from loopwright.kernel.codec import DecodeError, decode
 from loopwright.kernel.events import (
-    AgentFailed,
-    AgentReported,
-    AgentUnavailable,
-    Bookkeeping,
-    BudgetChanged,
-    ChecksReported,
-    ConfigChanged,
-    Created,
-    Ended,
-    Logged,
-    Paused,
-    Started,
+    Refused,
+    Said,
 )
-from loopwright.kernel.model import Ending, Key, LoopId, Outcome
-from loopwright.kernel.record import Record, read_event
-from loopwright.ports.store import Batch, Entry, Loaded, Status, Store
+from loopwright.kernel.model import LoopId
+from loopwright.ports.store import InboxItem, Store
 
-SNAPSHOT_EVERY = 64
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Flight:
-    """An action that was started and has no answer yet. `step` names this very try over all time."""
-
-    key: Key
-    step: str
-    reserved: float
+_SAID: dict[str, type] = {kind.__name__: kind for kind in (*get_args(Said), Refused)}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Folded:
-    """What a log comes to: all that a snapshot holds."""
-
-    state: Any = None
-    flights: tuple[Flight, ...] = ()
-    tokens: int = 0
-    seconds: float = 0.0
-    settings: str = ""  # the configuration this run is pinned to, as JSON
+async def open_loop(store: Store, loops: Mapping[str, AnyLoop], loop_id: LoopId) -> Opened:
+    """The loop as it stands. A snapshot that another version made is passed over."""
+    loaded = await store.load(loop_id)
+    if loaded.snapshot is not None and not is_of_this_form(loaded.snapshot):
+        loaded = await store.load(loop_id, snapshot=False)
+    return opened(known_loop(loops, loaded.row.kind), loaded)
 
 
-def folded(loop: AnyLoop, loaded: Loaded, path: str = "the event log") -> Folded:
-    """The state after the newest event. Raises `StoreCorrupt` naming the event that does not fit."""
-    now = Folded() if loaded.snapshot is None else _unpacked(loop, loaded.snapshot, loaded.snapshot_seq)
-    for record in loaded.tail:
-        try:
-            now = after(loop, now, read_event(record), record)
-        except (DecodeError, InvalidTransition, KeyError) as error:
-            raise StoreCorrupt(path, f"event {record.seq} of loop {record.loop}", str(error)) from error
-    return now
+class Held(NamedTuple):
+    opened: Opened
+    fence: int
 
 
-def after(loop: AnyLoop, now: Folded, event: Logged, record: Record) -> Folded:
-    """The fold, one event further."""
-    if isinstance(event, Created):
-        return Folded(state=loop.start(decode(loop.params, event.params)), settings=event.settings)
-    if isinstance(event, Started):
-        step = f"{record.loop}/{record.seq}/{event.key}"
-        return replace(now, flights=(*now.flights, Flight(key=event.key, step=step, reserved=record.reserve)))
-    key = getattr(event, "key", None)
-    flights = tuple(flight for flight in now.flights if flight.key != key)
-    state = now.state if isinstance(event, Bookkeeping) else loop.apply(now.state, event)
-    tokens, seconds = _taken(event)
-    settings = event.settings if isinstance(event, ConfigChanged) else now.settings
-    return Folded(
-        state=state,
-        flights=flights,
-        tokens=now.tokens + tokens,
-        seconds=now.seconds + seconds,
-        settings=settings,
-    )
+@asynccontextmanager
+async def holding(
+    store: Store, known: Opened, who: str, *, patience: int = 0, pause: float = 0.0
+) -> AsyncIterator[Held]:
+    """Be the loop's one writer for a while. Raises `AlreadyRunning`, after so many pauses, while somebody else is.
 
-
-def _taken(event: Logged) -> tuple[int, float]:
-    match event:
-        case AgentReported() | AgentFailed() | AgentUnavailable():
-            return event.usage.input_tokens + event.usage.output_tokens, event.usage.seconds
-        case ChecksReported():
-            return 0, event.seconds
-        case _:
-            return 0, 0.0
-
-
-def _packed(now: Folded) -> str:
-    return encode(now)
-
-
-def _unpacked(loop: AnyLoop, text: str, seq: int) -> Folded:
-    data = json.loads(text)
+    What was read before is not read again, unless somebody held the loop in between.
+    """
+    fence = await _claimed(store, known.id, who, patience, pause)
     try:
-        state = build(loop.state, data.pop("state"), "$.state")
-        return replace(build(Folded, data), state=state)
-    except (DecodeError, AttributeError, KeyError) as error:
-        raise StoreCorrupt("the event log", f"snapshot at event {seq}", str(error)) from error
+        current = known.row.fence + 1 == fence
+        yield Held(known if current else await open_loop(store, {known.loop.name: known.loop}, known.id), fence)
+    finally:
+        await store.release(known.id, fence)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Line:
-    """One event to be appended, with the money it moves."""
-
-    event: Logged
-    reserve: float = 0.0
-    spend: float = 0.0
-
-
-def _entry(line: Line, now: Folded) -> Entry:
-    """What an answer to a flight releases is what that flight had reserved."""
-    key = getattr(line.event, "key", "")
-    held = 0.0 if isinstance(line.event, Started) else sum(f.reserved for f in now.flights if f.key == key)
-    return Entry(
-        kind=type(line.event).__name__, data=encode(line.event), reserve=line.reserve, release=held, spend=line.spend
-    )
+async def _claimed(store: Store, loop: LoopId, who: str, patience: int, pause: float) -> int:
+    while True:
+        try:
+            return await store.claim(loop, who)
+        except AlreadyRunning:
+            if not patience:
+                raise
+            patience -= 1
+            await asyncio.sleep(pause)
 
 
-def _as_record(loop: LoopId, seq: int, entry: Entry) -> Record:
-    return Record(loop=loop, seq=seq, at=0.0, kind=entry.kind, data=entry.data, reserve=entry.reserve)
+class Posted(NamedTuple):
+    item: int
+    said: Said | Refused
+
+
+def _read(item: InboxItem) -> Said | Refused:
+    try:
+        said: Said | Refused = decode(_SAID[item.kind], item.data)
+    except (DecodeError, KeyError) as error:
+        return Refused(what=item.kind, why=f"it cannot be read: {error}")
+    return said
 
 
 class Journal:
-    """The writing side, held by the one controller that has the loop's fence."""
+    """The writing side, held by the one controller that has the loop's fence; it hears what others post meanwhile."""
 
-    def __init__(self, store: Store, loop: AnyLoop, loaded: Loaded, fence: int) -> None:
-        self._store, self.loop, self._fence = store, loop, fence
-        self.id: LoopId = loaded.row.id
-        self.parent = loaded.row.parent
-        self.length = loaded.row.seq
-        self._snapshot_at = loaded.snapshot_seq
-        self.now = folded(loop, loaded)
-        self.outcome = decode(Outcome, loaded.row.outcome) if loaded.row.outcome else None
+    def __init__(self, store: Store, session: Session, fence: int) -> None:
+        self._store, self.session, self._fence = store, session, fence
+        self._version: int | None = None
 
-    @property
-    def wanted(self) -> tuple[Action, ...]:
-        return self.loop.decide(self.now.state)
+    async def is_current(self) -> bool:
+        """Whether nothing was written since the inbox was looked into."""
+        return await self._store.version() == self._version
 
-    def flight(self, key: Key) -> Flight | None:
-        return next((flight for flight in self.now.flights if flight.key == key), None)
+    async def inbox(self) -> tuple[Posted, ...]:
+        """What was posted and not yet taken; nothing, and cheaply, where nobody has written since."""
+        version = await self._store.version()
+        if version == self._version:
+            return ()
+        self._version = version
+        return tuple(Posted(item.id, _read(item)) for item in await self._store.inbox(self.session.id))
 
-    async def append(self, *lines: Line, taken: tuple[int, ...] = ()) -> tuple[Seen, ...]:
-        """Make the events durable, all or none. The machine sees them first; if it refuses, nothing happened."""
-        now, seen, entries = self.now, [], []
-        for seq, line in enumerate(lines, start=self.length + 1):
-            entry = _entry(line, now)
-            now = after(self.loop, now, line.event, _as_record(self.id, seq, entry))
-            entries.append(entry)
-            seen.append(self._seen(now, line.event, seq))
-        due = seen[-1].seq - self._snapshot_at >= SNAPSHOT_EVERY
-        last = seen[-1]
-        batch = Batch(
-            entries=tuple(entries),
-            status=last.status,
-            outcome=encode(last.event.outcome) if isinstance(last.event, Ended) else None,
-            snapshot=_packed(now) if due else None,
-            taken=taken,
-            notices=(f"{self.id} needs a person",)
-            if last.status == "waiting" and isinstance(last.event, Started)
-            else (),
-            budget=next((line.event.usd for line in lines if isinstance(line.event, BudgetChanged)), None),
+    async def record(self, *lines: Recording, taken: tuple[int, ...] = ()) -> tuple[Seen, ...]:
+        """Make the events durable, all or none. Raises `OverBudget` where a reservation does not fit."""
+        session = self.session
+        draft = session.draft(*lines, taken=taken)
+        written = await self._store.append(session.id, fence=self._fence, expected=session.length, batch=draft.append)
+        self.session = self.session.written(draft)  # what is under way may have changed meanwhile
+        return tuple(
+            Seen(
+                loop=session.id,
+                kind=session.loop.name,
+                state=stage.state,
+                event=stage.event,
+                seq=record.seq,
+                status=stage.status,
+                at=record.at,
+            )
+            for stage, record in zip(draft.stages, written, strict=True)
         )
-        self.length = await self._store.append(self.id, fence=self._fence, expected=self.length, batch=batch)
-        self.now = now
-        if due:
-            self._snapshot_at = self.length
-        return await self._dated(seen)
-
-    async def _dated(self, seen: list[Seen]) -> tuple[Seen, ...]:
-        """With the moment the store gave all of them: whoever renders them now and later must say the same."""
-        (last,) = await self._store.read(self.id, after=seen[-1].seq - 1, limit=1)
-        return tuple(replace(each, at=last.at) for each in seen)
-
-    def after(self, line: Line) -> Folded:
-        """What the fold would be after this event. Raises `InvalidTransition` if the machine refuses it."""
-        return after(self.loop, self.now, line.event, _as_record(self.id, self.length + 1, _entry(line, self.now)))
-
-    def _seen(self, now: Folded, event: Logged, seq: int) -> Seen:
-        status = self._status(now, event)
-        return Seen(loop=self.id, kind=self.loop.name, state=now.state, event=event, seq=seq, status=status)
-
-    def _status(self, now: Folded, event: Logged) -> Status:
-        if isinstance(event, Ended):
-            return "cancelled" if event.outcome.ending is Ending.CANCELLED else "complete"
-        if isinstance(event, Paused):
-            return "paused"
-        wanted = self.loop.decide(now.state)
-        if any(isinstance(action, Stop) for action in wanted):
-            return "running"
-        return "waiting" if all(isinstance(action, Ask | AwaitGate) for action in wanted) else "running"

@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Awaitable, Callable, Mapping
 
-from loopwright.engine.journal import folded
+from loopwright.engine.fold import AnyLoop, Opened
+from loopwright.engine.journal import open_loop
+from loopwright.engine.session import Session
 from loopwright.engine.world import Halt, World
-from loopwright.errors import UsageError
+from loopwright.errors import CheckNotRunnable, SetupFailed, Suspended, UsageError, VcsFailed
 from loopwright.kernel.actions import Ask, RunLoop
 from loopwright.kernel.codec import encode
-from loopwright.kernel.events import Answered, CancelRequested, Created
-from loopwright.kernel.model import Cleanup, Ending, Key, LoopId, Outcome
-from loopwright.ports.store import Entry, NewLoop
+from loopwright.kernel.events import Answered, CancelRequested, Created, GateDecided, Said
+from loopwright.kernel.machine import answers_one_of
+from loopwright.kernel.model import NO_KEY, NO_POINT, Cleanup, Ending, LoopId, Outcome
+from loopwright.ports.dispatcher import Errand, Tell
+from loopwright.ports.people import Waiting
+from loopwright.ports.store import NewEvent, NewLoop, Store
 
+DriveChild = Callable[[World, Opened, Errand, Tell], Awaitable[Halt]]
 PARENT = "the parent loop"  # who tells a child what a person told its parent
 
 
@@ -22,71 +29,114 @@ def child_id(parent: LoopId, action: RunLoop) -> LoopId:
     return LoopId(f"{parent[:31]}-{digest}")
 
 
-async def ready_child(world: World, parent: LoopId, action: RunLoop) -> LoopId | None:
+async def ready_child(store: Store, loops: Mapping[str, AnyLoop], parent: LoopId, action: RunLoop) -> Opened | None:
     """The child exists and has been told what its parent was told; None: there is none to cancel. Safe to repeat."""
-    child = child_id(parent, action)
+    child, said = child_id(parent, action), _said(action)
+    if not isinstance(said, CancelRequested):
+        created = Created(kind=action.kind, params=action.params, by=f"loop {parent}")
+        first = NewEvent(kind="Created", data=encode(created))
+        await store.create(NewLoop(id=child, kind=action.kind, params=action.params, parent=parent), first)
+    opened = await _opened_if_there(store, loops, child)
+    if opened is not None and said is not None and _is_for(opened, said):
+        await store.post(child, type(said).__name__, encode(said))
+    return opened
+
+
+def _said(action: RunLoop) -> Said | None:
+    """What the child is to hear, as one value."""
+    if action.said is not None or not action.say:
+        return action.said
     if action.say == "cancel":
-        return child if await _told_to_cancel(world, child, Cleanup(action.text or Cleanup.KEEP_EVERYTHING)) else None
-    created = Created(kind=action.kind, params=action.params, by=f"loop {parent}")
-    first = Entry(kind="Created", data=encode(created))
-    await world.store.create(NewLoop(id=child, kind=action.kind, params=action.params, parent=parent), first)
-    if action.say:
-        await _answer(world, child, action)
-    return child
+        return CancelRequested(cleanup=Cleanup(action.text or Cleanup.KEEP_EVERYTHING), by=PARENT)
+    return Answered(key=action.answers, choice=action.say, count=action.grant, text=action.text, by=PARENT)
 
 
-async def _told_to_cancel(world: World, child: LoopId, cleanup: Cleanup) -> bool:
+def _is_for(child: Opened, said: Said) -> bool:
+    """No answer is ever given twice, nor to another question; nobody talks to a loop that has ended."""
+    if isinstance(said, Answered | GateDecided):
+        return answers_one_of(child.wanted, said)
+    return not child.row.outcome
+
+
+async def _opened_if_there(store: Store, loops: Mapping[str, AnyLoop], loop: LoopId) -> Opened | None:
     try:
-        loaded = await world.store.load(child)
+        return await open_loop(store, loops, loop)
     except UsageError:
-        return False
-    if not loaded.row.outcome:
-        await world.store.post(child, "CancelRequested", encode(CancelRequested(cleanup=cleanup, by=PARENT)))
-    return True
+        return None
 
 
-async def _answer(world: World, child: LoopId, action: RunLoop) -> None:
-    loaded = await world.store.load(child)
-    loop = world.loops[loaded.row.kind]
-    for wanted in loop.decide(folded(loop, loaded).state):
-        if isinstance(wanted, Ask) and wanted.key == action.answers:
-            said = Answered(key=wanted.key, choice=action.say, count=action.grant, text=action.text, by=PARENT)
-            await world.store.post(child, "Answered", encode(said))
+async def run_child(world: World, parent: Errand, action: RunLoop, tell: Tell, drive: DriveChild) -> Outcome:
+    """What became of the child. Raises `Suspended` where it stopped at a limit.
+
+    What goes wrong in one child's files is that child's end, not its siblings'; a broken store is everybody's.
+    """
+    child, errand = await ready_child(world.store, world.loops, parent.child, action), _errand(parent, action)
+    if child is None:
+        return Outcome(ending=Ending.CANCELLED)
+
+    async def here() -> Outcome:
+        halt = await drive(world, child, errand, tell)
+        if halt.why == "paused":
+            raise Suspended(halt.reason, halt.detail)
+        return child_outcome(errand.child, halt)
+
+    try:
+        return await world.dispatcher.run(errand, tell, here)
+    except (VcsFailed, SetupFailed, CheckNotRunnable) as error:
+        return Outcome(ending=Ending.FAILED, note=str(error), loop=errand.child)
 
 
-async def taken_below(world: World, root: LoopId) -> dict[LoopId, tuple[int, float]]:
-    """Tokens and seconds of every loop below the root, from their logs."""
-    rows = await world.store.rows()
-    below, found = {root}, True
+async def below(store: Store, loops: Mapping[str, AnyLoop], root: LoopId) -> tuple[Opened, ...]:
+    """Every loop below the root."""
+    rows = await store.rows()
+    known, found = {root}, True
     while found:
-        fresh = {row.id for row in rows if row.parent in below and row.id not in below}
-        below, found = below | fresh, bool(fresh)
-    logs = [await world.store.load(loop) for loop in sorted(below - {root})]
-    states = ((log.row.id, folded(world.loops[log.row.kind], log)) for log in logs)
-    return {loop: (now.tokens, now.seconds) for loop, now in states}
+        fresh = {row.id for row in rows if row.parent in known and row.id not in known}
+        known, found = known | fresh, bool(fresh)
+    return tuple([await open_loop(store, loops, loop) for loop in sorted(known - {root})])
+
+
+async def waiting_below(store: Store, loops: Mapping[str, AnyLoop], root: LoopId) -> tuple[Waiting, ...]:
+    """What people may say now to the root and to the loops it has in flight, from the logs alone."""
+    return await _waiting(store, loops, await open_loop(store, loops, root), Errand(path=(root,)))
+
+
+async def _waiting(store: Store, loops: Mapping[str, AnyLoop], opened: Opened, errand: Errand) -> tuple[Waiting, ...]:
+    session = Session.of(opened, errand, lambda _action, _now: 0.0)
+    is_asking = not opened.row.outcome and not session.is_held and not session.is_its_parents
+    found = list(session.waiting) if is_asking else []
+    for action in opened.wanted:
+        if isinstance(action, RunLoop) and opened.now.flight(action.key) is not None:
+            child = await _opened_if_there(store, loops, child_id(opened.id, action))
+            found += await _waiting(store, loops, child, _errand(errand, action)) if child else ()
+    return tuple(found)
+
+
+def _errand(parent: Errand, action: RunLoop) -> Errand:
+    return Errand(path=(*parent.path, child_id(parent.child, action)), upto=action.upto, takes=action.takes)
 
 
 def child_outcome(child: LoopId, halt: Halt) -> Outcome:
-    """What the parent hears. A child that would ask a person has escalated; only roots ask."""
+    """What the parent hears of a child that stopped: one that waits for what its parent takes has escalated."""
     if halt.outcome is not None:
         return halt.outcome
-    asks = [action for action in halt.waiting if isinstance(action, Ask)]
+    asks = [each.what for each in halt.waiting if isinstance(each.what, Ask)]
     stand = halt.stand
     return Outcome(
         ending=Ending.HELD if halt.why == "held" else Ending.ESCALATED,
         attempts=stand.attempt if stand else 0,
         note=_note(halt),
         findings=tuple(finding for ask in asks for finding in ask.findings),
-        at=stand.point if stand else "",
-        asking=asks[0].key if asks else Key(""),
+        at=stand.point if stand else NO_POINT,
+        asking=asks[0].key if asks else NO_KEY,
         loop=child,
     )
 
 
 def _note(halt: Halt) -> str:
     """The child's newest verdict with why it stopped; without a verdict, its question."""
-    headline = halt.stand.headline if halt.stand else ""
+    headline, waiting = halt.stand.headline if halt.stand else "", [each.what for each in halt.waiting]
     if headline:
-        why = "; ".join(action.why for action in halt.waiting)
+        why = "; ".join(action.why for action in waiting)
         return f"{headline} ({why})" if why not in ("", headline) else headline
-    return "; ".join(getattr(action, "question", "") or action.why for action in halt.waiting) or halt.detail
+    return "; ".join(getattr(action, "question", "") or action.why for action in waiting) or halt.detail

@@ -9,7 +9,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import assert_never
 
+from loopwright.engine.fold import Fold
 from loopwright.engine.integration import integrate
+from loopwright.engine.session import Terms
 from loopwright.engine.world import World
 from loopwright.kernel.actions import (
     Action,
@@ -28,6 +30,7 @@ from loopwright.kernel.actions import (
     WaitUntil,
 )
 from loopwright.kernel.events import (
+    AgentUnavailable,
     Announced,
     Answer,
     ArtifactsLoaded,
@@ -41,6 +44,7 @@ from loopwright.kernel.gates import evidence, is_protected, protected_changes
 from loopwright.kernel.model import Brief, LoopId
 from loopwright.ports.agent import AgentAnswer, AgentRun
 from loopwright.ports.checks import ChecksRun
+from loopwright.ports.dispatcher import Shortage
 from loopwright.ports.workspace import Taking
 
 InFiles = Checkpoint | LoadArtifacts | Combine | Integrate | CleanUp
@@ -53,9 +57,9 @@ async def perform(world: World, loop: LoopId, kind: str, action: Action, step: s
     """Agents and checks take a slot each: so many work at once, in all loops together."""
     match action:
         case RunAgent():
-            return await _run_agent(world, loop, kind, action, step)
+            return _told_by(action, await _run_agent(world, loop, kind, action, step))
         case RunChecks():
-            async with world.slots:
+            async with world.dispatcher.slot():
                 return await _run_checks(world, loop, action, step)
         case Checkpoint() | LoadArtifacts() | Combine() | Integrate() | CleanUp():
             return await _in_files(world, loop, action, step)
@@ -68,6 +72,21 @@ async def perform(world: World, loop: LoopId, kind: str, action: Action, step: s
             raise AssertionError(f"{type(action).__name__} is not performed here")
         case _:
             assert_never(action)
+
+
+def terms_of(world: World, loop: LoopId) -> Terms:
+    """On which a loop may start agents: limits of tokens and time, and what a run may cost."""
+
+    def terms(action: RunAgent, now: Fold) -> float | Shortage:
+        shortage = world.dispatcher.shortage(loop, now.tokens, now.seconds)
+        return shortage or world.agent.reservation(action.role, action.agent)
+
+    return terms
+
+
+def _told_by(action: RunAgent, answer: AgentAnswer) -> AgentAnswer:
+    """The answer with the role it comes from: a question is heard from every one."""
+    return answer if isinstance(answer, AgentUnavailable) else replace(answer, role=action.role)
 
 
 async def _in_files(world: World, loop: LoopId, action: InFiles, step: str) -> Answer:
@@ -102,7 +121,7 @@ def agent_run(world: World, loop: LoopId, kind: str, action: RunAgent, step: str
         role=action.role,
         brief=action.brief,
         folder=_NOWHERE,
-        scratchpad=world.scratchpad(loop),
+        scratchpad=world.scratchpad(loop, kind),
         skill=action.skill,
         agent=action.agent,
         needs_verdict=action.needs_verdict,
@@ -113,13 +132,13 @@ async def _run_agent(world: World, loop: LoopId, kind: str, action: RunAgent, st
     """A judge's folder needs no slot, so that a free slot finds it ready; a writer's may need commands, which do."""
     run = agent_run(world, loop, kind, action, step)
     if action.writes:
-        async with world.slots:
+        async with world.dispatcher.slot():
             folder = await world.workspace.prepare(loop, workspace_name(loop, action), action.start, step)
             return await world.agent.run(replace(run, folder=folder), world.observer.progressed)
     diff = await world.workspace.diff(action.brief.base, action.start, limit=_DIFF_LIMIT, only=_looked_at(action.brief))
     folder = await world.workspace.checkout(loop, action.start, step)
     try:
-        async with world.slots:
+        async with world.dispatcher.slot():
             return await world.agent.run(replace(run, folder=folder, diff=diff), world.observer.progressed)
     finally:
         await world.workspace.discard(folder)
@@ -132,10 +151,12 @@ async def looked_up(world: World, loop: LoopId, kind: str, action: RunAgent, ste
     """
     run = agent_run(world, loop, kind, action, step)
     if action.writes:
-        return await world.agent.reconcile(run)
+        found = await world.agent.reconcile(run)
+        return None if found is None else _told_by(action, found)
     folder = await world.workspace.checkout(loop, action.start, step)
     try:
-        return await world.agent.reconcile(replace(run, folder=folder))
+        found = await world.agent.reconcile(replace(run, folder=folder))
+        return None if found is None else _told_by(action, found)
     finally:
         await world.workspace.discard(folder)
 

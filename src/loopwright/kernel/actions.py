@@ -8,7 +8,20 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from loopwright.kernel.model import NO_COMMIT, Brief, Change, Cleanup, Commit, Finding, Key, Outcome
+from loopwright.kernel.events import Said
+from loopwright.kernel.model import (
+    NO_COMMIT,
+    NO_KEY,
+    Brief,
+    Change,
+    Cleanup,
+    Commit,
+    Finding,
+    Key,
+    Outcome,
+    Point,
+    Question,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,7 +56,7 @@ class RunChecks:
 class RunLoop:
     """Start a child or go on with it, after telling it what a person said to its parent.
 
-    With `upto` the child is driven until it stands at one of these points (`STATE@attempt`) and held there.
+    With `upto` the child is driven until it stands at one of these points and held there.
     """
 
     key: Key
@@ -51,10 +64,14 @@ class RunLoop:
     params: str  # JSON
     name: str = ""  # the same name is the same child; empty: the key names it
     say: Literal["", "continue", "accept", "revise", "cancel"] = ""
-    answers: Key = Key("")  # the child's question that `say` answers: no answer is ever given twice
+    answers: Key = NO_KEY  # the child's question that `say` answers: no answer is ever given twice
     grant: int = 0  # how much more, for continue
     text: str = ""  # the new guidance, for revise; what is cleaned up, for cancel
-    upto: tuple[str, ...] = ()
+    said: Said | None = None  # the same as one value, in place of the four above
+    takes: tuple[
+        Literal["escalation", "question", "gate"], ...
+    ] = ()  # what the child waits for comes here, not to people
+    upto: tuple[Point, ...] = ()
     why: str = ""
 
 
@@ -62,13 +79,19 @@ class RunLoop:
 class Option:
     choice: str
     label: str
-    how: str = ""  # what is typed for it, where the word alone does not do
+    how: str = ""  # what follows `loop answer`, where the word alone does not do
+    prompt: str = ""  # what is typed at a prompt, and what it does
+    needs: str = ""  # which text must come with it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ask:
+    """`questions` are those of agents, each with what it offers; `question` says all of it in one text."""
+
     key: Key
     question: str
+    kind: Literal["question", "escalation", "check-in"] = "question"
+    questions: tuple[Question, ...] = ()
     options: tuple[Option, ...] = ()
     free_text: bool = False
     findings: tuple[Finding, ...] = ()  # what it is about; a parent hears them instead of a person

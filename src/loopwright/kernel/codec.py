@@ -1,7 +1,8 @@
 """Frozen values to JSON and back, strictly: unknown fields, wrong types and unknown kinds are refused.
 
-A field that a stored record lacks takes its default, so that a value can grow. Encoders and
-decoders are built once per type; the log is written on every transition.
+A field that a stored record lacks takes its default, so that a value can grow. What has a text form
+(`str` and `parse`) is stored as that text. Encoders and decoders are built once per type; the log is
+written on every transition.
 """
 
 from __future__ import annotations
@@ -15,7 +16,10 @@ from math import inf, isfinite
 from types import NoneType, UnionType
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
+from loopwright.kernel.model import Key, Point
+
 T = TypeVar("T")
+_TEXTS = (Key, Point)
 Decoder = Callable[[Any, str], Any]
 
 
@@ -64,6 +68,8 @@ def plain(value: object) -> Any:
         return [plain(item) for item in value]
     if isinstance(value, dict):
         return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, _TEXTS):
+        return str(value)
     if is_dataclass(value):
         return {name: plain(as_is(getattr(value, name))) for name, as_is in _fields(value.__class__)}
     raise TypeError(f"{type(value).__name__} cannot be stored")
@@ -101,6 +107,8 @@ def _decoder(kind: Any) -> Decoder:
         return _sequence(get_args(kind))
     if isinstance(kind, type) and issubclass(kind, Enum):
         return _enumeration(kind)
+    if kind in _TEXTS:
+        return _parsed(kind)
     if is_dataclass(kind) and isinstance(kind, type):
         return _record(kind)
     return _text if kind is str else _scalar(kind)
@@ -165,6 +173,18 @@ def _text(data: Any, where: str) -> Any:
     except UnicodeEncodeError:
         raise DecodeError(f"{where}: the text holds half a character") from None
     return data
+
+
+def _parsed(kind: Any) -> Decoder:
+    def read(data: Any, where: str) -> Any:
+        try:
+            return kind.parse(_text(data, where))
+        except DecodeError:
+            raise
+        except ValueError:
+            raise DecodeError(f"{where}: {data!r} is no {kind.__name__.lower()}") from None
+
+    return read
 
 
 def _finite(data: float, where: str) -> float:

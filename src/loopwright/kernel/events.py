@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from loopwright.kernel.model import (
+    NO_COMMIT,
+    NO_KEY,
     AgentReport,
     Blob,
     Change,
@@ -32,6 +34,7 @@ class AgentReported:
     key: Key
     report: AgentReport
     usage: Usage = Usage()
+    role: str = ""  # whose step it was
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,6 +46,7 @@ class AgentFailed:
     detail: str = ""
     usage: Usage = Usage()
     transcript: Blob = Blob("")
+    role: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,16 +110,19 @@ class Integrated:
     commit: Commit
     merged_into: str = ""
     note: str = ""  # why it was left on its branch, and the command that takes it
+    not_merged: str = ""  # why, where a merge was asked for and the target could not be moved
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IntegrationRefused:
-    """The merged tree did not pass, or could not be made."""
+    """The merged tree did not pass, or could not be made. With `onto` it may be tried again from there."""
 
     key: Key
     reason: Literal["conflict", "checks", "moved", "dirty"]
     detail: str = ""
     findings: tuple[Finding, ...] = ()
+    onto: Commit = NO_COMMIT  # where the target stands, and the next attempt begins
+    merged: Commit = NO_COMMIT  # the merge that did not pass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -265,3 +272,9 @@ Said = Answered | GateDecided | CancelRequested | BudgetChanged | ConfigChanged
 Event = Answer | Said
 Bookkeeping = Created | Started | Cancelled | Interrupted | ReportedLate | Paused | Refused | Ended
 Logged = Event | Bookkeeping
+
+
+def key_of(event: Logged) -> Key:
+    """The key of the action that `event` is about; `NO_KEY` for what is about none."""
+    key: Key = getattr(event, "key", NO_KEY)
+    return key

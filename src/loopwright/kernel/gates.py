@@ -72,7 +72,7 @@ def is_protected(path: str, patterns: tuple[str, ...]) -> bool:
 
 def gate_key(gate: str, digest: str) -> Key:
     """The key of the question whether a gate opens for exactly this evidence."""
-    return Key(f"gate-{gate}-{digest}")
+    return Key("gate", part=f"{gate}-{digest}")
 
 
 def evidence(changes: tuple[Change, ...]) -> str:

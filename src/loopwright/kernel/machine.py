@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Generic, TypeVar
 
+from loopwright.errors import InvalidTransition
 from loopwright.kernel.actions import (
     Action,
     Announce,
@@ -30,18 +31,22 @@ from loopwright.kernel.events import (
     Announced,
     Answered,
     ArtifactsLoaded,
+    BudgetChanged,
+    CancelRequested,
     Checkpointed,
     ChecksReported,
     CleanedUp,
     Combined,
+    ConfigChanged,
     Event,
     GateDecided,
     Integrated,
     IntegrationRefused,
     LoopEnded,
     TimeReached,
+    key_of,
 )
-from loopwright.kernel.model import Finding, Key
+from loopwright.kernel.model import Finding, Point
 
 S = TypeVar("S")
 P = TypeVar("P")
@@ -68,8 +73,15 @@ ANSWERED_BY: Mapping[type[Action], tuple[type[Event], ...]] = MappingProxyType(
 
 def answers_one_of(actions: tuple[Action, ...], event: Event) -> bool:
     """Whether `event` carries the key of one of `actions` and is of a kind that can answer it."""
-    key: Key | None = getattr(event, "key", None)
-    return any(action.key == key and isinstance(event, ANSWERED_BY[type(action)]) for action in actions)
+    return any(action.key == key_of(event) and isinstance(event, ANSWERED_BY[type(action)]) for action in actions)
+
+
+def asked_for(loop: Loop[P, S], state: S, event: Event) -> None:
+    """Raises `InvalidTransition` unless `event` answers what the loop wants now, or may be said at any time."""
+    if isinstance(event, CancelRequested | BudgetChanged | ConfigChanged) or answers_one_of(loop.decide(state), event):
+        return
+    why = f"{key_of(event)} is not asked for"
+    raise InvalidTransition(loop.stand(state).state, type(event).__name__, why)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,9 +97,9 @@ class Standpoint:
     lines: tuple[str, ...] = ()  # counters and rules in force, one sentence each
 
     @property
-    def point(self) -> str:
+    def point(self) -> Point:
         """Where a parent may have its child wait."""
-        return f"{self.state}@{self.attempt}"
+        return Point(self.state, self.attempt)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

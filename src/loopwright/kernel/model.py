@@ -5,17 +5,88 @@ Everything here is a frozen value. Nothing here knows a clock, a path or a proce
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import re
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Literal, NewType
 
 LoopId = NewType("LoopId", str)
-Key = NewType("Key", str)  # one try of one action, unique within its loop: `implement-2.1`
 Commit = NewType("Commit", str)
 Tree = NewType("Tree", str)
 Blob = NewType("Blob", str)  # sha256 of what was too big for an event
 
 NO_COMMIT = Commit("")
+
+_NUMBER = r"(?:0|[1-9]\d*)"
+_KEY = re.compile(
+    r"(?P<waits>wait-)?(?P<step>[a-z]+(?:-[a-z]+)*)"
+    rf"(?:-(?P<attempt>{_NUMBER})(?:-(?P<part>[a-z0-9]+(?:-[a-z0-9]+)*))?)?(?:\.(?P<tries>{_NUMBER}))?"
+)
+_PART_LAST = re.compile(rf"(?P<step>[a-z]+)-(?P<attempt>{_NUMBER})\.(?P<tries>{_NUMBER})-(?P<part>{_NUMBER})")
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """One try of one action, unique within its loop. Logs and folders have its text: `implement-2.1`."""
+
+    step: str
+    attempt: int | None = None
+    part: str = field(default="", kw_only=True)  # which of several things the step does in one attempt
+    tries: int | None = field(default=None, kw_only=True)
+    waits: bool = field(default=False, kw_only=True)  # until the step can be done, instead of doing it
+
+    def __str__(self) -> str:
+        attempt = "" if self.attempt is None else f"-{self.attempt}"
+        part = f"-{self.part}" if self.part else ""
+        tries = "" if self.tries is None else f".{self.tries}"
+        return f"{'wait-' if self.waits else ''}{self.step}{attempt}{part}{tries}"
+
+    @staticmethod
+    def parse(text: str) -> Key:
+        """Never refuses: what has no known form is a step of that name."""
+        if text.startswith("gate-"):
+            return Key("gate", part=text.removeprefix("gate-"))
+        found = _KEY.fullmatch(text) or _PART_LAST.fullmatch(text)
+        if found is None:
+            return Key(text)
+        said = found.groupdict()
+        return Key(
+            said["step"],
+            _whole(said["attempt"]),
+            part=said["part"] or "",
+            tries=_whole(said["tries"]),
+            waits=bool(said.get("waits")),
+        )
+
+    def waiting(self) -> Key:
+        return replace(self, waits=True)
+
+
+def _whole(text: str | None) -> int | None:
+    return None if text is None else int(text)
+
+
+NO_KEY = Key("")
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """Where a loop stands: a state of its machine in one attempt. Its text is `FIX@2`."""
+
+    state: str
+    attempt: int
+
+    def __str__(self) -> str:
+        return f"{self.state}@{self.attempt}" if self.state else ""
+
+    @staticmethod
+    def parse(text: str) -> Point:
+        """Raises `ValueError` for what is no point."""
+        state, _, attempt = text.rpartition("@")
+        return Point(state, int(attempt)) if text else NO_POINT
+
+
+NO_POINT = Point("", 0)
 
 
 class Severity(StrEnum):
@@ -217,10 +288,11 @@ class Outcome:
     commit: Commit = NO_COMMIT
     branch: str = ""
     merged_into: str = ""
+    not_merged: str = ""  # why it was not, although a merge was asked for
     note: str = ""
     findings: tuple[Finding, ...] = ()
     cleanup: Cleanup | None = None
     parts: tuple[Part, ...] = ()
-    at: str = ""  # where a child that has not ended stands: `STATE@attempt`
-    asking: Key = Key("")  # the question it waits with
+    at: Point = NO_POINT  # where a child that has not ended stands
+    asking: Key = NO_KEY  # the question it waits with
     loop: LoopId = LoopId("")

@@ -13,15 +13,15 @@ from typing import Any, Generic, TypeVar
 from loopwright.kernel.assignment import Assignment
 from loopwright.kernel.events import Answered, Logged
 from loopwright.kernel.machine import Loop
-from loopwright.kernel.model import AgentReport, LoopId, Outcome
+from loopwright.kernel.model import AgentReport, Ending, LoopId, Outcome
 from loopwright.kernel.record import Record
+from loopwright.kernel.shapes import Problem
 
 P = TypeVar("P")
 S = TypeVar("S")
 
 Files = Mapping[str, str | None]  # path from the root of the repository -> its whole text; None: it is to be gone
 Data = dict[str, object]
-Problem = tuple[tuple[str | int, ...], str]  # where in the data, and what is wrong there
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,6 +113,7 @@ class Kind(Generic[P, S]):
     so_far: Callable[[S], tuple[str, ...]]  # each attempt in a line, for a person who is asked how to go on
     owed: Callable[[S, str], tuple[str, ...]]  # the debt of what was accepted, and by whom
     result: Callable[[S, Mapping[LoopId, object]], object]  # what `--json` adds; the results of its parts are given
+    so_far_outcome: Callable[[S, Ending], Outcome | None] = lambda _state, _ending: None  # of one with parts
     parts: Callable[[S], tuple[LoopId, ...]] = lambda _state: ()  # the children whose results it needs for that
     blocked: Callable[[S], tuple[LoopId, ...]] = lambda _state: ()  # those a person is asked about
     unresolved: Callable[[S, object], tuple[str, ...]] = lambda _state, _result: ()  # before a person decides

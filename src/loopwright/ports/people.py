@@ -22,11 +22,19 @@ class Waiting:
         return self.path[-1]
 
 
-class People(Protocol):
-    """Asked only when nothing else can go on."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reply:
+    """What a person said, and to which of the loops."""
 
-    async def ask(self, loop: LoopId, waiting: tuple[ForPeople, ...]) -> Said | None:
-        """What the person said, or None when nobody is there: then the loop stays as it is.
+    loop: LoopId
+    said: Said
+
+
+class People(Protocol):
+    """Asked for a root and everything below it, and only when nothing else can go on."""
+
+    async def ask(self, waiting: tuple[Waiting, ...]) -> Reply | None:
+        """What the person said, or None when nobody is there: then the loops stay as they are.
 
         May be cancelled at any time, when the answer came another way.
         """

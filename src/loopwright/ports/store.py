@@ -13,7 +13,7 @@ Status = Literal["running", "waiting", "paused", "blocked", "complete", "cancell
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
+class NewEvent:
     """One event to be appended. Money moves with the event that moves it."""
 
     kind: str
@@ -68,15 +68,14 @@ class InboxItem:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Batch:
+class Append:
     """What one append makes durable, all or nothing."""
 
-    entries: tuple[Entry, ...]
+    entries: tuple[NewEvent, ...]
     status: Status | None = None
     outcome: str | None = None
     snapshot: str | None = None  # the folded state after the last entry
     taken: tuple[int, ...] = ()  # inbox items these entries came from
-    notices: tuple[str, ...] = ()  # for the outbox
     budget: float | None = None  # a new limit, with the event that says so
 
 
@@ -87,7 +86,7 @@ class Store(Protocol):
     write nothing may be taken as durable and the caller stops.
     """
 
-    async def create(self, new: NewLoop, first: Entry) -> bool:
+    async def create(self, new: NewLoop, first: NewEvent) -> bool:
         """Make the loop with its first event, durable on return. False: it exists already, nothing changed."""
 
     async def claim(self, loop: LoopId, who: str) -> int:
@@ -99,15 +98,18 @@ class Store(Protocol):
     async def holder(self, loop: LoopId) -> str | None:
         """Who holds the loop now (and is alive), or None. Takes no lock."""
 
-    async def append(self, loop: LoopId, *, fence: int, expected: int, batch: Batch) -> int:
-        """Append after `expected` events and return the new length, durable on return.
+    async def append(self, loop: LoopId, *, fence: int, expected: int, batch: Append) -> tuple[Record, ...]:
+        """Append after `expected` events and return what was written, durable on return.
 
         Raises `StoreConflict` if the fence is old or the length is another, `OverBudget` if a
         reservation does not fit this loop or any of its ancestors: then nothing was written.
         """
 
-    async def load(self, loop: LoopId) -> Loaded:
-        """Row, latest snapshot and what came after it. Verifies the hashes it reads. Raises `UsageError` if unknown."""
+    async def load(self, loop: LoopId, *, snapshot: bool = True) -> Loaded:
+        """Row, latest snapshot and what came after it; without `snapshot` every event from the first.
+
+        Verifies the hashes it reads. Raises `UsageError` if the loop is unknown.
+        """
 
     async def read(self, loop: LoopId, *, after: int = 0, limit: int | None = None) -> tuple[Record, ...]:
         """Records with `seq > after`, oldest first."""
@@ -144,11 +146,5 @@ class Store(Protocol):
 
     async def fetch(self, blob: Blob, *, limit: int | None = None) -> bytes:
         """The bytes, or the first `limit` of them."""
-
-    async def outbox(self) -> tuple[InboxItem, ...]:
-        """Notices not yet delivered."""
-
-    async def delivered(self, notice: int) -> None:
-        """The notice was handed over; at least once, so it may have been before."""
 
     async def close(self) -> None: ...

@@ -18,6 +18,7 @@ from loopwright.kernel.events import ChecksReported, Said
 from loopwright.kernel.model import Change, CheckResult, Cleanup, Commit, Content, LoopId, Tree
 from loopwright.ports.agent import AgentAnswer, AgentRun, Update, Watch
 from loopwright.ports.checks import ChecksRun
+from loopwright.ports.people import Reply, Waiting
 from loopwright.ports.workspace import Combination, Merge, Moved, Snapshot, Taking
 
 AgentScript = Callable[[AgentRun], AgentAnswer]
@@ -178,14 +179,15 @@ def _object(files: Mapping[str, str], path: str) -> str:
 
 @dataclass(slots=True)
 class ScriptedPeople:
-    """Says the next thing of its list to whatever is asked, then is gone."""
+    """Says the next thing of its list to the first that is asked, then is gone."""
 
-    says: list[Callable[[tuple[ForPeople, ...]], Said]] = field(default_factory=list)
-    asked: list[ForPeople] = field(default_factory=list)
+    says: list[Callable[[ForPeople], Said]] = field(default_factory=list)
+    asked: list[Waiting] = field(default_factory=list)
 
-    async def ask(self, loop: LoopId, waiting: tuple[ForPeople, ...]) -> Said | None:
+    async def ask(self, waiting: tuple[Waiting, ...]) -> Reply | None:
         self.asked.extend(waiting)
-        return self.says.pop(0)(waiting) if self.says else None
+        first = waiting[0]
+        return Reply(loop=first.loop, said=self.says.pop(0)(first.what)) if self.says else None
 
 
 @dataclass(slots=True)

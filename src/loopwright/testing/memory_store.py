@@ -13,9 +13,9 @@ from loopwright.errors import AlreadyRunning, StoreConflict, StoreCorrupt, Store
 from loopwright.kernel.model import Blob, LoopId
 from loopwright.kernel.money import Purse, bounded, micros, moved, summed, usd
 from loopwright.kernel.record import Record
-from loopwright.ports import chain
+from loopwright.ports import hashes
 from loopwright.ports.clock import Clock
-from loopwright.ports.store import Batch, Entry, InboxItem, Loaded, LoopRow, NewLoop
+from loopwright.ports.store import Append, InboxItem, Loaded, LoopRow, NewEvent, NewLoop
 
 _PLACE = "memory"
 
@@ -31,7 +31,7 @@ class MemoryLoop:
 
     @property
     def anchor(self) -> str:
-        return chain.anchor(self.row.id, self.row.kind, self.row.params)
+        return hashes.anchor(self.row.id, self.row.kind, self.row.params)
 
     def hash_at(self, seq: int) -> str:
         return self.records[seq - 1].hash if seq else self.anchor
@@ -54,10 +54,8 @@ class Memory:
         self.loops: dict[LoopId, MemoryLoop] = {}
         self.receipts: dict[str, tuple[LoopId, str]] = {}
         self.blobs: dict[Blob, bytes] = {}
-        self.outbox: dict[int, InboxItem] = {}
         self.holders: dict[LoopId, _Holder] = {}
         self.posted = 0
-        self.noticed = 0
         self.version = 0
 
 
@@ -67,7 +65,7 @@ class MemoryStore:
         self._clock = clock
         self._closed = False
 
-    async def create(self, new: NewLoop, first: Entry) -> bool:
+    async def create(self, new: NewLoop, first: NewEvent) -> bool:
         self._refuse_if_closed()
         if new.id in self._memory.loops:
             return False
@@ -76,7 +74,7 @@ class MemoryStore:
         if new.parent is not None:
             self._loop(new.parent)
         loop = _new(new, self._clock.now())
-        self._extend(loop, Batch(entries=(first,)))
+        self._extend(loop, Append(entries=(first,)))
         self._memory.loops[new.id] = loop
         return True
 
@@ -98,7 +96,7 @@ class MemoryStore:
         holder = self._memory.holders.get(loop)
         return holder.who if holder else None
 
-    async def append(self, loop: LoopId, *, fence: int, expected: int, batch: Batch) -> int:
+    async def append(self, loop: LoopId, *, fence: int, expected: int, batch: Append) -> tuple[Record, ...]:
         held = self._loop(loop)
         if held.row.fence != fence or not self._holds(loop, fence):
             raise StoreConflict(f"loop {loop}: fence {fence} does not hold it; claim it again")
@@ -106,19 +104,15 @@ class MemoryStore:
             raise StoreConflict(f"loop {loop}: it has {held.row.seq} events, not {expected}; load it again")
         if len(held.inbox.keys() & set(batch.taken)) != len(batch.taken):
             raise StoreConflict(f"loop {loop}: an inbox item was taken before; load the loop again")
-        self._extend(held, batch)
+        written = self._extend(held, batch)
         for item in batch.taken:
             del held.inbox[item]
-        for notice in batch.notices:
-            self._memory.noticed += 1
-            unsent = InboxItem(id=self._memory.noticed, kind="notice", data=notice, at=self._clock.now())
-            self._memory.outbox[unsent.id] = unsent
-        return held.row.seq
+        return written
 
-    async def load(self, loop: LoopId) -> Loaded:
+    async def load(self, loop: LoopId, *, snapshot: bool = True) -> Loaded:
         held = self._loop(loop)
-        tail = tuple(self._checked(held, held.snapshot_seq))
-        return Loaded(row=held.counted(), snapshot=held.snapshot, snapshot_seq=held.snapshot_seq, tail=tail)
+        state, seq = (held.snapshot, held.snapshot_seq) if snapshot else (None, 0)
+        return Loaded(row=held.counted(), snapshot=state, snapshot_seq=seq, tail=tuple(self._checked(held, seq)))
 
     async def read(self, loop: LoopId, *, after: int = 0, limit: int | None = None) -> tuple[Record, ...]:
         held = self._loop(loop)
@@ -135,7 +129,7 @@ class MemoryStore:
 
     async def post(self, loop: LoopId, kind: str, data: str) -> int:
         held = self._loop(loop)
-        chain.digest(kind, data)
+        hashes.digest(kind, data)
         self._memory.posted += 1
         item = InboxItem(id=self._memory.posted, kind=kind, data=data, at=self._clock.now())
         held.inbox[item.id] = item
@@ -181,15 +175,6 @@ class MemoryStore:
             raise StoreCorrupt(_PLACE, f"blob {blob}", "it is missing")
         return self._memory.blobs[blob][:limit]
 
-    async def outbox(self) -> tuple[InboxItem, ...]:
-        self._refuse_if_closed()
-        return tuple(self._memory.outbox.values())
-
-    async def delivered(self, notice: int) -> None:
-        self._refuse_if_closed()
-        self._memory.outbox.pop(notice, None)
-        self._memory.version += 1
-
     async def close(self) -> None:
         """What this handle holds is let go, as a process's locks are when it ends."""
         self._closed = True
@@ -211,9 +196,10 @@ class MemoryStore:
         holder = self._memory.holders.get(loop)
         return holder is not None and holder.handle is self and holder.fence == fence
 
-    def _extend(self, loop: MemoryLoop, batch: Batch) -> None:
+    def _extend(self, loop: MemoryLoop, batch: Append) -> tuple[Record, ...]:
         """Everything that can be refused comes before the first change."""
-        records = _records(loop, batch.entries, self._clock.now())
+        length, now = len(loop.records), self._clock.now() + 0.0
+        records = hashes.linked(loop.row.id, batch.entries, previous=loop.hash_at(length), after=length, at=now)
         budget = loop.purse.budget if batch.budget is None else micros(batch.budget)
         purses = self._after_paying(loop, replace(loop.purse, budget=budget), batch.entries)
         loop.records.extend(records)
@@ -223,7 +209,7 @@ class MemoryStore:
         loop.row = replace(
             loop.row,
             seq=len(loop.records),
-            updated=self._clock.now(),
+            updated=now,
             status=loop.row.status if batch.status is None else batch.status,
             outcome=loop.row.outcome if batch.outcome is None else batch.outcome,
             budget=None if budget is None else usd(budget),
@@ -231,8 +217,9 @@ class MemoryStore:
         if batch.snapshot is not None:
             loop.snapshot, loop.snapshot_seq = batch.snapshot, loop.row.seq
         self._memory.version += 1
+        return records
 
-    def _after_paying(self, loop: MemoryLoop, purse: Purse, entries: tuple[Entry, ...]) -> dict[LoopId, Purse]:
+    def _after_paying(self, loop: MemoryLoop, purse: Purse, entries: tuple[NewEvent, ...]) -> dict[LoopId, Purse]:
         move = bounded(purse, summed((entry.reserve, entry.release, entry.spend) for entry in entries))
         paid = {loop.row.id: moved(purse, move)}
         parent = loop.row.parent
@@ -243,7 +230,7 @@ class MemoryStore:
 
     def _checked(self, loop: MemoryLoop, after: int) -> list[Record]:
         found = loop.records[after:]
-        checked = list(chain.checked(_PLACE, loop.row.id, found, previous=loop.hash_at(after), after=after))
+        checked = list(hashes.checked(_PLACE, loop.row.id, found, previous=loop.hash_at(after), after=after))
         if after + len(checked) < loop.row.seq:
             missing = f"loop {loop.row.id}, event {after + len(checked) + 1}"
             raise StoreCorrupt(_PLACE, missing, "it is missing")
@@ -267,24 +254,3 @@ def _new(new: NewLoop, now: float) -> MemoryLoop:
         reserved=0.0,
     )
     return MemoryLoop(row=row, purse=Purse(loop=new.id, budget=budget, spent=0, reserved=0))
-
-
-def _records(loop: MemoryLoop, entries: tuple[Entry, ...], now: float) -> list[Record]:
-    records: list[Record] = []
-    previous = loop.hash_at(len(loop.records))
-    for seq, entry in enumerate(entries, start=len(loop.records) + 1):
-        previous = chain.link(previous, loop.row.id, seq, now, entry)
-        records.append(
-            Record(
-                loop=loop.row.id,
-                seq=seq,
-                at=now,
-                kind=entry.kind,
-                data=entry.data,
-                reserve=entry.reserve,
-                release=entry.release,
-                spend=entry.spend,
-                hash=previous,
-            )
-        )
-    return records

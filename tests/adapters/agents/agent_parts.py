@@ -51,7 +51,7 @@ class Bench:
         return AgentRun(
             loop=LoopId("my-loop"),
             kind="feedback",
-            key=Key("implement-1.1"),
+            key=Key.parse("implement-1.1"),
             step="my-loop/7/implement-1.1",
             role=role,
             brief=Brief(task="add a thing", attempt=1, limit=5, repair=repair),

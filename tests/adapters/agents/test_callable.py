@@ -11,7 +11,7 @@ from loopwright.ports.agent import AgentAnswer
 from loopwright.testing.clock import ManualClock
 from tests.adapters.agents.agent_parts import Bench, nobody_looks
 
-KEY = Key("implement-1.1")
+KEY = Key.parse("implement-1.1")
 
 
 def answered(tmp_path: Path, function: Function, *, needs_verdict: bool = False) -> AgentAnswer:
@@ -55,7 +55,7 @@ def test_an_exception_is_a_crash(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("said", "why"),
     [
-        ({"status": 1}, "$.status: expected one of done, blocked, needs_clarification, found 1"),
+        ({"status": 1}, "$.status: expected one of done, blocked, needs_clarification, found the number 1"),
         ({"status": "done", "x": {1, 2}}, "$.x: set cannot be part of a result"),
         ({"status": "done"}, "$.verdict: missing, and this role must give one"),
         (None, "$.verdict: missing, and this role must give one"),

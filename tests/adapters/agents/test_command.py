@@ -13,7 +13,7 @@ from loopwright.ports.agent import Update
 from tests.adapters.agents.agent_parts import NOW, Bench, nobody_looks, timeless
 from tests.adapters.step_parts import ENV, FOR_EVER
 
-KEY = Key("implement-1.1")
+KEY = Key.parse("implement-1.1")
 
 
 @pytest.fixture
@@ -127,7 +127,10 @@ def test_a_maker_without_a_result_is_done_and_its_cost_unknown(bench: Bench) -> 
     [
         ("", "there is no result file, and this role must give a verdict"),
         (result({"status": "done"}), "$.verdict: missing, and this role must give one"),
-        (result({"status": "done", "verdict": "maybe"}), "$.verdict: expected one of pass, fail, found 'maybe'"),
+        (
+            result({"status": "done", "verdict": "maybe"}),
+            '$.verdict: expected one of pass, fail, found the text "maybe"',
+        ),
         ("os.symlink('/etc/passwd', os.environ['LOOP_RESULT'])", "it is not a regular file"),
         ("os.mkfifo(os.environ['LOOP_RESULT'])", "it is not a regular file"),
         ("os.mkdir(os.environ['LOOP_RESULT'])", "it is not a regular file"),
@@ -140,7 +143,7 @@ def test_a_judge_without_a_readable_verdict_is_garbled(bench: Bench, code: str, 
 def test_a_bad_result_of_a_maker_is_garbled_too(bench: Bench) -> None:
     answer = bench.answer(raw('{"status": "done", "summary": 1}'))
     assert timeless(answer) == AgentFailed(
-        key=KEY, reason="garbled", detail="$.summary: expected text, found 1", usage=Usage()
+        key=KEY, reason="garbled", detail="$.summary: expected text, found the number 1", usage=Usage()
     )
 
 

@@ -30,7 +30,7 @@ def run(brief: Brief, scratchpad: Path | None) -> AgentRun:
     return AgentRun(
         loop=LOOP,
         kind="feedback",
-        key=Key("implement-2.1"),
+        key=Key.parse("implement-2.1"),
         step="fb-1/7/implement-2.1",
         role="developer",
         brief=brief,

@@ -9,7 +9,7 @@ from loopwright.ports.agent import AgentRun
 RUN = AgentRun(
     loop=LoopId("add-tests"),
     kind="feedback",
-    key=Key("implement-2.1"),
+    key=Key.parse("implement-2.1"),
     step="add-tests/17/implement-2.1",
     role="developer",
     brief=Brief(task="t", attempt=2, limit=5),

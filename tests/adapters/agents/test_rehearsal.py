@@ -37,7 +37,7 @@ def played(
 
 
 def keyed(run: AgentRun, key: str) -> AgentRun:
-    return replace(run, key=Key(key), step=f"{run.loop}/1/{key}")
+    return replace(run, key=Key.parse(key), step=f"{run.loop}/1/{key}")
 
 
 def summaries(agent: RehearsalAgent, run: AgentRun, keys: str) -> list[str]:
@@ -58,7 +58,7 @@ def test_a_step_edits_the_workspace_and_gives_its_result(bench: Bench) -> None:
            result = { status = "done", summary = "did it", usage = { usd = 0.25 } }""",
     )
     assert timeless(answer) == AgentReported(
-        key=Key("implement-1.1"),
+        key=Key.parse("implement-1.1"),
         report=AgentReport(summary="did it", agent="play", transcript=bench.blob(BEGINS)),
         usage=Usage(usd=0.25),
     )
@@ -186,7 +186,7 @@ def test_each_step_is_played_once_and_then_one_is_missing(bench: Bench) -> None:
     assert summaries(agent, bench.run(), "abc") == ["first", "second", "-"]
     answer = asyncio.run(agent.run(keyed(bench.run(), "c"), nobody_looks))
     assert answer == AgentFailed(
-        key=Key("c"),
+        key=Key.parse("c"),
         reason="crashed",
         detail='scenario.toml has no unused [[step]] that fits role = "developer", attempt = 1;'
         " add one, or set `lenient = true` under [default]",

@@ -12,8 +12,9 @@ from pathlib import Path
 
 from loopwright.adapters.checks import unittest_report
 from loopwright.adapters.checks.environment import Digests, for_checks
-from loopwright.adapters.checks.runner import CheckSettings, CommandChecks, World
-from loopwright.adapters.checks.spec import REPORT, CheckSpec
+from loopwright.adapters.checks.order import REPORT
+from loopwright.adapters.checks.runner import CommandChecks
+from loopwright.config.settings import CheckSettings
 from loopwright.kernel.events import ChecksReported
 from loopwright.kernel.gates import evidence, protected_changes
 from loopwright.kernel.model import Change, CheckResult, Commit, Key, LoopId, Tree
@@ -23,12 +24,12 @@ from loopwright.testing.clock import ManualClock
 from loopwright.testing.memory_store import Memory, MemoryStore
 from tests.repository import Repository
 
-PYTEST = CheckSpec(
+PYTEST = CheckSettings(
     name="test",
     run=(sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", f"--junitxml={REPORT}"),
     report="junit",
 )
-UNITTEST = CheckSpec(
+UNITTEST = CheckSettings(
     name="test",
     run=(sys.executable, unittest_report.__file__, f"--report={REPORT}", "discover", "-s", "tests"),
     report="junit",
@@ -142,7 +143,7 @@ class Project:
         return _commit(self.repository, files)
 
     async def report(self, commit: Commit, *, step: str = "s1", **more: tuple[str, ...]) -> ChecksReported:
-        run = ChecksRun(loop=LoopId("l"), key=Key("checks-1.1"), step=step, commit=commit, base=self.base, **more)
+        run = ChecksRun(loop=LoopId("l"), key=Key.parse("checks-1.1"), step=step, commit=commit, base=self.base, **more)
         return await self.checks.run(run, self.updates.append)
 
     async def only(self, commit: Commit, *, step: str = "s1") -> CheckResult:
@@ -162,7 +163,7 @@ def _commit(repository: Repository, files: Mapping[str, str | None]) -> Commit:
 def project(
     tmp_path: Path,
     files: Mapping[str, str | None],
-    specs: Sequence[CheckSpec],
+    specs: Sequence[CheckSettings],
     *,
     protected: tuple[str, ...] = (),
     parallel: int = 2,
@@ -172,20 +173,17 @@ def project(
     checkouts = PlainCheckouts(repository, tmp_path / "verify")
     clock = ManualClock()
     store = MemoryStore(Memory(), clock)
-    world = World(
-        environment={**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},
-        root=repository.path,
-        runs=tmp_path / "runs",
-        ceiling=tmp_path / "verify",
-    )
-    settings = CheckSettings(specs=tuple(specs), protected=protected, parallel=parallel)
+    environment = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
     checks = CommandChecks(
-        settings=settings,
+        specs=tuple(specs),
+        protected=protected,
+        parallel=parallel,
         checkouts=checkouts,
         source=checkouts,
         store=store,
         clock=clock,
-        world=world,
-        digests=Digests(for_checks(world.environment, world.ceiling)),
+        root=repository.path,
+        runs=tmp_path / "runs",
+        digests=Digests(for_checks(environment, tmp_path / "verify")),
     )
     return Project(repository, checks, checkouts, store, base)

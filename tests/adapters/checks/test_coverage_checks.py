@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from loopwright.adapters.checks.casting import as_spec, command_checks
-from loopwright.adapters.checks.spec import REPORT, CheckSpec
+from loopwright.adapters.checks.order import REPORT, as_run
+from loopwright.adapters.from_settings import command_checks
 from loopwright.config.settings import CheckSettings, Settings
 from loopwright.kernel.gates import evidence, protected_changes
 from loopwright.kernel.model import CheckResult, Commit, Coverage, Key, LoopId
@@ -39,8 +39,8 @@ FORMATS = ("lcov", "cobertura")
 BASE = {"src/a.py": "one\ntwo\nthree # no\nfour\n", "tests/test_a.py": "test\n" * 20}
 
 
-def tool(kind: str = "lcov", code: str = TOOL, **more: float | None) -> CheckSpec:
-    spec = CheckSpec(name="coverage", run=(sys.executable, "-c", code, kind, REPORT), report="coverage")
+def tool(kind: str = "lcov", code: str = TOOL, **more: float | None) -> CheckSettings:
+    spec = CheckSettings(name="coverage", run=(sys.executable, "-c", code, kind, REPORT), report="coverage")
     return replace(spec, **more)  # type: ignore[arg-type]
 
 
@@ -136,8 +136,8 @@ def test_a_changed_file_that_no_report_has_is_noted(tmp_path: Path) -> None:
 # --- receipts and the base ------------------------------------------------------------------------
 
 
-def respec(made: Project, specs: Iterable[CheckSpec]) -> None:
-    made.checks = replace(made.checks, settings=replace(made.checks.settings, specs=tuple(specs)))
+def respec(made: Project, specs: Iterable[CheckSettings]) -> None:
+    made.checks = replace(made.checks, specs=tuple(specs))
 
 
 def test_a_reused_result_has_its_coverage_too(tmp_path: Path) -> None:
@@ -210,7 +210,7 @@ def test_too_little_coverage_is_measured_once_and_not_taken_for_a_flaky_test(tmp
 
 def test_the_settings_of_a_check_become_its_spec() -> None:
     check = CheckSettings(name="coverage", run=("x", REPORT), report="coverage", floor=80.0, new_code_floor=90.0)
-    spec = as_spec(check)
+    spec = as_run(check)
     assert (spec.report, spec.floor, spec.new_code_floor) == ("coverage", 80.0, 90.0)
 
 
@@ -247,7 +247,7 @@ def test_coverage_py_is_understood(repo: Repository, kind: str) -> None:
         clock = ManualClock()
         store = MemoryStore(Memory(), clock)
         checks = command_checks(Settings(checks=(check,)), store, clock, root=repo.path, environ=os.environ)
-        wanted = ChecksRun(loop=LoopId("l"), key=Key("checks-1.1"), step="s1", commit=commit, base=base)
+        wanted = ChecksRun(loop=LoopId("l"), key=Key.parse("checks-1.1"), step="s1", commit=commit, base=base)
         (result,) = (await checks.run(wanted, lambda _: None)).results
         return result
 

@@ -6,7 +6,8 @@ from typing import get_args
 import pytest
 
 from loopwright.adapters.checks.detect import Stack, detect, plain_commands
-from loopwright.adapters.checks.spec import CheckSpec, strength
+from loopwright.adapters.checks.order import strength
+from loopwright.config.settings import CheckSettings
 
 
 def everything(program: str) -> bool:
@@ -38,8 +39,8 @@ def test_python_with_pytest_counts_its_tests(tmp_path: Path) -> None:
     detected = detect(project(tmp_path, {"pyproject.toml": "[tool.pytest.ini_options]\n[tool.mypy]\n"}), found=nothing)
     assert detected.stack == "python"
     assert detected.checks == (
-        CheckSpec(name="test", run=("python3", "-m", "pytest", "--junitxml={report}"), report="junit"),
-        CheckSpec(name="typecheck", run=("python3", "-m", "mypy", ".")),
+        CheckSettings(name="test", run=("python3", "-m", "pytest", "--junitxml={report}"), report="junit"),
+        CheckSettings(name="typecheck", run=("python3", "-m", "mypy", ".")),
     )
     assert detected.notes == ("flake8 is neither configured nor installed: no check 'lint'",)
 
@@ -100,5 +101,5 @@ def test_nothing_known_is_said(tmp_path: Path) -> None:
 
 
 def test_an_exit_code_alone_is_weak() -> None:
-    assert strength(CheckSpec(name="test", run=(sys.executable,))) == "weak"
-    assert strength(CheckSpec(name="lint", run=(sys.executable,), report="sarif")) == "counting"
+    assert strength(CheckSettings(name="test", run=(sys.executable,))) == "weak"
+    assert strength(CheckSettings(name="lint", run=(sys.executable,), report="sarif")) == "counting"

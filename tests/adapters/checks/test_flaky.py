@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from loopwright.adapters.checks.alone import alone
-from loopwright.adapters.checks.flaky import flips
-from loopwright.adapters.checks.spec import CheckSpec
+from loopwright.adapters.checks.sequence import flips
+from loopwright.adapters.checks.single_test import alone
+from loopwright.config.settings import CheckSettings
 from tests.adapters.checks.projects import PYTEST, UNITTEST, project
 
 STEADY = (
@@ -67,7 +67,7 @@ def test_flaky_means_it_flips_on_the_candidate_and_on_the_base(
 
 
 @pytest.mark.parametrize("check", CHECKS)
-def test_a_test_that_flips_on_the_base_too_is_flaky_and_does_not_block(tmp_path: Path, check: CheckSpec) -> None:
+def test_a_test_that_flips_on_the_base_too_is_flaky_and_does_not_block(tmp_path: Path, check: CheckSettings) -> None:
     async def story() -> None:
         flipping = FLIPPING.format(counter=str(tmp_path / "counter"))
         made = project(tmp_path, {"tests/test_a.py": flipping, "tests/test_b.py": STEADY}, [check])

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from loopwright.adapters.checks.receipts import Receipt, as_result, read_receipt, receipt_key, stands
-from loopwright.adapters.checks.spec import CheckSpec
+from loopwright.config.settings import CheckSettings
 from loopwright.kernel.codec import encode
 from loopwright.kernel.model import Blob, Commit, LoopId, Tree
 from tests.adapters.checks.projects import PYTEST, project
@@ -37,11 +37,11 @@ file.write_text(str(n + 1))
 """
 
 
-def counting(tmp_path: Path, ending: str = "") -> tuple[CheckSpec, Path]:
+def counting(tmp_path: Path, ending: str = "") -> tuple[CheckSettings, Path]:
     """A check that counts how often it was really run."""
     counter = tmp_path / "counter"
     code = COUNTS.format(path=str(counter)) + ending
-    return CheckSpec(name="build", run=(sys.executable, "-c", code)), counter
+    return CheckSettings(name="build", run=(sys.executable, "-c", code)), counter
 
 
 def test_a_pass_is_reused_by_any_step_without_a_checkout(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from loopwright.adapters.checks.spec import CheckSpec
+from loopwright.config.settings import CheckSettings
 from loopwright.errors import CheckNotRunnable
 from loopwright.kernel.codec import encode
 from loopwright.kernel.model import CheckResult, Key, LoopId
@@ -18,8 +18,8 @@ BAD = GOOD + "\ndef test_three():\n    assert 1 + 1 == 3\n"
 
 def command(
     name: str, code: str, *, timeout: float = 60, after: tuple[str, ...] = (), paths: tuple[str, ...] = ()
-) -> CheckSpec:
-    return CheckSpec(name=name, run=(sys.executable, "-c", code), timeout=timeout, after=after, paths=paths)
+) -> CheckSettings:
+    return CheckSettings(name=name, run=(sys.executable, "-c", code), timeout=timeout, after=after, paths=paths)
 
 
 def test_a_passing_check_counts_its_tests_and_leaves_a_receipt(tmp_path: Path) -> None:
@@ -54,7 +54,7 @@ TELLS_WHERE = "import os; print(os.path.join(os.getcwd(), 'a.py')); raise System
 
 
 @pytest.mark.parametrize("check", [UNITTEST, command("build", TELLS_WHERE)], ids=["report", "output"])
-def test_what_a_failure_says_does_not_tell_where_the_checks_ran(tmp_path: Path, check: CheckSpec) -> None:
+def test_what_a_failure_says_does_not_tell_where_the_checks_ran(tmp_path: Path, check: CheckSettings) -> None:
     async def story() -> None:
         made = project(tmp_path, {"tests/test_a.py": FAILING.replace("1, 2", "2, 2"), "tests/__init__.py": ""}, [check])
         result = await made.only(made.candidate({"tests/test_a.py": FAILING}))
@@ -110,14 +110,14 @@ def test_a_check_that_hangs_is_a_failure_and_leaves_no_receipt(tmp_path: Path) -
 
 
 def test_a_missing_program_is_said_and_no_checkout_is_laid(tmp_path: Path) -> None:
-    made = project(tmp_path, {"a.py": ""}, [CheckSpec(name="lint", run=("no-such-linter", "."))])
+    made = project(tmp_path, {"a.py": ""}, [CheckSettings(name="lint", run=("no-such-linter", "."))])
     with pytest.raises(CheckNotRunnable, match=r"'lint' cannot run 'no-such-linter \."):
         asyncio.run(made.only(made.candidate({"a.py": "x = 1\n"})))
     assert made.checkouts.laid == []
 
 
 def test_a_program_of_the_tree_that_the_candidate_deleted_is_its_failure(tmp_path: Path) -> None:
-    made = project(tmp_path, {"run": "#!/bin/sh\nexit 0\n"}, [CheckSpec(name="build", run=("./run",))])
+    made = project(tmp_path, {"run": "#!/bin/sh\nexit 0\n"}, [CheckSettings(name="build", run=("./run",))])
     result = asyncio.run(made.only(made.candidate({"run": None})))
     assert not result.passed
     assert "the candidate has no ./run" in result.failures[0].issue
@@ -211,7 +211,7 @@ def test_a_cancelled_run_cancels_its_checks(tmp_path: Path) -> None:
         begun = asyncio.Event()
         run = ChecksRun(
             loop=LoopId("l"),
-            key=Key("k"),
+            key=Key.parse("k"),
             step="s",
             commit=made.candidate({"a.py": "1\n"}),
             base=made.base,

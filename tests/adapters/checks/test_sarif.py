@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from loopwright.adapters.checks.reports import Report, ReportRefused
 from loopwright.adapters.checks.sarif import read_sarif
-from loopwright.adapters.checks.spec import CheckSpec
+from loopwright.config.settings import CheckSettings
 from loopwright.kernel.model import Finding
 from tests.adapters.checks.projects import project
 
@@ -104,14 +104,14 @@ def test_no_result_makes_it_raise_anything_else(value: object) -> None:
 
 def test_a_linter_that_exits_with_zero_still_fails_by_its_report(tmp_path: Path) -> None:
     code = f"import sys, pathlib; pathlib.Path(sys.argv[1]).write_text({log(result()).decode()!r})"
-    lint = CheckSpec(name="lint", run=(sys.executable, "-c", code, "{report}"), report="sarif", baseline=True)
+    lint = CheckSettings(name="lint", run=(sys.executable, "-c", code, "{report}"), report="sarif", baseline=True)
     made = project(tmp_path, {"other.py": ""}, [lint])
     fixed = asyncio.run(made.only(made.candidate({"src/a.py": "1\n2\nlong line\n"})))
     assert (fixed.passed, [f.rule for f in fixed.failures], fixed.tests) == (False, ["E501"], None)
 
 
 def test_a_linter_that_writes_no_report_fails(tmp_path: Path) -> None:
-    lint = CheckSpec(name="lint", run=(sys.executable, "-c", ""), report="sarif")
+    lint = CheckSettings(name="lint", run=(sys.executable, "-c", ""), report="sarif")
     made = project(tmp_path, {"a.py": ""}, [lint])
     missing = asyncio.run(made.only(made.candidate({"a.py": "1\n"})))
     assert (missing.passed, missing.failures[0].rule) == (False, "no-report lint")

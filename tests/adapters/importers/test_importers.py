@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from loopwright.adapters.importers.imported import Imported, imported
-from loopwright.adapters.importers.reading import SIZE_LIMIT, read_tasks
-from loopwright.errors import UsageError
+from loopwright.adapters.importers.task_files import SIZE_LIMIT, read_tasks
+from loopwright.errors import ConfigError
 
 RALPH = {
     "project": "MyApp",
@@ -133,7 +133,7 @@ def test_of_several_tags_master_is_meant_and_without_it_none(tmp_path: Path) -> 
     other = [{"id": 9, "title": "Elsewhere", "status": "pending"}]
     _, tasks = read_tasks(wrote(tmp_path, {"feature": {"tasks": other}, "master": {"tasks": TASKS}}))
     assert [task.id for task in tasks] == ["2", "3"]
-    with pytest.raises(UsageError, match="has the tags a, b and no 'master'"):
+    with pytest.raises(ConfigError, match="has the tags a, b and no 'master'"):
         read_tasks(wrote(tmp_path, {"a": {"tasks": other}, "b": {"tasks": other}}))
 
 
@@ -192,18 +192,26 @@ def test_github_gives_the_open_issues_oldest_first_with_their_boxes(tmp_path: Pa
         ("{", "ralph", "is not the prd.json of Ralph: not valid JSON: "),
         ("[1]", "ralph", "is not the prd.json of Ralph$"),
         ("[" * 100_000, "github", "is not the gh issue list --json number,title,body,labels: it is nested too deep"),
-        ('{"userStories": {}}', "", "userStories: has to be a list"),
-        ('{"userStories": [1]}', "", r"userStories\[0\]: has to be an object"),
-        ('{"userStories": [{"id": "a", "title": ["b"]}]}', "", r"userStories\[0\].title: has to be a text"),
-        ('{"userStories": [{"id": "a", "title": "b", "acceptanceCriteria": [{}]}]}', "", "has to be a list of texts"),
+        ('{"userStories": {}}', "", "userStories: expected a list, found a table of keys"),
+        ('{"userStories": [1]}', "", r"userStories\[0\]: expected an object, found the number 1"),
+        (
+            '{"userStories": [{"id": "a", "title": ["b"]}]}',
+            "",
+            r"userStories\[0\].title: expected text that is not empty, found a list",
+        ),
+        (
+            '{"userStories": [{"id": "a", "title": "b", "acceptanceCriteria": [{}]}]}',
+            "",
+            "expected text, found a table",
+        ),
         ('{"userStories": []}', "", r"has no open task \(prd.json of Ralph\)"),
-        ('[{"number": "1", "title": "x"}]', "", r"issues\[0\].number: has to be a whole number"),
-        ('{"tasks": [{"id": 1}]}', "", r"tasks\[0\].title: is missing or empty"),
+        ('[{"number": "1", "title": "x"}]', "", r"issues\[0\].number: expected a whole number, at least 0"),
+        ('{"tasks": [{"id": 1}]}', "", r"tasks\[0\]: title is missing; give it text that is not empty"),
         ("- [x] T001 done\n", "", r"has no open task \(tasks.md of spec-kit\)"),
     ],
 )
 def test_what_is_no_list_gets_a_sentence_with_the_place(tmp_path: Path, content: str, form: str, says: str) -> None:
-    with pytest.raises(UsageError, match=says):
+    with pytest.raises(ConfigError, match=says):
         read_tasks(wrote(tmp_path, content), form)
 
 
@@ -211,10 +219,10 @@ def test_what_is_too_large_or_no_plain_file_is_refused(tmp_path: Path) -> None:
     (tmp_path / "big").write_bytes(b" " * (SIZE_LIMIT + 1))
     (tmp_path / "odd").write_bytes(b"\xff\xfe")
     for name, says in (("big", "is larger than 16 MiB"), ("odd", "is not UTF-8 text"), (".", "is not a regular file")):
-        with pytest.raises(UsageError, match=says):
+        with pytest.raises(ConfigError, match=says):
             read_tasks(tmp_path / name)
     many = {"userStories": [{"id": str(number), "title": "x"} for number in range(1001)]}
-    with pytest.raises(UsageError, match="has 1001 entries; at most 1000 are imported at once"):
+    with pytest.raises(ConfigError, match="userStories: expected at most 1000 entries, found 1001"):
         read_tasks(wrote(tmp_path, many))
 
 

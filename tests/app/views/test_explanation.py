@@ -5,7 +5,7 @@ from loopwright.app.views import explanation
 from loopwright.kernel.actions import WaitUntil
 from loopwright.kernel.machine import Standpoint
 from loopwright.kernel.model import Finding, Key, Severity
-from loopwright.loops.feedback.state import Feedback
+from loopwright.loops.feedback.state import FeedbackState
 from tests.app.views.seen import Still, seen
 from tests.rooms.feedback.stories import (
     AT,
@@ -21,7 +21,7 @@ from tests.rooms.feedback.stories import (
 )
 
 
-def explained(state: Feedback) -> str:
+def explained(state: FeedbackState) -> str:
     return explanation.render(seen(replace(state, plan=replace(state.plan, task="Add a filter")), row()))
 
 
@@ -42,7 +42,7 @@ def test_findings_say_whether_they_are_new_open_or_back() -> None:
 
 
 def test_a_wait_tells_until_when() -> None:
-    wait = WaitUntil(key=Key("wait-1.1"), when=AT)
+    wait = WaitUntil(key=Key.parse("wait-1.1"), when=AT)
     text = explanation.render(seen(Still(here=Standpoint(state="IMPLEMENT", attempt=1, limit=5), wants=(wait,)), row()))
     assert "Next:\n  WaitUntil 2026-01-17T10:30:00Z (wait-1.1)\n" in text
 

@@ -48,6 +48,7 @@ from loopwright.kernel.model import (
     Key,
     LoopId,
     Outcome,
+    Point,
     Severity,
     Tree,
     Verdict,
@@ -59,7 +60,7 @@ from loopwright.loops.quality.kind import KIND as QUALITY
 from tests import hostile
 from tests.rooms.feedback.stories import AT, FAILING, LOOP, NO_DOC, NO_ORDER
 
-KEY, REVIEW, IMPLEMENT = Key("checks-1.1"), Key("review-2.1"), Key("implement-1.1")
+KEY, REVIEW, IMPLEMENT = Key.parse("checks-1.1"), Key.parse("review-2.1"), Key.parse("implement-1.1")
 GOOD = CheckResult(name="test", passed=True, tests=12, flaky=("a",), reused=True)
 BAD = CheckResult(name="test", passed=False, failures=(FAILING,), tests=1)
 BUILD = CheckResult(name="build", passed=True)
@@ -87,7 +88,7 @@ SENTENCES: list[tuple[Logged, str]] = [
     (AgentReported(key=IMPLEMENT, report=AgentReport(summary="Added\nfilter()")), "developer: Added filter()"),
     (AgentReported(key=IMPLEMENT, report=AgentReport()), "developer: done"),
     (
-        AgentReported(key=Key("test-1.1"), report=AgentReport(status=AgentStatus.BLOCKED, summary="no runner")),
+        AgentReported(key=Key.parse("test-1.1"), report=AgentReport(status=AgentStatus.BLOCKED, summary="no runner")),
         "tester: blocked: no runner",
     ),
     (reviewed(Verdict.PASS), "reviewer: pass, 0 findings (SPEC_COMPLIANT)"),
@@ -95,7 +96,7 @@ SENTENCES: list[tuple[Logged, str]] = [
     (reviewed(Verdict.PASS, NO_ORDER, NO_DOC), "reviewer: pass, 2 findings (NOT_COMPLIANT)"),
     (reviewed(Verdict.FAIL, NO_DOC), "reviewer: fail, 1 finding (NOT_COMPLIANT)"),
     (reviewed(None), "reviewer: no verdict, 0 findings (NOT_COMPLIANT)"),
-    (AgentReported(key=Key("critic-1.1"), report=AgentReport(verdict=Verdict.PASS)), "critic: pass, 0 findings"),
+    (AgentReported(key=Key.parse("critic-1.1"), report=AgentReport(verdict=Verdict.PASS)), "critic: pass, 0 findings"),
     (AgentFailed(key=IMPLEMENT, reason="timed_out"), "developer: no result (timed_out)"),
     (AgentFailed(key=IMPLEMENT, reason="crashed", detail="exit 1"), "developer: no result (crashed): exit 1"),
     (AgentUnavailable(key=REVIEW, until=AT), "reviewer: not available before 2026-01-17T10:30:00Z"),
@@ -142,7 +143,7 @@ SENTENCES: list[tuple[Logged, str]] = [
         "QUALITY_PASS: b.yml",
     ),
     (
-        LoopEnded(key=KEY, outcome=replace(ended(Ending.HELD, 1), note="QUALITY_BLOCKED: b.yml", at="FIX@1")),
+        LoopEnded(key=KEY, outcome=replace(ended(Ending.HELD, 1), note="QUALITY_BLOCKED: b.yml", at=Point("FIX", 1))),
         "QUALITY_BLOCKED: b.yml, waits at FIX@1",
     ),
     (ArtifactsLoaded(key=KEY, contents=(Content(path="src/a.py", object="1"),)), "loaded src/a.py"),
@@ -196,7 +197,7 @@ IN_A_REVIEW: list[tuple[Logged, str]] = [
     (reviewed(Verdict.FAIL, NO_ORDER, NO_DOC), "reviewer: fail, 2 findings"),
     (reviewed(Verdict.PASS), "reviewer: pass, 0 findings"),
     (reviewed(None), "reviewer: no verdict, 0 findings"),
-    (AgentReported(key=Key("fix-1.4"), report=AgentReport(summary="Bounded it")), "creator: Bounded it"),
+    (AgentReported(key=Key.parse("fix-1.4"), report=AgentReport(summary="Bounded it")), "creator: Bounded it"),
     (Ended(outcome=ended(Ending.VERIFIED, 2)), "loop verified after 2 reviews"),
 ]
 
@@ -213,8 +214,8 @@ def test_a_batch_counts_rounds() -> None:
 
 
 def test_what_was_announced_is_told_once() -> None:
-    started = Started(key=Key("verdict-1.3"), action="Announce", what="CHECK_PASSED: src/a.py", why="no findings")
-    lines = [journey.line(record(event), QUALITY.words) for event in (started, Announced(key=Key("verdict-1.3")))]
+    started = Started(key=Key.parse("verdict-1.3"), action="Announce", what="CHECK_PASSED: src/a.py", why="no findings")
+    lines = [journey.line(record(event), QUALITY.words) for event in (started, Announced(key=Key.parse("verdict-1.3")))]
     assert lines == ["10:30:00Z  verdict-1.3     CHECK_PASSED: src/a.py (no findings)", ""]
 
 
@@ -268,7 +269,7 @@ def test_an_event_of_another_version_is_shown_all_the_same(kind: str, data: str)
 @given(text=hostile.texts)
 def test_a_line_stays_one_line_with_nothing_invisible(text: str) -> None:
     events: tuple[Logged, ...] = (
-        AgentReported(key=Key(text), report=AgentReport(summary=text)),
+        AgentReported(key=Key.parse(text), report=AgentReport(summary=text)),
         checked(CheckResult(name=text, passed=False)),
         Integrated(key=KEY, branch=text, commit=Commit(text), note=text),
         Answered(key=KEY, choice=text, text=text, by=text),
@@ -276,7 +277,7 @@ def test_a_line_stays_one_line_with_nothing_invisible(text: str) -> None:
         Refused(what=text, why=text, by=text),
         Started(key=KEY, action="Announce", what=text, why=text),
         ArtifactsLoaded(key=KEY, contents=(Content(path=text, object=""), Content(path=text, object="1"))),
-        LoopEnded(key=KEY, outcome=Outcome(ending=Ending.HELD, note=text, at=text)),
+        LoopEnded(key=KEY, outcome=Outcome(ending=Ending.HELD, note=text, at=Point(text, 1))),
         Checkpointed(key=KEY, commit=Commit(text), tree=Tree("t"), dropped=(text, text)),
     )
     for event in events:

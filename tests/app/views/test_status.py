@@ -10,7 +10,7 @@ from loopwright.kernel.actions import Ask, AwaitGate
 from loopwright.kernel.codec import encode, plain
 from loopwright.kernel.machine import Standpoint
 from loopwright.kernel.model import NO_COMMIT, AgentStatus, Key, LoopId
-from loopwright.loops.feedback.state import Feedback
+from loopwright.loops.feedback.state import FeedbackState
 from loopwright.ports.people import Waiting
 from loopwright.ports.store import Status
 from tests.app.views import seen
@@ -32,10 +32,10 @@ SHIP = Standpoint(state="SHIP", attempt=1, limit=1)
 AT_GATE = played(implemented("x"), kept_with_protected, compliant, passing)
 
 
-def shown(state: Feedback, word: Status = "running", *, alive: bool = True) -> LoopStatus:
-    outcome = encode(state.outcome) if state.outcome else ""
+def shown(state: FeedbackState, word: Status = "running", *, alive: bool = True) -> LoopStatus:
+    outcome = encode(state.course.outcome) if state.course.outcome else ""
     short = replace(state, plan=replace(state.plan, task="Add a filter"))
-    gates = {"protected": "approved"} if state.approved else {}
+    gates = {"protected": "approved"} if state.course.approved else {}
     return seen.shown(seen.seen(short, row(word, outcome=outcome)), gates, alive=alive)
 
 
@@ -98,7 +98,7 @@ def test_an_escalation_is_a_question_with_a_command_for_every_option() -> None:
 
 def test_an_open_gate_is_pending_and_its_command_names_the_evidence() -> None:
     data = shown(AT_GATE, "waiting")
-    name = AT_GATE.evidence[:8]
+    name = AT_GATE.course.open_gates[0].evidence[:8]
     assert data.gates == {"protected": "pending"}
     assert data.needs == (
         Need(
@@ -125,8 +125,8 @@ def test_a_question_of_the_developer_is_answered_with_text() -> None:
 
 def test_a_gate_and_a_question_without_details_still_have_a_command() -> None:
     wants = (
-        Ask(key=Key("ask-1"), question="What now?"),
-        AwaitGate(key=Key("gate-1"), gate="deploy", commit=NO_COMMIT, evidence="e", because=(), why="always due"),
+        Ask(key=Key.parse("ask-1"), question="What now?"),
+        AwaitGate(key=Key.parse("gate-1"), gate="deploy", commit=NO_COMMIT, evidence="e", because=(), why="always due"),
     )
     data = seen.shown(seen.seen(Still(here=SHIP, wants=wants), row("waiting")))
     assert [(need.command, need.why) for need in data.needs] == [
@@ -137,7 +137,7 @@ def test_a_gate_and_a_question_without_details_still_have_a_command() -> None:
 
 def test_what_a_part_waits_for_is_told_with_the_way_to_it() -> None:
     path = (LoopId("a"), LoopId("a.1"), LoopId("a.1.2"))
-    waiting = (Waiting(path=path, what=Ask(key=Key("ask-1"), question="What now?")),)
+    waiting = (Waiting(path=path, what=Ask(key=Key.parse("ask-1"), question="What now?")),)
     data = status.build(seen.seen(Still(here=SHIP), row("waiting")), waiting, {}, alive=True)
     assert [(need.loop, need.path) for need in data.needs] == [(path[-1], path)]
     assert "Needs you (question in a.1 > a.1.2): What now?\n" in status.human(data)

@@ -20,7 +20,6 @@ from loopwright.kernel.events import (
 )
 from loopwright.kernel.findings import identify
 from loopwright.kernel.gates import evidence
-from loopwright.kernel.limits import FeedbackLimits
 from loopwright.kernel.model import (
     AgentReport,
     AgentStatus,
@@ -35,11 +34,12 @@ from loopwright.kernel.model import (
     Tree,
     Verdict,
 )
+from loopwright.loops.feedback.limits import FeedbackLimits
 from loopwright.loops.feedback.machine import FEEDBACK
-from loopwright.loops.feedback.state import Feedback, FeedbackParams
+from loopwright.loops.feedback.state import FeedbackParams, FeedbackState
 from loopwright.ports.store import LoopRow, Status
 
-Step = Callable[[Feedback], Event]
+Step = Callable[[FeedbackState], Event]
 LOOP = LoopId("fb-1")
 AT = 1_768_645_800.0  # 2026-01-17T10:30:00Z
 PARAMS = FeedbackParams(
@@ -84,7 +84,7 @@ BROKEN_BUILD = identify(
 )
 
 
-def played(*steps: Step, params: FeedbackParams = PARAMS) -> Feedback:
+def played(*steps: Step, params: FeedbackParams = PARAMS) -> FeedbackState:
     return reduce(lambda state, step: FEEDBACK.apply(state, step(state)), steps, FEEDBACK.start(params))
 
 
@@ -106,7 +106,7 @@ def row(status: Status = "running", *, outcome: str = "", params: str = '{"task"
     )
 
 
-def _key(state: Feedback) -> Key:
+def _key(state: FeedbackState) -> Key:
     return FEEDBACK.decide(state)[0].key
 
 
@@ -114,16 +114,16 @@ def implemented(summary: str, *, status: AgentStatus = AgentStatus.DONE) -> Step
     return lambda state: AgentReported(key=_key(state), report=AgentReport(summary=summary, status=status))
 
 
-def silent(state: Feedback) -> Event:
+def silent(state: FeedbackState) -> Event:
     return AgentFailed(key=_key(state), reason="crashed", detail="exit code 1")
 
 
-def kept(state: Feedback) -> Event:
+def kept(state: FeedbackState) -> Event:
     commit = Commit(f"{state.current.number:040d}")
     return Checkpointed(key=_key(state), commit=commit, tree=Tree("t"), files=1)
 
 
-def kept_with_protected(state: Feedback) -> Event:
+def kept_with_protected(state: FeedbackState) -> Event:
     change = (Change(path="tests/test_filter.py", how="changed", blob="1"),)
     commit = Commit(f"{state.current.number:040d}")
     return Checkpointed(
@@ -131,7 +131,7 @@ def kept_with_protected(state: Feedback) -> Event:
     )
 
 
-def compliant(state: Feedback) -> Event:
+def compliant(state: FeedbackState) -> Event:
     return AgentReported(key=_key(state), report=AgentReport(verdict=Verdict.PASS))
 
 
@@ -140,7 +140,7 @@ def not_compliant(*findings: Finding) -> Step:
     return lambda state: AgentReported(key=_key(state), report=report)
 
 
-def passing(state: Feedback) -> Event:
+def passing(state: FeedbackState) -> Event:
     result = CheckResult(name="test", passed=True, tests=12)
     return ChecksReported(key=_key(state), tree=Tree("t"), results=(result,))
 
@@ -150,15 +150,15 @@ def failing(*failures: Finding) -> Step:
     return lambda state: ChecksReported(key=_key(state), tree=Tree("t"), results=(result,))
 
 
-def landed(state: Feedback) -> Event:
+def landed(state: FeedbackState) -> Event:
     return Integrated(key=_key(state), branch="loop/fb-1", commit=Commit("c" * 40))
 
 
-def merged(state: Feedback) -> Event:
+def merged(state: FeedbackState) -> Event:
     return Integrated(key=_key(state), branch="loop/fb-1", commit=Commit("c" * 40), merged_into="refs/heads/main")
 
 
-def refused(state: Feedback) -> Event:
+def refused(state: FeedbackState) -> Event:
     return IntegrationRefused(key=_key(state), reason="conflict", detail="src/filter.py")
 
 
@@ -170,7 +170,7 @@ def cancelled(cleanup: Cleanup = Cleanup.KEEP_EVERYTHING) -> Step:
     return lambda _: CancelRequested(cleanup=cleanup, by="ann")
 
 
-def cleaned_up(state: Feedback) -> Event:
+def cleaned_up(state: FeedbackState) -> Event:
     return CleanedUp(key=_key(state))
 
 

@@ -10,7 +10,7 @@ from loopwright.kernel.actions import RunAgent
 from loopwright.kernel.model import AgentStatus, Brief, Commit, Finding, Key, LoopId, Severity
 from loopwright.loops.feedback import brief as briefs
 from loopwright.loops.feedback.machine import FEEDBACK
-from loopwright.loops.feedback.state import Feedback
+from loopwright.loops.feedback.state import FeedbackState
 from loopwright.ports.agent import AgentRun
 from tests import hostile
 from tests.rooms.feedback.stories import (
@@ -33,7 +33,7 @@ WHOLE = 120 * 1024
 Golden = Callable[[str, str], None]
 
 
-def brief_of(state: Feedback) -> Brief:
+def brief_of(state: FeedbackState) -> Brief:
     action = FEEDBACK.decide(state)[0]
     assert isinstance(action, RunAgent)
     return action.brief
@@ -44,7 +44,7 @@ def rendered(brief: Brief, role: str = "developer", diff: str = "", scratchpad: 
         AgentRun(
             loop=LoopId("fb-1"),
             kind="feedback",
-            key=Key("k-1.1"),
+            key=Key.parse("k-1.1"),
             step="s",
             role=role,
             brief=brief,
@@ -79,7 +79,7 @@ def after(number: int, *, findings: tuple[Finding, ...] = (NO_ORDER, NO_DOC)) ->
         ("developer-3-test-failed", played(*FAILED_REVIEW, *FAILED_TEST)),
     ],
 )
-def test_the_developers_brief(name: str, state: Feedback, golden: Golden) -> None:
+def test_the_developers_brief(name: str, state: FeedbackState, golden: Golden) -> None:
     golden(f"texts/brief-{name}.md", rendered(brief_of(state)))
 
 

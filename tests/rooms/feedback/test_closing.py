@@ -5,7 +5,7 @@ import pytest
 from loopwright.kernel.model import Cleanup, Ending, Finding, Outcome, Severity
 from loopwright.loops.closing import look_closer
 from loopwright.loops.feedback import closing
-from loopwright.loops.feedback.state import Feedback, Iteration
+from loopwright.loops.feedback.state import FeedbackState, Iteration
 from tests.rooms.feedback.stories import (
     FAILED_REVIEW,
     LOOP,
@@ -24,8 +24,8 @@ from tests.rooms.feedback.stories import (
 SCRATCHPAD = ".loop/feedback/fb-1/feedback-scratchpad.md"
 
 
-def closed(state: Feedback, outcome: Outcome | None = None) -> tuple[str, ...]:
-    ended = outcome or state.outcome
+def closed(state: FeedbackState, outcome: Outcome | None = None) -> tuple[str, ...]:
+    ended = outcome or state.course.outcome
     assert ended is not None
     return (*closing.lines(state, ended), look_closer(LOOP, ended, (SCRATCHPAD,)))
 

@@ -11,7 +11,7 @@ from loopwright.kernel.findings import identify
 from loopwright.kernel.model import Finding, Severity, Verdict
 from loopwright.loops.feedback import progress
 from loopwright.loops.feedback.progress import Adopted, read_progress
-from loopwright.loops.feedback.state import Feedback, Iteration
+from loopwright.loops.feedback.state import FeedbackState, Iteration
 from tests import hostile
 from tests.rooms.feedback.stories import (
     BROKEN_BUILD,
@@ -101,7 +101,7 @@ def test_a_very_long_failure_is_cut_and_says_by_how_much() -> None:
 
 
 @given(state=hostile.states, status=st.sampled_from(["running", "waiting", "paused", "blocked"]))
-def test_it_is_always_json_with_every_key_and_nothing_invisible(state: Feedback, status: str) -> None:
+def test_it_is_always_json_with_every_key_and_nothing_invisible(state: FeedbackState, status: str) -> None:
     text = progress.render(state, status)
     assert hostile.all_harmless(text)
     loop = json.loads(text.encode())["feedback_loop"]
@@ -198,23 +198,26 @@ FIRST = (LOOP_KEY, "iterations", 0)
             "{",
             "progress.json: expected JSON: Expecting property name enclosed in double quotes: line 1 column 2 (char 1)",
         ),
-        ("[]", "progress.json: expected a JSON object with the key feedback_loop"),
-        ("{}", "progress.json: feedback_loop: expected an object"),
+        ("[]", "progress.json: expected a JSON object with the key feedback_loop, found a list"),
+        ("{}", "progress.json: feedback_loop is missing; give it an object"),
         (
             changed(LOOP_KEY, "enabled", to=False),
             "progress.json: feedback_loop.enabled: expected true: there is no feedback loop to take over",
         ),
         (
             changed(LOOP_KEY, "max_iterations", to=True),
-            "progress.json: feedback_loop.max_iterations: expected a whole number of at least 1",
+            "progress.json: feedback_loop.max_iterations: expected a whole number, at least 1, found true",
         ),
         (
             changed(LOOP_KEY, "consecutive_review_failures", to=-1),
-            "progress.json: feedback_loop.consecutive_review_failures: expected a whole number of at least 0",
+            (
+                "progress.json: feedback_loop.consecutive_review_failures: expected a whole number, at least 0,"
+                " found the number -1"
+            ),
         ),
         (
             changed(LOOP_KEY, "consecutive_test_failures", to=...),
-            "progress.json: feedback_loop.consecutive_test_failures: expected a whole number of at least 0",
+            "progress.json: feedback_loop: consecutive_test_failures is missing; give it a whole number, at least 0",
         ),
         (
             changed(LOOP_KEY, "current_iteration", to=7),
@@ -224,12 +227,13 @@ FIRST = (LOOP_KEY, "iterations", 0)
             changed(LOOP_KEY, "status", to="in_progress | escalated"),
             (
                 "progress.json: feedback_loop.status: expected one of"
-                " in_progress, IMPLEMENTATION_VERIFIED, escalated, accepted, cancelled, paused"
+                " in_progress, IMPLEMENTATION_VERIFIED, escalated, accepted, cancelled, paused,"
+                ' found the text "in_progress | escalated"'
             ),
         ),
         (
             changed(LOOP_KEY, "iterations", to=["x"]),
-            "progress.json: feedback_loop.iterations: expected a list of objects",
+            'progress.json: feedback_loop.iterations[0]: expected an object, found the text "x"',
         ),
         (
             changed(*FIRST, "number", to=2),
@@ -240,23 +244,23 @@ FIRST = (LOOP_KEY, "iterations", 0)
         ),
         (
             changed(*FIRST, "review_result", to=3),
-            "progress.json: feedback_loop.iterations[0].review_result: expected one of PASS, FAIL",
+            "progress.json: feedback_loop.iterations[0].review_result: expected one of PASS, FAIL, found the number 3",
         ),
         (
             changed(*FIRST, "test_result", to=...),
-            "progress.json: feedback_loop.iterations[0].test_result: expected one of PASS, FAIL, SKIPPED",
+            "progress.json: feedback_loop.iterations[0]: test_result is missing; give it one of PASS, FAIL, SKIPPED",
         ),
         (
             changed(*FIRST, "implementation", to=1),
-            "progress.json: feedback_loop.iterations[0].implementation: expected text",
+            "progress.json: feedback_loop.iterations[0].implementation: expected text, found the number 1",
         ),
         (
             changed(*FIRST, "test_failures", to="x"),
-            "progress.json: feedback_loop.iterations[0].test_failures: expected a list of texts",
+            'progress.json: feedback_loop.iterations[0].test_failures: expected a list of texts, found the text "x"',
         ),
         (
             changed(*FIRST, "review_issues", to=[1]),
-            "progress.json: feedback_loop.iterations[0].review_issues: expected a list of texts",
+            "progress.json: feedback_loop.iterations[0].review_issues[0]: expected text, found the number 1",
         ),
     ],
 )

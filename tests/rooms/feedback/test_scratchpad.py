@@ -7,8 +7,9 @@ from hypothesis import given
 
 from loopwright.kernel.findings import identify
 from loopwright.kernel.model import AgentStatus, Ending, Finding, Outcome, Severity
+from loopwright.loops.course import steered
 from loopwright.loops.feedback import scratchpad
-from loopwright.loops.feedback.state import Feedback
+from loopwright.loops.feedback.state import FeedbackState
 from tests import hostile
 from tests.rooms.feedback.stories import (
     ESCALATED,
@@ -83,7 +84,7 @@ def test_a_verified_iteration_whose_landing_was_refused_stays_verified() -> None
 
 
 def test_a_loop_that_failed_counts_as_escalated() -> None:
-    state = replace(STORIES["failed-test"], outcome=Outcome(ending=Ending.FAILED))
+    state = steered(STORIES["failed-test"], outcome=Outcome(ending=Ending.FAILED))
     assert "- **Final Status**: ESCALATED\n" in scratchpad.render(LOOP, state, "blocked")
 
 
@@ -122,7 +123,7 @@ ONE = replace(TWICE.limits, max_feedback_iterations=1)
 
 
 @given(state=hostile.states)
-def test_no_text_of_an_agent_changes_the_shape(state: Feedback) -> None:
+def test_no_text_of_an_agent_changes_the_shape(state: FeedbackState) -> None:
     text = scratchpad.render(LOOP, state, "running")
     assert hostile.all_harmless(text)
     text.encode()

@@ -32,6 +32,7 @@ from loopwright.kernel.model import (
     Key,
     LoopId,
     Outcome,
+    Point,
     Severity,
     Tree,
     Verdict,
@@ -163,7 +164,7 @@ def batch(*steps: BatchStep, params: BatchParams = TOGETHER) -> Batch:
 
 def child(index: int, outcome: Outcome) -> BatchStep:
     def step(state: Batch) -> Event:
-        key = next(action.key for action in BATCH.decide(state) if action.key.endswith(f"-{index}"))
+        key = next(action.key for action in BATCH.decide(state) if action.key.part == str(index))
         return LoopEnded(key=key, outcome=replace(outcome, loop=LoopId(f"q-{index}")))
 
     return step
@@ -175,12 +176,12 @@ def passes(index: int, name: str, *, commit: str = "") -> BatchStep:
 
 
 def waits(index: int, name: str, at: str) -> BatchStep:
-    return child(index, Outcome(ending=Ending.HELD, attempts=1, at=at, note=f"QUALITY_BLOCKED: {name}"))
+    return child(index, Outcome(ending=Ending.HELD, attempts=1, at=Point.parse(at), note=f"QUALITY_BLOCKED: {name}"))
 
 
 def stops(index: int, name: str) -> BatchStep:
     why = f"QUALITY_BLOCKED: {name} (MAX_LOOPS_REACHED: 3 reviews and 2 fixes)"
-    at, asking = "ESCALATED@3", Key("escalation-1")
+    at, asking = Point("ESCALATED", 3), Key.parse("escalation-1")
     return child(index, Outcome(ending=Ending.ESCALATED, attempts=3, at=at, asking=asking, note=why))
 
 

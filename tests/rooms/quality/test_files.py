@@ -153,7 +153,7 @@ def test_a_file_that_has_not_changed_is_not_written_again(tmp_path: Path) -> Non
 
 
 def seen(state: Quality) -> Seen:
-    event = Announced(key=Key("verdict-1.1"))
+    event = Announced(key=Key.parse("verdict-1.1"))
     return Seen(loop=LoopId("l"), kind="quality", state=state, event=event, seq=2, status="running")
 
 
@@ -224,7 +224,7 @@ def handed(file: str) -> Mapping[str, str]:
         AgentRun(
             loop=LoopId("l"),
             kind="quality",
-            key=Key("fix-2.1"),
+            key=Key.parse("fix-2.1"),
             step="l/1/fix-2.1",
             role="creator",
             brief=brief,

@@ -4,17 +4,19 @@ from typing import Any
 import pytest
 
 from loopwright.kernel.model import Severity
-from loopwright.loops.quality.handoff import (
-    initial,
-    letter,
-    problems,
-    seed_severity,
-    severity_of,
-)
+from loopwright.kernel.shapes import Path
+from loopwright.loops.quality import handoff
+from loopwright.loops.quality.handoff import initial, letter, seed_severity, severity_of
 from loopwright.loops.quality.handoff_rules import PHASES
 from tests.rooms.story_files import LEAK, SLOW, SUMMARIES, Data, entry, fits_schema, forms_of_sample, story
 
 FORMS = forms_of_sample("handoff")
+
+
+def problems(data: object) -> tuple[tuple[Path, str], ...]:
+    return tuple((problem.at, problem.says) for problem in handoff.problems(data))
+
+
 # Words
 
 
@@ -63,79 +65,83 @@ def test_what_other_tools_add_and_keys_without_a_value_are_no_problem() -> None:
 
 
 PLACES: list[tuple[tuple[str | int, ...], object, str]] = [
-    (("story_id",), 7, "has to be text, not 7"),
-    (("story_id",), "", "has to be text, not an empty text"),
-    (("tier",), "huge", "has to be one of trivial, small, medium, large, not 'huge'"),
+    (("story_id",), 7, "expected text that is not empty, found the number 7"),
+    (("story_id",), "", "expected text that is not empty, found an empty text"),
+    (("tier",), "huge", 'expected one of trivial, small, medium, large, found the text "huge"'),
     (
         ("current_phase",),
         "done",
-        "has to be one of pending, plan, tests, code, quality, complete, failed, not 'done'",
+        'expected one of pending, plan, tests, code, quality, complete, failed, found the text "done"',
     ),
-    (("completed_phases",), "plan", "has to be a list, not 'plan'"),
-    (("completed_phases", 0), "test", "has to be one of plan, tests, code, quality, not 'test'"),
-    (("skipped_phases", 0), 1, "has to be one of plan, tests, code, quality, not 1"),
-    (("plan_summary",), [], "has to be a mapping, not a list"),
-    (("plan_summary", "components"), {}, "has to be a list, not a mapping"),
-    (("plan_summary", "components", 0, "name"), 1, "has to be text, not 1"),
-    (("plan_summary", "components", 0, "file"), 1, "has to be text, not 1"),
-    (("plan_summary", "components", 0, "responsibility"), 1, "has to be text, not 1"),
-    (("plan_summary", "test_plan", "test_count"), -1, "has to be a whole number from 0, not -1"),
+    (("completed_phases",), "plan", 'expected a list, found the text "plan"'),
+    (("completed_phases", 0), "test", 'expected one of plan, tests, code, quality, found the text "test"'),
+    (("skipped_phases", 0), 1, "expected one of plan, tests, code, quality, found the number 1"),
+    (("plan_summary",), [], "expected a table of keys, found a list"),
+    (("plan_summary", "components"), {}, "expected a list, found a table of keys"),
+    (("plan_summary", "components", 0, "name"), 1, "expected text, found the number 1"),
+    (("plan_summary", "components", 0, "file"), 1, "expected text, found the number 1"),
+    (("plan_summary", "components", 0, "responsibility"), 1, "expected text, found the number 1"),
+    (("plan_summary", "test_plan", "test_count"), -1, "expected a whole number, at least 0, found the number -1"),
     (
         ("plan_summary", "test_plan", "test_types", 0),
         "smoke",
-        "has to be one of unit, integration, contract, not 'smoke'",
+        'expected one of unit, integration, contract, found the text "smoke"',
     ),
-    (("plan_summary", "test_plan", "mocks_needed", 0), None, "has to be text, not nothing"),
-    (("plan_summary", "test_plan", "edge_cases", 1), True, "has to be text, not true"),
-    (("plan_summary", "implementation_order"), "a", "has to be a list, not 'a'"),
-    (("plan_summary", "patterns_applied", 0, "pattern"), 1, "has to be text, not 1"),
-    (("plan_summary", "patterns_applied", 0, "location"), 1, "has to be text, not 1"),
-    (("plan_summary", "patterns_applied", 0, "guidance"), [], "has to be text, not a list"),
+    (("plan_summary", "test_plan", "mocks_needed", 0), None, "expected text, found nothing"),
+    (("plan_summary", "test_plan", "edge_cases", 1), True, "expected text, found true"),
+    (("plan_summary", "implementation_order"), "a", 'expected a list, found the text "a"'),
+    (("plan_summary", "patterns_applied", 0, "pattern"), 1, "expected text, found the number 1"),
+    (("plan_summary", "patterns_applied", 0, "location"), 1, "expected text, found the number 1"),
+    (("plan_summary", "patterns_applied", 0, "guidance"), [], "expected text, found a list"),
     (
         ("plan_summary", "patterns_applied", 0, "source"),
         "book",
-        "has to be one of decision, analysis, principle, design-doc, not 'book'",
+        'expected one of decision, analysis, principle, design-doc, found the text "book"',
     ),
-    (("plan_summary", "scope_risks", 0, "risk"), 1, "has to be text, not 1"),
-    (("plan_summary", "scope_risks", 0, "likelihood"), "none", "has to be one of low, medium, high, not 'none'"),
-    (("plan_summary", "scope_risks", 0, "prevention"), 1, "has to be text, not 1"),
-    (("test_summary", "all_tests_red"), "yes", "has to be true or false, not 'yes'"),
-    (("test_summary", "test_count"), 1.5, "has to be a whole number from 0, not 1.5"),
-    (("test_summary", "test_files", 0), 1, "has to be text, not 1"),
-    (("code_summary", "all_tests_green"), 1, "has to be true or false, not 1"),
-    (("code_summary", "coverage"), 101, "has to be a whole number from 0 to 100, not 101"),
-    (("code_summary", "files_modified"), 1, "has to be a list, not 1"),
-    (("code_summary", "deviations", 0, "change"), 1, "has to be text, not 1"),
-    (("code_summary", "deviations", 0, "justification"), 1, "has to be text, not 1"),
-    (("important_decisions", 0, "category"), 1, "has to be text, not 1"),
-    (("important_decisions", 0, "title"), 1, "has to be text, not 1"),
-    (("important_decisions", 0, "summary"), 1, "has to be text, not 1"),
-    (("important_decisions", 0, "guidance"), [], "has to have 1 to 5 entries, not 0"),
-    (("important_decisions", 0, "guidance"), ["a"] * 6, "has to have 1 to 5 entries, not 6"),
-    (("quality_findings", 0), "a", "has to be a mapping, not 'a'"),
-    (("quality_findings", 0, "severity"), "high", "has to be one of P0, P1, P2, P3, not 'high'"),
+    (("plan_summary", "scope_risks", 0, "risk"), 1, "expected text, found the number 1"),
+    (
+        ("plan_summary", "scope_risks", 0, "likelihood"),
+        "none",
+        'expected one of low, medium, high, found the text "none"',
+    ),
+    (("plan_summary", "scope_risks", 0, "prevention"), 1, "expected text, found the number 1"),
+    (("test_summary", "all_tests_red"), "yes", 'expected true or false, found the text "yes"'),
+    (("test_summary", "test_count"), 1.5, "expected a whole number, at least 0, found the number 1.5"),
+    (("test_summary", "test_files", 0), 1, "expected text, found the number 1"),
+    (("code_summary", "all_tests_green"), 1, "expected true or false, found the number 1"),
+    (("code_summary", "coverage"), 101, "expected a whole number, at most 100, found the number 101"),
+    (("code_summary", "files_modified"), 1, "expected a list, found the number 1"),
+    (("code_summary", "deviations", 0, "change"), 1, "expected text, found the number 1"),
+    (("code_summary", "deviations", 0, "justification"), 1, "expected text, found the number 1"),
+    (("important_decisions", 0, "category"), 1, "expected text, found the number 1"),
+    (("important_decisions", 0, "title"), 1, "expected text, found the number 1"),
+    (("important_decisions", 0, "summary"), 1, "expected text, found the number 1"),
+    (("important_decisions", 0, "guidance"), [], "expected a list of 1 to 5, found none"),
+    (("important_decisions", 0, "guidance"), ["a"] * 6, "expected at most 5 entries, found 6"),
+    (("quality_findings", 0), "a", 'expected a table of keys, found the text "a"'),
+    (("quality_findings", 0, "severity"), "high", 'expected one of P0, P1, P2, P3, found the text "high"'),
     (
         ("quality_findings", 0, "dimension"),
         "O",
-        "has to be one of nothing, A, B, C, D, E, F, G, H, I, J, K, L, M, N, not 'O'",
+        'expected one of nothing, A, B, C, D, E, F, G, H, I, J, K, L, M, N, found the text "O"',
     ),
     (
         ("quality_findings", 0, "gate"),
         "tests",
-        "has to be one of plan, test, code, quality, design, story, not 'tests'",
+        'expected one of plan, test, code, quality, design, story, found the text "tests"',
     ),
-    (("quality_findings", 0, "issue"), 1, "has to be text, not 1"),
-    (("quality_findings", 0, "file"), 1, "has to be text, not 1"),
-    (("quality_findings", 0, "line"), "12", "has to be a whole number from 0, not '12'"),
-    (("quality_findings", 0, "resolved"), "no", "has to be true or false, not 'no'"),
-    (("quality_findings", 0, "check_id"), 1, "has to be text, not 1"),
-    (("quality_findings", 0, "evidence"), 1, "has to be text, not 1"),
-    (("quality_findings", 0, "guidance"), 1, "has to be text, not 1"),
-    (("quality_findings", 0, "category"), 1, "has to be text, not 1"),
-    (("quality_findings", 0, "id"), 1, "has to be text, not 1"),
-    (("quality_findings", 0, "deferred"), 1, "has to be true or false, not 1"),
-    (("quality_findings", 0, "accepted"), 1, "has to be true or false, not 1"),
-    (("memory_captured",), "true", "has to be true or false, not 'true'"),
+    (("quality_findings", 0, "issue"), 1, "expected text, found the number 1"),
+    (("quality_findings", 0, "file"), 1, "expected text, found the number 1"),
+    (("quality_findings", 0, "line"), "12", 'expected a whole number, at least 0, found the text "12"'),
+    (("quality_findings", 0, "resolved"), "no", 'expected true or false, found the text "no"'),
+    (("quality_findings", 0, "check_id"), 1, "expected text, found the number 1"),
+    (("quality_findings", 0, "evidence"), 1, "expected text, found the number 1"),
+    (("quality_findings", 0, "guidance"), 1, "expected text, found the number 1"),
+    (("quality_findings", 0, "category"), 1, "expected text, found the number 1"),
+    (("quality_findings", 0, "id"), 1, "expected text, found the number 1"),
+    (("quality_findings", 0, "deferred"), 1, "expected true or false, found the number 1"),
+    (("quality_findings", 0, "accepted"), 1, "expected true or false, found the number 1"),
+    (("memory_captured",), "true", 'expected true or false, found the text "true"'),
 ]
 
 
@@ -153,20 +159,22 @@ def test_a_wrong_value_is_told_with_its_place(path: tuple[str | int, ...], value
 @pytest.mark.parametrize("key", ["story_id", "current_phase", "completed_phases"])
 def test_a_handoff_says_whose_it_is_and_where_it_stands(key: str) -> None:
     data = {name: value for name, value in initial("a").items() if name != key}
-    assert problems(data) == (((), f"{key} is missing"),)
+    ((at, says),) = problems(data)
+    assert (at, says.partition(";")[0]) == ((), f"{key} is missing")
     assert not fits_schema("handoff", data)
 
 
 @pytest.mark.parametrize("key", ["severity", "gate", "issue"])
 def test_a_finding_says_what_is_wrong_how_bad_and_who_found_it(key: str) -> None:
     finding = {name: value for name, value in entry(LEAK, "code").items() if name != key}
-    assert problems(story(quality_findings=[finding])) == ((("quality_findings", 0), f"{key} is missing"),)
+    ((at, says),) = problems(story(quality_findings=[finding]))
+    assert (at, says.partition(";")[0]) == (("quality_findings", 0), f"{key} is missing")
     assert not fits_schema("handoff", story(quality_findings=[finding]))
 
 
 @pytest.mark.parametrize("data", [None, [], "a"])
 def test_what_is_no_mapping_is_no_handoff(data: object) -> None:
-    assert [path for path, _ in problems(data)] == [()]
+    assert [at for at, _ in problems(data)] == [()]
 
 
 # What contradicts itself

@@ -5,7 +5,7 @@ from loopwright.kernel.events import Announced, Created
 from loopwright.kernel.limits import TicketLimits
 from loopwright.kernel.model import Key
 from loopwright.kernel.record import Record
-from loopwright.loops.tickets.chronicle import Chronicle, chronicle, key_of
+from loopwright.loops.tickets.chronicle import Chronicle, chronicle, step_of
 from loopwright.loops.tickets.state import Decision, Ticket
 from tests.rooms.tickets.stories import (
     APPROVED,
@@ -112,9 +112,9 @@ def test_a_judge_validates_too() -> None:
 
 def test_what_is_not_of_a_ticket_leaves_no_entry() -> None:
     assert told(refused) == BEGUN
-    assert key_of(Announced(key=Key("verdict-12.3"))) == ("verdict", 12)
-    assert key_of(Announced(key=Key("wait-create-2.1"))) == ("create", 2)
-    assert key_of(Announced(key=Key("escalation-1"))) == ("", 0)
+    assert step_of(Announced(key=Key.parse("verdict-12.3"))) == ("verdict", 12)
+    assert step_of(Announced(key=Key.parse("wait-create-2.1"))) == ("create", 2)
+    assert step_of(Announced(key=Key.parse("escalation-1"))) == ("", 0)
 
 
 def test_a_record_that_this_version_cannot_read_is_passed_over() -> None:

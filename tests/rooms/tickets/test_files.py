@@ -7,7 +7,7 @@ import pytest
 from loopwright.adapters.shared_lines import read_lines
 from loopwright.app.kinds import KINDS
 from loopwright.app.publisher import Publisher
-from loopwright.app.ticket_reading import read_folder
+from loopwright.app.starts.tickets.ticket_text import read_folder
 from loopwright.errors import ConfigError
 from loopwright.loops.kind import Scene
 from loopwright.loops.tickets.files import page_text

@@ -97,9 +97,9 @@ def test_an_agent_that_cannot_go_on_is_blocked() -> None:
 @pytest.mark.parametrize("ends", [Interrupted, Cancelled])
 def test_a_dispatch_that_was_cut_off_is_not_left_open(ends: type[Interrupted] | type[Cancelled]) -> None:
     created, started = played().records[:2]
-    kind, key = ends.__name__, Key("create-1.1")
+    kind, key = ends.__name__, Key.parse("create-1.1")
     cut = replace(started, seq=3, kind=kind, data=encode(ends(key=key)))
-    other = replace(started, seq=4, kind=kind, data=encode(ends(key=Key("checks-1.2"))))
+    other = replace(started, seq=4, kind=kind, data=encode(ends(key=Key.parse("checks-1.2"))))
     noted = data(iterations(PARAMS, (created, started, cut, other)))
     states = [each["iteration"]["status"] for each in noted]  # type: ignore[index]
     assert states == ["started", "blocked"]

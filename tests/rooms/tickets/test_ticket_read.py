@@ -2,23 +2,24 @@
 
 import re
 from dataclasses import replace
+from typing import Any, cast
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from loopwright.adapters.markdown import markdown_lines
 from loopwright.errors import ConfigError
 from loopwright.kernel.limits import TicketLimits
 from loopwright.kernel.model import Commit
 from loopwright.kernel.visible import is_harmless
+from loopwright.loops.tickets import ticket_read
 from loopwright.loops.tickets.body import Body, Box, read_body
-from loopwright.loops.tickets.past import (
-    Attempt,
-    Row,
-)
+from loopwright.loops.tickets.past import Attempt, Row
+from loopwright.loops.tickets.shape import FRONT
 from loopwright.loops.tickets.state import Aspect, Criterion, Decision, TicketParams
 from loopwright.loops.tickets.ticket_file import draft, pages
-from loopwright.loops.tickets.ticket_read import ReadTicket, adopted, build, params
+from loopwright.loops.tickets.ticket_read import ReadTicket, adopted, params
 from tests.rooms.tickets.stories import PARAMS, SEED, STORIES
 
 words = st.text(st.characters(codec="utf-8", exclude_categories=["C", "Zl", "Zp"]).filter(is_harmless), max_size=60)
@@ -28,7 +29,11 @@ blocks = st.lists(lines, max_size=5).map(lambda found: "\n".join(found).strip("\
 
 
 def body(text: str) -> Body:
-    return read_body(text, "t.md")
+    return read_body(markdown_lines(text), "t.md")
+
+
+def build(front: dict[str, object], body: Body, *, name: str = "") -> ReadTicket:
+    return ticket_read.build(cast(dict[str, Any], FRONT.read(front)), body, name=name)
 
 
 def mistake(call: object, *arguments: object) -> tuple[str, str, int | None]:

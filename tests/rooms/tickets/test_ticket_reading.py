@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from loopwright.adapters.markdown import markdown_lines
 from loopwright.errors import ConfigError
 from loopwright.kernel.quoting import inline, quoted
 from loopwright.kernel.visible import is_harmless
@@ -26,7 +27,7 @@ blocks = st.lists(lines, max_size=5).map(lambda found: "\n".join(found).strip("\
 
 
 def body(text: str) -> Body:
-    return read_body(text, "t.md")
+    return read_body(markdown_lines(text), "t.md")
 
 
 def mistake(call: object, *arguments: object) -> tuple[str, str, int | None]:
@@ -79,7 +80,7 @@ def test_sections_are_headings_of_the_first_two_levels() -> None:
     assert body("## A \\*b\\*\n# Requirements").title == "A *b*"
     assert body("no heading").title == ""
     titles = ("# a #", "# a#", "# a ## b", "#\ta\t##\t", "# ##", "####### a", "    # a", "#a", "#   ")
-    assert [body(line).title for line in titles] == ["a", "a#", "a ## b", "a", "##", "", "", "", ""]
+    assert [body(line).title for line in titles] == ["a", "a#", "a ## b", "a", "", "", "", "", ""]
 
 
 def test_what_is_in_a_code_block_is_no_heading() -> None:
@@ -89,7 +90,21 @@ def test_what_is_in_a_code_block_is_no_heading() -> None:
     assert [(section.name, section.number) for section in read.sections] == [
         *(("Requirements", 1), ("Changelog", 6), ("Context", 12))
     ]
-    assert [line.is_code for line in read.sections[0].lines] == [True] * 4
+    assert [line.block for line in read.sections[0].lines] == ["code"] * 4
+
+
+@pytest.mark.parametrize(
+    "hidden",
+    ["<!--\n# Context\n-->", "<pre>\n# Context\n</pre>", "    # Context", "> # Context", "- # Context", "Context\n==="],
+)
+def test_what_a_rendered_page_does_not_show_as_a_heading_with_a_mark_is_no_section(hidden: str) -> None:
+    read = body(f"# Requirements\n\n{hidden}\n")
+    assert [section.name for section in read.sections] == ["Requirements"]
+
+
+def test_a_checkbox_in_a_comment_is_no_criterion() -> None:
+    read = body("# Requirements\n- [ ] a\n\n<!--\n- [ ] b\n-->\n")
+    assert [box.text for box in boxes_of(read)] == ["a"]
 
 
 def test_a_section_may_be_there_only_once() -> None:
@@ -245,7 +260,7 @@ def test_the_past_in_the_seeds_own_words() -> None:
     assert (attempts_of(empty), feedback_of(empty), changelog_of(empty), told_accuracy(empty)) == ((), (), (), None)
 
 
-ENTRY = "has to be `[date time] - Role: entry` with a role of Creator, Critic, Expediter, Coordinator"
+ENTRY = "expected `[date time] - Role: entry` with a role of Creator, Critic, Expediter, Coordinator"
 HISTORY, FEEDBACK = "Attempt History", "Structured Feedback"
 
 
@@ -255,28 +270,28 @@ HISTORY, FEEDBACK = "Attempt History", "Structured Feedback"
         (
             "## Attempt 1: TICKET-session-001",
             "## Attempt one",
-            (HISTORY, "has to be `Attempt N: TICKET-<session>-NNN`, not 'Attempt one'", 3),
+            (HISTORY, 'expected `Attempt N: TICKET-<session>-NNN`, found the text "Attempt one"', 3),
         ),
         (
             "TICKET-session-001",
             "TICKET-../x-001",
-            (HISTORY, "has to be `Attempt N: TICKET-<session>-NNN`, not 'Attempt 1: TICKET-../x-001'", 3),
+            (HISTORY, 'expected `Attempt N: TICKET-<session>-NNN`, found the text "Attempt 1: TICKET-../x-001"', 3),
         ),
         (
             "ROUTE_BACK\n- **Acc",
             "FAILED\n- **Acc",
-            (HISTORY, "the Outcome has to be one of APPROVE, ROUTE_BACK, ESCALATE, not 'FAILED'", 4),
+            (HISTORY, 'expected an Outcome that is one of APPROVE, ROUTE_BACK, ESCALATE, found the text "FAILED"', 4),
         ),
         (
             "- **Outcome**: ROUTE_BACK\n\n#",
             "\n\n#",
-            (HISTORY, "the Outcome has to be one of APPROVE, ROUTE_BACK, ESCALATE, not ''", 8),
+            (HISTORY, "expected an Outcome that is one of APPROVE, ROUTE_BACK, ESCALATE, found an empty text", 8),
         ),
-        ("0.30", "30%", (HISTORY, "has to be a number from 0 to 1, not '30%'", 5)),
-        ("0.30", "1.1", (HISTORY, "has to be a number from 0 to 1, not '1.1'", 5)),
-        ('["no tests"', '[1, "no tests"', ("Key Gaps", 'has to be a list of texts, such as ["no tests"]', 6)),
-        ('["no tests"', "[" * 9999, ("Key Gaps", 'has to be a list of texts, such as ["no tests"]', 6)),
-        ("| 0.56 |", "| much |", (FEEDBACK, "has to be a number from 0 to 1, not 'much'", 16)),
+        ("0.30", "30%", (HISTORY, 'expected a number from 0 to 1, found the text "30%"', 5)),
+        ("0.30", "1.1", (HISTORY, 'expected a number from 0 to 1, found the text "1.1"', 5)),
+        ('["no tests"', '[1, "no tests"', ("Key Gaps", 'expected a list of texts, such as ["no tests"]', 6)),
+        ('["no tests"', "[" * 9999, ("Key Gaps", 'expected a list of texts, such as ["no tests"]', 6)),
+        ("| 0.56 |", "| much |", (FEEDBACK, 'expected a number from 0 to 1, found the text "much"', 16)),
         ("| 0.56 |", "|", (FEEDBACK, "the row has 2 cells", 16)),
         (
             "| Expected | Actual | S",
@@ -289,7 +304,7 @@ HISTORY, FEEDBACK = "Attempt History", "Structured Feedback"
             "## Notes",
             (
                 "Changelog",
-                f"{ENTRY}, not 'Notes'",
+                f'{ENTRY}, found the text "Notes"',
                 33,
             ),
         ),
@@ -298,7 +313,7 @@ HISTORY, FEEDBACK = "Attempt History", "Structured Feedback"
             "- Root",
             (
                 "Changelog",
-                f"{ENTRY}, not '[2026-01-17] - Root'",
+                f'{ENTRY}, found the text "[2026-01-17] - Root"',
                 33,
             ),
         ),

@@ -11,22 +11,24 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import assert_never
 
-from loopwright.adapters.agents import context, reading
+from loopwright.adapters.agents import context, remains
 from loopwright.adapters.agents.contract import (
     NEEDS_PERSON,
+    NO_REPORT,
     UNAVAILABLE,
-    Place,
+    RunPlace,
     loop_environment,
     place_of,
     retry_after,
+    with_verdict,
 )
-from loopwright.adapters.agents.handover import lay, take_away
+from loopwright.adapters.agents.handover import laid_beside, take_away
 from loopwright.adapters.agents.redaction import Redactor
 from loopwright.adapters.agents.result import SIZE_LIMIT, Result, identified, read_result
 from loopwright.adapters.steps import StepEnded, StepSpec, finished_step, lock_of, run_step
 from loopwright.errors import AgentGarbled, AgentNotFound
 from loopwright.kernel.events import AgentFailed, AgentReported, AgentUnavailable
-from loopwright.kernel.model import AgentReport, AgentStatus, Blob, Key, Usage
+from loopwright.kernel.model import NO_KEY, AgentReport, Blob, Usage
 from loopwright.ports.agent import AgentAnswer, AgentRun, Update, Watch
 from loopwright.ports.clock import Clock
 
@@ -62,11 +64,8 @@ class CommandAgent:
         def told(text: str, count: int) -> None:
             watch(Update(loop=run.loop, key=run.key, text=redactor.text(text), bytes=count))
 
-        lay(run.folder, self.handed(run))
-        try:
+        with laid_beside(run.folder, self.handed(run)):
             ended = await run_step(self._spec(run, place), told)
-        finally:
-            take_away(run.folder, self.handed(run))
         if ended.reason == "not_found":
             raise AgentNotFound(self.name, self.argv[0])
         return await self._answer(run, place, ended)
@@ -83,14 +82,14 @@ class CommandAgent:
 
     # --- before ----------------------------------------------------------------------------------
 
-    def _prepare(self, run: AgentRun, place: Place) -> None:
+    def _prepare(self, run: AgentRun, place: RunPlace) -> None:
         shutil.rmtree(place.folder, ignore_errors=True)  # of a run that was interrupted
         place.folder.mkdir(parents=True, mode=0o700)
         facts = context.build(run) | {"agent": self.name, "workspace": str(run.folder)}
         place.brief.write_text(self.render(run), encoding="utf-8", errors="backslashreplace")
         place.context.write_text(json.dumps(facts, indent=2) + "\n", encoding="utf-8")
 
-    def _spec(self, run: AgentRun, place: Place) -> StepSpec:
+    def _spec(self, run: AgentRun, place: RunPlace) -> StepSpec:
         return StepSpec(
             argv=self._program(),
             cwd=run.folder,
@@ -114,7 +113,7 @@ class CommandAgent:
 
     # --- after -----------------------------------------------------------------------------------
 
-    async def _answer(self, run: AgentRun, place: Place, ended: StepEnded) -> AgentAnswer:
+    async def _answer(self, run: AgentRun, place: RunPlace, ended: StepEnded) -> AgentAnswer:
         if not place.folder.is_dir():
             spent = Usage(seconds=ended.seconds)
             return AgentFailed(key=run.key, reason="crashed", detail=f"it removed {place.folder}", usage=spent)
@@ -122,9 +121,9 @@ class CommandAgent:
         transcript = await self._transcript(place, ended, redactor)
         found = _found(place, redactor)
         usage = replace(found.usage if isinstance(found, Result) else Usage(), seconds=ended.seconds)
-        words = reading.last_words(ended.stdout, ended.stderr)
+        words = remains.last_words(ended.stdout, ended.stderr)
         if ended.reason == "exited" and ended.exit_code == UNAVAILABLE:
-            wait = retry_after(reading.read_tail(ended.stderr, 65536))
+            wait = retry_after(remains.read_tail(ended.stderr, 65536))
             return AgentUnavailable(key=run.key, until=self.clock.now() + wait, detail=words, usage=usage)
         if (failed := _failure(self, ended)) is not None:
             said = found.report.summary if isinstance(found, Result) and failed.reason == "needs_person" else words
@@ -137,19 +136,19 @@ class CommandAgent:
         report = replace(_with_strays(report, ended.strays), transcript=transcript, agent=self.name)
         return AgentReported(key=run.key, report=_placed(report, run.folder), usage=usage)
 
-    async def _transcript(self, place: Place, ended: StepEnded, redactor: Redactor) -> Blob:
+    async def _transcript(self, place: RunPlace, ended: StepEnded, redactor: Redactor) -> Blob:
         """stdout, then stderr, without secrets: in the run folder from here on too."""
         whole = place.folder / "transcript"
 
         def join() -> int:
             for path in (ended.stdout, ended.stderr, place.result):
-                reading.redact_in_place(path, redactor)
-            return reading.join((ended.stdout, ended.stderr), whole)
+                remains.redact_in_place(path, redactor)
+            return remains.join((ended.stdout, ended.stderr), whole)
 
         return await self.keep(whole) if await asyncio.to_thread(join) else Blob("")
 
 
-def _told(place: Place) -> dict[str, str]:
+def _told(place: RunPlace) -> dict[str, str]:
     """What the run was told when it began."""
     try:
         facts = json.loads(place.context.read_bytes())
@@ -158,10 +157,10 @@ def _told(place: Place) -> dict[str, str]:
     return {key: value for key, value in facts.items() if isinstance(value, str)} if isinstance(facts, dict) else {}
 
 
-def _found(place: Place, redactor: Redactor) -> Result | AgentGarbled | None:
+def _found(place: RunPlace, redactor: Redactor) -> Result | AgentGarbled | None:
     if not os.path.lexists(place.result):
         return None
-    data = reading.read_regular(place.result, SIZE_LIMIT)
+    data = remains.read_regular(place.result, SIZE_LIMIT)
     if data is None:
         return AgentGarbled("it is not a regular file")
     try:
@@ -172,7 +171,7 @@ def _found(place: Place, redactor: Redactor) -> Result | AgentGarbled | None:
 
 def _failure(agent: CommandAgent, ended: StepEnded) -> AgentFailed | None:
     """The failure that shows without looking at the result, with what is known of it; None when there is none."""
-    blank = AgentFailed(key=Key(""), reason="crashed")
+    blank = AgentFailed(key=NO_KEY, reason="crashed")
     match ended.reason:
         case "wall":
             return replace(blank, reason="timed_out", detail=f"timed out after {agent.wall:g} s")
@@ -203,14 +202,9 @@ def _failed_exit(blank: AgentFailed, ended: StepEnded) -> AgentFailed | None:
 def _usable(run: AgentRun, found: Result | AgentGarbled | None) -> AgentReport:
     if isinstance(found, AgentGarbled):
         raise found
-    if found is None:
-        if run.needs_verdict:
-            raise AgentGarbled("there is no result file, and this role must give a verdict")
-        return AgentReport(summary="(no summary)")
-    report = found.report
-    if run.needs_verdict and report.verdict is None and report.status is AgentStatus.DONE:
-        raise AgentGarbled("$.verdict: missing, and this role must give one")
-    return report
+    if found is None and run.needs_verdict:
+        raise AgentGarbled("there is no result file, and this role must give a verdict")
+    return with_verdict(run, found.report if found else NO_REPORT)
 
 
 def _with_strays(report: AgentReport, strays: int) -> AgentReport:
@@ -223,4 +217,4 @@ def _placed(report: AgentReport, folder: Path) -> AgentReport:
     """Findings by path within the folder, with the identity their code gives them."""
     here = f"{folder}/"
     findings = tuple(replace(each, file=each.file.removeprefix(here).removeprefix("./")) for each in report.findings)
-    return identified(replace(report, findings=findings), lambda finding: reading.code_line(folder, finding))
+    return identified(replace(report, findings=findings), lambda finding: remains.code_line(folder, finding))

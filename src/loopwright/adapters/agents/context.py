@@ -17,7 +17,7 @@ def build(run: Assignment) -> dict[str, object]:
     return {
         "loop": run.loop,
         "kind": run.kind,
-        "key": run.key,
+        "key": str(run.key),
         "role": run.role,
         "skill": run.skill,
         "attempt": brief.attempt,

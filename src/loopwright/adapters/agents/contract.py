@@ -1,4 +1,4 @@
-"""The command agent's contract as pure functions: its environment, its exit codes, its waiting times."""
+"""An agent's contract as pure functions: its environment, its exit codes, its waiting times, what it must say."""
 
 from __future__ import annotations
 
@@ -7,9 +7,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from loopwright.errors import AgentGarbled
+from loopwright.kernel.model import AgentReport, AgentStatus
 from loopwright.ports.agent import AgentRun
 
 UNAVAILABLE, NEEDS_PERSON = 75, 77
+NO_REPORT = AgentReport(summary="(no summary)")  # of an agent that said nothing
 BACKOFF = 60.0  # seconds to wait after exit 75 when the agent does not say how long
 LONGEST_WAIT = 24 * 3600.0  # a longer `retry-after` is taken for a mistake
 
@@ -33,7 +36,7 @@ _RETRY = re.compile(rb"^[ \t]*retry-after:[ \t]*([0-9]{1,9}(?:\.[0-9]{1,9})?)[ \
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
+class RunPlace:
     """The run folder of one run, outside the tree, and what lies in it."""
 
     folder: Path
@@ -51,9 +54,9 @@ class Place:
         return self.folder / "result.json"
 
 
-def place_of(runs: Path, run: AgentRun) -> Place:
+def place_of(runs: Path, run: AgentRun) -> RunPlace:
     """`step` holds characters that are no file name; it is unique, so its readable form nearly always is too."""
-    return Place(folder=runs / _as_name(run.loop) / _as_name(run.step.removeprefix(f"{run.loop}/")))
+    return RunPlace(folder=runs / _as_name(run.loop) / _as_name(run.step.removeprefix(f"{run.loop}/")))
 
 
 def _as_name(text: str) -> str:
@@ -67,7 +70,7 @@ def allowed_environment(environ: Mapping[str, str], names: Iterable[str], *, who
     return {name: environ[name] for name in sorted(wanted & environ.keys() - barred)}
 
 
-def loop_environment(run: AgentRun, place: Place, root: Path) -> dict[str, str]:
+def loop_environment(run: AgentRun, place: RunPlace, root: Path) -> dict[str, str]:
     """The variables of the contract. Git looks for no repository above the workspace."""
     ceilings = dict.fromkeys((str(root / ".worktrees"), str(run.folder.parent)))
     return {
@@ -81,6 +84,13 @@ def loop_environment(run: AgentRun, place: Place, root: Path) -> dict[str, str]:
         "LOOP_WORKSPACE": str(run.folder),
         "GIT_CEILING_DIRECTORIES": ":".join(ceilings),
     }
+
+
+def with_verdict(run: AgentRun, report: AgentReport) -> AgentReport:
+    """The report, if it is whole: whoever judges and is done has said how. Raises `AgentGarbled`."""
+    if run.needs_verdict and report.verdict is None and report.status is AgentStatus.DONE:
+        raise AgentGarbled("$.verdict: missing, and this role must give one")
+    return report
 
 
 def retry_after(errors: bytes) -> float:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import fcntl
 import json
-import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -19,6 +18,7 @@ from typing import Any
 from loopwright.adapters.agents.command import CommandAgent
 from loopwright.adapters.agents.contract import place_of
 from loopwright.adapters.agents.scenario import Scenario, ScenarioStep, choose
+from loopwright.adapters.files import write_whole
 from loopwright.kernel.events import AgentFailed, AgentUnavailable
 from loopwright.ports.agent import AgentAnswer, AgentRun, Watch
 
@@ -55,7 +55,7 @@ class RehearsalAgent:
     def _player(self, run: AgentRun, step: ScenarioStep) -> CommandAgent:
         plays = self.book / run.loop
         plays.mkdir(parents=True, exist_ok=True)
-        play = plays / f"{run.key.replace('/', '-')}.play.json"
+        play = plays / f"{str(run.key).replace('/', '-')}.play.json"
         play.write_text(json.dumps(asdict(step) | {"protected": self.protected}), encoding="utf-8")
         result = place_of(self.command.runs, run).result
         return replace(self.command, argv=(sys.executable, "-I", "-S", str(PLAYER), str(play), str(result)))
@@ -71,18 +71,18 @@ class RehearsalAgent:
     def _assigned(self, run: AgentRun) -> int | None:
         with self._opened(run) as book:
             mine = book.setdefault(self.command.name, {"assigned": {}, "used": []})
-            index: int | None = mine["assigned"].get(run.key)
+            index: int | None = mine["assigned"].get(str(run.key))
             if index is None or index >= len(self.scenario.steps):
                 index = choose(self.scenario, run, frozenset(mine["used"]))
-            if index is not None and run.key not in mine["assigned"]:
-                mine["assigned"][run.key] = index
+            if index is not None and str(run.key) not in mine["assigned"]:
+                mine["assigned"][str(run.key)] = index
                 if not self.scenario.steps[index].repeat:
                     mine["used"].append(index)
             return index
 
     def _release(self, run: AgentRun) -> None:
         with self._opened(run) as book:
-            book.get(self.command.name, {"assigned": {}})["assigned"].pop(run.key, None)
+            book.get(self.command.name, {"assigned": {}})["assigned"].pop(str(run.key), None)
 
     @contextmanager
     def _opened(self, run: AgentRun) -> Iterator[Book]:
@@ -93,18 +93,9 @@ class RehearsalAgent:
             fcntl.flock(lock, fcntl.LOCK_EX)
             book: Book = json.loads(path.read_bytes()) if path.exists() else {}
             yield book
-            _write_whole(path, json.dumps(book, indent=2).encode())
+            write_whole(path, json.dumps(book, indent=2))
 
 
 def _missing(file: str, run: AgentRun) -> str:
     facts = f'role = "{run.role}", attempt = {run.brief.attempt}' + (f', skill = "{run.skill}"' if run.skill else "")
     return f"{file} has no unused [[step]] that fits {facts}; add one, or set `lenient = true` under [default]"
-
-
-def _write_whole(path: Path, data: bytes) -> None:
-    part = path.with_suffix(".part")
-    with part.open("wb") as file:
-        file.write(data)
-        file.flush()
-        os.fsync(file.fileno())
-    part.replace(path)

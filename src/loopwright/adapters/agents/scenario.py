@@ -3,13 +3,24 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from dataclasses import dataclass
-from typing import NoReturn
+from typing import Any
 
-from loopwright.config.durations import parse_duration
-from loopwright.config.position import line_of
-from loopwright.errors import ConfigError
+from loopwright.config.toml_text import TomlText
+from loopwright.kernel.shapes import (
+    Field,
+    Problem,
+    choice,
+    duration,
+    fitted,
+    flag,
+    matching,
+    record,
+    ruled,
+    several,
+    text,
+    whole,
+)
 from loopwright.ports.agent import AgentRun
 
 FAULTS = (
@@ -24,12 +35,66 @@ FAULTS = (
     "no-result",
     "slow-output",
 )
-_NARROWING = ("task", "artifact", "skill")
-_STEP_KEYS = ("role", "attempt", *_NARROWING, "edits", "result", "sleep", "fault", "path", "retry_after", "repeat")
-_EDIT_KEYS = ("path", "content", "find", "replace", "delete")
+Table = dict[str, Any]
 
-Where = tuple[str | int, ...]
-Table = dict[str, object]
+
+def _edit_problem(edit: Table) -> Problem | None:
+    if ("find" in edit) != ("replace" in edit) or edit.get("find") == "":
+        return Problem("`find` (not empty) and `replace` go together")
+    if sum(("content" in edit, "find" in edit, edit.get("delete", False))) != 1:
+        return Problem("expected exactly one of `content`, `find` with `replace`, `delete = true`")
+    return None
+
+
+# A rehearsal touches nothing else.
+_INSIDE = matching("a path inside the workspace", r"(?!/)(?!(?:.*/)?\.\.(?:/|$)).+")
+_EDIT = ruled(
+    record(
+        Field(name="path", shape=_INSIDE, required=True),
+        Field(name="content", shape=text()),
+        Field(name="find", shape=text()),
+        Field(name="replace", shape=text()),
+        Field(name="delete", shape=flag()),
+        closed=True,
+    ),
+    _edit_problem,
+    {
+        "oneOf": [
+            {"required": ["content"]},
+            {"required": ["find", "replace"], "properties": {"find": {"minLength": 1}}},
+            {"required": ["delete"], "properties": {"delete": {"const": True}}},
+        ],
+        "dependentRequired": {"find": ["replace"], "replace": ["find"]},
+    },
+)
+_STEP = record(
+    Field(name="role", shape=text(least=1), required=True, means="Which role plays it."),
+    Field(name="attempt", shape=whole(1), means="Only in this attempt of the loop."),
+    Field(name="task", shape=text(), means="Only where the task names this."),
+    Field(name="artifact", shape=text(), means="Only in a review of this artifact."),
+    Field(name="skill", shape=text(), means="Only for this skill."),
+    Field(
+        name="edits",
+        shape=several(_EDIT, "a list of tables"),
+        means="New `content`, `find` with `replace`, or `delete = true`.",
+    ),
+    Field(name="result", shape=record(), means="What the agent reports."),
+    Field(name="sleep", shape=duration()),
+    Field(name="fault", shape=choice(*FAULTS)),
+    Field(name="path", shape=_INSIDE, means="Which file `touch-protected` touches."),
+    Field(name="retry_after", shape=duration(), means="What `rate-limit` asks for."),
+    Field(name="repeat", shape=flag(), means="Keeps the step for the next run that fits."),
+    closed=True,
+)
+SCENARIO = record(
+    Field(name="step", shape=several(_STEP, "[[step]] tables"), means="The first unused one that fits is played."),
+    Field(
+        name="default",
+        shape=record(Field(name="lenient", shape=flag()), closed=True),
+        means="What happens when no step fits: `lenient` reports done, or a pass.",
+    ),
+    closed=True,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,22 +133,14 @@ class Scenario:
 
 def read_scenario(text: str, file: str) -> Scenario:
     """Raises `ConfigError` with file, line and key."""
-    source = _Source(text=text, file=file)
-    try:
-        data = tomllib.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise ConfigError(file, "", f"not TOML: {error}") from error
-    source.known((), data, ("step", "default"))
-    default = source.table(("default",), data.get("default", {}))
-    source.known(("default",), default, ("lenient",))
-    steps = data.get("step", [])
-    if not isinstance(steps, list):
-        source.fail(("step",), "expected [[step]] tables")
-    return Scenario(
-        file=file,
-        steps=tuple(_step(source, ("step", index), step) for index, step in enumerate(steps)),
-        lenient=source.flag(("default",), default, "lenient"),
-    )
+    source = TomlText(text=text, file=file)
+    data = fitted(SCENARIO, source.parse(), source.error)
+    lenient = data.get("default", {}).get("lenient", False)
+    return Scenario(file=file, steps=tuple(map(_step, data.get("step", []))), lenient=lenient)
+
+
+def _step(step: Table) -> ScenarioStep:
+    return ScenarioStep(**{**step, "edits": tuple(Edit(**edit) for edit in step.get("edits", []))})
 
 
 def choose(scenario: Scenario, run: AgentRun, used: frozenset[int]) -> int | None:
@@ -99,84 +156,3 @@ def fits(step: ScenarioStep, run: AgentRun) -> bool:
         and (not step.artifact or step.artifact in run.brief.artifacts)
         and (not step.task or re.search(rf"(?<!\w){re.escape(step.task)}(?!\w)", run.brief.task) is not None)
     )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Source:
-    text: str
-    file: str
-
-    def fail(self, where: Where, expected: str) -> NoReturn:
-        shown = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in where).removeprefix(".")
-        raise ConfigError(self.file, shown, expected, line=line_of(self.text, where))
-
-    def known(self, where: Where, table: Table, keys: tuple[str, ...]) -> None:
-        for key in table.keys() - set(keys):
-            self.fail((*where, key), f"unknown; known here are {', '.join(keys)}")
-
-    def table(self, where: Where, value: object) -> Table:
-        return value if isinstance(value, dict) else self.fail(where, "expected a table")
-
-    def text_at(self, where: Where, table: Table, key: str) -> str | None:
-        value = table.get(key)
-        return value if value is None or isinstance(value, str) else self.fail((*where, key), "expected text")
-
-    def flag(self, where: Where, table: Table, key: str) -> bool:
-        value = table.get(key, False)
-        return value if isinstance(value, bool) else self.fail((*where, key), "expected true or false")
-
-    def seconds(self, where: Where, table: Table, key: str, default: float) -> float:
-        if key not in table:
-            return default
-        seconds = parse_duration(table[key])
-        return seconds if seconds is not None else self.fail((*where, key), 'expected a time like "2s" or "1m30s"')
-
-    def inside(self, where: Where, path: str) -> str:
-        """A path that stays in the workspace: a rehearsal touches nothing else."""
-        if not path or path.startswith("/") or ".." in path.split("/"):
-            self.fail(where, "expected a path inside the workspace")
-        return path
-
-
-def _step(source: _Source, where: Where, value: object) -> ScenarioStep:
-    table = source.table(where, value)
-    source.known(where, table, _STEP_KEYS)
-    attempt, fault = table.get("attempt"), source.text_at(where, table, "fault") or ""
-    if attempt is not None and (not isinstance(attempt, int) or isinstance(attempt, bool) or attempt < 1):
-        source.fail((*where, "attempt"), "expected a whole number from 1")
-    if fault and fault not in FAULTS:
-        source.fail((*where, "fault"), f"expected one of {', '.join(FAULTS)}")
-    edits = table.get("edits", [])
-    if not isinstance(edits, list):
-        source.fail((*where, "edits"), "expected a list of tables")
-    narrow = {key: source.text_at(where, table, key) or "" for key in _NARROWING}
-    path = source.text_at(where, table, "path")
-    return ScenarioStep(
-        role=source.text_at(where, table, "role") or source.fail((*where, "role"), "missing: which role plays it"),
-        attempt=attempt,
-        edits=tuple(_edit(source, (*where, "edits", index), edit) for index, edit in enumerate(edits)),
-        result=source.table((*where, "result"), table["result"]) if "result" in table else None,
-        sleep=source.seconds(where, table, "sleep", 0.0),
-        fault=fault,
-        path=source.inside((*where, "path"), path) if path is not None else "",
-        retry_after=source.seconds(where, table, "retry_after", 1.0),
-        repeat=source.flag(where, table, "repeat"),
-        **narrow,
-    )
-
-
-def _edit(source: _Source, where: Where, value: object) -> Edit:
-    table = source.table(where, value)
-    source.known(where, table, _EDIT_KEYS)
-    edit = Edit(
-        path=source.inside((*where, "path"), source.text_at(where, table, "path") or ""),
-        content=source.text_at(where, table, "content"),
-        find=source.text_at(where, table, "find"),
-        replace=source.text_at(where, table, "replace"),
-        delete=source.flag(where, table, "delete"),
-    )
-    if (edit.find is None) != (edit.replace is None) or edit.find == "":
-        source.fail(where, "`find` (not empty) and `replace` go together")
-    if sum((edit.content is not None, edit.find is not None, edit.delete)) != 1:
-        source.fail(where, "expected exactly one of `content`, `find` with `replace`, `delete = true`")
-    return edit

@@ -10,7 +10,7 @@ from typing import Protocol
 from loopwright.kernel.model import Change, Commit, Tree
 
 
-class Laid(Protocol):
+class CleanCheckout(Protocol):
     """A checkout no agent ever enters, as long as its context is open."""
 
     @property
@@ -30,7 +30,7 @@ class Checkouts(Protocol):
 
     def lay(
         self, commit: Commit, *, overlay_from_base: Commit, protected: tuple[str, ...], approved: tuple[str, ...]
-    ) -> AbstractAsyncContextManager[Laid]: ...
+    ) -> AbstractAsyncContextManager[CleanCheckout]: ...
 
     async def tree_for(
         self, commit: Commit, *, overlay_from_base: Commit, protected: tuple[str, ...], approved: tuple[str, ...]
@@ -38,7 +38,7 @@ class Checkouts(Protocol):
         """The tree that `lay` with the same arguments would lay, without laying it."""
 
 
-class Source(Protocol):
+class ObjectReader(Protocol):
     """Reads objects; starts no checkout."""
 
     async def changes(self, base: Commit, commit: Commit) -> tuple[Change, ...]:

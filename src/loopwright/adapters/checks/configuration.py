@@ -8,7 +8,7 @@ import tomllib
 from collections.abc import Iterator
 from pathlib import PurePosixPath
 
-from loopwright.adapters.checks.shadowing import Sign
+from loopwright.adapters.checks.shadows import Sign
 from loopwright.kernel.gates import is_check_configuration
 from loopwright.kernel.model import Change, Severity
 

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from loopwright.adapters.checks.spec import REPORT, UNITTEST, CheckSpec
+from loopwright.adapters.checks.order import REPORT, UNITTEST
+from loopwright.config.settings import CheckSettings
 
 Stack = Literal["python", "django", "node", "rust", "go", "make", "unknown"]
 Find = Callable[[str], bool]  # whether a program is on PATH
@@ -44,7 +45,7 @@ _TEST_FILES = ("test*.py", "tests/**/test*.py", "test/**/test*.py", "*_test.py",
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Detected:
     stack: Stack
-    checks: tuple[CheckSpec, ...] = ()
+    checks: tuple[CheckSettings, ...] = ()
     notes: tuple[str, ...] = ()
 
 
@@ -87,7 +88,7 @@ def stack_of(root: Path) -> Stack:
 
 
 def _as_known(stack: Stack, found: Find) -> Detected:
-    checks = tuple(CheckSpec(name=name, run=argv) for name, argv in PLAIN[stack])
+    checks = tuple(CheckSettings(name=name, run=argv) for name, argv in PLAIN[stack])
     missing = sorted({spec.run[0] for spec in checks if not found(spec.run[0])})
     notes = tuple(f"{program} is not installed here" for program in missing)
     return Detected(stack=stack, checks=checks, notes=(*notes, _weak("test")))
@@ -103,7 +104,7 @@ def _interpreter(found: Find) -> str:
 
 def _django(found: Find) -> Detected:
     python = _interpreter(found)
-    checks = tuple(CheckSpec(name=name, run=(python, *argv[1:])) for name, argv in PLAIN["django"])
+    checks = tuple(CheckSettings(name=name, run=(python, *argv[1:])) for name, argv in PLAIN["django"])
     return Detected(stack="django", checks=checks, notes=(_weak("test"),))
 
 
@@ -113,18 +114,18 @@ def _python(root: Path, found: Find) -> Detected:
     for name, argv in PLAIN["python"][1:]:
         tool = argv[2]
         if _configures(root, tool) or found(tool):
-            checks.append(CheckSpec(name=name, run=(python, *argv[1:])))
+            checks.append(CheckSettings(name=name, run=(python, *argv[1:])))
         else:
             notes.append(f"{tool} is neither configured nor installed: no check {name!r}")
     return Detected(stack="python", checks=tuple(checks), notes=tuple(notes))
 
 
-def _python_tests(root: Path, python: str) -> CheckSpec:
+def _python_tests(root: Path, python: str) -> CheckSettings:
     if _uses_pytest(root) or not _has_python_tests(root):
-        return CheckSpec(name="test", run=(python, "-m", "pytest", f"--junitxml={REPORT}"), report="junit")
+        return CheckSettings(name="test", run=(python, "-m", "pytest", f"--junitxml={REPORT}"), report="junit")
     folder = next((name for name in ("tests", "test") if (root / name).is_dir()), ".")
     top = ("-t", ".") if (root / folder / "__init__.py").is_file() else ()
-    return CheckSpec(
+    return CheckSettings(
         name="test", run=(python, UNITTEST, f"--report={REPORT}", "discover", "-s", folder, *top), report="junit"
     )
 
@@ -165,14 +166,14 @@ def _node(root: Path) -> Detected:
         del known["test"]
     missing = [f"package.json has no script {name!r}" for name, _ in PLAIN["node"] if name not in known]
     weak = [_weak("test")] if "test" in known else []
-    checks = tuple(CheckSpec(name=name, run=argv) for name, argv in known.items())
+    checks = tuple(CheckSettings(name=name, run=argv) for name, argv in known.items())
     return Detected(stack="node", checks=checks, notes=(*missing, *weak))
 
 
 def _make(root: Path) -> Detected:
     text = next((_text(root / n) for n in ("GNUmakefile", "makefile", "Makefile") if (root / n).is_file()), "")
     targets = set(re.findall(r"^([\w-]+)\s*:(?!=)", text, re.MULTILINE))
-    checks = tuple(CheckSpec(name=name, run=argv) for name, argv in PLAIN["make"] if name in targets)
+    checks = tuple(CheckSettings(name=name, run=argv) for name, argv in PLAIN["make"] if name in targets)
     return Detected(stack="make", checks=checks, notes=(_weak("test"),) if "test" in targets else ())
 
 

@@ -1,24 +1,28 @@
-"""One command in one checkout: start it, bound it, keep its output, read its report."""
+"""Commands in a checkout: laid when the first one needs it; each started, bounded, its output kept, its report read."""
 
 from __future__ import annotations
 
+import asyncio
 import os
 import posixpath
 import secrets
 import shutil
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from contextlib import AbstractAsyncContextManager, AsyncExitStack
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
 
-from loopwright.adapters.checks.alone import is_pytest
+from loopwright.adapters.checks.checkouts import CleanCheckout
 from loopwright.adapters.checks.coverage_report import read_coverage
-from loopwright.adapters.checks.judging import Ran, clipped, last_lines
+from loopwright.adapters.checks.judgement import Ran, clipped, last_lines
 from loopwright.adapters.checks.junit import read_junit
+from loopwright.adapters.checks.order import REPORT, predecessors
 from loopwright.adapters.checks.reports import Report, ReportRefused, read_bounded
 from loopwright.adapters.checks.sarif import read_sarif
-from loopwright.adapters.checks.spec import REPORT, CheckSpec
+from loopwright.adapters.checks.single_test import alone, is_pytest
 from loopwright.adapters.steps import StepEnded, StepSpec, StepWatch, run_step
+from loopwright.config.settings import CheckSettings
 from loopwright.errors import CheckNotRunnable
 from loopwright.kernel.visible import visible_bytes
 from loopwright.ports.store import Store
@@ -38,7 +42,7 @@ class Starter:
     runs: Path  # where run folders go
     lacking: frozenset[str] = frozenset()  # files of the tree that this side of the change does not have
 
-    async def start(self, spec: CheckSpec, checkout: Path, watch: StepWatch | None = None) -> Ran:
+    async def start(self, spec: CheckSettings, checkout: Path, watch: StepWatch | None = None) -> Ran:
         """Raises `CheckNotRunnable` when the program is missing; everything else is a `Ran`."""
         folder = self.runs / f"{spec.name}-{secrets.token_hex(8)}"
         reports = folder / secrets.token_hex(16)  # unguessable: code under test must not have written it before
@@ -57,7 +61,7 @@ class Starter:
         finally:
             shutil.rmtree(folder, ignore_errors=True)
 
-    def _ran(self, spec: CheckSpec, ended: StepEnded, checkout: Path) -> Ran:
+    def _ran(self, spec: CheckSettings, ended: StepEnded, checkout: Path) -> Ran:
         said = "\n".join(filter(None, (_tail(ended.stdout), _tail(ended.stderr))))
         tail = last_lines(said.replace(f"{checkout}/", ""))  # where it ran is no business of an agent
         if ended.reason == "not_found":
@@ -73,7 +77,47 @@ class Starter:
         )
 
 
-def _reported(ran: Ran, spec: CheckSpec, path: Path, checkout: Path) -> Ran:
+@dataclass(slots=True, kw_only=True)
+class Bench:
+    """Not shared between chains: what one check leaves behind is seen only by those that come `after` it."""
+
+    lay: Callable[[], AbstractAsyncContextManager[CleanCheckout]]
+    starter: Starter
+    specs: tuple[CheckSettings, ...]
+    slots: asyncio.Semaphore
+    stack: AsyncExitStack
+    watch: StepWatch | None = None
+    _laid: CleanCheckout | None = None
+    _done: set[str] = field(default_factory=set)
+    _reruns: dict[tuple[tuple[str, ...], int], Ran] = field(default_factory=dict)
+
+    async def run(self, spec: CheckSettings) -> Ran:
+        """Run it, after those it builds on, which may not have run here: their receipts are no build artifacts."""
+        for earlier in predecessors(spec, self.specs):
+            if earlier.name not in self._done:
+                await self._start(earlier)
+        return await self._start(spec)
+
+    async def rerun(self, spec: CheckSettings, test: str, turn: int) -> str | None:
+        """How `test` came out alone. Where it cannot be run alone, one run of all serves every test."""
+        argv = alone(spec.run, test)
+        held = self._reruns.get((argv, turn))
+        if held is None:
+            held = self._reruns[argv, turn] = await self.run(replace(spec, run=argv))
+        return held.outcome(test) if held.finished else None
+
+    async def _start(self, spec: CheckSettings) -> Ran:
+        if self._laid is None:
+            self._laid = await self.stack.enter_async_context(self.lay())
+        else:
+            await self._laid.restore()  # what ran before was the candidate's code, and may have bent the tests
+        async with self.slots:
+            ran = await self.starter.start(spec, self._laid.folder, self.watch)
+        self._done.add(spec.name)
+        return ran
+
+
+def _reported(ran: Ran, spec: CheckSettings, path: Path, checkout: Path) -> Ran:
     """The run with its report, or in words why there is none. No report is asked of a check that gives none."""
     if spec.report == "none":
         return ran
@@ -83,7 +127,7 @@ def _reported(ran: Ran, spec: CheckSpec, path: Path, checkout: Path) -> Ran:
         return replace(ran, refused=clipped(str(refused)))
 
 
-def _read(ran: Ran, spec: CheckSpec, content: bytes, checkout: Path) -> Ran:
+def _read(ran: Ran, spec: CheckSettings, content: bytes, checkout: Path) -> Ran:
     if spec.report == "junit":
         content = content.replace(os.fsencode(checkout) + b"/", b"")  # as in `_ran`
         return replace(ran, report=read_junit(content, _exists_in(checkout), nodes=is_pytest(spec.run)))

@@ -9,8 +9,8 @@ from xml.parsers import expat
 
 from junitparser import Error, Failure, JUnitXml, JUnitXmlError, Skipped, TestCase
 
-from loopwright.adapters.checks.alone import pytest_node
 from loopwright.adapters.checks.reports import Exists, Outcome, Report, ReportRefused, short
+from loopwright.adapters.checks.single_test import pytest_node
 from loopwright.kernel.findings import identify
 from loopwright.kernel.model import Finding, Severity
 from loopwright.kernel.visible import visible

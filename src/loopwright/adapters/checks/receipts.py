@@ -6,10 +6,11 @@ import hashlib
 from dataclasses import dataclass
 from typing import Literal
 
+from loopwright.adapters.checks.judgement import Standard
+from loopwright.config.settings import CheckSettings
 from loopwright.kernel.codec import DecodeError, decode
 from loopwright.kernel.model import Blob, CheckResult, Commit, Coverage, Finding, LoopId, Tree
 
-MOST_FAILURES = 50  # kept of one check; the rest is counted
 MOST_MARKS = 2000
 
 
@@ -67,6 +68,26 @@ def stands(receipt: Receipt, *, base: Commit, step: str) -> bool:
     if receipt.result == "fail":
         return receipt.step == step and receipt.base == base
     return receipt.base == base if receipt.forgiven else True
+
+
+def stands_for_base(receipt: Receipt, spec: CheckSettings, loop: LoopId) -> bool:
+    """The base is run once and for all, but for a run that gave no report: that is tried again by each loop."""
+    return receipt.reported or spec.report == "none" or receipt.loop == loop
+
+
+def standard(receipt: Receipt | None) -> Standard:
+    """A base that could not be run to its end measures nothing."""
+    if receipt is None:
+        return Standard()
+    percent = receipt.coverage.percent if receipt.coverage else None
+    return Standard(tests=receipt.tests, percent=percent, failing=frozenset(receipt.failing))
+
+
+def outcome_on_base(receipt: Receipt | None, test: str) -> str | None:
+    """How a test that exists on the base came out in the full run there; None: nobody knows."""
+    if receipt is None or not receipt.reported:
+        return None
+    return "failed" if test in receipt.failing else "passed"
 
 
 def as_result(receipt: Receipt) -> CheckResult:

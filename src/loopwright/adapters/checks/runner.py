@@ -3,74 +3,54 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine, Mapping
+from collections.abc import Coroutine
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
-from loopwright.adapters.checks.bench import Bench
-from loopwright.adapters.checks.chain import Chain, Trees
-from loopwright.adapters.checks.checkouts import Checkouts, Source
+from loopwright.adapters.checks.checkouts import Checkouts, ObjectReader
+from loopwright.adapters.checks.coverage_floor import NewCode
 from loopwright.adapters.checks.environment import Digests
-from loopwright.adapters.checks.execution import Starter
-from loopwright.adapters.checks.new_code import NewCode
-from loopwright.adapters.checks.spec import CheckSpec, chains, selected
-from loopwright.adapters.checks.tampering import Evidence, tampering, telling
+from loopwright.adapters.checks.execution import Bench, Starter
+from loopwright.adapters.checks.order import chains, selected
+from loopwright.adapters.checks.sequence import Chain, Trees
+from loopwright.adapters.checks.tamper_signs import found_in
+from loopwright.config.settings import CheckSettings
 from loopwright.errors import EngineError
 from loopwright.kernel.events import ChecksReported
-from loopwright.kernel.gates import evidence, protected_changes
-from loopwright.kernel.model import Change, CheckResult, Commit, Finding, Tree
+from loopwright.kernel.model import Change, CheckResult, Commit, Tree
 from loopwright.ports.agent import Update, Watch
 from loopwright.ports.checks import ChecksRun
 from loopwright.ports.clock import Clock
 from loopwright.ports.store import Store
-
-_LARGEST_TEXT = 512 * 1024  # bytes read of a changed test or configuration file
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CheckSettings:
-    """What `loop.toml` says. `setup` is what checkouts run once: part of the environment's digest."""
-
-    specs: tuple[CheckSpec, ...]
-    protected: tuple[str, ...] = ()
-    setup: tuple[tuple[str, ...], ...] = ()
-    parallel: int = 4
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class World:
-    """Where the checks live. `environment` is the person's own."""
-
-    environment: Mapping[str, str]
-    root: Path  # the person's repository
-    runs: Path  # run folders; emptied again, what is worth keeping goes to the store
-    ceiling: Path  # git looks for no repository at or above it: the folder that holds the checkouts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CommandChecks:
     """Implements `ports.checks.Checks`."""
 
-    settings: CheckSettings
+    specs: tuple[CheckSettings, ...]
     checkouts: Checkouts
-    source: Source
+    source: ObjectReader
     store: Store
     clock: Clock
-    world: World
+    root: Path  # the person's repository
+    runs: Path  # run folders; emptied again, what is worth keeping goes to the store
     digests: Digests
+    protected: tuple[str, ...] = ()
+    parallel: int = 4
 
     async def run(self, run: ChecksRun, watch: Watch) -> ChecksReported:
         began = self.clock.monotonic()
-        specs = selected(self.settings.specs, run.names)
+        specs = selected(self.specs, run.names)
         changes = await self.source.changes(run.base, run.commit)
         trees = Trees(candidate=await self._tree(run, run.commit), base=await self._tree(run, run.base))
-        findings = await self._tampering(run, changes)
+        commands = tuple(spec.run for spec in self.specs)
+        findings = await found_in(changes, self.source, run, commands, self.protected)
         by_name: dict[str, CheckResult] = {}
         async with AsyncExitStack() as stack:
-            outfit = _Outfit(
-                run=run, trees=trees, changes=changes, stack=stack, watch=watch, slots=_slots(self.settings)
-            )
+            slots = asyncio.Semaphore(max(1, self.parallel))
+            outfit = _Outfit(run=run, trees=trees, changes=changes, stack=stack, watch=watch, slots=slots)
             for results in await _side_by_side([self._chain(g, outfit).results(changes) for g in chains(specs)]):
                 by_name |= {result.name: result for result in results}
         return ChecksReported(
@@ -83,10 +63,10 @@ class CommandChecks:
 
     async def _tree(self, run: ChecksRun, commit: Commit) -> Tree:
         return await self.checkouts.tree_for(
-            commit, overlay_from_base=run.base, protected=self.settings.protected, approved=run.approved
+            commit, overlay_from_base=run.base, protected=self.protected, approved=run.approved
         )
 
-    def _chain(self, specs: tuple[CheckSpec, ...], outfit: _Outfit) -> Chain:
+    def _chain(self, specs: tuple[CheckSettings, ...], outfit: _Outfit) -> Chain:
         return Chain(
             specs=specs,
             run=outfit.run,
@@ -101,42 +81,29 @@ class CommandChecks:
                 base=outfit.trees.base,
                 candidate=outfit.trees.candidate,
                 changes=outfit.changes,
-                protected=self.settings.protected,
+                protected=self.protected,
             ),
         )
 
-    def _bench(self, specs: tuple[CheckSpec, ...], outfit: _Outfit, commit: Commit, lacking: frozenset[str]) -> Bench:
+    def _bench(
+        self, specs: tuple[CheckSettings, ...], outfit: _Outfit, commit: Commit, lacking: frozenset[str]
+    ) -> Bench:
         run, watch = outfit.run, outfit.watch
         return Bench(
             lay=lambda: self.checkouts.lay(
-                commit, overlay_from_base=run.base, protected=self.settings.protected, approved=run.approved
+                commit, overlay_from_base=run.base, protected=self.protected, approved=run.approved
             ),
             starter=Starter(
                 store=self.store,
                 environment=self.digests.environment,
-                root=self.world.root,
-                runs=self.world.runs,
+                root=self.root,
+                runs=self.runs,
                 lacking=lacking,
             ),
             specs=specs,
             slots=outfit.slots,
             stack=outfit.stack,
             watch=lambda text, size: watch(Update(loop=run.loop, key=run.key, text=text, bytes=size)),
-        )
-
-    async def _tampering(self, run: ChecksRun, changes: tuple[Change, ...]) -> tuple[Finding, ...]:
-        commands = tuple(spec.run for spec in self.settings.specs)
-        paths = tuple(change.path for change in telling(changes, commands))
-        guarded = protected_changes(changes, self.settings.protected)
-        return tampering(
-            Evidence(
-                changes=changes,
-                commands=commands,
-                before=await self.source.texts(run.base, paths, limit=_LARGEST_TEXT),
-                after=await self.source.texts(run.commit, paths, limit=_LARGEST_TEXT),
-                guarded=frozenset(change.path for change in guarded),
-                approved=evidence(guarded) in run.approved,
-            )
         )
 
 
@@ -158,10 +125,6 @@ class _Outfit:
     @property
     def added(self) -> frozenset[str]:
         return frozenset(change.path for change in self.changes if change.how == "added")
-
-
-def _slots(settings: CheckSettings) -> asyncio.Semaphore:
-    return asyncio.Semaphore(max(1, settings.parallel))
 
 
 async def _side_by_side(runs: list[Coroutine[None, None, tuple[CheckResult, ...]]]) -> list[tuple[CheckResult, ...]]:

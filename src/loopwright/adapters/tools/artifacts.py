@@ -28,7 +28,7 @@ _HANDED_OVER = ".quality.yml"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Artifact:
+class ArtifactFiles:
     """`files` are relative to the candidate's folder; `more` of them were too many to look at."""
 
     path: str
@@ -42,16 +42,16 @@ class Artifact:
         return file in self.files
 
 
-def gather(folder: Path, path: str) -> Artifact:
+def gather(folder: Path, path: str) -> ArtifactFiles:
     """The artifact at `path`, a file or a folder; without files when there is nothing of the kind."""
     name = os.path.normpath(path or ".")
     place = folder / name
     if name.startswith(("/", "..")) or not place.resolve().is_relative_to(folder.resolve()):
-        return Artifact(path=path, files=())
+        return ArtifactFiles(path=path, files=())
     if place.is_file() and not place.is_symlink():
-        return Artifact(path=path, files=(PurePosixPath(name).as_posix(),))
+        return ArtifactFiles(path=path, files=(PurePosixPath(name).as_posix(),))
     found = tuple(islice(_walk(folder, place), MOST_FILES + 1))
-    return Artifact(path=path, files=tuple(sorted(found[:MOST_FILES])), more=len(found) > MOST_FILES)
+    return ArtifactFiles(path=path, files=tuple(sorted(found[:MOST_FILES])), more=len(found) > MOST_FILES)
 
 
 def _walk(folder: Path, place: Path) -> Iterator[str]:

@@ -7,18 +7,18 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
+from loopwright.adapters.checks.order import REPORT
 from loopwright.adapters.checks.reports import Report, ReportRefused, read_bounded
 from loopwright.adapters.checks.sarif import read_sarif
-from loopwright.adapters.checks.spec import REPORT
-from loopwright.adapters.tools.artifacts import Artifact, line_of
-from loopwright.adapters.tools.opinions import Opinion, crashed
+from loopwright.adapters.tools.artifacts import ArtifactFiles, line_of
+from loopwright.adapters.tools.opinions import Opinion, crashed, shown
 from loopwright.adapters.tools.severities import of_check
-from loopwright.adapters.tools.workshop import Ran, Workshop
+from loopwright.adapters.tools.workshop import ToolRan, Workshop
 from loopwright.config.settings import CheckSettings
 from loopwright.kernel.model import Finding
 
 
-async def judged_by(shop: Workshop, check: CheckSettings, artifact: Artifact) -> Opinion:
+async def judged_by(shop: Workshop, check: CheckSettings, artifact: ArtifactFiles) -> Opinion:
     """What a check with a SARIF report says about the artifact."""
     ran, content = await reported(shop, check)
     try:
@@ -33,7 +33,7 @@ async def judged_by(shop: Workshop, check: CheckSettings, artifact: Artifact) ->
     )
 
 
-async def reported(shop: Workshop, check: CheckSettings) -> tuple[Ran, bytes | ReportRefused]:
+async def reported(shop: Workshop, check: CheckSettings) -> tuple[ToolRan, bytes | ReportRefused]:
     """Run the check; with what it wrote as its report, at a place that code under test cannot guess."""
     folder = shop.scratch / secrets.token_hex(16)
     folder.mkdir(mode=0o700)
@@ -52,7 +52,7 @@ def _read(content: bytes | ReportRefused, folder: Path) -> Report:
     return read_sarif(content, line, str(folder))
 
 
-def _without_report(check: CheckSettings, artifact: Artifact, ran: Ran, why: str) -> Opinion:
+def _without_report(check: CheckSettings, artifact: ArtifactFiles, ran: ToolRan, why: str) -> Opinion:
     opinion = crashed(f"check {check.name}", artifact.files, ran, f"{why} ({ran.ending})")
     advice = f"Run `{' '.join(check.run)}` and mend what it says, or [checks.{check.name}] in loop.toml."
     return replace(opinion, findings=tuple(replace(found, guidance=advice) for found in opinion.findings))
@@ -60,12 +60,14 @@ def _without_report(check: CheckSettings, artifact: Artifact, ran: Ran, why: str
 
 def _finding(folder: Path, check: CheckSettings, finding: Finding) -> Finding:
     """SARIF gives no evidence of its own, and levels that say little."""
-    return replace(
-        finding,
-        severity=of_check(check.name, finding.rule, finding.severity),
-        category=check.name,
-        evidence=line_of(folder, finding.file, finding.line) or finding.issue,
-        guidance=f"Change this so that `{' '.join(check.run[:2])}` no longer reports {finding.rule or 'it'} here,"
-        " without silencing the rule.",
-        fingerprint="",
+    return shown(
+        folder,
+        replace(
+            finding,
+            severity=of_check(check.name, finding.rule, finding.severity),
+            category=check.name,
+            guidance=f"Change this so that `{' '.join(check.run[:2])}` no longer reports {finding.rule or 'it'} here,"
+            " without silencing the rule.",
+            fingerprint="",
+        ),
     )

@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from pathlib import Path
 
+from loopwright.adapters.tools.artifacts import line_of
 from loopwright.adapters.tools.severities import HIGH, one_name
-from loopwright.adapters.tools.workshop import Ran
+from loopwright.adapters.tools.workshop import ToolRan
 from loopwright.kernel.findings import bounded
 from loopwright.kernel.model import Finding, Severity
 from loopwright.kernel.visible import visible
@@ -30,7 +32,7 @@ class Opinion:
     note: str = ""
 
 
-def crashed(tool: str, files: tuple[str, ...], ran: Ran, why: str = "") -> Opinion:
+def crashed(tool: str, files: tuple[str, ...], ran: ToolRan, why: str = "") -> Opinion:
     """A tool that could not do its work has not passed anything."""
     found = Finding(
         severity=HIGH,
@@ -41,6 +43,11 @@ def crashed(tool: str, files: tuple[str, ...], ran: Ran, why: str = "") -> Opini
         guidance=f"Run {tool} in the repository, and mend what it complains of: its configuration or these files.",
     )
     return Opinion(tool=tool, files=files, findings=(found,))
+
+
+def shown(folder: Path, finding: Finding) -> Finding:
+    """The finding with its source line for evidence, where it has one."""
+    return replace(finding, evidence=line_of(folder, finding.file, finding.line) or finding.issue)
 
 
 def parsed(content: bytes) -> object:

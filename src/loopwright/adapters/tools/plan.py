@@ -5,11 +5,10 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
-from loopwright.adapters.checks import unittest_report
-from loopwright.adapters.checks.spec import UNITTEST
+from loopwright.adapters.checks.order import as_run
 from loopwright.adapters.files import write_whole
 from loopwright.config.settings import CheckSettings
 from loopwright.kernel.codec import decode, encode
@@ -19,7 +18,7 @@ _OWN_FOLDERS = (".venv/bin", "venv/bin", "node_modules/.bin")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
+class ToolPlan:
     """`checks` are those that stand in for a tool; `own` is the repository's own Python, empty without one."""
 
     checks: tuple[CheckSettings, ...] = ()
@@ -29,11 +28,11 @@ class Plan:
         return next((check for check in self.checks if check.name == name), None)
 
 
-def plan_for(checks: tuple[CheckSettings, ...], root: Path) -> Plan:
+def plan_for(checks: tuple[CheckSettings, ...], root: Path) -> ToolPlan:
     wanted = (check for check in checks if _stands_in(check))
     pythons = (root / folder / "python" for folder in _OWN_FOLDERS)
-    return Plan(
-        checks=tuple(_with_paths(check) for check in wanted),
+    return ToolPlan(
+        checks=tuple(as_run(check) for check in wanted),
         own=next((str(python) for python in pythons if python.is_file()), ""),
     )
 
@@ -44,11 +43,7 @@ def _stands_in(check: CheckSettings) -> bool:
     return check.name in REVIEWED_BY_CHECK and check.report == "sarif"
 
 
-def _with_paths(check: CheckSettings) -> CheckSettings:
-    return replace(check, run=tuple(word.replace(UNITTEST, unittest_report.__file__) for word in check.run))
-
-
-def write_plan(plan: Plan, folder: Path) -> Path:
+def write_plan(plan: ToolPlan, folder: Path) -> Path:
     """Named by its content: a run that goes on with older settings keeps its own."""
     text = encode(plan)
     file = folder / f"plan-{hashlib.sha256(text.encode()).hexdigest()[:16]}.json"
@@ -57,8 +52,8 @@ def write_plan(plan: Plan, folder: Path) -> Path:
     return file
 
 
-def read_plan(file: Path) -> Plan:
-    return decode(Plan, file.read_text(encoding="utf-8"))
+def read_plan(file: Path) -> ToolPlan:
+    return decode(ToolPlan, file.read_text(encoding="utf-8"))
 
 
 def search_path(root: Path, environ: Mapping[str, str], python: str) -> str:

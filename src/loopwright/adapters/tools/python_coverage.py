@@ -12,7 +12,7 @@ from loopwright.adapters.checks.coverage_report import FileCoverage, read_covera
 from loopwright.adapters.checks.reports import ReportRefused, read_bounded
 from loopwright.adapters.tools.python_project import Interpreter
 from loopwright.adapters.tools.severities import HIGH
-from loopwright.adapters.tools.workshop import Ran, Workshop
+from loopwright.adapters.tools.workshop import ToolRan, Workshop
 from loopwright.kernel.model import Finding
 
 _PASSED, _FAILED, _NONE_FOUND = 0, 1, 5
@@ -76,7 +76,7 @@ def _omitted(configuration: str) -> tuple[str, ...]:
     return tuple(word for word in words if word not in ("None", "-none-"))
 
 
-def _broken(ran: Ran, runner: str) -> Finding | None:
+def _broken(ran: ToolRan, runner: str) -> Finding | None:
     """Tests that could not run at all. Nobody collected is no breakage: then nothing is covered, and that is said."""
     if runner == "pytest":
         if ran.code in (_PASSED, _FAILED, _NONE_FOUND):
@@ -86,11 +86,11 @@ def _broken(ran: Ran, runner: str) -> Finding | None:
     return _about(ran, runner, "tests-broken", f"The tests cannot run: {runner}, {ran.ending}", "they run")
 
 
-def _failing(ran: Ran, runner: str) -> Finding:
+def _failing(ran: ToolRan, runner: str) -> Finding:
     return _about(ran, runner, "tests-failing", f"The tests fail under {runner}", "they pass")
 
 
-def _about(ran: Ran, runner: str, rule: str, issue: str, goal: str) -> Finding:
+def _about(ran: ToolRan, runner: str, rule: str, issue: str, goal: str) -> Finding:
     return Finding(
         severity=HIGH,
         category="coverage",

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from loopwright.adapters.tools.artifacts import text_of
-from loopwright.adapters.tools.plan import Plan
+from loopwright.adapters.tools.plan import ToolPlan
 from loopwright.adapters.tools.workshop import Workshop
 
 # Isolated: what lies in the candidate's folder must not pass for an installed package.
@@ -27,7 +27,7 @@ class Interpreter:
     pytest: bool = False
 
 
-async def interpreter(shop: Workshop, plan: Plan) -> Interpreter | None:
+async def interpreter(shop: Workshop, plan: ToolPlan) -> Interpreter | None:
     """The one that tests run with: the repository's own alone if it has one, else the first that has `coverage`."""
     if plan.own:
         return await _asked(shop, plan.own)
@@ -35,7 +35,7 @@ async def interpreter(shop: Workshop, plan: Plan) -> Interpreter | None:
     return next((each for each in found if each.coverage), found[0] if found else None)
 
 
-def environment_python(shop: Workshop, plan: Plan) -> str:
+def environment_python(shop: Workshop, plan: ToolPlan) -> str:
     """The one whose packages the project imports: the repository's own, else of an environment that is active.
 
     Empty without either: the machine's Python need not even be of a version that the project can use.

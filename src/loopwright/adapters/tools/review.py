@@ -15,8 +15,8 @@ from pathlib import Path
 
 from loopwright.adapters.files import write_whole
 from loopwright.adapters.tools.assignment import Assignment, read_assignment
-from loopwright.adapters.tools.judging import Review, review
 from loopwright.adapters.tools.plan import read_plan
+from loopwright.adapters.tools.verdict import Review, review
 from loopwright.adapters.tools.workshop import Workshop, say, tool_environment
 from loopwright.kernel.model import Finding
 

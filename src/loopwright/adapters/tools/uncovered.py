@@ -8,10 +8,10 @@ from pathlib import Path
 
 from loopwright.adapters.checks.coverage_report import FileCoverage, ranges, read_coverage
 from loopwright.adapters.checks.reports import ReportRefused
-from loopwright.adapters.tools.artifacts import Artifact, is_test, language, line_of, text_of
+from loopwright.adapters.tools.artifacts import ArtifactFiles, is_test, language, line_of, text_of
 from loopwright.adapters.tools.configured import reported
 from loopwright.adapters.tools.opinions import Opinion, crashed
-from loopwright.adapters.tools.plan import Plan
+from loopwright.adapters.tools.plan import ToolPlan
 from loopwright.adapters.tools.python_coverage import Measured, measure
 from loopwright.adapters.tools.python_project import interpreter
 from loopwright.adapters.tools.severities import HIGH, MEDIUM
@@ -23,7 +23,7 @@ FLOOR = 80.0  # percent of a file's lines, unless the check says another
 _Function = tuple[str, int, int]  # its name, first and last line
 
 
-async def covered(shop: Workshop, plan: Plan, artifact: Artifact) -> Opinion:
+async def covered(shop: Workshop, plan: ToolPlan, artifact: ArtifactFiles) -> Opinion:
     check = plan.check("coverage")
     if check is not None:
         return await _by_check(shop, check, artifact)
@@ -40,7 +40,7 @@ async def covered(shop: Workshop, plan: Plan, artifact: Artifact) -> Opinion:
     return Opinion(tool="coverage", files=files, findings=(*measured.findings, *lacking))
 
 
-async def _by_check(shop: Workshop, check: CheckSettings, artifact: Artifact) -> Opinion:
+async def _by_check(shop: Workshop, check: CheckSettings, artifact: ArtifactFiles) -> Opinion:
     ran, content = await reported(shop, check)
     try:
         if isinstance(content, ReportRefused):

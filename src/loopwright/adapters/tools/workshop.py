@@ -20,7 +20,7 @@ _TAIL_LINES, _TAIL_BYTES = 20, 1500
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ran:
+class ToolRan:
     """How a program ended. `code` is None when it was stopped or could not be started."""
 
     code: int | None
@@ -52,7 +52,7 @@ class Workshop:
     def find(self, program: str) -> str | None:
         return shutil.which(program, path=self.env.get("PATH", ""))
 
-    async def run(self, *argv: str, env: Mapping[str, str] | None = None, timeout: float | None = None) -> Ran:
+    async def run(self, *argv: str, env: Mapping[str, str] | None = None, timeout: float | None = None) -> ToolRan:
         """Without `timeout` only the limit of the whole step ends it."""
         try:
             process = await asyncio.create_subprocess_exec(
@@ -64,7 +64,7 @@ class Workshop:
                 stderr=asyncio.subprocess.PIPE,
             )
         except (OSError, ValueError) as error:
-            return Ran(code=None, why=f"it cannot be started: {error}")
+            return ToolRan(code=None, why=f"it cannot be started: {error}")
         return await _finished(process, timeout)
 
 
@@ -74,7 +74,7 @@ def tool_environment(environ: Mapping[str, str], folder: Path) -> dict[str, str]
     return for_checks(environ, folder.parent) | markers
 
 
-async def _finished(process: asyncio.subprocess.Process, timeout: float | None) -> Ran:
+async def _finished(process: asyncio.subprocess.Process, timeout: float | None) -> ToolRan:
     kept = (bytearray(), bytearray())
     reading = (_drain(process.stdout, kept[0]), _drain(process.stderr, kept[1]))
     why, whole = "", True
@@ -86,7 +86,7 @@ async def _finished(process: asyncio.subprocess.Process, timeout: float | None) 
         process.kill()
         await process.wait()
         why = f"it was stopped after {timeout:g} s"
-    return Ran(
+    return ToolRan(
         code=None if why else process.returncode, stdout=bytes(kept[0]), stderr=bytes(kept[1]), whole=whole, why=why
     )
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import assert_never
 
 from loopwright.kernel.events import (
@@ -36,13 +35,12 @@ from loopwright.kernel.events import (
     Started,
     TimeReached,
 )
-from loopwright.kernel.model import AgentStatus, CheckResult, Ending, Outcome, Severity
+from loopwright.kernel.model import AgentStatus, CheckResult, Ending, Key, Outcome, Severity
 from loopwright.kernel.quoting import one_line
 from loopwright.kernel.wording import ALL_TESTS_PASSING, counted, moment, usd
 from loopwright.loops.kind import Words
 
 _PLAIN = Words(counter="attempt")
-_NUMBERS = re.compile(r"(?:-\d+)*-[\d.]+$")
 _SHORT = 12  # characters of a commit
 
 
@@ -111,10 +109,9 @@ def work_in_words(event: Bookkeeping, words: Words) -> str:
             assert_never(event)
 
 
-def role_of(key: str, words: Words) -> str:
-    """Who does the step with this key; for a step of another loop, the key's own verb."""
-    verb = _NUMBERS.sub("", key)
-    return words.roles.get(verb, one_line(verb, 60))
+def role_of(key: Key, words: Words) -> str:
+    """Who does the step with this key; for a step of another loop, the step's own name."""
+    return words.roles.get(key.step, one_line(key.step, 60))
 
 
 def _because(text: str) -> str:
@@ -209,7 +206,7 @@ def _child(outcome: Outcome) -> str:
     """What the child had to say in one line; a child that said nothing is told by its ending."""
     if not outcome.note.strip():
         return f"child loop {one_line(outcome.loop, 60)} {_outcome(outcome)}"
-    waits = f", waits at {one_line(outcome.at, 60)}" if outcome.ending is Ending.HELD else ""
+    waits = f", waits at {one_line(str(outcome.at), 60)}" if outcome.ending is Ending.HELD else ""
     return one_line(outcome.note, 300) + waits
 
 

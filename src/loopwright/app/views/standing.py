@@ -6,16 +6,15 @@ from loopwright.app.project import OVER, Project, View, views
 from loopwright.app.views import status
 from loopwright.app.views.gates import gates
 from loopwright.app.views.status import LoopStatus, StatusDocument
-from loopwright.kernel.actions import Ask, AwaitGate
+from loopwright.engine.nesting import waiting_below
 from loopwright.ports.people import Waiting
 
 
-async def waiting_for(_project: Project, view: View) -> tuple[Waiting, ...]:
+async def waiting_for(project: Project, view: View) -> tuple[Waiting, ...]:
     """What a root and everything below it wait for; what a part waits for is its root's to tell."""
     if view.is_over or view.row.parent is not None:
         return ()
-    own = (action for action in view.wanted if isinstance(action, Ask | AwaitGate))
-    return tuple(Waiting(path=(view.row.id,), what=action) for action in own)
+    return await waiting_below(project.store, project.loops, view.row.id)
 
 
 async def status_of_loop(project: Project, view: View, *, alive: bool | None = None) -> LoopStatus:

@@ -21,7 +21,7 @@ from loopwright.kernel.events import (
 from loopwright.kernel.findings import cut
 from loopwright.kernel.limits import QualityLimits
 from loopwright.kernel.machine import answers_one_of
-from loopwright.kernel.model import Cleanup, Ending, Outcome
+from loopwright.kernel.model import NO_KEY, NO_POINT, Cleanup, Ending, Outcome
 from loopwright.kernel.said import new_limits
 from loopwright.loops.batch.decide import CONTINUE_BY_DEFAULT, decide
 from loopwright.loops.batch.state import (
@@ -83,7 +83,7 @@ def _took_in(state: Batch, event: _AskedFor) -> Batch:
 
 
 def _heard(state: Batch, event: LoopEnded) -> Batch:
-    index = int(event.key.rpartition("-")[2]) - 1
+    index = int(event.key.part) - 1
     cancelling = state.phase is Phase.CANCEL
     state = with_item(state, index, _after(state.items[index], event.outcome, cancelling=cancelling))
     state = replace(state, todo=tuple(other for other in state.todo if other != index))
@@ -94,7 +94,7 @@ def _after(item: Item, outcome: Outcome, *, cancelling: bool) -> Item:
     """The artifact after its loop went as far as this phase lets it."""
     seen = replace(
         item,
-        at=outcome.at or item.at,
+        at=item.at if outcome.at == NO_POINT else outcome.at,
         line=cut(" ".join(outcome.note.split()), _LINE) or item.line,
         attempts=_reviews(outcome) or item.attempts,
         asking=outcome.asking,
@@ -102,7 +102,7 @@ def _after(item: Item, outcome: Outcome, *, cancelling: bool) -> Item:
     )
     match outcome.ending:
         case Ending.HELD:
-            blocked = outcome.at.startswith(AT_FIX)
+            blocked = outcome.at.state == AT_FIX
             return replace(seen, standing=Standing.BLOCKED if blocked else Standing.PENDING)
         case Ending.VERIFIED:
             return replace(seen, standing=Standing.PASSED, commit=outcome.commit, over=True)
@@ -120,7 +120,7 @@ def _after(item: Item, outcome: Outcome, *, cancelling: bool) -> Item:
 
 def _reviews(outcome: Outcome) -> int:
     """A child that waits for its next review has not made it yet."""
-    return outcome.attempts - 1 if outcome.at.startswith(AT_REVIEW) else outcome.attempts
+    return outcome.attempts - 1 if outcome.at.state == AT_REVIEW else outcome.attempts
 
 
 def _phase_over(state: Batch) -> Batch:
@@ -222,7 +222,7 @@ def _ordered(state: Batch, order: Order) -> Batch:
     """Tell every child that waits with a question. One that fell over has none: it goes on, but is not accepted."""
     able = can_go_on(state)
     if order.say == "accept":
-        able = tuple(index for index in able if state.items[index].asking)
+        able = tuple(index for index in able if state.items[index].asking != NO_KEY)
     elif not able and is_landed(state):
         raise InvalidTransition(state.phase, "Answered", "the loops of all blocked artifacts have ended")
     fallen = tuple(index for index in able if _awaits_review(state.items[index]))
@@ -234,7 +234,7 @@ def _ordered(state: Batch, order: Order) -> Batch:
 
 
 def _awaits_review(item: Item) -> bool:
-    return item.at.startswith(AT_REVIEW) and not item.asking
+    return item.at.state == AT_REVIEW and item.asking == NO_KEY
 
 
 def _cancelled(state: Batch, cleanup: Cleanup) -> Batch:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import assert_never
 
 from loopwright.kernel.actions import Action, Ask, CleanUp, Combine, Integrate, Option, RunLoop, Stop
-from loopwright.kernel.model import Cleanup, Ending, Key, Outcome
+from loopwright.kernel.model import Cleanup, Ending, Key, Outcome, Point
 from loopwright.loops.batch.state import (
     AT_FIX,
     AT_REVIEW,
@@ -51,7 +51,7 @@ def _child(state: Batch, index: int) -> RunLoop:
     item = state.items[index]
     order = _told(state, item)
     return RunLoop(
-        key=Key(f"{state.phase.value.lower()}-{state.round}.{state.asked}-{index + 1}"),
+        key=Key(state.phase.value.lower(), state.round, part=str(index + 1), tries=state.asked),
         kind=CHILD,
         params=child_params(state.plan, index),
         name=item.path,
@@ -59,6 +59,7 @@ def _child(state: Batch, index: int) -> RunLoop:
         answers=item.asking,
         grant=order.grant,
         text=order.text,
+        takes=("escalation",),
         upto=_points(state.phase, item),
         why=f"round {state.round}: {item.line or 'not yet reviewed'}",
     )
@@ -70,14 +71,14 @@ def _told(state: Batch, item: Item) -> Order:
     return order if order and (item.standing is Standing.STUCK or order.say == "cancel") else Order()
 
 
-def _points(phase: Phase, item: Item) -> tuple[str, ...]:
+def _points(phase: Phase, item: Item) -> tuple[Point, ...]:
     """Where the child waits for the others: after its review, after its fix."""
-    number = int(item.at.partition("@")[2])
+    number = item.at.attempt
     match phase:
         case Phase.REVIEW:
-            return (f"{AT_FIX}@{number}", f"{AT_REVIEW}@{number + 1}")
+            return (Point(AT_FIX, number), Point(AT_REVIEW, number + 1))
         case Phase.FIX:
-            return (f"{AT_REVIEW}@{number + 1}",)
+            return (Point(AT_REVIEW, number + 1),)
         case _:
             return ()
 
@@ -85,7 +86,7 @@ def _points(phase: Phase, item: Item) -> tuple[str, ...]:
 def _combine(state: Batch) -> Combine:
     fixed = landable(state)
     return Combine(
-        key=Key(f"combine-{state.round}.{state.asked}"),
+        key=Key("combine", state.round, tries=state.asked),
         base=state.plan.base,
         commits=tuple(state.items[index].commit for index in fixed),
         label=f"combined-{state.round}-{state.asked}",
@@ -98,7 +99,7 @@ def _land(state: Batch) -> Integrate:
     whole = not stuck(state)
     merge = state.merge_accepted if state.accepted else plan.merge
     return Integrate(
-        key=Key(f"land-{state.round}.{state.asked}"),
+        key=Key("land", state.round, tries=state.asked),
         commit=state.combined,
         base=plan.base,
         message=f"Fix what reviews found in {_artifacts(len(landable(state)))}",
@@ -115,7 +116,7 @@ def _ask(state: Batch) -> Ask:
     land = (Option(choice="continue", label="Try again to land the fixes"),)
     revise = (Option(choice="revise", label="Revise: give new guidance"),) if able else ()
     return Ask(
-        key=Key(f"escalation-{state.asked}"),
+        key=Key("escalation", state.asked),
         question=f"{summary(state)}.{_what_is_left(state)} How should it go on?",
         options=(
             *(go_on if is_landed(state) else go_on or land),

@@ -8,7 +8,7 @@ from loopwright.kernel.wording import counted
 from loopwright.loops.batch import closing
 from loopwright.loops.batch.machine import BATCH
 from loopwright.loops.batch.result import result, told_parts
-from loopwright.loops.batch.state import Batch, BatchParams, Standing, of_standing, stuck
+from loopwright.loops.batch.state import Batch, BatchParams, Standing, ended, of_standing, stuck
 from loopwright.loops.kind import Kind, Needs, Words
 from loopwright.loops.reviewed import REVIEWING, ReviewResult, unresolved_lines
 
@@ -62,6 +62,7 @@ KIND: Kind[BatchParams, Batch] = Kind(
     so_far=closing.so_far,
     owed=closing.owed,
     result=result,
+    so_far_outcome=ended,
     parts=told_parts,
     blocked=_blocked,
     unresolved=_unresolved,

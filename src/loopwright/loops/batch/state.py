@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import Literal
 
 from loopwright.kernel.limits import QualityLimits
-from loopwright.kernel.model import NO_COMMIT, Cleanup, Commit, Ending, Key, LoopId, Outcome, Part
+from loopwright.kernel.model import NO_COMMIT, NO_KEY, Cleanup, Commit, Ending, Key, LoopId, Outcome, Part, Point
 
 CHILD = "quality"
 AT_REVIEW, AT_FIX = "LOAD_ARTIFACTS", "FIX"  # the two points of a child at which a round is waited for
@@ -59,11 +59,11 @@ class BatchParams:
 class Item:
     path: str
     standing: Standing = Standing.PENDING
-    at: str = f"{AT_REVIEW}@1"
+    at: Point = Point(AT_REVIEW, 1)
     line: str = ""  # `TOKEN: artifact`, or why it is stuck
     attempts: int = 0
     commit: Commit = NO_COMMIT  # the result, once it passed or was accepted
-    asking: Key = Key("")
+    asking: Key = NO_KEY
     loop: LoopId = LoopId("")
     over: bool = False  # its loop has ended
 

@@ -1,157 +1,83 @@
-"""How the feedback loop's state moves. Total: every event is taken in or refused, and then nothing happened."""
+"""How the feedback loop moves through its own phases, and what the common turns mean to its counters."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import assert_never
 
 from loopwright.errors import InvalidTransition
 from loopwright.kernel.events import (
     AgentFailed,
     AgentReported,
-    AgentUnavailable,
-    Announced,
+    Answer,
     Answered,
-    ArtifactsLoaded,
-    BudgetChanged,
-    CancelRequested,
     Checkpointed,
     ChecksReported,
-    CleanedUp,
-    Combined,
-    ConfigChanged,
-    Event,
-    GateDecided,
-    Integrated,
     IntegrationRefused,
-    LoopEnded,
-    Said,
-    TimeReached,
 )
 from loopwright.kernel.findings import identify
 from loopwright.kernel.gates import PROTECTED
 from loopwright.kernel.ledger import Ledger, record, unresolved
-from loopwright.kernel.limits import Allowance, FeedbackLimits
-from loopwright.kernel.machine import answers_one_of
-from loopwright.kernel.model import AgentStatus, CheckResult, Ending, Finding, Severity, Verdict
-from loopwright.kernel.said import new_limits
-from loopwright.kernel.trying import again, asked_to_repair, failure, question, rested, tried_again, waiting_until
-from loopwright.loops.feedback.answers import answered
-from loopwright.loops.feedback.decide import decide
+from loopwright.kernel.model import AgentStatus, CheckResult, Ending, Finding, Outcome, Severity, Verdict
+from loopwright.loops import course as c
+from loopwright.loops.course import GateRecord, Ruling, Station
+from loopwright.loops.feedback.limits import Allowance, FeedbackLimits, grant
 from loopwright.loops.feedback.state import (
     ENGINE,
+    LANDING,
     REVIEW,
     TESTS,
-    Feedback,
-    Phase,
-    ended,
-    escalated,
-    gate_is_open,
+    FeedbackPhase,
+    FeedbackState,
+    best_iteration,
+    counts,
     limits_reached,
     with_open_iteration,
 )
 
 _BLOCKING = (Severity.CRITICAL, Severity.HIGH)
+_WHY_GATE = "protected files were changed; until a person approves, the base versions run"
 
 
-def apply(state: Feedback, event: Event) -> Feedback:
+def took(state: FeedbackState, event: Answer) -> FeedbackState:
     match event:
-        case Answered() | GateDecided() | CancelRequested() | BudgetChanged() | ConfigChanged():
-            return _said(state, event)
-        case AgentReported() | AgentFailed() | AgentUnavailable() | TimeReached():
-            return _from_agent(_asked_for(state, event), event)
+        case AgentFailed():
+            return _agent_failed(state, event)
+        case AgentReported():
+            return _agent_reported(state, event)
         case Checkpointed():
-            return _checkpointed(_asked_for(state, event), event)
+            return _checkpointed(state, event)
         case ChecksReported():
-            return _tested(_asked_for(state, event), event)
-        case Integrated() | IntegrationRefused():
-            return _landed(_asked_for(state, event), event)
-        case CleanedUp():
-            state = _asked_for(state, event)
-            return replace(state, phase=Phase.DONE, outcome=ended(state, Ending.CANCELLED))
-        case LoopEnded() | ArtifactsLoaded() | Announced() | Combined():
-            raise InvalidTransition(state.phase, type(event).__name__, "this loop never asks for it")
+            return _tested(state, event)
         case _:
-            assert_never(event)
-
-
-def _said(state: Feedback, event: Said) -> Feedback:
-    match event:
-        case Answered():
-            return answered(_asked_for(state, event), event)
-        case GateDecided():
-            return _gate_decided(_asked_for(state, event), event)
-        case CancelRequested():
-            return _cancelled(state, event)
-        case ConfigChanged():
-            return _reconfigured(state, event)
-        case BudgetChanged():
-            return state  # money is the engine's business
-        case _:
-            assert_never(event)
-
-
-def _asked_for(state: Feedback, event: Event) -> Feedback:
-    """The state, if `event` answers something `decide` wants now."""
-    if not answers_one_of(decide(state), event):
-        raise InvalidTransition(state.phase, type(event).__name__, f"{getattr(event, 'key', '')} is not asked for")
-    return state
-
-
-def _enter(state: Feedback, phase: Phase) -> Feedback:
-    return replace(rested(state, tries=1), phase=phase)
+            raise InvalidTransition(c.where(state), type(event).__name__, "this loop never asks for it")
 
 
 # --- agents -----------------------------------------------------------------------------------
 
 
-def _from_agent(state: Feedback, event: AgentReported | AgentFailed | AgentUnavailable | TimeReached) -> Feedback:
-    match event:
-        case AgentUnavailable():
-            return waiting_until(state, event.until)
-        case TimeReached():
-            return again(state)
-        case AgentFailed():
-            return _agent_failed(state, event)
-        case AgentReported():
-            return _agent_reported(state, event)
-        case _:
-            assert_never(event)
-
-
-def _agent_failed(state: Feedback, event: AgentFailed) -> Feedback:
-    if event.reason == "needs_person" and state.phase is Phase.IMPLEMENT:
-        return _clarify(state, event.detail or "The developer needs a person.")
-    if (once_more := tried_again(state, event)) is not None:
-        return once_more
-    sentence = failure(event)
-    if state.phase is Phase.ADD_TESTS:
-        return _enter(state, Phase.TEST)
-    if state.phase is Phase.REVIEW:
+def _agent_failed(state: FeedbackState, event: AgentFailed) -> FeedbackState:
+    sentence = c.sentence_of(event)
+    if state.phase is FeedbackPhase.ADD_TESTS:
+        return c.entered(state, FeedbackPhase.TEST)
+    if state.phase is FeedbackPhase.REVIEW:
         return _unjudged(state, _engine_finding("no-verdict", f"The reviewer gave no verdict ({sentence})"))
     current = replace(state.current, implementation=f"(the developer gave no result: {sentence})")
     return _next_iteration(replace(state, current=current))
 
 
-def _agent_reported(state: Feedback, event: AgentReported) -> Feedback:
+def _agent_reported(state: FeedbackState, event: AgentReported) -> FeedbackState:
     report = event.report
-    if state.phase is Phase.REVIEW:
+    if state.phase is FeedbackPhase.REVIEW:
         return _reviewed(state, event)
-    if state.phase is Phase.ADD_TESTS:
-        return _enter(state, Phase.CHECKPOINT_TESTS)
-    if report.status is AgentStatus.NEEDS_CLARIFICATION:
-        return _clarify(state, question(report, "developer"))
+    if state.phase is FeedbackPhase.ADD_TESTS:
+        return c.entered(state, FeedbackPhase.CHECKPOINT_TESTS)
     if report.status is AgentStatus.BLOCKED:
-        return escalated(state, (f"the developer is blocked: {report.summary or 'no reason given'}",))
+        return c.escalated(state, (f"the developer is blocked: {report.summary or 'no reason given'}",))
     current = replace(state.current, implementation=report.summary)
-    return _enter(replace(state, current=current), Phase.CHECKPOINT)
+    return c.entered(replace(state, current=current), FeedbackPhase.CHECKPOINT)
 
 
-def _clarify(state: Feedback, asks: str) -> Feedback:
-    return replace(state, phase=Phase.CLARIFY, question=asks, asked=state.asked + 1)
-
-
-def _reviewed(state: Feedback, event: AgentReported) -> Feedback:
+def _reviewed(state: FeedbackState, event: AgentReported) -> FeedbackState:
     report = event.report
     ledger = _judged(state, tuple(identify(finding) for finding in report.findings))
     findings = unresolved(ledger, REVIEW)  # a reopened one weighs more than the reviewer says
@@ -159,28 +85,29 @@ def _reviewed(state: Feedback, event: AgentReported) -> Feedback:
     if passes and not any(finding.severity in _BLOCKING for finding in findings):
         current = replace(state.current, review=Verdict.PASS, issues=_with_protected(state, findings))
         state = replace(state, ledger=ledger, current=current)
-        state = replace(state, review_failures=0, failures_before_pass=state.review_failures)
-        return _enter(state, Phase.ADD_TESTS if state.plan.tester else Phase.TEST)
+        state = replace(state, review_failures=0, review_failures_before=state.review_failures)
+        return c.entered(state, FeedbackPhase.ADD_TESTS if state.plan.tester else FeedbackPhase.TEST)
     if findings:
         return _review_failed(replace(state, ledger=ledger), findings)
-    if (once_more := asked_to_repair(state, "the verdict is not a pass but no finding says why")) is not None:
-        return once_more
+    once_more = state.course.trial.to_repair("the verdict is not a pass but no finding says why")
+    if once_more is not None:
+        return c.with_trial(state, once_more)
     return _unjudged(state, _engine_finding("no-finding", "The reviewer did not pass it and did not say why"))
 
 
-def _judged(state: Feedback, findings: tuple[Finding, ...]) -> Ledger:
+def _judged(state: FeedbackState, findings: tuple[Finding, ...]) -> Ledger:
     """A real verdict also settles what stood there for want of one."""
     ledger = record(state.ledger, REVIEW, findings, state.current.number)
     return record(ledger, ENGINE, (), state.current.number)
 
 
-def _unjudged(state: Feedback, issue: Finding) -> Feedback:
+def _unjudged(state: FeedbackState, issue: Finding) -> FeedbackState:
     """Fails closed, but says nothing about what the reviewer found before."""
     ledger = record(state.ledger, ENGINE, (issue,), state.current.number)
     return _review_failed(replace(state, ledger=ledger), (issue,))
 
 
-def _review_failed(state: Feedback, issues: tuple[Finding, ...]) -> Feedback:
+def _review_failed(state: FeedbackState, issues: tuple[Finding, ...]) -> FeedbackState:
     current = replace(state.current, review=Verdict.FAIL, issues=_with_protected(state, issues))
     return _next_iteration(replace(state, current=current, review_failures=state.review_failures + 1))
 
@@ -188,15 +115,19 @@ def _review_failed(state: Feedback, issues: tuple[Finding, ...]) -> Feedback:
 # --- files and checks -----------------------------------------------------------------------------
 
 
-def _checkpointed(state: Feedback, event: Checkpointed) -> Feedback:
-    state = replace(state, commit=event.commit, protected=event.protected, evidence=event.evidence)
-    if state.phase is Phase.CHECKPOINT and not event.files:
+def _checkpointed(state: FeedbackState, event: Checkpointed) -> FeedbackState:
+    gate = GateRecord(
+        gate=PROTECTED, evidence=event.evidence, because=event.protected, commit=event.commit, why=_WHY_GATE
+    )
+    state = c.called_for(replace(state, commit=event.commit), gate)
+    if state.phase is FeedbackPhase.CHECKPOINT and not event.files:
         return _unjudged(state, _engine_finding("no-change", "No file was changed against the base"))
-    following = Phase.TEST if state.phase is Phase.CHECKPOINT_TESTS else Phase.REVIEW
-    return _enter(replace(state, current=replace(state.current, commit=event.commit)), following)
+    tests = state.phase is FeedbackPhase.CHECKPOINT_TESTS
+    state = replace(state, current=replace(state.current, commit=event.commit))
+    return c.entered(state, FeedbackPhase.TEST if tests else FeedbackPhase.REVIEW)
 
 
-def _tested(state: Feedback, event: ChecksReported) -> Feedback:
+def _tested(state: FeedbackState, event: ChecksReported) -> FeedbackState:
     failures = tuple(failure for result in event.results if not result.passed for failure in _failures(result))
     failures += tuple(identify(finding) for finding in event.findings if finding.severity in _BLOCKING)
     if not event.results:
@@ -205,12 +136,14 @@ def _tested(state: Feedback, event: ChecksReported) -> Feedback:
         return _tests_failed(state, failures)
     ledger = record(state.ledger, TESTS, (), state.current.number)
     current = replace(state.current, tests=Verdict.PASS)
-    state = replace(state, ledger=ledger, current=current, test_failures=0)
-    if state.evidence in state.rejected:
-        return _gate_rejected(state, "the protected change was rejected and is still there")
-    if gate_is_open(state):
-        return _enter(state, Phase.GATE)
-    return _enter(replace(state, past=(*state.past, state.current)), Phase.LAND)
+    state = replace(state, ledger=ledger, current=current)
+    state = replace(state, test_failures=0, test_failures_before=state.test_failures)
+    gate = state.course.due(PROTECTED)
+    if gate is not None and gate.ruling is Ruling.REJECTED:
+        return _gate_rejected(state, gate, "the protected change was rejected and is still there")
+    if gate is not None and gate.ruling is Ruling.OPEN:
+        return c.at_the_gate(state)
+    return c.landing(replace(state, past=(*state.past, state.current)))
 
 
 def _failures(result: CheckResult) -> tuple[Finding, ...]:
@@ -219,83 +152,110 @@ def _failures(result: CheckResult) -> tuple[Finding, ...]:
     return tuple(identify(failure) for failure in result.failures) or (_engine_finding(f"check-{result.name}", why),)
 
 
-def _tests_failed(state: Feedback, failures: tuple[Finding, ...]) -> Feedback:
+def _tests_failed(state: FeedbackState, failures: tuple[Finding, ...]) -> FeedbackState:
     ledger = record(state.ledger, TESTS, failures, state.current.number)
     current = replace(state.current, tests=Verdict.FAIL, failures=failures)
     return _next_iteration(replace(state, ledger=ledger, current=current, test_failures=state.test_failures + 1))
 
 
-def _landed(state: Feedback, event: Integrated | IntegrationRefused) -> Feedback:
-    if isinstance(event, IntegrationRefused):
-        return _not_landed(state, event)
-    ending = Ending.ACCEPTED if state.accepted else Ending.VERIFIED
-    facts = {"commit": event.commit, "branch": event.branch, "merged_into": event.merged_into, "note": event.note}
-    return replace(_enter(state, Phase.DONE), outcome=ended(replace(state, cancel=None), ending, **facts))
+def _next_iteration(state: FeedbackState) -> FeedbackState:
+    return _after_iteration(replace(state, past=(*state.past, state.current)))
 
 
-def _not_landed(state: Feedback, event: IntegrationRefused) -> Feedback:
-    if state.cancel is not None:
-        return _enter(state, Phase.CLEAN_UP)
-    why = event.detail or event.reason
-    if not state.accepted:
-        *earlier, last = state.past
-        last = replace(last, refused=why, failures=tuple(identify(finding) for finding in event.findings))
-        state = replace(state, past=(*earlier, last))
-    return escalated(replace(state, accepted=False), (f"the result could not be landed: {why}",))
-
-
-# --- iterations and people ----------------------------------------------------------------------------
-
-
-def _next_iteration(state: Feedback) -> Feedback:
-    state = replace(state, past=(*state.past, state.current))
+def _after_iteration(state: FeedbackState) -> FeedbackState:
     reasons = limits_reached(state)
-    return escalated(state, reasons) if reasons else with_open_iteration(state)
+    return c.escalated(state, reasons) if reasons else with_open_iteration(state)
 
 
-def _gate_decided(state: Feedback, event: GateDecided) -> Feedback:
-    if event.gate != PROTECTED or event.evidence != state.evidence:
-        raise InvalidTransition(state.phase, "GateDecided", "it was decided for other changes than the present ones")
-    if event.approved:
-        state = replace(state, approved=(*state.approved, event.evidence))
+# --- landing ----------------------------------------------------------------------------------------
+
+
+def refused(state: FeedbackState, event: IntegrationRefused) -> FeedbackState:
+    """Where the target stands is known: a failed attempt, and the next one starts from there. Else a person decides."""
+    if state.course.accepted:
+        return c.not_landed(state, event)
+    again = bool(event.onto) and event.reason in ("conflict", "checks")
+    failures = tuple(identify(finding) for finding in event.findings)
+    if again and not (failures and event.merged):
+        failures += (_not_merged(state, event),)
+    *earlier, last = state.past
+    last = replace(last, refused=event.detail or event.reason, failures=failures)
+    if not again:
+        return c.not_landed(replace(state, past=(*earlier, last)), event)
+    return _after_iteration(
+        replace(
+            state,
+            past=(*earlier, replace(last, tests=Verdict.FAIL)),
+            current=replace(state.current, onto=event.onto),
+            commit=event.merged or event.onto,
+            ledger=record(state.ledger, LANDING, failures, last.number),
+            test_failures=state.test_failures_before + 1,
+        )
+    )
+
+
+def _not_merged(state: FeedbackState, event: IntegrationRefused) -> Finding:
+    why = f"It does not go together with what was landed meanwhile: {event.detail or event.reason}"
+    kept = f"the change so far is commit {state.commit}; it has to be made again on top of {event.onto}"
+    return _engine_finding("not-merged", why if event.merged else f"{why}; {kept}")
+
+
+def ended(state: FeedbackState, ending: Ending) -> Outcome:
+    """How this loop ends, with everything still wrong."""
+    left = () if ending is Ending.VERIFIED else unresolved(state.ledger)
+    best = best_iteration(state.past)
+    if ending is Ending.ACCEPTED and best:
+        left = tuple(sorted(best.issues + best.failures, key=lambda finding: finding.severity.rank))
+    return Outcome(ending=ending, attempts=len(state.past), findings=left)
+
+
+# --- people -----------------------------------------------------------------------------------------
+
+
+def decided(state: FeedbackState, gate: GateRecord) -> FeedbackState:
+    waited_for = state.course.station is Station.GATE
+    if gate.ruling is Ruling.APPROVED:
         # Checks in flight or done without the approval ran the base versions: they are run anew.
-        stale = state.phase in (Phase.GATE, Phase.TEST)
-        return replace(state, phase=Phase.TEST, tries=state.tries + 1) if stale else state
-    state = replace(state, rejected=(*state.rejected, event.evidence))
-    reason = event.reason or "no reason given"
-    if state.phase is Phase.GATE:
-        return _gate_rejected(state, reason)
-    told = (*state.answers, f"A person rejected the change to {_protected_paths(state)}: {reason}")
+        stale = waited_for or c.at_work(state, FeedbackPhase.TEST)
+        return c.entered(state, FeedbackPhase.TEST, tries=state.course.trial.tries + 1) if stale else state
+    reason = gate.reason or "no reason given"
+    if waited_for:
+        return _gate_rejected(state, gate, reason)
+    told = f"A person rejected the change to {gate.paths}: {reason}"
+    state = c.steered(state, refusals=(*state.course.refusals, told))
+    if not c.at_work(state, FeedbackPhase.IMPLEMENT):
+        return state
     # A developer at work does not know it yet, and a brief never changes under its key: a new try.
-    tries = state.tries + 1 if state.phase is Phase.IMPLEMENT else state.tries
-    return replace(state, answers=told, tries=tries)
+    trial = state.course.trial
+    return c.with_trial(state, replace(trial, tries=trial.tries + 1))
 
 
-def _gate_rejected(state: Feedback, reason: str) -> Feedback:
+def _gate_rejected(state: FeedbackState, gate: GateRecord, reason: str) -> FeedbackState:
     """A person's no is a failed review: it counts, and it is told to the developer."""
-    restore = f"Restore {_protected_paths(state)}: a person rejected the change ({reason})"
+    restore = f"Restore {gate.paths}: a person rejected the change ({reason})"
     current = replace(state.current, tests=None)
-    state = replace(state, current=current, review_failures=state.failures_before_pass)
+    state = replace(state, current=current, review_failures=state.review_failures_before)
     return _unjudged(state, _engine_finding("gate-rejected", restore))
 
 
-def _protected_paths(state: Feedback) -> str:
-    return ", ".join(change.path for change in state.protected)
+def continued(state: FeedbackState, event: Answered) -> FeedbackState:
+    """Grants, never resets: the counts go on from where they are."""
+    return with_open_iteration(replace(state, allowance=grant(state.allowance, counts(state), event.count)))
 
 
-def _cancelled(state: Feedback, event: CancelRequested) -> Feedback:
-    if state.phase in (Phase.DONE, Phase.CLEAN_UP):
-        raise InvalidTransition(state.phase, "CancelRequested", "the loop has ended")
-    state = replace(state, cancel=event.cleanup)
-    # Once landing has begun exactly one of the two happens: it lands, or it is refused and then cancelled.
-    return state if state.phase is Phase.LAND else _enter(state, Phase.CLEAN_UP)
+def revised(state: FeedbackState, _: Answered) -> FeedbackState:
+    used, full = len(state.past), Allowance.of(state.plan.limits)
+    return replace(
+        with_open_iteration(state),
+        allowance=replace(full, iterations=used + full.iterations),
+        review_failures=0,
+        test_failures=0,
+        ledger=tuple(replace(entry, streak=0) for entry in state.ledger),
+    )
 
 
-def _reconfigured(state: Feedback, event: ConfigChanged) -> Feedback:
+def relimited(state: FeedbackState, limits: FeedbackLimits) -> FeedbackState:
     """New limits move the allowance by their difference, so that what a person granted stays granted."""
-    if state.phase is Phase.DONE:
-        raise InvalidTransition(state.phase, "ConfigChanged", "the loop has ended")
-    limits = new_limits(state.phase, FeedbackLimits, event)
     old, new = Allowance.of(state.plan.limits), Allowance.of(limits)
     has = state.allowance
     allowance = Allowance(
@@ -308,9 +268,10 @@ def _reconfigured(state: Feedback, event: ConfigChanged) -> Feedback:
     return replace(state, plan=replace(state.plan, limits=limits), allowance=allowance)
 
 
-def _with_protected(state: Feedback, issues: tuple[Finding, ...]) -> tuple[Finding, ...]:
+def _with_protected(state: FeedbackState, issues: tuple[Finding, ...]) -> tuple[Finding, ...]:
     """Changed protected files are told to the developer: the base versions run until a person approves."""
-    if state.evidence in state.approved:
+    gate = state.course.due(PROTECTED)
+    if gate is None or gate.ruling is Ruling.APPROVED:
         return issues
     told = tuple(
         _engine_finding(
@@ -320,7 +281,7 @@ def _with_protected(state: Feedback, issues: tuple[Finding, ...]) -> tuple[Findi
             severity=Severity.MEDIUM,
             file=change.path,
         )
-        for change in state.protected
+        for change in gate.because
     )
     return issues + told
 

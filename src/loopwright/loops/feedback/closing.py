@@ -11,7 +11,7 @@ from loopwright.kernel.quoting import inline, one_line
 from loopwright.kernel.wording import ALL_TESTS_PASSING, counted
 from loopwright.loops import closing
 from loopwright.loops.feedback.iterations import NOT_COMPLIANT, PROMISE, SPEC_COMPLIANT
-from loopwright.loops.feedback.state import Feedback, Iteration, best_iteration
+from loopwright.loops.feedback.state import FeedbackState, Iteration, best_iteration
 
 _SHOWN = 5
 
@@ -23,11 +23,11 @@ class FeedbackResult:
     iterations: int  # finished
 
 
-def result(state: Feedback, _parts: Mapping[LoopId, object]) -> FeedbackResult:
+def result(state: FeedbackState, _parts: Mapping[LoopId, object]) -> FeedbackResult:
     return FeedbackResult(iterations=len(state.past))
 
 
-def lines(state: Feedback, outcome: Outcome) -> tuple[str, ...]:
+def lines(state: FeedbackState, outcome: Outcome) -> tuple[str, ...]:
     after = f"after {counted(outcome.attempts, 'iteration')}"
     left = counted(len(outcome.findings), "known issue")
     return (
@@ -38,7 +38,7 @@ def lines(state: Feedback, outcome: Outcome) -> tuple[str, ...]:
     )
 
 
-def so_far(state: Feedback) -> tuple[str, ...]:
+def so_far(state: FeedbackState) -> tuple[str, ...]:
     return tuple(sentence(iteration) for iteration in state.past)
 
 
@@ -60,7 +60,7 @@ def _verdicts(iteration: Iteration) -> str:
     return f"review passed ({SPEC_COMPLIANT}), tests passed ({ALL_TESTS_PASSING})"
 
 
-def _result(state: Feedback, outcome: Outcome) -> tuple[str, ...]:
+def _result(state: FeedbackState, outcome: Outcome) -> tuple[str, ...]:
     said = closing.note(outcome)
     if landed := closing.landed(outcome, said):
         return landed
@@ -70,7 +70,7 @@ def _result(state: Feedback, outcome: Outcome) -> tuple[str, ...]:
     return closing.kept(f"the best attempt, iteration {best.number},", best.commit, said)
 
 
-def owed(state: Feedback, by: str) -> tuple[str, ...]:
+def owed(state: FeedbackState, by: str) -> tuple[str, ...]:
     """Faults that other attempts left open are named apart."""
     taken = best_iteration(state.past) or Iteration(number=state.current.number)
     others = closing.besides(unresolved(state.ledger), taken.issues + taken.failures)
@@ -78,7 +78,7 @@ def owed(state: Feedback, by: str) -> tuple[str, ...]:
         f"- **Task**: {inline(state.plan.task)}",
         f"- **Accepted by**: {by}",
         f"- **Accepted**: iteration {taken.number} of {counted(len(state.past), 'iteration')}",
-        *closing.owed_where(state.outcome, state.plan.branch, taken.commit),
+        *closing.owed_where(state.course.outcome, state.plan.branch, taken.commit),
         *closing.owed_findings("Open findings", taken.issues),
         *closing.owed_findings("Failing tests", taken.failures),
         *(closing.owed_findings("Seen in other iterations and not resolved", others) if others else ()),

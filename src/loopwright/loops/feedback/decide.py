@@ -1,4 +1,4 @@
-"""What the feedback loop wants done next: a pure function of its state."""
+"""What the feedback loop wants done next in its own phases, what it lands, and what it asks when it is stuck."""
 
 from __future__ import annotations
 
@@ -7,52 +7,40 @@ from dataclasses import replace
 
 from loopwright.kernel.actions import (
     Action,
-    Ask,
-    AwaitGate,
     Checkpoint,
-    CleanUp,
     Integrate,
     Option,
     RunAgent,
     RunChecks,
-    Stop,
-    WaitUntil,
 )
-from loopwright.kernel.gates import PROTECTED, gate_key
 from loopwright.kernel.ledger import unresolved
-from loopwright.kernel.model import Brief, Cleanup, Ending, Key, Outcome, Verdict
-from loopwright.loops.feedback.state import REVIEW, Feedback, Iteration, Phase, best_iteration, gate_is_open
-
-CONTINUE_BY_DEFAULT = 3
-
-
-def decide(state: Feedback) -> tuple[Action, ...]:
-    """All that may be in flight now: the phase's own action, and an open gate beside it."""
-    main = _BY_PHASE[state.phase](state)
-    if state.until is not None:
-        main = WaitUntil(key=Key(f"wait-{main.key}"), when=state.until, why="the agent is not available before then")
-    if gate_is_open(state) and not isinstance(main, AwaitGate | Stop | CleanUp | Integrate):
-        return (main, _gate(state))
-    return (main,)
+from loopwright.kernel.model import Brief, Key, Verdict
+from loopwright.loops.feedback.state import REVIEW, FeedbackPhase, FeedbackState, Iteration, base_of, best_iteration
+from loopwright.loops.floor import Escalation
 
 
-def _key(state: Feedback, verb: str) -> Key:
-    return Key(f"{verb}-{state.current.number}.{state.tries}")
+def work(state: FeedbackState) -> tuple[Action, ...]:
+    return (_BY_PHASE[state.phase](state),)
 
 
-def _brief(state: Feedback) -> Brief:
+def _key(state: FeedbackState, step: str) -> Key:
+    return Key(step, state.current.number, tries=state.course.trial.tries)
+
+
+def _brief(state: FeedbackState) -> Brief:
     return Brief(
         task=state.plan.task,
         attempt=state.current.number,
         limit=state.allowance.iterations,
         criteria=state.plan.criteria,
-        repair=state.repair,
-        base=state.plan.base,
+        repair=state.course.trial.repair,
+        answers=state.course.answers,
+        base=base_of(state),
         candidate=state.commit,
     )
 
 
-def _implement(state: Feedback) -> RunAgent:
+def _implement(state: FeedbackState) -> RunAgent:
     last = state.past[-1] if state.past else Iteration(number=0)
     # Where the developer gave no result nobody judged anything: what was wrong before still is.
     judged = next((iteration for iteration in reversed(state.past) if iteration.review), last)
@@ -63,7 +51,7 @@ def _implement(state: Feedback) -> RunAgent:
         findings=judged.issues + still_open,
         failures=judged.failures,
         history=tuple(_one_line(iteration) for iteration in state.past),
-        answers=state.answers,
+        answers=state.course.answers + state.course.refusals,
     )
     why = "the task is new" if not state.past else f"iteration {last.number} failed: {_what_failed(last)}"
     return RunAgent(
@@ -71,7 +59,7 @@ def _implement(state: Feedback) -> RunAgent:
     )
 
 
-def _review(state: Feedback) -> RunAgent:
+def _review(state: FeedbackState) -> RunAgent:
     return RunAgent(
         key=_key(state, "review"),
         role="reviewer",
@@ -83,7 +71,7 @@ def _review(state: Feedback) -> RunAgent:
     )
 
 
-def _add_tests(state: Feedback) -> RunAgent:
+def _add_tests(state: FeedbackState) -> RunAgent:
     return RunAgent(
         key=_key(state, "test"),
         role="tester",
@@ -94,73 +82,61 @@ def _add_tests(state: Feedback) -> RunAgent:
     )
 
 
-def _checkpoint(state: Feedback) -> Checkpoint:
+def _checkpoint(state: FeedbackState) -> Checkpoint:
     number = state.current.number
-    tests = state.phase is Phase.CHECKPOINT_TESTS
+    tests = state.phase is FeedbackPhase.CHECKPOINT_TESTS
     return Checkpoint(
-        key=Key(f"checkpoint-{number}-tests" if tests else f"checkpoint-{number}"),
+        key=Key("checkpoint", number, part="tests" if tests else ""),
         label=f"{number}-tests" if tests else str(number),
         parent=state.commit,
-        base=state.plan.base,
+        base=base_of(state),
         why="every attempt is kept",
     )
 
 
-def _checks(state: Feedback) -> RunChecks:
+def _checks(state: FeedbackState) -> RunChecks:
     return RunChecks(
         key=_key(state, "checks"),
         commit=state.commit,
-        base=state.plan.base,
-        approved=state.approved,
+        base=base_of(state),
+        approved=state.course.approved,
         why="the review passed (SPEC_COMPLIANT); only the checks decide",
     )
 
 
-def _gate(state: Feedback) -> AwaitGate:
-    return AwaitGate(
-        key=gate_key(PROTECTED, state.evidence),
-        gate=PROTECTED,
-        commit=state.commit,
-        evidence=state.evidence,
-        because=state.protected,
-        why="protected files were changed; until a person approves, the base versions run",
-    )
+_BY_PHASE: dict[FeedbackPhase, Callable[[FeedbackState], Action]] = {
+    FeedbackPhase.IMPLEMENT: _implement,
+    FeedbackPhase.CHECKPOINT: _checkpoint,
+    FeedbackPhase.REVIEW: _review,
+    FeedbackPhase.ADD_TESTS: _add_tests,
+    FeedbackPhase.CHECKPOINT_TESTS: _checkpoint,
+    FeedbackPhase.TEST: _checks,
+}
 
 
-def _land(state: Feedback) -> Integrate:
-    best = best_iteration(state.past)
-    commit = best.commit if state.accepted and best else state.commit
-    merge = state.merge_accepted if state.accepted else state.plan.merge
+def land(state: FeedbackState) -> Integrate:
+    accepted, best = state.course.accepted, best_iteration(state.past)
+    landed = best if accepted and best else state.current
+    merge = state.course.merge_accepted if accepted else state.plan.merge
     return Integrate(
-        key=Key(f"land-accepted-{state.asked}") if state.accepted else _key(state, "land"),
-        commit=commit,
-        base=state.plan.base,
+        key=Key("land-accepted", state.course.asked) if accepted else _key(state, "land"),
+        commit=landed.commit,
+        base=landed.onto or state.plan.base,
         message=state.plan.task,
         branch=state.plan.branch,
         target=state.plan.target if merge else "",
-        verified=not state.accepted,
-        approved=state.approved,
-        why="accepted by a person" if state.accepted else "IMPLEMENTATION_VERIFIED",
+        verified=not accepted,
+        approved=state.course.approved,
+        why="accepted by a person" if accepted else "IMPLEMENTATION_VERIFIED",
     )
 
 
-def _clarify(state: Feedback) -> Ask:
-    return Ask(
-        key=Key(f"clarify-{state.asked}"),
-        question=state.question,
-        free_text=True,
-        options=(Option(choice="answer", label="Answer the question"), Option(choice="cancel", label="Cancel feature")),
-        why="the developer cannot go on without a person",
-    )
-
-
-def _escalate(state: Feedback) -> Ask:
+def escalation(state: FeedbackState) -> Escalation:
     """The four options of the seed, in its words; `revise` is for those who know what to change."""
-    best = best_iteration(state.past)
-    accept = (Option(choice="accept", label="Accept current state"),) if best else ()
-    return Ask(
-        key=Key(f"escalation-{state.asked}"),
-        question=f"The feedback loop stopped: {'; '.join(state.reasons)}. How should it go on?",
+    why = "; ".join(state.course.reasons)
+    accept = (Option(choice="accept", label="Accept current state"),) if best_iteration(state.past) else ()
+    return Escalation(
+        question=f"The feedback loop stopped: {why}. How should it go on?",
         options=(
             Option(choice="continue", label="Continue"),
             *accept,
@@ -168,34 +144,8 @@ def _escalate(state: Feedback) -> Ask:
             Option(choice="cancel", label="Cancel feature"),
             Option(choice="revise", label="Revise the approach"),
         ),
-        why="; ".join(state.reasons),
+        why=why,
     )
-
-
-def _clean_up(state: Feedback) -> CleanUp:
-    choice = state.cancel or Cleanup.KEEP_EVERYTHING
-    return CleanUp(key=Key("clean-up"), choice=choice, base=state.plan.base, why="the loop was cancelled")
-
-
-def _stop(state: Feedback) -> Stop:
-    outcome = state.outcome or Outcome(ending=Ending.FAILED)
-    return Stop(outcome=outcome, why=outcome.ending.value)
-
-
-_BY_PHASE: dict[Phase, Callable[[Feedback], Action]] = {
-    Phase.IMPLEMENT: _implement,
-    Phase.CHECKPOINT: _checkpoint,
-    Phase.REVIEW: _review,
-    Phase.ADD_TESTS: _add_tests,
-    Phase.CHECKPOINT_TESTS: _checkpoint,
-    Phase.TEST: _checks,
-    Phase.GATE: _gate,
-    Phase.LAND: _land,
-    Phase.CLARIFY: _clarify,
-    Phase.ESCALATED: _escalate,
-    Phase.CLEAN_UP: _clean_up,
-    Phase.DONE: _stop,
-}
 
 
 def _one_line(iteration: Iteration) -> str:

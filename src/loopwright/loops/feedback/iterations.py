@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from loopwright.kernel.model import AgentReport, Ending, Severity, Verdict
-from loopwright.loops.feedback.state import Feedback, Iteration, Phase, limits_reached
+from loopwright.loops.course import Station
+from loopwright.loops.feedback.state import FeedbackState, Iteration, limits_reached
 
 PROMISE = "IMPLEMENTATION_VERIFIED"
 SPEC_COMPLIANT = "SPEC_COMPLIANT"
@@ -18,23 +19,24 @@ _ENDED = {
 }
 
 
-def loop_status(state: Feedback, status: str) -> str:
+def loop_status(state: FeedbackState, status: str) -> str:
     """in_progress, IMPLEMENTATION_VERIFIED, escalated, accepted, cancelled or paused.
 
     `status` is the store's word for the loop; only it knows of a pause.
     """
-    if state.outcome is not None:
-        return _ENDED[state.outcome.ending]
+    if state.course.outcome is not None:
+        return _ENDED[state.course.outcome.ending]
     if status == "paused":
         return "paused"
-    return "escalated" if state.phase is Phase.ESCALATED else "in_progress"
+    return "escalated" if state.course.station is Station.ESCALATED else "in_progress"
 
 
-def current_number(state: Feedback) -> int:
+def current_number(state: FeedbackState) -> int:
     """The iteration in progress; once nothing is in progress, the last one there was."""
     if not state.past:
         return state.current.number
-    over = state.outcome is not None or (state.phase is Phase.ESCALATED and bool(limits_reached(state)))
+    stuck = state.course.station is Station.ESCALATED and bool(limits_reached(state))
+    over = state.course.outcome is not None or stuck
     return state.past[-1].number if over else state.current.number
 
 
@@ -49,7 +51,7 @@ def test_result(iteration: Iteration) -> str:
     return "PASS" if iteration.tests is Verdict.PASS else "FAIL"
 
 
-def iteration_status(state: Feedback, index: int, status: str) -> str:
+def iteration_status(state: FeedbackState, index: int, status: str) -> str:
     """Of `state.past[index]`: continuing, or how the loop stands if it was the last."""
     iteration = state.past[index]
     if iteration.review is Verdict.PASS and iteration.tests is Verdict.PASS:

@@ -8,7 +8,7 @@ from loopwright.kernel.wording import ALL_TESTS_PASSING
 from loopwright.loops.feedback import brief, closing, files
 from loopwright.loops.feedback.iterations import NOT_COMPLIANT, PROMISE, SPEC_COMPLIANT, compliant
 from loopwright.loops.feedback.machine import FEEDBACK
-from loopwright.loops.feedback.state import Feedback, FeedbackParams
+from loopwright.loops.feedback.state import FeedbackParams, FeedbackState
 from loopwright.loops.kind import Kind, Needs, Words
 
 _COMPLIANCE = (
@@ -28,11 +28,11 @@ def _token(report: AgentReport) -> str:
     return SPEC_COMPLIANT if compliant(report) else NOT_COMPLIANT
 
 
-def _tells_more(loop: LoopId, _state: Feedback) -> str:
+def _tells_more(loop: LoopId, _state: FeedbackState) -> str:
     return files.scratchpad_path(loop)
 
 
-KIND: Kind[FeedbackParams, Feedback] = Kind(
+KIND: Kind[FeedbackParams, FeedbackState] = Kind(
     loop=FEEDBACK,
     limits="feedback",
     words=Words(

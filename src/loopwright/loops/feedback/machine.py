@@ -9,30 +9,53 @@
 | CHECKPOINT_TESTS | checkpoint                  | TEST              | -                                             |
 | TEST             | checks                      | LAND or GATE      | next iteration (FAIL)                         |
 | GATE             | a person, on protected files| TEST              | next iteration                                |
-| LAND             | integrate                   | DONE              | ESCALATED                                     |
-| CLARIFY          | a person                    | IMPLEMENT         | CLEAN_UP                                      |
+| LAND             | integrate                   | DONE              | next iteration from the new tip, ESCALATED    |
+| CLARIFY          | a person                    | whoever asked     | CLEAN_UP                                      |
 | ESCALATED        | a person                    | IMPLEMENT or LAND | CLEAN_UP                                      |
 | CLEAN_UP         | clean up                    | DONE              | -                                             |
 | DONE             | stop                        | -                 | -                                             |
 
-The next iteration is IMPLEMENT, or ESCALATED when a limit is reached. CancelRequested leads to
-CLEAN_UP from everywhere but LAND, where exactly one of landing and cancelling happens.
+The phases from GATE on are the floor's. The next iteration is IMPLEMENT, or ESCALATED when a limit
+is reached. CancelRequested leads to CLEAN_UP from everywhere but LAND, where exactly one of landing
+and cancelling happens.
 """
 
 from __future__ import annotations
 
+from functools import partial
+
 from loopwright.kernel.ledger import unresolved
 from loopwright.kernel.machine import Loop, Standpoint
 from loopwright.kernel.model import Verdict
-from loopwright.loops.feedback.apply import apply
-from loopwright.loops.feedback.decide import decide
-from loopwright.loops.feedback.state import Feedback, FeedbackParams, counts, start
+from loopwright.loops import floor
+from loopwright.loops.course import where
+from loopwright.loops.feedback.apply import continued, decided, ended, refused, relimited, revised, took
+from loopwright.loops.feedback.decide import escalation, land, work
+from loopwright.loops.feedback.limits import FeedbackLimits
+from loopwright.loops.feedback.state import FeedbackParams, FeedbackState, counts, start
+from loopwright.loops.floor import Machine
+
+MACHINE: Machine[FeedbackState, FeedbackLimits] = Machine(
+    limits=FeedbackLimits,
+    base=lambda state: state.plan.base,
+    work=work,
+    took=took,
+    landing=land,
+    outcome=ended,
+    escalation=escalation,
+    continued=continued,
+    revised=revised,
+    relimited=relimited,
+    decided=decided,
+    refused=refused,
+    asked_before=("implement",),
+)
 
 
-def stand(state: Feedback) -> Standpoint:
+def stand(state: FeedbackState) -> Standpoint:
     now, most = counts(state), state.allowance
     return Standpoint(
-        state=state.phase.value,
+        state=where(state),
         attempt=state.current.number,
         limit=most.iterations,
         failures=sum(Verdict.FAIL in (past.review, past.tests) or past.review is None for past in state.past),
@@ -47,12 +70,12 @@ def stand(state: Feedback) -> Standpoint:
     )
 
 
-FEEDBACK: Loop[FeedbackParams, Feedback] = Loop(
+FEEDBACK: Loop[FeedbackParams, FeedbackState] = Loop(
     name="feedback",
     params=FeedbackParams,
-    state=Feedback,
+    state=FeedbackState,
     start=start,
-    decide=decide,
-    apply=apply,
+    decide=partial(floor.decide, MACHINE),
+    apply=partial(floor.apply, MACHINE),
     stand=stand,
 )

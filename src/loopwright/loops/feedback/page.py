@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from loopwright.kernel.limits import FeedbackLimits
+from loopwright.kernel.gates import PROTECTED
 from loopwright.kernel.model import Commit
 from loopwright.kernel.wording import ALL_TESTS_PASSING
 from loopwright.loops import diagrams
+from loopwright.loops.course import Ruling, Station, where
 from loopwright.loops.diagrams import Walk
 from loopwright.loops.feedback.iterations import NOT_COMPLIANT, PROMISE, SPEC_COMPLIANT
+from loopwright.loops.feedback.limits import FeedbackLimits
 from loopwright.loops.feedback.machine import FEEDBACK
-from loopwright.loops.feedback.state import Feedback, FeedbackParams, Phase, gate_is_open
+from loopwright.loops.feedback.state import FeedbackParams, FeedbackPhase, FeedbackState
 from loopwright.loops.samples import FOUND, PASSED_IT
 
 _DEPTH = 2  # closed iterations after which nothing new can happen under the limits used here
@@ -49,13 +51,13 @@ def page() -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def feedback_walk() -> Walk[FeedbackParams, Feedback]:
+def feedback_walk() -> Walk[FeedbackParams, FeedbackState]:
     params = (
         FeedbackParams(task="sample", base=Commit("b"), tester=tester, limits=_LIMITS) for tester in (False, True)
     )
     return Walk(
         loop=FEEDBACK,
-        phases=tuple(Phase),
+        phases=(*FeedbackPhase, *Station),
         starts=tuple(FEEDBACK.start(each) for each in params),
         shape=_shape,
         within=lambda state: len(state.past) <= _DEPTH,
@@ -64,20 +66,27 @@ def feedback_walk() -> Walk[FeedbackParams, Feedback]:
     )
 
 
-def _when(state: Feedback, when: str) -> str:
-    rejected = when == ALL_TESTS_PASSING and state.evidence in state.rejected
+def _when(state: FeedbackState, when: str) -> str:
+    rejected = when == ALL_TESTS_PASSING and _ruling(state) is Ruling.REJECTED
     return f"{when} with a rejected change" if rejected else when
 
 
-def _shape(state: Feedback) -> tuple[object, ...]:
+def _shape(state: FeedbackState) -> tuple[object, ...]:
+    course, trial = state.course, state.course.trial
     return (
-        state.phase,
+        where(state),
+        state.phase if course.station is Station.CLARIFY else "",
         state.plan.tester,
         len(state.past),
-        (state.respawned, state.repaired, state.until is None),
-        (gate_is_open(state), state.evidence in state.rejected),
-        (state.accepted, state.cancel is None),
+        (trial.respawned, trial.repaired, trial.until is None),
+        _ruling(state),
+        (course.accepted, course.cancel is None),
     )
+
+
+def _ruling(state: FeedbackState) -> Ruling | None:
+    gate = state.course.due(PROTECTED)
+    return gate.ruling if gate is not None and gate.ruling is not Ruling.APPROVED else None
 
 
 def _limits_table(limits: FeedbackLimits) -> str:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from loopwright.errors import ConfigError
 from loopwright.kernel.findings import cut, identify
 from loopwright.kernel.model import Finding, Severity, Verdict
+from loopwright.kernel.shapes import Path, Problem, choice, fitted, flag, keyed, several, shown, text, whole
 from loopwright.kernel.visible import visible
 from loopwright.kernel.wording import FAILURE, told_in_full
 from loopwright.loops.feedback.iterations import (
@@ -22,14 +23,14 @@ from loopwright.loops.feedback.iterations import (
     review_result,
     test_result,
 )
-from loopwright.loops.feedback.state import Feedback, Iteration
+from loopwright.loops.feedback.state import FeedbackState, Iteration
 
 _STATUSES = ("in_progress", PROMISE, "escalated", "accepted", "cancelled", "paused")
 _PLACE = re.compile(r"(?P<file>[^\s:]+\.\w+)(?::(?P<line>\d{1,9}))? - (?P<issue>.+)", re.DOTALL)
 _TEST = re.compile(r"(?P<id>.+?) - (?P<issue>.+)", re.DOTALL)
 
 
-def render(state: Feedback, status: str) -> str:
+def render(state: FeedbackState, status: str) -> str:
     data = {
         "feedback_loop": {
             "enabled": True,
@@ -44,7 +45,7 @@ def render(state: Feedback, status: str) -> str:
     return json.dumps(data, ensure_ascii=False, indent=2) + "\n"
 
 
-def _iteration(state: Feedback, index: int, status: str) -> dict[str, object]:
+def _iteration(state: FeedbackState, index: int, status: str) -> dict[str, object]:
     iteration = state.past[index]
     word = iteration_status(state, index, status)
     return {
@@ -56,6 +57,42 @@ def _iteration(state: Feedback, index: int, status: str) -> dict[str, object]:
         "test_failures": [told_in_full(finding) for finding in iteration.failures],
         **({} if word == CONTINUING else {"status": word}),
     }
+
+
+# --- what it holds -----------------------------------------------------------------------------------
+
+_TESTS = choice("PASS", "FAIL", "SKIPPED")
+_COUNT, _TEXT, _TEXTS = whole(0), text(), several(text(), "a list of texts")
+_ITERATION = keyed(
+    "an object",
+    "number",
+    "review_result",
+    number=(whole(1), "From 1, without a gap."),
+    implementation=(_TEXT, "What the developer said was done."),
+    review_result=(choice("PASS", "FAIL"), "The review against the task."),
+    test_result=(_TESTS, "SKIPPED when the review failed."),
+    review_issues=(_TEXTS, "What the review found."),
+    test_failures=(_TEXTS, "What failed in the tests."),
+    status=(choice(CONTINUING, *_STATUSES), "Missing while the loop continues after it."),
+)
+_COUNTED = ("current_iteration", "max_iterations", "consecutive_review_failures", "consecutive_test_failures")
+_LOOP = keyed(
+    "an object",
+    *("status", "iterations", *_COUNTED),
+    enabled=(flag(), "Whether there is a feedback loop."),
+    current_iteration=(whole(1), "The iteration in progress, else the last one."),
+    max_iterations=(whole(1), "The limit in force, with everything granted so far."),
+    status=(choice(*_STATUSES), "How the loop stands."),
+    consecutive_review_failures=(_COUNT, "Failed reviews in a row."),
+    consecutive_test_failures=(_COUNT, "Failed test runs in a row, not counting iterations whose tests were skipped."),
+    iterations=(several(_ITERATION, "a list of objects"), "Finished iterations, oldest first."),
+)
+PROGRESS = keyed(
+    "a JSON object with the key feedback_loop",
+    "feedback_loop",
+    feedback_loop=_LOOP,
+    feature_name=(_TEXT, "What is built, where somebody else's file says it."),
+)
 
 
 # --- taking one over ---------------------------------------------------------------------------------
@@ -73,96 +110,53 @@ class Adopted:
     feature_name: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class _Reader:
-    """One object of the file, with the path to it for the messages."""
-
-    data: Mapping[str, object]
-    file: str
-    key: str
-
-    def wrong(self, name: str, expected: str) -> ConfigError:
-        return ConfigError(self.file, f"{self.key}.{name}".strip("."), expected)
-
-    def number(self, name: str, least: int) -> int:
-        value = self.data.get(name)
-        if not isinstance(value, int) or isinstance(value, bool) or value < least:
-            raise self.wrong(name, f"expected a whole number of at least {least}")
-        return value
-
-    def text(self, name: str) -> str:
-        value = self.data.get(name, "")
-        if not isinstance(value, str):
-            raise self.wrong(name, "expected text")
-        return value
-
-    def choice(self, name: str, allowed: tuple[str, ...], missing: str | None = None) -> str:
-        value = self.data.get(name, missing)
-        if not isinstance(value, str) or value not in allowed:
-            raise self.wrong(name, f"expected one of {', '.join(allowed)}")
-        return value
-
-    def texts(self, name: str) -> tuple[str, ...]:
-        value = self.data.get(name, [])
-        if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
-            raise self.wrong(name, "expected a list of texts")
-        return tuple(value)
-
-    def inside(self, name: str) -> _Reader:
-        value = self.data.get(name)
-        if not isinstance(value, dict):
-            raise self.wrong(name, "expected an object")
-        return _Reader(value, self.file, f"{self.key}.{name}".strip("."))
-
-    def each(self, name: str) -> tuple[_Reader, ...]:
-        value = self.data.get(name)
-        if not isinstance(value, list) or not all(isinstance(item, dict) for item in value):
-            raise self.wrong(name, "expected a list of objects")
-        return tuple(_Reader(item, self.file, f"{self.key}.{name}[{index}]") for index, item in enumerate(value))
-
-
 def read_progress(text: str, path: str = "progress.json") -> Adopted:
     """Read the seed's own form or a fuller one with other keys around it. Raises `ConfigError` naming the key."""
-    whole = _object(text, path)
-    loop = whole.inside("feedback_loop")
-    if loop.data.get("enabled", True) is not True:
-        raise loop.wrong("enabled", "expected true: there is no feedback loop to take over")
-    entries = loop.each("iterations")
-    iterations = tuple(_read_iteration(entry, number) for number, entry in enumerate(entries, start=1))
-    if loop.number("current_iteration", 1) not in (len(iterations), len(iterations) + 1):
-        raise loop.wrong("current_iteration", f"expected the last or the next of {len(iterations)} iterations")
+
+    def error(at: Path, says: str) -> ConfigError:
+        return ConfigError(path, shown(at), says)
+
+    try:
+        whole_file = fitted(PROGRESS, json.loads(text), error)
+    except (ValueError, RecursionError) as failure:
+        raise ConfigError(path, "", f"expected JSON: {failure}") from failure
+    loop = whole_file["feedback_loop"]
+    iterations = tuple(map(_read_iteration, loop["iterations"]))
+    for problem in _contradictions(loop, len(iterations)):
+        raise error(("feedback_loop", *problem.at), problem.says)
     return Adopted(
         iterations=iterations,
-        review_failures=max(loop.number("consecutive_review_failures", 0), _in_a_row(iterations, "review")),
-        test_failures=max(loop.number("consecutive_test_failures", 0), _in_a_row(iterations, "tests")),
-        max_iterations=loop.number("max_iterations", 1),
-        status=loop.choice("status", _STATUSES),
-        feature_name=whole.text("feature_name"),
+        review_failures=max(loop["consecutive_review_failures"], _in_a_row(iterations, "review")),
+        test_failures=max(loop["consecutive_test_failures"], _in_a_row(iterations, "tests")),
+        max_iterations=loop["max_iterations"],
+        status=loop["status"],
+        feature_name=whole_file.get("feature_name", ""),
     )
 
 
-def _object(text: str, path: str) -> _Reader:
-    try:
-        data = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise ConfigError(path, "", f"expected JSON: {error}") from error
-    if not isinstance(data, dict):
-        raise ConfigError(path, "", "expected a JSON object with the key feedback_loop")
-    return _Reader(data, path, "")
+def _contradictions(loop: dict[str, Any], count: int) -> Iterator[Problem]:
+    if not loop.get("enabled", True):
+        yield Problem("expected true: there is no feedback loop to take over", ("enabled",))
+    for index, entry in enumerate(loop["iterations"]):
+        at = ("iterations", index)
+        if entry["number"] != index + 1:
+            says = f"expected {index + 1}: iterations are numbered from 1 without a gap"
+            yield Problem(says, (*at, "number"))
+        if entry["review_result"] == "PASS" and "test_result" not in entry:
+            yield Problem(f"test_result is missing; give it {_TESTS.says}", at)
+    if loop["current_iteration"] not in (count, count + 1):
+        yield Problem(f"expected the last or the next of {count} iterations", ("current_iteration",))
 
 
-def _read_iteration(entry: _Reader, number: int) -> Iteration:
-    if entry.number("number", 1) != number:
-        raise entry.wrong("number", f"expected {number}: iterations are numbered from 1 without a gap")
-    passed_review = entry.choice("review_result", ("PASS", "FAIL")) == "PASS"
-    tests = entry.choice("test_result", ("PASS", "FAIL", "SKIPPED"), None if passed_review else "SKIPPED")
+def _read_iteration(entry: dict[str, Any]) -> Iteration:
+    tests = entry.get("test_result", "SKIPPED")
     return Iteration(
-        number=number,
-        implementation=entry.text("implementation"),
-        review=Verdict.PASS if passed_review else Verdict.FAIL,
-        issues=tuple(_finding(said, "review") for said in entry.texts("review_issues")),
+        number=entry["number"],
+        implementation=entry.get("implementation", ""),
+        review=Verdict(entry["review_result"].lower()),
+        issues=tuple(_finding(said, "review") for said in entry.get("review_issues", ())),
         tests=None if tests == "SKIPPED" else Verdict(tests.lower()),
-        failures=tuple(_finding(said, "tests") for said in entry.texts("test_failures")),
+        failures=tuple(_finding(said, "tests") for said in entry.get("test_failures", ())),
     )
 
 

@@ -16,7 +16,7 @@ from loopwright.loops.feedback.iterations import (
     review_result,
     test_result,
 )
-from loopwright.loops.feedback.state import Feedback, Iteration
+from loopwright.loops.feedback.state import FeedbackState, Iteration
 
 _TASK = 4096
 _SUMMARY = 600
@@ -24,7 +24,7 @@ _ISSUES = 20
 _FINAL = ("escalated", "accepted", "cancelled", PROMISE)
 
 
-def render(loop_id: str, state: Feedback, status: str) -> str:
+def render(loop_id: str, state: FeedbackState, status: str) -> str:
     """Valid from the very start: then it is the header alone."""
     blocks = [_header(loop_id, state)]
     blocks += [_block(state, index, status) for index in range(len(state.past))]
@@ -34,7 +34,7 @@ def render(loop_id: str, state: Feedback, status: str) -> str:
     return "\n\n".join(blocks) + "\n"
 
 
-def _header(loop_id: str, state: Feedback) -> str:
+def _header(loop_id: str, state: FeedbackState) -> str:
     lines = (
         "# Feedback Scratchpad",
         "",
@@ -52,7 +52,7 @@ def _header(loop_id: str, state: Feedback) -> str:
     return "\n".join(lines)
 
 
-def _block(state: Feedback, index: int, status: str) -> str:
+def _block(state: FeedbackState, index: int, status: str) -> str:
     iteration = state.past[index]
     word = iteration_status(state, index, status)
     lines = (
@@ -86,7 +86,7 @@ def _listed(findings: tuple[Finding, ...]) -> str:
     return "; ".join(shown)
 
 
-def _summary(state: Feedback, word: str) -> str:
+def _summary(state: FeedbackState, word: str) -> str:
     gone = resolved(state.ledger)
     left = () if word == PROMISE else unresolved(state.ledger)
     lines = [
@@ -99,6 +99,6 @@ def _summary(state: Feedback, word: str) -> str:
     ]
     if len(left) > _ISSUES:
         lines.append(f"  - and {counted(len(left) - _ISSUES, 'other')}")
-    if state.reasons and word == "escalated":
-        lines.append(f"- **Escalated Because**: {inline('; '.join(state.reasons), _SUMMARY)}")
+    if state.course.reasons and word == "escalated":
+        lines.append(f"- **Escalated Because**: {inline('; '.join(state.course.reasons), _SUMMARY)}")
     return "\n".join(lines)

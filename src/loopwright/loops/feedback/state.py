@@ -2,32 +2,28 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from loopwright.kernel.ledger import Ledger, longest_streak, unresolved
-from loopwright.kernel.limits import Allowance, Counts, FeedbackLimits, reached
-from loopwright.kernel.model import NO_COMMIT, Change, Cleanup, Commit, Ending, Finding, Outcome, Verdict
-from loopwright.kernel.trying import rested
+from loopwright.kernel.ledger import Ledger, longest_streak
+from loopwright.kernel.limits import reached
+from loopwright.kernel.model import NO_COMMIT, Commit, Finding, Verdict
+from loopwright.loops.course import Course, entered, escalated
+from loopwright.loops.feedback.limits import Allowance, Counts, FeedbackLimits
 
 REVIEW = "review"
 TESTS = "tests"
+LANDING = "landing"
 ENGINE = "engine"  # what no judge said: nothing changed, no verdict, a person's no
 
 
-class Phase(StrEnum):
+class FeedbackPhase(StrEnum):
     IMPLEMENT = "IMPLEMENT"
     CHECKPOINT = "CHECKPOINT"
     REVIEW = "REVIEW"
     ADD_TESTS = "ADD_TESTS"
     CHECKPOINT_TESTS = "CHECKPOINT_TESTS"
     TEST = "TEST"
-    GATE = "GATE"
-    LAND = "LAND"
-    CLARIFY = "CLARIFY"
-    ESCALATED = "ESCALATED"
-    CLEAN_UP = "CLEAN_UP"
-    DONE = "DONE"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,6 +38,7 @@ class Iteration:
     tests: Verdict | None = None
     failures: tuple[Finding, ...] = ()
     refused: str = ""  # why it passed and yet could not be landed
+    onto: Commit = NO_COMMIT  # what it is measured against, if that is not the base the loop began with
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,39 +59,24 @@ class FeedbackParams:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Feedback:
+class FeedbackState:
     plan: FeedbackParams
     allowance: Allowance
     current: Iteration
     commit: Commit  # the newest checkpoint; the base before the first
-    phase: Phase = Phase.IMPLEMENT
+    phase: FeedbackPhase = FeedbackPhase.IMPLEMENT
+    course: Course = Course()
     past: tuple[Iteration, ...] = ()
-    tries: int = 1  # of the step the phase names
-    respawned: bool = False
-    repaired: bool = False
-    repair: str = ""
-    until: float | None = None  # nobody can do the step before then
     review_failures: int = 0
-    failures_before_pass: int = 0  # what a person's no, after the review has passed, goes on from
+    review_failures_before: int = 0  # what a person's no, after the review has passed, goes on from
     test_failures: int = 0
+    test_failures_before: int = 0  # the same for a landing that is refused after the tests have passed
     ledger: Ledger = ()
-    protected: tuple[Change, ...] = ()
-    evidence: str = ""
-    approved: tuple[str, ...] = ()
-    rejected: tuple[str, ...] = ()
-    answers: tuple[str, ...] = ()
-    question: str = ""
-    asked: int = 0
-    reasons: tuple[str, ...] = ()  # why it is escalated
-    accepted: bool = False
-    merge_accepted: bool = False
-    cancel: Cleanup | None = None
-    outcome: Outcome | None = field(default=None)
 
 
-def start(params: FeedbackParams) -> Feedback:
+def start(params: FeedbackParams) -> FeedbackState:
     """Where it begins: with the first iteration, with the one after the adopted, or at a limit they reached."""
-    state = Feedback(
+    state = FeedbackState(
         plan=params,
         allowance=Allowance.of(params.limits),
         current=params.adopted[-1] if params.adopted else Iteration(number=1),
@@ -108,35 +90,30 @@ def start(params: FeedbackParams) -> Feedback:
     return with_open_iteration(state) if params.adopted else state
 
 
-def escalated(state: Feedback, reasons: tuple[str, ...]) -> Feedback:
-    """The state with a question to a person."""
-    return replace(state, phase=Phase.ESCALATED, reasons=reasons, asked=state.asked + 1)
-
-
-def with_open_iteration(state: Feedback) -> Feedback:
+def with_open_iteration(state: FeedbackState) -> FeedbackState:
     """Ready to implement: the present iteration once more, or the next one if that is closed."""
     if state.past and state.past[-1].number == state.current.number:
-        following = Iteration(number=state.current.number + 1)
-        return replace(rested(state, tries=1), phase=Phase.IMPLEMENT, current=following)
-    return replace(rested(state, tries=state.tries + 1), phase=Phase.IMPLEMENT)
+        following = Iteration(number=state.current.number + 1, onto=state.current.onto)
+        return entered(replace(state, current=following), FeedbackPhase.IMPLEMENT)
+    return entered(state, FeedbackPhase.IMPLEMENT, tries=state.course.trial.tries + 1)
 
 
-def gate_is_open(state: Feedback) -> bool:
-    """Protected files were changed and no person has decided on exactly these changes."""
-    return bool(state.evidence) and state.evidence not in state.approved + state.rejected
+def base_of(state: FeedbackState) -> Commit:
+    """What the change is measured against: a landing that was refused moves it to where the target stands."""
+    return state.current.onto or state.plan.base
 
 
-def counts(state: Feedback) -> Counts:
+def counts(state: FeedbackState) -> Counts:
     return Counts(
         iterations=len(state.past),
         review_failures=state.review_failures,
         test_failures=state.test_failures,
         same_review=longest_streak(state.ledger, REVIEW),
-        same_test=longest_streak(state.ledger, TESTS),
+        same_test=max(longest_streak(state.ledger, source) for source in (TESTS, LANDING)),
     )
 
 
-def limits_reached(state: Feedback) -> tuple[str, ...]:
+def limits_reached(state: FeedbackState) -> tuple[str, ...]:
     """Every limit that the closed iterations have reached, as sentences."""
     now, most = counts(state), state.allowance
     last = state.past[-1] if state.past else state.current
@@ -165,22 +142,4 @@ def _distance_from_done(iteration: Iteration) -> tuple[bool, bool, int, int, int
         len(iteration.failures),
         len(iteration.issues),
         -iteration.number,
-    )
-
-
-def ended(state: Feedback, ending: Ending, **facts: str) -> Outcome:
-    """How this loop ends, with everything still wrong."""
-    left = () if ending is Ending.VERIFIED else unresolved(state.ledger)
-    best = best_iteration(state.past)
-    if ending is Ending.ACCEPTED and best:
-        left = tuple(sorted(best.issues + best.failures, key=lambda finding: finding.severity.rank))
-    return Outcome(
-        ending=ending,
-        attempts=len(state.past),
-        commit=Commit(facts.get("commit", "")),
-        branch=facts.get("branch", ""),
-        merged_into=facts.get("merged_into", ""),
-        note=facts.get("note", ""),
-        findings=left,
-        cleanup=state.cancel,
     )

@@ -31,12 +31,12 @@ def decide(state: Quality) -> tuple[Action, ...]:
     action = _BY_PHASE[state.phase](state)
     if state.until is not None:
         why = "the agent is not available before then"
-        return (WaitUntil(key=Key(f"wait-{action.key}"), when=state.until, why=why),)
+        return (WaitUntil(key=action.key.waiting(), when=state.until, why=why),)
     return (action,)
 
 
 def _key(state: Quality, verb: str) -> Key:
-    return Key(f"{verb}-{state.number}.{state.tries}")
+    return Key(verb, state.number, tries=state.tries)
 
 
 def _brief(state: Quality) -> Brief:
@@ -58,7 +58,7 @@ def _brief(state: Quality) -> Brief:
 
 def _load(state: Quality) -> LoadArtifacts:
     again = in_a_line(state.rounds[-1]) if state.rounds else "the review is new"
-    return LoadArtifacts(key=Key(f"load-{state.number}"), commit=state.commit, paths=(state.plan.artifact,), why=again)
+    return LoadArtifacts(key=Key("load", state.number), commit=state.commit, paths=(state.plan.artifact,), why=again)
 
 
 def _review(state: Quality) -> RunAgent:
@@ -100,7 +100,7 @@ def _checkpoint(state: Quality) -> Checkpoint:
     plan = state.plan
     named = tuple(sorted({finding.file for finding in to_fix(state)} - {"", plan.artifact}))
     return Checkpoint(
-        key=Key(f"checkpoint-{state.number}"),
+        key=Key("checkpoint", state.number),
         label=str(state.number),
         parent=state.commit,
         base=plan.base,
@@ -114,7 +114,7 @@ def _land(state: Quality) -> Integrate:
     plan = state.plan
     merge = state.merge_accepted if state.accepted else plan.merge
     return Integrate(
-        key=Key(f"land-{state.number}-{state.asked}"),
+        key=Key("land", state.number, part=str(state.asked)),
         commit=taken(state).commit,
         base=plan.base,
         message=f"Fix what the {plan.gate} review of {plan.artifact} found",
@@ -127,7 +127,7 @@ def _land(state: Quality) -> Integrate:
 
 def _clarify(state: Quality) -> Ask:
     return Ask(
-        key=Key(f"clarify-{state.asked}"),
+        key=Key("clarify", state.asked),
         question=state.question,
         free_text=True,
         options=(
@@ -145,7 +145,7 @@ def _escalate(state: Quality) -> Ask:
     where = f" They are in {plan.file}." if plan.file else ""
     accept = (Option(choice="accept", label="Accept with what is known"),) if best_round(state.rounds) else ()
     return Ask(
-        key=Key(f"escalation-{state.asked}"),
+        key=Key("escalation", state.asked),
         question=(
             f"The review of {plan.artifact} stopped: {'; '.join(state.reasons)}."
             f" Unresolved: {tally(open_findings(state))}.{where} {recommendation(state)} How should it go on?"

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import cast
 
 from loopwright.kernel.findings import identify
 from loopwright.kernel.model import Finding, Severity
-from loopwright.kernel.plain_shapes import Problem, check
+from loopwright.kernel.shapes import Problem
 from loopwright.loops.kind import Data
 from loopwright.loops.quality.handoff_rules import HANDOFF, LETTERS, PHASES, SEVERITIES, TIERS
 from loopwright.loops.quality.state import Known
@@ -69,9 +70,9 @@ def initial(story: str, tier: str = USUAL_TIER) -> Data:
 
 
 def problems(data: object) -> tuple[Problem, ...]:
-    """Where it is not what it has to be; if it is that, where it contradicts itself."""
-    found = tuple(check(HANDOFF, data))
-    return found if found or not isinstance(data, dict) else tuple(_contradictions(data))
+    """The first place where it is not what it has to be; if it is that, where it contradicts itself."""
+    held = HANDOFF.read(data)
+    return (held,) if isinstance(held, Problem) else tuple(_contradictions(cast(Data, held)))
 
 
 def known(data: Data) -> tuple[Known, ...]:
@@ -87,17 +88,14 @@ def known(data: Data) -> tuple[Known, ...]:
     )
 
 
-def finding_of(entry: Mapping[str, object], *, rule: str = "check_id") -> Finding:
-    """With the identity it was written with; one that another tool wrote gets that of its words.
-
-    `rule` is the key under which the file has the name of what was checked.
-    """
+def finding_of(entry: Mapping[str, object]) -> Finding:
+    """With the identity it was written with; one that another tool wrote gets that of its words."""
     line = entry.get("line")
     return identify(
         Finding(
             severity=severity_of(_text(entry, "severity")),
             issue=_text(entry, "issue"),
-            rule=_text(entry, rule),
+            rule=_text(entry, "check_id"),
             file=_text(entry, "file"),
             line=line if isinstance(line, int) else 0,
             evidence=_text(entry, "evidence"),
@@ -111,20 +109,12 @@ def finding_of(entry: Mapping[str, object], *, rule: str = "check_id") -> Findin
 
 def _contradictions(data: Data) -> Iterator[Problem]:
     completed, skipped = _list(data, "completed_phases"), _list(data, "skipped_phases")
-    for index, phase in enumerate(completed):
-        if phase not in PHASES[index : index + 1]:
-            order = ", ".join(PHASES)
-            says = (
-                f"has to follow the order {order} without a gap; a skipped phase is listed here and in skipped_phases"
-            )
-            yield ("completed_phases", index), says
-            return
     for index, phase in enumerate(skipped):
         if phase not in completed:
-            yield ("skipped_phases", index), f"{phase} is skipped, so completed_phases has to list it too"
+            yield Problem(f"{phase} is skipped, so completed_phases has to list it too", ("skipped_phases", index))
     for phase, (path, says_so, _) in _DENIED.items():
         if phase in completed and phase not in skipped and _is_denied(data, phase):
-            yield path, f"is {str(says_so).lower()}, yet completed_phases has {phase}"
+            yield Problem(f"is {str(says_so).lower()}, yet completed_phases has {phase}", path)
     if data["current_phase"] == "complete":
         yield from _unfinished(data)
 
@@ -132,10 +122,10 @@ def _contradictions(data: Data) -> Iterator[Problem]:
 def _unfinished(data: Data) -> Iterator[Problem]:
     """Why a story is not complete, whatever the thresholds are."""
     if data.get("memory_captured") is not True:
-        yield ("memory_captured",), "has to be true when current_phase is complete"
+        yield Problem("has to be true when current_phase is complete", ("memory_captured",))
     for index, entry in enumerate(_entries(data)):
         if _is_open(entry, Severity.CRITICAL):
-            yield ("quality_findings", index), "a P0 is unresolved, so current_phase cannot be complete"
+            yield Problem("a P0 is unresolved, so current_phase cannot be complete", ("quality_findings", index))
 
 
 def _is_denied(data: Data, phase: str) -> bool:

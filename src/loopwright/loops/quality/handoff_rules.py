@@ -1,8 +1,10 @@
-"""What a `handoff.yml` and an `X.quality.yml` hold: every field with its type and the words it may have."""
+"""What a `handoff.yml` holds: every field with its type and the words it may have."""
 
 from __future__ import annotations
 
-from loopwright.kernel.plain_shapes import Flag, Many, Record, Text, Whole, Word
+from functools import partial
+
+from loopwright.kernel.shapes import Problem, choice, flag, keyed, ruled, several, text, whole
 
 PHASES = ("plan", "tests", "code", "quality")
 GATES = ("plan", "test", "code", "quality", "design", "story")
@@ -10,122 +12,69 @@ TIERS = ("trivial", "small", "medium", "large")
 SEVERITIES = ("P0", "P1", "P2", "P3")  # critical, high, medium, low
 LETTERS = tuple("ABCDEFGHIJKLMN")  # the dimensions of quality
 
-_TEXTS = Many(of=Text())
-_PLAN = Record(
-    fields=(
-        ("components", Many(of=Record(fields=(("name", Text()), ("file", Text()), ("responsibility", Text()))))),
-        (
-            "test_plan",
-            Record(
-                fields=(
-                    ("test_count", Whole()),
-                    ("test_types", Many(of=Word(("unit", "integration", "contract")))),
-                    ("mocks_needed", _TEXTS),
-                    ("edge_cases", _TEXTS),
-                )
-            ),
-        ),
-        ("implementation_order", _TEXTS),
-        (
-            "patterns_applied",
-            Many(
-                of=Record(
-                    fields=(
-                        ("pattern", Text()),
-                        ("location", Text()),
-                        ("guidance", Text()),
-                        ("source", Word(("decision", "analysis", "principle", "design-doc"))),
-                    )
-                )
-            ),
-        ),
-        (
-            "scope_risks",
-            Many(
-                of=Record(
-                    fields=(("risk", Text()), ("likelihood", Word(("low", "medium", "high"))), ("prevention", Text()))
-                )
-            ),
-        ),
-    )
-)
-_TESTS = Record(fields=(("all_tests_red", Flag()), ("test_count", Whole()), ("test_files", _TEXTS)))
-_CODE = Record(
-    fields=(
-        ("all_tests_green", Flag()),
-        ("coverage", Whole(most=100)),
-        ("files_modified", _TEXTS),
-        ("deviations", Many(of=Record(fields=(("change", Text()), ("justification", Text()))))),
-    )
-)
-_DECISION = Record(
-    fields=(
-        ("category", Text()),
-        ("title", Text()),
-        ("summary", Text()),
-        ("guidance", Many(of=Text(), least=1, most=5)),
-    )
-)
-_FINDING = Record(
-    fields=(
-        ("severity", Word(SEVERITIES)),
-        ("dimension", Word(("", *LETTERS))),
-        ("gate", Word(GATES)),
-        ("issue", Text()),
-        ("file", Text()),
-        ("line", Whole()),
-        ("resolved", Flag()),
-        ("check_id", Text()),
-        ("evidence", Text()),
-        ("guidance", Text()),
-        ("category", Text()),
-        ("id", Text()),
-        ("deferred", Flag()),
-        ("accepted", Flag()),
+
+def _gap(completed: list[str]) -> Problem | None:
+    for index, phase in enumerate(completed):
+        if phase not in PHASES[index : index + 1]:
+            order = f"has to follow the order {', '.join(PHASES)} without a gap"
+            return Problem(f"{order}; a skipped phase is listed here and in skipped_phases", (index,))
+    return None
+
+
+_keys = partial(keyed, "a table of keys")  # those that are not named are other tools' own, and kept
+_TEXT, _FLAG, _COUNT = text(), flag(), whole(0)
+_TEXTS = several(_TEXT)
+_PHASES = several(choice(*PHASES))
+_IN_ORDER = ruled(_PHASES, _gap, {"prefixItems": [{"const": phase} for phase in PHASES], "items": False})
+_PATTERN_SOURCE = choice("decision", "analysis", "principle", "design-doc")
+_PLAN = _keys(
+    components=several(_keys(name=_TEXT, file=_TEXT, responsibility=_TEXT)),
+    test_plan=_keys(
+        test_count=_COUNT,
+        test_types=several(choice("unit", "integration", "contract")),
+        mocks_needed=_TEXTS,
+        edge_cases=_TEXTS,
     ),
-    required=("severity", "gate", "issue"),
+    implementation_order=_TEXTS,
+    patterns_applied=several(_keys(pattern=_TEXT, location=_TEXT, guidance=_TEXT, source=_PATTERN_SOURCE)),
+    scope_risks=several(_keys(risk=_TEXT, likelihood=choice("low", "medium", "high"), prevention=_TEXT)),
 )
-HANDOFF = Record(
-    fields=(
-        ("story_id", Text(least=1)),
-        ("tier", Word(TIERS)),
-        ("current_phase", Word(("pending", *PHASES, "complete", "failed"))),
-        ("completed_phases", Many(of=Word(PHASES))),
-        ("skipped_phases", Many(of=Word(PHASES))),
-        ("plan_summary", _PLAN),
-        ("test_summary", _TESTS),
-        ("code_summary", _CODE),
-        ("important_decisions", Many(of=_DECISION)),
-        ("quality_findings", Many(of=_FINDING)),
-        ("memory_captured", Flag()),
-    ),
-    required=("story_id", "current_phase", "completed_phases"),
+_CODE = _keys(
+    all_tests_green=_FLAG,
+    coverage=whole(0, 100),
+    files_modified=_TEXTS,
+    deviations=several(_keys(change=_TEXT, justification=_TEXT)),
 )
-QUALITY_FILE = Record(
-    fields=(
-        ("story_id", Text(least=1)),
-        ("design_name", Text(least=1)),
-        ("verdict", Word(("BLOCKED",))),
-        ("round", Whole(least=1)),
-        (
-            "findings",
-            Many(
-                of=Record(
-                    fields=(
-                        ("severity", Word(SEVERITIES)),
-                        ("check", Text()),
-                        ("dimension", Word(("", *LETTERS))),
-                        ("issue", Text()),
-                        ("guidance", Text()),
-                        ("file", Text()),
-                        ("line", Whole()),
-                        ("evidence", Text()),
-                        ("id", Text()),
-                    ),
-                    required=("severity", "issue"),
-                )
-            ),
-        ),
+_FINDING = _keys(
+    "severity",
+    "gate",
+    "issue",
+    severity=choice(*SEVERITIES),
+    dimension=choice("", *LETTERS),
+    gate=choice(*GATES),
+    issue=_TEXT,
+    file=_TEXT,
+    line=_COUNT,
+    resolved=_FLAG,
+    **dict.fromkeys(("check_id", "evidence", "guidance", "category", "id"), _TEXT),
+    deferred=_FLAG,
+    accepted=_FLAG,
+)
+HANDOFF = _keys(
+    "story_id",
+    "current_phase",
+    "completed_phases",
+    story_id=text(least=1),
+    tier=choice(*TIERS),
+    current_phase=choice("pending", *PHASES, "complete", "failed"),
+    completed_phases=_IN_ORDER,
+    skipped_phases=_PHASES,
+    plan_summary=_PLAN,
+    test_summary=_keys(all_tests_red=_FLAG, test_count=_COUNT, test_files=_TEXTS),
+    code_summary=_CODE,
+    important_decisions=several(
+        _keys(category=_TEXT, title=_TEXT, summary=_TEXT, guidance=several(_TEXT, "a list of 1 to 5", least=1, most=5))
     ),
-    required=("verdict", "round", "findings"),
+    quality_findings=several(_FINDING),
+    memory_captured=_FLAG,
 )

@@ -2,27 +2,24 @@
 
 from __future__ import annotations
 
-from pathlib import PurePosixPath
+import posixpath
 
 from loopwright.kernel.findings import identify
 from loopwright.kernel.model import Finding
-from loopwright.kernel.plain_shapes import Problem, check
-from loopwright.loops.quality.handoff import finding_of, letter, seed_severity
-from loopwright.loops.quality.handoff_rules import QUALITY_FILE
+from loopwright.loops.quality.handoff import letter, seed_severity
 
 _ENDING = ".quality.yml"
 
 
 def name(artifact: str) -> str:
     """`a/X.yml` has `a/X.quality.yml`."""
-    path = PurePosixPath(artifact)
-    return path.with_name(path.stem + _ENDING).as_posix() if path.name else _ENDING
+    folder, file = posixpath.split(artifact)
+    return posixpath.join(folder, posixpath.splitext(file)[0] + _ENDING)
 
 
 def full_name(artifact: str) -> str:
     """`src/a.py` has `src/a.py.quality.yml`, where `src/a.md` is reviewed too."""
-    path = PurePosixPath(artifact)
-    return path.with_name(path.name + _ENDING).as_posix() if path.name else _ENDING
+    return artifact + _ENDING
 
 
 def is_quality_file(path: str) -> bool:
@@ -37,19 +34,6 @@ def build(*, story: str, gate: str, round: int, findings: tuple[Finding, ...]) -
         "round": round,
         "findings": [_entry(identify(finding)) for finding in findings],
     }
-
-
-def problems(data: object) -> tuple[Problem, ...]:
-    """Where it is not what it has to be."""
-    found = tuple(check(QUALITY_FILE, data))
-    is_nameless = isinstance(data, dict) and data.get("story_id") is None and data.get("design_name") is None
-    return (*found, ((), "story_id or design_name is missing")) if is_nameless else found
-
-
-def read(data: dict[str, object]) -> tuple[Finding, ...]:
-    """The findings of data without problems."""
-    entries = data["findings"]
-    return tuple(finding_of(entry, rule="check") for entry in entries) if isinstance(entries, list) else ()
 
 
 def _entry(finding: Finding) -> dict[str, object]:

@@ -8,16 +8,25 @@ from loopwright.loops.tickets.convergence import intervention, persistent_gaps
 from loopwright.loops.tickets.history import in_a_line
 from loopwright.loops.tickets.state import Tickets, best_ticket, ticket_id
 
+# How each answer that only this loop has is typed, at a prompt too, and which text it needs.
 _HOW = {
-    "split": 'split --text "AC-1; AC-2"',
-    "examples": 'examples --text "what it should look like"',
-    "reassign": 'reassign --text "creator=AGENT"',
+    "split": (
+        'split --text "AC-1; AC-2"',
+        "split AC-1; AC-2: these first, each group a ticket of its own",
+        "the criteria to do first (AC-1; AC-2)",
+    ),
+    "examples": ('examples --text "what it should look like"', "examples TEXT: show what is wanted", "the guidance"),
+    "reassign": (
+        'reassign --text "creator=AGENT"',
+        "reassign creator=AGENT, or critic+AGENT for a second critic",
+        "ROLE=AGENT (or ROLE+AGENT, for a pair)",
+    ),
 }
 
 
 def clarification(state: Tickets) -> Ask:
     return Ask(
-        key=Key(f"clarify-{state.asked}"),
+        key=Key("clarify", state.asked),
         question=state.question,
         free_text=True,
         options=(Option(choice="answer", label="Answer the question"), Option(choice="cancel", label="Cancel")),
@@ -32,7 +41,7 @@ def escalation(state: Tickets) -> Ask:
     attempts = (in_a_line(state.plan.session, ticket) for ticket in state.past)
     ask = f"Recommended: {advised} ({why}). How should it go on?"
     return Ask(
-        key=Key(f"escalation-{state.asked}"),
+        key=Key("escalation", state.asked),
         question="\n".join((head, *attempts, *_pattern(state), ask)),
         options=_options(state),
         findings=state.ticket.findings,
@@ -63,6 +72,9 @@ def _options(state: Tickets) -> tuple[Option, ...]:
         ("revise", "Revise: give new guidance and start the count anew"),
         ("cancel", "Cancel"),
     )
-    return tuple(
-        Option(choice=each[0], label=each[1], how=_HOW.get(each[0], "")) for each in offered if each is not None
-    )
+    return tuple(_option(*each) for each in offered if each is not None)
+
+
+def _option(choice: str, label: str) -> Option:
+    how, prompt, needs = _HOW.get(choice, ("", "", ""))
+    return Option(choice=choice, label=label, how=how, prompt=prompt, needs=needs)

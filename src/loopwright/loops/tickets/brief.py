@@ -9,9 +9,9 @@ from loopwright.kernel.assignment import Assignment
 from loopwright.kernel.model import Brief
 from loopwright.kernel.quoting import at_most, one_line, size
 from loopwright.loops import brief_parts
+from loopwright.loops.tickets.state import JUDGE
 
 FINDINGS, _FEEDBACK, _HISTORY = 8_192, 8_192, 4_096  # bytes
-_JUDGE = "judge-"  # how the keys of its steps begin
 _CREATE = (
     "Change the files in the working directory until every acceptance criterion below is met, and nothing besides. New"
     " logic comes with tests. Critics then look for what is wrong, and the project's own checks run on a clean"
@@ -75,7 +75,7 @@ _TICKET_JUDGE_RULES = (
 
 def render(run: Assignment, limit: int = FINDINGS) -> str:
     """`limit` bounds the findings, in bytes."""
-    brief, judge = run.brief, run.key.startswith(_JUDGE)
+    brief, judge = run.brief, run.key.step == JUDGE
     if not run.needs_verdict:
         own, contract = _creating(run, limit), brief_parts.for_maker()
     elif judge:
@@ -145,10 +145,9 @@ def _judging(run: Assignment, limit: int) -> tuple[str, ...]:
 
 
 def _subject(run: Assignment) -> tuple[str, ...]:
-    brief, diff = run.brief, run.diff
-    without = "The diff is empty." if run.diff else "The diff is not included: look at the files."
+    brief, without = run.brief, "The diff is not included: look at the files."
     return (
         brief_parts.task(brief),
         *brief_parts.criteria(brief),
-        brief_parts.change("## Change under review", brief, diff, without),
+        brief_parts.change("## Change under review", brief, run.diff, without),
     )

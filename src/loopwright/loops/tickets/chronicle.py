@@ -6,7 +6,6 @@ add to the changelog, and the same log always gives the same one.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import assert_never
@@ -26,6 +25,7 @@ from loopwright.kernel.events import (
     IntegrationRefused,
     Logged,
     Started,
+    key_of,
 )
 from loopwright.kernel.model import AgentReport, AgentStatus, CheckResult
 from loopwright.kernel.record import Record, event_of
@@ -33,7 +33,7 @@ from loopwright.kernel.wording import counted, moment
 from loopwright.loops.tickets.state import Phase, TicketParams, start
 
 CREATOR, CRITIC, EXPEDITER, COORDINATOR = "Creator", "Critic", "Expediter", "Coordinator"
-_KEY = re.compile(r"(?:wait-)?(create|checkpoint|critique|checks|judge|verdict|land)-(\d+)")
+_STEPS = ("create", "checkpoint", "critique", "checks", "judge", "verdict", "land")
 _ROLES = {"create": CREATOR, "critique": CRITIC, "judge": EXPEDITER}
 _DONE = {"create": "work_done", "critique": "reviewed", "judge": "validated"}
 
@@ -80,7 +80,7 @@ def chronicle(records: tuple[Record, ...], latest: int) -> Chronicle:
         event = event_of(record)
         if event is None:
             continue
-        verb, number = key_of(event)
+        verb, number = step_of(event)
         entries += _opened(walk, number)
         entries += ((walk.current, entry) for entry in _entries(walk, event, verb, record.at))
         walk.opener = _opener(event, record.at) or walk.opener
@@ -92,10 +92,10 @@ def chronicle(records: tuple[Record, ...], latest: int) -> Chronicle:
     return Chronicle(entries=tuple(entries), creators=tuple(creators.items()))
 
 
-def key_of(event: Logged) -> tuple[str, int]:
+def step_of(event: Logged) -> tuple[str, int]:
     """What a step of a ticket does and which ticket that is; nothing and 0 for what belongs to no step."""
-    found = _KEY.match(getattr(event, "key", ""))
-    return (found[1], int(found[2])) if found else ("", 0)
+    key = key_of(event)
+    return (key.step, key.attempt or 0) if key.step in _STEPS else ("", 0)
 
 
 def _opener(event: Logged, at: float) -> Entry | None:

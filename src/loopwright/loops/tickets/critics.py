@@ -22,7 +22,7 @@ def seated(state: Tickets) -> tuple[Seat, ...]:
 
 
 def critic_event(state: Tickets, event: AgentReported | AgentFailed | AgentUnavailable | TimeReached) -> Tickets:
-    index = seat_of(state, event.key)
+    index = seat_of(event.key)
     seats = (*state.seats[:index], _after(state.seats[index], event), *state.seats[index + 1 :])
     state = replace(state, seats=seats)
     return state if waiting_seats(state) else entered(heard_critics(state), Phase.CHECK)

@@ -53,7 +53,7 @@ def waiting_seats(state: Tickets) -> tuple[int, ...]:
 
 
 def _wait(action: Action, until: float) -> WaitUntil:
-    return WaitUntil(key=Key(f"wait-{action.key}"), when=until, why="the agent is not available before then")
+    return WaitUntil(key=action.key.waiting(), when=until, why="the agent is not available before then")
 
 
 def _brief(state: Tickets, criteria: tuple[Criterion, ...]) -> Brief:
@@ -115,13 +115,12 @@ def _critic(state: Tickets, index: int) -> RunAgent | WaitUntil:
 
 
 def seat_key(state: Tickets, index: int) -> Key:
-    return Key(f"critique-{state.ticket.number}-{index + 1}.{state.seats[index].tries}")
+    return Key("critique", state.ticket.number, part=str(index + 1), tries=state.seats[index].tries)
 
 
-def seat_of(state: Tickets, key: Key) -> int:
+def seat_of(key: Key) -> int:
     """Which critic a key belongs to; a key that waits belongs to the one it waits for."""
-    plain = key.removeprefix("wait-")
-    return next(index for index in range(len(state.seats)) if seat_key(state, index) == plain)
+    return int(key.part) - 1
 
 
 def _judge(state: Tickets) -> RunAgent:
@@ -140,7 +139,7 @@ def _judge(state: Tickets) -> RunAgent:
 
 def _checkpoint(state: Tickets) -> Checkpoint:
     return Checkpoint(
-        key=Key(f"checkpoint-{state.ticket.number}"),
+        key=Key("checkpoint", state.ticket.number),
         label=str(state.ticket.number),
         parent=state.commit,
         base=state.plan.base,
@@ -184,7 +183,7 @@ def _land(state: Tickets) -> Integrate:
     taken = best if state.accepted and best else state.ticket
     merge = state.merge_accepted if state.accepted else state.plan.merge
     return Integrate(
-        key=Key(f"land-{state.ticket.number}-{state.asked}.{state.tries}"),
+        key=Key("land", state.ticket.number, part=str(state.asked), tries=state.tries),
         commit=taken.commit,
         base=state.plan.base,
         message=state.plan.title,
@@ -208,7 +207,7 @@ def _stop(state: Tickets) -> Stop:
 
 
 def _key(state: Tickets, verb: str) -> Key:
-    return Key(f"{verb}-{state.ticket.number}.{state.tries}")
+    return Key(verb, state.ticket.number, tries=state.tries)
 
 
 _BY_PHASE: dict[Phase, Callable[[Tickets], Action]] = {

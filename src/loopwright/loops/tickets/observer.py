@@ -31,7 +31,7 @@ from loopwright.kernel.quoting import one_line
 from loopwright.kernel.record import Record, event_of
 from loopwright.kernel.visible import visible
 from loopwright.loops.kind import Noted
-from loopwright.loops.tickets.chronicle import key_of
+from loopwright.loops.tickets.chronicle import step_of
 from loopwright.loops.tickets.state import TicketParams, ticket_id
 from loopwright.loops.tickets.thresholds import weighed
 
@@ -84,7 +84,7 @@ def _noted(plan: TicketParams, records: tuple[Record, ...], tell: Teller) -> tup
         event = event_of(record)
         if event is None:
             continue
-        verb, own = key_of(event)
+        verb, own = step_of(event)
         number = own or number
         scene = _Scene(plan=plan, verb=verb, number=number, timestamp=latest)
         lines += (

@@ -8,9 +8,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from loopwright.errors import ConfigError
-from loopwright.kernel.quoting import one_line
-from loopwright.loops.tickets.body import TOP, Body, Line
-from loopwright.loops.tickets.shape import OUTCOMES, ticket_parts
+from loopwright.kernel.lines import MarkdownLine
+from loopwright.kernel.shapes import expected
+from loopwright.loops.tickets.body import TOP, Body
+from loopwright.loops.tickets.shape import OUTCOMES, SCORE, ticket_parts
 from loopwright.loops.tickets.ticket_text import plain_cells, unescaped, unquoted
 
 ROLES = ("Creator", "Critic", "Expediter", "Coordinator")
@@ -57,9 +58,9 @@ def attempts_of(body: Body) -> tuple[Attempt, ...]:
     return tuple(_attempt(head, lines, body.file) for head, lines in parts)
 
 
-def _parts(lines: tuple[Line, ...], deepest: int) -> tuple[tuple[Line, tuple[Line, ...]], ...]:
+def _parts(lines: tuple[MarkdownLine, ...], deepest: int) -> tuple[tuple[MarkdownLine, tuple[MarkdownLine, ...]], ...]:
     """A section cut at its headings."""
-    parts: list[tuple[Line, list[Line]]] = []
+    parts: list[tuple[MarkdownLine, list[MarkdownLine]]] = []
     for line in lines:
         if 0 < line.level <= deepest:
             parts.append((line, []))
@@ -68,16 +69,16 @@ def _parts(lines: tuple[Line, ...], deepest: int) -> tuple[tuple[Line, tuple[Lin
     return tuple((head, tuple(inner)) for head, inner in parts)
 
 
-def _attempt(head: Line, lines: tuple[Line, ...], file: str) -> Attempt:
+def _attempt(head: MarkdownLine, lines: tuple[MarkdownLine, ...], file: str) -> Attempt:
     named = _ATTEMPT.fullmatch(head.title)
     if named is None or ticket_parts(named[2]) is None:
-        says = f"has to be `Attempt N: TICKET-<session>-NNN`, not {one_line(head.title, 60)!r}"
-        raise ConfigError(file, "Attempt History", says, line=head.number)
+        problem = expected("`Attempt N: TICKET-<session>-NNN`", head.title)
+        raise ConfigError(file, "Attempt History", problem.says, line=head.number)
     fields = {found[1]: (found[2], line.number) for line in lines if (found := _FIELD.fullmatch(line.text))}
     outcome, at = fields.get("Outcome", ("", head.number))
     if outcome not in OUTCOMES:
-        says = f"the Outcome has to be one of {', '.join(OUTCOMES)}, not {one_line(outcome, 60)!r}"
-        raise ConfigError(file, "Attempt History", says, line=at)
+        problem = expected(f"an Outcome that is one of {', '.join(OUTCOMES)}", outcome)
+        raise ConfigError(file, "Attempt History", problem.says, line=at)
     accuracy, gaps = fields.get("Accuracy"), fields.get("Key Gaps")
     return Attempt(
         ticket=named[2],
@@ -89,8 +90,7 @@ def _attempt(head: Line, lines: tuple[Line, ...], file: str) -> Attempt:
 
 def _score(text: str, number: int, *, file: str, key: str) -> float:
     if not _SCORE.fullmatch(text.strip()):
-        says = f"has to be a number from 0 to 1, not {one_line(text, 60)!r}"
-        raise ConfigError(file, key, says, line=number)
+        raise ConfigError(file, key, expected(SCORE.says, text).says, line=number)
     return float(text)
 
 
@@ -100,7 +100,7 @@ def _gaps(text: str, number: int, *, file: str) -> tuple[str, ...]:
     except (ValueError, RecursionError):
         said = None
     if not isinstance(said, list) or not all(isinstance(gap, str) for gap in said):
-        raise ConfigError(file, "Key Gaps", 'has to be a list of texts, such as ["no tests"]', line=number)
+        raise ConfigError(file, "Key Gaps", 'expected a list of texts, such as ["no tests"]', line=number)
     return tuple(said)
 
 
@@ -111,7 +111,7 @@ def feedback_of(body: Body) -> tuple[Row, ...]:
     return tuple(row for head, lines in parts for row in _rows(head, lines, body.file))
 
 
-def _rows(head: Line, lines: tuple[Line, ...], file: str) -> Iterator[Row]:
+def _rows(head: MarkdownLine, lines: tuple[MarkdownLine, ...], file: str) -> Iterator[Row]:
     requirement = unescaped(head.title.removeprefix("Requirement:").strip())
     guidance = next((found[1] for line in lines if (found := _GUIDANCE.fullmatch(line.text))), "")
     cells = [(line.number, plain_cells(line.text)) for line in lines if line.text.strip().startswith("|")]
@@ -149,11 +149,11 @@ def changelog_of(body: Body) -> tuple[Noted, ...]:
     return tuple(_noted(head, lines, body.file) for head, lines in parts)
 
 
-def _noted(head: Line, lines: tuple[Line, ...], file: str) -> Noted:
+def _noted(head: MarkdownLine, lines: tuple[MarkdownLine, ...], file: str) -> Noted:
     found = _ENTRY.fullmatch(head.title)
     if found is None or found[2] not in ROLES:
-        says = f"has to be `[date time] - Role: entry` with a role of {', '.join(ROLES)}"
-        raise ConfigError(file, "Changelog", f"{says}, not {one_line(head.title, 60)!r}", line=head.number)
+        says = f"`[date time] - Role: entry` with a role of {', '.join(ROLES)}"
+        raise ConfigError(file, "Changelog", expected(says, head.title).says, line=head.number)
     text = unquoted(tuple(line.text for line in lines)).removeprefix("- ")
     return Noted(at=found[1], role=found[2], what=unescaped(found[3] or ""), text=unescaped(text))
 

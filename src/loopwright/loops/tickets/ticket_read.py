@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from typing import Any
 
 from loopwright.errors import ConfigError
 from loopwright.kernel.limits import TicketLimits
@@ -21,6 +22,8 @@ from loopwright.loops.tickets.past import (
 )
 from loopwright.loops.tickets.shape import ticket_parts
 from loopwright.loops.tickets.state import Aspect, Criterion, Decision, Ticket, TicketParams
+
+Front = dict[str, Any]
 
 _PREFIX = re.compile(r"(?:\[Iteration [0-9]+/[0-9]+\] ?)+")
 _DECIDED = {
@@ -63,35 +66,34 @@ class ReadTicket:
     changelog: tuple[Noted, ...] = ()
 
 
-def build(front: dict[str, object], body: Body, *, name: str = "") -> ReadTicket:
-    """From frontmatter without problems. `name` is that of the file, without `.md`: it may tell session and sequence.
+def build(front: Front, body: Body, *, name: str = "") -> ReadTicket:
+    """From frontmatter that has its shape. `name` is that of the file, without `.md`: it may tell session and sequence.
 
     Raises `ConfigError` for what is missing or is not of the form.
     """
-    title = _text(front, "title") or body.title
+    title = front.get("title", body.title)
     if not title.strip():
         says = "there is no title; give one in the frontmatter or as the first heading"
         raise ConfigError(body.file, "title", says, line=1)
     session, sequence = _identity(front, body.file, name)
-    iteration = front.get("iteration")
-    step: dict[str, object] = iteration if isinstance(iteration, dict) else {}
+    step = front.get("iteration", {})
     return ReadTicket(
         file=body.file,
         title=_PREFIX.sub("", title, count=1).strip() or title,
         criteria=boxes_of(body),
         session=session,
         sequence=sequence,
-        parent=_text(front, "parent_ticket") or _text(step, "parent_ticket"),
-        cycle=_text(front, "cycle_type") or "development",
-        status=_text(front, "status") or "open",
-        created=_text(front, "created"),
-        worktree=_text(front, "worktree_path"),
-        claimed_by=_text(front, "claimed_by"),
-        claimed_at=_text(front, "claimed_at"),
-        index=_whole(step, "index"),
-        max=_whole(step, "max"),
-        accuracy=_number(step, "accuracy_score"),
-        score=_number(step, "score"),
+        parent=front.get("parent_ticket") or step.get("parent_ticket", ""),
+        cycle=front.get("cycle_type", "development"),
+        status=front.get("status", "open"),
+        created=front.get("created", ""),
+        worktree=front.get("worktree_path", ""),
+        claimed_by=front.get("claimed_by", ""),
+        claimed_at=front.get("claimed_at", ""),
+        index=step.get("index"),
+        max=step.get("max"),
+        accuracy=step.get("accuracy_score"),
+        score=step.get("score"),
         what=what_of(body),
         context=_lead(body, "Context"),
         history=_listed_attempts(front) or attempts_of(body),
@@ -115,40 +117,37 @@ def _notes(body: Body) -> str:
     return (section.under("Implementation Notes") or section.under("")) if section else ""
 
 
-def _identity(front: dict[str, object], file: str, name: str) -> tuple[str, int | None]:
+def _identity(front: Front, file: str, name: str) -> tuple[str, int | None]:
     """The frontmatter's word; else the name's, if it has a sequence. Both have to agree."""
-    own, told = ticket_parts(_text(front, "ticket_id")), ticket_parts(name)
+    own, told = ticket_parts(front.get("ticket_id", "")), ticket_parts(name)
     if own and told and own != told:
         raise ConfigError(file, "ticket_id", f"has to be {name}, as the file is called", line=2)
-    parts = own or told
-    sequence = front.get("sequence")
-    given = int(sequence) if isinstance(sequence, str | int) else None
-    session = _text(front, "session_id") or (parts[0] if parts else "")
-    return session, parts[1] if parts else given
+    session, sequence = own or told or ("", front.get("sequence"))
+    return front.get("session_id", session), sequence
 
 
-def _listed_attempts(front: dict[str, object]) -> tuple[Attempt, ...]:
+def _listed_attempts(front: Front) -> tuple[Attempt, ...]:
     return tuple(
         Attempt(
-            ticket=_text(entry, "ticket"),
-            outcome=_text(entry, "outcome"),
-            accuracy=_number(entry, "accuracy"),
-            gaps=tuple(map(str, _list(entry, "gaps"))),
+            ticket=entry["ticket"],
+            outcome=entry["outcome"],
+            accuracy=entry.get("accuracy"),
+            gaps=tuple(entry.get("gaps", ())),
         )
-        for entry in _records(front, "attempt_history")
+        for entry in front.get("attempt_history", ())
     )
 
 
-def _listed_rows(front: dict[str, object]) -> tuple[Row, ...]:
+def _listed_rows(front: Front) -> tuple[Row, ...]:
     return tuple(
         Row(
-            requirement=_text(entry, "requirement"),
-            expected=_text(entry, "expected"),
-            actual=_text(entry, "actual"),
-            score=_number(entry, "score"),
-            guidance=_text(entry, "guidance"),
+            requirement=entry["requirement"],
+            expected=entry.get("expected", ""),
+            actual=entry.get("actual", ""),
+            score=entry.get("score"),
+            guidance=entry.get("guidance", ""),
         )
-        for entry in _records(front, "structured_feedback")
+        for entry in front.get("structured_feedback", ())
     )
 
 
@@ -233,30 +232,3 @@ def _aspect(row: Row) -> Aspect:
 
 def _gap(gap: str) -> Aspect:
     return Aspect(requirement=gap, aspect=gap, expected=gap, actual="missing", passed=False, score=0.0)
-
-
-# Plain data that was found to be well formed
-
-
-def _text(data: dict[str, object], key: str) -> str:
-    value = data.get(key)
-    return value if isinstance(value, str) else ""
-
-
-def _whole(data: dict[str, object], key: str) -> int | None:
-    value = data.get(key)
-    return value if isinstance(value, int) else None
-
-
-def _number(data: dict[str, object], key: str) -> float | None:
-    value = data.get(key)
-    return float(value) if isinstance(value, int | float) else None
-
-
-def _list(data: dict[str, object], key: str) -> list[object]:
-    value = data.get(key)
-    return value if isinstance(value, list) else []
-
-
-def _records(data: dict[str, object], key: str) -> list[dict[str, object]]:
-    return [entry for entry in _list(data, key) if isinstance(entry, dict)]

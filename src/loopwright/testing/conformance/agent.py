@@ -30,7 +30,7 @@ Behaviour = Literal["done", "silent", "writes", "fails", "garbled", "crashes", "
 Maker = Callable[[Behaviour], Agent]
 Contract = Callable[[Maker, Path], Awaitable[None]]
 
-KEY = Key("review-1.1")
+KEY = Key("review", 1, tries=1)
 
 
 def _run(folder: Path, *, needs_verdict: bool = False) -> AgentRun:

@@ -1,4 +1,4 @@
-"""What every implementation of the checks must do, as numbered contracts: run each on a fresh `Stage`.
+"""What every implementation of the checks must do, as numbered contracts: run each on a fresh `ChecksStage`.
 
 @pytest.mark.parametrize("contract", CONTRACTS)
 def test_my_checks(contract): asyncio.run(contract(my_fresh_stage()))
@@ -17,11 +17,11 @@ from loopwright.ports.agent import Update
 from loopwright.ports.checks import Checks, ChecksRun
 from loopwright.testing.conformance.store_parts import raised
 
-LOOP, KEY = LoopId("l-1"), Key("checks-1.1")
+LOOP, KEY = LoopId("l-1"), Key("checks", 1, tries=1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Stage:
+class ChecksStage:
     """Two checks are configured, `build` and `test`, in this order."""
 
     checks: Checks
@@ -32,17 +32,19 @@ class Stage:
     alive: Callable[[], bool]  # whether anything that was started is still there
 
 
-Contract = Callable[[Stage], Coroutine[None, None, None]]
+Contract = Callable[[ChecksStage], Coroutine[None, None, None]]
 
 
 def _ignore(update: Update) -> None: ...
 
 
-def _run(stage: Stage, commit: Commit, *, step: str = "s-1", names: tuple[str, ...] = ()) -> ChecksRun:
+def _run(stage: ChecksStage, commit: Commit, *, step: str = "s-1", names: tuple[str, ...] = ()) -> ChecksRun:
     return ChecksRun(loop=LOOP, key=KEY, step=step, commit=commit, base=stage.base, names=names)
 
 
-async def _report(stage: Stage, commit: Commit, *, step: str = "s-1", names: tuple[str, ...] = ()) -> ChecksReported:
+async def _report(
+    stage: ChecksStage, commit: Commit, *, step: str = "s-1", names: tuple[str, ...] = ()
+) -> ChecksReported:
     return await stage.checks.run(_run(stage, commit, step=step, names=names), _ignore)
 
 
@@ -50,7 +52,7 @@ def _verdicts(report: ChecksReported) -> list[tuple[str, bool]]:
     return [(result.name, result.passed) for result in report.results]
 
 
-async def c01_all_configured_checks_run_and_are_told_in_their_order(stage: Stage) -> None:
+async def c01_all_configured_checks_run_and_are_told_in_their_order(stage: ChecksStage) -> None:
     report = await _report(stage, stage.good)
     assert report.key == KEY
     assert report.tree
@@ -58,7 +60,7 @@ async def c01_all_configured_checks_run_and_are_told_in_their_order(stage: Stage
     assert [result.failures for result in report.results] == [(), ()]
 
 
-async def c02_a_failed_check_names_what_failed_with_an_identity(stage: Stage) -> None:
+async def c02_a_failed_check_names_what_failed_with_an_identity(stage: ChecksStage) -> None:
     report = await _report(stage, stage.bad)
     assert _verdicts(report) == [("build", True), ("test", False)]
     failures = report.results[1].failures
@@ -66,17 +68,17 @@ async def c02_a_failed_check_names_what_failed_with_an_identity(stage: Stage) ->
     assert all(failure.fingerprint and failure.issue for failure in failures)
 
 
-async def c03_only_the_named_checks_run(stage: Stage) -> None:
+async def c03_only_the_named_checks_run(stage: ChecksStage) -> None:
     assert _verdicts(await _report(stage, stage.bad, names=("build",))) == [("build", True)]
     assert _verdicts(await _report(stage, stage.bad, names=("test",))) == [("test", False)]
 
 
-async def c04_an_unknown_check_cannot_be_run(stage: Stage) -> None:
+async def c04_an_unknown_check_cannot_be_run(stage: ChecksStage) -> None:
     error = await raised(CheckNotRunnable, _report(stage, stage.good, names=("nothing",)))
     assert error.check == "nothing"
 
 
-async def c05_running_the_same_again_says_the_same(stage: Stage) -> None:
+async def c05_running_the_same_again_says_the_same(stage: ChecksStage) -> None:
     for commit in (stage.good, stage.bad):
         first = await _report(stage, commit)
         for step in ("s-1", "s-2"):
@@ -85,18 +87,18 @@ async def c05_running_the_same_again_says_the_same(stage: Stage) -> None:
             assert [result.failures for result in again.results] == [result.failures for result in first.results]
 
 
-async def c06_each_candidate_has_its_own_tree(stage: Stage) -> None:
+async def c06_each_candidate_has_its_own_tree(stage: ChecksStage) -> None:
     good, bad = await _report(stage, stage.good), await _report(stage, stage.bad)
     assert good.tree != bad.tree
 
 
-async def c07_two_runs_at_once_do_not_disturb_each_other(stage: Stage) -> None:
+async def c07_two_runs_at_once_do_not_disturb_each_other(stage: ChecksStage) -> None:
     good, bad = await asyncio.gather(_report(stage, stage.good), _report(stage, stage.bad))
     assert _verdicts(good) == [("build", True), ("test", True)]
     assert _verdicts(bad) == [("build", True), ("test", False)]
 
 
-async def c08_when_a_cancelled_run_is_over_nothing_of_it_is_alive(stage: Stage) -> None:
+async def c08_when_a_cancelled_run_is_over_nothing_of_it_is_alive(stage: ChecksStage) -> None:
     begun = asyncio.Event()
     task = asyncio.create_task(stage.checks.run(_run(stage, stage.hanging), lambda _: begun.set()))
     await begun.wait()

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from loopwright.errors import AlreadyRunning, StoreConflict, UsageError
 from loopwright.kernel.model import LoopId
-from loopwright.ports import chain
-from loopwright.ports.store import Batch, Entry, NewLoop
+from loopwright.ports import hashes
+from loopwright.ports.store import Append, NewEvent, NewLoop
 from loopwright.testing.conformance.store_mail import MAIL
 from loopwright.testing.conformance.store_money import MONEY
 from loopwright.testing.conformance.store_parts import LOOP, Contract, Fresh, begin, entries, raised
@@ -21,7 +21,7 @@ async def c01_a_new_loop_is_there_with_its_first_event(fresh: Fresh) -> None:
     async with fresh() as opened:
         store = await opened()
         assert await store.create(
-            NewLoop(id=LOOP, kind="feedback", params='{"a":1}', budget=2.5), Entry(kind="Created", data="{}")
+            NewLoop(id=LOOP, kind="feedback", params='{"a":1}', budget=2.5), NewEvent(kind="Created", data="{}")
         )
         loaded = await (await opened()).load(LOOP)
     row = loaded.row
@@ -37,7 +37,7 @@ async def c02_creating_a_loop_again_changes_nothing(fresh: Fresh) -> None:
         store = await opened()
         await begin(store)
         before = await store.load(LOOP)
-        assert not await store.create(NewLoop(id=LOOP, kind="other", params="{}"), Entry(kind="Other", data="{}"))
+        assert not await store.create(NewLoop(id=LOOP, kind="other", params="{}"), NewEvent(kind="Other", data="{}"))
         assert await store.load(LOOP) == before
 
 
@@ -53,7 +53,7 @@ async def c03_an_unknown_loop_is_a_usage_error(fresh: Fresh) -> None:
         await raised(UsageError, store.post(nobody, "Answered", "{}"))
         nameless = NewLoop(id=LoopId(""), kind="feedback", params="{}")
         for impossible in (child, nameless):
-            await raised(UsageError, store.create(impossible, Entry(kind="Created", data="{}")))
+            await raised(UsageError, store.create(impossible, NewEvent(kind="Created", data="{}")))
         assert await store.holder(nobody) is None
         assert await store.rows() == ()
 
@@ -62,9 +62,12 @@ async def c04_events_are_read_back_as_they_were_appended(fresh: Fresh) -> None:
     async with fresh() as opened:
         store = await opened()
         fence = await begin(store)
-        odd = Entry(kind="Odd", data='{"text":"ä\\u0000 \U0001f600 \x00 \'; --"}', reserve=0.1, release=0.1, spend=0.25)
-        assert await store.append(LOOP, fence=fence, expected=1, batch=Batch(entries=(*entries(2), odd))) == 4
+        odd = NewEvent(
+            kind="Odd", data='{"text":"ä\\u0000 \U0001f600 \x00 \'; --"}', reserve=0.1, release=0.1, spend=0.25
+        )
+        written = await store.append(LOOP, fence=fence, expected=1, batch=Append(entries=(*entries(2), odd)))
         records = await store.read(LOOP)
+        assert written == records[1:]
         assert [record.seq for record in records] == [1, 2, 3, 4]
         last = records[-1]
         assert (last.loop, last.kind, last.data) == (LOOP, odd.kind, odd.data)
@@ -79,11 +82,10 @@ async def c05_another_length_is_a_conflict_and_nothing_is_written(fresh: Fresh) 
         store = await opened()
         fence = await begin(store)
         before = await store.load(LOOP)
-        batch = Batch(entries=entries(1), status="paused", snapshot="{}", notices=("n",))
+        batch = Append(entries=entries(1), status="paused", snapshot="{}")
         for expected in (0, 2):
             await raised(StoreConflict, store.append(LOOP, fence=fence, expected=expected, batch=batch))
         assert await store.load(LOOP) == before
-        assert await store.outbox() == ()
 
 
 async def c06_a_loop_has_one_holder(fresh: Fresh) -> None:
@@ -94,7 +96,7 @@ async def c06_a_loop_has_one_holder(fresh: Fresh) -> None:
         assert (refused.loop, refused.holder) == (LOOP, "pid 1 on here")
         await raised(AlreadyRunning, first.claim(LOOP, "pid 1 on here"))
         assert await second.holder(LOOP) == "pid 1 on here"
-        assert await first.append(LOOP, fence=fence, expected=1, batch=Batch(entries=entries(1))) == 2
+        await first.append(LOOP, fence=fence, expected=1, batch=Append(entries=entries(1)))
 
 
 async def c07_who_let_go_can_no_longer_write(fresh: Fresh) -> None:
@@ -103,12 +105,12 @@ async def c07_who_let_go_can_no_longer_write(fresh: Fresh) -> None:
         old = await begin(first)
         await first.release(LOOP, old)
         assert await second.holder(LOOP) is None
-        await raised(StoreConflict, first.append(LOOP, fence=old, expected=1, batch=Batch(entries=entries(1))))
+        await raised(StoreConflict, first.append(LOOP, fence=old, expected=1, batch=Append(entries=entries(1))))
         new = await second.claim(LOOP, "pid 2 on here")
         assert new > old
-        await raised(StoreConflict, first.append(LOOP, fence=old, expected=1, batch=Batch(entries=entries(1))))
-        await raised(StoreConflict, second.append(LOOP, fence=old, expected=1, batch=Batch(entries=entries(1))))
-        assert await second.append(LOOP, fence=new, expected=1, batch=Batch(entries=entries(1))) == 2
+        await raised(StoreConflict, first.append(LOOP, fence=old, expected=1, batch=Append(entries=entries(1))))
+        await raised(StoreConflict, second.append(LOOP, fence=old, expected=1, batch=Append(entries=entries(1))))
+        await second.append(LOOP, fence=new, expected=1, batch=Append(entries=entries(1)))
 
 
 async def c08_letting_go_with_an_old_fence_is_harmless(fresh: Fresh) -> None:
@@ -144,14 +146,17 @@ async def c11_a_snapshot_and_what_came_after_it(fresh: Fresh) -> None:
     async with fresh() as opened:
         store = await opened()
         fence = await begin(store)
-        await store.append(LOOP, fence=fence, expected=1, batch=Batch(entries=entries(3), snapshot='{"at":4}'))
+        await store.append(LOOP, fence=fence, expected=1, batch=Append(entries=entries(3), snapshot='{"at":4}'))
         at_once = await store.load(LOOP)
         assert (at_once.snapshot, at_once.snapshot_seq, at_once.tail) == ('{"at":4}', 4, ())
-        await store.append(LOOP, fence=fence, expected=4, batch=Batch(entries=entries(2)))
+        await store.append(LOOP, fence=fence, expected=4, batch=Append(entries=entries(2)))
         later = await store.load(LOOP)
         assert (later.snapshot, later.snapshot_seq) == ('{"at":4}', 4)
         assert later.tail == (await store.read(LOOP))[4:]
-        await store.append(LOOP, fence=fence, expected=6, batch=Batch(entries=(), snapshot='{"at":6}'))
+        whole = await store.load(LOOP, snapshot=False)
+        assert (whole.row, whole.snapshot, whole.snapshot_seq) == (later.row, None, 0)
+        assert whole.tail == await store.read(LOOP)
+        await store.append(LOOP, fence=fence, expected=6, batch=Append(entries=(), snapshot='{"at":6}'))
         assert ((await store.load(LOOP)).snapshot, (await store.load(LOOP)).snapshot_seq) == ('{"at":6}', 6)
 
 
@@ -159,12 +164,12 @@ async def c12_a_batch_changes_only_what_it_names(fresh: Fresh) -> None:
     async with fresh() as opened:
         store = await opened()
         fence = await begin(store)
-        batch = Batch(entries=entries(1), status="complete", outcome='{"ending":"verified"}', budget=3.0)
+        batch = Append(entries=entries(1), status="complete", outcome='{"ending":"verified"}', budget=3.0)
         await store.append(LOOP, fence=fence, expected=1, batch=batch)
-        await store.append(LOOP, fence=fence, expected=2, batch=Batch(entries=entries(1)))
+        await store.append(LOOP, fence=fence, expected=2, batch=Append(entries=entries(1)))
         row = (await store.load(LOOP)).row
         assert (row.status, row.outcome, row.budget) == ("complete", '{"ending":"verified"}', 3.0)
-        await store.append(LOOP, fence=fence, expected=3, batch=Batch(entries=(), status="running"))
+        await store.append(LOOP, fence=fence, expected=3, batch=Append(entries=(), status="running"))
         assert (await store.load(LOOP)).row.status == "running"
 
 
@@ -172,12 +177,12 @@ async def c13_each_hash_covers_its_record_and_the_hash_before(fresh: Fresh) -> N
     async with fresh() as opened:
         store = await opened()
         fence = await begin(store)
-        await store.append(LOOP, fence=fence, expected=1, batch=Batch(entries=entries(4)))
+        await store.append(LOOP, fence=fence, expected=1, batch=Append(entries=entries(4)))
         records = await store.read(LOOP)
         row = (await store.load(LOOP)).row
-        previous = chain.anchor(row.id, row.kind, row.params)
+        previous = hashes.anchor(row.id, row.kind, row.params)
         for record in records:
-            assert record.hash == chain.link(previous, record.loop, record.seq, record.at, record)
+            assert record.hash == hashes.link(previous, record.loop, record.seq, record.at, record)
             previous = record.hash
         await store.verify(LOOP)
 
@@ -209,11 +214,11 @@ async def c16_what_cannot_be_stored_is_refused_whole(fresh: Fresh) -> None:
         store = await opened()
         fence = await begin(store)
         before = await store.load(LOOP)
-        for bad in (Entry(kind="Bad", data="\ud800"), Entry(kind="Bad", data="{}", spend=float("nan"))):
-            batch = Batch(entries=(*entries(1), bad), status="paused")
+        for bad in (NewEvent(kind="Bad", data="\ud800"), NewEvent(kind="Bad", data="{}", spend=float("nan"))):
+            batch = Append(entries=(*entries(1), bad), status="paused")
             await raised(ValueError, store.append(LOOP, fence=fence, expected=1, batch=batch))
         assert await store.load(LOOP) == before
-        assert await store.append(LOOP, fence=fence, expected=1, batch=Batch(entries=entries(1))) == 2
+        await store.append(LOOP, fence=fence, expected=1, batch=Append(entries=entries(1)))
 
 
 CONTRACTS: tuple[Contract, ...] = (

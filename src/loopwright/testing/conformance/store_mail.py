@@ -1,4 +1,4 @@
-"""Contracts 50 to 59 of the store: inbox, outbox, receipts, blobs."""
+"""Contracts 50 to 59 of the store: inbox, receipts, blobs."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 from loopwright.errors import OverBudget, StoreConflict, StoreCorrupt
 from loopwright.kernel.model import Blob, LoopId
-from loopwright.ports.store import Batch, Entry
+from loopwright.ports.store import Append, NewEvent
 from loopwright.testing.conformance.store_parts import LOOP, Contract, Fresh, begin, entries, raised
 
 
@@ -32,7 +32,7 @@ async def c51_what_was_taken_goes_with_the_event_it_became(fresh: Fresh) -> None
         store = await opened()
         fence = await begin(store)
         first, second = await store.post(LOOP, "Answered", "1"), await store.post(LOOP, "Answered", "2")
-        await store.append(LOOP, fence=fence, expected=1, batch=Batch(entries=entries(1), taken=(first,)))
+        await store.append(LOOP, fence=fence, expected=1, batch=Append(entries=entries(1), taken=(first,)))
         assert [item.id for item in await store.inbox(LOOP)] == [second]
 
 
@@ -41,9 +41,9 @@ async def c52_a_refused_batch_takes_nothing(fresh: Fresh) -> None:
         store = await opened()
         fence = await begin(store, budget=1.0)
         item = await store.post(LOOP, "Answered", "1")
-        dear = Batch(entries=(Entry(kind="Started", data="{}", reserve=2.0),), taken=(item,))
+        dear = Append(entries=(NewEvent(kind="Started", data="{}", reserve=2.0),), taken=(item,))
         await raised(OverBudget, store.append(LOOP, fence=fence, expected=1, batch=dear))
-        late = Batch(entries=entries(1), taken=(item,))
+        late = Append(entries=entries(1), taken=(item,))
         await raised(StoreConflict, store.append(LOOP, fence=fence, expected=7, batch=late))
         assert [held.id for held in await store.inbox(LOOP)] == [item]
 
@@ -53,8 +53,8 @@ async def c53_nothing_is_taken_twice(fresh: Fresh) -> None:
         store = await opened()
         fence = await begin(store, budget=1.0)
         item = await store.post(LOOP, "Answered", "1")
-        again = Batch(entries=entries(1), taken=(item,))
-        dear = Batch(entries=(Entry(kind="Started", data="{}", reserve=2.0),), taken=(item,))
+        again = Append(entries=entries(1), taken=(item,))
+        dear = Append(entries=(NewEvent(kind="Started", data="{}", reserve=2.0),), taken=(item,))
         await store.append(LOOP, fence=fence, expected=1, batch=again)
         before = await store.load(LOOP)
         # A conflict comes before a lack of money: who has to load again learns that first.
@@ -62,18 +62,6 @@ async def c53_nothing_is_taken_twice(fresh: Fresh) -> None:
             await raised(StoreConflict, store.append(LOOP, fence=fence, expected=2, batch=refused))
         assert await store.load(LOOP) == before
         assert await store.post(LOOP, "Answered", "2") != item
-
-
-async def c54_a_notice_stays_until_it_is_delivered(fresh: Fresh) -> None:
-    async with fresh() as opened:
-        store, other = await opened(), await opened()
-        fence = await begin(store)
-        await store.append(LOOP, fence=fence, expected=1, batch=Batch(entries=entries(1), notices=("a", "b")))
-        waiting = await other.outbox()
-        assert [item.data for item in waiting] == ["a", "b"]
-        await other.delivered(waiting[0].id)
-        await other.delivered(waiting[0].id)
-        assert await store.outbox() == waiting[1:]
 
 
 async def c55_a_receipt_is_replaced_by_one_with_the_same_key(fresh: Fresh) -> None:
@@ -125,7 +113,6 @@ MAIL: tuple[Contract, ...] = (
     c51_what_was_taken_goes_with_the_event_it_became,
     c52_a_refused_batch_takes_nothing,
     c53_nothing_is_taken_twice,
-    c54_a_notice_stays_until_it_is_delivered,
     c55_a_receipt_is_replaced_by_one_with_the_same_key,
     c56_bytes_are_kept_by_their_content,
     c57_a_file_is_moved_in_by_its_content,

@@ -7,7 +7,7 @@ from contextlib import AbstractAsyncContextManager
 from typing import TypeVar
 
 from loopwright.kernel.model import LoopId
-from loopwright.ports.store import Entry, NewLoop, Store
+from loopwright.ports.store import NewEvent, NewLoop, Store
 
 Opened = Callable[[], Awaitable[Store]]  # one more handle on the same data
 Fresh = Callable[[], AbstractAsyncContextManager[Opened]]  # data that was never used; closes its handles at the end
@@ -32,9 +32,9 @@ async def begin(
 ) -> int:
     """A new loop, claimed."""
     new = NewLoop(id=loop, kind="feedback", params="{}", parent=parent, budget=budget)
-    assert await store.create(new, Entry(kind="Created", data="{}"))
+    assert await store.create(new, NewEvent(kind="Created", data="{}"))
     return await store.claim(loop, who)
 
 
-def entries(count: int) -> tuple[Entry, ...]:
-    return tuple(Entry(kind="Happened", data=f'{{"n":{n}}}') for n in range(count))
+def entries(count: int) -> tuple[NewEvent, ...]:
+    return tuple(NewEvent(kind="Happened", data=f'{{"n":{n}}}') for n in range(count))

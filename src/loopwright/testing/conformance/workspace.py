@@ -1,4 +1,4 @@
-"""What every workspace over files must do, as numbered contracts: run each on a fresh `Stage`, see `CONTRACTS`.
+"""What every workspace over files must do, as numbered contracts: each on a fresh `WorkspaceStage`, see `CONTRACTS`.
 
 The numbers go on in `workspace_objects`.
 
@@ -35,7 +35,7 @@ def write_files(folder: Path, files: Mapping[str, str | None]) -> None:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Stage:
+class WorkspaceStage:
     """A repository with one commit of `BASE_FILES`."""
 
     workspace: Workspace
@@ -45,7 +45,7 @@ class Stage:
     edit: Callable[[Path, Mapping[str, str | None]], None] = write_files  # in a prepared folder; None removes
 
 
-Contract = Callable[[Stage], Coroutine[None, None, None]]
+Contract = Callable[[WorkspaceStage], Coroutine[None, None, None]]
 
 
 def files_in(folder: Path) -> dict[str, str]:
@@ -54,27 +54,27 @@ def files_in(folder: Path) -> dict[str, str]:
     return {name: path.read_text() for name, path in texts.items() if not name.startswith(".git/")}
 
 
-async def _snapshot(stage: Stage, label: str, *, parent: Commit | None = None, step: str = "s-1") -> Snapshot:
+async def _snapshot(stage: WorkspaceStage, label: str, *, parent: Commit | None = None, step: str = "s-1") -> Snapshot:
     start = parent or stage.base
     return await stage.workspace.snapshot(
         Taking(loop=LOOP, name=NAME, label=label, parent=start, base=stage.base, step=step)
     )
 
 
-async def _attempt(stage: Stage, text: str, label: str = "attempt-1", step: str = "s-1") -> Snapshot:
+async def _attempt(stage: WorkspaceStage, text: str, label: str = "attempt-1", step: str = "s-1") -> Snapshot:
     folder = await stage.workspace.prepare(LOOP, NAME, stage.base, step)
     (folder / "changed.txt").write_text(text)
     return await _snapshot(stage, label, step=step)
 
 
-async def c01_a_prepared_workspace_has_exactly_the_files(stage: Stage) -> None:
+async def c01_a_prepared_workspace_has_exactly_the_files(stage: WorkspaceStage) -> None:
     folder = await stage.workspace.prepare(LOOP, NAME, stage.base, "s-1")
     assert files_in(folder) == dict(BASE_FILES)
     assert await stage.workspace.prepare(LOOP, NAME, stage.base, "s-1") == folder
     assert files_in(folder) == dict(BASE_FILES)
 
 
-async def c02_a_snapshot_says_what_changed(stage: Stage) -> None:
+async def c02_a_snapshot_says_what_changed(stage: WorkspaceStage) -> None:
     folder = await stage.workspace.prepare(LOOP, NAME, stage.base, "s-1")
     (folder / "changed.txt").write_text("after\n")
     (folder / "new.txt").write_text("new\n")
@@ -89,7 +89,7 @@ async def c02_a_snapshot_says_what_changed(stage: Stage) -> None:
     assert await stage.workspace.tree(shot.commit) == shot.tree
 
 
-async def c03_the_same_step_again_is_the_same_snapshot(stage: Stage) -> None:
+async def c03_the_same_step_again_is_the_same_snapshot(stage: WorkspaceStage) -> None:
     first = await _attempt(stage, "one\n")
     folder = await stage.workspace.prepare(LOOP, NAME, first.commit, "s-2")
     (folder / "changed.txt").write_text("later\n")
@@ -97,14 +97,14 @@ async def c03_the_same_step_again_is_the_same_snapshot(stage: Stage) -> None:
     assert again == first
 
 
-async def c04_another_step_never_takes_the_place_of_an_attempt(stage: Stage) -> None:
+async def c04_another_step_never_takes_the_place_of_an_attempt(stage: WorkspaceStage) -> None:
     first = await _attempt(stage, "one\n", step="s-1")
     second = await _attempt(stage, "two\n", step="s-2")
     assert first.commit != second.commit
     assert (await _attempt(stage, "x\n", step="s-1"), await _attempt(stage, "x\n", step="s-2")) == (first, second)
 
 
-async def c05_a_workspace_goes_back_to_any_commit(stage: Stage) -> None:
+async def c05_a_workspace_goes_back_to_any_commit(stage: WorkspaceStage) -> None:
     shot = await _attempt(stage, "one\n")
     folder = await stage.workspace.prepare(LOOP, NAME, stage.base, "s-2")
     assert files_in(folder) == dict(BASE_FILES)
@@ -112,7 +112,7 @@ async def c05_a_workspace_goes_back_to_any_commit(stage: Stage) -> None:
     assert files_in(folder) == {**BASE_FILES, "changed.txt": "one\n"}
 
 
-async def c06_ignored_files_stay_and_are_no_change(stage: Stage) -> None:
+async def c06_ignored_files_stay_and_are_no_change(stage: WorkspaceStage) -> None:
     folder = await stage.workspace.prepare(LOOP, NAME, stage.base, "s-1")
     (folder / "ignored").mkdir()
     (folder / "ignored" / "cache").write_text("warm")
@@ -122,7 +122,7 @@ async def c06_ignored_files_stay_and_are_no_change(stage: Stage) -> None:
     assert files_in(folder) == {**BASE_FILES, "ignored/cache": "warm"}
 
 
-async def c07_a_lost_workspace_is_made_again(stage: Stage) -> None:
+async def c07_a_lost_workspace_is_made_again(stage: WorkspaceStage) -> None:
     shot = await _attempt(stage, "one\n")
     folder = await stage.workspace.prepare(LOOP, NAME, shot.commit, "s-2")
     shutil.rmtree(folder)
@@ -132,7 +132,7 @@ async def c07_a_lost_workspace_is_made_again(stage: Stage) -> None:
     assert files_in(folder) == {**BASE_FILES, "changed.txt": "one\n"}
 
 
-async def c08_a_judge_gets_a_folder_that_is_thrown_away(stage: Stage) -> None:
+async def c08_a_judge_gets_a_folder_that_is_thrown_away(stage: WorkspaceStage) -> None:
     shot = await _attempt(stage, "one\n")
     folder = await stage.workspace.checkout(LOOP, shot.commit, "judge-1")
     (folder / "scribble").write_text("x")
@@ -143,7 +143,7 @@ async def c08_a_judge_gets_a_folder_that_is_thrown_away(stage: Stage) -> None:
     assert not folder.exists()
 
 
-async def c09_a_diff_is_never_longer_than_asked(stage: Stage) -> None:
+async def c09_a_diff_is_never_longer_than_asked(stage: WorkspaceStage) -> None:
     shot = await _attempt(stage, "é" * 5000)
     whole = await stage.workspace.diff(stage.base, shot.commit, limit=100_000)
     assert "-before" in whole
@@ -157,7 +157,7 @@ async def c09_a_diff_is_never_longer_than_asked(stage: Stage) -> None:
     assert "+é" not in await stage.workspace.diff(stage.base, shot.commit, limit=100_000, only=("no-such-file",))
 
 
-async def c10_landing_makes_one_commit_on_the_base_once(stage: Stage) -> None:
+async def c10_landing_makes_one_commit_on_the_base_once(stage: WorkspaceStage) -> None:
     shot = await _attempt(stage, "one\n")
     branch = await stage.workspace.branch(LOOP)
     landed = await stage.workspace.land(LOOP, branch, shot.commit, base=stage.base, message="Do it", step="l-1")
@@ -167,13 +167,13 @@ async def c10_landing_makes_one_commit_on_the_base_once(stage: Stage) -> None:
     assert landed.commit not in (shot.commit, stage.base)
 
 
-async def c11_landing_no_change_is_the_base(stage: Stage) -> None:
+async def c11_landing_no_change_is_the_base(stage: WorkspaceStage) -> None:
     shot = await _attempt(stage, "before\n")
     landed = await stage.workspace.land(LOOP, "loop/l-1", shot.commit, base=stage.base, message="m", step="l-1")
     assert landed == Snapshot(commit=stage.base, tree=shot.tree, changes=())
 
 
-async def c12_a_target_that_stood_still_is_fast_forwarded(stage: Stage) -> None:
+async def c12_a_target_that_stood_still_is_fast_forwarded(stage: WorkspaceStage) -> None:
     shot = await _attempt(stage, "one\n")
     merge = await stage.workspace.merge(shot.commit, stage.target, message="m", step="m-1")
     assert (merge.onto, merge.commit, merge.tree) == (stage.base, shot.commit, shot.tree)
@@ -184,7 +184,7 @@ async def c12_a_target_that_stood_still_is_fast_forwarded(stage: Stage) -> None:
     assert (again.onto, again.commit) == (shot.commit, shot.commit)
 
 
-async def c13_a_target_that_moved_is_merged_in_objects(stage: Stage) -> None:
+async def c13_a_target_that_moved_is_merged_in_objects(stage: WorkspaceStage) -> None:
     shot = await _attempt(stage, "one\n")
     moved = stage.person_commits({"kept.txt": "theirs\n"})
     merge = await stage.workspace.merge(shot.commit, stage.target, message="m", step="m-1")
@@ -195,14 +195,14 @@ async def c13_a_target_that_moved_is_merged_in_objects(stage: Stage) -> None:
     assert files_in(folder) == {**BASE_FILES, "changed.txt": "one\n", "kept.txt": "theirs\n"}
 
 
-async def c14_a_conflict_names_the_paths_and_moves_nothing(stage: Stage) -> None:
+async def c14_a_conflict_names_the_paths_and_moves_nothing(stage: WorkspaceStage) -> None:
     shot = await _attempt(stage, "one\n")
     moved = stage.person_commits({"changed.txt": "theirs\n"})
     merge = await stage.workspace.merge(shot.commit, stage.target, message="m", step="m-1")
     assert (merge.onto, merge.tree, merge.conflicts) == (moved, "", ("changed.txt",))
 
 
-async def c15_cleaning_up_keeps_every_attempt(stage: Stage) -> None:
+async def c15_cleaning_up_keeps_every_attempt(stage: WorkspaceStage) -> None:
     shot = await _attempt(stage, "one\n")
     branch = await stage.workspace.branch(LOOP)
     landed = await stage.workspace.land(LOOP, branch, shot.commit, base=stage.base, message="m", step="l-1")
@@ -216,12 +216,12 @@ async def c15_cleaning_up_keeps_every_attempt(stage: Stage) -> None:
     assert await stage.workspace.tree(landed.commit) == shot.tree
 
 
-async def c16_names_that_are_not_ours_are_refused(stage: Stage) -> None:
+async def c16_names_that_are_not_ours_are_refused(stage: WorkspaceStage) -> None:
     for name in ("", "../x", "A", "a/b", "-" * 41, "a\n", ".git"):
         assert repr(name) in await _refusal(stage, name)
 
 
-async def _refusal(stage: Stage, name: str) -> str:
+async def _refusal(stage: WorkspaceStage, name: str) -> str:
     try:
         await stage.workspace.prepare(LOOP, name, stage.base, "s-1")
     except EngineError as refused:
@@ -229,7 +229,7 @@ async def _refusal(stage: Stage, name: str) -> str:
     raise AssertionError(f"{name!r} was taken")
 
 
-async def c17_a_snapshot_counts_from_the_base_not_from_the_parent(stage: Stage) -> None:
+async def c17_a_snapshot_counts_from_the_base_not_from_the_parent(stage: WorkspaceStage) -> None:
     first = await _attempt(stage, "one\n")
     folder = await stage.workspace.prepare(LOOP, NAME, first.commit, "s-2")
     (folder / "kept.txt").write_text("two\n")

@@ -9,12 +9,14 @@ from collections.abc import Mapping
 
 from loopwright.kernel.model import Commit
 from loopwright.ports.workspace import Combination, Snapshot, Taking
-from loopwright.testing.conformance.workspace import LOOP, NAME, Contract, Stage
+from loopwright.testing.conformance.workspace import LOOP, NAME, Contract, WorkspaceStage
 
 Edits = Mapping[str, str | None]
 
 
-async def _attempt(stage: Stage, edits: Edits, label: str, *, only: tuple[str, ...] = (), step: str = "") -> Snapshot:
+async def _attempt(
+    stage: WorkspaceStage, edits: Edits, label: str, *, only: tuple[str, ...] = (), step: str = ""
+) -> Snapshot:
     """An attempt at the base; the label serves as the step."""
     folder = await stage.workspace.prepare(LOOP, NAME, stage.base, step or label)
     stage.edit(folder, edits)
@@ -24,13 +26,13 @@ async def _attempt(stage: Stage, edits: Edits, label: str, *, only: tuple[str, .
     return await stage.workspace.snapshot(wanted)
 
 
-async def _objects(stage: Stage, commit: Commit, *paths: str) -> list[str]:
+async def _objects(stage: WorkspaceStage, commit: Commit, *paths: str) -> list[str]:
     found = await stage.workspace.contents(commit, paths)
     assert tuple(content.path for content in found) == paths
     return [content.object for content in found]
 
 
-async def _combine(stage: Stage, *commits: Commit, step: str = "combine") -> Combination:
+async def _combine(stage: WorkspaceStage, *commits: Commit, step: str = "combine") -> Combination:
     return await stage.workspace.combine(LOOP, "combined", base=stage.base, commits=commits, step=step)
 
 
@@ -38,7 +40,7 @@ def _paths(made: Snapshot | Combination) -> list[tuple[str, str]]:
     return [(change.path, change.how) for change in made.changes]
 
 
-async def c18_only_what_was_asked_for_is_taken(stage: Stage) -> None:
+async def c18_only_what_was_asked_for_is_taken(stage: WorkspaceStage) -> None:
     edits = {
         "changed.txt": "after\n",
         "kept.txt": "scribble\n",
@@ -66,7 +68,7 @@ async def c18_only_what_was_asked_for_is_taken(stage: Stage) -> None:
     assert _paths(beside) == [("changed.txt", "changed"), ("sub.txt", "added")]  # a folder is no file
 
 
-async def c19_what_was_dropped_is_told_again(stage: Stage) -> None:
+async def c19_what_was_dropped_is_told_again(stage: WorkspaceStage) -> None:
     edits = {"changed.txt": "after\n", "kept.txt": "scribble\n"}
     first = await _attempt(stage, edits, "a", only=("changed.txt",))
     again = await _attempt(stage, {"sub/new.txt": "later\n"}, "a", only=("changed.txt",))
@@ -74,12 +76,12 @@ async def c19_what_was_dropped_is_told_again(stage: Stage) -> None:
     assert again.dropped == ("kept.txt",)
 
 
-async def c20_nothing_is_dropped_where_all_is_wanted(stage: Stage) -> None:
+async def c20_nothing_is_dropped_where_all_is_wanted(stage: WorkspaceStage) -> None:
     shot = await _attempt(stage, {"changed.txt": "after\n", "sub/new.txt": "x\n"}, "a")
     assert (_paths(shot), shot.dropped) == ([("changed.txt", "changed"), ("sub/new.txt", "added")], ())
 
 
-async def c21_contents_are_told_in_the_order_asked(stage: Stage) -> None:
+async def c21_contents_are_told_in_the_order_asked(stage: WorkspaceStage) -> None:
     shot = await _attempt(stage, {"changed.txt": "after\n"}, "a")
     asked = ("sub", "nothing", "changed.txt", "sub/removed.txt", "kept.txt", "sub")
     before, after = await _objects(stage, stage.base, *asked), await _objects(stage, shot.commit, *asked)
@@ -88,7 +90,7 @@ async def c21_contents_are_told_in_the_order_asked(stage: Stage) -> None:
     assert await _objects(stage, stage.base) == []
 
 
-async def c22_a_folder_is_another_when_a_file_in_it_is(stage: Stage) -> None:
+async def c22_a_folder_is_another_when_a_file_in_it_is(stage: WorkspaceStage) -> None:
     shot = await _attempt(stage, {"sub/new.txt": "x\n"}, "a")
     gone = await _attempt(stage, {"sub/removed.txt": None}, "b")
     names = [await _objects(stage, commit, "sub") for commit in (stage.base, shot.commit, gone.commit)]
@@ -96,7 +98,7 @@ async def c22_a_folder_is_another_when_a_file_in_it_is(stage: Stage) -> None:
     assert names[2] == [""]
 
 
-async def c23_changes_of_several_commits_become_one(stage: Stage) -> None:
+async def c23_changes_of_several_commits_become_one(stage: WorkspaceStage) -> None:
     one = await _attempt(stage, {"changed.txt": "one\n"}, "a")
     two = await _attempt(stage, {"sub/new.txt": "two\n", "sub/removed.txt": None}, "b")
     made = await _combine(stage, one.commit, stage.base, two.commit, one.commit)
@@ -106,7 +108,7 @@ async def c23_changes_of_several_commits_become_one(stage: Stage) -> None:
     assert await _objects(stage, made.commit, "sub") == await _objects(stage, two.commit, "sub")
 
 
-async def c24_a_commit_that_conflicts_is_left_out(stage: Stage) -> None:
+async def c24_a_commit_that_conflicts_is_left_out(stage: WorkspaceStage) -> None:
     one = await _attempt(stage, {"changed.txt": "one\n"}, "a")
     two = await _attempt(stage, {"changed.txt": "two\n", "kept.txt": "two\n"}, "b")
     three = await _attempt(stage, {"kept.txt": "three\n"}, "c")
@@ -115,12 +117,12 @@ async def c24_a_commit_that_conflicts_is_left_out(stage: Stage) -> None:
     assert await _objects(stage, made.commit, "kept.txt") == await _objects(stage, three.commit, "kept.txt")
 
 
-async def c25_combining_nothing_is_the_base(stage: Stage) -> None:
+async def c25_combining_nothing_is_the_base(stage: WorkspaceStage) -> None:
     assert await _combine(stage) == Combination(commit=stage.base, changes=())
     assert await _combine(stage, stage.base, step="other") == Combination(commit=stage.base, changes=())
 
 
-async def c26_the_same_step_again_is_the_same_combination(stage: Stage) -> None:
+async def c26_the_same_step_again_is_the_same_combination(stage: WorkspaceStage) -> None:
     one = await _attempt(stage, {"changed.txt": "one\n"}, "a")
     two = await _attempt(stage, {"changed.txt": "two\n"}, "b")
     first = await _combine(stage, one.commit, two.commit)

@@ -14,11 +14,10 @@ from loopwright.kernel.events import AgentReported, Answered
 from loopwright.kernel.model import Ending, Severity
 from loopwright.kernel.quoting import one_line
 from loopwright.kernel.record import Record
-from loopwright.loops.tickets.chronicle import key_of
+from loopwright.loops.tickets.chronicle import step_of
 from loopwright.loops.tickets.convergence import EXAMPLES
 from loopwright.loops.tickets.insights.categories import PERSON, category, guidance_form
 from loopwright.loops.tickets.state import Aspect, Decision, Phase, Ticket, TicketParams, Tickets, ticket_id
-from loopwright.ports.store import LoopRow
 
 Close = Literal["approved", "escalated", "accepted", "cancelled", "under way"]
 _NAMED = 80
@@ -101,7 +100,7 @@ class Cycle:
         return tuple((before, after) for before, after in pairwise(self.tries) if not before.approved)
 
 
-def cycle_of(state: Tickets, row: LoopRow, records: Iterable[Record]) -> Cycle:
+def cycle_of(state: Tickets, records: Iterable[Record], *, cost: float, at: float) -> Cycle:
     """The session as its folded state and its log have it. Of the log only agents' names and answers are taken."""
     plan, heard = state.plan, _heard(records)
     return Cycle(
@@ -111,8 +110,8 @@ def cycle_of(state: Tickets, row: LoopRow, records: Iterable[Record]) -> Cycle:
         tries=tuple(_try(state, ticket, ticket.decision, heard) for ticket in state.past if ticket.decision),
         close=_close(state),
         limit=plan.limits.max,
-        cost=row.spent,
-        at=row.created,
+        cost=cost,
+        at=at,
         answers=heard.answers,
         defect_of=_defects(plan),
     )
@@ -163,7 +162,7 @@ def _heard(records: Iterable[Record]) -> _Heard:
         if isinstance(event, Answered):
             answers.append(event.choice)
         elif event is not None and event.report.agent:
-            names[key_of(event)].append(one_line(event.report.agent, _NAMED))
+            names[step_of(event)].append(one_line(event.report.agent, _NAMED))
     return _Heard(dict(names), tuple(answers))
 
 

@@ -1,0 +1,159 @@
+"""How much of the code the tests reach, and of what the candidate adds or changes, against what is asked for.
+
+The tests' own lines do not count: whoever adds tests would otherwise raise the share without reaching any code.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import PurePosixPath
+
+from loopwright.adapters.checks.checkouts import ObjectReader
+from loopwright.adapters.checks.coverage_report import FileCoverage, ranges
+from loopwright.adapters.checks.judgement import Ran
+from loopwright.adapters.checks.reports import COVERAGE, COVERAGE_OF_NEW_CODE, Report, short
+from loopwright.config.settings import CheckSettings
+from loopwright.kernel.findings import identify
+from loopwright.kernel.gates import is_protected
+from loopwright.kernel.model import Change, Coverage, Finding, Severity, Tree
+from loopwright.kernel.visible import visible
+
+NewLines = Mapping[str, frozenset[int]]  # what the candidate added or changed, by path
+
+_MOST_FILES = 5  # that a finding names
+_MOST_LINES = 200  # characters of line numbers for each of them
+_TESTS = re.compile(
+    r"""(?:^|/)(?:tests?|__tests__|specs?)/
+      | (?:^|/)(?:test_[^/]*|conftest)\.py$
+      | [^/](?:[._](?:test|spec)|Tests?|Spec)\.[a-z]+$
+    """,
+    re.VERBOSE,
+)
+
+
+def serves_tests(path: str) -> bool:
+    """Test code and what lies with it, in any language."""
+    return _TESTS.search(path) is not None
+
+
+def covered(spec: CheckSettings, ran: Ran, new: NewLines) -> Ran:
+    """The run with what its report comes to; one without a line of code is refused.
+
+    `new` may name files that the report leaves out; they are told.
+    """
+    files = tuple(each for each in ran.lines if not serves_tests(each.file))
+    if not any(each.covered or each.missed for each in files):
+        return replace(ran, report=None, refused="its report has no line of this tree's code, the tests' own aside")
+    fresh = tuple(narrowed for each in files if (narrowed := _narrowed(each, new.get(each.file, frozenset()))))
+    coverage = Coverage(
+        covered=sum(len(each.covered) for each in files),
+        total=sum(len(each.covered) + len(each.missed) for each in files),
+        new_covered=sum(len(each.covered) for each in fresh),
+        new_total=sum(len(each.covered) + len(each.missed) for each in fresh),
+        floor=spec.floor,
+        new_code_floor=spec.new_code_floor,
+    )
+    left_out = sorted(new.keys() - {each.file for each in files})
+    report = Report(
+        tests=None, coverage=coverage, failures=_shortfalls(spec, coverage, files, fresh), note=_left_out(left_out)
+    )
+    return replace(ran, report=report)
+
+
+def _narrowed(file: FileCoverage, lines: frozenset[int]) -> FileCoverage | None:
+    kept = FileCoverage(
+        file=file.file,
+        covered=tuple(line for line in file.covered if line in lines),
+        missed=tuple(line for line in file.missed if line in lines),
+    )
+    return kept if kept.covered or kept.missed else None
+
+
+def _shortfalls(
+    spec: CheckSettings, seen: Coverage, files: tuple[FileCoverage, ...], fresh: tuple[FileCoverage, ...]
+) -> tuple[Finding, ...]:
+    found = []
+    if seen.floor is not None and seen.percent < seen.floor:
+        what = Finding(
+            severity=Severity.HIGH,
+            category="tests",
+            rule=COVERAGE,
+            issue=f"check {spec.name!r}: the tests run {seen.percent:g}% of the lines, {seen.floor:g}% are asked for",
+            expected=f">= {seen.floor:g}% line coverage",
+            actual=f"{seen.percent:g}% line coverage",
+        )
+        found.append(_placed(what, files))
+    if seen.new_total and seen.new_code_floor is not None and seen.new_percent < seen.new_code_floor:
+        what = Finding(
+            severity=Severity.HIGH,
+            category="tests",
+            rule=COVERAGE_OF_NEW_CODE,
+            issue=f"check {spec.name!r}: the tests run {seen.new_percent:g}% of the new lines,"
+            f" {seen.new_code_floor:g}% are asked for",
+            expected=f">= {seen.new_code_floor:g}% coverage of new code",
+            actual=f"{seen.new_percent:g}% coverage of new code",
+        )
+        found.append(_placed(what, fresh))
+    return tuple(found)
+
+
+def _placed(finding: Finding, files: tuple[FileCoverage, ...]) -> Finding:
+    """With the worst files. Its identity does not hang on them: it is one fault, wherever most of it lies today."""
+    bare = sorted((each for each in files if each.missed), key=lambda each: (-len(each.missed), each.file))
+    shown, rest = bare[:_MOST_FILES], len(bare) - _MOST_FILES
+    more = f"; and {rest} more files" if rest > 0 else ""
+    counts = (f"{visible(e.file)}: {len(e.covered)} of {len(e.covered) + len(e.missed)} lines run" for e in shown)
+    return short(
+        replace(
+            identify(finding),
+            file=visible(bare[0].file),
+            line=bare[0].missed[0],
+            evidence="\n".join(counts),
+            guidance=f"Write tests that make these lines run: {'; '.join(map(_missed, shown))}{more}.",
+        )
+    )
+
+
+def _missed(file: FileCoverage) -> str:
+    text = ranges(file.missed)
+    if len(text) > _MOST_LINES:
+        text = text[:_MOST_LINES].rpartition(", ")[0] + ", …"
+    return f"{visible(file.file)}:{text}"
+
+
+def _left_out(paths: list[str]) -> str:
+    if not paths:
+        return ""
+    names = ", ".join(map(visible, paths[:_MOST_FILES])) + (", …" if len(paths) > _MOST_FILES else "")
+    return f"changed, but not in the coverage report: {names}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewCode:
+    """Between the trees that run, so that what was taken from the base is not new. Protected files never are."""
+
+    source: ObjectReader
+    base: Tree
+    candidate: Tree
+    changes: tuple[Change, ...]
+    protected: tuple[str, ...] = ()
+
+    async def lines(self, files: tuple[FileCoverage, ...]) -> NewLines:
+        """Of the files in a report, and of changed ones that it should have."""
+        reported = {each.file for each in files}
+        kinds = {PurePosixPath(file).suffix for file in reported}
+        changed = {each.path for each in self.changes if PurePosixPath(each.path).suffix in kinds}
+        return await self.source.new_lines(
+            self.base, self.candidate, tuple(path for path in sorted(reported | changed) if self._counts(path))
+        )
+
+    def _counts(self, path: str) -> bool:
+        return not serves_tests(path) and not is_protected(path, self.protected)
+
+    def terms(self, spec: CheckSettings) -> str:
+        """What decides a result besides the run. Empty for a check to which nothing of this matters."""
+        if spec.report != "coverage":
+            return ""
+        return f"floor {spec.floor}, of new code {spec.new_code_floor}, protected {' '.join(self.protected)}"

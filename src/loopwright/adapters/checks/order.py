@@ -1,0 +1,71 @@
+"""Which checks run, in which order, and what in their commands stands for a path of this run or this machine."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Literal
+
+from loopwright.adapters.checks import unittest_report
+from loopwright.config.settings import CheckSettings
+from loopwright.errors import CheckNotRunnable
+
+REPORT = "{report}"  # stands in argv for a path outside the tree that only this run knows
+UNITTEST = "{unittest}"  # stands in argv for our own script that runs unittest and counts: a path of this installation
+
+
+def as_run(check: CheckSettings) -> CheckSettings:
+    """With the paths of this installation in its command."""
+    return replace(check, run=tuple(word.replace(UNITTEST, unittest_report.__file__) for word in check.run))
+
+
+def as_configured(command: tuple[str, ...]) -> tuple[str, ...]:
+    """A command that ran, as loop.toml has it."""
+    return tuple(word.replace(unittest_report.__file__, UNITTEST) for word in command)
+
+
+def strength(spec: CheckSettings) -> Literal["counting", "weak"]:
+    """Whether more than an exit code speaks for the check: `exit(0)` at the wrong place fools a weak one."""
+    return "weak" if spec.report == "none" else "counting"
+
+
+def selected(specs: tuple[CheckSettings, ...], names: tuple[str, ...]) -> tuple[CheckSettings, ...]:
+    """The named checks in configured order; all of them when no name is given."""
+    known = {spec.name for spec in specs}
+    for name in names:
+        if name not in known:
+            raise CheckNotRunnable(name, "", f"there is no such check, only {', '.join(sorted(known)) or 'none'}")
+    return tuple(spec for spec in specs if not names or spec.name in names)
+
+
+def ordered(specs: tuple[CheckSettings, ...]) -> tuple[CheckSettings, ...]:
+    """Predecessors first, else as configured. A predecessor that is not among `specs` is left out."""
+    left = list(specs)
+    placed: dict[str, CheckSettings] = {}
+    while left:
+        waiting = {spec.name for spec in left}
+        ready = next((spec for spec in left if not waiting & set(spec.after)), None)
+        if ready is None:
+            names = " and ".join(sorted(waiting))
+            raise CheckNotRunnable(left[0].name, " ".join(left[0].run), f"{names} wait for each other (`after`)")
+        placed[ready.name] = ready
+        left.remove(ready)
+    return tuple(placed.values())
+
+
+def chains(specs: tuple[CheckSettings, ...]) -> tuple[tuple[CheckSettings, ...], ...]:
+    """Checks joined by `after`, each chain in running order. Chains know nothing of each other."""
+    found: list[list[CheckSettings]] = []
+    for spec in ordered(specs):
+        joined = [chain for chain in found if any(earlier.name in spec.after for earlier in chain)]
+        found = [chain for chain in found if chain not in joined]
+        found.append([*(earlier for chain in joined for earlier in chain), spec])
+    return tuple(tuple(chain) for chain in found)
+
+
+def predecessors(spec: CheckSettings, specs: tuple[CheckSettings, ...]) -> tuple[CheckSettings, ...]:
+    """Everything `spec` comes after, directly or not, in running order."""
+    wanted = set(spec.after)
+    for earlier in reversed(ordered(specs)):
+        if earlier.name in wanted:
+            wanted |= set(earlier.after)
+    return tuple(earlier for earlier in ordered(specs) if earlier.name in wanted)

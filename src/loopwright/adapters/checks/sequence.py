@@ -1,0 +1,212 @@
+"""The checks of one chain on one candidate: receipts first, then runs, the base, the reruns, the verdict."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, replace
+
+from loopwright.adapters.checks.coverage_floor import NewCode, covered
+from loopwright.adapters.checks.environment import Digests
+from loopwright.adapters.checks.execution import Bench
+from loopwright.adapters.checks.judgement import (
+    CheckJudgement,
+    Ran,
+    Standard,
+    failures,
+    judge,
+    mark,
+    needs_base,
+    suspects,
+)
+from loopwright.adapters.checks.receipts import (
+    MOST_MARKS,
+    Receipt,
+    as_result,
+    outcome_on_base,
+    read_receipt,
+    receipt_key,
+    standard,
+    stands,
+    stands_for_base,
+)
+from loopwright.config.settings import CheckSettings
+from loopwright.kernel.codec import encode
+from loopwright.kernel.findings import identify
+from loopwright.kernel.gates import matches
+from loopwright.kernel.model import Change, CheckResult, Finding, Severity, Tree
+from loopwright.ports.checks import ChecksRun
+from loopwright.ports.clock import Clock
+from loopwright.ports.store import Store
+
+Alone = Callable[[str, int], Awaitable[str | None]]  # the outcome of a test in its n-th run alone; None: not there
+_RUNS_ON_BASE = 2
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trees:
+    """What really lies in the two checkouts."""
+
+    candidate: Tree
+    base: Tree
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chain:
+    specs: tuple[CheckSettings, ...]  # in running order
+    run: ChecksRun
+    trees: Trees
+    candidate: Bench
+    base: Bench
+    store: Store
+    clock: Clock
+    digests: Digests
+    new_code: NewCode
+
+    async def results(self, changes: tuple[Change, ...]) -> tuple[CheckResult, ...]:
+        """One result per check. After a failure, what comes after it is skipped and counts as failed."""
+        results: dict[str, CheckResult] = {}
+        for spec in self.specs:
+            failed = [name for name in spec.after if name in results and not results[name].passed]
+            if failed:
+                results[spec.name] = _skipped(spec, failed[0])
+            elif spec.paths and not _touches(changes, spec.paths):
+                results[spec.name] = CheckResult(name=spec.name, passed=True, note="not touched")
+            else:
+                results[spec.name] = await self._result(spec)
+        return tuple(results.values())
+
+    async def _result(self, spec: CheckSettings) -> CheckResult:
+        environment = await self.digests.of(spec.name, spec.run)
+        key = receipt_key(self.trees.candidate, spec.name, spec.run, environment)
+        held = read_receipt(await self.store.receipt(key))
+        if held is not None and await self._still_stands(spec, held, environment):
+            return as_result(held)
+        ran = await self._on_candidate(spec)
+        receipt = self._receipt(spec, ran, tree=self.trees.candidate, key=key, environment=environment)
+        base = await self._base(spec, receipt) if needs_base(spec, ran) else None
+        judged = await self._judged(spec, ran, base)
+        receipt = _with(receipt, judged, base_missing=needs_base(spec, ran) and base is None)
+        if ran.finished:
+            await self.store.keep_receipt(key, self.run.loop, encode(receipt))
+        return replace(as_result(receipt), reused=False, seconds=ran.seconds, receipt=key if ran.finished else "")
+
+    async def _on_candidate(self, spec: CheckSettings) -> Ran:
+        ran = await self.candidate.run(spec)
+        if spec.report != "coverage" or ran.report is None:
+            return ran
+        return covered(spec, ran, await self.new_code.lines(ran.lines))
+
+    async def _on_base(self, spec: CheckSettings) -> Ran:
+        """Nothing is new on the base."""
+        ran = await self.base.run(spec)
+        return covered(spec, ran, {}) if spec.report == "coverage" and ran.report is not None else ran
+
+    async def _still_stands(self, spec: CheckSettings, held: Receipt, environment: str) -> bool:
+        """A pass holds on any base, as long as it has no fewer tests than that base; what is new hangs on the base."""
+        if not stands(held, base=self.run.base, step=self.run.step) or held.terms != self.new_code.terms(spec):
+            return False
+        if spec.report == "coverage" and held.base != self.run.base:
+            return False
+        if held.base == self.run.base or spec.report != "junit":
+            return True
+        base = await self._base(spec, replace(held, environment=environment))
+        wanted = standard(base).tests
+        return wanted is None or (held.tests is not None and held.tests >= wanted)
+
+    async def _base(self, spec: CheckSettings, candidate: Receipt) -> Receipt | None:
+        """The base's own receipt, made now if there is none yet. None: the base does not run to its end."""
+        if self.trees.base == self.trees.candidate:
+            return candidate
+        key = receipt_key(self.trees.base, spec.name, spec.run, candidate.environment)
+        held = read_receipt(await self.store.receipt(key))
+        is_measured_alike = held is not None and held.terms == self.new_code.terms(spec)
+        if held is not None and is_measured_alike and stands_for_base(held, spec, self.run.loop):
+            return held
+        ran = await self._on_base(spec)
+        if not ran.finished:
+            return None
+        made = self._receipt(spec, ran, tree=self.trees.base, key=key, environment=candidate.environment)
+        made = _with(made, judge(spec, ran, Standard()))
+        await self.store.keep_receipt(key, self.run.loop, encode(made))
+        return made
+
+    async def _judged(self, spec: CheckSettings, ran: Ran, base: Receipt | None) -> CheckJudgement:
+        measure = standard(base)
+        flaky = [test for test in suspects(spec, ran, measure) if await self._flips(spec, test, base)]
+        return judge(spec, ran, measure, tuple(flaky))
+
+    async def _flips(self, spec: CheckSettings, test: str, base: Receipt | None) -> bool:
+        return await flips(
+            test,
+            candidate=lambda test, turn: self.candidate.rerun(spec, test, turn),
+            base=lambda test, turn: self.base.rerun(spec, test, turn),
+            on_base=outcome_on_base(base, test) if self.trees.base != self.trees.candidate else None,
+        )
+
+    def _receipt(self, spec: CheckSettings, ran: Ran, *, tree: Tree, key: str, environment: str) -> Receipt:
+        """Of the run alone: not judged yet, so a fail."""
+        return Receipt(
+            key=key,
+            check=spec.name,
+            command=spec.run,
+            tree=tree,
+            base=self.run.base,
+            exit_code=ran.exit_code,
+            result="fail",
+            tests=ran.report.tests if ran.report else None,
+            environment=environment,
+            output=ran.output,
+            seconds=ran.seconds,
+            at=self.clock.now(),
+            loop=self.run.loop,
+            step=self.run.step,
+            reported=ran.report is not None,
+            failing=tuple(mark(finding) for finding in failures(spec, ran))[:MOST_MARKS],
+            coverage=ran.coverage,
+            terms=self.new_code.terms(spec),
+            note=ran.report.note if ran.report else "",
+        )
+
+
+def _with(receipt: Receipt, judged: CheckJudgement, *, base_missing: bool = False) -> Receipt:
+    notes = (receipt.note, judged.note, "the base could not be run: nothing to compare with" if base_missing else "")
+    return replace(
+        receipt,
+        result="pass" if judged.passed else "fail",
+        forgiven=judged.forgiven,
+        failures=judged.failures,
+        flaky=judged.flaky,
+        known=judged.known,
+        note="; ".join(filter(None, notes)),
+    )
+
+
+def _skipped(spec: CheckSettings, failed: str) -> CheckResult:
+    why = f"skipped: {failed} failed"
+    finding = Finding(
+        severity=Severity.HIGH, category="checks", rule=f"skipped {spec.name}", issue=f"check {spec.name!r} {why}"
+    )
+    return CheckResult(name=spec.name, passed=False, failures=(identify(finding),), note=why)
+
+
+def _touches(changes: tuple[Change, ...], patterns: tuple[str, ...]) -> bool:
+    return any(matches(change.path, pattern) for change in changes for pattern in patterns)
+
+
+async def flips(test: str, *, candidate: Alone, base: Alone, on_base: str | None) -> bool:
+    """Whether a test that failed on the candidate is flaky.
+
+    `on_base` is how it came out in the full run on the base, where that is known. A test that
+    flips with the candidate only is a failure: the change made it so.
+    """
+    if await candidate(test, 0) != "passed":
+        return False
+    seen = {on_base} if on_base else set()
+    for turn in range(_RUNS_ON_BASE):
+        outcome = await base(test, turn)
+        if outcome not in ("passed", "failed"):
+            return False
+        seen.add(outcome)
+        if len(seen) > 1:
+            return True
+    return False

@@ -1,0 +1,106 @@
+"""What a change gives away by itself: signs of cheating, as findings.
+
+A finding on a protected path weighs less, because there the version of the base is the one that
+runs, and the gate covers the rest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from loopwright.adapters.checks.checkouts import ObjectReader
+from loopwright.adapters.checks.configuration import configuration_changed, is_configuration
+from loopwright.adapters.checks.loosened_tests import is_test, loosened
+from loopwright.adapters.checks.shadows import Sign, shadowing
+from loopwright.kernel.findings import identify
+from loopwright.kernel.gates import evidence, protected_changes
+from loopwright.kernel.model import Change, Finding, Severity
+from loopwright.ports.checks import ChecksRun
+
+_LARGEST_TEXT = 512 * 1024  # bytes read of a changed test or configuration file
+_TRAPS = (".envrc", ".mcp.json", ".vscode/tasks.json", ".vscode/settings.json", ".idea/runConfigurations/")
+_TRAP_FOLDERS = (".husky/", ".githooks/", "hooks/", ".claude/", ".devcontainer/")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evidence:
+    changes: tuple[Change, ...]
+    commands: tuple[tuple[str, ...], ...]  # of all configured checks
+    before: Mapping[str, str] = field(default_factory=dict)  # texts of the paths that `telling` names
+    after: Mapping[str, str] = field(default_factory=dict)
+    guarded: frozenset[str] = frozenset()  # changed or removed protected paths: the base's version ran
+    approved: bool = False  # ... unless a person approved exactly these
+
+
+async def found_in(
+    changes: tuple[Change, ...],
+    source: ObjectReader,
+    run: ChecksRun,
+    commands: tuple[tuple[str, ...], ...],
+    protected: tuple[str, ...],
+) -> tuple[Finding, ...]:
+    paths = tuple(change.path for change in telling(changes, commands))
+    guarded = protected_changes(changes, protected)
+    return tampering(
+        Evidence(
+            changes=changes,
+            commands=commands,
+            before=await source.texts(run.base, paths, limit=_LARGEST_TEXT),
+            after=await source.texts(run.commit, paths, limit=_LARGEST_TEXT),
+            guarded=frozenset(change.path for change in guarded),
+            approved=evidence(guarded) in run.approved,
+        )
+    )
+
+
+def telling(changes: tuple[Change, ...], commands: tuple[tuple[str, ...], ...]) -> tuple[Change, ...]:
+    """The changes whose text `tampering` wants to see."""
+    return tuple(c for c in changes if c.how == "changed" and (is_test(c.path) or is_configuration(c.path, commands)))
+
+
+def tampering(seen: Evidence) -> tuple[Finding, ...]:
+    """Findings, worst first. Those of critical and high severity fail a run."""
+    found = {
+        (sign.rule, change.path): _finding(sign, change, seen)
+        for change in seen.changes
+        for sign in _signs(change, seen)
+    }
+    return tuple(sorted(found.values(), key=lambda finding: (finding.severity.rank, finding.file, finding.rule)))
+
+
+def _signs(change: Change, seen: Evidence) -> Iterator[Sign]:
+    path, before, after = change.path, seen.before.get(change.path), seen.after.get(change.path)
+    yield from shadowing(change, seen.commands)
+    if is_test(path) and change.how == "removed":
+        yield Sign("test-deleted", Severity.CRITICAL, "A test file was deleted")
+    if telling((change,), seen.commands) and (before is None or after is None):
+        yield Sign("unreadable", Severity.HIGH, "Is too large, or no file, so that nobody can say what changed")
+    elif is_test(path) and change.how == "changed":
+        yield from loosened(before or "", after or "")
+    elif is_configuration(path, seen.commands):
+        yield from configuration_changed(change, before or "", after or "", seen.commands)
+    if change.how != "removed" and _is_trap(path):
+        yield Sign("runs-when-opened", Severity.MEDIUM, "Runs code on a person's machine when the folder is opened")
+
+
+def _is_trap(path: str) -> bool:
+    return path.endswith(_TRAPS) or any(f"/{folder}" in f"/{path}" for folder in _TRAP_FOLDERS)
+
+
+def _finding(sign: Sign, change: Change, seen: Evidence) -> Finding:
+    severity, issue = sign.severity, f"{sign.issue}: {change.path}"
+    if change.path in seen.guarded and seen.approved:
+        severity, issue = Severity.LOW, f"{issue} (a person approved it)"
+    elif change.path in seen.guarded and severity.rank < Severity.MEDIUM.rank:
+        severity, issue = Severity.MEDIUM, f"{issue} (the base version was used)"
+    found = Finding(
+        severity=severity,
+        category="tampering",
+        rule=sign.rule,
+        file=change.path,
+        issue=issue,
+        evidence=sign.evidence,
+        guidance=sign.guidance,
+    )
+    return identify(found)

@@ -1,0 +1,129 @@
+"""Moving a branch of the person's: the one place where their checked-out files may change.
+
+Not checked out anywhere: the ref alone, by compare-and-swap. Checked out and clean: with its files, as
+`git merge --ff-only` would. Anything else: left where it is, with the command that takes the result.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from dataclasses import replace
+from pathlib import Path
+
+from loopwright.adapters.git.program import Git, path_of, readable
+from loopwright.adapters.git.refs import position
+from loopwright.adapters.git.site import Ground
+from loopwright.kernel.model import Commit
+from loopwright.ports.workspace import Moved
+
+PATIENCE = 1.0  # seconds another git of the person may hold its lock before we give up
+
+
+def advance(ground: Ground, target: str, onto: Commit, commit: Commit) -> Moved:
+    folders = checked_out(ground, target)
+    now = position(ground, target)
+    if now == commit:
+        return Moved(how="done")
+    if now != onto:
+        return _elsewhere(target, now, onto)
+    if _in_progress(ground, target):
+        return Moved(how="dirty", detail=f"a rebase of {_short(target)} is in progress; {_command(commit)}")
+    if not folders:
+        return _swap(ground, target, onto, commit)
+    if len(folders) > 1:
+        return Moved(how="dirty", detail=f"{_short(target)} is checked out more than once; {_command(commit)}")
+    return _with_files(ground, folders[0], target, onto, commit)
+
+
+def _swap(ground: Ground, target: str, onto: Commit, commit: Commit) -> Moved:
+    said = ground.refs.ask("update-ref", "-m", "loopwright: advance", target, commit, onto)
+    if said.code == 0:
+        return Moved(how="done")
+    now = position(ground, target)
+    if now != onto:
+        return _elsewhere(target, now, onto)
+    return Moved(how="dirty", detail=f"{_short(target)} is locked: {_last(said.err)}; {_command(commit)}")
+
+
+def _with_files(ground: Ground, folder: Path, target: str, onto: Commit, commit: Commit) -> Moved:
+    git = replace(ground.person, cwd=folder)
+    where = f"{_short(target)} is checked out in {folder}"
+    if _is_locked(git):
+        return Moved(how="dirty", detail=f"{where} and another git is at work there; {_command(commit, folder)}")
+    if _is_dirty(git):
+        if _has_files_of(git, commit):
+            return _swap(ground, target, onto, commit)  # a move that was cut short between files and ref
+        return Moved(how="dirty", detail=f"{where} with changes of your own; {_command(commit, folder)}")
+    merge = ("merge", "--ff-only", "--no-overwrite-ignore", "--no-autostash", "--no-verify-signatures", "--quiet")
+    said = git.ask(*merge, commit)
+    now = position(ground, target)
+    if now == commit:
+        return Moved(how="done")
+    if now != onto:
+        return _elsewhere(target, now, onto)
+    return Moved(how="dirty", detail=f"{where}: {_reason(said.err)}; {_command(commit, folder)}")
+
+
+def checked_out(ground: Ground, target: str) -> list[Path]:
+    """The person's folders, linked ones included, where `target` is the current branch."""
+    blocks = ground.refs.run("worktree", "list", "--porcelain", "-z").split(b"\0\0")
+    found = []
+    for block in blocks:
+        lines = [path_of(line) for line in block.split(b"\0")]
+        folder = Path(lines[0].removeprefix("worktree "))
+        if f"branch {target}" in lines and folder.is_dir():
+            found.append(folder if (folder / ".git").exists() else ground.root)  # the git directory may lie elsewhere
+    return found
+
+
+def _in_progress(ground: Ground, target: str) -> bool:
+    """A rebase leaves HEAD detached but will move its branch at the end."""
+    places = [ground.common, *(ground.common / "worktrees").glob("*")]
+    names = (place / kind / "head-name" for place in places for kind in ("rebase-merge", "rebase-apply"))
+    return any(name.is_file() and name.read_text(errors="replace").strip() == target for name in names)
+
+
+def _is_locked(git: Git) -> bool:
+    """The person's lock is waited for a little and never removed."""
+    lock = Path(os.path.join(git.cwd, git.line("rev-parse", "--git-path", "index.lock")))  # noqa: PTH118
+    limit = time.monotonic() + PATIENCE
+    while lock.exists():
+        if time.monotonic() > limit:
+            return True
+        time.sleep(0.05)
+    return False
+
+
+def _is_dirty(git: Git) -> bool:
+    return git.run("status", "--porcelain", "-z", "--untracked-files=no") != b""
+
+
+def _has_files_of(git: Git, commit: Commit) -> bool:
+    index = git.ask("diff-index", "--quiet", "--cached", commit).code == 0
+    return index and git.ask("diff-files", "--quiet").code == 0
+
+
+def _elsewhere(target: str, now: Commit | None, onto: Commit) -> Moved:
+    return Moved(how="moved", detail=f"{_short(target)} is at {(now or 'nothing')[:12]}, not at {onto[:12]}")
+
+
+def _short(target: str) -> str:
+    return target.removeprefix("refs/heads/")
+
+
+def _command(commit: Commit, folder: Path | None = None) -> str:
+    place = f"-C {folder} " if folder else ""
+    return f"take the result with `git {place}merge {commit[:12]}`"
+
+
+def _last(err: str) -> str:
+    lines = [line for line in err.splitlines() if line.strip()]
+    return lines[-1] if lines else "no message"
+
+
+def _reason(err: str) -> str:
+    """Git names the files in the way between its first line and its advice."""
+    kept = [line.strip().removeprefix("error: ") for line in err.splitlines() if line.strip()]
+    wanted = [line for line in kept if not line.startswith(("Please ", "Aborting", "hint:", "Updating "))]
+    return readable(" ".join(wanted[:5]).encode()) or "git refused"

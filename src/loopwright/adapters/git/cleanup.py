@@ -1,0 +1,48 @@
+"""What a cancelled loop leaves behind. Whatever goes, its commits stay reachable."""
+
+from __future__ import annotations
+
+from loopwright.adapters.git.branches import checked_out
+from loopwright.adapters.git.checkouts import drop, is_throw_away, owned_by
+from loopwright.adapters.git.folders import is_folder, locked, remove
+from loopwright.adapters.git.refs import folder_of, keep, kept_by, position
+from loopwright.adapters.git.site import Ground
+from loopwright.adapters.git.snapshots import files_of, keep_evidence
+from loopwright.kernel.model import Cleanup, LoopId
+
+WRITTEN_FOR_A_LOOP = ("feedback", "runs", "workflow")
+
+
+def clean_up(ground: Ground, loop: LoopId, choice: Cleanup) -> None:
+    folder_of(loop)
+    if choice is Cleanup.KEEP_EVERYTHING:
+        return
+    _remove_workspaces(ground, loop)
+    if choice in (Cleanup.ROLLBACK, Cleanup.FULL):
+        _remove_branches(ground, loop)
+    if choice is Cleanup.FULL:
+        for kind in WRITTEN_FOR_A_LOOP:
+            remove(ground.loop / kind / loop)
+
+
+def _remove_workspaces(ground: Ground, loop: LoopId) -> None:
+    for place, at in owned_by(ground, loop):
+        if is_folder(place.folder) and not is_throw_away(place.folder):
+            with locked(place.lock) as hold:
+                found = files_of(ground, place, hold, at)
+            if found is not None and found.differences:
+                keep_evidence(ground, loop, found.tree, at, "clean-up")
+        drop(ground, place)
+
+
+def _remove_branches(ground: Ground, loop: LoopId) -> None:
+    """A branch the person has checked out is theirs now, and stays."""
+    for name in (f"loop/{loop}", f"loopwright/{loop}", f"loopwright-{loop}"):
+        ref = f"refs/heads/{name}"
+        tip = position(ground, ref)
+        if tip is None or checked_out(ground, ref):
+            continue
+        held = kept_by(ground, loop)
+        if tip not in {kept.commit for kept in held}:
+            keep(ground, loop, "landed", tip, held, numbered=True)
+        ground.refs.run("update-ref", "-d", ref, tip)

@@ -1,0 +1,69 @@
+"""The work of many loops that began at one commit, folded into one commit, in objects only."""
+
+from __future__ import annotations
+
+from loopwright.adapters.git.differences import differences
+from loopwright.adapters.git.program import readable
+from loopwright.adapters.git.refs import commit_tree, keep, listed, message_of, one_line, ref_of
+from loopwright.adapters.git.site import Ground
+from loopwright.errors import VcsFailed
+from loopwright.kernel.model import Commit, LoopId, Tree
+from loopwright.ports.workspace import Combination
+
+
+def combine(
+    ground: Ground, loop: LoopId, label: str, *, base: Commit, commits: tuple[Commit, ...], step: str
+) -> Combination:
+    """One commit on the base, or the base itself when nothing changes. Same step, same commit."""
+    ref = ref_of(loop, label)
+    held = listed(ground, ref, f"{ref}+*")
+    for kept in held:
+        if kept.step == one_line(step):
+            return _combination(ground, base, kept.commit, tuple(map(Commit, kept.left)))
+    tree, left_out = _fold(ground, base, commits)
+    if tree == ground.tree(base):
+        return Combination(commit=base, changes=())
+    commit = commit_tree(ground, tree, (base,), message_of(f"{label} of {loop}", loop, step, left_out))
+    keep(ground, loop, label, commit, held)
+    return _combination(ground, base, commit, left_out)
+
+
+def _combination(ground: Ground, base: Commit, commit: Commit, left_out: tuple[Commit, ...]) -> Combination:
+    found = differences(ground, ground.tree(base), ground.tree(commit))
+    return Combination(commit=commit, changes=tuple(difference.change for difference in found), left_out=left_out)
+
+
+def _fold(ground: Ground, base: Commit, commits: tuple[Commit, ...]) -> tuple[Tree, tuple[Commit, ...]]:
+    """The tree of all, and the commits that do not go with those before them."""
+    tree, left_out = ground.tree(base), []
+    for commit in commits:
+        merged = _merged(ground, base, tree, ground.tree(commit))
+        if merged is None:
+            left_out.append(commit)
+        else:
+            tree = merged
+    return tree, tuple(left_out)
+
+
+def _merged(ground: Ground, base: Commit, ours: Tree, theirs: Tree) -> Tree | None:
+    """Both changes to the base; None where they conflict. Two trees that need no merge start no git."""
+    start = ground.tree(base)
+    if theirs in (start, ours):
+        return ours
+    if ours == start:
+        return theirs
+    return merged_tree(ground, _side(ground, base, ours), _side(ground, base, theirs))[0]
+
+
+def merged_tree(ground: Ground, ours: Commit, theirs: Commit) -> tuple[Tree | None, tuple[str, ...]]:
+    """Both merged; None, and the paths, where they conflict."""
+    said = ground.engine.ask("merge-tree", "--write-tree", "-z", "--name-only", "--no-messages", ours, theirs)
+    if said.code not in (0, 1):
+        raise VcsFailed("git merge-tree", said.err)
+    tree, *paths = readable(said.out).split("\0")
+    return (Tree(tree), ()) if said.code == 0 else (None, tuple(dict.fromkeys(filter(None, paths))))
+
+
+def _side(ground: Ground, base: Commit, tree: Tree) -> Commit:
+    """A child of the base, whatever made the tree: the base is then what git merges from (2.38 cannot be told)."""
+    return commit_tree(ground, tree, (base,), "A side of a merge\n")

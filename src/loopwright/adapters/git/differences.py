@@ -1,0 +1,52 @@
+"""What changed between two trees."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from loopwright.adapters.git.program import path_of, readable
+from loopwright.adapters.git.site import Ground
+from loopwright.kernel.model import Change
+
+ABSENT, SUBMODULE = "000000", "160000"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Difference:
+    """One changed path with all that is needed to undo the change."""
+
+    path: str  # as file functions take it
+    old_mode: str
+    new_mode: str
+    old: str
+    new: str
+
+    @property
+    def is_submodule(self) -> bool:
+        return SUBMODULE in (self.old_mode, self.new_mode)
+
+    @property
+    def change(self) -> Change:
+        """For people and the log: a name that is not UTF-8 is escaped."""
+        how: Literal["added", "changed", "removed"] = "changed"
+        if self.old_mode == ABSENT:
+            how = "added"
+        elif self.new_mode == ABSENT:
+            how = "removed"
+        path = readable(self.path.encode("utf-8", "surrogateescape"))
+        return Change(path=path, how=how, blob="" if how == "removed" else self.new)
+
+
+def differences(ground: Ground, old: str, new: str) -> tuple[Difference, ...]:
+    """What changed between two commits or trees, renames as one removed and one added path."""
+    if old == new:
+        return ()
+    fields = ground.engine.run("diff-tree", "-r", "-z", "--raw", "--no-renames", old, new).split(b"\0")
+    pairs = zip(fields[0::2], fields[1::2], strict=False)
+    return tuple(_difference(readable(meta), path_of(path)) for meta, path in pairs)
+
+
+def _difference(meta: str, path: str) -> Difference:
+    old_mode, new_mode, old, new, _ = meta.removeprefix(":").split(" ")
+    return Difference(path=path, old_mode=old_mode, new_mode=new_mode, old=old, new=new)

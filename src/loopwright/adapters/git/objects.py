@@ -1,0 +1,116 @@
+"""Looking into commits without checking anything out."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+from loopwright.adapters.git.differences import differences
+from loopwright.adapters.git.paths import TOP, inner, portions
+from loopwright.adapters.git.program import name_of, path_of, readable, uninterrupted
+from loopwright.adapters.git.site import Ground, Site
+from loopwright.kernel.model import Change, Commit, Content, Tree
+
+_ASKED = "%(objecttype) %(objectname) %(objectsize)"
+# `--text`: no attribute and no stray byte makes a file one that cannot be compared.
+_OPTIONS = ("-p", "-r", "--unified=0", "--full-index", "--no-renames", "--no-ext-diff", "--no-textconv", "--text")
+_HUNK = re.compile(rb"@@ -\d+(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
+_INDEX = re.compile(rb"index ([0-9a-f]+)\.\.([0-9a-f]+)")
+
+Pair = tuple[str, str]  # a file's object before and after
+
+
+class GitObjects:
+    """Reads what changed and what files held. Starts no checkout."""
+
+    def __init__(self, root: Path, *, env: Mapping[str, str]) -> None:
+        self._site = Site(root, env)
+
+    async def changes(self, base: Commit, commit: Commit) -> tuple[Change, ...]:
+        """Every path `commit` changed against `base`. A rename is one removed and one added."""
+        found = await uninterrupted(lambda: differences(self._site.ground(), base, commit))
+        return tuple(difference.change for difference in found)
+
+    async def new_lines(self, old: Tree, new: Tree, paths: tuple[str, ...]) -> dict[str, frozenset[int]]:
+        """Lines of these files that `new` adds or changes against `old`; a file without any is left out."""
+        return await uninterrupted(lambda: new_lines(self._site.ground(), old, new, paths))
+
+    async def texts(self, commit: Commit, paths: tuple[str, ...], *, limit: int) -> dict[str, str]:
+        """The text of these files. One that is not there, or larger than `limit` bytes, is left out."""
+        askable = [path for path in paths if "\n" not in path]
+        if not askable:
+            return {}
+        return await uninterrupted(lambda: _texts(self._site.ground(), commit, askable, limit))
+
+
+def _texts(ground: Ground, commit: Commit, paths: list[str], limit: int) -> dict[str, str]:
+    """Two processes however many paths: the sizes first, so that nothing large is ever read."""
+    names = b"".join(f"{commit}:".encode() + name_of(path) + b"\n" for path in paths)
+    answers = ground.engine.run("cat-file", f"--batch-check={_ASKED}", stdin=names).splitlines()
+    found = {}
+    for path, answer in zip(paths, answers, strict=True):
+        match answer.split(b" "):
+            case [b"blob", name, size] if int(size) <= limit:
+                found[path] = name
+    content = ground.engine.run("cat-file", "--batch", stdin=b"".join(name + b"\n" for name in found.values()))
+    return dict(zip(found, _blobs(content), strict=True))
+
+
+def _blobs(output: bytes) -> Iterator[str]:
+    """`<name> blob <size>`, the bytes, an end of line; again and again."""
+    start = 0
+    while start < len(output):
+        end = output.index(b"\n", start)
+        size = int(output[start:end].split()[2])
+        yield output[end + 1 : end + 1 + size].decode("utf-8", "replace")
+        start = end + size + 2
+
+
+def contents(ground: Ground, commit: Commit, paths: tuple[str, ...]) -> tuple[Content, ...]:
+    """The object at each path. `ls-tree` and not `<commit>:<path>`: git finds other meanings in some names."""
+    tree = ground.tree(commit)
+    asked = sorted({entry for entry in map(inner, paths) if entry is not None and entry != TOP})
+    held = {TOP: str(tree)}
+    for some in portions(asked):
+        held |= _objects(ground, tree, some)
+    return tuple(Content(path=path, object=held.get(inner(path) or "", "")) for path in paths)
+
+
+def _objects(ground: Ground, tree: Tree, paths: Sequence[str]) -> dict[str, str]:
+    """`-t`, or a folder would not be shown where a path below it is asked for as well."""
+    rows = ground.engine.run("ls-tree", "-t", "-z", "--full-tree", tree, "--", *paths).split(b"\0")
+    parts = (row.partition(b"\t") for row in rows if row)
+    return {path_of(path): readable(meta.split()[2]) for meta, _, path in parts}
+
+
+def new_lines(ground: Ground, old: str, new: str, paths: tuple[str, ...]) -> dict[str, frozenset[int]]:
+    """Lines that were added or changed, by path; a path without any is left out.
+
+    Files are told apart by their objects, which cannot be forged, and not by their names in the patch.
+    """
+    wanted = frozenset(paths)
+    changed = [each for each in differences(ground, old, new) if each.path in wanted]
+    by_pair: dict[Pair, frozenset[int]] = {}
+    for names in portions([each.path for each in changed]):
+        by_pair |= _lines(ground.engine.run("diff-tree", *_OPTIONS, old, new, "--", *names))
+    # What was a link before is shown as a file that is new.
+    found = {d.path: by_pair.get((d.old, d.new)) or by_pair.get(("0" * len(d.new), d.new)) for d in changed}
+    return {path: lines for path, lines in found.items() if lines}
+
+
+def _lines(patch: bytes) -> dict[Pair, frozenset[int]]:
+    """Hunks are counted out, or a line of a file could pass for a line of the patch."""
+    found: defaultdict[Pair, set[int]] = defaultdict(set)
+    pair, left = ("", ""), 0
+    for line in patch.split(b"\n"):
+        if left:
+            left -= not line.startswith(b"\\")  # "\ No newline at end of file"
+        elif index := _INDEX.match(line):
+            pair = (readable(index[1]), readable(index[2]))
+        elif hunk := _HUNK.match(line):
+            gone, first, came = (int(text) if text is not None else 1 for text in hunk.groups())
+            left = gone + came
+            found[pair].update(range(first, first + came))
+    return {pair: frozenset(lines) for pair, lines in found.items()}

@@ -1,0 +1,91 @@
+"""Finding the person's repository, saying in one sentence why there is none to work in, and small looks into it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from loopwright.adapters.git.program import Git, path_of, persons_git, readable
+from loopwright.errors import UsageError, VcsFailed
+from loopwright.kernel.model import Commit
+
+OLDEST = (2, 38)  # the first with `merge-tree --write-tree`
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Repository:
+    top: Path
+    head: Commit
+    branch_ref: str  # a full ref; empty when HEAD is detached
+    dirty: bool  # changes or new files that are not committed
+
+
+def find_repository(cwd: Path, env: Mapping[str, str]) -> Repository:
+    git = _usable_git(cwd, env)
+    top = _top(git)
+    said = replace(git, cwd=top).run("status", "--porcelain=v2", "--branch", "-z")
+    entries = [readable(entry) for entry in said.split(b"\0") if entry]
+    facts = dict(entry.removeprefix("# ").split(" ", 1) for entry in entries if entry.startswith("# "))
+    if facts["branch.oid"] == "(initial)":
+        raise UsageError(f"{top} has no commit yet; make a first commit (`git add -A && git commit`) and try again")
+    detached = facts["branch.head"] == "(detached)"
+    return Repository(
+        top=top,
+        head=Commit(facts["branch.oid"]),
+        branch_ref="" if detached else f"refs/heads/{facts['branch.head']}",
+        dirty=any(not entry.startswith("# ") for entry in entries),
+    )
+
+
+def has_attempts(top: Path, env: Mapping[str, str]) -> bool:
+    """Whether commits of any loop are kept here."""
+    return persons_git(env, top).run("for-each-ref", "--count=1", "refs/loopwright/") != b""
+
+
+def other_worktrees(top: Path, env: Mapping[str, str]) -> tuple[Path, ...]:
+    """The other folders that share this repository, and with it all refs."""
+    lines = persons_git(env, top).names("worktree", "list", "--porcelain", "-z")
+    named = (line.removeprefix("worktree ") for line in lines if line.startswith("worktree "))
+    return tuple(folder for folder in map(Path, named) if folder != top)
+
+
+def tree_of(top: Path, env: Mapping[str, str], commit: str) -> str:
+    """The tree of a commit; empty where the commit is not there."""
+    said = persons_git(env, top).ask("rev-parse", "--verify", "--quiet", "--end-of-options", f"{commit}^{{tree}}")
+    return readable(said.out).strip() if said.code == 0 else ""
+
+
+def files_of(top: Path, env: Mapping[str, str], folder: str) -> tuple[str, ...]:
+    """Plain files below a folder that git knows or would take, in their order."""
+    git = persons_git(env, top).having(GIT_LITERAL_PATHSPECS="1")
+    names = set(git.names("ls-files", "-z", "--cached", "--others", "--exclude-standard", "--", folder))
+    return tuple(name for name in sorted(names) if (top / name).is_file() and not (top / name).is_symlink())
+
+
+def _usable_git(cwd: Path, env: Mapping[str, str]) -> Git:
+    try:
+        git = persons_git(env, cwd)
+        version = git.line("version")
+    except VcsFailed as failed:
+        raise UsageError(f"git cannot be used ({failed.stderr}); install git 2.38 or newer") from failed
+    found = re.search(r"(\d+)\.(\d+)", version)
+    if found is None or (int(found[1]), int(found[2])) < OLDEST:
+        raise UsageError(f"this is {version}; git 2.38 or newer is needed, install it")
+    # A repository of another user is git's to refuse, and the person's to trust.
+    return replace(git, settings=tuple(s for s in git.settings if not s.startswith("safe.")))
+
+
+def _top(git: Git) -> Path:
+    said = git.ask("rev-parse", "--is-bare-repository", "--is-inside-work-tree", "--show-toplevel")
+    answer = path_of(said.out).split("\n")
+    if answer[:1] == ["true"]:
+        raise UsageError(f"{git.cwd} is in a bare repository; run this in a checkout of it")
+    if answer[1:2] == ["false"]:
+        raise UsageError(f"{git.cwd} is inside a git directory; run this in the folder with your files")
+    if "not a git repository" in said.err:
+        raise UsageError(f"{git.cwd} is not in a git repository; run `git init` there, or change to one")
+    if said.code != 0:
+        raise UsageError(f"git cannot read the repository at {git.cwd}: {said.err.strip().splitlines()[0]}")
+    return Path(said.out[: said.out.rindex(b"\n")].split(b"\n", 2)[2].decode("utf-8", "surrogateescape"))

@@ -1,0 +1,217 @@
+"""Where everything stands: the person's repository, the engine's own git directory, the folders.
+
+Objects are written straight into the person's object store, so that a ref in their repository never
+points at something that lives only under `.loop/`. Configuration, index, attributes and excludes are
+the engine's own, in `.loop/git`, and are put right before every use.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from loopwright.adapters.git.folders import locked, own_folder, put, real_folder, remove
+from loopwright.adapters.git.program import OUR_EMAIL, OUR_NAME, Git, isolated_git, path_of, persons_git, readable
+from loopwright.errors import UsageError, VcsFailed
+from loopwright.kernel.model import Commit, Tree
+
+NAME = re.compile(r"[a-z0-9-]{1,40}")
+BUILT_IN_EXCLUDES = (
+    "__pycache__/",
+    "*.pyc",
+    ".pytest_cache/",
+    ".mypy_cache/",
+    ".ruff_cache/",
+    "node_modules/",
+    ".venv/",
+    ".DS_Store",
+)
+OWN_TEMPORARY = (".new-", "info/.new-", "overlay-")
+# Bytes in the tree are the bytes in the files: no attribute an agent writes converts anything.
+ATTRIBUTES = "* -text -eol -ident -filter -working-tree-encoding\n"
+CONFIG = """\
+[core]
+	repositoryformatversion = {version}
+	bare = true
+	fileMode = true
+	symlinks = true
+	ignoreCase = {ignorecase}
+	precomposeUnicode = {precomposeunicode}
+	sharedRepository = {sharedrepository}
+	autocrlf = false
+	safecrlf = false
+	attributesFile = /dev/null
+	protectHFS = true
+	protectNTFS = true
+	logAllRefUpdates = false
+	untrackedCache = false
+	splitIndex = false
+[index]
+	sparse = false
+"""
+OBJECT_FORMAT = "[extensions]\n\tobjectFormat = {format}\n"
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A folder with files, and where the engine keeps its own index and notes about it."""
+
+    folder: Path
+    notes: Path
+
+    @property
+    def index(self) -> Path:
+        return self.notes / "index"
+
+    @property
+    def excludes(self) -> Path:
+        """What setup made: not part of anybody's work."""
+        return self.notes / "excludes"
+
+    @property
+    def lock(self) -> Path:
+        return self.notes / "lock"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ground:
+    root: Path
+    common: Path  # the git directory all worktrees of the person share
+    objects: Path
+    object_format: str
+    author: tuple[str, str]
+    config: Mapping[str, str]
+    excludes: str
+    engine: Git  # in `.loop/git`
+    refs: Git  # in the person's repository, for refs and nothing else
+    person: Git  # as the person would run it
+    trees: dict[Commit, Tree]  # what is known for ever
+
+    @property
+    def loop(self) -> Path:
+        return self.root / ".loop"
+
+    @property
+    def own(self) -> Path:
+        return self.loop / "git"
+
+    @property
+    def worktrees(self) -> Path:
+        return self.root / ".worktrees"
+
+    def workspace(self, name: str) -> Place:
+        if not NAME.fullmatch(name):
+            raise UsageError(f"{name!r} cannot name a workspace; use 1 to 40 of a-z, 0-9 and -")
+        return Place(self.worktrees / name, self.own / "workspaces" / name)
+
+    def inside(self, place: Place, hold: int) -> Git:
+        """The engine's git on the files of a place. `hold` is the lock on the place."""
+        git = self.engine.having(GIT_WORK_TREE=str(place.folder), GIT_INDEX_FILE=str(place.index))
+        return replace(git.setting(f"core.excludesFile={place.excludes}"), cwd=place.folder, hold=(hold,))
+
+    def tree(self, commit: Commit) -> Tree:
+        if commit not in self.trees:
+            self.trees[commit] = Tree(
+                self.engine.line("rev-parse", "--verify", "--end-of-options", f"{commit}^{{tree}}")
+            )
+        return self.trees[commit]
+
+    def settle(self) -> None:
+        """Make the engine's git directory, or put it right: an agent without a sandbox can reach it."""
+        own_folder(self.loop)
+        own_folder(self.worktrees)
+        with locked(self.loop / "git.lock"):
+            self._put_right()
+
+    def _put_right(self) -> None:
+        wanted = {
+            "HEAD": "ref: refs/heads/none\n",
+            "config": self._config(),
+            "info/attributes": ATTRIBUTES,
+            "info/exclude": self.excludes,
+        }
+        if (self.common / "shallow").is_file():
+            wanted["shallow"] = (self.common / "shallow").read_text()
+        folders = ("", "info", "refs", "workspaces", "verify")
+        for folder in folders:
+            real_folder(self.own / folder)
+        for name, text in wanted.items():
+            put(self.own / name, text)
+        for found in (*self.own.iterdir(), *(self.own / "info").iterdir()):
+            name = found.relative_to(self.own).as_posix()
+            if name not in wanted and name not in folders and not name.startswith(OWN_TEMPORARY):
+                remove(found)  # git would obey a `commondir` or a `config.worktree`
+
+    def _config(self) -> str:
+        sha1 = self.object_format == "sha1"
+        known = {"ignorecase": "false", "precomposeunicode": "false", "sharedrepository": "umask"}
+        values = {key: self.config.get(f"core.{key}", default) for key, default in known.items()}
+        text = CONFIG.format(version=0 if sha1 else 1, **values)
+        return text if sha1 else text + OBJECT_FORMAT.format(format=self.object_format)
+
+
+class Site:
+    """A repository that is looked at when it is first needed, and settled at every use."""
+
+    def __init__(self, root: Path, env: Mapping[str, str]) -> None:
+        self.root, self._env = root, env
+        self._ground: Ground | None = None
+        self._once = threading.Lock()
+
+    def ground(self) -> Ground:
+        with self._once:
+            self._ground = self._ground or survey(self.root, self._env)
+            self._ground.settle()
+            return self._ground
+
+
+def survey(root: Path, env: Mapping[str, str]) -> Ground:
+    root = Path(os.path.realpath(root))
+    person = persons_git(env, root)
+    asked = ("--show-object-format", "--git-common-dir", "--git-path", "objects")
+    answer = path_of(person.run("rev-parse", "--path-format=absolute", *asked)).splitlines()
+    if len(answer) != len(asked) - 1:
+        raise VcsFailed("git rev-parse", f"{root}: the path of the repository cannot be used")
+    object_format, common, objects = answer
+    config = _configuration(person)
+    author = (config.get("user.name", OUR_NAME), config.get("user.email", OUR_EMAIL))
+    isolated = isolated_git(env, root).having(GIT_AUTHOR_NAME=author[0], GIT_AUTHOR_EMAIL=author[1])
+    own = root / ".loop" / "git"
+    return Ground(
+        root=root,
+        common=Path(common),
+        objects=Path(objects),
+        object_format=object_format,
+        author=author,
+        config=config,
+        excludes=_excludes(Path(common), config, env),
+        engine=replace(isolated.having(GIT_DIR=str(own), GIT_OBJECT_DIRECTORY=objects), cwd=root),
+        refs=isolated.having(GIT_DIR=common),
+        person=person,
+        trees={},
+    )
+
+
+def _configuration(person: Git) -> dict[str, str]:
+    """The person's settings; keys in lower case, the last value wins, as in git."""
+    entries = (readable(entry).partition("\n") for entry in person.run("config", "-z", "--list").split(b"\0") if entry)
+    return {key.lower(): value for key, _, value in entries}
+
+
+def _excludes(common: Path, config: Mapping[str, str], env: Mapping[str, str]) -> str:
+    """Ours, then the person's for all repositories, then the person's for this one: the last match wins."""
+    home = env.get("HOME", "")
+    settings = env.get("XDG_CONFIG_HOME") or f"{home}/.config"
+    chosen = config.get("core.excludesfile", f"{settings}/git/ignore")
+    if chosen.startswith("~/"):
+        chosen = f"{home}/{chosen[2:]}"
+    texts = [_text(Path(chosen)), _text(common / "info" / "exclude")]
+    return "\n".join([*BUILT_IN_EXCLUDES, *texts, ""])
+
+
+def _text(file: Path) -> str:
+    return file.read_text(encoding="utf-8", errors="surrogateescape") if file.is_file() else ""

@@ -1,0 +1,98 @@
+"""The workspace port over git. Each method is one piece of work in a thread; see the modules it calls."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from loopwright.adapters.git import checkouts, cleanup, landing, snapshots
+from loopwright.adapters.git.branches import advance
+from loopwright.adapters.git.combination import combine
+from loopwright.adapters.git.landing import Landing
+from loopwright.adapters.git.objects import contents
+from loopwright.adapters.git.preparation import Preparation, copy_files, digest_of, run_setup
+from loopwright.adapters.git.program import uninterrupted
+from loopwright.adapters.git.site import Ground, Place, Site
+from loopwright.adapters.git.start_commit import start
+from loopwright.kernel.model import Cleanup, Commit, Content, LoopId, Tree
+from loopwright.ports.workspace import Combination, Merge, Moved, Snapshot, Taking
+
+
+class GitWorkspace:
+    """`root` is the top of the person's repository, `env` the person's environment."""
+
+    def __init__(self, root: Path, *, env: Mapping[str, str], preparation: Preparation | None = None) -> None:
+        self._site = Site(root, env)
+        self._preparation = preparation or Preparation()
+
+    async def prepare(self, loop: LoopId, name: str, at: Commit, step: str) -> Path:
+        def bring() -> tuple[Ground, Place, str]:
+            ground = self._site.ground()
+            digest = digest_of(self._preparation, ground.root) if self._preparation.needed else ""
+            return ground, checkouts.bring(ground, loop, name, at, step), digest
+
+        ground, place, digest = await uninterrupted(bring)
+        if digest and not checkouts.is_prepared(place, digest):
+            await self._set_up(ground, place, loop, at, digest)
+        return place.folder
+
+    async def _set_up(self, ground: Ground, place: Place, loop: LoopId, at: Commit, digest: str) -> None:
+        runs = ground.loop / "runs" / loop / f"setup-{place.folder.name}"
+        await uninterrupted(lambda: copy_files(self._preparation.copy, ground.root, place.folder))
+        await run_setup(self._preparation, place.folder, root=ground.root, runs=runs)
+        await uninterrupted(lambda: checkouts.settle_prepared(ground, place, at, digest))
+
+    async def checkout(self, loop: LoopId, at: Commit, step: str) -> Path:
+        return await uninterrupted(lambda: checkouts.lay_out(self._site.ground(), loop, at, step))
+
+    async def discard(self, folder: Path) -> None:
+        await uninterrupted(lambda: checkouts.throw_away(self._site.ground(), folder))
+
+    async def snapshot(self, taking: Taking) -> Snapshot:
+        return await uninterrupted(lambda: snapshots.take(self._site.ground(), taking))
+
+    async def contents(self, commit: Commit, paths: tuple[str, ...]) -> tuple[Content, ...]:
+        return await uninterrupted(lambda: contents(self._site.ground(), commit, paths))
+
+    async def combine(
+        self, loop: LoopId, label: str, *, base: Commit, commits: tuple[Commit, ...], step: str
+    ) -> Combination:
+        """`base` itself, and no ref, when nothing changes."""
+        return await uninterrupted(
+            lambda: combine(self._site.ground(), loop, label, base=base, commits=commits, step=step)
+        )
+
+    async def start(self, loop: LoopId, head: Commit, paths: tuple[str, ...]) -> Commit:
+        """`head` with the person's uncommitted state of the paths; see `starting`."""
+        return await uninterrupted(lambda: start(self._site.ground(), loop, head, paths))
+
+    async def diff(self, base: Commit, commit: Commit, *, limit: int, only: tuple[str, ...] = ()) -> str:
+        return await uninterrupted(lambda: snapshots.diff_text(self._site.ground(), base, commit, limit, only))
+
+    async def tree(self, commit: Commit) -> Tree:
+        return await uninterrupted(lambda: self._site.ground().tree(commit))
+
+    async def land(
+        self, loop: LoopId, branch: str, commit: Commit, *, base: Commit, message: str, step: str
+    ) -> Snapshot:
+        wanted = Landing(loop=loop, branch=branch, commit=commit, base=base, message=message, step=step)
+
+        def bring_home() -> Snapshot:
+            ground = self._site.ground()
+            landed = landing.land(ground, wanted)
+            checkouts.drop_judges(ground, loop)  # whoever lands has no judge at work
+            return landed
+
+        return await uninterrupted(bring_home)
+
+    async def branch(self, loop: LoopId) -> str:
+        return await uninterrupted(lambda: landing.branch_of(self._site.ground(), loop))
+
+    async def merge(self, commit: Commit, target: str, *, message: str, step: str) -> Merge:
+        return await uninterrupted(lambda: landing.merge(self._site.ground(), commit, target, message, step))
+
+    async def advance(self, target: str, onto: Commit, commit: Commit) -> Moved:
+        return await uninterrupted(lambda: advance(self._site.ground(), target, onto, commit))
+
+    async def clean_up(self, loop: LoopId, choice: Cleanup) -> None:
+        await uninterrupted(lambda: cleanup.clean_up(self._site.ground(), loop, choice))

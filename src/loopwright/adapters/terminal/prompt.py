@@ -1,0 +1,132 @@
+"""The person at the terminal: shows the question, reads an answer, asks again until it is one."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import Protocol
+
+from loopwright.adapters.terminal.replies import Unclear, understood
+from loopwright.kernel.actions import Ask, AwaitGate, ForPeople
+from loopwright.kernel.events import Answered, Said
+from loopwright.kernel.model import LoopId
+from loopwright.kernel.visible import visible
+from loopwright.ports.people import Reply, Waiting
+
+_SHOWN_FILES = 40
+
+
+class Lines(Protocol):
+    def forget(self) -> None:
+        """What was typed before now is no answer."""
+
+    async def next(self) -> str | None:
+        """The next line, or None when there will be none."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Terminal:
+    lines: Lines
+    show: Callable[[str], None]  # prints text as it is, without a line end of its own
+    aside: Callable[[], AbstractContextManager[None]]  # holds the live view while a person reads and types
+    about: Callable[[LoopId], Awaitable[str]]  # what is shown before a question; may be nothing
+    history: Callable[[LoopId], Awaitable[str]]
+    diff: Callable[[LoopId, AwaitGate], Awaitable[str]]
+    by: str
+    objection: Callable[[Said], str] = lambda _said: ""  # why an answer cannot be, where only the project knows it
+
+    async def ask(self, waiting: tuple[Waiting, ...]) -> Reply | None:
+        """One loop after the other: the rest is asked when this one was answered."""
+        loop = waiting[0].loop
+        own = tuple(each.what for each in waiting if each.loop == loop)
+        with self.aside():
+            await self._introduce(loop, own)
+            self.lines.forget()
+            said = await self._answer(own)
+            if isinstance(said, Answered) and said.choice == "history":
+                self._print(await self.history(loop))
+            return None if said is None else Reply(loop=loop, said=said)
+
+    async def _answer(self, waiting: tuple[ForPeople, ...]) -> Said | None:
+        prefix = ""
+        while True:
+            self.show("> ")
+            line = await self.lines.next()
+            if line is None:
+                self._print("")
+                return None
+            said = self._understood(waiting, f"{prefix}{line}".strip())
+            if not isinstance(said, Unclear):
+                return said
+            # The choice is made and only its text is missing: the next line is that text.
+            prefix = f"{said.wants} " if said.wants and not prefix else ""
+            self._print(f"{said.sentence}.")
+
+    def _understood(self, waiting: tuple[ForPeople, ...], line: str) -> Said | Unclear:
+        said = understood(waiting, line, self.by)
+        objection = "" if isinstance(said, Unclear) else self.objection(said)
+        return Unclear(objection) if objection else said
+
+    async def _introduce(self, loop: LoopId, waiting: tuple[ForPeople, ...]) -> None:
+        first, others = waiting[0], waiting[1:]
+        self._print("")
+        if isinstance(first, Ask):
+            if text := await self.about(loop):
+                self._print(f"{text}\n")
+            self._print(question_text(first))
+        else:
+            self._print(gate_text(first, await self.diff(loop, first)))
+        for gate in others:
+            if isinstance(gate, AwaitGate):
+                how = f"approve {gate.gate}, or reject {gate.gate} REASON"
+                self._print(f"Also open: gate {gate.gate} ({_files(gate)}); to decide it: {how}.")
+        self._print(f"(Ctrl-D leaves loop {loop} waiting; `loop resume` asks again.)")
+
+    def _print(self, text: str) -> None:
+        self.show(f"{visible(text)}\n")
+
+
+def question_text(ask: Ask) -> str:
+    """The question and what may be answered, numbered."""
+    lines = [f"? {ask.question}"]
+    if ask.free_text:
+        return "\n".join([*lines, "  Type the answer, or: cancel"])
+    width = max((len(option.label) for option in ask.options), default=0)
+    for number, option in enumerate(ask.options, start=1):
+        lines.append(f"  {number}  {option.label:<{width}}  {option.prompt or _HOW.get(option.choice, option.choice)}")
+    return "\n".join(lines)
+
+
+_HOW = {
+    "continue": "continue [N]: N more attempts (3)",
+    "accept": "accept: keep the best attempt and record what is wrong with it as debt",
+    "history": "history: what every attempt came to, and why",
+    "cancel": "cancel: end the loop; every commit is kept",
+    "revise": "revise GUIDANCE: new guidance, and the counters start anew",
+}
+
+
+def gate_text(gate: AwaitGate, diff: str) -> str:
+    """What a person needs to see before deciding."""
+    listed = [f"  {change.how:<8} {change.path}" for change in gate.because[:_SHOWN_FILES]]
+    if len(gate.because) > _SHOWN_FILES:
+        listed.append(f"  and {len(gate.because) - _SHOWN_FILES} more")
+    head = f"? Gate {gate.gate}: {gate.why}"
+    choices = (
+        "  1  Approve                    approve: exactly these changes, and nothing later",
+        "  2  Reject                     reject REASON: the developer is told",
+        "  3  Cancel feature             cancel: end the loop; every commit is kept",
+    )
+    return "\n".join([head, *listed, "", diff.rstrip("\n"), "", *choices])
+
+
+def _files(gate: AwaitGate) -> str:
+    return ", ".join(change.path for change in gate.because[:3])
+
+
+class Nobody:
+    """Nobody is there to ask: a loop that needs a person stays as it is."""
+
+    async def ask(self, waiting: tuple[Waiting, ...]) -> Reply | None:  # noqa: ARG002 - the port's own names
+        return None

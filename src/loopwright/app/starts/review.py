@@ -1,0 +1,182 @@
+"""Starting quality loops: of one artifact, of a batch, and from a handoff that another tool wrote."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Literal
+
+from loopwright.adapters.git.start_commit import start_from
+from loopwright.app.creation import create_loop, new_id
+from loopwright.app.preconditions import check_cast, check_place
+from loopwright.app.project import Project
+from loopwright.app.starts.artifacts import Target, find_targets
+from loopwright.app.starts.door import Start
+from loopwright.config.settings import LimitSettings, Settings
+from loopwright.kernel.codec import encode
+from loopwright.kernel.limits import QualityLimits
+from loopwright.kernel.model import Commit, LoopId
+from loopwright.loops.batch.machine import BATCH
+from loopwright.loops.batch.state import Artifact, BatchParams
+from loopwright.loops.quality.machine import QUALITY
+from loopwright.loops.quality.state import Depth, QualityParams
+
+_PER_AGENT = 2  # children under way for each agent that may work: while one is recorded, another works
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReviewRequest:
+    paths: tuple[str, ...]
+    gate: str = ""  # empty: what each path is by its name
+    depth: str = ""  # empty: what is usual at the gate
+    batch: bool = False
+    max_attempts: int | None = None
+    merge: bool | None = None
+    budget: float | None = None
+    task: str = ""
+    criteria: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReviewPlan:
+    """What a request comes to, before anything is made."""
+
+    targets: tuple[Target, ...]
+    limits: QualityLimits
+    merge: bool
+    batch: bool
+
+
+def plan_review(
+    project: Project, settings: Settings, request: ReviewRequest, cwd: Path, *, played: tuple[str, ...] | None = None
+) -> ReviewPlan:
+    """Raises the sentence that says why this review cannot be made. `played` are roles from outside the settings."""
+    merge = settings.finish.merge if request.merge is None else request.merge
+    check_place(project, settings, merge=merge)
+    targets = find_targets(project, cwd, request.paths, request.gate, by_file=request.batch)
+    if played is None:
+        gates = {target.gate for target in targets}
+        parts = {role for gate in gates for role in (settings.gate(gate).creator, settings.gate(gate).reviewer)}
+        check_cast(project, settings, tuple(sorted(parts)))
+    limits = settings.limits.quality
+    if request.max_attempts is not None:
+        limits = replace(limits, max_attempts=request.max_attempts)
+    return ReviewPlan(targets=targets, limits=limits, merge=merge, batch=request.batch or len(targets) > 1)
+
+
+async def create_review(
+    project: Project, settings: Settings, request: ReviewRequest, cwd: Path, *, played: tuple[str, ...] | None = None
+) -> LoopId:
+    """A new quality loop, or a batch of them, not yet driven."""
+    plan = plan_review(project, settings, request, cwd, played=played)
+    return await create_planned(project, settings, request, plan)
+
+
+async def create_planned(
+    project: Project, settings: Settings, request: ReviewRequest, plan: ReviewPlan, *, adopted: str = ""
+) -> LoopId:
+    """What was planned, in the log. `adopted` is the handoff, as JSON, that its only story was taken over with."""
+    first = plan.targets[0].path
+    more = f" and {len(plan.targets) - 1} more" if len(plan.targets) > 1 else ""
+    loop = new_id(f"review {first}{more}")
+    paths = tuple(target.path for target in plan.targets)
+    base = start_from(project.root, project.environ, loop, project.head, paths)
+    children = [
+        replace(_params(project, settings, request, plan, target, base), adopted=adopted) for target in plan.targets
+    ]
+    if plan.batch:
+        kind, params = BATCH.name, encode(_batch(project, settings, plan, children))
+    else:
+        kind, params = QUALITY.name, encode(children[0])
+    return await create_loop(project, settings, loop, kind=kind, params=params, budget=request.budget)
+
+
+def _params(
+    project: Project, settings: Settings, request: ReviewRequest, plan: ReviewPlan, target: Target, base: Commit
+) -> QualityParams:
+    part = settings.gate(target.gate)
+    return QualityParams(
+        artifact=target.path,
+        base=base,
+        story=target.story,
+        against=project.head,
+        gate=target.gate,
+        depth=Depth(request.depth or part.depth),
+        file=target.file,
+        task=request.task.strip() or f"Review {target.path} at the {target.gate} gate",
+        criteria=request.criteria,
+        reviewer=part.reviewer,
+        creator=part.creator,
+        tier=target.tier,
+        limits=plan.limits,
+        known=target.known,
+        target=project.branch,
+        merge=plan.merge,
+        checked=bool(settings.checks),
+    )
+
+
+def _batch(project: Project, settings: Settings, plan: ReviewPlan, children: list[QualityParams]) -> BatchParams:
+    """What all children share is kept once; each artifact has only what differs."""
+    each = [json.loads(encode(child)) for child in children]
+    shared = {key: value for key, value in each[0].items() if all(other[key] == value for other in each)}
+    own = [{key: value for key, value in one.items() if key not in shared} for one in each]
+    return BatchParams(
+        artifacts=tuple(
+            Artifact(path=child.artifact, own=json.dumps(rest)) for child, rest in zip(children, own, strict=True)
+        ),
+        shared=json.dumps(shared),
+        base=children[0].base,
+        limits=plan.limits,
+        width=max(2, _PER_AGENT * settings.limits.parallel),
+        target=project.branch,
+        merge=plan.merge,
+        checked=bool(settings.checks),
+    )
+
+
+# --- from Python --------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Quality:
+    """Review, fix and re-review of artifacts (paths from the top) until they pass or a limit is reached.
+
+    Several artifacts, or `batch`, are reviewed round by round, each in a loop of its own; the outcome's
+    `parts` then say what came of each. Without `gate` and `mode` each artifact has what is usual for its name.
+    """
+
+    artifacts: str | Sequence[str]
+    gate: Literal["", "plan", "test", "code", "quality", "design", "story"] = ""
+    mode: Literal["", "quick", "comprehensive"] = ""
+    batch: bool = False
+    max_attempts: int = 3
+    p1_threshold: int = 2
+    parallel: int = 4
+    task: str = ""
+    criteria: Sequence[str] = ()
+    merge: bool = False
+    protected: Sequence[str] = ("tests/**",)
+
+
+def _limits(asked: Quality) -> LimitSettings:
+    quality = QualityLimits(max_attempts=asked.max_attempts, p1_threshold=asked.p1_threshold)
+    return LimitSettings(parallel=asked.parallel, quality=quality)
+
+
+async def _start(project: Project, settings: Settings, asked: Quality, roles: tuple[str, ...]) -> LoopId:
+    review = ReviewRequest(
+        paths=(asked.artifacts,) if isinstance(asked.artifacts, str) else tuple(asked.artifacts),
+        gate=asked.gate,
+        depth=asked.mode,
+        batch=asked.batch,
+        merge=asked.merge,
+        task=asked.task,
+        criteria=tuple(asked.criteria),
+    )
+    return await create_review(project, settings, review, project.root, played=roles)
+
+
+START = Start(request=Quality, roles=("creator", "reviewer"), limits=_limits, create=_start)

@@ -1,0 +1,151 @@
+"""What a log comes to: the machine's state, what is in flight, what was taken. First run and resume alike."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from loopwright.errors import EngineError, InvalidTransition, StoreCorrupt
+from loopwright.kernel.actions import Action
+from loopwright.kernel.codec import DecodeError, build, decode, encode
+from loopwright.kernel.events import (
+    AgentFailed,
+    AgentReported,
+    AgentUnavailable,
+    Bookkeeping,
+    ChecksReported,
+    ConfigChanged,
+    Created,
+    Logged,
+    Started,
+)
+from loopwright.kernel.machine import Loop, Standpoint
+from loopwright.kernel.model import Key, LoopId, Outcome
+from loopwright.kernel.record import read_event
+from loopwright.ports.store import Loaded, LoopRow
+
+AnyLoop = Loop[Any, Any]
+FORM = 2  # of snapshots: in one of another form, or of none, the state may have had another shape
+_HEAD = f'{{"form":{FORM},"fold":'
+_LOG = "the event log"
+
+
+def known_loop(loops: Mapping[str, AnyLoop], kind: str) -> AnyLoop:
+    """The machine of that kind, or the sentence that says this version has none."""
+    if kind not in loops:
+        raise EngineError(f"this version knows no {kind!r} loops, only {', '.join(loops)}; upgrade to go on with it")
+    return loops[kind]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Flight:
+    """An action that was started and has no answer yet. `step` names this very try over all time."""
+
+    key: Key
+    step: str
+    reserved: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fold:
+    """All that a snapshot holds."""
+
+    state: Any = None
+    flights: tuple[Flight, ...] = ()
+    tokens: int = 0
+    seconds: float = 0.0
+    settings: str = ""  # the configuration this run is pinned to, as JSON
+
+    def flight(self, key: Key | None) -> Flight | None:
+        return next((flight for flight in self.flights if flight.key == key), None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Opened:
+    """A loop as its log has it. Whoever has read it hands it on, so that nobody reads it twice."""
+
+    row: LoopRow
+    loop: AnyLoop
+    now: Fold
+    snapshot_seq: int = 0
+
+    @property
+    def id(self) -> LoopId:
+        return self.row.id
+
+    @property
+    def wanted(self) -> tuple[Action, ...]:
+        return self.loop.decide(self.now.state)
+
+    @property
+    def standpoint(self) -> Standpoint:
+        return self.loop.stand(self.now.state)
+
+    @property
+    def outcome(self) -> Outcome | None:
+        return decode(Outcome, self.row.outcome) if self.row.outcome else None
+
+
+def opened(loop: AnyLoop, loaded: Loaded) -> Opened:
+    """Raises `StoreCorrupt` naming the event, or the snapshot, that does not fit."""
+    return Opened(row=loaded.row, loop=loop, now=fold(loop, loaded), snapshot_seq=loaded.snapshot_seq)
+
+
+def fold(loop: AnyLoop, loaded: Loaded) -> Fold:
+    """The state after the newest event."""
+    now = Fold() if loaded.snapshot is None else _unpacked(loop, loaded.snapshot, loaded.snapshot_seq)
+    for record in loaded.tail:
+        try:
+            now = after(loop, now, read_event(record), at=f"{record.loop}/{record.seq}", reserve=record.reserve)
+        except (DecodeError, InvalidTransition, KeyError) as error:
+            raise StoreCorrupt(_LOG, f"event {record.seq} of loop {record.loop}", str(error)) from error
+    return now
+
+
+def after(loop: AnyLoop, now: Fold, event: Logged, *, at: str, reserve: float = 0.0) -> Fold:
+    """The fold, one event further; `at` is its place in the log. Raises `InvalidTransition` if it is refused."""
+    if isinstance(event, Created):
+        return Fold(state=loop.start(decode(loop.params, event.params)), settings=event.settings)
+    if isinstance(event, Started):
+        flight = Flight(key=event.key, step=f"{at}/{event.key}", reserved=reserve)
+        return replace(now, flights=(*now.flights, flight))
+    key = getattr(event, "key", None)
+    tokens, seconds = _taken(event)
+    return Fold(
+        state=now.state if isinstance(event, Bookkeeping) else loop.apply(now.state, event),
+        flights=tuple(flight for flight in now.flights if flight.key != key),
+        tokens=now.tokens + tokens,
+        seconds=now.seconds + seconds,
+        settings=event.settings if isinstance(event, ConfigChanged) else now.settings,
+    )
+
+
+def _taken(event: Logged) -> tuple[int, float]:
+    match event:
+        case AgentReported() | AgentFailed() | AgentUnavailable():
+            return event.usage.input_tokens + event.usage.output_tokens, event.usage.seconds
+        case ChecksReported():
+            return 0, event.seconds
+        case _:
+            return 0, 0.0
+
+
+def packed(now: Fold) -> str:
+    """The snapshot of a fold."""
+    return f"{_HEAD}{encode(now)}}}"
+
+
+def is_of_this_form(snapshot: str) -> bool:
+    """Whether this version may go on from the snapshot; with any other the log is folded anew, from its first event."""
+    return snapshot.startswith(_HEAD)
+
+
+def _unpacked(loop: AnyLoop, text: str, seq: int) -> Fold:
+    try:
+        data = json.loads(text)["fold"]
+        state = build(loop.state, data.pop("state"), "$.state")
+        return replace(build(Fold, data), state=state)
+    except (DecodeError, AttributeError, TypeError, ValueError, KeyError) as error:
+        raise StoreCorrupt(_LOG, f"snapshot at event {seq}", str(error)) from error

@@ -1,0 +1,376 @@
+"""One loop and what is to be done about it, without I/O: no clock, no store, no task. The driver only obeys.
+
+`todo` says what to cancel, begin and ask; `heard` what to append when something happened; `draft` makes that an append
+for the store, and `written` is the session once it is durable. A session never changes: these give new ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, get_args
+
+from loopwright.engine.fold import AnyLoop, Flight, Fold, Opened, after, packed
+from loopwright.errors import InvalidTransition
+from loopwright.kernel.actions import (
+    Action,
+    Announce,
+    Ask,
+    AwaitGate,
+    ForPeople,
+    LoadArtifacts,
+    RunAgent,
+    RunLoop,
+    Stop,
+)
+from loopwright.kernel.codec import encode
+from loopwright.kernel.events import (
+    AgentFailed,
+    AgentReported,
+    AgentUnavailable,
+    Answer,
+    Answered,
+    BudgetChanged,
+    Cancelled,
+    Ended,
+    Event,
+    Interrupted,
+    Logged,
+    Paused,
+    Refused,
+    ReportedLate,
+    Said,
+    Started,
+)
+from loopwright.kernel.machine import Standpoint, answers_one_of
+from loopwright.kernel.model import Ending, Key, LoopId, Outcome
+from loopwright.ports.dispatcher import Errand, Shortage
+from loopwright.ports.people import Waiting
+from loopwright.ports.store import Append, NewEvent, Status
+
+SNAPSHOT_EVERY = 64
+# What may only be said of something that is wanted. A gate's decision is bound to its evidence: the machine knows best.
+_MUST_BE_ASKED_FOR = (*get_args(Answer), Answered)
+
+Terms = Callable[[RunAgent, Fold], float | Shortage]  # what is set aside for a run, or why it may not begin
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recording:
+    """One event to be appended, with the money it moves."""
+
+    event: Logged
+    reserve: float = 0.0
+    spend: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Effect:
+    """An action whose intent is durable. `step` names this very try over all time."""
+
+    action: Action
+    step: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnderWay:
+    """A flight that was begun in this very drive, and how it fares."""
+
+    key: Key
+    waiting: tuple[Waiting, ...] = ()  # a child that waits for people
+    shortage: Shortage | None = None  # a child that stopped at a limit
+
+    @property
+    def works(self) -> bool:
+        return not self.waiting and self.shortage is None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Todo:
+    """What is to be done now: the first of these that there is, in this order."""
+
+    cancel: tuple[Flight, ...] = ()  # in flight and no longer wanted
+    stop: Outcome | None = None
+    held: bool = False
+    intents: tuple[Recording, ...] = ()  # durable before anything begins
+    start: tuple[Effect, ...] = ()
+    shortage: Shortage | None = None  # why not everything that is wanted could begin
+    waiting: tuple[Waiting, ...] = ()  # what people are to be asked
+    idle: bool = False  # nothing goes on without people or more room
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stage:
+    """One event of a draft, and what the loop looks like after it."""
+
+    event: Logged
+    state: Any
+    status: Status
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Draft:
+    """What is to become durable, all or nothing, and what the log comes to then."""
+
+    append: Append
+    now: Fold
+    wanted: tuple[Action, ...]
+    stages: tuple[Stage, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Session:
+    loop: AnyLoop
+    errand: Errand
+    terms: Terms
+    now: Fold
+    wanted: tuple[Action, ...]
+    length: int
+    snapshot_at: int = 0
+    under_way: tuple[UnderWay, ...] = ()
+
+    @classmethod
+    def of(cls, opened: Opened, errand: Errand, terms: Terms) -> Session:
+        return cls(
+            loop=opened.loop,
+            errand=errand,
+            terms=terms,
+            now=opened.now,
+            wanted=opened.wanted,
+            length=opened.row.seq,
+            snapshot_at=opened.snapshot_seq,
+        )
+
+    @property
+    def id(self) -> LoopId:
+        return self.errand.child
+
+    @property
+    def stand(self) -> Standpoint:
+        return self.loop.stand(self.now.state)
+
+    # --- what to do -------------------------------------------------------------------------------
+
+    def todo(self) -> Todo:
+        keys = {action.key for action in self.wanted}
+        if cancel := tuple(flight for flight in self.now.flights if flight.key not in keys):
+            return Todo(cancel=cancel)
+        if isinstance(self.wanted[0], Stop):
+            return Todo(stop=replace(self.wanted[0].outcome, loop=self.id))
+        if self.is_held:
+            return Todo(held=True)
+        intents, shortage = self._intents(self.now, self.wanted)
+        start = self._startable()
+        return Todo(
+            intents=intents,
+            start=start,
+            shortage=shortage or next((each.shortage for each in self.under_way if each.shortage), None),
+            waiting=self.waiting,
+            idle=not start and not any(each.works for each in self.under_way),
+        )
+
+    @property
+    def waiting(self) -> tuple[Waiting, ...]:
+        """All that people are to be asked, for this loop and for the children that are in flight."""
+        own = (Waiting(path=self.errand.path, what=each) for each in self.wanted if isinstance(each, ForPeople))
+        return (*own, *(each for child in self.under_way for each in child.waiting))
+
+    @property
+    def is_its_parents(self) -> bool:
+        """Whether all that it waits for is of a sort that its parent takes itself."""
+        return all(each.path == self.errand.path and sort_of(each.what) in self.errand.takes for each in self.waiting)
+
+    def left_behind(self) -> tuple[tuple[RunAgent, Flight], ...]:
+        """Runs of agents that were in flight when the last controller went away: they are paid for."""
+        found = ((each, self.now.flight(each.key)) for each in self.wanted if isinstance(each, RunAgent))
+        return tuple((action, flight) for action, flight in found if flight)
+
+    def _startable(self) -> tuple[Effect, ...]:
+        known = {each.key for each in self.under_way}
+        found = (
+            (each, self.now.flight(each.key))
+            for each in self.wanted
+            if each.key not in known and not isinstance(each, ForPeople)
+        )
+        return tuple(Effect(action=action, step=flight.step) for action, flight in found if flight)
+
+    @property
+    def is_held(self) -> bool:
+        """Whether it stands where its parent wants it to wait."""
+        return self._is_held(self.now)
+
+    def _is_held(self, now: Fold) -> bool:
+        return bool(self.errand.upto) and self.loop.stand(now.state).point in self.errand.upto
+
+    def _intents(self, now: Fold, wanted: tuple[Action, ...]) -> tuple[tuple[Recording, ...], Shortage | None]:
+        """What is wanted and not in flight, as far as the terms allow it, and why not all of it."""
+        intents: list[Recording] = []
+        for action in wanted:
+            if now.flight(action.key) is not None or isinstance(action, Stop):
+                continue
+            reserve = self.terms(action, now) if isinstance(action, RunAgent) else 0.0
+            if isinstance(reserve, Shortage):
+                return tuple(intents), reserve
+            started = Started(key=action.key, action=type(action).__name__, what=_subject(action), why=action.why)
+            intents.append(Recording(event=started, reserve=reserve))
+        return tuple(intents), None
+
+    # --- what happened ----------------------------------------------------------------------------
+
+    def heard(self, event: Event | Refused) -> tuple[Recording, ...]:
+        """What to append. An answer comes with the next intents: one commit for both is one sync less.
+
+        Where the store has no room for all of it, the first alone. What the machine has no place for did happen all
+        the same: an answer is kept as late, and what somebody said as refused.
+        """
+        if isinstance(event, Refused):
+            return (Recording(event=event),)
+        try:
+            then = self._taken_in(event)
+        except InvalidTransition as error:
+            return (self._not_taken_in(event, error),)
+        if isinstance(event, Said):
+            return (Recording(event=event),)
+        line = Recording(event=event, spend=self._cost(event))
+        if self._is_held(then):
+            return (line,)
+        return (line, *self._intents(then, self.loop.decide(then.state))[0])
+
+    def refusal(self, event: Event) -> InvalidTransition | None:
+        """Why the loop does not take it in, if it does not."""
+        try:
+            self._taken_in(event)
+        except InvalidTransition as error:
+            return error
+        return None
+
+    def _taken_in(self, event: Event) -> Fold:
+        if isinstance(event, _MUST_BE_ASKED_FOR) and not answers_one_of(self.wanted, event):
+            raise InvalidTransition(self.stand.state, type(event).__name__, f"{event.key} is not asked for")
+        return after(self.loop, self.now, event, at=self._at(1))
+
+    def _not_taken_in(self, event: Event, error: InvalidTransition) -> Recording:
+        kind = type(event).__name__
+        if isinstance(event, Said):
+            return Recording(event=Refused(what=kind, why=str(error), by=event.by))
+        return Recording(event=ReportedLate(key=event.key, kind=kind, data=encode(event)), spend=self._cost(event))
+
+    def _cost(self, answer: Answer) -> float:
+        """A run that does not say what it cost is charged what was set aside for it."""
+        if not isinstance(answer, AgentReported | AgentFailed | AgentUnavailable):
+            return 0.0
+        flight = self.now.flight(answer.key)
+        reserved = flight.reserved if flight else 0.0
+        return reserved if answer.usage.usd is None else answer.usage.usd
+
+    # --- how what was begun fares -------------------------------------------------------------------
+
+    def begun(self, key: Key) -> Session:
+        return self._with(UnderWay(key=key))
+
+    def told(self, key: Key, waiting: tuple[Waiting, ...]) -> Session:
+        """The child that is under way with this key waits for these, or for none any more."""
+        known = any(each.key == key for each in self.under_way)
+        return self._with(UnderWay(key=key, waiting=waiting)) if known else self
+
+    def suspended(self, key: Key, shortage: Shortage) -> Session:
+        return self._with(UnderWay(key=key, shortage=shortage))
+
+    def _with(self, one: UnderWay) -> Session:
+        others = tuple(each for each in self.under_way if each.key != one.key)
+        return replace(self, under_way=(*others, one))
+
+    # --- making it durable --------------------------------------------------------------------------
+
+    def draft(self, *lines: Recording, taken: tuple[int, ...] = ()) -> Draft:
+        """Raises `InvalidTransition` if the machine refuses one of them."""
+        now, wanted = self.now, self.wanted
+        entries: list[NewEvent] = []
+        stages: list[Stage] = []
+        for number, line in enumerate(lines, start=1):
+            entries.append(_entry(line, now))
+            before, now = now, after(self.loop, now, line.event, at=self._at(number), reserve=line.reserve)
+            wanted = wanted if now.state is before.state else self.loop.decide(now.state)
+            stages.append(Stage(event=line.event, state=now.state, status=_status(line.event, wanted)))
+        last = lines[-1].event
+        append = Append(
+            entries=tuple(entries),
+            status=stages[-1].status,
+            outcome=encode(last.outcome) if isinstance(last, Ended) else None,
+            snapshot=packed(now) if self._is_due(len(lines)) else None,
+            taken=taken,
+            budget=next((line.event.usd for line in lines if isinstance(line.event, BudgetChanged)), None),
+        )
+        return Draft(append=append, now=now, wanted=wanted, stages=tuple(stages))
+
+    def written(self, draft: Draft) -> Session:
+        """The session once the draft is durable. What was begun and is no longer in flight is forgotten."""
+        length = self.length + len(draft.stages)
+        return replace(
+            self,
+            now=draft.now,
+            wanted=draft.wanted,
+            length=length,
+            snapshot_at=self.snapshot_at if draft.append.snapshot is None else length,
+            under_way=tuple(each for each in self.under_way if draft.now.flight(each.key)),
+        )
+
+    def _is_due(self, more: int) -> bool:
+        return self.length + more - self.snapshot_at >= SNAPSHOT_EVERY
+
+    def _at(self, number: int) -> str:
+        return f"{self.id}/{self.length + number}"
+
+
+def sort_of(what: ForPeople) -> str:
+    """The word by which a parent says that it takes such a wait itself."""
+    if isinstance(what, AwaitGate):
+        return "gate"
+    return "escalation" if what.kind == "escalation" or str(what.key).startswith("escalation-") else "question"
+
+
+def cancelled(flight: Flight) -> Recording:
+    return Recording(event=Cancelled(key=flight.key), spend=flight.reserved)
+
+
+def interrupted(flight: Flight) -> Recording:
+    """It will be done again as the same try."""
+    return Recording(event=Interrupted(key=flight.key), spend=flight.reserved)
+
+
+def _entry(line: Recording, now: Fold) -> NewEvent:
+    """What an answer to a flight releases is what that flight had reserved."""
+    flight = None if isinstance(line.event, Started) else now.flight(getattr(line.event, "key", None))
+    return NewEvent(
+        kind=type(line.event).__name__,
+        data=encode(line.event),
+        reserve=line.reserve,
+        release=flight.reserved if flight else 0.0,
+        spend=line.spend,
+    )
+
+
+def _status(event: Logged, wanted: tuple[Action, ...]) -> Status:
+    if isinstance(event, Ended):
+        return "cancelled" if event.outcome.ending is Ending.CANCELLED else "complete"
+    if isinstance(event, Paused):
+        return "paused"
+    return "waiting" if all(isinstance(action, ForPeople) for action in wanted) else "running"
+
+
+def _subject(action: Action) -> str:
+    match action:
+        case RunAgent():
+            return action.role
+        case AwaitGate():
+            return action.gate
+        case Ask():
+            return action.question
+        case Announce():
+            return action.text
+        case LoadArtifacts():
+            return ", ".join(action.paths)
+        case RunLoop():
+            return action.name or action.kind
+        case _:
+            return ""

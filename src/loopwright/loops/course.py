@@ -1,0 +1,218 @@
+"""What every loop remembers beside its own phases: the tries of its steps, its gates, what people were asked and said,
+and how it ends. Pure moves on any state that has a `course`.
+
+A state's `phase` is the machine's own. While `course.station` is set, the loop stands outside of it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import Any, ClassVar, Protocol, TypeVar
+
+from loopwright.kernel.events import AgentFailed, IntegrationRefused
+from loopwright.kernel.model import NO_COMMIT, Change, Cleanup, Commit, Outcome, Question
+
+
+class Station(StrEnum):
+    """Where a loop can stand outside of its own phases."""
+
+    GATE = "GATE"
+    LAND = "LAND"
+    CLARIFY = "CLARIFY"
+    ESCALATED = "ESCALATED"
+    CLEAN_UP = "CLEAN_UP"
+    DONE = "DONE"
+
+
+class Ruling(StrEnum):
+    OPEN = "open"
+    APPROVED = "approved"
+    REJECTED = "rejected"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trial:
+    """How a step that an agent does is going. What side steps are told apart by is the `part` of their keys.
+
+    A result that cannot be read is asked for once more, a crash is respawned once, and an agent that is not available
+    is waited for; none of these uses up an attempt.
+    """
+
+    part: str = ""
+    tries: int = 1
+    respawned: bool = False
+    repaired: bool = False
+    repair: str = ""  # why the last result could not be used
+    until: float | None = None  # nobody can do the step before then
+    held: bool = False  # it has asked, and goes on with the answer
+
+    def again(self) -> Trial:
+        """The same step once more, under a new key."""
+        return replace(self, tries=self.tries + 1, until=None)
+
+    def rested(self) -> Trial:
+        """Once more with every chance a new step has."""
+        return Trial(part=self.part, tries=self.tries + 1)
+
+    def to_repair(self, why: str) -> Trial | None:
+        """Asked for its result once more; None: it was asked already."""
+        return None if self.repaired else replace(self.again(), repaired=True, repair=why)
+
+    def after(self, event: AgentFailed) -> Trial | None:
+        """The step after a failure that is not counted; None: now it is."""
+        if event.reason == "garbled":
+            return self.to_repair(event.detail or "the result could not be read")
+        return None if self.respawned else replace(self.again(), respawned=True)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GateRecord:
+    """What a person decided, or has still to decide, on exactly one piece of evidence."""
+
+    gate: str
+    evidence: str
+    because: tuple[Change, ...] = ()
+    commit: Commit = NO_COMMIT  # where it can be seen now
+    why: str = ""
+    ruling: Ruling = Ruling.OPEN
+    reason: str = ""
+    by: str = ""
+    due: bool = True  # the present candidate calls for it
+    lasting: bool = False  # may still be decided when the loop has ended
+
+    @property
+    def paths(self) -> str:
+        return ", ".join(change.path for change in self.because)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Inquiry:
+    """What a role has to know before it goes on."""
+
+    role: str
+    questions: tuple[Question, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Course:
+    station: Station | None = None
+    trials: tuple[Trial, ...] = (Trial(),)  # of the step under way, and of those beside it
+    gates: tuple[GateRecord, ...] = ()
+    inquiries: tuple[Inquiry, ...] = ()
+    answers: tuple[str, ...] = ()  # what people said about the work, for every role
+    refusals: tuple[str, ...] = ()  # changes that a person rejected, for whoever makes them
+    asked: int = 0
+    reasons: tuple[str, ...] = ()  # why it is escalated
+    accepted: bool = False
+    merge_accepted: bool = False
+    cancel: Cleanup | None = None
+    outcome: Outcome | None = None
+
+    @property
+    def trial(self) -> Trial:
+        return self.trials[0]
+
+    def trial_of(self, part: str) -> Trial:
+        return next((trial for trial in self.trials if trial.part == part), self.trial)
+
+    def due(self, gate: str) -> GateRecord | None:
+        """What the present candidate calls for at this gate, whatever was decided on it."""
+        return next((each for each in self.gates if each.gate == gate and each.due), None)
+
+    @property
+    def open_gates(self) -> tuple[GateRecord, ...]:
+        return tuple(each for each in self.gates if each.due and each.ruling is Ruling.OPEN)
+
+    @property
+    def approved(self) -> tuple[str, ...]:
+        """Every evidence that a person has approved."""
+        return tuple(each.evidence for each in self.gates if each.ruling is Ruling.APPROVED)
+
+
+class OnCourse(Protocol):
+    """A machine's state: frozen, with phases of its own and a course."""
+
+    __dataclass_fields__: ClassVar[dict[str, Any]]
+
+    @property
+    def phase(self) -> StrEnum: ...
+    @property
+    def course(self) -> Course: ...
+
+
+S = TypeVar("S", bound=OnCourse)
+
+
+def where(state: OnCourse) -> str:
+    return (state.course.station or state.phase).value
+
+
+def at_work(state: OnCourse, *phases: StrEnum) -> bool:
+    """Whether it stands in one of these phases of its own."""
+    return state.course.station is None and state.phase in phases
+
+
+def steered(state: S, **changes: Any) -> S:  # noqa: ANN401 - the fields of a course
+    return replace(state, course=replace(state.course, **changes))
+
+
+def entered(state: S, phase: StrEnum, *, tries: int = 1) -> S:
+    """At work in a phase of its own. `tries` goes on where keys of one attempt would else be used twice."""
+    return steered(replace(state, phase=phase), station=None, trials=(Trial(tries=tries),), inquiries=())
+
+
+def stationed(state: S, station: Station) -> S:
+    """Outside of its own phases. The step that led here keeps its tries: no key is ever used twice."""
+    return steered(state, station=station, inquiries=())
+
+
+def landing(state: S, *, tries: int = 1) -> S:
+    """What was judged good is landed."""
+    return stationed(entered(state, state.phase, tries=tries), Station.LAND)
+
+
+def taking(state: S) -> S:
+    """What a person accepted is landed."""
+    return stationed(state, Station.LAND)
+
+
+def cleaning_up(state: S) -> S:
+    return stationed(state, Station.CLEAN_UP)
+
+
+def at_the_gate(state: S) -> S:
+    """Nothing but a person's decision is missing."""
+    return stationed(state, Station.GATE)
+
+
+def escalated(state: S, reasons: tuple[str, ...]) -> S:
+    """With a question to a person."""
+    return steered(stationed(state, Station.ESCALATED), reasons=reasons, asked=state.course.asked + 1)
+
+
+def not_landed(state: S, event: IntegrationRefused) -> S:
+    """A person hears why, and nothing is accepted."""
+    why = f"the result could not be landed: {event.detail or event.reason}"
+    return escalated(steered(state, accepted=False), (why,))
+
+
+def with_trial(state: S, trial: Trial) -> S:
+    trials = tuple(trial if each.part == trial.part else each for each in state.course.trials)
+    return steered(state, trials=trials)
+
+
+def called_for(state: S, gate: GateRecord) -> S:
+    """What the newest candidate calls for at this gate; without evidence, nothing. What was decided on it stands."""
+    others = tuple(replace(each, due=False) if each.gate == gate.gate else each for each in state.course.gates)
+    if not gate.evidence:
+        return steered(state, gates=others)
+    before = next((each for each in others if (each.gate, each.evidence) == (gate.gate, gate.evidence)), None)
+    if before is None:
+        return steered(state, gates=(*others, gate))
+    again = replace(gate, ruling=before.ruling, reason=before.reason, by=before.by)
+    return steered(state, gates=tuple(again if each is before else each for each in others))
+
+
+def sentence_of(event: AgentFailed) -> str:
+    return f"{event.reason}: {event.detail}" if event.detail else event.reason

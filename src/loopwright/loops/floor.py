@@ -1,0 +1,335 @@
+"""The floor under every machine: what is wanted and what happens outside of a loop's own phases, once for all.
+
+A machine hands over a `Machine`: what its own phases ask for, what it makes of the answers, and what the common turns
+(continue, accept, revise, a gate, a landing, a cancel) mean to its counters. `decide` and `apply` of a loop are these.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Generic, TypeVar, assert_never
+
+from loopwright.errors import InvalidTransition
+from loopwright.kernel.actions import Action, Ask, AwaitGate, CleanUp, Integrate, Option, RunAgent, Stop, WaitUntil
+from loopwright.kernel.codec import DecodeError, decode
+from loopwright.kernel.events import (
+    AgentFailed,
+    AgentReported,
+    AgentUnavailable,
+    Answer,
+    Answered,
+    BudgetChanged,
+    CancelRequested,
+    CleanedUp,
+    ConfigChanged,
+    Event,
+    GateDecided,
+    Integrated,
+    IntegrationRefused,
+    TimeReached,
+)
+from loopwright.kernel.model import AgentStatus, Cleanup, Commit, Ending, Finding, Key, Outcome, Question
+from loopwright.loops import course as c
+from loopwright.loops.course import GateRecord, Inquiry, OnCourse, Ruling, Station
+
+CONTINUE_BY_DEFAULT = 3
+
+S = TypeVar("S", bound=OnCourse)
+L = TypeVar("L")
+_FromAgent = AgentReported | AgentFailed | AgentUnavailable
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Escalation:
+    """What a person is asked when the loop cannot go on by itself."""
+
+    question: str
+    options: tuple[Option, ...]
+    why: str
+    findings: tuple[Finding, ...] = ()
+
+
+def _not_offered(state: S, event: Answered) -> S:
+    raise _refusal(state, event, f"{event.choice!r} is not one of the options")
+
+
+def _as_it_was(state: S, _: GateRecord) -> S:
+    return state
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Machine(Generic[S, L]):
+    """What one loop has of its own. Each hook is given the state after the floor has noted its part."""
+
+    limits: type[L]  # its table in the configuration
+    base: Callable[[S], Commit]
+    work: Callable[[S], tuple[Action, ...]]  # what its own phases ask for
+    took: Callable[[S, Answer], S]  # what answers that; of an agent's failures only those that count
+    landing: Callable[[S], Integrate]
+    outcome: Callable[[S, Ending], Outcome]  # without where it landed
+    escalation: Callable[[S], Escalation]
+    continued: Callable[[S, Answered], S]  # `count` is what is granted
+    revised: Callable[[S, Answered], S]
+    relimited: Callable[[S, L], S]
+    decided: Callable[[S, GateRecord], S] = _as_it_was  # a gate that stood beside the work or was waited for
+    accepted: Callable[[S], S] = c.taking
+    landed: Callable[[S, Integrated], S] | None = None  # None: that is the end
+    refused: Callable[[S, IntegrationRefused], S] = c.not_landed
+    cancelled: Callable[[S], S] = c.cleaning_up
+    answered: Callable[[S, Answered], S] = _not_offered  # answers that only this loop offers
+    noun: str = "loop"
+    on_hold: str = "the {who} cannot go on without a person"
+    beside_answer: tuple[str, ...] = ("cancel",)  # which of the escalation's options a question offers too
+    asked_before: tuple[str, ...] = ()  # steps whose questions were heard before events told their role
+
+
+def decide(own: Machine[S, L], state: S) -> tuple[Action, ...]:
+    """All that may be in flight now: what the phase or the station asks for, and open gates beside it."""
+    gates = tuple(_await(gate) for gate in state.course.open_gates)
+    match state.course.station:
+        case None:
+            return (*_at_work(own, state), *gates)
+        case Station.CLARIFY | Station.ESCALATED:
+            return (_ask(own, state), *gates)
+        case Station.GATE:
+            return gates
+        case Station.LAND:
+            return (own.landing(state),)
+        case Station.CLEAN_UP:
+            choice = state.course.cancel or Cleanup.KEEP_EVERYTHING
+            why = f"the {own.noun} was cancelled"
+            return (CleanUp(key=Key("clean-up"), choice=choice, base=own.base(state), why=why),)
+        case Station.DONE:
+            return (_stop(state), *(_await(gate) for gate in state.course.open_gates if gate.lasting))
+        case _:
+            assert_never(state.course.station)
+
+
+def _at_work(own: Machine[S, L], state: S) -> tuple[Action, ...]:
+    """Steps that have asked a person wait until those beside them are done."""
+    tried = ((action, state.course.trial_of(action.key.part)) for action in own.work(state))
+    return tuple(_waited(action, trial.until) for action, trial in tried if not trial.held)
+
+
+def _waited(action: Action, until: float | None) -> Action:
+    if until is None:
+        return action
+    return WaitUntil(key=action.key.waiting(), when=until, why="the agent is not available before then")
+
+
+def _await(gate: GateRecord) -> AwaitGate:
+    return AwaitGate(
+        key=Key("gate", part=f"{gate.gate}-{gate.evidence}"),
+        gate=gate.gate,
+        commit=gate.commit,
+        evidence=gate.evidence,
+        because=gate.because,
+        why=gate.why,
+    )
+
+
+def _ask(own: Machine[S, L], state: S) -> Ask:
+    course, asks = state.course, own.escalation(state)
+    if course.station is Station.ESCALATED:
+        return Ask(
+            key=Key("escalation", course.asked),
+            kind="escalation",
+            question=asks.question,
+            options=asks.options,
+            findings=asks.findings,
+            why=asks.why,
+        )
+    beside = tuple(option for option in asks.options if option.choice in own.beside_answer)
+    text = _question(state)
+    return Ask(
+        key=Key("clarify", course.asked),
+        question=text,
+        questions=tuple(question for inquiry in course.inquiries for question in inquiry.questions),
+        free_text=True,
+        options=(Option(choice="answer", label="Answer the question"), *beside),
+        findings=asks.findings,
+        why=own.on_hold.format(who=" and the ".join(each.role for each in course.inquiries), question=text),
+    )
+
+
+def _question(state: OnCourse) -> str:
+    return "\n".join(each.question for inquiry in state.course.inquiries for each in inquiry.questions)
+
+
+def _stop(state: OnCourse) -> Stop:
+    outcome = state.course.outcome or Outcome(ending=Ending.FAILED)
+    return Stop(outcome=outcome, why=outcome.note or outcome.ending.value)
+
+
+# --- what happened ------------------------------------------------------------------------------
+
+
+def apply(own: Machine[S, L], state: S, event: Event) -> S:
+    """The state after an event that answers what was asked for, or that people may say at any time."""
+    match event:
+        case Answered():
+            return _answered(own, state, event)
+        case GateDecided():
+            return _decided(own, state, event)
+        case CancelRequested():
+            return _cancelled(own, state, event)
+        case ConfigChanged():
+            return _reconfigured(own, state, event)
+        case BudgetChanged():
+            return state  # money is the engine's business
+        case _:
+            return _held(own, _took(own, state, event))
+
+
+def _took(own: Machine[S, L], state: S, event: Answer) -> S:
+    match event:
+        case AgentReported() | AgentFailed() | AgentUnavailable():
+            return _from_agent(own, state, event)
+        case TimeReached() if event.key.waits:
+            return c.with_trial(state, state.course.trial_of(event.key.part).again())
+        case Integrated() if state.course.station is Station.LAND:
+            return _landed(own, state, event)
+        case IntegrationRefused() if state.course.station is Station.LAND:
+            return own.cancelled(state) if state.course.cancel is not None else own.refused(state, event)
+        case CleanedUp():
+            return ended(own, state, Ending.CANCELLED)
+        case _:
+            return own.took(state, event)
+
+
+def _from_agent(own: Machine[S, L], state: S, event: _FromAgent) -> S:
+    trial = state.course.trial_of(event.key.part)
+    if isinstance(event, AgentUnavailable):
+        return c.with_trial(state, replace(trial, until=event.until))
+    if questions := _questions(own, state, event):
+        state = c.with_trial(state, replace(trial, held=True))
+        return c.steered(state, inquiries=(*state.course.inquiries, questions))
+    once_more = trial.after(event) if isinstance(event, AgentFailed) else None
+    return own.took(state, event) if once_more is None else c.with_trial(state, once_more)
+
+
+def _questions(own: Machine[S, L], state: S, event: AgentReported | AgentFailed) -> Inquiry | None:
+    """What the agent cannot go on without, if it says so."""
+    if not event.role and event.key.step not in own.asked_before:
+        return None
+    who = event.role or next(a.role for a in own.work(state) if isinstance(a, RunAgent) and a.key == event.key)
+    if isinstance(event, AgentFailed):
+        needs = event.detail or f"The {who} needs a person."
+        return Inquiry(role=who, questions=(Question(question=needs),)) if event.reason == "needs_person" else None
+    if event.report.status is not AgentStatus.NEEDS_CLARIFICATION:
+        return None
+    unsaid = event.report.summary or f"The {who} asks for clarification without a question."
+    return Inquiry(role=who, questions=event.report.questions or (Question(question=unsaid),))
+
+
+def _held(own: Machine[S, L], state: S) -> S:
+    """A person is asked once nothing else can be done."""
+    if state.course.station is not None or not state.course.inquiries or _at_work(own, state):
+        return state
+    return c.steered(state, station=Station.CLARIFY, asked=state.course.asked + 1)
+
+
+def _landed(own: Machine[S, L], state: S, event: Integrated) -> S:
+    if own.landed is not None:
+        return own.landed(state, event)
+    return ended(own, state, Ending.ACCEPTED if state.course.accepted else Ending.VERIFIED, event)
+
+
+def ended(own: Machine[S, L], state: S, ending: Ending, landed: Integrated | None = None) -> S:
+    outcome = own.outcome(state, ending)
+    if landed is not None:
+        outcome = replace(
+            outcome,
+            commit=landed.commit,
+            branch=landed.branch,
+            merged_into=landed.merged_into,
+            not_merged=landed.not_merged,
+            note=landed.note or outcome.note,
+        )
+    cleanup = state.course.cancel if ending is Ending.CANCELLED else None
+    return c.steered(c.stationed(state, Station.DONE), outcome=replace(outcome, cleanup=cleanup))
+
+
+# --- what people say ----------------------------------------------------------------------------
+
+
+def _answered(own: Machine[S, L], state: S, event: Answered) -> S:
+    choices = {option.choice for option in _ask(own, state).options} - {"answer"}
+    if event.choice not in choices:
+        if state.course.station is Station.CLARIFY:
+            return _clarified(state, event)
+        return _not_offered(state, event)
+    match event.choice:
+        case "cancel":
+            return own.cancelled(c.steered(state, cancel=Cleanup.KEEP_EVERYTHING))
+        case "history":
+            return c.steered(state, asked=state.course.asked + 1)
+        case "accept":
+            return own.accepted(c.steered(state, accepted=True, merge_accepted=event.merge))
+        case "continue" | "revise":
+            return _gone_on(own, state, event)
+        case _:
+            return own.answered(state, event)
+
+
+def _clarified(state: S, event: Answered) -> S:
+    """Whoever asked goes on where it was. A choice that is no option is the answer itself."""
+    said = event.text.strip() or (event.choice if event.choice != "answer" else "")
+    if not said:
+        raise _refusal(state, event, "the answer is empty")
+    course = state.course
+    return c.steered(
+        state,
+        station=None,
+        trials=tuple(trial.rested() if trial.held else trial for trial in course.trials),
+        inquiries=(),
+        answers=(*course.answers, f"{_question(state)}\n→ {said}"),
+    )
+
+
+def _gone_on(own: Machine[S, L], state: S, event: Answered) -> S:
+    """Continue grants and never resets; revise is the one thing that starts a count anew, with new guidance."""
+    if event.choice == "continue" and event.count < 0:
+        raise _refusal(state, event, "continue needs a positive number")
+    if event.choice == "revise" and not event.text.strip():
+        raise _refusal(state, event, "revise needs the new guidance as text")
+    told = (event.text,) if event.text.strip() else ()
+    state = c.steered(state, answers=state.course.answers + told, reasons=())
+    if event.choice == "revise":
+        return own.revised(state, event)
+    return own.continued(state, replace(event, count=event.count or CONTINUE_BY_DEFAULT))
+
+
+def _decided(own: Machine[S, L], state: S, event: GateDecided) -> S:
+    is_meant = {(gate.gate, gate.evidence): gate for gate in state.course.open_gates}
+    before = is_meant.get((event.gate, event.evidence))
+    if before is None:
+        raise _refusal(state, event, "it was decided for other changes than the present ones")
+    ruling = Ruling.APPROVED if event.approved else Ruling.REJECTED
+    gate = replace(before, ruling=ruling, reason=event.reason, by=event.by)
+    others = tuple(each for each in state.course.gates if each is not before)
+    state = c.steered(state, gates=(*others, gate))  # in the order of the decisions
+    return state if state.course.station is Station.DONE else own.decided(state, gate)
+
+
+def _cancelled(own: Machine[S, L], state: S, event: CancelRequested) -> S:
+    if state.course.station in (Station.CLEAN_UP, Station.DONE):
+        raise _refusal(state, event, f"the {own.noun} has ended")
+    state = c.steered(state, cancel=event.cleanup)
+    # Once landing has begun exactly one of the two happens: it lands, or it is refused and then cancelled.
+    return state if state.course.station is Station.LAND else own.cancelled(state)
+
+
+def _reconfigured(own: Machine[S, L], state: S, event: ConfigChanged) -> S:
+    if state.course.station is Station.DONE:
+        raise _refusal(state, event, f"the {own.noun} has ended")
+    try:
+        limits: L = decode(own.limits, event.limits)
+    except DecodeError as error:
+        raise _refusal(state, event, f"limits: {error}") from error
+    return own.relimited(state, limits)
+
+
+def _refusal(state: OnCourse, event: Event, why: str) -> InvalidTransition:
+    return InvalidTransition(c.where(state), type(event).__name__, why)

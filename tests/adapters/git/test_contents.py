@@ -1,0 +1,67 @@
+"""What a commit holds at a path, whatever the path is called."""
+
+import asyncio
+import os
+
+import pytest
+
+from loopwright.errors import VcsFailed
+from loopwright.kernel.model import Commit
+from tests.adapters.git.scene import Scene
+from tests.repository import Repository
+
+
+def objects(scene: Scene, commit: str, *paths: str) -> list[str]:
+    found = asyncio.run(scene.workspace.contents(Commit(commit), paths))
+    assert [content.path for content in found] == list(paths)
+    return [content.object for content in found]
+
+
+def test_a_folder_and_a_file_in_it_are_told_both(repo: Repository) -> None:
+    repo.write("docs/deep/a.md", "a\n")
+    repo.write("docs-more", "x\n")
+    base = repo.commit("docs")
+    asked = ("docs/deep/a.md", "docs", "docs/deep", "docs-more", "doc", "docs/deep/a.md/x")
+    wanted = [repo.git("rev-parse", f"HEAD:{path}") for path in asked[:4]]
+    assert objects(Scene(repo), base, *asked) == [*wanted, "", ""]
+
+
+def test_the_top_and_what_is_outside(repo: Repository) -> None:
+    scene = Scene(repo)
+    tree, readme = repo.git("rev-parse", "HEAD^{tree}"), repo.git("rev-parse", "HEAD:README.md")
+    asked = (".", "./README.md", "README.md/", "", "/README.md", "../README.md", "a\0b", "readme.md", "*")
+    assert objects(scene, scene.base, *asked) == [tree, readme, readme, "", "", "", "", "", ""]
+
+
+def test_names_that_mean_something_to_git_are_only_names(repo: Repository) -> None:
+    head = repo.git("rev-parse", "HEAD")
+    names = [f"note-g{head[:10]}", "a~1", "b^{tree}", "c@{0}", ":(glob)*", "-r", "new\nline", 'q"', "\udce9", "--", "*"]
+    for name in names:
+        (repo.path / name).write_text(f"{name!r}\n")
+    repo.git("add", "--all")
+    repo.git("commit", "--quiet", "--message=odd")
+    scene = Scene(repo)
+    listed = os.fsencode(repo.git("ls-tree", "HEAD")).splitlines()
+    found = objects(scene, scene.base, *names)
+    assert len(set(found)) == len(names)
+    assert {name.encode() for name in found} == {row.split()[2] for row in listed if not row.endswith(b"README.md")}
+
+
+def test_a_link_is_told_and_not_followed(repo: Repository) -> None:
+    repo.write("real/a.md", "a\n")
+    (repo.path / "link").symlink_to("real")
+    base = repo.commit("link")
+    assert objects(Scene(repo), base, "link", "link/a.md") == [repo.git("rev-parse", "HEAD:link"), ""]
+
+
+def test_more_paths_than_one_command_line_takes(repo: Repository) -> None:
+    scene = Scene(repo)
+    names = tuple(f"nothing-{number}" for number in range(1200))
+    found = objects(scene, scene.base, *names, "README.md")
+    assert set(found[:-1]) == {""}
+    assert found[-1] == repo.git("rev-parse", "HEAD:README.md")
+
+
+def test_an_unknown_commit_is_said(repo: Repository) -> None:
+    with pytest.raises(VcsFailed):
+        objects(Scene(repo), "0" * 40, "README.md")

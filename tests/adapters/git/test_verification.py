@@ -1,0 +1,314 @@
+import asyncio
+import os
+import shutil
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from loopwright.adapters.git.objects import GitObjects
+from loopwright.adapters.git.preparation import Preparation
+from loopwright.adapters.git.verification import VerificationCheckouts
+from loopwright.errors import SetupFailed
+from loopwright.kernel.gates import evidence, protected_changes
+from loopwright.kernel.model import Change, Commit
+from loopwright.testing.conformance.workspace import files_in
+from tests.adapters.git.scene import run_in
+from tests.repository import Repository
+
+PROTECTED = ("tests/**",)
+TREE = "^{tree}"
+
+
+def checkouts(repo: Repository, preparation: Preparation | None = None) -> VerificationCheckouts:
+    return VerificationCheckouts(repo.path, env=os.environ, preparation=preparation)
+
+
+def look(
+    pool: VerificationCheckouts,
+    commit: str,
+    base: str,
+    approved: tuple[str, ...] = (),
+    *,
+    do: Callable[[Path], None] = print,
+) -> tuple[dict[str, str], str]:
+    """Lay it, look at the files, let a check do something there."""
+
+    async def run() -> tuple[dict[str, str], str]:
+        args = {"overlay_from_base": Commit(base), "protected": PROTECTED, "approved": approved}
+        async with pool.lay(Commit(commit), **args) as laid:  # type: ignore[arg-type]
+            files = files_in(laid.folder)
+            assert await pool.tree_for(Commit(commit), **args) == laid.tree  # type: ignore[arg-type]
+            do(laid.folder)
+            return files, laid.tree
+
+    return asyncio.run(run())
+
+
+@pytest.fixture
+def based(repo: Repository) -> tuple[Repository, str]:
+    repo.write("tests/test_a.py", "base\n")
+    repo.write("tests/test_b.py", "base\n")
+    repo.write("src.py", "base\n")
+    return repo, repo.commit("Base")
+
+
+def cheating(repo: Repository) -> str:
+    repo.write("src.py", "changed\n")
+    repo.write("tests/test_a.py", "loosened\n")
+    repo.write("tests/test_new.py", "new\n")
+    (repo.path / "tests" / "test_b.py").unlink()
+    return repo.commit("Cheat")
+
+
+def test_protected_paths_come_from_the_base_and_new_ones_run(based: tuple[Repository, str]) -> None:
+    repo, base = based
+    files, tree = look(checkouts(repo), cheating(repo), base)
+    assert files == {
+        "README.md": "# Sample\n",
+        "src.py": "changed\n",
+        "tests/test_a.py": "base\n",
+        "tests/test_b.py": "base\n",
+        "tests/test_new.py": "new\n",
+    }
+    assert repo.git("ls-tree", "-r", "--name-only", tree).split() == sorted(files)
+
+
+def test_an_approved_change_runs_as_it_is(based: tuple[Repository, str]) -> None:
+    repo, base = based
+    commit = cheating(repo)
+    changes = asyncio.run(GitObjects(repo.path, env=os.environ).changes(Commit(base), Commit(commit)))
+    approval = evidence(protected_changes(changes, PROTECTED))
+    files, tree = look(checkouts(repo), commit, base, (approval,))
+    assert (files["tests/test_a.py"], "tests/test_b.py" in files) == ("loosened\n", False)
+    assert tree == repo.git("rev-parse", commit + TREE)
+    assert look(checkouts(repo), commit, base, ("another",))[0]["tests/test_a.py"] == "base\n"
+
+
+def test_a_file_or_link_in_place_of_protected_files_gives_way(based: tuple[Repository, str]) -> None:
+    repo, base = based
+    shutil.rmtree(repo.path / "tests")
+    (repo.path / "tests").symlink_to("/etc")
+    files, _ = look(checkouts(repo), repo.commit("Link"), base)
+    assert (files["tests/test_a.py"], files["tests/test_b.py"]) == ("base\n", "base\n")
+
+
+def test_what_a_run_leaves_behind_is_gone_at_the_next(based: tuple[Repository, str]) -> None:
+    repo, base = based
+
+    def vandalise(folder: Path) -> None:
+        (folder / "src.py").write_text("vandalised\n")
+        (folder / "README.md").unlink()
+        (folder / "README.md").mkdir()
+        (folder / "README.md" / "x").write_text("x")
+        (folder / ".coverage").write_text("x")
+        (folder / "empty").mkdir()
+        run_in(folder / "tests", "git", "init", "--quiet")
+        shutil.rmtree(folder / ".git")
+        (folder / "out").symlink_to("/")
+        os.mkfifo(folder / "pipe")
+
+    pool = checkouts(repo)
+    before, tree = look(pool, base, base, do=vandalise)
+    slot = repo.path / ".loop" / "verify" / "1"
+    assert look(pool, base, base) == (before, tree)
+    assert sorted(path.name for path in slot.iterdir()) == [".git", "README.md", "src.py", "tests"]
+    assert not (slot / "tests" / ".git").exists()
+    assert [path.name for path in slot.parent.iterdir()] == ["1"]
+
+
+def test_git_in_a_checkout_is_at_the_candidate(based: tuple[Repository, str]) -> None:
+    repo, base = based
+    seen: list[str] = []
+    look(checkouts(repo), base, base, do=lambda folder: seen.append(run_in(folder, "git", "status", "-sb").stdout))
+    assert seen == ["## work\n"]
+
+
+def test_checkouts_that_are_open_at_once_share_nothing(based: tuple[Repository, str]) -> None:
+    repo, base = based
+    commit = cheating(repo)
+
+    async def run() -> list[str]:
+        args = {"overlay_from_base": Commit(base), "protected": PROTECTED, "approved": ()}
+        first, second = checkouts(repo), checkouts(repo)
+        async with first.lay(Commit(base), **args) as one, second.lay(Commit(commit), **args) as two:  # type: ignore[arg-type]
+            assert one.folder != two.folder
+            return [(laid.folder / "src.py").read_text() for laid in (one, two)]
+
+    assert asyncio.run(run()) == ["base\n", "changed\n"]
+
+
+def test_new_configuration_of_checks_runs_only_when_approved(based: tuple[Repository, str]) -> None:
+    repo, base = based
+    repo.write("tests/conftest.py", "collect_ignore = ['test_a.py']\n")
+    commit = repo.commit("Steer")
+    assert "tests/conftest.py" not in look(checkouts(repo), commit, base)[0]
+    changes = asyncio.run(GitObjects(repo.path, env=os.environ).changes(Commit(base), Commit(commit)))
+    assert "tests/conftest.py" in look(checkouts(repo), commit, base, (evidence(changes),))[0]
+
+
+def test_between_two_commands_the_tree_is_put_back_and_what_setup_made_stays(based: tuple[Repository, str]) -> None:
+    repo, base = based
+    made = "import pathlib; pathlib.Path('.venv').mkdir(); pathlib.Path('.venv/conftest.py').write_text('made')"
+    pool = checkouts(repo, Preparation(setup=((sys.executable, "-c", made),)))
+
+    async def run() -> dict[str, str]:
+        async with pool.lay(Commit(base), overlay_from_base=Commit(base), protected=(), approved=()) as laid:
+            for name in ("tests/test_a.py", "conftest.py", "artifact.bin"):
+                (laid.folder / name).write_text("by a command\n")
+            await laid.restore()
+            return files_in(laid.folder)
+
+    files = asyncio.run(run())
+    assert (files["tests/test_a.py"], files["artifact.bin"]) == ("base\n", "by a command\n")
+    assert [name for name in files if name.endswith("conftest.py")] == [".venv/conftest.py"]
+
+
+def counting_setup(repo: Repository) -> tuple[Preparation, Path]:
+    """Makes a tool in the folder and leaves a line outside for each run of it."""
+    log = repo.path.parent / "setups.txt"
+    code = (
+        "import pathlib; pathlib.Path('.venv').mkdir(exist_ok=True); pathlib.Path('.venv/tool').write_text('tool');"
+        f"open({str(log)!r}, 'a').write(open('src.py').read())"
+    )
+    return Preparation(setup=((sys.executable, "-c", code),)), log
+
+
+def test_setup_runs_once_for_many_candidates_and_on_the_base(based: tuple[Repository, str]) -> None:
+    repo, base = based
+    commit = cheating(repo)
+    preparation, log = counting_setup(repo)
+    pool = checkouts(repo, preparation)
+    for _ in range(2):
+        files, _ = look(pool, commit, base)
+        assert (files[".venv/tool"], files["src.py"]) == ("tool", "changed\n")
+    assert log.read_text() == "base\n"
+
+
+def test_other_lock_files_are_set_up_on_their_own(based: tuple[Repository, str]) -> None:
+    repo, base = based
+    repo.write("src.py", "needs more\n")
+    repo.write("uv.lock", "more\n")
+    commit = repo.commit("Lock")
+    preparation, log = counting_setup(repo)
+    pool = checkouts(repo, preparation)
+    for wanted in (base, commit, base, commit):
+        look(pool, wanted, base)
+    assert log.read_text() == "base\nneeds more\n"
+
+
+def test_a_base_with_other_lock_files_is_set_up_again(based: tuple[Repository, str]) -> None:
+    repo, base = based
+    preparation, log = counting_setup(repo)
+    look(checkouts(repo, preparation), base, base)
+    repo.write("package-lock.json", "{}\n")
+    repo.write("src.py", "newer\n")
+    newer = repo.commit("Newer")
+    for _ in range(2):
+        look(checkouts(repo, preparation), newer, newer)
+    assert log.read_text() == "base\nnewer\n"
+
+
+def alter(folder: Path) -> None:
+    stat = (folder / ".venv" / "tool").stat()
+    (folder / ".venv" / "tool").write_text("evil")
+    os.utime(folder / ".venv" / "tool", ns=(stat.st_atime_ns, stat.st_mtime_ns))
+
+
+def lose(folder: Path) -> None:
+    shutil.rmtree(folder / ".venv")
+
+
+def add(folder: Path) -> None:
+    (folder / ".venv" / "sitecustomize.py").write_text("evil")
+
+
+def link(folder: Path) -> None:
+    """As a package cache does: the stat changes, the content does not."""
+    (folder.parent.parent.parent.parent / "cache").hardlink_to(folder / ".venv" / "tool")
+
+
+@pytest.mark.parametrize(("deed", "setups"), [(alter, 2), (lose, 2), (add, 1), (link, 1)])
+def test_a_prepared_checkout_serves_as_long_as_it_is_as_setup_left_it(
+    based: tuple[Repository, str], deed: Callable[[Path], None], setups: int
+) -> None:
+    repo, base = based
+    preparation, log = counting_setup(repo)
+    pool = checkouts(repo, preparation)
+    look(pool, base, base, do=deed)
+    files, _ = look(pool, base, base)
+    assert [files[name] for name in files if name.startswith(".venv/")] == ["tool"]
+    assert log.read_text() == "base\n" * setups
+
+
+def test_a_checkout_whose_user_died_is_made_anew(based: tuple[Repository, str]) -> None:
+    repo, base = based
+    preparation, log = counting_setup(repo)
+    look(checkouts(repo, preparation), base, base)
+    (repo.path / ".loop" / "git" / "verify" / "1" / "in-use").write_text("")
+    look(checkouts(repo, preparation), base, base)
+    assert log.read_text() == "base\nbase\n"
+
+
+def test_a_failing_setup_leaves_no_prepared_checkout(based: tuple[Repository, str]) -> None:
+    repo, base = based
+    failing = Preparation(setup=((sys.executable, "-c", "raise SystemExit('broken')"),))
+    for _ in range(2):
+        with pytest.raises(SetupFailed, match="broken"):
+            look(checkouts(repo, failing), base, base)
+
+
+def test_files_are_read_out_of_a_commit(based: tuple[Repository, str]) -> None:
+    repo, base = based
+    objects = GitObjects(repo.path, env=os.environ)
+    commit = Commit(cheating(repo))
+
+    paths = ("src.py", "tests/test_b.py", "tests", "tests/test_new.py", ":(top)x", "a b", "line\nend")
+    assert asyncio.run(objects.texts(commit, paths, limit=4)) == {"tests/test_new.py": "new\n"}
+    assert asyncio.run(objects.texts(commit, paths, limit=8)) == {"src.py": "changed\n", "tests/test_new.py": "new\n"}
+    assert asyncio.run(objects.texts(commit, (), limit=8)) == {}
+    changes = asyncio.run(objects.changes(Commit(base), commit))
+    assert [(change.path, change.how) for change in changes] == [
+        ("src.py", "changed"),
+        ("tests/test_a.py", "changed"),
+        ("tests/test_b.py", "removed"),
+        ("tests/test_new.py", "added"),
+    ]
+    assert changes[2] == Change(path="tests/test_b.py", how="removed", blob="")
+
+
+def test_what_a_command_bent_or_planted_is_put_right_before_the_next_one(based: tuple[Repository, str]) -> None:
+    repo, base = based
+    commit = cheating(repo)
+
+    async def run() -> dict[str, str]:
+        args = {"overlay_from_base": Commit(base), "protected": PROTECTED, "approved": ()}
+        async with checkouts(repo).lay(Commit(commit), **args) as laid:  # type: ignore[arg-type]
+            (laid.folder / "tests" / "test_a.py").write_text("bent\n")
+            (laid.folder / "tests" / "conftest.py").write_text("planted\n")
+            (laid.folder / "src.py").unlink()
+            (laid.folder / "built.txt").write_text("artifact\n")
+            await laid.restore()
+            return files_in(laid.folder)
+
+    files = asyncio.run(run())
+    assert files == {
+        "README.md": "# Sample\n",
+        "built.txt": "artifact\n",
+        "src.py": "changed\n",
+        "tests/test_a.py": "base\n",
+        "tests/test_b.py": "base\n",
+        "tests/test_new.py": "new\n",
+    }
+
+
+def test_a_new_conftest_is_not_laid_until_a_person_approves_it(based: tuple[Repository, str]) -> None:
+    repo, base = based
+    repo.write("tests/conftest.py", "hooks\n")
+    commit = repo.commit("Add hooks")
+    files, _ = look(checkouts(repo), commit, base)
+    assert "tests/conftest.py" not in files
+    changes = asyncio.run(GitObjects(repo.path, env=os.environ).changes(Commit(base), Commit(commit)))
+    files, _ = look(checkouts(repo), commit, base, (evidence(protected_changes(changes, PROTECTED)),))
+    assert files["tests/conftest.py"] == "hooks\n"
