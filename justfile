@@ -34,7 +34,7 @@ coverage:
     coverage erase
     coverage run -m pytest -q -n {{ workers }}
     coverage combine --quiet
-    coverage report --fail-under=100 --include='src/loopwright/kernel/*,src/loopwright/loops/*,src/loopwright/projections/*'
+    coverage report --fail-under=100 --include='src/loopwright/kernel/*,src/loopwright/loops/*,src/loopwright/app/views/*'
     coverage report --fail-under=90
 
 # format, and fix what ruff can fix
