@@ -12,7 +12,7 @@ from typing import Literal
 
 import pytest
 
-from loopwright.adapters.stores.sqlite import SqliteStore
+from loopwright.adapters.sqlite.store import SqliteStore
 from loopwright.engine.dispatch import InProcess
 from loopwright.engine.driver import drive
 from loopwright.engine.hearing import hear

@@ -23,6 +23,7 @@ _NO_GATES: Mapping[str, str] = {}
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
     task: str = ""
+    base: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
