@@ -2,7 +2,6 @@
 
 import os
 import random
-import signal
 import subprocess
 import time
 from collections.abc import Sequence
@@ -13,6 +12,7 @@ import pytest
 
 from tests.e2e.kills import FEEDBACK, RESUME, Witness, check_nothing_is_lost, end_state, killable, notes_of, recorded
 from tests.e2e.scene import Scene
+from tests.forks import forks
 
 CASES, KILLS = 8, 25
 MOST_PER_RUN = 12  # a run that is killed more often than this is let go, so that a case sees several runs
@@ -20,14 +20,12 @@ MOST_PER_RUN = 12  # a run that is killed more often than this is let go, so tha
 
 def survives(scene: Scene, words: Sequence[str], patience: float) -> bool:
     """Whether the command ended by itself, and well, before it was killed."""
-    with scene.begin(*words, env=notes_of(scene)) as process:
-        try:
-            out, err = process.communicate(timeout=patience)
-        except subprocess.TimeoutExpired:
-            process.send_signal(signal.SIGKILL)
-            process.communicate()
-            return process.returncode != -signal.SIGKILL  # it may have ended on its own meanwhile
-    assert process.returncode == 0, f"loop {' '.join(words)}: exit {process.returncode}\n{out}\n{err}"
+    env = {**os.environ, **notes_of(scene)}
+    try:
+        done = forks().run("loopwright.cli.main", words, cwd=scene.root, env=env, timeout=patience)
+    except subprocess.TimeoutExpired:
+        return False
+    assert done.returncode == 0, f"loop {' '.join(words)}: exit {done.returncode}\n{done.stdout}\n{done.stderr}"
     return True
 
 

@@ -452,7 +452,7 @@ def test_a_batch_takes_the_escalations_of_its_children_but_not_their_questions()
         halt = await fakes.drive()
         keys = [(len(asked.path), str(asked.what.key)) for asked in fakes.people.asked]
         assert keys == [(2, "clarify-1"), (1, "escalation-1")]
-        assert (await children(fakes))["b.yml"].answers == ("Which scope stays?\n→ The first.",)
+        assert (await children(fakes))["b.yml"].course.answers == ("Which scope stays?\n→ The first.",)
         await says(fakes, halt, "accept")
         halt = await fakes.drive()
         assert halt.outcome is not None

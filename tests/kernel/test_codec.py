@@ -41,7 +41,7 @@ from loopwright.kernel.model import (
 )
 from loopwright.loops.batch.state import Batch, BatchParams
 from loopwright.loops.feedback.state import FeedbackParams, FeedbackState
-from loopwright.loops.quality.state import QualityState, QualityParams
+from loopwright.loops.quality.state import QualityParams, QualityState
 from tests.kernel.values import values
 
 STORED = (*get_args(Logged), Outcome, FeedbackParams, QualityParams, BatchParams)

@@ -108,6 +108,7 @@ def test_no_verdict_is_acted_on_before_it_is_on_record() -> None:
     assert {move.to for move in QUALITY if move.phase == QualityPhase.RUN_CHECKS} == {
         QualityPhase.RUN_CHECKS,
         QualityPhase.EMIT_VERDICT,
+        Station.CLARIFY,
     }
 
 

@@ -15,7 +15,7 @@ from loopwright.app.kinds import KINDS
 from loopwright.app.layout import LOG_FILE, STATE_FOLDER, WORKSPACES
 from loopwright.config.reading import Warn, load_settings
 from loopwright.config.settings import Settings
-from loopwright.engine.fold import AnyLoop, Fold
+from loopwright.engine.fold import AnyLoop, Fold, Opened
 from loopwright.engine.journal import open_loop
 from loopwright.errors import EngineError, Forbidden, UsageError
 from loopwright.kernel.actions import Action
@@ -69,38 +69,70 @@ class Project:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class View:
-    """A loop as it stands, for those who only look."""
+class Listed:
+    """A loop as the list of loops has it: nothing of its log is read."""
 
     row: LoopRow
-    now: Fold
     kind: AnyKind
     alive: str | None  # who drives it now
 
     @property
-    def loop(self) -> AnyLoop:
-        return self.kind.loop
-
-    @property
     def title(self) -> str:
         """What the loop is about, from what it was started with."""
-        return one_line(self.kind.title(self.now.state.plan), 120)
+        return one_line(self.kind.title(decode(self.kind.loop.params, self.row.params)), 120)
 
     @property
     def is_over(self) -> bool:
         return self.row.status in OVER
 
     @property
+    def status(self) -> str:
+        """The store's word for it, unless its controller died."""
+        return "interrupted" if self.row.status == "running" and self.alive is None else self.row.status
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class View:
+    """A loop as it stands, for those who look and for whoever drives it: its log was read once."""
+
+    opened: Opened
+    listed: Listed
+
+    @property
+    def row(self) -> LoopRow:
+        return self.opened.row
+
+    @property
+    def now(self) -> Fold:
+        return self.opened.now
+
+    @property
+    def kind(self) -> AnyKind:
+        return self.listed.kind
+
+    @property
+    def alive(self) -> str | None:
+        return self.listed.alive
+
+    @property
+    def is_over(self) -> bool:
+        return self.listed.is_over
+
+    @property
+    def title(self) -> str:
+        return self.listed.title
+
+    @property
     def outcome(self) -> Outcome | None:
-        return decode(Outcome, self.row.outcome) if self.row.outcome else None
+        return self.opened.outcome
 
     @property
     def wanted(self) -> tuple[Action, ...]:
-        return self.loop.decide(self.now.state)
+        return self.opened.wanted
 
     @property
     def standpoint(self) -> Standpoint:
-        return self.loop.stand(self.now.state)
+        return self.opened.standpoint
 
 
 def open_project(cwd: Path, environ: Mapping[str, str], *, create: bool = True, kinds: Kinds | None = None) -> Project:
@@ -176,8 +208,17 @@ def settings_of(project: Project, warn: Warn | None = None) -> Settings:
 
 async def view(project: Project, loop: LoopId) -> View:
     opened = await open_loop(project.store, project.loops, loop)
-    kind = known_kind(project.kinds, opened.row.kind)
-    return View(row=opened.row, now=opened.now, kind=kind, alive=await project.store.holder(loop))
+    return View(opened=opened, listed=await _listed(project, opened.row))
+
+
+async def listing(project: Project) -> tuple[Listed, ...]:
+    """The loops that people start and answer, newest first; their parts and their logs are not read."""
+    return tuple([await _listed(project, row) for row in await project.store.rows() if row.parent is None])
+
+
+async def _listed(project: Project, row: LoopRow) -> Listed:
+    alive = await project.store.holder(row.id)
+    return Listed(row=row, kind=known_kind(project.kinds, row.kind), alive=alive)
 
 
 def known_kind(kinds: Kinds, name: str) -> AnyKind:

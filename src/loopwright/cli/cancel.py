@@ -7,6 +7,7 @@ import asyncio
 import click
 
 from loopwright.app.project import Project, View, view
+from loopwright.app.views.answers import NothingDone
 from loopwright.app.views.ending import answer_of, ended_lines
 from loopwright.app.views.standing import current
 from loopwright.cli.driving import Manner, drive_and_tell
@@ -50,7 +51,7 @@ def command(here: Here, *, loop_id: str, cleanup: str, as_json: bool) -> int:
 
 
 def _nothing(*, as_json: bool) -> int:
-    put_json({"loop": None, "outcome": None, "note": "nothing to cancel"}) if as_json else put("Nothing to cancel.")
+    put_json(NothingDone(loop=None, note="nothing to cancel")) if as_json else put("Nothing to cancel.")
     return 0
 
 
@@ -71,7 +72,7 @@ def _see_it_end(project: Project, here: Here, chosen: View, *, as_json: bool) ->
     loop = chosen.row.id
     if chosen.alive is None:
         try:
-            return drive_and_tell(project, here, loop, Manner(unattended=True, as_json=as_json, cancels=True))
+            return drive_and_tell(project, here, chosen, Manner(unattended=True, as_json=as_json, cancels=True))
         except AlreadyRunning:
             note("another controller has just taken it up; it was told")
     ended = complete(_wait(project, loop))

@@ -132,7 +132,7 @@ def run(here: Here, /, *, as_json: bool, unattended: bool, dry_run: bool, ticket
         return drive_and_tell(project, here, ready, Manner(unattended=unattended, as_json=as_json))
 
 
-async def _ready(project: Project, here: Here, name: str, request: TicketRequest) -> LoopId:
+async def _ready(project: Project, here: Here, name: str, request: TicketRequest) -> LoopId | View:
     """The loop that is to be driven: one that goes on, with what changed taken in, or a new one out of the queue."""
     if not name:
         await clear_queue(project)
@@ -146,7 +146,7 @@ async def _ready(project: Project, here: Here, name: str, request: TicketRequest
     if isinstance(goes_on, str):
         raise Forbidden(goes_on)
     note(f"loop {found.row.id}: session {found.now.state.plan.session} goes on")
-    return found.row.id
+    return goes_on
 
 
 def _refuse_to_change(session: View, request: TicketRequest) -> None:

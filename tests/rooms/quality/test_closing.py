@@ -6,6 +6,7 @@ import pytest
 from loopwright.app.publisher import debt_entry
 from loopwright.kernel.model import Cleanup, Ending, Outcome, Verdict
 from loopwright.loops.closing import look_closer
+from loopwright.loops.course import steered
 from loopwright.loops.quality import closing
 from loopwright.loops.quality.kind import KIND
 from loopwright.loops.quality.state import QualityState
@@ -150,7 +151,7 @@ def test_what_was_put_off_and_what_other_reviews_left_are_owed_too() -> None:
     late = replace(NAMELESS, issue="y says nothing", evidence="the name y", fingerprint="y")
     worse = replace(UNBOUND, issue="It writes anywhere", evidence="line 5", fingerprint="w", rule="R2")
     state = played(*BLOCKED, *FIXED, loaded, found(UNBOUND, worse, late), announced, *FIXED, *AGAIN)
-    text = debt_entry(KIND, LOOP, replace(state, ledger=state.ledger, accepted=True), AT, "")
+    text = debt_entry(KIND, LOOP, steered(state, accepted=True), AT, "")
     assert text.partition("- **Open findings**")[2] == (
         ":\n"
         "  - [critical] src/a.py:3 - The input is read without a bound\n"

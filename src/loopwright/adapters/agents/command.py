@@ -14,19 +14,21 @@ from typing import assert_never
 from loopwright.adapters.agents import context, remains
 from loopwright.adapters.agents.contract import (
     NEEDS_PERSON,
+    NO_REPORT,
     UNAVAILABLE,
     RunPlace,
     loop_environment,
     place_of,
     retry_after,
+    with_verdict,
 )
-from loopwright.adapters.agents.handover import lay, take_away
+from loopwright.adapters.agents.handover import laid_beside, take_away
 from loopwright.adapters.agents.redaction import Redactor
 from loopwright.adapters.agents.result import SIZE_LIMIT, Result, identified, read_result
 from loopwright.adapters.steps import StepEnded, StepSpec, finished_step, lock_of, run_step
 from loopwright.errors import AgentGarbled, AgentNotFound
 from loopwright.kernel.events import AgentFailed, AgentReported, AgentUnavailable
-from loopwright.kernel.model import NO_KEY, AgentReport, AgentStatus, Blob, Usage
+from loopwright.kernel.model import NO_KEY, AgentReport, Blob, Usage
 from loopwright.ports.agent import AgentAnswer, AgentRun, Update, Watch
 from loopwright.ports.clock import Clock
 
@@ -62,11 +64,8 @@ class CommandAgent:
         def told(text: str, count: int) -> None:
             watch(Update(loop=run.loop, key=run.key, text=redactor.text(text), bytes=count))
 
-        lay(run.folder, self.handed(run))
-        try:
+        with laid_beside(run.folder, self.handed(run)):
             ended = await run_step(self._spec(run, place), told)
-        finally:
-            take_away(run.folder, self.handed(run))
         if ended.reason == "not_found":
             raise AgentNotFound(self.name, self.argv[0])
         return await self._answer(run, place, ended)
@@ -203,14 +202,9 @@ def _failed_exit(blank: AgentFailed, ended: StepEnded) -> AgentFailed | None:
 def _usable(run: AgentRun, found: Result | AgentGarbled | None) -> AgentReport:
     if isinstance(found, AgentGarbled):
         raise found
-    if found is None:
-        if run.needs_verdict:
-            raise AgentGarbled("there is no result file, and this role must give a verdict")
-        return AgentReport(summary="(no summary)")
-    report = found.report
-    if run.needs_verdict and report.verdict is None and report.status is AgentStatus.DONE:
-        raise AgentGarbled("$.verdict: missing, and this role must give one")
-    return report
+    if found is None and run.needs_verdict:
+        raise AgentGarbled("there is no result file, and this role must give a verdict")
+    return with_verdict(run, found.report if found else NO_REPORT)
 
 
 def _with_strays(report: AgentReport, strays: int) -> AgentReport:

@@ -92,24 +92,20 @@ def _with_copied_index(ground: Ground, index: Path) -> Git:
 def _staged(git: Git, head: Commit, named: tuple[str, ...]) -> frozenset[str]:
     """Files that are new in the index: the person's `git add` counts, even of an ignored file."""
     options = ("--cached", "--no-renames", "--diff-filter=A", "--ignore-submodules=all", "--name-only", "-z")
-    return _names(git.run("diff-index", *options, head, "--", *named))
+    return frozenset(git.names("diff-index", *options, head, "--", *named))
 
 
 def _changed(git: Git, root: Path, named: tuple[str, ...], staged: frozenset[str]) -> Found:
     options = ("--no-renames", "--ignore-submodules=all", "--name-only", "-z")
-    changed = _names(git.run("diff-files", *options, "--", *named))
-    gone = _names(git.run("diff-files", *options, "--diff-filter=D", "--", *named))
+    changed = frozenset(git.names("diff-files", *options, "--", *named))
+    gone = frozenset(git.names("diff-files", *options, "--diff-filter=D", "--", *named))
     excludes = [part for pattern in BUILT_IN_EXCLUDES for part in ("-x", pattern)]
-    others = _names(git.run("ls-files", "-z", "--others", "--exclude-standard", *excludes, "--", *named))
-    others = frozenset(path for path in others if not is_quality_file(path))  # findings of ours, no work of theirs
+    others = git.names("ls-files", "-z", "--others", "--exclude-standard", *excludes, "--", *named)
+    theirs = frozenset(path for path in others if not is_quality_file(path))  # findings of ours are no work of theirs
     own = frozenset(path for path in named if not _is_in_a_repository_inside(root, path))
-    known = (changed | others | staged | own) - gone
+    known = (changed | theirs | staged | own) - gone
     present = frozenset(path for path in known if _is_storable(root, path))
     return Found(present, changed - present)
-
-
-def _names(out: bytes) -> frozenset[str]:
-    return frozenset(path_of(name) for name in out.split(b"\0") if name)
 
 
 def _is_in_a_repository_inside(root: Path, path: str) -> bool:

@@ -17,8 +17,9 @@ from loopwright.kernel.record import Record, read_event
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GateReason:
     file: str
-    rule: str
+    rule: str = ""
     line: int = 0
+    how: str = ""  # it was changed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,5 +105,8 @@ def _gate(event: Checkpointed, seen: View, path: tuple[LoopId, ...]) -> ShownGat
         tree=event.tree,
         commit=event.commit,
         base=seen.now.state.plan.base,
-        because=tuple(GateReason(file=change.path, rule=f"protected file {change.how}") for change in event.protected),
+        because=tuple(
+            GateReason(file=change.path, rule=f"protected file {change.how}", how=change.how)
+            for change in event.protected
+        ),
     )

@@ -8,8 +8,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from loopwright.errors import ConfigError
+from loopwright.kernel.lines import MarkdownLine
 from loopwright.kernel.shapes import expected
-from loopwright.loops.tickets.body import TOP, Body, Line
+from loopwright.loops.tickets.body import TOP, Body
 from loopwright.loops.tickets.shape import OUTCOMES, SCORE, ticket_parts
 from loopwright.loops.tickets.ticket_text import plain_cells, unescaped, unquoted
 
@@ -57,9 +58,9 @@ def attempts_of(body: Body) -> tuple[Attempt, ...]:
     return tuple(_attempt(head, lines, body.file) for head, lines in parts)
 
 
-def _parts(lines: tuple[Line, ...], deepest: int) -> tuple[tuple[Line, tuple[Line, ...]], ...]:
+def _parts(lines: tuple[MarkdownLine, ...], deepest: int) -> tuple[tuple[MarkdownLine, tuple[MarkdownLine, ...]], ...]:
     """A section cut at its headings."""
-    parts: list[tuple[Line, list[Line]]] = []
+    parts: list[tuple[MarkdownLine, list[MarkdownLine]]] = []
     for line in lines:
         if 0 < line.level <= deepest:
             parts.append((line, []))
@@ -68,7 +69,7 @@ def _parts(lines: tuple[Line, ...], deepest: int) -> tuple[tuple[Line, tuple[Lin
     return tuple((head, tuple(inner)) for head, inner in parts)
 
 
-def _attempt(head: Line, lines: tuple[Line, ...], file: str) -> Attempt:
+def _attempt(head: MarkdownLine, lines: tuple[MarkdownLine, ...], file: str) -> Attempt:
     named = _ATTEMPT.fullmatch(head.title)
     if named is None or ticket_parts(named[2]) is None:
         problem = expected("`Attempt N: TICKET-<session>-NNN`", head.title)
@@ -110,7 +111,7 @@ def feedback_of(body: Body) -> tuple[Row, ...]:
     return tuple(row for head, lines in parts for row in _rows(head, lines, body.file))
 
 
-def _rows(head: Line, lines: tuple[Line, ...], file: str) -> Iterator[Row]:
+def _rows(head: MarkdownLine, lines: tuple[MarkdownLine, ...], file: str) -> Iterator[Row]:
     requirement = unescaped(head.title.removeprefix("Requirement:").strip())
     guidance = next((found[1] for line in lines if (found := _GUIDANCE.fullmatch(line.text))), "")
     cells = [(line.number, plain_cells(line.text)) for line in lines if line.text.strip().startswith("|")]
@@ -148,7 +149,7 @@ def changelog_of(body: Body) -> tuple[Noted, ...]:
     return tuple(_noted(head, lines, body.file) for head, lines in parts)
 
 
-def _noted(head: Line, lines: tuple[Line, ...], file: str) -> Noted:
+def _noted(head: MarkdownLine, lines: tuple[MarkdownLine, ...], file: str) -> Noted:
     found = _ENTRY.fullmatch(head.title)
     if found is None or found[2] not in ROLES:
         says = f"`[date time] - Role: entry` with a role of {', '.join(ROLES)}"

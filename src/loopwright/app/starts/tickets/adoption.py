@@ -69,9 +69,9 @@ async def adopt_tickets(project: Project, settings: Settings, request: Found) ->
         )
     planned = plan_session(project, settings, params, TicketRequest())
     loop = await create_session(project, settings, planned, new_id(params.session))
-    publisher = await publisher_of(project, lambda _sentence: None, loop)
+    seen = await view(project, loop)
+    publisher = await publisher_of(project, lambda _sentence: None, seen)
     with suppress(OSError, ConfigError):  # it is said at the first event, and by `loop render`
-        seen = await view(project, loop)
         publisher.files(await scene_of(project, seen), seen.kind)
     return loop
 
