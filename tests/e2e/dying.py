@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from loopwright.adapters.terminal.prompt import Nobody
-from loopwright.app.project import Project, open_project, settings_of, view
+from loopwright.app.loops import view
+from loopwright.app.project import Project, open_project, settings_of
 from loopwright.app.publication import publisher_of
 from loopwright.app.starts.feedback import FeedbackRequest, create_feedback
 from loopwright.app.starts.review import ReviewRequest, create_review
