@@ -62,7 +62,7 @@ def test_killed_at_random_it_ends_as_if_nothing_had_happened(
 
 @pytest.fixture(scope="module")
 def span(tmp_path_factory: pytest.TempPathFactory) -> float:
-    """The longest that a controller is left alone: a third of what a whole run takes, so that a run meets many kills."""
+    """The longest that a controller is left alone: a third of a whole run, so that each meets many kills."""
     scene = killable(tmp_path_factory.mktemp("whole"))
     began = time.monotonic()
     scene.loop(*FEEDBACK, env=notes_of(scene))
