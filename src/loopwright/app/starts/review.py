@@ -16,13 +16,13 @@ from loopwright.app.starts.artifacts import Target, find_targets
 from loopwright.app.starts.door import Start
 from loopwright.config.settings import LimitSettings, Settings
 from loopwright.kernel.codec import encode
-from loopwright.kernel.limits import QualityLimits
 from loopwright.kernel.model import Commit, LoopId
 from loopwright.loops.batch.machine import BATCH
 from loopwright.loops.batch.state import Artifact, BatchParams
 from loopwright.loops.quality.machine import QUALITY
 from loopwright.loops.quality.quality_file import ENDING
 from loopwright.loops.quality.state import Depth, QualityParams
+from loopwright.loops.reviewed import QualityLimits
 
 _PER_AGENT = 2  # children under way for each agent that may work: while one is recorded, another works
 
