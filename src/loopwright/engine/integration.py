@@ -105,7 +105,9 @@ def _judged(action: Integrate, merge: Merge, report: ChecksReported) -> Integrat
     if report.results and not failed and not blocking:
         return None
     names = [*(result.name for result in failed), *(finding.rule for finding in blocking)]
-    moved = f"on top of {_short(action)}" if merge.fast_forward else f"{_short(action)} has moved on, and merged with it"
+    moved = (
+        f"on top of {_short(action)}" if merge.fast_forward else f"{_short(action)} has moved on, and merged with it"
+    )
     why = f"{moved} these fail: {', '.join(names) or 'no check ran'}"
     findings = [finding for result in failed for finding in _failures(result)] + [identify(each) for each in blocking]
     return IntegrationRefused(
