@@ -54,9 +54,9 @@ def changed_settings(project: Project, seen: View, by: str, warn: Warn) -> Confi
     now = settings_of(project, warn)
     if now.to_json() == seen.now.settings:
         return None
-    name = seen.kind.limits
-    before = getattr(Settings.from_json(seen.now.settings).limits, name)
-    limits = _moved(seen.now.state.plan.limits, before, getattr(now.limits, name))
+    own = seen.now.state.plan.limits
+    before, after = (getattr(s.limits, seen.kind.limits, own) for s in (Settings.from_json(seen.now.settings), now))
+    limits = _moved(own, before, after)
     return ConfigChanged(digest=now.digest, settings=now.to_json(), limits=encode(limits), by=by)
 
 

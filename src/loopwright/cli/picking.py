@@ -13,6 +13,7 @@ from loopwright.adapters.clock import SystemClock
 from loopwright.adapters.git.repository import find_repository
 from loopwright.adapters.sqlite.store import SqliteStore
 from loopwright.app import project as projects
+from loopwright.app.kinds import KINDS
 from loopwright.app.loops import Listed, View, listing, view
 from loopwright.app.project import Project, open_project
 from loopwright.cli.here import Here
@@ -30,7 +31,7 @@ def has_log(here: Here) -> bool:
 @contextmanager
 def opened(here: Here, *, create: bool = False) -> Iterator[Project]:
     """The repository around the current folder, closed again afterwards. Only `create` makes a log where none is."""
-    project = open_project(here.cwd, here.environ, create=create)
+    project = open_project(here.cwd, here.environ, create=create, kinds={**KINDS, **here.kinds})
     try:
         yield project
     finally:
