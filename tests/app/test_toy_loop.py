@@ -14,7 +14,8 @@ import pytest
 
 from loopwright.app.creation import create_loop, new_id
 from loopwright.app.kinds import KINDS
-from loopwright.app.project import Project, open_project, settings_of
+from loopwright.app.project import Project, open_project
+from loopwright.app.settings import settings_of
 from loopwright.cli.driving import Manner, driven
 from loopwright.cli.here import Here
 from loopwright.cli.main import run

@@ -14,8 +14,8 @@ from loopwright.adapters.files import write_whole
 from loopwright.app.loops import view
 from loopwright.app.project import Project
 from loopwright.cli.here import Here
+from loopwright.cli.opening import has_log, opened
 from loopwright.cli.output import json_option, note, put, put_json
-from loopwright.cli.picking import has_log, opened
 from loopwright.errors import UsageError
 from loopwright.kernel.visible import visible
 from loopwright.loops.tickets.insights import text as insight_text

@@ -11,7 +11,8 @@ import click
 from loopwright.adapters.git.repository import find_repository
 from loopwright.adapters.importers.task_files import FORMATS
 from loopwright.app.loops import View
-from loopwright.app.project import Project, settings_of
+from loopwright.app.project import Project
+from loopwright.app.settings import settings_of
 from loopwright.app.starts.tickets.folders import next_sequence
 from loopwright.app.starts.tickets.new_tickets import Described, Put, described_in, import_tickets, new_ticket
 from loopwright.app.starts.tickets.queue import Queued
@@ -19,8 +20,8 @@ from loopwright.app.starts.tickets.sessions import TicketRequest, activate, clea
 from loopwright.app.starts.tickets.ticket_text import ticket_text
 from loopwright.cli.driving import Manner, drive_and_tell
 from loopwright.cli.here import Here
+from loopwright.cli.opening import has_log, only_looked_at, opened
 from loopwright.cli.output import json_option, note, put, put_json
-from loopwright.cli.picking import has_log, only_looked_at, opened
 from loopwright.cli.resume import prepare
 from loopwright.cli.running import StoppedBySignal, complete
 from loopwright.cli.ticket_choosing import named, oldest
