@@ -17,7 +17,7 @@ from loopwright.app.worlds import ready_agents
 from loopwright.cli.guarding import only_for_people
 from loopwright.cli.here import Here
 from loopwright.cli.output import json_option, loop_option, note, put, put_json
-from loopwright.cli.picking import named, opened, roots
+from loopwright.cli.picking import named, named_root, opened, roots
 from loopwright.engine.hearing import hear
 from loopwright.errors import Forbidden, UsageError
 from loopwright.kernel.actions import Ask
@@ -98,6 +98,7 @@ async def _asked(project: Project, loop_id: str) -> Waiting:
         raise UsageError(f"several questions are open, name one with --loop ID: {_listed(found)}")
     if named_one is None:
         raise Forbidden("no loop asks anything now; `loop status` shows what they do")
+    await named_root(project, loop_id)
     why = f"has ended ({named_one.row.status})" if named_one.is_over else "asks nothing now"
     raise Forbidden(f"loop {named_one.row.id} {why}; the answer was not recorded")
 
