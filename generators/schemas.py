@@ -24,7 +24,7 @@ from loopwright.app.views.ending import RunAnswer
 from loopwright.app.views.explanation import Explained
 from loopwright.app.views.gates import GatesDocument
 from loopwright.app.views.status import LoopStatus, StatusDocument
-from loopwright.cli.adopt import Adopted
+from loopwright.cli.adopt import AdoptAnswer
 from loopwright.cli.answer import AnswerRecorded
 from loopwright.cli.deciding import DecisionAnswer
 from loopwright.cli.feedback import FeedbackForetold
@@ -154,7 +154,7 @@ def any_answer() -> Json:
 
 
 SCHEMAS: Mapping[str, Published] = {
-    "adopt": Published(title="Answer of `loop adopt --json`", description="The loop that goes on.", source=Adopted),
+    "adopt": Published(title="Answer of `loop adopt --json`", description="The loop that goes on.", source=AdoptAnswer),
     "answer": Published(
         title="Answer of `loop answer --json`",
         description="What was recorded, and for which loop.",

@@ -1,4 +1,4 @@
-"""A controller that kills itself: `python -m tests.e2e.dying ROOT WHAT AT before|after`.
+"""A controller that kills itself: a module for tests/forks.py, with ROOT WHAT AT before|after.
 
 WHAT is what it drives. AT names the append it dies at: by its number, or as `signature#n`, the n-th append of that
 signature; a signature is the kind of the loop and the kinds of the events. `create` is where the loop itself is put on
@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from loopwright.adapters.terminal.prompt import Nobody
-from loopwright.app.project import Project, open_project, settings_of, view
+from loopwright.app.loops import view
+from loopwright.app.project import Project, open_project, settings_of
 from loopwright.app.publication import publisher_of
 from loopwright.app.starts.feedback import FeedbackRequest, create_feedback
 from loopwright.app.starts.review import ReviewRequest, create_review
@@ -64,7 +65,7 @@ class DyingStore:
             os.kill(os.getpid(), signal.SIGKILL)
 
 
-async def main(root: Path, what: str, at: str, when: str) -> None:
+async def live(root: Path, what: str, at: str, when: str) -> None:
     whole = open_project(root, dict(os.environ))
     store = DyingStore(whole.store, at, when)
     project = replace(whole, store=store)
@@ -106,5 +107,6 @@ async def there(project: Project) -> LoopId:
     return next(row.id for row in await project.store.rows() if row.parent is None)
 
 
-if __name__ == "__main__":
-    asyncio.run(main(Path(sys.argv[1]), *sys.argv[2:5]))
+def main() -> None:
+    root, what, at, when = sys.argv[1:]
+    asyncio.run(live(Path(root), what, at, when))

@@ -35,7 +35,7 @@ from loopwright.kernel.model import (
 from loopwright.loops.batch.machine import BATCH
 from loopwright.loops.batch.state import Artifact, Batch, BatchParams, Phase
 from loopwright.loops.quality.machine import QUALITY
-from loopwright.loops.quality.state import Quality
+from loopwright.loops.quality.state import QualityState
 from loopwright.ports.agent import AgentAnswer, AgentRun
 from loopwright.ports.store import Store
 from tests.engine.worlds import BASE, LOOP, DyingStore, Fakes, Killed
@@ -138,7 +138,7 @@ async def state_of(fakes: Fakes) -> Batch:
     return state
 
 
-async def children(fakes: Fakes) -> dict[str, Quality]:
+async def children(fakes: Fakes) -> dict[str, QualityState]:
     ids = {item.path: item.loop for item in (await state_of(fakes)).items if item.loop}
     return {path: fold(QUALITY, await fakes.store.load(loop)).state for path, loop in ids.items()}
 
@@ -452,7 +452,7 @@ def test_a_batch_takes_the_escalations_of_its_children_but_not_their_questions()
         halt = await fakes.drive()
         keys = [(len(asked.path), str(asked.what.key)) for asked in fakes.people.asked]
         assert keys == [(2, "clarify-1"), (1, "escalation-1")]
-        assert (await children(fakes))["b.yml"].answers == ("Which scope stays?\n→ The first.",)
+        assert (await children(fakes))["b.yml"].course.answers == ("Which scope stays?\n→ The first.",)
         await says(fakes, halt, "accept")
         halt = await fakes.drive()
         assert halt.outcome is not None

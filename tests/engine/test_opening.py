@@ -166,7 +166,7 @@ def test_what_is_said_goes_to_what_was_opened() -> None:
     [
         ("Danced", "{}", "unknown kind of event 'Danced'"),
         ("Checkpointed", "{}", "missing"),
-        ("CleanedUp", '{"key":"clean-up"}', "CleanedUp does not fit IMPLEMENT"),
+        ("CleanedUp", '{"key":"clean-up"}', "CleanedUp does not fit IMPLEMENT: clean-up is not asked for"),
     ],
 )
 def test_an_event_that_does_not_fit_is_named(kind: str, data: str, why: str) -> None:

@@ -15,11 +15,11 @@ from loopwright.kernel.events import (
     IntegrationRefused,
     LoopEnded,
 )
-from loopwright.kernel.limits import QualityLimits
 from loopwright.kernel.machine import ANSWERED_BY
 from loopwright.kernel.model import NO_COMMIT, NO_KEY, Cleanup, Commit, Ending, Key, LoopId, Outcome, Point
 from loopwright.loops.batch.machine import BATCH
 from loopwright.loops.batch.state import Artifact, Batch, BatchParams
+from loopwright.loops.reviewed import QualityLimits
 from tests.loops.harness import with_key
 
 A = TypeVar("A", bound=Action)

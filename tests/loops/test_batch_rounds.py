@@ -11,12 +11,12 @@ from loopwright.errors import InvalidTransition
 from loopwright.kernel.actions import Ask, Combine, Integrate, RunLoop, Stop
 from loopwright.kernel.codec import decode, encode
 from loopwright.kernel.events import AgentFailed, BudgetChanged, ConfigChanged, Integrated
-from loopwright.kernel.limits import QualityLimits
 from loopwright.kernel.machine import Standpoint
 from loopwright.kernel.model import Commit, Ending, Key, LoopId, Outcome, Part, Point
 from loopwright.loops.batch.machine import BATCH
 from loopwright.loops.batch.state import Artifact, Batch, Phase, Standing
 from loopwright.loops.quality.state import QualityParams
+from loopwright.loops.reviewed import QualityLimits
 from tests.loops.batch import (
     BASE,
     LANDED,

@@ -10,7 +10,8 @@ from typing import Any
 from loopwright.adapters.agents.cast import cast
 from loopwright.adapters.from_settings import command_checks, git_workspace
 from loopwright.adapters.sqlite.locks import describe_process
-from loopwright.app.project import Project, View, settings_of, view
+from loopwright.app.loops import View, view
+from loopwright.app.project import Project, settings_of
 from loopwright.app.publication import catch_up, publisher_of
 from loopwright.app.publisher import Publisher
 from loopwright.config.reading import Warn

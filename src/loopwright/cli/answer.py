@@ -8,8 +8,9 @@ from typing import Literal
 
 import click
 
-from loopwright.adapters.terminal.replies import Unclear, Words, answer
-from loopwright.app.project import Project, View, settings_of, view
+from loopwright.adapters.terminal.replies import TypedAnswer, Unclear, answer
+from loopwright.app.loops import View, view
+from loopwright.app.project import Project, settings_of
 from loopwright.app.publication import publisher_of
 from loopwright.app.views.ending import history
 from loopwright.app.views.standing import waiting_for
@@ -62,7 +63,7 @@ def command(here: Here, /, *, as_json: bool, loop_id: str, **given: object) -> i
 
     Some loops offer more answers: `loop status` shows each with the command that gives it.
     """
-    words = Words(by=here.who, **given)  # type: ignore[arg-type]  # click has checked the types
+    words = TypedAnswer(by=here.who, **given)  # type: ignore[arg-type]  # click has checked the types
     with opened(here) as project:
         told = asyncio.run(_record(project, here, loop_id, words))
         if told.answered == _ASKS_AGAIN:
@@ -72,7 +73,7 @@ def command(here: Here, /, *, as_json: bool, loop_id: str, **given: object) -> i
     return 0
 
 
-async def _record(project: Project, here: Here, loop_id: str, words: Words) -> AnswerRecorded:
+async def _record(project: Project, here: Here, loop_id: str, words: TypedAnswer) -> AnswerRecorded:
     await only_for_people(project, here, "answer")
     waiting = await _asked(project, loop_id)
     assert isinstance(waiting.what, Ask)  # noqa: S101 - nothing else was looked for

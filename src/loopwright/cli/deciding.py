@@ -8,7 +8,8 @@ from typing import Literal
 
 import click
 
-from loopwright.app.project import Project, view
+from loopwright.app.loops import view
+from loopwright.app.project import Project
 from loopwright.app.publication import publisher_of
 from loopwright.app.views.gates import GateReason, ShownGate, gates_below
 from loopwright.cli.guarding import only_for_people

@@ -9,7 +9,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from loopwright.adapters.terminal.prompt import Nobody
-from loopwright.app.project import Project, View, view
+from loopwright.app.loops import View, view
+from loopwright.app.project import Project
 from loopwright.app.publication import rebuild_debt
 from loopwright.app.views.ending import answer_of, closing_lines
 from loopwright.app.views.standing import current
@@ -18,7 +19,7 @@ from loopwright.cli.attending import Heard, person
 from loopwright.cli.here import Here
 from loopwright.cli.output import note, put, put_json
 from loopwright.cli.plain import PlainLines, Several
-from loopwright.cli.running import Interrupted, complete
+from loopwright.cli.running import StoppedBySignal, complete
 from loopwright.engine.driver import drive
 from loopwright.engine.world import Halt, Observer
 from loopwright.kernel.model import Ending, LoopId
@@ -65,7 +66,7 @@ class Driven:
 def drive_and_tell(project: Project, here: Here, loop: LoopId | View, manner: Manner) -> int:
     """Drive the loop as far as it goes, say how it ended, and give the exit code."""
     result = complete(driven(project, here, loop, manner))
-    if isinstance(result, Interrupted):
+    if isinstance(result, StoppedBySignal):
         return interrupted(project, loop.row.id if isinstance(loop, View) else loop, result, manner)
     if manner.as_json:
         put_json(result.answer)
@@ -75,9 +76,9 @@ def drive_and_tell(project: Project, here: Here, loop: LoopId | View, manner: Ma
     return result.exit_code
 
 
-def interrupted(project: Project, loop: LoopId, how: Interrupted, manner: Manner) -> int:
+def interrupted(project: Project, loop: LoopId, how: StoppedBySignal, manner: Manner) -> int:
     command = f"loop resume --loop {loop}"
-    note(f"Interrupted; nothing is lost. Go on with: {command}")
+    note(f"StoppedBySignal; nothing is lost. Go on with: {command}")
     if manner.as_json:
         answer = asyncio.run(_interrupted_answer(project, loop))
         put_json({**answer, "interrupted": True, "command": command})

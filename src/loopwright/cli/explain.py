@@ -6,7 +6,8 @@ import asyncio
 
 import click
 
-from loopwright.app.project import Project, listing, view
+from loopwright.app.loops import listing, view
+from loopwright.app.project import Project
 from loopwright.app.views.explanation import Explained, explain
 from loopwright.app.views.standing import status_of_loop
 from loopwright.app.views.status import LoopStatus

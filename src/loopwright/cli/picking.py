@@ -13,7 +13,8 @@ from loopwright.adapters.clock import SystemClock
 from loopwright.adapters.git.repository import find_repository
 from loopwright.adapters.sqlite.store import SqliteStore
 from loopwright.app import project as projects
-from loopwright.app.project import Listed, Project, View, listing, open_project, view
+from loopwright.app.loops import Listed, View, listing, view
+from loopwright.app.project import Project, open_project
 from loopwright.cli.here import Here
 from loopwright.errors import UsageError
 from loopwright.kernel.model import LoopId

@@ -6,7 +6,8 @@ import json
 
 import click
 
-from loopwright.app.project import Listed, Project, View, listing, view
+from loopwright.app.loops import Listed, View, listing, view
+from loopwright.app.project import Project
 from loopwright.app.views.answers import NothingDone
 from loopwright.app.worlds import changed_settings
 from loopwright.cli.driving import Manner, drive_and_tell
@@ -15,7 +16,7 @@ from loopwright.cli.here import Here
 from loopwright.cli.output import json_option, loop_option, note, put, put_json
 from loopwright.cli.picking import has_log, named_root, only, opened
 from loopwright.cli.plain import Silent
-from loopwright.cli.running import Interrupted, complete
+from loopwright.cli.running import StoppedBySignal, complete
 from loopwright.engine.hearing import hear
 from loopwright.errors import AlreadyRunning
 from loopwright.kernel.events import BudgetChanged, ConfigChanged
@@ -39,7 +40,7 @@ def command(here: Here, *, loop_id: str, budget: float | None, unattended: bool,
         return _nothing(loop_id, "Nothing to resume: no loop was ever started here.", as_json=as_json)
     with opened(here) as project:
         ready = complete(prepare(project, here, loop_id, budget))
-        if isinstance(ready, Interrupted):
+        if isinstance(ready, StoppedBySignal):
             return ready.exit_code
         if isinstance(ready, str):
             return _nothing(loop_id, ready, as_json=as_json)

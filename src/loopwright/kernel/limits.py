@@ -9,12 +9,6 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class QualityLimits:
-    max_attempts: int = 3  # an attempt is one review
-    p1_threshold: int = 2  # more high findings than this block; any critical one does
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class TicketLimits:
     max: int = 5  # tickets in one session
 

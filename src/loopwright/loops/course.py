@@ -191,6 +191,10 @@ def escalated(state: S, reasons: tuple[str, ...]) -> S:
     return steered(stationed(state, Station.ESCALATED), reasons=reasons, asked=state.course.asked + 1)
 
 
+def done(state: S, outcome: Outcome) -> S:
+    return steered(stationed(state, Station.DONE), outcome=outcome)
+
+
 def not_landed(state: S, event: IntegrationRefused) -> S:
     """A person hears why, and nothing is accepted."""
     why = f"the result could not be landed: {event.detail or event.reason}"

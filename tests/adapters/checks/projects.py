@@ -34,6 +34,10 @@ UNITTEST = CheckSettings(
     run=(sys.executable, unittest_report.__file__, f"--report={REPORT}", "discover", "-s", "tests"),
     report="junit",
 )
+# For either; unittest starts in a tenth of the time, so it runs whatever is not about pytest.
+STEADY = (
+    "import unittest\n\n\nclass Steady(unittest.TestCase):\n    def test_steady(self):\n        self.assertTrue([1])\n"
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from loopwright.app.kinds import KINDS
-from loopwright.app.project import Listed, View
+from loopwright.app.loops import Listed, View
 from loopwright.app.views import status
 from loopwright.app.views.status import LoopStatus
 from loopwright.engine.fold import Fold, Opened
@@ -23,6 +23,7 @@ _NO_GATES: Mapping[str, str] = {}
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
     task: str = ""
+    base: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from loopwright.app.project import Project, View, view
+from loopwright.app.loops import View, view
+from loopwright.app.project import Project
 from loopwright.app.views import status
 from loopwright.app.views.needs import Need
 from loopwright.app.views.status import Cost, LoopStatus, cost_of

@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from loopwright.app.project import Project, View, known_kind, view
+from loopwright.app.kinds import known_kind
+from loopwright.app.loops import View, view
+from loopwright.app.project import Project
 from loopwright.app.views.needs import gate_id
 from loopwright.kernel.actions import AwaitGate
 from loopwright.kernel.events import Checkpointed, GateDecided

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from loopwright.app.project import View
+from loopwright.app.loops import View
 from loopwright.app.views.needs import Need, needs, with_loop
 from loopwright.kernel.actions import Action, AwaitGate, RunAgent
 from loopwright.kernel.model import Ending, LoopId, Outcome

@@ -19,7 +19,6 @@ from loopwright.kernel.events import (
     LoopEnded,
 )
 from loopwright.kernel.findings import cut
-from loopwright.kernel.limits import QualityLimits
 from loopwright.kernel.machine import answers_one_of
 from loopwright.kernel.model import NO_KEY, NO_POINT, Cleanup, Ending, Outcome
 from loopwright.kernel.said import new_limits
@@ -41,6 +40,7 @@ from loopwright.loops.batch.state import (
     stuck,
     with_item,
 )
+from loopwright.loops.reviewed import QualityLimits
 
 _LINE = 300  # characters that a batch keeps of what a child says of itself
 

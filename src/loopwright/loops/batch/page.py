@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from loopwright.kernel.limits import QualityLimits
 from loopwright.kernel.model import Commit
 from loopwright.loops import diagrams
 from loopwright.loops.batch.machine import BATCH
 from loopwright.loops.batch.state import Artifact, Batch, BatchParams, Phase
 from loopwright.loops.diagrams import Walk
+from loopwright.loops.reviewed import QualityLimits
 
 _MOST = 2  # rounds after which nothing new can happen under the limits used here
 _ABOUT_BATCH = (

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Literal
 
-from loopwright.kernel.limits import QualityLimits
 from loopwright.kernel.model import NO_COMMIT, NO_KEY, Cleanup, Commit, Ending, Key, LoopId, Outcome, Part, Point
+from loopwright.loops.reviewed import QualityLimits
 
 CHILD = "quality"
 AT_REVIEW, AT_FIX = "LOAD_ARTIFACTS", "FIX"  # the two points of a child at which a round is waited for
