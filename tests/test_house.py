@@ -32,6 +32,8 @@ MAY_NAME_ROOMS = (
 )
 OTHER_MEANINGS = {
     "loopwright/adapters/agents/context.py",  # the key `feedback` of LOOP_CONTEXT
+    "loopwright/loops/batch/state.py",  # the kind of its children: nesting is data
+    "loopwright/loops/batch/kind.py",  # whose limits are its own
 }
 PURE_LAYERS = ("errors.py", "config/", "kernel/", "loops/", "ports/", "engine/")
 MAY_CATCH_EVERYTHING = ("loopwright/engine/", "loopwright/cli/main.py")

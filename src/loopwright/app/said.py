@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from loopwright.app.choice import named, roots
+from loopwright.app.choice import named, named_root, roots
 from loopwright.app.loops import View
 from loopwright.app.project import Project
 from loopwright.app.publication import publisher_of
@@ -41,5 +41,6 @@ async def find_question(project: Project, loop_id: str) -> tuple[Waiting, Ask]:
         raise UsageError(f"several questions are open, name one with --loop ID: {listed}")
     if meant is None:
         raise Forbidden("no loop asks anything now; `loop status` shows what they do")
+    await named_root(project, loop_id)
     why = f"has ended ({meant.row.status})" if meant.is_over else "asks nothing now"
     raise Forbidden(f"loop {meant.row.id} {why}; the answer was not recorded")

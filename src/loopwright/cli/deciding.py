@@ -70,6 +70,8 @@ async def _decide(project: Project, here: Here, decision: GateDecision) -> Decis
     await only_for_people(project, here, "approve" if decision.approved else "reject")
     among = (await named(project, decision.loop_id),) if decision.loop_id else await roots(project)
     known = [gate for each in among for gate in await gates_below(project, each) if gate.name == decision.name]
+    if decision.loop_id and not known:
+        await named_root(project, decision.loop_id)
     gate = _meant([gate for gate in known if gate.status == "pending"], known, decision)
     if gate.status != "pending":
         return _answer(gate, decision.word, gate.by, already=True)

@@ -87,6 +87,7 @@ async def closing_lines(project: Project, seen: View, halt: Halt, shown: LoopSta
     told = seen.kind.told_when_stopped(seen.now.state, await result_of(project, seen))
     return (
         "Stopped: a person is needed.",
+        *seen.kind.landed_so_far(seen.now.state),
         "",
         *((*told, "") if told else ()),
         status.human(shown).rstrip("\n"),

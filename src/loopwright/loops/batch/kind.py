@@ -31,13 +31,11 @@ def _unresolved(_state: Batch, told: object) -> tuple[str, ...]:
     return unresolved_lines(told) if isinstance(told, ReviewResult) else ()
 
 
-def _when_stopped(state: Batch, told: object) -> tuple[str, ...]:
-    """What passed is landed before a person is asked about the rest."""
+def _landed_so_far(state: Batch) -> tuple[str, ...]:
     if not state.branch:
-        return _unresolved(state, told)
+        return ()
     into = f", merged into {state.merged_into.removeprefix('refs/heads/')}" if state.merged_into else ""
-    landed = f"The fixes of what passed are on branch {state.branch} ({state.commit[:12]}){into}."
-    return (landed, "", *_unresolved(state, told))
+    return (f"The fixes of what passed are on branch {state.branch} ({state.commit[:12]}){into}.",)
 
 
 def _summary(state: Batch) -> str:
@@ -66,7 +64,8 @@ KIND: Kind[BatchParams, Batch] = Kind(
     parts=told_parts,
     blocked=_blocked,
     unresolved=_unresolved,
-    told_when_stopped=_when_stopped,
+    landed_so_far=_landed_so_far,
+    told_when_stopped=_unresolved,
     rules=(_ROUNDS, REVIEWING),
     findings_elsewhere="each artifact's are in its own loop, and while it is blocked in the file beside it",
     summary=_summary,
