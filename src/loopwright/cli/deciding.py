@@ -8,7 +8,7 @@ from typing import Literal
 
 import click
 
-from loopwright.app.choice import named, roots
+from loopwright.app.choice import named, named_root, roots
 from loopwright.app.loops import view
 from loopwright.app.project import Project
 from loopwright.app.said import take_in
