@@ -17,7 +17,6 @@ from loopwright.app.worlds import build_world, make_ready
 from loopwright.cli.attending import Heard, person
 from loopwright.cli.here import Here
 from loopwright.cli.output import note, put, put_json
-from loopwright.cli.plain import Several
 from loopwright.cli.running import StoppedBySignal, complete
 from loopwright.cli.watching import watched
 from loopwright.engine.driver import drive
@@ -89,8 +88,8 @@ async def driven(project: Project, here: Here, loop: LoopId | View, manner: Mann
     """Drive the loop, showing what happens, and asking whoever is there."""
     ready = await make_ready(project, loop, note)
     start = ready.seen
-    async with watched(project, here, start) as watching:
-        world = build_world(project, ready, people=Nobody(), observer=Several(ready.publisher, watching.observer))
+    async with watched(project, here, start, ready.publisher) as watching:
+        world = build_world(project, ready, people=Nobody(), observer=watching.observer)
         asks = here.asks and not manner.unattended
         aside = watching.aside
         heard = Heard(person(project, world, ready.settings, start.kind, here.who, aside) if asks else Nobody())

@@ -12,7 +12,7 @@ from loopwright.app.loops import View
 from loopwright.app.project import Project
 from loopwright.cli.here import Here
 from loopwright.cli.output import note
-from loopwright.cli.plain import PlainLines
+from loopwright.cli.plain import PlainLines, Several
 from loopwright.engine.world import Observer
 from loopwright.kernel.model import LoopId
 
@@ -30,11 +30,12 @@ class Watching:
 
 
 @asynccontextmanager
-async def watched(project: Project, here: Here, start: View) -> AsyncIterator[Watching]:
-    """The live view where it can be drawn, else plain lines."""
+async def watched(project: Project, here: Here, start: View, publisher: Observer) -> AsyncIterator[Watching]:
+    """The live view where it can be drawn, else plain lines; files are written first."""
     many = start.kind.has_lanes
     if not here.draws:
-        yield Watching(observer=PlainLines(note, project.clock.now, project.kinds, only_news=many))
+        plain = PlainLines(note, project.clock.now, project.kinds, only_news=many)
+        yield Watching(observer=Several(publisher, plain))
         return
     # Only this branch needs rich, which takes longer to load than all the rest.
     from loopwright.cli.live import LiveView  # noqa: PLC0415
@@ -44,7 +45,7 @@ async def watched(project: Project, here: Here, start: View) -> AsyncIterator[Wa
     with live.screen as screen:
         tasks = [asyncio.create_task(work) for work in (_follow_cost(project, start.row.id, screen), _redraw(screen))]
         try:
-            yield Watching(observer=live, aside=screen.aside)
+            yield Watching(observer=Several(publisher, live), aside=screen.aside)
         finally:
             for task in tasks:
                 task.cancel()
