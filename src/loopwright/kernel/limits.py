@@ -14,11 +14,6 @@ class QualityLimits:
     p1_threshold: int = 2  # more high findings than this block; any critical one does
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TicketLimits:
-    max: int = 5  # tickets in one session
-
-
 def reached(count: int, limit: int) -> bool:
     return count >= limit
 

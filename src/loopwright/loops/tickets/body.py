@@ -28,7 +28,7 @@ _CRITERION = re.compile(r"\**([A-Za-z][A-Za-z0-9]*-[0-9]+)\**[ \t]*:\**[ \t]*(.+
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Line:
+class MarkdownLine:
     """`level` is that of a heading, 0 for any other line; `is_code` one that Markdown does not look into."""
 
     number: int
@@ -42,7 +42,7 @@ class Line:
 class Section:
     name: str
     number: int  # the line of its heading
-    lines: tuple[Line, ...]
+    lines: tuple[MarkdownLine, ...]
 
     def under(self, title: str) -> str:
         """The text below a heading of the section, up to the next one; without a title, all of the section."""
@@ -87,7 +87,7 @@ class Body:
 
 def read_body(text: str, file: str, first: int = 1) -> Body:
     """`first` is the number of the first line. Raises `ConfigError` for a section that is there twice."""
-    title, sections, opened = "", list[Section](), list[Line]()
+    title, sections, opened = "", list[Section](), list[MarkdownLine]()
     for line in _lines(text, first):
         name = _BY_NAME.get(line.title.casefold()) if 0 < line.level <= TOP else None
         if name and not _is_within(name, sections):
@@ -105,14 +105,14 @@ def _is_within(name: str, sections: list[Section]) -> bool:
     return name == "Acceptance Criteria" and any(section.name == "Requirements" for section in sections)
 
 
-def _closed(sections: list[Section], lines: list[Line]) -> list[Section]:
+def _closed(sections: list[Section], lines: list[MarkdownLine]) -> list[Section]:
     if not sections:
         return []
     last = sections[-1]
     return [*sections[:-1], Section(name=last.name, number=last.number, lines=tuple(lines))]
 
 
-def _once(name: str, line: Line, sections: list[Section], file: str) -> str:
+def _once(name: str, line: MarkdownLine, sections: list[Section], file: str) -> str:
     for section in sections:
         if section.name == name:
             says = f"is there twice, first on line {section.number}; keep one"
@@ -120,21 +120,21 @@ def _once(name: str, line: Line, sections: list[Section], file: str) -> str:
     return name
 
 
-def _lines(text: str, first: int) -> Iterator[Line]:
+def _lines(text: str, first: int) -> Iterator[MarkdownLine]:
     fence = ""
     for number, line in enumerate(text.split("\n"), start=first):
         mark = _FENCE.fullmatch(line)
         if fence:
             closes = mark is not None and mark[1].startswith(fence) and not mark[2].strip()
             fence = "" if closes else fence
-            yield Line(number=number, text=line, is_code=True)
+            yield MarkdownLine(number=number, text=line, is_code=True)
         elif mark is not None and not (mark[1][0] == "`" and "`" in mark[2]):
             fence = mark[1]
-            yield Line(number=number, text=line, is_code=True)
+            yield MarkdownLine(number=number, text=line, is_code=True)
         else:
             heading = _HEADING.match(line)
             level, title = (len(heading[1]), _title(line[heading.end() :])) if heading else (0, "")
-            yield Line(number=number, text=line, level=level, title=title)
+            yield MarkdownLine(number=number, text=line, level=level, title=title)
 
 
 def _title(text: str) -> str:
@@ -195,7 +195,7 @@ def _boxes(section: Section) -> list[tuple[int, str, bool]]:
     return [(number, " ".join(texts), done) for number, texts, done in found]
 
 
-def _with_boxes(section: Section) -> Iterator[tuple[Line, bool]]:
+def _with_boxes(section: Section) -> Iterator[tuple[MarkdownLine, bool]]:
     """Each line with whether it belongs to a checkbox: an indented line below one goes on with it."""
     in_box = False
     for line in section.lines:

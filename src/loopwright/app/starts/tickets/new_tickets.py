@@ -20,10 +20,9 @@ from loopwright.app.starts.tickets.sessions import sessions
 from loopwright.app.starts.tickets.ticket_text import parse, shown_path, ticket_text
 from loopwright.errors import ConfigError, UsageError
 from loopwright.kernel.quoting import one_line
-from loopwright.loops.tickets.files import page_text
+from loopwright.loops.tickets.files import Page, draft
 from loopwright.loops.tickets.shape import is_session
 from loopwright.loops.tickets.state import Criterion
-from loopwright.loops.tickets.ticket_file import Page, draft
 
 _SLUG = 24  # characters of a session that is named after a title
 _CRITERION = re.compile(r"([A-Za-z][A-Za-z0-9]*-[0-9]+):\s*(.+)", re.DOTALL)
@@ -107,7 +106,7 @@ def _page(said: Described) -> Page:
     """Raises `UsageError` for what could not be read back."""
     criteria = identified(said.criteria or (said.title,))
     page = draft(title=said.title, what=said.what, criteria=criteria, context=said.context, cycle=said.cycle)
-    text = page_text(page)
+    text = page.text
     if len(text.encode()) > SIZE_LIMIT:
         raise UsageError(f"the ticket {one_line(said.title, 60)!r} is larger than {SIZE_LIMIT // 1024} KiB; shorten it")
     try:
