@@ -10,7 +10,7 @@ from pathlib import Path
 
 from benchmarks.measuring import Figure, in_turn, seconds
 from benchmarks.sample import git, make_repository, open_sample
-from loopwright.adapters.checks.from_settings import command_checks
+from loopwright.adapters.from_settings import command_checks
 from loopwright.config.reading import read_settings
 from loopwright.kernel.model import Commit, Key, LoopId
 from loopwright.ports.checks import ChecksRun

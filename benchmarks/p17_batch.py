@@ -20,9 +20,8 @@ from pathlib import Path
 from benchmarks.measuring import Figure, seconds
 from benchmarks.sample import git, open_sample
 from loopwright.adapters.terminal.prompt import Nobody
-from loopwright.app.publisher import Publisher
 from loopwright.app.starts.review import ReviewRequest, create_review
-from loopwright.app.worlds import build_world
+from loopwright.app.worlds import build_world, make_ready
 from loopwright.config.reading import read_settings
 from loopwright.engine.driver import drive
 from loopwright.kernel.model import Ending
@@ -124,9 +123,9 @@ async def review_all(repository: Path) -> None:
         settings = read_settings((repository / "loop.toml").read_text(), "loop.toml")
         request = ReviewRequest(paths=("open", "blocked"), batch=True)
         loop = await create_review(project, settings, request, repository)
-        publisher = Publisher(repository, project.kinds, print)
-        world = await build_world(project, loop, people=Nobody(), observer=publisher)
-        halt = await drive(world, loop)
+        ready = await make_ready(project, loop, print)
+        world = build_world(project, ready, people=Nobody(), observer=ready.publisher)
+        halt = await drive(world, ready.seen.opened)
         if halt.outcome is None or halt.outcome.ending is not Ending.VERIFIED:
             raise RuntimeError(f"the batch did not end verified: {halt}")
     finally:

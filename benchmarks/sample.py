@@ -11,7 +11,7 @@ from pathlib import Path
 from loopwright.adapters.terminal.prompt import Nobody
 from loopwright.app.project import Project, open_project
 from loopwright.app.starts.feedback import FeedbackRequest, create_feedback
-from loopwright.app.worlds import build_world
+from loopwright.app.worlds import build_world, make_ready
 from loopwright.config.reading import read_settings
 from loopwright.engine.driver import drive
 from loopwright.engine.world import Seen
@@ -70,7 +70,8 @@ def open_sample(repository: Path) -> Project:
 async def one_iteration(project: Project, repository: Path) -> None:
     settings = read_settings((repository / "loop.toml").read_text(), "loop.toml")
     loop = await create_feedback(project, settings, FeedbackRequest(task="append a line"))
-    world = await build_world(project, loop, people=Nobody(), observer=Quiet())
+    ready = await make_ready(project, loop, print)
+    world = build_world(project, ready, people=Nobody(), observer=Quiet())
     halt = await drive(world, loop)
     if halt.outcome is None or halt.outcome.ending is not Ending.VERIFIED:
         raise RuntimeError(f"the sample loop did not end verified: {halt}")

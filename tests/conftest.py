@@ -1,6 +1,8 @@
 import difflib
 import os
-from collections.abc import Callable, Iterator
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -23,11 +25,48 @@ GIT_CONFIG = """\
     defaultBranch = main
 [commit]
     gpgSign = false
+[maintenance]
+    auto = false
 """
+
+
+MEMORY = Path("/dev/shm")  # noqa: S108 - pytest makes a folder of its own there
+ROOM = 2 << 30  # bytes; a whole run leaves less than half of it
+
+
+def pytest_configure() -> None:
+    """Temporary folders go to memory where there is room and programs may run: a file that is synced costs nothing."""
+    if MEMORY.is_dir() and os.access(MEMORY, os.W_OK):
+        seen = os.statvfs(MEMORY)
+        if seen.f_bavail * seen.f_frsize > ROOM and not seen.f_flag & getattr(os, "ST_NOEXEC", 0):
+            os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(MEMORY))
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--update-golden", action="store_true", help="rewrite the golden files with what the tests saw")
+    parser.addoption("--times", type=Path, metavar="FILE", help="append to FILE how long each folder of tests took")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The slow ones go first, so that no worker is left alone with one at the end."""
+    items.sort(key=lambda item: item.get_closest_marker("slow") is None)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    if file := config.getoption("--times"):
+        reports = [report for each in terminalreporter.stats.values() for report in each]
+        with file.open("a", encoding="utf-8") as times:
+            times.write(times_of(report for report in reports if isinstance(report, pytest.TestReport)))
+
+
+def times_of(reports: Iterable[pytest.TestReport]) -> str:
+    """Seconds per folder and layer, most first: of all workers together, so that two of them spend two in a second."""
+    spent: defaultdict[str, float] = defaultdict(float)
+    for report in reports:
+        folder = "/".join(report.nodeid.split("/")[:-1][:2])
+        spent[f"{folder}, slow" if "slow" in report.keywords else folder] += report.duration
+    most_first = sorted(spent.items(), key=lambda item: -item[1])
+    return "".join(f"{seconds:8.0f}  {layer}\n" for layer, seconds in most_first)
 
 
 def compare_with_file(file: Path, text: str, *, update: bool) -> None:
@@ -67,18 +106,29 @@ def no_person(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     config.write_text(GIT_CONFIG, encoding="utf-8")
     with pytest.MonkeyPatch.context() as patch:
         for name in os.environ:
-            if name.startswith(("LOOP_", "GIT_", "XDG_")):
+            # No process that a test starts is measured: to begin with it costs a process more than most of them do.
+            if name.startswith(("LOOP_", "GIT_", "XDG_", "COVERAGE_")):
                 patch.delenv(name)
         patch.setenv("HOME", str(tmp_path_factory.mktemp("home")))
         patch.setenv("GIT_CONFIG_GLOBAL", str(config))
         patch.setenv("GIT_CONFIG_NOSYSTEM", "1")
+        patch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")  # a check that runs pytest needs none of ours
         yield
 
 
+@pytest.fixture(scope="session")
+def homes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """Folders that do not exist yet, one after the other; `mktemp` would look through all earlier ones."""
+    folder = tmp_path_factory.mktemp("homes")
+    return (folder / str(number) for number in count())
+
+
 @pytest.fixture(autouse=True)
-def own_home(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> None:
+def own_home(monkeypatch: pytest.MonkeyPatch, homes: Iterator[Path]) -> None:
     """Every test has a HOME of its own."""
-    monkeypatch.setenv("HOME", str(tmp_path_factory.mktemp("home")))
+    home = next(homes)
+    home.mkdir()
+    monkeypatch.setenv("HOME", str(home))
 
 
 @pytest.fixture

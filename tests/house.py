@@ -152,6 +152,16 @@ def run_commands(page: str) -> list[str]:
     return re.findall(r"(?:^|`)[ \t]*(?:\$ )?\./run ([a-z][\w-]*)", page, re.MULTILINE)
 
 
+def places_on(page: str) -> list[str]:
+    """Files and folders that a map names: those of a row, then what the row says is in its first one."""
+    found = []
+    for row in re.findall(r"^\| (`.*) \| (.*) \|$", page, re.MULTILINE):
+        own, inside = (re.findall(r"`([\w/]+(?:/|\.py))`", cell) for cell in row)
+        folder = own[0] if own[0].endswith("/") else ""
+        found += own + [name if name.startswith(folder) else folder + name for name in inside]
+    return found
+
+
 def dependency_name(requirement: str) -> str:
     """`Apsw >=3.51` is `apsw`."""
     return re.split(r"[\s\[<>=!~;(@]", requirement.strip(), maxsplit=1)[0].lower().replace("_", "-")

@@ -1,9 +1,10 @@
 import os
 from pathlib import Path
+from typing import Literal
 
 import pytest
 
-from tests.conftest import compare_with_file
+from tests.conftest import compare_with_file, times_of
 from tests.repository import Repository
 
 
@@ -24,6 +25,17 @@ def test_update_golden_writes_the_file_that_the_next_run_accepts(tmp_path: Path)
     compare_with_file(file, "one\n", update=True)
     compare_with_file(file, "one\n", update=False)
     assert file.read_text() == "one\n"
+
+
+def test_times_are_told_per_folder_and_layer() -> None:
+    def took(place: str, seconds: float, *marks: str) -> pytest.TestReport:
+        keywords: dict[str, Literal[1]] = dict.fromkeys(marks, 1)
+        return pytest.TestReport(f"{place}::test_x", ("", 0, ""), keywords, "passed", None, "call", duration=seconds)
+
+    reports = [took("tests/e2e/test_a.py", 3), took("tests/adapters/git/test_b.py", 1), took("tests/test_c.py", 0.4)]
+    more = [took("tests/adapters/test_d.py", 6.6), took("tests/e2e/test_a.py", 20, "slow")]
+    told = [line.split(maxsplit=1) for line in times_of(reports + more).splitlines()]
+    assert told == [["20", "tests/e2e, slow"], ["8", "tests/adapters"], ["3", "tests/e2e"], ["0", "tests"]]
 
 
 def test_the_person_who_runs_the_tests_is_not_seen(repo: Repository) -> None:

@@ -17,7 +17,7 @@ PACKAGE = SRC / "loopwright"
 
 FILE_WALL, TEST_FILE_WALL, FUNCTION_WALL, SHORT_FUNCTION = 400, 500, 50, 30
 SHORT_SHARE = 0.95
-PURE_LAYERS = ("errors.py", "config/", "kernel/", "loops/", "ports/", "engine/", "texts/")
+PURE_LAYERS = ("errors.py", "config/", "kernel/", "loops/", "ports/", "engine/")
 MAY_CATCH_EVERYTHING = ("loopwright/engine/", "loopwright/cli/main.py")
 PROGRAMS = ("loopwright/adapters/tools/review.py", "loopwright/adapters/tools/autofix.py")  # agents, each a process
 MAY_READ_ENVIRONMENT = ("loopwright/cli/", "loopwright/api.py", "loopwright/hook.py", *PROGRAMS)  # the doors
@@ -230,6 +230,18 @@ def test_the_readme_begins_with_the_demo_and_the_check_that_ci_runs() -> None:
 
 def test_agents_md_fits_on_a_page() -> None:
     assert len(read("AGENTS.md").splitlines()) < 80
+
+
+def test_the_places_on_a_map_are_read_row_by_row() -> None:
+    sample = "| package | owns |\n|---|---|\n| `a/`, `b.py` | `c/` (git), `run` and `a/d.py` |\n| `e.py` | `f.py` |\n"
+    assert house.places_on(sample + "\n`not/` a row\n") == ["a/", "b.py", "a/c/", "a/d.py", "e.py", "f.py"]
+
+
+def test_the_map_names_every_package_and_nothing_that_is_not_there() -> None:
+    places = house.places_on(read("AGENTS.md"))
+    assert [place for place in places if not (PACKAGE / place).exists()] == []
+    there = {f"{path.name}/" for path in PACKAGE.iterdir() if (path / "__init__.py").exists()}
+    assert there - set(places) == set()
 
 
 @pytest.mark.parametrize("requirement", ["Apsw>=3.51", "apsw [x] ; python_version > '3'", "apsw"])

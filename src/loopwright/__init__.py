@@ -1,8 +1,7 @@
 """The public names of Loopwright, loaded when first used: importing the package has no effects."""
 
-from importlib import import_module
-from typing import TYPE_CHECKING
-
+# Every step's supervisor imports this too: `typing` and `importlib` would more than double its start.
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from loopwright.api import Check, Feedback, Outcome, Quality, Tickets, run
 
@@ -12,6 +11,8 @@ __all__ = ["Check", "Feedback", "Outcome", "Quality", "Tickets", "run"]
 
 def __getattr__(name: str) -> object:
     if name in __all__:
+        from importlib import import_module  # noqa: PLC0415 - as above
+
         return getattr(import_module("loopwright.api"), name)
     raise AttributeError(f"module 'loopwright' has no attribute {name!r}")
 

@@ -12,11 +12,11 @@ from typing import Literal
 from loopwright.adapters.agents.callable import CallableAgent, Function
 from loopwright.adapters.agents.pool import AgentPool
 from loopwright.adapters.terminal.prompt import Nobody
-from loopwright.app.project import Project, open_project, view
-from loopwright.app.publication import publisher_of
+from loopwright.app.loops import view
+from loopwright.app.project import Project, open_project
 from loopwright.app.starts.door import AnyStart
 from loopwright.app.starts.table import STARTS, AnyRequest, Feedback, Quality, Tickets
-from loopwright.app.worlds import build_world
+from loopwright.app.worlds import build_world, make_ready
 from loopwright.config.settings import CheckSettings, Settings, WorkspaceSettings
 from loopwright.engine.driver import drive
 from loopwright.engine.nesting import child_outcome
@@ -86,9 +86,9 @@ async def _drive(project: Project, loop_id: LoopId, agents: Mapping[str, Functio
         },
         clock=project.clock,
     )
-    publisher = await publisher_of(project, _unheard, loop_id)
-    world = await build_world(project, loop_id, people=Nobody(), observer=publisher, agent=pool)
-    halt = await drive(world, loop_id)
+    ready = await make_ready(project, loop_id, _unheard)
+    world = build_world(project, ready, people=Nobody(), observer=ready.publisher, agent=pool)
+    halt = await drive(world, ready.seen.opened)
     return halt.outcome or await _stopped(project, loop_id, child_outcome(loop_id, halt))
 
 

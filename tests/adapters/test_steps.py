@@ -1,12 +1,14 @@
 import asyncio
 import json
 import signal
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from loopwright.adapters.steps import MIB, StepEnded, finished_step, run_step
+from loopwright.adapters.steps import MIB, SUPERVISOR, StepEnded, finished_step, run_step
 from tests.adapters.step_parts import ENV, FOR_EVER, Stage
 
 
@@ -35,6 +37,14 @@ def test_a_step_that_ends_tells_its_exit_code_and_its_output(stage: Stage) -> No
     )
     assert (ended.stdout.read_text(), ended.stderr.read_text()) == ("out\n", "err\n")
     assert 0 < ended.seconds < 60
+
+
+def test_a_supervisor_loads_little_before_it_starts_the_step() -> None:
+    names = f"__file__, __name__ = {str(SUPERVISOR)!r}, 'supervisor'"
+    code = f"{names}\nexec(open(__file__).read())\nprint(*sys.modules)"
+    said = subprocess.run([sys.executable, "-I", "-S", "-c", code], capture_output=True, text=True, check=True)
+    heavy = {"typing", "re", "enum", "json", "signal", "pathlib", "contextlib", "collections", "importlib"}
+    assert heavy & set(said.stdout.split()) == set()
 
 
 def test_a_step_killed_by_a_signal_tells_the_signal(stage: Stage) -> None:

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from loopwright.adapters.handoffs import story_id
 from loopwright.app.project import Project, open_project
 from loopwright.app.starts.artifacts import Target, find_targets, usual_gate
+from loopwright.app.starts.stories import story_id
 from loopwright.errors import ConfigError, UsageError
 from loopwright.kernel.model import Severity
 from loopwright.loops.quality.state import Gate

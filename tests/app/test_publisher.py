@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from loopwright.adapters.publishing import Publisher, loop_folder, scratchpad_file
+from loopwright.app.kinds import KINDS
+from loopwright.app.publisher import Publisher
 from loopwright.engine.world import Seen
 from loopwright.kernel.events import Answered, Ended, Logged, Started
 from loopwright.kernel.model import Commit, Ending, Key, LoopId, Outcome, Verdict
@@ -12,7 +13,9 @@ from loopwright.kernel.record import Record, read_event
 from loopwright.loops.batch.machine import BATCH
 from loopwright.loops.batch.state import Artifact, BatchParams
 from loopwright.loops.course import steered
+from loopwright.loops.feedback.files import scratchpad_path
 from loopwright.loops.feedback.state import FeedbackParams, FeedbackState, Iteration, start
+from loopwright.loops.kind import Scene
 from loopwright.loops.tickets.state import Tickets
 from loopwright.ports.agent import Update
 from loopwright.ports.store import Status
@@ -30,13 +33,17 @@ def seen(event: Logged, state: FeedbackState = STATE, status: Status = "running"
 
 def publisher(root: Path, failures: list[str] | None = None) -> Publisher:
     heard: list[str] = [] if failures is None else failures
-    return Publisher(root, heard.append, lambda: 0.0)
+    return Publisher(root, KINDS, heard.append)
+
+
+def scratchpad(root: Path) -> Path:
+    return root / scratchpad_path(LOOP)
 
 
 def test_the_files_are_there_when_the_first_developer_starts(tmp_path: Path) -> None:
     publisher(tmp_path).recorded(seen(Started(key=Key.parse("implement-1.1"), action="RunAgent", what="developer")))
-    assert scratchpad_file(tmp_path, LOOP).read_text().startswith("# Feedback Scratchpad\n")
-    progress = json.loads((loop_folder(tmp_path, LOOP) / "progress.json").read_text())
+    assert scratchpad(tmp_path).read_text().startswith("# Feedback Scratchpad\n")
+    progress = json.loads((scratchpad(tmp_path).parent / "progress.json").read_text())
     assert progress["feedback_loop"]["current_iteration"] == 1
     assert [(tmp_path / name / ".gitignore").read_text() for name in (".loop", ".worktrees")] == ["*\n", "*\n"]
 
@@ -44,12 +51,12 @@ def test_the_files_are_there_when_the_first_developer_starts(tmp_path: Path) -> 
 def test_a_file_that_did_not_change_is_not_written_again(tmp_path: Path) -> None:
     files = publisher(tmp_path)
     files.recorded(seen(Started(key=Key.parse("a"), action="RunAgent")))
-    before = scratchpad_file(tmp_path, LOOP).stat().st_ino
+    before = scratchpad(tmp_path).stat().st_ino
     files.recorded(seen(Started(key=Key.parse("b"), action="RunAgent")))
-    assert scratchpad_file(tmp_path, LOOP).stat().st_ino == before
-    scratchpad_file(tmp_path, LOOP).unlink()
+    assert scratchpad(tmp_path).stat().st_ino == before
+    scratchpad(tmp_path).unlink()
     files.recorded(seen(Started(key=Key.parse("c"), action="RunAgent")))
-    assert scratchpad_file(tmp_path, LOOP).exists()
+    assert scratchpad(tmp_path).exists()
 
 
 def test_debt_is_added_for_each_acceptance(tmp_path: Path) -> None:
@@ -74,7 +81,7 @@ def test_a_disk_that_does_not_take_it_is_told_and_nothing_else_happens(tmp_path:
 
 def test_a_loop_of_another_kind_has_no_feedback_files(tmp_path: Path) -> None:
     batch = BATCH.start(BatchParams(artifacts=(Artifact(path="a.md"),), shared="{}", base=Commit("base")))
-    publisher(tmp_path).recorded(replace(seen(Ended(outcome=ACCEPTED)), state=batch))
+    publisher(tmp_path).recorded(replace(seen(Ended(outcome=ACCEPTED)), kind="batch", state=batch))
     assert [file.name for file in (tmp_path / ".loop").iterdir()] == [".gitignore"]
 
 
@@ -104,11 +111,11 @@ def ticket_texts(root: Path) -> list[str]:
 def test_ticket_files_written_event_by_event_are_those_of_the_whole_log(tmp_path: Path) -> None:
     story = ticket_stories.played(ticket_stories.made("wrote it"), ticket_stories.kept("a.py"))
     known, rest = story.records[:2], story.records[2:]
-    one = Publisher(tmp_path / "one", pytest.fail, lambda: 0.0, {story.records[0].loop: known})
+    one = Publisher(tmp_path / "one", KINDS, pytest.fail, {story.records[0].loop: known})
     for seen in of_tickets(rest, story.state):
         one.recorded(seen)
-    other = Publisher(tmp_path / "other", pytest.fail, lambda: 0.0, {story.records[0].loop: story.records})
-    files = other.files(story.records[0].loop, story.state, "running")
+    scene = Scene(loop=story.records[0].loop, state=story.state, status="running", past=story.records)
+    files = Publisher(tmp_path / "other", KINDS, pytest.fail).files(scene, KINDS["tickets"])
     assert [file.suffix for file in files] == [".md", ".jsonl"]
     assert ticket_texts(tmp_path / "one") == ticket_texts(tmp_path / "other")
 

@@ -11,10 +11,12 @@ import pytest
 
 from loopwright.app.project import Project, open_project, settings_of
 from loopwright.app.starts.tickets.queue import read_queued, waiting
-from loopwright.app.starts.tickets.sessions import TicketRequest, activate, objection, sessions
+from loopwright.app.starts.tickets.sessions import TicketRequest, activate, sessions
+from loopwright.app.worlds import ready_agents
 from loopwright.errors import Forbidden
 from loopwright.kernel.events import Answered
 from loopwright.kernel.model import Key
+from loopwright.loops.tickets.kind import KIND
 from loopwright.loops.tickets.state import TicketParams
 from tests.cli.projects import CONFIG
 from tests.cli.tickets import creates, ticketed
@@ -127,7 +129,8 @@ def test_only_agents_that_are_ready_can_be_given_a_role(tmp_path: Path) -> None:
         texts = ("creator=spare", "critic+script", "creator=later", "creator=nobody", "nonsense", "")
         said = [Answered(key=Key.parse("k"), choice="reassign", text=text) for text in texts]
         other = Answered(key=Key.parse("k"), choice="examples", text="creator=nobody")
-        return [objection(project, settings_of(project), each) for each in (*said, other)]
+        agents = ready_agents(project, settings_of(project))
+        return [KIND.objection(each, agents) for each in (*said, other)]
 
     known = "is ready here; there are script, spare"
     found = within(tmp_path, work, CONFIG.replace("[roles]", f"{extra}[roles]"))

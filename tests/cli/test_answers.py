@@ -3,6 +3,8 @@ from pathlib import Path
 import pytest
 
 from tests.cli.projects import CONFIG, NEVER_RIGHT, TOUCHES_PROTECTED, Sample
+from tests.kept import Kept
+from tests.repository import Repository
 
 ASKS = """\
 [[step]]
@@ -19,20 +21,27 @@ result = { status = "done", verdict = "pass" }
 """
 
 
+@pytest.fixture(scope="module")
+def once(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Kept]:
+    """What each of the two below comes to, driven there once."""
+    kept = {}
+    for scenario, most in ((NEVER_RIGHT, "1"), (TOUCHES_PROTECTED, "2")):
+        sample = Sample.create(tmp_path_factory.mktemp("waiting") / "repo", scenario)
+        assert sample.loop("feedback", "Make it good", "--max-iterations", most).code == 4
+        kept[scenario] = Kept.of(sample.repo.path)
+    return kept
+
+
 @pytest.fixture
-def escalated(tmp_path: Path) -> Sample:
+def escalated(once: dict[str, Kept]) -> Sample:
     """A loop that has used up its only iteration."""
-    sample = Sample.create(tmp_path / "repo", NEVER_RIGHT)
-    assert sample.loop("feedback", "Make it good", "--max-iterations", "1").code == 4
-    return sample
+    return Sample(Repository(once[NEVER_RIGHT].restored()))
 
 
 @pytest.fixture
-def gated(tmp_path: Path) -> Sample:
+def gated(once: dict[str, Kept]) -> Sample:
     """A loop whose change is right but touches a protected file."""
-    sample = Sample.create(tmp_path / "repo", TOUCHES_PROTECTED)
-    assert sample.loop("feedback", "Make it good", "--max-iterations", "2").code == 4
-    return sample
+    return Sample(Repository(once[TOUCHES_PROTECTED].restored()))
 
 
 def test_continuing_grants_more_and_resume_uses_it(escalated: Sample) -> None:

@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 from rich.console import Console
 
+from loopwright.app.kinds import KINDS
 from loopwright.cli.live import LiveView
 from loopwright.cli.screen import in_words
 from loopwright.engine.world import Seen
@@ -58,7 +59,7 @@ def drawn(*events: Logged | Update) -> tuple[str, str]:
     """What scrolled by, and what the last lines show."""
     screen = io.StringIO()
     console = Console(file=screen, width=100, color_system=None, force_terminal=False)
-    view = LiveView(lambda: 0.0, console)
+    view = LiveView(lambda: 0.0, KINDS, console)
     view.screen.money(ROW)
     for number, event in enumerate(events):
         if isinstance(event, Update):
@@ -102,7 +103,7 @@ def test_a_step_that_ended_is_told_and_no_longer_shown(golden: Golden) -> None:
 
 def test_the_view_steps_aside_and_comes_back() -> None:
     screen = io.StringIO()
-    view = LiveView(lambda: 0.0, Console(file=screen, force_terminal=True))
+    view = LiveView(lambda: 0.0, KINDS, Console(file=screen, force_terminal=True))
     with view.screen:
         with view.screen.aside():
             shown = len(screen.getvalue())
@@ -111,7 +112,7 @@ def test_the_view_steps_aside_and_comes_back() -> None:
 
 
 def test_nothing_draws_behind_the_back_of_what_scrolls_by() -> None:
-    view = LiveView(lambda: 0.0, Console(file=io.StringIO(), force_terminal=True))
+    view = LiveView(lambda: 0.0, KINDS, Console(file=io.StringIO(), force_terminal=True))
     before = threading.active_count()
     with view.screen:
         view.screen.refresh()

@@ -8,9 +8,8 @@ from pathlib import Path
 
 from loopwright.adapters.terminal.prompt import Nobody
 from loopwright.app.project import open_project, settings_of
-from loopwright.app.publisher import Publisher
 from loopwright.app.starts.review import ReviewRequest, create_review
-from loopwright.app.worlds import build_world
+from loopwright.app.worlds import build_world, make_ready
 from loopwright.engine.driver import drive
 
 
@@ -18,8 +17,8 @@ async def main(root: Path, reviews: int) -> None:
     project = open_project(root, os.environ)
     request = ReviewRequest(paths=("stories",), batch=True, max_attempts=reviews)
     loop = await create_review(project, settings_of(project), request, root)
-    publisher = Publisher(root, sys.exit, project.clock.now)
-    await drive(await build_world(project, loop, people=Nobody(), observer=publisher), loop)
+    ready = await make_ready(project, loop, sys.exit)
+    await drive(build_world(project, ready, people=Nobody(), observer=ready.publisher), ready.seen.opened)
     await project.store.close()
     sys.stdout.write(str(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024))
 

@@ -1,4 +1,4 @@
-"""A controller that kills itself: `python -m tests.e2e.dying ROOT WHAT AT before|after`.
+"""A controller that kills itself: a module for tests/forks.py, with ROOT WHAT AT before|after.
 
 WHAT is what it drives. AT names the append it dies at: by its number, or as `signature#n`, the n-th append of that
 signature; a signature is the kind of the loop and the kinds of the events. `create` is where the loop itself is put on
@@ -15,11 +15,12 @@ from pathlib import Path
 from typing import Any
 
 from loopwright.adapters.terminal.prompt import Nobody
-from loopwright.app.project import LOOPS, Project, open_project, settings_of
+from loopwright.app.loops import view
+from loopwright.app.project import Project, open_project, settings_of
 from loopwright.app.publication import publisher_of
 from loopwright.app.starts.feedback import FeedbackRequest, create_feedback
 from loopwright.app.starts.review import ReviewRequest, create_review
-from loopwright.app.worlds import build_world
+from loopwright.app.worlds import build_world, make_ready
 from loopwright.engine.driver import drive
 from loopwright.engine.hearing import hear
 from loopwright.kernel.events import Answered
@@ -64,14 +65,14 @@ class DyingStore:
             os.kill(os.getpid(), signal.SIGKILL)
 
 
-async def main(root: Path, what: str, at: str, when: str) -> None:
+async def live(root: Path, what: str, at: str, when: str) -> None:
     whole = open_project(root, dict(os.environ))
     store = DyingStore(whole.store, at, when)
     project = replace(whole, store=store)
     loop = await chosen(project, what)
-    publisher = await publisher_of(project, sys.exit, loop)
-    world = await build_world(project, loop, people=Nobody(), observer=publisher)
-    await drive(world, loop)
+    ready = await make_ready(project, loop, sys.exit)
+    world = build_world(project, ready, people=Nobody(), observer=ready.publisher)
+    await drive(world, ready.seen.opened)
     await store.close()
     sys.stdout.write("\n".join(store.seen))
 
@@ -94,7 +95,8 @@ async def chosen(project: Project, what: str) -> LoopId:
         case "continued":
             loop = await there(project)
             said = Answered(key=Key.parse("escalation-1"), choice="continue", count=1, by="a person")
-            await hear(project.store, LOOPS, loop, said, await publisher_of(project, sys.exit, loop))
+            publisher = await publisher_of(project, sys.exit, await view(project, loop))
+            await hear(project.store, project.loops, loop, said, publisher)
             return loop
         case _:
             return await there(project)
@@ -105,5 +107,6 @@ async def there(project: Project) -> LoopId:
     return next(row.id for row in await project.store.rows() if row.parent is None)
 
 
-if __name__ == "__main__":
-    asyncio.run(main(Path(sys.argv[1]), *sys.argv[2:5]))
+def main() -> None:
+    root, what, at, when = sys.argv[1:]
+    asyncio.run(live(Path(root), what, at, when))

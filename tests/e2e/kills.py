@@ -20,9 +20,9 @@ from loopwright.kernel.codec import encode
 from loopwright.kernel.events import AgentFailed, AgentReported, Checkpointed, Integrated
 from loopwright.kernel.record import Record, read_event
 from tests.e2e.scene import CHECK, TEST_ADD, Scene
+from tests.forks import forks
 from tests.repository import Repository
 
-TOP = Path(__file__).parents[2]
 FEEDBACK = ("feedback", "Add add()", "--merge", "--unattended", "--json")
 RESUME = ("resume", "--unattended", "--json")
 PRICE = 0.01  # USD that each run of an agent reports
@@ -80,15 +80,8 @@ def notes_of(scene: Scene) -> dict[str, str]:
 
 def run_and_die(scene: Scene, what: str, at: int | str, when: str) -> subprocess.CompletedProcess[str]:
     """A controller of its own that drives `what` and dies at that append."""
-    return subprocess.run(
-        [sys.executable, "-m", "tests.e2e.dying", str(scene.root), what, str(at), when],
-        cwd=TOP,
-        env={**os.environ, **notes_of(scene)},
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    env = {**os.environ, **notes_of(scene)}
+    return forks().run("tests.e2e.dying", [str(scene.root), what, str(at), when], cwd=scene.root, env=env, timeout=100)
 
 
 @dataclass(slots=True)

@@ -11,10 +11,10 @@ from typing import Any
 import yaml
 
 from loopwright.adapters.terminal.prompt import Nobody
-from loopwright.app.project import Project, open_project, settings_of, view
-from loopwright.app.publisher import Publisher
+from loopwright.app.loops import view
+from loopwright.app.project import Project, open_project, settings_of
 from loopwright.app.starts.review import ReviewRequest, create_review
-from loopwright.app.worlds import build_world
+from loopwright.app.worlds import build_world, make_ready
 from loopwright.engine.driver import drive
 from loopwright.engine.world import Halt
 from loopwright.kernel.actions import Ask
@@ -156,9 +156,9 @@ def _driven(scene: Scene, choose: Callable[[Project], Any]) -> Reviewed:
         said: list[str] = []
         try:
             loop = await choose(project)
-            publisher = Publisher(project.root, said.append, project.clock.now)
-            world = await build_world(project, loop, people=Nobody(), observer=publisher)
-            return Reviewed(loop=loop, halt=await drive(world, loop), said=tuple(said))
+            ready = await make_ready(project, loop, said.append)
+            world = build_world(project, ready, people=Nobody(), observer=ready.publisher)
+            return Reviewed(loop=loop, halt=await drive(world, ready.seen.opened), said=tuple(said))
         finally:
             await project.store.close()
 

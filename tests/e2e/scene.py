@@ -12,11 +12,13 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from loopwright.adapters.checks import unittest_report
-from loopwright.app.project import Project, View, open_project, view
+from loopwright.app.loops import View, view
+from loopwright.app.project import Project, open_project
 from loopwright.kernel.events import Logged
 from loopwright.kernel.model import LoopId
 from loopwright.kernel.record import Record, read_event
 from loopwright.ports.store import LoopRow
+from tests.forks import forks
 from tests.repository import Repository
 
 LOOP = Path(sys.executable).with_name("loop")
@@ -111,13 +113,15 @@ class Scene:
         self, *args: str, code: int | None = 0, env: Mapping[str, str] | None = None, cwd: Path | None = None
     ) -> Said:
         """Run the command to its end; its exit code has to be `code`, unless that is None."""
-        with self.begin(*args, env=env, cwd=cwd) as process:
-            out, err = process.communicate(timeout=100)
-        said = Said(process.returncode, out, err)
+        done = forks().run(
+            "loopwright.cli.main", args, cwd=cwd or self.root, env={**os.environ, **(env or {})}, timeout=100
+        )
+        said = Said(done.returncode, done.stdout, done.stderr)
         assert code is None or said.code == code, f"loop {' '.join(args)}: {said}"
         return said
 
     def begin(self, *args: str, env: Mapping[str, str] | None = None, cwd: Path | None = None) -> subprocess.Popen[str]:
+        """The installed program, under way."""
         return subprocess.Popen(
             [LOOP, *args],
             cwd=cwd or self.root,

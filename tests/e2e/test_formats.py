@@ -12,7 +12,7 @@ from loopwright.adapters.terminal.prompt import Nobody
 from loopwright.app.project import open_project, settings_of
 from loopwright.app.publisher import Publisher
 from loopwright.app.starts.feedback import FeedbackRequest, create_feedback
-from loopwright.app.worlds import build_world
+from loopwright.app.worlds import build_world, make_ready
 from loopwright.engine.driver import drive
 from loopwright.engine.world import Seen
 from loopwright.ports.agent import Update
@@ -41,8 +41,9 @@ async def driven(scene: Scene, environ: dict[str, str]) -> list[str]:
     project = open_project(scene.root, environ)
     try:
         loop = await create_feedback(project, settings_of(project), FeedbackRequest(task="Add add()"))
-        watch = ReadsAlong(scene.root, Publisher(scene.root, pytest.fail, project.clock.now))
-        await drive(await build_world(project, loop, people=Nobody(), observer=watch), loop)
+        ready = await make_ready(project, loop, pytest.fail)
+        watch = ReadsAlong(scene.root, ready.publisher)
+        await drive(build_world(project, ready, people=Nobody(), observer=watch), ready.seen.opened)
         return watch.texts
     finally:
         await project.store.close()

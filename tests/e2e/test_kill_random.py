@@ -2,7 +2,6 @@
 
 import os
 import random
-import signal
 import subprocess
 import time
 from collections.abc import Sequence
@@ -13,6 +12,7 @@ import pytest
 
 from tests.e2e.kills import FEEDBACK, RESUME, Witness, check_nothing_is_lost, end_state, killable, notes_of, recorded
 from tests.e2e.scene import Scene
+from tests.forks import forks
 
 CASES, KILLS = 8, 25
 MOST_PER_RUN = 12  # a run that is killed more often than this is let go, so that a case sees several runs
@@ -20,14 +20,12 @@ MOST_PER_RUN = 12  # a run that is killed more often than this is let go, so tha
 
 def survives(scene: Scene, words: Sequence[str], patience: float) -> bool:
     """Whether the command ended by itself, and well, before it was killed."""
-    with scene.begin(*words, env=notes_of(scene)) as process:
-        try:
-            out, err = process.communicate(timeout=patience)
-        except subprocess.TimeoutExpired:
-            process.send_signal(signal.SIGKILL)
-            process.communicate()
-            return process.returncode != -signal.SIGKILL  # it may have ended on its own meanwhile
-    assert process.returncode == 0, f"loop {' '.join(words)}: exit {process.returncode}\n{out}\n{err}"
+    env = {**os.environ, **notes_of(scene)}
+    try:
+        done = forks().run("loopwright.cli.main", words, cwd=scene.root, env=env, timeout=patience)
+    except subprocess.TimeoutExpired:
+        return False
+    assert done.returncode == 0, f"loop {' '.join(words)}: exit {done.returncode}\n{done.stdout}\n{done.stderr}"
     return True
 
 
@@ -47,13 +45,12 @@ def kill_until_it_ends(scene: Scene, chance: random.Random, span: float) -> int:
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("case", range(CASES))
 def test_killed_at_random_it_ends_as_if_nothing_had_happened(
-    tmp_path: Path, uninterrupted: dict[str, object], case: int
+    tmp_path: Path, uninterrupted: dict[str, object], span: float, case: int
 ) -> None:
     assert CASES * KILLS >= 200
     seed = int(os.environ.get("KILL_SEED") or time.time_ns() % 10**9) + case
     print(f"seed {seed - case}: run it again with KILL_SEED={seed - case}")  # noqa: T201  pytest shows it on failure
     chance, kills = random.Random(seed), 0  # noqa: S311  not a secret
-    span = whole_duration(tmp_path / "whole")
     for number in count():
         scene = killable(tmp_path / f"run-{number}")
         kills += kill_until_it_ends(scene, chance, span)
@@ -63,9 +60,10 @@ def test_killed_at_random_it_ends_as_if_nothing_had_happened(
             return
 
 
-def whole_duration(folder: Path) -> float:
-    """How long an uninterrupted run takes here and now."""
-    scene = killable(folder)
+@pytest.fixture(scope="module")
+def span(tmp_path_factory: pytest.TempPathFactory) -> float:
+    """The longest that a controller is left alone: a third of a whole run, so that each meets many kills."""
+    scene = killable(tmp_path_factory.mktemp("whole"))
     began = time.monotonic()
     scene.loop(*FEEDBACK, env=notes_of(scene))
-    return time.monotonic() - began
+    return (time.monotonic() - began) / 3

@@ -14,7 +14,7 @@ from loopwright.app.project import Project
 from loopwright.kernel.events import AgentFailed, AgentReported, Started
 from loopwright.kernel.model import Ending, Key
 from loopwright.kernel.record import read_event
-from tests.e2e.kills import TOP
+from tests.conftest import ROOT
 from tests.e2e.reviewing import go_on, lines_of, rehearsed, review
 from tests.e2e.scene import Scene
 
@@ -214,7 +214,7 @@ def most_memory(folder: Path, many: int) -> float:
     scene = rehearsed(folder, {story(number): f"id: ST-{number:03}\n" for number in range(many)}, [says])
     done = subprocess.run(
         [sys.executable, "-m", "tests.e2e.crowd", str(scene.root), "1"],
-        cwd=TOP,
+        cwd=ROOT,
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,

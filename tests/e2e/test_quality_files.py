@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from loopwright.adapters.handoffs import story_id
+from loopwright.app.starts.stories import story_id
 from loopwright.errors import ConfigError
 from loopwright.kernel.model import Ending
 from tests.e2e.reviewing import (

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from loopwright.adapters.handoffs import story_id
+from loopwright.app.starts.stories import story_id
 from loopwright.kernel.events import AgentFailed
 from loopwright.kernel.model import Ending
 from tests.e2e.reviewing import (

@@ -14,11 +14,10 @@ import yaml
 
 from loopwright.adapters.terminal.prompt import Nobody
 from loopwright.app.project import Project, open_project, settings_of
-from loopwright.app.publication import publisher_of
 from loopwright.app.publisher import Publisher
 from loopwright.app.starts.tickets.queue import read_queued, waiting
 from loopwright.app.starts.tickets.sessions import TicketRequest, activate
-from loopwright.app.worlds import build_world
+from loopwright.app.worlds import build_world, make_ready
 from loopwright.engine.driver import drive
 from loopwright.engine.world import Halt, Seen
 from loopwright.kernel.events import key_of
@@ -299,10 +298,10 @@ def watched(scene: Scene, choose: Callable[[Project], Any]) -> tuple[Halt, list[
         said: list[str] = []
         try:
             loop = await choose(project)
-            publisher = await publisher_of(project, said.append, loop)
-            watching = Watching(publisher, scene.root / ".loop" / "tickets")
-            world = await build_world(project, loop, people=Nobody(), observer=watching)
-            halt = await drive(world, loop)
+            ready = await make_ready(project, loop, said.append)
+            watching = Watching(ready.publisher, scene.root / ".loop" / "tickets")
+            world = build_world(project, ready, people=Nobody(), observer=watching)
+            halt = await drive(world, ready.seen.opened)
         finally:
             await project.store.close()
         assert said == []

@@ -6,8 +6,11 @@ import asyncio
 import contextlib
 from dataclasses import replace
 
+import pytest
+
 from loopwright.engine.driver import drive
-from loopwright.engine.hearing import hear
+from loopwright.engine.hearing import hear, note_refusal
+from loopwright.errors import Forbidden
 from loopwright.kernel.actions import ForPeople
 from loopwright.kernel.events import AgentReported, Answered, CancelRequested, Refused, ReportedLate, Said, key_of
 from loopwright.kernel.model import AgentReport, Ending, Usage, Verdict
@@ -107,5 +110,36 @@ def test_an_answer_that_is_no_option_is_refused_and_the_person_is_asked_again() 
         assert [str(each.what.key) for each in fakes.people.asked] == ["escalation-1", "escalation-1"]
         refused = [read_event(r) for r in await fakes.store.read(LOOP) if r.kind == "Refused"]
         assert [event.by for event in refused if isinstance(event, Refused)] == ["ann"]
+
+    asyncio.run(story())
+
+
+def test_nobody_talks_to_a_loop_that_has_ended() -> None:
+    async def story() -> None:
+        fakes = Fakes()
+        await fakes.create()
+        await fakes.drive()
+        length = len(await fakes.store.read(LOOP))
+        with pytest.raises(Forbidden, match="has ended \\(verified\\); start a new one"):
+            await hear(fakes.store, fakes.loops, LOOP, CancelRequested(by="ann"), fakes.recorder)
+        await note_refusal(fakes.store, fakes.loops, LOOP, Refused(what="approve", why="no", by="a"), fakes.recorder)
+        assert len(await fakes.store.read(LOOP)) == length
+
+    asyncio.run(story())
+
+
+def test_an_attempt_that_was_refused_at_the_door_is_put_on_record_now_or_by_the_controller() -> None:
+    refused = Refused(what="approve", why="inside a step", by="agent")
+
+    async def story() -> None:
+        fakes = Fakes()
+        await fakes.create()
+        await note_refusal(fakes.store, fakes.loops, LOOP, refused, fakes.recorder)
+        fence = await fakes.store.claim(LOOP, "a controller")
+        await note_refusal(fakes.store, fakes.loops, LOOP, refused, fakes.recorder)
+        await fakes.store.release(LOOP, fence)
+        assert [item.kind for item in await fakes.store.inbox(LOOP)] == ["Refused"]
+        await fakes.drive()
+        assert [read_event(r) for r in await fakes.store.read(LOOP) if r.kind == "Refused"] == [refused, refused]
 
     asyncio.run(story())

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
 from typing import Literal
 
 import pytest
 
+from loopwright.adapters.sqlite.store import SqliteStore
 from loopwright.engine.dispatch import InProcess
 from loopwright.engine.driver import drive
 from loopwright.engine.hearing import hear
@@ -23,6 +27,7 @@ from loopwright.kernel.record import read_event
 from loopwright.loops.feedback.machine import FEEDBACK
 from loopwright.loops.feedback.state import FeedbackParams
 from loopwright.ports.people import Reply, Waiting
+from loopwright.ports.store import Store
 from loopwright.testing.clock import ManualClock
 from loopwright.testing.memory_store import Memory, MemoryStore
 from tests.engine.nested import ASK, ASKER, FORK, GATE, Branch, asks, fork
@@ -38,6 +43,7 @@ def below(*names: str) -> tuple[LoopId, ...]:
     return tuple(path)
 
 
+THREE_DEEP = fork(Branch(name="middle", kind="fork", params=fork(asks("deep"))))
 DEEP = below("middle", "deep")
 BOTH = [(DEEP, ASK), (DEEP, GATE)]
 
@@ -57,7 +63,7 @@ class Tower:
     """A root over whatever stands in it, and a store that other processes have handles on."""
 
     params: str
-    memory: Memory = field(default_factory=Memory)
+    handle: Callable[[], Store] = field(default_factory=lambda: partial(MemoryStore, Memory(), ManualClock()))
     fakes: Fakes = field(init=False)
 
     async def build(self) -> Tower:
@@ -65,9 +71,6 @@ class Tower:
         self.fakes.loops = {"fork": FORK, "asker": ASKER, "feedback": FEEDBACK}
         await self.fakes.create_loop("fork", self.params)
         return self
-
-    def handle(self) -> MemoryStore:
-        return MemoryStore(self.memory, ManualClock())
 
     async def drive(self, **world: object) -> Halt:
         return await drive(replace(self.fakes.world(), **world), LOOP)  # type: ignore[arg-type]
@@ -86,9 +89,8 @@ class Tower:
         return [record.kind for record in await self.fakes.store.read(loop)]
 
 
-async def three_deep() -> Tower:
-    middle = Branch(name="middle", kind="fork", params=fork(asks("deep")))
-    return await Tower(fork(middle)).build()
+async def three_deep(tower: Tower | None = None) -> Tower:
+    return await (tower or Tower(THREE_DEEP)).build()
 
 
 def test_what_the_innermost_waits_for_is_shown_at_the_root_with_the_way_to_it() -> None:
@@ -157,9 +159,13 @@ class AtThePrompt:
         raise AssertionError
 
 
-def test_with_a_live_controller_the_waiting_loop_hears_it_through_its_own_inbox() -> None:
+@pytest.mark.parametrize("on_disk", [False, True])
+def test_with_a_live_controller_the_waiting_loop_hears_it_through_its_own_inbox(
+    tmp_path: Path, *, on_disk: bool
+) -> None:
     async def story() -> None:
-        tower, person = await three_deep(), AtThePrompt()
+        disk = Tower(THREE_DEEP, partial(SqliteStore.open, tmp_path / ".loop" / "loop.db", ManualClock()))
+        tower, person = await three_deep(disk if on_disk else None), AtThePrompt()
         driving = asyncio.create_task(tower.drive(people=person))
         asked = await person.asked.get()
         assert (seen(asked), await tower.waiting()) == (BOTH, asked)

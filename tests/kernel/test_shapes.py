@@ -13,11 +13,13 @@ from loopwright.kernel.shapes import (
     flag,
     found,
     given,
+    keyed,
     matching,
     named,
     nearest,
     number,
     record,
+    ruled,
     several,
     shown,
     text,
@@ -98,6 +100,22 @@ def test_what_does_not_fit_is_told_with_its_place(shape: Shape, value: object, a
 def test_a_known_key_without_a_value_is_as_good_as_absent_and_an_unknown_one_is_kept() -> None:
     assert PAIR.read({"a": None, "b": "x", "c": None}) == {"b": "x", "c": None}
     assert jsonschema.Draft202012Validator(PAIR.json).is_valid({"a": None, "b": "x", "c": None})
+
+
+def test_a_rule_is_asked_about_what_has_the_shape_and_adds_to_the_schema() -> None:
+    even = ruled(whole(0), lambda held: Problem("is odd") if held % 2 else None, {"multipleOf": 2})
+    assert [even.read(value) for value in (2, 3)] == [2, Problem("is odd")]
+    assert even.read("a") == Problem('expected a whole number, at least 0, found the text "a"')
+    assert [jsonschema.Draft202012Validator(even.json).is_valid(value) for value in (2, 3)] == [True, False]
+
+
+def test_an_open_record_is_made_from_the_names_of_its_keys() -> None:
+    shape = keyed("an object", "a", a=flag(), b=(text(), "Says b."))
+    assert shape.read({"b": ""}) == Problem("a is missing; give it true or false")
+    assert [(field.name, field.required, field.means) for field in shape.fields] == [
+        ("a", True, ""),
+        ("b", False, "Says b."),
+    ]
 
 
 def test_a_time_is_read_as_seconds() -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from loopwright.adapters.checks.environment import Digests, for_checks
-from loopwright.adapters.checks.runner import CommandChecks, ConfiguredChecks
+from loopwright.adapters.checks.runner import CommandChecks
 from loopwright.adapters.git.objects import GitObjects
 from loopwright.adapters.git.verification import VerificationCheckouts
 from loopwright.config.settings import CheckSettings
@@ -77,7 +77,7 @@ def real_checks(root: Path) -> CommandChecks:
     )
     clock = ManualClock()
     return CommandChecks(
-        settings=ConfiguredChecks(specs=specs),
+        specs=specs,
         checkouts=VerificationCheckouts(root, env=os.environ),
         source=GitObjects(root, env=os.environ),
         store=MemoryStore(Memory(), clock),

@@ -9,7 +9,7 @@ import yaml
 
 from loopwright.kernel.model import Finding, Severity
 from loopwright.loops.quality.handoff import Persisted, initial, with_review
-from tests.schemas import alternatives
+from tests.sample_values import alternatives
 
 Data = dict[str, Any]
 

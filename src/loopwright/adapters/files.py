@@ -1,16 +1,26 @@
-"""Files of ours: written whole, so that whoever reads one sees the old or the new."""
+"""Files written whole: old or new to whoever reads them, also after a loss of power; folders for their owner alone.
+
+And files that somebody left behind, read as if they were traps: no link followed, no pipe waited for, all bounded.
+"""
 
 from __future__ import annotations
 
 import os
+import stat
 import tempfile
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
+from typing import BinaryIO
 
+from loopwright.config.plain_file import read_plain_file
 from loopwright.errors import ConfigError
 from loopwright.kernel.quoting import one_line
 
+PRIVATE_FOLDER, PRIVATE_FILE = 0o700, 0o600
 _READABLE = 0o644
+_CHUNK = 1 << 20
+_SAFE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
 def write_whole(path: Path, text: str) -> None:
@@ -30,18 +40,28 @@ def write_whole(path: Path, text: str) -> None:
     finally:
         with suppress(FileNotFoundError):  # renamed, as it should be
             Path(name).unlink()
-    _sync(path.parent)
+    sync(path.parent)
 
 
 def ignore_all(folder: Path) -> None:
     """A folder of ours that the person's git never sees, made if need be."""
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)  # transcripts and briefs are nobody else's business
+    folder.mkdir(mode=PRIVATE_FOLDER, parents=True, exist_ok=True)  # transcripts and briefs are nobody else's business
     rule = folder / ".gitignore"
     if not rule.exists():
         write_whole(rule, "*\n")
 
 
-def _sync(folder: Path) -> None:
+def make_private(folder: Path) -> None:
+    """The folder, made if need be and then for its owner alone. One that exists stays as it is."""
+    if folder.is_dir():
+        return
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    folder.mkdir(mode=PRIVATE_FOLDER, exist_ok=True)
+    sync(folder.parent)
+
+
+def sync(folder: Path) -> None:
+    """Make renames and new names in `folder` durable."""
     handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
         os.fsync(handle)
@@ -57,8 +77,67 @@ def made(root: Path, folder: Path) -> Path:
 
 
 def refuse_links(root: Path, path: Path) -> None:
-    """Raises `ConfigError` if the way from the root to the path leads through a link, or ends in one."""
+    """Raises `ConfigError` if the way from the root to the path leads out of it, through a link, or ends in one."""
+    if not path.is_relative_to(root) or ".." in path.parts:
+        raise ConfigError(
+            one_line(str(path), 4096), "", f"is not in {one_line(str(root), 4096)}; nothing is written there"
+        )
     below = path.relative_to(root)
     for part in (*reversed(below.parents), below):
         if part != Path() and (root / part).is_symlink():
             raise ConfigError(one_line(str(root / part), 4096), "", "is a link; nothing is read or written there")
+
+
+def holds(path: Path, text: str) -> bool:
+    """Whether it is a plain file with exactly this text."""
+    try:
+        return read_plain_file(path, str(path), len(text.encode("utf-8", "backslashreplace"))) == text
+    except (ConfigError, FileNotFoundError):
+        return False
+
+
+def open_regular(path: Path | str, folder: int | None = None) -> BinaryIO | None:
+    """The file if it is a regular one, not a link to one."""
+    try:
+        handle = os.open(path, _SAFE, dir_fd=folder)
+    except (OSError, ValueError):
+        return None
+    if stat.S_ISREG(os.fstat(handle).st_mode):
+        return os.fdopen(handle, "rb")
+    os.close(handle)
+    return None
+
+
+def read_regular(path: Path, limit: int) -> bytes | None:
+    """At most `limit` bytes and one more, so that too long a file shows. None: no regular file there."""
+    file = open_regular(path)
+    if file is None:
+        return None
+    with file:
+        return file.read(limit + 1)
+
+
+def read_tail(path: Path, limit: int) -> bytes:
+    file = open_regular(path)
+    if file is None:
+        return b""
+    with file:
+        file.seek(max(0, os.fstat(file.fileno()).st_size - limit))
+        return file.read(limit)
+
+
+def join(parts: tuple[Path, ...], whole: Path) -> int:
+    """One file after the other into `whole`; how many bytes that were."""
+    with whole.open("wb") as target:
+        for part in parts:
+            target.writelines(chunks_of(part))
+        return target.tell()
+
+
+def chunks_of(path: Path) -> Iterator[bytes]:
+    file = open_regular(path)
+    if file is None:
+        return
+    with file:
+        while chunk := file.read(_CHUNK):
+            yield chunk

@@ -120,8 +120,8 @@ def _merge(file: Path, fresh: list[Noted]) -> None:
     held = [(_order(data), data) for data in read_lines(file) if _is_ours(data)]
     added = [(each.order, json.loads(numbered(each, 0))) for each in fresh]
     ordered = sorted(held + added, key=lambda pair: pair[0])
-    numbered = ({**data, "sequence": number} for number, (_, data) in enumerate(ordered, start=1))
-    _rewrite(file, [json.dumps(data, ensure_ascii=False, separators=(",", ":")) for data in numbered])
+    anew = ({**data, "sequence": number} for number, (_, data) in enumerate(ordered, start=1))
+    _rewrite(file, [json.dumps(data, ensure_ascii=False, separators=(",", ":")) for data in anew])
 
 
 def _rewrite(file: Path, lines: list[str]) -> None:

@@ -1,4 +1,4 @@
-"""One repository with its log and its settings: opening it, and looking at the loops in it."""
+"""One repository with its log and its settings, and opening it."""
 
 from __future__ import annotations
 
@@ -11,25 +11,16 @@ from loopwright.adapters.clock import SystemClock
 from loopwright.adapters.files import ignore_all
 from loopwright.adapters.git.repository import Repository, find_repository, has_attempts, other_worktrees
 from loopwright.adapters.sqlite.store import SqliteStore
-from loopwright.app.kinds import KINDS
+from loopwright.app.kinds import KINDS, Kinds
 from loopwright.app.layout import LOG_FILE, STATE_FOLDER, WORKSPACES
 from loopwright.config.reading import Warn, load_settings
 from loopwright.config.settings import Settings
-from loopwright.engine.fold import AnyLoop, Fold
-from loopwright.engine.journal import open_loop
-from loopwright.errors import EngineError, Forbidden, UsageError
-from loopwright.kernel.actions import Action
+from loopwright.engine.fold import AnyLoop
+from loopwright.errors import Forbidden, UsageError
 from loopwright.kernel.assignment import Assignment
-from loopwright.kernel.codec import decode
-from loopwright.kernel.machine import Standpoint
-from loopwright.kernel.model import Commit, LoopId, Outcome
-from loopwright.kernel.quoting import one_line
-from loopwright.loops.kind import AnyKind
+from loopwright.kernel.model import Commit
 from loopwright.ports.clock import Clock
-from loopwright.ports.store import LoopRow, Store
-
-Kinds = Mapping[str, AnyKind]
-OVER = ("complete", "cancelled")
+from loopwright.ports.store import Store
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,41 +57,6 @@ class Project:
     def handed(self, run: Assignment) -> Mapping[str, str]:
         """Files laid beside its work while it is done."""
         return self.kinds[run.kind].handed(run)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class View:
-    """A loop as it stands, for those who only look."""
-
-    row: LoopRow
-    now: Fold
-    kind: AnyKind
-    alive: str | None  # who drives it now
-
-    @property
-    def loop(self) -> AnyLoop:
-        return self.kind.loop
-
-    @property
-    def title(self) -> str:
-        """What the loop is about, from what it was started with."""
-        return one_line(self.kind.title(self.now.state.plan), 120)
-
-    @property
-    def is_over(self) -> bool:
-        return self.row.status in OVER
-
-    @property
-    def outcome(self) -> Outcome | None:
-        return decode(Outcome, self.row.outcome) if self.row.outcome else None
-
-    @property
-    def wanted(self) -> tuple[Action, ...]:
-        return self.loop.decide(self.now.state)
-
-    @property
-    def standpoint(self) -> Standpoint:
-        return self.loop.stand(self.now.state)
 
 
 def open_project(cwd: Path, environ: Mapping[str, str], *, create: bool = True, kinds: Kinds | None = None) -> Project:
@@ -172,21 +128,3 @@ def settings_of(project: Project, warn: Warn | None = None) -> Settings:
     With `warn` for a loop in flight: it hears of keys that would be refused at a new start.
     """
     return load_settings(project.root, warn)
-
-
-async def view(project: Project, loop: LoopId) -> View:
-    opened = await open_loop(project.store, project.loops, loop)
-    kind = known_kind(project.kinds, opened.row.kind)
-    return View(row=opened.row, now=opened.now, kind=kind, alive=await project.store.holder(loop))
-
-
-def known_kind(kinds: Kinds, name: str) -> AnyKind:
-    """Raises `EngineError` for a loop that only another version knows."""
-    if name not in kinds:
-        raise EngineError(f"this version knows no {name!r} loops, only {', '.join(kinds)}; upgrade to go on with it")
-    return kinds[name]
-
-
-async def views(project: Project) -> tuple[View, ...]:
-    """All loops, newest first."""
-    return tuple([await view(project, row.id) for row in await project.store.rows()])

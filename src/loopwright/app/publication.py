@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from loopwright.adapters.files import write_whole
 from loopwright.adapters.shared_lines import rebuild_lines
 from loopwright.app.layout import DEBT, STATE_FOLDER
-from loopwright.app.project import Project, View, view, views
+from loopwright.app.loops import View, view, views
+from loopwright.app.project import Project
 from loopwright.app.publisher import DEBT_HEAD, Publisher, debt_entry
 from loopwright.engine.fold import Fold, after
+from loopwright.errors import ConfigError
 from loopwright.kernel.events import Answered
 from loopwright.kernel.model import Ending, LoopId
 from loopwright.kernel.record import Record, read_event
@@ -19,12 +22,22 @@ from loopwright.loops.kind import AnyKind, Noted, Scene
 from loopwright.ports.store import LoopRow
 
 
-async def publisher_of(project: Project, failed: Callable[[str], None], loop: LoopId | None = None) -> Publisher:
-    """For one loop with everything below it, or for all there are."""
-    rows = await project.store.rows()
-    family = {row.id for row in rows} if loop is None else _family(loop, rows)
-    pasts = {row.id: await _past(project, row) for row in rows if row.id in family and _remembers(project, row)}
+async def publisher_of(
+    project: Project, failed: Callable[[str], None], seen: View, *, with_parts: bool = True
+) -> Publisher:
+    """For one loop and, as far as they exist, everything below it."""
+    rows = _family(seen.row.id, await project.store.rows()) if with_parts else (seen.row,)
+    pasts = {row.id: await _past(project, row) for row in rows if _remembers(project, row)}
     return Publisher(project.root, project.kinds, failed, pasts)
+
+
+async def catch_up(project: Project, publisher: Publisher, seen: View) -> None:
+    """A controller that died may have recorded what it never rendered, and a loop that waits records nothing more."""
+    waiting = [seen] if seen.row.status == "waiting" else []
+    parts = [row for row in await project.store.rows() if row.parent == seen.row.id and row.status == "waiting"]
+    for each in (*waiting, *[await view(project, row.id) for row in parts]):
+        with suppress(OSError, ConfigError):  # it is said at the next event, and by `loop render`
+            publisher.files(await scene_of(project, each), each.kind)
 
 
 def _remembers(project: Project, row: LoopRow) -> bool:
@@ -45,12 +58,12 @@ def past_of(kind: AnyKind, records: tuple[Record, ...]) -> object:
     return known
 
 
-def _family(root: LoopId, rows: tuple[LoopRow, ...]) -> set[LoopId]:
+def _family(root: LoopId, rows: tuple[LoopRow, ...]) -> tuple[LoopRow, ...]:
     below, found = {root}, True
     while found:
         fresh = {row.id for row in rows if row.parent in below} - below
         below, found = below | fresh, bool(fresh)
-    return below
+    return tuple(row for row in rows if row.id in below)
 
 
 # --- everything anew ----------------------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from loopwright.adapters.doors import update_door
-from loopwright.adapters.files import ignore_all, refuse_links, write_whole
+from loopwright.adapters.files import holds, ignore_all, refuse_links, write_whole
 from loopwright.adapters.shared_lines import add_lines
 from loopwright.app.layout import DEBT, STATE_FOLDER, WORKSPACES
 from loopwright.engine.nesting import PARENT
@@ -86,8 +86,8 @@ class Publisher:
         there = [path for name, text in kind.files(scene).items() if (path := self._put(name, text)) is not None]
         there += [update_door(self._root, door) for door in kind.doors(scene)]
         for name, lines in kind.notes(scene).items():
-            if add_lines(self._root, name, lines) or (self._root / name).is_file():
-                there.append(self._root / name)
+            add_lines(self._root, name, lines)
+            there += [path for path in (self._root / name,) if path.is_file()]
         return tuple(there)
 
     def _remember(self, seen: Seen) -> None:
@@ -100,16 +100,17 @@ class Publisher:
         self._pasts[seen.loop] = fold(self._pasts.get(seen.loop), record, seen.state)
 
     def _put(self, name: str, text: str | None) -> Path | None:
-        """Most events leave a file as it is; then no disk is touched."""
+        """Most events leave a file as it is; then no disk is touched. A link in place of a file of ours is replaced."""
         path = self._root / name
         if text is not None and self._written.get(path) == text and path.exists():
             return path
-        refuse_links(self._root, path)
+        refuse_links(self._root, path.parent if _is_ours(name) else path)
         if text is None:
             self._written.pop(path, None)
-            _remove(path)
+            _remove(path, with_folder=_is_ours(name))
             return None
-        write_whole(path, text)
+        if path.is_symlink() or not holds(path, text):
+            write_whole(path, text)
         self._written[path] = text
         return path
 
@@ -124,11 +125,15 @@ class Publisher:
         write_whole(path, f"{held}\n{entry}")
 
 
-def _remove(path: Path) -> None:
-    """The file, and the folder of ours that it leaves empty."""
+def _is_ours(name: str) -> bool:
+    return name.startswith(f"{STATE_FOLDER}/")
+
+
+def _remove(path: Path, *, with_folder: bool) -> None:
+    """The file, and the folder that it leaves empty."""
     with suppress(FileNotFoundError, NotADirectoryError):
         path.unlink()
-    if STATE_FOLDER in path.parts:
+    if with_folder:
         with suppress(OSError):  # not there, or somebody else's files are in it
             path.parent.rmdir()
 

@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
-from dataclasses import fields, replace
+from collections.abc import Callable
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
 from loopwright.adapters.agents.cast import cast
-from loopwright.adapters.checks.from_settings import command_checks
-from loopwright.adapters.git.preparation import Preparation
-from loopwright.adapters.git.workspace import GitWorkspace
+from loopwright.adapters.from_settings import command_checks, git_workspace
 from loopwright.adapters.sqlite.locks import describe_process
-from loopwright.app.project import Project, View, settings_of, view
-from loopwright.app.publication import publisher_of, scene_of
+from loopwright.app.loops import View, view
+from loopwright.app.project import Project, settings_of
+from loopwright.app.publication import catch_up, publisher_of
+from loopwright.app.publisher import Publisher
 from loopwright.config.reading import Warn
 from loopwright.config.settings import Settings
 from loopwright.engine.dispatch import InProcess, Spending
 from loopwright.engine.world import Observer, World
-from loopwright.errors import ConfigError
 from loopwright.kernel.codec import encode
 from loopwright.kernel.events import ConfigChanged
 from loopwright.kernel.model import LoopId
@@ -28,12 +27,23 @@ from loopwright.ports.people import People
 _LEAST = {"p1_threshold": 0}
 
 
-async def pinned_settings(project: Project, loop: LoopId) -> Settings:
-    """The configuration the loop's root is pinned to."""
-    row = (await project.store.load(loop)).row
-    while row.parent is not None:
-        row = (await project.store.load(row.parent)).row
-    return Settings.from_json((await view(project, row.id)).now.settings)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ready:
+    """A root that is about to be driven: its log was read once, and whoever writes its files knows what it has to."""
+
+    seen: View
+    settings: Settings  # the configuration it is pinned to
+    publisher: Publisher
+
+
+async def make_ready(project: Project, loop: LoopId | View, failed: Callable[[str], None]) -> Ready:
+    """A new loop has nothing behind it that would have to be listed or written."""
+    seen = loop if isinstance(loop, View) else await view(project, loop)
+    begun = seen.row.seq > 1
+    publisher = await publisher_of(project, failed, seen, with_parts=begun)
+    if begun:
+        await catch_up(project, publisher, seen)
+    return Ready(seen=seen, settings=Settings.from_json(seen.now.settings), publisher=publisher)
 
 
 def changed_settings(project: Project, seen: View, by: str, warn: Warn) -> ConfigChanged | None:
@@ -57,32 +67,23 @@ def _moved(own: Any, before: Any, now: Any) -> Any:  # noqa: ANN401 - limits of 
     return replace(own, **{name: max(_LEAST.get(name, 1), value) for name, value in moved.items()})
 
 
-async def build_world(
-    project: Project,
-    loop: LoopId,
-    *,
-    people: People,
-    observer: Observer,
-    agent: Agent | None = None,
+def build_world(
+    project: Project, ready: Ready, *, people: People, observer: Observer, agent: Agent | None = None
 ) -> World:
     """The world a loop is driven in, as its pinned settings say. `agent` stands in for the configured ones."""
-    settings = await pinned_settings(project, loop)
-    kind = (await project.store.load(loop)).row.kind
-    await _catch_up(project, loop)
-    environ, root = project.environ, project.root
-    preparation = Preparation.of(settings.workspace, environ)
+    settings, environ, root = ready.settings, project.environ, project.root
     return World(
         store=project.store,
         clock=project.clock,
         agent=agent or cast(settings, project.stage),
         checks=command_checks(settings, project.store, project.clock, root=root, environ=environ),
-        workspace=GitWorkspace(root, env=environ, preparation=preparation),
+        workspace=git_workspace(settings, root=root, environ=environ),
         people=people,
         observer=observer,
         loops=project.loops,
         who=describe_process(project.clock.now()),
         protected=settings.workspace.protected,
-        scratchpad=lambda each: _scratchpad(project, kind, each),
+        scratchpad=lambda loop, kind: _scratchpad(project, kind, loop),
         dispatcher=InProcess(
             slots=settings.limits.parallel,
             spending=Spending(tokens=settings.budget.tokens, seconds=settings.budget.wall),
@@ -94,16 +95,6 @@ def _scratchpad(project: Project, kind: str, loop: LoopId) -> Path | None:
     """What the loop's agents may read of what it has written so far."""
     place = project.kinds[kind].scratchpad
     return project.root / place(loop) if place else None
-
-
-async def _catch_up(project: Project, loop: LoopId) -> None:
-    """A controller that died may have recorded what it never rendered, and a loop that waits records nothing more."""
-    publisher = await publisher_of(project, lambda _sentence: None, loop)
-    for row in await project.store.rows():
-        if loop in (row.id, row.parent) and row.status == "waiting":
-            with suppress(OSError, ConfigError):  # it is said at the next event, and by `loop render`
-                seen = await view(project, row.id)
-                publisher.files(await scene_of(project, seen), seen.kind)
 
 
 def ready_agents(project: Project, settings: Settings) -> tuple[str, ...]:

@@ -8,8 +8,9 @@ from typing import Literal
 
 import click
 
-from loopwright.adapters.terminal.replies import Unclear, Words, answer
-from loopwright.app.project import Project, settings_of, view
+from loopwright.adapters.terminal.replies import TypedAnswer, Unclear, answer
+from loopwright.app.loops import View, view
+from loopwright.app.project import Project, settings_of
 from loopwright.app.publication import publisher_of
 from loopwright.app.views.ending import history
 from loopwright.app.views.standing import waiting_for
@@ -62,7 +63,7 @@ def command(here: Here, /, *, as_json: bool, loop_id: str, **given: object) -> i
 
     Some loops offer more answers: `loop status` shows each with the command that gives it.
     """
-    words = Words(by=here.who, **given)  # type: ignore[arg-type]  # click has checked the types
+    words = TypedAnswer(by=here.who, **given)  # type: ignore[arg-type]  # click has checked the types
     with opened(here) as project:
         told = asyncio.run(_record(project, here, loop_id, words))
         if told.answered == _ASKS_AGAIN:
@@ -72,7 +73,7 @@ def command(here: Here, /, *, as_json: bool, loop_id: str, **given: object) -> i
     return 0
 
 
-async def _record(project: Project, here: Here, loop_id: str, words: Words) -> AnswerRecorded:
+async def _record(project: Project, here: Here, loop_id: str, words: TypedAnswer) -> AnswerRecorded:
     await only_for_people(project, here, "answer")
     waiting = await _asked(project, loop_id)
     assert isinstance(waiting.what, Ask)  # noqa: S101 - nothing else was looked for
@@ -82,7 +83,7 @@ async def _record(project: Project, here: Here, loop_id: str, words: Words) -> A
     asker = await view(project, waiting.loop)
     if why := asker.kind.objection(said, ready_agents(project, settings_of(project, note))):
         raise UsageError(why)
-    return await _hear(project, waiting, said)
+    return await _hear(project, asker, waiting, said)
 
 
 async def _asked(project: Project, loop_id: str) -> Waiting:
@@ -110,9 +111,9 @@ def _example(said: Unclear) -> str:
     return f'; write `loop answer {said.wants} --text "…"`' if said.wants else ""
 
 
-async def _hear(project: Project, waiting: Waiting, said: Answered) -> AnswerRecorded:
-    publisher = await publisher_of(project, note, waiting.loop)
-    recorded = await hear(project.store, project.loops, waiting.loop, said, publisher)
+async def _hear(project: Project, asker: View, waiting: Waiting, said: Answered) -> AnswerRecorded:
+    publisher = await publisher_of(project, note, asker)
+    recorded = await hear(project.store, project.loops, asker.opened, said, publisher)
     goes_on = f"loop resume --loop {waiting.path[0]}" if recorded and said.choice != _ASKS_AGAIN else ""
     return AnswerRecorded(
         loop=waiting.loop,

@@ -6,7 +6,9 @@ import asyncio
 
 import click
 
-from loopwright.app.project import Project, View, view
+from loopwright.app.loops import View, view
+from loopwright.app.project import Project
+from loopwright.app.views.answers import NothingDone
 from loopwright.app.views.ending import answer_of, ended_lines
 from loopwright.app.views.standing import current
 from loopwright.cli.driving import Manner, drive_and_tell
@@ -14,7 +16,7 @@ from loopwright.cli.guarding import only_for_people
 from loopwright.cli.here import Here
 from loopwright.cli.output import json_option, loop_option, note, put, put_json
 from loopwright.cli.picking import has_log, opened, pick
-from loopwright.cli.running import Interrupted, complete
+from loopwright.cli.running import StoppedBySignal, complete
 from loopwright.engine.world import Halt
 from loopwright.errors import AlreadyRunning, Forbidden
 from loopwright.kernel.codec import encode
@@ -42,7 +44,7 @@ def command(here: Here, *, loop_id: str, cleanup: str, as_json: bool) -> int:
         return _nothing(as_json=as_json)
     with opened(here) as project:
         chosen = complete(_ask_to_end(project, here, loop_id, Cleanup(cleanup)))
-        if isinstance(chosen, Interrupted):
+        if isinstance(chosen, StoppedBySignal):
             return chosen.exit_code
         if chosen is None:
             return _nothing(as_json=as_json)
@@ -50,7 +52,7 @@ def command(here: Here, *, loop_id: str, cleanup: str, as_json: bool) -> int:
 
 
 def _nothing(*, as_json: bool) -> int:
-    put_json({"loop": None, "outcome": None, "note": "nothing to cancel"}) if as_json else put("Nothing to cancel.")
+    put_json(NothingDone(loop=None, note="nothing to cancel")) if as_json else put("Nothing to cancel.")
     return 0
 
 
@@ -71,11 +73,11 @@ def _see_it_end(project: Project, here: Here, chosen: View, *, as_json: bool) ->
     loop = chosen.row.id
     if chosen.alive is None:
         try:
-            return drive_and_tell(project, here, loop, Manner(unattended=True, as_json=as_json, cancels=True))
+            return drive_and_tell(project, here, chosen, Manner(unattended=True, as_json=as_json, cancels=True))
         except AlreadyRunning:
             note("another controller has just taken it up; it was told")
     ended = complete(_wait(project, loop))
-    if isinstance(ended, Interrupted):
+    if isinstance(ended, StoppedBySignal):
         return ended.exit_code
     outcome = ended.outcome
     if outcome is None:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass
+from typing import Literal
 
 import click
 
+from loopwright.app.loops import view
 from loopwright.app.project import Project
 from loopwright.app.publication import publisher_of
 from loopwright.app.views.gates import GateReason, ShownGate, gates_below
@@ -29,7 +31,7 @@ class GateDecision:
     loop_id: str = ""
 
     @property
-    def word(self) -> str:
+    def word(self) -> Literal["approved", "rejected"]:
         return "approved" if self.approved else "rejected"
 
     @property
@@ -51,7 +53,7 @@ class DecisionAnswer:
     path: tuple[LoopId, ...]
     evidence: str
     because: tuple[GateReason, ...]
-    status: str
+    status: Literal["approved", "rejected"]
     by: str
     command: str = ""  # that goes on
     already: bool = False
@@ -81,8 +83,9 @@ async def _decide(project: Project, here: Here, decision: GateDecision) -> Decis
         reason=decision.reason,
         by=here.who,
     )
-    publisher = await publisher_of(project, note, gate.loop)
-    recorded = await hear(project.store, project.loops, gate.loop, said, publisher)
+    seen = await view(project, gate.loop)
+    publisher = await publisher_of(project, note, seen)
+    recorded = await hear(project.store, project.loops, seen.opened, said, publisher)
     return _answer(gate, decision.word, here.who, command=f"loop resume --loop {gate.path[0]}" if recorded else "")
 
 
@@ -124,7 +127,9 @@ def _listed(gates: list[ShownGate]) -> str:
     return ", ".join(f"{gate.name}@{gate.id} (loop {' > '.join(gate.path)})" for gate in gates)
 
 
-def _answer(gate: ShownGate, status: str, by: str, *, command: str = "", already: bool = False) -> DecisionAnswer:
+def _answer(
+    gate: ShownGate, status: Literal["approved", "rejected"], by: str, *, command: str = "", already: bool = False
+) -> DecisionAnswer:
     return DecisionAnswer(
         gate=gate.name,
         id=gate.id,

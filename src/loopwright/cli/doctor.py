@@ -11,6 +11,7 @@ import click
 from loopwright.adapters.git.repository import Repository, find_repository
 from loopwright.app.preconditions import DISK_FLOOR
 from loopwright.app.project import has_log
+from loopwright.app.views.answers import DoctorAnswer, DoctorLine
 from loopwright.cli.examining import (
     Remark,
     agent_lines,
@@ -42,7 +43,8 @@ def command(here: Here, *, as_json: bool) -> int:
     lines = list(examine(here))
     broken = any(line.word == "fix" for line in lines)
     if as_json:
-        put_json({"ok": not broken, "lines": [{"status": x.word, "what": x.what, "text": x.text} for x in lines]})
+        shown = tuple(DoctorLine(status=line.word, what=line.what, text=line.text) for line in lines)
+        put_json(DoctorAnswer(ok=not broken, lines=shown))
     else:
         put("\n".join(f"{line.word:<5} {line.what:<12} {line.text}" for line in lines))
         put("\nSomething must be fixed before a loop can start." if broken else _READY)

@@ -9,16 +9,17 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from loopwright.adapters.terminal.prompt import Nobody
-from loopwright.app.project import Project, View, view
-from loopwright.app.publication import publisher_of, rebuild_debt
+from loopwright.app.loops import View, view
+from loopwright.app.project import Project
+from loopwright.app.publication import rebuild_debt
 from loopwright.app.views.ending import answer_of, closing_lines
 from loopwright.app.views.standing import current
-from loopwright.app.worlds import build_world, pinned_settings
+from loopwright.app.worlds import build_world, make_ready
 from loopwright.cli.attending import Heard, person
 from loopwright.cli.here import Here
 from loopwright.cli.output import note, put, put_json
 from loopwright.cli.plain import PlainLines, Several
-from loopwright.cli.running import Interrupted, complete
+from loopwright.cli.running import StoppedBySignal, complete
 from loopwright.engine.driver import drive
 from loopwright.engine.world import Halt, Observer
 from loopwright.kernel.model import Ending, LoopId
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 
 _COST_EVERY = 0.5  # seconds
 _DRAWN_EVERY = 0.125
-WAITING, PAUSED, CANCELLED_ELSEWHERE = 4, 5, 3
+WAITING, PAUSED, CANCELLED_ELSEWHERE, NOT_MERGED = 4, 5, 3, 3
 _CODES = {Ending.VERIFIED: 0, Ending.ACCEPTED: 0, Ending.CANCELLED: 0, Ending.ESCALATED: WAITING, Ending.FAILED: 1}
 
 
@@ -55,16 +56,18 @@ class Driven:
     def exit_code(self) -> int:
         if self.halt.outcome is not None:
             ending = self.halt.outcome.ending
+            if self.halt.outcome.not_merged:
+                return NOT_MERGED
             elsewhere = ending is Ending.CANCELLED and not self.cancelled_here
             return CANCELLED_ELSEWHERE if elsewhere else _CODES[ending]
         return WAITING if self.halt.why == "waiting" else PAUSED
 
 
-def drive_and_tell(project: Project, here: Here, loop: LoopId, manner: Manner) -> int:
+def drive_and_tell(project: Project, here: Here, loop: LoopId | View, manner: Manner) -> int:
     """Drive the loop as far as it goes, say how it ended, and give the exit code."""
     result = complete(driven(project, here, loop, manner))
-    if isinstance(result, Interrupted):
-        return interrupted(project, loop, result, manner)
+    if isinstance(result, StoppedBySignal):
+        return interrupted(project, loop.row.id if isinstance(loop, View) else loop, result, manner)
     if manner.as_json:
         put_json(result.answer)
     else:
@@ -73,9 +76,9 @@ def drive_and_tell(project: Project, here: Here, loop: LoopId, manner: Manner) -
     return result.exit_code
 
 
-def interrupted(project: Project, loop: LoopId, how: Interrupted, manner: Manner) -> int:
+def interrupted(project: Project, loop: LoopId, how: StoppedBySignal, manner: Manner) -> int:
     command = f"loop resume --loop {loop}"
-    note(f"Interrupted; nothing is lost. Go on with: {command}")
+    note(f"StoppedBySignal; nothing is lost. Go on with: {command}")
     if manner.as_json:
         answer = asyncio.run(_interrupted_answer(project, loop))
         put_json({**answer, "interrupted": True, "command": command})
@@ -87,19 +90,19 @@ async def _interrupted_answer(project: Project, loop: LoopId) -> dict[str, Any]:
     return await answer_of(project, now, Halt(why="paused"), await current(project, now))
 
 
-async def driven(project: Project, here: Here, loop: LoopId, manner: Manner) -> Driven:
+async def driven(project: Project, here: Here, loop: LoopId | View, manner: Manner) -> Driven:
     """Drive the loop, showing what happens, and asking whoever is there."""
-    start = await view(project, loop)
-    publisher = await publisher_of(project, note, loop)
+    ready = await make_ready(project, loop, note)
+    start = ready.seen
     async with _watching(project, here, start) as watching:
-        world = await build_world(project, loop, people=Nobody(), observer=Several(publisher, watching.observer))
+        world = build_world(project, ready, people=Nobody(), observer=Several(ready.publisher, watching.observer))
         asks = here.asks and not manner.unattended
-        settings = await pinned_settings(project, loop)
-        heard = Heard(person(project, world, settings, start.kind, here.who, watching.aside) if asks else Nobody())
-        halt = await drive(replace(world, people=heard), loop)
+        aside = watching.aside
+        heard = Heard(person(project, world, ready.settings, start.kind, here.who, aside) if asks else Nobody())
+        halt = await drive(replace(world, people=heard), start.opened)
     if halt.outcome is not None and halt.outcome.ending is Ending.ACCEPTED:
         await rebuild_debt(project)
-    now = await view(project, loop)
+    now = await view(project, start.row.id)
     shown = await current(project, now)
     return Driven(
         halt=halt,

@@ -6,12 +6,15 @@ import asyncio
 
 import click
 
+from loopwright.app.loops import listing, view
 from loopwright.app.project import Project
-from loopwright.app.views.explanation import Explanation, explain
+from loopwright.app.views.explanation import Explained, explain
+from loopwright.app.views.standing import status_of_loop
+from loopwright.app.views.status import LoopStatus
 from loopwright.cli.here import Here
 from loopwright.cli.log import newest
 from loopwright.cli.output import json_option, loop_option, put, put_json
-from loopwright.cli.picking import only, opened, roots
+from loopwright.cli.picking import only, opened
 from loopwright.kernel.codec import plain
 
 
@@ -22,16 +25,13 @@ from loopwright.kernel.codec import plain
 def command(here: Here, *, loop_id: str, as_json: bool) -> int:
     """Why the engine will do what it does next: counters, rules, open findings, budget."""
     with opened(here) as project:
-        told = asyncio.run(_look(project, loop_id))
-    if as_json:
-        shown = plain(told)
-        put_json({**shown.pop("status"), **shown})
-    else:
-        put(told.explanation.rstrip("\n"))
+        shown, told = asyncio.run(_look(project, loop_id))
+    put_json({**plain(shown), **plain(told)}) if as_json else put(told.explanation.rstrip("\n"))
     return 0
 
 
-async def _look(project: Project, loop_id: str) -> Explanation:
+async def _look(project: Project, loop_id: str) -> tuple[LoopStatus, Explained]:
     """The only open loop is meant; when all are over, the newest."""
-    open_one = None if loop_id else only(await roots(project), lambda each: not each.is_over)
-    return await explain(project, open_one or await newest(project, loop_id))
+    open_one = None if loop_id else only(await listing(project), lambda each: not each.is_over)
+    chosen = await view(project, open_one.row.id) if open_one else await newest(project, loop_id)
+    return await status_of_loop(project, chosen), explain(chosen)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 import click
@@ -14,9 +16,11 @@ from loopwright.cli.driving import Manner, drive_and_tell
 from loopwright.cli.here import Here
 from loopwright.cli.output import json_option, note, put, put_json
 from loopwright.cli.picking import only_looked_at, opened
-from loopwright.cli.running import Interrupted, complete
+from loopwright.cli.running import StoppedBySignal, complete
 from loopwright.config.settings import Settings
 from loopwright.errors import UsageError
+from loopwright.kernel.codec import plain
+from loopwright.kernel.model import Commit
 
 _LARGEST_TASK = 64 * 1024
 _ROLES = ("developer", "reviewer", "tester")
@@ -46,7 +50,7 @@ def command(here: Here, /, *, as_json: bool, unattended: bool, dry_run: bool, **
     with opened(here, create=True) as project:
         settings = settings_of(project)
         loop = complete(create_feedback(project, settings, request))
-        if isinstance(loop, Interrupted):
+        if isinstance(loop, StoppedBySignal):
             return loop.exit_code
         note(f"loop {loop}: {request.task.splitlines()[0]}")
         return drive_and_tell(project, here, loop, Manner(unattended=unattended, as_json=as_json))
@@ -74,34 +78,50 @@ def _read(cwd: Path, file: Path) -> str:
         raise UsageError(f"--task-file {file}: not UTF-8 text; convert it") from error
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FeedbackForetold:
+    """What `loop feedback --dry-run` says would be started; nothing was created."""
+
+    base: Commit  # the commit it would start from
+    branch: str
+    merge: bool
+    checks: Mapping[str, str]
+    agents: Mapping[str, tuple[str, ...]]  # names by role, in the order of fall-back
+    protected: tuple[str, ...]
+    iterations: int
+    budget: float | None
+    criteria: tuple[str, ...]
+    dry_run: bool = True
+
+
 def _foretell(project: Project, settings: Settings, request: FeedbackRequest, *, as_json: bool) -> int:
-    data = _plan(project, settings, request)
-    check_ground(project, settings, merge=bool(data["merge"]))
+    told = _plan(project, settings, request)
+    check_ground(project, settings, merge=told.merge)
     check_cast(project, settings)
     if as_json:
-        put_json({"dry_run": True, **data})
+        put_json(told)
         return 0
     put(f"Would start a feedback loop: {request.task.splitlines()[0]}")
-    for name, value in data.items():
-        put(f"  {name:<11} {_in_words(value)}")
+    for name, value in plain(told).items():
+        if name != "dry_run":
+            put(f"  {name:<11} {_in_words(value)}")
     put("Nothing was created.")
     return 0
 
 
-def _plan(project: Project, settings: Settings, request: FeedbackRequest) -> dict[str, object]:
+def _plan(project: Project, settings: Settings, request: FeedbackRequest) -> FeedbackForetold:
     limits = settings.limits.feedback
-    merges = settings.finish.merge if request.merge is None else request.merge
-    return {
-        "base": project.head,
-        "branch": project.branch.removeprefix("refs/heads/") or "(detached)",
-        "merge": merges,
-        "checks": {check.name: " ".join(check.run) for check in settings.checks},
-        "agents": {role: [agent.name for agent in settings.agents_for(role)] for role in _ROLES},
-        "protected": list(settings.workspace.protected),
-        "iterations": request.max_iterations or limits.max_feedback_iterations,
-        "budget": settings.budget.usd if request.budget is None else request.budget,
-        "criteria": list(request.criteria),
-    }
+    return FeedbackForetold(
+        base=project.head,
+        branch=project.branch.removeprefix("refs/heads/") or "(detached)",
+        merge=settings.finish.merge if request.merge is None else request.merge,
+        checks={check.name: " ".join(check.run) for check in settings.checks},
+        agents={role: tuple(agent.name for agent in settings.agents_for(role)) for role in _ROLES},
+        protected=settings.workspace.protected,
+        iterations=request.max_iterations or limits.max_feedback_iterations,
+        budget=settings.budget.usd if request.budget is None else request.budget,
+        criteria=request.criteria,
+    )
 
 
 def _in_words(value: object) -> str:

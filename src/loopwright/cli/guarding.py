@@ -7,9 +7,9 @@ from contextlib import suppress
 from pathlib import Path
 
 from loopwright.adapters.ancestry import inside_step
+from loopwright.app.loops import listing
 from loopwright.app.project import Project
 from loopwright.cli.here import Here
-from loopwright.cli.picking import roots
 from loopwright.cli.plain import Silent
 from loopwright.engine.hearing import note_refusal
 from loopwright.errors import EngineError, Forbidden
@@ -21,10 +21,10 @@ async def only_for_people(project: Project, here: Here, command: str) -> None:
     if not _inside(project.root, here):
         return
     attempt = Refused(what=f"loop {command}", why="it is for people", by="a process inside a step")
-    for view in await roots(project):
-        if view.alive is not None:
+    for loop in await listing(project):
+        if loop.alive is not None:
             with suppress(EngineError):
-                await note_refusal(project.store, project.loops, view.row.id, attempt, Silent())
+                await note_refusal(project.store, project.loops, loop.row.id, attempt, Silent())
     raise _refused(command)
 
 

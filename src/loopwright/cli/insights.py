@@ -11,7 +11,8 @@ from typing import assert_never
 import click
 
 from loopwright.adapters.files import write_whole
-from loopwright.app.project import Project, view
+from loopwright.app.loops import view
+from loopwright.app.project import Project
 from loopwright.cli.here import Here
 from loopwright.cli.output import json_option, note, put, put_json
 from loopwright.cli.picking import has_log, opened

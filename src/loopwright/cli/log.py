@@ -8,12 +8,14 @@ from collections.abc import AsyncIterator
 
 import click
 
-from loopwright.app.project import Project, View, view
+from loopwright.app.loops import View, listing, view
+from loopwright.app.project import Project
 from loopwright.app.views import journey
+from loopwright.app.views.answers import StepOutput
 from loopwright.cli.here import Here
 from loopwright.cli.output import json_option, loop_option, note, put, put_json, put_json_line
-from loopwright.cli.picking import named, opened, roots
-from loopwright.cli.running import Interrupted, complete
+from loopwright.cli.picking import named, opened
+from loopwright.cli.running import StoppedBySignal, complete
 from loopwright.errors import UsageError
 from loopwright.kernel.events import AgentFailed, AgentReported, ChecksReported
 from loopwright.kernel.model import Blob, LoopId
@@ -40,19 +42,19 @@ def command(here: Here, *, loop_id: str, follow: bool, key: str, as_json: bool) 
             asyncio.run(_output(project, loop_id, key, as_json=as_json))
             return 0
         result = complete(_print(project, loop_id, follow=follow, as_json=as_json))
-        return result.exit_code if isinstance(result, Interrupted) else 0
+        return result.exit_code if isinstance(result, StoppedBySignal) else 0
 
 
 async def newest(project: Project, loop_id: str) -> View:
     """The loop that is named, else the newest root."""
     if loop_id:
         return await named(project, loop_id)
-    found = await roots(project)
+    found = await listing(project)
     if not found:
         raise UsageError("no loop was ever started here; `loop feedback` and `loop review` start one")
     if len(found) > 1:
         note(f"loop {found[0].row.id}, the newest of {len(found)}; --loop ID shows another")
-    return found[0]
+    return await view(project, found[0].row.id)
 
 
 async def _print(project: Project, loop_id: str, *, follow: bool, as_json: bool) -> None:
@@ -93,7 +95,8 @@ async def _output(project: Project, loop_id: str, key: str, *, as_json: bool) ->
         raise UsageError(f"loop {chosen.row.id} has no output of a step {key!r}; there is: {', '.join(keys) or 'none'}")
     texts = {name: await project.store.fetch(blob) if blob else b"" for name, blob in printed.items()}
     if as_json:
-        put_json({"loop": chosen.row.id, "output": {name: visible_bytes(text) for name, text in texts.items()}})
+        output = {name: visible_bytes(text) for name, text in texts.items()}
+        put_json(StepOutput(loop=chosen.row.id, output=output))
         return
     for name, text in texts.items():
         note(f"--- {name}: {len(text)} bytes")

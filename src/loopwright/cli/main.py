@@ -17,7 +17,7 @@ import click
 
 from loopwright import __version__
 from loopwright.cli.here import Here
-from loopwright.cli.output import hush, note, put_json
+from loopwright.cli.output import ErrorAnswer, hush, note, put_json
 from loopwright.errors import EngineError
 
 INTERRUPTED = 130
@@ -122,7 +122,7 @@ def _usage(error: click.ClickException) -> str:
 def _failed(argv: Sequence[str], sentence: str, code: int) -> int:
     note(f"loop: {sentence}")
     if "--json" in argv:
-        put_json({"error": sentence, "exit_code": code})
+        put_json(ErrorAnswer(error=sentence, exit_code=code))
     return code
 
 

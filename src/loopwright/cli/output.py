@@ -7,6 +7,7 @@ import os
 import sys
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import click
@@ -15,6 +16,14 @@ from loopwright.kernel.codec import plain
 from loopwright.kernel.visible import visible
 
 F = TypeVar("F", bound=Callable[..., Any])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ErrorAnswer:
+    """What any command answers with `--json` when it could not do what it was asked."""
+
+    error: str
+    exit_code: int
 
 
 def put(text: str) -> None:

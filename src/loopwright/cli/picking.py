@@ -13,8 +13,8 @@ from loopwright.adapters.clock import SystemClock
 from loopwright.adapters.git.repository import find_repository
 from loopwright.adapters.sqlite.store import SqliteStore
 from loopwright.app import project as projects
-from loopwright.app.project import Project, View, open_project, view
-from loopwright.app.views.status import shown_status
+from loopwright.app.loops import Listed, View, listing, view
+from loopwright.app.project import Project, open_project
 from loopwright.cli.here import Here
 from loopwright.errors import UsageError
 from loopwright.kernel.model import LoopId
@@ -56,8 +56,8 @@ def only_looked_at(here: Here) -> Iterator[Project]:
 
 
 async def roots(project: Project) -> tuple[View, ...]:
-    """The loops that people start and answer, newest first. What belongs to one is not even read."""
-    return tuple([await view(project, row.id) for row in await project.store.rows() if row.parent is None])
+    """The loops that people start and answer, as they stand, newest first."""
+    return tuple([await view(project, each.row.id) for each in await listing(project)])
 
 
 async def named(project: Project, loop_id: str) -> View:
@@ -81,23 +81,22 @@ async def named_root(project: Project, loop_id: str) -> View:
     raise UsageError(f"loop {loop_id} is a part of loop {root.id}, which decides for it; use --loop {root.id}")
 
 
-async def pick(project: Project, loop_id: str, fits: Callable[[View], bool]) -> View | None:
+async def pick(project: Project, loop_id: str, fits: Callable[[Listed], bool]) -> View | None:
     """The root that is named, whatever its state; else the only one that fits; None when none does."""
-    return await named_root(project, loop_id) if loop_id else only(await roots(project), fits)
+    if loop_id:
+        return await named_root(project, loop_id)
+    found = only(await listing(project), fits)
+    return None if found is None else await view(project, found.row.id)
 
 
-def only(views: Sequence[View], fits: Callable[[View], bool]) -> View | None:
-    fitting = [view for view in views if fits(view)]
+def only(loops: Sequence[Listed], fits: Callable[[Listed], bool]) -> Listed | None:
+    fitting = [loop for loop in loops if fits(loop)]
     if len(fitting) > 1:
-        raise UsageError(f"several loops fit, name one with --loop ID: {listed(fitting)}")
+        raise UsageError(f"several loops fit, name one with --loop ID: {_named(fitting)}")
     return fitting[0] if fitting else None
 
 
-def listed(views: Sequence[View]) -> str:
-    shown = [f"{view.row.id} ({status_of(view)}, {view.title[:60]})" for view in views[:_SHOWN]]
-    more = [f"and {len(views) - _SHOWN} more"] if len(views) > _SHOWN else []
+def _named(loops: Sequence[Listed]) -> str:
+    shown = [f"{loop.row.id} ({loop.status}, {loop.title[:60]})" for loop in loops[:_SHOWN]]
+    more = [f"and {len(loops) - _SHOWN} more"] if len(loops) > _SHOWN else []
     return "; ".join(shown + more)
-
-
-def status_of(view: View) -> str:
-    return shown_status(view.row, alive=view.alive is not None)

@@ -7,6 +7,7 @@ import asyncio
 import click
 
 from loopwright.app.publication import rebuild
+from loopwright.app.views.answers import RenderAnswer
 from loopwright.cli.here import Here
 from loopwright.cli.output import json_option, note, put, put_json
 from loopwright.cli.picking import opened
@@ -23,9 +24,9 @@ def command(here: Here, *, as_json: bool) -> int:
             written = asyncio.run(rebuild(project, note))
         except OSError as error:
             raise UsageError(f"{error.filename}: {error.strerror}; make it writable and try again") from error
-        files = [str(path.relative_to(project.root)) for path in written]
+        files = tuple(str(path.relative_to(project.root)) for path in written)
     if as_json:
-        put_json({"files": files})
+        put_json(RenderAnswer(files=files))
     else:
         put("\n".join(files) or "Nothing to render: no loop was ever started here.")
     return 0

@@ -6,18 +6,20 @@ import json
 
 import click
 
-from loopwright.app.project import Project, View
+from loopwright.app.loops import Listed, View, listing, view
+from loopwright.app.project import Project
+from loopwright.app.views.answers import NothingDone
 from loopwright.app.worlds import changed_settings
 from loopwright.cli.driving import Manner, drive_and_tell
 from loopwright.cli.guarding import only_for_people
 from loopwright.cli.here import Here
 from loopwright.cli.output import json_option, loop_option, note, put, put_json
-from loopwright.cli.picking import has_log, named_root, only, opened, roots, status_of
+from loopwright.cli.picking import has_log, named_root, only, opened
 from loopwright.cli.plain import Silent
-from loopwright.cli.running import Interrupted, complete
+from loopwright.cli.running import StoppedBySignal, complete
 from loopwright.engine.hearing import hear
 from loopwright.errors import AlreadyRunning
-from loopwright.kernel.events import BudgetChanged
+from loopwright.kernel.events import BudgetChanged, ConfigChanged
 
 _SHOWN = 20
 _NOTHING = "Nothing to resume."
@@ -38,15 +40,15 @@ def command(here: Here, *, loop_id: str, budget: float | None, unattended: bool,
         return _nothing(loop_id, "Nothing to resume: no loop was ever started here.", as_json=as_json)
     with opened(here) as project:
         ready = complete(prepare(project, here, loop_id, budget))
-        if isinstance(ready, Interrupted):
+        if isinstance(ready, StoppedBySignal):
             return ready.exit_code
         if isinstance(ready, str):
             return _nothing(loop_id, ready, as_json=as_json)
-        return drive_and_tell(project, here, ready.row.id, Manner(unattended=unattended, as_json=as_json))
+        return drive_and_tell(project, here, ready, Manner(unattended=unattended, as_json=as_json))
 
 
 def _nothing(loop_id: str, why: str, *, as_json: bool) -> int:
-    put_json({"loop": loop_id or None, "outcome": None, "note": why}) if as_json else put(why)
+    put_json(NothingDone(loop=loop_id or None, note=why)) if as_json else put(why)
     return 0
 
 
@@ -58,10 +60,11 @@ async def prepare(project: Project, here: Here, loop_id: str, budget: float | No
         return chosen
     if chosen.alive is not None:
         raise AlreadyRunning(chosen.row.id, chosen.alive)
-    if budget is not None:
-        await hear(project.store, project.loops, chosen.row.id, BudgetChanged(usd=budget, by=here.who), Silent())
-    await _take_in_settings(project, chosen, here.who)
-    return chosen
+    said = [BudgetChanged(usd=budget, by=here.who)] if budget is not None else []
+    changed = _changed_settings(project, chosen, here.who)
+    for each in (*said, *([changed] if changed else ())):
+        await hear(project.store, project.loops, chosen.row.id, each, Silent())
+    return await view(project, chosen.row.id) if said or changed else chosen
 
 
 async def _choose(project: Project, loop_id: str) -> View | str:
@@ -69,29 +72,26 @@ async def _choose(project: Project, loop_id: str) -> View | str:
     if loop_id:
         named = await named_root(project, loop_id)
         return f"Loop {loop_id} has ended ({named.row.status}); nothing to do." if named.is_over else named
-    found = await roots(project)
-    view = only(found, _can_go_on) or only(found, lambda each: status_of(each) == "waiting")
-    if view is not None:
-        return view
+    found = await listing(project)
     running = [each for each in found if each.alive is not None]
-    if len(running) == 1:
-        return running[0]
+    alone = running[0] if len(running) == 1 else None
+    if chosen := only(found, _can_go_on) or only(found, lambda each: each.status == "waiting") or alone:
+        return await view(project, chosen.row.id)
     return f"Nothing to resume; running: {', '.join(each.row.id for each in running)}." if running else _NOTHING
 
 
-def _can_go_on(view: View) -> bool:
-    return view.alive is None and status_of(view) in ("interrupted", "paused", "blocked")
+def _can_go_on(loop: Listed) -> bool:
+    return loop.alive is None and loop.status in ("interrupted", "paused", "blocked")
 
 
-async def _take_in_settings(project: Project, view: View, by: str) -> None:
+def _changed_settings(project: Project, seen: View, by: str) -> ConfigChanged | None:
     """A changed loop.toml is shown and becomes part of the log; running steps keep theirs."""
-    changed = changed_settings(project, view, by, note)
-    if changed is None:
-        return
-    note("loop.toml has changed since this loop began; taken in:")
-    for line in differences(view.now.settings, changed.settings):
-        note(f"  {line}")
-    await hear(project.store, project.loops, view.row.id, changed, Silent())
+    changed = changed_settings(project, seen, by, note)
+    if changed is not None:
+        note("loop.toml has changed since this loop began; taken in:")
+        for line in differences(seen.now.settings, changed.settings):
+            note(f"  {line}")
+    return changed
 
 
 def differences(old: str, new: str) -> list[str]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
 
 import click
 
@@ -13,8 +15,9 @@ from loopwright.cli.driving import Manner, drive_and_tell
 from loopwright.cli.here import Here
 from loopwright.cli.output import json_option, note, put, put_json
 from loopwright.cli.picking import only_looked_at, opened
-from loopwright.cli.running import Interrupted, complete
+from loopwright.cli.running import StoppedBySignal, complete
 from loopwright.config.settings import Settings
+from loopwright.kernel.model import Commit
 from loopwright.kernel.wording import counted
 from loopwright.loops.quality.state import Depth, Gate
 
@@ -59,75 +62,102 @@ def command(here: Here, /, *, as_json: bool, unattended: bool, dry_run: bool, **
             return _foretell(project, here, request, as_json=as_json)
     with opened(here, create=True) as project:
         loop = complete(create_review(project, settings_of(project), request, here.cwd))
-        if isinstance(loop, Interrupted):
+        if isinstance(loop, StoppedBySignal):
             return loop.exit_code
         note(f"loop {loop}: review of {', '.join(request.paths[:3])}{' …' if len(request.paths) > 3 else ''}")  # noqa: PLR2004
         return drive_and_tell(project, here, loop, Manner(unattended=unattended, as_json=as_json))
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ForetoldArtifact:
+    artifact: str
+    gate: str
+    mode: str
+    story: str
+    known: int  # findings of earlier reviews
+    file: str | None  # where findings would be handed over; null: in the brief
+    agents: Mapping[str, tuple[str, ...]]  # names by role, in the order of fall-back
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReviewForetold:
+    """What `loop review --dry-run` says would be started; nothing was created."""
+
+    kind: Literal["batch", "quality"]
+    base: Commit
+    branch: str
+    merge: bool
+    artifacts: tuple[ForetoldArtifact, ...]
+    max_attempts: int
+    p1_threshold: int
+    parallel: int
+    budget: float | None
+    criteria: tuple[str, ...]
+    dry_run: bool = True
+
+
 def _foretell(project: Project, here: Here, request: ReviewRequest, *, as_json: bool) -> int:
     settings = settings_of(project)
     plan = plan_review(project, settings, request, here.cwd)
-    data = _plan(project, settings, request, plan)
-    if as_json:
-        put_json({"dry_run": True, **data})
-    else:
-        put("\n".join(_lines(data)))
+    told = _plan(project, settings, request, plan)
+    put_json(told) if as_json else put("\n".join(_lines(told)))
     return 0
 
 
-def _plan(project: Project, settings: Settings, request: ReviewRequest, plan: ReviewPlan) -> dict[str, Any]:
-    return {
-        "kind": "batch" if plan.batch else "quality",
-        "base": project.head,
-        "branch": project.branch.removeprefix("refs/heads/") or "(detached)",
-        "merge": plan.merge,
-        "artifacts": [_artifact(settings, request, target) for target in plan.targets],
-        "max_attempts": plan.limits.max_attempts,
-        "p1_threshold": plan.limits.p1_threshold,
-        "parallel": settings.limits.parallel,
-        "budget": settings.budget.usd if request.budget is None else request.budget,
-        "criteria": list(request.criteria),
-    }
+def _plan(project: Project, settings: Settings, request: ReviewRequest, plan: ReviewPlan) -> ReviewForetold:
+    return ReviewForetold(
+        kind="batch" if plan.batch else "quality",
+        base=project.head,
+        branch=project.branch.removeprefix("refs/heads/") or "(detached)",
+        merge=plan.merge,
+        artifacts=tuple(_artifact(settings, request, target) for target in plan.targets),
+        max_attempts=plan.limits.max_attempts,
+        p1_threshold=plan.limits.p1_threshold,
+        parallel=settings.limits.parallel,
+        budget=settings.budget.usd if request.budget is None else request.budget,
+        criteria=request.criteria,
+    )
 
 
-def _artifact(settings: Settings, request: ReviewRequest, target: Target) -> dict[str, Any]:
+def _artifact(settings: Settings, request: ReviewRequest, target: Target) -> ForetoldArtifact:
     part = settings.gate(target.gate)
-    return {
-        "artifact": target.path,
-        "gate": target.gate.value,
-        "mode": request.depth or part.depth,
-        "story": target.story,
-        "known": len(target.known),
-        "file": target.file or None,
-        "agents": {role: [agent.name for agent in settings.agents_for(role)] for role in (part.reviewer, part.creator)},
-    }
+    return ForetoldArtifact(
+        artifact=target.path,
+        gate=target.gate.value,
+        mode=request.depth or part.depth,
+        story=target.story,
+        known=len(target.known),
+        file=target.file or None,
+        agents={
+            role: tuple(agent.name for agent in settings.agents_for(role)) for role in (part.reviewer, part.creator)
+        },
+    )
 
 
-def _lines(data: dict[str, Any]) -> list[str]:
-    artifacts = data["artifacts"]
+def _lines(told: ReviewForetold) -> list[str]:
+    artifacts = told.artifacts
     shown = [line for each in artifacts[:_SHOWN] for line in _about(each)]
     more = [f"  and {len(artifacts) - _SHOWN} more"] if len(artifacts) > _SHOWN else []
-    budget = "none" if data["budget"] is None else f"{data['budget']:.2f} USD"
+    budget = "none" if told.budget is None else f"{told.budget:.2f} USD"
     limits = (
-        f"{counted(data['max_attempts'], 'review')} of each; any critical finding blocks, and more than"
-        f" {data['p1_threshold']} high ones; {data['parallel']} agents at once; budget {budget}"
+        f"{counted(told.max_attempts, 'review')} of each; any critical finding blocks, and more than"
+        f" {told.p1_threshold} high ones; {told.parallel} agents at once; budget {budget}"
     )
     return [
-        f"Would review {counted(len(artifacts), 'artifact')}{' in rounds' if data['kind'] == 'batch' else ''}:",
+        f"Would review {counted(len(artifacts), 'artifact')}{' in rounds' if told.kind == 'batch' else ''}:",
         *shown,
         *more,
         f"Limits: {limits}",
-        f"Result: a branch of its own{', merged into ' + data['branch'] if data['merge'] else ''}",
+        f"Result: a branch of its own{', merged into ' + told.branch if told.merge else ''}",
         "Nothing was created.",
     ]
 
 
-def _about(artifact: dict[str, Any]) -> list[str]:
-    agents = "; ".join(f"{role}: {', '.join(names) or 'nobody'}" for role, names in artifact["agents"].items())
-    handed = f"findings in {artifact['file']}" if artifact["file"] else "findings in the brief"
-    known = f"; {counted(artifact['known'], 'finding')} of earlier reviews" if artifact["known"] else ""
+def _about(artifact: ForetoldArtifact) -> list[str]:
+    agents = "; ".join(f"{role}: {', '.join(names) or 'nobody'}" for role, names in artifact.agents.items())
+    handed = f"findings in {artifact.file}" if artifact.file else "findings in the brief"
+    known = f"; {counted(artifact.known, 'finding')} of earlier reviews" if artifact.known else ""
     return [
-        f"  {artifact['artifact']}: {artifact['gate']} gate, {artifact['mode']}",
+        f"  {artifact.artifact}: {artifact.gate} gate, {artifact.mode}",
         f"    {agents}; {handed}{known}",
     ]

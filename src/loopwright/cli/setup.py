@@ -11,10 +11,11 @@ import click
 from loopwright.adapters.checks.detect import detect
 from loopwright.adapters.checks.order import strength
 from loopwright.adapters.files import write_whole
-from loopwright.adapters.git.program import path_of, persons_git
+from loopwright.adapters.git.program import persons_git
 from loopwright.adapters.git.repository import find_repository
 from loopwright.adapters.setup_writer import KNOWN_AGENTS, Surroundings, render_config
 from loopwright.app.project import begin_log, log_file
+from loopwright.app.views.answers import FoundCheck, NewLogAnswer, SetupAnswer
 from loopwright.cli.guarding import only_outside_of_steps
 from loopwright.cli.here import Here
 from loopwright.cli.output import json_option, put, put_json
@@ -55,7 +56,7 @@ def command(here: Here, *, force: bool, dry_run: bool, new_log: bool, as_json: b
         except OSError as error:
             raise UsageError(f"{file} cannot be written: {error.strerror}") from error
     if as_json:
-        put_json(_data(found, str(file), written=not dry_run))
+        put_json(_answer(found, str(file), written=not dry_run))
     elif dry_run:
         put(found.text.rstrip("\n"))
     else:
@@ -69,7 +70,7 @@ def _begin_log(here: Here, *, as_json: bool) -> int:
     asyncio.run(project.store.close())
     log = str(log_file(project.root))
     if as_json:
-        put_json({"log": log, "created": True})
+        put_json(NewLogAnswer(log=log, created=True))
     else:
         put(f"Began a new, empty log: {log}. Commits of earlier loops stay under refs/loopwright/.")
     return 0
@@ -82,23 +83,22 @@ def _look(here: Here) -> _Found:
         return shutil.which(program, path=here.environ.get("PATH", "")) is not None
 
     seen = detect(root, found=on_path)
-    listed = persons_git(here.environ, root).run("ls-files", "-z")
     agents = tuple(filter(on_path, KNOWN_AGENTS))
-    files = tuple(path_of(name) for name in listed.split(b"\0") if name)
+    files = tuple(persons_git(here.environ, root).names("ls-files", "-z"))
     around = Surroundings(checks=seen.checks, files=files, agents=agents)
     return _Found(stack=seen.stack, checks=seen.checks, agents=agents, notes=seen.notes, text=render_config(around))
 
 
-def _data(found: _Found, file: str, *, written: bool) -> dict[str, object]:
-    return {
-        "file": file,
-        "written": written,
-        "stack": found.stack,
-        "checks": [{"name": c.name, "run": list(c.run), "strength": strength(c)} for c in found.checks],
-        "agents": list(found.agents),
-        "notes": list(found.notes),
-        "text": found.text,
-    }
+def _answer(found: _Found, file: str, *, written: bool) -> SetupAnswer:
+    return SetupAnswer(
+        file=file,
+        written=written,
+        stack=found.stack,
+        checks=tuple(FoundCheck(name=c.name, run=tuple(c.run), strength=strength(c)) for c in found.checks),
+        agents=found.agents,
+        notes=found.notes,
+        text=found.text,
+    )
 
 
 def _lines(found: _Found, file: str) -> list[str]:

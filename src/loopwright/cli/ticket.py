@@ -10,7 +10,8 @@ import click
 
 from loopwright.adapters.git.repository import find_repository
 from loopwright.adapters.importers.task_files import FORMATS
-from loopwright.app.project import Project, View, settings_of
+from loopwright.app.loops import View
+from loopwright.app.project import Project, settings_of
 from loopwright.app.starts.tickets.folders import next_sequence
 from loopwright.app.starts.tickets.new_tickets import Described, Put, described_in, import_tickets, new_ticket
 from loopwright.app.starts.tickets.queue import Queued
@@ -21,7 +22,7 @@ from loopwright.cli.here import Here
 from loopwright.cli.output import json_option, note, put, put_json
 from loopwright.cli.picking import has_log, only_looked_at, opened
 from loopwright.cli.resume import prepare
-from loopwright.cli.running import Interrupted, complete
+from loopwright.cli.running import StoppedBySignal, complete
 from loopwright.cli.ticket_choosing import named, oldest
 from loopwright.cli.ticket_plan import foretell
 from loopwright.cli.ticketed import listed, shown, text_of
@@ -127,12 +128,12 @@ def run(here: Here, /, *, as_json: bool, unattended: bool, dry_run: bool, ticket
         return _foretell(here, ticket, request, as_json=as_json)
     with opened(here, create=True) as project:
         ready = complete(_ready(project, here, ticket, request))
-        if isinstance(ready, Interrupted):
+        if isinstance(ready, StoppedBySignal):
             return ready.exit_code
         return drive_and_tell(project, here, ready, Manner(unattended=unattended, as_json=as_json))
 
 
-async def _ready(project: Project, here: Here, name: str, request: TicketRequest) -> LoopId:
+async def _ready(project: Project, here: Here, name: str, request: TicketRequest) -> LoopId | View:
     """The loop that is to be driven: one that goes on, with what changed taken in, or a new one out of the queue."""
     if not name:
         await clear_queue(project)
@@ -146,7 +147,7 @@ async def _ready(project: Project, here: Here, name: str, request: TicketRequest
     if isinstance(goes_on, str):
         raise Forbidden(goes_on)
     note(f"loop {found.row.id}: session {found.now.state.plan.session} goes on")
-    return found.row.id
+    return goes_on
 
 
 def _refuse_to_change(session: View, request: TicketRequest) -> None:

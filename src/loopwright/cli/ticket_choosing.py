@@ -5,7 +5,8 @@ from __future__ import annotations
 from contextlib import suppress
 from pathlib import Path
 
-from loopwright.app.project import Project, View
+from loopwright.app.loops import View
+from loopwright.app.project import Project
 from loopwright.app.starts.tickets.queue import Queued, queue_folder, read_queued, waiting
 from loopwright.app.starts.tickets.sessions import sessions
 from loopwright.app.starts.tickets.ticket_text import ENDING

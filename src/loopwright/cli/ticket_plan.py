@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from loopwright.app.project import Project, View
+from loopwright.app.loops import View
+from loopwright.app.project import Project
 from loopwright.app.starts.tickets.queue import Queued
 from loopwright.app.starts.tickets.sessions import JUDGE, TicketRequest, planned, session_of
 from loopwright.config.settings import Settings

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from loopwright.app.project import View
+from loopwright.app.loops import View
 from loopwright.app.starts.tickets.queue import read_queued, waiting
 from loopwright.app.starts.tickets.ticket_text import ENDING
 from loopwright.errors import ConfigError, UsageError

@@ -91,10 +91,13 @@ class _Driver:
             return await self._finish(todo.stop)
         if todo.held:
             return Halt(why="held", stand=self._session.stand)
-        shortage = await self._intend(todo.intents) or todo.shortage
-        for effect in self._session.todo().start:
+        shortage = todo.shortage
+        if todo.intents:
+            shortage = await self._intend(todo.intents) or shortage
+            todo = self._session.todo()
+        for effect in todo.start:
             self._begin(effect)
-        if not self._session.todo().idle:
+        if not todo.idle:
             await self._asking.withdraw()
             await self._wait()
             return None

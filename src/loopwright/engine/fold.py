@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, get_args
 
 from loopwright.errors import EngineError, InvalidTransition, StoreCorrupt
 from loopwright.kernel.actions import Action
@@ -14,14 +14,17 @@ from loopwright.kernel.events import (
     AgentFailed,
     AgentReported,
     AgentUnavailable,
+    Answer,
+    Answered,
     Bookkeeping,
     ChecksReported,
     ConfigChanged,
     Created,
+    Event,
     Logged,
     Started,
 )
-from loopwright.kernel.machine import Loop, Standpoint
+from loopwright.kernel.machine import Loop, Standpoint, answers_one_of
 from loopwright.kernel.model import Key, LoopId, Outcome
 from loopwright.kernel.record import read_event
 from loopwright.ports.store import Loaded, LoopRow
@@ -30,6 +33,8 @@ AnyLoop = Loop[Any, Any]
 FORM = 2  # of snapshots: in one of another form, or of none, the state may have had another shape
 _HEAD = f'{{"form":{FORM},"fold":'
 _LOG = "the event log"
+# A decision on a gate is bound to its evidence, and may be for one that is not wanted just now: the machine knows.
+_MUST_BE_ASKED_FOR = (*get_args(Answer), Answered)
 
 
 def known_loop(loops: Mapping[str, AnyLoop], kind: str) -> AnyLoop:
@@ -104,8 +109,19 @@ def fold(loop: AnyLoop, loaded: Loaded) -> Fold:
     return now
 
 
-def after(loop: AnyLoop, now: Fold, event: Logged, *, at: str, reserve: float = 0.0) -> Fold:
-    """The fold, one event further; `at` is its place in the log. Raises `InvalidTransition` if it is refused."""
+def after(
+    loop: AnyLoop,
+    now: Fold,
+    event: Logged,
+    *,
+    at: str,
+    reserve: float = 0.0,
+    wanted: tuple[Action, ...] | None = None,
+) -> Fold:
+    """The fold, one event further. Raises `InvalidTransition` if it is refused.
+
+    `at` is the event's place in the log, `wanted` what the machine wants before it, for those who know that already.
+    """
     if isinstance(event, Created):
         return Fold(state=loop.start(decode(loop.params, event.params)), settings=event.settings)
     if isinstance(event, Started):
@@ -114,12 +130,21 @@ def after(loop: AnyLoop, now: Fold, event: Logged, *, at: str, reserve: float = 
     key = getattr(event, "key", None)
     tokens, seconds = _taken(event)
     return Fold(
-        state=now.state if isinstance(event, Bookkeeping) else loop.apply(now.state, event),
+        state=now.state if isinstance(event, Bookkeeping) else _applied(loop, now.state, event, wanted),
         flights=tuple(flight for flight in now.flights if flight.key != key),
         tokens=now.tokens + tokens,
         seconds=now.seconds + seconds,
         settings=event.settings if isinstance(event, ConfigChanged) else now.settings,
     )
+
+
+def _applied(loop: AnyLoop, state: Any, event: Event, wanted: tuple[Action, ...] | None) -> Any:  # noqa: ANN401 - as the machine has it
+    """The machine only sees what it asked for, and what people say of their own accord."""
+    if isinstance(event, _MUST_BE_ASKED_FOR):
+        asked = loop.decide(state) if wanted is None else wanted
+        if not answers_one_of(asked, event):
+            raise InvalidTransition(loop.stand(state).state, type(event).__name__, f"{event.key} is not asked for")
+    return loop.apply(state, event)
 
 
 def _taken(event: Logged) -> tuple[int, float]:

@@ -10,7 +10,7 @@ from loopwright.engine.journal import open_loop
 from loopwright.engine.session import Session
 from loopwright.engine.world import Halt, World
 from loopwright.errors import CheckNotRunnable, SetupFailed, Suspended, UsageError, VcsFailed
-from loopwright.kernel.actions import Ask, RunAgent, RunLoop
+from loopwright.kernel.actions import Ask, RunLoop
 from loopwright.kernel.codec import encode
 from loopwright.kernel.events import Answered, CancelRequested, Created, GateDecided, Said
 from loopwright.kernel.machine import answers_one_of
@@ -102,12 +102,9 @@ async def waiting_below(store: Store, loops: Mapping[str, AnyLoop], root: LoopId
 
 
 async def _waiting(store: Store, loops: Mapping[str, AnyLoop], opened: Opened, errand: Errand) -> tuple[Waiting, ...]:
-    session = Session.of(opened, errand, _nothing_is_begun)
-    if opened.row.outcome or session.todo().held or session.is_its_parents:
-        own: tuple[Waiting, ...] = ()
-    else:
-        own = session.waiting
-    found = list(own)
+    session = Session.of(opened, errand, lambda _action, _now: 0.0)
+    is_asking = not opened.row.outcome and not session.is_held and not session.is_its_parents
+    found = list(session.waiting) if is_asking else []
     for action in opened.wanted:
         if isinstance(action, RunLoop) and opened.now.flight(action.key) is not None:
             child = await _opened_if_there(store, loops, child_id(opened.id, action))
@@ -117,10 +114,6 @@ async def _waiting(store: Store, loops: Mapping[str, AnyLoop], opened: Opened, e
 
 def _errand(parent: Errand, action: RunLoop) -> Errand:
     return Errand(path=(*parent.path, child_id(parent.child, action)), upto=action.upto, takes=action.takes)
-
-
-def _nothing_is_begun(_action: RunAgent, _now: object) -> float:
-    return 0.0
 
 
 def child_outcome(child: LoopId, halt: Halt) -> Outcome:

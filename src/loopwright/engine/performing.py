@@ -121,7 +121,7 @@ def agent_run(world: World, loop: LoopId, kind: str, action: RunAgent, step: str
         role=action.role,
         brief=action.brief,
         folder=_NOWHERE,
-        scratchpad=world.scratchpad(loop),
+        scratchpad=world.scratchpad(loop, kind),
         skill=action.skill,
         agent=action.agent,
         needs_verdict=action.needs_verdict,

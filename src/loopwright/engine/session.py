@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, get_args
+from typing import Any
 
 from loopwright.engine.fold import AnyLoop, Flight, Fold, Opened, after, packed
 from loopwright.errors import InvalidTransition
@@ -29,7 +29,6 @@ from loopwright.kernel.events import (
     AgentReported,
     AgentUnavailable,
     Answer,
-    Answered,
     BudgetChanged,
     Cancelled,
     Ended,
@@ -42,15 +41,13 @@ from loopwright.kernel.events import (
     Said,
     Started,
 )
-from loopwright.kernel.machine import Standpoint, answers_one_of
+from loopwright.kernel.machine import Standpoint
 from loopwright.kernel.model import Ending, Key, LoopId, Outcome
 from loopwright.ports.dispatcher import Errand, Shortage
 from loopwright.ports.people import Waiting
 from loopwright.ports.store import Append, NewEvent, Status
 
 SNAPSHOT_EVERY = 64
-# What may only be said of something that is wanted. A gate's decision is bound to its evidence: the machine knows best.
-_MUST_BE_ASKED_FOR = (*get_args(Answer), Answered)
 
 Terms = Callable[[RunAgent, Fold], float | Shortage]  # what is set aside for a run, or why it may not begin
 
@@ -157,7 +154,7 @@ class Session:
             return Todo(cancel=cancel)
         if isinstance(self.wanted[0], Stop):
             return Todo(stop=replace(self.wanted[0].outcome, loop=self.id))
-        if self._is_held(self.now):
+        if self.is_held:
             return Todo(held=True)
         intents, shortage = self._intents(self.now, self.wanted)
         start = self._startable()
@@ -193,6 +190,11 @@ class Session:
             if each.key not in known and not isinstance(each, ForPeople)
         )
         return tuple(Effect(action=action, step=flight.step) for action, flight in found if flight)
+
+    @property
+    def is_held(self) -> bool:
+        """Whether it stands where its parent wants it to wait."""
+        return self._is_held(self.now)
 
     def _is_held(self, now: Fold) -> bool:
         return bool(self.errand.upto) and self.loop.stand(now.state).point in self.errand.upto
@@ -240,9 +242,7 @@ class Session:
         return None
 
     def _taken_in(self, event: Event) -> Fold:
-        if isinstance(event, _MUST_BE_ASKED_FOR) and not answers_one_of(self.wanted, event):
-            raise InvalidTransition(self.stand.state, type(event).__name__, f"{event.key} is not asked for")
-        return after(self.loop, self.now, event, at=self._at(1))
+        return after(self.loop, self.now, event, at=self._at(1), wanted=self.wanted)
 
     def _not_taken_in(self, event: Event, error: InvalidTransition) -> Recording:
         kind = type(event).__name__
@@ -284,7 +284,8 @@ class Session:
         stages: list[Stage] = []
         for number, line in enumerate(lines, start=1):
             entries.append(_entry(line, now))
-            before, now = now, after(self.loop, now, line.event, at=self._at(number), reserve=line.reserve)
+            place, before = self._at(number), now
+            now = after(self.loop, before, line.event, at=place, reserve=line.reserve, wanted=wanted)
             wanted = wanted if now.state is before.state else self.loop.decide(now.state)
             stages.append(Stage(event=line.event, state=now.state, status=_status(line.event, wanted)))
         last = lines[-1].event

@@ -54,7 +54,7 @@ class World:
     loops: Mapping[str, AnyLoop]
     who: str
     protected: tuple[str, ...] = ()
-    scratchpad: Callable[[LoopId], Path | None] = lambda _loop: None
+    scratchpad: Callable[[LoopId, str], Path | None] = lambda _loop, _kind: None  # of a loop of that kind
     dispatcher: Dispatcher = field(default_factory=InProcess)
     poll: float = 0.25  # how often the inbox is looked at while a step runs
 

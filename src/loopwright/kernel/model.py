@@ -229,7 +229,7 @@ class Content:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Brief:
-    """Everything an agent is told, as data; `projections.briefs` turns it into Markdown."""
+    """Everything an agent is told, as data; each room turns it into Markdown."""
 
     task: str
     attempt: int

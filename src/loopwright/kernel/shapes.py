@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from loopwright.kernel.durations import DURATION_PATTERN, parse_duration
@@ -265,6 +265,16 @@ def keyed(says: str, /, *required: str, **keys: Shape | tuple[Shape, str]) -> Sh
         *(Field(name=name, shape=pair[0], means=pair[1], required=name in required) for name, pair in pairs.items()),
         says=says,
     )
+
+
+def ruled(shape: Shape, rule: Callable[[Any], Problem | None], json_form: Mapping[str, object]) -> Shape:
+    """The shape with a rule for what has it, which `json_form` adds to the schema."""
+
+    def read(value: object) -> object:
+        held = shape.read(value)
+        return held if isinstance(held, Problem) else rule(held) or held
+
+    return replace(shape, read=read, json={**shape.json, **json_form})
 
 
 def within(place: str | int, problem: Problem) -> Problem:

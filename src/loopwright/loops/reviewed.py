@@ -30,7 +30,7 @@ class ShownFinding:
     evidence: str
     guidance: str
     id: str
-    text: str  # in one line, for people
+    text: str = ""  # in one line, for people
     requirement: str = ""
     category: str = ""
     expected: str = ""

@@ -118,17 +118,14 @@ def asked_for(action: Action) -> str:
 
 
 def _reports(action: RunAgent, verdicts: Verdicts) -> Answers:
+    said = {"needs clarification": AgentReport(status=AgentStatus.NEEDS_CLARIFICATION)}
     if action.needs_verdict:
-        return {word: AgentReported(key=action.key, report=report) for word, report in verdicts.items()}
-    done = AgentReported(key=action.key, report=AgentReport())
-    if action.role == "tester":
-        return {DONE: done}
-    asks, blocked = (AgentReport(status=s) for s in (AgentStatus.NEEDS_CLARIFICATION, AgentStatus.BLOCKED))
-    return {
-        DONE: done,
-        "needs clarification": AgentReported(key=action.key, report=asks),
-        "blocked": AgentReported(key=action.key, report=blocked),
-    }
+        said |= verdicts
+    elif action.role == "tester":
+        said |= {DONE: AgentReport()}
+    else:
+        said |= {DONE: AgentReport(), "blocked": AgentReport(status=AgentStatus.BLOCKED)}
+    return {word: AgentReported(key=action.key, report=report, role=action.role) for word, report in said.items()}
 
 
 def _no_report(action: RunAgent) -> Answers:
@@ -166,8 +163,10 @@ def _files(action: Checkpoint | LoadArtifacts | Combine | Integrate | CleanUp) -
             none = Combined(key=action.key, commit=action.base, left_out=action.commits)
             return {"combined": whole, "nothing goes together": none}
         case Integrate():
-            refused = IntegrationRefused(key=action.key, reason="conflict")
-            return {LANDED: Integrated(key=action.key, branch="b", commit=action.commit), "refused": refused}
+            refused = IntegrationRefused(key=action.key, reason="moved")
+            conflict = IntegrationRefused(key=action.key, reason="conflict", onto=Commit("t"))
+            landed = Integrated(key=action.key, branch="b", commit=action.commit)
+            return {LANDED: landed, "refused": refused, "a conflict with what was landed meanwhile": conflict}
         case CleanUp():
             return {"cleaned up": CleanedUp(key=action.key)}
         case _:

@@ -35,7 +35,14 @@ SETTINGS = Settings(
 def stage(root: Path) -> AgentStage:
     clock = ManualClock()
     environ = ENV | {"PATH": f"relative:{ENV['PATH']}"}
-    return AgentStage(root=root, environ=environ, store=MemoryStore(Memory(), clock), clock=clock)
+    return AgentStage(
+        root=root,
+        environ=environ,
+        store=MemoryStore(Memory(), clock),
+        clock=clock,
+        brief=lambda run: run.brief.task,
+        handed=lambda _run: {},
+    )
 
 
 def agents(root: Path, settings: Settings = SETTINGS) -> dict[str, CommandAgent]:

@@ -13,7 +13,7 @@ from pathlib import Path
 from loopwright.adapters.checks import unittest_report
 from loopwright.adapters.checks.environment import Digests, for_checks
 from loopwright.adapters.checks.order import REPORT
-from loopwright.adapters.checks.runner import CommandChecks, ConfiguredChecks
+from loopwright.adapters.checks.runner import CommandChecks
 from loopwright.config.settings import CheckSettings
 from loopwright.kernel.events import ChecksReported
 from loopwright.kernel.gates import evidence, protected_changes
@@ -33,6 +33,10 @@ UNITTEST = CheckSettings(
     name="test",
     run=(sys.executable, unittest_report.__file__, f"--report={REPORT}", "discover", "-s", "tests"),
     report="junit",
+)
+# For either; unittest starts in a tenth of the time, so it runs whatever is not about pytest.
+STEADY = (
+    "import unittest\n\n\nclass Steady(unittest.TestCase):\n    def test_steady(self):\n        self.assertTrue([1])\n"
 )
 
 
@@ -174,9 +178,10 @@ def project(
     clock = ManualClock()
     store = MemoryStore(Memory(), clock)
     environment = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
-    settings = ConfiguredChecks(specs=tuple(specs), protected=protected, parallel=parallel)
     checks = CommandChecks(
-        settings=settings,
+        specs=tuple(specs),
+        protected=protected,
+        parallel=parallel,
         checkouts=checkouts,
         source=checkouts,
         store=store,

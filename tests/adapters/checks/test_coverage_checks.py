@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from loopwright.adapters.checks.from_settings import command_checks
 from loopwright.adapters.checks.order import REPORT, as_run
+from loopwright.adapters.from_settings import command_checks
 from loopwright.config.settings import CheckSettings, Settings
 from loopwright.kernel.gates import evidence, protected_changes
 from loopwright.kernel.model import CheckResult, Commit, Coverage, Key, LoopId
@@ -137,7 +137,7 @@ def test_a_changed_file_that_no_report_has_is_noted(tmp_path: Path) -> None:
 
 
 def respec(made: Project, specs: Iterable[CheckSettings]) -> None:
-    made.checks = replace(made.checks, settings=replace(made.checks.settings, specs=tuple(specs)))
+    made.checks = replace(made.checks, specs=tuple(specs))
 
 
 def test_a_reused_result_has_its_coverage_too(tmp_path: Path) -> None:

@@ -8,11 +8,8 @@ import pytest
 from loopwright.adapters.checks.sequence import flips
 from loopwright.adapters.checks.single_test import alone
 from loopwright.config.settings import CheckSettings
-from tests.adapters.checks.projects import PYTEST, UNITTEST, project
+from tests.adapters.checks.projects import PYTEST, STEADY, UNITTEST, project
 
-STEADY = (
-    "import unittest\n\n\nclass Steady(unittest.TestCase):\n    def test_steady(self):\n        self.assertTrue([1])\n"
-)
 # Fails in its first run and in every third one after it, on whatever commit.
 FLIPPING = """\
 import pathlib
@@ -83,7 +80,7 @@ def test_a_test_that_flips_on_the_base_too_is_flaky_and_does_not_block(tmp_path:
 
 def test_a_flaky_test_fails_where_the_check_says_so(tmp_path: Path) -> None:
     flipping = FLIPPING.format(counter=str(tmp_path / "counter"))
-    made = project(tmp_path, {"tests/test_a.py": flipping}, [replace(PYTEST, flaky="fail")])
+    made = project(tmp_path, {"tests/test_a.py": flipping}, [replace(UNITTEST, flaky="fail")])
     result = asyncio.run(made.only(made.candidate({"a.py": "1\n"})))
     assert (result.passed, len(result.flaky), len(result.failures)) == (False, 1, 1)
 

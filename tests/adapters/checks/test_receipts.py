@@ -11,7 +11,7 @@ from loopwright.adapters.checks.receipts import Receipt, as_result, read_receipt
 from loopwright.config.settings import CheckSettings
 from loopwright.kernel.codec import encode
 from loopwright.kernel.model import Blob, Commit, LoopId, Tree
-from tests.adapters.checks.projects import PYTEST, project
+from tests.adapters.checks.projects import STEADY, UNITTEST, project
 
 PASSED = Receipt(
     key="k",
@@ -60,7 +60,7 @@ def test_a_pass_is_reused_by_any_step_without_a_checkout(tmp_path: Path) -> None
 
 def test_a_pass_with_a_report_is_reused_without_a_checkout_too(tmp_path: Path) -> None:
     async def story() -> None:
-        made = project(tmp_path, {"tests/test_a.py": "def test_a():\n    assert [1]\n"}, [PYTEST])
+        made = project(tmp_path, {"tests/test_a.py": STEADY}, [UNITTEST])
         commit = made.candidate({"a.py": "1\n"})
         await made.only(commit)
         laid = list(made.checkouts.laid)
@@ -97,7 +97,7 @@ def test_another_tree_another_command_or_another_variable_means_another_run(tmp_
 
 def test_the_base_is_run_once_for_all_candidates(tmp_path: Path) -> None:
     async def story() -> None:
-        made = project(tmp_path, {"tests/test_a.py": "def test_a():\n    assert [1]\n"}, [PYTEST])
+        made = project(tmp_path, {"tests/test_a.py": STEADY}, [UNITTEST])
         await made.only(made.candidate({"a.py": "1\n"}))
         await made.only(made.candidate({"a.py": "2\n"}), step="s2")
         assert made.checkouts.laid.count(made.base) == 1
@@ -107,11 +107,10 @@ def test_the_base_is_run_once_for_all_candidates(tmp_path: Path) -> None:
 
 def test_a_pass_does_not_stand_on_another_base_that_has_more_tests(tmp_path: Path) -> None:
     async def story() -> None:
-        one = "def test_a():\n    assert [1]\n"
-        made = project(tmp_path, {"tests/test_a.py": one}, [PYTEST])
+        made = project(tmp_path, {"tests/test_a.py": STEADY}, [UNITTEST])
         commit = made.candidate({"a.py": "1\n"})
         assert (await made.only(commit)).passed
-        made.base = made.candidate({"tests/test_b.py": one})
+        made.base = made.candidate({"tests/test_b.py": STEADY})
         other = await made.only(commit, step="s2")
         assert (other.passed, other.reused) == (False, False)
         assert [failure.rule for failure in other.failures] == ["fewer-tests test"]
@@ -121,7 +120,7 @@ def test_a_pass_does_not_stand_on_another_base_that_has_more_tests(tmp_path: Pat
 
 def test_a_candidate_that_is_its_own_base_is_run_once(tmp_path: Path) -> None:
     async def story() -> None:
-        made = project(tmp_path, {"tests/test_a.py": "def test_a():\n    assert [1]\n"}, [PYTEST])
+        made = project(tmp_path, {"tests/test_a.py": STEADY}, [UNITTEST])
         assert (await made.only(made.base)).passed
         assert made.checkouts.laid == [made.base]
 

@@ -5,7 +5,6 @@ import os
 import shutil
 import signal
 import subprocess
-import sys
 from collections.abc import Coroutine
 from pathlib import Path
 
@@ -15,6 +14,7 @@ from loopwright.adapters.git.program import uninterrupted
 from loopwright.kernel.model import Cleanup, Commit, LoopId
 from loopwright.ports.workspace import Taking
 from tests.adapters.git.scene import LOOP, NAME, Scene
+from tests.forks import forks
 from tests.repository import Repository
 
 
@@ -107,36 +107,11 @@ if [ "$(wc -l < {count})" -eq {number} ]; then
 fi
 exec {git} "$@"
 """
-ONE_ATTEMPT = """\
-import asyncio, os, sys
-from pathlib import Path
-from loopwright.adapters.git.workspace import GitWorkspace
-from loopwright.kernel.model import Cleanup, Commit, LoopId
-from loopwright.ports.workspace import Taking
-
-async def main(root, base):
-    workspace, loop, base = GitWorkspace(Path(root), env=os.environ), LoopId("l-1"), Commit(base)
-    folder = await workspace.prepare(loop, "l-1-work", base, "s-1")
-    (folder / "README.md").write_text("changed")
-    (folder / "scratch.txt").write_text("scratch")
-    wanted = Taking(loop=loop, name="l-1-work", label="a", parent=base, base=base, step="s-1", only=("README.md",))
-    shot = await workspace.snapshot(wanted)
-    made = await workspace.combine(loop, "combined", base=base, commits=(shot.commit,), step="combine")
-    await workspace.land(loop, "loop/l-1", made.commit, base=base, message="Do it", step="land")
-    print(*shot.dropped)
-
-asyncio.run(main(*sys.argv[1:]))
-"""
 
 
 def attempt(repo: Repository, base: str, path: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-c", ONE_ATTEMPT, str(repo.path), base],
-        env={**os.environ, "PATH": path, "PYTHONPATH": os.pathsep.join(sys.path)},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    env = {**os.environ, "PATH": path}
+    return forks().run("tests.adapters.git.one_attempt", [str(repo.path), base], cwd=repo.path, env=env, timeout=60)
 
 
 @pytest.mark.slow

@@ -1,15 +1,18 @@
-"""Running the programs `tools` and `autofix` as the engine does: a process, a context file, a result file."""
+"""Running the programs `tools` and `autofix` as the engine does, but in this process: a context file, a result file."""
 
+import io
 import json
 import os
 import subprocess
 import sys
 from collections.abc import Mapping
+from contextlib import chdir, redirect_stderr, redirect_stdout
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from loopwright.adapters.agents.result import read_result
+from loopwright.adapters.tools import autofix, review
 from loopwright.adapters.tools.plan import plan_for, search_path, write_plan
 from loopwright.config.settings import CheckSettings
 from loopwright.kernel.model import AgentReport, Finding, Severity
@@ -55,21 +58,16 @@ class Candidate:
         plan = write_plan(plan_for(self.checks, self.base), self.base / ".loop" / "tools")
         (self.base / "context.json").write_text(json.dumps(context), encoding="utf-8")
         path = search_path(self.base, {"PATH": os.defpath}, sys.executable) if self.tools is None else self.tools
-        return subprocess.run(
-            [sys.executable, "-I", "-m", f"loopwright.adapters.tools.{program}", str(plan)],
-            cwd=self.folder,
-            env={
-                "PATH": path,
-                "HOME": os.environ["HOME"],
-                "LOOP_CONTEXT": str(self.base / "context.json"),
-                "LOOP_RESULT": str(self.base / "result.json"),
-                **{name: os.environ[name] for name in os.environ if name.startswith("COVERAGE_")},  # it is measured too
-                **self.env,
-            },
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+        environ = {
+            "PATH": path,
+            "HOME": os.environ["HOME"],
+            "LOOP_CONTEXT": str(self.base / "context.json"),
+            "LOOP_RESULT": str(self.base / "result.json"),
+            **self.env,
+        }
+        with redirect_stdout(io.StringIO()) as out, redirect_stderr(io.StringIO()) as err, chdir(self.folder):
+            code = autofix.main(environ) if program == "autofix" else review.main([program, str(plan)], environ)
+        return subprocess.CompletedProcess(program, code, out.getvalue(), err.getvalue())
 
 
 def brief(finding: Finding) -> tuple[Severity, str, str, int]:

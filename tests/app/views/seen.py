@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from loopwright.app.kinds import KINDS
-from loopwright.app.project import View
+from loopwright.app.loops import Listed, View
 from loopwright.app.views import status
 from loopwright.app.views.status import LoopStatus
-from loopwright.engine.journal import Folded
+from loopwright.engine.fold import Fold, Opened
 from loopwright.kernel.actions import Action, Ask, AwaitGate
 from loopwright.kernel.machine import Loop, Standpoint
 from loopwright.loops.kind import Kind, Needs, Words
@@ -21,18 +21,24 @@ _NO_GATES: Mapping[str, str] = {}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    task: str = ""
+    base: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Still:
     """The state of a loop that stands where it was put and wants what it was told to want."""
 
     here: Standpoint
     wants: tuple[Action, ...] = ()
-    plan: str = ""
+    plan: Plan = Plan()
 
 
-STILL: Kind[str, Still] = Kind(
+STILL: Kind[Plan, Still] = Kind(
     loop=Loop(
         name="still",
-        params=str,
+        params=Plan,
         state=Still,
         start=lambda plan: Still(plan=plan, here=Standpoint(state="HERE", attempt=1, limit=1)),
         decide=lambda state: state.wants,
@@ -42,7 +48,7 @@ STILL: Kind[str, Still] = Kind(
     limits="",
     words=Words(counter="attempt"),
     needs=Needs(roles=()),
-    title=lambda plan: plan,
+    title=lambda plan: plan.task,
     brief=lambda run: run.role,
     closing=lambda _state, _outcome: (),
     so_far=lambda _state: (),
@@ -53,7 +59,8 @@ STILL: Kind[str, Still] = Kind(
 
 def seen(state: Any, row: LoopRow) -> View:  # noqa: ANN401 - each loop has a state of its own
     kind = STILL if isinstance(state, Still) else KINDS[row.kind]
-    return View(row=row, now=Folded(state=state), kind=kind, alive=None)
+    opened = Opened(row=row, loop=kind.loop, now=Fold(state=state))
+    return View(opened=opened, listed=Listed(row=row, kind=kind, alive=None))
 
 
 def shown(view: View, gates: Mapping[str, str] = _NO_GATES, *, alive: bool = True) -> LoopStatus:

@@ -6,7 +6,6 @@ from loopwright.kernel.actions import WaitUntil
 from loopwright.kernel.machine import Standpoint
 from loopwright.kernel.model import Finding, Key, Severity
 from loopwright.loops.feedback.state import FeedbackState
-from loopwright.projections import explanation
 from tests.app.views.seen import Still, seen
 from tests.rooms.feedback.stories import (
     AT,

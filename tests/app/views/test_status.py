@@ -33,9 +33,9 @@ AT_GATE = played(implemented("x"), kept_with_protected, compliant, passing)
 
 
 def shown(state: FeedbackState, word: Status = "running", *, alive: bool = True) -> LoopStatus:
-    outcome = encode(state.outcome) if state.outcome else ""
+    outcome = encode(state.course.outcome) if state.course.outcome else ""
     short = replace(state, plan=replace(state.plan, task="Add a filter"))
-    gates = {"protected": "approved"} if state.approved else {}
+    gates = {"protected": "approved"} if state.course.approved else {}
     return seen.shown(seen.seen(short, row(word, outcome=outcome)), gates, alive=alive)
 
 
@@ -98,7 +98,7 @@ def test_an_escalation_is_a_question_with_a_command_for_every_option() -> None:
 
 def test_an_open_gate_is_pending_and_its_command_names_the_evidence() -> None:
     data = shown(AT_GATE, "waiting")
-    name = AT_GATE.evidence[:8]
+    name = AT_GATE.course.open_gates[0].evidence[:8]
     assert data.gates == {"protected": "pending"}
     assert data.needs == (
         Need(
@@ -171,7 +171,7 @@ def test_a_pause_tells_the_numbers() -> None:
 
 
 def test_a_loop_about_no_task_and_with_nothing_to_do() -> None:
-    data = seen.shown(seen.seen(Still(here=SHIP), row()))
+    data = seen.shown(seen.seen(Still(here=SHIP), row(params="{}")))
     assert (data.task, data.next) == ("", None)
 
 

@@ -88,7 +88,9 @@ def played(*steps: Step, params: FeedbackParams = PARAMS) -> FeedbackState:
     return reduce(lambda state, step: FEEDBACK.apply(state, step(state)), steps, FEEDBACK.start(params))
 
 
-def row(status: Status = "running", *, outcome: str = "", params: str = '{"task": "Add a filter"}') -> LoopRow:
+def row(
+    status: Status = "running", *, outcome: str = "", params: str = '{"task": "Add a filter", "base": "b"}'
+) -> LoopRow:
     return LoopRow(
         id=LOOP,
         kind="feedback",

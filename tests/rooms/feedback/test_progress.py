@@ -210,8 +210,10 @@ FIRST = (LOOP_KEY, "iterations", 0)
         ),
         (
             changed(LOOP_KEY, "consecutive_review_failures", to=-1),
-            "progress.json: feedback_loop.consecutive_review_failures: expected a whole number, at least 0,"
-            " found the number -1",
+            (
+                "progress.json: feedback_loop.consecutive_review_failures: expected a whole number, at least 0,"
+                " found the number -1"
+            ),
         ),
         (
             changed(LOOP_KEY, "consecutive_test_failures", to=...),

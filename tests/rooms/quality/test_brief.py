@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from loopwright.kernel.actions import RunAgent
 from loopwright.kernel.model import Brief, Commit, Finding, Severity
-from loopwright.loops.feedback import brief as briefs
+from loopwright.loops.quality import brief as briefs
 from loopwright.loops.quality.machine import QUALITY
 from loopwright.loops.quality.state import Depth, Gate, Quality
 from loopwright.ports.agent import AgentRun
@@ -86,6 +86,12 @@ def test_a_fixer_and_a_reviewer_of_any_name_have_the_duty_of_their_part() -> Non
     assert '"verdict"' not in fix
 
 
+def test_one_artifact_is_named_and_its_change_is_shown() -> None:
+    text = told(played(loaded), DIFF)
+    assert "## Artifact\n\n- src/a.py\n\n" in text
+    assert "data = file.read()" in text
+
+
 @pytest.mark.parametrize("gate", list(Gate))
 def test_every_gate_says_what_is_looked_at(gate: Gate) -> None:
     text = told(played(loaded, params=replace(PARAMS, gate=gate)))
@@ -124,7 +130,7 @@ def test_the_worst_are_kept_when_there_is_no_room_for_all() -> None:
     listed = text.partition("## Findings to fix (data)")[2].partition("\n## ")[0]
     assert listed.index("[critical]") < listed.index("minor 0")
     assert "findings left out here; LOOP_CONTEXT has them all)" in listed
-    assert len(listed.encode()) <= briefs.INJECTED
+    assert len(listed.encode()) <= briefs.FINDINGS
 
 
 @settings(max_examples=60)

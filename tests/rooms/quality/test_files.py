@@ -1,18 +1,24 @@
 """When a review's two files are written, what they hold, and where they are not written."""
 
+import json
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 import yaml
 
-from loopwright.adapters.quality_files import is_settled, persisted, publish
+from loopwright.app.kinds import KINDS
 from loopwright.app.publisher import Publisher
 from loopwright.engine.world import Seen
 from loopwright.errors import ConfigError
 from loopwright.kernel.events import Announced, Event
-from loopwright.kernel.model import Finding, Key, LoopId
+from loopwright.kernel.model import Brief, Finding, Key, LoopId, Severity
+from loopwright.loops.kind import Scene
+from loopwright.loops.quality.files import is_settled, persisted
 from loopwright.loops.quality.handoff import Persisted
+from loopwright.loops.quality.kind import KIND
 from loopwright.loops.quality.state import Quality
+from loopwright.ports.agent import AgentRun
 from tests.loops.quality import (
     ALPHA,
     BETA,
@@ -42,7 +48,15 @@ from tests.loops.quality import (
 )
 
 HANDOFF = ".loop/stories/pay/handoff.yml"
+OTHER = "story_id: ST-002\ncurrent_phase: plan\ncompleted_phases: []\n"
+SCOPES = Finding(severity=Severity.HIGH, issue="two scopes", rule="S2", guidance="split it", fingerprint="f1")
 ONE_FIX = (*blocked(), *fixed("c1"))
+
+
+def publish(root: Path, state: Quality) -> tuple[Path, ...]:
+    """As whoever writes them does who has written nothing before."""
+    scene = Scene(loop=LoopId("l"), state=state, status="running")
+    return Publisher(root, KINDS, pytest.fail).files(scene, KIND)
 
 
 def written(root: Path) -> list[str]:
@@ -155,13 +169,14 @@ def test_findings_are_not_written_through_a_link_and_somebody_hears_of_it(tmp_pa
         (root / "src").mkdir()
         (root / FILE).symlink_to(outside / "pay.quality.yml")
     state = told(*blocked(), file=FILE)
-    with pytest.raises(ConfigError, match="lies behind a link"):
+    with pytest.raises(ConfigError, match="is a link; nothing is read or written there"):
         publish(root, state)
     heard: list[str] = []
-    Publisher(root, heard.append, lambda: 0.0).recorded(seen(state))
+    Publisher(root, KINDS, heard.append).recorded(seen(state))
     assert (outside / "pay.quality.yml").read_text() == "mine"
     (said,) = heard
-    assert said.startswith(f"{FILE}: lies behind a link; the findings are not written there; it was left as it is")
+    place = root / FILE if link == "the file" else root / "src"
+    assert said.startswith(f"{place}: is a link; nothing is read or written there; it was left as it is")
 
 
 def test_what_is_persisted_tells_resolved_open_and_put_off_apart() -> None:
@@ -198,3 +213,68 @@ def test_what_is_left_in_the_candidate_a_person_accepted_is_persisted_as_accepte
 
 def test_what_the_engine_itself_found_is_no_finding_of_a_gate() -> None:
     assert persisted(told(*NO_VERDICT)) == ()
+
+
+# --- handed to the creator ----------------------------------------------------------------------------------
+
+
+def handed(file: str) -> Mapping[str, str]:
+    brief = Brief(task="t", attempt=2, limit=3, findings=(SCOPES,), findings_file=file, gate="story", story="ST-1")
+    return KIND.handed(
+        AgentRun(
+            loop=LoopId("l"),
+            kind="quality",
+            key=Key.parse("fix-2.1"),
+            step="l/1/fix-2.1",
+            role="creator",
+            brief=brief,
+            folder=Path("work"),
+        )
+    )
+
+
+def test_a_creator_is_handed_the_findings_in_the_file_it_is_told_of() -> None:
+    files = handed("stories/ST-1.quality.yml")
+    assert {name: yaml.safe_load(text) for name, text in files.items()} == {
+        "stories/ST-1.quality.yml": {
+            "story_id": "ST-1",
+            "verdict": "BLOCKED",
+            "round": 2,
+            "findings": [
+                {
+                    "severity": "P1",
+                    "check": "S2",
+                    "dimension": "",
+                    "issue": "two scopes",
+                    "guidance": "split it",
+                    "id": "f1",
+                }
+            ],
+        }
+    }
+
+
+def test_findings_that_are_handed_over_inline_need_no_file() -> None:
+    assert handed("") == {}
+
+
+# --- a story that was taken over ----------------------------------------------------------------------------
+
+
+def test_the_handoff_of_another_story_is_not_changed(tmp_path: Path) -> None:
+    path = tmp_path / HANDOFF
+    path.parent.mkdir(parents=True)
+    path.write_text(OTHER)
+    with pytest.raises(ConfigError, match="story_id: has to be pay, as the folder is called"):
+        publish(tmp_path, told(*THREE_REVIEWS))
+    assert path.read_text() == OTHER
+
+
+def test_what_a_story_was_taken_over_with_is_its_beginning_and_is_made_anew_where_it_is_lost(tmp_path: Path) -> None:
+    taken = json.dumps({"story_id": "pay", "current_phase": "plan", "completed_phases": [], "owner": "ann"})
+    publish(tmp_path, loop(adopted=taken))
+    held = yaml.safe_load((tmp_path / HANDOFF).read_text())
+    assert (held["owner"], held["current_phase"]) == ("ann", "plan")
+    publish(tmp_path, told(*THREE_REVIEWS, adopted=taken))
+    held = yaml.safe_load((tmp_path / HANDOFF).read_text())
+    assert (held["owner"], held["current_phase"], len(held["quality_findings"])) == ("ann", "code", 3)

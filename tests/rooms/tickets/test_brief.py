@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from loopwright.kernel.actions import RunAgent
 from loopwright.kernel.model import LoopId
-from loopwright.loops.feedback import brief as briefs
+from loopwright.loops.tickets import brief as briefs
 from loopwright.loops.tickets.machine import TICKETS
 from loopwright.loops.tickets.state import Tickets
 from loopwright.ports.agent import AgentRun

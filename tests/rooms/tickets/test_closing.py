@@ -1,7 +1,7 @@
 from collections.abc import Callable
 from dataclasses import replace
 
-from loopwright.app.project import View
+from loopwright.app.loops import View
 from loopwright.app.publisher import debt_entry
 from loopwright.app.views import explanation, status
 from loopwright.kernel.actions import Ask

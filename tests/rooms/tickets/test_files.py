@@ -4,11 +4,14 @@ from pathlib import Path
 
 import pytest
 
-from loopwright.adapters.tickets import observer_log
+from loopwright.adapters.shared_lines import read_lines
+from loopwright.app.kinds import KINDS
+from loopwright.app.publisher import Publisher
 from loopwright.app.starts.tickets.ticket_text import read_folder
-from loopwright.errors import ConfigError, UsageError
-from loopwright.kernel.model import LoopId
-from loopwright.loops.tickets.files import page_text, publish
+from loopwright.errors import ConfigError
+from loopwright.loops.kind import Scene
+from loopwright.loops.tickets.files import page_text
+from loopwright.loops.tickets.kind import KIND
 from loopwright.loops.tickets.ticket_file import pages
 from loopwright.loops.tickets.ticket_read import adopted
 from tests.rooms.tickets.stories import (
@@ -34,7 +37,8 @@ def tree(root: Path) -> dict[str, str]:
 
 
 def published(root: Path, story: Story) -> tuple[Path, ...]:
-    return publish(root, LOOP, story.state, story.records)
+    scene = Scene(loop=LOOP, state=story.state, status="running", past=story.records)
+    return Publisher(root, KINDS, pytest.fail).files(scene, KIND)
 
 
 def tickets(root: Path) -> list[str]:
@@ -53,7 +57,6 @@ def test_a_session_under_way_is_active(tmp_path: Path) -> None:
     first, second = pages(story.state, story.records, ".worktrees/ticket-7")
     assert (active / "TICKET-session-001.md").read_text() == page_text(first)
     assert (active / "TICKET-session-002.md").read_text() == page_text(second)
-    assert (tmp_path / ".loop/.gitignore").read_text() == "*\n"
 
 
 def test_an_approved_session_moves_to_completed(tmp_path: Path) -> None:
@@ -127,7 +130,7 @@ def test_nothing_is_written_behind_a_link(tmp_path: Path, link: str) -> None:
     elsewhere.mkdir()
     (tmp_path / link).parent.mkdir(parents=True)
     (tmp_path / link).symlink_to(elsewhere)
-    with pytest.raises(ConfigError, match=rf"{link}: is a link; tickets are neither read nor written there"):
+    with pytest.raises(ConfigError, match=rf"{link}: is a link; nothing is read or written there"):
         published(tmp_path, STORIES["start"])
     assert list(elsewhere.iterdir()) == []
 
@@ -159,8 +162,8 @@ def test_a_link_or_a_pipe_in_place_of_a_ticket_is_replaced_and_not_followed(tmp_
 def test_a_session_that_is_none_is_not_written(tmp_path: Path) -> None:
     story = STORIES["start"]
     plan = replace(story.state.plan, session="../../up")
-    with pytest.raises(UsageError, match="cannot be a session"):
-        publish(tmp_path, LoopId("x"), replace(story.state, plan=plan), story.records)
+    with pytest.raises(ConfigError, match=r"is not in .*; nothing is written there"):
+        published(tmp_path, replace(story, state=replace(story.state, plan=plan)))
     assert list(tmp_path.iterdir()) == []
 
 
@@ -168,7 +171,7 @@ def test_an_observer_that_cannot_write_breaks_nothing(tmp_path: Path) -> None:
     (tmp_path / ".loop").mkdir()
     (tmp_path / ".loop/observer").write_text("in the way")
     assert [path.name for path in published(tmp_path, STORIES["start"])] == ["TICKET-session-001.md"]
-    assert observer_log.read(tmp_path / ".loop/observer") == ()
+    assert read_lines(tmp_path / ".loop/observer") == ()
 
 
 def test_the_folder_we_write_can_be_taken_over(tmp_path: Path) -> None:

@@ -3,11 +3,13 @@ from dataclasses import replace
 
 import pytest
 
+from loopwright.adapters.shared_lines import numbered
 from loopwright.kernel.codec import encode
 from loopwright.kernel.events import Cancelled, Interrupted
 from loopwright.kernel.model import Change, CheckResult, Finding, Key, Severity, Verdict
 from loopwright.kernel.record import Record
-from loopwright.loops.tickets.observer import Noted, iterations, line, precise, violations
+from loopwright.loops.kind import Noted
+from loopwright.loops.tickets.observer import iterations, precise, violations
 from tests.hostile import all_harmless
 from tests.rooms.story_files import fits_schema
 from tests.rooms.tickets.stories import (
@@ -198,15 +200,15 @@ def test_lines_fit_their_schemas() -> None:
     for name, tell in (("iterations", iterations), ("violations", violations)):
         for each in stories:
             for number, noted in enumerate(tell(PARAMS, each.records), start=1):
-                assert fits_schema(name, json.loads(line(noted, number)))
+                assert fits_schema(name, json.loads(numbered(noted, number)))
 
 
 def test_a_line_has_its_number_and_its_place_in_the_log() -> None:
     (started,) = iterations(PARAMS, STORIES["start"].records)
-    written = json.loads(line(started, 7))
+    written = json.loads(numbered(started, 7))
     assert (written["sequence"], written["log"]) == (7, {"loop": "ticket-7", "seq": 2, "part": 0})
     assert started.order == (started.timestamp, "ticket-7", 2, 0)
-    assert "\n" not in line(started, 7)
+    assert "\n" not in numbered(started, 7)
 
 
 def test_time_never_goes_back_within_a_session() -> None:
@@ -238,5 +240,5 @@ def test_hostile_words_are_shown_and_steer_nothing() -> None:
     story: Story = played(made(said, said), kept("a", protected=change), criticised(finding), checked(*GREEN))
     for tell in (iterations, violations):
         for noted in tell(PARAMS, story.records):
-            assert all_harmless(line(noted, 1))
-            assert "\n" not in line(noted, 1)
+            assert all_harmless(numbered(noted, 1))
+            assert "\n" not in numbered(noted, 1)

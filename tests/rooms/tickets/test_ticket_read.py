@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from loopwright.adapters.markdown import markdown_lines
 from loopwright.errors import ConfigError
 from loopwright.kernel.limits import TicketLimits
 from loopwright.kernel.model import Commit
@@ -28,7 +29,7 @@ blocks = st.lists(lines, max_size=5).map(lambda found: "\n".join(found).strip("\
 
 
 def body(text: str) -> Body:
-    return read_body(text, "t.md")
+    return read_body(markdown_lines(text), "t.md")
 
 
 def build(front: dict[str, object], body: Body, *, name: str = "") -> ReadTicket:

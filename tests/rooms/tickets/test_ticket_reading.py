@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from loopwright.adapters.markdown import markdown_lines
 from loopwright.errors import ConfigError
 from loopwright.kernel.quoting import inline, quoted
 from loopwright.kernel.visible import is_harmless
@@ -26,7 +27,7 @@ blocks = st.lists(lines, max_size=5).map(lambda found: "\n".join(found).strip("\
 
 
 def body(text: str) -> Body:
-    return read_body(text, "t.md")
+    return read_body(markdown_lines(text), "t.md")
 
 
 def mistake(call: object, *arguments: object) -> tuple[str, str, int | None]:
@@ -79,7 +80,7 @@ def test_sections_are_headings_of_the_first_two_levels() -> None:
     assert body("## A \\*b\\*\n# Requirements").title == "A *b*"
     assert body("no heading").title == ""
     titles = ("# a #", "# a#", "# a ## b", "#\ta\t##\t", "# ##", "####### a", "    # a", "#a", "#   ")
-    assert [body(line).title for line in titles] == ["a", "a#", "a ## b", "a", "##", "", "", "", ""]
+    assert [body(line).title for line in titles] == ["a", "a#", "a ## b", "a", "", "", "", "", ""]
 
 
 def test_what_is_in_a_code_block_is_no_heading() -> None:
@@ -89,7 +90,21 @@ def test_what_is_in_a_code_block_is_no_heading() -> None:
     assert [(section.name, section.number) for section in read.sections] == [
         *(("Requirements", 1), ("Changelog", 6), ("Context", 12))
     ]
-    assert [line.is_code for line in read.sections[0].lines] == [True] * 4
+    assert [line.block for line in read.sections[0].lines] == ["code"] * 4
+
+
+@pytest.mark.parametrize(
+    "hidden",
+    ["<!--\n# Context\n-->", "<pre>\n# Context\n</pre>", "    # Context", "> # Context", "- # Context", "Context\n==="],
+)
+def test_what_a_rendered_page_does_not_show_as_a_heading_with_a_mark_is_no_section(hidden: str) -> None:
+    read = body(f"# Requirements\n\n{hidden}\n")
+    assert [section.name for section in read.sections] == ["Requirements"]
+
+
+def test_a_checkbox_in_a_comment_is_no_criterion() -> None:
+    read = body("# Requirements\n- [ ] a\n\n<!--\n- [ ] b\n-->\n")
+    assert [box.text for box in boxes_of(read)] == ["a"]
 
 
 def test_a_section_may_be_there_only_once() -> None:

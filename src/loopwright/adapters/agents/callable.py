@@ -14,13 +14,14 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from loopwright.adapters.agents import context
-from loopwright.adapters.agents.handover import lay, take_away
+from loopwright.adapters.agents.contract import NO_REPORT, with_verdict
+from loopwright.adapters.agents.handover import laid_beside
 from loopwright.adapters.agents.remains import code_line
 from loopwright.adapters.agents.result import Result, check_result, identified
 from loopwright.errors import AgentGarbled
 from loopwright.kernel.events import AgentFailed, AgentReported
 from loopwright.kernel.findings import cut
-from loopwright.kernel.model import AgentReport, AgentStatus, Usage
+from loopwright.kernel.model import AgentReport, Usage
 from loopwright.kernel.visible import visible
 from loopwright.ports.agent import AgentAnswer, AgentRun, Watch
 from loopwright.ports.clock import Clock
@@ -45,13 +46,9 @@ class CallableAgent:
     async def run(self, run: AgentRun, watch: Watch) -> AgentAnswer:  # noqa: ARG002  a callable shows no progress
         began = self.clock.monotonic()
         facts = context.build(run) | {"agent": self.name, "workspace": str(run.folder)}
-        files = self.handed(run)
-        lay(run.folder, files)
-        try:
+        with laid_beside(run.folder, self.handed(run)):
             # Whatever the callable raises is its answer, not ours; cancellation of the run comes through.
             (said,) = await asyncio.gather(self._said(facts), return_exceptions=True)
-        finally:
-            take_away(run.folder, files)
         seconds = self.clock.monotonic() - began
         if isinstance(said, BaseException):
             detail = cut(visible(f"{type(said).__name__}: {said}"), 2000)
@@ -67,21 +64,20 @@ class CallableAgent:
         return await said if isinstance(said, Awaitable) else said
 
     def _answer(self, run: AgentRun, said: Said, seconds: float) -> AgentAnswer:
+        usage = Usage(seconds=seconds)
         try:
             result = _result(said)
+            usage = replace(result.usage, seconds=seconds)
+            report = replace(with_verdict(run, result.report), agent=self.name)
         except AgentGarbled as error:
-            return AgentFailed(key=run.key, reason="garbled", detail=error.why, usage=Usage(seconds=seconds))
-        report, usage = result.report, replace(result.usage, seconds=seconds)
-        if run.needs_verdict and report.verdict is None and report.status is AgentStatus.DONE:
-            detail = "$.verdict: missing, and this role must give one"
-            return AgentFailed(key=run.key, reason="garbled", detail=detail, usage=usage)
-        report = identified(replace(report, agent=self.name), lambda finding: code_line(run.folder, finding))
+            return AgentFailed(key=run.key, reason="garbled", detail=error.why, usage=usage)
+        report = identified(report, lambda finding: code_line(run.folder, finding))
         return AgentReported(key=run.key, report=report, usage=usage)
 
 
 def _result(said: Said) -> Result:
     if said is None:
-        return Result(AgentReport(summary="(no summary)"), Usage())
+        return Result(NO_REPORT, Usage())
     return Result(said, Usage()) if isinstance(said, AgentReport) else check_result(said)
 
 

@@ -14,19 +14,22 @@ from typing import assert_never
 from loopwright.adapters.agents import context, remains
 from loopwright.adapters.agents.contract import (
     NEEDS_PERSON,
+    NO_REPORT,
     UNAVAILABLE,
     RunPlace,
     loop_environment,
     place_of,
     retry_after,
+    with_verdict,
 )
-from loopwright.adapters.agents.handover import lay, take_away
+from loopwright.adapters.agents.handover import laid_beside, take_away
 from loopwright.adapters.agents.redaction import Redactor
 from loopwright.adapters.agents.result import SIZE_LIMIT, Result, identified, read_result
+from loopwright.adapters.files import join, read_regular, read_tail
 from loopwright.adapters.steps import StepEnded, StepSpec, finished_step, lock_of, run_step
 from loopwright.errors import AgentGarbled, AgentNotFound
 from loopwright.kernel.events import AgentFailed, AgentReported, AgentUnavailable
-from loopwright.kernel.model import NO_KEY, AgentReport, AgentStatus, Blob, Usage
+from loopwright.kernel.model import NO_KEY, AgentReport, Blob, Usage
 from loopwright.ports.agent import AgentAnswer, AgentRun, Update, Watch
 from loopwright.ports.clock import Clock
 
@@ -62,11 +65,8 @@ class CommandAgent:
         def told(text: str, count: int) -> None:
             watch(Update(loop=run.loop, key=run.key, text=redactor.text(text), bytes=count))
 
-        lay(run.folder, self.handed(run))
-        try:
+        with laid_beside(run.folder, self.handed(run)):
             ended = await run_step(self._spec(run, place), told)
-        finally:
-            take_away(run.folder, self.handed(run))
         if ended.reason == "not_found":
             raise AgentNotFound(self.name, self.argv[0])
         return await self._answer(run, place, ended)
@@ -124,7 +124,7 @@ class CommandAgent:
         usage = replace(found.usage if isinstance(found, Result) else Usage(), seconds=ended.seconds)
         words = remains.last_words(ended.stdout, ended.stderr)
         if ended.reason == "exited" and ended.exit_code == UNAVAILABLE:
-            wait = retry_after(remains.read_tail(ended.stderr, 65536))
+            wait = retry_after(read_tail(ended.stderr, 65536))
             return AgentUnavailable(key=run.key, until=self.clock.now() + wait, detail=words, usage=usage)
         if (failed := _failure(self, ended)) is not None:
             said = found.report.summary if isinstance(found, Result) and failed.reason == "needs_person" else words
@@ -141,12 +141,12 @@ class CommandAgent:
         """stdout, then stderr, without secrets: in the run folder from here on too."""
         whole = place.folder / "transcript"
 
-        def join() -> int:
+        def joined() -> int:
             for path in (ended.stdout, ended.stderr, place.result):
                 remains.redact_in_place(path, redactor)
-            return remains.join((ended.stdout, ended.stderr), whole)
+            return join((ended.stdout, ended.stderr), whole)
 
-        return await self.keep(whole) if await asyncio.to_thread(join) else Blob("")
+        return await self.keep(whole) if await asyncio.to_thread(joined) else Blob("")
 
 
 def _told(place: RunPlace) -> dict[str, str]:
@@ -161,7 +161,7 @@ def _told(place: RunPlace) -> dict[str, str]:
 def _found(place: RunPlace, redactor: Redactor) -> Result | AgentGarbled | None:
     if not os.path.lexists(place.result):
         return None
-    data = remains.read_regular(place.result, SIZE_LIMIT)
+    data = read_regular(place.result, SIZE_LIMIT)
     if data is None:
         return AgentGarbled("it is not a regular file")
     try:
@@ -203,14 +203,9 @@ def _failed_exit(blank: AgentFailed, ended: StepEnded) -> AgentFailed | None:
 def _usable(run: AgentRun, found: Result | AgentGarbled | None) -> AgentReport:
     if isinstance(found, AgentGarbled):
         raise found
-    if found is None:
-        if run.needs_verdict:
-            raise AgentGarbled("there is no result file, and this role must give a verdict")
-        return AgentReport(summary="(no summary)")
-    report = found.report
-    if run.needs_verdict and report.verdict is None and report.status is AgentStatus.DONE:
-        raise AgentGarbled("$.verdict: missing, and this role must give one")
-    return report
+    if found is None and run.needs_verdict:
+        raise AgentGarbled("there is no result file, and this role must give a verdict")
+    return with_verdict(run, found.report if found else NO_REPORT)
 
 
 def _with_strays(report: AgentReport, strays: int) -> AgentReport:

@@ -1,4 +1,4 @@
-"""The command agent's contract as pure functions: its environment, its exit codes, its waiting times."""
+"""An agent's contract as pure functions: its environment, its exit codes, its waiting times, what it must say."""
 
 from __future__ import annotations
 
@@ -7,9 +7,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from loopwright.errors import AgentGarbled
+from loopwright.kernel.model import AgentReport, AgentStatus
 from loopwright.ports.agent import AgentRun
 
 UNAVAILABLE, NEEDS_PERSON = 75, 77
+NO_REPORT = AgentReport(summary="(no summary)")  # of an agent that said nothing
 BACKOFF = 60.0  # seconds to wait after exit 75 when the agent does not say how long
 LONGEST_WAIT = 24 * 3600.0  # a longer `retry-after` is taken for a mistake
 
@@ -81,6 +84,13 @@ def loop_environment(run: AgentRun, place: RunPlace, root: Path) -> dict[str, st
         "LOOP_WORKSPACE": str(run.folder),
         "GIT_CEILING_DIRECTORIES": ":".join(ceilings),
     }
+
+
+def with_verdict(run: AgentRun, report: AgentReport) -> AgentReport:
+    """The report, if it is whole: whoever judges and is done has said how. Raises `AgentGarbled`."""
+    if run.needs_verdict and report.verdict is None and report.status is AgentStatus.DONE:
+        raise AgentGarbled("$.verdict: missing, and this role must give one")
+    return report
 
 
 def retry_after(errors: bytes) -> float:

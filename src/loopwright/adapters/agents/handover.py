@@ -3,10 +3,21 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 
 from loopwright.errors import VcsFailed
+
+
+@contextmanager
+def laid_beside(folder: Path, files: Mapping[str, str]) -> Iterator[None]:
+    """They are there while the block runs."""
+    lay(folder, files)
+    try:
+        yield
+    finally:
+        take_away(folder, files)
 
 
 def lay(folder: Path, files: Mapping[str, str]) -> None:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import fcntl
 import json
-import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -19,6 +18,7 @@ from typing import Any
 from loopwright.adapters.agents.command import CommandAgent
 from loopwright.adapters.agents.contract import place_of
 from loopwright.adapters.agents.scenario import Scenario, ScenarioStep, choose
+from loopwright.adapters.files import write_whole
 from loopwright.kernel.events import AgentFailed, AgentUnavailable
 from loopwright.ports.agent import AgentAnswer, AgentRun, Watch
 
@@ -93,18 +93,9 @@ class RehearsalAgent:
             fcntl.flock(lock, fcntl.LOCK_EX)
             book: Book = json.loads(path.read_bytes()) if path.exists() else {}
             yield book
-            _write_whole(path, json.dumps(book, indent=2).encode())
+            write_whole(path, json.dumps(book, indent=2))
 
 
 def _missing(file: str, run: AgentRun) -> str:
     facts = f'role = "{run.role}", attempt = {run.brief.attempt}' + (f', skill = "{run.skill}"' if run.skill else "")
     return f"{file} has no unused [[step]] that fits {facts}; add one, or set `lenient = true` under [default]"
-
-
-def _write_whole(path: Path, data: bytes) -> None:
-    part = path.with_suffix(".part")
-    with part.open("wb") as file:
-        file.write(data)
-        file.flush()
-        os.fsync(file.fileno())
-    part.replace(path)

@@ -7,7 +7,20 @@ from dataclasses import dataclass
 from typing import Any
 
 from loopwright.config.toml_text import TomlText
-from loopwright.kernel.shapes import Field, choice, duration, fitted, flag, matching, record, several, text, whole
+from loopwright.kernel.shapes import (
+    Field,
+    Problem,
+    choice,
+    duration,
+    fitted,
+    flag,
+    matching,
+    record,
+    ruled,
+    several,
+    text,
+    whole,
+)
 from loopwright.ports.agent import AgentRun
 
 FAULTS = (
@@ -22,15 +35,37 @@ FAULTS = (
     "no-result",
     "slow-output",
 )
+Table = dict[str, Any]
+
+
+def _edit_problem(edit: Table) -> Problem | None:
+    if ("find" in edit) != ("replace" in edit) or edit.get("find") == "":
+        return Problem("`find` (not empty) and `replace` go together")
+    if sum(("content" in edit, "find" in edit, edit.get("delete", False))) != 1:
+        return Problem("expected exactly one of `content`, `find` with `replace`, `delete = true`")
+    return None
+
+
 # A rehearsal touches nothing else.
 _INSIDE = matching("a path inside the workspace", r"(?!/)(?!(?:.*/)?\.\.(?:/|$)).+")
-_EDIT = record(
-    Field(name="path", shape=_INSIDE, required=True),
-    Field(name="content", shape=text()),
-    Field(name="find", shape=text()),
-    Field(name="replace", shape=text()),
-    Field(name="delete", shape=flag()),
-    closed=True,
+_EDIT = ruled(
+    record(
+        Field(name="path", shape=_INSIDE, required=True),
+        Field(name="content", shape=text()),
+        Field(name="find", shape=text()),
+        Field(name="replace", shape=text()),
+        Field(name="delete", shape=flag()),
+        closed=True,
+    ),
+    _edit_problem,
+    {
+        "oneOf": [
+            {"required": ["content"]},
+            {"required": ["find", "replace"], "properties": {"find": {"minLength": 1}}},
+            {"required": ["delete"], "properties": {"delete": {"const": True}}},
+        ],
+        "dependentRequired": {"find": ["replace"], "replace": ["find"]},
+    },
 )
 _STEP = record(
     Field(name="role", shape=text(least=1), required=True, means="Which role plays it."),
@@ -60,8 +95,6 @@ SCENARIO = record(
     ),
     closed=True,
 )
-
-Table = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,20 +135,8 @@ def read_scenario(text: str, file: str) -> Scenario:
     """Raises `ConfigError` with file, line and key."""
     source = TomlText(text=text, file=file)
     data = fitted(SCENARIO, source.parse(), source.error)
-    steps = data.get("step", [])
-    for number, step in enumerate(steps):
-        for index, edit in enumerate(step.get("edits", [])):
-            if problem := _edit_problem(edit):
-                raise source.error(("step", number, "edits", index), problem)
-    return Scenario(file=file, steps=tuple(map(_step, steps)), lenient=data.get("default", {}).get("lenient", False))
-
-
-def _edit_problem(edit: Table) -> str:
-    if ("find" in edit) != ("replace" in edit) or edit.get("find") == "":
-        return "`find` (not empty) and `replace` go together"
-    if sum(("content" in edit, "find" in edit, edit.get("delete", False))) != 1:
-        return "expected exactly one of `content`, `find` with `replace`, `delete = true`"
-    return ""
+    lenient = data.get("default", {}).get("lenient", False)
+    return Scenario(file=file, steps=tuple(map(_step, data.get("step", []))), lenient=lenient)
 
 
 def _step(step: Table) -> ScenarioStep:

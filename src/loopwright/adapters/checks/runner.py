@@ -26,17 +26,10 @@ from loopwright.ports.store import Store
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ConfiguredChecks:
-    specs: tuple[CheckSettings, ...]
-    protected: tuple[str, ...] = ()
-    parallel: int = 4
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class CommandChecks:
     """Implements `ports.checks.Checks`."""
 
-    settings: ConfiguredChecks
+    specs: tuple[CheckSettings, ...]
     checkouts: Checkouts
     source: ObjectReader
     store: Store
@@ -44,19 +37,20 @@ class CommandChecks:
     root: Path  # the person's repository
     runs: Path  # run folders; emptied again, what is worth keeping goes to the store
     digests: Digests
+    protected: tuple[str, ...] = ()
+    parallel: int = 4
 
     async def run(self, run: ChecksRun, watch: Watch) -> ChecksReported:
         began = self.clock.monotonic()
-        specs = selected(self.settings.specs, run.names)
+        specs = selected(self.specs, run.names)
         changes = await self.source.changes(run.base, run.commit)
         trees = Trees(candidate=await self._tree(run, run.commit), base=await self._tree(run, run.base))
-        commands = tuple(spec.run for spec in self.settings.specs)
-        findings = await found_in(changes, self.source, run, commands, self.settings.protected)
+        commands = tuple(spec.run for spec in self.specs)
+        findings = await found_in(changes, self.source, run, commands, self.protected)
         by_name: dict[str, CheckResult] = {}
         async with AsyncExitStack() as stack:
-            outfit = _Outfit(
-                run=run, trees=trees, changes=changes, stack=stack, watch=watch, slots=_slots(self.settings)
-            )
+            slots = asyncio.Semaphore(max(1, self.parallel))
+            outfit = _Outfit(run=run, trees=trees, changes=changes, stack=stack, watch=watch, slots=slots)
             for results in await _side_by_side([self._chain(g, outfit).results(changes) for g in chains(specs)]):
                 by_name |= {result.name: result for result in results}
         return ChecksReported(
@@ -69,7 +63,7 @@ class CommandChecks:
 
     async def _tree(self, run: ChecksRun, commit: Commit) -> Tree:
         return await self.checkouts.tree_for(
-            commit, overlay_from_base=run.base, protected=self.settings.protected, approved=run.approved
+            commit, overlay_from_base=run.base, protected=self.protected, approved=run.approved
         )
 
     def _chain(self, specs: tuple[CheckSettings, ...], outfit: _Outfit) -> Chain:
@@ -87,7 +81,7 @@ class CommandChecks:
                 base=outfit.trees.base,
                 candidate=outfit.trees.candidate,
                 changes=outfit.changes,
-                protected=self.settings.protected,
+                protected=self.protected,
             ),
         )
 
@@ -97,7 +91,7 @@ class CommandChecks:
         run, watch = outfit.run, outfit.watch
         return Bench(
             lay=lambda: self.checkouts.lay(
-                commit, overlay_from_base=run.base, protected=self.settings.protected, approved=run.approved
+                commit, overlay_from_base=run.base, protected=self.protected, approved=run.approved
             ),
             starter=Starter(
                 store=self.store,
@@ -131,10 +125,6 @@ class _Outfit:
     @property
     def added(self) -> frozenset[str]:
         return frozenset(change.path for change in self.changes if change.how == "added")
-
-
-def _slots(settings: ConfiguredChecks) -> asyncio.Semaphore:
-    return asyncio.Semaphore(max(1, settings.parallel))
 
 
 async def _side_by_side(runs: list[Coroutine[None, None, tuple[CheckResult, ...]]]) -> list[tuple[CheckResult, ...]]:

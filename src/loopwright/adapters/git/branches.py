@@ -26,7 +26,7 @@ def advance(ground: Ground, target: str, onto: Commit, commit: Commit) -> Moved:
     if now == commit:
         return Moved(how="done")
     if now != onto:
-        return Moved(how="moved", detail=f"{_short(target)} is at {(now or 'nothing')[:12]}, not at {onto[:12]}")
+        return _elsewhere(target, now, onto)
     if _in_progress(ground, target):
         return Moved(how="dirty", detail=f"a rebase of {_short(target)} is in progress; {_command(commit)}")
     if not folders:
@@ -42,7 +42,7 @@ def _swap(ground: Ground, target: str, onto: Commit, commit: Commit) -> Moved:
         return Moved(how="done")
     now = position(ground, target)
     if now != onto:
-        return Moved(how="moved", detail=f"{_short(target)} is at {(now or 'nothing')[:12]}, not at {onto[:12]}")
+        return _elsewhere(target, now, onto)
     return Moved(how="dirty", detail=f"{_short(target)} is locked: {_last(said.err)}; {_command(commit)}")
 
 
@@ -61,7 +61,7 @@ def _with_files(ground: Ground, folder: Path, target: str, onto: Commit, commit:
     if now == commit:
         return Moved(how="done")
     if now != onto:
-        return Moved(how="moved", detail=f"{_short(target)} is at {(now or 'nothing')[:12]}, not at {onto[:12]}")
+        return _elsewhere(target, now, onto)
     return Moved(how="dirty", detail=f"{where}: {_reason(said.err)}; {_command(commit, folder)}")
 
 
@@ -102,6 +102,10 @@ def _is_dirty(git: Git) -> bool:
 def _has_files_of(git: Git, commit: Commit) -> bool:
     index = git.ask("diff-index", "--quiet", "--cached", commit).code == 0
     return index and git.ask("diff-files", "--quiet").code == 0
+
+
+def _elsewhere(target: str, now: Commit | None, onto: Commit) -> Moved:
+    return Moved(how="moved", detail=f"{_short(target)} is at {(now or 'nothing')[:12]}, not at {onto[:12]}")
 
 
 def _short(target: str) -> str:

@@ -10,7 +10,6 @@ from pathlib import Path
 from loopwright.adapters.git.clones import write_repository
 from loopwright.adapters.git.folder_tree import record
 from loopwright.adapters.git.folders import is_folder, locked, put, remove, until_quiet
-from loopwright.adapters.git.program import Git, path_of
 from loopwright.adapters.git.site import Ground, Place
 from loopwright.adapters.git.snapshots import files_of, keep_evidence
 from loopwright.adapters.steps import lock_of
@@ -68,16 +67,12 @@ def settle_prepared(ground: Ground, place: Place, at: Commit, digest: str) -> No
     with locked(place.lock) as hold:
         git = ground.inside(place, hold)
         place.excludes.unlink(missing_ok=True)
-        put(place.excludes, "".join(map(_exclude_line, _made(git))))
+        made = git.names("ls-files", "-z", "--others", "--exclude-standard", "--directory")
+        put(place.excludes, "".join(map(_exclude_line, made)))
         if record(ground, git, place, at).differences:
             git.run("read-tree", "--reset", "-u", at)
         write_repository(ground, place, at)
         put(place.notes / "prepared", digest)
-
-
-def _made(git: Git) -> list[str]:
-    names = git.run("ls-files", "-z", "--others", "--exclude-standard", "--directory").split(b"\0")
-    return [path_of(name) for name in names if name]
 
 
 def _exclude_line(path: str) -> str:

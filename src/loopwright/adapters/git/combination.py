@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from loopwright.adapters.git.differences import differences
 from loopwright.adapters.git.program import readable
 from loopwright.adapters.git.refs import commit_tree, keep, listed, message_of, one_line, ref_of
@@ -13,35 +11,21 @@ from loopwright.kernel.model import Commit, LoopId, Tree
 from loopwright.ports.workspace import Combination
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Combining:
-    loop: LoopId
-    label: str
-    base: Commit
-    commits: tuple[Commit, ...]
-    step: str
-
-
-@dataclass(frozen=True, slots=True)
-class FoldedTree:
-    tree: Tree
-    left_out: tuple[Commit, ...]
-
-
-def combine(ground: Ground, wanted: Combining) -> Combination:
+def combine(
+    ground: Ground, loop: LoopId, label: str, *, base: Commit, commits: tuple[Commit, ...], step: str
+) -> Combination:
     """One commit on the base, or the base itself when nothing changes. Same step, same commit."""
-    ref = ref_of(wanted.loop, wanted.label)
+    ref = ref_of(loop, label)
     held = listed(ground, ref, f"{ref}+*")
     for kept in held:
-        if kept.step == one_line(wanted.step):
-            return _combination(ground, wanted.base, kept.commit, tuple(map(Commit, kept.left)))
-    folded = _fold(ground, wanted.base, wanted.commits)
-    if folded.tree == ground.tree(wanted.base):
-        return Combination(commit=wanted.base, changes=())
-    message = message_of(f"{wanted.label} of {wanted.loop}", wanted.loop, wanted.step, folded.left_out)
-    commit = commit_tree(ground, folded.tree, (wanted.base,), message)
-    keep(ground, wanted.loop, wanted.label, commit, held)
-    return _combination(ground, wanted.base, commit, folded.left_out)
+        if kept.step == one_line(step):
+            return _combination(ground, base, kept.commit, tuple(map(Commit, kept.left)))
+    tree, left_out = _fold(ground, base, commits)
+    if tree == ground.tree(base):
+        return Combination(commit=base, changes=())
+    commit = commit_tree(ground, tree, (base,), message_of(f"{label} of {loop}", loop, step, left_out))
+    keep(ground, loop, label, commit, held)
+    return _combination(ground, base, commit, left_out)
 
 
 def _combination(ground: Ground, base: Commit, commit: Commit, left_out: tuple[Commit, ...]) -> Combination:
@@ -49,7 +33,8 @@ def _combination(ground: Ground, base: Commit, commit: Commit, left_out: tuple[C
     return Combination(commit=commit, changes=tuple(difference.change for difference in found), left_out=left_out)
 
 
-def _fold(ground: Ground, base: Commit, commits: tuple[Commit, ...]) -> FoldedTree:
+def _fold(ground: Ground, base: Commit, commits: tuple[Commit, ...]) -> tuple[Tree, tuple[Commit, ...]]:
+    """The tree of all, and the commits that do not go with those before them."""
     tree, left_out = ground.tree(base), []
     for commit in commits:
         merged = _merged(ground, base, tree, ground.tree(commit))
@@ -57,7 +42,7 @@ def _fold(ground: Ground, base: Commit, commits: tuple[Commit, ...]) -> FoldedTr
             left_out.append(commit)
         else:
             tree = merged
-    return FoldedTree(tree, tuple(left_out))
+    return tree, tuple(left_out)
 
 
 def _merged(ground: Ground, base: Commit, ours: Tree, theirs: Tree) -> Tree | None:
@@ -67,11 +52,16 @@ def _merged(ground: Ground, base: Commit, ours: Tree, theirs: Tree) -> Tree | No
         return ours
     if ours == start:
         return theirs
-    sides = (_side(ground, base, ours), _side(ground, base, theirs))
-    said = ground.engine.ask("merge-tree", "--write-tree", "-z", "--name-only", "--no-messages", *sides)
+    return merged_tree(ground, _side(ground, base, ours), _side(ground, base, theirs))[0]
+
+
+def merged_tree(ground: Ground, ours: Commit, theirs: Commit) -> tuple[Tree | None, tuple[str, ...]]:
+    """Both merged; None, and the paths, where they conflict."""
+    said = ground.engine.ask("merge-tree", "--write-tree", "-z", "--name-only", "--no-messages", ours, theirs)
     if said.code not in (0, 1):
         raise VcsFailed("git merge-tree", said.err)
-    return Tree(readable(said.out).split("\0")[0]) if said.code == 0 else None
+    tree, *paths = readable(said.out).split("\0")
+    return (Tree(tree), ()) if said.code == 0 else (None, tuple(dict.fromkeys(filter(None, paths))))
 
 
 def _side(ground: Ground, base: Commit, tree: Tree) -> Commit:

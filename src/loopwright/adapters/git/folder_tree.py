@@ -73,7 +73,7 @@ def _submodules(git: Git, known: Commit) -> dict[str, bytes]:
 
 def _not_storable(git: Git, place: Place, submodules: dict[str, bytes]) -> list[str]:
     """Tracked paths that are now a pipe, a socket or a device."""
-    tracked = (path_of(name) for name in git.run("ls-files", "-z").split(b"\0") if name)
+    tracked = git.names("ls-files", "-z")
     return [path for path in tracked if path not in submodules and _is_special(place.folder / path)]
 
 
@@ -92,8 +92,8 @@ def _forget(git: Git, paths: list[str]) -> None:
 
 def _take_inner_repositories(git: Git, place: Place, submodules: dict[str, bytes]) -> None:
     """Git records a repository inside as one link, which would lose its files: take the files instead."""
-    others = git.run("ls-files", "-z", "--others", "--exclude-standard").split(b"\0")
-    inner = [path_of(name[:-1]) for name in others if name.endswith(b"/")]
+    others = git.names("ls-files", "-z", "--others", "--exclude-standard")
+    inner = [name[:-1] for name in others if name.endswith("/")]
     files = [
         f"{folder}/{file}"
         for folder in inner

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from loopwright.adapters.git.branches import advance
+from loopwright.adapters.git.combination import merged_tree
 from loopwright.adapters.git.program import readable
 from loopwright.adapters.git.refs import (
     commit_tree,
@@ -110,14 +111,11 @@ def merge(ground: Ground, commit: Commit, target: str, message: str, step: str) 
         return Merge(onto=onto, commit=commit, tree=ground.tree(commit), fast_forward=True)
     if _is_ancestor(ground, commit, onto):
         return Merge(onto=onto, commit=onto, tree=ground.tree(onto), fast_forward=True)
-    said = ground.engine.ask("merge-tree", "--write-tree", "-z", "--name-only", "--no-messages", onto, commit)
-    tree, *paths = readable(said.out).split("\0")
-    if said.code == 1:
-        return Merge(onto=onto, commit=Commit(""), tree=Tree(""), conflicts=tuple(dict.fromkeys(filter(None, paths))))
-    if said.code != 0:
-        raise VcsFailed("git merge-tree", said.err)
-    merged = commit_tree(ground, Tree(tree), (onto, commit), message_of(message, NOBODY, one_line(step)))
-    return Merge(onto=onto, commit=merged, tree=Tree(tree))
+    tree, conflicts = merged_tree(ground, onto, commit)
+    if tree is None:
+        return Merge(onto=onto, commit=Commit(""), tree=Tree(""), conflicts=conflicts)
+    merged = commit_tree(ground, tree, (onto, commit), message_of(message, NOBODY, one_line(step)))
+    return Merge(onto=onto, commit=merged, tree=tree)
 
 
 def _is_ancestor(ground: Ground, older: Commit, newer: Commit) -> bool:

@@ -96,6 +96,10 @@ class Git:
     def line(self, *argv: str, stdin: bytes = b"") -> str:
         return readable(self.run(*argv, stdin=stdin)).strip()
 
+    def names(self, *argv: str) -> list[str]:
+        """What is listed with `-z`, as paths."""
+        return [path_of(name) for name in self.run(*argv).split(b"\0") if name]
+
     def beginning(self, *argv: str, limit: int) -> bytes:
         """At most `limit` bytes of what a command that only reads would print."""
         with subprocess.Popen(

@@ -46,9 +46,9 @@ def has_attempts(top: Path, env: Mapping[str, str]) -> bool:
 
 def other_worktrees(top: Path, env: Mapping[str, str]) -> tuple[Path, ...]:
     """The other folders that share this repository, and with it all refs."""
-    said = persons_git(env, top).run("worktree", "list", "--porcelain", "-z")
-    named = (line.removeprefix(b"worktree ") for line in said.split(b"\0") if line.startswith(b"worktree "))
-    return tuple(folder for folder in map(Path, map(path_of, named)) if folder != top)
+    lines = persons_git(env, top).names("worktree", "list", "--porcelain", "-z")
+    named = (line.removeprefix("worktree ") for line in lines if line.startswith("worktree "))
+    return tuple(folder for folder in map(Path, named) if folder != top)
 
 
 def tree_of(top: Path, env: Mapping[str, str], commit: str) -> str:
@@ -60,9 +60,8 @@ def tree_of(top: Path, env: Mapping[str, str], commit: str) -> str:
 def files_of(top: Path, env: Mapping[str, str], folder: str) -> tuple[str, ...]:
     """Plain files below a folder that git knows or would take, in their order."""
     git = persons_git(env, top).having(GIT_LITERAL_PATHSPECS="1")
-    said = git.run("ls-files", "-z", "--cached", "--others", "--exclude-standard", "--", folder)
-    names = sorted({path_of(name) for name in said.split(b"\0") if name})
-    return tuple(name for name in names if (top / name).is_file() and not (top / name).is_symlink())
+    names = set(git.names("ls-files", "-z", "--cached", "--others", "--exclude-standard", "--", folder))
+    return tuple(name for name in sorted(names) if (top / name).is_file() and not (top / name).is_symlink())
 
 
 def _usable_git(cwd: Path, env: Mapping[str, str]) -> Git:

@@ -19,7 +19,7 @@ from loopwright.adapters.git.folders import is_folder, locked, put, remove, try_
 from loopwright.adapters.git.manifest import load, save, take_manifest, tidy
 from loopwright.adapters.git.overlay import overlaid, setup_digest
 from loopwright.adapters.git.preparation import Preparation, copy_files, run_setup
-from loopwright.adapters.git.program import path_of, uninterrupted
+from loopwright.adapters.git.program import uninterrupted
 from loopwright.adapters.git.site import Ground, Place, Site
 from loopwright.errors import VcsFailed
 from loopwright.kernel.gates import is_check_configuration
@@ -159,8 +159,8 @@ def restored(ground: Ground, slot: Slot, plan: CheckoutPlan) -> None:
     """The tree's own files again; artifacts of earlier commands stay, but not what would steer the next one."""
     git, made = ground.inside(slot.place, slot.hold), load(slot.made)
     git.run("read-tree", "--reset", "-u", plan.tree)
-    for path in map(path_of, git.run("ls-files", "-z", "--others").split(b"\0")):
-        if path and is_check_configuration(path) and (made is None or path not in made.files):
+    for path in git.names("ls-files", "-z", "--others"):
+        if is_check_configuration(path) and (made is None or path not in made.files):
             remove(slot.place.folder / path)
 
 
@@ -181,5 +181,4 @@ def finish(ground: Ground, slot: Slot, plan: CheckoutPlan) -> None:
 
 
 def tracked_in(ground: Ground, slot: Slot) -> frozenset[str]:
-    names = ground.inside(slot.place, slot.hold).run("ls-files", "-z").split(b"\0")
-    return frozenset(path_of(name) for name in names if name)
+    return frozenset(ground.inside(slot.place, slot.hold).names("ls-files", "-z"))

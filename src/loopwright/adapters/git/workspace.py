@@ -7,7 +7,7 @@ from pathlib import Path
 
 from loopwright.adapters.git import checkouts, cleanup, landing, snapshots
 from loopwright.adapters.git.branches import advance
-from loopwright.adapters.git.combination import Combining, combine
+from loopwright.adapters.git.combination import combine
 from loopwright.adapters.git.landing import Landing
 from loopwright.adapters.git.objects import contents
 from loopwright.adapters.git.preparation import Preparation, copy_files, digest_of, run_setup
@@ -58,8 +58,9 @@ class GitWorkspace:
         self, loop: LoopId, label: str, *, base: Commit, commits: tuple[Commit, ...], step: str
     ) -> Combination:
         """`base` itself, and no ref, when nothing changes."""
-        wanted = Combining(loop=loop, label=label, base=base, commits=commits, step=step)
-        return await uninterrupted(lambda: combine(self._site.ground(), wanted))
+        return await uninterrupted(
+            lambda: combine(self._site.ground(), loop, label, base=base, commits=commits, step=step)
+        )
 
     async def start(self, loop: LoopId, head: Commit, paths: tuple[str, ...]) -> Commit:
         """`head` with the person's uncommitted state of the paths; see `starting`."""

@@ -7,13 +7,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from loopwright.adapters.importers.imported import MOST_TASKS, Imported, imported, joined
+from loopwright.adapters.markdown import markdown_lines
+from loopwright.kernel.lines import MarkdownLine
 from loopwright.kernel.shapes import Path
 
 _TASK = re.compile(r"\s*[-*] \[([ xX])\] \**(T\d{1,6})\**:?\s+((?:\[[^\]]{1,20}\]\s*)*)(.+)")
-_HEADING = re.compile(r"(#{1,6})\s+(.+?)\s*#*\s*")
 _FACT = re.compile(r"\*\*(Purpose|Goal|Independent Test)\*\*:\s*(.+)")
-_FENCE = re.compile(r"\s*(```|~~~)")
-_COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
 _PHASE = 2  # the level of a phase's heading
 
 
@@ -32,27 +31,23 @@ def fits(text: str) -> bool:
 
 def read(text: str, fail: Callable[[Path, str], Exception]) -> tuple[Imported, ...]:
     """The tasks whose box is not ticked, in the order of the file. Code blocks and comments have none."""
-    tasks, place, is_code = list[Imported](), _Place(), False
-    for line in _COMMENT.sub("", text).splitlines():
-        if _FENCE.match(line):
-            is_code = not is_code
-        elif not is_code:
+    tasks, place = list[Imported](), _Place()
+    for line in markdown_lines(text):
+        if not line.block:
             tasks += _taken(line, place)
         if len(tasks) > MOST_TASKS:
             raise fail((), f"has more than {MOST_TASKS} open tasks; import them in parts")
     return tuple(tasks)
 
 
-def _taken(line: str, place: _Place) -> list[Imported]:
-    if heading := _HEADING.fullmatch(line):
-        level, title = len(heading[1]), heading[2]
-        if level == 1:
-            place.feature = title.removeprefix("Tasks:").strip()
-        elif level == _PHASE:
-            place.phase, place.facts = title, {}
-    elif fact := _FACT.fullmatch(line.strip()):
+def _taken(line: MarkdownLine, place: _Place) -> list[Imported]:
+    if line.level == 1:
+        place.feature = line.title.removeprefix("Tasks:").strip()
+    elif line.level == _PHASE:
+        place.phase, place.facts = line.title, {}
+    elif fact := _FACT.fullmatch(line.text.strip()):
         place.facts[fact[1]] = fact[2]
-    elif (task := _TASK.fullmatch(line)) and task[1] == " ":
+    elif (task := _TASK.fullmatch(line.text)) and task[1] == " ":
         return [_task(task, place)]
     return []
 

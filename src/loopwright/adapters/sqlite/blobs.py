@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
-from loopwright.adapters.sqlite.folders import PRIVATE_FILE, make_private, sync
+from loopwright.adapters.files import PRIVATE_FILE, make_private, sync
 from loopwright.errors import StoreCorrupt, UsageError
 from loopwright.kernel.model import Blob
 

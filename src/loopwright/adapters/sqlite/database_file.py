@@ -14,8 +14,8 @@ from pathlib import Path
 
 import apsw
 
+from loopwright.adapters.files import PRIVATE_FILE, make_private, sync
 from loopwright.adapters.sqlite.failures import from_sqlite, from_system
-from loopwright.adapters.sqlite.folders import PRIVATE_FILE, make_private, sync
 from loopwright.adapters.sqlite.migrations import APPLICATION_ID, MIGRATIONS, build, upgrade, version_of
 from loopwright.errors import StoreCorrupt, StoreFailed, StoreTooNew
 

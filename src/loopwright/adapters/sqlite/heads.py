@@ -85,7 +85,7 @@ _UPDATE = """
 def find(connection: apsw.Connection, loop: LoopId) -> Head | None:
     found = connection.execute(_ONE, (loop,)).fetchone()
     if found is not None:
-        return _unsealed(connection, found)
+        return _head(connection, found)
     if connection.execute(_HAS_EVENTS, (loop,)).fetchone():
         raise StoreCorrupt(connection.filename, f"loop {loop}", "its row is gone, but its events are not")
     return None
@@ -100,7 +100,7 @@ def get(connection: apsw.Connection, loop: LoopId) -> Head:
 
 def every(connection: apsw.Connection) -> Iterator[Head]:
     """Newest first."""
-    return (_unsealed(connection, found) for found in connection.execute(_ALL))
+    return (_head(connection, found) for found in connection.execute(_ALL))
 
 
 def insert(connection: apsw.Connection, head: Head) -> None:
@@ -120,8 +120,15 @@ def charge_ancestors(connection: apsw.Connection, parent: LoopId | None, move: M
         parent = head.parent
 
 
-def _unsealed(connection: apsw.Connection, found: tuple[Any, ...]) -> Head:
+def _head(connection: apsw.Connection, found: tuple[Any, ...]) -> Head:
+    return Head(*unsealed(connection, f"loop {found[0]}", found, "its row is not what was written"))
+
+
+def unsealed(
+    connection: apsw.Connection, where: str, found: tuple[Any, ...], why: str = "it is not what was written"
+) -> list[Any]:
+    """The fields of a row, whose last one is its seal. Raises `StoreCorrupt` where they are not what was sealed."""
     *fields, seal = found
     if not hashes.is_intact(seal, *fields):
-        raise StoreCorrupt(connection.filename, f"loop {found[0]}", "its row is not what was written")
-    return Head(*fields)
+        raise StoreCorrupt(connection.filename, where, why)
+    return fields

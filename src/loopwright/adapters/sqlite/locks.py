@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from urllib.parse import quote
 
-from loopwright.adapters.sqlite.folders import PRIVATE_FILE, make_private
+from loopwright.adapters.files import PRIVATE_FILE, make_private
 from loopwright.kernel.model import LoopId
 
 _FLOCK = "hhqqi4x"  # struct flock: type, whence, start, length, pid

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import apsw
 
-from loopwright.adapters.sqlite.folders import PRIVATE_FILE, sync
+from loopwright.adapters.files import PRIVATE_FILE, sync
 from loopwright.errors import StoreTooNew
 
 APPLICATION_ID = 0x4C6F6F70  # "Loop"

@@ -11,6 +11,7 @@ from loopwright.adapters.tools.artifacts import text_of
 from loopwright.adapters.tools.opinions import Opinion
 from loopwright.adapters.tools.placeholders import placeholders, prose
 from loopwright.adapters.tools.severities import CHECKLIST
+from loopwright.kernel.lines import MarkdownLine
 from loopwright.kernel.model import Finding
 
 CORE = (
@@ -21,7 +22,6 @@ EXTENDED = ("Alternatives Considered", "Migration Plan", "Security Consideration
 ADVANCED = ("Performance Budget", "Failure Modes & Recovery", "Rollback Plan", "Dependencies & Risks")
 _JUSTIFICATION = "Pattern Justification"  # a part of the proposed solution
 _SECTION = 2
-_HEADING = re.compile(r"^ {0,3}(#{1,6})\s+(.*?)\s*#*\s*$")
 _TIER = re.compile(r"^(?:[-*]\s*)?\**tier\**\s*:\**\s*(\w+)", re.IGNORECASE | re.MULTILINE)
 _VAGUE = re.compile(
     r"\b(?:reasonabl[ey]|appropriate|suitable|sufficient|acceptable|adequate)\s+(?:\w+\s+)?"
@@ -49,7 +49,7 @@ class _Document:
     """`lines` are its prose, `words` the text as it is."""
 
     file: str
-    lines: tuple[str, ...]
+    lines: tuple[MarkdownLine, ...]
     words: tuple[str, ...]
     sections: tuple[_Section, ...]
     category: str = "design"
@@ -89,7 +89,7 @@ def judge_plans(folder: Path, files: tuple[str, ...]) -> Opinion:
 def judge_design(file: str, text: str, tier: str = "") -> tuple[Finding, ...]:
     """`tier` is the story's; without one what the document says of itself counts, else `medium`."""
     document = _read(file, text, "design")
-    said = _TIER.search("\n".join(document.lines))
+    said = _TIER.search("\n".join(line.text for line in document.lines))
     large = (tier or (said[1].lower() if said else "")) == "large"
     wanted = (*CORE, *EXTENDED) if large else CORE
     return (
@@ -116,13 +116,13 @@ def _read(file: str, text: str, category: str) -> _Document:
     )
 
 
-def _sections(lines: tuple[str, ...]) -> tuple[_Section, ...]:
-    heads = [(number, match) for number, line in enumerate(lines, 1) if (match := _HEADING.match(line))]
+def _sections(lines: tuple[MarkdownLine, ...]) -> tuple[_Section, ...]:
+    heads = [line for line in lines if line.level]
     found = []
-    for index, (number, match) in enumerate(heads):
-        level = len(match[1])
-        ends = (later for later, other in heads[index + 1 :] if len(other[1]) <= level)
-        found.append(_Section(title=match[2], level=level, line=number, last=next(ends, len(lines) + 1) - 1))
+    for index, head in enumerate(heads):
+        ends = (later.number for later in heads[index + 1 :] if later.level <= head.level)
+        last = next(ends, len(lines) + 1) - 1
+        found.append(_Section(title=head.title, level=head.level, line=head.number, last=last))
     return tuple(found)
 
 
@@ -157,7 +157,7 @@ def _structure(document: _Document) -> Iterator[Finding]:
 
 def _justified(document: _Document, solution: _Section) -> bool:
     inside = document.lines[solution.line : solution.last]
-    return any(plain_name(_JUSTIFICATION) in plain_name(line) for line in inside)
+    return any(plain_name(_JUSTIFICATION) in plain_name(line.text) for line in inside)
 
 
 def _complete(document: _Document, wanted: tuple[str, ...]) -> Iterator[Finding]:
@@ -198,10 +198,10 @@ def _empty(document: _Document) -> Iterator[Finding]:
 
 def _concrete(document: _Document) -> Iterator[Finding]:
     """D4, as far as a list of words goes."""
-    for number, line in enumerate(document.lines, 1):
-        if match := _VAGUE.search(line):
+    for line in document.lines:
+        if match := _VAGUE.search(line.text):
             guidance = "Give the number and its unit, or the condition that can be tested."
-            yield document.finding("D4", number, f"{match[0]!r} is no value", guidance)
+            yield document.finding("D4", line.number, f"{match[0]!r} is no value", guidance)
 
 
 def _story_tier(folder: Path, file: str) -> str:

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
-_FENCE = re.compile(r"^ {0,3}(```+|~~~+)")
+from loopwright.adapters.markdown import markdown_lines
+from loopwright.kernel.lines import MarkdownLine
+
 _CODE = re.compile(r"`[^`\n]*`")
 _COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
 _ANYWHERE = re.compile(
@@ -21,30 +24,20 @@ _ALONE = re.compile(
 )
 
 
-def prose(text: str) -> tuple[str, ...]:
+def prose(text: str) -> tuple[MarkdownLine, ...]:
     """The lines with code and comments blanked: as many lines as before."""
-    text = _COMMENT.sub(lambda found: "\n" * found[0].count("\n"), text)
-    lines: list[str] = []
-    fence = ""
-    for line in text.splitlines():
-        mark = _FENCE.match(line)
-        if fence:
-            lines.append("")
-            if mark and line.strip().startswith(fence) and not line.strip().strip(fence[0]):
-                fence = ""
-        elif mark:
-            fence = mark[1]
-            lines.append("")
-        else:
-            lines.append(_CODE.sub("`code`", line))
-    return tuple(lines)
+    bare = _COMMENT.sub(lambda found: "\n" * found[0].count("\n"), text)
+    return tuple(
+        replace(line, text="" if line.block == "code" else _CODE.sub("`code`", line.text))
+        for line in markdown_lines(bare)
+    )
 
 
-def placeholders(lines: tuple[str, ...]) -> Iterator[tuple[int, str]]:
-    """The lines, from 1, of prose that has not been written, each with the words that show it."""
-    for number, line in enumerate(lines, 1):
-        if found := _found(line):
-            yield number, found
+def placeholders(lines: tuple[MarkdownLine, ...]) -> Iterator[tuple[int, str]]:
+    """The lines of prose that has not been written, each with the words that show it."""
+    for line in lines:
+        if found := _found(line.text):
+            yield line.number, found
 
 
 def _found(line: str) -> str:

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from loopwright.app.project import Project, View, view
+from loopwright.app.loops import View, view
+from loopwright.app.project import Project
 from loopwright.app.views import status
 from loopwright.app.views.needs import Need
 from loopwright.app.views.status import Cost, LoopStatus, cost_of
@@ -25,12 +26,16 @@ class RunAnswer:
     loop: LoopId
     outcome: Literal["verified", "escalated", "accepted", "cancelled", "paused"]
     commit: str  # that holds the result, else the newest attempt; empty before there is one
-    branch: str  # empty: none yet
-    merged_into: str  # empty: none
-    merged: bool
-    note: str  # why it was left where it is, or why it paused
     cost: Cost
-    needs: tuple[Need, ...]
+    merged: bool = False
+    not_merged: str = ""  # why a merge that was asked for did not happen
+    branch: str = ""  # empty: none yet
+    merged_into: str = ""  # empty: none
+    note: str = ""  # why it was left where it is, or why it paused
+    needs: tuple[Need, ...] = ()
+    interrupted: bool = False  # a signal stopped the command
+    command: str = ""  # that goes on
+    folder: str = ""  # of a demo: where the sample project is
 
 
 _WORDS: dict[Ending, Literal["verified", "escalated", "accepted", "cancelled"]] = {
@@ -56,6 +61,7 @@ async def answer_of(project: Project, seen: View, halt: Halt, shown: LoopStatus)
         branch=(outcome.branch if outcome else "") or getattr(state, "branch", ""),
         merged_into=merged_into,
         merged=bool(merged_into),
+        not_merged=outcome.not_merged if outcome else "",
         note=outcome.note if outcome else halt.detail,
         cost=cost_of(seen.row),
         needs=shown.needs,

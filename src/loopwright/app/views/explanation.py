@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from loopwright.app.project import Project, View
-from loopwright.app.views.standing import status_of_loop
-from loopwright.app.views.status import LoopStatus
+from loopwright.app.loops import View
 from loopwright.kernel.actions import Action, RunAgent, WaitUntil
 from loopwright.kernel.ledger import Entry, Ledger, Standing
 from loopwright.kernel.model import Finding, Severity
@@ -25,19 +23,17 @@ class OpenFinding:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Explanation:
-    """The loop's status object, its counters and rules, what is open, and all of it as people read it."""
+class Explained:
+    """Besides the loop's status object: its counters and rules, what is open, and all of it as people read it."""
 
-    status: LoopStatus
     lines: tuple[str, ...]
     findings: tuple[OpenFinding, ...]
     explanation: str
 
 
-async def explain(project: Project, view: View) -> Explanation:
+def explain(view: View) -> Explained:
     stand = view.standpoint
-    return Explanation(
-        status=await status_of_loop(project, view),
+    return Explained(
         lines=stand.lines,
         findings=tuple(
             OpenFinding(severity=finding.severity, text=told(finding), fingerprint=finding.fingerprint)

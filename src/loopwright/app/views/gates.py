@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from loopwright.app.project import Project, View, known_kind, view
+from loopwright.app.kinds import known_kind
+from loopwright.app.loops import View, view
+from loopwright.app.project import Project
 from loopwright.app.views.needs import gate_id
 from loopwright.kernel.actions import AwaitGate
 from loopwright.kernel.events import Checkpointed, GateDecided
@@ -17,8 +19,9 @@ from loopwright.kernel.record import Record, read_event
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GateReason:
     file: str
-    rule: str
+    rule: str = ""
     line: int = 0
+    how: str = ""  # it was changed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,5 +107,8 @@ def _gate(event: Checkpointed, seen: View, path: tuple[LoopId, ...]) -> ShownGat
         tree=event.tree,
         commit=event.commit,
         base=seen.now.state.plan.base,
-        because=tuple(GateReason(file=change.path, rule=f"protected file {change.how}") for change in event.protected),
+        because=tuple(
+            GateReason(file=change.path, rule=f"protected file {change.how}", how=change.how)
+            for change in event.protected
+        ),
     )

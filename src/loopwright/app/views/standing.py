@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from loopwright.app.project import OVER, Project, View, views
+from loopwright.app.loops import OVER, View, views
+from loopwright.app.project import Project
 from loopwright.app.views import status
 from loopwright.app.views.gates import gates
 from loopwright.app.views.status import LoopStatus, StatusDocument

@@ -5,15 +5,18 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Literal
 
-from loopwright.app.project import View
+from loopwright.app.loops import View
 from loopwright.app.views.needs import Need, needs, with_loop
 from loopwright.kernel.actions import Action, AwaitGate, RunAgent
 from loopwright.kernel.model import Ending, LoopId, Outcome
 from loopwright.kernel.quoting import one_line
 from loopwright.kernel.wording import moment
 from loopwright.ports.people import Waiting
-from loopwright.ports.store import LoopRow
+from loopwright.ports.store import LoopRow, Status
+
+Word = Status | Literal["interrupted"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,8 +41,8 @@ class Cost:
 class Next:
     action: str  # in snake case, such as run_agent
     role: str | None
-    key: str
     why: str
+    key: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,9 +61,9 @@ class LoopStatus:
     id: LoopId
     kind: str
     parent: LoopId | None
-    status: str
-    outcome: str | None
-    task: str
+    status: Word
+    outcome: Literal["verified", "accepted", "cancelled", "escalated", "failed", "held"] | None
+    task: str = ""
     system: Mapping[str, object] | None
     state: str
     capability: Mapping[str, object] | None
@@ -73,7 +76,7 @@ class LoopStatus:
     needs: tuple[Need, ...]
     next: Next | None
     last_activity: str
-    result: Landed | None
+    result: Landed | None = None
     counter: str = "attempt"  # what one attempt is called
 
 
@@ -147,7 +150,7 @@ def human(shown: LoopStatus) -> str:
     return "\n".join(lines) + "\n"
 
 
-def shown_status(row: LoopRow, *, alive: bool) -> str:
+def shown_status(row: LoopRow, *, alive: bool) -> Word:
     return "interrupted" if row.status == "running" and not alive else row.status
 
 

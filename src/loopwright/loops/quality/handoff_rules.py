@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from loopwright.kernel.shapes import choice, flag, keyed, several, text, whole
+from loopwright.kernel.shapes import Problem, choice, flag, keyed, ruled, several, text, whole
 
 PHASES = ("plan", "tests", "code", "quality")
 GATES = ("plan", "test", "code", "quality", "design", "story")
@@ -13,10 +13,19 @@ SEVERITIES = ("P0", "P1", "P2", "P3")  # critical, high, medium, low
 LETTERS = tuple("ABCDEFGHIJKLMN")  # the dimensions of quality
 
 
+def _gap(completed: list[str]) -> Problem | None:
+    for index, phase in enumerate(completed):
+        if phase not in PHASES[index : index + 1]:
+            order = f"has to follow the order {', '.join(PHASES)} without a gap"
+            return Problem(f"{order}; a skipped phase is listed here and in skipped_phases", (index,))
+    return None
+
+
 _keys = partial(keyed, "a table of keys")  # those that are not named are other tools' own, and kept
 _TEXT, _FLAG, _COUNT = text(), flag(), whole(0)
 _TEXTS = several(_TEXT)
 _PHASES = several(choice(*PHASES))
+_IN_ORDER = ruled(_PHASES, _gap, {"prefixItems": [{"const": phase} for phase in PHASES], "items": False})
 _PATTERN_SOURCE = choice("decision", "analysis", "principle", "design-doc")
 _PLAN = _keys(
     components=several(_keys(name=_TEXT, file=_TEXT, responsibility=_TEXT)),
@@ -58,7 +67,7 @@ HANDOFF = _keys(
     story_id=text(least=1),
     tier=choice(*TIERS),
     current_phase=choice("pending", *PHASES, "complete", "failed"),
-    completed_phases=_PHASES,
+    completed_phases=_IN_ORDER,
     skipped_phases=_PHASES,
     plan_summary=_PLAN,
     test_summary=_keys(all_tests_red=_FLAG, test_count=_COUNT, test_files=_TEXTS),

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from itertools import count, takewhile
 
 from loopwright.errors import ConfigError
+from loopwright.kernel.lines import MarkdownLine
 from loopwright.loops.tickets.ticket_text import unescaped, unquoted
 
 SECTIONS = (
@@ -21,21 +22,8 @@ SECTIONS = (
 MOST_CRITERIA = 200  # each goes into every brief
 TOP = 2  # sections are headings of the first two levels
 _BY_NAME = {name.casefold(): name for name in SECTIONS}
-_HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+(?=[^ \t])")
-_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})(.*)")
 _BOX = re.compile(r" {0,3}[-*+] \[([ xX])\][ \t]+(.+)")
 _CRITERION = re.compile(r"\**([A-Za-z][A-Za-z0-9]*-[0-9]+)\**[ \t]*:\**[ \t]*(.+)")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MarkdownLine:
-    """`level` is that of a heading, 0 for any other line; `is_code` one that Markdown does not look into."""
-
-    number: int
-    text: str
-    level: int = 0
-    title: str = ""
-    is_code: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,10 +73,10 @@ class Body:
         return section.under("") if section else ""
 
 
-def read_body(text: str, file: str, first: int = 1) -> Body:
-    """`first` is the number of the first line. Raises `ConfigError` for a section that is there twice."""
+def read_body(lines: tuple[MarkdownLine, ...], file: str) -> Body:
+    """Raises `ConfigError` for a section that is there twice."""
     title, sections, opened = "", list[Section](), list[MarkdownLine]()
-    for line in _lines(text, first):
+    for line in lines:
         name = _BY_NAME.get(line.title.casefold()) if 0 < line.level <= TOP else None
         if name and not _is_within(name, sections):
             sections = _closed(sections, opened)
@@ -118,30 +106,6 @@ def _once(name: str, line: MarkdownLine, sections: list[Section], file: str) -> 
             says = f"is there twice, first on line {section.number}; keep one"
             raise ConfigError(file, name, says, line=line.number)
     return name
-
-
-def _lines(text: str, first: int) -> Iterator[MarkdownLine]:
-    fence = ""
-    for number, line in enumerate(text.split("\n"), start=first):
-        mark = _FENCE.fullmatch(line)
-        if fence:
-            closes = mark is not None and mark[1].startswith(fence) and not mark[2].strip()
-            fence = "" if closes else fence
-            yield MarkdownLine(number=number, text=line, is_code=True)
-        elif mark is not None and not (mark[1][0] == "`" and "`" in mark[2]):
-            fence = mark[1]
-            yield MarkdownLine(number=number, text=line, is_code=True)
-        else:
-            heading = _HEADING.match(line)
-            level, title = (len(heading[1]), _title(line[heading.end() :])) if heading else (0, "")
-            yield MarkdownLine(number=number, text=line, level=level, title=title)
-
-
-def _title(text: str) -> str:
-    """A heading's text without the marks that may close it."""
-    text = text.rstrip(" \t")
-    bare = text.rstrip("#")
-    return bare.rstrip(" \t") if bare.endswith((" ", "\t")) else text
 
 
 # Requirements
@@ -199,7 +163,7 @@ def _with_boxes(section: Section) -> Iterator[tuple[MarkdownLine, bool]]:
     """Each line with whether it belongs to a checkbox: an indented line below one goes on with it."""
     in_box = False
     for line in section.lines:
-        is_first = not line.is_code and _BOX.fullmatch(line.text) is not None
-        goes_on = in_box and not line.is_code and line.text.startswith(("  ", "\t")) and bool(line.text.strip())
+        is_first = not line.block and _BOX.fullmatch(line.text) is not None
+        goes_on = in_box and not line.block and line.text.startswith(("  ", "\t")) and bool(line.text.strip())
         in_box = is_first or goes_on
         yield line, in_box

@@ -8,8 +8,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from loopwright.errors import ConfigError
+from loopwright.kernel.lines import MarkdownLine
 from loopwright.kernel.shapes import expected
-from loopwright.loops.tickets.body import TOP, Body, MarkdownLine
+from loopwright.loops.tickets.body import TOP, Body
 from loopwright.loops.tickets.shape import OUTCOMES, SCORE, ticket_parts
 from loopwright.loops.tickets.ticket_text import plain_cells, unescaped, unquoted
 

@@ -8,12 +8,10 @@ from loopwright.kernel.record import Record
 from loopwright.loops.tickets.insights.categories import category, guidance_form
 from loopwright.loops.tickets.insights.cycle import Cycle, Gap, Try, cycle_of, session_of
 from loopwright.loops.tickets.state import Criterion, Decision, TicketParams
-from loopwright.ports.store import LoopRow
 from tests.rooms.tickets.stories import (
     APPROVED,
     AT,
     GREEN,
-    LOOP,
     PARAMS,
     ROUTED_BACK,
     SEED,
@@ -34,25 +32,8 @@ from tests.rooms.tickets.stories import (
 )
 
 
-def row(**facts: float) -> LoopRow:
-    return LoopRow(
-        id=LOOP,
-        kind="tickets",
-        params="{}",
-        parent=None,
-        status="complete",
-        seq=1,
-        fence=1,
-        created=facts.get("created", AT),
-        updated=AT + 1,
-        budget=None,
-        spent=facts.get("spent", 0.0),
-        reserved=0.0,
-    )
-
-
-def reduced(story: Story, **facts: float) -> Cycle:
-    return cycle_of(story.state, row(**facts), story.records)
+def reduced(story: Story, *, spent: float = 0.0, created: float = AT) -> Cycle:
+    return cycle_of(story.state, story.records, cost=spent, at=created)
 
 
 def test_a_session_is_reduced_to_what_can_be_learned_from_it() -> None:
@@ -132,7 +113,7 @@ def test_an_agent_without_a_name_is_nobody() -> None:
 def test_a_record_that_cannot_be_read_teaches_nothing_and_hides_nothing() -> None:
     story = STORIES["approved"]
     broken = Record(loop=LoopId("x"), seq=99, at=AT, kind="AgentReported", data='{"key": 3}')
-    assert cycle_of(story.state, row(), (broken, *story.records)) == reduced(story)
+    assert cycle_of(story.state, (broken, *story.records), cost=0.0, at=AT) == reduced(story)
 
 
 def test_coverage_of_new_code_is_known_only_where_new_lines_were_counted() -> None:
@@ -142,7 +123,7 @@ def test_coverage_of_new_code_is_known_only_where_new_lines_were_counted() -> No
 
 
 def test_the_seeds_own_example_has_its_gaps_by_requirement() -> None:
-    (first,) = cycle_of(SEED, row(), ()).tries
+    (first,) = cycle_of(SEED, (), cost=0.0, at=AT).tries
     assert first.gaps == (
         Gap(category="error handling", guidance="none"),
         Gap(category="lint", guidance="none"),

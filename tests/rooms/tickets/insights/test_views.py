@@ -22,7 +22,7 @@ from tests.rooms.tickets.insights.simulated_cycles import PLAIN, simulate
 from tests.rooms.tickets.insights.test_insights import EVERYTHING, approved, stuck, tried
 
 Golden = Callable[[str, str], None]
-SCHEMA = json.loads((Path(__file__).parents[2] / "schemas" / "insights.schema.json").read_text())
+SCHEMA = json.loads((Path(__file__).parents[4] / "schemas" / "insights.schema.json").read_text())
 RICH = learned(simulate(EVERYTHING, 1000, 1))
 SEVERAL = {
     "nothing": learned(()),

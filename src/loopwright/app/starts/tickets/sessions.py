@@ -6,8 +6,9 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from loopwright.app.creation import create_loop
+from loopwright.app.loops import View, view
 from loopwright.app.preconditions import FreeSpace, check_cast, check_ground
-from loopwright.app.project import Project, View, view
+from loopwright.app.project import Project
 from loopwright.app.starts.tickets.folders import ACTIVE, next_sequence, session_folder
 from loopwright.app.starts.tickets.queue import Queued, read_queued, take_out, waiting, was_taken_out
 from loopwright.config.settings import Settings

@@ -10,6 +10,7 @@ import re
 from pathlib import Path
 from typing import Any
 
+from loopwright.adapters.markdown import markdown_lines
 from loopwright.adapters.yaml_text import SIZE_LIMIT, read_yaml
 from loopwright.config.plain_file import read_plain_file
 from loopwright.errors import ConfigError
@@ -54,7 +55,7 @@ def parse(text: str, file: str, name: str = "") -> ReadTicket:
         line = text.count("\n", 0, found.start()) + 1
         raise ConfigError(file, "", f"has the control character {found[0]!a}; remove it", line=line)
     front, rest, first = _split(text, file)
-    return build(_front(front, file), read_body(rest, file, first), name=name)
+    return build(_front(front, file), read_body(markdown_lines(rest, first), file), name=name)
 
 
 def _split(text: str, file: str) -> tuple[str, str, int]:

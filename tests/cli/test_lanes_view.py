@@ -4,7 +4,8 @@ from dataclasses import replace
 
 from rich.console import Console
 
-from loopwright.cli.live_batch import BatchView
+from loopwright.app.kinds import KINDS
+from loopwright.cli.live_lanes import LanesView
 from loopwright.engine.world import Seen
 from loopwright.kernel.events import AgentReported, Ended, Logged, LoopEnded, Started
 from loopwright.kernel.ledger import record
@@ -52,7 +53,7 @@ class Screen:
 
     def __init__(self, height: int = 12) -> None:
         self.text, self.height = io.StringIO(), height
-        self.view = BatchView(lambda: 0.0, Console(file=self.text, width=90, height=height, color_system=None))
+        self.view = LanesView(lambda: 0.0, KINDS, Console(file=self.text, width=90, height=height, color_system=None))
 
     def child(self, state: Quality, event: Logged) -> None:
         self.view.recorded(

@@ -1,4 +1,4 @@
-"""From settings to checks that run: the one place that knows how their parts go together."""
+"""From settings to the checks and the workspaces of a repository: only here is known how their parts go together."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ from pathlib import Path
 
 from loopwright.adapters.checks.environment import Digests, for_checks
 from loopwright.adapters.checks.order import as_run
-from loopwright.adapters.checks.runner import CommandChecks, ConfiguredChecks
+from loopwright.adapters.checks.runner import CommandChecks
 from loopwright.adapters.git.objects import GitObjects
 from loopwright.adapters.git.preparation import Preparation
 from loopwright.adapters.git.verification import VerificationCheckouts
+from loopwright.adapters.git.workspace import GitWorkspace
 from loopwright.config.settings import Settings
 from loopwright.ports.clock import Clock
 from loopwright.ports.store import Store
@@ -19,15 +20,13 @@ from loopwright.ports.store import Store
 def command_checks(
     settings: Settings, store: Store, clock: Clock, *, root: Path, environ: Mapping[str, str]
 ) -> CommandChecks:
+    """They run in checkouts below `.loop/verify`; git looks for no repository at or above that folder."""
     ceiling = root / ".loop" / "verify"
-    preparation = Preparation.of(settings.workspace, environ)
     return CommandChecks(
-        settings=ConfiguredChecks(
-            specs=tuple(as_run(check) for check in settings.checks),
-            protected=settings.workspace.protected,
-            parallel=settings.limits.parallel,
-        ),
-        checkouts=VerificationCheckouts(root, env=environ, preparation=preparation),
+        specs=tuple(as_run(check) for check in settings.checks),
+        protected=settings.workspace.protected,
+        parallel=settings.limits.parallel,
+        checkouts=VerificationCheckouts(root, env=environ, preparation=Preparation.of(settings.workspace, environ)),
         source=GitObjects(root, env=environ),
         store=store,
         clock=clock,
@@ -35,3 +34,7 @@ def command_checks(
         runs=root / ".loop" / "runs" / "checks",
         digests=Digests(environment=for_checks(environ, ceiling), setup=settings.workspace.setup),
     )
+
+
+def git_workspace(settings: Settings, *, root: Path, environ: Mapping[str, str]) -> GitWorkspace:
+    return GitWorkspace(root, env=environ, preparation=Preparation.of(settings.workspace, environ))

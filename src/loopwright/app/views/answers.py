@@ -1,0 +1,75 @@
+"""What the commands that only look, or find nothing to do, answer to programs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from loopwright.adapters.checks.receipts import Receipt
+from loopwright.kernel.model import LoopId
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NothingDone:
+    """`loop resume` and `loop cancel`, where there was nothing to do."""
+
+    loop: str | None
+    note: str
+    outcome: None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RenderAnswer:
+    files: tuple[str, ...]  # paths from the top of the repository
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StepOutput:
+    """`loop log --agent KEY`: what a step printed, with what is not printable escaped."""
+
+    loop: LoopId
+    output: Mapping[str, str]  # by step
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReceiptList:
+    loop: LoopId
+    receipts: tuple[Receipt, ...]  # oldest first
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DoctorLine:
+    status: Literal["ok", "warn", "fix"]
+    what: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DoctorAnswer:
+    ok: bool  # nothing must be fixed before a loop can start
+    lines: tuple[DoctorLine, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FoundCheck:
+    name: str
+    run: tuple[str, ...]
+    strength: Literal["counting", "weak"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SetupAnswer:
+    file: str
+    written: bool
+    stack: str
+    checks: tuple[FoundCheck, ...]
+    agents: tuple[str, ...]
+    notes: tuple[str, ...]
+    text: str  # of the file
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewLogAnswer:
+    log: str
+    created: bool

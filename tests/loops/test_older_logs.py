@@ -1,0 +1,31 @@
+"""Logs that the version before wrote are folded to the same points, wanting the same steps: their keys are on disk."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from loopwright.kernel.codec import build
+from loopwright.kernel.model import Key
+from loopwright.kernel.record import KINDS
+from loopwright.loops.feedback.machine import FEEDBACK
+from tests.loops.harness import taken
+
+OLDER = Path(__file__).parents[1] / "golden" / "older"
+LOOPS = {"feedback": FEEDBACK}
+
+
+@pytest.mark.parametrize("name", LOOPS)
+def test_a_log_of_the_version_before_leads_to_the_same_steps(name: str) -> None:
+    loop: Any = LOOPS[name]
+    for line in (OLDER / f"{name}.jsonl").read_text().splitlines():
+        story = json.loads(line)
+        state = loop.start(build(loop.params, story["params"]))
+        for entry in story["log"]:
+            event: Any = build(KINDS[entry["kind"]], entry["data"])
+            state = taken(loop, state, event)
+            assert str(loop.stand(state).point) == entry["at"], entry
+            assert [action.key for action in loop.decide(state)] == [Key.parse(key) for key in entry["wants"]], entry

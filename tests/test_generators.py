@@ -1,0 +1,71 @@
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal, NewType
+
+import pytest
+
+from generators.schemas import Published
+from generators.types import schema_of
+from loopwright.kernel.model import Severity
+
+Name = NewType("Name", str)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    name: Name
+    parts: tuple["Part", ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Whole:
+    kind: Literal["a", "b"]
+    severity: Severity | None = None
+    part: Part | None = None
+    counts: Mapping[str, int] = field(default_factory=dict)
+    anything: object = None
+    note: str = field(default="", metadata={"may_be_absent": True})
+
+
+PART = {
+    "type": "object",
+    "properties": {"name": {"type": "string"}, "parts": {"type": "array", "items": {"$ref": "#/$defs/Part"}}},
+}
+
+
+def test_a_schema_says_what_the_type_says() -> None:
+    assert schema_of(Whole) == {
+        "type": "object",
+        "properties": {
+            "kind": {"enum": ["a", "b"]},
+            "severity": {"anyOf": [{"enum": ["critical", "high", "medium", "low"]}, {"type": "null"}]},
+            "part": {"anyOf": [{"$ref": "#/$defs/Part"}, {"type": "null"}]},
+            "counts": {"type": "object", "additionalProperties": {"type": "integer"}},
+            "anything": {},
+            "note": {"type": "string"},
+        },
+        "additionalProperties": False,
+        "required": ["kind"],
+        "$defs": {"Part": {**PART, "additionalProperties": False, "required": ["name"]}},
+    }
+
+
+def test_what_we_write_may_be_added_to_by_a_later_version() -> None:
+    form = schema_of(Whole, open_ended=True)
+    assert "additionalProperties" not in form
+    assert form["required"] == ["kind"]
+
+
+def test_a_type_that_json_does_not_know_is_refused() -> None:
+    @dataclass(frozen=True)
+    class Odd:
+        names: frozenset[str]
+
+    with pytest.raises(TypeError, match="no JSON Schema for"):
+        schema_of(Odd)
+
+
+def test_a_dataclass_is_published_with_its_title() -> None:
+    text = Published(title="A whole", description="As it is written.", source=Whole).text()
+    assert list(json.loads(text))[:4] == ["$schema", "title", "description", "type"]
