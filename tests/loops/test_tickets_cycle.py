@@ -241,8 +241,8 @@ def test_a_merge_with_a_conflict_is_a_failed_ticket_and_the_next_begins_at_the_n
             "not-merged",
             Severity.CRITICAL,
             (
-                "It does not go together with what was landed meanwhile: main moved on; the change so far is commit good;"
-                " it has to be made again on top of tip"
+                "It does not go together with what was landed meanwhile: main moved on; the change so far is commit"
+                " good; it has to be made again on top of tip"
             ),
         )
     ]

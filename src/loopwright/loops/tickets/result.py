@@ -8,7 +8,7 @@ from typing import Literal
 
 from loopwright.kernel.model import Ending, LoopId
 from loopwright.loops.course import Station
-from loopwright.loops.tickets.state import Decision, Ticket, TicketsState, all_tickets, best_ticket, ticket_id
+from loopwright.loops.tickets.state import Decision, TicketsState, all_tickets, ticket_id, told_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,12 +31,6 @@ def result(state: TicketsState, _parts: Mapping[LoopId, object]) -> TicketsResul
         accuracy=told.accuracy if told else None,
         score=told.score if told else None,
     )
-
-
-def told_of(state: TicketsState) -> Ticket | None:
-    """The ticket that is spoken of: the one that was taken, else the last that was decided."""
-    taken = best_ticket(state.past) if state.course.accepted else None
-    return taken or (state.past[-1] if state.past else None)
 
 
 def _verdict(state: TicketsState) -> Literal["APPROVE", "ESCALATE"] | None:

@@ -260,6 +260,12 @@ def best_ticket(past: tuple[Ticket, ...]) -> Ticket | None:
     return min(tried, key=_distance_from_approval, default=None)
 
 
+def told_of(state: TicketsState) -> Ticket | None:
+    """The ticket that is spoken of: the one that was taken, else the last that was decided."""
+    taken = best_ticket(state.past) if state.course.accepted else None
+    return taken or (state.past[-1] if state.past else None)
+
+
 def _distance_from_approval(ticket: Ticket) -> tuple[bool, int, float, float, int]:
     against = sum(rule.is_against for rule in ticket.rules)
     return (ticket.decision is not Decision.APPROVE, against, -ticket.accuracy, -ticket.score, -ticket.number)

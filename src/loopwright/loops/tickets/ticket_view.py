@@ -8,7 +8,7 @@ from typing import assert_never
 from loopwright.kernel.model import Ending
 from loopwright.loops.course import Station
 from loopwright.loops.tickets.chronicle import CLAIMED
-from loopwright.loops.tickets.past import SessionPast, TicketPast
+from loopwright.loops.tickets.past import ALL, SessionPast, TicketPast
 from loopwright.loops.tickets.state import (
     Criterion,
     Decision,
@@ -20,6 +20,7 @@ from loopwright.loops.tickets.state import (
 )
 
 _DECIDED = {Decision.APPROVE: "approved", Decision.ROUTE_BACK: "route_back", Decision.ESCALATE: "escalated"}
+_NO_PAST = SessionPast()
 _DONE = {Ending.VERIFIED: "approved", Ending.ACCEPTED: "escalated"}  # a person took it, it was never approved
 
 
@@ -67,7 +68,7 @@ class TicketView:
         return "\n".join(each.question for inquiry in inquiries for each in inquiry.questions)
 
 
-def views(state: TicketsState, past: SessionPast, numbers: tuple[int, ...] = ()) -> tuple[TicketView, ...]:
+def views(state: TicketsState, past: SessionPast = _NO_PAST, numbers: tuple[int, ...] = ALL) -> tuple[TicketView, ...]:
     """Of the tickets that are ours, or of these; what was over when it was taken over stays where it came from."""
     adopted = {ticket.number for ticket in state.plan.adopted if ticket.decision is not None}
     tickets = all_tickets(state)

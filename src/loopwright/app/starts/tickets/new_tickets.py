@@ -14,7 +14,7 @@ from loopwright.adapters.importers.imported import Imported
 from loopwright.adapters.importers.task_files import read_tasks
 from loopwright.adapters.yaml_text import SIZE_LIMIT
 from loopwright.app.project import Project
-from loopwright.app.starts.tickets.folders import ACTIVE, COMPLETED, session_folder
+from loopwright.app.starts.tickets.folders import ACTIVE, COMPLETED, next_sequence, session_folder
 from loopwright.app.starts.tickets.queue import put, read_queued, waiting
 from loopwright.app.starts.tickets.sessions import sessions
 from loopwright.app.starts.tickets.ticket_text import parse, shown_path, ticket_text
@@ -45,8 +45,11 @@ class Described:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Put:
+    """A ticket that was put into the queue. `sequence` is that of its first ticket."""
+
     session: str
     file: Path
+    sequence: int
 
 
 def described_in(file: Path, said: Described) -> Described:
@@ -71,7 +74,12 @@ async def new_ticket(project: Project, said: Described) -> Put:
         raise UsageError("the ticket has no title; say what is to be built")
     page = _page(said)
     session = said.session or await free_session(project, said.title)
-    return Put(session=session, file=put(project.root, session, page))
+    return _put(project, session, page)
+
+
+def _put(project: Project, session: str, page: Page) -> Put:
+    file = put(project.root, session, page)
+    return Put(session=session, file=file, sequence=next_sequence(project.root, session))
 
 
 async def free_session(project: Project, title: str) -> str:
@@ -92,9 +100,9 @@ async def import_tickets(project: Project, file: Path, name: str, cycle: str) ->
         if _is_taken(project, session, known):
             left.append(session)
             continue
-        path = put(project.root, session, page)
-        os.utime(path, ns=(begin + number, begin + number))  # the queue goes by age, and a disk's clock is coarse
-        made.append(Put(session=session, file=path))
+        made.append(_put(project, session, page))
+        # The queue goes by age, and a disk's clock is coarse.
+        os.utime(made[-1].file, ns=(begin + number, begin + number))
     return made, left
 
 
