@@ -10,8 +10,7 @@ import click
 
 from loopwright.adapters.importers.task_files import FORMATS
 from loopwright.app.starts.tickets.choice import named, number_in
-from loopwright.app.starts.tickets.new_tickets import Described, described_in, import_tickets, new_ticket
-from loopwright.app.views.tickets import (
+from loopwright.app.starts.tickets.listing import (
     ListedSession,
     QueuedTicket,
     TicketList,
@@ -23,6 +22,7 @@ from loopwright.app.views.tickets import (
     made,
     shown,
 )
+from loopwright.app.starts.tickets.new_tickets import Described, described_in, import_tickets, new_ticket
 from loopwright.cli import ticket_run
 from loopwright.cli.here import Here
 from loopwright.cli.opening import opened

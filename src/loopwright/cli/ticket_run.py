@@ -11,9 +11,9 @@ from loopwright.app.loops import View
 from loopwright.app.project import Project
 from loopwright.app.settings import settings_of
 from loopwright.app.starts.tickets.choice import named, oldest
+from loopwright.app.starts.tickets.listing import TicketForetold, foretold
 from loopwright.app.starts.tickets.queue import Queued
 from loopwright.app.starts.tickets.sessions import TicketRequest, activate, clear_queue
-from loopwright.app.views.tickets import TicketForetold, foretold
 from loopwright.cli.driving import Manner, drive_and_tell
 from loopwright.cli.here import Here
 from loopwright.cli.opening import has_log, only_looked_at, opened
