@@ -186,6 +186,7 @@ def test_a_key_names_one_try_for_ever(walked: Walk[Feedback]) -> None:
     check_keys(FEEDBACK, walked)
 
 
+@pytest.mark.unmeasured
 def test_what_answers_nothing_is_refused(walked: Walk[Feedback]) -> None:
     check_refusals(FEEDBACK, walked.states)
 
