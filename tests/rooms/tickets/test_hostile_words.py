@@ -14,6 +14,7 @@ from tests.rooms.tickets.stories import (
     PARAMS,
     SEED,
     SEED_ASPECTS,
+    Story,
     alone,
     answered,
     asks,
@@ -34,7 +35,7 @@ FORGED = re.compile(r"^(?:# |## (?:Attempt|\[)|### Requirement|- \[[ x]\] )", re
 
 
 def last(story: Story) -> Page:
-    return shown(story)[-1]
+    return story.pages[-1]
 
 
 def _saying(said: str) -> Finding:
