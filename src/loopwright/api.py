@@ -12,7 +12,8 @@ from typing import Literal
 from loopwright.adapters.agents.callable import CallableAgent, Function
 from loopwright.adapters.agents.pool import AgentPool
 from loopwright.adapters.terminal.prompt import Nobody
-from loopwright.app.project import Project, open_project, view
+from loopwright.app.loops import view
+from loopwright.app.project import Project, open_project
 from loopwright.app.starts.door import AnyStart
 from loopwright.app.starts.table import STARTS, AnyRequest, Feedback, Quality, Tickets
 from loopwright.app.worlds import build_world, make_ready

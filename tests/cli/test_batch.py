@@ -8,6 +8,8 @@ import pytest
 
 from tests.cli.projects import Sample
 from tests.cli.reviews import blocks, finding, fixes, reviewable
+from tests.kept import Kept
+from tests.repository import Repository
 from tests.test_schemas import mistakes
 
 FILES = ("docs/a.md", "docs/b.md", "docs/c.md")
@@ -19,12 +21,17 @@ STEPS = (
 )
 
 
-@pytest.fixture
-def stopped(tmp_path: Path) -> Sample:
-    """One passed, one was fixed, one is still blocked after its third review."""
-    sample = reviewable(tmp_path / "repo", *STEPS, files=FILES)
+@pytest.fixture(scope="module")
+def once(tmp_path_factory: pytest.TempPathFactory) -> Kept:
+    sample = reviewable(tmp_path_factory.mktemp("stopped") / "repo", *STEPS, files=FILES)
     assert sample.loop("review", "docs", "--batch").code == 4
-    return sample
+    return Kept.of(sample.repo.path)
+
+
+@pytest.fixture
+def stopped(once: Kept) -> Sample:
+    """One passed, one was fixed, one is still blocked after its third review."""
+    return Sample(Repository(once.restored()))
 
 
 def loops(sample: Sample) -> list[dict[str, Any]]:

@@ -6,6 +6,8 @@ import pytest
 
 from tests.cli.projects import CONFIG, Done, Sample
 from tests.cli.reviews import PASSES, blocks, finding, fixes, reviewable, unresolved
+from tests.kept import Kept
+from tests.repository import Repository
 from tests.test_schemas import mistakes
 
 ADVICE = "Recommended: manual review or another creator"
@@ -131,13 +133,18 @@ def test_a_story_is_handed_over_in_a_file_beside_it(tmp_path: Path) -> None:
 # --- a person's answers -------------------------------------------------------------------------------
 
 
-@pytest.fixture
-def stopped(tmp_path: Path) -> Sample:
-    """Blocked in its first three reviews."""
+@pytest.fixture(scope="module")
+def once(tmp_path_factory: pytest.TempPathFactory) -> Kept:
     steps = tuple(blocks("a.py", attempt=attempt) for attempt in (1, 2, 3))
-    sample = reviewable(tmp_path / "repo", *steps, fixes("a.py"))
+    sample = reviewable(tmp_path_factory.mktemp("stopped") / "repo", *steps, fixes("a.py"))
     assert sample.loop("review", "a.py").code == 4
-    return sample
+    return Kept.of(sample.repo.path)
+
+
+@pytest.fixture
+def stopped(once: Kept) -> Sample:
+    """Blocked in its first three reviews."""
+    return Sample(Repository(once.restored()))
 
 
 def test_continuing_grants_more_reviews(stopped: Sample) -> None:

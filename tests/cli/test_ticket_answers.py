@@ -7,9 +7,22 @@ import pytest
 from loopwright.app.starts.tickets.ticket_text import read_ticket
 from tests.cli.projects import CONFIG, Done, Sample
 from tests.cli.tickets import creates, escalated, finding, finds, folder
+from tests.kept import Kept
+from tests.repository import Repository
 from tests.test_schemas import mistakes
 
 PAIR = CONFIG.replace("[roles]", '[agents.other]\nkind = "rehearsal"\nscenario = "scenario.toml"\n[roles]')
+
+
+@pytest.fixture(scope="module")
+def once(tmp_path_factory: pytest.TempPathFactory) -> Kept:
+    return Kept.of(escalated(tmp_path_factory.mktemp("escalated") / "repo").repo.path)
+
+
+@pytest.fixture
+def sample(once: Kept) -> Sample:
+    """A session that has used up its only ticket."""
+    return Sample(Repository(once.restored()))
 
 
 def answer(sample: Sample, *words: str, code: int = 0) -> Done:
@@ -25,8 +38,7 @@ def resumed(sample: Sample, code: int = 0) -> Done:
     return done
 
 
-def test_continue_grants_tickets_and_the_numbers_go_on(tmp_path: Path) -> None:
-    sample = escalated(tmp_path / "repo")
+def test_continue_grants_tickets_and_the_numbers_go_on(sample: Sample) -> None:
     data = answer(sample, "continue", "1").data
     assert data["command"].startswith("loop resume --loop ")
     assert resumed(sample, 4).data["tickets"] == ["TICKET-s-001", "TICKET-s-002"]
@@ -71,8 +83,7 @@ def test_reassign_to_an_unknown_agent_names_those_there_are(tmp_path: Path, word
     assert said == "no agent called 'nobody' is ready here; there are other, script"
 
 
-def test_accept_takes_the_best_ticket_with_its_debt(tmp_path: Path) -> None:
-    sample = escalated(tmp_path / "repo")
+def test_accept_takes_the_best_ticket_with_its_debt(sample: Sample) -> None:
     answer(sample, "accept")
     data = resumed(sample).data
     assert (data["outcome"], data["verdict"], data["branch"][:5]) == ("accepted", "ESCALATE", "loop/")
@@ -95,8 +106,7 @@ def test_history_shows_every_ticket_and_asks_again(tmp_path: Path) -> None:
     assert sample.loop("ticket", "run", "--json").code == 4
 
 
-def test_revise_starts_the_count_anew(tmp_path: Path) -> None:
-    sample = escalated(tmp_path / "repo")
+def test_revise_starts_the_count_anew(sample: Sample) -> None:
     answer(sample, "revise", "--text", "Write good")
     data = resumed(sample, 4).data
     assert data["tickets"] == ["TICKET-s-001", "TICKET-s-002"]
@@ -104,8 +114,7 @@ def test_revise_starts_the_count_anew(tmp_path: Path) -> None:
     assert [text for text in brief if text.startswith("# Brief for the creator: TICKET-s-002") and "Write good" in text]
 
 
-def test_cancel_ends_the_session_and_its_files_stay(tmp_path: Path) -> None:
-    sample = escalated(tmp_path / "repo")
+def test_cancel_ends_the_session_and_its_files_stay(sample: Sample) -> None:
     answer(sample, "cancel")
     assert sample.loop("resume", "--json").data["outcome"] == "cancelled"
     assert read_ticket(folder(sample, "active") / "TICKET-s-001.md").status == "blocked"
@@ -119,14 +128,12 @@ def test_cancel_ends_the_session_and_its_files_stay(tmp_path: Path) -> None:
         ("reassign", "ROLE=AGENT (or ROLE+AGENT, for a pair)"),
     ],
 )
-def test_an_answer_that_lacks_its_text_says_what_it_needs(tmp_path: Path, choice: str, needs: str) -> None:
-    sample = escalated(tmp_path / "repo")
+def test_an_answer_that_lacks_its_text_says_what_it_needs(sample: Sample, choice: str, needs: str) -> None:
     said = answer(sample, choice, code=2).data["error"]
     assert said == f'{choice} needs {needs} as text; write `loop answer {choice} --text "…"`'
 
 
-def test_what_the_session_cannot_do_is_refused_and_it_still_waits(tmp_path: Path) -> None:
-    sample = escalated(tmp_path / "repo")
+def test_what_the_session_cannot_do_is_refused_and_it_still_waits(sample: Sample) -> None:
     assert (
         "no criterion is called 'AC-9'; there are AC-1, AC-2"
         in answer(sample, "split", "--text", "AC-9", code=3).data["error"]

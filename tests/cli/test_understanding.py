@@ -1,6 +1,6 @@
 import pytest
 
-from loopwright.adapters.terminal.replies import Unclear, Words, answer, understood
+from loopwright.adapters.terminal.replies import TypedAnswer, Unclear, answer, understood
 from loopwright.kernel.actions import Ask, AwaitGate, Option
 from loopwright.kernel.events import Answered, CancelRequested, GateDecided, Said
 from loopwright.kernel.model import Change, Commit, Key
@@ -126,16 +126,16 @@ def test_an_answer_that_only_begins_like_a_decision_decides_no_gate() -> None:
 
 
 def test_an_answer_on_the_command_line_may_be_the_text_itself() -> None:
-    words = Words(choice="blue", by="ann")
+    words = TypedAnswer(choice="blue", by="ann")
     assert answer(CLARIFICATION, words) == Answered(key=CLARIFICATION.key, choice="answer", text="blue", by="ann")
 
 
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (Words(choice="accept", count="3"), "accept takes no number"),
-        (Words(choice="continue", merge=True), "only accept can merge"),
+        (TypedAnswer(choice="accept", count="3"), "accept takes no number"),
+        (TypedAnswer(choice="continue", merge=True), "only accept can merge"),
     ],
 )
-def test_options_that_do_not_belong_together(words: Words, sentence: str) -> None:
+def test_options_that_do_not_belong_together(words: TypedAnswer, sentence: str) -> None:
     assert answer(ESCALATION, words) == Unclear(sentence)

@@ -7,7 +7,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from loopwright.app.project import Project, view
+from loopwright.app.loops import view
+from loopwright.app.project import Project
 from loopwright.kernel.codec import encode
 from loopwright.kernel.events import Checkpointed, Combined, Integrated
 from loopwright.kernel.record import read_event

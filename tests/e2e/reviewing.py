@@ -11,7 +11,9 @@ from typing import Any
 import yaml
 
 from loopwright.adapters.terminal.prompt import Nobody
-from loopwright.app.project import Project, open_project, settings_of, view
+from loopwright.app.loops import view
+from loopwright.app.project import Project, open_project
+from loopwright.app.settings import settings_of
 from loopwright.app.starts.review import ReviewRequest, create_review
 from loopwright.app.worlds import build_world, make_ready
 from loopwright.engine.driver import drive

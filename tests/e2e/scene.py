@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from loopwright.adapters.checks import unittest_report
-from loopwright.app.project import Project, View, open_project, view
+from loopwright.app.loops import View, view
+from loopwright.app.project import Project, open_project
 from loopwright.kernel.events import Logged
 from loopwright.kernel.model import LoopId
 from loopwright.kernel.record import Record, read_event

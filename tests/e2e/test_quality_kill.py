@@ -12,6 +12,7 @@ import pytest
 from tests.e2e.kills import RESUME, Witness, key_of, notes_of, run_and_die
 from tests.e2e.review_kills import check_no_review_is_lost, end_of_reviews, killable_stories, landings
 from tests.e2e.scene import Scene
+from tests.kept import Kept
 
 APPENDS = 11  # of the one review
 RUNS = ["fix-1.4", "review-1.2", "review-2.2"]
@@ -90,9 +91,19 @@ def test_a_review_killed_at_an_append_ends_as_if_nothing_had_happened(
     assert end_of_reviews(scene) == one_review
 
 
+def until_asked() -> list[tuple[str, str]]:
+    """Both sides of what only a batch appends; one side of what its reviews do, each of which is killed above."""
+    own = [(f"{signature}#1", when) for signature in SIGNATURES if is_own(signature) for when in ("before", "after")]
+    others = [f"{signature}#1" for signature in SIGNATURES if not is_own(signature)] + LATER
+    return own + [(at, "after" if number % 2 else "before") for number, at in enumerate(others)]
+
+
+def is_own(signature: str) -> bool:
+    return signature.startswith("batch:")
+
+
 @pytest.mark.slow
-@EDGES
-@pytest.mark.parametrize("at", [f"{signature}#1" for signature in SIGNATURES] + LATER)
+@pytest.mark.parametrize(("at", "when"), until_asked())
 def test_a_batch_killed_at_an_append_stops_at_the_same_question(
     tmp_path: Path, batch: tuple[dict[str, object], dict[str, object]], at: str, when: str
 ) -> None:
@@ -112,15 +123,24 @@ def on_from_here() -> list[tuple[int | str, str]]:
     return every + [(f"{signature}#1", when) for signature in ON_SIGNATURES for when in ("before", "after")]
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(("at", "when"), on_from_here())
-def test_a_batch_killed_after_the_answer_ends_as_if_nothing_had_happened(
-    tmp_path: Path, batch: tuple[dict[str, object], dict[str, object]], at: int | str, when: str
-) -> None:
-    scene = killable_stories(tmp_path)
+@pytest.fixture(scope="module")
+def answered(tmp_path_factory: pytest.TempPathFactory) -> tuple[Scene, Kept]:
+    """The batch that has stopped at a person, and was told to go on."""
+    folder = tmp_path_factory.mktemp("answered") / "scene"
+    scene = killable_stories(folder)
     whole = run_and_die(scene, "batch", 0, "never")
     assert whole.returncode == 0, whole.stderr
     scene.loop("answer", "continue", "1")
+    return scene, Kept.of(folder)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("at", "when"), on_from_here())
+def test_a_batch_killed_after_the_answer_ends_as_if_nothing_had_happened(
+    answered: tuple[Scene, Kept], batch: tuple[dict[str, object], dict[str, object]], at: int | str, when: str
+) -> None:
+    scene, kept = answered
+    kept.restored()
     witness = killed(scene, "resume", at, when)
     scene.loop(*RESUME, env=notes_of(scene))
     witness.controller_is_gone()

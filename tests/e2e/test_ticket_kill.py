@@ -20,6 +20,7 @@ from tests.e2e.ticket_kills import (
     made_files,
 )
 from tests.e2e.ticketing import QUEUE
+from tests.kept import Kept
 
 APPENDS = 15  # of the session that is merged
 UNTIL_ASKED, ON_APPENDS = 7, 10  # of the one that is escalated; the answer is the first of the second part
@@ -119,13 +120,22 @@ def after_the_answer() -> list[tuple[int, str]]:
 ON = range(1, ON_APPENDS + 1)
 
 
+@pytest.fixture(scope="module")
+def asking(tmp_path_factory: pytest.TempPathFactory) -> tuple[Scene, Kept]:
+    """The session that asks a person."""
+    folder = tmp_path_factory.mktemp("asking") / "scene"
+    scene = killable_tickets(folder)
+    assert run_and_die(scene, "last ticket", 0, "never").returncode == 0
+    return scene, Kept.of(folder)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(("at", "when"), after_the_answer())
 def test_a_session_killed_after_the_answer_ends_as_if_nothing_had_happened(
-    tmp_path: Path, continued: tuple[Ends, Ends], at: int, when: str
+    asking: tuple[Scene, Kept], continued: tuple[Ends, Ends], at: int, when: str
 ) -> None:
-    scene = killable_tickets(tmp_path)
-    assert run_and_die(scene, "last ticket", 0, "never").returncode == 0
+    scene, kept = asking
+    kept.restored()
     witness = killed(scene, "continued", at, when)
     if (at, when) == (1, "before"):  # nothing was heard, so it is said again
         assert run_and_die(scene, "continued", 1, "after").returncode == -signal.SIGKILL

@@ -371,6 +371,7 @@ async def answers(fakes: Fakes) -> list[tuple[LoopId, str]]:
     return sorted(each for each in kinds if each[1] == "Answered")
 
 
+@pytest.mark.unmeasured
 @pytest.mark.slow
 @pytest.mark.parametrize("before", [False, True], ids=["after", "before"])
 def test_killed_at_any_append_a_batch_resumes_to_the_same_end(*, before: bool) -> None:

@@ -1,11 +1,17 @@
-"""Files written whole, old or new to whoever reads them, also after a loss of power; folders for their owner alone."""
+"""Files written whole: old or new to whoever reads them, also after a loss of power; folders for their owner alone.
+
+And files that somebody left behind, read as if they were traps: no link followed, no pipe waited for, all bounded.
+"""
 
 from __future__ import annotations
 
 import os
+import stat
 import tempfile
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
+from typing import BinaryIO
 
 from loopwright.config.plain_file import read_plain_file
 from loopwright.errors import ConfigError
@@ -13,6 +19,8 @@ from loopwright.kernel.quoting import one_line
 
 PRIVATE_FOLDER, PRIVATE_FILE = 0o700, 0o600
 _READABLE = 0o644
+_CHUNK = 1 << 20
+_SAFE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
 def write_whole(path: Path, text: str) -> None:
@@ -86,3 +94,50 @@ def holds(path: Path, text: str) -> bool:
         return read_plain_file(path, str(path), len(text.encode("utf-8", "backslashreplace"))) == text
     except (ConfigError, FileNotFoundError):
         return False
+
+
+def open_regular(path: Path | str, folder: int | None = None) -> BinaryIO | None:
+    """The file if it is a regular one, not a link to one."""
+    try:
+        handle = os.open(path, _SAFE, dir_fd=folder)
+    except (OSError, ValueError):
+        return None
+    if stat.S_ISREG(os.fstat(handle).st_mode):
+        return os.fdopen(handle, "rb")
+    os.close(handle)
+    return None
+
+
+def read_regular(path: Path, limit: int) -> bytes | None:
+    """At most `limit` bytes and one more, so that too long a file shows. None: no regular file there."""
+    file = open_regular(path)
+    if file is None:
+        return None
+    with file:
+        return file.read(limit + 1)
+
+
+def read_tail(path: Path, limit: int) -> bytes:
+    file = open_regular(path)
+    if file is None:
+        return b""
+    with file:
+        file.seek(max(0, os.fstat(file.fileno()).st_size - limit))
+        return file.read(limit)
+
+
+def join(parts: tuple[Path, ...], whole: Path) -> int:
+    """One file after the other into `whole`; how many bytes that were."""
+    with whole.open("wb") as target:
+        for part in parts:
+            target.writelines(chunks_of(part))
+        return target.tell()
+
+
+def chunks_of(path: Path) -> Iterator[bytes]:
+    file = open_regular(path)
+    if file is None:
+        return
+    with file:
+        while chunk := file.read(_CHUNK):
+            yield chunk

@@ -7,7 +7,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from loopwright.config.settings import VERIFYING, CheckSettings, Settings
-from loopwright.kernel.durations import duration_text
 from loopwright.kernel.gates import matches
 
 KNOWN_AGENTS = ("claude", "codex", "gemini", "opencode", "goose")  # programs that are also kinds, best known first
@@ -33,7 +32,6 @@ _WORTH_PROTECTING = (
     ".gitlab-ci.yml",
     ".circleci/**",
 )
-_USUAL_TIMEOUT = CheckSettings(name="x", run=("x",)).timeout
 
 _HEAD = """\
 # Loopwright drives coding agents until the checks below pass. Its configuration guide explains every key.
@@ -78,8 +76,6 @@ class Surroundings:
     checks: tuple[CheckSettings, ...] = ()
     agents: tuple[str, ...] = ()
     files: tuple[str, ...] = ()
-    setup: tuple[tuple[str, ...], ...] = ()
-    copy: tuple[str, ...] = ()
 
 
 def render_config(found: Surroundings) -> str:
@@ -91,8 +87,8 @@ def render_config(found: Surroundings) -> str:
         _TOOLS,
         *(_check(check) for check in found.checks),
         "" if verifies else _NO_CHECK,
-        _workspace(found),
-        _budget(),
+        f"[workspace]\n{_PROTECTED}protected = {_listed(protected_patterns(found.files))}\n",
+        f"[budget]\nusd = {Settings().budget.usd}  # a loop pauses before a run that would not fit\n",
     )
     return "\n".join(part for part in parts if part)
 
@@ -115,32 +111,12 @@ def _agents(agents: list[str]) -> str:
 
 
 def _check(check: CheckSettings) -> str:
+    """As detection makes them: a name, a command, perhaps a report."""
     lines = [f"[checks.{check.name}]", f"run = {_listed(check.run)}"]
     if check.report != "none":
         lines.append(f"report = {_quoted(check.report)}")
-    if check.timeout != _USUAL_TIMEOUT:
-        lines.append(f"timeout = {_quoted(duration_text(check.timeout))}")
-    if check.after:
-        lines.append(f"after = {_listed(check.after)}")
-    if check.paths:
-        lines.append(f"paths = {_listed(check.paths)}")
-    if check.baseline:
-        lines.append("baseline = true")
-    if check.flaky != "warn":
-        lines.append(f"flaky = {_quoted(check.flaky)}")
     warning = _WEAK if check.report == "none" and check.name == "test" else ""
     return warning + "\n".join(lines) + "\n"
-
-
-def _workspace(found: Surroundings) -> str:
-    setup = f"setup = [{', '.join(map(_listed, found.setup))}]  # once in each new workspace\n"
-    copy = f"copy = {_listed(found.copy)}  # ignored files it needs\n"
-    protected = f"{_PROTECTED}protected = {_listed(protected_patterns(found.files))}\n"
-    return "[workspace]\n" + (setup if found.setup else "") + (copy if found.copy else "") + protected
-
-
-def _budget() -> str:
-    return f"[budget]\nusd = {Settings().budget.usd}  # a loop pauses before a run that would not fit\n"
 
 
 def _listed(words: Iterable[str]) -> str:

@@ -4,10 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from loopwright.errors import EngineError
 from loopwright.loops.batch.kind import KIND as BATCH
 from loopwright.loops.feedback.kind import KIND as FEEDBACK
 from loopwright.loops.kind import AnyKind
 from loopwright.loops.quality.kind import KIND as QUALITY
 from loopwright.loops.tickets.kind import KIND as TICKETS
 
-KINDS: Mapping[str, AnyKind] = {kind.loop.name: kind for kind in (FEEDBACK, QUALITY, BATCH, TICKETS)}
+Kinds = Mapping[str, AnyKind]
+
+KINDS: Kinds = {kind.loop.name: kind for kind in (FEEDBACK, QUALITY, BATCH, TICKETS)}
+
+
+def known_kind(kinds: Kinds, name: str) -> AnyKind:
+    """Raises `EngineError` for a loop that only another version knows."""
+    if name not in kinds:
+        raise EngineError(f"this version knows no {name!r} loops, only {', '.join(kinds)}; upgrade to go on with it")
+    return kinds[name]

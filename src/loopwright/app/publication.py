@@ -10,7 +10,8 @@ from typing import Any
 from loopwright.adapters.files import write_whole
 from loopwright.adapters.shared_lines import rebuild_lines
 from loopwright.app.layout import DEBT, STATE_FOLDER
-from loopwright.app.project import Project, View, view, views
+from loopwright.app.loops import View, view, views
+from loopwright.app.project import Project
 from loopwright.app.publisher import DEBT_HEAD, Publisher, debt_entry
 from loopwright.engine.fold import Fold, after
 from loopwright.errors import ConfigError

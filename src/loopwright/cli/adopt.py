@@ -8,12 +8,14 @@ from pathlib import Path
 
 import click
 
-from loopwright.app.project import Project, settings_of, view
-from loopwright.app.starts.door import Adopter, Found
+from loopwright.app.loops import view
+from loopwright.app.project import Project
+from loopwright.app.settings import settings_of
+from loopwright.app.starts.door import Adopter, PointedAt
 from loopwright.app.starts.table import ADOPTERS
 from loopwright.cli.here import Here
+from loopwright.cli.opening import opened
 from loopwright.cli.output import json_option, put, put_json
-from loopwright.cli.picking import opened
 from loopwright.errors import UsageError
 from loopwright.kernel.model import LoopId
 
@@ -21,7 +23,7 @@ _SORTS = ", ".join(each.named for each in ADOPTERS[:-1]) + f" or {ADOPTERS[-1].n
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Adopted:
+class AdoptAnswer:
     """What `loop adopt --json` answers."""
 
     kind: str
@@ -43,7 +45,7 @@ def command(here: Here, *, path: Path, task: str, artifact: str, session: str, a
     the first phase that is not complete. A ticket session keeps its tickets with decision, accuracy and gaps, and goes
     on with the next number. The files are only read. `loop resume` then goes on.
     """
-    found = Found(path=here.cwd / path, cwd=here.cwd, task=task, artifact=artifact, session=session)
+    found = PointedAt(path=here.cwd / path, cwd=here.cwd, task=task, artifact=artifact, session=session)
     adopter, file = _meant(found.path, path)
     for option in ("artifact", "session"):
         if getattr(found, option) and option not in adopter.takes:
@@ -54,7 +56,7 @@ def command(here: Here, *, path: Path, task: str, artifact: str, session: str, a
     if as_json:
         put_json(done)
     else:
-        put(f"Adopted as loop {done.loop} in {done.state}. Go on with: loop resume --loop {done.loop}")
+        put(f"AdoptAnswer as loop {done.loop} in {done.state}. Go on with: loop resume --loop {done.loop}")
     return 0
 
 
@@ -69,7 +71,7 @@ def _meant(file: Path, path: Path) -> tuple[Adopter, Path]:
     raise UsageError(f"{path} is, or has, none of these: {_SORTS}; name the file")
 
 
-async def _adopt(project: Project, adopter: Adopter, found: Found) -> Adopted:
+async def _adopt(project: Project, adopter: Adopter, found: PointedAt) -> AdoptAnswer:
     loop = await adopter.adopt(project, settings_of(project), found)
     now = await view(project, loop)
-    return Adopted(kind=now.row.kind, loop=loop, state=now.standpoint.state)
+    return AdoptAnswer(kind=now.row.kind, loop=loop, state=now.standpoint.state)

@@ -8,7 +8,8 @@ from contextlib import AbstractContextManager, suppress
 
 from loopwright.adapters.terminal.lines import TerminalLines
 from loopwright.adapters.terminal.prompt import Terminal
-from loopwright.app.project import Project, view
+from loopwright.app.loops import view
+from loopwright.app.project import Project
 from loopwright.app.views.ending import history, unresolved_text
 from loopwright.app.worlds import ready_agents
 from loopwright.config.settings import Settings

@@ -6,16 +6,16 @@ import asyncio
 
 import click
 
-from loopwright.app.project import Project, View, view
+from loopwright.app.choice import pick
+from loopwright.app.loops import View, view
+from loopwright.app.project import Project
 from loopwright.app.views.answers import NothingDone
-from loopwright.app.views.ending import answer_of, ended_lines
-from loopwright.app.views.standing import current
-from loopwright.cli.driving import Manner, drive_and_tell
+from loopwright.cli.driving import Manner, drive_and_tell, told
 from loopwright.cli.guarding import only_for_people
 from loopwright.cli.here import Here
+from loopwright.cli.opening import has_log, opened
 from loopwright.cli.output import json_option, loop_option, note, put, put_json
-from loopwright.cli.picking import has_log, opened, pick
-from loopwright.cli.running import Interrupted, complete
+from loopwright.cli.running import StoppedBySignal, complete
 from loopwright.engine.world import Halt
 from loopwright.errors import AlreadyRunning, Forbidden
 from loopwright.kernel.codec import encode
@@ -43,7 +43,7 @@ def command(here: Here, *, loop_id: str, cleanup: str, as_json: bool) -> int:
         return _nothing(as_json=as_json)
     with opened(here) as project:
         chosen = complete(_ask_to_end(project, here, loop_id, Cleanup(cleanup)))
-        if isinstance(chosen, Interrupted):
+        if isinstance(chosen, StoppedBySignal):
             return chosen.exit_code
         if chosen is None:
             return _nothing(as_json=as_json)
@@ -76,16 +76,13 @@ def _see_it_end(project: Project, here: Here, chosen: View, *, as_json: bool) ->
         except AlreadyRunning:
             note("another controller has just taken it up; it was told")
     ended = complete(_wait(project, loop))
-    if isinstance(ended, Interrupted):
+    if isinstance(ended, StoppedBySignal):
         return ended.exit_code
     outcome = ended.outcome
     if outcome is None:
         raise AlreadyRunning(loop, f"{ended.alive}; told to end, and has not within {_PATIENCE:.0f} s")
-    if as_json:
-        shown = asyncio.run(current(project, ended))
-        put_json(asyncio.run(answer_of(project, ended, Halt(why="ended", outcome=outcome), shown)))
-    else:
-        put("\n".join(ended_lines(project, ended, outcome)))
+    done = asyncio.run(told(project, ended, Halt(why="ended", outcome=outcome), cancelled_here=True))
+    put_json(done.answer) if as_json else put("\n".join(done.lines))
     return 0
 
 

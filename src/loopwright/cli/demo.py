@@ -8,13 +8,14 @@ from pathlib import Path
 
 import click
 
-from loopwright.app.project import Project, settings_of
+from loopwright.app.project import Project
+from loopwright.app.settings import settings_of
 from loopwright.app.starts.feedback import FeedbackRequest, create_feedback
 from loopwright.cli.driving import Driven, Manner, driven, interrupted
 from loopwright.cli.here import Here
+from loopwright.cli.opening import opened
 from loopwright.cli.output import json_option, note, put, put_json
-from loopwright.cli.picking import opened
-from loopwright.cli.running import Interrupted, complete
+from loopwright.cli.running import StoppedBySignal, complete
 from loopwright.cli.sample import BRANCH, CRITERIA, TASK, fresh_folder, git, make_project
 
 _INTRODUCTION = """\
@@ -70,11 +71,11 @@ def command(here: Here, *, at: Path | None, as_json: bool) -> int:
 def _run(project: Project, here: Here, *, as_json: bool) -> int:
     request = FeedbackRequest(task=TASK, criteria=CRITERIA, merge=True)
     loop = complete(create_feedback(project, settings_of(project), request))
-    if isinstance(loop, Interrupted):
+    if isinstance(loop, StoppedBySignal):
         return loop.exit_code
     manner = Manner(unattended=True, as_json=as_json)
     result = complete(driven(project, here, loop, manner))
-    if isinstance(result, Interrupted):
+    if isinstance(result, StoppedBySignal):
         return interrupted(project, loop, result, manner)
     if as_json:
         put_json({**result.answer, "folder": str(project.root)})

@@ -10,13 +10,14 @@ from pathlib import Path
 import click
 
 from loopwright.app.preconditions import check_cast, check_ground
-from loopwright.app.project import Project, settings_of
+from loopwright.app.project import Project
+from loopwright.app.settings import settings_of
 from loopwright.app.starts.feedback import FeedbackRequest, create_feedback
 from loopwright.cli.driving import Manner, drive_and_tell
 from loopwright.cli.here import Here
+from loopwright.cli.opening import only_looked_at, opened
 from loopwright.cli.output import json_option, note, put, put_json
-from loopwright.cli.picking import only_looked_at, opened
-from loopwright.cli.running import Interrupted, complete
+from loopwright.cli.running import StoppedBySignal, complete
 from loopwright.config.settings import Settings
 from loopwright.errors import UsageError
 from loopwright.kernel.codec import plain
@@ -50,7 +51,7 @@ def command(here: Here, /, *, as_json: bool, unattended: bool, dry_run: bool, **
     with opened(here, create=True) as project:
         settings = settings_of(project)
         loop = complete(create_feedback(project, settings, request))
-        if isinstance(loop, Interrupted):
+        if isinstance(loop, StoppedBySignal):
             return loop.exit_code
         note(f"loop {loop}: {request.task.splitlines()[0]}")
         return drive_and_tell(project, here, loop, Manner(unattended=unattended, as_json=as_json))

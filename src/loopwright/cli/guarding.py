@@ -7,7 +7,8 @@ from contextlib import suppress
 from pathlib import Path
 
 from loopwright.adapters.ancestry import inside_step
-from loopwright.app.project import Project, listing
+from loopwright.app.loops import listing
+from loopwright.app.project import Project
 from loopwright.cli.here import Here
 from loopwright.cli.plain import Silent
 from loopwright.engine.hearing import note_refusal

@@ -10,7 +10,7 @@ from rich.console import Console, Group
 from rich.table import Table
 from rich.text import Text
 
-from loopwright.app.project import Kinds
+from loopwright.app.kinds import Kinds
 from loopwright.cli.plain import event_line
 from loopwright.cli.screen import Screen, elapsed, terminal
 from loopwright.engine.world import Seen

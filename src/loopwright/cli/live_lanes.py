@@ -13,7 +13,7 @@ from rich.console import Console, Group
 from rich.table import Table
 from rich.text import Text
 
-from loopwright.app.project import Kinds
+from loopwright.app.kinds import Kinds
 from loopwright.cli.live import DOING, style_of
 from loopwright.cli.plain import event_line, is_news
 from loopwright.cli.screen import Screen, elapsed, terminal

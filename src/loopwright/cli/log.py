@@ -8,13 +8,15 @@ from collections.abc import AsyncIterator
 
 import click
 
-from loopwright.app.project import Project, View, listing, view
+from loopwright.app.choice import named
+from loopwright.app.loops import View, listing, view
+from loopwright.app.project import Project
 from loopwright.app.views import journey
 from loopwright.app.views.answers import StepOutput
 from loopwright.cli.here import Here
+from loopwright.cli.opening import opened
 from loopwright.cli.output import json_option, loop_option, note, put, put_json, put_json_line
-from loopwright.cli.picking import named, opened
-from loopwright.cli.running import Interrupted, complete
+from loopwright.cli.running import StoppedBySignal, complete
 from loopwright.errors import UsageError
 from loopwright.kernel.events import AgentFailed, AgentReported, ChecksReported
 from loopwright.kernel.model import Blob, LoopId
@@ -41,7 +43,7 @@ def command(here: Here, *, loop_id: str, follow: bool, key: str, as_json: bool) 
             asyncio.run(_output(project, loop_id, key, as_json=as_json))
             return 0
         result = complete(_print(project, loop_id, follow=follow, as_json=as_json))
-        return result.exit_code if isinstance(result, Interrupted) else 0
+        return result.exit_code if isinstance(result, StoppedBySignal) else 0
 
 
 async def newest(project: Project, loop_id: str) -> View:

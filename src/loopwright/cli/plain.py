@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from loopwright.app.project import Kinds
+from loopwright.app.kinds import Kinds
 from loopwright.app.views import journey
 from loopwright.engine.world import Observer, Seen
 from loopwright.kernel.codec import encode

@@ -14,9 +14,9 @@ from loopwright.adapters.git.repository import find_repository
 from loopwright.app.starts.feedback import FeedbackRequest, create_feedback
 from loopwright.cli.driving import Manner, drive_and_tell
 from loopwright.cli.here import Here
+from loopwright.cli.opening import opened
 from loopwright.cli.output import json_option, note
-from loopwright.cli.picking import opened
-from loopwright.cli.running import Interrupted, complete
+from loopwright.cli.running import StoppedBySignal, complete
 from loopwright.cli.sample import git, make_project
 from loopwright.config.reading import load_settings
 from loopwright.config.settings import AgentSettings, RoleSettings, Settings
@@ -44,7 +44,7 @@ def command(here: Here, *, scenario: Path, task: str, max_iterations: int | None
         settings = _played(_set_up(here, stage), script)
         with opened(replace(here, cwd=stage), create=True) as project:
             loop = complete(create_feedback(project, settings, request))
-            if isinstance(loop, Interrupted):
+            if isinstance(loop, StoppedBySignal):
                 return loop.exit_code
             code = drive_and_tell(project, here, loop, Manner(unattended=True, as_json=as_json))
     note(

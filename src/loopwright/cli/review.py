@@ -8,14 +8,15 @@ from typing import Literal
 
 import click
 
-from loopwright.app.project import Project, settings_of
+from loopwright.app.project import Project
+from loopwright.app.settings import settings_of
 from loopwright.app.starts.artifacts import Target
 from loopwright.app.starts.review import ReviewPlan, ReviewRequest, create_review, plan_review
 from loopwright.cli.driving import Manner, drive_and_tell
 from loopwright.cli.here import Here
+from loopwright.cli.opening import only_looked_at, opened
 from loopwright.cli.output import json_option, note, put, put_json
-from loopwright.cli.picking import only_looked_at, opened
-from loopwright.cli.running import Interrupted, complete
+from loopwright.cli.running import StoppedBySignal, complete
 from loopwright.config.settings import Settings
 from loopwright.kernel.model import Commit
 from loopwright.kernel.wording import counted
@@ -62,7 +63,7 @@ def command(here: Here, /, *, as_json: bool, unattended: bool, dry_run: bool, **
             return _foretell(project, here, request, as_json=as_json)
     with opened(here, create=True) as project:
         loop = complete(create_review(project, settings_of(project), request, here.cwd))
-        if isinstance(loop, Interrupted):
+        if isinstance(loop, StoppedBySignal):
             return loop.exit_code
         note(f"loop {loop}: review of {', '.join(request.paths[:3])}{' …' if len(request.paths) > 3 else ''}")  # noqa: PLR2004
         return drive_and_tell(project, here, loop, Manner(unattended=unattended, as_json=as_json))

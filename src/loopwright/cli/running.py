@@ -15,7 +15,7 @@ _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 @dataclass(frozen=True, slots=True)
-class Interrupted:
+class StoppedBySignal:
     """The work was stopped by this signal; whatever it had in flight is stopped too."""
 
     signal: int
@@ -25,12 +25,12 @@ class Interrupted:
         return 128 + self.signal
 
 
-def complete(work: Coroutine[Any, Any, T]) -> T | Interrupted:
+def complete(work: Coroutine[Any, Any, T]) -> T | StoppedBySignal:
     """The result of the work, or that it was interrupted."""
     return asyncio.run(_guarded(work))
 
 
-async def _guarded(work: Coroutine[Any, Any, T]) -> T | Interrupted:
+async def _guarded(work: Coroutine[Any, Any, T]) -> T | StoppedBySignal:
     heard: list[int] = []
     task = asyncio.ensure_future(work)
 
@@ -48,7 +48,7 @@ async def _guarded(work: Coroutine[Any, Any, T]) -> T | Interrupted:
     except asyncio.CancelledError:
         if not heard:
             raise
-        return Interrupted(heard[0])
+        return StoppedBySignal(heard[0])
     finally:
         for number in _SIGNALS:
             loop.remove_signal_handler(number)

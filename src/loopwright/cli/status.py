@@ -7,14 +7,15 @@ from collections import Counter
 
 import click
 
-from loopwright.app.project import OVER, Project
+from loopwright.app.loops import OVER
+from loopwright.app.project import Project
 from loopwright.app.views import status
 from loopwright.app.views.standing import status_document
 from loopwright.app.views.status import LoopStatus, StatusDocument
 from loopwright.cli.here import Here
+from loopwright.cli.opening import has_log, opened
 from loopwright.cli.output import json_option, put, put_json, put_json_line
-from loopwright.cli.picking import has_log, opened
-from loopwright.cli.running import Interrupted, complete
+from loopwright.cli.running import StoppedBySignal, complete
 
 _RECENT = 3  # of those that are over, for people
 _POLL = 0.5  # seconds between looks at a number that changes with the log
@@ -40,7 +41,7 @@ def command(here: Here, *, watch: bool, everything: bool, as_json: bool) -> int:
             put_json(shown) if as_json else put(text(shown, everything=everything))
             return 0
         result = complete(_watch(project, here, as_json=as_json))
-        return result.exit_code if isinstance(result, Interrupted) else 0
+        return result.exit_code if isinstance(result, StoppedBySignal) else 0
 
 
 def text(shown: StatusDocument, *, everything: bool) -> str:

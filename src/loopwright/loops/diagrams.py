@@ -20,7 +20,7 @@ GENERATED = "<!-- Generated from the code: `./run docs` rewrites this page. -->"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Move:
+class DrawnMove:
     phase: str
     asks: str
     when: str
@@ -55,10 +55,12 @@ def reachable(walk: Walk[P, S]) -> tuple[S, ...]:
     return tuple(seen.values())
 
 
-def moves(walk: Walk[P, S], states: tuple[S, ...]) -> tuple[Move, ...]:
+def moves(walk: Walk[P, S], states: tuple[S, ...]) -> tuple[DrawnMove, ...]:
     """Every move from these states, in the order of the phases. A gate decided on the way moves nothing."""
     found = {
-        Move(phase=phase_of(walk, state), asks=asked_for(action), when=walk.when(state, when), to=phase_of(walk, after))
+        DrawnMove(
+            phase=phase_of(walk, state), asks=asked_for(action), when=walk.when(state, when), to=phase_of(walk, after)
+        )
         for state in states
         for action in walk.loop.decide(state)
         for when, event in answers_to(action, walk.verdicts).items()
@@ -100,7 +102,7 @@ def cancelled_in(walk: Walk[P, S], states: tuple[S, ...]) -> str:
     return f"A person may cancel in {listed(begins)}: that leads to {listed(ends, 'or')}."
 
 
-def diagram(walk: Walk[P, S], found: tuple[Move, ...]) -> str:
+def diagram(walk: Walk[P, S], found: tuple[DrawnMove, ...]) -> str:
     """One arrow for each pair of phases; staying where one is needs none."""
     arrows: dict[tuple[str, str], list[str]] = {}
     for move in found:
@@ -113,7 +115,7 @@ def diagram(walk: Walk[P, S], found: tuple[Move, ...]) -> str:
     return f"```mermaid\n{body}\n```"
 
 
-def moves_table(found: tuple[Move, ...]) -> str:
+def moves_table(found: tuple[DrawnMove, ...]) -> str:
     rows = [
         (phase, asks, when, listed([move.to for move in group], "or"))
         for (phase, asks, when), group in groupby(found, key=lambda move: (move.phase, move.asks, move.when))

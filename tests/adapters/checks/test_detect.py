@@ -5,7 +5,7 @@ from typing import get_args
 
 import pytest
 
-from loopwright.adapters.checks.detect import Stack, detect, plain_commands
+from loopwright.adapters.checks.detect import PLAIN, Stack, detect
 from loopwright.adapters.checks.order import strength
 from loopwright.config.settings import CheckSettings
 
@@ -31,7 +31,9 @@ def commands(root: Path, found: Callable[[str], bool] = everything) -> dict[str,
 
 
 def test_the_plain_commands_of_every_stack(golden: Callable[[str, str], None]) -> None:
-    lines = [f"{stack}: {' && '.join(plain_commands(stack))}".rstrip() for stack in get_args(Stack)]
+    lines = [
+        f"{stack}: {' && '.join(' '.join(argv) for _, argv in PLAIN[stack])}".rstrip() for stack in get_args(Stack)
+    ]
     golden("checks/commands.txt", "\n".join(lines) + "\n")
 
 

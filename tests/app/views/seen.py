@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from loopwright.app.kinds import KINDS
-from loopwright.app.project import Listed, View
+from loopwright.app.loops import Listed, View
 from loopwright.app.views import status
 from loopwright.app.views.status import LoopStatus
 from loopwright.engine.fold import Fold, Opened

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import replace
 
-from loopwright.app.project import View
+from loopwright.app.loops import View
 from loopwright.app.views import explanation, status
 from loopwright.app.views.status import LoopStatus
 from loopwright.kernel.codec import encode

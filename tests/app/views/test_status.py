@@ -171,7 +171,7 @@ def test_a_pause_tells_the_numbers() -> None:
 
 
 def test_a_loop_about_no_task_and_with_nothing_to_do() -> None:
-    data = seen.shown(seen.seen(Still(here=SHIP), row()))
+    data = seen.shown(seen.seen(Still(here=SHIP), row(params="{}")))
     assert (data.task, data.next) == ("", None)
 
 

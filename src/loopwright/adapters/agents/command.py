@@ -25,6 +25,7 @@ from loopwright.adapters.agents.contract import (
 from loopwright.adapters.agents.handover import laid_beside, take_away
 from loopwright.adapters.agents.redaction import Redactor
 from loopwright.adapters.agents.result import SIZE_LIMIT, Result, identified, read_result
+from loopwright.adapters.files import join, read_regular, read_tail
 from loopwright.adapters.steps import StepEnded, StepSpec, finished_step, lock_of, run_step
 from loopwright.errors import AgentGarbled, AgentNotFound
 from loopwright.kernel.events import AgentFailed, AgentReported, AgentUnavailable
@@ -123,7 +124,7 @@ class CommandAgent:
         usage = replace(found.usage if isinstance(found, Result) else Usage(), seconds=ended.seconds)
         words = remains.last_words(ended.stdout, ended.stderr)
         if ended.reason == "exited" and ended.exit_code == UNAVAILABLE:
-            wait = retry_after(remains.read_tail(ended.stderr, 65536))
+            wait = retry_after(read_tail(ended.stderr, 65536))
             return AgentUnavailable(key=run.key, until=self.clock.now() + wait, detail=words, usage=usage)
         if (failed := _failure(self, ended)) is not None:
             said = found.report.summary if isinstance(found, Result) and failed.reason == "needs_person" else words
@@ -140,12 +141,12 @@ class CommandAgent:
         """stdout, then stderr, without secrets: in the run folder from here on too."""
         whole = place.folder / "transcript"
 
-        def join() -> int:
+        def joined() -> int:
             for path in (ended.stdout, ended.stderr, place.result):
                 remains.redact_in_place(path, redactor)
-            return remains.join((ended.stdout, ended.stderr), whole)
+            return join((ended.stdout, ended.stderr), whole)
 
-        return await self.keep(whole) if await asyncio.to_thread(join) else Blob("")
+        return await self.keep(whole) if await asyncio.to_thread(joined) else Blob("")
 
 
 def _told(place: RunPlace) -> dict[str, str]:
@@ -160,7 +161,7 @@ def _told(place: RunPlace) -> dict[str, str]:
 def _found(place: RunPlace, redactor: Redactor) -> Result | AgentGarbled | None:
     if not os.path.lexists(place.result):
         return None
-    data = remains.read_regular(place.result, SIZE_LIMIT)
+    data = read_regular(place.result, SIZE_LIMIT)
     if data is None:
         return AgentGarbled("it is not a regular file")
     try:

@@ -1,51 +1,17 @@
-"""Reading what an agent left behind, as if it had set traps: no symlinks followed, no pipes waited for, all bounded."""
+"""What an agent left behind: its last words, the code its findings point at, its output without secrets."""
 
 from __future__ import annotations
 
 import os
-import stat
-from collections.abc import Iterator
 from pathlib import Path
-from typing import BinaryIO
 
 from loopwright.adapters.agents.redaction import Redactor
+from loopwright.adapters.files import chunks_of, open_regular, read_tail
 from loopwright.kernel.model import Finding
 from loopwright.kernel.visible import visible_bytes
 
-CHUNK = 1 << 20
 _CODE_LIMIT = 1 << 20
 _DETAIL_BYTES, _DETAIL_LINES = 4096, 20
-_SAFE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-
-
-def read_regular(path: Path, limit: int) -> bytes | None:
-    """At most `limit` bytes and one more, so that too long a file shows. None: no regular file there."""
-    file = _opened(path)
-    if file is None:
-        return None
-    with file:
-        return file.read(limit + 1)
-
-
-def read_tail(path: Path, limit: int) -> bytes:
-    file = _opened(path)
-    if file is None:
-        return b""
-    with file:
-        file.seek(max(0, os.fstat(file.fileno()).st_size - limit))
-        return file.read(limit)
-
-
-def _opened(path: Path | str, folder: int | None = None) -> BinaryIO | None:
-    """The file if it is a regular one, not a link to one."""
-    try:
-        handle = os.open(path, _SAFE, dir_fd=folder)
-    except (OSError, ValueError):
-        return None
-    if stat.S_ISREG(os.fstat(handle).st_mode):
-        return os.fdopen(handle, "rb")
-    os.close(handle)
-    return None
 
 
 def last_words(stdout: Path, stderr: Path) -> str:
@@ -68,7 +34,7 @@ def code_line(folder: Path, finding: Finding) -> str:
             at = _below(at, name)
     except (OSError, ValueError):
         return ""
-    file = _opened(parts[-1], at)
+    file = open_regular(parts[-1], at)
     os.close(at)
     if file is None:
         return ""
@@ -89,22 +55,5 @@ def redact_in_place(path: Path, redactor: Redactor) -> None:
         return
     clean = path.with_name(f"{path.name}.clean")
     with clean.open("wb") as target:
-        target.writelines(redactor.stream(_chunks(path)))
+        target.writelines(redactor.stream(chunks_of(path)))
     clean.replace(path)
-
-
-def join(parts: tuple[Path, ...], whole: Path) -> int:
-    """One file after the other into `whole`; how many bytes that were."""
-    with whole.open("wb") as target:
-        for part in parts:
-            target.writelines(_chunks(part))
-        return target.tell()
-
-
-def _chunks(path: Path) -> Iterator[bytes]:
-    file = _opened(path)
-    if file is None:
-        return
-    with file:
-        while chunk := file.read(CHUNK):
-            yield chunk

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from xml.parsers import expat
 
@@ -188,11 +188,11 @@ def _line_number(number: int) -> int:
 # --- lines in words ------------------------------------------------------------------------------
 
 
-def ranges(lines: Iterable[int], joined: Callable[[int, int], bool] = lambda before, now: now == before + 1) -> str:
+def ranges(lines: Iterable[int]) -> str:
     """`4-6, 9`: the lines, which are in order, with neighbours drawn together."""
     spans: list[tuple[int, int]] = []
     for line in lines:
-        if spans and joined(spans[-1][1], line):
+        if spans and line == spans[-1][1] + 1:
             spans[-1] = (spans[-1][0], line)
         else:
             spans.append((line, line))

@@ -49,11 +49,6 @@ class Detected:
     notes: tuple[str, ...] = ()
 
 
-def plain_commands(stack: Stack) -> tuple[str, ...]:
-    """The stack's commands as one would type them."""
-    return tuple(" ".join(argv) for _, argv in PLAIN[stack])
-
-
 def detect(root: Path, *, found: Find) -> Detected:
     """`found` says whether a program can be started; nothing is started here."""
     stack = stack_of(root)

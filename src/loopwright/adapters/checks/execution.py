@@ -21,6 +21,7 @@ from loopwright.adapters.checks.order import REPORT, predecessors
 from loopwright.adapters.checks.reports import Report, ReportRefused, read_bounded
 from loopwright.adapters.checks.sarif import read_sarif
 from loopwright.adapters.checks.single_test import alone, is_pytest
+from loopwright.adapters.files import join, read_tail
 from loopwright.adapters.steps import StepEnded, StepSpec, StepWatch, run_step
 from loopwright.config.settings import CheckSettings
 from loopwright.errors import CheckNotRunnable
@@ -57,7 +58,9 @@ class Starter:
                 watch,
             )
             ran = _reported(self._ran(spec, ended, checkout), spec, report, checkout)
-            return replace(ran, output=await self.store.keep_file(_joined(folder, ended)))
+            output = folder / "output"
+            join((ended.stdout, ended.stderr), output)
+            return replace(ran, output=await self.store.keep_file(output))
         finally:
             shutil.rmtree(folder, ignore_errors=True)
 
@@ -155,21 +158,4 @@ def _line_in(checkout: Path) -> Callable[[str, int], str]:
 
 
 def _tail(stream: Path) -> str:
-    """The last lines of a stream that may be gone or of any size."""
-    try:
-        with stream.open("rb") as file:
-            file.seek(max(0, os.fstat(file.fileno()).st_size - _TAIL))
-            return visible_bytes(file.read(_TAIL)).rstrip()
-    except FileNotFoundError:
-        return ""
-
-
-def _joined(folder: Path, ended: StepEnded) -> Path:
-    """Both streams as one file, the errors after the rest."""
-    path = folder / "output"
-    with path.open("wb") as output:
-        for stream in (ended.stdout, ended.stderr):
-            if stream.exists():
-                with stream.open("rb") as file:
-                    shutil.copyfileobj(file, output)
-    return path
+    return visible_bytes(read_tail(stream, _TAIL)).rstrip()

@@ -10,7 +10,7 @@ from loopwright.adapters.git.site import Ground
 from loopwright.adapters.git.snapshots import files_of, keep_evidence
 from loopwright.kernel.model import Cleanup, LoopId
 
-WRITTEN_FOR_A_LOOP = ("feedback", "runs", "workflow")
+RUNS = "runs"  # what agents were given and gave back, by loop
 
 
 def clean_up(ground: Ground, loop: LoopId, choice: Cleanup) -> None:
@@ -21,8 +21,7 @@ def clean_up(ground: Ground, loop: LoopId, choice: Cleanup) -> None:
     if choice in (Cleanup.ROLLBACK, Cleanup.FULL):
         _remove_branches(ground, loop)
     if choice is Cleanup.FULL:
-        for kind in WRITTEN_FOR_A_LOOP:
-            remove(ground.loop / kind / loop)
+        remove(ground.loop / RUNS / loop)
 
 
 def _remove_workspaces(ground: Ground, loop: LoopId) -> None:

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from loopwright.adapters.files import read_tail
 from loopwright.adapters.git.folders import files_below, is_folder, remove
 from loopwright.adapters.steps import StepEnded, StepSpec, lock_of, run_step
 from loopwright.config.settings import WorkspaceSettings
@@ -58,15 +59,10 @@ def _why(ended: StepEnded, wall: float) -> str:
         return "the program was not found"
     if ended.reason == "wall":
         return f"it took longer than {wall:.0f} s"
-    said = _tail(ended.stderr) or _tail(ended.stdout)
+    said = next(
+        filter(None, (visible_bytes(read_tail(each, TAIL)).strip() for each in (ended.stderr, ended.stdout))), ""
+    )
     return said or f"it ended with {ended.exit_code if ended.exit_code is not None else ended.reason}"
-
-
-def _tail(file: Path) -> str:
-    try:
-        return visible_bytes(file.read_bytes()[-TAIL:]).strip()
-    except OSError:
-        return ""
 
 
 def copy_files(paths: tuple[str, ...], root: Path, folder: Path) -> None:

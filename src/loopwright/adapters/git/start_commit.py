@@ -20,7 +20,6 @@ from loopwright.adapters.git.refs import commit_tree, keep, listed, message_of, 
 from loopwright.adapters.git.site import BUILT_IN_EXCLUDES, Ground, Site
 from loopwright.errors import UsageError
 from loopwright.kernel.model import Commit, LoopId, Tree
-from loopwright.loops.quality.quality_file import is_quality_file
 
 LABEL = "start"
 NAMED = 3  # paths in the title of the commit
@@ -34,14 +33,25 @@ class Found:
     gone: frozenset[str]
 
 
-def start_from(root: Path, env: Mapping[str, str], loop: LoopId, head: Commit, paths: tuple[str, ...]) -> Commit:
-    """`head` itself where the person changed nothing of the paths; else a commit on it, kept for the loop."""
-    return start(Site(root, env).ground(), loop, head, paths)
+def start_from(
+    root: Path,
+    env: Mapping[str, str],
+    loop: LoopId,
+    head: Commit,
+    paths: tuple[str, ...],
+    *,
+    ours: str = "",
+) -> Commit:
+    """`head` itself where the person changed nothing of the paths; else a commit on it, kept for the loop.
+
+    New files whose names end with `ours` are no work of theirs.
+    """
+    return start(Site(root, env).ground(), loop, head, paths, ours)
 
 
-def start(ground: Ground, loop: LoopId, head: Commit, paths: tuple[str, ...]) -> Commit:
+def start(ground: Ground, loop: LoopId, head: Commit, paths: tuple[str, ...], ours: str = "") -> Commit:
     ref, step = ref_of(loop, LABEL), f"{LABEL} at {head}"
-    tree = uncommitted(ground, head, paths)
+    tree = uncommitted(ground, head, paths, ours)
     if tree == ground.tree(head):
         return head
     held = listed(ground, ref, f"{ref}+*")
@@ -58,7 +68,7 @@ def _title(paths: tuple[str, ...]) -> str:
     return one_line(f"Uncommitted changes to {', '.join(paths[:NAMED])}{more}")
 
 
-def uncommitted(ground: Ground, head: Commit, paths: tuple[str, ...]) -> Tree:
+def uncommitted(ground: Ground, head: Commit, paths: tuple[str, ...], ours: str = "") -> Tree:
     """The tree of `head` with the person's own state of the paths."""
     named = tuple(dict.fromkeys(map(_inside, paths)))
     if not named:
@@ -68,7 +78,7 @@ def uncommitted(ground: Ground, head: Commit, paths: tuple[str, ...]) -> Tree:
         git = _with_copied_index(ground, index)
         staged = _staged(git, head, named)
         git.run("read-tree", "--reset", head)
-        found = _changed(git, ground.root, named, staged)
+        found = _changed(git, ground.root, named, staged, ours)
         _update(git, found)
         return Tree(git.line("write-tree"))
 
@@ -95,13 +105,13 @@ def _staged(git: Git, head: Commit, named: tuple[str, ...]) -> frozenset[str]:
     return frozenset(git.names("diff-index", *options, head, "--", *named))
 
 
-def _changed(git: Git, root: Path, named: tuple[str, ...], staged: frozenset[str]) -> Found:
+def _changed(git: Git, root: Path, named: tuple[str, ...], staged: frozenset[str], ours: str) -> Found:
     options = ("--no-renames", "--ignore-submodules=all", "--name-only", "-z")
     changed = frozenset(git.names("diff-files", *options, "--", *named))
     gone = frozenset(git.names("diff-files", *options, "--diff-filter=D", "--", *named))
     excludes = [part for pattern in BUILT_IN_EXCLUDES for part in ("-x", pattern)]
     others = git.names("ls-files", "-z", "--others", "--exclude-standard", *excludes, "--", *named)
-    theirs = frozenset(path for path in others if not is_quality_file(path))  # findings of ours are no work of theirs
+    theirs = frozenset(path for path in others if not (ours and path.endswith(ours)))
     own = frozenset(path for path in named if not _is_in_a_repository_inside(root, path))
     known = (changed | theirs | staged | own) - gone
     present = frozenset(path for path in known if _is_storable(root, path))

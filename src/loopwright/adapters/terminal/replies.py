@@ -21,7 +21,7 @@ class Unclear:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Words:
+class TypedAnswer:
     """An answer as it was given, on the command line or at the prompt."""
 
     choice: str
@@ -49,7 +49,7 @@ def _means_gate(first: ForPeople, gate: AwaitGate, rest: str) -> bool:
     return not (isinstance(first, Ask) and first.free_text) or rest.split()[:1] == [gate.gate]
 
 
-def answer(ask: Ask, words: Words) -> Answered | Unclear:
+def answer(ask: Ask, words: TypedAnswer) -> Answered | Unclear:
     """An answer to a question with options, checked against them."""
     choice = _choice(ask, words.choice)
     if choice is None:
@@ -76,17 +76,17 @@ def _choice(ask: Ask, word: str) -> str | None:
     return "cancel" if plain in _CANCEL_WORDS else None
 
 
-def _words(ask: Ask, word: str, rest: str, by: str) -> Words:
+def _words(ask: Ask, word: str, rest: str, by: str) -> TypedAnswer:
     """The rest of a typed line is a number, guidance, or the second half of a label."""
     if (choice := _choice(ask, f"{word} {rest}")) is not None:
-        return Words(choice=choice, by=by)
+        return TypedAnswer(choice=choice, by=by)
     choice = _choice(ask, word)
     if choice == "continue":
         count, _, text = rest.partition(" ")
-        return Words(choice=choice, count=count, text=text, by=by)
+        return TypedAnswer(choice=choice, count=count, text=text, by=by)
     if choice == "accept" and rest.lower() in ("merge", "--merge"):
-        return Words(choice=choice, merge=True, by=by)
-    return Words(choice=word, text=rest, by=by)
+        return TypedAnswer(choice=choice, merge=True, by=by)
+    return TypedAnswer(choice=word, text=rest, by=by)
 
 
 def _is_count(text: str) -> bool:

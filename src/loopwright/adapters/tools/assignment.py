@@ -14,7 +14,7 @@ _CHANGED = re.compile(r'^\+\+\+ "?b/(.*?)"?\t?$', re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Assignment:
+class ToolAssignment:
     artifacts: tuple[str, ...] = ()
     gate: str = ""
     depth: str = ""
@@ -34,10 +34,10 @@ class Assignment:
         return self.diff if self.attempt > 1 else ""
 
 
-def read_assignment(file: Path) -> Assignment:
+def read_assignment(file: Path) -> ToolAssignment:
     """The engine wrote the file: what does not fit is a mistake of ours, and raises."""
     data = json.loads(file.read_bytes())
     if not isinstance(data, dict):
         raise DecodeError("the context is no object")
     known = ("artifacts", "gate", "depth", "attempt", "diff", "findings", "findings_file")
-    return build(Assignment, {name: data[name] for name in known if data.get(name) is not None})
+    return build(ToolAssignment, {name: data[name] for name in known if data.get(name) is not None})

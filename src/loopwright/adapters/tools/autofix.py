@@ -16,7 +16,7 @@ from pathlib import Path
 
 from loopwright.adapters.files import write_whole
 from loopwright.adapters.tools.artifacts import gather, language, text_of
-from loopwright.adapters.tools.assignment import Assignment, read_assignment
+from loopwright.adapters.tools.assignment import ToolAssignment, read_assignment
 from loopwright.adapters.tools.linters import RUFF, read_ruff
 from loopwright.adapters.tools.opinions import Garbled, parsed, rows, text
 from loopwright.adapters.tools.severities import is_ruff_rule
@@ -29,7 +29,7 @@ Place = tuple[str, str]  # file and rule
 _FEW = 8
 
 
-def handed_over(shop: Workshop, assignment: Assignment) -> tuple[Finding, ...]:
+def handed_over(shop: Workshop, assignment: ToolAssignment) -> tuple[Finding, ...]:
     """The findings, from the file beside the artifact if there is one. Raises `ConfigError` when it cannot be read."""
     if not assignment.findings_file:
         return assignment.findings
@@ -41,7 +41,7 @@ def handed_over(shop: Workshop, assignment: Assignment) -> tuple[Finding, ...]:
     return tuple(_finding(each, assignment) for each in held if isinstance(each, dict))
 
 
-def _finding(entry: dict[str, object], assignment: Assignment) -> Finding:
+def _finding(entry: dict[str, object], assignment: ToolAssignment) -> Finding:
     """The file names a rule `check`; one that names no file is about the artifact."""
     artifact = assignment.artifacts[0] if assignment.artifacts else ""
     return Finding(
@@ -52,7 +52,7 @@ def _finding(entry: dict[str, object], assignment: Assignment) -> Finding:
     )
 
 
-async def fix(shop: Workshop, assignment: Assignment, findings: tuple[Finding, ...]) -> str:
+async def fix(shop: Workshop, assignment: ToolAssignment, findings: tuple[Finding, ...]) -> str:
     """What was done, in a sentence. Nothing to do is done too."""
     if not findings:
         return "nothing to fix: no findings were handed over"
@@ -67,7 +67,9 @@ async def fix(shop: Workshop, assignment: Assignment, findings: tuple[Finding, .
     return _told(findings, wanted, before - after)
 
 
-async def _fixable(shop: Workshop, ruff: str, assignment: Assignment, findings: tuple[Finding, ...]) -> Counter[Place]:
+async def _fixable(
+    shop: Workshop, ruff: str, assignment: ToolAssignment, findings: tuple[Finding, ...]
+) -> Counter[Place]:
     """How many findings there are of each rule that ruff knows in each file that may be touched."""
     known = await _rules(shop, ruff)
     places: Counter[Place] = Counter()
@@ -78,7 +80,7 @@ async def _fixable(shop: Workshop, ruff: str, assignment: Assignment, findings: 
     return places
 
 
-def _files(folder: Path, finding: Finding, assignment: Assignment) -> tuple[str, ...]:
+def _files(folder: Path, finding: Finding, assignment: ToolAssignment) -> tuple[str, ...]:
     name = finding.file or (assignment.artifacts[0] if assignment.artifacts else "")
     return tuple(file for file in gather(folder, name).files if language(file) == "python") if name else ()
 

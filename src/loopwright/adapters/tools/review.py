@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from loopwright.adapters.files import write_whole
-from loopwright.adapters.tools.assignment import Assignment, read_assignment
+from loopwright.adapters.tools.assignment import ToolAssignment, read_assignment
 from loopwright.adapters.tools.plan import read_plan
 from loopwright.adapters.tools.verdict import Review, review
 from loopwright.adapters.tools.workshop import Workshop, say, tool_environment
@@ -35,7 +35,7 @@ def main(argv: list[str], environ: Mapping[str, str]) -> int:
     return 0
 
 
-def result(found: Review, assignment: Assignment) -> str:
+def result(found: Review, assignment: ToolAssignment) -> str:
     """The result file: as many findings as it takes, the least severe left out."""
     findings = [_shown(each) for each in found.findings[:_MOST]]
     while True:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Coroutine, Iterable
 from dataclasses import dataclass
 
 from loopwright.adapters.tools.artifacts import ArtifactFiles, gather, is_test
-from loopwright.adapters.tools.assignment import Assignment
+from loopwright.adapters.tools.assignment import ToolAssignment
 from loopwright.adapters.tools.configured import judged_by
 from loopwright.adapters.tools.designs import judge_designs, judge_plans
 from loopwright.adapters.tools.linters import bandit, eslint, ruff
@@ -55,7 +55,7 @@ class Review:
         return "; ".join((*parts, *self.notes)) + "."
 
 
-async def review(shop: Workshop, plan: ToolPlan, assignment: Assignment) -> Review:
+async def review(shop: Workshop, plan: ToolPlan, assignment: ToolAssignment) -> Review:
     artifacts = [gather(shop.folder, path) for path in assignment.subjects]
     files = tuple(dict.fromkeys(file for artifact in artifacts for file in artifact.files))
     whole = ArtifactFiles(path=", ".join(assignment.subjects), files=files, more=any(each.more for each in artifacts))
@@ -76,7 +76,7 @@ async def review(shop: Workshop, plan: ToolPlan, assignment: Assignment) -> Revi
 
 
 async def _opinions(
-    shop: Workshop, plan: ToolPlan, assignment: Assignment, artifact: ArtifactFiles
+    shop: Workshop, plan: ToolPlan, assignment: ToolAssignment, artifact: ArtifactFiles
 ) -> tuple[Opinion, ...]:
     if assignment.gate in _DOCUMENTS:
         kind, judge = _DOCUMENTS[assignment.gate]

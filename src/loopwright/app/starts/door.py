@@ -23,7 +23,7 @@ class Start(Generic[R]):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Found:
+class PointedAt:
     """What a person points at to have it taken over, and what they say about it."""
 
     path: Path
@@ -39,8 +39,8 @@ class Adopter:
 
     named: str  # what a person may point at, in words
     finds: Callable[[Path], Path | None]  # the file or folder meant by a path, if it is of this sort
-    takes: tuple[str, ...]  # the fields of `Found` that say something here
-    adopt: Callable[[Project, Settings, Found], Awaitable[LoopId]]
+    takes: tuple[str, ...]  # the fields of `PointedAt` that say something here
+    adopt: Callable[[Project, Settings, PointedAt], Awaitable[LoopId]]
 
 
 AnyStart = Start[Any]

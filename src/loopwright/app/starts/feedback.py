@@ -9,7 +9,7 @@ from pathlib import Path
 from loopwright.app.creation import create_loop, new_id
 from loopwright.app.preconditions import FreeSpace, check_cast, check_ground
 from loopwright.app.project import Project
-from loopwright.app.starts.door import Adopter, Found, Start
+from loopwright.app.starts.door import Adopter, PointedAt, Start
 from loopwright.config.settings import LimitSettings, Settings
 from loopwright.errors import UsageError
 from loopwright.kernel.codec import encode
@@ -64,7 +64,7 @@ async def create_feedback(
     return await _create(project, settings, params, request.budget)
 
 
-async def adopt_progress(project: Project, settings: Settings, found: Found) -> LoopId:
+async def adopt_progress(project: Project, settings: Settings, found: PointedAt) -> LoopId:
     """Carry on a feedback loop that another tool began, from its `progress.json`."""
     path = found.path
     try:

@@ -9,7 +9,7 @@ from pathlib import Path
 from loopwright.adapters.doors import update_door
 from loopwright.app.project import Project
 from loopwright.app.starts.artifacts import find_targets
-from loopwright.app.starts.door import Adopter, Found
+from loopwright.app.starts.door import Adopter, PointedAt
 from loopwright.app.starts.review import ReviewRequest, create_planned, plan_review
 from loopwright.app.starts.stories import FILE_NAME, handoff_path, read_handoff
 from loopwright.config.settings import Settings
@@ -25,7 +25,7 @@ _GATES = (Gate.PLAN, Gate.TEST, Gate.CODE, Gate.QUALITY)  # by how many phases a
 _COMPLETE = "complete"
 
 
-async def adopt_handoff(project: Project, settings: Settings, request: Found) -> LoopId:
+async def adopt_handoff(project: Project, settings: Settings, request: PointedAt) -> LoopId:
     """The story's next review, not yet driven. The file is only read; what it holds goes to our own handoff."""
     data = read_handoff(request.path)
     if data is None:
@@ -59,7 +59,7 @@ def _tier(data: Data) -> str:
     return str(data.get("tier") or handoff.USUAL_TIER)
 
 
-def _wanted(project: Project, request: Found, data: Data, gate: Gate) -> ReviewRequest:
+def _wanted(project: Project, request: PointedAt, data: Data, gate: Gate) -> ReviewRequest:
     named = (request.artifact,) if request.artifact else _named(data, gate)
     found = request.artifact or next((path for path in named if _is_here(project, path, gate)), "")
     if not found:

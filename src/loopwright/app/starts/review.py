@@ -20,6 +20,7 @@ from loopwright.kernel.model import Commit, LoopId
 from loopwright.loops.batch.machine import BATCH
 from loopwright.loops.batch.state import BatchArtifact, BatchParams
 from loopwright.loops.quality.machine import QUALITY
+from loopwright.loops.quality.quality_file import ENDING
 from loopwright.loops.quality.state import Depth, QualityParams
 from loopwright.loops.reviewed import QualityLimits
 
@@ -82,7 +83,7 @@ async def create_planned(
     more = f" and {len(plan.targets) - 1} more" if len(plan.targets) > 1 else ""
     loop = new_id(f"review {first}{more}")
     paths = tuple(target.path for target in plan.targets)
-    base = start_from(project.root, project.environ, loop, project.head, paths)
+    base = start_from(project.root, project.environ, loop, project.head, paths, ours=ENDING)
     children = [
         replace(_params(project, settings, request, plan, target, base), adopted=adopted) for target in plan.targets
     ]

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from loopwright.app.project import Project, View, view
+from loopwright.app.loops import View, view
+from loopwright.app.project import Project
 from loopwright.app.views import status
 from loopwright.app.views.needs import Need
 from loopwright.app.views.status import Cost, LoopStatus, cost_of
@@ -86,6 +87,7 @@ async def closing_lines(project: Project, seen: View, halt: Halt, shown: LoopSta
     told = seen.kind.told_when_stopped(seen.now.state, await result_of(project, seen))
     return (
         "Stopped: a person is needed.",
+        *seen.kind.landed_so_far(seen.now.state),
         "",
         *((*told, "") if told else ()),
         status.human(shown).rstrip("\n"),

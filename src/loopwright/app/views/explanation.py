@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from loopwright.app.project import View
+from loopwright.app.loops import View
 from loopwright.kernel.actions import Action, RunAgent, WaitUntil
 from loopwright.kernel.ledger import Entry, Ledger, Standing
 from loopwright.kernel.model import Finding, Severity

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from loopwright.app.project import OVER, Project, View, views
+from loopwright.app.loops import OVER, View, views
+from loopwright.app.project import Project
 from loopwright.app.views import status
 from loopwright.app.views.gates import gates
 from loopwright.app.views.status import LoopStatus, StatusDocument
@@ -19,7 +20,7 @@ async def waiting_for(project: Project, view: View) -> tuple[Waiting, ...]:
 
 async def status_of_loop(project: Project, view: View, *, alive: bool | None = None) -> LoopStatus:
     lives = view.alive is not None if alive is None else alive
-    decided = {gate.name: gate.status for gate in await gates(project, view)}
+    decided = {gate.name: gate.status for gate in gates(view)}
     return status.build(view, await waiting_for(project, view), decided, alive=lives)
 
 

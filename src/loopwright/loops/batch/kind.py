@@ -31,14 +31,12 @@ def _unresolved(_state: BatchState, told: object) -> tuple[str, ...]:
     return unresolved_lines(told) if isinstance(told, ReviewResult) else ()
 
 
-def _when_stopped(state: BatchState, told: object) -> tuple[str, ...]:
-    """What passed is landed before a person is asked about the rest."""
+def _landed_so_far(state: BatchState) -> tuple[str, ...]:
     result = state.result
     if not result.branch:
-        return _unresolved(state, told)
+        return ()
     into = f", merged into {result.merged_into.removeprefix('refs/heads/')}" if result.merged_into else ""
-    landed = f"The fixes of what passed are on branch {result.branch} ({result.commit[:12]}){into}."
-    return (landed, "", *_unresolved(state, told))
+    return (f"The fixes of what passed are on branch {result.branch} ({result.commit[:12]}){into}.",)
 
 
 def _summary(state: BatchState) -> str:
@@ -67,7 +65,8 @@ KIND: Kind[BatchParams, BatchState] = Kind(
     parts=told_parts,
     blocked=_blocked,
     unresolved=_unresolved,
-    told_when_stopped=_when_stopped,
+    landed_so_far=_landed_so_far,
+    told_when_stopped=_unresolved,
     rules=(_ROUNDS, REVIEWING),
     findings_elsewhere="each artifact's are in its own loop, and while it is blocked in the file beside it",
     summary=_summary,

@@ -8,18 +8,18 @@ from loopwright.kernel.findings import identify
 from loopwright.kernel.model import Finding
 from loopwright.loops.quality.handoff import letter, seed_severity
 
-_ENDING = ".quality.yml"
+ENDING = ".quality.yml"
 
 
 def name(artifact: str) -> str:
     """`a/X.yml` has `a/X.quality.yml`."""
     folder, file = posixpath.split(_plain(artifact))
-    return posixpath.join(folder, posixpath.splitext(file)[0] + _ENDING)
+    return posixpath.join(folder, posixpath.splitext(file)[0] + ENDING)
 
 
 def full_name(artifact: str) -> str:
     """`src/a.py` has `src/a.py.quality.yml`, where `src/a.md` is reviewed too."""
-    return _plain(artifact) + _ENDING
+    return _plain(artifact) + ENDING
 
 
 def _plain(artifact: str) -> str:
@@ -28,7 +28,7 @@ def _plain(artifact: str) -> str:
 
 
 def is_quality_file(path: str) -> bool:
-    return path.endswith(_ENDING)
+    return path.endswith(ENDING)
 
 
 def build(*, story: str, gate: str, round: int, findings: tuple[Finding, ...]) -> dict[str, object]:  # noqa: A002

@@ -10,9 +10,10 @@ from itertools import pairwise
 from pathlib import Path
 
 from loopwright.app.creation import new_id
-from loopwright.app.project import Project, view
+from loopwright.app.loops import view
+from loopwright.app.project import Project
 from loopwright.app.publication import publisher_of, scene_of
-from loopwright.app.starts.door import Adopter, Found
+from loopwright.app.starts.door import Adopter, PointedAt
 from loopwright.app.starts.tickets.sessions import (
     TicketRequest,
     create_session,
@@ -58,7 +59,7 @@ def _inside(folder: Path, deeper: int) -> Iterator[Path]:
             yield from _inside(folder / entry.name, deeper - 1)
 
 
-async def adopt_tickets(project: Project, settings: Settings, request: Found) -> LoopId:
+async def adopt_tickets(project: Project, settings: Settings, request: PointedAt) -> LoopId:
     """The session, not yet driven: it goes on with the next number, or asks where the last ticket was escalated."""
     reads = _session(request)
     params = _adopted(project, settings, reads)
@@ -83,7 +84,7 @@ def _adopted(project: Project, settings: Settings, reads: tuple[ReadTicket, ...]
     return replace(params, adopted=tickets, limits=limits_for(last, settings, TicketRequest()))
 
 
-def _session(request: Found) -> tuple[ReadTicket, ...]:
+def _session(request: PointedAt) -> tuple[ReadTicket, ...]:
     """The tickets of the session that is meant, oldest first."""
     found = ticket_files(request.path)
     if request.session and request.session not in found:
