@@ -56,7 +56,7 @@ def command(here: Here, *, path: Path, task: str, artifact: str, session: str, a
     if as_json:
         put_json(done)
     else:
-        put(f"AdoptAnswer as loop {done.loop} in {done.state}. Go on with: loop resume --loop {done.loop}")
+        put(f"Adopted as loop {done.loop} in {done.state}. Go on with: loop resume --loop {done.loop}")
     return 0
 
 

@@ -72,7 +72,7 @@ def drive_and_tell(project: Project, here: Here, loop: LoopId | View, manner: Ma
 
 def interrupted(project: Project, loop: LoopId, how: StoppedBySignal, manner: Manner) -> int:
     command = f"loop resume --loop {loop}"
-    note(f"StoppedBySignal; nothing is lost. Go on with: {command}")
+    note(f"Interrupted; nothing is lost. Go on with: {command}")
     if manner.as_json:
         answer = asyncio.run(_interrupted_answer(project, loop))
         put_json({**answer, "interrupted": True, "command": command})
