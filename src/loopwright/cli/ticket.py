@@ -42,9 +42,6 @@ def command() -> None:
     """
 
 
-command.add_command(ticket_run.command)
-
-
 # --- new --------------------------------------------------------------------------------------------
 
 
@@ -81,6 +78,9 @@ def new(here: Here, /, *, as_json: bool, file: Path | None, listing: Path | None
             ticket = made(project.root, asyncio.run(new_ticket(project, wanted)))
             put_json(ticket) if as_json else put(_made(ticket))
     return 0
+
+
+command.add_command(ticket_run.command)
 
 
 def _made(ticket: TicketMade) -> str:
