@@ -11,6 +11,14 @@ from dataclasses import dataclass
 from generators.types import Json, form_of, schema_of
 from loopwright.adapters.agents.result import RESULT
 from loopwright.adapters.agents.scenario import SCENARIO
+from loopwright.app.starts.tickets.listing import (
+    ShownDraft,
+    ShownTicket,
+    TicketForetold,
+    TicketList,
+    TicketMade,
+    TicketsImported,
+)
 from loopwright.app.views.answers import (
     DoctorAnswer,
     NewLogAnswer,
@@ -38,6 +46,7 @@ from loopwright.loops.feedback.closing import FeedbackResult
 from loopwright.loops.feedback.progress import PROGRESS
 from loopwright.loops.quality.handoff_rules import HANDOFF, LETTERS, SEVERITIES
 from loopwright.loops.reviewed import ReviewResult
+from loopwright.loops.tickets.insights.data import InsightsDocument
 from loopwright.loops.tickets.result import TicketsResult
 from loopwright.loops.tickets.shape import FRONT
 
@@ -188,6 +197,12 @@ SCHEMAS: Mapping[str, Published] = {
         source=answer_or(FeedbackForetold, FeedbackResult),
     ),
     "gates": Published(title="Answer of `loop gates --json`", description="Every gate.", source=GatesDocument),
+    "insights": Published(
+        title="Answer of `loop insights --json`",
+        description="What the ticket cycles teach: figures, patterns that chance does not explain, and proposals for"
+        " settings.",
+        source=InsightsDocument,
+    ),
     "output": Published(
         title="Answer of `loop log --agent KEY --json`", description="What a step printed.", source=StepOutput
     ),
@@ -217,8 +232,23 @@ SCHEMAS: Mapping[str, Published] = {
     "status": Published(title="Answer of `loop status --json`", description="Every loop.", source=StatusDocument),
     "ticket-run": Published(
         title="Answer of `loop ticket run --json`",
-        description="How the session ended or why it stopped.",
-        source=answer(TicketsResult),
+        description="How the session ended or why it stopped; with `--dry-run` what would be done.",
+        source=answer_or(TicketForetold, TicketsResult),
+    ),
+    "ticket-list": Published(
+        title="Answer of `loop ticket list --json`",
+        description="Every ticket that waits and every session, oldest first, each with its newest ticket.",
+        source=TicketList,
+    ),
+    "ticket-new": Published(
+        title="Answer of `loop ticket new --json`",
+        description="The ticket that was put into the queue; with `--import` all of them.",
+        source=lambda: one_of(schema_of(TicketMade, open_ended=True), schema_of(TicketsImported, open_ended=True)),
+    ),
+    "ticket-show": Published(
+        title="Answer of `loop ticket show --json`",
+        description="One ticket: of a session as its file has it, or as it waits in the queue.",
+        source=lambda: one_of(schema_of(ShownTicket, open_ended=True), schema_of(ShownDraft, open_ended=True)),
     ),
     "agent-result": Published(
         title="Result of an agent",
@@ -264,6 +294,4 @@ SCHEMAS: Mapping[str, Published] = {
         source=FRONT,
     ),
 }
-HAND_WRITTEN = frozenset(
-    {"agent-context", "insights", "iterations", "ticket-list", "ticket-new", "ticket-show", "violations"}
-)
+HAND_WRITTEN = frozenset({"agent-context", "iterations", "violations"})

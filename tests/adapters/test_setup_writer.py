@@ -11,7 +11,7 @@ from loopwright.adapters.setup_writer import Surroundings, protected_patterns, r
 from loopwright.config import settings as s
 from loopwright.config.reading import read_settings
 from loopwright.config.settings import CheckSettings
-from loopwright.kernel.durations import duration_text, parse_duration
+from loopwright.kernel.shapes import duration_text, parse_duration
 
 PYTHON = Surroundings(
     checks=(

@@ -15,9 +15,8 @@ from loopwright.adapters.shared_lines import add_lines, numbered, read_lines, re
 from loopwright.errors import ConfigError
 from loopwright.kernel.model import LoopId
 from loopwright.kernel.record import Record
-from loopwright.loops.tickets.observer import iterations, violations
 from loopwright.loops.tickets.state import TicketParams
-from tests.rooms.tickets.stories import AT, PARAMS, ROUTED_BACK, STORIES, played
+from tests.rooms.tickets.stories import AT, PARAMS, ROUTED_BACK, STORIES, iterations, played, violations
 
 WHOLE = played(*ROUTED_BACK, *ROUTED_BACK)
 ITERATIONS, VIOLATIONS = ".loop/observer/iterations.jsonl", ".loop/observer/violations.jsonl"

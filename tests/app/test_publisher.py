@@ -4,22 +4,23 @@ from pathlib import Path
 
 import pytest
 
+from loopwright.adapters.shared_lines import read_lines
 from loopwright.app.kinds import KINDS
 from loopwright.app.publisher import Publisher
 from loopwright.engine.world import Seen
 from loopwright.kernel.events import Answered, Ended, Logged, Started
 from loopwright.kernel.model import Commit, Ending, Key, LoopId, Outcome, Verdict
-from loopwright.kernel.record import Record, read_event
+from loopwright.kernel.record import read_event
 from loopwright.loops.batch.machine import BATCH
-from loopwright.loops.batch.state import Artifact, BatchParams
+from loopwright.loops.batch.state import BatchArtifact, BatchParams
 from loopwright.loops.course import steered
 from loopwright.loops.feedback.files import scratchpad_path
 from loopwright.loops.feedback.state import FeedbackParams, FeedbackState, Iteration, start
 from loopwright.loops.kind import Scene
-from loopwright.loops.tickets.state import Tickets
 from loopwright.ports.agent import Update
 from loopwright.ports.store import Status
 from tests.rooms.tickets import stories as ticket_stories
+from tests.rooms.tickets.stories import Story
 
 LOOP = LoopId("make-it-good-1")
 STATE = start(FeedbackParams(task="Make it good", base=Commit("b1")))
@@ -80,7 +81,7 @@ def test_a_disk_that_does_not_take_it_is_told_and_nothing_else_happens(tmp_path:
 
 
 def test_a_loop_of_another_kind_has_no_feedback_files(tmp_path: Path) -> None:
-    batch = BATCH.start(BatchParams(artifacts=(Artifact(path="a.md"),), shared="{}", base=Commit("base")))
+    batch = BATCH.start(BatchParams(artifacts=(BatchArtifact(path="a.md"),), shared="{}", base=Commit("base")))
     publisher(tmp_path).recorded(replace(seen(Ended(outcome=ACCEPTED)), kind="batch", state=batch))
     assert [file.name for file in (tmp_path / ".loop").iterdir()] == [".gitignore"]
 
@@ -88,7 +89,7 @@ def test_a_loop_of_another_kind_has_no_feedback_files(tmp_path: Path) -> None:
 # --- tickets ------------------------------------------------------------------------------------------
 
 
-def of_tickets(records: tuple[Record, ...], state: Tickets) -> list[Seen]:
+def of_tickets(story: Story, begin: int = 0) -> list[Seen]:
     """What the engine tells of these records."""
     return [
         Seen(
@@ -100,7 +101,7 @@ def of_tickets(records: tuple[Record, ...], state: Tickets) -> list[Seen]:
             status="running",
             at=record.at,
         )
-        for record in records
+        for record, state in zip(story.records[begin:], story.states[begin:], strict=True)
     ]
 
 
@@ -110,11 +111,10 @@ def ticket_texts(root: Path) -> list[str]:
 
 def test_ticket_files_written_event_by_event_are_those_of_the_whole_log(tmp_path: Path) -> None:
     story = ticket_stories.played(ticket_stories.made("wrote it"), ticket_stories.kept("a.py"))
-    known, rest = story.records[:2], story.records[2:]
-    one = Publisher(tmp_path / "one", KINDS, pytest.fail, {story.records[0].loop: known})
-    for seen in of_tickets(rest, story.state):
+    one = Publisher(tmp_path / "one", KINDS, pytest.fail, {story.records[0].loop: story.pasts[1]})
+    for seen in of_tickets(story, 2):
         one.recorded(seen)
-    scene = Scene(loop=story.records[0].loop, state=story.state, status="running", past=story.records)
+    scene = Scene(loop=story.records[0].loop, state=story.state, status="running", past=story.past)
     files = Publisher(tmp_path / "other", KINDS, pytest.fail).files(scene, KINDS["tickets"])
     assert [file.suffix for file in files] == [".md", ".jsonl"]
     assert ticket_texts(tmp_path / "one") == ticket_texts(tmp_path / "other")
@@ -123,6 +123,39 @@ def test_ticket_files_written_event_by_event_are_those_of_the_whole_log(tmp_path
 def test_without_the_beginning_of_its_log_a_session_is_left_to_a_later_rendering(tmp_path: Path) -> None:
     story = ticket_stories.played(ticket_stories.made("wrote it"))
     files = publisher(tmp_path)
-    for seen in of_tickets(story.records[1:], story.state):
+    for seen in of_tickets(story, 1):
         files.recorded(seen)
     assert ticket_texts(tmp_path) == []
+
+
+def test_whoever_goes_on_with_a_session_writes_all_of_it_at_the_first_event(tmp_path: Path) -> None:
+    """Whoever drove it before may have died between an event and its files."""
+    story = ticket_stories.played(*ticket_stories.ROUTED_BACK, ticket_stories.made("again"))
+    told = Publisher(tmp_path, KINDS, pytest.fail, {story.records[0].loop: story.pasts[-2]})
+    told.recorded(of_tickets(story)[-1])
+    assert ticket_texts(tmp_path) == [page.text for page in story.pages]
+    assert len(read_lines(tmp_path / ".loop/observer/iterations.jsonl")) == len(story.past.watch.dispatches)
+
+
+def test_what_could_not_be_written_is_made_good_by_the_next_event(tmp_path: Path) -> None:
+    story = ticket_stories.played(*ticket_stories.ROUTED_BACK, ticket_stories.made("again"))
+    failures: list[str] = []
+    files = publisher(tmp_path, failures)
+    tickets, observer = tmp_path / ".loop" / "tickets", tmp_path / ".loop" / "observer"
+    *before, opens, begins, last = of_tickets(story)
+    for seen in before:
+        files.recorded(seen)
+    tickets.rename(tmp_path / "away")
+    tickets.write_text("in the way")
+    files.recorded(opens)
+    assert len(failures) == 1
+    tickets.unlink()
+    (tmp_path / "away").rename(tickets)
+    observer.rename(tmp_path / "watched")
+    observer.write_text("in the way")
+    files.recorded(begins)
+    observer.unlink()
+    (tmp_path / "watched").rename(observer)
+    files.recorded(last)
+    assert ticket_texts(tmp_path) == [page.text for page in story.pages]
+    assert len(read_lines(observer / "iterations.jsonl")) == len(story.past.watch.dispatches)

@@ -9,8 +9,8 @@ from loopwright.app.starts.tickets.folders import next_sequence, session_folder
 from loopwright.app.starts.tickets.queue import Queued, put, queue_folder, read_queued, take_out, waiting
 from loopwright.errors import ConfigError, UsageError
 from loopwright.kernel.model import Commit
+from loopwright.loops.tickets.files import draft
 from loopwright.loops.tickets.state import Criterion
-from loopwright.loops.tickets.ticket_file import draft
 from loopwright.loops.tickets.ticket_read import params
 
 TEXT = "# Add an export\n# Requirements\n- [ ] AC-1: as CSV\n"

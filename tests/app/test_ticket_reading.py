@@ -9,7 +9,7 @@ from loopwright.adapters.yaml_text import SIZE_LIMIT
 from loopwright.app.starts.tickets.ticket_text import parse, read_folder, read_ticket
 from loopwright.errors import ConfigError
 from loopwright.loops.tickets.body import Box
-from loopwright.loops.tickets.past import Attempt, Noted, Row
+from loopwright.loops.tickets.earlier import Attempt, FeedbackRow, ToldEntry
 from loopwright.loops.tickets.shape import STATUSES
 from loopwright.loops.tickets.ticket_read import ReadTicket
 
@@ -125,7 +125,7 @@ def test_a_ticket_of_other_tools_is_read_with_all_its_fields(tmp_path: Path) -> 
             ),
         ),
         feedback=(
-            Row(
+            FeedbackRow(
                 requirement="Test Coverage",
                 expected=">= 80% line coverage",
                 actual="45% coverage",
@@ -133,7 +133,7 @@ def test_a_ticket_of_other_tools_is_read_with_all_its_fields(tmp_path: Path) -> 
                 guidance="Add tests for handleTimeout()",
             ),
         ),
-        changelog=(Noted(at="2026-01-17 10:30", role="Coordinator", what="created"),),
+        changelog=(ToldEntry(at="2026-01-17 10:30", role="Coordinator", what="created"),),
     )
 
 
@@ -297,6 +297,7 @@ def test_a_folder_without_tickets_or_with_those_of_two_sessions_is_told(tmp_path
 HEAD = f"{FRONT}{BODY}"
 
 
+@pytest.mark.unmeasured
 @pytest.mark.parametrize(
     "text",
     [

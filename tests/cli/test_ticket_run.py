@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from loopwright.app.starts.tickets.ticket_text import read_ticket
-from loopwright.loops.tickets.past import Attempt, Row
+from loopwright.loops.tickets.earlier import Attempt, FeedbackRow
 from tests.cli.projects import CONFIG, Done, Sample
 from tests.cli.tickets import creates, escalated, finding, finds, folder, texts, ticketed
 from tests.test_schemas import mistakes
@@ -76,7 +76,7 @@ def test_the_two_tickets_of_the_seed(tmp_path: Path) -> None:
     gaps = ("Names", "Pages", "Test Coverage")
     assert second.history == (Attempt(ticket="TICKET-s-001", outcome="ROUTE_BACK", accuracy=0.6, gaps=gaps),)
     assert [row for row in second.feedback if row.requirement == "Test Coverage"] == [
-        Row(
+        FeedbackRow(
             requirement="Test Coverage",
             expected=expected,
             actual=actual,

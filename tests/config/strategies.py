@@ -6,9 +6,9 @@ from typing import Any, get_args
 from hypothesis import strategies as st
 
 from loopwright.config import settings as s
-from loopwright.kernel.limits import TicketLimits
 from loopwright.loops.feedback.limits import FeedbackLimits
 from loopwright.loops.reviewed import QualityLimits
+from loopwright.loops.tickets.limits import TicketLimits
 
 NAME = st.from_regex(r"[a-z0-9-]{1,40}", fullmatch=True)
 TEXT = st.text(st.characters(exclude_categories=("Cs", "Cc")), min_size=1, max_size=12)

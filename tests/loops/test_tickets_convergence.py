@@ -17,17 +17,17 @@ from loopwright.loops.tickets.convergence import (
     without_progress,
 )
 from loopwright.loops.tickets.scoring import UNMAPPED
-from loopwright.loops.tickets.state import Aspect, Decision, Ticket, Tickets
+from loopwright.loops.tickets.state import Aspect, Decision, Ticket, TicketsState
 from tests.loops import tickets as t
 
 EMPTY: Ledger = ()
 
 
-def trends(state: Tickets) -> list[str]:
+def trends(state: TicketsState) -> list[str]:
     return [ticket.trend for ticket in state.past]
 
 
-def moves(state: Tickets) -> list[str]:
+def moves(state: TicketsState) -> list[str]:
     return [ticket.move for ticket in (*state.past, state.ticket)]
 
 

@@ -10,15 +10,16 @@ from loopwright.errors import InvalidTransition
 from loopwright.kernel.actions import Announce, Checkpoint, CleanUp, Integrate, RunAgent, RunChecks
 from loopwright.kernel.events import BudgetChanged, Event
 from loopwright.kernel.model import Cleanup, Ending, Outcome, Severity
+from loopwright.loops.course import Station, where
 from loopwright.loops.tickets.machine import TICKETS
-from loopwright.loops.tickets.state import Decision, Phase, Ticket
+from loopwright.loops.tickets.state import Decision, Ticket, TicketsPhase
 from tests.loops import tickets as t
 
 
 def test_a_ticket_goes_through_creator_checkpoint_critic_checks_and_verdict() -> None:
     state, seen = t.session(), []
     for letter in (*t.GOOD, t.LANDED):
-        seen.append((state.phase.value, t.keys(state)))
+        seen.append((where(state), t.keys(state)))
         state = t.play(state, letter)
     assert seen == [
         ("CREATE", ["create-1.1"]),
@@ -28,7 +29,7 @@ def test_a_ticket_goes_through_creator_checkpoint_critic_checks_and_verdict() ->
         ("VERDICT", ["verdict-1.5"]),
         ("LAND", ["land-1-0.6"]),
     ]
-    assert state.phase is Phase.DONE
+    assert where(state) == Station.DONE
 
 
 def test_the_line_of_the_verdict_is_put_on_record() -> None:
@@ -70,12 +71,12 @@ def test_the_fifth_ticket_that_is_not_approved_escalates() -> None:
     assert state.ticket.number == 5
     state = t.play(state, *t.bad("c5"))
     assert t.decisions(state) == ["ROUTE_BACK"] * 4 + ["ESCALATE"]
-    assert (state.phase, state.reasons) == (Phase.ESCALATED, ("ticket 5 of 5 was not approved",))
+    assert (where(state), state.course.reasons) == (Station.ESCALATED, ("ticket 5 of 5 was not approved",))
 
 
 def test_the_fifth_ticket_may_still_be_approved() -> None:
     state = t.told(*t.bads(4), *t.GOOD)
-    assert (t.decisions(state)[-1], state.phase) == ("APPROVE", Phase.LAND)
+    assert (t.decisions(state)[-1], where(state)) == ("APPROVE", Station.LAND)
 
 
 def test_a_session_of_one_ticket_escalates_with_the_first() -> None:
@@ -221,13 +222,82 @@ def test_a_change_whose_files_are_not_named_is_a_change() -> None:
 def test_a_refused_landing_asks_a_person_and_is_told_to_the_next_creator() -> None:
     refused = replace(t.REFUSED, reason="checks", detail="", findings=(t.ALPHA,))
     state = t.told(*t.GOOD, refused)
-    assert (state.phase, state.reasons) == (Phase.ESCALATED, ("the result could not be landed: checks",))
+    assert (where(state), state.course.reasons) == (Station.ESCALATED, ("the result could not be landed: checks",))
     assert t.decisions(state) == ["APPROVE"]
     state = t.play(state, t.says("continue"))
     assert (state.ticket.number, t.creator(state).brief.answers) == (
         2,
         ("the result could not be landed: checks; alpha is wrong",),
     )
+
+
+def test_a_merge_with_a_conflict_is_a_failed_ticket_and_the_next_begins_at_the_new_tip() -> None:
+    state = t.told(*t.GOOD, t.CONFLICT)
+    assert (where(state), state.ticket.number, t.decisions(state)) == (TicketsPhase.CREATE, 2, ["ROUTE_BACK"])
+    creator = t.creator(state)
+    assert (creator.start, creator.brief.base) == ("tip", "tip")
+    assert [(each.rule, each.severity, each.issue) for each in creator.brief.findings] == [
+        (
+            "not-merged",
+            Severity.CRITICAL,
+            (
+                "It does not go together with what was landed meanwhile: main moved on; the change so far is commit"
+                " good; it has to be made again on top of tip"
+            ),
+        )
+    ]
+    assert creator.brief.history == (
+        (
+            "TICKET-pay-001: ROUTE_BACK, accuracy 1.00, first, could not be landed: main moved on; gaps: none;"
+            " tried: wrote it"
+        ),
+    )
+    state = t.play(state, *t.made("c2"))
+    assert t.judges(state)[0].brief.base == "tip"
+    assert t.wanted(t.play(state, t.passes()), RunChecks).base == "tip"
+
+
+def test_what_fails_on_the_merged_tree_is_told_and_the_next_ticket_goes_on_from_that_tree() -> None:
+    state = t.told(*t.GOOD, t.RED_MERGE)
+    creator = t.creator(state)
+    assert (creator.start, creator.brief.base) == ("merged", "tip")
+    assert [(each.rule, each.severity) for each in creator.brief.findings] == [("t.py::test_pay", Severity.CRITICAL)]
+    silent = replace(t.RED_MERGE, findings=(), detail="")
+    assert [each.issue for each in t.creator(t.told(*t.GOOD, silent)).brief.findings] == [
+        "It does not go together with what was landed meanwhile: checks"
+    ]
+
+
+def test_a_ticket_that_could_be_merged_at_last_resolves_what_kept_the_one_before_from_it() -> None:
+    state = t.told(*t.GOOD, t.RED_MERGE, *t.ticket("c2", t.passes()))
+    assert (t.decisions(state), t.open_rules(state)) == (["ROUTE_BACK", "APPROVE"], [])
+    assert [each.rule for each in t.last(state).resolved] == ["t.py::test_pay"]
+    assert (t.wanted(state, Integrate).commit, t.wanted(state, Integrate).base) == ("c2", "tip")
+    assert t.outcome(t.play(state, t.LANDED)).attempts == 2
+
+
+def test_the_last_ticket_that_cannot_be_merged_goes_to_a_person() -> None:
+    state = t.told(*t.GOOD, t.CONFLICT, max=1)
+    assert (where(state), t.decisions(state)) == (Station.ESCALATED, ["ESCALATE"])
+    assert t.question(state).why == "ticket 1 of 1 could not be landed: main moved on"
+    taken = t.wanted(t.play(state, t.says("accept")), Integrate)
+    assert (taken.commit, taken.base, taken.target) == ("good", "base", "")
+    assert t.creator(t.play(state, t.says("continue"))).start == "tip"
+
+
+def test_a_fresh_start_after_a_refused_merge_takes_no_ticket_of_the_old_base() -> None:
+    """The best of those that stand on the new tip, and before there is one, the tip itself."""
+    state = t.told(*t.bads(2), *t.ticket("c3", t.passes()), t.CONFLICT, max=9)
+    assert t.creator(state).start == "tip"
+    state = t.play(state, *t.bad("n4", t.GRAVE, t.ALPHA, checks=t.RED), *t.bad("n5"), *t.bad("n6", checks=t.RED))
+    assert (state.ticket.move, t.creator(state).start) == ("retry", "n6")
+    state = t.play(state, *t.bad("n7", checks=t.RED))
+    assert (state.ticket.move, t.creator(state).start) == ("fresh context", "n5")
+
+
+def test_a_merge_that_could_not_be_made_is_told_with_what_was_verified() -> None:
+    done = t.outcome(t.told(*t.GOOD, t.LEFT))
+    assert (done.ending, done.not_merged) == (Ending.VERIFIED, "main has changes that are not committed")
 
 
 def test_what_was_refused_may_be_accepted_and_refused_again() -> None:
@@ -256,9 +326,9 @@ def test_a_cancel_before_the_first_ticket_is_over_has_nothing_to_show() -> None:
 
 def test_a_cancel_while_landing_lets_it_land_or_cleans_up() -> None:
     state = t.told(*t.GOOD, t.CANCEL)
-    assert (state.phase, t.keys(state)) == (Phase.LAND, ["land-1-0.6"])
+    assert (where(state), t.keys(state)) == (Station.LAND, ["land-1-0.6"])
     assert t.outcome(t.play(state, t.LANDED)).ending is Ending.VERIFIED
-    assert t.play(state, t.REFUSED).phase is Phase.CLEAN_UP
+    assert where(t.play(state, t.REFUSED)) == Station.CLEAN_UP
 
 
 @pytest.mark.parametrize("ending", [(t.CANCEL,), (t.CANCEL, t.CLEANED)])
@@ -340,14 +410,17 @@ def test_numbers_of_adopted_tickets_need_not_begin_at_one() -> None:
 
 def test_as_many_adopted_tickets_as_allowed_ask_a_person_first() -> None:
     state = t.session(adopted=tuple(adopted(number) for number in range(1, 6)))
-    assert (state.phase, state.reasons) == (Phase.ESCALATED, ("5 tickets were adopted, and 5 are allowed",))
+    assert (where(state), state.course.reasons) == (Station.ESCALATED, ("5 tickets were adopted, and 5 are allowed",))
     assert "accept" not in t.options(state)
     assert t.play(state, t.says("continue")).ticket.number == 6
 
 
 def test_an_escalated_ticket_that_is_adopted_asks_a_person_first() -> None:
     state = t.session(adopted=(adopted(1), adopted(2, decision=Decision.ESCALATE)))
-    assert (state.phase, state.reasons) == (Phase.ESCALATED, ("the last ticket that was adopted is escalated",))
+    assert (where(state), state.course.reasons) == (
+        Station.ESCALATED,
+        ("the last ticket that was adopted is escalated",),
+    )
     assert t.play(state, t.says("examples", text="so")).ticket.number == 3
 
 

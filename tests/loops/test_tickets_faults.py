@@ -9,8 +9,9 @@ import pytest
 from loopwright.kernel.actions import Ask, RunChecks
 from loopwright.kernel.events import AgentFailed, AgentReported, ChecksReported, Event
 from loopwright.kernel.model import AgentReport, AgentStatus, Severity, Verdict
+from loopwright.loops.course import Station, where
 from loopwright.loops.tickets.machine import TICKETS
-from loopwright.loops.tickets.state import Phase, Tickets
+from loopwright.loops.tickets.state import TicketsPhase, TicketsState
 from tests.loops import tickets as t
 
 TWO = ("critic", "security-critic")
@@ -18,12 +19,12 @@ SILENT_TWICE = (t.CRASHED, t.CRASHED)
 ENDED = (t.CRASHED, t.TIMED_OUT, t.IDLE)
 
 
-def with_critics(*letters: Event, critics: tuple[str, ...] = TWO) -> Tickets:
+def with_critics(*letters: Event, critics: tuple[str, ...] = TWO) -> TicketsState:
     """Where the critics have been asked."""
     return t.told(*t.made(), *letters, critics=critics)
 
 
-def at_the_judge(*letters: Event) -> Tickets:
+def at_the_judge(*letters: Event) -> TicketsState:
     return t.told(*t.made(), t.passes(), t.GREEN, *letters, judge=True)
 
 
@@ -39,7 +40,7 @@ def test_a_creator_that_ends_badly_gets_one_free_respawn(fault: AgentFailed) -> 
 @pytest.mark.parametrize("fault", ENDED)
 def test_a_creator_that_ends_badly_twice_still_has_critics_and_judge(fault: AgentFailed) -> None:
     state = t.told(t.CRASHED, fault)
-    assert state.phase is Phase.CHECKPOINT
+    assert where(state) == TicketsPhase.CHECKPOINT
     state = t.play(state, t.saved("c1", files=0), t.passes(), t.GREEN, t.SAID)
     closed = t.last(state)
     assert closed.notes.startswith(f"(the creator gave no result: {fault.reason}")
@@ -54,7 +55,7 @@ def test_what_a_crashed_creator_leaves_behind_is_judged_on_its_own() -> None:
 def test_a_garbled_creator_is_asked_to_repair_once() -> None:
     state = t.told(t.GARBLED)
     assert (t.keys(state), t.creator(state).brief.repair) == (["create-1.2"], "no JSON")
-    assert t.play(state, t.GARBLED).phase is Phase.CHECKPOINT
+    assert where(t.play(state, t.GARBLED)) == TicketsPhase.CHECKPOINT
 
 
 def test_a_request_to_repair_without_a_detail_still_says_why() -> None:
@@ -63,20 +64,20 @@ def test_a_request_to_repair_without_a_detail_still_says_why() -> None:
 
 def test_a_crash_and_garbage_each_have_their_own_second_chance() -> None:
     state = t.told(t.GARBLED, t.CRASHED)
-    assert (state.phase, t.creator(state).brief.repair) == (Phase.CREATE, "no JSON")
-    assert t.play(state, t.GARBLED).phase is Phase.CHECKPOINT
+    assert (where(state), t.creator(state).brief.repair) == (TicketsPhase.CREATE, "no JSON")
+    assert where(t.play(state, t.GARBLED)) == TicketsPhase.CHECKPOINT
 
 
 def test_a_creator_that_cannot_now_is_waited_for_at_no_cost() -> None:
     state = t.told(t.UNAVAILABLE)
     assert t.keys(state) == ["wait-create-1.1"]
     state = t.play(state, t.LATER, t.CRASHED)
-    assert (state.phase, t.keys(state)) == (Phase.CREATE, ["create-1.3"])
+    assert (where(state), t.keys(state)) == (TicketsPhase.CREATE, ["create-1.3"])
 
 
 def test_each_ticket_has_its_own_second_chances() -> None:
     state = t.told(t.CRASHED, *t.bad("c1"), t.CRASHED)
-    assert (state.phase, t.keys(state)) == (Phase.CREATE, ["create-2.2"])
+    assert (where(state), t.keys(state)) == (TicketsPhase.CREATE, ["create-2.2"])
 
 
 # --- critics side by side ------------------------------------------------------------------------------------------
@@ -93,7 +94,7 @@ def test_all_critics_are_asked_at_once() -> None:
 @pytest.mark.parametrize("first", [0, 1])
 def test_the_judge_waits_until_every_critic_has_spoken(first: int) -> None:
     state = t.play_at(with_critics(), first, t.passes())
-    assert (state.phase, len(t.keys(state))) == (Phase.CRITIQUE, 1)
+    assert (where(state), len(t.keys(state))) == (TicketsPhase.CRITIQUE, 1)
     state = t.play(state, t.fails(t.GRAVE))
     assert str(t.wanted(state, RunChecks).key) == "checks-1.4"
     assert sorted(str(each.verdict) for each in state.ticket.critiques) == ["fail", "pass"]
@@ -122,7 +123,7 @@ def test_a_critic_that_cannot_now_keeps_nobody_else_waiting() -> None:
     assert t.keys(state) == ["wait-critique-1-1.1", "critique-1-2.1"]
     state = t.play(state, t.passes(), t.LATER)
     assert t.keys(state) == ["critique-1-1.2"]
-    assert t.play(state, t.passes()).phase is Phase.CHECK
+    assert where(t.play(state, t.passes())) == TicketsPhase.CHECK
 
 
 @pytest.mark.parametrize("fault", [*ENDED, t.NEEDS_PERSON])
@@ -196,8 +197,8 @@ def test_a_session_without_critics_has_one_all_the_same() -> None:
 
 
 def test_a_judge_runs_only_when_one_is_named() -> None:
-    assert at_the_judge().phase is Phase.JUDGE
-    assert t.told(*t.made(), t.passes(), t.GREEN).phase is Phase.VERDICT
+    assert where(at_the_judge()) == TicketsPhase.JUDGE
+    assert where(t.told(*t.made(), t.passes(), t.GREEN)) == TicketsPhase.VERDICT
 
 
 def test_a_judges_no_keeps_a_good_ticket_from_being_approved() -> None:
@@ -253,7 +254,7 @@ def test_a_judge_may_give_its_reason_as_an_aspect() -> None:
 
 
 def test_aspects_that_all_pass_are_no_reason_for_a_no() -> None:
-    assert at_the_judge(t.fails(aspects=[{"requirement": "Docs", "pass": True}])).phase is Phase.JUDGE
+    assert where(at_the_judge(t.fails(aspects=[{"requirement": "Docs", "pass": True}]))) == TicketsPhase.JUDGE
 
 
 @pytest.mark.parametrize("faults", [SILENT_TWICE, (t.GARBLED, t.GARBLED)])
@@ -301,13 +302,13 @@ def test_a_judge_that_cannot_now_is_waited_for() -> None:
             "The creator is blocked: no reason given",
         ),
         (t.NEEDS_PERSON, "log in first"),
-        (replace(t.NEEDS_PERSON, detail=""), "The agent needs a person."),
+        (replace(t.NEEDS_PERSON, detail=""), "The creator needs a person."),
     ],
 )
 def test_a_creator_that_needs_a_person_holds_the_same_ticket(letter: Event, asked: str) -> None:
     state = t.told(letter)
     ask = t.wanted(state, Ask)
-    assert (state.phase, str(ask.key), ask.question, ask.free_text) == (Phase.CLARIFY, "clarify-1", asked, True)
+    assert (where(state), str(ask.key), ask.question, ask.free_text) == (Station.CLARIFY, "clarify-1", asked, True)
     assert ask.why == "CLARIFICATION NEEDED: the work is on hold until a person answers"
     state = t.play(state, t.says("answer", text="this"))
     assert (t.keys(state), state.ticket.number, t.creator(state).brief.answers) == (
@@ -319,7 +320,7 @@ def test_a_creator_that_needs_a_person_holds_the_same_ticket(letter: Event, aske
 
 def test_a_judge_that_asks_goes_on_with_the_answer_and_nothing_is_made_anew() -> None:
     state = at_the_judge(t.UNCLEAR)
-    assert (state.phase, t.wanted(state, Ask).question) == (Phase.CLARIFY, "Which currency?")
+    assert (where(state), t.wanted(state, Ask).question) == (Station.CLARIFY, "Which currency?")
     state = t.play(state, t.says("answer", text="euro"))
     (judge,) = t.judges(state)
     assert (str(judge.key), judge.brief.answers, state.ticket.number) == ("judge-1.6", ("Which currency?\n→ euro",), 1)
@@ -329,6 +330,30 @@ def test_a_judge_that_asks_goes_on_with_the_answer_and_nothing_is_made_anew() ->
 def test_a_judge_that_needs_a_person_holds_the_ticket_too() -> None:
     state = at_the_judge(t.NEEDS_PERSON, t.says("answer", text="done"))
     assert t.keys(state) == ["judge-1.6"]
+
+
+def test_a_critic_that_asks_is_heard_once_the_others_have_spoken_and_uses_nothing_up() -> None:
+    state = t.play_at(with_critics(), 0, t.of("critic", t.UNCLEAR))
+    assert t.keys(state) == ["critique-1-2.1"]
+    state = t.play(state, t.fails(t.GRAVE))
+    ask = t.wanted(state, Ask)
+    assert (where(state), ask.question, state.ticket.number) == (Station.CLARIFY, "Which currency?", 1)
+    state = t.play(state, t.says("answer", text="euro"))
+    (again,) = t.judges(state)
+    assert (str(again.key), again.brief.answers, again.brief.repair) == (
+        "critique-1-1.2",
+        ("Which currency?\n→ euro",),
+        "",
+    )
+    assert where(t.play(state, t.passes())) == TicketsPhase.CHECK
+
+
+def test_what_two_critics_ask_is_asked_at_once() -> None:
+    asked = t.of("security-critic", t.NEEDS_PERSON)
+    state = with_critics(t.of("critic", t.UNCLEAR), asked)
+    assert t.wanted(state, Ask).question == "Which currency?\nlog in first"
+    state = t.play(state, t.says("answer", text="done"))
+    assert t.keys(state) == ["critique-1-1.2", "critique-1-2.2"]
 
 
 def test_critics_hear_what_a_person_answered() -> None:

@@ -10,15 +10,16 @@ from loopwright.errors import InvalidTransition
 from loopwright.kernel.actions import Announce, AwaitGate, Integrate, RunChecks
 from loopwright.kernel.events import Event
 from loopwright.kernel.model import Change, Commit, Key, Severity
+from loopwright.loops.course import Station, where
 from loopwright.loops.tickets.machine import TICKETS
-from loopwright.loops.tickets.state import Phase, Tickets
+from loopwright.loops.tickets.state import TicketsPhase, TicketsState
 from tests.loops import tickets as t
 
 GATE = "gate-protected-e1"
 TOUCHED = t.made("c1", evidence="e1")
 
 
-def at_the_gate(**given: bool) -> Tickets:
+def at_the_gate(**given: bool) -> TicketsState:
     """All that is missing is a person."""
     judged = (t.passes(),) if given.get("judge") else ()
     return t.told(*TOUCHED, t.passes(), t.GREEN, *judged, **given)
@@ -39,7 +40,7 @@ def test_a_changed_protected_file_opens_a_gate_beside_the_work() -> None:
 
 def test_what_would_be_approved_waits_for_the_gate_before_any_verdict() -> None:
     state = at_the_gate()
-    assert (state.phase, t.keys(state), state.past, state.ticket.decision) == (Phase.GATE, [GATE], (), None)
+    assert (where(state), t.keys(state), state.past, state.ticket.decision) == (Station.GATE, [GATE], (), None)
 
 
 def test_a_changed_protected_file_is_a_finding_until_it_is_approved() -> None:
@@ -67,7 +68,7 @@ def test_what_fails_with_the_approved_versions_is_not_approved() -> None:
 
 def test_a_judge_judges_once_more_after_an_approval() -> None:
     state = t.play(at_the_gate(judge=True), t.approves(), t.GREEN)
-    assert (state.phase, state.ticket.judgement) == (Phase.JUDGE, None)
+    assert (where(state), state.ticket.judgement) == (TicketsPhase.JUDGE, None)
     assert t.decisions(t.play(state, t.fails(t.GRAVE), t.SAID)) == ["ROUTE_BACK"]
 
 
@@ -83,16 +84,16 @@ def test_a_check_that_ran_twice_is_heard_once() -> None:
 def test_an_approval_while_checks_or_judge_are_at_work_starts_the_checks_anew(before: tuple[Event, ...]) -> None:
     state = t.told(*TOUCHED, *before, judge=True)
     after = t.play(state, t.approves())
-    assert (after.phase, after.ticket.checks) == (Phase.CHECK, None)
+    assert (where(after), after.ticket.checks) == (TicketsPhase.CHECK, None)
     assert t.wanted(after, RunChecks).approved == ("e1",)
     assert not set(t.keys(state)) & set(t.keys(after))
 
 
 def test_an_approval_while_the_judge_waits_for_an_answer_starts_the_checks_after_it() -> None:
     state = t.told(*TOUCHED, t.passes(), t.GREEN, t.UNCLEAR, t.approves(), judge=True)
-    assert state.phase is Phase.CLARIFY
+    assert where(state) == Station.CLARIFY
     state = t.play(state, t.says("answer", text="this"))
-    assert (state.phase, t.wanted(state, RunChecks).approved) == (Phase.CHECK, ("e1",))
+    assert (where(state), t.wanted(state, RunChecks).approved) == (TicketsPhase.CHECK, ("e1",))
     state = t.play(state, t.GREEN, t.passes(), t.SAID)
     assert t.decisions(state) == ["APPROVE"]
 
@@ -101,18 +102,18 @@ def test_an_approval_while_the_judge_waits_for_an_answer_starts_the_checks_after
 def test_an_approval_at_any_other_time_is_kept(before: tuple[Event, ...]) -> None:
     state = t.told(*TOUCHED, *before)
     after = t.play(state, t.approves())
-    assert (after.phase, after.approved) == (state.phase, ("e1",))
+    assert (where(after), after.course.approved) == (where(state), ("e1",))
     assert t.keys(after) == t.keys(state)[:-1]
 
 
 def test_an_approval_while_the_creator_waits_for_an_answer_is_kept() -> None:
     state = t.told(*t.ticket("c1", t.fails(t.GRAVE), evidence="e1"), t.UNCLEAR, t.approves())
-    assert (state.phase, state.held) == (Phase.CLARIFY, Phase.CREATE)
+    assert (where(state), state.phase) == (Station.CLARIFY, TicketsPhase.CREATE)
 
 
 def test_a_rejection_at_the_gate_routes_the_ticket_back() -> None:
     state = t.play(at_the_gate(), t.rejects())
-    assert (state.phase, t.decisions(state), len(state.past)) == (Phase.VERDICT, ["ROUTE_BACK"], 1)
+    assert (where(state), t.decisions(state), len(state.past)) == (TicketsPhase.VERDICT, ["ROUTE_BACK"], 1)
     assert t.wanted(state, Announce).text == "ROUTE_BACK: TICKET-pay-001"
     assert [(each.rule, each.issue, each.severity) for each in t.last(state).findings] == [
         ("gate-rejected", "Restore tests/t.py: a person rejected the change", Severity.CRITICAL)
@@ -123,15 +124,15 @@ def test_a_rejection_at_the_gate_routes_the_ticket_back() -> None:
 
 def test_a_rejection_at_the_last_ticket_escalates() -> None:
     state = t.told(*TOUCHED, t.passes(), t.GREEN, t.rejects(reason=""), t.SAID, max=1)
-    assert (t.decisions(state), state.phase) == (["ESCALATE"], Phase.ESCALATED)
-    assert state.refusals == ("A person rejected the change to tests/t.py: no reason given",)
+    assert (t.decisions(state), where(state)) == (["ESCALATE"], Station.ESCALATED)
+    assert state.course.refusals == ("A person rejected the change to tests/t.py: no reason given",)
 
 
 @pytest.mark.parametrize("before", [(), (t.passes(),)])
 def test_a_rejection_beside_the_work_lets_it_go_on_and_counts_in_the_end(before: tuple[Event, ...]) -> None:
     state = t.told(*TOUCHED, *before)
     after = t.play(state, t.rejects())
-    assert (after.phase, t.keys(after)) == (state.phase, t.keys(state)[:-1])
+    assert (where(after), t.keys(after)) == (where(state), t.keys(state)[:-1])
     rest = (t.passes(), t.GREEN, t.SAID)[len(before) :]
     assert t.decisions(t.play(after, *rest)) == ["ROUTE_BACK"]
 
@@ -185,5 +186,5 @@ def test_a_verdict_that_was_announced_is_never_taken_back() -> None:
     state = t.told(*t.ticket("c1", t.fails(t.GRAVE), evidence="e1")[:-1])
     for letter in (t.approves(), t.rejects()):
         after = t.play(state, letter)
-        assert (after.past, after.phase) == (state.past, Phase.VERDICT)
+        assert (after.past, where(after)) == (state.past, TicketsPhase.VERDICT)
         assert t.wanted(after, Announce) == t.wanted(state, Announce)

@@ -8,18 +8,19 @@ from loopwright.errors import InvalidTransition
 from loopwright.kernel.actions import CleanUp, Integrate
 from loopwright.kernel.events import Answered
 from loopwright.kernel.model import Cleanup, Ending, Severity
-from loopwright.loops.tickets.state import Criterion, Phase, Tickets
+from loopwright.loops.course import Station, where
+from loopwright.loops.tickets.state import Criterion, TicketsPhase, TicketsState
 from tests.loops import tickets as t
 
 FIRST, SECOND, THIRD = (t.critical(f"no-{number}", requirement=f"AC-{number}") for number in (1, 2, 3))
 
 
-def stuck(**given: object) -> Tickets:
+def stuck(**given: object) -> TicketsState:
     """One ticket is allowed, and was not approved."""
     return t.told(*t.bad("c1", FIRST, SECOND, THIRD), **{"max": 1, **given})
 
 
-def refusal(state: Tickets, answer: Answered) -> str:
+def refusal(state: TicketsState, answer: Answered) -> str:
     with pytest.raises(InvalidTransition) as caught:
         t.play(state, answer)
     return caught.value.why
@@ -46,8 +47,8 @@ def test_all_answers_are_offered() -> None:
 def test_what_cannot_be_done_is_not_offered() -> None:
     bare = t.told(*t.made("c1", files=0), t.passes(), t.GREEN, t.SAID, max=1, criteria=t.CRITERIA[:1])
     assert t.options(bare) == ["continue", "examples", "reassign", "history", "revise", "cancel"]
-    assert refusal(bare, t.says("accept")) == "no ticket left anything to accept"
-    assert refusal(bare, t.says("split", text="AC-1")) == "there is only one criterion, or none: nothing to split by"
+    assert refusal(bare, t.says("accept")) == "'accept' is not one of the options"
+    assert refusal(bare, t.says("split", text="AC-1")) == "'split' is not one of the options"
 
 
 def test_an_unknown_answer_is_refused() -> None:
@@ -59,7 +60,7 @@ def test_an_unknown_answer_is_refused() -> None:
 
 def test_continue_grants_three_tickets_and_the_numbers_go_on() -> None:
     state = t.play(stuck(), t.says("continue"))
-    assert (state.ticket.number, state.ticket.parent, state.allowance, state.reasons) == (2, 1, 4, ())
+    assert (state.ticket.number, state.ticket.parent, state.allowance, state.course.reasons) == (2, 1, 4, ())
     state = t.play(state, *t.bads(3, first=2))
     assert t.decisions(state) == ["ESCALATE", "ROUTE_BACK", "ROUTE_BACK", "ESCALATE"]
 
@@ -70,7 +71,7 @@ def test_continue_grants_as_many_as_it_says_and_passes_words_on() -> None:
 
 
 def test_a_grant_of_less_than_nothing_is_refused() -> None:
-    assert refusal(stuck(), t.says("continue", count=-1)) == "the number of tickets to grant cannot be negative"
+    assert refusal(stuck(), t.says("continue", count=-1)) == "continue needs a positive number"
     assert refusal(stuck(), t.says("examples", text="so", count=-1)).startswith("the number of tickets")
 
 
@@ -124,13 +125,13 @@ def test_a_split_that_cannot_be_read_is_refused(text: str, why: str) -> None:
 def test_an_approved_group_opens_the_next_one_and_only_the_last_lands() -> None:
     state = t.play(stuck(), t.says("split", text="AC-1; AC-2"))
     state = t.play(state, *t.ticket("c2", t.fails(SECOND, THIRD)))
-    assert (t.decisions(state)[-1], state.phase) == ("APPROVE", Phase.CREATE)
+    assert (t.decisions(state)[-1], where(state)) == ("APPROVE", TicketsPhase.CREATE)
     assert (state.ticket.focus, state.groups) == (("AC-2",), (("AC-3",),))
     assert t.creator(state).brief.findings == (SECOND,)
     state = t.play(state, *t.ticket("c3", t.fails(THIRD)))
     assert (state.ticket.number, state.ticket.focus, state.groups) == (4, ("AC-3",), ())
     state = t.play(state, *t.ticket("c4", t.passes()))
-    assert (t.decisions(state), state.phase) == (["ESCALATE", "APPROVE", "APPROVE", "APPROVE"], Phase.LAND)
+    assert (t.decisions(state), where(state)) == (["ESCALATE", "APPROVE", "APPROVE", "APPROVE"], Station.LAND)
     assert t.wanted(state, Integrate).commit == "c4"
 
 
@@ -174,7 +175,7 @@ def test_a_groups_accuracy_is_about_what_it_answers_for() -> None:
 def test_a_second_split_leaves_out_what_was_approved() -> None:
     state = t.play(stuck(), t.says("split", text="AC-1; AC-2"), *t.ticket("c2", t.fails(SECOND)))
     state = t.play(state, *t.bad("c3", SECOND))
-    assert state.phase is Phase.ESCALATED
+    assert where(state) == Station.ESCALATED
     state = t.play(state, t.says("split", text="AC-3"))
     assert (state.ticket.focus, state.groups) == (("AC-3",), (("AC-2",),))
 
@@ -230,7 +231,7 @@ def test_a_pair_sets_a_second_critic_beside_the_first() -> None:
         ("critique-2-1.1", "critic", ""),
         ("critique-2-2.1", "critic", "codex"),
     ]
-    assert t.play(state, t.passes()).phase is Phase.CRITIQUE
+    assert where(t.play(state, t.passes())) == TicketsPhase.CRITIQUE
 
 
 def test_a_critic_of_any_name_can_be_reassigned() -> None:
@@ -318,12 +319,12 @@ def test_cancel_keeps_everything() -> None:
 
 
 def test_a_question_may_be_answered_by_cancelling() -> None:
-    assert t.told(t.UNCLEAR, t.says("cancel")).phase is Phase.CLEAN_UP
+    assert where(t.told(t.UNCLEAR, t.says("cancel"))) == Station.CLEAN_UP
 
 
 def test_an_answer_may_be_a_choice_of_its_own_but_not_empty() -> None:
     state = t.told(t.UNCLEAR)
-    assert t.play(state, t.says("euro")).answers == ("Which currency?\n→ euro",)
+    assert t.play(state, t.says("euro")).course.answers == ("Which currency?\n→ euro",)
     assert refusal(state, t.says("answer", text=" ")) == "the answer is empty"
 
 

@@ -11,19 +11,19 @@ from hypothesis import strategies as st
 from loopwright.kernel.codec import decode, encode
 from loopwright.kernel.model import CheckResult, Finding
 from loopwright.loops.tickets.scoring import UNMAPPED, accuracy, agent_aspects, graded, mean_score
-from loopwright.loops.tickets.state import Aspect, Criterion, Tickets
+from loopwright.loops.tickets.state import Aspect, Criterion, TicketsState
 from tests.loops import tickets as t
 
 
-def rows(state: Tickets) -> list[tuple[str, str, bool, float]]:
+def rows(state: TicketsState) -> list[tuple[str, str, bool, float]]:
     return [(each.requirement, each.actual, each.passed, round(each.score, 2)) for each in t.last(state).aspects]
 
 
-def found(*findings: Finding) -> Tickets:
+def found(*findings: Finding) -> TicketsState:
     return t.told(*t.ticket("c1", t.passes(*findings)))
 
 
-def ran(*results: CheckResult) -> Tickets:
+def ran(*results: CheckResult) -> TicketsState:
     return t.told(*t.ticket("c1", t.passes(), t.checked(*results)), criteria=())
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from loopwright.kernel.model import CheckResult, Finding, Severity
 from loopwright.loops.tickets.machine import TICKETS
-from loopwright.loops.tickets.state import Rule, Tickets
+from loopwright.loops.tickets.state import Rule, TicketsState
 from loopwright.loops.tickets.thresholds import place
 from tests.loops import tickets as t
 
@@ -23,12 +23,12 @@ ADEQUATE = "tests pass with adequate coverage"
 CLEAN = "build succeeds cleanly"
 
 
-def found(*findings: Finding) -> Tickets:
+def found(*findings: Finding) -> TicketsState:
     """After one ticket in which the critic found that."""
     return t.told(*t.ticket("c1", t.passes(*findings)))
 
 
-def ran(*results: CheckResult, findings: tuple[Finding, ...] = ()) -> Tickets:
+def ran(*results: CheckResult, findings: tuple[Finding, ...] = ()) -> TicketsState:
     """After one ticket in which the checks said that."""
     return t.told(*t.ticket("c1", t.passes(), t.checked(*results, findings=findings)))
 

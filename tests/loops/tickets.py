@@ -26,7 +26,6 @@ from loopwright.kernel.events import (
     TimeReached,
 )
 from loopwright.kernel.findings import identify
-from loopwright.kernel.limits import TicketLimits
 from loopwright.kernel.machine import ANSWERED_BY
 from loopwright.kernel.model import (
     NO_KEY,
@@ -44,9 +43,11 @@ from loopwright.kernel.model import (
     Tree,
     Verdict,
 )
+from loopwright.loops.course import where
+from loopwright.loops.tickets.limits import TicketLimits
 from loopwright.loops.tickets.machine import TICKETS
-from loopwright.loops.tickets.state import Criterion, Phase, Rule, Ticket, TicketParams, Tickets
-from tests.loops.harness import with_key
+from loopwright.loops.tickets.state import Criterion, Rule, Ticket, TicketParams, TicketsState
+from tests.loops.harness import taken, with_key
 
 A = TypeVar("A", bound=Action)
 
@@ -93,6 +94,11 @@ GARBLED = AgentFailed(key=_UNKEYED, reason="garbled", detail="no JSON")
 NEEDS_PERSON = AgentFailed(key=_UNKEYED, reason="needs_person", detail="log in first")
 UNAVAILABLE = AgentUnavailable(key=_UNKEYED, until=60.0)
 LATER = TimeReached(key=_UNKEYED)
+
+
+def of(role: str, letter: AgentReported | AgentFailed) -> AgentReported | AgentFailed:
+    """The letter as the engine records it: with the role it comes from."""
+    return replace(letter, role=role)
 
 
 def saved(commit: str = "c1", *, files: int = 1, evidence: str = "") -> Checkpointed:
@@ -174,6 +180,9 @@ def says(choice: str, *, count: int = 0, text: str = "", merge: bool = False) ->
 
 LANDED = Integrated(key=_UNKEYED, branch="loop/1", commit=Commit("landed"))
 REFUSED = IntegrationRefused(key=_UNKEYED, reason="conflict", detail="main moved on")
+CONFLICT = replace(REFUSED, onto=Commit("tip"))
+RED_MERGE = replace(CONFLICT, reason="checks", detail="1 test fails", findings=(BROKEN_TEST,), merged=Commit("merged"))
+LEFT = replace(LANDED, not_merged="main has changes that are not committed")
 CLEANED = CleanedUp(key=_UNKEYED)
 CANCEL = CancelRequested(cleanup=Cleanup.ROLLBACK)
 
@@ -217,92 +226,92 @@ def params(**given: Any) -> TicketParams:  # noqa: ANN401 - the fields of the pa
     return TicketParams(**{**plan, **given})
 
 
-def session(**given: Any) -> Tickets:  # noqa: ANN401 - as `params`
+def session(**given: Any) -> TicketsState:  # noqa: ANN401 - as `params`
     return TICKETS.start(params(**given))
 
 
-def play(state: Tickets, *letters: Event) -> Tickets:
+def play(state: TicketsState, *letters: Event) -> TicketsState:
     """The state after each letter has answered what is wanted then; of several critics, the first that waits."""
     for letter in letters:
-        state = TICKETS.apply(state, keyed(state, letter))
+        state = taken(TICKETS, state, keyed(state, letter))
     return state
 
 
-def told(*letters: Event, **given: Any) -> Tickets:  # noqa: ANN401 - as `params`
+def told(*letters: Event, **given: Any) -> TicketsState:  # noqa: ANN401 - as `params`
     return play(session(**given), *letters)
 
 
-def keyed(state: Tickets, letter: Event, at: int = 0) -> Event:
+def keyed(state: TicketsState, letter: Event, at: int = 0) -> Event:
     """The letter with the key of the action that it can answer; `at` counts these."""
     if not hasattr(letter, "key"):
         return letter
     fitting = [action for action in TICKETS.decide(state) if isinstance(letter, ANSWERED_BY[type(action)])]
-    assert fitting, f"{type(letter).__name__} answers nothing in {state.phase}: {keys(state)}"
+    assert fitting, f"{type(letter).__name__} answers nothing in {where(state)}: {keys(state)}"
     return with_key(letter, fitting[at].key)
 
 
-def play_at(state: Tickets, at: int, letter: Event) -> Tickets:
+def play_at(state: TicketsState, at: int, letter: Event) -> TicketsState:
     """As `play`, for the critic that waits in that place."""
-    return TICKETS.apply(state, keyed(state, letter, at))
+    return taken(TICKETS, state, keyed(state, letter, at))
 
 
-def keys(state: Tickets) -> list[str]:
+def keys(state: TicketsState) -> list[str]:
     return [str(action.key) for action in TICKETS.decide(state)]
 
 
-def wanted(state: Tickets, kind: type[A]) -> A:
+def wanted(state: TicketsState, kind: type[A]) -> A:
     """The one action that is wanted now, beside a gate that is open."""
     actions = [each for each in TICKETS.decide(state) if kind is AwaitGate or not isinstance(each, AwaitGate)]
     (action,) = (each for each in actions if isinstance(each, kind))
     return action
 
 
-def creator(state: Tickets) -> RunAgent:
+def creator(state: TicketsState) -> RunAgent:
     action = wanted(state, RunAgent)
     assert (action.role, action.writes, action.needs_verdict) == ("creator", True, False)
     return action
 
 
-def judges(state: Tickets) -> list[RunAgent]:
+def judges(state: TicketsState) -> list[RunAgent]:
     """The critics or the judge that are wanted now."""
     actions = [action for action in TICKETS.decide(state) if isinstance(action, RunAgent)]
     assert all(action.needs_verdict and not action.writes for action in actions)
     return actions
 
 
-def question(state: Tickets) -> Ask:
-    assert state.phase is Phase.ESCALATED
+def question(state: TicketsState) -> Ask:
+    assert where(state) == "ESCALATED"
     return wanted(state, Ask)
 
 
-def options(state: Tickets) -> list[str]:
+def options(state: TicketsState) -> list[str]:
     return [option.choice for option in wanted(state, Ask).options]
 
 
-def outcome(state: Tickets) -> Outcome:
+def outcome(state: TicketsState) -> Outcome:
     return wanted(state, Stop).outcome
 
 
-def last(state: Tickets) -> Ticket:
+def last(state: TicketsState) -> Ticket:
     return state.past[-1]
 
 
-def decisions(state: Tickets) -> list[str]:
+def decisions(state: TicketsState) -> list[str]:
     return [str(each.decision) for each in state.past]
 
 
-def rule(state: Tickets, name: str) -> Rule:
+def rule(state: TicketsState, name: str) -> Rule:
     """A line of the thresholds as the last ticket has it."""
     (found,) = (each for each in last(state).rules if each.name == name)
     return found
 
 
-def against(state: Tickets) -> list[str]:
+def against(state: TicketsState) -> list[str]:
     """The lines that keep the last ticket from being approved."""
     return [each.name for each in last(state).rules if each.is_against]
 
 
-def open_rules(state: Tickets) -> list[str]:
+def open_rules(state: TicketsState) -> list[str]:
     return [finding.rule for finding in last(state).findings]
 
 

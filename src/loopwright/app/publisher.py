@@ -47,6 +47,7 @@ class Publisher:
     ) -> None:
         self._root, self._kinds, self._failed = root, kinds, failed
         self._pasts = dict(pasts)
+        self._behind = set(pasts)  # loops of which more may be missing than what the next event changes
         self._written: dict[Path, str] = {}
         self._accepted_by = ""
 
@@ -68,7 +69,11 @@ class Publisher:
         self._remember(seen)
         kind = self._kinds[seen.kind]
         scene = Scene(
-            loop=seen.loop, state=seen.state, status=seen.status, past=self._pasts.get(seen.loop), event=seen.event
+            loop=seen.loop,
+            state=seen.state,
+            status=seen.status,
+            past=self._pasts.get(seen.loop),
+            event=None if kind.past is not None and seen.loop in self._behind else seen.event,
         )
         if isinstance(seen.event, Ended) and seen.event.outcome.cleanup is Cleanup.FULL:
             self._withdraw(kind, scene)
@@ -83,12 +88,14 @@ class Publisher:
         """Write what the scene calls for, and name what is there now. Raises `OSError` and `ConfigError`."""
         if kind.past is not None and scene.past is None:
             return ()
+        self._behind.add(scene.loop)
         there = [path for name, text in kind.files(scene).items() if (path := self._put(name, text)) is not None]
         there += [update_door(self._root, door) for door in kind.doors(scene)]
-        for name, lines in kind.notes(scene).items():
-            add_lines(self._root, name, lines)
-            there += [path for path in (self._root / name,) if path.is_file()]
-        return tuple(there)
+        notes = kind.notes(scene)
+        written = [add_lines(self._root, name, lines) for name, lines in notes.items()]
+        if all(written):
+            self._behind.discard(scene.loop)
+        return (*there, *(path for path in (self._root / name for name in notes) if path.is_file()))
 
     def _remember(self, seen: Seen) -> None:
         fold = self._kinds[seen.kind].past

@@ -8,15 +8,15 @@ from typing import Literal
 
 import click
 
+from loopwright.app.choice import named, named_root, roots
 from loopwright.app.loops import view
 from loopwright.app.project import Project
-from loopwright.app.publication import publisher_of
+from loopwright.app.said import take_in
 from loopwright.app.views.gates import GateReason, ShownGate, gates_below
 from loopwright.cli.guarding import only_for_people
 from loopwright.cli.here import Here
+from loopwright.cli.opening import opened
 from loopwright.cli.output import note, put, put_json
-from loopwright.cli.picking import named, named_root, opened, roots
-from loopwright.engine.hearing import hear
 from loopwright.errors import Forbidden, UsageError
 from loopwright.kernel.events import GateDecided
 from loopwright.kernel.gates import gate_key
@@ -86,8 +86,7 @@ async def _decide(project: Project, here: Here, decision: GateDecision) -> Decis
         by=here.who,
     )
     seen = await view(project, gate.loop)
-    publisher = await publisher_of(project, note, seen)
-    recorded = await hear(project.store, project.loops, seen.opened, said, publisher)
+    recorded = await take_in(project, seen, said, note)
     return _answer(gate, decision.word, here.who, command=f"loop resume --loop {gate.path[0]}" if recorded else "")
 
 

@@ -27,8 +27,8 @@ from loopwright.cli.examining import (
     tools_line,
 )
 from loopwright.cli.here import Here
+from loopwright.cli.opening import opened
 from loopwright.cli.output import json_option, put, put_json
-from loopwright.cli.picking import opened
 from loopwright.config.reading import load_settings
 from loopwright.errors import EngineError
 

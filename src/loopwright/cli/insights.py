@@ -11,20 +11,18 @@ from typing import assert_never
 import click
 
 from loopwright.adapters.files import write_whole
-from loopwright.app.loops import view
-from loopwright.app.project import Project
+from loopwright.app.starts.tickets.listing import cycles as cycles_of
 from loopwright.cli.here import Here
+from loopwright.cli.opening import has_log, opened
 from loopwright.cli.output import json_option, note, put, put_json
-from loopwright.cli.picking import has_log, opened
 from loopwright.errors import UsageError
 from loopwright.kernel.visible import visible
 from loopwright.loops.tickets.insights import text as insight_text
-from loopwright.loops.tickets.insights.cycle import Cycle, cycle_of
-from loopwright.loops.tickets.insights.data import data
+from loopwright.loops.tickets.insights.cycle import Cycle
+from loopwright.loops.tickets.insights.data import document
 from loopwright.loops.tickets.insights.learned import learned
 from loopwright.loops.tickets.insights.page import page
 from loopwright.loops.tickets.insights.text import Bar, Heading, Line, Sentence
-from loopwright.loops.tickets.machine import TICKETS
 
 
 @click.command("insights")
@@ -39,27 +37,16 @@ def command(here: Here, *, html: str, as_json: bool) -> int:
     cycles: tuple[Cycle, ...] = ()
     if has_log(here):
         with opened(here) as project:
-            cycles = asyncio.run(_read(project))
+            cycles = asyncio.run(cycles_of(project))
     found = learned(cycles)
     file = _written(here.cwd / html, page(found)) if html else None
     if as_json:
-        put_json({**data(found), "html": None if file is None else str(file)})
+        put_json(document(found, None if file is None else str(file)))
     else:
         _show(insight_text.lines(found))
     if file is not None:
         note(f"The page is in {file}")
     return 0
-
-
-async def _read(project: Project) -> tuple[Cycle, ...]:
-    """Every ticket session there is, oldest first, a part of another loop or not."""
-    cycles = []
-    for row in reversed(await project.store.rows()):
-        if row.kind == TICKETS.name:
-            now = await view(project, row.id)
-            records = await project.store.read(row.id)
-            cycles.append(cycle_of(now.now.state, records, cost=row.spent, at=row.created))
-    return tuple(cycles)
 
 
 def _written(file: Path, text: str) -> Path:

@@ -14,8 +14,8 @@ from loopwright.adapters.git.repository import find_repository
 from loopwright.app.starts.feedback import FeedbackRequest, create_feedback
 from loopwright.cli.driving import Manner, drive_and_tell
 from loopwright.cli.here import Here
+from loopwright.cli.opening import opened
 from loopwright.cli.output import json_option, note
-from loopwright.cli.picking import opened
 from loopwright.cli.running import StoppedBySignal, complete
 from loopwright.cli.sample import git, make_project
 from loopwright.config.reading import load_settings

@@ -4,33 +4,33 @@ from __future__ import annotations
 
 import asyncio
 from pathlib import Path
-from typing import Any
+from typing import assert_never
 
 import click
 
-from loopwright.adapters.git.repository import find_repository
 from loopwright.adapters.importers.task_files import FORMATS
-from loopwright.app.loops import View
-from loopwright.app.project import Project, settings_of
-from loopwright.app.starts.tickets.folders import next_sequence
-from loopwright.app.starts.tickets.new_tickets import Described, Put, described_in, import_tickets, new_ticket
-from loopwright.app.starts.tickets.queue import Queued
-from loopwright.app.starts.tickets.sessions import TicketRequest, activate, clear_queue, sessions
-from loopwright.app.starts.tickets.ticket_text import ticket_text
-from loopwright.cli.driving import Manner, drive_and_tell
+from loopwright.app.starts.tickets.choice import named, number_in
+from loopwright.app.starts.tickets.listing import (
+    ListedSession,
+    QueuedTicket,
+    TicketList,
+    TicketMade,
+    TicketsImported,
+    UnreadableTicket,
+    imported,
+    listed,
+    made,
+    shown,
+)
+from loopwright.app.starts.tickets.new_tickets import Described, described_in, import_tickets, new_ticket
+from loopwright.cli import ticket_run
 from loopwright.cli.here import Here
-from loopwright.cli.output import json_option, note, put, put_json
-from loopwright.cli.picking import has_log, only_looked_at, opened
-from loopwright.cli.resume import prepare
-from loopwright.cli.running import StoppedBySignal, complete
-from loopwright.cli.ticket_choosing import named, oldest
-from loopwright.cli.ticket_plan import foretell
-from loopwright.cli.ticketed import listed, shown, text_of
-from loopwright.errors import Forbidden, UsageError
-from loopwright.kernel.model import LoopId
+from loopwright.cli.opening import opened
+from loopwright.cli.output import json_option, put, put_json
+from loopwright.cli.ticket_run import looking
+from loopwright.errors import UsageError
 from loopwright.kernel.wording import counted
-from loopwright.loops.tickets.shape import CYCLES, ticket_parts
-from loopwright.loops.tickets.state import ticket_id
+from loopwright.loops.tickets.shape import CYCLES
 
 
 @click.group("ticket")
@@ -40,6 +40,9 @@ def command() -> None:
     A session is what is to be built; each try at it is a new ticket, until one is approved, or the last one that may
     be written is escalated to you.
     """
+
+
+command.add_command(ticket_run.command)
 
 
 # --- new --------------------------------------------------------------------------------------------
@@ -70,106 +73,24 @@ def new(here: Here, /, *, as_json: bool, file: Path | None, listing: Path | None
         raise UsageError("--format goes with --import")
     with opened(here, create=True) as project:
         if listing is not None:
-            made, left = asyncio.run(import_tickets(project, here.cwd / listing, str(form), said.cycle))
-            return _tell_import(project, made, left, as_json=as_json)
-        wanted = described_in(here.cwd / file, said) if file is not None else said
-        return _tell_new(project, asyncio.run(new_ticket(project, wanted)), as_json=as_json)
-
-
-def _data(project: Project, each: Put) -> dict[str, Any]:
-    number = next_sequence(project.root, each.session)
-    file = str(each.file.relative_to(project.root))
-    return {"session": each.session, "ticket": ticket_id(each.session, number), "file": file}
-
-
-def _tell_new(project: Project, each: Put, *, as_json: bool) -> int:
-    data = _data(project, each)
-    if as_json:
-        put_json(data)
-    else:
-        put(f"{data['ticket']} is in the queue ({data['file']}). Have it done with: loop ticket run {each.session}")
+            put_in, left = asyncio.run(import_tickets(project, here.cwd / listing, str(form), said.cycle))
+            answer = imported(project.root, put_in, left)
+            put_json(answer) if as_json else put("\n".join(_imported(answer)))
+        else:
+            wanted = described_in(here.cwd / file, said) if file is not None else said
+            ticket = made(project.root, asyncio.run(new_ticket(project, wanted)))
+            put_json(ticket) if as_json else put(_made(ticket))
     return 0
 
 
-def _tell_import(project: Project, made: list[Put], left: list[str], *, as_json: bool) -> int:
-    """The first of them also stands for all, where a program asks for one."""
-    tickets = [_data(project, each) for each in made]
-    if as_json:
-        first = tickets[0] if tickets else {"session": None, "ticket": None, "file": None}
-        put_json({**first, "tickets": tickets, "skipped": left})
-        return 0
-    for each in tickets:
-        put(f"{each['ticket']}  {each['file']}")
-    known = f"; known here already: {', '.join(left)}" if left else ""
-    put(f"{counted(len(tickets), 'ticket')} put into the queue{known}.")
-    return 0
+def _made(ticket: TicketMade) -> str:
+    return f"{ticket.ticket} is in the queue ({ticket.file}). Have it done with: loop ticket run {ticket.session}"
 
 
-# --- run --------------------------------------------------------------------------------------------
-
-
-@command.command("run")
-@click.argument("ticket", default="")
-@click.option("--max", type=click.IntRange(1, 900), default=None, metavar="N", help="Tickets in the session, at most.")
-@click.option("--budget", type=click.FloatRange(min=0), metavar="USD", help="Instead of the one in loop.toml.")
-@click.option("--merge/--no-merge", default=None, help="Integrate an approved result into the current branch.")
-@click.option("--unattended", is_flag=True, help="Ask nothing: a needed answer ends in exit 4.")
-@click.option("--dry-run", is_flag=True, help="Say what would be done and create nothing.")
-@json_option
-@click.pass_obj
-def run(here: Here, /, *, as_json: bool, unattended: bool, dry_run: bool, ticket: str, **given: object) -> int:
-    """Drive the session of TICKET until a ticket is approved, or escalated to you (exit 4).
-
-    TICKET is an id, a session or a file of the queue. Without one it is the oldest that is under way, else the oldest
-    in the queue.
-    """
-    request = TicketRequest(**given)  # type: ignore[arg-type]  # click has checked the types
-    if dry_run:
-        return _foretell(here, ticket, request, as_json=as_json)
-    with opened(here, create=True) as project:
-        ready = complete(_ready(project, here, ticket, request))
-        if isinstance(ready, StoppedBySignal):
-            return ready.exit_code
-        return drive_and_tell(project, here, ready, Manner(unattended=unattended, as_json=as_json))
-
-
-async def _ready(project: Project, here: Here, name: str, request: TicketRequest) -> LoopId | View:
-    """The loop that is to be driven: one that goes on, with what changed taken in, or a new one out of the queue."""
-    if not name:
-        await clear_queue(project)
-    found = await (named(project, here.cwd, name) if name else oldest(project))
-    if isinstance(found, Queued):
-        loop = await activate(project, settings_of(project), found, request)
-        note(f"loop {loop}: session {found.session}, {found.ticket.title}")
-        return loop
-    _refuse_to_change(found, request)
-    goes_on = await prepare(project, here, found.row.id, request.budget)
-    if isinstance(goes_on, str):
-        raise Forbidden(goes_on)
-    note(f"loop {found.row.id}: session {found.now.state.plan.session} goes on")
-    return goes_on
-
-
-def _refuse_to_change(session: View, request: TicketRequest) -> None:
-    if session.is_over:
-        raise Forbidden(
-            f"session {session.now.state.plan.session} is over ({session.row.status}, loop {session.row.id}); make a"
-            " new ticket with `loop ticket new`"
-        )
-    if request.max is not None or request.merge is not None:
-        raise UsageError(
-            f"session {session.now.state.plan.session} is under way, and --max and --merge are for one that begins;"
-            " grant more tickets with `loop answer continue N`"
-        )
-
-
-def _foretell(here: Here, name: str, request: TicketRequest, *, as_json: bool) -> int:
-    """With the real log where there is one, which is only read."""
-    with opened(here) if has_log(here) else only_looked_at(here) as project:
-        found = asyncio.run(named(project, here.cwd, name) if name else oldest(project))
-        data, lines = asyncio.run(foretell(project, settings_of(project), found, request))
-        put_json(data) if as_json else put("\n".join(lines))
-    return 0
+def _imported(answer: TicketsImported) -> list[str]:
+    known = f"; known here already: {', '.join(answer.skipped)}" if answer.skipped else ""
+    rows = [f"{each.ticket}  {each.file}" for each in answer.tickets]
+    return [*rows, f"{counted(len(answer.tickets), 'ticket')} put into the queue{known}."]
 
 
 # --- list, show -------------------------------------------------------------------------------------
@@ -180,22 +101,31 @@ def _foretell(here: Here, name: str, request: TicketRequest, *, as_json: bool) -
 @click.pass_obj
 def listing(here: Here, *, as_json: bool) -> int:
     """Every ticket in the queue and every session, with status, iteration and accuracy."""
-    data = _listed(here)
-    put_json(data) if as_json else put(text_of(data))
+    with looking(here) as project:
+        found = asyncio.run(listed(project))
+    put_json(found) if as_json else put(_text(found))
     return 0
 
 
-def _listed(here: Here) -> dict[str, Any]:
-    if not has_log(here):
-        return listed(find_repository(here.cwd, here.environ).top, (), {})
-    with opened(here) as project:
-        return asyncio.run(_sessions(project))
+def _text(found: TicketList) -> str:
+    """A line each, with what stands where."""
+    parts = {"Queue": found.queue, "Active": found.active, "Completed": found.completed, "Cancelled": found.cancelled}
+    blocks = ["\n".join([f"{name}:", *map(_line, rows)]) for name, rows in parts.items() if rows]
+    return "\n\n".join(blocks) or "No tickets yet; `loop ticket new TITLE` makes one."
 
 
-async def _sessions(project: Project) -> dict[str, Any]:
-    found = await sessions(project)
-    logs = {each.row.id: await project.store.read(each.row.id) for each in found if not each.is_over}
-    return listed(project.root, found, logs)
+def _line(each: QueuedTicket | UnreadableTicket | ListedSession) -> str:
+    match each:
+        case UnreadableTicket():
+            return f"  {each.ticket}  cannot be read: {each.error}"
+        case QueuedTicket():
+            return f"  {each.ticket}  {each.status}  {each.title}"
+        case ListedSession():
+            count = f", iteration {each.iteration.index}/{each.iteration.max}"
+            accuracy = "" if each.accuracy is None else f", accuracy {each.accuracy:.2f}"
+            return f"  {each.ticket}  {each.status}{count}{accuracy}  {each.title}"
+        case _:
+            assert_never(each)
 
 
 @command.command("show")
@@ -204,18 +134,8 @@ async def _sessions(project: Project) -> dict[str, Any]:
 @click.pass_obj
 def show(here: Here, *, ticket: str, as_json: bool) -> int:
     """A ticket as its file has it; of a session, the newest."""
-    with opened(here) if has_log(here) else only_looked_at(here) as project:
-        data = asyncio.run(_shown(project, here, ticket))
-    put_json(data) if as_json else put(data["text"].rstrip("\n"))
+    with looking(here) as project:
+        found = asyncio.run(named(project, here.cwd, ticket))
+        answer = asyncio.run(shown(project, found, number_in(ticket)))
+    put_json(answer) if as_json else put(answer.text.rstrip("\n"))
     return 0
-
-
-async def _shown(project: Project, here: Here, name: str) -> dict[str, Any]:
-    found = await named(project, here.cwd, name)
-    if isinstance(found, Queued):
-        file = str(found.path.relative_to(project.root))
-        shared = {"session": found.session, "ticket": ticket_id(found.session, found.sequence), "file": file}
-        return {**shared, "title": found.ticket.title, "status": found.ticket.status, "text": ticket_text(found.path)}
-    parts = ticket_parts(Path(name).name.removesuffix(".md"))
-    log = await project.store.read(found.row.id)
-    return shown(found, log, parts[1] if parts else found.now.state.ticket.number)

@@ -5,13 +5,6 @@ Granting raises a limit, it never lowers a count: counts live in the log and onl
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TicketLimits:
-    max: int = 5  # tickets in one session
-
 
 def reached(count: int, limit: int) -> bool:
     return count >= limit

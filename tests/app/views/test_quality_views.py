@@ -7,7 +7,7 @@ from loopwright.app.loops import View
 from loopwright.app.views import explanation, status
 from loopwright.app.views.status import LoopStatus
 from loopwright.kernel.codec import encode
-from loopwright.loops.batch.state import Batch
+from loopwright.loops.batch.state import BatchState
 from loopwright.loops.quality import verdict
 from loopwright.loops.quality.state import Known, QualityState
 from loopwright.ports.store import Status
@@ -37,16 +37,16 @@ from tests.rooms.quality.reviews import (
 Golden = Callable[[str, str], None]
 
 
-def viewed(state: QualityState | Batch, word: Status = "running") -> View:
+def viewed(state: QualityState | BatchState, word: Status = "running") -> View:
     kind = "quality" if isinstance(state, QualityState) else "batch"
     return seen.seen(state, row(kind, encode(state.plan), word))
 
 
-def explained(state: QualityState | Batch, word: Status = "running") -> str:
+def explained(state: QualityState | BatchState, word: Status = "running") -> str:
     return explanation.render(viewed(state, word))
 
 
-def shown(state: QualityState | Batch, word: Status = "running") -> LoopStatus:
+def shown(state: QualityState | BatchState, word: Status = "running") -> LoopStatus:
     return seen.shown(viewed(state, word))
 
 

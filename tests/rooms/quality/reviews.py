@@ -38,7 +38,7 @@ from loopwright.kernel.model import (
     Verdict,
 )
 from loopwright.loops.batch.machine import BATCH
-from loopwright.loops.batch.state import Artifact, Batch, BatchParams
+from loopwright.loops.batch.state import BatchArtifact, BatchParams, BatchState
 from loopwright.loops.quality.machine import QUALITY
 from loopwright.loops.quality.state import QualityParams, QualityState
 from loopwright.ports.store import LoopRow, Status
@@ -146,24 +146,24 @@ STORIES = {
 
 # --- a batch --------------------------------------------------------------------------------------
 
-BatchStep = Callable[[Batch], Event]
+BatchStep = Callable[[BatchState], Event]
 TOGETHER = BatchParams(
     artifacts=(
-        Artifact(path="a.yml", own='{"file": "a.quality.yml"}'),
-        Artifact(path="b.yml", own='{"file": "b.quality.yml"}'),
-        Artifact(path="c.yml", own='{"file": "c.quality.yml"}'),
+        BatchArtifact(path="a.yml", own='{"file": "a.quality.yml"}'),
+        BatchArtifact(path="b.yml", own='{"file": "b.quality.yml"}'),
+        BatchArtifact(path="c.yml", own='{"file": "c.quality.yml"}'),
     ),
     shared='{"gate": "story"}',
     base=BASE,
 )
 
 
-def batch(*steps: BatchStep, params: BatchParams = TOGETHER) -> Batch:
+def batch(*steps: BatchStep, params: BatchParams = TOGETHER) -> BatchState:
     return reduce(lambda state, step: BATCH.apply(state, step(state)), steps, BATCH.start(params))
 
 
 def child(index: int, outcome: Outcome) -> BatchStep:
-    def step(state: Batch) -> Event:
+    def step(state: BatchState) -> Event:
         key = next(action.key for action in BATCH.decide(state) if action.key.part == str(index))
         return LoopEnded(key=key, outcome=replace(outcome, loop=LoopId(f"q-{index}")))
 
@@ -190,15 +190,15 @@ def accepts(index: int, name: str) -> BatchStep:
     return child(index, Outcome(ending=Ending.ACCEPTED, attempts=3, commit=Commit(f"{index:040d}"), note=note))
 
 
-def _first(state: Batch) -> Key:
+def _first(state: BatchState) -> Key:
     return BATCH.decide(state)[0].key
 
 
-def combined(state: Batch) -> Event:
+def combined(state: BatchState) -> Event:
     return Combined(key=_first(state), commit=Commit("e" * 40), files=1)
 
 
-def landed_together(state: Batch) -> Event:
+def landed_together(state: BatchState) -> Event:
     return Integrated(key=_first(state), branch="loop/b-1", commit=Commit("f" * 40))
 
 

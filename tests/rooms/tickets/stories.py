@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import reduce
 
 from loopwright.kernel.actions import Action, Announce, RunAgent
 from loopwright.kernel.codec import encode
@@ -26,7 +27,6 @@ from loopwright.kernel.events import (
 )
 from loopwright.kernel.findings import identify
 from loopwright.kernel.gates import evidence
-from loopwright.kernel.limits import TicketLimits
 from loopwright.kernel.model import (
     AgentReport,
     AgentStatus,
@@ -42,21 +42,25 @@ from loopwright.kernel.model import (
     Tree,
     Verdict,
 )
-from loopwright.kernel.record import Record
-from loopwright.loops.tickets.apply import apply
-from loopwright.loops.tickets.decide import decide
+from loopwright.kernel.record import Record, read_event
+from loopwright.loops.kind import Noted
+from loopwright.loops.tickets.files import Page, pages
+from loopwright.loops.tickets.limits import TicketLimits
+from loopwright.loops.tickets.machine import TICKETS
+from loopwright.loops.tickets.observer import Watch, watched
+from loopwright.loops.tickets.past import SessionPast, folded, opened
 from loopwright.loops.tickets.state import (
     Aspect,
     Criterion,
     Critique,
     Decision,
-    Phase,
     Ticket,
     TicketParams,
-    Tickets,
-    start,
+    TicketsState,
+    all_tickets,
 )
 from loopwright.loops.tickets.thresholds import rules
+from tests.loops.harness import taken
 
 LOOP = LoopId("ticket-7")
 AT = 1_768_645_800.0  # 2026-01-17T10:30:00Z
@@ -90,30 +94,62 @@ LEAK = Finding(severity=Severity.LOW, issue="the token is logged", rule="S1", ca
 FAILING = Finding(severity=Severity.HIGH, issue="assert 1 == 2", rule="test_client::test_a", category="tests")
 PROTECTED = (Change(path="tests/test_client.py", how="changed", blob="1"),)
 
-Step = Callable[[Tickets], Logged]
+Step = Callable[[TicketsState], Logged]
 
 
 @dataclass(frozen=True, slots=True)
 class Story:
-    state: Tickets
+    state: TicketsState
     records: tuple[Record, ...]
+    states: tuple[TicketsState, ...]  # after each record
+
+    def first(self, records: int) -> "Story":
+        """As far as that many records tell it."""
+        return Story(self.states[records - 1], self.records[:records], self.states[:records])
+
+    @property
+    def pasts(self) -> tuple[SessionPast, ...]:
+        """After each record."""
+        known: list[SessionPast] = []
+        for record, state in zip(self.records, self.states, strict=True):
+            known.append(folded(known[-1] if known else None, record, state))
+        return tuple(known)
+
+    @property
+    def past(self) -> SessionPast:
+        return self.pasts[-1]
+
+    @property
+    def pages(self) -> tuple[Page, ...]:
+        return pages(LOOP, self.state, self.past)
+
+
+def alone(state: TicketsState) -> tuple[Page, ...]:
+    """The pages of a session that has no log: nothing is known but its tickets."""
+    known, tickets = SessionPast(), all_tickets(state)
+    for at, ticket in enumerate(tickets):
+        known = opened(known, replace(state, past=tickets[:at], ticket=ticket))
+    return tuple(replace(page, front=page.front | {"worktree_path": None}) for page in pages(LOOP, state, known))
 
 
 def played(*steps: Step, params: TicketParams = PARAMS) -> Story:
     """The session after these steps. As in the engine, what is wanted is on record before it is answered."""
     created = Created(kind="tickets", params=encode(params), by="ann")
-    state, records, flying = start(params), [_record(1, created)], set[Key]()
+    state, records, flying = TICKETS.start(params), [_record(1, created)], set[Key]()
+    states = [state]
     for step in (*steps, None):
-        for action in decide(state):
+        for action in TICKETS.decide(state):
             if action.key not in flying:
                 flying.add(action.key)
                 records.append(_record(len(records) + 1, _started(action)))
+                states.append(state)
         if step is None:
             break
         event = step(state)
         records.append(_record(len(records) + 1, event))
-        state = state if isinstance(event, Refused) else apply(state, _as_event(event))
-    return Story(state, tuple(records))
+        state = state if isinstance(event, Refused) else taken(TICKETS, state, _as_event(event))
+        states.append(state)
+    return Story(state, tuple(records), tuple(states))
 
 
 def _as_event(event: Logged) -> Event:
@@ -140,17 +176,29 @@ def _record(seq: int, event: Logged) -> Record:
     return Record(loop=LOOP, seq=seq, at=AT + 60 * seq, kind=type(event).__name__, data=encode(event))
 
 
-def key(state: Tickets, at: int = 0) -> Key:
-    return decide(state)[at].key
+def iterations(plan: TicketParams, records: tuple[Record, ...]) -> tuple[Noted, ...]:
+    return watch(plan, records).dispatches
+
+
+def violations(plan: TicketParams, records: tuple[Record, ...]) -> tuple[Noted, ...]:
+    return watch(plan, records).breaches
+
+
+def watch(plan: TicketParams, records: tuple[Record, ...]) -> Watch:
+    return reduce(lambda known, record: watched(known, plan, record, read_event(record)), records, Watch())
+
+
+def key(state: TicketsState, at: int = 0) -> Key:
+    return TICKETS.decide(state)[at].key
 
 
 def made(summary: str, agent: str = "alpha") -> Step:
     return lambda state: AgentReported(key=key(state), report=AgentReport(summary=summary, agent=agent))
 
 
-def asks(question: str) -> Step:
+def asks(question: str, role: str = "") -> Step:
     report = AgentReport(status=AgentStatus.NEEDS_CLARIFICATION, questions=(Question(question=question),))
-    return lambda state: AgentReported(key=key(state), report=report)
+    return lambda state: AgentReported(key=key(state), report=report, role=role)
 
 
 def blocked(why: str) -> Step:
@@ -162,7 +210,7 @@ def crashed(detail: str = "") -> Step:
     return lambda state: AgentFailed(key=key(state), reason="crashed", detail=detail)
 
 
-def away(state: Tickets) -> Event:
+def away(state: TicketsState) -> Event:
     return AgentUnavailable(key=key(state), until=AT + 3600)
 
 
@@ -192,19 +240,23 @@ def judged(summary: str, *findings: Finding) -> Step:
     return lambda state: AgentReported(key=key(state), report=report)
 
 
-def announced(state: Tickets) -> Event:
+def announced(state: TicketsState) -> Event:
     return Announced(key=key(state))
 
 
-def landed(state: Tickets) -> Event:
+def landed(state: TicketsState) -> Event:
     return Integrated(key=key(state), branch="loop/ticket-7", commit=Commit("c" * 40))
 
 
-def merged(state: Tickets) -> Event:
+def merged(state: TicketsState) -> Event:
     return Integrated(key=key(state), branch="loop/ticket-7", commit=Commit("c" * 40), merged_into="refs/heads/main")
 
 
-def not_landed(state: Tickets) -> Event:
+def conflicted(state: TicketsState) -> Event:
+    return IntegrationRefused(key=key(state), reason="conflict", detail="src/client.py", onto=Commit("d" * 40))
+
+
+def not_landed(state: TicketsState) -> Event:
     return IntegrationRefused(key=key(state), reason="conflict", detail="src/client.py")
 
 
@@ -213,12 +265,12 @@ def answered(choice: str, text: str = "", by: str = "ann") -> Step:
 
 
 def gate(approved: bool, reason: str = "") -> Step:  # noqa: FBT001 - the answer itself
-    def decided(state: Tickets) -> Event:
+    def decided(state: TicketsState) -> Event:
         return GateDecided(
-            key=decide(state)[-1].key,
+            key=TICKETS.decide(state)[-1].key,
             gate="protected",
             approved=approved,
-            evidence=state.evidence,
+            evidence=state.course.open_gates[0].evidence,
             reason=reason,
             by="ann",
         )
@@ -226,15 +278,15 @@ def gate(approved: bool, reason: str = "") -> Step:  # noqa: FBT001 - the answer
     return decided
 
 
-def cancelled(state: Tickets) -> Event:
+def cancelled(state: TicketsState) -> Event:
     return CancelRequested(by="ann")
 
 
-def cleaned_up(state: Tickets) -> Event:
+def cleaned_up(state: TicketsState) -> Event:
     return CleanedUp(key=key(state))
 
 
-def refused(state: Tickets) -> Logged:
+def refused(state: TicketsState) -> Logged:
     return Refused(what="GateDecided", why="an agent may not decide", by="agent of ticket-7")
 
 
@@ -304,11 +356,10 @@ SEED_FIRST = Ticket(
     score=0.764,
     trend="first",
 )
-SEED = Tickets(
+SEED = TicketsState(
     plan=replace(PARAMS, criteria=(Criterion(id="AC-1", text="Test coverage is at least 80%"),)),
     allowance=5,
     ticket=Ticket(number=2, parent=1),
     commit=Commit("1" * 40),
-    phase=Phase.CREATE,
     past=(SEED_FIRST,),
 )

@@ -9,7 +9,7 @@ from loopwright.kernel.actions import RunAgent
 from loopwright.kernel.model import LoopId
 from loopwright.loops.tickets import brief as briefs
 from loopwright.loops.tickets.machine import TICKETS
-from loopwright.loops.tickets.state import Tickets
+from loopwright.loops.tickets.state import TicketsState
 from loopwright.ports.agent import AgentRun
 from tests import hostile
 from tests.loops import tickets as t
@@ -21,7 +21,7 @@ BETTER = t.critical("beta", requirement="AC-1", expected="6 paths", actual="4 of
 REWORK = t.told(*t.bad("c1", BETTER, WORST, checks=t.RED))
 
 
-def run_of(state: Tickets, diff: str = "") -> AgentRun:
+def run_of(state: TicketsState, diff: str = "") -> AgentRun:
     action = next(each for each in TICKETS.decide(state) if isinstance(each, RunAgent))
     return AgentRun(
         loop=LoopId("pay-1"),
@@ -36,7 +36,7 @@ def run_of(state: Tickets, diff: str = "") -> AgentRun:
     )
 
 
-def told(state: Tickets, diff: str = "") -> str:
+def told(state: TicketsState, diff: str = "") -> str:
     return briefs.render(run_of(state, diff))
 
 

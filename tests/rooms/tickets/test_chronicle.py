@@ -2,10 +2,12 @@ from dataclasses import replace
 
 from loopwright.kernel.codec import encode
 from loopwright.kernel.events import Announced, Created
-from loopwright.kernel.limits import TicketLimits
 from loopwright.kernel.model import Key
 from loopwright.kernel.record import Record
-from loopwright.loops.tickets.chronicle import Chronicle, chronicle, step_of
+from loopwright.loops.tickets.chronicle import step_of
+from loopwright.loops.tickets.limits import TicketLimits
+from loopwright.loops.tickets.machine import TICKETS
+from loopwright.loops.tickets.past import SessionPast, folded
 from loopwright.loops.tickets.state import Decision, Ticket
 from tests.rooms.tickets.stories import (
     APPROVED,
@@ -24,6 +26,7 @@ from tests.rooms.tickets.stories import (
     blocked,
     cancelled,
     checked,
+    conflicted,
     crashed,
     criticised,
     gate,
@@ -39,9 +42,13 @@ from tests.rooms.tickets.stories import (
 
 
 def told(*steps: Step, judge: bool = False) -> list[tuple[int, str, str, str]]:
-    story = played(*steps, params=replace(PARAMS, judge=judge))
-    found = chronicle(story.records, story.state.ticket.number)
-    return [(number, entry.role, entry.what, entry.text) for number, entry in found.entries]
+    return entries(played(*steps, params=replace(PARAMS, judge=judge)).past)
+
+
+def entries(past: SessionPast) -> list[tuple[int, str, str, str]]:
+    """Ticket by ticket."""
+    told = ((number, entry) for number, ticket in sorted(past.tickets.items()) for entry in ticket.entries)
+    return [(number, entry.role, entry.what, entry.text) for number, entry in told]
 
 
 BEGUN = [
@@ -119,43 +126,44 @@ def test_what_is_not_of_a_ticket_leaves_no_entry() -> None:
 
 def test_a_record_that_this_version_cannot_read_is_passed_over() -> None:
     story = played(*ROUTED_BACK)
-    strange = Record(loop=LOOP, seq=2, at=AT, kind="Unheard", data="{}")
-    assert chronicle((strange, *story.records, strange), 2) == chronicle(story.records, 2)
+    strange = Record(loop=LOOP, seq=20, at=AT, kind="Unheard", data="{}")
+    assert folded(story.past, strange, story.state) == replace(story.past, stale=(2,))
 
 
 def test_a_ticket_that_was_just_opened_is_there_before_anything_happens_in_it() -> None:
     story = played(*ROUTED_BACK)
     assert story.records[-1].kind == "Started"
-    early = chronicle(story.records[:-1], 2)
-    assert [(entry.role, entry.what) for entry in early.of(2)] == [("Expediter", "created")]
-    assert early.when(2, "created") == chronicle(story.records, 2).when(2, "created") == "2026-01-17T10:41:00Z"
-    assert early.when(2, "claimed") is None
-
-
-def test_without_a_log_there_is_no_changelog() -> None:
-    assert chronicle((), 3) == Chronicle()
+    early = story.first(len(story.records) - 1).past.of(2)
+    assert [(entry.role, entry.what) for entry in early.entries] == [("Expediter", "created")]
+    assert early.when("created") == story.past.of(2).when("created") == "2026-01-17T10:41:00Z"
+    assert early.when("claimed") is None
 
 
 def test_a_session_that_was_taken_over_begins_with_its_own_ticket() -> None:
     past = (Ticket(number=1, decision=Decision.ROUTE_BACK), Ticket(number=2, parent=1, decision=Decision.ROUTE_BACK))
     taken = played(params=replace(PARAMS, adopted=past))
-    assert [number for number, _ in chronicle(taken.records, 3).entries] == [3, 3, 3]
+    assert [number for number, *_ in entries(taken.past)] == [3, 3, 3]
     full = replace(PARAMS, adopted=past, limits=TicketLimits(max=2))
     asked = played(answered("continue"), params=full)
-    found = chronicle(asked.records, 3)
-    assert [(number, entry.what) for number, entry in found.entries] == [
+    assert [(number, what) for number, _, what, _ in entries(asked.past)] == [
         *((2, "answered"), (3, "created"), (3, "claimed"), (3, "activated"))
     ]
 
 
 def test_the_agent_that_did_the_work_is_known() -> None:
     story = played(*ROUTED_BACK, *APPROVED)
-    assert chronicle(story.records, 2).creators == ((1, "alpha"), (2, "beta"))
-    nameless = played(made("x", ""))
-    assert chronicle(nameless.records, 1).creators == ()
+    assert (story.past.of(1).creator, story.past.of(2).creator) == ("alpha", "beta")
+    assert played(made("x", "")).past.of(1).creator == "alpha"
 
 
 def test_who_began_a_session_may_be_unknown() -> None:
     created = Created(kind="tickets", params=encode(PARAMS))
     record = Record(loop=LOOP, seq=1, at=AT, kind="Created", data=encode(created))
-    assert [(entry.what, entry.text) for entry in chronicle((record,), 1).of(1)] == [("created", "")]
+    assert entries(folded(None, record, TICKETS.start(PARAMS))) == [(1, "Coordinator", "created", "")]
+
+
+def test_a_ticket_that_could_not_be_merged_opens_the_next_one() -> None:
+    assert told(*APPROVED, conflicted)[-4:-2] == [
+        (1, "Expediter", "blocked", "not landed: src/client.py"),
+        (2, "Expediter", "created", ""),
+    ]

@@ -11,7 +11,7 @@ from loopwright.loops.closing import look_closer
 from loopwright.loops.tickets import closing
 from loopwright.loops.tickets.kind import KIND
 from loopwright.loops.tickets.machine import TICKETS
-from loopwright.loops.tickets.state import Decision, Ticket, Tickets
+from loopwright.loops.tickets.state import Decision, Ticket, TicketsState
 from tests.app.views import seen
 from tests.loops import tickets as t
 from tests.rooms.feedback.stories import AT, LOOP
@@ -26,12 +26,12 @@ CANCELLED = t.play(STUCK, t.CANCEL, t.CLEANED)
 NOTHING = t.told(replace(t.CANCEL, cleanup=Cleanup.KEEP_EVERYTHING), t.CLEANED)
 
 
-def closed(state: Tickets) -> str:
+def closed(state: TicketsState) -> str:
     ended = t.outcome(state)
     return "\n".join((*closing.lines(state, ended), look_closer(LOOP, ended, (FILE,))))
 
 
-def viewed(state: Tickets) -> View:
+def viewed(state: TicketsState) -> View:
     return seen.seen(state, row("tickets", encode(state.plan), "waiting"))
 
 

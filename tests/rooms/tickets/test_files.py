@@ -9,22 +9,41 @@ from loopwright.app.kinds import KINDS
 from loopwright.app.publisher import Publisher
 from loopwright.app.starts.tickets.ticket_text import read_folder
 from loopwright.errors import ConfigError
-from loopwright.loops.kind import Scene
-from loopwright.loops.tickets.files import page_text
+from loopwright.kernel.model import Verdict
+from loopwright.kernel.record import read_event
+from loopwright.loops.kind import Noted, Scene
+from loopwright.loops.tickets.files import notes, render
 from loopwright.loops.tickets.kind import KIND
-from loopwright.loops.tickets.ticket_file import pages
+from loopwright.loops.tickets.limits import TicketLimits
+from loopwright.loops.tickets.past import folded
 from loopwright.loops.tickets.ticket_read import adopted
 from tests.rooms.tickets.stories import (
     APPROVED,
+    GREEN,
     LOOP,
+    LOOSE,
+    NO_TESTS,
+    PARAMS,
+    PROTECTED,
+    RED,
     ROUTED_BACK,
+    SEED,
     STORIES,
     TWICE,
+    Step,
     Story,
+    announced,
     answered,
+    asks,
     cancelled,
+    checked,
     cleaned_up,
+    conflicted,
+    criticised,
+    gate,
+    kept,
     landed,
+    made,
     not_landed,
     played,
 )
@@ -37,7 +56,7 @@ def tree(root: Path) -> dict[str, str]:
 
 
 def published(root: Path, story: Story) -> tuple[Path, ...]:
-    scene = Scene(loop=LOOP, state=story.state, status="running", past=story.records)
+    scene = Scene(loop=LOOP, state=story.state, status="running", past=story.past)
     return Publisher(root, KINDS, pytest.fail).files(scene, KIND)
 
 
@@ -54,9 +73,7 @@ def test_a_session_under_way_is_active(tmp_path: Path) -> None:
         observer / "iterations.jsonl",
         observer / "violations.jsonl",
     )
-    first, second = pages(story.state, story.records, ".worktrees/ticket-7")
-    assert (active / "TICKET-session-001.md").read_text() == page_text(first)
-    assert (active / "TICKET-session-002.md").read_text() == page_text(second)
+    assert [(active / f"{page.name}.md").read_text() for page in story.pages] == [page.text for page in story.pages]
 
 
 def test_an_approved_session_moves_to_completed(tmp_path: Path) -> None:
@@ -80,6 +97,67 @@ def test_an_approved_session_moves_to_completed(tmp_path: Path) -> None:
 def test_only_what_was_taken_is_completed(tmp_path: Path, story: Story, where: str) -> None:
     published(tmp_path, story)
     assert {Path(name).parts[2] for name in tickets(tmp_path)} == {where}
+
+
+def many(tickets: int) -> Story:
+    """A session of so many tickets, none of them approved, each with a finding of its own."""
+    steps: list[Step] = []
+    for number in range(tickets):
+        found = replace(NO_TESTS, rule=f"T{number}", issue=f"{number} is never called in a test")
+        steps += (made(f"try {number}"), kept("src/client.py"), criticised(found, LOOSE, verdict=Verdict.FAIL))
+        steps += (checked(*(RED if number % 3 else GREEN)), announced)
+    return played(*steps, params=replace(PARAMS, limits=TicketLimits(max=tickets)))
+
+
+CHANGED = tuple(replace(each, blob="2") for each in PROTECTED)
+GUARDED, AGAIN = (
+    (made("x"), kept("a", protected=changes), criticised(LOOSE), checked(*GREEN)) for changes in (PROTECTED, CHANGED)
+)
+TOLD = {
+    **STORIES,
+    "asked": played(asks("Which?"), answered("answer", "this"), *ROUTED_BACK[:3]),
+    "not landed": played(*APPROVED, not_landed, answered("continue"), *APPROVED, landed),
+    "not merged": played(*APPROVED, conflicted, *APPROVED, landed),
+    "granted": played(*ROUTED_BACK, *ROUTED_BACK, answered("continue"), *ROUTED_BACK, params=TWICE),
+    "split": played(*ROUTED_BACK, *ROUTED_BACK, answered("split", "AC-2"), *APPROVED, *APPROVED, landed, params=TWICE),
+    "accepted": played(*ROUTED_BACK, *ROUTED_BACK, answered("accept"), landed, params=TWICE),
+    "gate": played(*GUARDED, gate(approved=False, reason="no"), announced, *AGAIN, gate(approved=True)),
+    "cancelled": played(*ROUTED_BACK, cancelled, cleaned_up),
+    "adopted": played(*ROUTED_BACK, params=replace(PARAMS, adopted=SEED.past)),
+    "64 tickets": many(64),
+}
+
+
+@pytest.mark.parametrize("story", TOLD.values(), ids=TOLD.keys())
+def test_what_is_written_event_by_event_is_what_the_whole_log_gives(story: Story) -> None:
+    """Each event gives only what it changed, and after every one of them nothing is left out."""
+    files: dict[str, str | None] = {}
+    lines: dict[str, list[Noted]] = {}
+    past, checked_at = None, set(range(0, len(story.records), max(1, len(story.records) // 20)))
+    for at, (record, state) in enumerate(zip(story.records, story.states, strict=True)):
+        past = folded(past, record, state)
+        scene = Scene(loop=LOOP, state=state, status="running", past=past, event=read_event(record))
+        files |= render(scene)
+        for name, noted in notes(scene).items():
+            lines.setdefault(name, []).extend(noted)
+        if at in checked_at or at == len(story.records) - 1:
+            whole = replace(scene, event=None)
+            assert {name: text for name, text in files.items() if text} == {
+                name: text for name, text in render(whole).items() if text
+            }
+            assert {name: tuple(told) for name, told in lines.items()} == notes(whole)
+
+
+def test_an_event_of_a_late_ticket_gives_that_ticket_only() -> None:
+    story = TOLD["64 tickets"]
+    made_by = [
+        len([text for text in render(scene).values() if text])
+        for scene in (
+            Scene(loop=LOOP, state=state, status="running", past=past, event=read_event(record))
+            for record, state, past in zip(story.records, story.states, story.pasts, strict=True)
+        )
+    ]
+    assert (max(made_by[1:-1]), sum(made_by[1:-1])) == (2, len(story.records) - 2 + 63)
 
 
 def test_files_that_were_lost_or_changed_are_made_anew_with_the_same_bytes(tmp_path: Path) -> None:

@@ -10,15 +10,15 @@ from hypothesis import strategies as st
 
 from loopwright.adapters.markdown import markdown_lines
 from loopwright.errors import ConfigError
-from loopwright.kernel.limits import TicketLimits
 from loopwright.kernel.model import Commit
 from loopwright.kernel.visible import is_harmless
 from loopwright.loops.tickets import ticket_read
 from loopwright.loops.tickets.body import Body, Box, read_body
-from loopwright.loops.tickets.past import Attempt, Row
+from loopwright.loops.tickets.earlier import Attempt, FeedbackRow
+from loopwright.loops.tickets.files import draft
+from loopwright.loops.tickets.limits import TicketLimits
 from loopwright.loops.tickets.shape import FRONT
 from loopwright.loops.tickets.state import Aspect, Criterion, Decision, TicketParams
-from loopwright.loops.tickets.ticket_file import draft, pages
 from loopwright.loops.tickets.ticket_read import ReadTicket, adopted, params
 from tests.rooms.tickets.stories import PARAMS, SEED, STORIES
 
@@ -103,7 +103,7 @@ def test_everything_that_the_frontmatter_says() -> None:
         score=1.0,
         context="src/",
         history=(Attempt(ticket="TICKET-s-001", outcome="ROUTE_BACK", accuracy=0.6, gaps=("a",)),),
-        feedback=(Row(requirement="r", expected="e", actual="a", score=0.5, guidance="g"),),
+        feedback=(FeedbackRow(requirement="r", expected="e", actual="a", score=0.5, guidance="g"),),
         issues="i",
         creator="notes",
         critic="k",
@@ -151,9 +151,7 @@ def test_a_draft_reads_as_it_was_meant(title: str, what: str, said: list[str], c
 
 def test_the_pages_of_a_session_read_back() -> None:
     for story in STORIES.values():
-        for page, ticket in zip(
-            pages(story.state, story.records), (*story.state.past, story.state.ticket), strict=False
-        ):
+        for page, ticket in zip(story.pages, (*story.state.past, story.state.ticket), strict=False):
             read = build(page.front, body(page.body), name=page.name)
             assert (read.session, read.sequence, read.title) == ("session", ticket.number, PARAMS.title)
             assert (read.what, read.context, read.creator) == (
@@ -178,7 +176,7 @@ def taken(**changes: object) -> ReadTicket:
 
 def test_a_session_that_we_wrote_ourselves_can_be_taken_over() -> None:
     story = STORIES["routed-back"]
-    reads = tuple(build(page.front, body(page.body), name=page.name) for page in pages(story.state, story.records))
+    reads = tuple(build(page.front, body(page.body), name=page.name) for page in story.pages)
     first, second = adopted(reads)
     was = story.state.past[0]
     assert (first.number, first.decision, first.accuracy, first.notes) == (1, Decision.ROUTE_BACK, 0.5, was.notes)

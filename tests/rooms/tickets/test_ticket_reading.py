@@ -9,10 +9,10 @@ from loopwright.errors import ConfigError
 from loopwright.kernel.quoting import inline, quoted
 from loopwright.kernel.visible import is_harmless
 from loopwright.loops.tickets.body import Body, Box, boxes_of, read_body, what_of
-from loopwright.loops.tickets.past import (
+from loopwright.loops.tickets.earlier import (
     Attempt,
-    Noted,
-    Row,
+    FeedbackRow,
+    ToldEntry,
     attempts_of,
     changelog_of,
     feedback_of,
@@ -235,26 +235,26 @@ def test_the_past_in_the_seeds_own_words() -> None:
     )
     guidance = "Add tests for handleTimeout() and processEmpty()"
     assert feedback_of(read) == (
-        Row(
+        FeedbackRow(
             requirement="Test Coverage",
             expected=">= 80% line coverage",
             actual="45% coverage",
             score=0.56,
             guidance=guidance,
         ),
-        Row(
+        FeedbackRow(
             requirement="Test Coverage",
             expected="Error paths tested",
             actual="2 of 6 tested",
             score=0.33,
             guidance=guidance,
         ),
-        Row(requirement="Names", expected="b", actual="c"),
-        Row(requirement="Only *this*"),
+        FeedbackRow(requirement="Names", expected="b", actual="c"),
+        FeedbackRow(requirement="Only *this*"),
     )
     assert changelog_of(read) == (
-        Noted(at="2026-01-17 10:30", role="Creator", what="work_done", text="done *so*"),
-        Noted(at="2026-01-17", role="Coordinator", text="all\nof it"),
+        ToldEntry(at="2026-01-17 10:30", role="Creator", what="work_done", text="done *so*"),
+        ToldEntry(at="2026-01-17", role="Coordinator", text="all\nof it"),
     )
     empty = body("# T")
     assert (attempts_of(empty), feedback_of(empty), changelog_of(empty), told_accuracy(empty)) == ((), (), (), None)
@@ -333,7 +333,7 @@ def test_a_past_that_cannot_be_is_told_with_its_line(old: str, new: str, expecte
 
 def test_what_a_table_has_no_score_for_has_none() -> None:
     read = body("# Structured Feedback\n### Requirement: A\n| Expected | Actual | Score |\n| a | b | |\n")
-    assert feedback_of(read) == (Row(requirement="A", expected="a", actual="b"),)
+    assert feedback_of(read) == (FeedbackRow(requirement="A", expected="a", actual="b"),)
 
 
 def test_the_accuracy_that_an_expediter_tells() -> None:

@@ -18,7 +18,7 @@ from loopwright.config.settings import LimitSettings, Settings
 from loopwright.kernel.codec import encode
 from loopwright.kernel.model import Commit, LoopId
 from loopwright.loops.batch.machine import BATCH
-from loopwright.loops.batch.state import Artifact, BatchParams
+from loopwright.loops.batch.state import BatchArtifact, BatchParams
 from loopwright.loops.quality.machine import QUALITY
 from loopwright.loops.quality.quality_file import ENDING
 from loopwright.loops.quality.state import Depth, QualityParams
@@ -126,7 +126,7 @@ def _batch(project: Project, settings: Settings, plan: ReviewPlan, children: lis
     own = [{key: value for key, value in one.items() if key not in shared} for one in each]
     return BatchParams(
         artifacts=tuple(
-            Artifact(path=child.artifact, own=json.dumps(rest)) for child, rest in zip(children, own, strict=True)
+            BatchArtifact(path=child.artifact, own=json.dumps(rest)) for child, rest in zip(children, own, strict=True)
         ),
         shared=json.dumps(shared),
         base=children[0].base,

@@ -15,7 +15,7 @@ from loopwright.loops.quality.state import Depth, Gate, QualityParams, QualityPh
 from loopwright.loops.reviewed import QualityLimits
 from loopwright.loops.samples import RECORDED
 
-_MOST = 2  # reviews, or rounds, after which nothing new can happen under the limits used here
+_MOST = 3  # reviews after which nothing new can happen under the limits used here
 _LIMITS = QualityLimits(max_attempts=_MOST)
 _SAMPLE = QualityParams(artifact="sample", base=Commit("b"), story="sample", limits=_LIMITS)
 _INTRO = (

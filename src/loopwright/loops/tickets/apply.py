@@ -1,199 +1,260 @@
-"""How a ticket session moves. Total: every event is taken in or refused, and then nothing happened."""
+"""How a ticket session moves through its own phases, and what the common turns mean to its tickets."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import assert_never
 
 from loopwright.errors import InvalidTransition
 from loopwright.kernel.events import (
     AgentFailed,
     AgentReported,
-    AgentUnavailable,
     Announced,
+    Answer,
     Answered,
-    ArtifactsLoaded,
-    BudgetChanged,
-    CancelRequested,
     Checkpointed,
     ChecksReported,
-    CleanedUp,
-    Combined,
-    ConfigChanged,
-    Event,
-    GateDecided,
-    Integrated,
     IntegrationRefused,
-    LoopEnded,
-    TimeReached,
 )
-from loopwright.kernel.limits import TicketLimits
-from loopwright.kernel.machine import answers_one_of
-from loopwright.kernel.model import AgentReport, AgentStatus, Ending
-from loopwright.kernel.said import new_limits
-from loopwright.kernel.trying import again, asked_to_repair, failure, question, tried_again, waiting_until
-from loopwright.loops.tickets.answers import answered
-from loopwright.loops.tickets.critics import critic_event, seated
-from loopwright.loops.tickets.decide import decide
-from loopwright.loops.tickets.ending import ended, next_group, reworked
-from loopwright.loops.tickets.findings import judge_is_mute
-from loopwright.loops.tickets.gate import gate_decided
-from loopwright.loops.tickets.judging import decided, heard_checks, heard_judge
-from loopwright.loops.tickets.state import JUDGE, Critique, Decision, Phase, Tickets, entered, escalated
+from loopwright.kernel.gates import PROTECTED
+from loopwright.kernel.ledger import record
+from loopwright.kernel.model import AgentReport, AgentStatus, Ending, Outcome, Question
+from loopwright.loops import course as c
+from loopwright.loops.course import GateRecord, Inquiry, Ruling, Station
+from loopwright.loops.tickets.convergence import OTHER_AGENT, RETRY, REVISE, SPLIT, next_move
+from loopwright.loops.tickets.escalation import granted
+from loopwright.loops.tickets.findings import critique_of, is_mute, judge_is_mute, landing_failures
+from loopwright.loops.tickets.judgement import heard_checks, heard_judge, judged, sent_back, unheard
+from loopwright.loops.tickets.limits import TicketLimits
+from loopwright.loops.tickets.state import (
+    CRITIC,
+    JUDGE,
+    LANDING,
+    Critique,
+    Decision,
+    Seat,
+    TicketsPhase,
+    TicketsState,
+    best_ticket,
+    opened,
+    stepped,
+    ticket_id,
+)
 
-_FromAgent = AgentReported | AgentFailed | AgentUnavailable | TimeReached
-_InFiles = Checkpointed | ChecksReported | Integrated | IntegrationRefused | CleanedUp
-_AskedFor = _FromAgent | _InFiles | Announced | Answered | GateDecided
+_WHY_GATE = "protected files were changed; until a person approves, the base versions run"
+_MUTE_CRITIC = "there is no verdict, or it is not a pass and no finding says why"
+_MUTE_JUDGE = "there is no verdict, or it is not a pass and neither a finding nor an aspect says why"
 
 
-def apply(state: Tickets, event: Event) -> Tickets:
+def took(state: TicketsState, event: Answer) -> TicketsState:
     match event:
-        case CancelRequested():
-            return _cancelled(state, event)
-        case ConfigChanged():
-            return _reconfigured(state, event)
-        case BudgetChanged():
-            return state  # money is the engine's business
-        case ArtifactsLoaded() | Combined() | LoopEnded():
-            raise InvalidTransition(state.phase, type(event).__name__, "a ticket never asks for it")
-        case _:
-            if not answers_one_of(decide(state), event):
-                what = f"{getattr(event, 'key', '')} is not asked for"
-                raise InvalidTransition(state.phase, type(event).__name__, what)
-            return _took_in(state, event)
-
-
-def _took_in(state: Tickets, event: _AskedFor) -> Tickets:
-    """`event` answers what was asked for."""
-    match event:
-        case Answered():
-            return answered(state, event)
-        case GateDecided():
-            return gate_decided(state, event)
-        case AgentReported() | AgentFailed() | AgentUnavailable() | TimeReached():
-            return critic_event(state, event) if state.phase is Phase.CRITIQUE else _from_agent(state, event)
+        case AgentReported() | AgentFailed() if state.phase is TicketsPhase.CRITIQUE:
+            return _criticised(state, event)
+        case AgentReported() if state.phase is TicketsPhase.JUDGE:
+            return _judge_reported(state, event.report)
+        case AgentReported():
+            return _created(state, event.report)
+        case AgentFailed():
+            return _gone_on_without(state, event)
         case Checkpointed():
             return _checkpointed(state, event)
         case ChecksReported():
-            state = heard_checks(state, event.results, event.findings)
-            return entered(state, Phase.JUDGE) if state.plan.judge else decided(state)
+            state = heard_checks(state, event)
+            return stepped(state, TicketsPhase.JUDGE) if state.plan.judge else judged(state)
         case Announced():
             return _announced(state)
-        case Integrated() | IntegrationRefused():
-            return _landed(state, event)
-        case CleanedUp():
-            return replace(state, phase=Phase.DONE, outcome=ended(state, Ending.CANCELLED))
         case _:
-            assert_never(event)
+            raise InvalidTransition(c.where(state), type(event).__name__, "a ticket never asks for it")
 
 
-# --- creator and judge --------------------------------------------------------------------------
+# --- agents -------------------------------------------------------------------------------------
 
 
-def _from_agent(state: Tickets, event: _FromAgent) -> Tickets:
-    match event:
-        case AgentUnavailable():
-            return waiting_until(state, event.until)
-        case TimeReached():
-            return again(state)
-        case AgentFailed():
-            return _agent_failed(state, event)
-        case AgentReported():
-            return _judged(state, event.report) if state.phase is Phase.JUDGE else _created(state, event.report)
-        case _:
-            assert_never(event)
-
-
-def _agent_failed(state: Tickets, event: AgentFailed) -> Tickets:
-    """One free respawn, or one request to repair; then the ticket goes on without it, and its judges see that."""
-    if event.reason == "needs_person":
-        return _clarify(state, event.detail or "The agent needs a person.")
-    if (once_more := tried_again(state, event)) is not None:
-        return once_more
-    sentence = failure(event)
-    if state.phase is Phase.JUDGE:
-        silence = Critique(role=JUDGE, verdict=None, summary=sentence)
-        return decided(replace(state, ticket=replace(state.ticket, judgement=silence)))
-    ticket = replace(state.ticket, notes=f"(the creator gave no result: {sentence})")
-    return entered(replace(state, ticket=ticket), Phase.CHECKPOINT)
-
-
-def _created(state: Tickets, report: AgentReport) -> Tickets:
-    if report.status is AgentStatus.NEEDS_CLARIFICATION:
-        return _clarify(state, question(report, "creator"))
+def _created(state: TicketsState, report: AgentReport) -> TicketsState:
     if report.status is AgentStatus.BLOCKED:
-        return _clarify(state, f"The creator is blocked: {report.summary or 'no reason given'}")
-    return entered(replace(state, ticket=replace(state.ticket, notes=report.summary)), Phase.CHECKPOINT)
+        why = Question(question=f"The creator is blocked: {report.summary or 'no reason given'}")
+        state = c.with_trial(state, replace(state.course.trial, held=True))
+        return c.steered(state, inquiries=(Inquiry(role="creator", questions=(why,)),))
+    return stepped(replace(state, ticket=replace(state.ticket, notes=report.summary)), TicketsPhase.CHECKPOINT)
 
 
-def _judged(state: Tickets, report: AgentReport) -> Tickets:
+def _gone_on_without(state: TicketsState, event: AgentFailed) -> TicketsState:
+    """The ticket goes on without a creator's or a judge's result, and whoever judges it sees that."""
+    sentence = c.sentence_of(event)
+    if state.phase is TicketsPhase.JUDGE:
+        silence = Critique(role=JUDGE, verdict=None, summary=sentence)
+        return judged(replace(state, ticket=replace(state.ticket, judgement=silence)))
+    ticket = replace(state.ticket, notes=f"(the creator gave no result: {sentence})")
+    return stepped(replace(state, ticket=ticket), TicketsPhase.CHECKPOINT)
+
+
+def _criticised(state: TicketsState, event: AgentReported | AgentFailed) -> TicketsState:
+    """The judge waits until every seat has spoken; one that stays silent counts against the ticket."""
+    at = int(event.key.part) - 1
+    seat = state.seats[at]
+    if isinstance(event, AgentReported):
+        critique = critique_of(seat.role, event.report)
+        trial = state.course.trial_of(event.key.part)
+        if is_mute(critique) and (once_more := trial.to_repair(_MUTE_CRITIC)) is not None:
+            return c.with_trial(state, once_more)
+    else:
+        critique = Critique(role=seat.role, verdict=None, summary=c.sentence_of(event))
+    state = replace(state, seats=(*state.seats[:at], replace(seat, critique=critique), *state.seats[at + 1 :]))
+    critiques = tuple(seat.critique for seat in state.seats if seat.critique is not None)
+    if len(critiques) < len(state.seats):
+        return state
+    return stepped(replace(state, ticket=replace(state.ticket, critiques=critiques)), TicketsPhase.CHECK)
+
+
+def _judge_reported(state: TicketsState, report: AgentReport) -> TicketsState:
     """A no that nothing explains is asked for once more, and then stays a no."""
-    if report.status is AgentStatus.NEEDS_CLARIFICATION:
-        return _clarify(state, question(report, JUDGE))
     heard = heard_judge(state, report)
-    why = "there is no verdict, or it is not a pass and neither a finding nor an aspect says why"
-    once_more = asked_to_repair(state, why) if judge_is_mute(heard.ticket) else None
-    return decided(heard) if once_more is None else once_more
+    once_more = state.course.trial.to_repair(_MUTE_JUDGE) if judge_is_mute(heard.ticket) else None
+    return judged(heard) if once_more is None else c.with_trial(state, once_more)
 
 
-def _clarify(state: Tickets, asks: str) -> Tickets:
-    """On hold: the ticket stays the same, and whoever asks goes on with the answer."""
-    return replace(state, phase=Phase.CLARIFY, held=state.phase, question=asks, asked=state.asked + 1, repair="")
-
-
-def _checkpointed(state: Tickets, event: Checkpointed) -> Tickets:
+def _checkpointed(state: TicketsState, event: Checkpointed) -> TicketsState:
     # What is known is that files changed; which ones only as far as the event names them.
     files = event.paths or ("(not named)",) * min(event.files, 1)
+    gate = GateRecord(
+        gate=PROTECTED, evidence=event.evidence, because=event.protected, commit=event.commit, why=_WHY_GATE
+    )
     ticket = replace(state.ticket, commit=event.commit, files=files)
-    state = replace(state, commit=event.commit, ticket=ticket, protected=event.protected, evidence=event.evidence)
-    return entered(replace(state, seats=seated(state)), Phase.CRITIQUE)
+    state = c.called_for(replace(state, commit=event.commit, ticket=ticket, seats=_seated(state)), gate)
+    state = stepped(state, TicketsPhase.CRITIQUE)
+    beside = tuple(c.Trial(part=str(number)) for number in range(1, len(state.seats) + 1))
+    return c.steered(state, trials=(state.course.trial, *beside))
+
+
+def _seated(state: TicketsState) -> tuple[Seat, ...]:
+    """The configured critics, each with the agent a person gave it, and the ones a person set beside them."""
+    chosen, roles = dict(state.cast), state.plan.critics or (CRITIC,)
+    own = tuple(Seat(role=role, agent=chosen.get(role, "")) for role in roles)
+    return own + tuple(Seat(role=roles[0], agent=agent) for agent in state.extra_critics)
 
 
 # --- after the verdict --------------------------------------------------------------------------
 
 
-def _announced(state: Tickets) -> Tickets:
+def _announced(state: TicketsState) -> TicketsState:
     """An approved group of a split opens the next one; only the last of them lands."""
     match state.ticket.decision:
         case Decision.APPROVE:
-            return next_group(state) if state.groups else entered(state, Phase.LAND)
+            return _next_group(state) if state.groups else c.landing(state, tries=state.course.trial.tries + 1)
         case Decision.ESCALATE:
-            return escalated(state, (f"ticket {state.ticket.number} of {state.allowance} was not approved",))
+            return c.escalated(state, (f"ticket {state.ticket.number} of {state.allowance} was not approved",))
         case _:
-            return reworked(state)
+            return _reworked(state)
 
 
-def _landed(state: Tickets, event: Integrated | IntegrationRefused) -> Tickets:
-    if isinstance(event, IntegrationRefused):
-        return _not_landed(state, event)
-    ending = Ending.ACCEPTED if state.accepted else Ending.VERIFIED
-    facts = {"commit": event.commit, "branch": event.branch, "merged_into": event.merged_into, "note": event.note}
-    return replace(entered(state, Phase.DONE), outcome=ended(replace(state, cancel=None), ending, **facts))
+def _reworked(state: TicketsState) -> TicketsState:
+    """Another try, that goes about it as the policy says."""
+    move = next_move(state.past, has_others=len(state.plan.creators) > 1)
+    if move == RETRY:
+        return opened(state)
+    cast = _with_other_creator(state) if move == OTHER_AGENT else state.cast
+    return opened(_from_the_best(replace(state, cast=cast)), move=move)
 
 
-def _not_landed(state: Tickets, event: IntegrationRefused) -> Tickets:
-    """A person hears of it, and so does whoever works on it next: what is on record stays as it is."""
-    if state.cancel is not None:
-        return entered(state, Phase.CLEAN_UP)
-    why = f"the result could not be landed: {event.detail or event.reason}"
-    told = "; ".join((why, *(finding.issue for finding in event.findings)))
-    return escalated(replace(state, accepted=False, answers=(*state.answers, told)), (why,))
+def _next_group(state: TicketsState) -> TicketsState:
+    """The next group of a split after an approval, with as many tickets as any session has."""
+    focus, *later = state.groups
+    following = opened(replace(granted(state, state.plan.limits.max), groups=tuple(later)), move=SPLIT)
+    return replace(following, ticket=replace(following.ticket, focus=focus))
 
 
-def _cancelled(state: Tickets, event: CancelRequested) -> Tickets:
-    if state.phase in (Phase.DONE, Phase.CLEAN_UP):
-        raise InvalidTransition(state.phase, "CancelRequested", "the session has ended")
-    state = replace(state, cancel=event.cleanup)
-    # Once landing has begun exactly one of the two happens: it lands, or it is refused and then cancelled.
-    return state if state.phase is Phase.LAND else entered(state, Phase.CLEAN_UP)
+def _from_the_best(state: TicketsState) -> TicketsState:
+    """Of those that stand on the same base. What was open at a gate is of another commit, unless that is the one."""
+    best = best_ticket(tuple(ticket for ticket in state.past if ticket.onto == state.onto))
+    if best is None or best.commit == state.commit:
+        return state
+    return c.called_for(replace(state, commit=best.commit), GateRecord(gate=PROTECTED, evidence=""))
 
 
-def _reconfigured(state: Tickets, event: ConfigChanged) -> Tickets:
+def _with_other_creator(state: TicketsState) -> tuple[tuple[str, str], ...]:
+    """The next of the creators, round and round."""
+    names, chosen = state.plan.creators, dict(state.cast)
+    now = chosen.get("creator", names[0])
+    at = names.index(now) if now in names else -1
+    return tuple({**chosen, "creator": names[(at + 1) % len(names)]}.items())
+
+
+# --- landing ------------------------------------------------------------------------------------
+
+
+def refused(state: TicketsState, event: IntegrationRefused) -> TicketsState:
+    """Where the target stands is known: the ticket failed, and the next one begins there. Else a person decides."""
+    why = event.detail or event.reason
+    if state.course.accepted or not event.onto or event.reason not in ("conflict", "checks"):
+        told = "; ".join((f"the result could not be landed: {why}", *(each.issue for each in event.findings)))
+        return c.not_landed(c.steered(state, answers=(*state.course.answers, told)), event)
+    failures = landing_failures(event, state.commit)
+    ticket = replace(state.ticket, decision=sent_back(state), refused=why, findings=failures)
+    state = replace(
+        state,
+        ticket=ticket,
+        past=(*state.past[:-1], ticket),
+        ledger=record(state.ledger, LANDING, failures, ticket.number),
+        commit=event.merged or event.onto,
+        onto=event.onto,
+    )
+    if ticket.decision is Decision.ESCALATE:
+        return c.escalated(state, (f"ticket {ticket.number} of {state.allowance} could not be landed: {why}",))
+    return _reworked(state)
+
+
+def ended(state: TicketsState, ending: Ending) -> Outcome:
+    last, best = state.past[-1] if state.past else None, best_ticket(state.past)
+    shown = best if ending is Ending.ACCEPTED and best else last
+    return Outcome(
+        ending=ending,
+        attempts=len(state.past),
+        note=f"{shown.decision}: {ticket_id(state.plan.session, shown.number)}" if shown else "",
+        findings=() if ending is Ending.VERIFIED or shown is None else shown.findings,
+    )
+
+
+# --- people -------------------------------------------------------------------------------------
+
+
+def decided(state: TicketsState, gate: GateRecord) -> TicketsState:
+    """The gate on protected files is open beside the work, and comes before the verdict that would approve."""
+    return _gate_approved(state) if gate.ruling is Ruling.APPROVED else _gate_rejected(state, gate)
+
+
+def _gate_approved(state: TicketsState) -> TicketsState:
+    """What was checked without the approval ran the base versions: it is checked and judged once more."""
+    station = state.course.station
+    if station is Station.GATE or c.at_work(state, TicketsPhase.CHECK, TicketsPhase.JUDGE):
+        return stepped(unheard(state), TicketsPhase.CHECK)
+    if station is Station.CLARIFY and state.phase is TicketsPhase.JUDGE:
+        return replace(unheard(state), phase=TicketsPhase.CHECK)
+    return state
+
+
+def _gate_rejected(state: TicketsState, gate: GateRecord) -> TicketsState:
+    """A person's no keeps the ticket from being approved, and the creator is told."""
+    told = f"A person rejected the change to {gate.paths}: {gate.reason or 'no reason given'}"
+    state = c.steered(state, refusals=(*state.course.refusals, told))
+    if state.course.station is Station.GATE:
+        return judged(state)
+    if not c.at_work(state, TicketsPhase.CREATE):
+        return state
+    # A creator at work does not know it yet, and a brief never changes under its key: a new try.
+    trial = state.course.trial
+    return c.with_trial(state, replace(trial, tries=trial.tries + 1))
+
+
+def continued(state: TicketsState, event: Answered) -> TicketsState:
+    return _reworked(granted(state, event.count))
+
+
+def revised(state: TicketsState, _: Answered) -> TicketsState:
+    return opened(replace(state, allowance=state.ticket.number + state.plan.limits.max), move=REVISE)
+
+
+def relimited(state: TicketsState, limits: TicketLimits) -> TicketsState:
     """New limits move the allowance by their difference, so that what a person granted stays granted."""
-    if state.phase is Phase.DONE:
-        raise InvalidTransition(state.phase, "ConfigChanged", "the session has ended")
-    limits = new_limits(state.phase, TicketLimits, event)
     # What has been decided stands: a ticket under way may end, and one that was routed back has a successor.
-    least = state.ticket.number + (state.phase is Phase.VERDICT and state.ticket.decision is Decision.ROUTE_BACK)
-    allowance = max(least, state.allowance + limits.max - state.plan.limits.max)
+    routed_back = c.at_work(state, TicketsPhase.VERDICT) and state.ticket.decision is Decision.ROUTE_BACK
+    allowance = max(state.ticket.number + routed_back, state.allowance + limits.max - state.plan.limits.max)
     return replace(state, plan=replace(state.plan, limits=limits), allowance=allowance)

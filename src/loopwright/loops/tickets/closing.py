@@ -6,16 +6,14 @@ from loopwright.kernel.model import Ending, Outcome
 from loopwright.kernel.quoting import inline, one_line
 from loopwright.kernel.wording import counted
 from loopwright.loops import closing
-from loopwright.loops.tickets.asking import can_split
-from loopwright.loops.tickets.convergence import intervention, persistent_gaps
+from loopwright.loops.tickets.convergence import in_a_line, intervention, persistent_gaps
 from loopwright.loops.tickets.findings import open_findings
-from loopwright.loops.tickets.history import in_a_line
-from loopwright.loops.tickets.state import Ticket, Tickets, best_ticket, ticket_id
+from loopwright.loops.tickets.state import Ticket, TicketsState, best_ticket, can_split, ticket_id
 
 _SHOWN = 20
 
 
-def lines(state: Tickets, outcome: Outcome) -> tuple[str, ...]:
+def lines(state: TicketsState, outcome: Outcome) -> tuple[str, ...]:
     left = counted(len(outcome.findings), "known issue")
     found = () if outcome.ending is Ending.VERIFIED else closing.findings(outcome.findings, _SHOWN)
     return (
@@ -26,7 +24,7 @@ def lines(state: Tickets, outcome: Outcome) -> tuple[str, ...]:
     )
 
 
-def so_far(state: Tickets) -> tuple[str, ...]:
+def so_far(state: TicketsState) -> tuple[str, ...]:
     """All of the history, what it shows, and what would most likely help."""
     if not state.past:
         return (f"{ticket_id(state.plan.session, state.ticket.number)}: under way; no ticket has been decided yet.",)
@@ -40,11 +38,11 @@ def so_far(state: Tickets) -> tuple[str, ...]:
     )
 
 
-def attempts(state: Tickets) -> tuple[str, ...]:
+def attempts(state: TicketsState) -> tuple[str, ...]:
     return tuple(one_line(in_a_line(state.plan.session, ticket), 500) for ticket in state.past)
 
 
-def unresolved(state: Tickets) -> tuple[str, ...]:
+def unresolved(state: TicketsState) -> tuple[str, ...]:
     """Which thresholds the last ticket did not meet, and everything that is open, worst first."""
     if not state.past:
         return ()
@@ -55,13 +53,13 @@ def unresolved(state: Tickets) -> tuple[str, ...]:
     return (*head, *against, *found, *closing.findings(last.findings, _SHOWN))
 
 
-def _numbers(state: Tickets) -> str:
+def _numbers(state: TicketsState) -> str:
     """Tickets that were taken over were written, though not here."""
     taken = sum(ticket.decision is not None for ticket in state.plan.adopted)
     return counted(len(state.past), "ticket") + (f", {taken} of them adopted" if taken else "")
 
 
-def _result(state: Tickets, outcome: Outcome) -> tuple[str, ...]:
+def _result(state: TicketsState, outcome: Outcome) -> tuple[str, ...]:
     # Without a note of its own the outcome carries the last decision, which has been told.
     known = {f"{each.decision}: {ticket_id(state.plan.session, each.number)}" for each in state.past}
     said = () if outcome.note in known else closing.note(outcome)
@@ -73,7 +71,7 @@ def _result(state: Tickets, outcome: Outcome) -> tuple[str, ...]:
     return closing.kept(f"the best ticket, {ticket_id(state.plan.session, best.number)},", best.commit, said)
 
 
-def owed(state: Tickets, by: str) -> tuple[str, ...]:
+def owed(state: TicketsState, by: str) -> tuple[str, ...]:
     """Why it was not approved is owed as well: a threshold may have no finding of its own."""
     taken = best_ticket(state.past) or Ticket(number=state.ticket.number)
     others = closing.besides(open_findings(state.ledger), taken.findings)
@@ -83,7 +81,7 @@ def owed(state: Tickets, by: str) -> tuple[str, ...]:
         f"- **Accepted by**: {by}",
         f"- **Accepted**: ticket {taken.number} of {counted(len(state.past), 'ticket')}",
         f"- **Accuracy**: {taken.accuracy:.2f}, score {taken.score:.2f}",
-        *closing.owed_where(state.outcome, state.plan.branch, taken.commit),
+        *closing.owed_where(state.course.outcome, state.plan.branch, taken.commit),
         f"- **Not met**: {inline(against, 1_000) or 'none'}",
         *closing.owed_findings("Open findings", taken.findings),
         *(closing.owed_findings("Seen in other tickets and not resolved", others) if others else ()),

@@ -1,13 +1,16 @@
-"""Whether the tickets get anywhere, told by failing checks and open findings and by no prose, and what to try next."""
+"""Whether the tickets get anywhere, told by failing checks and open findings and by no prose; what to try next, and
+what earlier tickets tell the next one.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
 
+from loopwright.kernel.findings import cut
 from loopwright.kernel.ledger import Ledger, Standing
 from loopwright.kernel.model import Severity
 from loopwright.loops.tickets.scoring import UNMAPPED
-from loopwright.loops.tickets.state import Decision, Ticket
+from loopwright.loops.tickets.state import Aspect, Decision, Ticket, TicketsState, criteria_in_force, ticket_id
 
 IMPROVING, STALLED, OSCILLATING, FIRST = "improving", "stalled", "oscillating", "first"
 RETRY, FRESH, OTHER_AGENT = "retry", "fresh context", "other agent"
@@ -15,6 +18,8 @@ SPLIT, EXAMPLES, REASSIGN, REVISE = "split", "examples", "reassign", "revise"  #
 _BY_PERSON = (SPLIT, EXAMPLES, REASSIGN, REVISE)
 _PATIENCE = 1  # tickets without progress before something else is tried
 _MANY_GAPS = 3  # more than a person keeps in mind
+URGENT = 0.5  # a score below it comes first
+_MOST_GAPS, _LONGEST = 5, 200
 _HEAVY = (Severity.CRITICAL, Severity.HIGH)
 
 
@@ -96,3 +101,42 @@ def intervention(past: tuple[Ticket, ...], *, can_split: bool) -> tuple[str, str
         "continue",
         "it is improving: more tickets may do" if pattern == IMPROVING else "too little was tried to tell",
     )
+
+
+# --- what earlier tickets tell the next one --------------------------------------------------------
+
+
+def in_a_line(session: str, ticket: Ticket) -> str:
+    """Outcome, accuracy, trend, gaps, and the approach, so that it is not tried twice."""
+    named = ", ".join(_one_line(gap) for gap in gaps(ticket)[:_MOST_GAPS]) or "none"
+    worse = ", worse than before" if ticket.worse else ""
+    refused = f", could not be landed: {_one_line(ticket.refused)}" if ticket.refused else ""
+    tried = f"; tried: {_one_line(ticket.notes)}" if ticket.notes.strip() else ""
+    return (
+        f"{ticket_id(session, ticket.number)}: {ticket.decision}, accuracy {ticket.accuracy:.2f},"
+        f" {ticket.trend or 'adopted'}{worse}{refused}; gaps: {named}{tried}"
+    )
+
+
+def feedback(state: TicketsState) -> tuple[str, ...]:
+    """The last ticket's shortfalls as lines for the next creator: lowest score first, the urgent ones marked."""
+    if not state.past:
+        return ()
+    last = state.past[-1]
+    later = {criterion.text for criterion in state.plan.criteria} - {each.text for each in criteria_in_force(state)}
+    failed = [aspect for aspect in last.aspects if not aspect.passed and aspect.requirement not in later]
+    said = (f"The judge says: {last.advice}",) if last.advice else ()
+    return (*(_row(aspect) for aspect in sorted(failed, key=lambda aspect: aspect.score)), *said)
+
+
+def _row(aspect: Aspect) -> str:
+    urgent = "PRIORITY " if aspect.score < URGENT else ""
+    guidance = f"; guidance: {aspect.guidance}" if aspect.guidance else ""
+    return (
+        f"{urgent}{aspect.requirement} / {aspect.aspect}: expected {aspect.expected}; actual {aspect.actual};"
+        f" score {aspect.score:.2f}{guidance}"
+    )
+
+
+def _one_line(text: str) -> str:
+    return cut(" ".join(text.split()), _LONGEST)

@@ -1,62 +1,39 @@
-"""What a ticket session wants done next: a pure function of its state."""
+"""What a ticket session wants done next in its own phases, and what it lands."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
 
-from loopwright.kernel.actions import (
-    Action,
-    Announce,
-    AwaitGate,
-    Checkpoint,
-    CleanUp,
-    Integrate,
-    RunAgent,
-    RunChecks,
-    Stop,
-    WaitUntil,
-)
-from loopwright.kernel.gates import PROTECTED, gate_key
-from loopwright.kernel.model import Brief, Cleanup, Ending, Finding, Key, Outcome
-from loopwright.loops.tickets.asking import clarification, escalation
-from loopwright.loops.tickets.history import feedback, in_a_line
+from loopwright.kernel.actions import Action, Announce, Checkpoint, Integrate, RunAgent, RunChecks
+from loopwright.kernel.model import Brief, Finding, Key
+from loopwright.loops.tickets.convergence import feedback, in_a_line
 from loopwright.loops.tickets.state import (
     JUDGE,
     Criterion,
-    Phase,
-    Tickets,
+    TicketsPhase,
+    TicketsState,
+    base_of,
     best_ticket,
     criteria_in_force,
     criteria_of,
-    gate_is_open,
     in_focus,
     ticket_id,
 )
 
 
-def decide(state: Tickets) -> tuple[Action, ...]:
-    """The phase's own action, or all critics at once; an open gate beside it."""
-    if state.phase is Phase.CRITIQUE:
-        main: tuple[Action, ...] = tuple(_critic(state, index) for index in waiting_seats(state))
-    else:
-        main = (_BY_PHASE[state.phase](state),)
-        if state.until is not None:
-            main = (_wait(main[0], state.until),)
-    if gate_is_open(state) and not isinstance(main[0], AwaitGate | Stop | CleanUp | Integrate):
-        return (*main, _gate(state))
-    return main
+def work(state: TicketsState) -> tuple[Action, ...]:
+    """All critics at once, else the phase's one step."""
+    if state.phase is TicketsPhase.CRITIQUE:
+        return tuple(_critic(state, at) for at, seat in enumerate(state.seats) if seat.critique is None)
+    return (_BY_PHASE[state.phase](state),)
 
 
-def waiting_seats(state: Tickets) -> tuple[int, ...]:
-    return tuple(index for index, seat in enumerate(state.seats) if seat.critique is None)
+def _key(state: TicketsState, step: str) -> Key:
+    return Key(step, state.ticket.number, tries=state.course.trial.tries)
 
 
-def _wait(action: Action, until: float) -> WaitUntil:
-    return WaitUntil(key=action.key.waiting(), when=until, why="the agent is not available before then")
-
-
-def _brief(state: Tickets, criteria: tuple[Criterion, ...]) -> Brief:
+def _brief(state: TicketsState, criteria: tuple[Criterion, ...]) -> Brief:
     """What every role is told: the task, and what a person said about it."""
     plan = state.plan
     return Brief(
@@ -64,23 +41,23 @@ def _brief(state: Tickets, criteria: tuple[Criterion, ...]) -> Brief:
         attempt=state.ticket.number,
         limit=state.allowance,
         criteria=tuple(f"{criterion.id}: {criterion.text}" for criterion in criteria),
-        answers=state.answers,
-        base=plan.base,
+        repair=state.course.trial.repair,
+        answers=state.course.answers,
+        base=base_of(state),
         candidate=state.commit,
         story=ticket_id(plan.session, state.ticket.number),
     )
 
 
-def _create(state: Tickets) -> RunAgent:
+def _create(state: TicketsState) -> RunAgent:
     """What is open, lowest score first, with the history and what a person attached."""
     brief = _brief(state, criteria_of(state))
     attached = tuple(text for ticket in (*state.past, state.ticket) for text in ticket.guidance)
     brief = replace(
         brief,
-        repair=state.repair,
         findings=_open_before(state),
         history=tuple(in_a_line(state.plan.session, ticket) for ticket in state.past),
-        answers=(*brief.answers, *state.refusals, *attached),
+        answers=(*brief.answers, *state.course.refusals, *attached),
         feedback=feedback(state),
     )
     return RunAgent(
@@ -94,41 +71,30 @@ def _create(state: Tickets) -> RunAgent:
     )
 
 
-def _open_before(state: Tickets) -> tuple[Finding, ...]:
+def _open_before(state: TicketsState) -> tuple[Finding, ...]:
     return in_focus(state, state.past[-1].findings) if state.past else ()
 
 
-def _critic(state: Tickets, index: int) -> RunAgent | WaitUntil:
+def _critic(state: TicketsState, at: int) -> RunAgent:
     """What was open before is to be checked again; what the creator says about its work is not told."""
-    seat = state.seats[index]
-    action = RunAgent(
-        key=seat_key(state, index),
+    seat, trial = state.seats[at], state.course.trial_of(str(at + 1))
+    return RunAgent(
+        key=Key("critique", state.ticket.number, part=trial.part, tries=trial.tries),
         role=seat.role,
-        brief=replace(_brief(state, criteria_in_force(state)), repair=seat.repair, findings=_open_before(state)),
+        brief=replace(_brief(state, criteria_in_force(state)), repair=trial.repair, findings=_open_before(state)),
         start=state.commit,
         writes=False,
         needs_verdict=True,
         agent=seat.agent,
         why="critics look before the judge decides",
     )
-    return action if seat.until is None else _wait(action, seat.until)
 
 
-def seat_key(state: Tickets, index: int) -> Key:
-    return Key("critique", state.ticket.number, part=str(index + 1), tries=state.seats[index].tries)
-
-
-def seat_of(key: Key) -> int:
-    """Which critic a key belongs to; a key that waits belongs to the one it waits for."""
-    return int(key.part) - 1
-
-
-def _judge(state: Tickets) -> RunAgent:
-    brief = _brief(state, criteria_in_force(state))
+def _judge(state: TicketsState) -> RunAgent:
     return RunAgent(
         key=_key(state, JUDGE),
         role=JUDGE,
-        brief=replace(brief, repair=state.repair, findings=in_focus(state, state.ticket.findings)),
+        brief=replace(_brief(state, criteria_in_force(state)), findings=in_focus(state, state.ticket.findings)),
         start=state.commit,
         writes=False,
         needs_verdict=True,
@@ -137,27 +103,27 @@ def _judge(state: Tickets) -> RunAgent:
     )
 
 
-def _checkpoint(state: Tickets) -> Checkpoint:
+def _checkpoint(state: TicketsState) -> Checkpoint:
     return Checkpoint(
         key=Key("checkpoint", state.ticket.number),
         label=str(state.ticket.number),
         parent=state.commit,
-        base=state.plan.base,
+        base=base_of(state),
         why="every ticket's work is kept",
     )
 
 
-def _checks(state: Tickets) -> RunChecks:
+def _checks(state: TicketsState) -> RunChecks:
     return RunChecks(
         key=_key(state, "checks"),
         commit=state.commit,
-        base=state.plan.base,
-        approved=state.approved,
+        base=base_of(state),
+        approved=state.course.approved,
         why="the engine's own judgement: tests, build and coverage decide",
     )
 
 
-def _verdict(state: Tickets) -> Announce:
+def _verdict(state: TicketsState) -> Announce:
     ticket = state.ticket
     against = "; ".join(rule.line for rule in ticket.rules if rule.is_against)
     return Announce(
@@ -167,59 +133,27 @@ def _verdict(state: Tickets) -> Announce:
     )
 
 
-def _gate(state: Tickets) -> AwaitGate:
-    return AwaitGate(
-        key=gate_key(PROTECTED, state.evidence),
-        gate=PROTECTED,
-        commit=state.commit,
-        evidence=state.evidence,
-        because=state.protected,
-        why="protected files were changed; until a person approves, the base versions run",
-    )
+_BY_PHASE: dict[TicketsPhase, Callable[[TicketsState], Action]] = {
+    TicketsPhase.CREATE: _create,
+    TicketsPhase.CHECKPOINT: _checkpoint,
+    TicketsPhase.CHECK: _checks,
+    TicketsPhase.JUDGE: _judge,
+    TicketsPhase.VERDICT: _verdict,
+}
 
 
-def _land(state: Tickets) -> Integrate:
-    best = best_ticket(state.past)
-    taken = best if state.accepted and best else state.ticket
-    merge = state.merge_accepted if state.accepted else state.plan.merge
+def land(state: TicketsState) -> Integrate:
+    accepted, best = state.course.accepted, best_ticket(state.past)
+    taken = best if accepted and best else state.ticket
+    merge = state.course.merge_accepted if accepted else state.plan.merge
     return Integrate(
-        key=Key("land", state.ticket.number, part=str(state.asked), tries=state.tries),
+        key=Key("land", state.ticket.number, part=str(state.course.asked), tries=state.course.trial.tries),
         commit=taken.commit,
-        base=state.plan.base,
+        base=taken.onto or state.plan.base,
         message=state.plan.title,
         branch=state.plan.branch,
         target=state.plan.target if merge else "",
-        verified=not state.accepted,
-        approved=state.approved,
-        why=f"{'accepted by a person' if state.accepted else taken.decision}:"
-        f" {ticket_id(state.plan.session, taken.number)}",
+        verified=not accepted,
+        approved=state.course.approved,
+        why=f"{'accepted by a person' if accepted else taken.decision}: {ticket_id(state.plan.session, taken.number)}",
     )
-
-
-def _clean_up(state: Tickets) -> CleanUp:
-    choice = state.cancel or Cleanup.KEEP_EVERYTHING
-    return CleanUp(key=Key("clean-up"), choice=choice, base=state.plan.base, why="the session was cancelled")
-
-
-def _stop(state: Tickets) -> Stop:
-    outcome = state.outcome or Outcome(ending=Ending.FAILED)
-    return Stop(outcome=outcome, why=outcome.note or outcome.ending.value)
-
-
-def _key(state: Tickets, verb: str) -> Key:
-    return Key(verb, state.ticket.number, tries=state.tries)
-
-
-_BY_PHASE: dict[Phase, Callable[[Tickets], Action]] = {
-    Phase.CREATE: _create,
-    Phase.CHECKPOINT: _checkpoint,
-    Phase.CHECK: _checks,
-    Phase.JUDGE: _judge,
-    Phase.VERDICT: _verdict,
-    Phase.GATE: _gate,
-    Phase.LAND: _land,
-    Phase.CLARIFY: clarification,
-    Phase.ESCALATED: escalation,
-    Phase.CLEAN_UP: _clean_up,
-    Phase.DONE: _stop,
-}

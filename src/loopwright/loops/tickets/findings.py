@@ -8,22 +8,26 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
+from loopwright.kernel.events import IntegrationRefused
 from loopwright.kernel.findings import identify
+from loopwright.kernel.gates import PROTECTED
 from loopwright.kernel.ledger import Ledger, record, unresolved
-from loopwright.kernel.model import CheckResult, Finding, Severity, Verdict
-from loopwright.loops.tickets.state import CHECKS, CRITIC, ENGINE, JUDGE, Critique, Ticket, Tickets
+from loopwright.kernel.model import AgentReport, AgentStatus, CheckResult, Commit, Finding, Severity, Verdict
+from loopwright.loops.course import Ruling
+from loopwright.loops.tickets.state import CHECKS, CRITIC, ENGINE, JUDGE, LANDING, Critique, Ticket, TicketsState
 from loopwright.loops.tickets.thresholds import is_security, weighed
 
 _BLOCKING = (Severity.CRITICAL, Severity.HIGH)
 
 
-def closing_ledger(state: Tickets) -> Ledger:
+def closing_ledger(state: TicketsState) -> Ledger:
     """The ledger as it is if the ticket ends with what has been heard so far."""
     ticket, ledger = state.ticket, state.ledger
     ledger = _heard(ledger, CRITIC, ticket.critiques, ticket.number)
     ledger = record(ledger, CHECKS, _from_checks(ticket), ticket.number)
     if ticket.judgement is not None:
         ledger = _heard(ledger, JUDGE, (ticket.judgement,), ticket.number)
+    ledger = record(ledger, LANDING, (), ticket.number)  # it is tried anew with every ticket
     return record(ledger, ENGINE, tuple(_from_engine(state)), ticket.number)
 
 
@@ -33,6 +37,12 @@ def open_findings(ledger: Ledger) -> tuple[Finding, ...]:
     for finding in unresolved(ledger):
         by_mark.setdefault(finding.fingerprint, finding)
     return tuple(by_mark.values())
+
+
+def critique_of(role: str, report: AgentReport) -> Critique:
+    """One that is not done has given no verdict."""
+    verdict = report.verdict if report.status is AgentStatus.DONE else None
+    return Critique(role=role, verdict=verdict, summary=report.summary, findings=report.findings)
 
 
 def is_mute(critique: Critique) -> bool:
@@ -71,7 +81,7 @@ def _of_check(failure: Finding) -> Finding:
     return replace(failure, severity=Severity.CRITICAL) if is_security(failure) else failure
 
 
-def _from_engine(state: Tickets) -> Iterator[Finding]:
+def _from_engine(state: TicketsState) -> Iterator[Finding]:
     """What no judge says: that nothing changed, that somebody was silent, that protected files were touched."""
     ticket = state.ticket
     if not ticket.files:
@@ -98,26 +108,29 @@ def _silence(critique: Critique) -> Finding:
     return engine_finding(f"no-verdict {critique.role}", f"The {critique.role} {lack}{said}")
 
 
-def _protected(state: Tickets) -> Iterator[Finding]:
-    if state.evidence in state.rejected:
-        yield engine_finding("gate-rejected", f"Restore {protected_paths(state)}: a person rejected the change")
-    elif state.evidence not in state.approved:
-        yield from (
-            replace(
-                engine_finding(
-                    f"protected {change.path}",
-                    f"{change.path} is protected and was {change.how}: the base version runs;"
-                    " restore it unless the task asks for the change",
-                    Severity.MEDIUM,
-                ),
-                file=change.path,
-            )
-            for change in state.protected
+def _protected(state: TicketsState) -> Iterator[Finding]:
+    gate = state.course.due(PROTECTED)
+    if gate is None or gate.ruling is Ruling.APPROVED:
+        return
+    if gate.ruling is Ruling.REJECTED:
+        yield engine_finding("gate-rejected", f"Restore {gate.paths}: a person rejected the change")
+        return
+    for change in gate.because:
+        told = (
+            f"{change.path} is protected and was {change.how}: the base version runs;"
+            " restore it unless the task asks for the change"
         )
+        yield replace(engine_finding(f"protected {change.path}", told, Severity.MEDIUM), file=change.path)
 
 
-def protected_paths(state: Tickets) -> str:
-    return ", ".join(change.path for change in state.protected)
+def landing_failures(event: IntegrationRefused, commit: Commit) -> tuple[Finding, ...]:
+    """Why an approved ticket could not be landed; nothing lands with any of it, so none of it is minor."""
+    found = tuple(replace(identify(finding), severity=Severity.CRITICAL) for finding in event.findings)
+    if found and event.merged:
+        return found
+    why = f"It does not go together with what was landed meanwhile: {event.detail or event.reason}"
+    kept = f"the change so far is commit {commit}; it has to be made again on top of {event.onto}"
+    return (*found, engine_finding("not-merged", why if event.merged else f"{why}; {kept}"))
 
 
 def engine_finding(rule: str, issue: str, severity: Severity = Severity.CRITICAL) -> Finding:

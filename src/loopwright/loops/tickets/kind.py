@@ -5,10 +5,10 @@ from __future__ import annotations
 from loopwright.kernel.events import Answered
 from loopwright.kernel.gates import PROTECTED
 from loopwright.loops.kind import Kind, Needs, Words
-from loopwright.loops.tickets import brief, closing, files
+from loopwright.loops.tickets import brief, closing, files, past
 from loopwright.loops.tickets.machine import TICKETS
 from loopwright.loops.tickets.result import result
-from loopwright.loops.tickets.state import TicketParams, Tickets
+from loopwright.loops.tickets.state import TicketParams, TicketsState
 
 _RULES = (
     (
@@ -42,11 +42,11 @@ _RULES = (
 )
 
 
-def _unresolved(state: Tickets, _told: object) -> tuple[str, ...]:
+def _unresolved(state: TicketsState, _told: object) -> tuple[str, ...]:
     return closing.unresolved(state)
 
 
-def _when_stopped(state: Tickets, _told: object) -> tuple[str, ...]:
+def _when_stopped(state: TicketsState, _told: object) -> tuple[str, ...]:
     """All of it: at a terminal the question itself tells a session's tickets."""
     return closing.so_far(state)
 
@@ -59,7 +59,7 @@ def _objection(said: Answered, agents: tuple[str, ...]) -> str:
     return f"no agent called {name!r} is ready here; there are {', '.join(agents) or 'none'}"
 
 
-KIND: Kind[TicketParams, Tickets] = Kind(
+KIND: Kind[TicketParams, TicketsState] = Kind(
     loop=TICKETS,
     limits="tickets",
     words=Words(counter="ticket", roles={"create": "creator", "critique": "critic", "judge": "judge"}),
@@ -74,7 +74,7 @@ KIND: Kind[TicketParams, Tickets] = Kind(
     told_when_stopped=_when_stopped,
     rules=_RULES,
     files=files.render,
-    past=files.past,
+    past=past.folded,
     notes=files.notes,
     tells_more=files.tells_more,
     objection=_objection,

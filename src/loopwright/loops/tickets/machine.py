@@ -4,36 +4,63 @@
 |------------|-------------------------------|--------------------------------------|----------------------------|
 | CREATE     | creator                       | CHECKPOINT                           | CLARIFY                    |
 | CHECKPOINT | checkpoint                    | CRITIQUE                             | -                          |
-| CRITIQUE   | every critic at once          | CHECK                                | -                          |
+| CRITIQUE   | every critic at once          | CHECK                                | CLARIFY                    |
 | CHECK      | checks                        | JUDGE, VERDICT, GATE                 | -                          |
 | JUDGE      | judge, if one is named        | VERDICT, GATE                        | CLARIFY                    |
-| GATE       | a person, on protected files  | CHECK                                | VERDICT                    |
 | VERDICT    | the line on record            | LAND, CREATE (next group) (APPROVE)  | CREATE (ROUTE_BACK),       |
 |            |                               |                                      | ESCALATED (ESCALATE)       |
-| LAND       | integrate                     | DONE                                 | ESCALATED                  |
-| CLARIFY    | a person                      | CREATE, JUDGE, whoever asked         | CLEAN_UP                   |
+| GATE       | a person, on protected files  | CHECK                                | VERDICT                    |
+| LAND       | integrate                     | DONE                                 | CREATE (from the new tip), |
+|            |                               |                                      | ESCALATED                  |
+| CLARIFY    | a person                      | whoever asked                        | CLEAN_UP                   |
 | ESCALATED  | a person                      | CREATE, LAND                         | CLEAN_UP                   |
 | CLEAN_UP   | clean up                      | DONE                                 | -                          |
 | DONE       | stop                          | -                                    | -                          |
 
-Agents never loop: what comes after a ticket is decided here, and it is always a new ticket.
+The phases from GATE on are the floor's. Agents never loop: what comes after a ticket is decided here, and it is always
+a new ticket.
 """
 
 from __future__ import annotations
 
+from functools import partial
+
 from loopwright.kernel.machine import Loop, Standpoint
-from loopwright.loops.tickets.apply import apply
-from loopwright.loops.tickets.asking import can_split
+from loopwright.loops import floor
+from loopwright.loops.course import where
+from loopwright.loops.floor import Machine
+from loopwright.loops.tickets.apply import continued, decided, ended, refused, relimited, revised, took
 from loopwright.loops.tickets.convergence import intervention, persistent_gaps, without_progress
-from loopwright.loops.tickets.decide import decide
-from loopwright.loops.tickets.state import Decision, TicketParams, Tickets, start, ticket_id
+from loopwright.loops.tickets.decide import land, work
+from loopwright.loops.tickets.escalation import answered, escalation
+from loopwright.loops.tickets.limits import TicketLimits
+from loopwright.loops.tickets.state import Decision, TicketParams, TicketsState, can_split, start, ticket_id
+
+MACHINE: Machine[TicketsState, TicketLimits] = Machine(
+    limits=TicketLimits,
+    base=lambda state: state.plan.base,
+    work=work,
+    took=took,
+    landing=land,
+    outcome=ended,
+    escalation=escalation,
+    continued=continued,
+    revised=revised,
+    relimited=relimited,
+    decided=decided,
+    refused=refused,
+    answered=answered,
+    noun="session",
+    on_hold="CLARIFICATION NEEDED: the work is on hold until a person answers",
+    asked_before=("create", "judge"),
+)
 
 
-def stand(state: Tickets) -> Standpoint:
+def stand(state: TicketsState) -> Standpoint:
     last = state.past[-1] if state.past else None
     session = state.plan.session
     return Standpoint(
-        state=state.phase.value,
+        state=where(state),
         attempt=state.ticket.number,
         limit=state.allowance,
         failures=sum(ticket.decision is not Decision.APPROVE for ticket in state.past),
@@ -43,7 +70,7 @@ def stand(state: Tickets) -> Standpoint:
     )
 
 
-def _counts(state: Tickets) -> tuple[str, ...]:
+def _counts(state: TicketsState) -> tuple[str, ...]:
     used = f"tickets used: {len(state.past)} of {state.allowance}"
     if not state.past:
         return (used,)
@@ -52,7 +79,7 @@ def _counts(state: Tickets) -> tuple[str, ...]:
     return (used, f"accuracy {last.accuracy:.2f}, score {last.score:.2f}, {last.trend}{worse}")
 
 
-def _rules(state: Tickets) -> tuple[str, ...]:
+def _rules(state: TicketsState) -> tuple[str, ...]:
     if not state.past:
         return ()
     last, (advised, why) = state.past[-1], intervention(state.past, can_split=can_split(state))
@@ -66,12 +93,12 @@ def _rules(state: Tickets) -> tuple[str, ...]:
     )
 
 
-TICKETS: Loop[TicketParams, Tickets] = Loop(
+TICKETS: Loop[TicketParams, TicketsState] = Loop(
     name="tickets",
     params=TicketParams,
-    state=Tickets,
+    state=TicketsState,
     start=start,
-    decide=decide,
-    apply=apply,
+    decide=partial(floor.decide, MACHINE),
+    apply=partial(floor.apply, MACHINE),
     stand=stand,
 )

@@ -6,9 +6,8 @@ carry their place in the log (`log`); `sequence`, the line's number in its file,
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from loopwright.kernel.events import (
@@ -28,7 +27,7 @@ from loopwright.kernel.events import (
 from loopwright.kernel.findings import identify
 from loopwright.kernel.model import AgentStatus, Finding, Severity
 from loopwright.kernel.quoting import one_line
-from loopwright.kernel.record import Record, event_of
+from loopwright.kernel.record import Record
 from loopwright.kernel.visible import visible
 from loopwright.loops.kind import Noted
 from loopwright.loops.tickets.chronicle import step_of
@@ -61,37 +60,45 @@ class _Scene:
         return "coding" if self.plan.cycle in _CODING else "tech"
 
 
-Teller = Callable[[_Scene, Logged], Iterator[dict[str, object]]]
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Watch:
+    """How far the log has been watched, and the lines that came of it, oldest first."""
+
+    seq: int = 0
+    latest: str = ""  # moment
+    number: int = 0  # of the ticket
+    seen: Mapping[str, int] = field(default_factory=dict)  # how often each finding was
+    dispatches: tuple[Noted, ...] = ()  # `iterations.jsonl`: an agent was started, is done, or could not go on
+    breaches: tuple[Noted, ...] = ()  # `violations.jsonl`: findings, guarded files, refusals, what is found repeatedly
+
+    def newest(self, lines: tuple[Noted, ...]) -> tuple[Noted, ...]:
+        """Those that came of the last record."""
+        begin = len(lines)
+        while begin and lines[begin - 1].seq == self.seq:
+            begin -= 1
+        return lines[begin:]
 
 
-def iterations(plan: TicketParams, records: tuple[Record, ...]) -> tuple[Noted, ...]:
-    """`iterations.jsonl`: an agent was started, is done, or could not go on."""
-    return _noted(plan, records, _dispatches)
-
-
-def violations(plan: TicketParams, records: tuple[Record, ...]) -> tuple[Noted, ...]:
-    """`violations.jsonl`: findings, cheating, guarded files, refusals, and what is found again and again."""
-    seen: Counter[str] = Counter()
-    return _noted(plan, records, lambda scene, event: _broken(scene, event, seen))
-
-
-def _noted(plan: TicketParams, records: tuple[Record, ...], tell: Teller) -> tuple[Noted, ...]:
+def watched(known: Watch, plan: TicketParams, record: Record, event: Logged) -> Watch:
     """Time never goes back within a session, whatever the clock of the machine did."""
-    lines: list[Noted] = []
-    latest, number = "", 0
-    for record in records:
-        latest = max(latest, precise(record.at))
-        event = event_of(record)
-        if event is None:
-            continue
-        verb, own = step_of(event)
-        number = own or number
-        scene = _Scene(plan=plan, verb=verb, number=number, timestamp=latest)
-        lines += (
-            Noted(timestamp=latest, loop=record.loop, seq=record.seq, part=part, data=data)
-            for part, data in enumerate(tell(scene, event))
-        )
-    return tuple(lines)
+    verb, own = step_of(event)
+    number, latest, seen = own or known.number, max(known.latest, precise(record.at)), dict(known.seen)
+    scene = _Scene(plan=plan, verb=verb, number=number, timestamp=latest)
+    return Watch(
+        seq=record.seq,
+        latest=latest,
+        number=number,
+        dispatches=known.dispatches + _noted(record, latest, _dispatches(scene, event)),
+        breaches=known.breaches + _noted(record, latest, _broken(scene, event, seen)),
+        seen=seen,
+    )
+
+
+def _noted(record: Record, timestamp: str, told: Iterator[dict[str, object]]) -> tuple[Noted, ...]:
+    return tuple(
+        Noted(timestamp=timestamp, loop=record.loop, seq=record.seq, part=part, data=data)
+        for part, data in enumerate(told)
+    )
 
 
 def precise(at: float) -> str:
@@ -160,7 +167,7 @@ class _Breach:
     context: tuple[tuple[str, object], ...] = ()
 
 
-def _broken(scene: _Scene, event: Logged, seen: Counter[str]) -> Iterator[dict[str, object]]:
+def _broken(scene: _Scene, event: Logged, seen: dict[str, int]) -> Iterator[dict[str, object]]:
     for breach in _breaches(scene, event, seen):
         yield {
             "type": "violation",
@@ -180,7 +187,7 @@ def _broken(scene: _Scene, event: Logged, seen: Counter[str]) -> Iterator[dict[s
         }
 
 
-def _breaches(scene: _Scene, event: Logged, seen: Counter[str]) -> Iterator[_Breach]:
+def _breaches(scene: _Scene, event: Logged, seen: dict[str, int]) -> Iterator[_Breach]:
     match event:
         case AgentReported() if scene.verb in ("critique", "judge"):
             agent = event.report.agent or _ROLES[scene.verb]
@@ -204,7 +211,7 @@ def _breaches(scene: _Scene, event: Logged, seen: Counter[str]) -> Iterator[_Bre
             return
 
 
-def _of_checks(event: ChecksReported, seen: Counter[str]) -> Iterator[_Breach]:
+def _of_checks(event: ChecksReported, seen: dict[str, int]) -> Iterator[_Breach]:
     """What failed, and what the change itself gives away: that is never a matter of quality alone."""
     for result in event.results:
         if not result.passed:
@@ -213,13 +220,13 @@ def _of_checks(event: ChecksReported, seen: Counter[str]) -> Iterator[_Breach]:
         yield _of_finding("blocking", identify(finding), "engine", blocking=finding.severity in _HEAVY)
 
 
-def _of_findings(found: tuple[Finding, ...], seen: Counter[str], *, tool: str, agent: str = "") -> Iterator[_Breach]:
+def _of_findings(found: tuple[Finding, ...], seen: dict[str, int], *, tool: str, agent: str = "") -> Iterator[_Breach]:
     """Each that counts, and once more as a pattern when it has been seen often."""
     for finding in (weighed(identify(each)) for each in found):
         if finding.severity.rank > _LEAST.rank:
             continue
         yield _of_finding("quality-cycle", finding, tool, blocking=finding.severity in _HEAVY, agent=agent)
-        seen[finding.fingerprint] += 1
+        seen[finding.fingerprint] = seen.get(finding.fingerprint, 0) + 1
         if seen[finding.fingerprint] == OFTEN:
             yield _of_finding("patterns", finding, tool, blocking=False, agent=agent)
 

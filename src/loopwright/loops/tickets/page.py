@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from loopwright.kernel.limits import TicketLimits
 from loopwright.kernel.model import AgentReport, Commit, Verdict
 from loopwright.loops import diagrams
+from loopwright.loops.course import Station, at_work, where
 from loopwright.loops.diagrams import Walk
 from loopwright.loops.samples import BLOCKED_IT, FINDS, PASSED_IT, PASSES, RECORDED
 from loopwright.loops.tickets import convergence
+from loopwright.loops.tickets.limits import TicketLimits
 from loopwright.loops.tickets.machine import TICKETS
-from loopwright.loops.tickets.state import Criterion, Phase, TicketParams, Tickets, gate_is_open
+from loopwright.loops.tickets.state import Criterion, TicketParams, TicketsPhase, TicketsState
 from loopwright.loops.tickets.thresholds import rules
 
 _MOST = 2  # tickets after which nothing new can happen under the limits used here
@@ -79,10 +80,10 @@ def page() -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def tickets_walk() -> Walk[TicketParams, Tickets]:
+def tickets_walk() -> Walk[TicketParams, TicketsState]:
     return Walk(
         loop=TICKETS,
-        phases=tuple(Phase),
+        phases=(*TicketsPhase, *Station),
         starts=tuple(TICKETS.start(replace(_SAMPLE, judge=judge)) for judge in (False, True)),
         shape=_shape,
         within=lambda state: state.ticket.number <= _MOST + 1,
@@ -91,25 +92,24 @@ def tickets_walk() -> Walk[TicketParams, Tickets]:
     )
 
 
-def _when(state: Tickets, when: str) -> str:
+def _when(state: TicketsState, when: str) -> str:
     """What is put on record is the decision."""
     return f"{state.ticket.decision} {RECORDED}" if when == RECORDED else when
 
 
-def _shape(state: Tickets) -> tuple[object, ...]:
+def _shape(state: TicketsState) -> tuple[object, ...]:
     ticket, last = state.ticket, state.past[-1] if state.past else None
-    at_work = state.phase in (Phase.CREATE, Phase.JUDGE)
-    criticised = state.phase is Phase.CRITIQUE
-    seats = tuple((seat.critique is None, seat.respawned, seat.repaired, seat.until is None) for seat in state.seats)
+    course = state.course
+    waits = tuple(seat.critique is None for seat in state.seats)
+    tried = tuple((trial.respawned, trial.repaired, trial.held, trial.until is None) for trial in course.trials)
     return (
-        (state.phase, state.held if state.phase is Phase.CLARIFY else None, state.plan.judge),
+        (where(state), state.phase if course.station is Station.CLARIFY else None, state.plan.judge),
         (min(ticket.number, _MOST), state.allowance > ticket.number),
         bool(last and last.commit and last.files),
         (ticket.decision, bool(ticket.files), any(each.findings for each in ticket.critiques)),
-        seats if criticised else (),
-        (state.respawned, state.repaired, state.until is None) if at_work else (),
-        gate_is_open(state),
-        (bool(state.groups), state.accepted, state.cancel is None),
+        (waits, tried) if at_work(state, *TicketsPhase) else (),
+        bool(course.open_gates),
+        (bool(state.groups), course.accepted, course.cancel is None),
     )
 
 

@@ -1,168 +1,110 @@
-"""What a ticket's Markdown says of the attempts before it: history, structured feedback, changelog. Read strictly."""
+"""What the log of a session comes to for its files, record by record: no record is looked at twice.
+
+What earlier tickets left to a ticket is written once, when it is opened: nothing changes it from then on. So the page
+of the 64th ticket costs what that of the 4th does.
+"""
 
 from __future__ import annotations
 
-import json
-import re
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 
-from loopwright.errors import ConfigError
-from loopwright.kernel.lines import MarkdownLine
-from loopwright.kernel.shapes import expected
-from loopwright.loops.tickets.body import TOP, Body
-from loopwright.loops.tickets.shape import OUTCOMES, SCORE, ticket_parts
-from loopwright.loops.tickets.ticket_text import plain_cells, unescaped, unquoted
+from loopwright.kernel.events import AgentReported, Logged, Started
+from loopwright.kernel.record import Record, event_of
+from loopwright.kernel.wording import moment
+from loopwright.loops.course import Station, at_work
+from loopwright.loops.tickets.chronicle import CLAIMED, ChangelogEntry, entries, opening, step_of
+from loopwright.loops.tickets.inheritance import attempt, inherited, resolved_line
+from loopwright.loops.tickets.observer import Watch, watched
+from loopwright.loops.tickets.state import TicketsPhase, TicketsState, is_completed
 
-ROLES = ("Creator", "Critic", "Expediter", "Coordinator")
-_ATTEMPT = re.compile(r"Attempt ([0-9]{1,4}): (.+)")
-_FIELD = re.compile(r"[ \t]*[-*+] \*\*([^*]+)\*\*: ?(.*)")
-_GUIDANCE = re.compile(r"\*\*Guidance\*\*: ?(.*)")
-_ENTRY = re.compile(r"\[([^\]]{1,40})\] - ([A-Za-z]+)(?:: (.*))?")
-_SCORE = re.compile(r"0(?:\.[0-9]{1,9})?|1(?:\.0{1,9})?")
-_RULE = re.compile(r"[ \t|:-]+")
+ALL: tuple[int, ...] = ()  # pages: every one
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Attempt:
-    ticket: str
-    outcome: str
-    accuracy: float | None = None
-    gaps: tuple[str, ...] = ()
+class TicketPast:
+    """What the log says of one ticket."""
+
+    entries: tuple[ChangelogEntry, ...] = ()
+    creator: str = ""  # the agent that did its work; before it reports, the one that is to do it
+    inherited: tuple[str, ...] = ()  # what earlier tickets left to it, as its file has it
+
+    def when(self, what: str) -> str | None:
+        """The moment of the first such entry."""
+        return next((moment(entry.at) for entry in self.entries if entry.what == what), None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Row:
-    """One line of the structured feedback."""
+class SessionPast:
+    newest: int = 0  # ticket
+    tickets: Mapping[int, TicketPast] = field(default_factory=dict)
+    attempts: tuple[str, ...] = ()  # those before the newest, as histories have them
+    resolved: Mapping[str, str] = field(default_factory=dict)  # what they resolved, by its mark
+    verdict: str = ""  # the line that is being put on record
+    watch: Watch = Watch()
+    shared: tuple[object, ...] = ()  # what all pages show
+    stale: tuple[int, ...] = ALL  # the pages that the last record may have changed
 
-    requirement: str
-    expected: str = ""
-    actual: str = ""
-    score: float | None = None
-    guidance: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Noted:
-    """An entry of the changelog."""
-
-    at: str
-    role: str
-    what: str = ""
-    text: str = ""
+    def of(self, number: int) -> TicketPast:
+        return self.tickets.get(number) or TicketPast()
 
 
-def attempts_of(body: Body) -> tuple[Attempt, ...]:
-    section = body.section("Attempt History")
-    parts = _parts(section.lines, TOP) if section else ()
-    return tuple(_attempt(head, lines, body.file) for head, lines in parts)
-
-
-def _parts(lines: tuple[MarkdownLine, ...], deepest: int) -> tuple[tuple[MarkdownLine, tuple[MarkdownLine, ...]], ...]:
-    """A section cut at its headings."""
-    parts: list[tuple[MarkdownLine, list[MarkdownLine]]] = []
-    for line in lines:
-        if 0 < line.level <= deepest:
-            parts.append((line, []))
-        elif parts:
-            parts[-1][1].append(line)
-    return tuple((head, tuple(inner)) for head, inner in parts)
-
-
-def _attempt(head: MarkdownLine, lines: tuple[MarkdownLine, ...], file: str) -> Attempt:
-    named = _ATTEMPT.fullmatch(head.title)
-    if named is None or ticket_parts(named[2]) is None:
-        problem = expected("`Attempt N: TICKET-<session>-NNN`", head.title)
-        raise ConfigError(file, "Attempt History", problem.says, line=head.number)
-    fields = {found[1]: (found[2], line.number) for line in lines if (found := _FIELD.fullmatch(line.text))}
-    outcome, at = fields.get("Outcome", ("", head.number))
-    if outcome not in OUTCOMES:
-        problem = expected(f"an Outcome that is one of {', '.join(OUTCOMES)}", outcome)
-        raise ConfigError(file, "Attempt History", problem.says, line=at)
-    accuracy, gaps = fields.get("Accuracy"), fields.get("Key Gaps")
-    return Attempt(
-        ticket=named[2],
-        outcome=outcome,
-        accuracy=_score(*accuracy, file=file, key="Attempt History") if accuracy else None,
-        gaps=_gaps(*gaps, file=file) if gaps else (),
+def folded(known: SessionPast | None, record: Record, state: TicketsState) -> SessionPast:
+    """With one record more; `state` is the session after it."""
+    before = known or SessionPast()
+    event = event_of(record)
+    if event is None:
+        return replace(before, stale=(before.newest,))
+    now = _noted(before, event, record.at, state)
+    if state.ticket.number > before.newest:
+        now = opened(now, state)
+        if at_work(state, TicketsPhase.CREATE):
+            now = _with_entries(now, state.ticket.number, (opening(event, record.at),))
+    shared = (state.allowance, state.course.station is Station.DONE, is_completed(state))
+    return replace(
+        now,
+        watch=watched(before.watch, state.plan, record, event),
+        shared=shared,
+        stale=(before.newest, now.newest) if shared == before.shared else ALL,
     )
 
 
-def _score(text: str, number: int, *, file: str, key: str) -> float:
-    if not _SCORE.fullmatch(text.strip()):
-        raise ConfigError(file, key, expected(SCORE.says, text).says, line=number)
-    return float(text)
+def opened(known: SessionPast, state: TicketsState) -> SessionPast:
+    """With the newest ticket, and what those before it have left to it."""
+    number = state.ticket.number
+    earlier = state.past if not state.past or state.past[-1].number < number else state.past[:-1]
+    session, done = state.plan.session, len(known.attempts)
+    fresh = earlier[done:]
+    attempts = known.attempts + tuple([attempt(session, at, each) for at, each in enumerate(fresh, start=done + 1)])
+    gone = {finding.fingerprint: resolved_line(finding) for each in fresh for finding in each.resolved}
+    now = replace(known, newest=number, attempts=attempts, resolved={**known.resolved, **gone})
+    left = inherited(state.plan, state.ticket, earlier, attempts, now.resolved)
+    return _with(now, number, replace(known.of(number), inherited=left))
 
 
-def _gaps(text: str, number: int, *, file: str) -> tuple[str, ...]:
-    try:
-        said = json.loads(unescaped(text))
-    except (ValueError, RecursionError):
-        said = None
-    if not isinstance(said, list) or not all(isinstance(gap, str) for gap in said):
-        raise ConfigError(file, "Key Gaps", 'expected a list of texts, such as ["no tests"]', line=number)
-    return tuple(said)
+def _noted(known: SessionPast, event: Logged, at: float, state: TicketsState) -> SessionPast:
+    """Whatever happens belongs to the ticket that was the newest then."""
+    number, (verb, _) = known.newest, step_of(event)
+    told = known.of(number)
+    match event:
+        case Started(action="Announce"):
+            return replace(known, verdict=event.what)
+        case Started() if told.when(CLAIMED):
+            return known
+        case Started() if verb == "create":
+            meant = (dict(state.cast).get("creator"), *state.plan.creators[:1])
+            known = _with(known, number, replace(told, creator=next(filter(None, meant), "")))
+        case AgentReported() if verb == "create" and event.report.agent:
+            known = _with(known, number, replace(told, creator=event.report.agent))
+        case _:
+            pass
+    return _with_entries(known, number, tuple(entries(event, at, known.verdict)))
 
 
-def feedback_of(body: Body) -> tuple[Row, ...]:
-    """Every row of every requirement, each with the requirement's guidance."""
-    section = body.section("Structured Feedback")
-    parts = _parts(section.lines, 3) if section else ()
-    return tuple(row for head, lines in parts for row in _rows(head, lines, body.file))
+def _with_entries(known: SessionPast, number: int, more: tuple[ChangelogEntry, ...]) -> SessionPast:
+    told = known.of(number)
+    return _with(known, number, replace(told, entries=told.entries + more)) if more else known
 
 
-def _rows(head: MarkdownLine, lines: tuple[MarkdownLine, ...], file: str) -> Iterator[Row]:
-    requirement = unescaped(head.title.removeprefix("Requirement:").strip())
-    guidance = next((found[1] for line in lines if (found := _GUIDANCE.fullmatch(line.text))), "")
-    cells = [(line.number, plain_cells(line.text)) for line in lines if line.text.strip().startswith("|")]
-    if not cells:
-        yield Row(requirement=requirement, guidance=unescaped(guidance))
-        return
-    columns = _columns(*cells[0], file=file)
-    for number, row in cells[1:]:
-        if all(_RULE.fullmatch(text) for text in row):
-            continue
-        if len(row) != len(cells[0][1]):
-            raise ConfigError(file, "Structured Feedback", f"the row has {len(row)} cells", line=number)
-        score = row[columns["score"]] if "score" in columns else ""
-        yield Row(
-            requirement=requirement,
-            expected=row[columns["expected"]],
-            actual=row[columns["actual"]],
-            score=_score(score, number, file=file, key="Structured Feedback") if score else None,
-            guidance=unescaped(guidance),
-        )
-
-
-def _columns(number: int, head: tuple[str, ...], *, file: str) -> dict[str, int]:
-    columns = {name.casefold(): index for index, name in enumerate(head)}
-    if "expected" not in columns or "actual" not in columns:
-        says = "the table needs the columns Expected and Actual"
-        raise ConfigError(file, "Structured Feedback", says, line=number)
-    return columns
-
-
-def changelog_of(body: Body) -> tuple[Noted, ...]:
-    """In the order of the file."""
-    section = body.section("Changelog")
-    parts = _parts(section.lines, TOP) if section else ()
-    return tuple(_noted(head, lines, body.file) for head, lines in parts)
-
-
-def _noted(head: MarkdownLine, lines: tuple[MarkdownLine, ...], file: str) -> Noted:
-    found = _ENTRY.fullmatch(head.title)
-    if found is None or found[2] not in ROLES:
-        says = f"`[date time] - Role: entry` with a role of {', '.join(ROLES)}"
-        raise ConfigError(file, "Changelog", expected(says, head.title).says, line=head.number)
-    text = unquoted(tuple(line.text for line in lines)).removeprefix("- ")
-    return Noted(at=found[1], role=found[2], what=unescaped(found[3] or ""), text=unescaped(text))
-
-
-def told_accuracy(body: Body) -> float | None:
-    """The ticket's own accuracy, where its expediter tells it."""
-    section = body.section("Expediter Section")
-    for line in section.lines if section else ():
-        found = _FIELD.fullmatch(line.text)
-        if found and found[1] == "Accuracy" and (score := _SCORE.match(found[2])):
-            return float(score[0])
-    return None
+def _with(known: SessionPast, number: int, told: TicketPast) -> SessionPast:
+    return replace(known, tickets={**known.tickets, number: told})

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from loopwright.kernel.model import Ending, LoopId
-from loopwright.loops.tickets.state import Decision, Phase, Ticket, Tickets, best_ticket, ticket_id
-from loopwright.loops.tickets.ticket_view import all_tickets
+from loopwright.loops.course import Station
+from loopwright.loops.tickets.state import Decision, TicketsState, all_tickets, ticket_id, told_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,7 +22,7 @@ class TicketsResult:
     score: float | None
 
 
-def result(state: Tickets, _parts: Mapping[LoopId, object]) -> TicketsResult:
+def result(state: TicketsState, _parts: Mapping[LoopId, object]) -> TicketsResult:
     told = told_of(state)
     return TicketsResult(
         session=state.plan.session,
@@ -33,15 +33,10 @@ def result(state: Tickets, _parts: Mapping[LoopId, object]) -> TicketsResult:
     )
 
 
-def told_of(state: Tickets) -> Ticket | None:
-    """The ticket that is spoken of: the one that was taken, else the last that was decided."""
-    taken = best_ticket(state.past) if state.accepted else None
-    return taken or (state.past[-1] if state.past else None)
-
-
-def _verdict(state: Tickets) -> Literal["APPROVE", "ESCALATE"] | None:
+def _verdict(state: TicketsState) -> Literal["APPROVE", "ESCALATE"] | None:
     """Routed back it has none yet, and refused landing is not approved."""
-    if state.outcome is not None and state.outcome.ending is Ending.VERIFIED:
+    course = state.course
+    if course.outcome is not None and course.outcome.ending is Ending.VERIFIED:
         return "APPROVE"
     last = state.past[-1].decision if state.past else None
-    return "ESCALATE" if state.phase is Phase.ESCALATED or last is Decision.ESCALATE else None
+    return "ESCALATE" if course.station is Station.ESCALATED or last is Decision.ESCALATE else None

@@ -9,7 +9,15 @@ from dataclasses import replace
 from loopwright.kernel.findings import cut
 from loopwright.kernel.model import CheckResult, Coverage, Finding, Severity
 from loopwright.loops.tickets.findings import failures_of
-from loopwright.loops.tickets.state import CRITIC, JUDGE, Aspect, Criterion, Tickets, criteria_in_force, criterion_of
+from loopwright.loops.tickets.state import (
+    CRITIC,
+    JUDGE,
+    Aspect,
+    Criterion,
+    TicketsState,
+    criteria_in_force,
+    criterion_of,
+)
 
 UNMAPPED = "Not mapped to a criterion"
 _HEAVY = (Severity.CRITICAL, Severity.HIGH)
@@ -48,7 +56,7 @@ def mean_score(aspects: tuple[Aspect, ...]) -> float:
     return sum(aspect.score for aspect in aspects) / len(aspects) if aspects else 0.0
 
 
-def engine_aspects(state: Tickets, findings: tuple[Finding, ...]) -> tuple[Aspect, ...]:
+def engine_aspects(state: TicketsState, findings: tuple[Finding, ...]) -> tuple[Aspect, ...]:
     """What the engine itself has seen: every check, every criterion, every grave finding that maps to none."""
     results = state.ticket.checks or ()
     counted = {failure.fingerprint for result in results for failure in failures_of(result)}
@@ -105,7 +113,7 @@ def _percent(title: str, what: str, had: float, least: float) -> Aspect:
     return _aspect(title, what, f">= {least:g}% {what}", f"{had:g}% {what}", passed=had >= least)
 
 
-def _of_criterion(state: Tickets, criterion: Criterion, findings: tuple[Finding, ...]) -> tuple[Aspect, ...]:
+def _of_criterion(state: TicketsState, criterion: Criterion, findings: tuple[Finding, ...]) -> tuple[Aspect, ...]:
     against = [f for f in findings if criterion_of(state.plan, f) == criterion]
     if not against:
         return (_aspect(criterion.text, criterion.id, criterion.text, "nothing was found against it", passed=True),)

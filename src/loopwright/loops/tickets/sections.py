@@ -1,28 +1,62 @@
-"""The parts of a ticket that are there before its creator starts: requirements, context, history, feedback, issues."""
+"""The parts of a ticket's file: what is asked for, and what its creator, its critics and its judge fill."""
 
 from __future__ import annotations
 
-import json
+from collections import Counter
 from itertools import chain
 
-from loopwright.kernel.model import Finding
+from loopwright.kernel.findings import identify
+from loopwright.kernel.model import CheckResult, Finding, Severity, Verdict
 from loopwright.kernel.quoting import inline, quoted
-from loopwright.kernel.wording import told
-from loopwright.loops.tickets.convergence import gaps
-from loopwright.loops.tickets.state import ENGINE, Aspect, Phase, Ticket, ticket_id
-from loopwright.loops.tickets.thresholds import place
+from loopwright.kernel.wording import counted
+from loopwright.kernel.wording import place as location
+from loopwright.loops.tickets.convergence import gaps, intervention, persistent_gaps
+from loopwright.loops.tickets.inheritance import LONG, criterion_name, placed
+from loopwright.loops.tickets.state import (
+    Critique,
+    Decision,
+    Ticket,
+    TicketsPhase,
+    best_ticket,
+    can_split,
+    ticket_id,
+)
+from loopwright.loops.tickets.thresholds import weighed
 from loopwright.loops.tickets.ticket_text import said, table
-from loopwright.loops.tickets.ticket_view import View
+from loopwright.loops.tickets.ticket_view import TicketView
 
-URGENT = 0.5  # a score below it comes first
-_GAPS, _GAP = 10, 160
-_LONG = 2000
-PLACES = ("must fix: CRITICAL", "must fix: HIGH", "deferrable: HIGH", "deferred: MEDIUM")
+DECISIONS = {
+    Decision.APPROVE: "APPROVE",
+    Decision.ROUTE_BACK: "CREATE_REWORK_TICKET",
+    Decision.ESCALATE: "ESCALATE",
+}
+_CHECKS = {
+    "test": "Tests",
+    "lint": "Lint",
+    "typecheck": "Types",
+    "security": "Security",
+    "build": "Build",
+    "coverage": "Coverage",
+}
+_PATTERNS = {"stalled": "stuck", "first": "one attempt only", "": "one attempt only"}
+_OPTIONS = (
+    ("continue", "continue with more tickets"),
+    ("split", "name the criteria to do first; they and the rest become tickets of their own"),
+    ("examples", "attach guidance to a new ticket"),
+    ("reassign", "give a role to another agent, or pair two critics"),
+    ("accept", "take the best ticket with what is known against it"),
+    ("history", "show all attempts and ask again"),
+    ("revise", "give new guidance and start the count anew"),
+    ("cancel", "end the session"),
+)
 
 
-def requirements(view: View) -> tuple[str, ...]:
+# What is asked for
+
+
+def requirements(view: TicketView) -> tuple[str, ...]:
     mark = "x" if view.status == "approved" else " "
-    listed = "\n".join(f"- [{mark}] {each.id}: {inline(each.text, _LONG)}" for each in view.criteria)
+    listed = "\n".join(f"- [{mark}] {each.id}: {inline(each.text, LONG)}" for each in view.criteria)
     return (
         "# Requirements",
         "## What We're Building",
@@ -32,8 +66,8 @@ def requirements(view: View) -> tuple[str, ...]:
     )
 
 
-def context(view: View) -> tuple[str, ...]:
-    attached = (("Guidance", view.ticket.guidance), ("Answers", view.state.answers if view.is_current else ()))
+def context(view: TicketView) -> tuple[str, ...]:
+    attached = (("Guidance", view.ticket.guidance), ("Answers", view.state.course.answers if view.is_current else ()))
     parts = (
         (f"## {heading} from the coordinator", "\n\n".join(map(quoted, texts))) for heading, texts in attached if texts
     )
@@ -42,105 +76,10 @@ def context(view: View) -> tuple[str, ...]:
     return ("# Context", *given, *move, *chain.from_iterable(parts))
 
 
-def history(view: View) -> tuple[str, ...]:
-    if not view.before:
-        return ()
-    return ("# Attempt History", *(_attempt(view, index) for index in range(len(view.before))))
+# The creator
 
 
-def _attempt(view: View, index: int) -> str:
-    ticket = view.before[index]
-    named = [" ".join(gap.split())[:_GAP] for gap in gaps(ticket)[:_GAPS]]
-    lines = (
-        f"## Attempt {index + 1}: {ticket_id(view.state.plan.session, ticket.number)}",
-        f"- **Outcome**: {ticket.decision or 'not decided'}",
-        f"- **Accuracy**: {ticket.accuracy:.2f}",
-        f"- **Key Gaps**: {inline(json.dumps(named, ensure_ascii=False), _GAPS * 2 * _GAP)}",
-        f"- **Approach**: {inline(ticket.notes) or 'not told'}",
-        *(("- **Worse**: more is wrong than in the attempt before",) if ticket.worse else ()),
-    )
-    return "\n".join(lines)
-
-
-def feedback(view: View) -> tuple[str, ...]:
-    """What the judge of the parent saw, requirement by requirement, the lowest score first."""
-    if view.parent is None:
-        return ()
-    by_requirement: dict[str, list[Aspect]] = {}
-    for aspect in view.parent.aspects:
-        by_requirement.setdefault(aspect.requirement, []).append(aspect)
-    ordered = sorted(by_requirement.items(), key=lambda pair: min(aspect.score for aspect in pair[1]))
-    blocks = (_requirement(name, tuple(aspects)) for name, aspects in ordered)
-    advice = (f"**Judge**:\n\n{quoted(view.parent.advice)}",) if view.parent.advice.strip() else ()
-    return ("# Structured Feedback", *(blocks if ordered else ("Nothing was judged.",)), *advice)
-
-
-def _requirement(name: str, aspects: tuple[Aspect, ...]) -> str:
-    rows = tuple((aspect.expected, aspect.actual, f"{aspect.score:.2f}") for aspect in aspects)
-    lowest = min(aspect.score for aspect in aspects)
-    urgent = f"\n**Priority**: fix first, {lowest:.2f} is below {URGENT}" if lowest < URGENT else ""
-    head = f"### Requirement: {inline(name)}\n{table(('Expected', 'Actual', 'Score'), rows)}"
-    return f"{head}\n\n**Guidance**: {inline(guidance_for(aspects), _LONG)}{urgent}"
-
-
-def guidance_for(aspects: tuple[Aspect, ...]) -> str:
-    """What judges and critics said to do; where they said nothing, what is missing."""
-    failed = [aspect for aspect in aspects if not aspect.passed]
-    if not failed:
-        return "Met; keep it so."
-    advised = [aspect for aspect in failed if aspect.guidance.strip()]
-    judged = [aspect for aspect in advised if aspect.source != ENGINE]  # who looked knows more than what was counted
-    advice = tuple(dict.fromkeys(aspect.guidance for aspect in judged or advised))
-    return "; ".join(advice) or "; ".join(f"Reach: {aspect.expected} (now: {aspect.actual})" for aspect in failed)
-
-
-def issues(view: View) -> tuple[str, ...]:
-    """Everything that was ever found, as it stands after the parent."""
-    parent = view.parent
-    if parent is None:
-        return ()
-    earlier = next((each for each in view.before if each.number == parent.parent), None)
-    lines = (
-        f"- **Previous accuracy**: {f'{earlier.accuracy:.2f}' if earlier else 'none'}",
-        f"- **Current accuracy**: {parent.accuracy:.2f}",
-        f"- **Delta**: {f'{parent.accuracy - earlier.accuracy:+.2f}' if earlier else 'none'}",
-    )
-    marks = {finding.fingerprint: "ONGOING" for finding in parent.findings if finding.fingerprint in parent.ongoing}
-    return (
-        "# Accumulated Issues",
-        "\n".join(lines),
-        *placed(view, parent.findings, marks),
-        "### Resolved",
-        "\n".join(f"- RESOLVED {_named(finding)}" for finding in _resolved(view.before)) or "None.",
-    )
-
-
-def _resolved(before: tuple[Ticket, ...]) -> tuple[Finding, ...]:
-    left = {finding.fingerprint for finding in before[-1].findings}
-    gone = {finding.fingerprint: finding for ticket in before for finding in ticket.resolved}
-    return tuple(finding for mark, finding in gone.items() if mark not in left)
-
-
-def placed(view: View, findings: tuple[Finding, ...], marks: dict[str, str] | None = None) -> tuple[str, ...]:
-    """The open findings by what is to be done about them, each with the reason; with `marks`, also since when."""
-    listed: dict[str, list[str]] = {name: [] for name in PLACES}
-    for finding in findings:
-        name, why = place(finding, findings)
-        mark = "" if marks is None else f"{marks.get(finding.fingerprint, 'NEW')} "
-        requirement = view.criterion(finding)
-        listed[name].append(f"- {mark}{_named(finding)}; requirement: {requirement}; rationale: {inline(why)}")
-    return tuple(
-        part
-        for name, lines in listed.items()
-        for part in (f"### {name[0].upper()}{name[1:]}", "\n".join(lines) or "None.")
-    )
-
-
-def _named(finding: Finding) -> str:
-    return f"[{finding.severity.value.upper()}] {inline(told(finding))}"
-
-
-def creator(view: View) -> tuple[str, ...]:
+def creator(view: TicketView) -> tuple[str, ...]:
     ticket = view.ticket
     files = "\n".join(f"- {inline(path)}" for path in ticket.files)
     return (
@@ -148,8 +87,187 @@ def creator(view: View) -> tuple[str, ...]:
         "## Implementation Notes",
         said(ticket.notes, "Waiting for the creator." if not ticket.commit else "The creator left no notes."),
         "## Concerns",
-        quoted(view.state.question) if view.asks(Phase.CREATE) else "None.",
+        quoted(view.question) if view.asks(TicketsPhase.CREATE) else "None.",
         "## Changes Made",
         files or ("No file was changed." if ticket.commit else "None yet."),
         *((f"- **Commit**: {inline(ticket.commit)}",) if ticket.commit else ()),
     )
+
+
+# The critics
+
+
+def critic(view: TicketView) -> tuple[str, ...]:
+    critiques = view.ticket.critiques
+    if not critiques:
+        asked = ("CLARIFICATION NEEDED", quoted(view.question)) if view.asks(TicketsPhase.CRITIQUE) else ()
+        return ("# Critic Section", *(asked or ("Waiting for the critics.",)))
+    findings = tuple(weighed(identify(finding)) for each in critiques for finding in each.findings)
+    listed = (part for severity in Severity for part in _of_severity(view, severity, findings))
+    return (
+        "# Critic Section",
+        "## Audit Findings",
+        *(tuple(listed) or ("None.",)),
+        "## Summary",
+        _counts(findings),
+        "## Approval Decision",
+        "APPROVED" if _is_approved(critiques, findings) else "NEEDS_CHANGES",
+        "## Rationale",
+        *(_rationale(each) for each in critiques),
+    )
+
+
+def _of_severity(view: TicketView, severity: Severity, findings: tuple[Finding, ...]) -> tuple[str, ...]:
+    own = [finding for finding in findings if finding.severity is severity]
+    return (f"### {severity.value.upper()} Issues", *(_finding(view, each) for each in own)) if own else ()
+
+
+def _finding(view: TicketView, finding: Finding) -> str:
+    rows = (
+        ("Location", location(finding) or "not told"),
+        ("Category", finding.category or "not told"),
+        ("Requirement", criterion_name(view.state.plan, finding)),
+        ("Expected", finding.expected),
+        ("Actual", finding.actual),
+        ("Evidence", finding.evidence),
+        ("Recommendation", finding.guidance),
+    )
+    lines = (f"  - **{name}**: {inline(text)}" for name, text in rows if text.strip())
+    return "\n".join((f"- **{inline(finding.issue)}**", *lines))
+
+
+def _counts(findings: tuple[Finding, ...]) -> str:
+    found = Counter(finding.severity for finding in findings)
+    return ", ".join(f"{severity.value.upper()} {found[severity]}" for severity in Severity)
+
+
+def _is_approved(critiques: tuple[Critique, ...], findings: tuple[Finding, ...]) -> bool:
+    """A pass with a critical finding is none."""
+    passed = all(each.verdict is Verdict.PASS for each in critiques)
+    return passed and not any(finding.severity is Severity.CRITICAL for finding in findings)
+
+
+def _rationale(critique: Critique) -> str:
+    verdict = critique.verdict.value if critique.verdict else "no verdict"
+    return f"- {inline(critique.role)}, {verdict}:\n\n{said(critique.summary, 'No reason was given.')}"
+
+
+# The judge
+
+
+def expediter(view: TicketView) -> tuple[str, ...]:
+    ticket = view.ticket
+    if ticket.decision is None:
+        return ("# Expediter Section", *_undecided(view))
+    return (
+        "# Expediter Section",
+        "## Validation Results",
+        table(("Check", "Result", "Detail"), _validation(ticket.checks or ())),
+        "## Quality Thresholds",
+        table(("Level", "Rule", "Holds", "Why"), tuple(_rules(ticket))),
+        "## Scores",
+        "\n".join((_accuracy(ticket), f"- **Score**: {ticket.score:.2f} (graded mean)")),
+        "## Quality Gate Decision",
+        DECISIONS[ticket.decision],
+        *((quoted(ticket.advice),) if ticket.advice.strip() else ()),
+        "## Next Steps",
+        *_next_steps(view),
+    )
+
+
+def _undecided(view: TicketView) -> tuple[str, ...]:
+    if view.asks(TicketsPhase.JUDGE):
+        return ("## Quality Gate Decision", "CLARIFICATION NEEDED", quoted(view.question))
+    return ("Waiting for the expediter.",)
+
+
+def _validation(checks: tuple[CheckResult, ...]) -> tuple[tuple[str, ...], ...]:
+    """The six that the page always names, then what else was configured."""
+    by_name = {check.name: check for check in checks}
+    others = {name: name for name in by_name if name not in _CHECKS}
+    return tuple((title, *_result(by_name.get(name))) for name, title in (_CHECKS | others).items())
+
+
+def _result(check: CheckResult | None) -> tuple[str, str]:
+    if check is None:
+        return "not judged", "no such check is configured"
+    parts = (
+        "" if check.tests is None else counted(check.tests, "test"),
+        f"{check.coverage.percent:g}% of all lines, {check.coverage.new_percent:g}% of new" if check.coverage else "",
+        counted(len(check.failures), "failure") if check.failures else "",
+        f"{len(check.flaky)} flaky" if check.flaky else "",
+        check.note,
+    )
+    return "PASS" if check.passed else "FAIL", "; ".join(part for part in parts if part)
+
+
+def _rules(ticket: Ticket) -> list[tuple[str, ...]]:
+    return [(rule.level, rule.name, "yes" if rule.holds else "no", rule.why) for rule in ticket.rules]
+
+
+def _accuracy(ticket: Ticket) -> str:
+    passing = sum(aspect.passed for aspect in ticket.aspects)
+    judged = f"{passing} of {counted(len(ticket.aspects), 'aspect')} passing" if ticket.aspects else "not judged"
+    return f"- **Accuracy**: {ticket.accuracy:.2f} ({judged})"
+
+
+def _next_steps(view: TicketView) -> tuple[str, ...]:
+    held = tuple(f"- {inline(reason)}" for reason in view.state.course.reasons) if view.is_current else ()
+    held = (f"- **Not landed**: {inline(view.ticket.refused)}", *held) if view.ticket.refused else held
+    match view.ticket.decision:
+        case Decision.APPROVE:
+            return (*held, *_where(view))
+        case Decision.ESCALATE:
+            return (*held, *placed(view.state.plan, view.ticket.findings), *_escalation(view), *_where(view))
+        case _:
+            following = ticket_id(view.state.plan.session, view.ticket.number + 1)
+            told = f"{following} carries the history, the feedback and the issues below."
+            return (*held, told, *placed(view.state.plan, view.ticket.findings), *_where(view))
+
+
+def _where(view: TicketView) -> tuple[str, ...]:
+    """Where the result is, once the session has one."""
+    outcome = view.state.course.outcome
+    if not view.is_current:
+        return ()
+    if outcome is None or not outcome.branch:
+        lands = view.ticket.decision is Decision.APPROVE and view.status == "approved"
+        return ("The work is landed on the session's branch.",) if lands else ()
+    taken = f"{outcome.ending.value}, on {inline(outcome.branch)} at {inline(outcome.commit)}"
+    merged = f", merged into {inline(outcome.merged_into)}" if outcome.merged_into else ""
+    return (f"- **Result**: {taken}{merged}",)
+
+
+def _escalation(view: TicketView) -> tuple[str, ...]:
+    past = (*view.before, view.ticket)
+    stubborn = persistent_gaps(past)
+    advised, why = intervention(past, can_split=can_split(view.state))
+    analysis = (
+        f"- **Trend**: {_PATTERNS.get(view.ticket.trend) or inline(view.ticket.trend)}",
+        *(f"- **Persistent gap**: {inline(gap)}, in {counted(count, 'ticket')}" for gap, count in stubborn),
+        f"- **Hypothesis**: {inline(why)}",
+    )
+    names = {gap for gap, _ in stubborn}
+    offered = (f"- **{choice}**: {label}" for choice, label in _OPTIONS if _is_offered(view, choice))
+    return (
+        "### Attempts",
+        table(("Iteration", "Ticket", "Accuracy", "Persistent Gaps"), tuple(_row(view, each, names) for each in past)),
+        "### Pattern Analysis",
+        "\n".join(analysis),
+        "### Recommended Intervention",
+        f"- **{advised}**: {inline(why)}",
+        "### Options",
+        "\n".join(offered),
+    )
+
+
+def _row(view: TicketView, ticket: Ticket, stubborn: set[str]) -> tuple[str, ...]:
+    name = ticket_id(view.state.plan.session, ticket.number)
+    persisting = ", ".join(gap for gap in gaps(ticket) if gap in stubborn)
+    return str(ticket.number), name, f"{ticket.accuracy:.2f}", persisting or "none"
+
+
+def _is_offered(view: TicketView, choice: str) -> bool:
+    if choice == "split":
+        return can_split(view.state)
+    return choice != "accept" or best_ticket((*view.before, view.ticket)) is not None

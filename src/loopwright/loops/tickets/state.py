@@ -2,31 +2,27 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from loopwright.kernel.ledger import Ledger
-from loopwright.kernel.limits import TicketLimits, reached
-from loopwright.kernel.model import NO_COMMIT, Change, CheckResult, Cleanup, Commit, Finding, Outcome, Verdict
-from loopwright.kernel.trying import rested
+from loopwright.kernel.limits import reached
+from loopwright.kernel.model import NO_COMMIT, CheckResult, Commit, Ending, Finding, Verdict
+from loopwright.loops import course as c
+from loopwright.loops.course import Course
+from loopwright.loops.tickets.limits import TicketLimits
 
-CRITIC, CHECKS, JUDGE, ENGINE = "critic", "checks", "judge", "engine"  # who judges, for the ledger
+CRITIC, CHECKS, JUDGE, ENGINE, LANDING = "critic", "checks", "judge", "engine", "landing"  # for the ledger: who says it
 ACCEPT = "consider accept"  # the level whose lines must hold; the lines of every other level must not
 
 
-class Phase(StrEnum):
+class TicketsPhase(StrEnum):
     CREATE = "CREATE"
     CHECKPOINT = "CHECKPOINT"
     CRITIQUE = "CRITIQUE"
     CHECK = "CHECK"
     JUDGE = "JUDGE"
     VERDICT = "VERDICT"
-    GATE = "GATE"
-    LAND = "LAND"
-    CLARIFY = "CLARIFY"
-    ESCALATED = "ESCALATED"
-    CLEAN_UP = "CLEAN_UP"
-    DONE = "DONE"
 
 
 class Decision(StrEnum):
@@ -113,19 +109,16 @@ class Ticket:
     score: float = 0.0
     trend: str = ""
     worse: bool = False  # more is wrong than in the ticket before
+    refused: str = ""  # why it could not be landed, although nothing spoke against it
+    onto: Commit = NO_COMMIT  # what it is measured against, if that is not the base the session began with
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Seat:
-    """A critic's place at the table, and how its step is going."""
+    """A critic's place at the table, and what it said. Its step is known by the seat's number, from 1."""
 
     role: str
     agent: str = ""
-    tries: int = 1
-    respawned: bool = False
-    repaired: bool = False
-    repair: str = ""
-    until: float | None = None
     critique: Critique | None = None
 
 
@@ -149,43 +142,27 @@ class TicketParams:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Tickets:
+class TicketsState:
     plan: TicketParams
     allowance: int  # tickets that may be written in all
     ticket: Ticket
     commit: Commit  # where the next creator starts
-    phase: Phase = Phase.CREATE
+    phase: TicketsPhase = TicketsPhase.CREATE
+    course: Course = Course()
     past: tuple[Ticket, ...] = ()
     ledger: Ledger = ()
     seats: tuple[Seat, ...] = ()
-    tries: int = 1
-    respawned: bool = False
-    repaired: bool = False
-    repair: str = ""
-    until: float | None = None
-    protected: tuple[Change, ...] = ()
-    evidence: str = ""
-    approved: tuple[str, ...] = ()
-    rejected: tuple[str, ...] = ()
     cast: tuple[tuple[str, str], ...] = ()  # a role and the agent a person gave it to
     extra_critics: tuple[str, ...] = ()  # agents that a person set beside the critic
     groups: tuple[tuple[str, ...], ...] = ()  # what a split left to do after the present ticket's criteria
-    answers: tuple[str, ...] = ()  # what a person said about the work, for every role
-    refusals: tuple[str, ...] = ()  # protected changes that a person rejected, for the creator
-    question: str = ""
-    held: Phase = Phase.CREATE  # who asked the question, and goes on with the answer
-    asked: int = 0
-    reasons: tuple[str, ...] = ()
-    accepted: bool = False
-    merge_accepted: bool = False
-    cancel: Cleanup | None = None
-    outcome: Outcome | None = field(default=None)
+    onto: Commit = NO_COMMIT  # where a landing that was refused found the target: the next ticket begins there
 
 
-def start(params: TicketParams) -> Tickets:
+def start(params: TicketParams) -> TicketsState:
     """A new session, or one that goes on where adopted tickets leave off."""
     closed = tuple(ticket for ticket in params.adopted if ticket.decision is not None)
-    state = Tickets(plan=params, allowance=params.limits.max, ticket=Ticket(number=1), commit=params.base, past=closed)
+    first = Ticket(number=1)
+    state = TicketsState(plan=params, allowance=params.limits.max, ticket=first, commit=params.base, past=closed)
     if params.adopted and params.adopted[-1].decision is None:
         begun = params.adopted[-1]
         kept = Ticket(number=begun.number, parent=begun.parent, focus=begun.focus, guidance=begun.guidance)
@@ -194,45 +171,52 @@ def start(params: TicketParams) -> Tickets:
         return state
     state = replace(state, ticket=closed[-1])
     if closed[-1].decision is Decision.ESCALATE:
-        return escalated(state, ("the last ticket that was adopted is escalated",))
+        return c.escalated(state, ("the last ticket that was adopted is escalated",))
     if reached(closed[-1].number, state.allowance):
-        return escalated(state, (f"{closed[-1].number} tickets were adopted, and {state.allowance} are allowed",))
+        return c.escalated(state, (f"{closed[-1].number} tickets were adopted, and {state.allowance} are allowed",))
     return opened(state)
 
 
-def opened(state: Tickets, *, move: str = "retry", guidance: tuple[str, ...] = ()) -> Tickets:
+def opened(state: TicketsState, *, move: str = "retry", guidance: tuple[str, ...] = ()) -> TicketsState:
     """The next ticket of the session: a new one, always, with a number one higher."""
     last = state.ticket
-    ticket = Ticket(number=last.number + 1, parent=last.number, focus=last.focus, move=move, guidance=guidance)
-    return replace(rested(state, tries=1), phase=Phase.CREATE, ticket=ticket, seats=(), reasons=())
+    ticket = Ticket(
+        number=last.number + 1,
+        parent=last.number,
+        focus=last.focus,
+        move=move,
+        guidance=guidance,
+        onto=state.onto,
+    )
+    return c.steered(c.entered(replace(state, ticket=ticket, seats=()), TicketsPhase.CREATE), reasons=())
 
 
-def entered(state: Tickets, phase: Phase) -> Tickets:
+def stepped(state: TicketsState, phase: TicketsPhase) -> TicketsState:
     """The next step of the same ticket. Its tries go on, so that no key is ever used twice."""
-    return replace(rested(state, tries=state.tries + 1), phase=phase)
-
-
-def escalated(state: Tickets, reasons: tuple[str, ...]) -> Tickets:
-    return replace(state, phase=Phase.ESCALATED, reasons=reasons, asked=state.asked + 1)
+    return c.entered(state, phase, tries=state.course.trial.tries + 1)
 
 
 def ticket_id(session: str, number: int) -> str:
     return f"TICKET-{session}-{number:03d}"
 
 
-def criteria_of(state: Tickets) -> tuple[Criterion, ...]:
+def criteria_of(state: TicketsState) -> tuple[Criterion, ...]:
     """What the present ticket is about."""
     focus = state.ticket.focus
     return tuple(each for each in state.plan.criteria if not focus or each.id in focus)
 
 
-def criteria_in_force(state: Tickets) -> tuple[Criterion, ...]:
+def criteria_in_force(state: TicketsState) -> tuple[Criterion, ...]:
     """What the present ticket answers for: its own and what was approved before, but not what a split put off."""
     later = {each for group in state.groups for each in group}
     return tuple(each for each in state.plan.criteria if each.id not in later)
 
 
-def in_focus(state: Tickets, findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
+def can_split(state: TicketsState) -> bool:
+    return len(state.plan.criteria) > 1
+
+
+def in_focus(state: TicketsState, findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
     """What is held against the present ticket; what maps to no criterion always is."""
     held = criteria_in_force(state)
     mapped = ((finding, criterion_of(state.plan, finding)) for finding in findings)
@@ -253,14 +237,33 @@ def _plain(text: str) -> str:
     return " ".join(text.split()).casefold()
 
 
-def gate_is_open(state: Tickets) -> bool:
-    return bool(state.evidence) and state.evidence not in state.approved + state.rejected
+def all_tickets(state: TicketsState) -> tuple[Ticket, ...]:
+    """Oldest first, the one under way last."""
+    is_decided = bool(state.past) and state.past[-1].number == state.ticket.number
+    return (*(state.past[:-1] if is_decided else state.past), state.ticket)
+
+
+def is_completed(state: TicketsState) -> bool:
+    """Whether the session's result was taken: its files belong into `completed/` then."""
+    outcome = state.course.outcome
+    return outcome is not None and outcome.ending in (Ending.VERIFIED, Ending.ACCEPTED)
+
+
+def base_of(state: TicketsState) -> Commit:
+    """What the change is measured against: a landing that was refused moves it to where the target stands."""
+    return state.ticket.onto or state.plan.base
 
 
 def best_ticket(past: tuple[Ticket, ...]) -> Ticket | None:
     """The ticket that came nearest to approval, of those that changed anything; of equals, the later one."""
     tried = [ticket for ticket in past if ticket.commit and ticket.files]
     return min(tried, key=_distance_from_approval, default=None)
+
+
+def told_of(state: TicketsState) -> Ticket | None:
+    """The ticket that is spoken of: the one that was taken, else the last that was decided."""
+    taken = best_ticket(state.past) if state.course.accepted else None
+    return taken or (state.past[-1] if state.past else None)
 
 
 def _distance_from_approval(ticket: Ticket) -> tuple[bool, int, float, float, int]:

@@ -7,19 +7,19 @@ from dataclasses import dataclass
 from typing import Any
 
 from loopwright.errors import ConfigError
-from loopwright.kernel.limits import TicketLimits
 from loopwright.kernel.model import Commit
 from loopwright.loops.tickets.body import Body, Box, boxes_of, what_of
 from loopwright.loops.tickets.convergence import FIRST, IMPROVING, STALLED
-from loopwright.loops.tickets.past import (
+from loopwright.loops.tickets.earlier import (
     Attempt,
-    Noted,
-    Row,
+    FeedbackRow,
+    ToldEntry,
     attempts_of,
     changelog_of,
     feedback_of,
     told_accuracy,
 )
+from loopwright.loops.tickets.limits import TicketLimits
 from loopwright.loops.tickets.shape import ticket_parts
 from loopwright.loops.tickets.state import Aspect, Criterion, Decision, Ticket, TicketParams
 
@@ -57,13 +57,13 @@ class ReadTicket:
     what: str = ""
     context: str = ""
     history: tuple[Attempt, ...] = ()
-    feedback: tuple[Row, ...] = ()
+    feedback: tuple[FeedbackRow, ...] = ()
     issues: str = ""
     creator: str = ""
     critic: str = ""
     expediter: str = ""
     reached: float | None = None  # its own accuracy, where its expediter tells it
-    changelog: tuple[Noted, ...] = ()
+    changelog: tuple[ToldEntry, ...] = ()
 
 
 def build(front: Front, body: Body, *, name: str = "") -> ReadTicket:
@@ -138,9 +138,9 @@ def _listed_attempts(front: Front) -> tuple[Attempt, ...]:
     )
 
 
-def _listed_rows(front: Front) -> tuple[Row, ...]:
+def _listed_rows(front: Front) -> tuple[FeedbackRow, ...]:
     return tuple(
-        Row(
+        FeedbackRow(
             requirement=entry["requirement"],
             expected=entry.get("expected", ""),
             actual=entry.get("actual", ""),
@@ -216,7 +216,7 @@ def _first(*numbers: float | None) -> float:
     return next((number for number in numbers if number is not None), 0.0)
 
 
-def _aspect(row: Row) -> Aspect:
+def _aspect(row: FeedbackRow) -> Aspect:
     """Whoever gives no score has met nothing."""
     score = row.score or 0.0
     return Aspect(

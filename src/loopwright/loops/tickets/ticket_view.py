@@ -5,21 +5,31 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import assert_never
 
-from loopwright.kernel.model import Ending, Finding
-from loopwright.loops.tickets.chronicle import Chronicle
-from loopwright.loops.tickets.state import Criterion, Decision, Phase, Ticket, Tickets, criterion_of, ticket_id
+from loopwright.kernel.model import Ending
+from loopwright.loops.course import Station
+from loopwright.loops.tickets.chronicle import CLAIMED
+from loopwright.loops.tickets.past import ALL, SessionPast, TicketPast
+from loopwright.loops.tickets.state import (
+    Criterion,
+    Decision,
+    Ticket,
+    TicketsPhase,
+    TicketsState,
+    all_tickets,
+    ticket_id,
+)
 
 _DECIDED = {Decision.APPROVE: "approved", Decision.ROUTE_BACK: "route_back", Decision.ESCALATE: "escalated"}
+_NO_PAST = SessionPast()
 _DONE = {Ending.VERIFIED: "approved", Ending.ACCEPTED: "escalated"}  # a person took it, it was never approved
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class View:
-    state: Tickets
+class TicketView:
+    state: TicketsState
     ticket: Ticket
     before: tuple[Ticket, ...]  # the attempts that came first, oldest first
-    chronicle: Chronicle = Chronicle()
-    worktree: str | None = None
+    told: TicketPast = TicketPast()
 
     @property
     def name(self) -> str:
@@ -31,7 +41,7 @@ class View:
 
     @property
     def parent(self) -> Ticket | None:
-        return next((each for each in self.before if each.number == self.ticket.parent), None)
+        return next((each for each in reversed(self.before) if each.number == self.ticket.parent), None)
 
     @property
     def parent_name(self) -> str | None:
@@ -43,62 +53,49 @@ class View:
         return tuple(each for each in self.state.plan.criteria if not focus or each.id in focus)
 
     @property
-    def claimed_at(self) -> str | None:
-        return self.chronicle.when(self.ticket.number, "claimed")
-
-    @property
     def status(self) -> str:
         if not self.is_current:
             return _DECIDED[self.ticket.decision] if self.ticket.decision else "blocked"
-        return _status(self.state, is_claimed=self.claimed_at is not None)
+        return _status(self.state, is_claimed=self.told.when(CLAIMED) is not None)
 
-    def asks(self, who: Phase) -> bool:
+    def asks(self, who: TicketsPhase) -> bool:
         """Whether the ticket is on hold for a question of whoever works in that phase."""
-        return self.is_current and self.state.phase is Phase.CLARIFY and self.state.held is who
+        return self.is_current and self.state.course.station is Station.CLARIFY and self.state.phase is who
 
-    def criterion(self, finding: Finding) -> str:
-        """The criterion a finding is about, by its id."""
-        found = criterion_of(self.state.plan, finding)
-        return found.id if found else "not mapped"
+    @property
+    def question(self) -> str:
+        inquiries = self.state.course.inquiries
+        return "\n".join(each.question for inquiry in inquiries for each in inquiry.questions)
 
 
-def views(state: Tickets, chronicle: Chronicle, worktree: str | None = None) -> tuple[View, ...]:
-    """Of every ticket of the session that is ours; what was over when it was taken over stays where it came from."""
-    tickets = all_tickets(state)
+def views(state: TicketsState, past: SessionPast = _NO_PAST, numbers: tuple[int, ...] = ALL) -> tuple[TicketView, ...]:
+    """Of the tickets that are ours, or of these; what was over when it was taken over stays where it came from."""
     adopted = {ticket.number for ticket in state.plan.adopted if ticket.decision is not None}
+    tickets = all_tickets(state)
+    wanted = [each.number for each in tickets if each.number not in adopted and (not numbers or each.number in numbers)]
+    places = {each.number: place for place, each in enumerate(tickets)}
     return tuple(
-        View(state=state, ticket=ticket, before=tickets[:index], chronicle=chronicle, worktree=worktree)
-        for index, ticket in enumerate(tickets)
-        if ticket.number not in adopted
+        TicketView(state=state, ticket=tickets[at], before=tickets[:at], told=past.of(number))
+        for number, at in ((each, places[each]) for each in wanted)
     )
 
 
-def all_tickets(state: Tickets) -> tuple[Ticket, ...]:
-    """Oldest first, the one under way last."""
-    known = {ticket.number: ticket for ticket in (*state.past, state.ticket)}
-    return tuple(known[number] for number in sorted(known))
-
-
-def is_completed(state: Tickets) -> bool:
-    """Whether the session's files belong into `completed/`: its result was taken."""
-    return state.outcome is not None and state.outcome.ending in _DONE
-
-
-def _status(state: Tickets, *, is_claimed: bool) -> str:
-    match state.phase:
-        case Phase.CREATE:
-            return ("claimed" if state.until is not None else "in_progress") if is_claimed else "open"
-        case Phase.CHECKPOINT | Phase.CRITIQUE:
+def _status(state: TicketsState, *, is_claimed: bool) -> str:
+    course = state.course
+    match course.station or state.phase:
+        case TicketsPhase.CREATE:
+            return ("claimed" if course.trial.until is not None else "in_progress") if is_claimed else "open"
+        case TicketsPhase.CHECKPOINT | TicketsPhase.CRITIQUE:
             return "critic_review"
-        case Phase.CHECK | Phase.JUDGE | Phase.VERDICT:
+        case TicketsPhase.CHECK | TicketsPhase.JUDGE | TicketsPhase.VERDICT:
             return "expediter_review"
-        case Phase.GATE | Phase.CLARIFY | Phase.CLEAN_UP:
+        case Station.GATE | Station.CLARIFY | Station.CLEAN_UP:
             return "blocked"
-        case Phase.LAND:
-            return "escalated" if state.accepted else "approved"
-        case Phase.ESCALATED:
+        case Station.LAND:
+            return "escalated" if course.accepted else "approved"
+        case Station.ESCALATED:
             return "escalated"
-        case Phase.DONE:
-            return _DONE.get(state.outcome.ending, "blocked") if state.outcome else "blocked"
-        case _:
-            assert_never(state.phase)
+        case Station.DONE:
+            return _DONE.get(course.outcome.ending, "blocked") if course.outcome else "blocked"
+        case _ as never:
+            assert_never(never)

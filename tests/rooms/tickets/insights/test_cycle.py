@@ -2,11 +2,11 @@ from dataclasses import replace
 
 import pytest
 
-from loopwright.kernel.limits import TicketLimits
 from loopwright.kernel.model import CheckResult, Coverage, LoopId
 from loopwright.kernel.record import Record
 from loopwright.loops.tickets.insights.categories import category, guidance_form
 from loopwright.loops.tickets.insights.cycle import Cycle, Gap, Try, cycle_of, session_of
+from loopwright.loops.tickets.limits import TicketLimits
 from loopwright.loops.tickets.state import Criterion, Decision, TicketParams
 from tests.rooms.tickets.stories import (
     APPROVED,

@@ -8,6 +8,7 @@ from pathlib import Path
 import jsonschema
 import pytest
 
+from loopwright.kernel.codec import plain
 from loopwright.loops.tickets.insights import data as insight_data
 from loopwright.loops.tickets.insights import page as insight_page
 from loopwright.loops.tickets.insights import text as insight_text
@@ -98,13 +99,13 @@ def test_more_categories_than_fit_are_counted() -> None:
 
 @pytest.mark.parametrize("name", SEVERAL)
 def test_the_data_fit_the_schema_to_the_letter(name: str) -> None:
-    data = json.loads(json.dumps(insight_data.data(SEVERAL[name]), allow_nan=False))
+    data = json.loads(json.dumps(plain(insight_data.document(SEVERAL[name])), allow_nan=False))
     jsonschema.Draft202012Validator(SCHEMA).validate(data)
     assert list(data)[:6] == ["cycles", "approved", "escalated", "iterations_to_approval", "gaps", "proposals"]
 
 
 def test_the_data_name_the_planted_gap_with_its_share_and_evidence() -> None:
-    (gap,) = json.loads(json.dumps(insight_data.data(RICH)))["gaps"]
+    (gap,) = plain(insight_data.document(RICH))["gaps"]
     assert (gap["category"], abs(gap["share"] - 0.4) < 0.05, len(gap["evidence"])) == ("error handling", True, 20)
 
 

@@ -12,8 +12,8 @@ from loopwright.app.starts.tickets.new_tickets import free_session, identified
 from loopwright.app.starts.tickets.sessions import TicketRequest, create_session, plan_session, session_of
 from loopwright.config.settings import LimitSettings, Settings
 from loopwright.errors import UsageError
-from loopwright.kernel.limits import TicketLimits
 from loopwright.kernel.model import LoopId
+from loopwright.loops.tickets.limits import TicketLimits
 from loopwright.loops.tickets.state import TicketParams
 
 

@@ -14,16 +14,15 @@ from loopwright.adapters.importers.imported import Imported
 from loopwright.adapters.importers.task_files import read_tasks
 from loopwright.adapters.yaml_text import SIZE_LIMIT
 from loopwright.app.project import Project
-from loopwright.app.starts.tickets.folders import ACTIVE, COMPLETED, session_folder
+from loopwright.app.starts.tickets.folders import ACTIVE, COMPLETED, next_sequence, session_folder
 from loopwright.app.starts.tickets.queue import put, read_queued, waiting
 from loopwright.app.starts.tickets.sessions import sessions
 from loopwright.app.starts.tickets.ticket_text import parse, shown_path, ticket_text
 from loopwright.errors import ConfigError, UsageError
 from loopwright.kernel.quoting import one_line
-from loopwright.loops.tickets.files import page_text
+from loopwright.loops.tickets.files import Page, draft
 from loopwright.loops.tickets.shape import is_session
 from loopwright.loops.tickets.state import Criterion
-from loopwright.loops.tickets.ticket_file import Page, draft
 
 _SLUG = 24  # characters of a session that is named after a title
 _CRITERION = re.compile(r"([A-Za-z][A-Za-z0-9]*-[0-9]+):\s*(.+)", re.DOTALL)
@@ -46,8 +45,11 @@ class Described:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Put:
+    """A ticket that was put into the queue. `sequence` is that of its first ticket."""
+
     session: str
     file: Path
+    sequence: int
 
 
 def described_in(file: Path, said: Described) -> Described:
@@ -72,7 +74,12 @@ async def new_ticket(project: Project, said: Described) -> Put:
         raise UsageError("the ticket has no title; say what is to be built")
     page = _page(said)
     session = said.session or await free_session(project, said.title)
-    return Put(session=session, file=put(project.root, session, page))
+    return _put(project, session, page)
+
+
+def _put(project: Project, session: str, page: Page) -> Put:
+    file = put(project.root, session, page)
+    return Put(session=session, file=file, sequence=next_sequence(project.root, session))
 
 
 async def free_session(project: Project, title: str) -> str:
@@ -93,9 +100,9 @@ async def import_tickets(project: Project, file: Path, name: str, cycle: str) ->
         if _is_taken(project, session, known):
             left.append(session)
             continue
-        path = put(project.root, session, page)
-        os.utime(path, ns=(begin + number, begin + number))  # the queue goes by age, and a disk's clock is coarse
-        made.append(Put(session=session, file=path))
+        made.append(_put(project, session, page))
+        # The queue goes by age, and a disk's clock is coarse.
+        os.utime(made[-1].file, ns=(begin + number, begin + number))
     return made, left
 
 
@@ -107,7 +114,7 @@ def _page(said: Described) -> Page:
     """Raises `UsageError` for what could not be read back."""
     criteria = identified(said.criteria or (said.title,))
     page = draft(title=said.title, what=said.what, criteria=criteria, context=said.context, cycle=said.cycle)
-    text = page_text(page)
+    text = page.text
     if len(text.encode()) > SIZE_LIMIT:
         raise UsageError(f"the ticket {one_line(said.title, 60)!r} is larger than {SIZE_LIMIT // 1024} KiB; shorten it")
     try:

@@ -17,9 +17,8 @@ from loopwright.adapters.files import write_whole
 from loopwright.app.starts.tickets.folders import QUEUE, made, next_sequence, refuse_links, tickets_folder
 from loopwright.app.starts.tickets.ticket_text import ENDING, parse, shown_path, ticket_text
 from loopwright.errors import ConfigError, UsageError
-from loopwright.loops.tickets.files import page_text
+from loopwright.loops.tickets.files import Page
 from loopwright.loops.tickets.shape import is_session
-from loopwright.loops.tickets.ticket_file import Page
 from loopwright.loops.tickets.ticket_read import ReadTicket
 
 _ACTIVATED = ".activated"  # within the queue: what a person wrote is kept as they wrote it
@@ -122,7 +121,7 @@ def put(root: Path, session: str, page: Page) -> Path:
     handle, name = tempfile.mkstemp(prefix=".new-", dir=folder)
     try:
         with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
-            file.write(page_text(page))
+            file.write(page.text)
             file.flush()
             os.fsync(file.fileno())
         path.hardlink_to(name)

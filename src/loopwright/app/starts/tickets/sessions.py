@@ -14,9 +14,9 @@ from loopwright.app.starts.tickets.queue import Queued, read_queued, take_out, w
 from loopwright.config.settings import Settings
 from loopwright.errors import ConfigError, Forbidden
 from loopwright.kernel.codec import encode
-from loopwright.kernel.limits import TicketLimits
 from loopwright.kernel.model import Commit, LoopId
 from loopwright.loops.tickets import ticket_read
+from loopwright.loops.tickets.limits import TicketLimits
 from loopwright.loops.tickets.machine import TICKETS
 from loopwright.loops.tickets.state import Ticket, TicketParams
 from loopwright.loops.tickets.ticket_read import ReadTicket

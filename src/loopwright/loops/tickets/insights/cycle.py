@@ -14,10 +14,11 @@ from loopwright.kernel.events import AgentReported, Answered
 from loopwright.kernel.model import Ending, Severity
 from loopwright.kernel.quoting import one_line
 from loopwright.kernel.record import Record
+from loopwright.loops.course import Station
 from loopwright.loops.tickets.chronicle import step_of
 from loopwright.loops.tickets.convergence import EXAMPLES
 from loopwright.loops.tickets.insights.categories import PERSON, category, guidance_form
-from loopwright.loops.tickets.state import Aspect, Decision, Phase, Ticket, TicketParams, Tickets, ticket_id
+from loopwright.loops.tickets.state import Aspect, Decision, Ticket, TicketParams, TicketsState, ticket_id
 
 Close = Literal["approved", "escalated", "accepted", "cancelled", "under way"]
 _NAMED = 80
@@ -100,7 +101,7 @@ class Cycle:
         return tuple((before, after) for before, after in pairwise(self.tries) if not before.approved)
 
 
-def cycle_of(state: Tickets, records: Iterable[Record], *, cost: float, at: float) -> Cycle:
+def cycle_of(state: TicketsState, records: Iterable[Record], *, cost: float, at: float) -> Cycle:
     """The session as its folded state and its log have it. Of the log only agents' names and answers are taken."""
     plan, heard = state.plan, _heard(records)
     return Cycle(
@@ -117,14 +118,14 @@ def cycle_of(state: Tickets, records: Iterable[Record], *, cost: float, at: floa
     )
 
 
-def _close(state: Tickets) -> Close:
-    match state.outcome.ending if state.outcome else None:
+def _close(state: TicketsState) -> Close:
+    match state.course.outcome.ending if state.course.outcome else None:
         case Ending.VERIFIED:
             return "approved"
         case Ending.ACCEPTED:
             return "accepted"
         case None:
-            return "escalated" if state.phase is Phase.ESCALATED else "under way"
+            return "escalated" if state.course.station is Station.ESCALATED else "under way"
         case _:
             return "cancelled"
 
@@ -183,7 +184,7 @@ def _event(record: Record) -> AgentReported | Answered | None:
 # --- one ticket ---------------------------------------------------------------------------------
 
 
-def _try(state: Tickets, ticket: Ticket, decision: Decision, heard: _Heard) -> Try:
+def _try(state: TicketsState, ticket: Ticket, decision: Decision, heard: _Heard) -> Try:
     by_person = any(each.parent == ticket.number and each.move == EXAMPLES for each in (*state.past, state.ticket))
     return Try(
         ticket=ticket_id(state.plan.session, ticket.number),

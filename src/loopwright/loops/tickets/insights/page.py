@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from loopwright.kernel.quoting import one_line
 from loopwright.kernel.wording import counted, moment
 from loopwright.loops.tickets.insights.learned import Insights
-from loopwright.loops.tickets.insights.plots import Plot, Point, Row, bars, columns, drawn, listed, points, text
+from loopwright.loops.tickets.insights.plots import Plot, PlotPoint, PlotRow, bars, columns, drawn, listed, points, text
 from loopwright.loops.tickets.insights.proposals import Proposal
 from loopwright.loops.tickets.insights.sentences import share
 from loopwright.loops.tickets.insights.statistics import Count
@@ -109,23 +109,23 @@ def plots(found: Insights) -> Iterator[Plot]:
         yield _scores("next", "Approval of the next ticket, by the score of one that was sent back", found.foresight)
 
 
-def _rates(found: Insights) -> list[Row]:
+def _rates(found: Insights) -> list[PlotRow]:
     rows = [_counted("approved", found.approved), _counted("escalated", found.escalated)]
     return [*rows, _counted("then approved", found.mended)] if found.escalated.hits else rows
 
 
-def _counted(label: str, count: Count) -> Row:
-    return Row(one_line(label, 60), count.share, share(count), count.interval)
+def _counted(label: str, count: Count) -> PlotRow:
+    return PlotRow(one_line(label, 60), count.share, share(count), count.interval)
 
 
-def _bars(name: str, title: str, column: str, rows: list[Row]) -> Plot:
+def _bars(name: str, title: str, column: str, rows: list[PlotRow]) -> Plot:
     said = "; ".join(f"{row.label}: {row.note}" for row in rows)
     return Plot(id=name, title=title, alternative=said, columns=(column, "figures"), rows=listed(rows), svg=bars(rows))
 
 
 def _kinds(found: Insights) -> Plot:
     longest = max(spread.mean for _, spread in found.kinds)
-    rows = [Row(one_line(kind, 60), spread.mean / longest, spread_in_short(spread)) for kind, spread in found.kinds]
+    rows = [PlotRow(one_line(kind, 60), spread.mean / longest, spread_in_short(spread)) for kind, spread in found.kinds]
     return _bars("kinds", "Mean tickets to approval, by kind of requirement and type of cycle", "kind", rows[:_MOST])
 
 
@@ -147,7 +147,7 @@ def _time(found: Insights) -> Plot:
     days = [moment(at)[:10] for at, _ in found.over_time]
     shown = (0, len(days) - 1)
     dots = [
-        Point((at + 0.5) / many, days[at] if at in shown else "", count)
+        PlotPoint((at + 0.5) / many, days[at] if at in shown else "", count)
         for at, (_, count) in enumerate(found.over_time)
     ]
     rows = tuple((day, share(count)) for day, (_, count) in zip(days, found.over_time, strict=True))
@@ -162,7 +162,7 @@ def _time(found: Insights) -> Plot:
 
 
 def _scores(name: str, title: str, bins: tuple[Bin, ...]) -> Plot:
-    dots = [Point((at + 0.5) / len(bins), each.label, each.count) for at, each in enumerate(bins)]
+    dots = [PlotPoint((at + 0.5) / len(bins), each.label, each.count) for at, each in enumerate(bins)]
     rows = tuple((each.label, share(each.count)) for each in bins)
     return Plot(
         id=name,

@@ -33,7 +33,7 @@ class Plot:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class PlotRow:
     label: str
     share: float  # of the longest bar
     note: str
@@ -41,7 +41,7 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
-class Point:
+class PlotPoint:
     """At `x` from 0 to 1 in the plot, labelled; `count` gives the height and its interval."""
 
     x: float
@@ -54,13 +54,13 @@ def text(said: str) -> str:
     return escape(visible(said), quote=True)
 
 
-def bars(rows: Sequence[Row]) -> str:
+def bars(rows: Sequence[PlotRow]) -> str:
     """Horizontal bars, each with its label before and its figures after; a whisker shows the interval."""
     height = _TOP * 2 + _ROW * len(rows)
     return _svg(height, "".join(_bar(row, _TOP + _ROW * at) for at, row in enumerate(rows)))
 
 
-def _bar(row: Row, y: int) -> str:
+def _bar(row: PlotRow, y: int) -> str:
     middle = y + _ROW / 2
     return (
         _text(_LABEL - 10, middle, _short(row.label), anchor="end")
@@ -92,7 +92,7 @@ def columns(heights: Sequence[tuple[str, int]], axis: str) -> str:
     return _svg(_TOP + _HEIGHT + _BOTTOM, "".join(parts))
 
 
-def points(found: Sequence[Point], axis: str, *, joined: bool) -> str:
+def points(found: Sequence[PlotPoint], axis: str, *, joined: bool) -> str:
     """Shares against an axis, from 0 to 100 %, each with its interval; joined where the order is that of time."""
     parts = [_axes(axis), *(_level(share) for share in (0.0, 0.25, 0.5, 0.75, 1.0))]
     places = [(_LEFT + point.x * _plot_width(), _height_at(point.count.share)) for point in found]
@@ -103,7 +103,7 @@ def points(found: Sequence[Point], axis: str, *, joined: bool) -> str:
     return _svg(_TOP + _HEIGHT + _BOTTOM, "".join(parts))
 
 
-def _point(point: Point, place: tuple[float, float]) -> str:
+def _point(point: PlotPoint, place: tuple[float, float]) -> str:
     x, y = place
     low, high = (_height_at(end) for end in point.count.interval)
     return (
@@ -164,6 +164,6 @@ def _short(label: str) -> str:
     return label if len(label) <= _LONGEST else f"{label[: _LONGEST - 1]}…"
 
 
-def listed(rows: Iterable[Row]) -> tuple[tuple[str, str], ...]:
+def listed(rows: Iterable[PlotRow]) -> tuple[tuple[str, str], ...]:
     """The rows of a bar chart as a table."""
     return tuple((row.label, row.note) for row in rows)

@@ -35,7 +35,8 @@ async def named(project: Project, cwd: Path, name: str) -> View | Queued:
     files = {path.name.removesuffix(ENDING): path for path in waiting(project.root)}
     if _is_in_queue(project, cwd, name) and stem in files:
         return read_queued(project.root, files[stem])
-    session = session_named(stem)
+    parts = ticket_parts(stem)
+    session = parts[0] if parts else stem
     for each in reversed(await sessions(project)):
         if session == each.now.state.plan.session or stem == each.row.id:
             return each
@@ -44,9 +45,10 @@ async def named(project: Project, cwd: Path, name: str) -> View | Queued:
     return _by_session(project, tuple(files.values()), session)
 
 
-def session_named(stem: str) -> str:
-    parts = ticket_parts(stem)
-    return parts[0] if parts else stem
+def number_in(name: str) -> int | None:
+    """The number of the ticket, where a name has one."""
+    parts = ticket_parts(Path(name).name.removesuffix(ENDING))
+    return parts[1] if parts else None
 
 
 def _is_in_queue(project: Project, cwd: Path, name: str) -> bool:

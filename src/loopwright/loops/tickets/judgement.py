@@ -4,51 +4,34 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from loopwright.kernel.events import ChecksReported
 from loopwright.kernel.limits import reached
-from loopwright.kernel.model import AgentReport, AgentStatus, CheckResult, Finding
+from loopwright.kernel.model import AgentReport
+from loopwright.loops import course as c
 from loopwright.loops.tickets.convergence import is_worse, trend
-from loopwright.loops.tickets.findings import closing_ledger, open_findings
+from loopwright.loops.tickets.findings import closing_ledger, critique_of, open_findings
 from loopwright.loops.tickets.scoring import accuracy, agent_aspects, engine_aspects, mean_score
-from loopwright.loops.tickets.state import (
-    JUDGE,
-    Critique,
-    Decision,
-    Phase,
-    Ticket,
-    Tickets,
-    entered,
-    gate_is_open,
-    in_focus,
-)
+from loopwright.loops.tickets.state import JUDGE, Decision, Ticket, TicketsPhase, TicketsState, in_focus, stepped
 from loopwright.loops.tickets.thresholds import is_acceptable, rules
 
 
-def heard_critics(state: Tickets) -> Tickets:
-    critiques = tuple(seat.critique for seat in state.seats if seat.critique is not None)
-    return replace(state, ticket=replace(state.ticket, critiques=critiques))
+def heard_checks(state: TicketsState, event: ChecksReported) -> TicketsState:
+    return _compared(replace(state, ticket=replace(state.ticket, checks=event.results, own=event.findings)))
 
 
-def heard_checks(state: Tickets, results: tuple[CheckResult, ...], own: tuple[Finding, ...]) -> Tickets:
-    return _compared(replace(state, ticket=replace(state.ticket, checks=results, own=own)))
-
-
-def heard_judge(state: Tickets, report: AgentReport) -> Tickets:
-    """A judge that is not done has not approved."""
-    done = report.status is AgentStatus.DONE
-    verdict = report.verdict if done else None
-    judgement = Critique(role=JUDGE, verdict=verdict, summary=report.summary, findings=report.findings)
-    added = agent_aspects(report.extras)
+def heard_judge(state: TicketsState, report: AgentReport) -> TicketsState:
+    judgement, added = critique_of(JUDGE, report), agent_aspects(report.extras)
     return replace(state, ticket=replace(state.ticket, judgement=judgement, added=added, advice=report.summary))
 
 
-def unheard(state: Tickets) -> Tickets:
+def unheard(state: TicketsState) -> TicketsState:
     """Ready to be checked and judged once more: what was heard is of other versions of the checks."""
     return replace(
         state, ticket=replace(state.ticket, checks=None, own=(), judgement=None, added=(), advice="", findings=())
     )
 
 
-def _compared(state: Tickets) -> Tickets:
+def _compared(state: TicketsState) -> TicketsState:
     """The ticket with what is open now, told apart by what was open before it."""
     findings = open_findings(closing_ledger(state))
     before = state.past[-1].findings if state.past else ()
@@ -62,18 +45,18 @@ def _compared(state: Tickets) -> Tickets:
     return replace(state, ticket=ticket)
 
 
-def decided(state: Tickets) -> Tickets:
+def judged(state: TicketsState) -> TicketsState:
     """The decision by the thresholds. It is final and stays on record: a gate that is still open comes first."""
     state = _compared(state)
     ticket = _scored(state)
-    if ticket.decision is Decision.APPROVE and gate_is_open(state):
-        return entered(state, Phase.GATE)
+    if ticket.decision is Decision.APPROVE and state.course.open_gates:
+        return c.at_the_gate(stepped(state, state.phase))
     ledger, following = closing_ledger(state), (*state.past, ticket)
     ticket = replace(ticket, trend=trend(following, ledger), worse=is_worse(following))
-    return entered(replace(state, ticket=ticket, past=(*state.past, ticket), ledger=ledger), Phase.VERDICT)
+    return stepped(replace(state, ticket=ticket, past=(*state.past, ticket), ledger=ledger), TicketsPhase.VERDICT)
 
 
-def _scored(state: Tickets) -> Ticket:
+def _scored(state: TicketsState) -> Ticket:
     ticket = state.ticket
     relevant = in_focus(state, ticket.findings)
     aspects = engine_aspects(state, relevant) + ticket.added
@@ -82,13 +65,12 @@ def _scored(state: Tickets) -> Ticket:
         ticket,
         aspects=aspects,
         rules=found,
-        decision=_decision(state, is_good=is_acceptable(found)),
+        decision=Decision.APPROVE if is_acceptable(found) else sent_back(state),
         accuracy=round(accuracy(aspects), 4),
         score=round(mean_score(aspects), 4),
     )
 
 
-def _decision(state: Tickets, *, is_good: bool) -> Decision:
-    if is_good:
-        return Decision.APPROVE
+def sent_back(state: TicketsState) -> Decision:
+    """What becomes of a ticket that is not good: the last that may be written goes to a person."""
     return Decision.ESCALATE if reached(state.ticket.number, state.allowance) else Decision.ROUTE_BACK

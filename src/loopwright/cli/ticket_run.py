@@ -1,0 +1,108 @@
+"""`loop ticket run`: drive a session until a ticket is approved, or escalated."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import AbstractContextManager
+
+import click
+
+from loopwright.app.loops import View
+from loopwright.app.project import Project
+from loopwright.app.settings import settings_of
+from loopwright.app.starts.tickets.choice import named, oldest
+from loopwright.app.starts.tickets.listing import TicketForetold, foretold
+from loopwright.app.starts.tickets.queue import Queued
+from loopwright.app.starts.tickets.sessions import TicketRequest, activate, clear_queue
+from loopwright.cli.driving import Manner, drive_and_tell
+from loopwright.cli.here import Here
+from loopwright.cli.opening import has_log, only_looked_at, opened
+from loopwright.cli.output import json_option, note, put, put_json
+from loopwright.cli.resume import prepare
+from loopwright.cli.running import StoppedBySignal, complete
+from loopwright.errors import Forbidden, UsageError
+from loopwright.kernel.model import LoopId
+
+
+@click.command("run")
+@click.argument("ticket", default="")
+@click.option("--max", type=click.IntRange(1, 900), default=None, metavar="N", help="Tickets in the session, at most.")
+@click.option("--budget", type=click.FloatRange(min=0), metavar="USD", help="Instead of the one in loop.toml.")
+@click.option("--merge/--no-merge", default=None, help="Integrate an approved result into the current branch.")
+@click.option("--unattended", is_flag=True, help="Ask nothing: a needed answer ends in exit 4.")
+@click.option("--dry-run", is_flag=True, help="Say what would be done and create nothing.")
+@json_option
+@click.pass_obj
+def command(here: Here, /, *, as_json: bool, unattended: bool, dry_run: bool, ticket: str, **given: object) -> int:
+    """Drive the session of TICKET until a ticket is approved, or escalated to you (exit 4).
+
+    TICKET is an id, a session or a file of the queue. Without one it is the oldest that is under way, else the oldest
+    in the queue.
+    """
+    request = TicketRequest(**given)  # type: ignore[arg-type]  # click has checked the types
+    if dry_run:
+        return _foretell(here, ticket, request, as_json=as_json)
+    with opened(here, create=True) as project:
+        ready = complete(_ready(project, here, ticket, request))
+        if isinstance(ready, StoppedBySignal):
+            return ready.exit_code
+        return drive_and_tell(project, here, ready, Manner(unattended=unattended, as_json=as_json))
+
+
+async def _ready(project: Project, here: Here, name: str, request: TicketRequest) -> LoopId | View:
+    """The loop that is to be driven: one that goes on, with what changed taken in, or a new one out of the queue."""
+    if not name:
+        await clear_queue(project)
+    found = await (named(project, here.cwd, name) if name else oldest(project))
+    if isinstance(found, Queued):
+        loop = await activate(project, settings_of(project), found, request)
+        note(f"loop {loop}: session {found.session}, {found.ticket.title}")
+        return loop
+    _refuse_to_change(found, request)
+    goes_on = await prepare(project, here, found.row.id, request.budget)
+    if isinstance(goes_on, str):
+        raise Forbidden(goes_on)
+    note(f"loop {found.row.id}: session {found.now.state.plan.session} goes on")
+    return goes_on
+
+
+def _refuse_to_change(session: View, request: TicketRequest) -> None:
+    if session.is_over:
+        raise Forbidden(
+            f"session {session.now.state.plan.session} is over ({session.row.status}, loop {session.row.id}); make a"
+            " new ticket with `loop ticket new`"
+        )
+    if request.max is not None or request.merge is not None:
+        raise UsageError(
+            f"session {session.now.state.plan.session} is under way, and --max and --merge are for one that begins;"
+            " grant more tickets with `loop answer continue N`"
+        )
+
+
+def looking(here: Here) -> AbstractContextManager[Project]:
+    """With the real log where there is one, which is only read."""
+    return opened(here) if has_log(here) else only_looked_at(here)
+
+
+def _foretell(here: Here, name: str, request: TicketRequest, *, as_json: bool) -> int:
+    with looking(here) as project:
+        found = asyncio.run(named(project, here.cwd, name) if name else oldest(project))
+        plan = asyncio.run(foretold(project, settings_of(project), found, request))
+    put_json(plan) if as_json else put("\n".join(_lines(plan)))
+    return 0
+
+
+def _lines(plan: TicketForetold) -> tuple[str, ...]:
+    agents = "; ".join(f"{role}: {', '.join(names) or 'nobody'}" for role, names in plan.agents.items())
+    checks = "; ".join(f"{name}: {run}" for name, run in plan.checks.items())
+    budget = "none" if plan.budget is None else f"{plan.budget:.2f} USD"
+    return (
+        f"Would {'go on with' if plan.where == 'active' else 'begin'} {plan.ticket}: {plan.title}",
+        *(f"  {criterion}" for criterion in plan.criteria),
+        f"  agents      {agents}",
+        f"  checks      {checks}",
+        f"  protected   {', '.join(plan.protected) or 'none'}",
+        f"  tickets     at most {plan.max}; budget {budget}",
+        f"  result      a branch of its own{', merged into ' + plan.branch if plan.merge else ''}",
+        "Nothing was created.",
+    )
