@@ -14,7 +14,7 @@ from loopwright.app.settings import settings_of
 from loopwright.app.starts.door import Adopter, PointedAt
 from loopwright.app.starts.table import ADOPTERS
 from loopwright.cli.here import Here
-from loopwright.cli.opening import opened
+from loopwright.cli.opened import opened
 from loopwright.cli.output import json_option, put, put_json
 from loopwright.errors import UsageError
 from loopwright.kernel.model import LoopId

@@ -25,7 +25,7 @@ from loopwright.app.starts.tickets.listing import (
 from loopwright.app.starts.tickets.new_tickets import Described, described_in, import_tickets, new_ticket
 from loopwright.cli import ticket_run
 from loopwright.cli.here import Here
-from loopwright.cli.opening import opened
+from loopwright.cli.opened import opened
 from loopwright.cli.output import json_option, put, put_json
 from loopwright.cli.ticket_run import looking
 from loopwright.errors import UsageError
