@@ -5,8 +5,7 @@ import re
 
 from loopwright.config.keys import shape_of
 from loopwright.config.settings import Settings
-from loopwright.kernel.durations import duration_text
-from loopwright.kernel.shapes import Field, Shape
+from loopwright.kernel.shapes import Field, Shape, duration_text
 
 _BLOCK = re.compile(r"(<!-- keys of (?P<name>\S+) -->\n).*?(<!-- end of keys -->)", re.DOTALL)
 

@@ -11,6 +11,14 @@ from dataclasses import dataclass
 from generators.types import Json, form_of, schema_of
 from loopwright.adapters.agents.result import RESULT
 from loopwright.adapters.agents.scenario import SCENARIO
+from loopwright.app.starts.tickets.listing import (
+    ShownDraft,
+    ShownTicket,
+    TicketForetold,
+    TicketList,
+    TicketMade,
+    TicketsImported,
+)
 from loopwright.app.views.answers import (
     DoctorAnswer,
     NewLogAnswer,
@@ -24,17 +32,9 @@ from loopwright.app.views.ending import RunAnswer
 from loopwright.app.views.explanation import Explained
 from loopwright.app.views.gates import GatesDocument
 from loopwright.app.views.status import LoopStatus, StatusDocument
-from loopwright.app.views.tickets import (
-    ShownDraft,
-    ShownTicket,
-    TicketForetold,
-    TicketList,
-    TicketMade,
-    TicketsImported,
-)
 from loopwright.cli.adopt import AdoptAnswer
 from loopwright.cli.answer import AnswerRecorded
-from loopwright.cli.deciding import DecisionAnswer
+from loopwright.cli.decision import DecisionAnswer
 from loopwright.cli.feedback import FeedbackForetold
 from loopwright.cli.output import ErrorAnswer
 from loopwright.cli.review import ReviewForetold

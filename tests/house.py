@@ -165,3 +165,53 @@ def places_on(page: str) -> list[str]:
 def dependency_name(requirement: str) -> str:
     """`Apsw >=3.51` is `apsw`."""
     return re.split(r"[\s\[<>=!~;(@]", requirement.strip(), maxsplit=1)[0].lower().replace("_", "-")
+
+
+# --- rooms ------------------------------------------------------------------------------------------------------------
+
+
+def public_classes(sources: Mapping[str, str]) -> dict[str, list[str]]:
+    """Which modules define a public class of each name, at the top of the file."""
+    found: dict[str, list[str]] = {}
+    for path, text in sources.items():
+        for node in ast.parse(text).body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                found.setdefault(node.name, []).append(path)
+    return found
+
+
+def slivers(sources: Mapping[str, str], least: int) -> dict[str, str]:
+    """Modules of fewer lines than `least` that one other imports, and which one that is. The public door is none."""
+    graph = import_graph(sources)
+    importers: dict[str, list[str]] = {}
+    for module, imported in graph.items():
+        for each in imported:
+            importers.setdefault(each, []).append(module)
+    sizes = {_module(path): len(text.splitlines()) for path, text in sources.items()}
+    return {
+        module: names[0]
+        for module, names in importers.items()
+        if "." in module and len(names) == 1 and 0 < sizes.get(module, 0) < least
+    }
+
+
+def fan_out(sources: Mapping[str, str]) -> dict[str, int]:
+    """How many modules of ours each module imports."""
+    return {module: len(imported) for module, imported in import_graph(sources).items()}
+
+
+def rooms_named(text: str, rooms: frozenset[str]) -> set[str]:
+    """The rooms whose names stand in a module: imported from, or as a text of their own."""
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("loopwright.loops."):
+            found |= {node.module.split(".")[2]} & rooms
+        elif isinstance(node, ast.ImportFrom) and node.module == "loopwright.loops":
+            found |= {alias.name for alias in node.names} & rooms
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            found |= {node.value} & rooms
+    return found
+
+
+def _module(path: str) -> str:
+    return path.removesuffix(".py").removesuffix("/__init__").replace("/", ".")

@@ -17,6 +17,24 @@ PACKAGE = SRC / "loopwright"
 
 FILE_WALL, TEST_FILE_WALL, FUNCTION_WALL, SHORT_FUNCTION = 400, 500, 50, 30
 SHORT_SHARE = 0.95
+SLIVER, FAN_OUT = 40, 15
+ROOMS = frozenset({"batch", "feedback", "quality", "tickets"})
+# The table of kinds, what the start of a loop needs of the disk, its command, and its table of the configuration.
+MAY_NAME_ROOMS = (
+    "loopwright/app/kinds.py",
+    "loopwright/app/starts/",
+    "loopwright/cli/feedback.py",
+    "loopwright/cli/review.py",
+    "loopwright/cli/ticket",
+    "loopwright/cli/insights.py",
+    "loopwright/cli/main.py",
+    "loopwright/config/settings.py",
+)
+OTHER_MEANINGS = {
+    "loopwright/adapters/agents/context.py",  # the key `feedback` of LOOP_CONTEXT
+    "loopwright/loops/batch/state.py",  # the kind of its children: nesting is data
+    "loopwright/loops/batch/kind.py",  # whose limits are its own
+}
 PURE_LAYERS = ("errors.py", "config/", "kernel/", "loops/", "ports/", "engine/")
 MAY_CATCH_EVERYTHING = ("loopwright/engine/", "loopwright/cli/main.py")
 PROGRAMS = ("loopwright/adapters/tools/review.py", "loopwright/adapters/tools/autofix.py")  # agents, each a process
@@ -111,6 +129,69 @@ def test_a_name_that_only_contains_a_banned_one_is_fine() -> None:
 
 def test_every_module_is_named_after_its_concept() -> None:
     assert [path for path in sources() | sources_of_tests() if house.banned_names(path)] == []
+
+
+# Rooms
+
+
+def test_two_classes_of_one_name_are_found() -> None:
+    samples = {"p/a.py": "class Plan: ...\nclass _Own: ...\n", "p/b.py": "class Plan: ...\nclass _Own: ...\n"}
+    assert house.public_classes(samples) == {"Plan": ["p/a.py", "p/b.py"]}
+
+
+def test_a_name_has_one_meaning() -> None:
+    assert {name: places for name, places in house.public_classes(sources()).items() if len(places) > 1} == {}
+
+
+def test_a_sliver_is_found_where_one_module_alone_imports_it() -> None:
+    samples = {
+        "p/__init__.py": "",
+        "p/a.py": "from p import tiny, shared\n",
+        "p/b.py": "from p import shared\n",
+        "p/tiny.py": "x = 1\n",
+        "p/shared.py": "y = 1\n",
+    }
+    assert house.slivers(samples, 40) == {"p.tiny": "p.a"}
+
+
+def test_no_module_is_a_sliver() -> None:
+    assert house.slivers(sources(), SLIVER) == {}
+
+
+def test_what_a_module_imports_is_counted() -> None:
+    samples = {"p/__init__.py": "", "p/a.py": "from p import b\nimport p.c\nimport os\n", "p/b.py": "", "p/c.py": ""}
+    assert house.fan_out(samples)["p.a"] == 2
+
+
+def test_no_module_knows_too_many_others() -> None:
+    assert {module: count for module, count in house.fan_out(sources()).items() if count > FAN_OUT} == {}
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["from loopwright.loops.quality.state import X", "from loopwright.loops import quality", "x = 'quality'"],
+)
+def test_a_room_that_is_named_is_found(line: str) -> None:
+    assert house.rooms_named(line + "\n", ROOMS) == {"quality"}
+    assert house.rooms_named("quality = 1\nfrom loopwright.loops import course\n", ROOMS) == set()
+
+
+def test_every_folder_of_the_loops_is_a_room() -> None:
+    assert {path.name for path in (PACKAGE / "loops").iterdir() if (path / "kind.py").is_file()} == ROOMS
+
+
+def test_no_loop_is_known_by_name_outside_its_room() -> None:
+    found = {path: house.rooms_named(text, ROOMS) for path, text in sources().items()}
+    named = {
+        path: names
+        for path, names in found.items()
+        if names and not path.startswith(("loopwright/loops/", *MAY_NAME_ROOMS)) and path not in OTHER_MEANINGS
+    }
+    assert named == {}
+    own = {
+        path: names - {path.split("/")[2]} for path, names in found.items() if path.count("/") > 2 and "/loops/" in path
+    }
+    assert {path: names for path, names in own.items() if names and path not in OTHER_MEANINGS} == {}
 
 
 # Imports

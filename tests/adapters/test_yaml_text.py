@@ -191,12 +191,14 @@ def test_the_deepest_that_is_allowed() -> None:
     assert value == []
 
 
+@pytest.mark.unmeasured
 def test_the_most_nodes_that_are_allowed() -> None:
     entries = "-\n" * (NODE_LIMIT - 1)
     assert plain(entries) == [None] * (NODE_LIMIT - 1)
     assert refusal(entries + "-\n")[:2] == ("", "has more than 100000 keys and values")
 
 
+@pytest.mark.unmeasured
 def test_the_longest_text_that_is_allowed() -> None:
     assert plain("#" * SIZE_LIMIT) is None
     assert refusal("#" * (SIZE_LIMIT + 1)) == ("", "is larger than 1024 KiB", None)

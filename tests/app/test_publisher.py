@@ -12,7 +12,7 @@ from loopwright.kernel.events import Answered, Ended, Logged, Started
 from loopwright.kernel.model import Commit, Ending, Key, LoopId, Outcome, Verdict
 from loopwright.kernel.record import read_event
 from loopwright.loops.batch.machine import BATCH
-from loopwright.loops.batch.state import Artifact, BatchParams
+from loopwright.loops.batch.state import BatchArtifact, BatchParams
 from loopwright.loops.course import steered
 from loopwright.loops.feedback.files import scratchpad_path
 from loopwright.loops.feedback.state import FeedbackParams, FeedbackState, Iteration, start
@@ -81,7 +81,7 @@ def test_a_disk_that_does_not_take_it_is_told_and_nothing_else_happens(tmp_path:
 
 
 def test_a_loop_of_another_kind_has_no_feedback_files(tmp_path: Path) -> None:
-    batch = BATCH.start(BatchParams(artifacts=(Artifact(path="a.md"),), shared="{}", base=Commit("base")))
+    batch = BATCH.start(BatchParams(artifacts=(BatchArtifact(path="a.md"),), shared="{}", base=Commit("base")))
     publisher(tmp_path).recorded(replace(seen(Ended(outcome=ACCEPTED)), kind="batch", state=batch))
     assert [file.name for file in (tmp_path / ".loop").iterdir()] == [".gitignore"]
 

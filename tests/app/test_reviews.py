@@ -9,10 +9,11 @@ from typing import Any
 
 import pytest
 
-from loopwright.app.project import Project, open_project, settings_of
+from loopwright.app.project import Project, open_project
+from loopwright.app.settings import settings_of
 from loopwright.app.starts.review import ReviewRequest, create_review, plan_review
 from loopwright.errors import ConfigError, UsageError
-from loopwright.kernel.limits import QualityLimits
+from loopwright.loops.reviewed import QualityLimits
 from tests.repository import Repository
 
 STORY, CODE = "stories/ST-1.yml", "src/a.py"

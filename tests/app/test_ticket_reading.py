@@ -297,6 +297,7 @@ def test_a_folder_without_tickets_or_with_those_of_two_sessions_is_told(tmp_path
 HEAD = f"{FRONT}{BODY}"
 
 
+@pytest.mark.unmeasured
 @pytest.mark.parametrize(
     "text",
     [

@@ -9,7 +9,8 @@ from typing import Any, TypeVar
 
 import pytest
 
-from loopwright.app.project import Project, open_project, settings_of
+from loopwright.app.project import Project, open_project
+from loopwright.app.settings import settings_of
 from loopwright.app.starts.tickets.queue import read_queued, waiting
 from loopwright.app.starts.tickets.sessions import TicketRequest, activate, sessions
 from loopwright.app.worlds import ready_agents

@@ -49,7 +49,14 @@ def test_continuing_grants_more_and_resume_uses_it(escalated: Sample) -> None:
     loop = answered.data["loop"]
     assert (answered.code, answered.data) == (
         0,
-        {"loop": loop, "answered": "continue", "state": "recorded", "command": f"loop resume --loop {loop}"},
+        {
+            "loop": loop,
+            "path": [loop],
+            "answered": "continue",
+            "state": "recorded",
+            "command": f"loop resume --loop {loop}",
+            "history": "",
+        },
     )
     resumed = escalated.loop("resume", "--json")
     assert (resumed.code, resumed.data["iterations"], resumed.data["outcome"]) == (4, 2, "escalated")
@@ -103,7 +110,7 @@ def test_with_several_loops_the_one_must_be_named(escalated: Sample) -> None:
     assert escalated.loop("feedback", "Make it better", "--max-iterations", "1").code == 4
     refused = escalated.loop("answer", "continue")
     assert refused.code == 2
-    assert refused.err.startswith("loop: several loops fit, name one with --loop ID: make-it-better-")
+    assert refused.err.startswith("loop: several questions are open, name one with --loop ID: make-it-better-")
     assert "make-it-good-" in refused.err
     needs = [loop["needs"][0]["command"] for loop in escalated.loop("status", "--json").data["loops"]]
     assert all("--loop make-it-" in command for command in needs)
@@ -126,38 +133,62 @@ def test_nothing_is_asked(tmp_path: Path) -> None:
 # --- gates -------------------------------------------------------------------------------------------
 
 
+def meant(sample: Sample) -> str:
+    """The one gate that is open, as a decision on it names it."""
+    (gate,) = [gate for gate in sample.loop("gates", "--json").data["gates"] if gate["status"] == "pending"]
+    return f"{gate['name']}@{gate['id']}"
+
+
 def test_a_gate_names_what_called_for_it(gated: Sample) -> None:
     (gate,) = gated.loop("gates", "--json").data["gates"]
     assert (gate["name"], gate["status"]) == ("protected", "pending")
-    assert gate["because"] == [{"file": "check.py", "line": 0, "rule": "protected file changed"}]
+    assert gate["because"] == [{"file": "check.py", "line": 0, "rule": "protected file changed", "how": "changed"}]
+    assert (gate["path"], gate["id"]) == ([gate["loop"]], gate["evidence"][:8])
     assert gate["tree"] == gated.repo.git("rev-parse", f"{gate['commit']}^{{tree}}")
 
 
 def test_an_approved_gate_lets_the_change_through(gated: Sample) -> None:
-    approved = gated.loop("approve", "protected", "--json")
+    gate = meant(gated)
+    approved = gated.loop("approve", gate, "--json")
     assert (approved.code, approved.data["status"]) == (0, "approved")
-    again = gated.loop("approve", "protected")
-    assert (again.code, again.out) == (0, f"Gate protected was already approved by {approved.data['by']}.\n")
-    assert gated.loop("reject", "protected", "--reason", "no").code == 3
+    for again in (gated.loop("approve", gate), gated.loop("approve", "protected")):
+        assert (again.code, again.out) == (0, f"Gate protected was already approved by {approved.data['by']}.\n")
+    assert gated.loop("reject", gate, "--reason", "no").code == 3
     assert gated.loop("resume", "--json").data["outcome"] == "verified"
     assert gated.loop("gates", "--json").data["gates"][0]["status"] == "approved"
 
 
 def test_a_rejected_gate_goes_back_to_the_developer(gated: Sample) -> None:
-    assert gated.loop("reject", "protected", "--reason", "leave it").code == 0
+    assert gated.loop("reject", meant(gated), "--reason", "leave it").code == 0
     resumed = gated.loop("resume", "--json")
     assert (resumed.data["outcome"], resumed.data["iterations"]) == ("verified", 2)
 
 
 def test_a_decision_on_nothing_is_refused(gated: Sample) -> None:
     refusals = {
-        ("approve", "security"): "no gate 'security' is open; open are: protected",
+        ("approve", "security"): "no gate 'security' is open; open are: none",
         ("reject", "protected"): 'reject needs a reason: `loop reject protected --reason "why"`; it is told to the'
         " developer",
     }
     for words, sentence in refusals.items():
         refused = gated.loop(*words)
         assert (refused.code, refused.err) == (2, f"loop: {sentence}\n")
+
+
+def test_without_a_terminal_a_decision_has_to_name_the_changes_it_is_about(gated: Sample) -> None:
+    gate = meant(gated)
+    for verb, more in (("approve", ()), ("reject", ("--reason", "no"))):
+        refused = gated.loop(verb, "protected", *more)
+        says = f"loop: say which changes you have seen: loop {verb} {gate} (`loop gates`)\n"
+        assert (refused.code, refused.err) == (3, says)
+    assert meant(gated) == gate
+
+
+def test_a_decision_on_other_changes_than_those_that_are_open_is_refused(gated: Sample) -> None:
+    gate, loop = meant(gated), gated.loop("status", "--json").data["loops"][0]["id"]
+    refused = gated.loop("approve", "protected@0123")
+    says = f"no gate 'protected@0123' is open: its changes are others by now; open: {gate} (loop {loop})"
+    assert (refused.code, refused.err) == (3, f"loop: {says}\n")
 
 
 def test_a_changed_configuration_is_shown_and_taken_in(escalated: Sample) -> None:

@@ -67,10 +67,14 @@ def test_with_two_open_gates_the_commands_name_the_loop(tmp_path: Path) -> None:
     sample = Sample.create(tmp_path / "repo", TOUCHES_PROTECTED)
     ids = [sample.loop("feedback", "Make it good", "--json").data["loop"] for _ in range(2)]
     said = sample.loop("gates").out
-    assert all(f"loop approve protected --loop {each}\n" in said for each in ids)
-    assert "approve protected\n" not in said
+    (gate,) = {f"protected@{gate['id']}" for gate in sample.loop("gates", "--json").data["gates"]}
+    assert all(f"loop approve {gate} --loop {each}\n" in said for each in ids)
+    assert f"approve {gate}\n" not in said
+    refused = sample.loop("approve", gate)
+    named = ", ".join(f"{gate} (loop {each})" for each in reversed(ids))
+    assert (refused.code, refused.err) == (2, f"loop: several gates fit, name one: {named}\n")
     assert sample.loop("cancel", "--loop", ids[0]).code == 0
-    assert "loop approve protected\n" in sample.loop("gates").out
+    assert f"loop approve {gate}\n" in sample.loop("gates").out
 
 
 def test_names_that_cannot_be_typed_are_left_out_of_the_command(tmp_path: Path) -> None:

@@ -20,9 +20,10 @@ from loopwright.kernel.model import (
     Severity,
     Verdict,
 )
-from loopwright.loops.batch.state import Artifact, Batch, BatchParams, Item, Standing
+from loopwright.loops.batch.state import ArtifactStanding, BatchArtifact, BatchItem, BatchParams, BatchState
 from loopwright.loops.batch.state import start as start_batch
-from loopwright.loops.quality.state import Phase, Quality, QualityParams, Round
+from loopwright.loops.course import Station, entered, stationed
+from loopwright.loops.quality.state import QualityParams, QualityPhase, QualityState, Round
 from loopwright.loops.quality.state import start as start_quality
 
 Golden = Callable[[str, str], None]
@@ -32,20 +33,23 @@ LOADS = Started(key=Key.parse("load-2"), action="LoadArtifacts")
 BAD = Finding(severity=Severity.CRITICAL, issue="it is bad \x1b[8m", fingerprint="f1")
 
 
-def quality(path: str, phase: Phase, *, blocked: int = 0) -> Quality:
+def quality(path: str, phase: QualityPhase | Station, *, blocked: int = 0) -> QualityState:
     state = start_quality(QualityParams(artifact=path, base=Commit("b"), story="s"))
     line = f"CHECK_BLOCKED: {path}"
     rounds = tuple(
         Round(number=n, commit=Commit("b"), verdict=Verdict.FAIL, line=line, why="") for n in range(1, blocked + 1)
     )
     ledger = record((), "code", (BAD,), 1) if blocked else ()
-    return replace(state, phase=phase, rounds=rounds, ledger=ledger, number=max(1, blocked))
+    state = replace(state, rounds=rounds, ledger=ledger, number=max(1, blocked))
+    return stationed(state, phase) if isinstance(phase, Station) else entered(state, phase)
 
 
-def batch(*standings: Standing) -> Batch:
-    artifacts = tuple(Artifact(path=f"{n}.md") for n in range(len(standings)))
+def batch(*standings: ArtifactStanding) -> BatchState:
+    artifacts = tuple(BatchArtifact(path=f"{n}.md") for n in range(len(standings)))
     state = start_batch(BatchParams(artifacts=artifacts, shared="{}", base=Commit("b")))
-    return replace(state, items=tuple(Item(path=f"{n}.md", standing=standing) for n, standing in enumerate(standings)))
+    return replace(
+        state, items=tuple(BatchItem(path=f"{n}.md", standing=standing) for n, standing in enumerate(standings))
+    )
 
 
 class Screen:
@@ -55,12 +59,12 @@ class Screen:
         self.text, self.height = io.StringIO(), height
         self.view = LanesView(lambda: 0.0, KINDS, Console(file=self.text, width=90, height=height, color_system=None))
 
-    def child(self, state: Quality, event: Logged) -> None:
+    def child(self, state: QualityState, event: Logged) -> None:
         self.view.recorded(
             Seen(loop=LoopId(state.plan.artifact), kind="quality", state=state, event=event, seq=1, status="running")
         )
 
-    def root(self, state: Batch, event: Logged) -> None:
+    def root(self, state: BatchState, event: Logged) -> None:
         self.view.recorded(Seen(loop=ROOT, kind="batch", state=state, event=event, seq=1, status="running"))
 
     @property
@@ -81,13 +85,16 @@ def held(path: str) -> LoopEnded:
 
 def test_what_is_under_way_and_what_is_blocked_is_in_the_table(golden: Golden) -> None:
     screen = Screen()
-    screen.root(batch(Standing.PASSED, Standing.BLOCKED, Standing.STUCK, Standing.PENDING), held("1.md"))
-    screen.child(quality("0.md", Phase.RUN_CHECKS), works("reviewer"))
-    screen.child(quality("1.md", Phase.FIX, blocked=1), works("creator"))
-    screen.child(quality("2.md", Phase.ESCALATED, blocked=3), Started(key=Key.parse("escalation-1"), action="Ask"))
-    screen.child(quality("3.md", Phase.FIX, blocked=1), REVIEWED)
+    screen.root(
+        batch(ArtifactStanding.PASSED, ArtifactStanding.BLOCKED, ArtifactStanding.STUCK, ArtifactStanding.PENDING),
+        held("1.md"),
+    )
+    screen.child(quality("0.md", QualityPhase.RUN_CHECKS), works("reviewer"))
+    screen.child(quality("1.md", QualityPhase.FIX, blocked=1), works("creator"))
+    screen.child(quality("2.md", Station.ESCALATED, blocked=3), Started(key=Key.parse("escalation-1"), action="Ask"))
+    screen.child(quality("3.md", QualityPhase.FIX, blocked=1), REVIEWED)
     screen.child(
-        quality("4\x1b[2J.md", Phase.LOAD_ARTIFACTS, blocked=1),
+        quality("4\x1b[2J.md", QualityPhase.LOAD_ARTIFACTS, blocked=1),
         LOADS,
     )
     assert "\x1b" not in "\n".join(screen.below)
@@ -96,17 +103,17 @@ def test_what_is_under_way_and_what_is_blocked_is_in_the_table(golden: Golden) -
 
 def test_what_passed_scrolls_away_as_its_verdict() -> None:
     screen = Screen()
-    screen.root(batch(Standing.PENDING), Started(key=Key.parse("review-1.0-1"), action="RunLoop", what="0.md"))
-    screen.child(quality("0.md", Phase.RUN_CHECKS), works("reviewer"))
+    screen.root(batch(ArtifactStanding.PENDING), Started(key=Key.parse("review-1.0-1"), action="RunLoop", what="0.md"))
+    screen.child(quality("0.md", QualityPhase.RUN_CHECKS), works("reviewer"))
     assert any(line.strip().startswith("0.md") for line in screen.below)
-    passed = quality("0.md", Phase.EMIT_VERDICT)
+    passed = quality("0.md", QualityPhase.EMIT_VERDICT)
     passed = replace(passed, rounds=(Round(number=1, commit=Commit("b"), verdict=Verdict.PASS, line="", why=""),))
     said = Started(key=Key.parse("verdict-1.3"), action="Announce", what="CHECK_PASSED: 0.md", why="no findings")
     screen.child(passed, AgentReported(key=Key.parse("review-1.1"), report=AgentReport(verdict=Verdict.PASS)))
     screen.child(passed, said)
     screen.child(passed, Ended(outcome=Outcome(ending=Ending.VERIFIED)))
     screen.root(
-        batch(Standing.PASSED),
+        batch(ArtifactStanding.PASSED),
         LoopEnded(key=Key.parse("review-1.0-1"), outcome=Outcome(ending=Ending.VERIFIED, note="CHECK_PASSED: 0.md")),
     )
     assert screen.text.getvalue() == "00:00:00Z  verdict-1.3     CHECK_PASSED: 0.md (no findings)\n"
@@ -116,10 +123,10 @@ def test_what_passed_scrolls_away_as_its_verdict() -> None:
 def test_the_table_is_never_higher_than_the_terminal() -> None:
     for height in (2, 5, 9, 40):
         screen = Screen(height)
-        screen.root(batch(*[Standing.BLOCKED] * 50), held("1.md"))
+        screen.root(batch(*[ArtifactStanding.BLOCKED] * 50), held("1.md"))
         for number in range(50):
             event = works("creator") if number < 10 else REVIEWED
-            screen.child(quality(f"{number}.md", Phase.FIX, blocked=1), event)
+            screen.child(quality(f"{number}.md", QualityPhase.FIX, blocked=1), event)
         assert len(screen.below) <= max(3, height - 2)
         assert "… and" in screen.below[-2]
         assert "0 passed, 50 blocked, 0 to go" in screen.below[-1]
@@ -127,5 +134,5 @@ def test_the_table_is_never_higher_than_the_terminal() -> None:
 
 def test_what_the_batch_does_itself_is_in_the_last_line() -> None:
     screen = Screen()
-    screen.root(batch(Standing.PASSED), Started(key=Key.parse("land-1.0"), action="Integrate"))
+    screen.root(batch(ArtifactStanding.PASSED), Started(key=Key.parse("land-1.0"), action="Integrate"))
     assert screen.below[-1][2:] == "1 passed, 0 blocked, 0 to go · round 1 · landing the result · 0:00"

@@ -6,8 +6,8 @@ from typing import Any, get_args
 from hypothesis import strategies as st
 
 from loopwright.config import settings as s
-from loopwright.kernel.limits import QualityLimits
 from loopwright.loops.feedback.limits import FeedbackLimits
+from loopwright.loops.reviewed import QualityLimits
 from loopwright.loops.tickets.limits import TicketLimits
 
 NAME = st.from_regex(r"[a-z0-9-]{1,40}", fullmatch=True)

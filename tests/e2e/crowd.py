@@ -7,7 +7,8 @@ import sys
 from pathlib import Path
 
 from loopwright.adapters.terminal.prompt import Nobody
-from loopwright.app.project import open_project, settings_of
+from loopwright.app.project import open_project
+from loopwright.app.settings import settings_of
 from loopwright.app.starts.review import ReviewRequest, create_review
 from loopwright.app.worlds import build_world, make_ready
 from loopwright.engine.driver import drive

@@ -16,8 +16,9 @@ from typing import Any
 
 from loopwright.adapters.terminal.prompt import Nobody
 from loopwright.app.loops import view
-from loopwright.app.project import Project, open_project, settings_of
+from loopwright.app.project import Project, open_project
 from loopwright.app.publication import publisher_of
+from loopwright.app.settings import settings_of
 from loopwright.app.starts.feedback import FeedbackRequest, create_feedback
 from loopwright.app.starts.review import ReviewRequest, create_review
 from loopwright.app.worlds import build_world, make_ready

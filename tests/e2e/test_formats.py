@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from loopwright.adapters.terminal.prompt import Nobody
-from loopwright.app.project import open_project, settings_of
+from loopwright.app.project import open_project
 from loopwright.app.publisher import Publisher
+from loopwright.app.settings import settings_of
 from loopwright.app.starts.feedback import FeedbackRequest, create_feedback
 from loopwright.app.worlds import build_world, make_ready
 from loopwright.engine.driver import drive

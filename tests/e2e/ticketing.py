@@ -13,8 +13,9 @@ from typing import Any
 import yaml
 
 from loopwright.adapters.terminal.prompt import Nobody
-from loopwright.app.project import Project, open_project, settings_of
+from loopwright.app.project import Project, open_project
 from loopwright.app.publisher import Publisher
+from loopwright.app.settings import settings_of
 from loopwright.app.starts.tickets.queue import read_queued, waiting
 from loopwright.app.starts.tickets.sessions import TicketRequest, activate
 from loopwright.app.worlds import build_world, make_ready

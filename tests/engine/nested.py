@@ -39,7 +39,7 @@ def decide(state: Parent) -> tuple[Action, ...]:
         option = Option(choice="continue", label="Continue")
         return (Ask(key=Key.parse(f"ask-{state.runs}"), question=state.question, options=(option,)),)
     key = Key.parse(f"child-{state.runs}")
-    told: Literal["", "continue"] = "continue" if state.grant else ""
+    said = Answered(key=state.asking, choice="continue", count=state.grant) if state.grant else None
     return (
         RunLoop(
             key=key,
@@ -47,9 +47,7 @@ def decide(state: Parent) -> tuple[Action, ...]:
             params=state.child_params,
             name="child",
             takes=("escalation",),
-            say=told,
-            answers=state.asking,
-            grant=state.grant,
+            said=said,
         ),
     )
 

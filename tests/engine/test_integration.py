@@ -82,6 +82,14 @@ def test_failing_tests_of_the_merged_tree_are_findings() -> None:
     assert [each.rule for each in refused.findings] == ["test_b", "check-lint"]
 
 
+def test_a_tree_that_no_check_has_seen_is_checked_where_the_target_has_not_moved_too() -> None:
+    straight = Target(merge_is=replace(CLEAN, fast_forward=True))
+    assert isinstance(landed(straight, lambda _run: (failing("test_b"),)), Integrated)
+    refused = landed(straight, lambda _run: (failing("test_b"),), replace(LAND, unseen=True))
+    assert isinstance(refused, IntegrationRefused)
+    assert (refused.detail, refused.merged) == ("on top of main these fail: test", MERGED)
+
+
 def test_no_check_on_the_merged_tree_is_no_pass() -> None:
     refused = landed(Target(), lambda _run: ())
     assert isinstance(refused, IntegrationRefused)

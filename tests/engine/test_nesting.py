@@ -12,7 +12,7 @@ from loopwright.engine.hearing import hear
 from loopwright.engine.nesting import ready_child
 from loopwright.kernel.actions import RunLoop
 from loopwright.kernel.codec import decode, encode
-from loopwright.kernel.events import AgentReported, Answered, BudgetChanged
+from loopwright.kernel.events import AgentReported, Answered, BudgetChanged, CancelRequested
 from loopwright.kernel.model import AgentReport, Ending, Key, LoopId, Point, Usage, Verdict
 from loopwright.loops.feedback.machine import FEEDBACK
 from loopwright.loops.feedback.state import FeedbackParams, FeedbackState
@@ -97,17 +97,14 @@ def test_an_answer_reaches_a_child_only_as_the_answer_to_the_question_it_has() -
             kind="feedback",
             params="{}",
             name="child",
-            say="continue",
-            answers=Key.parse("escalation-9"),
-            grant=2,
+            said=Answered(key=Key.parse("escalation-9"), choice="continue", count=2),
         )
         await ready_child(fakes.store, fakes.loops, LOOP, other)
         assert await fakes.store.inbox(child) == ()
-        await ready_child(fakes.store, fakes.loops, LOOP, replace(other, answers=Key.parse("escalation-1")))
+        asked = Answered(key=Key.parse("escalation-1"), choice="continue", count=2)
+        await ready_child(fakes.store, fakes.loops, LOOP, replace(other, said=asked))
         (item,) = await fakes.store.inbox(child)
-        assert decode(Answered, item.data) == Answered(
-            key=Key.parse("escalation-1"), choice="continue", count=2, by="the parent loop"
-        )
+        assert decode(Answered, item.data) == replace(asked, by="the parent loop")
 
     asyncio.run(story())
 
@@ -122,9 +119,7 @@ def test_an_answer_that_was_posted_twice_is_given_once() -> None:
             kind="feedback",
             params="{}",
             name="child",
-            say="continue",
-            answers=Key.parse("escalation-1"),
-            grant=1,
+            said=Answered(key=Key.parse("escalation-1"), choice="continue", count=1),
         )
         await ready_child(fakes.store, fakes.loops, LOOP, told)
         answer = Answered(key=halt.waiting[0].what.key, choice="continue", count=1, by="ann")
@@ -141,7 +136,7 @@ def test_an_answer_that_was_posted_twice_is_given_once() -> None:
 def test_a_child_that_was_never_made_needs_no_cancelling() -> None:
     async def story() -> None:
         fakes = await nested()
-        cancel = RunLoop(key=Key.parse("k"), kind="feedback", params="{}", name="nobody", say="cancel")
+        cancel = RunLoop(key=Key.parse("k"), kind="feedback", params="{}", name="nobody", said=CancelRequested())
         assert await ready_child(fakes.store, fakes.loops, LOOP, cancel) is None
         assert [row.id for row in await fakes.store.rows()] == [LOOP]
 

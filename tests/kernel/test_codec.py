@@ -39,9 +39,9 @@ from loopwright.kernel.model import (
     Tree,
     Usage,
 )
-from loopwright.loops.batch.state import Batch, BatchParams
+from loopwright.loops.batch.state import BatchParams, BatchState
 from loopwright.loops.feedback.state import FeedbackParams, FeedbackState
-from loopwright.loops.quality.state import Quality, QualityParams
+from loopwright.loops.quality.state import QualityParams, QualityState
 from tests.kernel.values import values
 
 STORED = (*get_args(Logged), Outcome, FeedbackParams, QualityParams, BatchParams)
@@ -87,7 +87,7 @@ def test_every_event_comes_back_as_it_was(kind: type[Any], data: st.DataObject) 
     assert encode(decode(kind, text)) == text
 
 
-@pytest.mark.parametrize("kind", [FeedbackState, Quality, Batch], ids=lambda kind: kind.__name__)
+@pytest.mark.parametrize("kind", [FeedbackState, QualityState, BatchState], ids=lambda kind: kind.__name__)
 @settings(max_examples=30, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 @given(data=st.data())
 def test_every_state_comes_back_as_it_was(kind: type[Any], data: st.DataObject) -> None:

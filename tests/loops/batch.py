@@ -15,12 +15,24 @@ from loopwright.kernel.events import (
     IntegrationRefused,
     LoopEnded,
 )
-from loopwright.kernel.limits import QualityLimits
 from loopwright.kernel.machine import ANSWERED_BY
-from loopwright.kernel.model import NO_COMMIT, NO_KEY, Cleanup, Commit, Ending, Key, LoopId, Outcome, Point
+from loopwright.kernel.model import (
+    NO_COMMIT,
+    NO_KEY,
+    Cleanup,
+    Commit,
+    Ending,
+    Finding,
+    Key,
+    LoopId,
+    Outcome,
+    Point,
+    Severity,
+)
 from loopwright.loops.batch.machine import BATCH
-from loopwright.loops.batch.state import Artifact, Batch, BatchParams
-from tests.loops.harness import with_key
+from loopwright.loops.batch.state import BatchArtifact, BatchParams, BatchState
+from loopwright.loops.reviewed import QualityLimits
+from tests.loops.harness import taken, with_key
 
 A = TypeVar("A", bound=Action)
 
@@ -76,7 +88,12 @@ def combined(commit: str = "all", *, files: int = 2, left_out: tuple[str, ...] =
 
 
 LANDED = Integrated(key=_UNKEYED, branch="loop/1", commit=Commit("landed"))
-REFUSED = IntegrationRefused(key=_UNKEYED, reason="conflict", detail="the branch is locked")
+REFUSED = IntegrationRefused(key=_UNKEYED, reason="moved", detail="the branch is locked")
+WRONG = Finding(severity=Severity.HIGH, issue="a test fails", fingerprint="wrong")
+CONFLICT = IntegrationRefused(key=_UNKEYED, reason="conflict", detail="both changed a", onto=Commit("tip"))
+RED_MERGE = IntegrationRefused(
+    key=_UNKEYED, reason="checks", detail="test fails", onto=Commit("tip"), merged=Commit("m"), findings=(WRONG,)
+)
 CLEANED = CleanedUp(key=_UNKEYED)
 CANCEL = CancelRequested(cleanup=Cleanup.ROLLBACK)
 
@@ -87,26 +104,28 @@ def says(choice: str, *, count: int = 0, text: str = "", merge: bool = False) ->
 
 def params(many: int = 3, **given: Any) -> BatchParams:  # noqa: ANN401 - the fields of the parameters
     limits = {name: given.pop(name) for name in ("max_attempts", "p1_threshold") if name in given}
-    artifacts = tuple(Artifact(path=path(number), own=f'{{"story": "ST-{number}"}}') for number in range(1, many + 1))
+    artifacts = tuple(
+        BatchArtifact(path=path(number), own=f'{{"story": "ST-{number}"}}') for number in range(1, many + 1)
+    )
     plan = {"artifacts": artifacts, "shared": '{"base": "base"}', "base": BASE, "limits": QualityLimits(**limits)}
     return BatchParams(**{**plan, **given})
 
 
-def batch(many: int = 3, **given: Any) -> Batch:  # noqa: ANN401 - as `params`
+def batch(many: int = 3, **given: Any) -> BatchState:  # noqa: ANN401 - as `params`
     return BATCH.start(params(many, **given))
 
 
 Letter = Event | tuple[int, Outcome]
 
 
-def play(state: Batch, *letters: Letter) -> Batch:
+def play(state: BatchState, *letters: Letter) -> BatchState:
     """The state after each letter has answered what is wanted then."""
     for letter in letters:
-        state = BATCH.apply(state, keyed(state, letter))
+        state = taken(BATCH, state, keyed(state, letter))
     return state
 
 
-def keyed(state: Batch, letter: Letter) -> Event:
+def keyed(state: BatchState, letter: Letter) -> Event:
     if isinstance(letter, tuple):
         number, outcome = letter
         (key,) = [run.key for run in runs(state) if run.name == path(number)]
@@ -118,24 +137,24 @@ def keyed(state: Batch, letter: Letter) -> Event:
     return with_key(letter, action.key)
 
 
-def runs(state: Batch) -> tuple[RunLoop, ...]:
+def runs(state: BatchState) -> tuple[RunLoop, ...]:
     return tuple(action for action in BATCH.decide(state) if isinstance(action, RunLoop))
 
 
-def at_work(state: Batch) -> list[tuple[int, str]]:
+def at_work(state: BatchState) -> list[tuple[int, str]]:
     """Which artifacts' loops are driven now, and as what."""
     return [(int(run.name.partition("-")[2][:-4]), run.key.step) for run in runs(state)]
 
 
-def wanted(state: Batch, kind: type[A]) -> A:
+def wanted(state: BatchState, kind: type[A]) -> A:
     (action,) = BATCH.decide(state)
     assert isinstance(action, kind), action
     return action
 
 
-def outcome(state: Batch) -> Outcome:
+def outcome(state: BatchState) -> Outcome:
     return wanted(state, Stop).outcome
 
 
-def commits(state: Batch) -> tuple[Commit, ...]:
+def commits(state: BatchState) -> tuple[Commit, ...]:
     return tuple(item.commit for item in state.items if item.commit != NO_COMMIT)

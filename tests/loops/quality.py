@@ -23,7 +23,6 @@ from loopwright.kernel.events import (
     TimeReached,
 )
 from loopwright.kernel.findings import identify
-from loopwright.kernel.limits import QualityLimits
 from loopwright.kernel.machine import ANSWERED_BY
 from loopwright.kernel.model import (
     NO_KEY,
@@ -39,9 +38,11 @@ from loopwright.kernel.model import (
     Tree,
     Verdict,
 )
+from loopwright.loops.course import Station, where
 from loopwright.loops.quality.machine import QUALITY
-from loopwright.loops.quality.state import Phase, Quality, QualityParams
-from tests.loops.harness import with_key
+from loopwright.loops.quality.state import QualityParams, QualityState
+from loopwright.loops.reviewed import QualityLimits
+from tests.loops.harness import taken, with_key
 
 A = TypeVar("A", bound=Action)
 
@@ -140,12 +141,19 @@ UNAVAILABLE = AgentUnavailable(key=_UNKEYED, until=60.0)
 LATER = TimeReached(key=_UNKEYED)
 
 
+def of(role: str, letter: AgentReported | AgentFailed) -> AgentReported | AgentFailed:
+    """The letter as the engine records it: with the role it comes from."""
+    return replace(letter, role=role)
+
+
 def saved(commit: str = "c1", *, files: int = 1, dropped: tuple[str, ...] = ()) -> Checkpointed:
     return Checkpointed(key=_UNKEYED, commit=Commit(commit), tree=Tree(f"tree-{commit}"), files=files, dropped=dropped)
 
 
 LANDED = Integrated(key=_UNKEYED, branch="loop/1", commit=Commit("landed"))
 REFUSED = IntegrationRefused(key=_UNKEYED, reason="conflict", detail="main moved on")
+CONFLICT = replace(REFUSED, onto=Commit("tip"), findings=(flaw("merge-conflict"),))
+RED_MERGE = replace(REFUSED, reason="checks", onto=Commit("tip"), merged=Commit("merged"), findings=(flaw("test"),))
 CLEANED = CleanedUp(key=_UNKEYED)
 CANCEL = CancelRequested(cleanup=Cleanup.ROLLBACK)
 
@@ -192,66 +200,66 @@ def params(**given: Any) -> QualityParams:  # noqa: ANN401 - the fields of the p
     return QualityParams(**{**plan, **given})
 
 
-def loop(**given: Any) -> Quality:  # noqa: ANN401 - as `params`
+def loop(**given: Any) -> QualityState:  # noqa: ANN401 - as `params`
     return QUALITY.start(params(**given))
 
 
-def play(state: Quality, *letters: Event) -> Quality:
+def play(state: QualityState, *letters: Event) -> QualityState:
     """The state after each letter has answered what is wanted then."""
     for letter in letters:
-        state = QUALITY.apply(state, keyed(state, letter))
+        state = taken(QUALITY, state, keyed(state, letter))
     return state
 
 
-def told(*letters: Event, **given: Any) -> Quality:  # noqa: ANN401 - as `params`
+def told(*letters: Event, **given: Any) -> QualityState:  # noqa: ANN401 - as `params`
     return play(loop(**given), *letters)
 
 
-def keyed(state: Quality, letter: Event) -> Event:
+def keyed(state: QualityState, letter: Event) -> Event:
     """The letter with the key of the action that it can answer."""
     if not hasattr(letter, "key"):
         return letter
     for action in QUALITY.decide(state):
         if isinstance(letter, ANSWERED_BY[type(action)]):
             return with_key(letter, action.key)
-    raise AssertionError(f"{type(letter).__name__} answers nothing in {state.phase}: {keys(state)}")
+    raise AssertionError(f"{type(letter).__name__} answers nothing in {where(state)}: {keys(state)}")
 
 
-def keys(state: Quality) -> list[str]:
+def keys(state: QualityState) -> list[str]:
     return [str(action.key) for action in QUALITY.decide(state)]
 
 
-def wanted(state: Quality, kind: type[A]) -> A:
+def wanted(state: QualityState, kind: type[A]) -> A:
     """The one action that is wanted now."""
     (action,) = QUALITY.decide(state)
     assert isinstance(action, kind), action
     return action
 
 
-def reviewer(state: Quality) -> RunAgent:
+def reviewer(state: QualityState) -> RunAgent:
     action = wanted(state, RunAgent)
     assert (action.role, action.writes, action.needs_verdict) == ("reviewer", False, True)
     return action
 
 
-def creator(state: Quality) -> RunAgent:
+def creator(state: QualityState) -> RunAgent:
     action = wanted(state, RunAgent)
     assert (action.role, action.writes) == ("creator", True)
     return action
 
 
-def question(state: Quality) -> Ask:
-    assert state.phase is Phase.ESCALATED
+def question(state: QualityState) -> Ask:
+    assert state.course.station is Station.ESCALATED
     return wanted(state, Ask)
 
 
-def options(state: Quality) -> list[str]:
+def options(state: QualityState) -> list[str]:
     return [option.choice for option in wanted(state, Ask).options]
 
 
-def outcome(state: Quality) -> Outcome:
+def outcome(state: QualityState) -> Outcome:
     return wanted(state, Stop).outcome
 
 
-def lines(state: Quality) -> tuple[str, ...]:
+def lines(state: QualityState) -> tuple[str, ...]:
     return QUALITY.stand(state).lines

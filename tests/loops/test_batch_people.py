@@ -6,13 +6,15 @@ import pytest
 
 from loopwright.errors import InvalidTransition
 from loopwright.kernel.actions import Ask, CleanUp, Combine, Integrate, Option
-from loopwright.kernel.events import Answered
+from loopwright.kernel.events import Answered, CancelRequested
 from loopwright.kernel.model import Cleanup, Commit, Ending, Key, Point
-from loopwright.loops.batch.state import Batch, Phase, Standing
+from loopwright.loops.batch.state import ArtifactStanding, BatchState
+from loopwright.loops.course import Station, where
 from tests.loops.batch import (
     BASE,
     CANCEL,
     CLEANED,
+    CONFLICT,
     LANDED,
     REFUSED,
     accepted,
@@ -35,18 +37,23 @@ from tests.loops.batch import (
 )
 
 
-def two_stuck(**given: object) -> Batch:
+def two_stuck(**given: object) -> BatchState:
     """One passed at once, two used up their reviews."""
     return play(batch(3, **given), passed(1), asks(2, 3), asks(3, 2, asked=4))
 
 
-def told(state: Batch) -> list[tuple[str, str, int, str]]:
-    return [(run.say, str(run.answers), run.grant, run.text) for run in runs(state)]
+def told(state: BatchState) -> list[Answered | None]:
+    return [run.said if isinstance(run.said, Answered) else None for run in runs(state)]
+
+
+def answer(key: str, choice: str, count: int = 0, text: str = "") -> Answered:
+    return Answered(key=Key.parse(key), choice=choice, count=count, text=text)
 
 
 def test_the_question_names_what_is_blocked_and_offers_what_can_be_done() -> None:
     assert wanted(two_stuck(), Ask) == Ask(
         key=Key.parse("escalation-1"),
+        kind="escalation",
         question=f"1 passed, 2 blocked of 3 artifacts. Blocked: {path(2)}, {path(3)}. How should it go on?",
         options=(
             Option(choice="continue", label="Continue with the blocked ones"),
@@ -65,24 +72,24 @@ def test_the_question_names_what_is_blocked_and_offers_what_can_be_done() -> Non
 def test_continue_reaches_every_stuck_child_as_the_answer_to_its_own_question() -> None:
     state = play(two_stuck(), says("continue", count=2, text="mind the names"))
     assert told(state) == [
-        ("continue", "escalation-1", 2, "mind the names"),
-        ("continue", "escalation-4", 2, "mind the names"),
+        answer("escalation-1", "continue", 2, "mind the names"),
+        answer("escalation-4", "continue", 2, "mind the names"),
     ]
     assert [(str(run.key), run.upto) for run in runs(state)] == [
         ("fix-1-2.1", (Point("LOAD_ARTIFACTS", 4),)),
         ("fix-1-3.1", (Point("LOAD_ARTIFACTS", 3),)),
     ]
     state = play(state, waits(2, 4), waits(3, 3))
-    assert (at_work(state), told(state)) == ([(2, "review"), (3, "review")], [("", "", 0, "")] * 2)
+    assert (at_work(state), told(state)) == ([(2, "review"), (3, "review")], [None] * 2)
 
 
 def test_continue_without_a_number_grants_three() -> None:
-    assert [run.grant for run in runs(play(two_stuck(), says("continue")))] == [3, 3]
+    assert [each.count for each in told(play(two_stuck(), says("continue"))) if each] == [3, 3]
 
 
 def test_revise_reaches_every_stuck_child() -> None:
     state = play(two_stuck(), says("revise", text="shorter"))
-    assert [(say, text) for say, _, _, text in told(state)] == [("revise", "shorter")] * 2
+    assert told(state) == [answer(f"escalation-{asked}", "revise", text="shorter") for asked in (1, 4)]
 
 
 def test_a_child_that_fell_over_before_its_review_is_simply_reviewed_again() -> None:
@@ -101,7 +108,7 @@ def test_a_child_that_fell_over_in_its_fix_goes_on_with_it() -> None:
     state = play(batch(1), blocked(1), fell_over(1), says("continue"))
     assert (at_work(state), told(state), runs(state)[0].upto) == (
         [(1, "fix")],
-        [("continue", "", 3, "")],
+        [None],
         (Point("LOAD_ARTIFACTS", 2),),
     )
 
@@ -111,9 +118,9 @@ def test_those_that_are_stuck_again_are_asked_about_again() -> None:
     state = play(state, combined(), LANDED)
     assert (str(wanted(state, Ask).key), [item.standing for item in state.items]) == (
         "escalation-2",
-        [Standing.PASSED, Standing.STUCK, Standing.PASSED],
+        [ArtifactStanding.PASSED, ArtifactStanding.STUCK, ArtifactStanding.PASSED],
     )
-    assert told(play(state, says("continue"))) == [("continue", "escalation-2", 3, "")]
+    assert told(play(state, says("continue"))) == [answer("escalation-2", "continue", 3)]
 
 
 def test_what_was_landed_before_is_landed_again_with_the_rest() -> None:
@@ -126,9 +133,9 @@ def test_what_was_landed_before_is_landed_again_with_the_rest() -> None:
 def test_nothing_is_continued_whose_loop_has_ended() -> None:
     state = play(batch(1), ended(1, Ending.CANCELLED))
     assert [option.choice for option in wanted(state, Ask).options] == ["accept", "history", "cancel"]
-    for answer in (says("continue"), says("revise", text="x")):
-        with pytest.raises(InvalidTransition, match="the loops of all blocked artifacts have ended"):
-            play(state, answer)
+    for said in (says("continue"), says("revise", text="x")):
+        with pytest.raises(InvalidTransition, match="is not one of the options"):
+            play(state, said)
 
 
 def test_a_refused_landing_is_tried_again_by_continue() -> None:
@@ -141,16 +148,16 @@ def test_a_refused_landing_is_tried_again_by_continue() -> None:
 
 
 @pytest.mark.parametrize(
-    ("answer", "why"),
+    ("said", "why"),
     [
         (says("continue", count=-1), "continue needs a positive number"),
         (says("revise"), "revise needs the new guidance as text"),
         (says("split"), "'split' is not one of the options"),
     ],
 )
-def test_an_answer_that_says_nothing_is_refused(answer: Answered, why: str) -> None:
+def test_an_answer_that_says_nothing_is_refused(said: Answered, why: str) -> None:
     with pytest.raises(InvalidTransition, match=why):
-        play(two_stuck(), answer)
+        play(two_stuck(), said)
 
 
 def test_history_shows_and_asks_again() -> None:
@@ -166,10 +173,7 @@ def test_history_shows_and_asks_again() -> None:
 
 def test_accept_reaches_every_stuck_child_and_lands_their_best() -> None:
     state = play(two_stuck(target="refs/heads/main", merge=True, checked=True), says("accept"))
-    assert [(say, answers) for say, answers, _, _ in told(state)] == [
-        ("accept", "escalation-1"),
-        ("accept", "escalation-4"),
-    ]
+    assert told(state) == [answer("escalation-1", "accept"), answer("escalation-4", "accept")]
     state = play(state, accepted(2, "c2"), accepted(3, "base"), combined("two"))
     land = wanted(state, Integrate)
     assert (land.commit, land.target, land.verified) == ("two", "", False)
@@ -209,7 +213,20 @@ def test_a_conflict_is_accepted_by_leaving_it_out() -> None:
     )
 
 
-def test_a_landing_that_is_refused_again_ends_an_accepted_batch_with_the_reason() -> None:
+def test_a_landing_that_is_refused_again_never_ends_an_accepted_batch_as_if_it_had_landed() -> None:
+    state = play(two_stuck(target="refs/heads/main", merge=True), says("accept", merge=True))
+    state = play(state, accepted(2, "c2"), accepted(3, "base"), combined(), CONFLICT, combined(), CONFLICT)
+    assert (where(state), state.course.reasons) == (
+        Station.ESCALATED,
+        ("the result could not be landed: both changed a",),
+    )
+    state = play(state, says("continue"), combined())
+    land = wanted(state, Integrate)
+    assert (land.target, land.verified) == ("refs/heads/main", False)  # what was accepted stays so
+    assert outcome(play(state, LANDED)).ending is Ending.ACCEPTED
+
+
+def test_an_accepted_batch_of_a_log_that_does_not_say_where_the_target_stood_ends_with_the_reason() -> None:
     state = play(batch(1), blocked(1), waits(1, 2), passed(1, "c1"), combined(), REFUSED, says("accept"))
     done = outcome(play(state, combined(), REFUSED))
     assert (done.ending, done.branch, done.note) == (
@@ -224,7 +241,7 @@ def test_a_landing_that_is_refused_again_ends_an_accepted_batch_with_the_reason(
 
 def test_cancel_reaches_every_child_that_has_not_ended() -> None:
     state = play(two_stuck(width=1), says("cancel"))
-    assert (at_work(state), told(state)) == ([(2, "cancel")], [("cancel", "escalation-1", 0, "keep_everything")])
+    assert (at_work(state), runs(state)[0].said) == ([(2, "cancel")], CancelRequested())
     state = play(state, cancelled(2))
     assert at_work(state) == [(3, "cancel")]
     assert runs(state)[0].upto == ()
@@ -240,7 +257,7 @@ def test_cancel_reaches_every_child_that_has_not_ended() -> None:
 
 def test_what_was_under_way_when_it_was_cancelled_is_cancelled() -> None:
     state = play(batch(), passed(1), blocked(2), CANCEL)
-    assert [(run.say, run.text) for run in runs(state)] == [("cancel", "rollback")] * 2
+    assert [run.said for run in runs(state)] == [CancelRequested(cleanup=Cleanup.ROLLBACK)] * 2
     done = outcome(play(state, cancelled(3), cancelled(2), CLEANED))
     assert (done.cleanup, [part.ending for part in done.parts]) == (
         Cleanup.ROLLBACK,
@@ -268,21 +285,21 @@ def test_cancel_with_nothing_left_open_cleans_up_at_once() -> None:
             play(ending, CANCEL)
 
 
-def landing(*, rest: bool) -> Batch:
+def landing(*, rest: bool) -> BatchState:
     second = asks(2, 1) if rest else passed(2)
     return play(batch(2), blocked(1), second, waits(1, 2), passed(1, "c1"), combined(), CANCEL)
 
 
 def test_a_cancel_while_landing_comes_too_late_where_nothing_is_left() -> None:
     state = landing(rest=False)
-    assert state.phase is Phase.LAND
+    assert where(state) == Station.LAND
     done = outcome(play(state, LANDED))
     assert (done.ending, done.cleanup, done.branch) == (Ending.VERIFIED, None, "loop/1")
 
 
 def test_a_cancel_while_landing_is_for_what_is_left() -> None:
     state = play(landing(rest=True), LANDED)
-    assert (at_work(state), state.branch) == ([(2, "cancel")], "loop/1")
+    assert (at_work(state), state.result.branch) == ([(2, "cancel")], "loop/1")
     assert outcome(play(state, cancelled(2), CLEANED)).ending is Ending.CANCELLED
 
 

@@ -10,17 +10,21 @@ import pytest
 from loopwright.errors import InvalidTransition
 from loopwright.kernel.actions import Ask, Combine, Integrate, RunLoop, Stop
 from loopwright.kernel.codec import decode, encode
-from loopwright.kernel.events import AgentFailed, BudgetChanged, ConfigChanged, Integrated
-from loopwright.kernel.limits import QualityLimits
+from loopwright.kernel.events import ArtifactsLoaded, BudgetChanged, ConfigChanged, Integrated
 from loopwright.kernel.machine import Standpoint
 from loopwright.kernel.model import Commit, Ending, Key, LoopId, Outcome, Part, Point
 from loopwright.loops.batch.machine import BATCH
-from loopwright.loops.batch.state import Artifact, Batch, Phase, Standing
+from loopwright.loops.batch.state import ArtifactStanding, BatchArtifact, BatchPhase, BatchState
+from loopwright.loops.course import Station, where
 from loopwright.loops.quality.state import QualityParams
+from loopwright.loops.reviewed import QualityLimits
 from tests.loops.batch import (
     BASE,
+    CONFLICT,
     LANDED,
+    RED_MERGE,
     REFUSED,
+    WRONG,
     asks,
     at_work,
     batch,
@@ -34,12 +38,14 @@ from tests.loops.batch import (
     path,
     play,
     runs,
+    says,
     waits,
     wanted,
 )
+from tests.loops.harness import taken
 
 
-def standings(state: Batch) -> list[Standing]:
+def standings(state: BatchState) -> list[ArtifactStanding]:
     return [item.standing for item in state.items]
 
 
@@ -57,8 +63,10 @@ def test_the_first_round_reviews_every_artifact_in_a_loop_of_its_own() -> None:
             ' "limits": {"max_attempts": 2, "p1_threshold": 1}, "story": "ST-1"}'
         ),
         name=path(1),
+        takes=("escalation",),
         upto=(Point("FIX", 1), Point("LOAD_ARTIFACTS", 2)),
         why="round 1: not yet reviewed",
+        takes=("escalation",),
     )
     given = decode(QualityParams, second.params)
     assert (given.artifact, given.story, given.lands, given.limits) == (
@@ -103,7 +111,7 @@ def test_no_more_are_under_way_than_the_width_says() -> None:
 
 def test_one_whose_review_came_to_no_verdict_is_reviewed_again_in_the_next_round() -> None:
     state = play(batch(2), waits(1, 2), blocked(2))
-    assert (at_work(state), standings(state)) == ([(2, "fix")], [Standing.PENDING, Standing.BLOCKED])
+    assert (at_work(state), standings(state)) == ([(2, "fix")], [ArtifactStanding.PENDING, ArtifactStanding.BLOCKED])
     state = play(state, waits(2, 2))
     assert (at_work(state), state.round) == ([(1, "review"), (2, "review")], 2)
     state = play(batch(2), waits(1, 2), passed(2))
@@ -114,24 +122,31 @@ def test_stuck_ones_do_not_stop_the_others() -> None:
     state = play(batch(), fell_over(1), asks(2, 1), blocked(3), waits(3, 2))
     assert at_work(state) == [(3, "review")]
     state = play(state, passed(3, "c3"))
-    assert (state.phase, standings(state)) == (Phase.COMBINE, [Standing.STUCK, Standing.STUCK, Standing.PASSED])
+    assert (where(state), standings(state)) == (
+        BatchPhase.COMBINE,
+        [ArtifactStanding.STUCK, ArtifactStanding.STUCK, ArtifactStanding.PASSED],
+    )
 
 
 def test_a_child_that_fell_over_is_blocked_with_the_reason() -> None:
     state = play(batch(1), fell_over(1))
     line = f"FAILED: {path(1)}: `git add` failed: disk full"
-    assert (state.phase, state.items[0].line, BATCH.stand(state).lines[-1]) == (Phase.ESCALATED, line, line)
+    assert (where(state), state.items[0].line, BATCH.stand(state).lines[-1]) == (Station.ESCALATED, line, line)
 
 
 def test_a_child_that_somebody_cancelled_is_blocked_for_good() -> None:
     state = play(batch(1), ended(1, Ending.CANCELLED, note="QUALITY_BLOCKED: x"))
-    assert (state.phase, state.items[0].standing, state.items[0].over) == (Phase.ESCALATED, Standing.STUCK, True)
+    assert (where(state), state.items[0].standing, state.items[0].over) == (
+        Station.ESCALATED,
+        ArtifactStanding.STUCK,
+        True,
+    )
 
 
 # --- landing ---------------------------------------------------------------------------------------------------
 
 
-def all_fixed(**given: object) -> Batch:
+def all_fixed(**given: object) -> BatchState:
     return play(
         batch(3, **given), blocked(1), blocked(2), passed(3), waits(1, 2), waits(2, 2), passed(2, "c2"), passed(1, "c1")
     )
@@ -200,7 +215,7 @@ def test_a_fix_that_conflicts_with_another_is_left_out_named_and_asked_about() -
     )
     state = play(state, LANDED)
     line = f"CONFLICT: {path(2)}: its fix, kept as c2, conflicts with that of another artifact"
-    assert (state.items[1].standing, state.items[1].line) == (Standing.CONFLICT, line)
+    assert (state.items[1].standing, state.items[1].line) == (ArtifactStanding.CONFLICT, line)
     assert line in BATCH.stand(state).lines
     assert wanted(state, Ask).question == (
         f"2 passed, 1 blocked of 3 artifacts. Blocked: {path(2)}. How should it go on?"
@@ -212,16 +227,62 @@ def test_what_passed_is_landed_before_a_person_is_asked_about_the_rest_and_is_no
     state = play(batch(2, target="refs/heads/main", merge=True), blocked(1), asks(2, 1), waits(1, 2), passed(1, "c1"))
     assert wanted(play(state, combined()), Integrate).target == ""
     state = play(state, combined(), LANDED)
-    assert (state.phase, state.branch) == (Phase.ESCALATED, "loop/1")
+    assert (where(state), state.result.branch) == (Station.ESCALATED, "loop/1")
 
 
 def test_a_landing_that_is_refused_is_never_called_verified() -> None:
     state = play(all_fixed(), combined(), REFUSED)
     ask = wanted(state, Ask)
     assert ask.question == (
-        "3 passed, 0 blocked of 3 artifacts. the fixes could not be landed: the branch is locked. How should it go on?"
+        "3 passed, 0 blocked of 3 artifacts. the result could not be landed: the branch is locked. How should it go on?"
     )
     assert [option.choice for option in ask.options] == ["continue", "accept", "history", "cancel"]
+
+
+def test_a_conflict_with_the_target_is_found_by_bringing_all_together_with_it_once() -> None:
+    state = play(all_fixed(target="refs/heads/main", merge=True, checked=True), combined(), CONFLICT)
+    assert wanted(state, Combine) == Combine(
+        key=Key("combine", 2, part="tip", tries=0),
+        base=BASE,
+        commits=(Commit("tip"), Commit("c1"), Commit("c2")),
+        label="combined-2-0-tip",
+        why="2 artifacts were fixed",
+    )
+    landing = play(state, combined())
+    land = wanted(landing, Integrate)
+    assert (land.key, land.base, land.target, land.verified, land.unseen) == (
+        Key("land", 2, part="tip", tries=0),
+        "tip",
+        "refs/heads/main",
+        True,
+        True,
+    )
+    assert (outcome(play(landing, LANDED)).ending, outcome(play(landing, LANDED)).findings) == (Ending.VERIFIED, ())
+    again = play(landing, replace(CONFLICT, onto=Commit("later"), findings=(WRONG,)))
+    assert (wanted(again, Ask).findings, BATCH.stand(again).findings) == ((WRONG,), (WRONG,))
+    assert wanted(play(again, says("continue")), Combine).commits[0] == "later"
+
+
+def test_a_fix_that_conflicts_with_the_target_is_left_out_named_and_asked_about() -> None:
+    state = play(all_fixed(), combined(), CONFLICT, combined(left_out=("c2",)), LANDED)
+    line = f"CONFLICT: {path(2)}: its fix, kept as c2, conflicts with what another artifact or the target has by now"
+    assert (where(state), state.items[1].line) == (Station.ESCALATED, line)
+    none = play(all_fixed(), combined(), CONFLICT, combined(left_out=("c1", "c2")))
+    assert (where(none), none.result.branch) == (Station.ESCALATED, "")
+
+
+def test_a_red_merge_asks_a_person_at_once_for_the_same_tree_is_never_judged_twice() -> None:
+    state = play(all_fixed(target="refs/heads/main", merge=True, checked=True), combined(), RED_MERGE)
+    ask = wanted(state, Ask)
+    assert (ask.findings, ask.question) == (
+        (WRONG,),
+        "3 passed, 0 blocked of 3 artifacts. the result could not be landed: test fails. How should it go on?",
+    )
+
+
+def test_a_target_that_could_not_be_moved_is_told_with_the_result() -> None:
+    done = outcome(play(all_fixed(), combined(), replace(LANDED, not_merged="it is gone")))
+    assert (done.ending, done.branch, done.not_merged) == (Ending.VERIFIED, "loop/1", "it is gone")
 
 
 # --- size ------------------------------------------------------------------------------------------------------
@@ -238,7 +299,7 @@ def test_a_batch_keeps_a_line_of_each_artifact_and_nothing_of_its_findings() -> 
     assert all("\n" not in item.line and len(item.line) < 350 for item in state.items)
     given = len(encode(state.plan))
     assert len(encode(state)) - given < 200 * 700
-    assert state.phase is Phase.ESCALATED
+    assert where(state) == Station.ESCALATED
     assert "a very long story" not in wanted(state, Ask).question
 
 
@@ -275,8 +336,8 @@ def test_many_that_are_stuck_are_counted() -> None:
 
 
 def test_an_artifact_that_is_named_twice_is_reviewed_once() -> None:
-    once = Artifact(path="a.yml", own='{"story": "a"}')
-    state = batch(artifacts=(once, once, Artifact(path="b.yml")))
+    once = BatchArtifact(path="a.yml", own='{"story": "a"}')
+    state = batch(artifacts=(once, once, BatchArtifact(path="b.yml")))
     assert [run.name for run in runs(state)] == ["a.yml", "b.yml"]
     assert [json.loads(run.params)["artifact"] for run in runs(state)] == ["a.yml", "b.yml"]
     assert json.loads(runs(state)[0].params)["story"] == "a"
@@ -303,9 +364,9 @@ def test_money_is_not_the_batchs_business() -> None:
 def test_what_it_never_asks_for_is_refused_and_so_is_what_it_did_not_ask_for_now() -> None:
     state = batch(1)
     with pytest.raises(InvalidTransition, match="a batch never asks for it"):
-        BATCH.apply(state, AgentFailed(key=Key.parse("review-1.0-1"), reason="crashed"))
+        BATCH.apply(state, ArtifactsLoaded(key=Key.parse("review-1.0-1"), contents=()))
     with pytest.raises(InvalidTransition, match="land-1-0 is not asked for"):
-        BATCH.apply(state, Integrated(key=Key.parse("land-1-0"), branch="b", commit=Commit("c")))
+        taken(BATCH, state, Integrated(key=Key.parse("land-1-0"), branch="b", commit=Commit("c")))
 
 
 def test_the_parameters_can_be_stored() -> None:

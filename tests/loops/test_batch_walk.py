@@ -12,22 +12,23 @@ from loopwright.kernel.actions import Action, Ask, CleanUp, Combine, Integrate, 
 from loopwright.kernel.events import Answered, CancelRequested, Event, IntegrationRefused, LoopEnded
 from loopwright.kernel.model import NO_KEY, NO_POINT, Ending, Outcome
 from loopwright.loops.batch.machine import BATCH
-from loopwright.loops.batch.state import Batch, Phase, Standing, is_landed, of_standing, stuck
+from loopwright.loops.batch.state import ArtifactStanding, BatchPhase, BatchState, is_landed, of_standing, stuck
+from loopwright.loops.course import Station, where
 from tests.loops import batch as b
 from tests.loops.harness import Walk, check_keys, check_refusals, check_round_trip, table, walk, with_key
 
 LAST = 2  # reviews of a child before it asks
 
 
-def child_answers(run: RunLoop, state: Batch) -> Iterator[Outcome]:
+def child_answers(run: RunLoop, state: BatchState) -> Iterator[Outcome]:
     """Everything a child's loop can come to, given where it stands and what it is told."""
     index = int(run.key.part) - 1
     item = state.items[index]
     number, review = index + 1, item.at.attempt
     letters = [b.fell_over(number)]
-    if run.say == "cancel":
+    if isinstance(run.said, CancelRequested):
         letters = [b.cancelled(number), b.passed(number, f"c{number}", attempts=review)]
-    elif run.say == "accept":
+    elif isinstance(run.said, Answered) and run.said.choice == "accept":
         letters = [b.accepted(number, f"c{number}"), b.asks(number, review, asked=review)]
     elif run.key.step == "review":
         letters += [b.passed(number, f"c{number}" if review > 1 else "base", attempts=review)]
@@ -38,7 +39,7 @@ def child_answers(run: RunLoop, state: Batch) -> Iterator[Outcome]:
     yield from (outcome for _, outcome in letters)
 
 
-def answers_to(action: Action, state: Batch) -> Iterator[Event]:
+def answers_to(action: Action, state: BatchState) -> Iterator[Event]:
     match action:
         case RunLoop():
             yield from (LoopEnded(key=action.key, outcome=outcome) for outcome in child_answers(action, state))
@@ -48,48 +49,48 @@ def answers_to(action: Action, state: Batch) -> Iterator[Event]:
             yield from (with_key(each, action.key) for each in said if each.choice in offered)
         case Combine():
             yield with_key(b.combined(), action.key)
-            yield with_key(b.combined(left_out=action.commits[1:]), action.key)
+            yield with_key(b.combined(left_out=tuple(each for each in action.commits[1:])), action.key)
             yield with_key(b.combined("base", files=0), action.key)
         case Integrate():
             yield with_key(b.LANDED, action.key)
-            yield with_key(b.REFUSED, action.key)
+            yield from (with_key(each, action.key) for each in (b.REFUSED, b.CONFLICT, b.RED_MERGE))
         case CleanUp():
             yield with_key(b.CLEANED, action.key)
         case _:
             assert isinstance(action, Stop)
 
 
-def reachable(many: int, width: int) -> Walk[Batch]:
-    def bounded(state: Batch) -> Iterator[Event]:
+def reachable(many: int, width: int) -> Walk[BatchState]:
+    def bounded(state: BatchState) -> Iterator[Event]:
         for action in BATCH.decide(state):
             yield from (event for event in answers_to(action, state) if not _too_much(state, event))
-        if state.phase not in (Phase.CANCEL, Phase.CLEAN_UP, Phase.DONE) and not state.asked:
+        if where(state) not in (BatchPhase.CANCEL, Station.CLEAN_UP, Station.DONE) and not state.course.asked:
             yield CancelRequested()
 
     return walk(BATCH, b.batch(many, width=width), bounded)
 
 
-def _too_much(state: Batch, event: Event) -> bool:
+def _too_much(state: BatchState, event: Event) -> bool:
     match event:
         case Answered(choice="continue" | "revise"):
-            return state.asked >= 2
+            return state.course.asked >= 2
         case IntegrationRefused():
-            return state.asked >= 1
+            return state.course.asked >= 1
         case _:
             return False
 
 
 @cache
-def walks() -> dict[str, Walk[Batch]]:
+def walks() -> dict[str, Walk[BatchState]]:
     return {"one": reachable(1, 8), "two": reachable(2, 8), "two in turn": reachable(2, 1)}
 
 
 @pytest.fixture(params=["one", "two", "two in turn"])
-def walked(request: pytest.FixtureRequest) -> Walk[Batch]:
+def walked(request: pytest.FixtureRequest) -> Walk[BatchState]:
     return walks()[request.param]
 
 
-def test_something_is_always_wanted_and_only_stop_is_the_end(walked: Walk[Batch]) -> None:
+def test_something_is_always_wanted_and_only_stop_is_the_end(walked: Walk[BatchState]) -> None:
     before = {id(step.before) for step in walked.steps if step.after != step.before}
     for state in walked.states:
         actions = BATCH.decide(state)
@@ -99,44 +100,43 @@ def test_something_is_always_wanted_and_only_stop_is_the_end(walked: Walk[Batch]
         assert len(actions) == 1 or all(isinstance(action, RunLoop) for action in actions), state
 
 
-def test_a_key_names_one_try_for_ever(walked: Walk[Batch]) -> None:
+def test_a_key_names_one_try_for_ever(walked: Walk[BatchState]) -> None:
     check_keys(BATCH, walked)
 
 
-def test_what_answers_nothing_is_refused(walked: Walk[Batch]) -> None:
+def test_what_answers_nothing_is_refused(walked: Walk[BatchState]) -> None:
     check_refusals(BATCH, walked.states[::10])
 
 
-def test_every_state_can_be_stored(walked: Walk[Batch]) -> None:
-    check_round_trip(Batch, walked.states[::20])
+def test_every_state_can_be_stored(walked: Walk[BatchState]) -> None:
+    check_round_trip(BatchState, walked.states[::20])
 
 
-def test_reviews_and_fixes_are_never_under_way_at_once(walked: Walk[Batch]) -> None:
+def test_reviews_and_fixes_are_never_under_way_at_once(walked: Walk[BatchState]) -> None:
     for state in walked.states:
         kinds = Counter(run.key.step for run in b.runs(state))
         assert len(kinds) <= 1, state
         assert kinds.total() <= state.plan.width, state
-        if state.phase is Phase.REVIEW:
-            assert set(state.todo) <= set(of_standing(state, Standing.PENDING)), state
-        if state.phase is Phase.FIX:
-            assert set(state.todo) >= set(of_standing(state, Standing.BLOCKED)), state
+        if where(state) == BatchPhase.REVIEW:
+            assert set(state.todo) <= set(of_standing(state, ArtifactStanding.PENDING)), state
+        if where(state) == BatchPhase.FIX:
+            assert set(state.todo) >= set(of_standing(state, ArtifactStanding.BLOCKED)), state
 
 
-def test_a_child_that_has_ended_is_never_driven_again(walked: Walk[Batch]) -> None:
+def test_a_child_that_has_ended_is_never_driven_again(walked: Walk[BatchState]) -> None:
     for state in walked.states:
         assert not any(item.over for index, item in enumerate(state.items) if index in state.todo), state
 
 
-def test_an_answer_carries_the_key_of_the_question_it_answers(walked: Walk[Batch]) -> None:
+def test_an_answer_carries_the_key_of_the_question_it_answers(walked: Walk[BatchState]) -> None:
     for state in walked.states:
         for run in b.runs(state):
             index = int(run.key.part) - 1
-            assert run.say in ("", "cancel") or run.answers == state.items[index].asking, state
-            assert run.say != "accept" or run.answers != NO_KEY, "nothing was asked, so that nothing can be accepted"
+            assert not isinstance(run.said, Answered) or run.said.key == state.items[index].asking != NO_KEY, state
 
 
-def test_verified_means_that_all_passed_and_all_fixes_are_landed(walked: Walk[Batch]) -> None:
-    for state in (state for state in walked.states if state.phase is Phase.DONE):
+def test_verified_means_that_all_passed_and_all_fixes_are_landed(walked: Walk[BatchState]) -> None:
+    for state in (state for state in walked.states if where(state) == Station.DONE):
         done = b.outcome(state)
         assert [part.name for part in done.parts] == [item.path for item in state.items], state
         if done.ending is Ending.VERIFIED:
@@ -146,25 +146,25 @@ def test_verified_means_that_all_passed_and_all_fixes_are_landed(walked: Walk[Ba
         assert (done.cleanup is not None) == (done.ending is Ending.CANCELLED), state
 
 
-def test_what_ended_well_stays_so_and_rounds_only_go_up(walked: Walk[Batch]) -> None:
+def test_what_ended_well_stays_so_and_rounds_only_go_up(walked: Walk[BatchState]) -> None:
     for step in walked.steps:
-        assert (step.before.round, step.before.asked) <= (step.after.round, step.after.asked), step
+        assert (step.before.round, step.before.course.asked) <= (step.after.round, step.after.course.asked), step
         for old, new in zip(step.before.items, step.after.items, strict=True):
             assert old.attempts <= new.attempts, step
             if old.over:
                 assert new.over, step
-                assert new.standing in (old.standing, Standing.CONFLICT), step
+                assert new.standing in (old.standing, ArtifactStanding.CONFLICT), step
 
 
-def test_a_cancelled_batch_never_works_again(walked: Walk[Batch]) -> None:
+def test_a_cancelled_batch_never_works_again(walked: Walk[BatchState]) -> None:
     for step in walked.steps:
-        if step.before.cancel is not None:
-            assert step.after.phase in (Phase.LAND, Phase.CANCEL, Phase.CLEAN_UP, Phase.DONE), step
+        if step.before.course.cancel is not None:
+            assert where(step.after) in (Station.LAND, BatchPhase.CANCEL, Station.CLEAN_UP, Station.DONE), step
 
 
 def test_the_table_of_transitions(golden: Callable[[str, str], None]) -> None:
     first, *others = walks().values()
-    golden("loops/batch-table.txt", table(sum(others, first), lambda state: state.phase.value, said))
+    golden("loops/batch-table.txt", table(sum(others, first), where, said))
 
 
 def said(event: Event) -> str:

@@ -187,6 +187,7 @@ def test_a_key_names_one_try_for_ever(walked: Walk[FeedbackState]) -> None:
     check_keys(FEEDBACK, walked)
 
 
+@pytest.mark.unmeasured
 def test_what_answers_nothing_is_refused(walked: Walk[FeedbackState]) -> None:
     check_refusals(FEEDBACK, walked.states)
 

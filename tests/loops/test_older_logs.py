@@ -11,11 +11,13 @@ import pytest
 from loopwright.kernel.codec import build
 from loopwright.kernel.model import Key
 from loopwright.kernel.record import KINDS
+from loopwright.loops.batch.machine import BATCH
 from loopwright.loops.feedback.machine import FEEDBACK
+from loopwright.loops.quality.machine import QUALITY
 from tests.loops.harness import taken
 
 OLDER = Path(__file__).parents[1] / "golden" / "older"
-LOOPS = {"feedback": FEEDBACK}
+LOOPS = {"feedback": FEEDBACK, "quality": QUALITY, "batch": BATCH}
 
 
 @pytest.mark.parametrize("name", LOOPS)

@@ -11,7 +11,7 @@ from loopwright.kernel.events import Event
 from loopwright.kernel.findings import identify
 from loopwright.kernel.ledger import Standing
 from loopwright.kernel.model import Commit, Ending, Finding, Severity, Verdict
-from loopwright.loops.quality.state import Depth, Gate, Known, Phase, Quality, Round
+from loopwright.loops.quality.state import Depth, Gate, Known, QualityPhase, QualityState, Round
 from tests.loops.quality import (
     ALPHA,
     BASE,
@@ -45,11 +45,11 @@ ONE_ROUND: tuple[Event, ...] = (*blocked(), *fixed("c1"))
 TWO_ROUNDS: tuple[Event, ...] = (*ONE_ROUND, *blocked(), *fixed("c2"))
 
 
-def last(state: Quality) -> Round:
+def last(state: QualityState) -> Round:
     return state.rounds[-1]
 
 
-def standings(state: Quality) -> dict[str, Standing]:
+def standings(state: QualityState) -> dict[str, Standing]:
     return {entry.finding.rule: entry.standing for entry in state.ledger}
 
 
@@ -336,4 +336,4 @@ def test_what_was_accepted_at_another_gate_counts_at_this_one() -> None:
 
 def test_accepted_findings_are_not_given_as_open_ones() -> None:
     state = told(LOADED, known=(Known(finding=ALPHA, gate="code", accepted=True),))
-    assert (reviewer(state).brief.findings, state.phase) == ((), Phase.RUN_CHECKS)
+    assert (reviewer(state).brief.findings, state.phase) == ((), QualityPhase.RUN_CHECKS)

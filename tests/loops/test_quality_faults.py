@@ -6,9 +6,9 @@ import pytest
 
 from loopwright.errors import InvalidTransition
 from loopwright.kernel.actions import Announce, Ask, Option, WaitUntil
-from loopwright.kernel.events import AgentReported, Event
-from loopwright.kernel.model import NO_KEY, AgentReport, AgentStatus, Ending, Key, Verdict
-from loopwright.loops.quality.state import Phase
+from loopwright.kernel.events import AgentFailed, AgentReported, Event
+from loopwright.kernel.model import NO_KEY, AgentReport, AgentStatus, Ending, Key, Question, Verdict
+from loopwright.loops.course import Station
 from tests.loops.quality import (
     ALPHA,
     ARTIFACT,
@@ -38,6 +38,7 @@ from tests.loops.quality import (
     lines,
     loaded,
     looked,
+    of,
     options,
     outcome,
     passes,
@@ -103,7 +104,7 @@ def test_a_review_without_a_verdict_is_not_fixed_and_leaves_what_was_found_befor
 
 def test_three_reviews_without_a_verdict_ask_a_person_to_look_at_the_reviewer() -> None:
     state = told(*NO_VERDICT, *NO_VERDICT, *NO_VERDICT)
-    assert state.reasons == ("MAX_LOOPS_REACHED: 3 reviews and 0 fixes",)
+    assert state.course.reasons == ("MAX_LOOPS_REACHED: 3 reviews and 0 fixes",)
     assert "Recommended: look at the reviewer, which gave no verdict." in question(state).question
     assert options(state) == ["continue", "history", "revise", "cancel"]
     assert keys(play(state, says("continue", count=1))) == ["load-4"]
@@ -113,7 +114,7 @@ def test_an_agent_that_is_not_available_is_waited_for_and_nothing_is_counted() -
     state = told(LOADED, UNAVAILABLE)
     assert (str(wanted(state, WaitUntil).key), wanted(state, WaitUntil).when) == ("wait-review-1.2", 60.0)
     state = play(state, LATER)
-    assert (keys(state), state.rounds, state.respawned) == (["review-1.3"], (), False)
+    assert (keys(state), state.rounds, state.course.trial.respawned) == (["review-1.3"], (), False)
     state = play(state, CRASHED, GARBLED, UNAVAILABLE, LATER)
     assert (keys(state), reviewer(state).brief.repair) == (["review-1.6"], "no JSON")
 
@@ -151,16 +152,16 @@ def test_what_an_earlier_fix_left_behind_is_not_told_of_one_that_crashed() -> No
 
 def test_three_reviews_with_a_crashed_creator_between_them_end_like_any_other() -> None:
     state = told(*blocked(), CRASHED, CRASHED, *blocked(), CRASHED, CRASHED, *blocked())
-    assert state.reasons == ("MAX_LOOPS_REACHED: 3 reviews and 2 fixes",)
+    assert state.course.reasons == ("MAX_LOOPS_REACHED: 3 reviews and 2 fixes",)
     assert "the last fix did not change the artifact" in question(state).question
 
 
 def test_a_blocked_creator_asks_a_person_at_once() -> None:
     state = told(*blocked(), BLOCKED)
-    assert (state.reasons, question(state).findings) == (("the creator is blocked: no network",), THREE)
+    assert (state.course.reasons, question(state).findings) == (("the creator is blocked: no network",), THREE)
     assert creator(play(state, says("continue", text="try offline"))).brief.answers == ("try offline",)
     silent = AgentReported(key=NO_KEY, report=AgentReport(status=AgentStatus.BLOCKED))
-    assert told(*blocked(), silent).reasons == ("the creator is blocked: no reason given",)
+    assert told(*blocked(), silent).course.reasons == ("the creator is blocked: no reason given",)
 
 
 # --- clarification -------------------------------------------------------------------------------------------
@@ -174,8 +175,10 @@ def test_a_creator_may_ask_a_person_and_goes_on_with_the_answer() -> None:
         options=(
             Option(choice="answer", label="Answer the question"),
             Option(choice="accept", label="Accept with what is known"),
+            Option(choice="history", label="Show the reviews so far"),
             Option(choice="cancel", label="Cancel"),
         ),
+        questions=(Question(question="Which currency?"),),
         free_text=True,
         findings=THREE,
         why="the creator cannot go on without a person: Which currency?",
@@ -235,7 +238,18 @@ def test_a_question_may_be_answered_with_cancel() -> None:
 
 def test_a_cancel_stops_a_wait() -> None:
     state = told(LOADED, UNAVAILABLE, CANCEL)
-    assert (keys(state), state.phase) == (["clean-up"], Phase.CLEAN_UP)
+    assert (keys(state), state.course.station) == (["clean-up"], Station.CLEAN_UP)
+
+
+@pytest.mark.parametrize("asks", [UNCLEAR, NEEDS_PERSON], ids=["question", "needs_person"])
+def test_a_reviewer_may_ask_a_person_too_and_no_review_is_used(asks: AgentReported | AgentFailed) -> None:
+    state = told(LOADED, of("reviewer", asks))
+    asked = wanted(state, Ask)
+    assert asked.why == f"the reviewer cannot go on without a person: {asked.question}"
+    assert [option.choice for option in asked.options] == ["answer", "history", "cancel"]
+    state = play(state, says("answer", text="Euro"))
+    assert (str(reviewer(state).key), reviewer(state).brief.answers) == ("review-1.3", (f"{asked.question}\n→ Euro",))
+    assert state.rounds == ()
 
 
 def test_a_fix_that_is_clarified_many_times_never_uses_a_review() -> None:

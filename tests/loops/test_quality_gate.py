@@ -8,11 +8,13 @@ import pytest
 
 from loopwright.errors import InvalidTransition
 from loopwright.kernel.actions import Announce, Checkpoint, Integrate, LoadArtifacts, RunAgent, Stop
-from loopwright.kernel.events import BudgetChanged, Event
+from loopwright.kernel.events import BudgetChanged, ChecksReported, Event
 from loopwright.kernel.machine import Standpoint
-from loopwright.kernel.model import AgentStatus, Brief, Commit, Ending, Finding, Key, Outcome, Severity, Verdict
+from loopwright.kernel.model import AgentStatus, Brief, Commit, Ending, Finding, Key, Outcome, Severity, Tree, Verdict
+from loopwright.loops.course import Station, stationed
 from loopwright.loops.quality.machine import QUALITY
-from loopwright.loops.quality.state import Depth, Gate, Phase, Quality, Round
+from loopwright.loops.quality.state import Depth, Gate, QualityState, Round
+from tests.loops.harness import taken
 from tests.loops.quality import (
     AIMLESS,
     ALPHA,
@@ -420,7 +422,7 @@ def test_money_is_not_the_loops_business() -> None:
 
 
 def test_a_state_that_was_never_reached_still_ends() -> None:
-    broken: Quality = replace(loop(), phase=Phase.DONE)
+    broken: QualityState = stationed(loop(), Station.DONE)
     assert wanted(broken, Stop).outcome == Outcome(ending=Ending.FAILED)
 
 
@@ -428,7 +430,12 @@ def test_an_answer_to_another_question_is_refused() -> None:
     state = told(LOADED)
     late = keyed(loop(), LOADED)
     with pytest.raises(InvalidTransition, match="load-1 is not asked for"):
-        QUALITY.apply(state, late)
+        taken(QUALITY, state, late)
+
+
+def test_what_a_review_never_asks_for_is_refused() -> None:
+    with pytest.raises(InvalidTransition, match="a review never asks for it"):
+        QUALITY.apply(loop(), ChecksReported(key=Key.parse("load-1"), tree=Tree("t"), results=()))
 
 
 def test_severe_findings_come_first() -> None:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from loopwright.errors import InvalidTransition
-from loopwright.kernel.actions import Ask, CleanUp, Integrate, Option
+from loopwright.kernel.actions import Ask, Checkpoint, CleanUp, Integrate, Option
 from loopwright.kernel.events import AgentReported, Event
 from loopwright.kernel.model import NO_KEY, AgentReport, Cleanup, Commit, Ending, Key, Outcome, Verdict
+from loopwright.loops.course import Station, where
 from loopwright.loops.quality.machine import QUALITY
-from loopwright.loops.quality.state import Gate, Phase, Quality
+from loopwright.loops.quality.state import Gate, QualityState
 from tests.loops.quality import (
     ALPHA,
     ARTIFACT,
@@ -18,6 +21,7 @@ from tests.loops.quality import (
     BLOCKED,
     CANCEL,
     CLEANED,
+    CONFLICT,
     CRASHED,
     DELTA,
     FILE,
@@ -26,6 +30,7 @@ from tests.loops.quality import (
     LANDED,
     LOADED,
     NO_VERDICT,
+    RED_MERGE,
     REFUSED,
     SAID,
     THREE,
@@ -34,6 +39,7 @@ from tests.loops.quality import (
     configured,
     creator,
     critical,
+    fails,
     fixed,
     flaw,
     keys,
@@ -46,6 +52,7 @@ from tests.loops.quality import (
     passes,
     play,
     question,
+    reviewer,
     saved,
     says,
     told,
@@ -53,7 +60,7 @@ from tests.loops.quality import (
 )
 
 
-def used_up() -> Quality:
+def used_up() -> QualityState:
     return told(*THREE_REVIEWS)
 
 
@@ -63,6 +70,7 @@ def used_up() -> Quality:
 def test_the_third_blocked_review_ends_in_a_question_with_every_unresolved_finding() -> None:
     assert wanted(used_up(), Ask) == Ask(
         key=Key.parse("escalation-1"),
+        kind="escalation",
         question=(
             f"The review of {ARTIFACT} stopped: MAX_LOOPS_REACHED: 3 reviews and 2 fixes. Unresolved: 3 high."
             " Recommended: manual review; 3 findings outlasted every fix. How should it go on?"
@@ -94,7 +102,7 @@ def test_findings_that_are_handed_over_in_a_file_are_named_by_it() -> None:
 )
 def test_no_fix_is_asked_for_that_no_review_would_see(attempts: int, story: tuple[Event, ...], counted: str) -> None:
     state = told(*story, max_attempts=attempts)
-    assert (state.phase, state.reasons) == (Phase.ESCALATED, (f"MAX_LOOPS_REACHED: {counted}",))
+    assert (where(state), state.course.reasons) == (Station.ESCALATED, (f"MAX_LOOPS_REACHED: {counted}",))
 
 
 def recommended(*story: Event) -> str:
@@ -145,10 +153,10 @@ def test_without_anything_special_what_is_left_is_to_be_looked_at() -> None:
 
 def test_continue_grants_more_reviews_and_the_counts_go_on() -> None:
     state = play(used_up(), says("continue", count=2, text="mind the cents"))
-    assert (state.allowance, len(state.rounds), state.fixes, state.reasons) == (5, 3, 2, ())
+    assert (state.allowance, len(state.rounds), state.fixes, state.course.reasons) == (5, 3, 2, ())
     assert (str(creator(state).key), creator(state).brief.answers) == ("fix-3.4", ("mind the cents",))
     state = play(state, *fixed("c3"), *blocked(), *fixed("c4"), *blocked())
-    assert (state.reasons, keys(state)) == (("MAX_LOOPS_REACHED: 5 reviews and 4 fixes",), ["escalation-2"])
+    assert (state.course.reasons, keys(state)) == (("MAX_LOOPS_REACHED: 5 reviews and 4 fixes",), ["escalation-2"])
 
 
 def test_continue_without_a_number_grants_three() -> None:
@@ -166,7 +174,7 @@ def test_continue_needs_a_positive_number() -> None:
 
 def test_revise_starts_the_count_anew_for_a_reason() -> None:
     state = play(used_up(), says("revise", text="use Decimal"))
-    assert (state.allowance, len(state.rounds), state.reasons) == (6, 3, ())
+    assert (state.allowance, len(state.rounds), state.course.reasons) == (6, 3, ())
     assert creator(state).brief.answers == ("use Decimal",)
     with pytest.raises(InvalidTransition, match="revise needs the new guidance as text"):
         play(used_up(), says("revise", text=" "))
@@ -185,7 +193,7 @@ def test_what_is_no_option_is_refused() -> None:
 # --- accept --------------------------------------------------------------------------------------------------
 
 
-def best_in_the_middle(**given: object) -> Quality:
+def best_in_the_middle(**given: object) -> QualityState:
     story = (*blocked(), *fixed("c1"), *blocked(ALPHA), *fixed("c2"), *blocked(ALPHA, BETA, GAMMA))
     return told(*story, **given)
 
@@ -233,7 +241,7 @@ def test_a_critical_finding_weighs_more_than_many_high_ones() -> None:
 def test_what_no_review_gave_a_verdict_on_cannot_be_accepted() -> None:
     state = told(*NO_VERDICT, max_attempts=1)
     assert options(state) == ["continue", "history", "revise", "cancel"]
-    with pytest.raises(InvalidTransition, match="no review gave a verdict, so there is nothing to accept"):
+    with pytest.raises(InvalidTransition, match="'accept' is not one of the options"):
         play(state, says("accept"))
 
 
@@ -247,7 +255,7 @@ def test_an_accepted_child_leaves_its_best_to_its_parent() -> None:
 
 def test_a_result_that_cannot_be_landed_asks_a_person() -> None:
     state = told(*blocked(), *fixed("c1"), *looked(passes(medium("M"))), REFUSED)
-    assert (state.reasons, state.rounds[-1].verdict) == (
+    assert (state.course.reasons, state.rounds[-1].verdict) == (
         ("the result could not be landed: main moved on",),
         Verdict.PASS,
     )
@@ -261,9 +269,82 @@ def test_after_a_refused_landing_it_is_reviewed_once_more() -> None:
     assert keys(play(state, *looked(passes()))) == ["land-3-1"]
 
 
+def passed_after_a_fix(**given: object) -> QualityState:
+    return told(*blocked(), *fixed("c1"), *looked(passes(), "o2"), target="refs/heads/main", merge=True, **given)
+
+
+def test_a_red_merge_is_a_blocked_review_whose_fix_starts_from_the_merged_tree() -> None:
+    state = play(passed_after_a_fix(checked=True), RED_MERGE)
+    fix = creator(state)
+    assert (str(fix.key), fix.start, fix.brief.base, fix.brief.findings) == (
+        "fix-2.5",
+        "merged",
+        "tip",
+        (flaw("test"),),
+    )
+    assert (state.rounds[-1].verdict, state.rounds[-1].line, state.rounds[-1].why) == (
+        Verdict.FAIL,
+        f"CHECK_PASSED: {ARTIFACT}",
+        "no findings; the result could not be landed: main moved on",
+    )
+    state = play(state, FIXED)
+    assert wanted(state, Checkpoint).base == "tip"
+    state = play(state, saved("c2"), loaded("o3"))
+    assert (reviewer(state).start, reviewer(state).brief.base, reviewer(state).brief.findings) == ("c2", "tip", ())
+    land = wanted(play(state, passes(), SAID), Integrate)
+    assert (land.commit, land.base, land.verified, land.unseen) == ("c2", "tip", True, True)
+    done = outcome(play(state, passes(), SAID, LANDED))
+    assert (done.ending, done.attempts, done.findings) == (Ending.VERIFIED, 3, ())
+
+
+def test_after_a_conflict_the_fixes_are_made_again_on_top_of_the_new_tip() -> None:
+    fix = creator(play(passed_after_a_fix(), CONFLICT))
+    assert (fix.start, [finding.rule for finding in fix.brief.findings]) == ("tip", ["merge-conflict", "not-merged"])
+    assert fix.brief.findings[1].issue == (
+        "the result could not be landed: main moved on; the fixes so far are commit c1 and have to be made again on"
+        " top of tip"
+    )
+
+
+def test_a_red_merge_without_a_finding_is_a_finding_itself() -> None:
+    silent = replace(RED_MERGE, detail="", findings=())
+    (finding,) = creator(play(passed_after_a_fix(), silent)).brief.findings
+    assert (finding.rule, finding.issue) == ("not-merged", "the result could not be landed: checks")
+
+
+def test_a_review_after_a_refused_landing_that_came_to_nothing_is_made_again_from_the_new_base() -> None:
+    state = play(passed_after_a_fix(max_attempts=5), CONFLICT, *fixed("c2"), *NO_VERDICT, LOADED)
+    assert (str(reviewer(state).key), reviewer(state).brief.base) == ("review-4.2", "tip")
+    state = play(state, fails(ALPHA, BETA, GAMMA), SAID, *fixed("c3"), LOADED)
+    assert reviewer(state).brief.base == "c2"
+
+
+def test_a_landing_that_is_refused_after_the_last_review_asks_a_person() -> None:
+    state = play(passed_after_a_fix(max_attempts=2), CONFLICT)
+    assert state.course.reasons == (
+        "MAX_LOOPS_REACHED: 2 reviews and 1 fix",
+        "the result could not be landed: main moved on",
+    )
+    assert {finding.rule for finding in question(state).findings} == {"merge-conflict", "not-merged"}
+    assert creator(play(state, says("continue", count=1))).start == "tip"
+    land = wanted(play(state, says("accept")), Integrate)
+    assert (land.commit, land.base, land.target, land.verified) == ("c1", "base", "", False)
+
+
+def test_a_target_that_could_not_be_moved_is_told_with_the_result() -> None:
+    left = replace(LANDED, not_merged="main has changes that are not committed", note="take it by hand")
+    done = outcome(play(passed_after_a_fix(), left))
+    assert (done.ending, done.branch, done.not_merged, done.note) == (
+        Ending.VERIFIED,
+        "loop/1",
+        "main has changes that are not committed",
+        "take it by hand",
+    )
+
+
 def test_what_was_accepted_and_could_not_be_landed_is_not_accepted_any_more() -> None:
     state = play(best_in_the_middle(), says("accept"), REFUSED)
-    assert (state.accepted, state.phase, keys(state)) == (False, Phase.ESCALATED, ["escalation-2"])
+    assert (state.course.accepted, where(state), keys(state)) == (False, Station.ESCALATED, ["escalation-2"])
 
 
 # --- cancel ----------------------------------------------------------------------------------------------------
@@ -308,7 +389,7 @@ def test_new_limits_move_the_allowance_and_what_was_granted_stays_granted() -> N
 
 def test_a_lower_limit_lets_what_is_under_way_be_reviewed_and_then_stops() -> None:
     state = told(*blocked(), configured(max_attempts=1, p1_threshold=2), *fixed(), *blocked())
-    assert state.reasons == ("MAX_LOOPS_REACHED: 2 reviews and 1 fix",)
+    assert state.course.reasons == ("MAX_LOOPS_REACHED: 2 reviews and 1 fix",)
 
 
 def test_limits_that_cannot_be_read_are_refused_and_so_is_anything_after_the_end() -> None:

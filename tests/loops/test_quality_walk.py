@@ -38,8 +38,9 @@ from loopwright.kernel.events import (
 )
 from loopwright.kernel.ledger import Standing
 from loopwright.kernel.model import AgentStatus, Severity, Verdict
+from loopwright.loops.course import Station, where
 from loopwright.loops.quality.machine import QUALITY
-from loopwright.loops.quality.state import Depth, Known, Phase, Quality, counted, open_findings
+from loopwright.loops.quality.state import Depth, Known, QualityPhase, QualityState, counted, open_findings
 from tests.loops import quality as q
 from tests.loops.harness import (
     Step,
@@ -56,6 +57,8 @@ from tests.loops.harness import (
 CRITICAL = q.critical("C")
 BACK = q.renamed(q.ALPHA, "B7")
 EVERY_FAULT = (q.CRASHED, q.TIMED_OUT, q.IDLE, q.GARBLED, q.NEEDS_PERSON, q.UNAVAILABLE)
+ASKS = (q.of("reviewer", q.UNCLEAR), q.of("reviewer", q.NEEDS_PERSON))
+LANDINGS = (q.LANDED, q.REFUSED, q.CONFLICT, q.RED_MERGE)
 DECIDED = (q.says("continue", count=1), q.says("accept"), q.says("cancel"))
 EVERY_REVIEW = (
     q.passes(),
@@ -113,46 +116,46 @@ class Alphabet:
 
 WHOLE = Alphabet(
     artifact=(q.LOADED, q.loaded("o2"), q.GONE),
-    reviewer=(*EVERY_REVIEW, *EVERY_FAULT),
+    reviewer=(*EVERY_REVIEW, *EVERY_FAULT, *ASKS),
     creator=(q.FIXED, q.BLOCKED, q.UNCLEAR, *EVERY_FAULT),
     checkpoint=(q.saved("c1"), q.saved("c2", dropped=("x.py",)), q.saved("c3", files=0)),
-    land=(q.LANDED, q.REFUSED),
+    land=LANDINGS,
     escalated=(*DECIDED, q.says("history"), q.says("revise", text="otherwise"), q.says("accept", merge=True)),
     clarified=(q.says("answer", text="this"), q.says("accept"), q.says("cancel")),
 )
 
 
-def reachable(alphabet: Alphabet, **given: Any) -> Walk[Quality]:  # noqa: ANN401 - the plan's fields
+def reachable(alphabet: Alphabet, **given: Any) -> Walk[QualityState]:  # noqa: ANN401 - the plan's fields
     """Everything `alphabet` can lead to; any time a cancel; people and patience bounded."""
     answers = answers_from(QUALITY, alphabet.letters)
 
-    def bounded(state: Quality) -> Iterator[Event]:
+    def bounded(state: QualityState) -> Iterator[Event]:
         yield from (event for event in answers(state) if not _too_much(state, event))
-        if state.phase not in (Phase.CLEAN_UP, Phase.DONE):
+        if where(state) not in (Station.CLEAN_UP, Station.DONE):
             yield CancelRequested()
 
     return walk(QUALITY, q.loop(**given), bounded)
 
 
-def _too_much(state: Quality, event: Event) -> bool:
+def _too_much(state: QualityState, event: Event) -> bool:
     """Without these bounds a patient person and an unlucky agent could go on for ever."""
     match event:
         case Answered(choice="cancel") | Answered(choice="accept"):
             return False
         case Answered() | IntegrationRefused():
-            return state.asked >= 2
+            return state.course.asked >= 2
         case AgentUnavailable():
-            return state.tries >= 4
+            return state.course.trial.tries >= 4
         case AgentFailed(reason="needs_person"):
-            return state.asked >= 1
+            return state.course.asked >= 1
         case AgentReported(report=report):
-            return report.status is not AgentStatus.DONE and report.verdict is None and state.asked >= 1
+            return report.status is not AgentStatus.DONE and report.verdict is None and state.course.asked >= 1
         case _:
             return False
 
 
 @cache
-def walks() -> dict[str, Walk[Quality]]:
+def walks() -> dict[str, Walk[QualityState]]:
     return {
         "judgements": reachable(
             Alphabet(
@@ -163,7 +166,7 @@ def walks() -> dict[str, Walk[Quality]]:
         ),
         "faults": reachable(
             Alphabet(
-                reviewer=(q.passes(), q.fails(q.ALPHA), q.fails(), q.review(None, q.ALPHA), *EVERY_FAULT),
+                reviewer=(q.passes(), q.fails(q.ALPHA), q.fails(), q.review(None, q.ALPHA), *EVERY_FAULT, *ASKS),
                 creator=(q.FIXED, q.BLOCKED, q.UNCLEAR, *EVERY_FAULT),
                 escalated=(q.says("accept"),),
             ),
@@ -173,7 +176,7 @@ def walks() -> dict[str, Walk[Quality]]:
             Alphabet(
                 artifact=(q.LOADED, q.loaded("o2"), q.GONE),
                 checkpoint=(q.saved("c1"), q.saved("c2", dropped=("x.py",)), q.saved("c3", files=0)),
-                land=(q.LANDED, q.REFUSED),
+                land=LANDINGS,
                 escalated=(q.says("accept"), q.says("continue", count=1)),
             ),
             max_attempts=2,
@@ -181,7 +184,7 @@ def walks() -> dict[str, Walk[Quality]]:
         "people": reachable(
             Alphabet(
                 creator=(q.FIXED, q.BLOCKED, q.UNCLEAR),
-                land=(q.LANDED, q.REFUSED),
+                land=LANDINGS,
                 escalated=WHOLE.escalated,
                 clarified=WHOLE.clarified,
             ),
@@ -203,107 +206,106 @@ def walks() -> dict[str, Walk[Quality]]:
 
 
 @pytest.fixture(params=["judgements", "faults", "files", "people", "a child with a past"])
-def walked(request: pytest.FixtureRequest) -> Walk[Quality]:
+def walked(request: pytest.FixtureRequest) -> Walk[QualityState]:
     return walks()[request.param]
 
 
 # --- what holds for every loop ---------------------------------------------------------------------------------
 
 
-def test_decide_is_total_and_only_stop_is_the_end(walked: Walk[Quality]) -> None:
+def test_decide_is_total_and_only_stop_is_the_end(walked: Walk[QualityState]) -> None:
     check_decisions(QUALITY, walked)
 
 
-def test_a_key_names_one_try_for_ever(walked: Walk[Quality]) -> None:
+def test_a_key_names_one_try_for_ever(walked: Walk[QualityState]) -> None:
     check_keys(QUALITY, walked)
 
 
-def test_what_answers_nothing_is_refused(walked: Walk[Quality]) -> None:
+def test_what_answers_nothing_is_refused(walked: Walk[QualityState]) -> None:
     check_refusals(QUALITY, walked.states[::5])
 
 
-def test_every_state_can_be_stored(walked: Walk[Quality]) -> None:
-    check_round_trip(Quality, walked.states[::20])
+def test_every_state_can_be_stored(walked: Walk[QualityState]) -> None:
+    check_round_trip(QualityState, walked.states[::20])
 
 
 # --- what holds for this one -----------------------------------------------------------------------------------
 
 
-def check_state(state: Quality) -> None:
+def check_state(state: QualityState) -> None:
     """What must hold wherever it stands, limits unchanged."""
     assert len(state.rounds) <= state.allowance, state
     assert state.fixes <= len(state.rounds), state
     assert [each.number for each in state.rounds] == list(range(1, len(state.rounds) + 1)), state
-    if state.phase in (Phase.FIX, Phase.CHECKPOINT, Phase.CLARIFY):
+    if where(state) in (QualityPhase.FIX, QualityPhase.CHECKPOINT, Station.CLARIFY):
         assert len(state.rounds) < state.allowance, "a fix that no review would see"
-    if state.phase is Phase.FIX:
-        assert state.until is not None or q.creator(state).brief.findings, "a fix of nothing"
+    if where(state) == QualityPhase.FIX:
+        assert state.course.trial.until is not None or q.creator(state).brief.findings, "a fix of nothing"
     for each in state.rounds:
         held = counted(each.findings, Severity.CRITICAL), counted(each.findings, Severity.HIGH)
         if each.verdict is Verdict.PASS:
             assert held[0] == 0, "a pass with a critical finding"
             assert held[1] <= state.plan.limits.p1_threshold, "a pass with too many high ones"
             assert each.reviewed, "a pass that nobody gave"
-    assert {entry.source for entry in state.ledger} <= {state.plan.gate, "engine"}, state
+    assert {entry.source for entry in state.ledger} <= {state.plan.gate, "engine", "landing"}, state
     assert not {e.finding.fingerprint for e in state.ledger if e.standing is not Standing.RESOLVED} & {
         each.finding.fingerprint for each in state.deferred if each.round == state.number
     }, "open and put off at once"
 
 
-def check_step(step: Step[Quality]) -> None:
+def check_step(step: Step[QualityState]) -> None:
     """Counts never go down, and what is on record stays as it is but for the fix that follows."""
     before, after = step.before, step.after
-    for name in ("fixes", "asked", "number", "allowance"):
+    assert before.course.asked <= after.course.asked, step
+    for name in ("fixes", "number", "allowance"):
         assert getattr(before, name) <= getattr(after, name), (name, step)
     for old, new in zip(before.rounds, after.rounds, strict=False):
-        assert (old.number, old.commit, old.verdict, old.line, old.why, old.findings) == (
-            new.number,
-            new.commit,
-            new.verdict,
-            new.line,
-            new.why,
-            new.findings,
-        ), step
+        assert (old.number, old.commit, old.line) == (new.number, new.commit, new.line), step
         assert not old.fix or old.fix == new.fix, step
+        if new.refused and not old.refused:
+            assert isinstance(step.event, IntegrationRefused), step
+            assert (old.verdict, new.verdict) == (Verdict.PASS, Verdict.FAIL), step
+        else:
+            assert (old.verdict, old.why, old.findings) == (new.verdict, new.why, new.findings), step
     assert len(after.rounds) - len(before.rounds) in (0, 1), step
     assert before.deferred == after.deferred[: len(before.deferred)], step
     assert {e.finding.fingerprint for e in before.ledger} <= {e.finding.fingerprint for e in after.ledger}, step
-    if before.cancel is not None:
-        assert after.phase in (Phase.LAND, Phase.CLEAN_UP, Phase.DONE), step
+    if before.course.cancel is not None:
+        assert where(after) in (Station.LAND, Station.CLEAN_UP, Station.DONE), step
     granted = isinstance(step.event, Answered) and step.event.choice in ("continue", "revise")
     assert granted or isinstance(step.event, ConfigChanged) or before.allowance == after.allowance, step
 
 
-def test_every_state_keeps_the_rules(walked: Walk[Quality]) -> None:
+def test_every_state_keeps_the_rules(walked: Walk[QualityState]) -> None:
     for state in walked.states:
         check_state(state)
 
 
-def test_every_step_keeps_what_is_on_record(walked: Walk[Quality]) -> None:
+def test_every_step_keeps_what_is_on_record(walked: Walk[QualityState]) -> None:
     for step in walked.steps:
         check_step(step)
 
 
-def test_without_a_grant_there_are_no_more_reviews_and_fixes_than_allowed(walked: Walk[Quality]) -> None:
-    for state in (state for state in walked.states if not state.asked):
+def test_without_a_grant_there_are_no_more_reviews_and_fixes_than_allowed(walked: Walk[QualityState]) -> None:
+    for state in (state for state in walked.states if not state.course.asked):
         most = state.plan.limits.max_attempts
         assert len(state.rounds) <= most, state
         assert state.fixes <= most - 1, state
 
 
-def test_every_fix_is_reviewed_before_it_ends_unless_it_is_cancelled(walked: Walk[Quality]) -> None:
-    for state in (state for state in walked.states if state.phase is Phase.LAND):
+def test_every_fix_is_reviewed_before_it_ends_unless_it_is_cancelled(walked: Walk[QualityState]) -> None:
+    for state in (state for state in walked.states if where(state) == Station.LAND):
         assert q.wanted(state, Integrate).commit in {each.commit for each in state.rounds if each.judged}, state
 
 
-def test_what_lands_passed_or_was_accepted(walked: Walk[Quality]) -> None:
-    for state in (state for state in walked.states if state.phase is Phase.LAND):
+def test_what_lands_passed_or_was_accepted(walked: Walk[QualityState]) -> None:
+    for state in (state for state in walked.states if where(state) == Station.LAND):
         assert state.plan.lands, state
-        assert state.accepted or state.rounds[-1].verdict is Verdict.PASS, state
+        assert state.course.accepted or state.rounds[-1].verdict is Verdict.PASS, state
 
 
-def test_every_question_names_all_that_is_wrong_or_the_file_that_does(walked: Walk[Quality]) -> None:
-    for state in (state for state in walked.states if state.phase is Phase.ESCALATED):
+def test_every_question_names_all_that_is_wrong_or_the_file_that_does(walked: Walk[QualityState]) -> None:
+    for state in (state for state in walked.states if where(state) == Station.ESCALATED):
         ask = q.question(state)
         assert ask.findings == (() if state.plan.file else open_findings(state)), state
         assert state.plan.file in ask.question, state
@@ -311,7 +313,7 @@ def test_every_question_names_all_that_is_wrong_or_the_file_that_does(walked: Wa
 
 def test_the_table_of_transitions(golden: Callable[[str, str], None]) -> None:
     first, *others = walks().values()
-    golden("loops/quality-table.txt", table(sum(others, first), lambda state: state.phase.value, said))
+    golden("loops/quality-table.txt", table(sum(others, first), where, said))
 
 
 def said(event: Event) -> str:
@@ -371,7 +373,7 @@ def test_a_random_walk_keeps_the_rules_and_uses_no_key_twice(data: st.DataObject
         assert not used & set(q.keys(after))
         check_step(Step(state, letter, after))
         check_state(after)
-        assert decode(Quality, encode(after)) == after
+        assert decode(QualityState, encode(after)) == after
         state = after
 
 
@@ -385,13 +387,13 @@ def test_a_cancel_and_new_limits_are_taken_anywhere_and_end_it_in_order(data: st
         if not letters:
             return
         state = q.play(state, data.draw(st.sampled_from(letters)))
-        if state.phase is not Phase.DONE and data.draw(st.booleans()):
+        if where(state) != Station.DONE and data.draw(st.booleans()):
             changed = q.play(state, q.configured(max_attempts=data.draw(st.integers(1, 5)), p1_threshold=2))
-            assert (changed.phase, changed.rounds, q.keys(changed)) == (state.phase, state.rounds, q.keys(state))
+            assert (where(changed), changed.rounds, q.keys(changed)) == (where(state), state.rounds, q.keys(state))
             state = changed
-    if state.phase in (Phase.DONE, Phase.CLEAN_UP):
+    if where(state) in (Station.DONE, Station.CLEAN_UP):
         return
-    landing = state.phase is Phase.LAND
+    landing = where(state) == Station.LAND
     state = q.play(state, q.CANCEL)
     state = q.play(state, *([q.REFUSED] if landing else []), q.CLEANED)
     assert q.outcome(state).ending == "cancelled"

@@ -13,8 +13,6 @@ from loopwright.adapters.git.repository import Repository, find_repository, has_
 from loopwright.adapters.sqlite.store import SqliteStore
 from loopwright.app.kinds import KINDS, Kinds
 from loopwright.app.layout import LOG_FILE, STATE_FOLDER, WORKSPACES
-from loopwright.config.reading import Warn, load_settings
-from loopwright.config.settings import Settings
 from loopwright.engine.fold import AnyLoop
 from loopwright.errors import Forbidden, UsageError
 from loopwright.kernel.assignment import Assignment
@@ -120,11 +118,3 @@ def _opened(repository: Repository, environ: Mapping[str, str], kinds: Kinds | N
         clock=clock,
         kinds=KINDS if kinds is None else kinds,
     )
-
-
-def settings_of(project: Project, warn: Warn | None = None) -> Settings:
-    """The person's `loop.toml`, from their own tree and never from an agent's.
-
-    With `warn` for a loop in flight: it hears of keys that would be refused at a new start.
-    """
-    return load_settings(project.root, warn)

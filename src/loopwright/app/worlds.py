@@ -3,28 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from loopwright.adapters.agents.cast import cast
 from loopwright.adapters.from_settings import command_checks, git_workspace
 from loopwright.adapters.sqlite.locks import describe_process
 from loopwright.app.loops import View, view
-from loopwright.app.project import Project, settings_of
+from loopwright.app.project import Project
 from loopwright.app.publication import catch_up, publisher_of
 from loopwright.app.publisher import Publisher
-from loopwright.config.reading import Warn
 from loopwright.config.settings import Settings
 from loopwright.engine.dispatch import InProcess, Spending
 from loopwright.engine.world import Observer, World
-from loopwright.kernel.codec import encode
-from loopwright.kernel.events import ConfigChanged
 from loopwright.kernel.model import LoopId
 from loopwright.ports.agent import Agent
 from loopwright.ports.people import People
-
-_LEAST = {"p1_threshold": 0}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,27 +38,6 @@ async def make_ready(project: Project, loop: LoopId | View, failed: Callable[[st
     if begun:
         await catch_up(project, publisher, seen)
     return Ready(seen=seen, settings=Settings.from_json(seen.now.settings), publisher=publisher)
-
-
-def changed_settings(project: Project, seen: View, by: str, warn: Warn) -> ConfigChanged | None:
-    """The person's `loop.toml` as an event, if it is not what the loop is pinned to.
-
-    `warn` hears of keys in it that nothing obeys; the loop goes on with them.
-    """
-    now = settings_of(project, warn)
-    if now.to_json() == seen.now.settings:
-        return None
-    name = seen.kind.limits
-    before = getattr(Settings.from_json(seen.now.settings).limits, name)
-    limits = _moved(seen.now.state.plan.limits, before, getattr(now.limits, name))
-    return ConfigChanged(digest=now.digest, settings=now.to_json(), limits=encode(limits), by=by)
-
-
-def _moved(own: Any, before: Any, now: Any) -> Any:  # noqa: ANN401 - limits of whatever kind
-    """The loop's own limits moved as the file's have: what an option said is not undone by another edit."""
-    difference = {f.name: getattr(now, f.name) - getattr(before, f.name) for f in fields(now)}
-    moved = {name: getattr(own, name) + more for name, more in difference.items() if more}
-    return replace(own, **{name: max(_LEAST.get(name, 1), value) for name, value in moved.items()})
 
 
 def build_world(

@@ -6,17 +6,16 @@ import asyncio
 
 import click
 
+from loopwright.app.choice import pick
 from loopwright.app.loops import View, view
 from loopwright.app.project import Project
 from loopwright.app.views.answers import NothingDone
-from loopwright.app.views.ending import answer_of, ended_lines
-from loopwright.app.views.standing import current
-from loopwright.cli.driving import Manner, drive_and_tell
-from loopwright.cli.guarding import only_for_people
+from loopwright.cli.drive import Manner, drive_and_tell, told
 from loopwright.cli.here import Here
+from loopwright.cli.opened import has_log, opened
 from loopwright.cli.output import json_option, loop_option, note, put, put_json
-from loopwright.cli.picking import has_log, opened, pick
-from loopwright.cli.running import StoppedBySignal, complete
+from loopwright.cli.people_only import only_for_people
+from loopwright.cli.signals import StoppedBySignal, complete
 from loopwright.engine.world import Halt
 from loopwright.errors import AlreadyRunning, Forbidden
 from loopwright.kernel.codec import encode
@@ -82,11 +81,8 @@ def _see_it_end(project: Project, here: Here, chosen: View, *, as_json: bool) ->
     outcome = ended.outcome
     if outcome is None:
         raise AlreadyRunning(loop, f"{ended.alive}; told to end, and has not within {_PATIENCE:.0f} s")
-    if as_json:
-        shown = asyncio.run(current(project, ended))
-        put_json(asyncio.run(answer_of(project, ended, Halt(why="ended", outcome=outcome), shown)))
-    else:
-        put("\n".join(ended_lines(project, ended, outcome)))
+    done = asyncio.run(told(project, ended, Halt(why="ended", outcome=outcome), cancelled_here=True))
+    put_json(done.answer) if as_json else put("\n".join(done.lines))
     return 0
 
 

@@ -6,6 +6,7 @@ import asyncio
 
 import click
 
+from loopwright.app.choice import only
 from loopwright.app.loops import listing, view
 from loopwright.app.project import Project
 from loopwright.app.views.explanation import Explained, explain
@@ -13,8 +14,8 @@ from loopwright.app.views.standing import status_of_loop
 from loopwright.app.views.status import LoopStatus
 from loopwright.cli.here import Here
 from loopwright.cli.log import newest
+from loopwright.cli.opened import opened
 from loopwright.cli.output import json_option, loop_option, put, put_json
-from loopwright.cli.picking import only, opened
 from loopwright.kernel.codec import plain
 
 

@@ -7,11 +7,12 @@ import shlex
 
 import click
 
+from loopwright.app.choice import named, roots
 from loopwright.app.project import Project
 from loopwright.app.views.gates import GateReason, GatesDocument, ShownGate, gates_below
 from loopwright.cli.here import Here
+from loopwright.cli.opened import has_log, opened
 from loopwright.cli.output import json_option, loop_option, put, put_json
-from loopwright.cli.picking import has_log, named, opened, roots
 from loopwright.kernel.gates import runs_code
 from loopwright.kernel.quoting import one_line
 from loopwright.kernel.visible import visible
@@ -38,7 +39,8 @@ def command(here: Here, *, loop_id: str, everything: bool, as_json: bool) -> int
         put_json(found)
         return 0
     shown = [gate for gate in found.gates if everything or gate.status == "pending"]
-    put("\n\n".join(_text(gate, at_top=at_top) for gate in shown) or "No gate is open.")
+    several = sum(gate.status == "pending" for gate in shown) > 1
+    put("\n\n".join(_text(gate, at_top=at_top, several=several) for gate in shown) or "No gate is open.")
     return 0
 
 
@@ -47,7 +49,8 @@ async def _find(project: Project, loop_id: str) -> GatesDocument:
     return GatesDocument(gates=tuple([gate for view in chosen for gate in await gates_below(project, view)]))
 
 
-def _text(gate: ShownGate, *, at_top: bool) -> str:
+def _text(gate: ShownGate, *, at_top: bool, several: bool) -> str:
+    """With several open, the commands name the loop too: two may be about the same changes."""
     by = f" by {gate.by}" if gate.by else ""
     why = f": {gate.reason}" if gate.reason else ""
     where = f"loop {' > '.join(gate.path)}"
@@ -55,8 +58,9 @@ def _text(gate: ShownGate, *, at_top: bool) -> str:
     lines += map(_file, gate.because)
     lines.append(f"  look at it    {_diff(gate, at_top=at_top)}")
     if gate.status == "pending":
-        lines.append(f"  let it in     loop approve {gate.name}@{gate.id}")
-        lines.append(f'  send it back  loop reject {gate.name}@{gate.id} --reason "…"')
+        which = f" --loop {gate.loop}" if several else ""
+        lines.append(f"  let it in     loop approve {gate.name}@{gate.id}{which}")
+        lines.append(f'  send it back  loop reject {gate.name}@{gate.id} --reason "…"{which}')
     return "\n".join(lines)
 
 

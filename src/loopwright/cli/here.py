@@ -8,6 +8,7 @@ import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -16,6 +17,7 @@ class Here:
     environ: Mapping[str, str] = field(default_factory=dict)
     asks: bool = False  # a person can be asked: stdin and stderr are a terminal
     draws: bool = False  # the live view can be drawn: stderr is a terminal that understands it
+    kinds: Mapping[str, Any] = field(default_factory=dict)  # loops besides those we ship, by their names
 
     @staticmethod
     def of_process(environ: Mapping[str, str]) -> Here:

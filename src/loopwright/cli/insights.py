@@ -11,10 +11,10 @@ from typing import assert_never
 import click
 
 from loopwright.adapters.files import write_whole
-from loopwright.app.views.tickets import cycles as cycles_of
+from loopwright.app.starts.tickets.listing import cycles as cycles_of
 from loopwright.cli.here import Here
+from loopwright.cli.opened import has_log, opened
 from loopwright.cli.output import json_option, note, put, put_json
-from loopwright.cli.picking import has_log, opened
 from loopwright.errors import UsageError
 from loopwright.kernel.visible import visible
 from loopwright.loops.tickets.insights import text as insight_text

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import json
-
 import click
 
+from loopwright.app.choice import named_root, only
 from loopwright.app.loops import Listed, View, listing, view
 from loopwright.app.project import Project
+from loopwright.app.said import take_in
+from loopwright.app.settings import changed_settings, differences
 from loopwright.app.views.answers import NothingDone
-from loopwright.app.worlds import changed_settings
-from loopwright.cli.driving import Manner, drive_and_tell
-from loopwright.cli.guarding import only_for_people
+from loopwright.cli.drive import Manner, drive_and_tell
 from loopwright.cli.here import Here
+from loopwright.cli.opened import has_log, opened
 from loopwright.cli.output import json_option, loop_option, note, put, put_json
-from loopwright.cli.picking import has_log, named_root, only, opened
-from loopwright.cli.plain import Silent
-from loopwright.cli.running import StoppedBySignal, complete
-from loopwright.engine.hearing import hear
+from loopwright.cli.people_only import only_for_people
+from loopwright.cli.signals import StoppedBySignal, complete
 from loopwright.errors import AlreadyRunning
 from loopwright.kernel.events import BudgetChanged, ConfigChanged
 
@@ -63,7 +61,7 @@ async def prepare(project: Project, here: Here, loop_id: str, budget: float | No
     said = [BudgetChanged(usd=budget, by=here.who)] if budget is not None else []
     changed = _changed_settings(project, chosen, here.who)
     for each in (*said, *([changed] if changed else ())):
-        await hear(project.store, project.loops, chosen.row.id, each, Silent())
+        await take_in(project, chosen, each, note)
     return await view(project, chosen.row.id) if said or changed else chosen
 
 
@@ -92,25 +90,3 @@ def _changed_settings(project: Project, seen: View, by: str) -> ConfigChanged | 
         for line in differences(seen.now.settings, changed.settings):
             note(f"  {line}")
     return changed
-
-
-def differences(old: str, new: str) -> list[str]:
-    """What differs between two settings, key by key."""
-    before, after = (_flat("", json.loads(text or "{}")) for text in (old, new))
-    lines = [
-        f"{key}: {before.get(key, 'not set')} -> {after.get(key, 'not set')}"
-        for key in sorted(before.keys() | after.keys())
-        if before.get(key) != after.get(key)
-    ]
-    return lines if len(lines) <= _SHOWN else [*lines[:_SHOWN], f"and {len(lines) - _SHOWN} more"]
-
-
-def _flat(at: str, value: object) -> dict[str, str]:
-    match value:
-        case dict():
-            pairs = [(str(key), item) for key, item in value.items()]
-        case list() if value and all(isinstance(item, dict) and "name" in item for item in value):
-            pairs = [(str(item["name"]), item) for item in value]
-        case _:
-            return {at: json.dumps(value)}
-    return {key: text for name, item in pairs for key, text in _flat(f"{at}.{name}".lstrip("."), item).items()}

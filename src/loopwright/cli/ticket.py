@@ -10,8 +10,7 @@ import click
 
 from loopwright.adapters.importers.task_files import FORMATS
 from loopwright.app.starts.tickets.choice import named, number_in
-from loopwright.app.starts.tickets.new_tickets import Described, described_in, import_tickets, new_ticket
-from loopwright.app.views.tickets import (
+from loopwright.app.starts.tickets.listing import (
     ListedSession,
     QueuedTicket,
     TicketList,
@@ -23,10 +22,11 @@ from loopwright.app.views.tickets import (
     made,
     shown,
 )
+from loopwright.app.starts.tickets.new_tickets import Described, described_in, import_tickets, new_ticket
 from loopwright.cli import ticket_run
 from loopwright.cli.here import Here
+from loopwright.cli.opened import opened
 from loopwright.cli.output import json_option, put, put_json
-from loopwright.cli.picking import opened
 from loopwright.cli.ticket_run import looking
 from loopwright.errors import UsageError
 from loopwright.kernel.wording import counted

@@ -13,9 +13,9 @@ from typing import Literal, get_args
 from loopwright.config import keys as k
 from loopwright.config.keys import key, limit_table, needed, table, tables
 from loopwright.kernel.codec import decode, encode
-from loopwright.kernel.limits import QualityLimits
 from loopwright.kernel.shapes import Field, choice, record, several, whole
 from loopwright.loops.feedback.limits import FeedbackLimits
+from loopwright.loops.reviewed import QualityLimits
 from loopwright.loops.tickets.limits import TicketLimits
 
 AgentKind = Literal["claude", "codex", "gemini", "opencode", "goose", "acp", "command", "rehearsal", "tools", "autofix"]

@@ -58,7 +58,7 @@ async def _merge(
             return _Left(f"it does not exist any more; make it anew with `git branch {_short(action)} {landed.branch}`")
         if merge.conflicts:
             return _conflict(action, merge)
-        if not merge.fast_forward and action.verified:
+        if action.verified and (action.unseen or not merge.fast_forward):
             refused = _judged(action, merge, await _checked(world, loop, action, merge, step))
             if refused is not None:
                 return refused
@@ -105,7 +105,10 @@ def _judged(action: Integrate, merge: Merge, report: ChecksReported) -> Integrat
     if report.results and not failed and not blocking:
         return None
     names = [*(result.name for result in failed), *(finding.rule for finding in blocking)]
-    why = f"{_short(action)} has moved on, and merged with it these fail: {', '.join(names) or 'no check ran'}"
+    moved = (
+        f"on top of {_short(action)}" if merge.fast_forward else f"{_short(action)} has moved on, and merged with it"
+    )
+    why = f"{moved} these fail: {', '.join(names) or 'no check ran'}"
     findings = [finding for result in failed for finding in _failures(result)] + [identify(each) for each in blocking]
     return IntegrationRefused(
         key=action.key,

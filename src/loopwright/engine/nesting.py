@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import replace
 
 from loopwright.engine.fold import AnyLoop, Opened
 from loopwright.engine.journal import open_loop
@@ -14,7 +15,7 @@ from loopwright.kernel.actions import Ask, RunLoop
 from loopwright.kernel.codec import encode
 from loopwright.kernel.events import Answered, CancelRequested, Created, GateDecided, Said
 from loopwright.kernel.machine import answers_one_of
-from loopwright.kernel.model import NO_KEY, NO_POINT, Cleanup, Ending, LoopId, Outcome
+from loopwright.kernel.model import NO_KEY, NO_POINT, Ending, LoopId, Outcome
 from loopwright.ports.dispatcher import Errand, Tell
 from loopwright.ports.people import Waiting
 from loopwright.ports.store import NewEvent, NewLoop, Store
@@ -31,24 +32,15 @@ def child_id(parent: LoopId, action: RunLoop) -> LoopId:
 
 async def ready_child(store: Store, loops: Mapping[str, AnyLoop], parent: LoopId, action: RunLoop) -> Opened | None:
     """The child exists and has been told what its parent was told; None: there is none to cancel. Safe to repeat."""
-    child, said = child_id(parent, action), _said(action)
+    child, said = child_id(parent, action), action.said
     if not isinstance(said, CancelRequested):
         created = Created(kind=action.kind, params=action.params, by=f"loop {parent}")
         first = NewEvent(kind="Created", data=encode(created))
         await store.create(NewLoop(id=child, kind=action.kind, params=action.params, parent=parent), first)
     opened = await _opened_if_there(store, loops, child)
     if opened is not None and said is not None and _is_for(opened, said):
-        await store.post(child, type(said).__name__, encode(said))
+        await store.post(child, type(said).__name__, encode(said if said.by else replace(said, by=PARENT)))
     return opened
-
-
-def _said(action: RunLoop) -> Said | None:
-    """What the child is to hear, as one value."""
-    if action.said is not None or not action.say:
-        return action.said
-    if action.say == "cancel":
-        return CancelRequested(cleanup=Cleanup(action.text or Cleanup.KEEP_EVERYTHING), by=PARENT)
-    return Answered(key=action.answers, choice=action.say, count=action.grant, text=action.text, by=PARENT)
 
 
 def _is_for(child: Opened, said: Said) -> bool:

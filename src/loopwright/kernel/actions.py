@@ -11,7 +11,6 @@ from typing import Literal
 from loopwright.kernel.events import Said
 from loopwright.kernel.model import (
     NO_COMMIT,
-    NO_KEY,
     Brief,
     Change,
     Cleanup,
@@ -63,11 +62,7 @@ class RunLoop:
     kind: str
     params: str  # JSON
     name: str = ""  # the same name is the same child; empty: the key names it
-    say: Literal["", "continue", "accept", "revise", "cancel"] = ""
-    answers: Key = NO_KEY  # the child's question that `say` answers: no answer is ever given twice
-    grant: int = 0  # how much more, for continue
-    text: str = ""  # the new guidance, for revise; what is cleaned up, for cancel
-    said: Said | None = None  # the same as one value, in place of the four above
+    said: Said | None = None  # an answer is bound to the child's question by its key: none is ever given twice
     takes: tuple[
         Literal["escalation", "question", "gate"], ...
     ] = ()  # what the child waits for comes here, not to people
@@ -165,6 +160,7 @@ class Integrate:
     branch: str = ""  # empty: the loop's own
     target: str = ""  # a full ref; empty: leave the result on its branch
     verified: bool = True  # false: accepted by a person with known faults, so nothing is checked again
+    unseen: bool = False  # no check has seen this tree: it is checked even where the target has not moved
     approved: tuple[str, ...] = ()
     why: str = ""
 

@@ -5,14 +5,6 @@ Granting raises a limit, it never lowers a count: counts live in the log and onl
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class QualityLimits:
-    max_attempts: int = 3  # an attempt is one review
-    p1_threshold: int = 2  # more high findings than this block; any critical one does
-
 
 def reached(count: int, limit: int) -> bool:
     return count >= limit

@@ -11,7 +11,7 @@ from enum import StrEnum
 from typing import Any, ClassVar, Protocol, TypeVar
 
 from loopwright.kernel.events import AgentFailed, IntegrationRefused
-from loopwright.kernel.model import NO_COMMIT, Change, Cleanup, Commit, Outcome, Question
+from loopwright.kernel.model import NO_COMMIT, Change, Cleanup, Commit, Outcome, Question, Tree
 
 
 class Station(StrEnum):
@@ -74,6 +74,7 @@ class GateRecord:
     evidence: str
     because: tuple[Change, ...] = ()
     commit: Commit = NO_COMMIT  # where it can be seen now
+    tree: Tree = Tree("")  # of that commit
     why: str = ""
     ruling: Ruling = Ruling.OPEN
     reason: str = ""
@@ -189,6 +190,10 @@ def at_the_gate(state: S) -> S:
 def escalated(state: S, reasons: tuple[str, ...]) -> S:
     """With a question to a person."""
     return steered(stationed(state, Station.ESCALATED), reasons=reasons, asked=state.course.asked + 1)
+
+
+def done(state: S, outcome: Outcome) -> S:
+    return steered(stationed(state, Station.DONE), outcome=outcome)
 
 
 def not_landed(state: S, event: IntegrationRefused) -> S:

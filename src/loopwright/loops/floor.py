@@ -248,7 +248,7 @@ def ended(own: Machine[S, L], state: S, ending: Ending, landed: Integrated | Non
             note=landed.note or outcome.note,
         )
     cleanup = state.course.cancel if ending is Ending.CANCELLED else None
-    return c.steered(c.stationed(state, Station.DONE), outcome=replace(outcome, cleanup=cleanup))
+    return c.done(state, replace(outcome, cleanup=cleanup))
 
 
 # --- what people say ----------------------------------------------------------------------------

@@ -117,6 +117,7 @@ class Kind(Generic[P, S]):
     parts: Callable[[S], tuple[LoopId, ...]] = lambda _state: ()  # the children whose results it needs for that
     blocked: Callable[[S], tuple[LoopId, ...]] = lambda _state: ()  # those a person is asked about
     unresolved: Callable[[S, object], tuple[str, ...]] = lambda _state, _result: ()  # before a person decides
+    landed_so_far: Callable[[S], tuple[str, ...]] = lambda _state: ()  # before a person is asked about the rest
     told_when_stopped: Callable[[S, object], tuple[str, ...]] = lambda _state, _result: ()
     status: Callable[[S], StatusFacts] = lambda _state: StatusFacts()
     rules: tuple[str, ...] = ()  # for `loop explain`

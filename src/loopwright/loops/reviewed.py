@@ -1,6 +1,6 @@
-"""What came of the artifacts of a review: passed, blocked with everything unresolved, or not decided yet.
+"""What the review of one artifact and a batch of them share: the limits, and how what came of them is told.
 
-One artifact and a batch of them are told alike.
+An artifact has passed, is blocked with everything unresolved, or is not decided yet.
 """
 
 from __future__ import annotations
@@ -16,6 +16,12 @@ REVIEWING = (
     "An attempt is one review. No fix is asked for that no review would see: when the last review blocks, a person is"
     " asked. Continuing grants more reviews; only revising starts the count anew."
 )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QualityLimits:
+    max_attempts: int = 3  # an attempt is one review
+    p1_threshold: int = 2  # more high findings than this block; any critical one does
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

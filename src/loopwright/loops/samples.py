@@ -28,6 +28,7 @@ from loopwright.kernel.events import (
     Announced,
     Answered,
     ArtifactsLoaded,
+    CancelRequested,
     Checkpointed,
     ChecksReported,
     CleanedUp,
@@ -189,10 +190,10 @@ def _checkpoints(action: Checkpoint) -> Answers:
 
 def _children(action: RunLoop) -> Answers:
     """What a child may say that was driven so far: it waits at a point, it has ended, or it needs a person."""
-    match action.say:
-        case "cancel":
+    match action.said:
+        case CancelRequested():
             heard = {"cancelled": Outcome(ending=Ending.CANCELLED)}
-        case "accept":
+        case Answered(choice="accept"):
             heard = {"accepted": Outcome(ending=Ending.ACCEPTED, commit=Commit("c"))}
         case _:
             stuck = Outcome(

@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from loopwright.kernel.model import Finding, Severity, Verdict
-from tests.adapters.tools.program import NOWHERE, Candidate, brief, program
+from tests.adapters.tools.program import NOWHERE, Candidate, brief, only, program
 
 CRITICAL, HIGH, MEDIUM, LOW = Severity
 
@@ -20,6 +20,12 @@ def double(number: int) -> int:
 @pytest.fixture
 def candidate(tmp_path: Path) -> Candidate:
     return Candidate(tmp_path)
+
+
+@pytest.fixture
+def linted(tmp_path: Path) -> Candidate:
+    """For what is the same whichever tool looks."""
+    return Candidate(tmp_path, tools=only(tmp_path / "tools", "ruff"))
 
 
 def by_rule(findings: tuple[Finding, ...]) -> dict[str, Finding]:
@@ -62,22 +68,24 @@ def test_broken_syntax_is_one_critical_finding_whoever_saw_it(candidate: Candida
     assert [brief(finding) for finding in report.findings] == [(CRITICAL, "syntax-error", "a.py", 1)]
 
 
-def test_a_wrong_type_is_high(candidate: Candidate) -> None:
+def test_a_wrong_type_is_high(tmp_path: Path) -> None:
+    candidate = Candidate(tmp_path, tools=only(tmp_path / "tools", "mypy"))
     candidate.put("a.py", "def double(number: int) -> str:\n    return number * 2\n\n\nprint(double(2))\n")
     found = by_rule(candidate.review("a.py").findings)
     assert brief(found["return-value"]) == (HIGH, "return-value", "a.py", 2)
     assert found["return-value"].evidence == "return number * 2"
 
 
-def test_an_unused_import_is_medium_with_the_tools_own_fix_as_advice(candidate: Candidate) -> None:
-    candidate.put("a.py", "import os\n")
-    report = candidate.review("a.py")
+def test_an_unused_import_is_medium_with_the_tools_own_fix_as_advice(linted: Candidate) -> None:
+    linted.put("a.py", "import os\n")
+    report = linted.review("a.py")
     found = by_rule(report.findings)["F401"]
     assert (report.verdict, brief(found)) == (Verdict.PASS, (MEDIUM, "F401", "a.py", 1))
     assert found.guidance.startswith("Remove unused import: `os`.")
 
 
-def test_what_bandit_finds_is_a_step_worse_than_bandit_says(candidate: Candidate) -> None:
+def test_what_bandit_finds_is_a_step_worse_than_bandit_says(tmp_path: Path) -> None:
+    candidate = Candidate(tmp_path, tools=only(tmp_path / "tools", "bandit"))
     code = "import hashlib\nimport pickle\n\n\ndef f(data: bytes) -> object:\n    print(hashlib.md5(data))\n"
     candidate.put("a.py", code + "    return pickle.loads(data)\n")
     found = by_rule(candidate.review("a.py").findings)
@@ -118,12 +126,14 @@ def test_two_files_of_one_name_do_not_stop_the_type_check(candidate: Candidate) 
     assert [brief(finding) for finding in found] == [(HIGH, "return-value", "one/main.py", 2)]
 
 
-@pytest.mark.parametrize("name", ["-x.py", "@x.py", "a b;$(touch pwned).py", "--config=evil.py", "ünï.py"])
-def test_a_hostile_file_name_is_a_file_name(candidate: Candidate, name: str) -> None:
-    candidate.put(name, "import os\nprint(undefined)\n")
-    found = candidate.review(name).findings
-    assert {finding.file for finding in found} == {name}
-    assert {finding.rule for finding in found} >= {"F821", "F401"}
+def test_a_hostile_file_name_is_a_file_name(candidate: Candidate) -> None:
+    names = ["-x.py", "@x.py", "a b;$(touch pwned).py", "--config=evil.py", "ünï.py"]
+    for name in names:
+        candidate.put(name, "import os\nprint(undefined)\n")
+    found = candidate.run("review", {"artifacts": names, "gate": "code"}).findings
+    rules = {name: {finding.rule for finding in found if finding.file == name} for name in names}
+    assert {finding.file for finding in found} == set(names)
+    assert all(of_one >= {"F821", "F401"} for of_one in rules.values()), rules
     assert not (candidate.folder / "pwned").exists()
 
 
@@ -233,15 +243,15 @@ def test_else_in_an_environment_that_is_active_and_not_in_any_python(tmp_path: P
     assert candidate.text("seen") == (f"--python-executable={tmp_path}/env/bin/python3\n" if active else "\n")
 
 
-def test_terminal_escapes_in_the_code_come_out_visible(candidate: Candidate) -> None:
-    candidate.put("a.py", "x = undefined  # \x1b[2J\u202e\n")
-    found = by_rule(candidate.review("a.py").findings)["F821"]
+def test_terminal_escapes_in_the_code_come_out_visible(linted: Candidate) -> None:
+    linted.put("a.py", "x = undefined  # \x1b[2J\u202e\n")
+    found = by_rule(linted.review("a.py").findings)["F821"]
     assert found.evidence == "x = undefined  # \\x1b[2J\\u202e"
 
 
-def test_a_thousand_findings_fit_into_a_result(candidate: Candidate) -> None:
-    candidate.put("a.py", "".join(f"print(name_{number})\n" for number in range(1000)))
-    report = candidate.review("a.py")
+def test_a_thousand_findings_fit_into_a_result(linted: Candidate) -> None:
+    linted.put("a.py", "".join(f"print(name_{number})\n" for number in range(1000)))
+    report = linted.review("a.py")
     assert len(report.findings) == 200
     assert report.summary.endswith("800 more findings are left out, the least severe.")
 
@@ -251,9 +261,9 @@ def test_tests_are_not_blamed_for_asserting(candidate: Candidate) -> None:
     assert candidate.review("tests").findings == ()
 
 
-def test_without_an_artifact_what_the_change_touches_is_judged(candidate: Candidate) -> None:
-    candidate.put("a.py", "import os\n")
-    candidate.put("b.py", "import os\n")
+def test_without_an_artifact_what_the_change_touches_is_judged(linted: Candidate) -> None:
+    linted.put("a.py", "import os\n")
+    linted.put("b.py", "import os\n")
     diff = "diff --git a/a.py b/a.py\n--- a/a.py\n+++ b/a.py\n@@ -0,0 +1 @@\n+import os\n"
-    report = candidate.run("review", {"artifacts": [], "diff": diff})
+    report = linted.run("review", {"artifacts": [], "diff": diff})
     assert [finding.file for finding in report.findings] == ["a.py"]

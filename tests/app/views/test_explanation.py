@@ -48,7 +48,7 @@ def test_a_wait_tells_until_when() -> None:
 
 
 def test_a_loop_of_another_kind_with_nothing_to_tell() -> None:
-    other = replace(row(), kind="other", budget=None)
+    other = replace(row(params="{}"), kind="other", budget=None)
     assert explanation.render(seen(Still(here=Standpoint(state="DONE", attempt=1, limit=3)), other)) == (
         "other loop fb-1\n"
         "  DONE, attempt 1 of 3, running\n"

@@ -7,10 +7,9 @@ from loopwright.app.loops import View
 from loopwright.app.views import explanation, status
 from loopwright.app.views.status import LoopStatus
 from loopwright.kernel.codec import encode
-from loopwright.loops.batch.state import Batch
-from loopwright.loops.quality import judging
-from loopwright.loops.quality.judging import floor
-from loopwright.loops.quality.state import Known, Quality
+from loopwright.loops.batch.state import BatchState
+from loopwright.loops.quality import verdict
+from loopwright.loops.quality.state import Known, QualityState
 from loopwright.ports.store import Status
 from tests import hostile
 from tests.app.views import seen
@@ -38,23 +37,23 @@ from tests.rooms.quality.reviews import (
 Golden = Callable[[str, str], None]
 
 
-def viewed(state: Quality | Batch, word: Status = "running") -> View:
-    kind = "quality" if isinstance(state, Quality) else "batch"
+def viewed(state: QualityState | BatchState, word: Status = "running") -> View:
+    kind = "quality" if isinstance(state, QualityState) else "batch"
     return seen.seen(state, row(kind, encode(state.plan), word))
 
 
-def explained(state: Quality | Batch, word: Status = "running") -> str:
+def explained(state: QualityState | BatchState, word: Status = "running") -> str:
     return explanation.render(viewed(state, word))
 
 
-def shown(state: Quality | Batch, word: Status = "running") -> LoopStatus:
+def shown(state: QualityState | BatchState, word: Status = "running") -> LoopStatus:
     return seen.shown(viewed(state, word))
 
 
 def test_every_rule_and_every_exception_is_explained(golden: Golden) -> None:
     late = replace(NAMELESS, issue="y says nothing", evidence="the name y", fingerprint="y")
     state = played(*BLOCKED, fixed("Bounded"), kept_some, loaded, found(UNBOUND, late, UNPROVEN), announced)
-    assert floor(state).value == "high"
+    assert verdict.counts_from(state).value == "high"
     golden("texts/explain-quality.txt", explained(state))
 
 
@@ -63,8 +62,8 @@ def test_a_batch_is_explained_with_what_is_blocked(golden: Golden) -> None:
 
 
 def test_the_rules_are_those_of_the_verdict() -> None:
-    assert judging.RULES[0] == "A finding without evidence or without guidance is no finding."
-    assert all(rule in explained(played()) for rule in judging.RULES)
+    assert verdict.RULES[0] == "A finding without evidence or without guidance is no finding."
+    assert all(rule in explained(played()) for rule in verdict.RULES)
 
 
 def test_a_finding_from_before_says_so() -> None:

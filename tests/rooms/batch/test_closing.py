@@ -4,7 +4,7 @@ from dataclasses import replace
 from loopwright.app.publisher import debt_entry
 from loopwright.loops.batch import closing
 from loopwright.loops.batch.kind import KIND
-from loopwright.loops.batch.state import Batch
+from loopwright.loops.batch.state import BatchState
 from loopwright.loops.closing import look_closer
 from tests.rooms.feedback.stories import AT, LOOP
 from tests.rooms.quality.reviews import BATCHES, ROUND, TOGETHER, batch
@@ -12,9 +12,9 @@ from tests.rooms.quality.reviews import BATCHES, ROUND, TOGETHER, batch
 Golden = Callable[[str, str], None]
 
 
-def closed(state: Batch) -> tuple[str, ...]:
-    assert state.outcome is not None
-    return (*closing.lines(state, state.outcome), look_closer(LOOP, state.outcome, ()))
+def closed(state: BatchState) -> tuple[str, ...]:
+    assert state.course.outcome is not None
+    return (*closing.lines(state, state.course.outcome), look_closer(LOOP, state.course.outcome, ()))
 
 
 def test_the_closing_lines_of_a_batch(golden: Golden) -> None:

@@ -213,6 +213,7 @@ def test_every_brief_is_bounded_and_shows_what_is_invisible(
     assert len(context_of(text).encode()) <= briefs.INJECTED
 
 
+@pytest.mark.unmeasured
 def test_text_that_grows_when_it_is_made_visible_is_bounded_too() -> None:
     worst = "\U000e0001" * 60_000
     brief = Brief(

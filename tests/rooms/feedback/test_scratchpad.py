@@ -8,7 +8,7 @@ from hypothesis import given
 from loopwright.kernel.findings import identify
 from loopwright.kernel.model import AgentStatus, Ending, Finding, Outcome, Severity
 from loopwright.loops.course import steered
-from loopwright.loops.feedback import scratchpad
+from loopwright.loops.feedback.files import scratchpad
 from loopwright.loops.feedback.state import FeedbackState
 from tests import hostile
 from tests.rooms.feedback.stories import (
@@ -33,12 +33,12 @@ from tests.rooms.feedback.stories import (
 
 @pytest.mark.parametrize("name", STORIES)
 def test_the_scratchpad_of_every_story(name: str, golden: Callable[[str, str], None]) -> None:
-    text = scratchpad.render(LOOP, STORIES[name], STATUS.get(name, "running"))
+    text = scratchpad(LOOP, STORIES[name], STATUS.get(name, "running"))
     golden(f"texts/scratchpad-{name}.md", text)
 
 
 def test_before_the_first_result_it_is_the_header_alone() -> None:
-    text = scratchpad.render(LOOP, played(), "running")
+    text = scratchpad(LOOP, played(), "running")
     assert "## " not in text
     assert (
         "- **Completion Promise**: IMPLEMENTATION_VERIFIED\n- **Max Iterations**: 5\n- **Current Iteration**: 1\n"
@@ -49,7 +49,7 @@ def test_before_the_first_result_it_is_the_header_alone() -> None:
 
 def test_a_failed_review_is_told_on_the_lines_of_the_seed() -> None:
     state = played(implemented("Added filter()"), kept, not_compliant(NO_ORDER))
-    assert scratchpad.render(LOOP, state, "running").partition("## Iteration 1\n")[2] == (
+    assert scratchpad(LOOP, state, "running").partition("## Iteration 1\n")[2] == (
         "- **Implementation**: Added filter()\n"
         "- **Review Result**: FAIL - src/filter.py:12 - The order is lost\n"
         "- **Test Result**: SKIPPED\n"
@@ -58,34 +58,34 @@ def test_a_failed_review_is_told_on_the_lines_of_the_seed() -> None:
 
 
 def test_a_pause_does_not_end_it() -> None:
-    text = scratchpad.render(LOOP, STORIES["failed-test"], "paused")
+    text = scratchpad(LOOP, STORIES["failed-test"], "paused")
     assert "## Summary" not in text
     assert text.count("- **Status**: continuing\n") == 2
 
 
 def test_an_escalated_loop_shows_the_last_iteration_it_had() -> None:
-    text = scratchpad.render(LOOP, ESCALATED, "waiting")
+    text = scratchpad(LOOP, ESCALATED, "waiting")
     assert "- **Current Iteration**: 2\n" in text
     assert "- **Final Status**: ESCALATED\n" in text
 
 
 def test_a_developer_who_is_blocked_leaves_its_iteration_current() -> None:
     state = played(*FAILED_REVIEW, implemented("no access", status=AgentStatus.BLOCKED))
-    text = scratchpad.render(LOOP, state, "waiting")
+    text = scratchpad(LOOP, state, "waiting")
     assert "- **Current Iteration**: 2\n" in text
     assert "- **Escalated Because**: the developer is blocked: no access\n" in text
 
 
 def test_a_verified_iteration_whose_landing_was_refused_stays_verified() -> None:
     state = played(implemented("All of it"), kept, compliant, passing, refused)
-    text = scratchpad.render(LOOP, state, "waiting")
+    text = scratchpad(LOOP, state, "waiting")
     assert "- **Status**: IMPLEMENTATION_VERIFIED\n" in text
     assert "- **Final Status**: ESCALATED\n" in text
 
 
 def test_a_loop_that_failed_counts_as_escalated() -> None:
     state = steered(STORIES["failed-test"], outcome=Outcome(ending=Ending.FAILED))
-    assert "- **Final Status**: ESCALATED\n" in scratchpad.render(LOOP, state, "blocked")
+    assert "- **Final Status**: ESCALATED\n" in scratchpad(LOOP, state, "blocked")
 
 
 def test_a_loop_accepted_with_issues_counts_what_was_resolved_and_what_was_not() -> None:
@@ -98,7 +98,7 @@ def test_a_loop_accepted_with_issues_counts_what_was_resolved_and_what_was_not()
         landed,
         params=TWICE,
     )
-    assert scratchpad.render(LOOP, state, "complete").partition("## Summary\n")[2] == (
+    assert scratchpad(LOOP, state, "complete").partition("## Summary\n")[2] == (
         "- **Total Iterations**: 2\n"
         "- **Final Status**: ACCEPTED\n"
         "- **Issues Resolved**: 1\n"
@@ -112,7 +112,7 @@ def test_very_many_issues_are_counted_worst_first() -> None:
         identify(Finding(severity=Severity.LOW, issue=f"issue {letter}")) for letter in "abcdefghijklmnopqrstuvw"
     )
     state = played(implemented("x"), kept, not_compliant(*many, NO_ORDER), params=replace(TWICE, limits=ONE))
-    text = scratchpad.render(LOOP, state, "waiting")
+    text = scratchpad(LOOP, state, "waiting")
     assert "FAIL - src/filter.py:12 - The order is lost; issue a; " in text
     assert "; and 4 more\n" in text
     assert text.count("  - issue ") == 19
@@ -124,7 +124,7 @@ ONE = replace(TWICE.limits, max_feedback_iterations=1)
 
 @given(state=hostile.states)
 def test_no_text_of_an_agent_changes_the_shape(state: FeedbackState) -> None:
-    text = scratchpad.render(LOOP, state, "running")
+    text = scratchpad(LOOP, state, "running")
     assert hostile.all_harmless(text)
     text.encode()
     fence, _, body = text.partition("The task, as it was given:\n\n")[2].partition("text\n")
@@ -141,4 +141,4 @@ def test_markdown_in_a_summary_is_shown_and_not_obeyed() -> None:
     )
     assert (
         r"- **Implementation**: \*\*done\*\* \<b>[x\](y)\</b> # Heading \`rm\` \_\_init\_\_ snake_case" + "\n"
-    ) in scratchpad.render(LOOP, state, "running")
+    ) in scratchpad(LOOP, state, "running")

@@ -38,13 +38,13 @@ from loopwright.kernel.model import (
     Verdict,
 )
 from loopwright.loops.batch.machine import BATCH
-from loopwright.loops.batch.state import Artifact, Batch, BatchParams
+from loopwright.loops.batch.state import BatchArtifact, BatchParams, BatchState
 from loopwright.loops.quality.machine import QUALITY
-from loopwright.loops.quality.state import Quality, QualityParams
+from loopwright.loops.quality.state import QualityParams, QualityState
 from loopwright.ports.store import LoopRow, Status
 from tests.rooms.feedback.stories import row as row_of_feedback
 
-Step = Callable[[Quality], Event]
+Step = Callable[[QualityState], Event]
 BASE = Commit("b" * 40)
 PARAMS = QualityParams(
     artifact="src/a.py", base=BASE, story="st-1", against=Commit("a" * 40), task="Review the parser", criteria=("Fast",)
@@ -67,15 +67,15 @@ NAMELESS = identify(
 UNPROVEN = Finding(severity=Severity.HIGH, file="src/a.py", issue="It feels slow", guidance="Make it fast")
 
 
-def played(*steps: Step, params: QualityParams = PARAMS) -> Quality:
+def played(*steps: Step, params: QualityParams = PARAMS) -> QualityState:
     return reduce(lambda state, step: QUALITY.apply(state, step(state)), steps, QUALITY.start(params))
 
 
-def _key(state: Quality) -> Key:
+def _key(state: QualityState) -> Key:
     return QUALITY.decide(state)[0].key
 
 
-def loaded(state: Quality) -> Event:
+def loaded(state: QualityState) -> Event:
     content = Content(path=state.plan.artifact, object=state.commit)
     return ArtifactsLoaded(key=_key(state), contents=(content,))
 
@@ -85,11 +85,11 @@ def found(*findings: Finding, verdict: Verdict = Verdict.FAIL) -> Step:
     return lambda state: AgentReported(key=_key(state), report=report)
 
 
-def silent(state: Quality) -> Event:
+def silent(state: QualityState) -> Event:
     return AgentFailed(key=_key(state), reason="crashed", detail="exit code 1")
 
 
-def announced(state: Quality) -> Event:
+def announced(state: QualityState) -> Event:
     return Announced(key=_key(state))
 
 
@@ -97,11 +97,11 @@ def fixed(summary: str, *, status: AgentStatus = AgentStatus.DONE) -> Step:
     return lambda state: AgentReported(key=_key(state), report=AgentReport(summary=summary, status=status))
 
 
-def kept(state: Quality) -> Event:
+def kept(state: QualityState) -> Event:
     return Checkpointed(key=_key(state), commit=Commit(f"{state.number:040d}"), tree=Tree("t"), files=1)
 
 
-def kept_some(state: Quality) -> Event:
+def kept_some(state: QualityState) -> Event:
     return replace_dropped(kept(state), ("README.md",))
 
 
@@ -110,11 +110,11 @@ def replace_dropped(event: Event, dropped: tuple[str, ...]) -> Event:
     return replace(event, dropped=dropped)
 
 
-def landed(state: Quality) -> Event:
+def landed(state: QualityState) -> Event:
     return Integrated(key=_key(state), branch="loop/q-1", commit=Commit("c" * 40))
 
 
-def refused(state: Quality) -> Event:
+def refused(state: QualityState) -> Event:
     return IntegrationRefused(key=_key(state), reason="conflict", detail="src/a.py")
 
 
@@ -122,11 +122,11 @@ def answered(choice: str, text: str = "") -> Step:
     return lambda state: Answered(key=_key(state), choice=choice, text=text, by="ann")
 
 
-def cancelled(_: Quality) -> Event:
+def cancelled(_: QualityState) -> Event:
     return CancelRequested(by="ann")
 
 
-def cleaned_up(state: Quality) -> Event:
+def cleaned_up(state: QualityState) -> Event:
     return CleanedUp(key=_key(state))
 
 
@@ -146,24 +146,24 @@ STORIES = {
 
 # --- a batch --------------------------------------------------------------------------------------
 
-BatchStep = Callable[[Batch], Event]
+BatchStep = Callable[[BatchState], Event]
 TOGETHER = BatchParams(
     artifacts=(
-        Artifact(path="a.yml", own='{"file": "a.quality.yml"}'),
-        Artifact(path="b.yml", own='{"file": "b.quality.yml"}'),
-        Artifact(path="c.yml", own='{"file": "c.quality.yml"}'),
+        BatchArtifact(path="a.yml", own='{"file": "a.quality.yml"}'),
+        BatchArtifact(path="b.yml", own='{"file": "b.quality.yml"}'),
+        BatchArtifact(path="c.yml", own='{"file": "c.quality.yml"}'),
     ),
     shared='{"gate": "story"}',
     base=BASE,
 )
 
 
-def batch(*steps: BatchStep, params: BatchParams = TOGETHER) -> Batch:
+def batch(*steps: BatchStep, params: BatchParams = TOGETHER) -> BatchState:
     return reduce(lambda state, step: BATCH.apply(state, step(state)), steps, BATCH.start(params))
 
 
 def child(index: int, outcome: Outcome) -> BatchStep:
-    def step(state: Batch) -> Event:
+    def step(state: BatchState) -> Event:
         key = next(action.key for action in BATCH.decide(state) if action.key.part == str(index))
         return LoopEnded(key=key, outcome=replace(outcome, loop=LoopId(f"q-{index}")))
 
@@ -190,15 +190,15 @@ def accepts(index: int, name: str) -> BatchStep:
     return child(index, Outcome(ending=Ending.ACCEPTED, attempts=3, commit=Commit(f"{index:040d}"), note=note))
 
 
-def _first(state: Batch) -> Key:
+def _first(state: BatchState) -> Key:
     return BATCH.decide(state)[0].key
 
 
-def combined(state: Batch) -> Event:
+def combined(state: BatchState) -> Event:
     return Combined(key=_first(state), commit=Commit("e" * 40), files=1)
 
 
-def landed_together(state: Batch) -> Event:
+def landed_together(state: BatchState) -> Event:
     return Integrated(key=_first(state), branch="loop/b-1", commit=Commit("f" * 40))
 
 

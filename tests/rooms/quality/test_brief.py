@@ -10,7 +10,7 @@ from loopwright.kernel.actions import RunAgent
 from loopwright.kernel.model import Brief, Commit, Finding, Severity
 from loopwright.loops.quality import brief as briefs
 from loopwright.loops.quality.machine import QUALITY
-from loopwright.loops.quality.state import Depth, Gate, Quality
+from loopwright.loops.quality.state import Depth, Gate, QualityState
 from loopwright.ports.agent import AgentRun
 from tests import hostile
 from tests.rooms.feedback.stories import LOOP
@@ -32,7 +32,7 @@ Golden = Callable[[str, str], None]
 DIFF = "diff --git a/src/a.py b/src/a.py\n+data = file.read()\n+```\n"
 
 
-def run_of(state: Quality, diff: str = "") -> AgentRun:
+def run_of(state: QualityState, diff: str = "") -> AgentRun:
     (action,) = QUALITY.decide(state)
     assert isinstance(action, RunAgent)
     return AgentRun(
@@ -48,7 +48,7 @@ def run_of(state: Quality, diff: str = "") -> AgentRun:
     )
 
 
-def told(state: Quality, diff: str = "") -> str:
+def told(state: QualityState, diff: str = "") -> str:
     return briefs.render(run_of(state, diff))
 
 

@@ -6,9 +6,10 @@ import pytest
 from loopwright.app.publisher import debt_entry
 from loopwright.kernel.model import Cleanup, Ending, Outcome, Verdict
 from loopwright.loops.closing import look_closer
+from loopwright.loops.course import steered
 from loopwright.loops.quality import closing
 from loopwright.loops.quality.kind import KIND
-from loopwright.loops.quality.state import Quality
+from loopwright.loops.quality.state import QualityState
 from tests.rooms.feedback.stories import AT, LOOP
 from tests.rooms.quality.reviews import (
     AGAIN,
@@ -31,13 +32,13 @@ Golden = Callable[[str, str], None]
 HANDOFF = ".loop/stories/st-1/handoff.yml"
 
 
-def rendered(state: Quality, outcome: Outcome, *files: str) -> tuple[str, ...]:
+def rendered(state: QualityState, outcome: Outcome, *files: str) -> tuple[str, ...]:
     return (*closing.lines(state, outcome), look_closer(LOOP, outcome, files))
 
 
-def closed(state: Quality, *files: str) -> tuple[str, ...]:
-    assert state.outcome is not None
-    return rendered(state, state.outcome, *files)
+def closed(state: QualityState, *files: str) -> tuple[str, ...]:
+    assert state.course.outcome is not None
+    return rendered(state, state.course.outcome, *files)
 
 
 def test_the_closing_lines_of_a_review(golden: Golden) -> None:
@@ -100,7 +101,7 @@ def test_before_any_review_there_is_nothing_unresolved() -> None:
 
 
 def test_one_finding_that_does_not_block_and_several() -> None:
-    assert STORIES["passed"].outcome
+    assert STORIES["passed"].course.outcome
     one = closed(STORIES["passed"])
     assert "Passed after 2 reviews and 1 fix with 1 finding that does not block." in one
     other = replace(NAMELESS, issue="z says nothing", evidence="line 7", fingerprint="z")
@@ -110,24 +111,24 @@ def test_one_finding_that_does_not_block_and_several() -> None:
 
 def test_a_note_of_the_landing_is_told_and_the_last_verdict_is_not_told_twice() -> None:
     state = STORIES["passed"]
-    assert state.outcome is not None
-    noted = replace(state.outcome, note="main is dirty")
+    assert state.course.outcome is not None
+    noted = replace(state.course.outcome, note="main is dirty")
     assert "Note: main is dirty" in rendered(state, noted)
     assert not [line for line in closed(state) if line.startswith("Note:")]
 
 
 def test_a_merged_result_needs_no_command() -> None:
     state = STORIES["passed"]
-    assert state.outcome is not None
-    merged = replace(state.outcome, merged_into="refs/heads/main")
+    assert state.course.outcome is not None
+    merged = replace(state.course.outcome, merged_into="refs/heads/main")
     assert rendered(state, merged)[-2] == "Result: merged into main (cccccccccccc)."
 
 
 def test_files_are_named_unless_they_were_removed() -> None:
     state = STORIES["cancelled"]
-    assert state.outcome is not None
-    gone = replace(state.outcome, cleanup=Cleanup.FULL)
-    assert rendered(state, state.outcome, HANDOFF, "src/a.quality.yml")[-1] == (
+    assert state.course.outcome is not None
+    gone = replace(state.course.outcome, cleanup=Cleanup.FULL)
+    assert rendered(state, state.course.outcome, HANDOFF, "src/a.quality.yml")[-1] == (
         f"Look closer: `loop log --loop fb-1`, {HANDOFF}, src/a.quality.yml"
     )
     assert rendered(state, gone, HANDOFF)[-1] == "Look closer: `loop log --loop fb-1`"
@@ -150,7 +151,7 @@ def test_what_was_put_off_and_what_other_reviews_left_are_owed_too() -> None:
     late = replace(NAMELESS, issue="y says nothing", evidence="the name y", fingerprint="y")
     worse = replace(UNBOUND, issue="It writes anywhere", evidence="line 5", fingerprint="w", rule="R2")
     state = played(*BLOCKED, *FIXED, loaded, found(UNBOUND, worse, late), announced, *FIXED, *AGAIN)
-    text = debt_entry(KIND, LOOP, replace(state, ledger=state.ledger, accepted=True), AT, "")
+    text = debt_entry(KIND, LOOP, steered(state, accepted=True), AT, "")
     assert text.partition("- **Open findings**")[2] == (
         ":\n"
         "  - [critical] src/a.py:3 - The input is read without a bound\n"

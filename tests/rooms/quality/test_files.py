@@ -17,7 +17,7 @@ from loopwright.loops.kind import Scene
 from loopwright.loops.quality.files import is_settled, persisted
 from loopwright.loops.quality.handoff import Persisted
 from loopwright.loops.quality.kind import KIND
-from loopwright.loops.quality.state import Quality
+from loopwright.loops.quality.state import QualityState
 from loopwright.ports.agent import AgentRun
 from tests.loops.quality import (
     ALPHA,
@@ -53,7 +53,7 @@ SCOPES = Finding(severity=Severity.HIGH, issue="two scopes", rule="S2", guidance
 ONE_FIX = (*blocked(), *fixed("c1"))
 
 
-def publish(root: Path, state: Quality) -> tuple[Path, ...]:
+def publish(root: Path, state: QualityState) -> tuple[Path, ...]:
     """As whoever writes them does who has written nothing before."""
     scene = Scene(loop=LoopId("l"), state=state, status="running")
     return Publisher(root, KINDS, pytest.fail).files(scene, KIND)
@@ -152,7 +152,7 @@ def test_a_file_that_has_not_changed_is_not_written_again(tmp_path: Path) -> Non
     assert (tmp_path / FILE).stat().st_ino == before
 
 
-def seen(state: Quality) -> Seen:
+def seen(state: QualityState) -> Seen:
     event = Announced(key=Key.parse("verdict-1.1"))
     return Seen(loop=LoopId("l"), kind="quality", state=state, event=event, seq=2, status="running")
 
@@ -207,7 +207,7 @@ def test_what_is_left_in_the_candidate_a_person_accepted_is_persisted_as_accepte
 ) -> None:
     state = told(*ONE_FIX, *blocked(*second, content="o2"), max_attempts=2)
     accepted = play(state, says("accept"))
-    accepted = accepted if accepted.outcome else play(accepted, LANDED)
+    accepted = accepted if accepted.course.outcome else play(accepted, LANDED)
     assert {each.finding.rule: (each.resolved, each.accepted) for each in persisted(accepted)} == left
 
 

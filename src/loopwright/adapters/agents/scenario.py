@@ -47,7 +47,7 @@ def _edit_problem(edit: Table) -> Problem | None:
 
 
 # A rehearsal touches nothing else.
-_INSIDE = matching("a path inside the workspace", r"(?!/)(?!(?:.*/)?\.\.(?:/|$)).+")
+_INSIDE = matching("a path inside the workspace", r"(?!/)(?!(?:[\s\S]*/)?\.\.(?:/|$))[\s\S]+")
 _EDIT = ruled(
     record(
         Field(name="path", shape=_INSIDE, required=True),

@@ -16,13 +16,13 @@ from loopwright.app.starts.artifacts import Target, find_targets
 from loopwright.app.starts.door import Start
 from loopwright.config.settings import LimitSettings, Settings
 from loopwright.kernel.codec import encode
-from loopwright.kernel.limits import QualityLimits
 from loopwright.kernel.model import Commit, LoopId
 from loopwright.loops.batch.machine import BATCH
-from loopwright.loops.batch.state import Artifact, BatchParams
+from loopwright.loops.batch.state import BatchArtifact, BatchParams
 from loopwright.loops.quality.machine import QUALITY
 from loopwright.loops.quality.quality_file import ENDING
 from loopwright.loops.quality.state import Depth, QualityParams
+from loopwright.loops.reviewed import QualityLimits
 
 _PER_AGENT = 2  # children under way for each agent that may work: while one is recorded, another works
 
@@ -126,7 +126,7 @@ def _batch(project: Project, settings: Settings, plan: ReviewPlan, children: lis
     own = [{key: value for key, value in one.items() if key not in shared} for one in each]
     return BatchParams(
         artifacts=tuple(
-            Artifact(path=child.artifact, own=json.dumps(rest)) for child, rest in zip(children, own, strict=True)
+            BatchArtifact(path=child.artifact, own=json.dumps(rest)) for child, rest in zip(children, own, strict=True)
         ),
         shared=json.dumps(shared),
         base=children[0].base,

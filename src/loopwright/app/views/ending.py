@@ -53,15 +53,15 @@ async def answer_of(project: Project, seen: View, halt: Halt, shown: LoopStatus)
     outcome, state = halt.outcome, seen.now.state
     own: dict[str, Any] = plain(await result_of(project, seen))
     newest = state.commit if state.commit != state.plan.base else ""
-    merged_into = (outcome.merged_into if outcome else "") or getattr(state, "merged_into", "")
+    landed = outcome or seen.kind.so_far_outcome(state, Ending.ESCALATED) or Outcome(ending=Ending.ESCALATED)
     answer = RunAnswer(
         loop=seen.row.id,
         outcome=_WORDS[outcome.ending] if outcome else "paused" if halt.why == "paused" else "escalated",
-        commit=(outcome.commit if outcome else "") or newest,
-        branch=(outcome.branch if outcome else "") or getattr(state, "branch", ""),
-        merged_into=merged_into,
-        merged=bool(merged_into),
-        not_merged=outcome.not_merged if outcome else "",
+        commit=landed.commit or newest,
+        branch=landed.branch,
+        merged_into=landed.merged_into,
+        merged=bool(landed.merged_into),
+        not_merged=landed.not_merged,
         note=outcome.note if outcome else halt.detail,
         cost=cost_of(seen.row),
         needs=shown.needs,
@@ -87,6 +87,7 @@ async def closing_lines(project: Project, seen: View, halt: Halt, shown: LoopSta
     told = seen.kind.told_when_stopped(seen.now.state, await result_of(project, seen))
     return (
         "Stopped: a person is needed.",
+        *seen.kind.landed_so_far(seen.now.state),
         "",
         *((*told, "") if told else ()),
         status.human(shown).rstrip("\n"),

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import Literal
+from dataclasses import dataclass
+from typing import Literal, assert_never
 
 from loopwright.app.kinds import known_kind
 from loopwright.app.loops import View, view
 from loopwright.app.project import Project
 from loopwright.app.views.needs import gate_id
-from loopwright.kernel.actions import AwaitGate
-from loopwright.kernel.events import Checkpointed, GateDecided
-from loopwright.kernel.gates import PROTECTED
 from loopwright.kernel.model import Commit, LoopId, Tree
-from loopwright.kernel.record import Record, read_event
+from loopwright.loops.course import Course, GateRecord, Ruling
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,25 +42,17 @@ class GatesDocument:
     gates: tuple[ShownGate, ...]
 
 
-async def gates(project: Project, seen: View, path: tuple[LoopId, ...] = ()) -> tuple[ShownGate, ...]:
-    if not seen.kind.needs.gates:
-        return ()
-    found: dict[str, ShownGate] = {}
-    for record in await project.store.read(seen.row.id):
-        _take_in(found, record, seen, path or (seen.row.id,))
-    pending = {gate.evidence for gate in open_gates(seen)}
-    return tuple(
-        replace(gate, status="withdrawn") if gate.status == "pending" and gate.evidence not in pending else gate
-        for gate in found.values()
-    )
+def gates(seen: View, path: tuple[LoopId, ...] = ()) -> tuple[ShownGate, ...]:
+    """What the loop has asked a person to open, in the order of the decisions, then of the asking."""
+    course: Course | None = getattr(seen.now.state, "course", None)
+    held = course.gates if course is not None else ()
+    return tuple(_shown(gate, seen, path or (seen.row.id,)) for gate in held)
 
 
 async def gates_below(project: Project, root: View) -> tuple[ShownGate, ...]:
     """Those of a loop and of everything below it."""
-    found = list(await gates(project, root))
-    for each, path in await below(project, root):
-        found += await gates(project, each, path)
-    return tuple(found)
+    parts = await below(project, root)
+    return (*gates(root), *(gate for each, path in parts for gate in gates(each, path)))
 
 
 async def below(project: Project, root: View) -> list[tuple[View, tuple[LoopId, ...]]]:
@@ -78,37 +67,33 @@ async def below(project: Project, root: View) -> list[tuple[View, tuple[LoopId, 
     return found
 
 
-def open_gates(seen: View) -> tuple[AwaitGate, ...]:
-    """Those that wait for a decision now."""
-    return () if seen.is_over else tuple(action for action in seen.wanted if isinstance(action, AwaitGate))
-
-
-def _take_in(found: dict[str, ShownGate], record: Record, seen: View, path: tuple[LoopId, ...]) -> None:
-    if record.kind not in ("Checkpointed", "GateDecided"):
-        return
-    event = read_event(record)
-    if isinstance(event, Checkpointed) and event.evidence:
-        old = found.get(event.evidence)
-        new = _gate(event, seen, path)
-        found[event.evidence] = replace(new, status=old.status, by=old.by, reason=old.reason) if old else new
-    elif isinstance(event, GateDecided) and event.evidence in found:
-        status: Literal["approved", "rejected"] = "approved" if event.approved else "rejected"
-        found[event.evidence] = replace(found[event.evidence], status=status, by=event.by, reason=event.reason)
-
-
-def _gate(event: Checkpointed, seen: View, path: tuple[LoopId, ...]) -> ShownGate:
+def _shown(gate: GateRecord, seen: View, path: tuple[LoopId, ...]) -> ShownGate:
     return ShownGate(
-        name=PROTECTED,
-        id=gate_id(event.evidence),
+        name=gate.gate,
+        id=gate_id(gate.evidence),
         loop=seen.row.id,
         path=path,
-        status="pending",
-        evidence=event.evidence,
-        tree=event.tree,
-        commit=event.commit,
+        status=_status(gate, over=seen.is_over),
+        evidence=gate.evidence,
+        tree=gate.tree,
+        commit=gate.commit,
         base=seen.now.state.plan.base,
         because=tuple(
-            GateReason(file=change.path, rule=f"protected file {change.how}", how=change.how)
-            for change in event.protected
+            GateReason(file=change.path, rule=f"{gate.gate} file {change.how}", how=change.how)
+            for change in gate.because
         ),
+        by=gate.by,
+        reason=gate.reason,
     )
+
+
+def _status(gate: GateRecord, *, over: bool) -> Literal["pending", "approved", "rejected", "withdrawn"]:
+    match gate.ruling:
+        case Ruling.APPROVED:
+            return "approved"
+        case Ruling.REJECTED:
+            return "rejected"
+        case Ruling.OPEN:
+            return "pending" if gate.due and (gate.lasting or not over) else "withdrawn"
+        case _:
+            assert_never(gate.ruling)

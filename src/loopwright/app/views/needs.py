@@ -59,11 +59,13 @@ def _asked(waiting: Waiting) -> Need:
 def _question(waiting: Waiting, ask: Ask) -> Need:
     choices = tuple(_choice(option) for option in ask.options)
     return Need(
-        kind="question",
+        kind=ask.kind,
         loop=waiting.loop,
         path=waiting.path,
         what=one_line(ask.question, 1_000),
         why=one_line(ask.why, 500),
+        options=tuple(one_line(option, 200) for each in ask.questions for option in each.options),
+        impact="; ".join(one_line(each.impact, 300) for each in ask.questions if each.impact),
         command=choices[0].command if choices else 'loop answer "your answer"',
         choices=choices,
     )

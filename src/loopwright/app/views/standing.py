@@ -20,7 +20,7 @@ async def waiting_for(project: Project, view: View) -> tuple[Waiting, ...]:
 
 async def status_of_loop(project: Project, view: View, *, alive: bool | None = None) -> LoopStatus:
     lives = view.alive is not None if alive is None else alive
-    decided = {gate.name: gate.status for gate in await gates(project, view)}
+    decided = {gate.name: gate.status for gate in gates(view)}
     return status.build(view, await waiting_for(project, view), decided, alive=lives)
 
 

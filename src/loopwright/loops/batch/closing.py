@@ -9,10 +9,10 @@ from loopwright.kernel.quoting import inline, one_line
 from loopwright.kernel.wording import counted
 from loopwright.loops import closing
 from loopwright.loops.batch.decide import summary
-from loopwright.loops.batch.state import Batch, Standing, child_params
+from loopwright.loops.batch.state import ArtifactStanding, BatchState, child_params
 
 
-def lines(state: Batch, outcome: Outcome) -> tuple[str, ...]:
+def lines(state: BatchState, outcome: Outcome) -> tuple[str, ...]:
     after = f"after {counted(state.round, 'round')}: {summary(state)}"
     return (
         closing.headline(outcome, promise="Passed", after=after, left="their known issues"),
@@ -21,26 +21,26 @@ def lines(state: Batch, outcome: Outcome) -> tuple[str, ...]:
     )
 
 
-def so_far(state: Batch) -> tuple[str, ...]:
+def so_far(state: BatchState) -> tuple[str, ...]:
     return (f"Round {state.round}: {summary(state)}", *_open(state))
 
 
-def _open(state: Batch) -> tuple[str, ...]:
+def _open(state: BatchState) -> tuple[str, ...]:
     """A line for every artifact that did not pass, with the file that has its findings."""
-    left = (index for index, item in enumerate(state.items) if item.standing is not Standing.PASSED)
+    left = (index for index, item in enumerate(state.items) if item.standing is not ArtifactStanding.PASSED)
     return tuple(f"  {_told(state, index)}" for index in left)
 
 
-def _told(state: Batch, index: int) -> str:
+def _told(state: BatchState, index: int) -> str:
     item, file = state.items[index], findings_file(state, index)
     said = one_line(item.line or f"{item.path}: not yet reviewed", 500)
     named = f"; findings in {one_line(file)}" if file and file not in said else ""
     return f"[{item.standing.value}] {said}{named}"
 
 
-def findings_file(state: Batch, index: int) -> str:
+def findings_file(state: BatchState, index: int) -> str:
     """Where the findings of a blocked artifact are; empty: it is not blocked, or they are in its own loop."""
-    if state.items[index].standing not in (Standing.BLOCKED, Standing.STUCK):
+    if state.items[index].standing not in (ArtifactStanding.BLOCKED, ArtifactStanding.STUCK):
         return ""
     return str(json.loads(child_params(state.plan, index)).get("file", ""))
 
@@ -50,19 +50,21 @@ def _result(outcome: Outcome) -> tuple[str, ...]:
     return closing.landed(outcome, said) or ("Result: nothing to take; no fix was landed.", *said)
 
 
-def owed(state: Batch, by: str) -> tuple[str, ...]:
+def owed(state: BatchState, by: str) -> tuple[str, ...]:
     return (
         f"- **Accepted by**: {by}",
         f"- **Accepted**: after {counted(state.round, 'round')} with {counted(len(state.items), 'artifact')}",
-        *closing.owed_where(state.outcome, state.plan.branch, ""),
+        *closing.owed_where(state.course.outcome, state.plan.branch, ""),
         *(f"- **{inline(item.path)}**: {_owed(state, index)}" for index, item in enumerate(state.items)),
     )
 
 
-def _owed(state: Batch, index: int) -> str:
+def _owed(state: BatchState, index: int) -> str:
     item, file = state.items[index], findings_file(state, index)
-    if item.standing is Standing.PASSED:
+    if item.standing is ArtifactStanding.PASSED:
         return "passed"
-    there = f"; its findings are in the block of {inline(item.loop)}" if item.standing is Standing.ACCEPTED else ""
+    there = (
+        f"; its findings are in the block of {inline(item.loop)}" if item.standing is ArtifactStanding.ACCEPTED else ""
+    )
     handed = f"; {inline(file)}" if file else ""
     return f"{item.standing.value}, {inline(item.line) or 'not reviewed'}{there}{handed}"

@@ -8,7 +8,7 @@ from loopwright.kernel.wording import counted
 from loopwright.loops.batch import closing
 from loopwright.loops.batch.machine import BATCH
 from loopwright.loops.batch.result import result, told_parts
-from loopwright.loops.batch.state import Batch, BatchParams, Standing, ended, of_standing, stuck
+from loopwright.loops.batch.state import ArtifactStanding, BatchParams, BatchState, ended, of_standing, stuck
 from loopwright.loops.kind import Kind, Needs, Words
 from loopwright.loops.reviewed import REVIEWING, ReviewResult, unresolved_lines
 
@@ -27,31 +27,30 @@ def _no_brief(assignment: Assignment) -> str:
     raise AssertionError(f"a batch asks no agent for anything, and yet {assignment.role} is to be told")
 
 
-def _unresolved(_state: Batch, told: object) -> tuple[str, ...]:
+def _unresolved(_state: BatchState, told: object) -> tuple[str, ...]:
     return unresolved_lines(told) if isinstance(told, ReviewResult) else ()
 
 
-def _when_stopped(state: Batch, told: object) -> tuple[str, ...]:
-    """What passed is landed before a person is asked about the rest."""
-    if not state.branch:
-        return _unresolved(state, told)
-    into = f", merged into {state.merged_into.removeprefix('refs/heads/')}" if state.merged_into else ""
-    landed = f"The fixes of what passed are on branch {state.branch} ({state.commit[:12]}){into}."
-    return (landed, "", *_unresolved(state, told))
+def _landed_so_far(state: BatchState) -> tuple[str, ...]:
+    result = state.result
+    if not result.branch:
+        return ()
+    into = f", merged into {result.merged_into.removeprefix('refs/heads/')}" if result.merged_into else ""
+    return (f"The fixes of what passed are on branch {result.branch} ({result.commit[:12]}){into}.",)
 
 
-def _summary(state: Batch) -> str:
-    passed = len(of_standing(state, Standing.PASSED, Standing.ACCEPTED))
-    to_go = len(of_standing(state, Standing.PENDING))
+def _summary(state: BatchState) -> str:
+    passed = len(of_standing(state, ArtifactStanding.PASSED, ArtifactStanding.ACCEPTED))
+    to_go = len(of_standing(state, ArtifactStanding.PENDING))
     blocked = len(state.items) - passed - to_go
     return f"{passed} passed, {blocked} blocked, {to_go} to go · round {state.round}"
 
 
-def _blocked(state: Batch) -> tuple[LoopId, ...]:
+def _blocked(state: BatchState) -> tuple[LoopId, ...]:
     return tuple(loop for index in stuck(state) if (loop := state.items[index].loop))
 
 
-KIND: Kind[BatchParams, Batch] = Kind(
+KIND: Kind[BatchParams, BatchState] = Kind(
     loop=BATCH,
     limits="quality",
     words=Words(counter="round"),
@@ -66,7 +65,8 @@ KIND: Kind[BatchParams, Batch] = Kind(
     parts=told_parts,
     blocked=_blocked,
     unresolved=_unresolved,
-    told_when_stopped=_when_stopped,
+    landed_so_far=_landed_so_far,
+    told_when_stopped=_unresolved,
     rules=(_ROUNDS, REVIEWING),
     findings_elsewhere="each artifact's are in its own loop, and while it is blocked in the file beside it",
     summary=_summary,

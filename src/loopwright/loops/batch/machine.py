@@ -5,33 +5,59 @@
 | REVIEW    | a review of every pending artifact| FIX if any is blocked, else COMBINE             |
 | FIX       | a fix of every blocked artifact   | REVIEW, the next round                          |
 | COMBINE   | the fixes of all that passed      | LAND                                            |
-| LAND      | integrate                         | ESCALATED if any is stuck or it was refused,    |
-|           |                                   | else DONE                                       |
+| LAND      | integrate                         | ESCALATED if any is stuck, else DONE; refused:  |
+|           |                                   | COMBINE with the new tip once, then ESCALATED   |
 | ESCALATED | a person                          | FIX or REVIEW (the stuck ones go on), COMBINE   |
 |           |                                   | (landed again), DONE, CANCEL                    |
 | CANCEL    | every open child to end           | CLEAN_UP                                        |
 | CLEAN_UP  | clean up                          | DONE                                            |
 
-The findings are the children's and in the files beside the artifacts; here are only their verdict lines.
+LAND, ESCALATED, CLEAN_UP and DONE are the floor's. The findings are the children's and in the files beside the
+artifacts; here are only their verdict lines, and why what passed could not be landed.
 """
 
 from __future__ import annotations
 
+from functools import partial
+
 from loopwright.kernel.machine import Loop, Standpoint
-from loopwright.loops.batch.apply import apply
-from loopwright.loops.batch.decide import decide, summary
-from loopwright.loops.batch.state import Batch, BatchParams, start, stuck
+from loopwright.loops import floor
+from loopwright.loops.batch.apply import accepted, cancelled, landed, ordered, refused, relimited, took
+from loopwright.loops.batch.decide import escalation, land, summary, work
+from loopwright.loops.batch.state import BatchParams, BatchState, ended, start, stuck
+from loopwright.loops.course import where
+from loopwright.loops.floor import Machine
+from loopwright.loops.reviewed import QualityLimits
 
 _SHOWN = 20
 
+MACHINE: Machine[BatchState, QualityLimits] = Machine(
+    limits=QualityLimits,
+    base=lambda state: state.plan.base,
+    work=work,
+    took=took,
+    landing=land,
+    outcome=ended,
+    escalation=escalation,
+    continued=ordered,
+    revised=ordered,
+    relimited=relimited,
+    accepted=accepted,
+    landed=landed,
+    refused=refused,
+    cancelled=cancelled,
+    noun="batch",
+)
 
-def stand(state: Batch) -> Standpoint:
+
+def stand(state: BatchState) -> Standpoint:
     left = stuck(state)
     return Standpoint(
-        state=state.phase.value,
+        state=where(state),
         attempt=state.round,
         limit=max(state.plan.limits.max_attempts, state.round),
         failures=len(left),
+        findings=state.failures,
         headline=summary(state),
         lines=(
             f"round {state.round}: {summary(state)}",
@@ -42,12 +68,12 @@ def stand(state: Batch) -> Standpoint:
     )
 
 
-BATCH: Loop[BatchParams, Batch] = Loop(
+BATCH: Loop[BatchParams, BatchState] = Loop(
     name="batch",
     params=BatchParams,
-    state=Batch,
+    state=BatchState,
     start=start,
-    decide=decide,
-    apply=apply,
+    decide=partial(floor.decide, MACHINE),
+    apply=partial(floor.apply, MACHINE),
     stand=stand,
 )

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from loopwright.kernel.limits import QualityLimits
 from loopwright.kernel.model import Commit
 from loopwright.loops import diagrams
 from loopwright.loops.batch.machine import BATCH
-from loopwright.loops.batch.state import Artifact, Batch, BatchParams, Phase
+from loopwright.loops.batch.state import BatchArtifact, BatchParams, BatchPhase, BatchState
+from loopwright.loops.course import Station, where
 from loopwright.loops.diagrams import Walk
+from loopwright.loops.reviewed import QualityLimits
 
 _MOST = 2  # rounds after which nothing new can happen under the limits used here
+_STATIONS = (Station.LAND, Station.ESCALATED, Station.CLEAN_UP, Station.DONE)
 _ABOUT_BATCH = (
     "Several artifacts are reviewed at once, each in a quality loop of its own. A round reviews all that are pending,"
     " then fixes all that are blocked; those that passed leave it. The batch itself knows one line of each. What passed"
@@ -34,12 +36,19 @@ def section() -> str:
     return "\n\n".join(parts)
 
 
-def batch_walk() -> Walk[BatchParams, Batch]:
-    artifacts = tuple(Artifact(path=path) for path in ("one", "other"))
+def batch_walk() -> Walk[BatchParams, BatchState]:
+    artifacts = tuple(BatchArtifact(path=path) for path in ("one", "other"))
     params = BatchParams(artifacts=artifacts, shared="{}", base=Commit("b"), limits=QualityLimits(max_attempts=_MOST))
     return Walk(
         loop=BATCH,
-        phases=tuple(Phase),
+        phases=(
+            BatchPhase.REVIEW,
+            BatchPhase.FIX,
+            BatchPhase.COMBINE,
+            *_STATIONS[:2],
+            BatchPhase.CANCEL,
+            *_STATIONS[2:],
+        ),
         starts=(BATCH.start(params),),
         shape=_shape,
         within=lambda state: state.round <= _MOST,
@@ -47,11 +56,13 @@ def batch_walk() -> Walk[BatchParams, Batch]:
     )
 
 
-def _shape(state: Batch) -> tuple[object, ...]:
+def _shape(state: BatchState) -> tuple[object, ...]:
+    course = state.course
     return (
-        state.phase,
+        where(state),
         (state.round, state.todo, state.landed),
         tuple((item.standing, item.at, item.over) for item in state.items),
-        state.order.say if state.order else "",
-        (state.accepted, state.cancel is None),
+        state.order.choice if state.order else "",
+        bool(state.onto),
+        (course.accepted, course.cancel is None),
     )

@@ -6,23 +6,25 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from loopwright.kernel.model import LoopId
-from loopwright.loops.batch.state import Batch, Item, Standing
+from loopwright.loops.batch.state import ArtifactStanding, BatchItem, BatchState
 from loopwright.loops.reviewed import BlockedArtifact, ReviewResult, ShownFinding
 
 CONFLICT = "CONFLICT"
 
 
-def told_parts(state: Batch) -> tuple[LoopId, ...]:
+def told_parts(state: BatchState) -> tuple[LoopId, ...]:
     """The loops of which there is more to tell than that the artifact passed at once."""
     return tuple(
-        item.loop for item in state.items if item.loop and (item.standing is not Standing.PASSED or item.attempts > 1)
+        item.loop
+        for item in state.items
+        if item.loop and (item.standing is not ArtifactStanding.PASSED or item.attempts > 1)
     )
 
 
-def result(state: Batch, parts: Mapping[LoopId, object]) -> ReviewResult:
+def result(state: BatchState, parts: Mapping[LoopId, object]) -> ReviewResult:
     own = {loop: part for loop, part in parts.items() if isinstance(part, ReviewResult)}
     blocked = {item.path: found for item in state.items if (found := _blocked(item, own.get(item.loop)))}
-    passed = tuple(i.path for i in state.items if i.path not in blocked and i.standing is Standing.PASSED)
+    passed = tuple(i.path for i in state.items if i.path not in blocked and i.standing is ArtifactStanding.PASSED)
     return ReviewResult(
         passed=passed,
         blocked=tuple(blocked.values()),
@@ -32,17 +34,19 @@ def result(state: Batch, parts: Mapping[LoopId, object]) -> ReviewResult:
     )
 
 
-def _blocked(item: Item, own: ReviewResult | None) -> BlockedArtifact | None:
-    if item.standing is Standing.CONFLICT:
+def _blocked(item: BatchItem, own: ReviewResult | None) -> BlockedArtifact | None:
+    if item.standing is ArtifactStanding.CONFLICT:
         return _told(item, CONFLICT, own, ())
     if own is not None and own.blocked:
         return replace(own.blocked[0], loop=item.loop)
-    if item.standing is not Standing.STUCK:
+    if item.standing is not ArtifactStanding.STUCK:
         return None
     return _told(item, item.line or "its review could not be made", own, own.unresolved if own else ())
 
 
-def _told(item: Item, reason: str, own: ReviewResult | None, unresolved: tuple[ShownFinding, ...]) -> BlockedArtifact:
+def _told(
+    item: BatchItem, reason: str, own: ReviewResult | None, unresolved: tuple[ShownFinding, ...]
+) -> BlockedArtifact:
     return BlockedArtifact(
         artifact=item.path,
         reason=reason,

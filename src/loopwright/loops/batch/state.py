@@ -3,29 +3,36 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import Literal
 
-from loopwright.kernel.limits import QualityLimits
-from loopwright.kernel.model import NO_COMMIT, NO_KEY, Cleanup, Commit, Ending, Key, LoopId, Outcome, Part, Point
+from loopwright.kernel.events import Answered, Integrated
+from loopwright.kernel.model import NO_COMMIT, NO_KEY, Commit, Ending, Finding, Key, LoopId, Outcome, Part, Point
+from loopwright.loops.course import Course, done
+from loopwright.loops.reviewed import QualityLimits
 
 CHILD = "quality"
-AT_REVIEW, AT_FIX = "LOAD_ARTIFACTS", "FIX"  # the two points of a child at which a round is waited for
+NOT_LANDED = Integrated(key=NO_KEY, branch="", commit=NO_COMMIT)
 
 
-class Phase(StrEnum):
+def before_review(number: int) -> Point:
+    """Where a child waits for the others after its fix."""
+    return Point("LOAD_ARTIFACTS", number)
+
+
+def before_fix(number: int) -> Point:
+    """Where a child waits for the others after its review."""
+    return Point("FIX", number)
+
+
+class BatchPhase(StrEnum):
     REVIEW = "REVIEW"
     FIX = "FIX"
     COMBINE = "COMBINE"
-    LAND = "LAND"
-    ESCALATED = "ESCALATED"
     CANCEL = "CANCEL"
-    CLEAN_UP = "CLEAN_UP"
-    DONE = "DONE"
 
 
-class Standing(StrEnum):
+class ArtifactStanding(StrEnum):
     PENDING = "pending"  # to be reviewed
     BLOCKED = "blocked"  # to be fixed
     PASSED = "passed"
@@ -35,7 +42,7 @@ class Standing(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Artifact:
+class BatchArtifact:
     """One artifact and what its loop is given besides what all are given, as JSON."""
 
     path: str
@@ -44,7 +51,7 @@ class Artifact:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BatchParams:
-    artifacts: tuple[Artifact, ...]
+    artifacts: tuple[BatchArtifact, ...]
     shared: str  # JSON: what every child is given
     base: Commit
     limits: QualityLimits = QualityLimits()
@@ -56,10 +63,10 @@ class BatchParams:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Item:
+class BatchItem:
     path: str
-    standing: Standing = Standing.PENDING
-    at: Point = Point(AT_REVIEW, 1)
+    standing: ArtifactStanding = ArtifactStanding.PENDING
+    at: Point = before_review(1)
     line: str = ""  # `TOKEN: artifact`, or why it is stuck
     attempts: int = 0
     commit: Commit = NO_COMMIT  # the result, once it passed or was accepted
@@ -69,41 +76,31 @@ class Item:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Order:
-    """What a person said, to be told to the children."""
-
-    say: Literal["", "continue", "accept", "revise", "cancel"] = ""
-    grant: int = 0
-    text: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Batch:
+class BatchState:
     plan: BatchParams
-    items: tuple[Item, ...]
-    phase: Phase = Phase.REVIEW
+    items: tuple[BatchItem, ...]
+    phase: BatchPhase = BatchPhase.REVIEW
+    course: Course = Course()
     round: int = 1
     todo: tuple[int, ...] = ()  # what the present phase has not heard of yet, by index
-    order: Order | None = None
-    asked: int = 0
+    order: Answered | None = None  # what a person said, to be told to the children that are stuck
     combined: Commit = NO_COMMIT
+    onto: Commit = NO_COMMIT  # where the target stands, if the fixes did not go together with it
+    failures: tuple[Finding, ...] = ()  # why the fixes could not be landed
     landed: tuple[int, ...] = ()  # whose fixes are on the branch
-    branch: str = ""
-    commit: Commit = NO_COMMIT
-    merged_into: str = ""
-    note: str = ""
-    accepted: bool = False
-    merge_accepted: bool = False
-    cancel: Cleanup | None = None
-    outcome: Outcome | None = field(default=None)
+    result: Integrated = NOT_LANDED
+
+    @property
+    def commit(self) -> Commit:
+        return self.result.commit
 
 
-def start(params: BatchParams) -> Batch:
+def start(params: BatchParams) -> BatchState:
     """An artifact that is named twice is reviewed once, since its path names its loop."""
     artifacts = tuple({artifact.path: artifact for artifact in params.artifacts}.values())
-    items = tuple(Item(path=artifact.path) for artifact in artifacts)
-    phase = Phase.REVIEW if items else Phase.DONE
-    return Batch(plan=replace(params, artifacts=artifacts), items=items, phase=phase, todo=tuple(range(len(items))))
+    items = tuple(BatchItem(path=artifact.path) for artifact in artifacts)
+    state = BatchState(plan=replace(params, artifacts=artifacts), items=items, todo=tuple(range(len(items))))
+    return state if items else done(state, Outcome(ending=Ending.FAILED, note="there is nothing to review"))
 
 
 def child_params(plan: BatchParams, index: int) -> str:
@@ -113,60 +110,63 @@ def child_params(plan: BatchParams, index: int) -> str:
     return json.dumps({**given, "artifact": artifact.path, "limits": limits, "lands": False}, sort_keys=True)
 
 
-def of_standing(state: Batch, *standings: Standing) -> tuple[int, ...]:
+def of_standing(state: BatchState, *standings: ArtifactStanding) -> tuple[int, ...]:
     return tuple(index for index, item in enumerate(state.items) if item.standing in standings)
 
 
-def with_item(state: Batch, index: int, item: Item) -> Batch:
+def with_item(state: BatchState, index: int, item: BatchItem) -> BatchState:
     return replace(state, items=(*state.items[:index], item, *state.items[index + 1 :]))
 
 
-def landable(state: Batch) -> tuple[int, ...]:
+def landable(state: BatchState) -> tuple[int, ...]:
     """Whose fixes belong on the branch: a review that passed at once has none."""
-    good = of_standing(state, Standing.PASSED, Standing.ACCEPTED)
+    good = of_standing(state, ArtifactStanding.PASSED, ArtifactStanding.ACCEPTED)
     return tuple(index for index in good if state.items[index].commit not in (NO_COMMIT, state.plan.base))
 
 
-def stuck(state: Batch) -> tuple[int, ...]:
-    return of_standing(state, Standing.STUCK, Standing.CONFLICT)
+def stuck(state: BatchState) -> tuple[int, ...]:
+    return of_standing(state, ArtifactStanding.STUCK, ArtifactStanding.CONFLICT)
 
 
-def can_go_on(state: Batch) -> tuple[int, ...]:
+def can_go_on(state: BatchState) -> tuple[int, ...]:
     """The stuck ones whose loop has not ended."""
-    return tuple(index for index in of_standing(state, Standing.STUCK) if not state.items[index].over)
+    return tuple(index for index in of_standing(state, ArtifactStanding.STUCK) if not state.items[index].over)
 
 
-def is_landed(state: Batch) -> bool:
+def is_landed(state: BatchState) -> bool:
     return landable(state) == state.landed
 
 
-def escalated(state: Batch) -> Batch:
-    return replace(state, phase=Phase.ESCALATED, asked=state.asked + 1, order=None)
+def is_accepted(state: BatchState) -> bool:
+    """Whether a person has taken any of it with what is known to be wrong."""
+    return state.course.accepted or bool(of_standing(state, ArtifactStanding.ACCEPTED))
 
 
-def ended(state: Batch, ending: Ending) -> Outcome:
+def ended(state: BatchState, ending: Ending) -> Outcome:
+    result = state.result
     return Outcome(
         ending=ending,
         attempts=state.round,
-        commit=state.commit,
-        branch=state.branch,
-        merged_into=state.merged_into,
-        note=state.note,
+        commit=result.commit,
+        branch=result.branch,
+        merged_into=result.merged_into,
+        not_merged=result.not_merged,
+        note=result.note,
+        findings=state.failures,
         parts=tuple(_part(item) for item in state.items),
-        cleanup=state.cancel,
     )
 
 
 _ENDINGS = {
-    Standing.PASSED: Ending.VERIFIED,
-    Standing.ACCEPTED: Ending.ACCEPTED,
-    Standing.STUCK: Ending.ESCALATED,
-    Standing.CONFLICT: Ending.ESCALATED,
-    Standing.PENDING: Ending.CANCELLED,
-    Standing.BLOCKED: Ending.CANCELLED,
+    ArtifactStanding.PASSED: Ending.VERIFIED,
+    ArtifactStanding.ACCEPTED: Ending.ACCEPTED,
+    ArtifactStanding.STUCK: Ending.ESCALATED,
+    ArtifactStanding.CONFLICT: Ending.ESCALATED,
+    ArtifactStanding.PENDING: Ending.CANCELLED,
+    ArtifactStanding.BLOCKED: Ending.CANCELLED,
 }
 
 
-def _part(item: Item) -> Part:
+def _part(item: BatchItem) -> Part:
     ending = _ENDINGS[item.standing]
     return Part(name=item.path, ending=ending, note=item.line, attempts=item.attempts, loop=item.loop)

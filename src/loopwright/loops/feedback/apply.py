@@ -117,7 +117,12 @@ def _review_failed(state: FeedbackState, issues: tuple[Finding, ...]) -> Feedbac
 
 def _checkpointed(state: FeedbackState, event: Checkpointed) -> FeedbackState:
     gate = GateRecord(
-        gate=PROTECTED, evidence=event.evidence, because=event.protected, commit=event.commit, why=_WHY_GATE
+        gate=PROTECTED,
+        evidence=event.evidence,
+        because=event.protected,
+        commit=event.commit,
+        tree=event.tree,
+        why=_WHY_GATE,
     )
     state = c.called_for(replace(state, commit=event.commit), gate)
     if state.phase is FeedbackPhase.CHECKPOINT and not event.files:

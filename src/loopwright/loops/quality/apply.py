@@ -1,104 +1,63 @@
-"""How the quality loop's state moves. Total: every event is taken in or refused, and then nothing happened."""
+"""How the quality loop moves through its own phases, and what the common turns mean to its reviews."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import assert_never
 
 from loopwright.errors import InvalidTransition
 from loopwright.kernel.events import (
     AgentFailed,
     AgentReported,
-    AgentUnavailable,
     Announced,
+    Answer,
     Answered,
     ArtifactsLoaded,
-    BudgetChanged,
-    CancelRequested,
     Checkpointed,
-    ChecksReported,
-    CleanedUp,
-    Combined,
-    ConfigChanged,
-    Event,
-    GateDecided,
-    Integrated,
     IntegrationRefused,
-    LoopEnded,
-    TimeReached,
 )
 from loopwright.kernel.findings import identify
 from loopwright.kernel.ledger import record, unresolved
-from loopwright.kernel.limits import QualityLimits, reached
-from loopwright.kernel.machine import answers_one_of
-from loopwright.kernel.model import AgentStatus, Ending, Finding, Severity, Verdict
-from loopwright.kernel.said import new_limits
-from loopwright.kernel.trying import again, asked_to_repair, failure, question, tried_again, waiting_until
-from loopwright.loops.quality.answers import answered, fix_or_review
-from loopwright.loops.quality.decide import decide
-from loopwright.loops.quality.ending import done, landed_or_done
-from loopwright.loops.quality.escalation import limit_reached
-from loopwright.loops.quality.judging import judge, usable
+from loopwright.kernel.limits import granted_iterations, reached
+from loopwright.kernel.model import NO_COMMIT, AgentStatus, Ending, Finding, Outcome, Severity, Verdict
+from loopwright.loops import course as c
+from loopwright.loops.quality.decide import limit_reached
 from loopwright.loops.quality.state import (
     ENGINE,
-    Phase,
-    Quality,
+    LANDING,
+    QualityPhase,
+    QualityState,
     Round,
-    ended,
-    enter,
-    escalated,
     next_review,
+    next_step,
     open_findings,
+    taken,
+    to_fix,
     tokens,
 )
-
-_FromAgent = AgentReported | AgentFailed | AgentUnavailable | TimeReached
-_InFiles = ArtifactsLoaded | Checkpointed | Integrated | IntegrationRefused | CleanedUp
-_AskedFor = _FromAgent | _InFiles | Announced | Answered
+from loopwright.loops.quality.verdict import judge, usable
+from loopwright.loops.reviewed import QualityLimits
 
 
-def apply(state: Quality, event: Event) -> Quality:
+def took(state: QualityState, event: Answer) -> QualityState:
     match event:
-        case CancelRequested():
-            return _cancelled(state, event)
-        case ConfigChanged():
-            return _reconfigured(state, event)
-        case BudgetChanged():
-            return state  # money is the engine's business
-        case ChecksReported() | GateDecided() | LoopEnded() | Combined():
-            raise InvalidTransition(state.phase, type(event).__name__, "a review never asks for it")
-        case _:
-            if not answers_one_of(decide(state), event):
-                what = f"{getattr(event, 'key', '')} is not asked for"
-                raise InvalidTransition(state.phase, type(event).__name__, what)
-            return _took_in(state, event)
-
-
-def _took_in(state: Quality, event: _AskedFor) -> Quality:
-    """`event` answers what was asked for."""
-    match event:
-        case Answered():
-            return answered(state, event)
-        case AgentReported() | AgentFailed() | AgentUnavailable() | TimeReached():
-            return _from_agent(state, event)
         case ArtifactsLoaded():
             return _loaded(state, event)
+        case AgentReported():
+            return _reviewed(state, event) if state.phase is QualityPhase.RUN_CHECKS else _fixed(state, event)
+        case AgentFailed():
+            return _agent_failed(state, event)
         case Announced():
             return _announced(state)
         case Checkpointed():
             return _checkpointed(state, event)
-        case Integrated() | IntegrationRefused():
-            return _landed(state, event)
-        case CleanedUp():
-            return replace(state, phase=Phase.DONE, outcome=ended(state, Ending.CANCELLED))
         case _:
-            assert_never(event)
+            raise InvalidTransition(c.where(state), type(event).__name__, "a review never asks for it")
 
 
 # --- the three steps of a review ----------------------------------------------------------------
 
 
-def _loaded(state: Quality, event: ArtifactsLoaded) -> Quality:
+def _loaded(state: QualityState, event: ArtifactsLoaded) -> QualityState:
     before = {content.path: content.object for content in state.contents}
     if state.rounds and state.rounds[-1].fix:
         untouched = all(before.get(each.path) == each.object for each in event.contents)
@@ -106,10 +65,10 @@ def _loaded(state: Quality, event: ArtifactsLoaded) -> Quality:
     state = replace(state, contents=event.contents)
     if any(not content.object for content in event.contents):
         return _gone(state)
-    return enter(state, Phase.RUN_CHECKS)
+    return next_step(state, QualityPhase.RUN_CHECKS)
 
 
-def _gone(state: Quality) -> Quality:
+def _gone(state: QualityState) -> QualityState:
     """There is nothing to review; the creator is told to bring it back."""
     plan = state.plan
     lost = identify(
@@ -128,7 +87,7 @@ def _gone(state: Quality) -> Quality:
     return _closed(replace(state, ledger=ledger), Verdict.FAIL, lost.issue, gone=True)
 
 
-def _reviewed(state: Quality, event: AgentReported) -> Quality:
+def _reviewed(state: QualityState, event: AgentReported) -> QualityState:
     report = event.report
     found, dropped = usable(report)
     state = replace(state, dropped=dropped)
@@ -142,26 +101,28 @@ def _reviewed(state: Quality, event: AgentReported) -> Quality:
     return _closed(result.state, result.verdict, result.why)
 
 
-def _unfounded(state: Quality) -> Quality:
+def _unfounded(state: QualityState) -> QualityState:
     """A no that shows nothing is asked for once more, and then stays a no."""
     if state.dropped:
         return _unusable(state, "no-evidence", "it is not passed, but what says why lacks evidence or guidance")
     return _unusable(state, "no-finding", "it is not passed, but no finding says why")
 
 
-def _unusable(state: Quality, rule: str, lack: str) -> Quality:
-    if (once_more := asked_to_repair(state, lack)) is not None:
-        return once_more
+def _unusable(state: QualityState, rule: str, lack: str) -> QualityState:
+    if (once_more := state.course.trial.to_repair(lack)) is not None:
+        return c.with_trial(state, once_more)
     return _unjudged(state, _engine_finding(rule, f"The reviewer gave no usable verdict: {lack}"))
 
 
-def _unjudged(state: Quality, finding: Finding) -> Quality:
+def _unjudged(state: QualityState, finding: Finding) -> QualityState:
     """Fails closed, and says nothing about what was found before."""
     state = replace(state, ledger=record(state.ledger, ENGINE, (finding,), state.number))
     return _closed(state, Verdict.FAIL, finding.issue, judged=False)
 
 
-def _closed(state: Quality, verdict: Verdict, why: str, *, judged: bool = True, gone: bool = False) -> Quality:
+def _closed(
+    state: QualityState, verdict: Verdict, why: str, *, judged: bool = True, gone: bool = False
+) -> QualityState:
     """The verdict is decided: one more review is used, and the line is put on record next."""
     passed, blocked = tokens(state.plan)
     notes = f"; {len(state.dropped)} dropped for want of evidence or guidance" if state.dropped else ""
@@ -175,68 +136,52 @@ def _closed(state: Quality, verdict: Verdict, why: str, *, judged: bool = True, 
         judged=judged,
         gone=gone,
         changed=state.changed,
+        onto=state.onto,
     )
-    return enter(replace(state, rounds=(*state.rounds, this)), Phase.EMIT_VERDICT)
+    return next_step(replace(state, rounds=(*state.rounds, this)), QualityPhase.EMIT_VERDICT)
 
 
-def _announced(state: Quality) -> Quality:
-    """Passed; or blocked, and then a fix that another review will see; or blocked for good."""
-    if state.rounds[-1].verdict is Verdict.PASS:
-        return landed_or_done(state)
+def _announced(state: QualityState) -> QualityState:
+    return landed_or_done(state) if state.rounds[-1].verdict is Verdict.PASS else _blocked(state)
+
+
+def _blocked(state: QualityState, *why: str) -> QualityState:
+    """A fix that another review will see; or, after the last review, a person."""
     if reached(len(state.rounds), state.allowance):
-        return escalated(state, (limit_reached(state),))
-    return fix_or_review(state)
+        return c.escalated(state, (limit_reached(state), *why))
+    return _fix_or_review(state)
+
+
+def _fix_or_review(state: QualityState) -> QualityState:
+    """A fix where a review said what to fix; where none gave a verdict, another review."""
+    known = state.rounds[-1].judged and to_fix(state)
+    return next_step(state, QualityPhase.FIX) if known else next_review(state)
 
 
 # --- agents -------------------------------------------------------------------------------------
 
 
-def _from_agent(state: Quality, event: _FromAgent) -> Quality:
-    match event:
-        case AgentUnavailable():
-            return waiting_until(state, event.until)
-        case TimeReached():
-            return again(state)
-        case AgentFailed():
-            return _agent_failed(state, event)
-        case AgentReported():
-            return _reviewed(state, event) if state.phase is Phase.RUN_CHECKS else _fixed(state, event)
-        case _:
-            assert_never(event)
-
-
-def _agent_failed(state: Quality, event: AgentFailed) -> Quality:
-    """One free respawn, or one request to repair; then it counts."""
-    if event.reason == "needs_person" and state.phase is Phase.FIX:
-        return _clarify(state, event.detail or "The creator needs a person.")
-    if (once_more := tried_again(state, event)) is not None:
-        return once_more
-    sentence = failure(event)
-    if state.phase is Phase.RUN_CHECKS:
+def _agent_failed(state: QualityState, event: AgentFailed) -> QualityState:
+    sentence = c.sentence_of(event)
+    if state.phase is QualityPhase.RUN_CHECKS:
         state = replace(state, dropped=())
         return _unjudged(state, _engine_finding("no-verdict", f"The reviewer gave no verdict ({sentence})"))
     return next_review(_with_fix(state, f"(the creator gave no result: {sentence})"))
 
 
-def _fixed(state: Quality, event: AgentReported) -> Quality:
+def _fixed(state: QualityState, event: AgentReported) -> QualityState:
     report = event.report
-    if report.status is AgentStatus.NEEDS_CLARIFICATION:
-        return _clarify(state, question(report, "creator"))
     if report.status is AgentStatus.BLOCKED:
-        return escalated(state, (f"the creator is blocked: {report.summary or 'no reason given'}",))
-    return enter(_with_fix(state, report.summary or "(no summary)"), Phase.CHECKPOINT)
+        return c.escalated(state, (f"the creator is blocked: {report.summary or 'no reason given'}",))
+    return next_step(_with_fix(state, report.summary or "(no summary)"), QualityPhase.CHECKPOINT)
 
 
-def _with_fix(state: Quality, said: str) -> Quality:
+def _with_fix(state: QualityState, said: str) -> QualityState:
     *earlier, last = state.rounds
     return replace(state, rounds=(*earlier, replace(last, fix=said)), fixes=state.fixes + 1, ignored=())
 
 
-def _clarify(state: Quality, asks: str) -> Quality:
-    return replace(state, phase=Phase.CLARIFY, question=asks, asked=state.asked + 1)
-
-
-def _checkpointed(state: Quality, event: Checkpointed) -> Quality:
+def _checkpointed(state: QualityState, event: Checkpointed) -> QualityState:
     changed = event.files > 0
     return next_review(replace(state, commit=event.commit, changed=changed, ignored=event.dropped))
 
@@ -244,29 +189,62 @@ def _checkpointed(state: Quality, event: Checkpointed) -> Quality:
 # --- ending -------------------------------------------------------------------------------------
 
 
-def _landed(state: Quality, event: Integrated | IntegrationRefused) -> Quality:
-    if isinstance(event, Integrated):
-        facts = {"commit": event.commit, "branch": event.branch, "merged_into": event.merged_into, "note": event.note}
-        return done(state, **facts)
-    if state.cancel is not None:
-        return enter(state, Phase.CLEAN_UP)
+def landed_or_done(state: QualityState) -> QualityState:
+    """With its fixes on a branch, or, where there are none or a parent waits for them, at once."""
+    if state.plan.lands and taken(state).changed:
+        return c.landing(state, tries=state.course.trial.tries + 1)
+    return c.done(state, ended(state, Ending.ACCEPTED if state.course.accepted else Ending.VERIFIED))
+
+
+def refused(state: QualityState, event: IntegrationRefused) -> QualityState:
+    """Where the target stands is known: the review is blocked after all, and its fix starts from there."""
+    if state.course.accepted or not event.onto or event.reason not in ("conflict", "checks"):
+        return c.not_landed(state, event)
     why = f"the result could not be landed: {event.detail or event.reason}"
-    return escalated(replace(state, accepted=False), (why,))
+    found = tuple(identify(finding) for finding in event.findings)
+    if not (found and event.merged):
+        kept = f"the fixes so far are commit {state.commit} and have to be made again on top of {event.onto}"
+        found += (_engine_finding("not-merged", why if event.merged else f"{why}; {kept}"),)
+    state = replace(
+        state,
+        ledger=record(state.ledger, LANDING, found, state.number),
+        onto=event.onto,
+        commit=event.merged or event.onto,
+        changed=bool(event.merged),
+    )
+    *earlier, last = state.rounds
+    last = replace(last, verdict=Verdict.FAIL, why=f"{last.why}; {why}", refused=why, findings=open_findings(state))
+    return _blocked(replace(state, rounds=(*earlier, last)), why)
 
 
-def _cancelled(state: Quality, event: CancelRequested) -> Quality:
-    if state.phase in (Phase.DONE, Phase.CLEAN_UP):
-        raise InvalidTransition(state.phase, "CancelRequested", "the loop has ended")
-    state = replace(state, cancel=event.cleanup)
-    # Once landing has begun exactly one of the two happens: it lands, or it is refused and then cancelled.
-    return state if state.phase is Phase.LAND else enter(state, Phase.CLEAN_UP)
+def ended(state: QualityState, ending: Ending) -> Outcome:
+    """How this loop ends, with everything still wrong."""
+    left = taken(state).findings if ending is Ending.ACCEPTED else open_findings(state)
+    return Outcome(
+        ending=ending,
+        attempts=len(state.rounds),
+        commit=NO_COMMIT if ending is Ending.CANCELLED else taken(state).commit,
+        note=state.rounds[-1].line if state.rounds else "",
+        findings=() if ending is Ending.VERIFIED else left,
+    )
 
 
-def _reconfigured(state: Quality, event: ConfigChanged) -> Quality:
+# --- people -------------------------------------------------------------------------------------
+
+
+def continued(state: QualityState, event: Answered) -> QualityState:
+    """Grants, never resets: the reviews go on from where they are."""
+    allowance = granted_iterations(len(state.rounds), state.allowance, event.count)
+    return _fix_or_review(replace(state, allowance=allowance))
+
+
+def revised(state: QualityState, _: Answered) -> QualityState:
+    allowance = len(state.rounds) + state.plan.limits.max_attempts
+    return _fix_or_review(replace(state, allowance=allowance, since=state.number + 1))
+
+
+def relimited(state: QualityState, limits: QualityLimits) -> QualityState:
     """New limits move the allowance by their difference, so that what a person granted stays granted."""
-    if state.phase is Phase.DONE:
-        raise InvalidTransition(state.phase, "ConfigChanged", "the loop has ended")
-    limits = new_limits(state.phase, QualityLimits, event)
     allowance = state.allowance + limits.max_attempts - state.plan.limits.max_attempts
     return replace(state, plan=replace(state.plan, limits=limits), allowance=allowance)
 

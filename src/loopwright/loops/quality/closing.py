@@ -7,10 +7,10 @@ from loopwright.kernel.quoting import inline, one_line
 from loopwright.kernel.wording import counted, told
 from loopwright.loops import closing
 from loopwright.loops.quality.decide import in_a_line
-from loopwright.loops.quality.state import Quality, Round, best_round, open_findings
+from loopwright.loops.quality.state import QualityState, Round, best_round, open_findings
 
 
-def lines(state: Quality, outcome: Outcome) -> tuple[str, ...]:
+def lines(state: QualityState, outcome: Outcome) -> tuple[str, ...]:
     found = open_findings(state) if outcome.ending is Ending.VERIFIED else outcome.findings
     minor = f" with {counted(len(found), 'finding')} that does not block" if len(found) == 1 else ""
     minor = f" with {len(found)} findings that do not block" if len(found) > 1 else minor
@@ -26,14 +26,14 @@ def lines(state: Quality, outcome: Outcome) -> tuple[str, ...]:
     )
 
 
-def so_far(state: Quality) -> tuple[str, ...]:
+def so_far(state: QualityState) -> tuple[str, ...]:
     """Every unresolved finding, worst first: a person who is asked sees them all."""
     found = open_findings(state)
     head = (f"Unresolved, {counted(len(found), 'finding')}:",) if found else ()
     return (*_reviews(state), *head, *closing.findings(found, len(found)), *_not_counting(state))
 
 
-def _reviews(state: Quality) -> tuple[str, ...]:
+def _reviews(state: QualityState) -> tuple[str, ...]:
     return tuple(line for each in state.rounds for line in _review(each))
 
 
@@ -43,7 +43,7 @@ def _review(each: Round) -> tuple[str, ...]:
     return (one_line(in_a_line(each), 500), *fix)
 
 
-def _not_counting(state: Quality) -> tuple[str, ...]:
+def _not_counting(state: QualityState) -> tuple[str, ...]:
     """What was found and does not count is said too, with the rule that says so."""
     deferred = (
         f"  deferred: [{each.finding.severity.value}] {told(each.finding)} ({one_line(each.why, 200)})"
@@ -52,7 +52,7 @@ def _not_counting(state: Quality) -> tuple[str, ...]:
     return (*deferred, *(f"  dropped: {one_line(what)}" for what in state.dropped))
 
 
-def _result(state: Quality, outcome: Outcome) -> tuple[str, ...]:
+def _result(state: QualityState, outcome: Outcome) -> tuple[str, ...]:
     # Without a note of its own the outcome carries the last verdict, which has been told.
     known = {each.line for each in state.rounds}
     said = () if outcome.note in known else closing.note(outcome)
@@ -66,7 +66,7 @@ def _result(state: Quality, outcome: Outcome) -> tuple[str, ...]:
     return ("Result: nothing to take; no fix changed anything.", *said)
 
 
-def owed(state: Quality, by: str) -> tuple[str, ...]:
+def owed(state: QualityState, by: str) -> tuple[str, ...]:
     """What was put off was found all the same, and is owed with the rest."""
     taken, plan = best_round(state.rounds), state.plan
     found = taken.findings if taken else ()
@@ -77,7 +77,7 @@ def owed(state: Quality, by: str) -> tuple[str, ...]:
         f"- **Artifact**: {inline(plan.artifact)}, at the {plan.gate} gate",
         f"- **Accepted by**: {by}",
         f"- **Accepted**: {number}{counted(len(state.rounds), 'review')}, {counted(state.fixes, 'fix', 'fixes')}",
-        *closing.owed_where(state.outcome, state.plan.branch, taken.commit if taken else ""),
+        *closing.owed_where(state.course.outcome, state.plan.branch, taken.commit if taken else ""),
         *closing.owed_findings("Open findings", found),
         *(closing.owed_findings("Seen in other reviews and not resolved", others) if others else ()),
         *(closing.owed_findings("Deferred", deferred) if deferred else ()),

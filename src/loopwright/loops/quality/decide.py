@@ -1,45 +1,39 @@
-"""What the quality loop wants done next: a pure function of its state."""
+"""What the quality loop wants done next in its own phases, what it lands, and what it asks when it is stuck."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
 
-from loopwright.kernel.actions import (
-    Action,
-    Announce,
-    Ask,
-    Checkpoint,
-    CleanUp,
-    Integrate,
-    LoadArtifacts,
-    Option,
-    RunAgent,
-    Stop,
-    WaitUntil,
+from loopwright.kernel.actions import Action, Announce, Checkpoint, Integrate, LoadArtifacts, Option, RunAgent
+from loopwright.kernel.ledger import Standing, unresolved
+from loopwright.kernel.model import Brief, Commit, Key
+from loopwright.kernel.wording import counted
+from loopwright.loops.floor import Escalation
+from loopwright.loops.quality.state import (
+    QualityPhase,
+    QualityState,
+    Round,
+    base_of,
+    best_round,
+    open_findings,
+    taken,
+    to_fix,
 )
-from loopwright.kernel.ledger import unresolved
-from loopwright.kernel.model import Brief, Cleanup, Ending, Key, Outcome
-from loopwright.loops.quality.escalation import recommendation
-from loopwright.loops.quality.judging import tally
-from loopwright.loops.quality.state import Phase, Quality, Round, best_round, open_findings, taken, to_fix
+from loopwright.loops.quality.verdict import tally
 
-CONTINUE_BY_DEFAULT = 3
+MAX_LOOPS_REACHED = "MAX_LOOPS_REACHED"
 
 
-def decide(state: Quality) -> tuple[Action, ...]:
-    action = _BY_PHASE[state.phase](state)
-    if state.until is not None:
-        why = "the agent is not available before then"
-        return (WaitUntil(key=action.key.waiting(), when=state.until, why=why),)
-    return (action,)
+def work(state: QualityState) -> tuple[Action, ...]:
+    return (_BY_PHASE[state.phase](state),)
 
 
-def _key(state: Quality, verb: str) -> Key:
-    return Key(verb, state.number, tries=state.tries)
+def _key(state: QualityState, verb: str) -> Key:
+    return Key(verb, state.number, tries=state.course.trial.tries)
 
 
-def _brief(state: Quality) -> Brief:
+def _brief(state: QualityState) -> Brief:
     plan = state.plan
     return Brief(
         task=plan.task,
@@ -47,7 +41,8 @@ def _brief(state: Quality) -> Brief:
         limit=state.allowance,
         criteria=plan.criteria,
         artifacts=(plan.artifact,),
-        repair=state.repair,
+        repair=state.course.trial.repair,
+        answers=state.course.answers,
         gate=plan.gate,
         depth=plan.depth,
         story=plan.story,
@@ -56,16 +51,15 @@ def _brief(state: Quality) -> Brief:
     )
 
 
-def _load(state: Quality) -> LoadArtifacts:
+def _load(state: QualityState) -> LoadArtifacts:
     again = in_a_line(state.rounds[-1]) if state.rounds else "the review is new"
     return LoadArtifacts(key=Key("load", state.number), commit=state.commit, paths=(state.plan.artifact,), why=again)
 
 
-def _review(state: Quality) -> RunAgent:
+def _review(state: QualityState) -> RunAgent:
     """What was wrong before comes first, with what has changed since the last look; never what the creator says."""
     plan = state.plan
-    seen = [each.commit for each in state.rounds if each.reviewed] or [plan.against or plan.base]
-    brief = replace(_brief(state), findings=unresolved(state.ledger, plan.gate), base=seen[-1])
+    brief = replace(_brief(state), findings=unresolved(state.ledger, plan.gate), base=_last_seen(state))
     return RunAgent(
         key=_key(state, "review"),
         role=plan.reviewer,
@@ -77,15 +71,23 @@ def _review(state: Quality) -> RunAgent:
     )
 
 
-def _emit(state: Quality) -> Announce:
+def _last_seen(state: QualityState) -> Commit:
+    """What the last review that was made has seen. Of a candidate that has a new base, nothing was."""
+    for each in reversed(state.rounds):
+        if each.refused:
+            return base_of(state)
+        if each.reviewed:
+            return each.commit
+    return state.plan.against or state.plan.base
+
+
+def _emit(state: QualityState) -> Announce:
     return Announce(key=_key(state, "verdict"), text=state.rounds[-1].line, why=state.rounds[-1].why)
 
 
-def _fix(state: Quality) -> RunAgent:
+def _fix(state: QualityState) -> RunAgent:
     plan = state.plan
-    brief = replace(
-        _brief(state), findings=to_fix(state), findings_file=plan.file, base=plan.base, answers=state.answers
-    )
+    brief = replace(_brief(state), findings=to_fix(state), findings_file=plan.file, base=base_of(state))
     return RunAgent(
         key=_key(state, "fix"),
         role=plan.creator,
@@ -96,58 +98,52 @@ def _fix(state: Quality) -> RunAgent:
     )
 
 
-def _checkpoint(state: Quality) -> Checkpoint:
+def _checkpoint(state: QualityState) -> Checkpoint:
     plan = state.plan
     named = tuple(sorted({finding.file for finding in to_fix(state)} - {"", plan.artifact}))
     return Checkpoint(
         key=Key("checkpoint", state.number),
         label=str(state.number),
         parent=state.commit,
-        base=plan.base,
+        base=base_of(state),
         only=(plan.artifact,),
         also=named,
         why="of a fix only the artifact and the files its findings name are taken",
     )
 
 
-def _land(state: Quality) -> Integrate:
-    plan = state.plan
-    merge = state.merge_accepted if state.accepted else plan.merge
+_BY_PHASE: dict[QualityPhase, Callable[[QualityState], Action]] = {
+    QualityPhase.LOAD_ARTIFACTS: _load,
+    QualityPhase.RUN_CHECKS: _review,
+    QualityPhase.EMIT_VERDICT: _emit,
+    QualityPhase.FIX: _fix,
+    QualityPhase.CHECKPOINT: _checkpoint,
+}
+
+
+def land(state: QualityState) -> Integrate:
+    plan, landed, accepted = state.plan, taken(state), state.course.accepted
+    merge = state.course.merge_accepted if accepted else plan.merge
     return Integrate(
-        key=Key("land", state.number, part=str(state.asked)),
-        commit=taken(state).commit,
-        base=plan.base,
+        key=Key("land", state.number, part=str(state.course.asked)),
+        commit=landed.commit,
+        base=landed.onto or plan.base,
         message=f"Fix what the {plan.gate} review of {plan.artifact} found",
         branch=plan.branch,
         target=plan.target if merge else "",
-        verified=plan.checked and not state.accepted,
-        why="accepted by a person" if state.accepted else state.rounds[-1].line,
+        verified=plan.checked and not accepted,
+        unseen=bool(landed.onto),
+        why="accepted by a person" if accepted else landed.line,
     )
 
 
-def _clarify(state: Quality) -> Ask:
-    return Ask(
-        key=Key("clarify", state.asked),
-        question=state.question,
-        free_text=True,
-        options=(
-            Option(choice="answer", label="Answer the question"),
-            Option(choice="accept", label="Accept with what is known"),
-            Option(choice="cancel", label="Cancel"),
-        ),
-        findings=() if state.plan.file else open_findings(state),
-        why=f"the {state.plan.creator} cannot go on without a person: {state.question}",
-    )
-
-
-def _escalate(state: Quality) -> Ask:
-    plan = state.plan
+def escalation(state: QualityState) -> Escalation:
+    plan, reasons = state.plan, state.course.reasons
     where = f" They are in {plan.file}." if plan.file else ""
     accept = (Option(choice="accept", label="Accept with what is known"),) if best_round(state.rounds) else ()
-    return Ask(
-        key=Key("escalation", state.asked),
+    return Escalation(
         question=(
-            f"The review of {plan.artifact} stopped: {'; '.join(state.reasons)}."
+            f"The review of {plan.artifact} stopped: {'; '.join(reasons)}."
             f" Unresolved: {tally(open_findings(state))}.{where} {recommendation(state)} How should it go on?"
         ),
         options=(
@@ -158,32 +154,29 @@ def _escalate(state: Quality) -> Ask:
             Option(choice="cancel", label="Cancel"),
         ),
         findings=() if plan.file else open_findings(state),
-        why="; ".join((*state.reasons, *((f"findings in {plan.file}",) if plan.file else ()))),
+        why="; ".join((*reasons, *((f"findings in {plan.file}",) if plan.file else ()))),
     )
 
 
-def _clean_up(state: Quality) -> CleanUp:
-    choice = state.cancel or Cleanup.KEEP_EVERYTHING
-    return CleanUp(key=Key("clean-up"), choice=choice, base=state.plan.base, why="the loop was cancelled")
+def limit_reached(state: QualityState) -> str:
+    """The seed's token, with reviews and fixes told apart."""
+    return f"{MAX_LOOPS_REACHED}: {counted(len(state.rounds), 'review')} and {counted(state.fixes, 'fix', 'fixes')}"
 
 
-def _stop(state: Quality) -> Stop:
-    outcome = state.outcome or Outcome(ending=Ending.FAILED)
-    return Stop(outcome=outcome, why=outcome.note or outcome.ending.value)
-
-
-_BY_PHASE: dict[Phase, Callable[[Quality], Action]] = {
-    Phase.LOAD_ARTIFACTS: _load,
-    Phase.RUN_CHECKS: _review,
-    Phase.EMIT_VERDICT: _emit,
-    Phase.FIX: _fix,
-    Phase.CHECKPOINT: _checkpoint,
-    Phase.LAND: _land,
-    Phase.CLARIFY: _clarify,
-    Phase.ESCALATED: _escalate,
-    Phase.CLEAN_UP: _clean_up,
-    Phase.DONE: _stop,
-}
+def recommendation(state: QualityState) -> str:
+    """What would most likely help: the first rule that fits; without any, a person should look at what is left."""
+    own = [entry for entry in state.ledger if entry.source == state.plan.gate]
+    back = [entry for entry in own if entry.standing is Standing.REOPENED]
+    lasting = [e for e in own if e.standing is not Standing.RESOLVED and e.streak > 1 and e.streak >= len(state.rounds)]
+    if not any(each.judged for each in state.rounds):
+        return "Recommended: look at the reviewer, which gave no verdict."
+    if state.fixes and state.untouched:
+        return "Recommended: manual review or another creator; the last fix did not change the artifact."
+    if back:
+        return f"Recommended: manual review; {counted(len(back), 'finding')} came back after being fixed."
+    if lasting:
+        return f"Recommended: manual review; {counted(len(lasting), 'finding')} outlasted every fix."
+    return "Recommended: manual review of what is left."
 
 
 def in_a_line(each: Round) -> str:

@@ -10,23 +10,24 @@ from loopwright.kernel.events import Started
 from loopwright.kernel.ledger import Entry, Standing
 from loopwright.kernel.model import Ending, Finding, LoopId, Verdict
 from loopwright.kernel.yaml_writer import write_yaml
+from loopwright.loops.course import Station
 from loopwright.loops.kind import Data, Door, Files, Scene
 from loopwright.loops.quality import handoff, quality_file
 from loopwright.loops.quality.handoff import Persisted
-from loopwright.loops.quality.state import Phase, Quality, open_findings
+from loopwright.loops.quality.state import QualityState, open_findings
 
-_OVER = (Phase.LAND, Phase.CLEAN_UP, Phase.DONE)
+_OVER = (Station.LAND, Station.CLEAN_UP, Station.DONE)
 
 
 def handoff_path(story: str) -> str:
     return f".loop/stories/{story}/handoff.yml"
 
 
-def tells_more(_loop: LoopId, state: Quality) -> str:
+def tells_more(_loop: LoopId, state: QualityState) -> str:
     return handoff_path(state.plan.story)
 
 
-def render(scene: Scene[Quality]) -> Files:
+def render(scene: Scene[QualityState]) -> Files:
     """Findings beside the artifact: there while it is blocked, and gone when that is over.
 
     The files say nothing of what is under way, and hundreds of findings take time to write.
@@ -34,7 +35,7 @@ def render(scene: Scene[Quality]) -> Files:
     state, plan = scene.state, scene.state.plan
     if not plan.file or not state.rounds or isinstance(scene.event, Started):
         return {}
-    if state.phase in _OVER or state.rounds[-1].verdict is Verdict.PASS:
+    if state.course.station in _OVER or state.rounds[-1].verdict is Verdict.PASS:
         return {plan.file: None}
     held = open_findings(state)
     data = quality_file.build(story=plan.story, gate=plan.gate, round=state.rounds[-1].number, findings=held)
@@ -50,14 +51,14 @@ def handed(run: Assignment) -> dict[str, str]:
     return {brief.findings_file: write_yaml(data)}
 
 
-def doors(scene: Scene[Quality]) -> tuple[Door, ...]:
+def doors(scene: Scene[QualityState]) -> tuple[Door, ...]:
     state, plan = scene.state, scene.state.plan
     if isinstance(scene.event, Started) or not (is_settled(state) or plan.adopted):
         return ()
     return (Door(path=handoff_path(plan.story), change=lambda held: _changed(state, held), problems=handoff.problems),)
 
 
-def _changed(state: Quality, held: Data | None) -> Data:
+def _changed(state: QualityState, held: Data | None) -> Data:
     """What the story was taken over with is its beginning: our file may be lost, and then is made from the log anew."""
     plan = state.plan
     begin: Data = json.loads(plan.adopted) if plan.adopted else handoff.initial(plan.story, plan.tier)
@@ -75,21 +76,22 @@ def _changed(state: Quality, held: Data | None) -> Data:
     )
 
 
-def is_settled(state: Quality) -> bool:
+def is_settled(state: QualityState) -> bool:
     """Whether findings are to be on file: it passed, a person was asked and it did not go on, or one accepted it."""
     if not state.rounds:
         return False
-    passed = state.rounds[-1].verdict is Verdict.PASS and state.phase in (Phase.LAND, Phase.DONE)
-    accepted = state.outcome is not None and state.outcome.ending is Ending.ACCEPTED
-    return passed or accepted or bool(state.reasons)
+    course = state.course
+    passed = state.rounds[-1].verdict is Verdict.PASS and course.station in (Station.LAND, Station.DONE)
+    accepted = course.outcome is not None and course.outcome.ending is Ending.ACCEPTED
+    return passed or accepted or bool(course.reasons)
 
 
-def persisted(state: Quality) -> tuple[Persisted, ...]:
+def persisted(state: QualityState) -> tuple[Persisted, ...]:
     """Every finding of this gate as it stands, those put off included.
 
     What a person accepted is the best candidate and not always the last: then that one's findings are what is left.
     """
-    outcome = state.outcome
+    outcome = state.course.outcome
     taken = outcome.findings if outcome is not None and outcome.ending is Ending.ACCEPTED else None
     own = tuple(entry for entry in state.ledger if entry.source == state.plan.gate)
     held = tuple(_as_accepted(entry, taken) if taken is not None else _as_it_stands(entry) for entry in own)

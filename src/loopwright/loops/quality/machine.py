@@ -8,29 +8,54 @@
 |                |                    |                       | LOAD_ARTIFACTS when nobody gave a verdict    |
 | FIX            | creator            | CHECKPOINT            | next review, CLARIFY, ESCALATED              |
 | CHECKPOINT     | checkpoint         | LOAD_ARTIFACTS        | -                                            |
-| LAND           | integrate          | DONE                  | ESCALATED                                    |
-| CLARIFY        | a person           | FIX, LAND, DONE       | CLEAN_UP                                     |
+| LAND           | integrate          | DONE                  | FIX from the new tip, ESCALATED              |
+| CLARIFY        | a person           | whoever asked, LAND,  | CLEAN_UP                                     |
+|                |                    | DONE                  |                                              |
 | ESCALATED      | a person           | FIX, LAND, DONE,      | CLEAN_UP                                     |
 |                |                    | LOAD_ARTIFACTS        |                                              |
 | CLEAN_UP       | clean up           | DONE                  | -                                            |
 | DONE           | stop               | -                     | -                                            |
 
-An attempt is one review. No fix is asked for that no review would see.
+The phases from LAND on are the floor's. An attempt is one review. No fix is asked for that no review would see.
 """
 
 from __future__ import annotations
 
+from functools import partial
+
 from loopwright.kernel.machine import Loop, Standpoint
 from loopwright.kernel.model import Severity, Verdict
-from loopwright.loops.quality.apply import apply
-from loopwright.loops.quality.decide import decide
-from loopwright.loops.quality.judging import floor, tally
-from loopwright.loops.quality.state import Depth, Quality, QualityParams, open_findings, start
+from loopwright.loops import floor
+from loopwright.loops.course import where
+from loopwright.loops.floor import Machine
+from loopwright.loops.quality.apply import continued, ended, landed_or_done, refused, relimited, revised, took
+from loopwright.loops.quality.decide import escalation, land, work
+from loopwright.loops.quality.state import Depth, QualityParams, QualityState, open_findings, start
+from loopwright.loops.quality.verdict import counts_from, tally
+from loopwright.loops.reviewed import QualityLimits
+
+MACHINE: Machine[QualityState, QualityLimits] = Machine(
+    limits=QualityLimits,
+    base=lambda state: state.plan.base,
+    work=work,
+    took=took,
+    landing=land,
+    outcome=ended,
+    escalation=escalation,
+    continued=continued,
+    revised=revised,
+    relimited=relimited,
+    accepted=landed_or_done,
+    refused=refused,
+    on_hold="the {who} cannot go on without a person: {question}",
+    beside_answer=("accept", "history", "cancel"),
+    asked_before=("fix",),
+)
 
 
-def stand(state: Quality) -> Standpoint:
+def stand(state: QualityState) -> Standpoint:
     return Standpoint(
-        state=state.phase.value,
+        state=where(state),
         attempt=state.number,
         limit=state.allowance,
         failures=sum(each.verdict is Verdict.FAIL for each in state.rounds),
@@ -40,15 +65,15 @@ def stand(state: Quality) -> Standpoint:
     )
 
 
-def _counts(state: Quality) -> tuple[str, ...]:
+def _counts(state: QualityState) -> tuple[str, ...]:
     return (
         f"reviews used: {len(state.rounds)} of {state.allowance}; fixes: {state.fixes}",
         f"open now: {tally(open_findings(state))}",
     )
 
 
-def _rules(state: Quality) -> tuple[str, ...]:
-    plan, least = state.plan, floor(state)
+def _rules(state: QualityState) -> tuple[str, ...]:
+    plan, least = state.plan, counts_from(state)
     hand_over = f"in {plan.file}" if plan.file else "inline"
     rules = [
         f"gate {plan.gate}: any critical finding blocks, and more than {plan.limits.p1_threshold} high ones",
@@ -62,7 +87,7 @@ def _rules(state: Quality) -> tuple[str, ...]:
     return tuple(rules)
 
 
-def _exceptions(state: Quality) -> tuple[str, ...]:
+def _exceptions(state: QualityState) -> tuple[str, ...]:
     """Every finding that does not count, with the rule that says so."""
     put_off = (f"deferred in review {d.round}: {d.finding.issue} ({d.why})" for d in state.deferred)
     dropped = (f"dropped from review {state.number}: {what}" for what in state.dropped)
@@ -75,12 +100,12 @@ def _why_not_taken(is_named: bool) -> str:  # noqa: FBT001
     return "which is protected or named by an observation only" if is_named else "which no finding names"
 
 
-QUALITY: Loop[QualityParams, Quality] = Loop(
+QUALITY: Loop[QualityParams, QualityState] = Loop(
     name="quality",
     params=QualityParams,
-    state=Quality,
+    state=QualityState,
     start=start,
-    decide=decide,
-    apply=apply,
+    decide=partial(floor.decide, MACHINE),
+    apply=partial(floor.apply, MACHINE),
     stand=stand,
 )

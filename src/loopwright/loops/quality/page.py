@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from loopwright.kernel.limits import QualityLimits
 from loopwright.kernel.model import Commit, Verdict
 from loopwright.loops import diagrams
+from loopwright.loops.course import Station, where
 from loopwright.loops.diagrams import Walk
-from loopwright.loops.quality import judging, seed_states
+from loopwright.loops.quality import seed_states, verdict
 from loopwright.loops.quality.machine import QUALITY
 from loopwright.loops.quality.seed_states import VERDICTS
-from loopwright.loops.quality.state import Depth, Gate, Phase, Quality, QualityParams, Round, tokens
+from loopwright.loops.quality.state import Depth, Gate, QualityParams, QualityPhase, QualityState, Round, tokens
+from loopwright.loops.reviewed import QualityLimits
 from loopwright.loops.samples import RECORDED
 
-_MOST = 2  # reviews, or rounds, after which nothing new can happen under the limits used here
+_MOST = 3  # reviews after which nothing new can happen under the limits used here
 _LIMITS = QualityLimits(max_attempts=_MOST)
 _SAMPLE = QualityParams(artifact="sample", base=Commit("b"), story="sample", limits=_LIMITS)
 _INTRO = (
@@ -53,7 +54,7 @@ def page(batch: str) -> str:
         "## Limits",
         _limits_table(QualityLimits()),
         "## The verdict",
-        "\n".join(f"{number}. {rule}" for number, rule in enumerate(judging.RULES, start=1)),
+        "\n".join(f"{number}. {rule}" for number, rule in enumerate(verdict.RULES, start=1)),
         _floors(),
         _tokens_table(),
         _ABOUT_HAND_OVER,
@@ -73,10 +74,10 @@ def page(batch: str) -> str:
 # --- walks --------------------------------------------------------------------------------------
 
 
-def quality_walk() -> Walk[QualityParams, Quality]:
+def quality_walk() -> Walk[QualityParams, QualityState]:
     return Walk(
         loop=QUALITY,
-        phases=tuple(Phase),
+        phases=(*QualityPhase, *(each for each in Station if each is not Station.GATE)),
         starts=tuple(QUALITY.start(replace(_SAMPLE, lands=lands)) for lands in (True, False)),
         shape=_shape,
         within=lambda state: len(state.rounds) <= _MOST,
@@ -85,7 +86,7 @@ def quality_walk() -> Walk[QualityParams, Quality]:
     )
 
 
-def _when(state: Quality, when: str) -> str:
+def _when(state: QualityState, when: str) -> str:
     """What is put on record is the verdict."""
     if when != RECORDED:
         return when
@@ -93,16 +94,17 @@ def _when(state: Quality, when: str) -> str:
     return f"{_both_tokens(side)} {RECORDED}"
 
 
-def _shape(state: Quality) -> tuple[object, ...]:
+def _shape(state: QualityState) -> tuple[object, ...]:
     last = state.rounds[-1] if state.rounds else None
+    course, trial = state.course, state.course.trial
     return (
-        state.phase,
+        where(state),
         state.plan.lands,
         (len(state.rounds), state.allowance > len(state.rounds)),
         (last.verdict, last.judged, bool(last.findings)) if last else (),
-        (state.respawned, state.repaired, state.until is None),
+        (trial.respawned, trial.repaired, trial.until is None),
         state.changed,
-        (state.accepted, state.cancel is None),
+        (course.accepted, course.cancel is None),
     )
 
 
@@ -123,7 +125,7 @@ def _limits_table(limits: QualityLimits) -> str:
 
 
 def _floors() -> str:
-    first, second, third = (judging.floor(_after(count)).value for count in (0, 1, 2))
+    first, second, third = (verdict.counts_from(_after(count)).value for count in (0, 1, 2))
     said = f"{first} up in the first review, from {second} up in the second, and {third} from the third on"
     return (
         f"New findings count from {said}. What does not count is recorded as deferred and shown. New guidance by a"
@@ -131,7 +133,7 @@ def _floors() -> str:
     )
 
 
-def _after(count: int) -> Quality:
+def _after(count: int) -> QualityState:
     """A loop that has seen so many reviews."""
     made = (
         Round(number=number, commit=_SAMPLE.base, verdict=Verdict.FAIL, line="", why="")

@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from loopwright.kernel.model import Ending, Finding, LoopId, Verdict
-from loopwright.loops.quality.escalation import MAX_LOOPS_REACHED, recommendation
-from loopwright.loops.quality.state import Phase, Quality, best_round, open_findings
+from loopwright.loops.course import Station
+from loopwright.loops.quality.decide import MAX_LOOPS_REACHED, recommendation
+from loopwright.loops.quality.state import QualityState, best_round, open_findings
 from loopwright.loops.reviewed import BlockedArtifact, ReviewResult, show
 
 _ACCEPTED = "a person accepted it with what is known"
 _CANCELLED = "the review was cancelled"
 
 
-def result(state: Quality, _parts: Mapping[LoopId, object]) -> ReviewResult:
+def result(state: QualityState, _parts: Mapping[LoopId, object]) -> ReviewResult:
     artifact, reason = (state.plan.artifact,), _reason(state)
     passed = not reason and bool(state.rounds) and state.rounds[-1].verdict is Verdict.PASS
     return ReviewResult(
@@ -26,33 +27,37 @@ def result(state: Quality, _parts: Mapping[LoopId, object]) -> ReviewResult:
     )
 
 
-def _reason(state: Quality) -> str:
+def _reason(state: QualityState) -> str:
     """Why it is blocked for good, unless a person helps; nothing for what passed or goes on by itself."""
-    if state.outcome is not None:
-        ending = state.outcome.ending
+    course = state.course
+    if course.outcome is not None:
+        ending = course.outcome.ending
         cancelled = _CANCELLED if ending is Ending.CANCELLED and state.rounds else ""
         return _ACCEPTED if ending is Ending.ACCEPTED else cancelled
-    if state.phase is Phase.CLARIFY:
-        return f"the {state.plan.creator} asks: {state.question}"
-    if state.phase is not Phase.ESCALATED:
+    if course.station is Station.CLARIFY:
+        asked = ((each.role, "\n".join(one.question for one in each.questions)) for each in course.inquiries)
+        return "; ".join(f"the {role} asks: {questions}" for role, questions in asked)
+    if course.station is not Station.ESCALATED:
         return ""
-    reached = any(reason.startswith(MAX_LOOPS_REACHED) for reason in state.reasons)
-    return MAX_LOOPS_REACHED if reached else "; ".join(state.reasons)
+    reached = any(reason.startswith(MAX_LOOPS_REACHED) for reason in course.reasons)
+    return MAX_LOOPS_REACHED if reached else "; ".join(course.reasons)
 
 
-def _blocked(state: Quality, reason: str) -> BlockedArtifact:
+def _blocked(state: QualityState, reason: str) -> BlockedArtifact:
     return BlockedArtifact(
         artifact=state.plan.artifact,
         reason=reason,
         attempts=len(state.rounds),
         fixes=state.fixes,
         unresolved=tuple(show(finding) for finding in _left(state)),
-        file=None if state.outcome else state.plan.file or None,  # it is there only while the artifact is blocked
-        recommendation=recommendation(state) if state.phase is Phase.ESCALATED else "",
+        file=None
+        if state.course.outcome
+        else state.plan.file or None,  # it is there only while the artifact is blocked
+        recommendation=recommendation(state) if state.course.station is Station.ESCALATED else "",
     )
 
 
-def _left(state: Quality) -> tuple[Finding, ...]:
+def _left(state: QualityState) -> tuple[Finding, ...]:
     """What is wrong with what stands: of an accepted review, with the attempt that was kept."""
     best = best_round(state.rounds)
-    return best.findings if state.accepted and best else open_findings(state)
+    return best.findings if state.course.accepted and best else open_findings(state)

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from loopwright.kernel.findings import identify
 from loopwright.kernel.ledger import Entry, Ledger, Standing, unresolved
-from loopwright.kernel.limits import QualityLimits
-from loopwright.kernel.model import NO_COMMIT, Cleanup, Commit, Content, Ending, Finding, Outcome, Severity, Verdict
-from loopwright.kernel.trying import rested
+from loopwright.kernel.model import NO_COMMIT, Commit, Content, Finding, Severity, Verdict
+from loopwright.loops.course import Course, entered
+from loopwright.loops.reviewed import QualityLimits
 
 ENGINE = "engine"  # what no reviewer said: no verdict, the artifact is gone
+LANDING = "landing"  # why what passed could not be landed
 
 
 class Gate(StrEnum):
@@ -28,17 +29,12 @@ class Depth(StrEnum):
     COMPREHENSIVE = "comprehensive"
 
 
-class Phase(StrEnum):
+class QualityPhase(StrEnum):
     LOAD_ARTIFACTS = "LOAD_ARTIFACTS"
     RUN_CHECKS = "RUN_CHECKS"
     EMIT_VERDICT = "EMIT_VERDICT"
     FIX = "FIX"
     CHECKPOINT = "CHECKPOINT"
-    LAND = "LAND"
-    CLARIFY = "CLARIFY"
-    ESCALATED = "ESCALATED"
-    CLEAN_UP = "CLEAN_UP"
-    DONE = "DONE"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,6 +70,8 @@ class Round:
     gone: bool = False  # there was nothing to review
     changed: bool = False  # the candidate differed from the base
     fix: str = ""
+    refused: str = ""  # why it passed and yet could not be landed
+    onto: Commit = NO_COMMIT  # what it is measured against, if that is not the base the loop began with
 
     @property
     def reviewed(self) -> bool:
@@ -108,40 +106,29 @@ class QualityParams:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Quality:
+class QualityState:
     plan: QualityParams
     allowance: int  # reviews that may be made in all
     commit: Commit  # the newest candidate
+    phase: QualityPhase = QualityPhase.LOAD_ARTIFACTS
+    course: Course = Course()
     ledger: Ledger = ()
     number: int = 1  # of the present review
     since: int = 1  # the review from which the floor rises: a person's new guidance starts it anew
-    phase: Phase = Phase.LOAD_ARTIFACTS
     rounds: tuple[Round, ...] = ()
     fixes: int = 0
     changed: bool = False  # the candidate differs from the base
+    onto: Commit = NO_COMMIT  # the base by now: a landing that was refused moves it to where the target stands
     contents: tuple[Content, ...] = ()
     untouched: bool = False  # the last fix left the artifact as it was
     ignored: tuple[str, ...] = ()  # files the last fix changed that no finding names
     deferred: tuple[Deferred, ...] = ()
     dropped: tuple[str, ...] = ()  # findings of the present review that lacked evidence or guidance
-    tries: int = 1  # of steps in this round
-    respawned: bool = False
-    repaired: bool = False
-    repair: str = ""
-    until: float | None = None
-    answers: tuple[str, ...] = ()
-    question: str = ""
-    asked: int = 0
-    reasons: tuple[str, ...] = ()
-    accepted: bool = False
-    merge_accepted: bool = False
-    cancel: Cleanup | None = None
-    outcome: Outcome | None = field(default=None)
 
 
-def start(params: QualityParams) -> Quality:
+def start(params: QualityParams) -> QualityState:
     params = replace(params, known=_once(params.known))
-    return Quality(
+    return QualityState(
         plan=params,
         allowance=params.limits.max_attempts,
         commit=params.base,
@@ -160,15 +147,19 @@ def _entry(known: Known) -> Entry:
     return Entry(finding=known.finding, source=known.gate, standing=standing, first=0, last=0, streak=0)
 
 
+def base_of(state: QualityState) -> Commit:
+    return state.onto or state.plan.base
+
+
 def tokens(plan: QualityParams) -> tuple[str, str]:
     """The words for passed and blocked: a quick look checks, everything else judges quality."""
     whole = plan.depth is Depth.COMPREHENSIVE or plan.gate in (Gate.DESIGN, Gate.STORY)
     return ("QUALITY_PASS", "QUALITY_BLOCKED") if whole else ("CHECK_PASSED", "CHECK_BLOCKED")
 
 
-def open_findings(state: Quality) -> tuple[Finding, ...]:
+def open_findings(state: QualityState) -> tuple[Finding, ...]:
     """Everything that is wrong and counts, worst first."""
-    held = unresolved(state.ledger, state.plan.gate) + unresolved(state.ledger, ENGINE)
+    held = [f for source in (state.plan.gate, ENGINE, LANDING) for f in unresolved(state.ledger, source)]
     return tuple(sorted(held, key=lambda finding: finding.severity.rank))
 
 
@@ -176,11 +167,11 @@ def counted(findings: tuple[Finding, ...], severity: Severity) -> int:
     return sum(finding.severity is severity for finding in findings)
 
 
-def to_fix(state: Quality) -> tuple[Finding, ...]:
+def to_fix(state: QualityState) -> tuple[Finding, ...]:
     """What the creator is told. In quick depth medium and low are observations, told only when nothing else is;
     a file beside the artifact has them all, for it is the person's too.
     """
-    held = unresolved(state.ledger, state.plan.gate)
+    held = unresolved(state.ledger, LANDING) + unresolved(state.ledger, state.plan.gate)
     if state.plan.depth is not Depth.QUICK or state.plan.file:
         return held
     return tuple(f for f in held if f.severity in (Severity.CRITICAL, Severity.HIGH)) or held
@@ -197,35 +188,16 @@ def _distance_from_pass(each: Round) -> tuple[bool, int, int, int, int]:
     return (each.verdict is not Verdict.PASS, critical, high, len(found), -each.number)
 
 
-def taken(state: Quality) -> Round:
+def taken(state: QualityState) -> Round:
     """The review whose candidate is the result: the best one once a person has accepted, else the last."""
-    best = best_round(state.rounds) if state.accepted else None
+    best = best_round(state.rounds) if state.course.accepted else None
     return best or state.rounds[-1]
 
 
-def escalated(state: Quality, reasons: tuple[str, ...]) -> Quality:
-    return replace(state, phase=Phase.ESCALATED, reasons=reasons, asked=state.asked + 1)
+def next_review(state: QualityState) -> QualityState:
+    return entered(replace(state, number=state.number + 1, dropped=()), QualityPhase.LOAD_ARTIFACTS)
 
 
-def next_review(state: Quality) -> Quality:
-    return replace(rested(state, tries=1), phase=Phase.LOAD_ARTIFACTS, number=state.number + 1, dropped=())
-
-
-def enter(state: Quality, phase: Phase) -> Quality:
-    """The next step of the same round. Its tries go on, so that no key is ever used twice."""
-    return replace(rested(state, tries=state.tries + 1), phase=phase)
-
-
-def ended(state: Quality, ending: Ending, **facts: str) -> Outcome:
-    """How this loop ends, with everything still wrong."""
-    left = taken(state).findings if ending is Ending.ACCEPTED else open_findings(state)
-    return Outcome(
-        ending=ending,
-        attempts=len(state.rounds),
-        commit=Commit(facts.get("commit", "")),
-        branch=facts.get("branch", ""),
-        merged_into=facts.get("merged_into", ""),
-        note=facts.get("note", "") or (state.rounds[-1].line if state.rounds else ""),
-        findings=() if ending is Ending.VERIFIED else left,
-        cleanup=state.cancel,
-    )
+def next_step(state: QualityState, phase: QualityPhase) -> QualityState:
+    """Of the same round. Its tries go on, so that no key is ever used twice."""
+    return entered(state, phase, tries=state.course.trial.tries + 1)

@@ -36,7 +36,7 @@ KEY = Key("review", 1, tries=1)
 def _run(folder: Path, *, needs_verdict: bool = False) -> AgentRun:
     return AgentRun(
         loop=LoopId("conformance"),
-        kind="feedback",
+        kind="sample",
         key=KEY,
         step="conformance/1/review-1.1",
         role="reviewer" if needs_verdict else "developer",

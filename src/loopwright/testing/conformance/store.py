@@ -21,11 +21,11 @@ async def c01_a_new_loop_is_there_with_its_first_event(fresh: Fresh) -> None:
     async with fresh() as opened:
         store = await opened()
         assert await store.create(
-            NewLoop(id=LOOP, kind="feedback", params='{"a":1}', budget=2.5), NewEvent(kind="Created", data="{}")
+            NewLoop(id=LOOP, kind="sample", params='{"a":1}', budget=2.5), NewEvent(kind="Created", data="{}")
         )
         loaded = await (await opened()).load(LOOP)
     row = loaded.row
-    assert (row.id, row.kind, row.params, row.parent) == (LOOP, "feedback", '{"a":1}', None)
+    assert (row.id, row.kind, row.params, row.parent) == (LOOP, "sample", '{"a":1}', None)
     assert (row.status, row.seq, row.fence, row.outcome) == ("running", 1, 0, "")
     assert (row.budget, row.spent, row.reserved) == (2.5, 0.0, 0.0)
     assert (loaded.snapshot, loaded.snapshot_seq) == (None, 0)
@@ -45,13 +45,13 @@ async def c03_an_unknown_loop_is_a_usage_error(fresh: Fresh) -> None:
     async with fresh() as opened:
         store = await opened()
         nobody = LoopId("nobody")
-        child = NewLoop(id=LOOP, kind="feedback", params="{}", parent=nobody)
+        child = NewLoop(id=LOOP, kind="sample", params="{}", parent=nobody)
         await raised(UsageError, store.load(nobody))
         await raised(UsageError, store.read(nobody))
         await raised(UsageError, store.verify(nobody))
         await raised(UsageError, store.claim(nobody, "me"))
         await raised(UsageError, store.post(nobody, "Answered", "{}"))
-        nameless = NewLoop(id=LoopId(""), kind="feedback", params="{}")
+        nameless = NewLoop(id=LoopId(""), kind="sample", params="{}")
         for impossible in (child, nameless):
             await raised(UsageError, store.create(impossible, NewEvent(kind="Created", data="{}")))
         assert await store.holder(nobody) is None

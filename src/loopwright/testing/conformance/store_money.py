@@ -130,7 +130,7 @@ async def c39_a_child_whose_first_event_does_not_fit_is_not_made(fresh: Fresh) -
     async with fresh() as opened:
         store = await opened()
         await begin(store, ROOT, budget=1.0)
-        child = NewLoop(id=LEAF, kind="feedback", params="{}", parent=ROOT)
+        child = NewLoop(id=LEAF, kind="sample", params="{}", parent=ROOT)
         await raised(OverBudget, store.create(child, NewEvent(kind="Created", data="{}", reserve=1.5)))
         assert [row.id for row in await store.rows()] == [ROOT]
         assert await store.create(child, NewEvent(kind="Created", data="{}", reserve=1.0))

@@ -31,7 +31,7 @@ async def begin(
     store: Store, loop: LoopId = LOOP, *, parent: LoopId | None = None, budget: float | None = None, who: str = "test"
 ) -> int:
     """A new loop, claimed."""
-    new = NewLoop(id=loop, kind="feedback", params="{}", parent=parent, budget=budget)
+    new = NewLoop(id=loop, kind="sample", params="{}", parent=parent, budget=budget)
     assert await store.create(new, NewEvent(kind="Created", data="{}"))
     return await store.claim(loop, who)
 

@@ -8,15 +8,15 @@ from typing import Literal
 
 import click
 
+from loopwright.app.choice import named, named_root, roots
 from loopwright.app.loops import view
 from loopwright.app.project import Project
-from loopwright.app.publication import publisher_of
+from loopwright.app.said import take_in
 from loopwright.app.views.gates import GateReason, ShownGate, gates_below
-from loopwright.cli.guarding import only_for_people
 from loopwright.cli.here import Here
+from loopwright.cli.opened import opened
 from loopwright.cli.output import note, put, put_json
-from loopwright.cli.picking import named, opened, roots
-from loopwright.engine.hearing import hear
+from loopwright.cli.people_only import only_for_people
 from loopwright.errors import Forbidden, UsageError
 from loopwright.kernel.events import GateDecided
 from loopwright.kernel.gates import gate_key
@@ -70,6 +70,8 @@ async def _decide(project: Project, here: Here, decision: GateDecision) -> Decis
     await only_for_people(project, here, "approve" if decision.approved else "reject")
     among = (await named(project, decision.loop_id),) if decision.loop_id else await roots(project)
     known = [gate for each in among for gate in await gates_below(project, each) if gate.name == decision.name]
+    if decision.loop_id and not known:
+        await named_root(project, decision.loop_id)
     gate = _meant([gate for gate in known if gate.status == "pending"], known, decision)
     if gate.status != "pending":
         return _answer(gate, decision.word, gate.by, already=True)
@@ -84,8 +86,7 @@ async def _decide(project: Project, here: Here, decision: GateDecision) -> Decis
         by=here.who,
     )
     seen = await view(project, gate.loop)
-    publisher = await publisher_of(project, note, seen)
-    recorded = await hear(project.store, project.loops, seen.opened, said, publisher)
+    recorded = await take_in(project, seen, said, note)
     return _answer(gate, decision.word, here.who, command=f"loop resume --loop {gate.path[0]}" if recorded else "")
 
 

@@ -2,57 +2,15 @@
 
 from __future__ import annotations
 
-import asyncio
 import difflib
-import tempfile
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from pathlib import Path
+from collections.abc import Callable, Sequence
 
-from loopwright.adapters.clock import SystemClock
-from loopwright.adapters.git.repository import find_repository
-from loopwright.adapters.sqlite.store import SqliteStore
-from loopwright.app import project as projects
 from loopwright.app.loops import Listed, View, listing, view
-from loopwright.app.project import Project, open_project
-from loopwright.cli.here import Here
+from loopwright.app.project import Project
 from loopwright.errors import UsageError
 from loopwright.kernel.model import LoopId
 
 _SHOWN = 10
-
-
-def has_log(here: Here) -> bool:
-    """Whether a loop was ever started here. Raises `UsageError` outside of a repository, `Forbidden` for a lost log."""
-    return projects.has_log(find_repository(here.cwd, here.environ), here.environ)
-
-
-@contextmanager
-def opened(here: Here, *, create: bool = False) -> Iterator[Project]:
-    """The repository around the current folder, closed again afterwards. Only `create` makes a log where none is."""
-    project = open_project(here.cwd, here.environ, create=create)
-    try:
-        yield project
-    finally:
-        asyncio.run(project.store.close())
-
-
-@contextmanager
-def only_looked_at(here: Here) -> Iterator[Project]:
-    """As `opened`, with a log that is thrown away: nothing in the repository is made or changed."""
-    repository, clock = find_repository(here.cwd, here.environ), SystemClock()
-    projects.has_log(repository, here.environ)  # where the real thing would be refused, so is the look at it
-    with tempfile.TemporaryDirectory(prefix="loop-") as folder:
-        store = SqliteStore.open(Path(folder) / "loop.db", clock)
-        yield Project(
-            root=repository.top,
-            head=repository.head,
-            branch=repository.branch_ref,
-            environ=here.environ,
-            store=store,
-            clock=clock,
-        )
-        asyncio.run(store.close())
 
 
 async def roots(project: Project) -> tuple[View, ...]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from loopwright.kernel.findings import identify, normalise
 from loopwright.kernel.ledger import Entry, Standing, record
 from loopwright.kernel.model import AgentReport, Finding, Severity, Verdict
-from loopwright.loops.quality.state import ENGINE, Deferred, Depth, Quality, counted, open_findings
+from loopwright.loops.quality.state import ENGINE, LANDING, Deferred, Depth, QualityState, counted, open_findings
 
 RULES = (
     "A finding without evidence or without guidance is no finding.",
@@ -24,7 +24,7 @@ _FLOORS = (Severity.LOW, Severity.HIGH, Severity.CRITICAL)  # by the reviews bef
 class Judgement:
     """What a review comes to. `state` has the ledger after it."""
 
-    state: Quality
+    state: QualityState
     verdict: Verdict
     why: str
 
@@ -35,7 +35,7 @@ class Sorted:
     deferred: tuple[Deferred, ...]
 
 
-def floor(state: Quality) -> Severity:
+def counts_from(state: QualityState) -> Severity:
     """The least severity at which a new finding counts in this round. It rises only with reviews that were made."""
     before = sum(each.reviewed for each in state.rounds if state.since <= each.number < state.number)
     return _FLOORS[min(before, len(_FLOORS) - 1)]
@@ -53,11 +53,12 @@ def usable(report: AgentReport) -> tuple[tuple[Finding, ...], tuple[str, ...]]:
     return tuple(kept), tuple(dropped)
 
 
-def judge(state: Quality, report: AgentReport, found: tuple[Finding, ...]) -> Judgement:
+def judge(state: QualityState, report: AgentReport, found: tuple[Finding, ...]) -> Judgement:
     """The verdict on what a reviewer found and could show."""
     split = _sorted(state, found)
     ledger = record(state.ledger, state.plan.gate, split.counting, state.number)
-    ledger = record(ledger, ENGINE, (), state.number)  # a real verdict settles what stood there for want of one
+    for source in (ENGINE, LANDING):  # settled by a real verdict, and by a landing that is tried anew
+        ledger = record(ledger, source, (), state.number)
     state = replace(state, ledger=ledger, deferred=_merged(state.deferred, split.deferred))
     held = open_findings(state)
     why = blocking(state, held)
@@ -68,7 +69,7 @@ def judge(state: Quality, report: AgentReport, found: tuple[Finding, ...]) -> Ju
     return Judgement(state=state, verdict=Verdict.PASS, why=tally(held) + _put_off(split.deferred))
 
 
-def blocking(state: Quality, held: tuple[Finding, ...]) -> str:
+def blocking(state: QualityState, held: tuple[Finding, ...]) -> str:
     """Which part of the gate rule blocks, or nothing."""
     most = state.plan.limits.p1_threshold
     if counted(held, Severity.CRITICAL):
@@ -87,7 +88,7 @@ def _put_off(deferred: tuple[Deferred, ...]) -> str:
     return f"; {len(deferred)} deferred" if deferred else ""
 
 
-def _sorted(state: Quality, found: tuple[Finding, ...]) -> Sorted:
+def _sorted(state: QualityState, found: tuple[Finding, ...]) -> Sorted:
     named = {finding.fingerprint for finding in found}
     known = {entry.finding.fingerprint for entry in _own(state)}
     unnamed = [entry for entry in _own(state) if entry.finding.fingerprint not in named]
@@ -109,20 +110,20 @@ def _sorted(state: Quality, found: tuple[Finding, ...]) -> Sorted:
     return Sorted(counting=tuple(counting), deferred=tuple(deferred))
 
 
-def _put_off_because(state: Quality, finding: Finding, old: Entry | None) -> str:
+def _put_off_because(state: QualityState, finding: Finding, old: Entry | None) -> str:
     if _is_accepted(state, finding):
         return "a person has accepted it"
     if finding.severity is Severity.CRITICAL or (old is not None and old.standing is not Standing.RESOLVED):
         return ""
     if old is not None:
         return f"it was resolved before (as {old.finding.fingerprint}) and does not come back under another name"
-    least = floor(state)
+    least = counts_from(state)
     if finding.severity.rank > least.rank:
         return f"new in round {state.number}, where new findings count from {least.value} up"
     return ""
 
 
-def _own(state: Quality) -> tuple[Entry, ...]:
+def _own(state: QualityState) -> tuple[Entry, ...]:
     return tuple(entry for entry in state.ledger if entry.source == state.plan.gate)
 
 
@@ -142,7 +143,7 @@ def _same_matter(one: Finding, other: Finding) -> bool:
     return same_issue or (bool(one.evidence.strip()) and normalise(one.evidence) == normalise(other.evidence))
 
 
-def _is_accepted(state: Quality, finding: Finding) -> bool:
+def _is_accepted(state: QualityState, finding: Finding) -> bool:
     taken = (known.finding for known in state.plan.known if known.accepted and known.gate == state.plan.gate)
     return any(_is_same(each, finding) and each.severity.rank <= finding.severity.rank for each in taken)
 
@@ -151,7 +152,7 @@ def _is_same(one: Finding, other: Finding) -> bool:
     return one.fingerprint == other.fingerprint or _same_matter(one, other)
 
 
-def _weighed(state: Quality, finding: Finding) -> Finding:
+def _weighed(state: QualityState, finding: Finding) -> Finding:
     """A comprehensive review that meets a grave finding which an earlier review left unresolved calls it critical."""
     if state.plan.depth is not Depth.COMPREHENSIVE:
         return finding

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import AbstractContextManager, asynccontextmanager, nullcontext
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from loopwright.adapters.terminal.prompt import Nobody
 from loopwright.app.loops import View, view
@@ -15,20 +14,15 @@ from loopwright.app.publication import rebuild_debt
 from loopwright.app.views.ending import answer_of, closing_lines
 from loopwright.app.views.standing import current
 from loopwright.app.worlds import build_world, make_ready
-from loopwright.cli.attending import Heard, person
 from loopwright.cli.here import Here
 from loopwright.cli.output import note, put, put_json
-from loopwright.cli.plain import PlainLines, Several
-from loopwright.cli.running import StoppedBySignal, complete
+from loopwright.cli.person import Heard, person
+from loopwright.cli.signals import StoppedBySignal, complete
+from loopwright.cli.watch import watched
 from loopwright.engine.driver import drive
-from loopwright.engine.world import Halt, Observer
+from loopwright.engine.world import Halt
 from loopwright.kernel.model import Ending, LoopId
 
-if TYPE_CHECKING:
-    from loopwright.cli.screen import Screen
-
-_COST_EVERY = 0.5  # seconds
-_DRAWN_EVERY = 0.125
 WAITING, PAUSED, CANCELLED_ELSEWHERE, NOT_MERGED = 4, 5, 3, 3
 _CODES = {Ending.VERIFIED: 0, Ending.ACCEPTED: 0, Ending.CANCELLED: 0, Ending.ESCALATED: WAITING, Ending.FAILED: 1}
 
@@ -78,7 +72,7 @@ def drive_and_tell(project: Project, here: Here, loop: LoopId | View, manner: Ma
 
 def interrupted(project: Project, loop: LoopId, how: StoppedBySignal, manner: Manner) -> int:
     command = f"loop resume --loop {loop}"
-    note(f"StoppedBySignal; nothing is lost. Go on with: {command}")
+    note(f"Interrupted; nothing is lost. Go on with: {command}")
     if manner.as_json:
         answer = asyncio.run(_interrupted_answer(project, loop))
         put_json({**answer, "interrupted": True, "command": command})
@@ -94,8 +88,8 @@ async def driven(project: Project, here: Here, loop: LoopId | View, manner: Mann
     """Drive the loop, showing what happens, and asking whoever is there."""
     ready = await make_ready(project, loop, note)
     start = ready.seen
-    async with _watching(project, here, start) as watching:
-        world = build_world(project, ready, people=Nobody(), observer=Several(ready.publisher, watching.observer))
+    async with watched(project, here, start, ready.publisher) as watching:
+        world = build_world(project, ready, people=Nobody(), observer=watching.observer)
         asks = here.asks and not manner.unattended
         aside = watching.aside
         heard = Heard(person(project, world, ready.settings, start.kind, here.who, aside) if asks else Nobody())
@@ -103,51 +97,16 @@ async def driven(project: Project, here: Here, loop: LoopId | View, manner: Mann
     if halt.outcome is not None and halt.outcome.ending is Ending.ACCEPTED:
         await rebuild_debt(project)
     now = await view(project, start.row.id)
+    return await told(project, now, halt, cancelled_here=manner.cancels or heard.cancelled)
+
+
+async def told(project: Project, now: View, halt: Halt, *, cancelled_here: bool) -> Driven:
+    """What is said of a loop that stopped, to programs and to people."""
     shown = await current(project, now)
     return Driven(
         halt=halt,
         view=now,
         answer=await answer_of(project, now, halt, shown),
         lines=await closing_lines(project, now, halt, shown),
-        cancelled_here=manner.cancels or heard.cancelled,
+        cancelled_here=cancelled_here,
     )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Watching:
-    observer: Observer
-    aside: Callable[[], AbstractContextManager[None]] = nullcontext
-
-
-@asynccontextmanager
-async def _watching(project: Project, here: Here, start: View) -> AsyncIterator[_Watching]:
-    """The live view where it can be drawn, else plain lines."""
-    many = start.kind.has_lanes
-    if not here.draws:
-        yield _Watching(observer=PlainLines(note, project.clock.now, project.kinds, only_news=many))
-        return
-    # Only this branch needs rich, which takes longer to load than all the rest.
-    from loopwright.cli.live import LiveView  # noqa: PLC0415
-    from loopwright.cli.live_lanes import LanesView  # noqa: PLC0415
-
-    live = (LanesView if many else LiveView)(project.clock.now, project.kinds)
-    with live.screen as screen:
-        tasks = [asyncio.create_task(work) for work in (_follow_cost(project, start.row.id, screen), _redraw(screen))]
-        try:
-            yield _Watching(observer=live, aside=screen.aside)
-        finally:
-            for task in tasks:
-                task.cancel()
-            await asyncio.gather(*tasks, return_exceptions=True)
-
-
-async def _follow_cost(project: Project, loop: LoopId, screen: Screen) -> None:
-    while True:
-        screen.money((await project.store.load(loop)).row)
-        await asyncio.sleep(_COST_EVERY)
-
-
-async def _redraw(screen: Screen) -> None:
-    while True:
-        screen.refresh()
-        await asyncio.sleep(_DRAWN_EVERY)

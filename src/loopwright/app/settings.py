@@ -1,0 +1,68 @@
+"""The person's `loop.toml`: read for a new loop, and compared with what a loop in flight is pinned to."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import fields, replace
+from typing import Any
+
+from loopwright.app.loops import View
+from loopwright.app.project import Project
+from loopwright.config.loop_toml import Warn, load_settings
+from loopwright.config.settings import Settings
+from loopwright.kernel.codec import encode
+from loopwright.kernel.events import ConfigChanged
+
+_LEAST = {"p1_threshold": 0}
+_SHOWN = 20
+
+
+def settings_of(project: Project, warn: Warn | None = None) -> Settings:
+    """The person's `loop.toml`, from their own tree and never from an agent's.
+
+    With `warn` for a loop in flight: it hears of keys that would be refused at a new start.
+    """
+    return load_settings(project.root, warn)
+
+
+def changed_settings(project: Project, seen: View, by: str, warn: Warn) -> ConfigChanged | None:
+    """The person's `loop.toml` as an event, if it is not what the loop is pinned to.
+
+    `warn` hears of keys in it that nothing obeys; the loop goes on with them.
+    """
+    now = settings_of(project, warn)
+    if now.to_json() == seen.now.settings:
+        return None
+    own = seen.now.state.plan.limits
+    before, after = (getattr(s.limits, seen.kind.limits, own) for s in (Settings.from_json(seen.now.settings), now))
+    limits = _moved(own, before, after)
+    return ConfigChanged(digest=now.digest, settings=now.to_json(), limits=encode(limits), by=by)
+
+
+def _moved(own: Any, before: Any, now: Any) -> Any:  # noqa: ANN401 - limits of whatever kind
+    """The loop's own limits moved as the file's have: what an option said is not undone by another edit."""
+    difference = {f.name: getattr(now, f.name) - getattr(before, f.name) for f in fields(now)}
+    moved = {name: getattr(own, name) + more for name, more in difference.items() if more}
+    return replace(own, **{name: max(_LEAST.get(name, 1), value) for name, value in moved.items()})
+
+
+def differences(old: str, new: str) -> list[str]:
+    """What differs between two settings, key by key."""
+    before, after = (_flat("", json.loads(text or "{}")) for text in (old, new))
+    lines = [
+        f"{key}: {before.get(key, 'not set')} -> {after.get(key, 'not set')}"
+        for key in sorted(before.keys() | after.keys())
+        if before.get(key) != after.get(key)
+    ]
+    return lines if len(lines) <= _SHOWN else [*lines[:_SHOWN], f"and {len(lines) - _SHOWN} more"]
+
+
+def _flat(at: str, value: object) -> dict[str, str]:
+    match value:
+        case dict():
+            pairs = [(str(key), item) for key, item in value.items()]
+        case list() if value and all(isinstance(item, dict) and "name" in item for item in value):
+            pairs = [(str(item["name"]), item) for item in value]
+        case _:
+            return {at: json.dumps(value)}
+    return {key: text for name, item in pairs for key, text in _flat(f"{at}.{name}".lstrip("."), item).items()}

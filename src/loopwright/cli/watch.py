@@ -1,0 +1,64 @@
+"""What is shown while a loop is driven: the live view where it can be drawn, else plain lines."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractContextManager, asynccontextmanager, nullcontext
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from loopwright.app.loops import View
+from loopwright.app.project import Project
+from loopwright.cli.here import Here
+from loopwright.cli.output import note
+from loopwright.cli.plain import PlainLines, Several
+from loopwright.engine.world import Observer
+from loopwright.kernel.model import LoopId
+
+if TYPE_CHECKING:
+    from loopwright.cli.screen import Screen
+
+_COST_EVERY = 0.5  # seconds
+_DRAWN_EVERY = 0.125
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Watching:
+    observer: Observer
+    aside: Callable[[], AbstractContextManager[None]] = nullcontext
+
+
+@asynccontextmanager
+async def watched(project: Project, here: Here, start: View, publisher: Observer) -> AsyncIterator[Watching]:
+    """The live view where it can be drawn, else plain lines; files are written first."""
+    many = start.kind.has_lanes
+    if not here.draws:
+        plain = PlainLines(note, project.clock.now, project.kinds, only_news=many)
+        yield Watching(observer=Several(publisher, plain))
+        return
+    # Only this branch needs rich, which takes longer to load than all the rest.
+    from loopwright.cli.live import LiveView  # noqa: PLC0415
+    from loopwright.cli.live_lanes import LanesView  # noqa: PLC0415
+
+    live = (LanesView if many else LiveView)(project.clock.now, project.kinds)
+    with live.screen as screen:
+        tasks = [asyncio.create_task(work) for work in (_follow_cost(project, start.row.id, screen), _redraw(screen))]
+        try:
+            yield Watching(observer=Several(publisher, live), aside=screen.aside)
+        finally:
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+
+
+async def _follow_cost(project: Project, loop: LoopId, screen: Screen) -> None:
+    while True:
+        screen.money((await project.store.load(loop)).row)
+        await asyncio.sleep(_COST_EVERY)
+
+
+async def _redraw(screen: Screen) -> None:
+    while True:
+        screen.refresh()
+        await asyncio.sleep(_DRAWN_EVERY)

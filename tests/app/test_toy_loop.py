@@ -1,0 +1,214 @@
+"""A loop that lies wholly in a test folder, with one registration, gets all that the house gives to a loop."""
+
+import asyncio
+import io
+import json
+import os
+from collections.abc import Awaitable, Callable
+from contextlib import redirect_stderr, redirect_stdout
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+import pytest
+
+from loopwright.app.creation import create_loop, new_id
+from loopwright.app.kinds import KINDS
+from loopwright.app.project import Project, open_project
+from loopwright.app.settings import settings_of
+from loopwright.cli.drive import Manner, driven
+from loopwright.cli.here import Here
+from loopwright.cli.main import run
+from loopwright.kernel.codec import encode
+from loopwright.kernel.model import LoopId
+from tests.repository import Repository
+from tests.toys import anthology, haiku
+from tests.toys.anthology import AnthologyParams
+from tests.toys.haiku import HaikuLimits, HaikuParams
+
+T = TypeVar("T")
+TOYS = {kind.loop.name: kind for kind in (haiku.KIND, anthology.KIND)}  # the one registration
+CONFIG = """\
+version = 1
+[agents.script]
+kind = "rehearsal"
+scenario = "scenario.toml"
+[roles]
+default = "script"
+[workspace]
+protected = ["loop.toml"]
+"""
+POET = """\
+[[step]]
+role = "creator"
+repeat = true
+edits = [{ path = "poem.txt", content = "an old silent pond" }]
+result = { status = "done", summary = "wrote a verse" }
+"""
+ASKS_FIRST = """\
+[[step]]
+role = "creator"
+[step.result]
+status = "needs_clarification"
+questions = [{ question = "Which season?", options = ["spring", "autumn"], impact = "the mood" }]
+"""
+PLEASED = """\
+[[step]]
+role = "reviewer"
+repeat = true
+result = { status = "done", verdict = "pass" }
+"""
+BORED = """\
+[[step]]
+role = "reviewer"
+repeat = true
+result = { status = "done", verdict = "fail", findings = [{ severity = "high", issue = "dull", evidence = "line 1" }] }
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    code: int
+    out: str
+    err: str
+
+    @property
+    def data(self) -> Any:  # noqa: ANN401 - JSON
+        return json.loads(self.out)
+
+
+@dataclass(frozen=True, slots=True)
+class Poetry:
+    """A repository in which toy loops are known."""
+
+    root: Path
+
+    @property
+    def here(self) -> Here:
+        return Here(cwd=self.root, environ=dict(os.environ), kinds=TOYS)
+
+    def loop(self, *argv: str) -> Said:
+        out, err = io.StringIO(), io.StringIO()
+        with redirect_stdout(out), redirect_stderr(err):
+            code = run(argv, self.here)
+        return Said(code, out.getvalue(), err.getvalue())
+
+    def within(self, work: Callable[[Project], Awaitable[T]]) -> T:
+        async def whole() -> T:
+            project = open_project(self.root, dict(os.environ), kinds={**KINDS, **TOYS})
+            try:
+                return await work(project)
+            finally:
+                await project.store.close()
+
+        return asyncio.run(whole())
+
+    def begin(self, kind: str, params: Callable[[Project], object]) -> LoopId:
+        async def work(project: Project) -> LoopId:
+            made = encode(params(project))
+            return await create_loop(project, settings_of(project), new_id(kind), kind=kind, params=made)
+
+        return self.within(work)
+
+    def drive(self, loop: LoopId) -> tuple[int, dict[str, Any], str]:
+        async def work(project: Project) -> tuple[int, dict[str, Any], str]:
+            with redirect_stderr(io.StringIO()):
+                done = await driven(project, self.here, loop, Manner(unattended=True))
+            return done.exit_code, done.answer, "\n".join(done.lines)
+
+        return self.within(work)
+
+
+def poem(project: Project, *, verses: int = 2) -> HaikuParams:
+    return HaikuParams(theme="A frog", base=project.head, limits=HaikuLimits(max_verses=verses))
+
+
+@pytest.fixture
+def poetry(tmp_path: Path) -> Callable[[str], Poetry]:
+    def made(scenario: str) -> Poetry:
+        repository = Repository.create(tmp_path / "repo")
+        (repository.path / "loop.toml").write_text(CONFIG)
+        (repository.path / "scenario.toml").write_text(scenario)
+        repository.commit("configured")
+        return Poetry(repository.path)
+
+    return made
+
+
+def test_it_stops_at_its_gate_and_lands_once_a_person_has_approved(poetry: Callable[[str], Poetry]) -> None:
+    here = poetry(POET + PLEASED)
+    loop = here.begin("haiku", poem)
+    code, answer, lines = here.drive(loop)
+    assert (code, answer["outcome"], answer["verses"]) == (4, "escalated", 1)
+    (need,) = answer["needs"]
+    assert (need["kind"], need["what"], need["path"]) == ("gate", "taste", [loop])
+    assert need["command"] in lines
+    assert here.loop("approve", "taste").code == 3
+    assert here.loop(*need["command"].split()[1:]).code == 0
+    done = here.loop("resume", "--json")
+    assert (done.code, done.data["outcome"], done.data["verses"]) == (0, "verified", 1)
+    assert done.data["branch"] == f"loop/{loop}"
+
+
+def test_status_log_explain_files_and_briefs_speak_its_words(poetry: Callable[[str], Poetry]) -> None:
+    here = poetry(POET + PLEASED)
+    loop = here.begin("haiku", poem)
+    here.drive(loop)
+    status = here.loop("status").out
+    assert f"Loop: A frog ({loop}, haiku)\nState: GATE (verse 1/2, waiting)" in status
+    (shown,) = here.loop("status", "--json").data["loops"]
+    assert (shown["kind"], shown["state"], shown["gates"]) == ("haiku", "GATE", {"taste": "pending"})
+    log = here.loop("log").out
+    assert "poet: wrote a verse" in log
+    assert "reader: pass, 0 findings" in log
+    explained = here.loop("explain").out
+    assert "A verse that does not move the reader is written anew." in explained
+    assert "verses that failed: 0 of 2" in explained
+    assert (here.root / ".loop" / "haiku" / loop / "verses.txt").read_text() == "A frog: verse 1\n"
+    (brief,) = (here.root / ".loop" / "runs" / loop).glob("*write-1.1/brief.md")
+    assert brief.read_text().startswith("# Brief for the creator: verse 1\n")
+    assert here.loop("gates", "--json").data["gates"][0]["name"] == "taste"
+
+
+@pytest.mark.parametrize(
+    ("answer", "code", "outcome"),
+    [
+        (("continue", "1"), 4, "escalated"),
+        (("revise", "--text", "shorter"), 4, "escalated"),
+        (("accept",), 0, "accepted"),
+        (("cancel",), 3, "cancelled"),
+    ],
+)
+def test_an_escalation_takes_the_answers_that_every_loop_takes(
+    poetry: Callable[[str], Poetry], answer: tuple[str, ...], code: int, outcome: str
+) -> None:
+    here = poetry(POET + BORED)
+    here.drive(here.begin("haiku", poem))
+    assert "1 verses, " not in here.loop("answer", "history").err
+    assert here.loop("answer", *answer).code == 0
+    done = here.loop("resume", "--unattended", "--json")
+    assert (done.code, done.data["outcome"]) == (code, outcome)
+    if outcome == "accepted":
+        assert "a bad rhyme" in (here.root / ".loop" / "debt.md").read_text()
+
+
+def test_three_deep_a_question_and_a_gate_are_answered_at_the_root(poetry: Callable[[str], Poetry]) -> None:
+    here = poetry(ASKS_FIRST + POET + PLEASED)
+
+    def nested(project: Project) -> AnthologyParams:
+        inner = AnthologyParams(kind="haiku", params=encode(poem(project)), base=project.head)
+        return AnthologyParams(kind="anthology", params=encode(inner), base=project.head)
+
+    root = here.begin("anthology", nested)
+    code, answer, _ = here.drive(root)
+    (question,) = answer["needs"]
+    assert (code, question["kind"], len(question["path"]), question["path"][0]) == (4, "question", 3, root)
+    assert (question["options"], question["impact"]) == (["spring", "autumn"], "the mood")
+    assert "  Options: spring, autumn\n  Impact: the mood\n" in here.loop("status").out
+    assert here.loop("answer", "autumn").code == 0
+    at_gate = here.loop("resume", "--unattended", "--json")
+    (gate,) = at_gate.data["needs"]
+    assert (at_gate.code, gate["kind"], gate["path"]) == (4, "gate", question["path"])
+    assert here.loop(*gate["command"].split()[1:]).code == 0
+    done = here.loop("resume", "--json")
+    assert (done.code, done.data["outcome"]) == (0, "verified")
