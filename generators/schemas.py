@@ -295,8 +295,8 @@ SCHEMAS: Mapping[str, Published] = {
     ),
     "violations": Published(
         title="One violation",
-        description="A line of `.loop/observer/violations.jsonl`: a finding, an attempt to get around a rule, or what is"
-        " found again and again. The file can be made anew from the log.",
+        description="A line of `.loop/observer/violations.jsonl`: a finding, an attempt to get around a rule, or what"
+        " is found again and again. The file can be made anew from the log.",
         source=lambda: together(Violation, LinePlace),
     ),
     "ticket": Published(
