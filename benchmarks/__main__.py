@@ -12,7 +12,17 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from benchmarks import p01_append, p02_flat, p03_resume, p08_iteration, p09_receipts, p11_brief, p12_flood, p17_batch
+from benchmarks import (
+    p01_append,
+    p02_flat,
+    p03_resume,
+    p08_iteration,
+    p09_receipts,
+    p11_brief,
+    p12_flood,
+    p17_batch,
+    p22_publishing,
+)
 from benchmarks.measuring import Figure
 
 FIGURES: dict[str, Callable[[], Figure]] = {
@@ -24,6 +34,7 @@ FIGURES: dict[str, Callable[[], Figure]] = {
     "P11": p11_brief.measure,
     "P12": p12_flood.measure,
     "P17": p17_batch.measure,
+    "P22": p22_publishing.measure,
 }
 HERE = Path(__file__).parent
 PAGE = HERE.parent / "docs" / "performance.md"

@@ -11,7 +11,7 @@ from pathlib import Path
 from benchmarks.measuring import Figure, in_turn, seconds
 from benchmarks.sample import git, make_repository, open_sample
 from loopwright.adapters.from_settings import command_checks
-from loopwright.config.reading import read_settings
+from loopwright.config.loop_toml import read_settings
 from loopwright.kernel.model import Commit, Key, LoopId
 from loopwright.ports.checks import ChecksRun
 

@@ -12,7 +12,7 @@ from loopwright.adapters.terminal.prompt import Nobody
 from loopwright.app.project import Project, open_project
 from loopwright.app.starts.feedback import FeedbackRequest, create_feedback
 from loopwright.app.worlds import build_world, make_ready
-from loopwright.config.reading import read_settings
+from loopwright.config.loop_toml import read_settings
 from loopwright.engine.driver import drive
 from loopwright.engine.world import Seen
 from loopwright.kernel.model import Ending

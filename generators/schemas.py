@@ -34,7 +34,7 @@ from loopwright.app.views.gates import GatesDocument
 from loopwright.app.views.status import LoopStatus, StatusDocument
 from loopwright.cli.adopt import AdoptAnswer
 from loopwright.cli.answer import AnswerRecorded
-from loopwright.cli.deciding import DecisionAnswer
+from loopwright.cli.decision import DecisionAnswer
 from loopwright.cli.feedback import FeedbackForetold
 from loopwright.cli.output import ErrorAnswer
 from loopwright.cli.review import ReviewForetold

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from loopwright.adapters.checks.order import as_run
 from loopwright.adapters.setup_writer import Surroundings, protected_patterns, render_config
 from loopwright.config import settings as s
-from loopwright.config.reading import read_settings
+from loopwright.config.loop_toml import read_settings
 from loopwright.config.settings import CheckSettings
 from loopwright.kernel.shapes import duration_text, parse_duration
 

@@ -16,7 +16,7 @@ from loopwright.app.creation import create_loop, new_id
 from loopwright.app.kinds import KINDS
 from loopwright.app.project import Project, open_project
 from loopwright.app.settings import settings_of
-from loopwright.cli.driving import Manner, driven
+from loopwright.cli.drive import Manner, driven
 from loopwright.cli.here import Here
 from loopwright.cli.main import run
 from loopwright.kernel.codec import encode

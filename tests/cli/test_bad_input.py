@@ -10,8 +10,8 @@ from loopwright.app.settings import settings_of
 from loopwright.app.starts.feedback import FeedbackRequest, create_feedback
 from loopwright.cli.here import Here
 from loopwright.cli.main import COMMANDS
-from loopwright.cli.opening import opened
-from loopwright.cli.running import complete
+from loopwright.cli.opened import opened
+from loopwright.cli.signals import complete
 from loopwright.errors import UsageError
 from tests.cli.projects import CONFIG, Done, Sample, loop, program
 from tests.repository import Repository

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from loopwright.cli.attending import shown_diff
+from loopwright.cli.person import shown_diff
 from loopwright.kernel.actions import AwaitGate
 from loopwright.kernel.model import Change, Key
 from tests.adapters.git.scene import Scene

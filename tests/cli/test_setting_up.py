@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from loopwright.cli.examining import Remark, disk_line, file_system_line
+from loopwright.cli.checkup import Remark, disk_line, file_system_line
 from tests.cli.projects import CONFIG, Sample, loop
 from tests.repository import Repository
 from tests.test_schemas import mistakes

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from loopwright.config.reading import read_settings
+from loopwright.config.loop_toml import read_settings
 from loopwright.config.settings import GateSettings, LifecycleSettings, Settings
 from loopwright.errors import ConfigError
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from generators.configuration import is_table
 from loopwright.config import settings as s
 from loopwright.config.keys import shape_of
-from loopwright.config.reading import SIZE_LIMIT, load_settings, read_settings
+from loopwright.config.loop_toml import SIZE_LIMIT, load_settings, read_settings
 from loopwright.errors import ConfigError
 from loopwright.loops.feedback.limits import FeedbackLimits
 from tests.config.emitter import emit

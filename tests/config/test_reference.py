@@ -9,7 +9,7 @@ from hypothesis import given
 
 from generators import configuration
 from loopwright.config.keys import shape_of
-from loopwright.config.reading import read_settings
+from loopwright.config.loop_toml import read_settings
 from loopwright.config.settings import Settings
 from loopwright.errors import ConfigError
 from tests.config.emitter import emit

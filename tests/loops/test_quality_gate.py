@@ -8,9 +8,9 @@ import pytest
 
 from loopwright.errors import InvalidTransition
 from loopwright.kernel.actions import Announce, Checkpoint, Integrate, LoadArtifacts, RunAgent, Stop
-from loopwright.kernel.events import BudgetChanged, Event
+from loopwright.kernel.events import BudgetChanged, ChecksReported, Event
 from loopwright.kernel.machine import Standpoint
-from loopwright.kernel.model import AgentStatus, Brief, Commit, Ending, Finding, Key, Outcome, Severity, Verdict
+from loopwright.kernel.model import AgentStatus, Brief, Commit, Ending, Finding, Key, Outcome, Severity, Tree, Verdict
 from loopwright.loops.course import Station, stationed
 from loopwright.loops.quality.machine import QUALITY
 from loopwright.loops.quality.state import Depth, Gate, QualityState, Round
@@ -431,6 +431,11 @@ def test_an_answer_to_another_question_is_refused() -> None:
     late = keyed(loop(), LOADED)
     with pytest.raises(InvalidTransition, match="load-1 is not asked for"):
         taken(QUALITY, state, late)
+
+
+def test_what_a_review_never_asks_for_is_refused() -> None:
+    with pytest.raises(InvalidTransition, match="a review never asks for it"):
+        QUALITY.apply(loop(), ChecksReported(key=Key.parse("load-1"), tree=Tree("t"), results=()))
 
 
 def test_severe_findings_come_first() -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 from loopwright.app.loops import View
 from loopwright.app.project import Project
-from loopwright.config.reading import Warn, load_settings
+from loopwright.config.loop_toml import Warn, load_settings
 from loopwright.config.settings import Settings
 from loopwright.kernel.codec import encode
 from loopwright.kernel.events import ConfigChanged

@@ -14,7 +14,7 @@ from loopwright.app.settings import settings_of
 from loopwright.app.starts.door import Adopter, PointedAt
 from loopwright.app.starts.table import ADOPTERS
 from loopwright.cli.here import Here
-from loopwright.cli.opening import opened
+from loopwright.cli.opened import opened
 from loopwright.cli.output import json_option, put, put_json
 from loopwright.errors import UsageError
 from loopwright.kernel.model import LoopId
@@ -56,7 +56,7 @@ def command(here: Here, *, path: Path, task: str, artifact: str, session: str, a
     if as_json:
         put_json(done)
     else:
-        put(f"AdoptAnswer as loop {done.loop} in {done.state}. Go on with: loop resume --loop {done.loop}")
+        put(f"Adopted as loop {done.loop} in {done.state}. Go on with: loop resume --loop {done.loop}")
     return 0
 
 

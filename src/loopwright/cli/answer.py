@@ -15,10 +15,10 @@ from loopwright.app.said import find_question, take_in
 from loopwright.app.settings import settings_of
 from loopwright.app.views.ending import history
 from loopwright.app.worlds import ready_agents
-from loopwright.cli.guarding import only_for_people
 from loopwright.cli.here import Here
-from loopwright.cli.opening import opened
+from loopwright.cli.opened import opened
 from loopwright.cli.output import json_option, loop_option, note, put, put_json
+from loopwright.cli.people_only import only_for_people
 from loopwright.errors import UsageError
 from loopwright.kernel.model import LoopId
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from loopwright.cli.deciding import GateDecision, decide
+from loopwright.cli.decision import GateDecision, decide
 from loopwright.cli.here import Here
 from loopwright.cli.output import json_option, loop_option
 

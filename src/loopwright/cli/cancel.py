@@ -10,12 +10,12 @@ from loopwright.app.choice import pick
 from loopwright.app.loops import View, view
 from loopwright.app.project import Project
 from loopwright.app.views.answers import NothingDone
-from loopwright.cli.driving import Manner, drive_and_tell, told
-from loopwright.cli.guarding import only_for_people
+from loopwright.cli.drive import Manner, drive_and_tell, told
 from loopwright.cli.here import Here
-from loopwright.cli.opening import has_log, opened
+from loopwright.cli.opened import has_log, opened
 from loopwright.cli.output import json_option, loop_option, note, put, put_json
-from loopwright.cli.running import StoppedBySignal, complete
+from loopwright.cli.people_only import only_for_people
+from loopwright.cli.signals import StoppedBySignal, complete
 from loopwright.engine.world import Halt
 from loopwright.errors import AlreadyRunning, Forbidden
 from loopwright.kernel.codec import encode

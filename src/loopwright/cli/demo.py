@@ -11,12 +11,12 @@ import click
 from loopwright.app.project import Project
 from loopwright.app.settings import settings_of
 from loopwright.app.starts.feedback import FeedbackRequest, create_feedback
-from loopwright.cli.driving import Driven, Manner, driven, interrupted
+from loopwright.cli.drive import Driven, Manner, driven, interrupted
 from loopwright.cli.here import Here
-from loopwright.cli.opening import opened
+from loopwright.cli.opened import opened
 from loopwright.cli.output import json_option, note, put, put_json
-from loopwright.cli.running import StoppedBySignal, complete
 from loopwright.cli.sample import BRANCH, CRITERIA, TASK, fresh_folder, git, make_project
+from loopwright.cli.signals import StoppedBySignal, complete
 
 _INTRODUCTION = """\
 A sample project is in {folder}: a small Python library with tests, in git.

@@ -12,7 +12,7 @@ from loopwright.adapters.git.repository import Repository, find_repository
 from loopwright.app.preconditions import DISK_FLOOR
 from loopwright.app.project import has_log
 from loopwright.app.views.answers import DoctorAnswer, DoctorLine
-from loopwright.cli.examining import (
+from loopwright.cli.checkup import (
     Remark,
     agent_lines,
     check_lines,
@@ -27,9 +27,9 @@ from loopwright.cli.examining import (
     tools_line,
 )
 from loopwright.cli.here import Here
-from loopwright.cli.opening import opened
+from loopwright.cli.opened import opened
 from loopwright.cli.output import json_option, put, put_json
-from loopwright.config.reading import load_settings
+from loopwright.config.loop_toml import load_settings
 from loopwright.errors import EngineError
 
 _READY = '\nReady: loop feedback "TASK", loop review PATH'

@@ -14,7 +14,7 @@ from loopwright.app.views.standing import status_of_loop
 from loopwright.app.views.status import LoopStatus
 from loopwright.cli.here import Here
 from loopwright.cli.log import newest
-from loopwright.cli.opening import opened
+from loopwright.cli.opened import opened
 from loopwright.cli.output import json_option, loop_option, put, put_json
 from loopwright.kernel.codec import plain
 

@@ -13,11 +13,11 @@ from loopwright.app.preconditions import check_cast, check_ground
 from loopwright.app.project import Project
 from loopwright.app.settings import settings_of
 from loopwright.app.starts.feedback import FeedbackRequest, create_feedback
-from loopwright.cli.driving import Manner, drive_and_tell
+from loopwright.cli.drive import Manner, drive_and_tell
 from loopwright.cli.here import Here
-from loopwright.cli.opening import only_looked_at, opened
+from loopwright.cli.opened import only_looked_at, opened
 from loopwright.cli.output import json_option, note, put, put_json
-from loopwright.cli.running import StoppedBySignal, complete
+from loopwright.cli.signals import StoppedBySignal, complete
 from loopwright.config.settings import Settings
 from loopwright.errors import UsageError
 from loopwright.kernel.codec import plain

@@ -11,7 +11,7 @@ from loopwright.app.choice import named, roots
 from loopwright.app.project import Project
 from loopwright.app.views.gates import GateReason, GatesDocument, ShownGate, gates_below
 from loopwright.cli.here import Here
-from loopwright.cli.opening import has_log, opened
+from loopwright.cli.opened import has_log, opened
 from loopwright.cli.output import json_option, loop_option, put, put_json
 from loopwright.kernel.gates import runs_code
 from loopwright.kernel.quoting import one_line

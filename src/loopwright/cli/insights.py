@@ -13,7 +13,7 @@ import click
 from loopwright.adapters.files import write_whole
 from loopwright.app.starts.tickets.listing import cycles as cycles_of
 from loopwright.cli.here import Here
-from loopwright.cli.opening import has_log, opened
+from loopwright.cli.opened import has_log, opened
 from loopwright.cli.output import json_option, note, put, put_json
 from loopwright.errors import UsageError
 from loopwright.kernel.visible import visible

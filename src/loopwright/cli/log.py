@@ -14,9 +14,9 @@ from loopwright.app.project import Project
 from loopwright.app.views import journey
 from loopwright.app.views.answers import StepOutput
 from loopwright.cli.here import Here
-from loopwright.cli.opening import opened
+from loopwright.cli.opened import opened
 from loopwright.cli.output import json_option, loop_option, note, put, put_json, put_json_line
-from loopwright.cli.running import StoppedBySignal, complete
+from loopwright.cli.signals import StoppedBySignal, complete
 from loopwright.errors import UsageError
 from loopwright.kernel.events import AgentFailed, AgentReported, ChecksReported
 from loopwright.kernel.model import Blob, LoopId

@@ -13,7 +13,7 @@ from loopwright.app.project import Project
 from loopwright.app.views.answers import ReceiptList
 from loopwright.cli.here import Here
 from loopwright.cli.log import newest
-from loopwright.cli.opening import opened
+from loopwright.cli.opened import opened
 from loopwright.cli.output import json_option, loop_option, put, put_json
 from loopwright.kernel.codec import decode
 from loopwright.kernel.wording import counted, moment

@@ -12,13 +12,13 @@ import click
 from loopwright.adapters.agents.scenario import read_scenario
 from loopwright.adapters.git.repository import find_repository
 from loopwright.app.starts.feedback import FeedbackRequest, create_feedback
-from loopwright.cli.driving import Manner, drive_and_tell
+from loopwright.cli.drive import Manner, drive_and_tell
 from loopwright.cli.here import Here
-from loopwright.cli.opening import opened
+from loopwright.cli.opened import opened
 from loopwright.cli.output import json_option, note
-from loopwright.cli.running import StoppedBySignal, complete
 from loopwright.cli.sample import git, make_project
-from loopwright.config.reading import load_settings
+from loopwright.cli.signals import StoppedBySignal, complete
+from loopwright.config.loop_toml import load_settings
 from loopwright.config.settings import AgentSettings, RoleSettings, Settings
 from loopwright.errors import UsageError
 

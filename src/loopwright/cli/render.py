@@ -9,7 +9,7 @@ import click
 from loopwright.app.publication import rebuild
 from loopwright.app.views.answers import RenderAnswer
 from loopwright.cli.here import Here
-from loopwright.cli.opening import opened
+from loopwright.cli.opened import opened
 from loopwright.cli.output import json_option, note, put, put_json
 from loopwright.errors import UsageError
 

@@ -12,11 +12,11 @@ from loopwright.app.project import Project
 from loopwright.app.settings import settings_of
 from loopwright.app.starts.artifacts import Target
 from loopwright.app.starts.review import ReviewPlan, ReviewRequest, create_review, plan_review
-from loopwright.cli.driving import Manner, drive_and_tell
+from loopwright.cli.drive import Manner, drive_and_tell
 from loopwright.cli.here import Here
-from loopwright.cli.opening import only_looked_at, opened
+from loopwright.cli.opened import only_looked_at, opened
 from loopwright.cli.output import json_option, note, put, put_json
-from loopwright.cli.running import StoppedBySignal, complete
+from loopwright.cli.signals import StoppedBySignal, complete
 from loopwright.config.settings import Settings
 from loopwright.kernel.model import Commit
 from loopwright.kernel.wording import counted

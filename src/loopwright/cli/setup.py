@@ -16,10 +16,10 @@ from loopwright.adapters.git.repository import find_repository
 from loopwright.adapters.setup_writer import KNOWN_AGENTS, Surroundings, render_config
 from loopwright.app.project import begin_log, log_file
 from loopwright.app.views.answers import FoundCheck, NewLogAnswer, SetupAnswer
-from loopwright.cli.guarding import only_outside_of_steps
 from loopwright.cli.here import Here
 from loopwright.cli.output import json_option, put, put_json
-from loopwright.config.reading import FILE_NAME
+from loopwright.cli.people_only import only_outside_of_steps
+from loopwright.config.loop_toml import FILE_NAME
 from loopwright.config.settings import VERIFYING, CheckSettings
 from loopwright.errors import UsageError
 

@@ -13,9 +13,9 @@ from loopwright.app.views import status
 from loopwright.app.views.standing import status_document
 from loopwright.app.views.status import LoopStatus, StatusDocument
 from loopwright.cli.here import Here
-from loopwright.cli.opening import has_log, opened
+from loopwright.cli.opened import has_log, opened
 from loopwright.cli.output import json_option, put, put_json, put_json_line
-from loopwright.cli.running import StoppedBySignal, complete
+from loopwright.cli.signals import StoppedBySignal, complete
 
 _RECENT = 3  # of those that are over, for people
 _POLL = 0.5  # seconds between looks at a number that changes with the log

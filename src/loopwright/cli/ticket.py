@@ -25,7 +25,7 @@ from loopwright.app.starts.tickets.listing import (
 from loopwright.app.starts.tickets.new_tickets import Described, described_in, import_tickets, new_ticket
 from loopwright.cli import ticket_run
 from loopwright.cli.here import Here
-from loopwright.cli.opening import opened
+from loopwright.cli.opened import opened
 from loopwright.cli.output import json_option, put, put_json
 from loopwright.cli.ticket_run import looking
 from loopwright.errors import UsageError
@@ -40,9 +40,6 @@ def command() -> None:
     A session is what is to be built; each try at it is a new ticket, until one is approved, or the last one that may
     be written is escalated to you.
     """
-
-
-command.add_command(ticket_run.command)
 
 
 # --- new --------------------------------------------------------------------------------------------
@@ -81,6 +78,9 @@ def new(here: Here, /, *, as_json: bool, file: Path | None, listing: Path | None
             ticket = made(project.root, asyncio.run(new_ticket(project, wanted)))
             put_json(ticket) if as_json else put(_made(ticket))
     return 0
+
+
+command.add_command(ticket_run.command)
 
 
 def _made(ticket: TicketMade) -> str:

@@ -14,12 +14,12 @@ from loopwright.app.starts.tickets.choice import named, oldest
 from loopwright.app.starts.tickets.listing import TicketForetold, foretold
 from loopwright.app.starts.tickets.queue import Queued
 from loopwright.app.starts.tickets.sessions import TicketRequest, activate, clear_queue
-from loopwright.cli.driving import Manner, drive_and_tell
+from loopwright.cli.drive import Manner, drive_and_tell
 from loopwright.cli.here import Here
-from loopwright.cli.opening import has_log, only_looked_at, opened
+from loopwright.cli.opened import has_log, only_looked_at, opened
 from loopwright.cli.output import json_option, note, put, put_json
 from loopwright.cli.resume import prepare
-from loopwright.cli.running import StoppedBySignal, complete
+from loopwright.cli.signals import StoppedBySignal, complete
 from loopwright.errors import Forbidden, UsageError
 from loopwright.kernel.model import LoopId
 

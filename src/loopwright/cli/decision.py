@@ -13,10 +13,10 @@ from loopwright.app.loops import view
 from loopwright.app.project import Project
 from loopwright.app.said import take_in
 from loopwright.app.views.gates import GateReason, ShownGate, gates_below
-from loopwright.cli.guarding import only_for_people
 from loopwright.cli.here import Here
-from loopwright.cli.opening import opened
+from loopwright.cli.opened import opened
 from loopwright.cli.output import note, put, put_json
+from loopwright.cli.people_only import only_for_people
 from loopwright.errors import Forbidden, UsageError
 from loopwright.kernel.events import GateDecided
 from loopwright.kernel.gates import gate_key

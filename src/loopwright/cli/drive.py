@@ -14,11 +14,11 @@ from loopwright.app.publication import rebuild_debt
 from loopwright.app.views.ending import answer_of, closing_lines
 from loopwright.app.views.standing import current
 from loopwright.app.worlds import build_world, make_ready
-from loopwright.cli.attending import Heard, person
 from loopwright.cli.here import Here
 from loopwright.cli.output import note, put, put_json
-from loopwright.cli.running import StoppedBySignal, complete
-from loopwright.cli.watching import watched
+from loopwright.cli.person import Heard, person
+from loopwright.cli.signals import StoppedBySignal, complete
+from loopwright.cli.watch import watched
 from loopwright.engine.driver import drive
 from loopwright.engine.world import Halt
 from loopwright.kernel.model import Ending, LoopId
@@ -72,7 +72,7 @@ def drive_and_tell(project: Project, here: Here, loop: LoopId | View, manner: Ma
 
 def interrupted(project: Project, loop: LoopId, how: StoppedBySignal, manner: Manner) -> int:
     command = f"loop resume --loop {loop}"
-    note(f"StoppedBySignal; nothing is lost. Go on with: {command}")
+    note(f"Interrupted; nothing is lost. Go on with: {command}")
     if manner.as_json:
         answer = asyncio.run(_interrupted_answer(project, loop))
         put_json({**answer, "interrupted": True, "command": command})
