@@ -15,7 +15,7 @@ _SHOWN = 10
 
 async def roots(project: Project) -> tuple[View, ...]:
     """The loops that people start and answer, as they stand, newest first."""
-    return tuple([await view(project, each.row.id) for each in await listing(project)])
+    return tuple([await view(project, each) for each in await listing(project)])
 
 
 async def named(project: Project, loop_id: str) -> View:
@@ -44,7 +44,7 @@ async def pick(project: Project, loop_id: str, fits: Callable[[Listed], bool]) -
     if loop_id:
         return await named_root(project, loop_id)
     found = only(await listing(project), fits)
-    return None if found is None else await view(project, found.row.id)
+    return None if found is None else await view(project, found)
 
 
 def only(loops: Sequence[Listed], fits: Callable[[Listed], bool]) -> Listed | None:

@@ -26,6 +26,7 @@ class Listed:
     row: LoopRow
     kind: AnyKind
     alive: str | None  # who drives it now
+    among: tuple[LoopRow, ...] = ()  # the list it was read with, so that nobody reads it twice
 
     @property
     def title(self) -> str:
@@ -86,19 +87,22 @@ class View:
         return self.opened.standpoint
 
 
-async def view(project: Project, loop: LoopId) -> View:
+async def view(project: Project, loop: LoopId | Listed) -> View:
+    if isinstance(loop, Listed):
+        return View(opened=await open_loop(project.store, project.loops, loop.row.id), listed=loop)
     opened = await open_loop(project.store, project.loops, loop)
     return View(opened=opened, listed=await _listed(project, opened.row))
 
 
 async def listing(project: Project) -> tuple[Listed, ...]:
     """The loops that people start and answer, newest first; their parts and their logs are not read."""
-    return tuple([await _listed(project, row) for row in await project.store.rows() if row.parent is None])
+    rows = await project.store.rows()
+    return tuple([await _listed(project, row, rows) for row in rows if row.parent is None])
 
 
-async def _listed(project: Project, row: LoopRow) -> Listed:
+async def _listed(project: Project, row: LoopRow, among: tuple[LoopRow, ...] = ()) -> Listed:
     alive = await project.store.holder(row.id)
-    return Listed(row=row, kind=known_kind(project.kinds, row.kind), alive=alive)
+    return Listed(row=row, kind=known_kind(project.kinds, row.kind), alive=alive, among=among)
 
 
 async def views(project: Project) -> tuple[View, ...]:

@@ -23,18 +23,18 @@ from loopwright.ports.store import LoopRow
 
 
 async def publisher_of(
-    project: Project, failed: Callable[[str], None], seen: View, *, with_parts: bool = True
+    project: Project, failed: Callable[[str], None], seen: View, rows: tuple[LoopRow, ...] = ()
 ) -> Publisher:
-    """For one loop and, as far as they exist, everything below it."""
-    rows = _family(seen.row.id, await project.store.rows()) if with_parts else (seen.row,)
-    pasts = {row.id: await _past(project, row) for row in rows if _remembers(project, row)}
+    """For one loop and what of `rows`, or of all there are, is below it."""
+    known = _family(seen.row.id, rows or await project.store.rows())
+    pasts = {row.id: await _past(project, row) for row in known if _remembers(project, row)}
     return Publisher(project.root, project.kinds, failed, pasts)
 
 
-async def catch_up(project: Project, publisher: Publisher, seen: View) -> None:
+async def catch_up(project: Project, publisher: Publisher, seen: View, rows: tuple[LoopRow, ...]) -> None:
     """A controller that died may have recorded what it never rendered, and a loop that waits records nothing more."""
     waiting = [seen] if seen.row.status == "waiting" else []
-    parts = [row for row in await project.store.rows() if row.parent == seen.row.id and row.status == "waiting"]
+    parts = [row for row in rows if row.parent == seen.row.id and row.status == "waiting"]
     for each in (*waiting, *[await view(project, row.id) for row in parts]):
         with suppress(OSError, ConfigError):  # it is said at the next event, and by `loop render`
             publisher.files(await scene_of(project, each), each.kind)

@@ -33,10 +33,9 @@ class Ready:
 async def make_ready(project: Project, loop: LoopId | View, failed: Callable[[str], None]) -> Ready:
     """A new loop has nothing behind it that would have to be listed or written."""
     seen = loop if isinstance(loop, View) else await view(project, loop)
-    begun = seen.row.seq > 1
-    publisher = await publisher_of(project, failed, seen, with_parts=begun)
-    if begun:
-        await catch_up(project, publisher, seen)
+    rows = (seen.listed.among or await project.store.rows()) if seen.row.seq > 1 else (seen.row,)
+    publisher = await publisher_of(project, failed, seen, rows)
+    await catch_up(project, publisher, seen, rows)
     return Ready(seen=seen, settings=Settings.from_json(seen.now.settings), publisher=publisher)
 
 

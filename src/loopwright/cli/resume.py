@@ -74,7 +74,7 @@ async def _choose(project: Project, loop_id: str) -> View | str:
     running = [each for each in found if each.alive is not None]
     alone = running[0] if len(running) == 1 else None
     if chosen := only(found, _can_go_on) or only(found, lambda each: each.status == "waiting") or alone:
-        return await view(project, chosen.row.id)
+        return await view(project, chosen)
     return f"Nothing to resume; running: {', '.join(each.row.id for each in running)}." if running else _NOTHING
 
 
