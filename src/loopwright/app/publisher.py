@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -48,7 +49,7 @@ class Publisher:
         self._root, self._kinds, self._failed = root, kinds, failed
         self._pasts = dict(pasts)
         self._behind = set(pasts)  # loops of which more may be missing than what the next event changes
-        self._written: dict[Path, str] = {}
+        self._written: dict[Path, bytes] = {}  # by digest: the findings of a crowd of artifacts are many megabytes
         self._accepted_by = ""
 
     def recorded(self, seen: Seen) -> None:
@@ -109,7 +110,8 @@ class Publisher:
     def _put(self, name: str, text: str | None) -> Path | None:
         """Most events leave a file as it is; then no disk is touched. A link in place of a file of ours is replaced."""
         path = self._root / name
-        if text is not None and self._written.get(path) == text and path.exists():
+        digest = b"" if text is None else sha256(text.encode()).digest()
+        if digest and self._written.get(path) == digest and path.exists():
             return path
         refuse_links(self._root, path.parent if _is_ours(name) else path)
         if text is None:
@@ -118,7 +120,7 @@ class Publisher:
             return None
         if path.is_symlink() or not holds(path, text):
             write_whole(path, text)
-        self._written[path] = text
+        self._written[path] = digest
         return path
 
     def _withdraw(self, kind: AnyKind, scene: Scene[Any]) -> None:

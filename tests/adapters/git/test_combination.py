@@ -49,6 +49,15 @@ def test_two_changes_of_one_file_that_do_not_touch_are_both_taken(scene: Scene) 
     assert found.left_out == ()
 
 
+def test_what_a_target_has_by_now_is_one_of_the_changes_and_keeps_its_own(scene: Scene) -> None:
+    moved = made(scene, 1, docs__a="the target's\n", docs__b="the target's\n")
+    conflicts, goes = made(scene, 2, docs__a="a fix\n"), made(scene, 3, docs__c="a fix\n")
+    found = combine(scene, moved, conflicts, goes)
+    assert found.left_out == (conflicts,)
+    files = [scene.repo.git("show", f"{found.commit}:docs/{name}.md") for name in "abc"]
+    assert files == ["the target's", "the target's", "a fix"]
+
+
 def test_it_is_one_commit_on_the_base_with_a_ref(scene: Scene) -> None:
     found = combine(scene, made(scene, 1, docs__a="one\n"), made(scene, 2, docs__b="two\n"))
     assert scene.repo.git("rev-parse", f"{found.commit}^@") == scene.base
