@@ -62,4 +62,7 @@ def unresolved(artifact: str, issue: str, severity: str = "critical") -> dict[st
         "issue": issue,
         "evidence": "x = 1",
         "guidance": "say it better",
+        "text": f"{artifact}:1 - {issue}",
+        **dict.fromkeys(("requirement", "category", "expected", "actual", "dimension"), ""),
+        "score": None,
     }

@@ -115,9 +115,9 @@ def test_a_folder_stands_for_the_file_in_it(tmp_path: Path) -> None:
     assert adopted(sample, file.parent).data["kind"] == "quality"
     both = tmp_path / "both"
     both.mkdir()
-    for folder, has in ((both, "neither"), (both, "both")):
-        done = sample.loop("adopt", str(folder))
-        assert (done.code, f"has {has} a progress.json" in done.err) == (2, True)
+    for says in ("is, or has, none of these: a progress.json, a handoff.yml", "has both a progress.json and"):
+        done = sample.loop("adopt", str(both))
+        assert (done.code, says in done.err) == (2, True), done.err
         (both / "handoff.yml").write_text(HANDOFF)
         (both / "progress.json").write_text("{}")
 

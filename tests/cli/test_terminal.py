@@ -111,9 +111,8 @@ def test_nobody_answers_nothing() -> None:
 def test_what_only_the_project_knows_to_be_impossible_is_said_and_asked_again() -> None:
     """Whom a role can be given to is in the configuration, not in the question."""
     screen: list[str] = []
-    reassign = Ask(
-        key=Key.parse("escalation-1"), question="How?", options=(Option(choice="reassign", label="Reassign"),)
-    )
+    option = Option(choice="reassign", label="Reassign", needs="ROLE=AGENT (or ROLE+AGENT, for a pair)")
+    reassign = Ask(key=Key.parse("escalation-1"), question="How?", options=(option,))
     person = replace(
         at_terminal(Typed("reassign", "creator=nobody", "reassign creator=codex"), screen),
         objection=lambda said: "there is no nobody" if isinstance(said, Answered) and "nobody" in said.text else "",

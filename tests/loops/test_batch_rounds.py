@@ -66,7 +66,6 @@ def test_the_first_round_reviews_every_artifact_in_a_loop_of_its_own() -> None:
         takes=("escalation",),
         upto=(Point("FIX", 1), Point("LOAD_ARTIFACTS", 2)),
         why="round 1: not yet reviewed",
-        takes=("escalation",),
     )
     given = decode(QualityParams, second.params)
     assert (given.artifact, given.story, given.lands, given.limits) == (

@@ -66,7 +66,7 @@ ANTHOLOGY: Loop[AnthologyParams, AnthologyState] = Loop(
 )
 
 
-def _nothing(_state: AnthologyState, _parts: Mapping[LoopId, object]) -> dict[str, Any]:
+def _nothing(_loop: LoopId, _state: AnthologyState, _parts: Mapping[LoopId, object]) -> dict[str, Any]:
     return {}
 
 

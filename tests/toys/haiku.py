@@ -206,7 +206,7 @@ def lines(state: HaikuState, outcome: Outcome) -> tuple[str, ...]:
     return (head, *closing.landed(outcome, closing.note(outcome)))
 
 
-def result(state: HaikuState, _parts: Mapping[LoopId, object]) -> HaikuResult:
+def result(_loop: LoopId, state: HaikuState, _parts: Mapping[LoopId, object]) -> HaikuResult:
     return HaikuResult(verses=state.verse)
 
 

@@ -112,7 +112,7 @@ class Kind(Generic[P, S]):
     closing: Callable[[S, Outcome], tuple[str, ...]]  # what is said when it has ended
     so_far: Callable[[S], tuple[str, ...]]  # each attempt in a line, for a person who is asked how to go on
     owed: Callable[[S, str], tuple[str, ...]]  # the debt of what was accepted, and by whom
-    result: Callable[[S, Mapping[LoopId, object]], object]  # what `--json` adds; the results of its parts are given
+    result: Callable[[LoopId, S, Mapping[LoopId, object]], object]  # what `--json` adds; with the results of its parts
     so_far_outcome: Callable[[S, Ending], Outcome | None] = lambda _state, _ending: None  # of one with parts
     parts: Callable[[S], tuple[LoopId, ...]] = lambda _state: ()  # the children whose results it needs for that
     blocked: Callable[[S], tuple[LoopId, ...]] = lambda _state: ()  # those a person is asked about

@@ -53,7 +53,7 @@ STILL: Kind[Plan, Still] = Kind(
     closing=lambda _state, _outcome: (),
     so_far=lambda _state: (),
     owed=lambda _state, _by: (),
-    result=lambda _state, _parts: {},
+    result=lambda _loop, _state, _parts: {},
 )
 
 

@@ -74,7 +74,7 @@ async def result_of(project: Project, seen: View) -> object:
     parts: dict[LoopId, object] = {}
     for part in seen.kind.parts(seen.now.state):
         parts[part] = await result_of(project, await view(project, part))
-    return seen.kind.result(seen.now.state, parts)
+    return seen.kind.result(seen.row.id, seen.now.state, parts)
 
 
 async def closing_lines(project: Project, seen: View, halt: Halt, shown: LoopStatus) -> Sequence[str]:

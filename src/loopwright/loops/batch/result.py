@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 
 from loopwright.kernel.model import LoopId
 from loopwright.loops.batch.state import ArtifactStanding, BatchItem, BatchState
@@ -21,7 +20,7 @@ def told_parts(state: BatchState) -> tuple[LoopId, ...]:
     )
 
 
-def result(state: BatchState, parts: Mapping[LoopId, object]) -> ReviewResult:
+def result(_loop: LoopId, state: BatchState, parts: Mapping[LoopId, object]) -> ReviewResult:
     own = {loop: part for loop, part in parts.items() if isinstance(part, ReviewResult)}
     blocked = {item.path: found for item in state.items if (found := _blocked(item, own.get(item.loop)))}
     passed = tuple(i.path for i in state.items if i.path not in blocked and i.standing is ArtifactStanding.PASSED)
@@ -38,7 +37,7 @@ def _blocked(item: BatchItem, own: ReviewResult | None) -> BlockedArtifact | Non
     if item.standing is ArtifactStanding.CONFLICT:
         return _told(item, CONFLICT, own, ())
     if own is not None and own.blocked:
-        return replace(own.blocked[0], loop=item.loop)
+        return own.blocked[0]
     if item.standing is not ArtifactStanding.STUCK:
         return None
     return _told(item, item.line or "its review could not be made", own, own.unresolved if own else ())

@@ -23,7 +23,7 @@ class FeedbackResult:
     iterations: int  # finished
 
 
-def result(state: FeedbackState, _parts: Mapping[LoopId, object]) -> FeedbackResult:
+def result(_loop: LoopId, state: FeedbackState, _parts: Mapping[LoopId, object]) -> FeedbackResult:
     return FeedbackResult(iterations=len(state.past))
 
 

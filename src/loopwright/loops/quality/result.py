@@ -14,12 +14,12 @@ _ACCEPTED = "a person accepted it with what is known"
 _CANCELLED = "the review was cancelled"
 
 
-def result(state: QualityState, _parts: Mapping[LoopId, object]) -> ReviewResult:
+def result(loop: LoopId, state: QualityState, _parts: Mapping[LoopId, object]) -> ReviewResult:
     artifact, reason = (state.plan.artifact,), _reason(state)
     passed = not reason and bool(state.rounds) and state.rounds[-1].verdict is Verdict.PASS
     return ReviewResult(
         passed=artifact if passed else (),
-        blocked=(_blocked(state, reason),) if reason else (),
+        blocked=(_blocked(loop, state, reason),) if reason else (),
         pending=() if passed or reason else artifact,
         rounds=len(state.rounds),
         fixes=state.fixes,
@@ -43,7 +43,7 @@ def _reason(state: QualityState) -> str:
     return MAX_LOOPS_REACHED if reached else "; ".join(course.reasons)
 
 
-def _blocked(state: QualityState, reason: str) -> BlockedArtifact:
+def _blocked(loop: LoopId, state: QualityState, reason: str) -> BlockedArtifact:
     return BlockedArtifact(
         artifact=state.plan.artifact,
         reason=reason,
@@ -53,6 +53,7 @@ def _blocked(state: QualityState, reason: str) -> BlockedArtifact:
         file=None
         if state.course.outcome
         else state.plan.file or None,  # it is there only while the artifact is blocked
+        loop=loop,
         recommendation=recommendation(state) if state.course.station is Station.ESCALATED else "",
     )
 

@@ -22,7 +22,7 @@ class TicketsResult:
     score: float | None
 
 
-def result(state: TicketsState, _parts: Mapping[LoopId, object]) -> TicketsResult:
+def result(_loop: LoopId, state: TicketsState, _parts: Mapping[LoopId, object]) -> TicketsResult:
     told = told_of(state)
     return TicketsResult(
         session=state.plan.session,
