@@ -34,7 +34,7 @@ def stuck(folder: Path, *more: Step, settings: str = CHECK) -> Scene:
     new(scene, "Sell things", *WANTED)
     said = run(scene, "--max", "1", code=4).json
     (need,) = said["needs"]
-    assert (said["outcome"], said["verdict"], need["kind"]) == ("escalated", "ESCALATE", "question")
+    assert (said["outcome"], said["verdict"], need["kind"]) == ("escalated", "ESCALATE", "escalation")
     assert [choice["command"].split()[2] for choice in need["choices"]] == [
         *("continue", "split", "examples", "reassign", "accept", "history", "revise", "cancel")
     ]
