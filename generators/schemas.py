@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from generators.types import Json, form_of, schema_of
 from loopwright.adapters.agents.result import RESULT
 from loopwright.adapters.agents.scenario import SCENARIO
+from loopwright.adapters.shared_lines import LinePlace
 from loopwright.app.starts.tickets.listing import (
     ShownDraft,
     ShownTicket,
@@ -47,6 +48,7 @@ from loopwright.loops.feedback.progress import PROGRESS
 from loopwright.loops.quality.handoff_rules import HANDOFF, LETTERS, SEVERITIES
 from loopwright.loops.reviewed import ReviewResult
 from loopwright.loops.tickets.insights.data import InsightsDocument
+from loopwright.loops.tickets.observer import Dispatch, Violation
 from loopwright.loops.tickets.result import TicketsResult
 from loopwright.loops.tickets.shape import FRONT
 
@@ -263,6 +265,11 @@ SCHEMAS: Mapping[str, Published] = {
         " Other tools write it too; keys that are not named here are kept.",
         source=HANDOFF,
     ),
+    "iterations": Published(
+        title="One dispatch of an agent",
+        description="A line of `.loop/observer/iterations.jsonl`. The file can be made anew from the log.",
+        source=lambda: together(Dispatch, LinePlace),
+    ),
     "loop-toml": Published(
         title="loop.toml",
         description="The configuration of Loopwright in a repository, as the data that its TOML stands for.",
@@ -286,6 +293,12 @@ SCHEMAS: Mapping[str, Published] = {
         " fits is played.",
         source=SCENARIO,
     ),
+    "violations": Published(
+        title="One violation",
+        description="A line of `.loop/observer/violations.jsonl`: a finding, an attempt to get around a rule, or what"
+        " is found again and again. The file can be made anew from the log.",
+        source=lambda: together(Violation, LinePlace),
+    ),
     "ticket": Published(
         title="Frontmatter of a ticket",
         description="The YAML between the two lines `---` at the top of"
@@ -294,4 +307,4 @@ SCHEMAS: Mapping[str, Published] = {
         source=FRONT,
     ),
 }
-HAND_WRITTEN = frozenset({"agent-context", "iterations", "violations"})
+HAND_WRITTEN = frozenset({"agent-context"})

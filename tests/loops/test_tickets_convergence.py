@@ -8,6 +8,7 @@ import pytest
 
 from loopwright.kernel.events import Answered
 from loopwright.kernel.ledger import Ledger
+from loopwright.loops.tickets.aspects import UNMAPPED
 from loopwright.loops.tickets.convergence import (
     intervention,
     is_worse,
@@ -16,7 +17,6 @@ from loopwright.loops.tickets.convergence import (
     trend,
     without_progress,
 )
-from loopwright.loops.tickets.scoring import UNMAPPED
 from loopwright.loops.tickets.state import Aspect, Decision, Ticket, TicketsState
 from tests.loops import tickets as t
 

@@ -8,8 +8,8 @@ import pytest
 
 from loopwright.errors import InvalidTransition
 from loopwright.kernel.actions import Announce, Checkpoint, CleanUp, Integrate, RunAgent, RunChecks
-from loopwright.kernel.events import BudgetChanged, Event
-from loopwright.kernel.model import Cleanup, Ending, Outcome, Severity
+from loopwright.kernel.events import BudgetChanged, Combined, Event
+from loopwright.kernel.model import NO_KEY, Cleanup, Ending, Outcome, Severity
 from loopwright.loops.course import Station, where
 from loopwright.loops.tickets.machine import TICKETS
 from loopwright.loops.tickets.state import Decision, Ticket, TicketsPhase
@@ -305,6 +305,11 @@ def test_what_was_refused_may_be_accepted_and_refused_again() -> None:
     first = t.keys(state)
     state = t.play(state, t.REFUSED, t.says("accept"))
     assert (first, t.keys(state)) == (["land-1-1.6"], ["land-1-2.6"])
+
+
+def test_what_a_ticket_never_asks_for_is_refused() -> None:
+    with pytest.raises(InvalidTransition, match="a ticket never asks for it"):
+        TICKETS.apply(t.session(), Combined(key=NO_KEY, commit=t.BASE))
 
 
 def test_a_cancel_cleans_up_and_ends_it() -> None:

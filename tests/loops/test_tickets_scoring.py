@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from loopwright.kernel.codec import decode, encode
 from loopwright.kernel.model import CheckResult, Finding
-from loopwright.loops.tickets.scoring import UNMAPPED, accuracy, agent_aspects, graded, mean_score
+from loopwright.loops.tickets.aspects import UNMAPPED, accuracy, agent_aspects, graded, mean_score
 from loopwright.loops.tickets.state import Aspect, Criterion, TicketsState
 from tests.loops import tickets as t
 

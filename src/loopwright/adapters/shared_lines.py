@@ -13,11 +13,14 @@ import stat
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from loopwright.adapters.files import made, write_whole
 from loopwright.errors import ConfigError
+from loopwright.kernel.codec import plain
+from loopwright.kernel.model import LoopId
 from loopwright.loops.kind import Noted
 
 _LOCK = ".lock"
@@ -27,6 +30,23 @@ _LONGEST = 1 << 20  # no line of ours is longer
 _OPEN = os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
 
 Order = tuple[str, str, int, int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LogPlace:
+    """The event of the log that a line comes from; `part` counts the lines that one event makes."""
+
+    loop: LoopId
+    seq: int
+    part: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LinePlace:
+    """What every line ends with. `sequence` is its number in the file, from 1."""
+
+    sequence: int
+    log: LogPlace
 
 
 def add_lines(root: Path, name: str, lines: tuple[Noted, ...], patience: float = _PATIENCE) -> bool:
@@ -56,8 +76,8 @@ def rebuild_lines(root: Path, name: str, lines: Iterable[Noted]) -> Path:
 
 def numbered(noted: Noted, sequence: int) -> str:
     """One line of the file, without its end."""
-    log = {"loop": noted.loop, "seq": noted.seq, "part": noted.part}
-    return json.dumps({**noted.data, "sequence": sequence, "log": log}, ensure_ascii=False, separators=(",", ":"))
+    place = LinePlace(sequence=sequence, log=LogPlace(loop=noted.loop, seq=noted.seq, part=noted.part))
+    return json.dumps({**noted.data, **plain(place)}, ensure_ascii=False, separators=(",", ":"))
 
 
 def read_lines(file: Path) -> tuple[dict[str, Any], ...]:

@@ -110,7 +110,7 @@ def test_an_escalated_review_names_the_file_of_its_findings() -> None:
 
 def test_an_escalated_batch_needs_an_answer() -> None:
     (need,) = shown(BATCHES["escalated"], "waiting").needs
-    assert need.kind == "question"
+    assert need.kind == "escalation"
     assert "1 blocked of 3 artifacts. Blocked: c.yml." in need.what
     assert need.command == "loop answer continue 3"
 

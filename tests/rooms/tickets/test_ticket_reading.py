@@ -18,7 +18,7 @@ from loopwright.loops.tickets.earlier import (
     feedback_of,
     told_accuracy,
 )
-from loopwright.loops.tickets.ticket_text import cell, plain_cells, table, unescaped, unquoted
+from loopwright.loops.tickets.markdown import cell, plain_cells, table, unescaped, unquoted
 
 words = st.text(st.characters(codec="utf-8", exclude_categories=["C", "Zl", "Zp"]).filter(is_harmless), max_size=60)
 lines = st.one_of(words, st.text("\\|`*_#>[]()-: a1", max_size=40)).map(lambda text: " ".join(text.split()))

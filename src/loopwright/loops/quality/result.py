@@ -53,8 +53,8 @@ def _blocked(loop: LoopId, state: QualityState, reason: str) -> BlockedArtifact:
         file=None
         if state.course.outcome
         else state.plan.file or None,  # it is there only while the artifact is blocked
-        recommendation=recommendation(state) if state.course.station is Station.ESCALATED else "",
         loop=loop,
+        recommendation=recommendation(state) if state.course.station is Station.ESCALATED else "",
     )
 
 

@@ -13,7 +13,7 @@ from itertools import count, takewhile
 
 from loopwright.errors import ConfigError
 from loopwright.kernel.lines import MarkdownLine
-from loopwright.loops.tickets.ticket_text import unescaped, unquoted
+from loopwright.loops.tickets.markdown import unescaped, unquoted
 
 SECTIONS = (
     *("Requirements", "Acceptance Criteria", "Context", "Attempt History", "Structured Feedback", "Accumulated Issues"),

@@ -9,7 +9,7 @@ from collections import Counter
 from loopwright.kernel.findings import cut
 from loopwright.kernel.ledger import Ledger, Standing
 from loopwright.kernel.model import Severity
-from loopwright.loops.tickets.scoring import UNMAPPED
+from loopwright.loops.tickets.aspects import UNMAPPED
 from loopwright.loops.tickets.state import Aspect, Decision, Ticket, TicketsState, criteria_in_force, ticket_id
 
 IMPROVING, STALLED, OSCILLATING, FIRST = "improving", "stalled", "oscillating", "first"

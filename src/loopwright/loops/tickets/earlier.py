@@ -11,8 +11,8 @@ from loopwright.errors import ConfigError
 from loopwright.kernel.lines import MarkdownLine
 from loopwright.kernel.shapes import expected
 from loopwright.loops.tickets.body import TOP, Body
+from loopwright.loops.tickets.markdown import plain_cells, unescaped, unquoted
 from loopwright.loops.tickets.shape import OUTCOMES, SCORE, ticket_parts
-from loopwright.loops.tickets.ticket_text import plain_cells, unescaped, unquoted
 
 ROLES = ("Creator", "Critic", "Expediter", "Coordinator")
 _ATTEMPT = re.compile(r"Attempt ([0-9]{1,4}): (.+)")

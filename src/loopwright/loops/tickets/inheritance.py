@@ -9,9 +9,9 @@ from loopwright.kernel.model import Finding
 from loopwright.kernel.quoting import inline, quoted
 from loopwright.kernel.wording import told
 from loopwright.loops.tickets.convergence import URGENT, gaps
+from loopwright.loops.tickets.markdown import table
 from loopwright.loops.tickets.state import ENGINE, Aspect, Ticket, TicketParams, criterion_of, ticket_id
 from loopwright.loops.tickets.thresholds import place
-from loopwright.loops.tickets.ticket_text import table
 
 LONG = 2000
 _GAPS, _GAP = 10, 160

@@ -8,9 +8,9 @@ from loopwright.kernel.events import ChecksReported
 from loopwright.kernel.limits import reached
 from loopwright.kernel.model import AgentReport
 from loopwright.loops import course as c
+from loopwright.loops.tickets.aspects import accuracy, agent_aspects, engine_aspects, mean_score
 from loopwright.loops.tickets.convergence import is_worse, trend
 from loopwright.loops.tickets.findings import closing_ledger, critique_of, open_findings
-from loopwright.loops.tickets.scoring import accuracy, agent_aspects, engine_aspects, mean_score
 from loopwright.loops.tickets.state import JUDGE, Decision, Ticket, TicketsPhase, TicketsState, in_focus, stepped
 from loopwright.loops.tickets.thresholds import is_acceptable, rules
 

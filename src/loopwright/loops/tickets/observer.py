@@ -9,7 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from typing import Literal
 
+from loopwright.kernel.codec import plain
 from loopwright.kernel.events import (
     AgentFailed,
     AgentReported,
@@ -34,12 +36,74 @@ from loopwright.loops.tickets.chronicle import step_of
 from loopwright.loops.tickets.state import TicketParams, ticket_id
 from loopwright.loops.tickets.thresholds import weighed
 
-LOOP_OF_TICKETS = 1  # within a cycle; insights are the second and the third
 OFTEN = 3  # sightings of one finding that make a pattern
 _LEAST = Severity.MEDIUM  # what is milder is no violation
 _CODING = ("development",)
-_ROLES = {"create": "creator", "critique": "critic", "judge": "judge"}
 _HEAVY = (Severity.CRITICAL, Severity.HIGH)
+
+Observed = Literal["coding", "plugin", "prompt", "tech"]  # what kind of cycle
+Weight = Literal["CRITICAL", "HIGH", "MEDIUM", "LOW"]
+Doer = Literal["creator", "critic", "judge"]
+Progress = Literal["started", "completed", "blocked"]
+Breach = Literal["quality-cycle", "blocking", "patterns"]
+Resource = Literal["file", "finding", "gate", "branch", "loop"]
+_ROLES: Mapping[str, Doer] = {"create": "creator", "critique": "critic", "judge": "judge"}
+_WEIGHTS: Mapping[Severity, Weight] = {
+    Severity.CRITICAL: "CRITICAL",
+    Severity.HIGH: "HIGH",
+    Severity.MEDIUM: "MEDIUM",
+    Severity.LOW: "LOW",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ObservedFinding:
+    severity: Weight
+    category: str
+    requirement: str
+    file: str
+    issue: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DispatchedAgent:
+    loop: Literal[1, 2, 3]  # 1: within a cycle; insights are the second and the third
+    cycle: Observed
+    agent: str  # its name once it has reported, else its role
+    role: Doer
+    status: Progress
+    findings: tuple[ObservedFinding, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dispatch:
+    """A line of `iterations.jsonl`."""
+
+    type: Literal["agent-dispatch"]
+    timestamp: str  # UTC, to the microsecond
+    resource: Literal["agent"]
+    correlation: str  # the ticket
+    iteration: DispatchedAgent
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Violation:
+    """A line of `violations.jsonl`."""
+
+    type: Literal["violation"]
+    timestamp: str
+    observation_type: Breach
+    resource: Resource
+    correlation: str  # the ticket, or the session where it is of none
+    cycle: Observed
+    session_id: str
+    agent: str | None
+    tool: str  # what noticed it
+    file: str | None
+    violation: str
+    severity: Weight
+    blocking: bool
+    context: Mapping[str, object]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,7 +120,7 @@ class _Scene:
         return ticket_id(self.plan.session, self.number) if self.number else self.plan.session
 
     @property
-    def cycle(self) -> str:
+    def cycle(self) -> Observed:
         return "coding" if self.plan.cycle in _CODING else "tech"
 
 
@@ -94,9 +158,9 @@ def watched(known: Watch, plan: TicketParams, record: Record, event: Logged) -> 
     )
 
 
-def _noted(record: Record, timestamp: str, told: Iterator[dict[str, object]]) -> tuple[Noted, ...]:
+def _noted(record: Record, timestamp: str, told: Iterator[Dispatch] | Iterator[Violation]) -> tuple[Noted, ...]:
     return tuple(
-        Noted(timestamp=timestamp, loop=record.loop, seq=record.seq, part=part, data=data)
+        Noted(timestamp=timestamp, loop=record.loop, seq=record.seq, part=part, data=plain(data))
         for part, data in enumerate(told)
     )
 
@@ -109,46 +173,48 @@ def precise(at: float) -> str:
 # Dispatches
 
 
-def _dispatches(scene: _Scene, event: Logged) -> Iterator[dict[str, object]]:
-    role = _ROLES.get(scene.verb, "")
+def _dispatches(scene: _Scene, event: Logged) -> Iterator[Dispatch]:
+    role = _ROLES.get(scene.verb)
+    if role is None:
+        return
     match event:
         case Started(action="RunAgent"):
-            yield _dispatch(scene, event.what or role, "started")
+            yield _dispatch(scene, role, event.what or role, "started")
         case AgentReported():
             done = event.report.status is AgentStatus.DONE
             name = event.report.agent or role
-            yield _dispatch(scene, name, "completed" if done else "blocked", event.report.findings)
-        case AgentFailed() | AgentUnavailable() | Interrupted() | Cancelled() if role:
-            yield _dispatch(scene, role, "blocked")
+            yield _dispatch(scene, role, name, "completed" if done else "blocked", event.report.findings)
+        case AgentFailed() | AgentUnavailable() | Interrupted() | Cancelled():
+            yield _dispatch(scene, role, role, "blocked")
         case _:
             return
 
 
-def _dispatch(scene: _Scene, agent: str, status: str, findings: tuple[Finding, ...] = ()) -> dict[str, object]:
-    return {
-        "type": "agent-dispatch",
-        "timestamp": scene.timestamp,
-        "resource": "agent",
-        "correlation": scene.correlation,
-        "iteration": {
-            "loop": LOOP_OF_TICKETS,
-            "cycle": scene.cycle,
-            "agent": one_line(agent),
-            "role": _ROLES.get(scene.verb, ""),
-            "status": status,
-            "findings": [_told(weighed(finding)) for finding in findings],
-        },
-    }
+def _dispatch(scene: _Scene, role: Doer, agent: str, status: Progress, findings: tuple[Finding, ...] = ()) -> Dispatch:
+    return Dispatch(
+        type="agent-dispatch",
+        timestamp=scene.timestamp,
+        resource="agent",
+        correlation=scene.correlation,
+        iteration=DispatchedAgent(
+            loop=1,
+            cycle=scene.cycle,
+            agent=one_line(agent),
+            role=role,
+            status=status,
+            findings=tuple(_told(weighed(finding)) for finding in findings),
+        ),
+    )
 
 
-def _told(finding: Finding) -> dict[str, object]:
-    return {
-        "severity": finding.severity.value.upper(),
-        "category": one_line(finding.category),
-        "requirement": one_line(finding.requirement),
-        "file": visible(finding.file),
-        "issue": one_line(finding.issue),
-    }
+def _told(finding: Finding) -> ObservedFinding:
+    return ObservedFinding(
+        severity=_WEIGHTS[finding.severity],
+        category=one_line(finding.category),
+        requirement=one_line(finding.requirement),
+        file=visible(finding.file),
+        issue=one_line(finding.issue),
+    )
 
 
 # Violations
@@ -156,8 +222,8 @@ def _told(finding: Finding) -> dict[str, object]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Breach:
-    kind: str  # quality-cycle, blocking, patterns
-    resource: str
+    kind: Breach
+    resource: Resource
     violation: str
     severity: Severity
     blocking: bool
@@ -167,24 +233,24 @@ class _Breach:
     context: tuple[tuple[str, object], ...] = ()
 
 
-def _broken(scene: _Scene, event: Logged, seen: dict[str, int]) -> Iterator[dict[str, object]]:
+def _broken(scene: _Scene, event: Logged, seen: dict[str, int]) -> Iterator[Violation]:
     for breach in _breaches(scene, event, seen):
-        yield {
-            "type": "violation",
-            "timestamp": scene.timestamp,
-            "observation_type": breach.kind,
-            "resource": breach.resource,
-            "correlation": scene.correlation,
-            "cycle": scene.cycle,
-            "session_id": scene.plan.session,
-            "agent": one_line(breach.agent) or None,
-            "tool": one_line(breach.tool),
-            "file": visible(breach.file) or None,
-            "violation": one_line(breach.violation),
-            "severity": breach.severity.value.upper(),
-            "blocking": breach.blocking,
-            "context": dict(breach.context),
-        }
+        yield Violation(
+            type="violation",
+            timestamp=scene.timestamp,
+            observation_type=breach.kind,
+            resource=breach.resource,
+            correlation=scene.correlation,
+            cycle=scene.cycle,
+            session_id=scene.plan.session,
+            agent=one_line(breach.agent) or None,
+            tool=one_line(breach.tool),
+            file=visible(breach.file) or None,
+            violation=one_line(breach.violation),
+            severity=_WEIGHTS[breach.severity],
+            blocking=breach.blocking,
+            context=dict(breach.context),
+        )
 
 
 def _breaches(scene: _Scene, event: Logged, seen: dict[str, int]) -> Iterator[_Breach]:
@@ -231,7 +297,7 @@ def _of_findings(found: tuple[Finding, ...], seen: dict[str, int], *, tool: str,
             yield _of_finding("patterns", finding, tool, blocking=False, agent=agent)
 
 
-def _of_finding(kind: str, finding: Finding, tool: str, *, blocking: bool, agent: str = "") -> _Breach:
+def _of_finding(kind: Breach, finding: Finding, tool: str, *, blocking: bool, agent: str = "") -> _Breach:
     context = {
         "rule": one_line(finding.rule),
         "category": one_line(finding.category),
@@ -252,7 +318,7 @@ def _of_finding(kind: str, finding: Finding, tool: str, *, blocking: bool, agent
     )
 
 
-def _blocked(tool: str, resource: str, told: str, severity: Severity, *, file: str = "", by: str = "") -> _Breach:
+def _blocked(tool: str, resource: Resource, told: str, severity: Severity, *, file: str = "", by: str = "") -> _Breach:
     return _Breach(
         kind="blocking",
         resource=resource,

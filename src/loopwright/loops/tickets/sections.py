@@ -12,6 +12,7 @@ from loopwright.kernel.wording import counted
 from loopwright.kernel.wording import place as location
 from loopwright.loops.tickets.convergence import gaps, intervention, persistent_gaps
 from loopwright.loops.tickets.inheritance import LONG, criterion_name, placed
+from loopwright.loops.tickets.markdown import said, table
 from loopwright.loops.tickets.state import (
     Critique,
     Decision,
@@ -22,7 +23,6 @@ from loopwright.loops.tickets.state import (
     ticket_id,
 )
 from loopwright.loops.tickets.thresholds import weighed
-from loopwright.loops.tickets.ticket_text import said, table
 from loopwright.loops.tickets.ticket_view import TicketView
 
 DECISIONS = {
