@@ -136,6 +136,11 @@ class Scene:
         """What `loop feedback --json` answers."""
         return self.loop("feedback", "Add add()", "--unattended", "--json", *args, code=code, env=env).json
 
+    def open_gate(self) -> str:
+        """The only one that waits for a decision, as the decision names it."""
+        (gate,) = [gate for gate in self.loop("gates", "--json").json["gates"] if gate["status"] == "pending"]
+        return f"{gate['name']}@{gate['id']}"
+
     # --- looking -------------------------------------------------------------------------------------
 
     def noted(self, name: str) -> list[str]:

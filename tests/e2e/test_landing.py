@@ -1,11 +1,16 @@
 """Where a verified result lands: on its own branch, and with `--merge` where nothing of the person's is in the way."""
 
+import json
 from pathlib import Path
 
 import pytest
 
-from tests.e2e.scene import ADD, PASSES, TEST_ADD, Scene, ready
+from tests.e2e.scene import ADD, PASSES, TEST_ADD, WRITES_ADD, Scene, ready
 
+TELLS = (
+    "note('found', json.dumps([found['issue'] for found in context()['findings'] + context()['failures']]))\n"
+    "note('held', json.dumps(Path('calc.py').read_text()))\n"
+)
 IDENTITY = ("-c", "user.name=Test Person", "-c", "user.email=person@example.com")
 
 
@@ -19,13 +24,20 @@ def committed(path: str, text: str) -> tuple[str, str]:
     return f"(root / {path!r}).write_text({text!r})", "git('add', '-A'); git('commit', '-qm', 'By the person')"
 
 
+def once(*actions: str) -> str:
+    """As `meanwhile`, at the first review alone."""
+    first = "".join(f"    {action}\n" for action in actions)
+    return meanwhile(f"if attempt == 1:\n{first}")
+
+
 def left(scene: Scene, *why: str) -> dict[str, object]:
     """It was verified and left on its branch; the note says why and gives the one command."""
     before = scene.repo.git("rev-parse", "main")
-    said: dict[str, object] = scene.feedback("--merge")
+    said: dict[str, object] = scene.feedback("--merge", code=3)
     assert (said["outcome"], said["merged_into"], said["branch"]) == ("verified", "", f"loop/{said['loop']}")
+    assert (said["merged"], str(said["not_merged"]) in str(said["note"])) == (False, True)
     for words in why:
-        assert words in str(said["note"])
+        assert words in str(said["not_merged"])
     assert scene.file_at(str(said["branch"]), "calc.py") == ADD.rstrip()
     history = scene.repo.git("rev-list", "main").splitlines()
     assert before in history
@@ -85,15 +97,25 @@ def test_a_target_that_moved_on_is_merged_and_the_merged_tree_is_what_was_verifi
 
 
 @pytest.mark.slow
-def test_a_target_that_moved_on_is_left_alone_when_the_merged_tree_fails(tmp_path: Path) -> None:
+def test_a_merged_tree_that_fails_is_a_failed_attempt_and_the_target_is_left_alone(tmp_path: Path) -> None:
     more = TEST_ADD.replace("add(2, 3), 5", "add(1, 1), 3").replace("Adding", "More")
-    scene = ready(tmp_path, reviewer=meanwhile(*committed("tests/test_more.py", more)))
-    left(scene, "merged with it these fail: test")
+    scene = ready(tmp_path, developer=TELLS + WRITES_ADD, reviewer=once(*committed("tests/test_more.py", more)))
+    said = scene.feedback("--merge", "--max-iterations", "2", code=4)
+    assert (said["outcome"], said["merged"], said["iterations"]) == ("escalated", False, 2)
+    first, second = (json.loads(line) for line in scene.noted("found"))
+    assert (first, second) == ([], ["tests.test_more.More.test_adds - AssertionError: 2 != 3"])
+    assert scene.repo.git("log", "--format=%s", "-1", "main") == "By the person"
 
 
-def test_a_conflict_is_left_alone(tmp_path: Path) -> None:
-    scene = ready(tmp_path, reviewer=meanwhile(*committed("calc.py", "def add(*all):\n    return sum(all)\n")))
-    left(scene, "both sides changed calc.py")
+def test_a_conflict_is_a_failed_attempt_and_the_next_one_begins_at_the_new_tip(tmp_path: Path) -> None:
+    theirs = "def add(*all):\n    return sum(all)\n"
+    scene = ready(tmp_path, developer=TELLS + WRITES_ADD, reviewer=once(*committed("calc.py", theirs)))
+    said = scene.feedback("--merge")
+    assert (said["outcome"], said["merged_into"], said["iterations"]) == ("verified", "main", 2)
+    first, second = (json.loads(line) for line in scene.noted("found"))
+    assert (first, "calc.py" in " ".join(second)) == ([], True)
+    assert [json.loads(text) for text in scene.noted("held")][1:] == [theirs]
+    assert (scene.root / "calc.py").read_text() == ADD
     assert scene.repo.git("status", "--porcelain") == ""
 
 
@@ -130,7 +152,8 @@ def test_a_linked_worktree_of_the_person_is_a_place_to_work_in(tmp_path: Path) -
 
 def test_a_target_that_is_gone_leaves_the_result_on_its_branch(tmp_path: Path) -> None:
     scene = ready(tmp_path, reviewer=meanwhile("git('switch', '-qc', 'other')", "git('branch', '-qD', 'main')"))
-    said = scene.feedback("--merge")
-    assert (said["outcome"], said["merged_into"]) == ("verified", "")
+    said = scene.feedback("--merge", code=3)
+    assert (said["outcome"], said["merged_into"], said["merged"]) == ("verified", "", False)
     assert "not merged into main: it does not exist any more" in str(said["note"])
+    assert "it does not exist any more" in said["not_merged"]
     assert scene.file_at(str(said["branch"]), "calc.py") == ADD.rstrip()

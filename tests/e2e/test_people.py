@@ -22,7 +22,7 @@ def right_from(number: int) -> str:
 def escalated(folder: Path, developer: str = WRONG, reviewer: str = PASSES, iterations: int = 1) -> Scene:
     scene = ready(folder, developer=developer, reviewer=reviewer)
     said = scene.feedback("--max-iterations", str(iterations), code=4)
-    assert [need["kind"] for need in said["needs"]] == ["question"]
+    assert [need["kind"] for need in said["needs"]] == ["escalation"]
     return scene
 
 
@@ -72,7 +72,7 @@ def test_history_shows_what_was_tried_and_asks_again(tmp_path: Path) -> None:
     shown = scene.loop("answer", "history").out
     assert "subtracted" in shown
     assert "tests.test_calc.Adding.test_adds" in shown
-    assert scene.loop(*RESUME, code=4).json["needs"][0]["kind"] == "question"
+    assert scene.loop(*RESUME, code=4).json["needs"][0]["kind"] == "escalation"
 
 
 @pytest.mark.slow
@@ -129,7 +129,7 @@ def changes_the_test(text: str) -> str:
 def test_an_approved_test_is_the_one_that_runs(tmp_path: Path) -> None:
     scene = ready(tmp_path, developer=changes_the_test(TWO_TESTS) + WRITES_ADD)
     scene.feedback(code=4)
-    scene.loop("approve", "protected")
+    scene.loop("approve", scene.open_gate())
     assert scene.loop(*RESUME).json["outcome"] == "verified"
     assert [event.results[0].tests for event in scene.events(ChecksReported)] == [1, 2]
     assert [event.approved for event in scene.events(GateDecided)] == [True]
@@ -143,7 +143,7 @@ def test_a_rejected_change_is_told_to_the_developer(tmp_path: Path) -> None:
     )
     scene = ready(tmp_path, developer=restores + WRITES_ADD)
     scene.feedback(code=4)
-    scene.loop("reject", "protected", "--reason", "keep the test as it is")
+    scene.loop("reject", scene.open_gate(), "--reason", "keep the test as it is")
     said = scene.loop(*RESUME).json
     assert (said["outcome"], said["iterations"]) == ("verified", 2)
     first, second = scene.noted("findings")
@@ -163,4 +163,4 @@ def test_a_test_that_the_tester_adds_runs_and_counts(tmp_path: Path, expected: s
     said = scene.feedback("--max-iterations", "1", code=code)
     (checks,) = scene.events(ChecksReported)
     assert (checks.results[0].tests, checks.results[0].passed) == (2, code == 0)
-    assert said["needs"] == [] if code == 0 else said["needs"][0]["kind"] == "question"
+    assert said["needs"] == [] if code == 0 else said["needs"][0]["kind"] == "escalation"

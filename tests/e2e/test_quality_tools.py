@@ -91,4 +91,4 @@ def test_the_tools_find_a_fault_of_every_kind_and_what_autofix_cannot_mend_is_le
     assert scene.file_at(told["commit"], CODE) == PRICES.rstrip()
     assert scene.person() == before
     held = scene.loop("status", "--json").json["loops"][0]["needs"]
-    assert [need["kind"] for need in held] == ["question"]
+    assert [need["kind"] for need in held] == ["escalation"]
