@@ -17,7 +17,9 @@ class Repository:
     def create(cls, path: Path) -> "Repository":
         """A repository on branch main with one commit of README.md."""
         shutil.copytree(_template(), path, symlinks=True)
-        return cls(path)
+        repository = cls(path)
+        repository.git("update-index", "--refresh")  # the index knows the files by their places on the disk
+        return repository
 
     def git(self, *args: str) -> str:
         """What git prints, without the last newline. A failure shows what git said."""
