@@ -21,7 +21,7 @@ check:
     }
     measured lint
     measured types
-    measured coverage --times "$times"
+    measured coverage "--times=$times"
     echo "seconds, and in the folders of tests those of both workers:"
     cat "$times"
 

@@ -41,6 +41,8 @@ class Terminal:
         loop = waiting[0].loop
         own = tuple(each.what for each in waiting if each.loop == loop)
         with self.aside():
+            if len(waiting[0].path) > 1:
+                self._print(f"\nIn loop {' > '.join(waiting[0].path)}:")
             await self._introduce(loop, own)
             self.lines.forget()
             said = await self._answer(own)
