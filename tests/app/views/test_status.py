@@ -79,7 +79,7 @@ def test_a_verified_loop_has_its_result_and_wants_nothing() -> None:
 def test_an_escalation_is_a_question_with_a_command_for_every_option() -> None:
     assert shown(ESCALATED, "waiting").needs == (
         Need(
-            kind="question",
+            kind="escalation",
             loop=LOOP,
             path=(LOOP,),
             what="The feedback loop stopped: 2 of 2 iterations are used. How should it go on?",
