@@ -52,7 +52,7 @@ def continued(tmp_path_factory: pytest.TempPathFactory) -> tuple[Ends, Ends]:
     """How it stands when it asks a person, and how it ends after the answer."""
     scene = killable_tickets(tmp_path_factory.mktemp("whole"))
     asked = uninterrupted(scene, "last ticket", UNTIL_ASKED)
-    assert (sorted(asked["tickets"]["active"]), asked["state"]["phase"]) == (["001"], "ESCALATED")
+    assert (sorted(asked["tickets"]["active"]), asked["state"]["course"]["station"]) == (["001"], "ESCALATED")
     return asked, uninterrupted(scene, "continued", ON_APPENDS)
 
 
