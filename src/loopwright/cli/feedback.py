@@ -16,7 +16,7 @@ from loopwright.app.starts.feedback import FeedbackRequest, create_feedback
 from loopwright.cli.drive import Manner, drive_and_tell
 from loopwright.cli.here import Here
 from loopwright.cli.opened import only_looked_at, opened
-from loopwright.cli.output import json_option, note, put, put_json
+from loopwright.cli.output import MONEY, json_option, note, put, put_json
 from loopwright.cli.signals import StoppedBySignal, complete
 from loopwright.config.settings import Settings
 from loopwright.errors import UsageError
@@ -32,7 +32,7 @@ _ROLES = ("developer", "reviewer", "tester")
 @click.option("--task-file", type=click.Path(path_type=Path), help="Read the task from a file; - is stdin.")
 @click.option("--criterion", "criteria", multiple=True, metavar="TEXT", help="What the reviewer checks; repeatable.")
 @click.option("--max-iterations", type=click.IntRange(1, 1000), metavar="N", help="Instead of the one in loop.toml.")
-@click.option("--budget", type=click.FloatRange(min=0), metavar="USD", help="Instead of the one in loop.toml.")
+@click.option("--budget", type=MONEY, metavar="USD", help="Instead of the one in loop.toml.")
 @click.option("--merge/--no-merge", default=None, help="Integrate into the current branch once verified.")
 @click.option("--unattended", is_flag=True, help="Ask nothing: a needed answer ends in exit 4.")
 @click.option("--dry-run", is_flag=True, help="Say what would be done and create nothing.")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import sys
 from collections.abc import Callable
@@ -24,6 +25,17 @@ class ErrorAnswer:
 
     error: str
     exit_code: int
+
+
+class _Money(click.FloatRange):
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:  # noqa: ANN401 - as click has it
+        amount = super().convert(value, param, ctx)
+        if math.isnan(amount):
+            self.fail(f"{value!r} is not an amount of money.", param, ctx)
+        return amount
+
+
+MONEY = _Money(min=0, max=1_000_000)
 
 
 def put(text: str) -> None:

@@ -13,7 +13,7 @@ from loopwright.app.views.answers import NothingDone
 from loopwright.cli.drive import Manner, drive_and_tell
 from loopwright.cli.here import Here
 from loopwright.cli.opened import has_log, opened
-from loopwright.cli.output import json_option, loop_option, note, put, put_json
+from loopwright.cli.output import MONEY, json_option, loop_option, note, put, put_json
 from loopwright.cli.people_only import only_for_people
 from loopwright.cli.signals import StoppedBySignal, complete
 from loopwright.errors import AlreadyRunning
@@ -25,7 +25,7 @@ _NOTHING = "Nothing to resume."
 
 @click.command("resume")
 @loop_option
-@click.option("--budget", type=click.FloatRange(min=0), metavar="USD", help="The loop's new budget.")
+@click.option("--budget", type=MONEY, metavar="USD", help="The loop's new budget.")
 @click.option("--unattended", is_flag=True, help="Ask nothing: a needed answer ends in exit 4.")
 @json_option
 @click.pass_obj

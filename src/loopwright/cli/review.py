@@ -15,7 +15,7 @@ from loopwright.app.starts.review import ReviewPlan, ReviewRequest, create_revie
 from loopwright.cli.drive import Manner, drive_and_tell
 from loopwright.cli.here import Here
 from loopwright.cli.opened import only_looked_at, opened
-from loopwright.cli.output import json_option, note, put, put_json
+from loopwright.cli.output import MONEY, json_option, note, put, put_json
 from loopwright.cli.signals import StoppedBySignal, complete
 from loopwright.config.settings import Settings
 from loopwright.kernel.model import Commit
@@ -44,7 +44,7 @@ _SHOWN = 40  # artifacts that a dry run names
 @click.option("--task", default="", metavar="TEXT", help="What the artifacts are for; the reviewer is told.")
 @click.option("--criterion", "criteria", multiple=True, metavar="TEXT", help="What the reviewer checks; repeatable.")
 @click.option("--max-attempts", type=click.IntRange(1, 1000), metavar="N", help="Reviews of each artifact, at most.")
-@click.option("--budget", type=click.FloatRange(min=0), metavar="USD", help="Instead of the one in loop.toml.")
+@click.option("--budget", type=MONEY, metavar="USD", help="Instead of the one in loop.toml.")
 @click.option("--merge/--no-merge", default=None, help="Integrate the fixes into the current branch.")
 @click.option("--unattended", is_flag=True, help="Ask nothing: a needed answer ends in exit 4.")
 @click.option("--dry-run", is_flag=True, help="Say what would be done and create nothing.")

@@ -150,8 +150,15 @@ def test_the_severities_of_all_sources_are_understood(word: str, severity: Sever
             {"findings": [{"severity": "low", "issue": "x", "line": True}]},
             "$.findings[0].line: expected a whole number, at least 0, found true",
         ),
-        ({"usage": {"usd": -1}}, "$.usage.usd: expected a number, 0 or more, found the number -1"),
-        ({"usage": {"usd": "free"}}, '$.usage.usd: expected a number, 0 or more, found the text "free"'),
+        ({"usage": {"usd": -1}}, "$.usage.usd: expected an amount in US dollars, 0 to 1000000, found the number -1"),
+        (
+            {"usage": {"usd": 1e15}},
+            "$.usage.usd: expected an amount in US dollars, 0 to 1000000, found the number 1000000000000000.0",
+        ),
+        (
+            {"usage": {"usd": "free"}},
+            '$.usage.usd: expected an amount in US dollars, 0 to 1000000, found the text "free"',
+        ),
         ({"scores": {"outcome": "2"}}, '$.scores.outcome: expected a number, found the text "2"'),
         ({"tasks": [{"verify": "make test"}]}, '$.tasks[0].verify: expected a list, found the text "make test"'),
         ({"aspects": [{"pass": "yes"}]}, '$.aspects[0].pass: expected true or false, found the text "yes"'),

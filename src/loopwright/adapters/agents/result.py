@@ -70,6 +70,7 @@ def _word(kind: type[Enum], aliases: Mapping[str, str] = MappingProxyType({})) -
 _object = partial(keyed, "an object")  # what other keys a result has there is kept
 _TEXT, _NUMBER, _WHOLE = text(), number(), whole(0, (1 << 53) - 1)
 _AMOUNT = number(0, says="a number, 0 or more")
+_USD = number(0, 1_000_000, says="an amount in US dollars, 0 to 1000000")
 _TEXTS = several(_TEXT)
 
 
@@ -87,7 +88,7 @@ _FINDING = _object(
     score=_NUMBER,
 )
 _QUESTION = _object("question", question=_TEXT, options=_TEXTS, impact=_TEXT)
-_USAGE = _object(input_tokens=_WHOLE, output_tokens=_WHOLE, usd=_AMOUNT)
+_USAGE = _object(input_tokens=_WHOLE, output_tokens=_WHOLE, usd=_USD)
 _TASK = _object(**_texts("id", "subject", "description"), verify=_TEXTS, blockedBy=_TEXTS, files=_TEXTS)
 _ASPECT = _object(**_texts("requirement", "aspect", "expected", "actual"), **{"pass": flag()}, score=_NUMBER)
 RESULT = _object(
