@@ -66,16 +66,21 @@ GOOD = "story_id: ST-001\ncurrent_phase: plan\ncompleted_phases: []\n"
 @pytest.mark.parametrize(
     ("text", "key", "says", "line"),
     [
-        ("", "", "has to be a mapping, not nothing", 1),
-        ("- a", "", "has to be a mapping, not a list", 1),
-        (GOOD + "tier: huge", "tier", "has to be one of trivial, small, medium, large, not 'huge'", 4),
+        ("", "", "expected a table of keys, found nothing", 1),
+        ("- a", "", "expected a table of keys, found a list", 1),
+        (GOOD + "tier: huge", "tier", 'expected one of trivial, small, medium, large, found the text "huge"', 4),
         (
             GOOD + "quality_findings:\n- severity: P0\n  gate: code\n  issue: x\n  line: ten\n",
             "quality_findings[0].line",
-            "has to be a whole number from 0, not 'ten'",
+            'expected a whole number, at least 0, found the text "ten"',
             8,
         ),
-        (GOOD + "quality_findings:\n- severity: P0\n  issue: x", "quality_findings[0]", "gate is missing", 5),
+        (
+            GOOD + "quality_findings:\n- severity: P0\n  issue: x",
+            "quality_findings[0]",
+            "gate is missing; give it one of plan, test, code, quality, design, story",
+            5,
+        ),
         (GOOD + "story_id: ST-002", "story_id", "is given twice, first on line 1; keep one", 4),
         (
             GOOD.replace("[]", "&a []"),

@@ -102,7 +102,7 @@ def test_no_tests_are_no_success_for_whoever_reads_the_report(tmp_path: Path) ->
 
 def test_modules_in_the_folder_do_not_replace_those_of_the_runner(tmp_path: Path) -> None:
     trap = "raise SystemExit(0)\n"
-    names = ("unittest.py", "argparse.py", "traceback.py", "time.py", "re.py", "xml/__init__.py", "sitecustomize.py")
+    names = ("unittest.py", "argparse.py", "traceback.py", "time.py", "re.py", "sitecustomize.py")
     traps = {f"{folder}{name}": trap for name in names for folder in ("", "tests/")}
     code, report = run(project(tmp_path, {"tests/test_all.py": TESTS, **traps}), "discover", "-s", "tests")
     assert (code, len(report.outcomes)) == (1, 7)
