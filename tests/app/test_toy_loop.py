@@ -6,7 +6,7 @@ import json
 import os
 from collections.abc import Awaitable, Callable
 from contextlib import redirect_stderr, redirect_stdout
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -144,6 +144,8 @@ def test_it_stops_at_its_gate_and_lands_once_a_person_has_approved(poetry: Calla
     assert (need["kind"], need["what"], need["path"]) == ("gate", "taste", [loop])
     assert need["command"] in lines
     assert here.loop("approve", "taste").code == 3
+    assert here.loop("approve", f"taste@{need['id'][0]}").code == 3
+    assert here.loop("resume", "--budget", "nan").code == 2
     assert here.loop(*need["command"].split()[1:]).code == 0
     done = here.loop("resume", "--json")
     assert (done.code, done.data["outcome"], done.data["verses"]) == (0, "verified", 1)
@@ -184,12 +186,27 @@ def test_an_escalation_takes_the_answers_that_every_loop_takes(
 ) -> None:
     here = poetry(POET + BORED)
     here.drive(here.begin("haiku", poem))
+    os.mkfifo(here.root / ".loop" / "debt.md")  # nobody will ever write to it
     assert "1 verses, " not in here.loop("answer", "history").err
     assert here.loop("answer", *answer).code == 0
     done = here.loop("resume", "--unattended", "--json")
     assert (done.code, done.data["outcome"]) == (code, outcome)
     if outcome == "accepted":
         assert "a bad rhyme" in (here.root / ".loop" / "debt.md").read_text()
+
+
+def test_a_gate_may_be_decided_when_the_loop_has_ended(poetry: Callable[[str], Poetry]) -> None:
+    here = poetry(POET + PLEASED)
+    code, answer, _ = here.drive(here.begin("haiku", lambda project: replace(poem(project), at_leisure=True)))
+    (need,) = answer["needs"]
+    assert (code, answer["outcome"], need["what"]) == (0, "verified", "taste")
+    (gate,) = here.loop("gates", "--json").data["gates"]
+    assert gate["status"] == "pending"
+    approved = here.loop(*need["command"].split()[1:])
+    assert (approved.code, approved.err, "loop resume" in approved.out) == (0, "", False)
+    (shown,) = here.loop("status", "--json").data["loops"]
+    assert (shown["status"], shown["needs"], shown["gates"]) == ("complete", [], {"taste": "approved"})
+    assert here.loop("cancel").out == "Nothing to cancel.\n"
 
 
 def test_three_deep_a_question_and_a_gate_are_answered_at_the_root(poetry: Callable[[str], Poetry]) -> None:

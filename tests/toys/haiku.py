@@ -41,6 +41,7 @@ class HaikuParams:
     base: Commit
     branch: str = ""
     limits: HaikuLimits = HaikuLimits()
+    at_leisure: bool = False  # the person may decide when it has landed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,10 +98,18 @@ def took(state: HaikuState, event: Answer) -> HaikuState:
             return c.entered(state, HaikuPhase.KEEP)
         case Checkpointed():
             changed = tuple(Change(path=path, how="added") for path in event.paths)
-            gate = GateRecord(gate=TASTE, evidence=evidence(changed), because=changed, commit=event.commit, why="art")
+            gate = GateRecord(
+                gate=TASTE,
+                evidence=evidence(changed),
+                because=changed,
+                commit=event.commit,
+                why="art",
+                lasting=state.plan.at_leisure,
+            )
             return c.entered(c.called_for(replace(state, commit=event.commit), gate), HaikuPhase.READ)
         case AgentReported() if event.report.verdict is Verdict.PASS:
-            return c.at_the_gate(state) if state.course.open_gates else c.landing(state)
+            waits = state.course.open_gates and not state.plan.at_leisure
+            return c.at_the_gate(state) if waits else c.landing(state)
         case AgentReported() | AgentFailed():
             return _next_verse(replace(state, failed=state.failed + 1))
         case _:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from loopwright.adapters.doors import update_door
-from loopwright.adapters.files import holds, ignore_all, refuse_links, write_whole
+from loopwright.adapters.files import holds, ignore_all, read_regular, refuse_links, write_whole
 from loopwright.adapters.shared_lines import add_lines
 from loopwright.app.layout import DEBT, STATE_FOLDER, WORKSPACES
 from loopwright.engine.nesting import PARENT
@@ -28,6 +28,7 @@ from loopwright.loops.kind import AnyKind, Scene
 from loopwright.ports.agent import Update
 
 DEBT_HEAD = "# Accepted with known issues\n"
+_LONGEST_DEBT = 16 << 20  # bytes
 _NO_PASTS: Mapping[LoopId, Any] = {}
 
 
@@ -130,8 +131,8 @@ class Publisher:
 
     def _add_debt(self, entry: str) -> None:
         path = self._root / STATE_FOLDER / DEBT
-        held = path.read_text(encoding="utf-8") if path.exists() else DEBT_HEAD
-        write_whole(path, f"{held}\n{entry}")
+        held = read_regular(path, _LONGEST_DEBT)  # what is no plain file of text is replaced: the log has all of it
+        write_whole(path, f"{DEBT_HEAD if held is None else held.decode(errors='replace')}\n{entry}")
 
 
 def _is_ours(name: str) -> bool:

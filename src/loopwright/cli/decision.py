@@ -21,6 +21,7 @@ from loopwright.errors import Forbidden, UsageError
 from loopwright.kernel.events import GateDecided
 from loopwright.kernel.gates import gate_key
 from loopwright.kernel.model import LoopId
+from loopwright.kernel.quoting import one_line
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,18 +88,19 @@ async def _decide(project: Project, here: Here, decision: GateDecision) -> Decis
     )
     seen = await view(project, gate.loop)
     recorded = await take_in(project, seen, said, note)
-    return _answer(gate, decision.word, here.who, command=f"loop resume --loop {gate.path[0]}" if recorded else "")
+    goes_on = recorded and not seen.is_over
+    return _answer(gate, decision.word, here.who, command=f"loop resume --loop {gate.path[0]}" if goes_on else "")
 
 
 def _meant(pending: list[ShownGate], known: list[ShownGate], decision: GateDecision) -> ShownGate:
     """The one gate the words fit. Raises the sentence that says why there is none, or several."""
-    fits = [gate for gate in pending if gate.id.startswith(decision.id)] if decision.id else pending
+    fits = [gate for gate in pending if gate.id == decision.id] if decision.id else pending
     if len(fits) == 1:
         return fits[0]
     if len(fits) > 1:
         raise UsageError(f"several gates fit, name one: {_listed(fits)}")
     decided = [gate for gate in known if gate.status in ("approved", "rejected")]
-    same = [gate for gate in decided if gate.id.startswith(decision.id)]
+    same = [gate for gate in decided if not decision.id or gate.id == decision.id]
     if same and same[-1].status == decision.word:
         return same[-1]
     if same:
@@ -114,7 +116,7 @@ def _confirm(here: Here, gate: ShownGate, decision: GateDecision) -> None:
         raise Forbidden(f"say which changes you have seen: loop {_verb(decision)} {gate.name}@{gate.id} (`loop gates`)")
     note(f"{gate.name}@{gate.id} of loop {' > '.join(gate.path)} is about exactly these changes:")
     for reason in gate.because:
-        note(f"  {reason.file}: {reason.rule}")
+        note(f"  {one_line(reason.file, 500)}: {reason.rule}")
     note(f"  git diff {gate.base[:12]} {gate.commit[:12]}")
     if not click.confirm(f"{_verb(decision).capitalize()} it?", default=False, err=True):
         raise Forbidden("nothing was decided")
@@ -148,6 +150,6 @@ def _answer(
 def _sentence(answer: DecisionAnswer) -> str:
     if answer.already:
         return f"Gate {answer.gate} was already {answer.status} by {answer.by or 'somebody'}."
-    files = ", ".join(reason.file for reason in answer.because)
+    files = ", ".join(one_line(reason.file, 500) for reason in answer.because)
     tail = f" Go on with: {answer.command}" if answer.command else ""
     return f"Gate {answer.gate} of loop {answer.loop} is {answer.status} for exactly these changes: {files}.{tail}"

@@ -12,8 +12,9 @@ from loopwright.engine.journal import Journal, holding, open_loop
 from loopwright.engine.session import Recording, Session
 from loopwright.engine.world import Observer
 from loopwright.errors import AlreadyRunning, Forbidden
+from loopwright.kernel.actions import AwaitGate
 from loopwright.kernel.codec import encode
-from loopwright.kernel.events import Refused, Said
+from loopwright.kernel.events import GateDecided, Refused, Said
 from loopwright.kernel.model import LoopId
 from loopwright.ports.dispatcher import Errand
 from loopwright.ports.store import Store
@@ -29,9 +30,9 @@ async def hear(
     known = loop if isinstance(loop, Opened) else await open_loop(store, loops, loop)
     try:
         async with holding(store, known, said.by) as held:
-            if held.opened.outcome is not None:
-                raise Forbidden(f"loop {known.id} has ended ({held.opened.outcome.ending}); start a new one")
             journal = _journal(store, held.opened, held.fence)
+            if held.opened.outcome is not None and not _is_awaited(journal.session, said):
+                raise Forbidden(f"loop {known.id} has ended ({held.opened.outcome.ending}); start a new one")
             refusal = journal.session.refusal(said)
             await _record(journal, journal.session.heard(said), observer)
             if refusal is not None:
@@ -53,6 +54,13 @@ async def note_refusal(
                 await _record(_journal(store, held.opened, held.fence), (Recording(event=refused),), observer)
     except AlreadyRunning:
         await store.post(loop_id, "Refused", encode(refused))
+
+
+def _is_awaited(session: Session, said: Said) -> bool:
+    """A gate may be left for a person to decide when the work is over."""
+    return isinstance(said, GateDecided) and any(
+        action.key == said.key for action in session.wanted if isinstance(action, AwaitGate)
+    )
 
 
 def _journal(store: Store, opened: Opened, fence: int) -> Journal:

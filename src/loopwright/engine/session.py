@@ -124,6 +124,7 @@ class Session:
     wanted: tuple[Action, ...]
     length: int
     snapshot_at: int = 0
+    ended: Status | None = None  # how, if it has; what is said of it later does not open it again
     under_way: tuple[UnderWay, ...] = ()
 
     @classmethod
@@ -136,6 +137,7 @@ class Session:
             wanted=opened.wanted,
             length=opened.row.seq,
             snapshot_at=opened.snapshot_seq,
+            ended=opened.row.status if opened.row.outcome else None,
         )
 
     @property
@@ -287,7 +289,7 @@ class Session:
             place, before = self._at(number), now
             now = after(self.loop, before, line.event, at=place, reserve=line.reserve, wanted=wanted)
             wanted = wanted if now.state is before.state else self.loop.decide(now.state)
-            stages.append(Stage(event=line.event, state=now.state, status=_status(line.event, wanted)))
+            stages.append(Stage(event=line.event, state=now.state, status=self.ended or _status(line.event, wanted)))
         last = lines[-1].event
         append = Append(
             entries=tuple(entries),

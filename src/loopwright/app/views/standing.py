@@ -8,13 +8,16 @@ from loopwright.app.views import status
 from loopwright.app.views.gates import gates
 from loopwright.app.views.status import LoopStatus, StatusDocument
 from loopwright.engine.nesting import waiting_below
+from loopwright.kernel.actions import AwaitGate
 from loopwright.ports.people import Waiting
 
 
 async def waiting_for(project: Project, view: View) -> tuple[Waiting, ...]:
     """What a root and everything below it wait for; what a part waits for is its root's to tell."""
-    if view.is_over or view.row.parent is not None:
+    if view.row.parent is not None:
         return ()
+    if view.is_over:  # a gate may be decided when the work is over
+        return tuple(Waiting(path=(view.row.id,), what=gate) for gate in view.wanted if isinstance(gate, AwaitGate))
     return await waiting_below(project.store, project.loops, view.row.id)
 
 
@@ -36,7 +39,7 @@ async def status_document(project: Project) -> StatusDocument:
 
 async def current(project: Project, view: View) -> LoopStatus:
     """The loop after a drive; with other loops open, its commands name this one."""
-    shown = await status_of_loop(project, view, alive=True)
+    shown = await status_of_loop(project, view, alive=False)
     rows = [row for row in await project.store.rows() if row.parent is None]
     others = [row for row in rows if row.id != view.row.id and row.status not in OVER]
     return status.named_commands(shown) if others else shown
