@@ -201,16 +201,22 @@ def fan_out(sources: Mapping[str, str]) -> dict[str, int]:
 
 
 def rooms_named(text: str, rooms: frozenset[str]) -> set[str]:
-    """The rooms whose names stand in a module: imported from, or as a text of their own."""
+    """The rooms whose names stand in a module: imported, or as a text of their own, or as that of a module."""
     found: set[str] = set()
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("loopwright.loops."):
             found |= {node.module.split(".")[2]} & rooms
+        elif isinstance(node, ast.Import):
+            found |= {part for alias in node.names for part in _below_loops(alias.name)} & rooms
         elif isinstance(node, ast.ImportFrom) and node.module == "loopwright.loops":
             found |= {alias.name for alias in node.names} & rooms
         elif isinstance(node, ast.Constant) and isinstance(node.value, str):
-            found |= {node.value} & rooms
+            found |= {node.value, *_below_loops(node.value)} & rooms
     return found
+
+
+def _below_loops(module: str) -> list[str]:
+    return module.split(".")[2:3] if module.startswith("loopwright.loops.") else []
 
 
 def _module(path: str) -> str:

@@ -18,7 +18,7 @@ PACKAGE = SRC / "loopwright"
 FILE_WALL, TEST_FILE_WALL, FUNCTION_WALL, SHORT_FUNCTION = 400, 500, 50, 30
 SHORT_SHARE = 0.95
 SLIVER, FAN_OUT = 40, 15
-ROOMS = frozenset({"batch", "feedback", "quality", "tickets"})
+ROOMS = frozenset(path.parent.name for path in (PACKAGE / "loops").glob("*/kind.py"))
 # The table of kinds, what the start of a loop needs of the disk, its command, and its table of the configuration.
 MAY_NAME_ROOMS = (
     "loopwright/app/kinds.py",
@@ -169,7 +169,13 @@ def test_no_module_knows_too_many_others() -> None:
 
 @pytest.mark.parametrize(
     "line",
-    ["from loopwright.loops.quality.state import X", "from loopwright.loops import quality", "x = 'quality'"],
+    [
+        "from loopwright.loops.quality.state import X",
+        "from loopwright.loops import quality",
+        "import loopwright.loops.quality.state",
+        "importlib.import_module('loopwright.loops.quality.state')",
+        "x = 'quality'",
+    ],
 )
 def test_a_room_that_is_named_is_found(line: str) -> None:
     assert house.rooms_named(line + "\n", ROOMS) == {"quality"}
@@ -177,7 +183,8 @@ def test_a_room_that_is_named_is_found(line: str) -> None:
 
 
 def test_every_folder_of_the_loops_is_a_room() -> None:
-    assert {path.name for path in (PACKAGE / "loops").iterdir() if (path / "kind.py").is_file()} == ROOMS
+    folders = {path.parent.name for path in (PACKAGE / "loops").glob("*/__init__.py")}
+    assert {"batch", "feedback", "quality", "tickets"} <= ROOMS == folders
 
 
 def test_no_loop_is_known_by_name_outside_its_room() -> None:
