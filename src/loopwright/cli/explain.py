@@ -35,4 +35,5 @@ async def _look(project: Project, loop_id: str) -> tuple[LoopStatus, Explained]:
     """The only open loop is meant; when all are over, the newest."""
     open_one = None if loop_id else only(await listing(project), lambda each: not each.is_over)
     chosen = await view(project, open_one.row.id) if open_one else await newest(project, loop_id)
-    return await status_of_loop(project, chosen), explain(chosen)
+    shown = await status_of_loop(project, chosen)
+    return shown, explain(chosen, shown.status)

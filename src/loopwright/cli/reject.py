@@ -13,7 +13,7 @@ from loopwright.errors import UsageError
 @click.command("reject")
 @click.argument("gate")
 @loop_option
-@click.option("--reason", default="", metavar="TEXT", help="Why; the developer is told.")
+@click.option("--reason", default="", metavar="TEXT", help="Why; whoever made the changes is told.")
 @json_option
 @click.pass_obj
 def command(here: Here, *, gate: str, loop_id: str, reason: str, as_json: bool) -> int:

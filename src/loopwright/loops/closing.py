@@ -47,6 +47,8 @@ def landed(outcome: Outcome, said: tuple[str, ...]) -> tuple[str, ...]:
         return (f"Result: merged into {into} ({outcome.commit[:12]}).", *said)
     if outcome.branch:
         where = f"Result: branch {outcome.branch} ({outcome.commit[:12]})."
+        if outcome.not_merged:  # what is to be known has the command for the branch that was meant
+            return (where, *said)
         return (where, *said, f"Take it: `git merge {outcome.branch}`")
     return ()
 

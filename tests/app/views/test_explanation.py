@@ -22,7 +22,7 @@ from tests.rooms.feedback.stories import (
 
 
 def explained(state: FeedbackState) -> str:
-    return explanation.render(seen(replace(state, plan=replace(state.plan, task="Add a filter")), row()))
+    return explanation.render(seen(replace(state, plan=replace(state.plan, task="Add a filter")), row()), "running")
 
 
 def test_why_the_next_iteration_begins(golden: Callable[[str, str], None]) -> None:
@@ -43,13 +43,15 @@ def test_findings_say_whether_they_are_new_open_or_back() -> None:
 
 def test_a_wait_tells_until_when() -> None:
     wait = WaitUntil(key=Key.parse("wait-1.1"), when=AT)
-    text = explanation.render(seen(Still(here=Standpoint(state="IMPLEMENT", attempt=1, limit=5), wants=(wait,)), row()))
+    text = explanation.render(
+        seen(Still(here=Standpoint(state="IMPLEMENT", attempt=1, limit=5), wants=(wait,)), row()), "running"
+    )
     assert "Next:\n  WaitUntil 2026-01-17T10:30:00Z (wait-1.1)\n" in text
 
 
 def test_a_loop_of_another_kind_with_nothing_to_tell() -> None:
     other = replace(row(params="{}"), kind="other", budget=None)
-    assert explanation.render(seen(Still(here=Standpoint(state="DONE", attempt=1, limit=3)), other)) == (
+    assert explanation.render(seen(Still(here=Standpoint(state="DONE", attempt=1, limit=3)), other), "running") == (
         "other loop fb-1\n"
         "  DONE, attempt 1 of 3, running\n"
         "Next:\n"
@@ -64,6 +66,6 @@ def test_a_loop_of_another_kind_with_nothing_to_tell() -> None:
 def test_very_many_findings_are_counted() -> None:
     findings = tuple(Finding(severity=Severity.LOW, issue=f"issue {n}") for n in range(60))
     here = Standpoint(state="REVIEW", attempt=1, limit=5, findings=findings)
-    text = explanation.render(seen(Still(here=here), row()))
+    text = explanation.render(seen(Still(here=here), row()), "running")
     assert "Open findings:\n  [low] issue 0\n" in text
     assert "  [low] issue 49\n  and 10 others\n" in text

@@ -43,7 +43,7 @@ def viewed(state: QualityState | BatchState, word: Status = "running") -> View:
 
 
 def explained(state: QualityState | BatchState, word: Status = "running") -> str:
-    return explanation.render(viewed(state, word))
+    return explanation.render(viewed(state, word), word)
 
 
 def shown(state: QualityState | BatchState, word: Status = "running") -> LoopStatus:

@@ -143,6 +143,20 @@ def test_what_a_part_waits_for_is_told_with_the_way_to_it() -> None:
     assert "Needs you (question in a.1 > a.1.2): What now?\n" in status.human(data)
 
 
+def test_of_several_questions_below_one_root_each_command_names_its_loop_and_the_root_waits() -> None:
+    gate = AwaitGate(key=Key.parse("gate"), gate="taste", commit=NO_COMMIT, evidence="e" * 64, because=())
+    asked = [Waiting(path=(LOOP, LoopId(part)), what=Ask(key=Key.parse("ask-1"), question="Which?")) for part in "ab"]
+    waiting = (*asked, Waiting(path=(LOOP, LoopId("a")), what=gate))
+    data = status.build(seen.seen(Still(here=SHIP), row()), waiting, {}, alive=False)
+    commands = [need.command for need in data.needs]
+    assert commands[:2] == ['loop answer "your answer" --loop a', 'loop answer "your answer" --loop b']
+    assert (data.status, commands[2]) == ("waiting", "loop approve taste@eeeeeeee")
+    paused = status.build(seen.seen(Still(here=SHIP), row("paused")), waiting, {}, alive=False)
+    assert [need.kind for need in paused.needs] == ["question", "question", "gate", "fix"]
+    part = replace(row("paused"), parent=LoopId("root"))
+    assert status.build(seen.seen(Still(here=SHIP), part), (), {}, alive=False).needs == ()
+
+
 @pytest.mark.parametrize(
     ("word", "alive", "expected", "commands"),
     [
@@ -190,7 +204,8 @@ def test_the_five_lines_and_then_what_is_needed(golden: Callable[[str, str], Non
 def one(name: str, parent: str | None = None, *, needs: bool = False) -> LoopStatus:
     state = ESCALATED if needs else played()
     data = shown(state, "waiting" if needs else "running")
-    return replace(data, id=LoopId(name), parent=LoopId(parent) if parent else None)
+    asked = tuple(replace(need, loop=LoopId(name)) for need in data.needs)
+    return replace(data, id=LoopId(name), parent=LoopId(parent) if parent else None, needs=asked)
 
 
 def test_those_that_need_a_person_come_first_and_children_after_their_parent() -> None:

@@ -79,7 +79,7 @@ def test_an_escalation_says_every_command_that_answers_it() -> None:
 
 
 def test_an_explanation_has_the_thresholds_and_the_policy(golden: Golden) -> None:
-    golden("texts/explain-tickets.txt", explanation.render(viewed(STUCK)))
+    golden("texts/explain-tickets.txt", explanation.render(viewed(STUCK), viewed(STUCK).row.status))
 
 
 def test_the_status_is_counted_in_tickets() -> None:

@@ -11,6 +11,7 @@ from loopwright.adapters.terminal.replies import Unclear, understood
 from loopwright.kernel.actions import Ask, AwaitGate, ForPeople
 from loopwright.kernel.events import Answered, Said
 from loopwright.kernel.model import LoopId
+from loopwright.kernel.quoting import one_line
 from loopwright.kernel.visible import visible
 from loopwright.ports.people import Reply, Waiting
 
@@ -92,6 +93,9 @@ class Terminal:
 def question_text(ask: Ask) -> str:
     """The question and what may be answered, numbered."""
     lines = [f"? {ask.question}"]
+    for each in ask.questions:
+        lines += [f"  Options: {', '.join(one_line(option, 200) for option in each.options)}"] if each.options else []
+        lines += [f"  Impact: {one_line(each.impact, 300)}"] if each.impact else []
     if ask.free_text:
         return "\n".join([*lines, "  Type the answer, or: cancel"])
     width = max((len(option.label) for option in ask.options), default=0)
@@ -117,8 +121,8 @@ def gate_text(gate: AwaitGate, diff: str) -> str:
     head = f"? Gate {gate.gate}: {gate.why}"
     choices = (
         "  1  Approve                    approve: exactly these changes, and nothing later",
-        "  2  Reject                     reject REASON: the developer is told",
-        "  3  Cancel feature             cancel: end the loop; every commit is kept",
+        "  2  Reject                     reject REASON: whoever made them is told",
+        "  3  Cancel                     cancel: end the loop; every commit is kept",
     )
     return "\n".join([head, *listed, "", diff.rstrip("\n"), "", *choices])
 

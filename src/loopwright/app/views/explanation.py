@@ -31,7 +31,7 @@ class Explained:
     explanation: str
 
 
-def explain(view: View) -> Explained:
+def explain(view: View, status: str) -> Explained:
     stand = view.standpoint
     return Explained(
         lines=stand.lines,
@@ -39,17 +39,17 @@ def explain(view: View) -> Explained:
             OpenFinding(severity=finding.severity, text=told(finding), fingerprint=finding.fingerprint)
             for finding in stand.findings
         ),
-        explanation=render(view),
+        explanation=render(view, status),
     )
 
 
-def render(view: View) -> str:
+def render(view: View, status: str) -> str:
     row, kind, stand = view.row, view.kind, view.standpoint
     actions = () if view.is_over else view.wanted
     ledger: Ledger = getattr(view.now.state, "ledger", ())
     found = _findings(stand.findings, ledger, kind.words.counter)
     parts = [
-        (f"{row.kind} loop {row.id}: {view.title}".rstrip(": "), [_where(view)]),
+        (f"{row.kind} loop {row.id}: {view.title}".rstrip(": "), [_where(view, status)]),
         ("Next:", [_action(action) for action in actions] or ["nothing"]),
         (kind.in_force, [one_line(line, 500) for line in stand.lines]),
         ("Rules:", list(kind.rules)),
@@ -59,9 +59,9 @@ def render(view: View) -> str:
     return "\n".join("\n".join([heading, *(f"  {line}" for line in lines)]) for heading, lines in parts if lines) + "\n"
 
 
-def _where(view: View) -> str:
+def _where(view: View, status: str) -> str:
     stand = view.standpoint
-    return f"{stand.state}, {view.kind.words.counter} {stand.attempt} of {stand.limit}, {view.row.status}"
+    return f"{stand.state}, {view.kind.words.counter} {stand.attempt} of {stand.limit}, {status}"
 
 
 def _action(action: Action) -> str:

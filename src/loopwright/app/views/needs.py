@@ -40,15 +40,21 @@ class Need:
 
 def needs(row: LoopRow, waiting: tuple[Waiting, ...], status: str) -> tuple[Need, ...]:
     """`status` is the one shown, which knows that a controller died."""
-    if status in ("complete", "cancelled"):
+    if status == "cancelled":
         return ()
-    return tuple(_asked(each) for each in waiting) or _stopped(row, status)
+    asked = tuple(_asked(each) for each in waiting)
+    if sum(need.kind != "gate" for need in asked) > 1:  # a gate's id tells it apart already
+        asked = tuple(need if need.kind == "gate" else with_loop(need) for need in asked)
+    return asked if asked and status != "paused" else (*asked, *_stopped(row, status))
 
 
-def with_loop(need: Need, root: LoopId) -> Need:
-    """Its commands name the loop, where several are open."""
-    choices = tuple(replace(choice, command=f"{choice.command} --loop {root}") for choice in need.choices)
-    return replace(need, command=f"{need.command} --loop {root}", choices=choices)
+def with_loop(need: Need) -> Need:
+    """Its commands name the loop that waits, where several do."""
+    name = f" --loop {need.loop}"
+    if need.command.endswith(name):
+        return need
+    choices = tuple(replace(choice, command=choice.command + name) for choice in need.choices)
+    return replace(need, command=need.command + name, choices=choices)
 
 
 def _asked(waiting: Waiting) -> Need:
@@ -100,6 +106,9 @@ def _choice(option: Option) -> Choice:
 
 
 def _stopped(row: LoopRow, status: str) -> tuple[Need, ...]:
+    """A part goes on with its root, and only so."""
+    if row.parent is not None:
+        return ()
     match status:
         case "interrupted":
             return (_fix(row, status, "no controller is alive; it goes on from the last recorded event"),)

@@ -52,6 +52,7 @@ class Landed:
     merged_into: str
     note: str
     attempts: int
+    not_merged: str = ""  # why a merge that was asked for did not happen
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,7 +89,7 @@ class StatusDocument:
 def build(view: View, waiting: tuple[Waiting, ...], gates: Mapping[str, str], *, alive: bool) -> LoopStatus:
     """`gates` are those decided; the ones that are waited for are pending."""
     row, stand, outcome = view.row, view.standpoint, view.outcome
-    status = shown_status(row, alive=alive)
+    status = shown_status(row, waiting, alive=alive)
     actions = () if view.is_over else view.wanted
     facts = view.kind.status(view.now.state)
     pending = {each.what.gate: "pending" for each in waiting if isinstance(each.what, AwaitGate)}
@@ -133,7 +134,7 @@ def document(loops: Sequence[LoopStatus]) -> StatusDocument:
 
 
 def named_commands(shown: LoopStatus) -> LoopStatus:
-    return replace(shown, needs=tuple(with_loop(need, shown.id) for need in shown.needs))
+    return replace(shown, needs=tuple(with_loop(need) for need in shown.needs))
 
 
 def human(shown: LoopStatus) -> str:
@@ -145,13 +146,18 @@ def human(shown: LoopStatus) -> str:
         f"Gates: {_gates_line(shown.gates)}",
         f"Last activity: {shown.last_activity}",
     ]
+    if shown.result is not None and shown.result.not_merged:
+        lines.append(f"Not merged: {one_line(shown.result.note, 500)}")
     for need in shown.needs:
         lines += ["", *_need_lines(need)]
     return "\n".join(lines) + "\n"
 
 
-def shown_status(row: LoopRow, *, alive: bool) -> Word:
-    return "interrupted" if row.status == "running" and not alive else row.status
+def shown_status(row: LoopRow, waiting: tuple[Waiting, ...], *, alive: bool) -> Word:
+    """A loop that nobody drives and that has a person to wait for, itself or deep below, waits."""
+    if row.status != "running" or alive:
+        return row.status
+    return "waiting" if waiting else "interrupted"
 
 
 def _failures(failed: int, outcome: Outcome | None) -> Failures:
@@ -175,6 +181,7 @@ def _landed(outcome: Outcome) -> Landed:
         merged_into=outcome.merged_into,
         note=outcome.note,
         attempts=outcome.attempts,
+        not_merged=outcome.not_merged,
     )
 
 

@@ -55,6 +55,8 @@ def _verdicts(iteration: Iteration) -> str:
         return f"review failed with {counted(len(iteration.issues), 'issue')} ({NOT_COMPLIANT})"
     if iteration.tests is None:
         return f"review passed ({SPEC_COMPLIANT}), no tests"
+    if iteration.refused:
+        return "review and tests passed, but it could not be landed"
     if iteration.tests is Verdict.FAIL:
         return f"review passed, tests failed with {counted(len(iteration.failures), 'failure')}"
     return f"review passed ({SPEC_COMPLIANT}), tests passed ({ALL_TESTS_PASSING})"
