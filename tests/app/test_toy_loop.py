@@ -14,8 +14,10 @@ import pytest
 
 from loopwright.app.creation import create_loop, new_id
 from loopwright.app.kinds import KINDS
+from loopwright.app.loops import view
 from loopwright.app.project import Project, open_project
 from loopwright.app.settings import settings_of
+from loopwright.app.views.ending import unresolved_text
 from loopwright.cli.drive import Manner, driven
 from loopwright.cli.here import Here
 from loopwright.cli.main import run
@@ -185,7 +187,13 @@ def test_an_escalation_takes_the_answers_that_every_loop_takes(
     poetry: Callable[[str], Poetry], answer: tuple[str, ...], code: int, outcome: str
 ) -> None:
     here = poetry(POET + BORED)
-    here.drive(here.begin("haiku", poem))
+    loop = here.begin("haiku", poem)
+    here.drive(loop)
+
+    async def about(project: Project) -> str:
+        return await unresolved_text(project, await view(project, loop))
+
+    assert here.within(about) == ""
     os.mkfifo(here.root / ".loop" / "debt.md")  # nobody will ever write to it
     assert "1 verses, " not in here.loop("answer", "history").err
     assert here.loop("answer", *answer).code == 0

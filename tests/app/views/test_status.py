@@ -151,6 +151,7 @@ def test_of_several_questions_below_one_root_each_command_names_its_loop_and_the
     commands = [need.command for need in data.needs]
     assert commands[:2] == ['loop answer "your answer" --loop a', 'loop answer "your answer" --loop b']
     assert (data.status, commands[2]) == ("waiting", "loop approve taste@eeeeeeee")
+    assert [need.command for need in status.named_commands(data).needs][:2] == commands[:2]
     paused = status.build(seen.seen(Still(here=SHIP), row("paused")), waiting, {}, alive=False)
     assert [need.kind for need in paused.needs] == ["question", "question", "gate", "fix"]
     part = replace(row("paused"), parent=LoopId("root"))
@@ -199,6 +200,13 @@ def test_the_five_lines_and_then_what_is_needed(golden: Callable[[str, str], Non
         shown(played(), alive=False),
     ]
     golden("texts/status.txt", "\n".join(status.human(block) for block in blocks))
+
+
+def test_a_merge_that_did_not_happen_is_told() -> None:
+    data = shown(STORIES["verified"], "complete")
+    assert data.result is not None
+    left = replace(data, result=replace(data.result, not_merged="dirty", note="not merged into main: dirty"))
+    assert status.human(left).endswith("\nNot merged: not merged into main: dirty\n")
 
 
 def one(name: str, parent: str | None = None, *, needs: bool = False) -> LoopStatus:

@@ -2,7 +2,7 @@ from collections.abc import Callable
 
 import pytest
 
-from loopwright.kernel.model import Cleanup, Ending, Finding, Outcome, Severity
+from loopwright.kernel.model import Cleanup, Ending, Finding, Outcome, Severity, Verdict
 from loopwright.loops.closing import look_closer
 from loopwright.loops.feedback import closing
 from loopwright.loops.feedback.state import FeedbackState, Iteration
@@ -53,6 +53,18 @@ def test_a_result_left_on_its_branch_says_why_and_how_to_take_it() -> None:
         "Note: main has changes of yours",
         "Take it: `git merge loop/fb-1`",
     )
+
+
+def test_a_merge_that_did_not_happen_has_one_command_only() -> None:
+    note = "not merged into main: it has changes of yours; take it with `git merge loop/fb-1`"
+    outcome = Outcome(ending=Ending.VERIFIED, attempts=3, branch="loop/fb-1", note=note, not_merged="dirty")
+    lines = closed(played(*FAILED_REVIEW, *VERIFIED), outcome)
+    assert lines[-3:-1] == ("Result: branch loop/fb-1 ().", f"Note: {note}")
+
+
+def test_what_could_not_be_landed_is_no_failed_test() -> None:
+    last = Iteration(number=2, implementation="x", review=Verdict.PASS, tests=Verdict.FAIL, refused="conflict")
+    assert closing.sentence(last) == "Iteration 2: x; review and tests passed, but it could not be landed"
 
 
 @pytest.mark.parametrize(

@@ -45,7 +45,7 @@ def test_what_led_to_an_escalation(golden: Golden) -> None:
 
 def test_before_the_first_decision_there_is_nothing_to_tell() -> None:
     assert closing.so_far(t.told(*t.made())) == ("TICKET-pay-001: under way; no ticket has been decided yet.",)
-    assert closing.unresolved(t.session()) == ()
+    assert KIND.unresolved(t.session(), None) == ()
 
 
 def test_adopted_tickets_are_counted_and_named_as_such() -> None:

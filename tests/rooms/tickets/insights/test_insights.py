@@ -65,6 +65,11 @@ def test_what_was_planted_is_found_and_nothing_else(what: str, seed: int) -> Non
     assert len(found.proposals) == len(expected)
 
 
+def test_a_limit_that_is_too_high_is_found() -> None:
+    world, expected = PLANTED["a limit that is too high"]
+    assert named(learned(simulate(world, CYCLES, SEEDS[0]))) == expected
+
+
 @pytest.mark.unmeasured
 @pytest.mark.parametrize("seed", range(10))
 def test_where_nothing_was_planted_nothing_is_found(seed: int) -> None:
