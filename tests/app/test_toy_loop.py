@@ -2,10 +2,9 @@
 
 import asyncio
 import io
-import json
 import os
 from collections.abc import Awaitable, Callable
-from contextlib import redirect_stderr, redirect_stdout
+from contextlib import redirect_stderr
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar
@@ -20,9 +19,9 @@ from loopwright.app.settings import settings_of
 from loopwright.app.views.ending import unresolved_text
 from loopwright.cli.drive import Manner, driven
 from loopwright.cli.here import Here
-from loopwright.cli.main import run
 from loopwright.kernel.codec import encode
 from loopwright.kernel.model import LoopId
+from tests.cli.projects import Done, told
 from tests.repository import Repository
 from tests.toys import anthology, haiku
 from tests.toys.anthology import AnthologyParams
@@ -69,17 +68,6 @@ result = { status = "done", verdict = "fail", findings = [{ severity = "high", i
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
-    code: int
-    out: str
-    err: str
-
-    @property
-    def data(self) -> Any:  # noqa: ANN401 - JSON
-        return json.loads(self.out)
-
-
-@dataclass(frozen=True, slots=True)
 class Poetry:
     """A repository in which toy loops are known."""
 
@@ -89,11 +77,8 @@ class Poetry:
     def here(self) -> Here:
         return Here(cwd=self.root, environ=dict(os.environ), kinds=TOYS)
 
-    def loop(self, *argv: str) -> Said:
-        out, err = io.StringIO(), io.StringIO()
-        with redirect_stdout(out), redirect_stderr(err):
-            code = run(argv, self.here)
-        return Said(code, out.getvalue(), err.getvalue())
+    def loop(self, *argv: str) -> Done:
+        return told(self.here, *argv)
 
     def within(self, work: Callable[[Project], Awaitable[T]]) -> T:
         async def whole() -> T:
@@ -234,6 +219,7 @@ def test_three_deep_a_question_and_a_gate_are_answered_at_the_root(poetry: Calla
     at_gate = here.loop("resume", "--unattended", "--json")
     (gate,) = at_gate.data["needs"]
     assert (at_gate.code, gate["kind"], gate["path"]) == (4, "gate", question["path"])
-    assert here.loop(*gate["command"].split()[1:]).code == 0
+    approved = here.loop(*gate["command"].split()[1:], "--loop", gate["path"][-1])
+    assert (approved.code, f"loop resume --loop {root}\n" in approved.out) == (0, True)
     done = here.loop("resume", "--json")
     assert (done.code, done.data["outcome"]) == (0, "verified")

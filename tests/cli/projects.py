@@ -126,7 +126,10 @@ def command(*argv: str) -> list[str]:
 
 def loop(cwd: Path, *argv: str, **environ: str) -> Done:
     """One command line, in this process and without a terminal: what `main` does but for leaving the program."""
-    here = Here(cwd=cwd, environ={**os.environ, **environ})
+    return told(Here(cwd=cwd, environ={**os.environ, **environ}), *argv)
+
+
+def told(here: Here, *argv: str) -> Done:
     out, err = (io.TextIOWrapper(io.BytesIO(), encoding="utf-8") for _ in range(2))
     with redirect_stdout(out), redirect_stderr(err):
         code = run(argv, here)
