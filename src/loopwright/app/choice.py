@@ -33,10 +33,15 @@ async def named_root(project: Project, loop_id: str) -> View:
     found = await named(project, loop_id)
     if found.row.parent is None:
         return found
-    root = found.row
-    while root.parent is not None:
-        root = (await project.store.load(root.parent)).row
-    raise UsageError(f"loop {loop_id} is a part of loop {root.id}, which decides for it; use --loop {root.id}")
+    root = await root_of(project, found)
+    raise UsageError(f"loop {loop_id} is a part of loop {root}, which decides for it; use --loop {root}")
+
+
+async def root_of(project: Project, seen: View) -> LoopId:
+    row = seen.row
+    while row.parent is not None:
+        row = (await project.store.load(row.parent)).row
+    return row.id
 
 
 async def pick(project: Project, loop_id: str, fits: Callable[[Listed], bool]) -> View | None:

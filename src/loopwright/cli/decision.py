@@ -8,7 +8,7 @@ from typing import Literal
 
 import click
 
-from loopwright.app.choice import named, named_root, roots
+from loopwright.app.choice import named, named_root, root_of, roots
 from loopwright.app.loops import view
 from loopwright.app.project import Project
 from loopwright.app.said import take_in
@@ -69,8 +69,7 @@ def decide(here: Here, decision: GateDecision, *, as_json: bool) -> int:
 
 async def _decide(project: Project, here: Here, decision: GateDecision) -> DecisionAnswer:
     await only_for_people(project, here, "approve" if decision.approved else "reject")
-    among = (await named(project, decision.loop_id),) if decision.loop_id else await roots(project)
-    known = [gate for each in among for gate in await gates_below(project, each) if gate.name == decision.name]
+    known = [gate for gate in await _gates(project, decision.loop_id) if gate.name == decision.name]
     if decision.loop_id and not known:
         await named_root(project, decision.loop_id)
     gate = _meant([gate for gate in known if gate.status == "pending"], known, decision)
@@ -90,6 +89,15 @@ async def _decide(project: Project, here: Here, decision: GateDecision) -> Decis
     recorded = await take_in(project, seen, said, note)
     goes_on = recorded and not seen.is_over
     return _answer(gate, decision.word, here.who, command=f"loop resume --loop {gate.path[0]}" if goes_on else "")
+
+
+async def _gates(project: Project, loop_id: str) -> list[ShownGate]:
+    """Of the loop that is named, a root or a part of one, and of all below it, each with the way from its root."""
+    if not loop_id:
+        return [gate for each in await roots(project) for gate in await gates_below(project, each)]
+    meant = await named(project, loop_id)
+    root = await view(project, await root_of(project, meant))
+    return [gate for gate in await gates_below(project, root) if meant.row.id in gate.path]
 
 
 def _meant(pending: list[ShownGate], known: list[ShownGate], decision: GateDecision) -> ShownGate:
