@@ -464,3 +464,22 @@ def test_a_batch_takes_the_escalations_of_its_children_but_not_their_questions()
         }
 
     asyncio.run(story())
+
+
+def test_one_that_waits_for_a_person_leaves_its_place_to_the_next() -> None:
+    async def story() -> None:
+        agents = {**{f"{n}.yml": has_a_question for n in range(3)}, "last.yml": passes_at(2)}
+        fakes = await Project(agents).batch(width=1)
+        halt = await fakes.drive()
+        assert halt.why == "waiting"
+        assert {child.plan.artifact for child in (await children(fakes)).values()} >= {"last.yml"}
+        assert [str(each.what.key) for each in halt.waiting] == ["clarify-1"] * 3
+        while halt.waiting:
+            asked = halt.waiting[0]
+            answer = Answered(key=asked.what.key, choice="answer", text="The first.", by="ann")
+            await hear(fakes.store, fakes.loops, asked.loop, answer, fakes.recorder)
+            halt = await fakes.drive()
+        assert halt.outcome is not None
+        assert halt.outcome.ending is Ending.VERIFIED
+
+    asyncio.run(story())

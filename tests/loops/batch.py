@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, TypeVar
 
 from loopwright.kernel.actions import Action, RunLoop, Stop
 from loopwright.kernel.events import (
     Answered,
     CancelRequested,
+    ChecksReported,
     CleanedUp,
     Combined,
     Event,
@@ -19,8 +21,10 @@ from loopwright.kernel.machine import ANSWERED_BY
 from loopwright.kernel.model import (
     NO_COMMIT,
     NO_KEY,
+    CheckResult,
     Cleanup,
     Commit,
+    Conflict,
     Ending,
     Finding,
     Key,
@@ -28,6 +32,7 @@ from loopwright.kernel.model import (
     Outcome,
     Point,
     Severity,
+    Tree,
 )
 from loopwright.loops.batch.machine import BATCH
 from loopwright.loops.batch.state import BatchArtifact, BatchParams, BatchState
@@ -84,7 +89,18 @@ def cancelled(number: int) -> tuple[int, Outcome]:
 
 
 def combined(commit: str = "all", *, files: int = 2, left_out: tuple[str, ...] = ()) -> Combined:
+    """As a log of before has it: what is left out, but not where it conflicts."""
     return Combined(key=_UNKEYED, commit=Commit(commit), files=files, left_out=tuple(Commit(each) for each in left_out))
+
+
+def conflicting(*commits: str, commit: str = "all", paths: tuple[str, ...] = ("a",)) -> Combined:
+    conflicts = tuple(Conflict(commit=Commit(each), paths=paths) for each in commits)
+    return replace(combined(commit, left_out=commits), conflicts=conflicts)
+
+
+def checked(*, passed: bool) -> ChecksReported:
+    result = CheckResult(name="test", passed=passed, failures=() if passed else (WRONG,))
+    return ChecksReported(key=_UNKEYED, tree=Tree("t"), results=(result,))
 
 
 LANDED = Integrated(key=_UNKEYED, branch="loop/1", commit=Commit("landed"))
@@ -128,7 +144,7 @@ def play(state: BatchState, *letters: Letter) -> BatchState:
 def keyed(state: BatchState, letter: Letter) -> Event:
     if isinstance(letter, tuple):
         number, outcome = letter
-        (key,) = [run.key for run in runs(state) if run.name == path(number)]
+        (key,) = [run.key for run in runs(state) if run.name.partition("//")[0] == path(number)]
         return LoopEnded(key=key, outcome=outcome)
     if not hasattr(letter, "key"):
         return letter
@@ -143,7 +159,7 @@ def runs(state: BatchState) -> tuple[RunLoop, ...]:
 
 def at_work(state: BatchState) -> list[tuple[int, str]]:
     """Which artifacts' loops are driven now, and as what."""
-    return [(int(run.name.partition("-")[2][:-4]), run.key.step) for run in runs(state)]
+    return [(int(run.key.part), run.key.step) for run in runs(state)]
 
 
 def wanted(state: BatchState, kind: type[A]) -> A:

@@ -24,6 +24,7 @@ from tests.loops.batch import (
     blocked,
     cancelled,
     combined,
+    conflicting,
     ended,
     fell_over,
     outcome,
@@ -213,6 +214,11 @@ def test_a_conflict_is_accepted_by_leaving_it_out() -> None:
     )
 
 
+def test_what_conflicts_with_what_a_person_accepted_is_not_made_anew_behind_their_back() -> None:
+    state = play(two_stuck(), says("accept"), accepted(2, "c2"), accepted(3, "c3"), conflicting("c3"), LANDED)
+    assert [part.ending for part in outcome(state).parts] == [Ending.VERIFIED, Ending.ACCEPTED, Ending.ESCALATED]
+
+
 def test_a_landing_that_is_refused_again_never_ends_an_accepted_batch_as_if_it_had_landed() -> None:
     state = play(two_stuck(target="refs/heads/main", merge=True), says("accept", merge=True))
     state = play(state, accepted(2, "c2"), accepted(3, "base"), combined(), CONFLICT, combined(), CONFLICT)
@@ -240,8 +246,8 @@ def test_an_accepted_batch_of_a_log_that_does_not_say_where_the_target_stood_end
 
 
 def test_cancel_reaches_every_child_that_has_not_ended() -> None:
-    state = play(two_stuck(width=1), says("cancel"))
-    assert (at_work(state), runs(state)[0].said) == ([(2, "cancel")], CancelRequested())
+    state = play(two_stuck(), says("cancel"))
+    assert (at_work(state), runs(state)[0].said) == ([(2, "cancel"), (3, "cancel")], CancelRequested())
     state = play(state, cancelled(2))
     assert at_work(state) == [(3, "cancel")]
     assert runs(state)[0].upto == ()

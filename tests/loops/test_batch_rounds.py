@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from loopwright.errors import InvalidTransition
-from loopwright.kernel.actions import Ask, Combine, Integrate, RunLoop, Stop
+from loopwright.kernel.actions import Ask, Combine, Integrate, RunChecks, RunLoop, Stop
 from loopwright.kernel.codec import decode, encode
 from loopwright.kernel.events import ArtifactsLoaded, BudgetChanged, ConfigChanged, Integrated
 from loopwright.kernel.machine import Standpoint
@@ -29,7 +29,9 @@ from tests.loops.batch import (
     at_work,
     batch,
     blocked,
+    checked,
     combined,
+    conflicting,
     ended,
     fell_over,
     outcome,
@@ -65,6 +67,7 @@ def test_the_first_round_reviews_every_artifact_in_a_loop_of_its_own() -> None:
         name=path(1),
         takes=("escalation",),
         upto=(Point("FIX", 1), Point("LOAD_ARTIFACTS", 2)),
+        abreast=8,
         why="round 1: not yet reviewed",
     )
     given = decode(QualityParams, second.params)
@@ -101,11 +104,11 @@ def test_what_passed_leaves_the_round() -> None:
     assert [str(run.key) for run in runs(state)] == ["review-2-3.0"]
 
 
-def test_no_more_are_under_way_than_the_width_says() -> None:
+def test_all_are_wanted_and_how_many_abreast_is_the_width() -> None:
     state = batch(5, width=2)
-    assert at_work(state) == [(1, "review"), (2, "review")]
-    assert at_work(play(state, blocked(2))) == [(1, "review"), (3, "review")]
-    assert at_work(batch(2, width=0)) == [(1, "review")]
+    assert [run.abreast for run in runs(state)] == [2] * 5
+    assert at_work(play(state, blocked(2))) == [(number, "review") for number in (1, 3, 4, 5)]
+    assert [run.abreast for run in runs(batch(1, width=0))] == [1]
 
 
 def test_one_whose_review_came_to_no_verdict_is_reviewed_again_in_the_next_round() -> None:
@@ -157,6 +160,7 @@ def test_the_fixes_of_all_that_passed_are_brought_together_and_landed_as_one() -
         key=Key.parse("combine-2.0"),
         base=BASE,
         commits=(Commit("c1"), Commit("c2")),
+        made_on=(BASE, BASE),
         label="combined-2-0",
         why="2 artifacts were fixed",
     )
@@ -206,7 +210,7 @@ def test_where_the_fixes_come_to_nothing_there_is_nothing_to_land() -> None:
     assert (outcome(state).ending, outcome(state).branch) == (Ending.VERIFIED, "")
 
 
-def test_a_fix_that_conflicts_with_another_is_left_out_named_and_asked_about() -> None:
+def test_in_a_log_of_before_a_fix_that_conflicts_with_another_is_asked_about() -> None:
     state = play(all_fixed(target="refs/heads/main", merge=True), combined(left_out=("c2",)))
     assert (wanted(state, Integrate).target, wanted(state, Integrate).message) == (
         "",
@@ -217,7 +221,7 @@ def test_a_fix_that_conflicts_with_another_is_left_out_named_and_asked_about() -
     assert (state.items[1].standing, state.items[1].line) == (ArtifactStanding.CONFLICT, line)
     assert line in BATCH.stand(state).lines
     assert wanted(state, Ask).question == (
-        f"2 passed, 1 blocked of 3 artifacts. Blocked: {path(2)}. How should it go on?"
+        f"2 passed, 1 blocked of 3 artifacts. Blocked: {path(2)} (in conflict). How should it go on?"
     )
     assert [option.choice for option in wanted(state, Ask).options] == ["accept", "history", "cancel"]
 
@@ -244,6 +248,7 @@ def test_a_conflict_with_the_target_is_found_by_bringing_all_together_with_it_on
         key=Key("combine", 2, part="tip", tries=0),
         base=BASE,
         commits=(Commit("tip"), Commit("c1"), Commit("c2")),
+        made_on=(BASE, BASE, BASE),
         label="combined-2-0-tip",
         why="2 artifacts were fixed",
     )
@@ -257,12 +262,14 @@ def test_a_conflict_with_the_target_is_found_by_bringing_all_together_with_it_on
         True,
     )
     assert (outcome(play(landing, LANDED)).ending, outcome(play(landing, LANDED)).findings) == (Ending.VERIFIED, ())
-    again = play(landing, replace(CONFLICT, onto=Commit("later"), findings=(WRONG,)))
+    later = wanted(play(landing, replace(CONFLICT, onto=Commit("later"))), Combine)
+    assert (str(later.key), later.commits[0]) == ("combine-2-tip1.0", "later")
+    again = play(landing, replace(CONFLICT, findings=(WRONG,)))  # with the very tip that it was brought together with
     assert (wanted(again, Ask).findings, BATCH.stand(again).findings) == ((WRONG,), (WRONG,))
-    assert wanted(play(again, says("continue")), Combine).commits[0] == "later"
+    assert wanted(play(again, says("continue")), Combine).commits[0] == "tip"
 
 
-def test_a_fix_that_conflicts_with_the_target_is_left_out_named_and_asked_about() -> None:
+def test_in_a_log_of_before_a_fix_that_conflicts_with_the_target_is_asked_about() -> None:
     state = play(all_fixed(), combined(), CONFLICT, combined(left_out=("c2",)), LANDED)
     line = f"CONFLICT: {path(2)}: its fix, kept as c2, conflicts with what another artifact or the target has by now"
     assert (where(state), state.items[1].line) == (Station.ESCALATED, line)
@@ -270,13 +277,81 @@ def test_a_fix_that_conflicts_with_the_target_is_left_out_named_and_asked_about(
     assert (where(none), none.result.branch) == (Station.ESCALATED, "")
 
 
-def test_a_red_merge_asks_a_person_at_once_for_the_same_tree_is_never_judged_twice() -> None:
+def test_a_fix_that_conflicts_is_a_failed_attempt_and_goes_on_from_what_the_others_come_to() -> None:
+    state = play(all_fixed(target="refs/heads/main", merge=True), conflicting("c2"))
+    assert (at_work(state), state.items[1].standing) == ([(2, "fix")], ArtifactStanding.BLOCKED)
+    (run,) = runs(state)
+    given = decode(QualityParams, run.params)
+    assert (run.name, run.upto, run.said) == (f"{path(2)}//2", (Point("LOAD_ARTIFACTS", 2),), None)
+    assert given.earlier is not None
+    assert (given.earlier.attempts, given.earlier.commit, given.earlier.landing.onto) == (1, "c2", "all")
+    assert [(each.rule, each.file) for each in given.earlier.landing.findings] == [("merge-conflict", "a")]
+    state = play(state, waits(2, 2), passed(2, "c2b", attempts=2))
+    assert (str(wanted(state, Combine).key), wanted(state, Combine).commits) == ("combine-3-1.0", ("c1", "c2b"))
+    assert wanted(state, Combine).made_on == (BASE, "all")
+    done = outcome(play(state, combined(), LANDED))
+    assert (done.ending, done.parts[1].attempts, state.items[1].before) == (Ending.VERIFIED, 2, ("child-2",))
+
+
+def test_one_whose_reviews_are_used_up_when_its_fix_conflicts_is_stuck_and_the_others_are_landed() -> None:
+    state = play(all_fixed(), conflicting("c2"), asks(2))
+    assert (str(wanted(state, Combine).key), wanted(state, Combine).commits) == ("combine-2-1.0", ("c1",))
+    ask = wanted(play(state, combined(), LANDED), Ask)
+    assert "Blocked: stories/ST-2.yml." in ask.question
+    assert ask.options[0].choice == "continue"
+
+
+def test_what_turns_the_merged_tree_red_is_found_by_adding_the_fixes_one_by_one() -> None:
     state = play(all_fixed(target="refs/heads/main", merge=True, checked=True), combined(), RED_MERGE)
-    ask = wanted(state, Ask)
+    assert (str(wanted(state, Combine).key), wanted(state, Combine).commits) == ("combine-2-tip1.0", ("tip", "c1"))
+    state = play(state, combined("one"))
+    assert wanted(state, RunChecks) == RunChecks(
+        key=Key.parse("check-2-tip1.0"),
+        commit=Commit("one"),
+        base=Commit("tip"),
+        why=f"all fixes together fail the checks; whether {path(1)} does",
+    )
+    state = play(state, checked(passed=True))
+    assert wanted(state, Combine).commits == ("tip", "c1", "c2")
+    state = play(state, combined("two"), checked(passed=False))
+    assert (at_work(state), state.items[1].line) == (
+        [(2, "fix")],
+        f"FAILED CHECKS: {path(2)}: with its fix these fail: test",
+    )
+    landing = decode(QualityParams, runs(state)[0].params).earlier
+    assert landing is not None
+    assert (landing.landing.onto, landing.landing.merged, landing.landing.findings) == ("one", "two", (WRONG,))
+    state = play(state, waits(2, 2), passed(2, "c2b", attempts=2), combined())
+    assert (wanted(state, Integrate).base, wanted(state, Integrate).unseen) == ("tip", True)
+    assert outcome(play(state, LANDED)).ending is Ending.VERIFIED
+
+
+def test_a_single_fix_that_turns_the_merged_tree_red_is_the_one() -> None:
+    state = play(batch(1, checked=True), blocked(1), waits(1, 2), passed(1, "c1"), combined(), RED_MERGE)
+    assert (at_work(state), state.items[0].line) == ([(1, "fix")], f"FAILED CHECKS: {path(1)}: test fails")
+
+
+def test_where_one_by_one_none_is_to_blame_all_are_landed_once_more_and_then_a_person_is_asked() -> None:
+    state = play(all_fixed(checked=True), combined(), RED_MERGE)
+    state = play(state, combined("one"), checked(passed=True), combined("two"), checked(passed=True))
+    assert (str(wanted(state, Combine).key), wanted(state, Combine).commits) == (
+        "combine-2-tip3.0",
+        ("tip", "c1", "c2"),
+    )
+    state = play(state, combined())
+    assert outcome(play(state, LANDED)).ending is Ending.VERIFIED
+    ask = wanted(play(state, RED_MERGE), Ask)
     assert (ask.findings, ask.question) == (
         (WRONG,),
         "3 passed, 0 blocked of 3 artifacts. the result could not be landed: test fails. How should it go on?",
     )
+
+
+def test_one_that_conflicts_while_it_is_added_is_made_anew_and_the_others_go_on() -> None:
+    state = play(all_fixed(checked=True), combined(), RED_MERGE, conflicting("c1", commit="tip and more"))
+    assert wanted(state, Combine).commits == ("tip", "c2")
+    state = play(state, combined("two"), checked(passed=True))
+    assert at_work(state) == [(1, "fix")]
 
 
 def test_a_target_that_could_not_be_moved_is_told_with_the_result() -> None:

@@ -8,8 +8,8 @@ from functools import cache
 
 import pytest
 
-from loopwright.kernel.actions import Action, Ask, CleanUp, Combine, Integrate, RunLoop, Stop
-from loopwright.kernel.events import Answered, CancelRequested, Event, IntegrationRefused, LoopEnded
+from loopwright.kernel.actions import Action, Ask, CleanUp, Combine, Integrate, RunChecks, RunLoop, Stop
+from loopwright.kernel.events import Answered, CancelRequested, Combined, Event, IntegrationRefused, LoopEnded
 from loopwright.kernel.model import NO_KEY, NO_POINT, Ending, Outcome
 from loopwright.loops.batch.machine import BATCH
 from loopwright.loops.batch.state import ArtifactStanding, BatchPhase, BatchState, is_landed, of_standing, stuck
@@ -25,7 +25,7 @@ def child_answers(run: RunLoop, state: BatchState) -> Iterator[Outcome]:
     index = int(run.key.part) - 1
     item = state.items[index]
     number, review = index + 1, item.at.attempt
-    letters = [b.fell_over(number)]
+    letters = [] if state.again else [b.fell_over(number)]  # what follows a landing anew is walked without accidents
     if isinstance(run.said, CancelRequested):
         letters = [b.cancelled(number), b.passed(number, f"c{number}", attempts=review)]
     elif isinstance(run.said, Answered) and run.said.choice == "accept":
@@ -49,43 +49,45 @@ def answers_to(action: Action, state: BatchState) -> Iterator[Event]:
             yield from (with_key(each, action.key) for each in said if each.choice in offered)
         case Combine():
             yield with_key(b.combined(), action.key)
-            yield with_key(b.combined(left_out=tuple(each for each in action.commits[1:])), action.key)
+            yield with_key(b.conflicting(*action.commits[1:]), action.key)
             yield with_key(b.combined("base", files=0), action.key)
         case Integrate():
             yield with_key(b.LANDED, action.key)
             yield from (with_key(each, action.key) for each in (b.REFUSED, b.CONFLICT, b.RED_MERGE))
+        case RunChecks():
+            yield from (with_key(b.checked(passed=passed), action.key) for passed in (True, False))
         case CleanUp():
             yield with_key(b.CLEANED, action.key)
         case _:
             assert isinstance(action, Stop)
 
 
-def reachable(many: int, width: int) -> Walk[BatchState]:
+def reachable(many: int) -> Walk[BatchState]:
     def bounded(state: BatchState) -> Iterator[Event]:
         for action in BATCH.decide(state):
             yield from (event for event in answers_to(action, state) if not _too_much(state, event))
         if where(state) not in (BatchPhase.CANCEL, Station.CLEAN_UP, Station.DONE) and not state.course.asked:
             yield CancelRequested()
 
-    return walk(BATCH, b.batch(many, width=width), bounded)
+    return walk(BATCH, b.batch(many), bounded)
 
 
 def _too_much(state: BatchState, event: Event) -> bool:
     match event:
         case Answered(choice="continue" | "revise"):
-            return state.course.asked >= 2
-        case IntegrationRefused():
-            return state.course.asked >= 1
+            return state.course.asked >= (1 if state.again else 2)
+        case IntegrationRefused() | Combined(conflicts=(_, *_)):
+            return state.course.asked >= 1 or state.again >= 1
         case _:
             return False
 
 
 @cache
 def walks() -> dict[str, Walk[BatchState]]:
-    return {"one": reachable(1, 8), "two": reachable(2, 8), "two in turn": reachable(2, 1)}
+    return {"one": reachable(1), "two": reachable(2)}
 
 
-@pytest.fixture(params=["one", "two", "two in turn"])
+@pytest.fixture(params=["one", "two"])
 def walked(request: pytest.FixtureRequest) -> Walk[BatchState]:
     return walks()[request.param]
 
@@ -116,7 +118,6 @@ def test_reviews_and_fixes_are_never_under_way_at_once(walked: Walk[BatchState])
     for state in walked.states:
         kinds = Counter(run.key.step for run in b.runs(state))
         assert len(kinds) <= 1, state
-        assert kinds.total() <= state.plan.width, state
         if where(state) == BatchPhase.REVIEW:
             assert set(state.todo) <= set(of_standing(state, ArtifactStanding.PENDING)), state
         if where(state) == BatchPhase.FIX:
@@ -151,9 +152,12 @@ def test_what_ended_well_stays_so_and_rounds_only_go_up(walked: Walk[BatchState]
         assert (step.before.round, step.before.course.asked) <= (step.after.round, step.after.course.asked), step
         for old, new in zip(step.before.items, step.after.items, strict=True):
             assert old.attempts <= new.attempts, step
-            if old.over:
+            if old.over and old.before == new.before:
                 assert new.over, step
                 assert new.standing in (old.standing, ArtifactStanding.CONFLICT), step
+            if old.before != new.before:  # it passed in vain, and a new loop goes on from there
+                assert (old.standing, new.standing) == (ArtifactStanding.PASSED, ArtifactStanding.BLOCKED), step
+                assert (old.over, new.over, new.before[-1]) == (True, False, old.loop), step
 
 
 def test_a_cancelled_batch_never_works_again(walked: Walk[BatchState]) -> None:

@@ -12,14 +12,13 @@ from dataclasses import dataclass, replace
 from loopwright.engine.world import World
 from loopwright.kernel.actions import Integrate
 from loopwright.kernel.events import ChecksReported, Integrated, IntegrationRefused
-from loopwright.kernel.findings import identify
-from loopwright.kernel.model import CheckResult, Commit, Finding, LoopId, Severity
+from loopwright.kernel.faults import conflict_finding, faults_of, names_of_faults
+from loopwright.kernel.model import Commit, LoopId
 from loopwright.ports.checks import ChecksRun
 from loopwright.ports.workspace import Merge
 
 _TRIES = 5
 _NAMED = 5  # paths in a sentence; the findings name them all
-_BLOCKING = (Severity.CRITICAL, Severity.HIGH)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,10 +75,7 @@ def _conflict(action: Integrate, merge: Merge) -> IntegrationRefused:
         key=action.key,
         reason="conflict",
         detail=f"{_short(action)} has moved on, and both sides changed {', '.join(merge.conflicts[:_NAMED])}",
-        findings=tuple(
-            _finding("merge-conflict", f"{path} conflicts with what {_short(action)} has by now", file=path)
-            for path in merge.conflicts
-        ),
+        findings=tuple(conflict_finding(path, f"what {_short(action)} has by now") for path in merge.conflicts),
         onto=merge.onto,
     )
 
@@ -100,34 +96,20 @@ async def _checked(world: World, loop: LoopId, action: Integrate, merge: Merge, 
 
 def _judged(action: Integrate, merge: Merge, report: ChecksReported) -> IntegrationRefused | None:
     """Why the merged tree is not good enough, or nothing."""
-    failed = [result for result in report.results if not result.passed]
-    blocking = [finding for finding in report.findings if finding.severity in _BLOCKING]
-    if report.results and not failed and not blocking:
+    faults = faults_of(report, " on the merged tree")
+    if not faults:
         return None
-    names = [*(result.name for result in failed), *(finding.rule for finding in blocking)]
     moved = (
         f"on top of {_short(action)}" if merge.fast_forward else f"{_short(action)} has moved on, and merged with it"
     )
-    why = f"{moved} these fail: {', '.join(names) or 'no check ran'}"
-    findings = [finding for result in failed for finding in _failures(result)] + [identify(each) for each in blocking]
     return IntegrationRefused(
         key=action.key,
         reason="checks",
-        detail=why,
-        findings=tuple(findings) or (_finding("no-result", "No check gave a result for the merged tree"),),
+        detail=f"{moved} these fail: {names_of_faults(report)}",
+        findings=faults,
         onto=merge.onto,
         merged=merge.commit,
     )
-
-
-def _failures(result: CheckResult) -> tuple[Finding, ...]:
-    """Never empty: a check that fails without saying why is a failure of that name."""
-    why = f"The check {result.name} failed on the merged tree: {result.note or 'it did not say why'}"
-    return tuple(identify(each) for each in result.failures) or (_finding(f"check-{result.name}", why),)
-
-
-def _finding(rule: str, issue: str, *, file: str = "") -> Finding:
-    return identify(Finding(severity=Severity.HIGH, rule=rule, issue=issue, file=file, category="engine"))
 
 
 def _short(action: Integrate) -> str:

@@ -209,5 +209,13 @@ async def _checkpoint(world: World, loop: LoopId, action: Checkpoint, step: str)
 
 
 async def _combine(world: World, loop: LoopId, action: Combine, step: str) -> Combined:
-    made = await world.workspace.combine(loop, action.label, base=action.base, commits=action.commits, step=step)
-    return Combined(key=action.key, commit=made.commit, files=len(made.changes), left_out=made.left_out)
+    made = await world.workspace.combine(
+        loop, action.label, base=action.base, commits=action.commits, made_on=action.made_on, step=step
+    )
+    return Combined(
+        key=action.key,
+        commit=made.commit,
+        files=len(made.changes),
+        left_out=tuple(each.commit for each in made.left_out),
+        conflicts=made.left_out,
+    )

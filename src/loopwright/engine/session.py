@@ -204,15 +204,25 @@ class Session:
     def _intents(self, now: Fold, wanted: tuple[Action, ...]) -> tuple[tuple[Recording, ...], Shortage | None]:
         """What is wanted and not in flight, as far as the terms allow it, and why not all of it."""
         intents: list[Recording] = []
+        at_work = self._children_at_work(now, wanted)
         for action in wanted:
             if now.flight(action.key) is not None or isinstance(action, Stop):
                 continue
+            if isinstance(action, RunLoop):
+                if action.abreast and at_work >= action.abreast:
+                    continue
+                at_work += 1
             reserve = self.terms(action, now) if isinstance(action, RunAgent) else 0.0
             if isinstance(reserve, Shortage):
                 return tuple(intents), reserve
             started = Started(key=action.key, action=type(action).__name__, what=_subject(action), why=action.why)
             intents.append(Recording(event=started, reserve=reserve))
         return tuple(intents), None
+
+    def _children_at_work(self, now: Fold, wanted: tuple[Action, ...]) -> int:
+        waiting = {each.key for each in self.under_way if each.waiting}
+        flights = {flight.key for flight in now.flights} - waiting
+        return sum(isinstance(each, RunLoop) and each.key in flights for each in wanted)
 
     # --- what happened ----------------------------------------------------------------------------
 

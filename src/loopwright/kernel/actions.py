@@ -67,6 +67,7 @@ class RunLoop:
         Literal["escalation", "question", "gate"], ...
     ] = ()  # what the child waits for comes here, not to people
     upto: tuple[Point, ...] = ()
+    abreast: int = 0  # begins only while fewer children than this are at work, not counting those that wait for people
     why: str = ""
 
 
@@ -140,11 +141,12 @@ class Announce:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Combine:
-    """Bring the changes that several commits make to `base` together in one commit, in objects."""
+    """Bring the changes of several commits together in one commit on `base`, in objects."""
 
     key: Key
     base: Commit
     commits: tuple[Commit, ...]
+    made_on: tuple[Commit, ...] = ()  # what each is a change to; empty: all to `base`
     label: str
     why: str = ""
 

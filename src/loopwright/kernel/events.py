@@ -18,6 +18,7 @@ from loopwright.kernel.model import (
     CheckResult,
     Cleanup,
     Commit,
+    Conflict,
     Content,
     Finding,
     Key,
@@ -101,6 +102,7 @@ class Combined:
     commit: Commit
     files: int = 0  # paths changed against the base
     left_out: tuple[Commit, ...] = ()
+    conflicts: tuple[Conflict, ...] = ()  # the same, each with where; logs of before do not have it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -250,6 +250,14 @@ class Brief:
     candidate: Commit = NO_COMMIT  # what is to be judged
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Conflict:
+    """A commit that does not go together with others, and where."""
+
+    commit: Commit
+    paths: tuple[str, ...] = ()
+
+
 class Cleanup(StrEnum):
     """What a cancelled loop leaves behind. No choice ever makes a commit unreachable."""
 

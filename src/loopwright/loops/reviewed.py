@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from loopwright.kernel.model import Finding, LoopId, Severity
+from loopwright.kernel.events import IntegrationRefused
+from loopwright.kernel.model import Commit, Finding, LoopId, Severity
 from loopwright.kernel.wording import counted, told
 
 _SHOWN = 20
@@ -22,6 +23,15 @@ REVIEWING = (
 class QualityLimits:
     max_attempts: int = 3  # an attempt is one review
     p1_threshold: int = 2  # more high findings than this block; any critical one does
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EarlierPass:
+    """Another loop passed the artifact, and what it passed could not be landed: the reviews go on from there."""
+
+    attempts: int  # reviews made by then; they count
+    commit: Commit
+    landing: IntegrationRefused
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -47,6 +47,7 @@ from loopwright.kernel.model import (
     Change,
     CheckResult,
     Commit,
+    Conflict,
     Content,
     Ending,
     Finding,
@@ -161,13 +162,20 @@ def _files(action: Checkpoint | LoadArtifacts | Combine | Integrate | CleanUp) -
             }
         case Combine():
             whole = Combined(key=action.key, commit=Commit("m"), files=1)
-            none = Combined(key=action.key, commit=action.base, left_out=action.commits)
+            conflicts = tuple(Conflict(commit=each) for each in action.commits)
+            none = Combined(key=action.key, commit=action.base, left_out=action.commits, conflicts=conflicts)
             return {"combined": whole, "nothing goes together": none}
         case Integrate():
             refused = IntegrationRefused(key=action.key, reason="moved")
             conflict = IntegrationRefused(key=action.key, reason="conflict", onto=Commit("t"))
+            red = IntegrationRefused(key=action.key, reason="checks", onto=Commit("t"), merged=Commit("m"))
             landed = Integrated(key=action.key, branch="b", commit=action.commit)
-            return {LANDED: landed, "refused": refused, "a conflict with what was landed meanwhile": conflict}
+            return {
+                LANDED: landed,
+                "refused": refused,
+                "a conflict with what was landed meanwhile": conflict,
+                "checks fail on the merged tree": red,
+            }
         case CleanUp():
             return {"cleaned up": CleanedUp(key=action.key)}
         case _:

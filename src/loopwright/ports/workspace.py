@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, Protocol
 
-from loopwright.kernel.model import Change, Cleanup, Commit, Content, LoopId, Tree
+from loopwright.kernel.model import Change, Cleanup, Commit, Conflict, Content, LoopId, Tree
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -19,11 +19,11 @@ class Snapshot:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Combination:
-    """`left_out` are the commits that conflict with those before them."""
+    """`left_out` are the commits that conflict with those before them, and where they do with all."""
 
     commit: Commit
     changes: tuple[Change, ...]  # against the base
-    left_out: tuple[Commit, ...] = ()
+    left_out: tuple[Conflict, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,11 +89,19 @@ class Workspace(Protocol):
         """What the commit holds at each of the paths, files and folders, in their order."""
 
     async def combine(
-        self, loop: LoopId, label: str, *, base: Commit, commits: tuple[Commit, ...], step: str
+        self,
+        loop: LoopId,
+        label: str,
+        *,
+        base: Commit,
+        commits: tuple[Commit, ...],
+        made_on: tuple[Commit, ...] = (),
+        step: str,
     ) -> Combination:
         """`base` with the changes of all commits, in their order, as one commit under `refs/loopwright/<loop>/<label>`.
 
-        A commit that conflicts with those before it is left out. Safe to repeat: the same step, the same commit.
+        `made_on` says what each is a change to, where that is not `base`. One that conflicts with those before it is
+        left out. Safe to repeat: the same step, the same commit.
         """
 
     async def diff(self, base: Commit, commit: Commit, *, limit: int, only: tuple[str, ...] = ()) -> str:

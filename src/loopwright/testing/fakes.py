@@ -15,7 +15,7 @@ from pathlib import Path
 from loopwright.engine.world import Seen
 from loopwright.kernel.actions import ForPeople
 from loopwright.kernel.events import ChecksReported, Said
-from loopwright.kernel.model import Change, CheckResult, Cleanup, Commit, Content, LoopId, Tree
+from loopwright.kernel.model import Change, CheckResult, Cleanup, Commit, Conflict, Content, LoopId, Tree
 from loopwright.ports.agent import AgentAnswer, AgentRun, Update, Watch
 from loopwright.ports.checks import ChecksRun
 from loopwright.ports.people import Reply, Waiting
@@ -99,20 +99,32 @@ class MemoryWorkspace:
         return tuple(Content(path=path, object=_object(files, path)) for path in paths)
 
     async def combine(
-        self, loop: LoopId, label: str, *, base: Commit, commits: tuple[Commit, ...], step: str
+        self,
+        loop: LoopId,
+        label: str,
+        *,
+        base: Commit,
+        commits: tuple[Commit, ...],
+        made_on: tuple[Commit, ...] = (),
+        step: str,
     ) -> Combination:
         """Two commits conflict when they hold different things at a path that both changed."""
         if step not in self.combined:
-            combination = self._combine(Commit(_digest(f"{loop}/{label}/{step}")), base, commits)
+            starts = made_on or (base,) * len(commits)
+            combination = self._combine(
+                Commit(_digest(f"{loop}/{label}/{step}")), base, dict(zip(commits, starts, strict=True))
+            )
             self.combined[step] = combination
         return self.combined[step]
 
-    def _combine(self, name: Commit, base: Commit, commits: tuple[Commit, ...]) -> Combination:
-        start, so_far, left_out = self.holds.get(base, {}), dict[str, Change](), []
-        for commit in commits:
-            found = _changes(start, self.holds.get(commit, {}))
-            if any(so_far.get(change.path, change) != change for change in found):
-                left_out.append(commit)
+    def _combine(self, name: Commit, base: Commit, commits: dict[Commit, Commit]) -> Combination:
+        start, so_far, left_out = self.holds.get(base, {}), dict[str, Change](), list[Conflict]()
+        for commit, made_on in commits.items():
+            before = self.holds.get(made_on, {})
+            found = _changes(before, self.holds.get(commit, {}))
+            others = {path: change for path, change in so_far.items() if change.blob != before.get(path, "")}
+            if paths := tuple(each.path for each in found if others.get(each.path, each) != each):
+                left_out.append(Conflict(commit=commit, paths=paths))
             else:
                 so_far |= {change.path: change for change in found}
         changes = tuple(so_far[path] for path in sorted(so_far))

@@ -7,37 +7,50 @@ from loopwright.adapters.git.program import readable
 from loopwright.adapters.git.refs import commit_tree, keep, listed, message_of, one_line, ref_of
 from loopwright.adapters.git.site import Ground
 from loopwright.errors import VcsFailed
-from loopwright.kernel.model import Commit, LoopId, Tree
+from loopwright.kernel.model import Commit, Conflict, LoopId, Tree
 from loopwright.ports.workspace import Combination
 
+Deltas = tuple[tuple[Commit, Commit], ...]  # each commit after what it is a change to
 
-def combine(
-    ground: Ground, loop: LoopId, label: str, *, base: Commit, commits: tuple[Commit, ...], step: str
-) -> Combination:
+
+def combine(ground: Ground, loop: LoopId, label: str, base: Commit, deltas: Deltas, step: str) -> Combination:
     """One commit on the base, or the base itself when nothing changes. Same step, same commit."""
+    made_on = {commit: start for start, commit in deltas}
     ref = ref_of(loop, label)
     held = listed(ground, ref, f"{ref}+*")
     for kept in held:
         if kept.step == one_line(step):
-            return _combination(ground, base, kept.commit, tuple(map(Commit, kept.left)))
-    tree, left_out = _fold(ground, base, commits)
+            return _combination(
+                ground, base, kept.commit, _conflicts(ground, kept.commit, made_on, tuple(map(Commit, kept.left)))
+            )
+    tree, left_out = _fold(ground, base, deltas)
     if tree == ground.tree(base):
         return Combination(commit=base, changes=())
     commit = commit_tree(ground, tree, (base,), message_of(f"{label} of {loop}", loop, step, left_out))
     keep(ground, loop, label, commit, held)
-    return _combination(ground, base, commit, left_out)
+    return _combination(ground, base, commit, _conflicts(ground, commit, made_on, left_out))
 
 
-def _combination(ground: Ground, base: Commit, commit: Commit, left_out: tuple[Commit, ...]) -> Combination:
+def _combination(ground: Ground, base: Commit, commit: Commit, left_out: tuple[Conflict, ...]) -> Combination:
     found = differences(ground, ground.tree(base), ground.tree(commit))
     return Combination(commit=commit, changes=tuple(difference.change for difference in found), left_out=left_out)
 
 
-def _fold(ground: Ground, base: Commit, commits: tuple[Commit, ...]) -> tuple[Tree, tuple[Commit, ...]]:
+def _conflicts(
+    ground: Ground, combined: Commit, made_on: dict[Commit, Commit], left_out: tuple[Commit, ...]
+) -> tuple[Conflict, ...]:
+    def paths(commit: Commit) -> tuple[str, ...]:
+        ours, theirs = (_side(ground, made_on[commit], ground.tree(each)) for each in (combined, commit))
+        return merged_tree(ground, ours, theirs)[1]
+
+    return tuple(Conflict(commit=commit, paths=paths(commit)) for commit in left_out)
+
+
+def _fold(ground: Ground, base: Commit, deltas: Deltas) -> tuple[Tree, tuple[Commit, ...]]:
     """The tree of all, and the commits that do not go with those before them."""
     tree, left_out = ground.tree(base), []
-    for commit in commits:
-        merged = _merged(ground, base, tree, ground.tree(commit))
+    for start, commit in deltas:
+        merged = _merged(ground, start, tree, ground.tree(commit))
         if merged is None:
             left_out.append(commit)
         else:

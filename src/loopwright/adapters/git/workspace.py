@@ -55,12 +55,18 @@ class GitWorkspace:
         return await uninterrupted(lambda: contents(self._site.ground(), commit, paths))
 
     async def combine(
-        self, loop: LoopId, label: str, *, base: Commit, commits: tuple[Commit, ...], step: str
+        self,
+        loop: LoopId,
+        label: str,
+        *,
+        base: Commit,
+        commits: tuple[Commit, ...],
+        made_on: tuple[Commit, ...] = (),
+        step: str,
     ) -> Combination:
         """`base` itself, and no ref, when nothing changes."""
-        return await uninterrupted(
-            lambda: combine(self._site.ground(), loop, label, base=base, commits=commits, step=step)
-        )
+        deltas = tuple(zip(made_on or (base,) * len(commits), commits, strict=True))
+        return await uninterrupted(lambda: combine(self._site.ground(), loop, label, base, deltas, step))
 
     async def start(self, loop: LoopId, head: Commit, paths: tuple[str, ...]) -> Commit:
         """`head` with the person's uncommitted state of the paths; see `starting`."""

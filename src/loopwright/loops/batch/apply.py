@@ -6,18 +6,29 @@ from dataclasses import replace
 from typing import assert_never
 
 from loopwright.errors import InvalidTransition
-from loopwright.kernel.events import Answer, Answered, Combined, Integrated, IntegrationRefused, LoopEnded
+from loopwright.kernel.events import (
+    Answer,
+    Answered,
+    ChecksReported,
+    Combined,
+    Integrated,
+    IntegrationRefused,
+    LoopEnded,
+)
+from loopwright.kernel.faults import conflict_finding, faults_of, names_of_faults
 from loopwright.kernel.findings import cut
-from loopwright.kernel.model import NO_KEY, NO_POINT, Ending, Outcome
+from loopwright.kernel.model import NO_COMMIT, NO_KEY, NO_POINT, Ending, LoopId, Outcome
 from loopwright.loops import course as c
 from loopwright.loops.batch.state import (
     ArtifactStanding,
     BatchItem,
     BatchPhase,
     BatchState,
+    aboard,
     before_fix,
     before_review,
     can_go_on,
+    child_key,
     ended,
     is_accepted,
     is_landed,
@@ -26,7 +37,7 @@ from loopwright.loops.batch.state import (
     stuck,
     with_item,
 )
-from loopwright.loops.reviewed import QualityLimits
+from loopwright.loops.reviewed import EarlierPass, QualityLimits
 
 _LINE = 300  # characters that a batch keeps of what a child says of itself
 
@@ -37,6 +48,8 @@ def took(state: BatchState, event: Answer) -> BatchState:
             return _heard(state, event)
         case Combined():
             return _combined(state, event)
+        case ChecksReported():
+            return _checked(state, event)
         case _:
             raise InvalidTransition(c.where(state), type(event).__name__, "a batch never asks for it")
 
@@ -45,7 +58,7 @@ def took(state: BatchState, event: Answer) -> BatchState:
 
 
 def _heard(state: BatchState, event: LoopEnded) -> BatchState:
-    index = int(event.key.part) - 1
+    index = next(each for each in state.todo if child_key(state, each) == event.key)
     cancelling = state.phase is BatchPhase.CANCEL
     state = with_item(state, index, _after(state.items[index], event.outcome, cancelling=cancelling))
     state = replace(state, todo=tuple(other for other in state.todo if other != index))
@@ -121,19 +134,83 @@ def _is_whole(state: BatchState) -> bool:
 
 
 def _combined(state: BatchState, event: Combined) -> BatchState:
-    other = "what another artifact or the target has by now" if state.onto else "that of another artifact"
-    for index in landable(state):
-        item = state.items[index]
-        if item.commit in event.left_out:
-            line = f"CONFLICT: {item.path}: its fix, kept as {item.commit[:12]}, conflicts with {other}"
-            state = with_item(state, index, replace(item, standing=ArtifactStanding.CONFLICT, line=line))
+    for index in aboard(state):
+        if state.items[index].commit in event.left_out:
+            state = _left_out(state, index, event)
+    if state.adding:
+        still = state.items[state.adding[0]].standing is ArtifactStanding.PASSED
+        return c.entered(replace(state, combined=event.commit), BatchPhase.CHECK) if still else _next_added(state)
+    if of_standing(state, ArtifactStanding.BLOCKED):
+        return _made_anew(state)
     if not event.files or not landable(state):
         return _asked_or_done(replace(state, landed=landable(state)))
     return c.landing(replace(state, combined=event.commit))
 
 
+def _left_out(state: BatchState, index: int, event: Combined) -> BatchState:
+    """A conflict is a failed attempt. What a person accepted is not made anew behind their back."""
+    item = state.items[index]
+    other = "what another artifact or the target has by now" if state.onto else "that of another artifact"
+    line = f"CONFLICT: {item.path}: its fix, kept as {item.commit[:12]}, conflicts with {other}"
+    paths = next((each.paths for each in event.conflicts if each.commit == item.commit), None)
+    if paths is None or state.course.accepted or item.standing is ArtifactStanding.ACCEPTED:
+        return with_item(state, index, replace(item, standing=ArtifactStanding.CONFLICT, line=line))
+    refusal = IntegrationRefused(
+        key=event.key,
+        reason="conflict",
+        detail=f"its fix conflicts with {other}",
+        findings=tuple(conflict_finding(path, other) for path in paths),
+        onto=event.commit,
+    )
+    return _sent_back(state, index, refusal, line)
+
+
+def _checked(state: BatchState, event: ChecksReported) -> BatchState:
+    """The one that was added last turned the tree red, or it is good with those before it."""
+    index = state.adding[0]
+    faults = faults_of(event, " on the merged tree")
+    if not faults:
+        return _next_added(replace(state, good=(*state.good, index), ground=state.combined))
+    why = f"with its fix these fail: {names_of_faults(event)}"
+    refusal = IntegrationRefused(
+        key=event.key, reason="checks", detail=why, findings=faults, onto=state.ground, merged=state.combined
+    )
+    return _next_added(_sent_back(state, index, refusal, f"FAILED CHECKS: {state.items[index].path}: {why}"))
+
+
+def _next_added(state: BatchState) -> BatchState:
+    state = replace(state, adding=state.adding[1:], again=state.again + 1)
+    if state.adding:
+        return c.entered(state, BatchPhase.COMBINE)
+    if of_standing(state, ArtifactStanding.BLOCKED):
+        return _made_anew(state)
+    return c.entered(replace(state, good=(), blameless=True), BatchPhase.COMBINE)
+
+
+def _sent_back(state: BatchState, index: int, refusal: IntegrationRefused, line: str) -> BatchState:
+    """To a new loop that goes on where the one that passed it ended: its reviews count, its fix starts at the tip."""
+    item = state.items[index]
+    again = replace(
+        item,
+        standing=ArtifactStanding.BLOCKED,
+        at=before_fix(item.attempts),
+        line=line,
+        commit=NO_COMMIT,
+        loop=LoopId(""),
+        over=False,
+        before=(*item.before, item.loop),
+        earlier=EarlierPass(attempts=item.attempts, commit=item.commit, landing=refusal),
+    )
+    return with_item(state, index, again)
+
+
+def _made_anew(state: BatchState) -> BatchState:
+    state = replace(state, good=(), blameless=False, failures=(), again=state.again + 1)
+    return _entered(state, BatchPhase.FIX, of_standing(state, ArtifactStanding.BLOCKED))
+
+
 def landed(state: BatchState, event: Integrated) -> BatchState:
-    state = replace(state, landed=landable(state), result=event, failures=())
+    state = replace(state, landed=landable(state), result=event, failures=(), blameless=False)
     # A cancel during the landing is for what is left; where nothing is, it came too late.
     if state.course.cancel is not None and not _is_whole(state):
         return cancelled(state)
@@ -141,13 +218,20 @@ def landed(state: BatchState, event: Integrated) -> BatchState:
 
 
 def refused(state: BatchState, event: IntegrationRefused) -> BatchState:
-    """What conflicts with the target is found by bringing all together with it, once. The rest is for a person."""
+    """Whose fix it is that does not go with the target is found out; where nothing tells, a person is asked."""
     if state.course.accepted and not event.onto:  # so a log of before may end
         why = f"the fixes could not be landed: {event.detail or event.reason}"
         return _asked_or_done(replace(state, result=replace(state.result, note=why)))
-    once_more = event.reason == "conflict" and bool(event.onto) and not state.onto
-    state = replace(state, onto=event.onto or state.onto, failures=event.findings)
-    return c.entered(state, BatchPhase.COMBINE) if once_more else c.not_landed(state, event)
+    known, fixed = state.onto, landable(state)
+    state = replace(state, onto=event.onto or known, failures=event.findings)
+    if event.reason == "conflict" and event.onto not in (NO_COMMIT, known):
+        return c.entered(replace(state, again=state.again + bool(known)), BatchPhase.COMBINE)
+    if event.reason != "checks" or not event.merged or state.course.accepted or state.blameless:
+        return c.not_landed(state, event)
+    if len(fixed) == 1:
+        line = f"FAILED CHECKS: {state.items[fixed[0]].path}: {event.detail}"
+        return _made_anew(_sent_back(state, fixed[0], event, line))
+    return c.entered(replace(state, adding=fixed, ground=state.onto, again=state.again + 1), BatchPhase.COMBINE)
 
 
 # --- people -------------------------------------------------------------------------------------

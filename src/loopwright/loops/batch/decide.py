@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from loopwright.kernel.actions import Action, Combine, Integrate, Option, RunLoop
+from loopwright.kernel.actions import Action, Combine, Integrate, Option, RunChecks, RunLoop
 from loopwright.kernel.events import Answered, CancelRequested
 from loopwright.kernel.model import NO_KEY, Cleanup, Key, Point
 from loopwright.kernel.wording import counted
@@ -14,13 +14,17 @@ from loopwright.loops.batch.state import (
     BatchItem,
     BatchPhase,
     BatchState,
+    aboard,
     before_fix,
     before_review,
     can_go_on,
+    child_key,
+    child_name,
     child_params,
     is_accepted,
     is_landed,
     landable,
+    made_on,
     of_standing,
     stuck,
 )
@@ -32,19 +36,22 @@ _NAMED = 10  # artifacts named in a question
 def work(state: BatchState) -> tuple[Action, ...]:
     if state.phase is BatchPhase.COMBINE:
         return (_combine(state),)
-    return tuple(_child(state, index) for index in state.todo[: max(1, state.plan.width)])
+    if state.phase is BatchPhase.CHECK:
+        return (_check(state),)
+    return tuple(_child(state, index) for index in state.todo)
 
 
 def _child(state: BatchState, index: int) -> RunLoop:
     item = state.items[index]
     return RunLoop(
-        key=Key(state.phase.value.lower(), state.round, part=str(index + 1), tries=state.course.asked),
+        key=child_key(state, index),
         kind=CHILD,
-        params=child_params(state.plan, index),
-        name=item.path,
+        params=child_params(state, index),
+        name=child_name(item),
         said=_said(state, item),
         takes=("escalation",),
         upto=_points(state.phase, item),
+        abreast=max(1, state.plan.width),
         why=f"round {state.round}: {item.line or 'not yet reviewed'}",
     )
 
@@ -70,19 +77,34 @@ def _points(phase: BatchPhase, item: BatchItem) -> tuple[Point, ...]:
 
 def _combine(state: BatchState) -> Combine:
     """What the target has by now counts as one of the changes, and goes first."""
-    fixed = landable(state)
+    fixed = aboard(state)
     now = (state.onto,) if state.onto else ()
+    mark = _landing_mark(state)
     return Combine(
         key=_landing_key(state, "combine"),
         base=state.plan.base,
         commits=(*now, *(state.items[index].commit for index in fixed)),
-        label=f"combined-{state.round}-{state.course.asked}{'-tip' if state.onto else ''}",
-        why=f"{len(fixed)} artifacts were fixed",
+        made_on=(*(state.plan.base for _ in now), *(made_on(state, index) for index in fixed)),
+        label=f"combined-{state.round}-{state.course.asked}{f'-{mark}' if mark else ''}",
+        why=f"{counted(len(fixed), 'artifact')} {'was' if len(fixed) == 1 else 'were'} fixed",
+    )
+
+
+def _check(state: BatchState) -> RunChecks:
+    return RunChecks(
+        key=_landing_key(state, "check"),
+        commit=state.combined,
+        base=state.onto,
+        why=f"all fixes together fail the checks; whether {state.items[state.adding[0]].path} does",
     )
 
 
 def _landing_key(state: BatchState, step: str) -> Key:
-    return Key(step, state.round, part="tip" if state.onto else "", tries=state.course.asked)
+    return Key(step, state.round, part=_landing_mark(state), tries=state.course.asked)
+
+
+def _landing_mark(state: BatchState) -> str:
+    return f"{'tip' if state.onto else ''}{state.again or ''}"
 
 
 def land(state: BatchState) -> Integrate:
@@ -122,10 +144,14 @@ def escalation(state: BatchState) -> Escalation:
 
 def _what_is_left(state: BatchState) -> str:
     left = [state.items[index] for index in stuck(state)]
-    named = ", ".join(item.path for item in left[:_NAMED])
+    named = ", ".join(_named(item) for item in left[:_NAMED])
     more = f" and {len(left) - _NAMED} more" if len(left) > _NAMED else ""
     blocked = f" Blocked: {named}{more}." if left else ""
     return blocked + "".join(f" {reason}." for reason in state.course.reasons)
+
+
+def _named(item: BatchItem) -> str:
+    return f"{item.path} (in conflict)" if item.standing is ArtifactStanding.CONFLICT else item.path
 
 
 def summary(state: BatchState) -> str:

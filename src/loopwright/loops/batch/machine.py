@@ -4,9 +4,13 @@
 |-----------|-----------------------------------|-------------------------------------------------|
 | REVIEW    | a review of every pending artifact| FIX if any is blocked, else COMBINE             |
 | FIX       | a fix of every blocked artifact   | REVIEW, the next round                          |
-| COMBINE   | the fixes of all that passed      | LAND                                            |
+| COMBINE   | the fixes of all that passed      | LAND; FIX of those that conflict; CHECK where   |
+|           |                                   | they are added one by one                       |
+| CHECK     | whether the last one added passes | COMBINE with the next one; FIX of those that    |
+|           |                                   | turned it red                                   |
 | LAND      | integrate                         | ESCALATED if any is stuck, else DONE; refused:  |
-|           |                                   | COMBINE with the new tip once, then ESCALATED   |
+|           |                                   | COMBINE with the new tip, or one by one, FIX if |
+|           |                                   | there is but one, ESCALATED if nothing tells    |
 | ESCALATED | a person                          | FIX or REVIEW (the stuck ones go on), COMBINE   |
 |           |                                   | (landed again), DONE, CANCEL                    |
 | CANCEL    | every open child to end           | CLEAN_UP                                        |

@@ -45,6 +45,7 @@ def batch_walk() -> Walk[BatchParams, BatchState]:
             BatchPhase.REVIEW,
             BatchPhase.FIX,
             BatchPhase.COMBINE,
+            BatchPhase.CHECK,
             *_STATIONS[:2],
             BatchPhase.CANCEL,
             *_STATIONS[2:],
@@ -60,7 +61,7 @@ def _shape(state: BatchState) -> tuple[object, ...]:
     course = state.course
     return (
         where(state),
-        (state.round, state.todo, state.landed),
+        (state.round, state.todo, state.landed, state.adding, state.good, state.blameless),
         tuple((item.standing, item.at, item.over) for item in state.items),
         state.order.choice if state.order else "",
         bool(state.onto),

@@ -13,11 +13,8 @@ CONFLICT = "CONFLICT"
 
 def told_parts(state: BatchState) -> tuple[LoopId, ...]:
     """The loops of which there is more to tell than that the artifact passed at once."""
-    return tuple(
-        item.loop
-        for item in state.items
-        if item.loop and (item.standing is not ArtifactStanding.PASSED or item.attempts > 1)
-    )
+    told = (item for item in state.items if item.standing is not ArtifactStanding.PASSED or item.attempts > 1)
+    return tuple(loop for item in told for loop in (*item.before, item.loop) if loop)
 
 
 def result(_loop: LoopId, state: BatchState, parts: Mapping[LoopId, object]) -> ReviewResult:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from functools import lru_cache
 
+from loopwright.kernel.codec import encode
 from loopwright.kernel.events import Answered, Integrated
 from loopwright.kernel.model import NO_COMMIT, NO_KEY, Commit, Ending, Finding, Key, LoopId, Outcome, Part, Point
 from loopwright.loops.course import Course, done
-from loopwright.loops.reviewed import QualityLimits
+from loopwright.loops.reviewed import EarlierPass, QualityLimits
 
 CHILD = "quality"
 NOT_LANDED = Integrated(key=NO_KEY, branch="", commit=NO_COMMIT)
@@ -29,6 +31,7 @@ class BatchPhase(StrEnum):
     REVIEW = "REVIEW"
     FIX = "FIX"
     COMBINE = "COMBINE"
+    CHECK = "CHECK"
     CANCEL = "CANCEL"
 
 
@@ -37,7 +40,7 @@ class ArtifactStanding(StrEnum):
     BLOCKED = "blocked"  # to be fixed
     PASSED = "passed"
     STUCK = "stuck"  # only a person can help
-    CONFLICT = "conflict"  # passed, but its fix does not go together with the others
+    CONFLICT = "conflict"  # its fix does not go together with the others, and nobody can make it anew
     ACCEPTED = "accepted"
 
 
@@ -73,6 +76,8 @@ class BatchItem:
     asking: Key = NO_KEY
     loop: LoopId = LoopId("")
     over: bool = False  # its loop has ended
+    before: tuple[LoopId, ...] = ()  # the loops that passed it in vain: what they passed could not be landed
+    earlier: EarlierPass | None = None  # the last of them
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,8 +91,13 @@ class BatchState:
     order: Answered | None = None  # what a person said, to be told to the children that are stuck
     combined: Commit = NO_COMMIT
     onto: Commit = NO_COMMIT  # where the target stands, if the fixes did not go together with it
+    ground: Commit = NO_COMMIT  # what the next fix is added to, where they are added one by one
     failures: tuple[Finding, ...] = ()  # why the fixes could not be landed
     landed: tuple[int, ...] = ()  # whose fixes are on the branch
+    adding: tuple[int, ...] = ()  # whose fixes are still to be added one by one, since all together fail the checks
+    good: tuple[int, ...] = ()  # whose fixes have been added so and pass together
+    blameless: bool = False  # added one by one none failed, and yet all together did
+    again: int = 0  # how often a landing was begun anew
     result: Integrated = NOT_LANDED
 
     @property
@@ -103,11 +113,27 @@ def start(params: BatchParams) -> BatchState:
     return state if items else done(state, Outcome(ending=Ending.FAILED, note="there is nothing to review"))
 
 
-def child_params(plan: BatchParams, index: int) -> str:
-    artifact = plan.artifacts[index]
-    limits = {"max_attempts": plan.limits.max_attempts, "p1_threshold": plan.limits.p1_threshold}
-    given = {**json.loads(plan.shared), **json.loads(artifact.own)}
-    return json.dumps({**given, "artifact": artifact.path, "limits": limits, "lands": False}, sort_keys=True)
+def child_name(item: BatchItem) -> str:
+    """Of its loop by now. No path has two slashes in a row, so that it is never another's."""
+    return f"{item.path}//{len(item.before) + 1}" if item.before else item.path
+
+
+def child_key(state: BatchState, index: int) -> Key:
+    return Key(state.phase.value.lower(), state.round, part=str(index + 1), tries=state.course.asked)
+
+
+def child_params(state: BatchState, index: int) -> str:
+    plan = state.plan
+    return _given(plan.shared, plan.artifacts[index], plan.limits, state.items[index].earlier)
+
+
+@lru_cache(maxsize=4096)  # a batch says over and over what it wants
+def _given(shared: str, artifact: BatchArtifact, limits: QualityLimits, earlier: EarlierPass | None) -> str:
+    given = {**json.loads(shared), **json.loads(artifact.own), "artifact": artifact.path, "lands": False}
+    given["limits"] = {"max_attempts": limits.max_attempts, "p1_threshold": limits.p1_threshold}
+    if earlier is not None:
+        given["earlier"] = json.loads(encode(earlier))
+    return json.dumps(given, sort_keys=True)
 
 
 def of_standing(state: BatchState, *standings: ArtifactStanding) -> tuple[int, ...]:
@@ -122,6 +148,17 @@ def landable(state: BatchState) -> tuple[int, ...]:
     """Whose fixes belong on the branch: a review that passed at once has none."""
     good = of_standing(state, ArtifactStanding.PASSED, ArtifactStanding.ACCEPTED)
     return tuple(index for index in good if state.items[index].commit not in (NO_COMMIT, state.plan.base))
+
+
+def aboard(state: BatchState) -> tuple[int, ...]:
+    """Whose fixes are brought together now."""
+    return (*state.good, state.adding[0]) if state.adding else landable(state)
+
+
+def made_on(state: BatchState, index: int) -> Commit:
+    """What the fix is a change to."""
+    earlier = state.items[index].earlier
+    return earlier.landing.onto if earlier else state.plan.base
 
 
 def stuck(state: BatchState) -> tuple[int, ...]:

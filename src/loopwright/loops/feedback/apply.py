@@ -14,10 +14,11 @@ from loopwright.kernel.events import (
     ChecksReported,
     IntegrationRefused,
 )
+from loopwright.kernel.faults import engine_finding, faults_of
 from loopwright.kernel.findings import identify
 from loopwright.kernel.gates import PROTECTED
 from loopwright.kernel.ledger import Ledger, record, unresolved
-from loopwright.kernel.model import AgentStatus, CheckResult, Ending, Finding, Outcome, Severity, Verdict
+from loopwright.kernel.model import AgentStatus, Ending, Finding, Outcome, Severity, Verdict
 from loopwright.loops import course as c
 from loopwright.loops.course import GateRecord, Ruling, Station
 from loopwright.loops.feedback.limits import Allowance, FeedbackLimits, grant
@@ -60,7 +61,7 @@ def _agent_failed(state: FeedbackState, event: AgentFailed) -> FeedbackState:
     if state.phase is FeedbackPhase.ADD_TESTS:
         return c.entered(state, FeedbackPhase.TEST)
     if state.phase is FeedbackPhase.REVIEW:
-        return _unjudged(state, _engine_finding("no-verdict", f"The reviewer gave no verdict ({sentence})"))
+        return _unjudged(state, engine_finding("no-verdict", f"The reviewer gave no verdict ({sentence})"))
     current = replace(state.current, implementation=f"(the developer gave no result: {sentence})")
     return _next_iteration(replace(state, current=current))
 
@@ -92,7 +93,7 @@ def _reviewed(state: FeedbackState, event: AgentReported) -> FeedbackState:
     once_more = state.course.trial.to_repair("the verdict is not a pass but no finding says why")
     if once_more is not None:
         return c.with_trial(state, once_more)
-    return _unjudged(state, _engine_finding("no-finding", "The reviewer did not pass it and did not say why"))
+    return _unjudged(state, engine_finding("no-finding", "The reviewer did not pass it and did not say why"))
 
 
 def _judged(state: FeedbackState, findings: tuple[Finding, ...]) -> Ledger:
@@ -126,18 +127,14 @@ def _checkpointed(state: FeedbackState, event: Checkpointed) -> FeedbackState:
     )
     state = c.called_for(replace(state, commit=event.commit), gate)
     if state.phase is FeedbackPhase.CHECKPOINT and not event.files:
-        return _unjudged(state, _engine_finding("no-change", "No file was changed against the base"))
+        return _unjudged(state, engine_finding("no-change", "No file was changed against the base"))
     tests = state.phase is FeedbackPhase.CHECKPOINT_TESTS
     state = replace(state, current=replace(state.current, commit=event.commit))
     return c.entered(state, FeedbackPhase.TEST if tests else FeedbackPhase.REVIEW)
 
 
 def _tested(state: FeedbackState, event: ChecksReported) -> FeedbackState:
-    failures = tuple(failure for result in event.results if not result.passed for failure in _failures(result))
-    failures += tuple(identify(finding) for finding in event.findings if finding.severity in _BLOCKING)
-    if not event.results:
-        failures += (_engine_finding("no-result", "No check gave a result"),)
-    if failures:
+    if failures := faults_of(event):
         return _tests_failed(state, failures)
     ledger = record(state.ledger, TESTS, (), state.current.number)
     current = replace(state.current, tests=Verdict.PASS)
@@ -149,12 +146,6 @@ def _tested(state: FeedbackState, event: ChecksReported) -> FeedbackState:
     if gate is not None and gate.ruling is Ruling.OPEN:
         return c.at_the_gate(state)
     return c.landing(replace(state, past=(*state.past, state.current)))
-
-
-def _failures(result: CheckResult) -> tuple[Finding, ...]:
-    """Never empty: a check that fails without saying why is a failure of that name."""
-    why = f"The check {result.name} failed: {result.note or 'it did not say why'}"
-    return tuple(identify(failure) for failure in result.failures) or (_engine_finding(f"check-{result.name}", why),)
 
 
 def _tests_failed(state: FeedbackState, failures: tuple[Finding, ...]) -> FeedbackState:
@@ -202,7 +193,7 @@ def refused(state: FeedbackState, event: IntegrationRefused) -> FeedbackState:
 def _not_merged(state: FeedbackState, event: IntegrationRefused) -> Finding:
     why = f"It does not go together with what was landed meanwhile: {event.detail or event.reason}"
     kept = f"the change so far is commit {state.commit}; it has to be made again on top of {event.onto}"
-    return _engine_finding("not-merged", why if event.merged else f"{why}; {kept}")
+    return engine_finding("not-merged", why if event.merged else f"{why}; {kept}")
 
 
 def ended(state: FeedbackState, ending: Ending) -> Outcome:
@@ -240,7 +231,7 @@ def _gate_rejected(state: FeedbackState, gate: GateRecord, reason: str) -> Feedb
     restore = f"Restore {gate.paths}: a person rejected the change ({reason})"
     current = replace(state.current, tests=None)
     state = replace(state, current=current, review_failures=state.review_failures_before)
-    return _unjudged(state, _engine_finding("gate-rejected", restore))
+    return _unjudged(state, engine_finding("gate-rejected", restore))
 
 
 def continued(state: FeedbackState, event: Answered) -> FeedbackState:
@@ -279,7 +270,7 @@ def _with_protected(state: FeedbackState, issues: tuple[Finding, ...]) -> tuple[
     if gate is None or gate.ruling is Ruling.APPROVED:
         return issues
     told = tuple(
-        _engine_finding(
+        engine_finding(
             "protected",
             f"{change.path} is protected and was {change.how}: the base version runs;"
             " restore it unless the task asks for the change",
@@ -289,7 +280,3 @@ def _with_protected(state: FeedbackState, issues: tuple[Finding, ...]) -> tuple[
         for change in gate.because
     )
     return issues + told
-
-
-def _engine_finding(rule: str, issue: str, *, severity: Severity = Severity.HIGH, file: str = "") -> Finding:
-    return identify(Finding(severity=severity, rule=rule, issue=issue, file=file, category="engine"))

@@ -15,6 +15,7 @@ from loopwright.kernel.events import (
     Checkpointed,
     IntegrationRefused,
 )
+from loopwright.kernel.faults import engine_finding
 from loopwright.kernel.findings import identify
 from loopwright.kernel.ledger import record, unresolved
 from loopwright.kernel.limits import granted_iterations, reached
@@ -24,12 +25,15 @@ from loopwright.loops.quality.decide import limit_reached
 from loopwright.loops.quality.state import (
     ENGINE,
     LANDING,
+    QualityParams,
     QualityPhase,
     QualityState,
     Round,
     next_review,
     next_step,
     open_findings,
+    reviews_made,
+    start,
     taken,
     to_fix,
     tokens,
@@ -111,7 +115,7 @@ def _unfounded(state: QualityState) -> QualityState:
 def _unusable(state: QualityState, rule: str, lack: str) -> QualityState:
     if (once_more := state.course.trial.to_repair(lack)) is not None:
         return c.with_trial(state, once_more)
-    return _unjudged(state, _engine_finding(rule, f"The reviewer gave no usable verdict: {lack}"))
+    return _unjudged(state, engine_finding(rule, f"The reviewer gave no usable verdict: {lack}"))
 
 
 def _unjudged(state: QualityState, finding: Finding) -> QualityState:
@@ -147,7 +151,7 @@ def _announced(state: QualityState) -> QualityState:
 
 def _blocked(state: QualityState, *why: str) -> QualityState:
     """A fix that another review will see; or, after the last review, a person."""
-    if reached(len(state.rounds), state.allowance):
+    if reached(reviews_made(state), state.allowance):
         return c.escalated(state, (limit_reached(state), *why))
     return _fix_or_review(state)
 
@@ -165,7 +169,7 @@ def _agent_failed(state: QualityState, event: AgentFailed) -> QualityState:
     sentence = c.sentence_of(event)
     if state.phase is QualityPhase.RUN_CHECKS:
         state = replace(state, dropped=())
-        return _unjudged(state, _engine_finding("no-verdict", f"The reviewer gave no verdict ({sentence})"))
+        return _unjudged(state, engine_finding("no-verdict", f"The reviewer gave no verdict ({sentence})"))
     return next_review(_with_fix(state, f"(the creator gave no result: {sentence})"))
 
 
@@ -196,6 +200,17 @@ def landed_or_done(state: QualityState) -> QualityState:
     return c.done(state, ended(state, Ending.ACCEPTED if state.course.accepted else Ending.VERIFIED))
 
 
+def begin(params: QualityParams) -> QualityState:
+    """At the first review, or where the landing of what an earlier loop had passed was refused."""
+    state, earlier = start(params), params.earlier
+    if earlier is None:
+        return state
+    line = f"{tokens(params)[0]}: {params.artifact}"
+    passed = Round(number=earlier.attempts, commit=earlier.commit, verdict=Verdict.PASS, line=line, why="passed before")
+    state = replace(state, number=earlier.attempts, commit=earlier.commit, rounds=(passed,))
+    return refused(state, earlier.landing)
+
+
 def refused(state: QualityState, event: IntegrationRefused) -> QualityState:
     """Where the target stands is known: the review is blocked after all, and its fix starts from there."""
     if state.course.accepted or not event.onto or event.reason not in ("conflict", "checks"):
@@ -204,7 +219,7 @@ def refused(state: QualityState, event: IntegrationRefused) -> QualityState:
     found = tuple(identify(finding) for finding in event.findings)
     if not (found and event.merged):
         kept = f"the fixes so far are commit {state.commit} and have to be made again on top of {event.onto}"
-        found += (_engine_finding("not-merged", why if event.merged else f"{why}; {kept}"),)
+        found += (engine_finding("not-merged", why if event.merged else f"{why}; {kept}"),)
     state = replace(
         state,
         ledger=record(state.ledger, LANDING, found, state.number),
@@ -213,7 +228,14 @@ def refused(state: QualityState, event: IntegrationRefused) -> QualityState:
         changed=bool(event.merged),
     )
     *earlier, last = state.rounds
-    last = replace(last, verdict=Verdict.FAIL, why=f"{last.why}; {why}", refused=why, findings=open_findings(state))
+    last = replace(
+        last,
+        verdict=Verdict.FAIL,
+        line=f"{tokens(state.plan)[1]}: {state.plan.artifact}",
+        why=f"{last.why}; {why}",
+        refused=why,
+        findings=open_findings(state),
+    )
     return _blocked(replace(state, rounds=(*earlier, last)), why)
 
 
@@ -222,7 +244,7 @@ def ended(state: QualityState, ending: Ending) -> Outcome:
     left = taken(state).findings if ending is Ending.ACCEPTED else open_findings(state)
     return Outcome(
         ending=ending,
-        attempts=len(state.rounds),
+        attempts=reviews_made(state),
         commit=NO_COMMIT if ending is Ending.CANCELLED else taken(state).commit,
         note=state.rounds[-1].line if state.rounds else "",
         findings=() if ending is Ending.VERIFIED else left,
@@ -234,12 +256,12 @@ def ended(state: QualityState, ending: Ending) -> Outcome:
 
 def continued(state: QualityState, event: Answered) -> QualityState:
     """Grants, never resets: the reviews go on from where they are."""
-    allowance = granted_iterations(len(state.rounds), state.allowance, event.count)
+    allowance = granted_iterations(reviews_made(state), state.allowance, event.count)
     return _fix_or_review(replace(state, allowance=allowance))
 
 
 def revised(state: QualityState, _: Answered) -> QualityState:
-    allowance = len(state.rounds) + state.plan.limits.max_attempts
+    allowance = reviews_made(state) + state.plan.limits.max_attempts
     return _fix_or_review(replace(state, allowance=allowance, since=state.number + 1))
 
 
@@ -247,7 +269,3 @@ def relimited(state: QualityState, limits: QualityLimits) -> QualityState:
     """New limits move the allowance by their difference, so that what a person granted stays granted."""
     allowance = state.allowance + limits.max_attempts - state.plan.limits.max_attempts
     return replace(state, plan=replace(state.plan, limits=limits), allowance=allowance)
-
-
-def _engine_finding(rule: str, issue: str) -> Finding:
-    return identify(Finding(severity=Severity.HIGH, rule=rule, issue=issue, category="engine"))

@@ -7,14 +7,14 @@ from loopwright.kernel.quoting import inline, one_line
 from loopwright.kernel.wording import counted, told
 from loopwright.loops import closing
 from loopwright.loops.quality.decide import in_a_line
-from loopwright.loops.quality.state import QualityState, Round, best_round, open_findings
+from loopwright.loops.quality.state import QualityState, Round, best_round, open_findings, reviews_made
 
 
 def lines(state: QualityState, outcome: Outcome) -> tuple[str, ...]:
     found = open_findings(state) if outcome.ending is Ending.VERIFIED else outcome.findings
     minor = f" with {counted(len(found), 'finding')} that does not block" if len(found) == 1 else ""
     minor = f" with {len(found)} findings that do not block" if len(found) > 1 else minor
-    after = f"after {counted(len(state.rounds), 'review')} and {counted(state.fixes, 'fix', 'fixes')}"
+    after = f"after {counted(reviews_made(state), 'review')} and {counted(state.fixes, 'fix', 'fixes')}"
     passed = after + minor if outcome.ending is Ending.VERIFIED else after
     left = counted(len(found), "known issue")
     return (
@@ -76,7 +76,7 @@ def owed(state: QualityState, by: str) -> tuple[str, ...]:
     return (
         f"- **Artifact**: {inline(plan.artifact)}, at the {plan.gate} gate",
         f"- **Accepted by**: {by}",
-        f"- **Accepted**: {number}{counted(len(state.rounds), 'review')}, {counted(state.fixes, 'fix', 'fixes')}",
+        f"- **Accepted**: {number}{counted(reviews_made(state), 'review')}, {counted(state.fixes, 'fix', 'fixes')}",
         *closing.owed_where(state.course.outcome, state.plan.branch, taken.commit if taken else ""),
         *closing.owed_findings("Open findings", found),
         *(closing.owed_findings("Seen in other reviews and not resolved", others) if others else ()),

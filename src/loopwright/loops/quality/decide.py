@@ -17,6 +17,7 @@ from loopwright.loops.quality.state import (
     base_of,
     best_round,
     open_findings,
+    reviews_made,
     taken,
     to_fix,
 )
@@ -160,7 +161,7 @@ def escalation(state: QualityState) -> Escalation:
 
 def limit_reached(state: QualityState) -> str:
     """The seed's token, with reviews and fixes told apart."""
-    return f"{MAX_LOOPS_REACHED}: {counted(len(state.rounds), 'review')} and {counted(state.fixes, 'fix', 'fixes')}"
+    return f"{MAX_LOOPS_REACHED}: {counted(reviews_made(state), 'review')} and {counted(state.fixes, 'fix', 'fixes')}"
 
 
 def recommendation(state: QualityState) -> str:

@@ -28,9 +28,9 @@ from loopwright.kernel.model import Severity, Verdict
 from loopwright.loops import floor
 from loopwright.loops.course import where
 from loopwright.loops.floor import Machine
-from loopwright.loops.quality.apply import continued, ended, landed_or_done, refused, relimited, revised, took
+from loopwright.loops.quality.apply import begin, continued, ended, landed_or_done, refused, relimited, revised, took
 from loopwright.loops.quality.decide import escalation, land, work
-from loopwright.loops.quality.state import Depth, QualityParams, QualityState, open_findings, start
+from loopwright.loops.quality.state import Depth, QualityParams, QualityState, open_findings, reviews_made
 from loopwright.loops.quality.verdict import counts_from, tally
 from loopwright.loops.reviewed import QualityLimits
 
@@ -67,7 +67,7 @@ def stand(state: QualityState) -> Standpoint:
 
 def _counts(state: QualityState) -> tuple[str, ...]:
     return (
-        f"reviews used: {len(state.rounds)} of {state.allowance}; fixes: {state.fixes}",
+        f"reviews used: {reviews_made(state)} of {state.allowance}; fixes: {state.fixes}",
         f"open now: {tally(open_findings(state))}",
     )
 
@@ -104,7 +104,7 @@ QUALITY: Loop[QualityParams, QualityState] = Loop(
     name="quality",
     params=QualityParams,
     state=QualityState,
-    start=start,
+    start=begin,
     decide=partial(floor.decide, MACHINE),
     apply=partial(floor.apply, MACHINE),
     stand=stand,

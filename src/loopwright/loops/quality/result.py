@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from loopwright.kernel.model import Ending, Finding, LoopId, Verdict
 from loopwright.loops.course import Station
 from loopwright.loops.quality.decide import MAX_LOOPS_REACHED, recommendation
-from loopwright.loops.quality.state import QualityState, best_round, open_findings
+from loopwright.loops.quality.state import QualityState, best_round, open_findings, reviews_made
 from loopwright.loops.reviewed import BlockedArtifact, ReviewResult, show
 
 _ACCEPTED = "a person accepted it with what is known"
@@ -21,7 +21,7 @@ def result(loop: LoopId, state: QualityState, _parts: Mapping[LoopId, object]) -
         passed=artifact if passed else (),
         blocked=(_blocked(loop, state, reason),) if reason else (),
         pending=() if passed or reason else artifact,
-        rounds=len(state.rounds),
+        rounds=reviews_made(state),
         fixes=state.fixes,
         unresolved=tuple(show(finding) for finding in _left(state)),
     )
@@ -47,7 +47,7 @@ def _blocked(loop: LoopId, state: QualityState, reason: str) -> BlockedArtifact:
     return BlockedArtifact(
         artifact=state.plan.artifact,
         reason=reason,
-        attempts=len(state.rounds),
+        attempts=reviews_made(state),
         fixes=state.fixes,
         unresolved=tuple(show(finding) for finding in _left(state)),
         file=None

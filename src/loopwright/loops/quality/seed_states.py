@@ -12,7 +12,7 @@ from loopwright.kernel.limits import reached
 from loopwright.kernel.model import AgentReport, Commit, Verdict
 from loopwright.loops.course import Station, where
 from loopwright.loops.quality.machine import QUALITY
-from loopwright.loops.quality.state import Depth, QualityParams, QualityPhase, QualityState
+from loopwright.loops.quality.state import Depth, QualityParams, QualityPhase, QualityState, reviews_made
 from loopwright.loops.samples import (
     BLOCKED_IT,
     CHANGED,
@@ -116,7 +116,7 @@ def _counted(state: QualityState, after: QualityState) -> list[_Step]:
 
 
 def _guard(state: QualityState) -> str:
-    return f"attempt {'>=' if reached(len(state.rounds), state.allowance) else '<'} max_attempts"
+    return f"attempt {'>=' if reached(reviews_made(state), state.allowance) else '<'} max_attempts"
 
 
 def _result(state: QualityState) -> _Step:

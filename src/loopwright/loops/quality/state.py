@@ -9,7 +9,7 @@ from loopwright.kernel.findings import identify
 from loopwright.kernel.ledger import Entry, Ledger, Standing, unresolved
 from loopwright.kernel.model import NO_COMMIT, Commit, Content, Finding, Severity, Verdict
 from loopwright.loops.course import Course, entered
-from loopwright.loops.reviewed import QualityLimits
+from loopwright.loops.reviewed import EarlierPass, QualityLimits
 
 ENGINE = "engine"  # what no reviewer said: no verdict, the artifact is gone
 LANDING = "landing"  # why what passed could not be landed
@@ -103,6 +103,7 @@ class QualityParams:
     merge: bool = False
     checked: bool = False  # the project has checks that a merged tree must pass
     adopted: str = ""  # JSON: the handoff of another tool that the story's own begins with
+    earlier: EarlierPass | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -145,6 +146,11 @@ def _once(known: tuple[Known, ...]) -> tuple[Known, ...]:
 def _entry(known: Known) -> Entry:
     standing = Standing.RESOLVED if known.resolved else Standing.OPEN
     return Entry(finding=known.finding, source=known.gate, standing=standing, first=0, last=0, streak=0)
+
+
+def reviews_made(state: QualityState) -> int:
+    """With those of the loop that this one goes on from."""
+    return state.rounds[-1].number if state.rounds else 0
 
 
 def base_of(state: QualityState) -> Commit:

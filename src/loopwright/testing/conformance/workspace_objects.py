@@ -113,7 +113,9 @@ async def c24_a_commit_that_conflicts_is_left_out(stage: WorkspaceStage) -> None
     two = await _attempt(stage, {"changed.txt": "two\n", "kept.txt": "two\n"}, "b")
     three = await _attempt(stage, {"kept.txt": "three\n"}, "c")
     made = await _combine(stage, one.commit, two.commit, three.commit)
-    assert (_paths(made), made.left_out) == ([("changed.txt", "changed"), ("kept.txt", "changed")], (two.commit,))
+    assert _paths(made) == [("changed.txt", "changed"), ("kept.txt", "changed")]
+    (left,) = made.left_out
+    assert (left.commit, "changed.txt" in left.paths) == (two.commit, True)
     assert await _objects(stage, made.commit, "kept.txt") == await _objects(stage, three.commit, "kept.txt")
 
 
@@ -126,11 +128,20 @@ async def c26_the_same_step_again_is_the_same_combination(stage: WorkspaceStage)
     one = await _attempt(stage, {"changed.txt": "one\n"}, "a")
     two = await _attempt(stage, {"changed.txt": "two\n"}, "b")
     first = await _combine(stage, one.commit, two.commit)
-    assert first.left_out == (two.commit,)
+    assert [each.commit for each in first.left_out] == [two.commit]
     assert await _combine(stage, one.commit, two.commit) == first
     other = await _combine(stage, two.commit, one.commit, step="other")
-    assert (other.left_out, other.commit != first.commit) == ((one.commit,), True)
+    assert ([each.commit for each in other.left_out], other.commit != first.commit) == ([one.commit], True)
     assert await _combine(stage, one.commit, two.commit) == first
+
+
+async def c27_a_change_to_another_start_is_that_change_alone(stage: WorkspaceStage) -> None:
+    one = await _attempt(stage, {"changed.txt": "one\n"}, "a")
+    two = await _attempt(stage, {"changed.txt": "one\ntwo\n"}, "b")
+    commits, starts = (one.commit, two.commit), (stage.base, one.commit)
+    made = await stage.workspace.combine(LOOP, "c", base=stage.base, commits=commits, made_on=starts, step="c")
+    assert (made.left_out, _paths(made)) == ((), [("changed.txt", "changed")])
+    assert await _objects(stage, made.commit, "changed.txt") == await _objects(stage, two.commit, "changed.txt")
 
 
 OBJECT_CONTRACTS: tuple[Contract, ...] = (
@@ -143,4 +154,5 @@ OBJECT_CONTRACTS: tuple[Contract, ...] = (
     c24_a_commit_that_conflicts_is_left_out,
     c25_combining_nothing_is_the_base,
     c26_the_same_step_again_is_the_same_combination,
+    c27_a_change_to_another_start_is_that_change_alone,
 )
