@@ -11,9 +11,9 @@ from loopwright.adapters.agents.rehearsal import RehearsalAgent
 from loopwright.adapters.agents.scenario import read_scenario
 from loopwright.ports.agent import Agent
 from loopwright.testing.clock import ManualClock
-from loopwright.testing.conformance.agent import CONTRACTS, Behaviour, Contract
 from tests.adapters.agents.agent_parts import Bench
 from tests.adapters.step_parts import FOR_EVER
+from tests.ports.conformance.agent import CONTRACTS, Behaviour, Contract
 
 DONE = {"status": "done", "summary": "did it", "usage": {"usd": 0.25}}
 FAIL = {

@@ -13,9 +13,9 @@ from loopwright.config.settings import CheckSettings
 from loopwright.kernel.findings import identify
 from loopwright.kernel.model import CheckResult, Commit, Finding, Severity
 from loopwright.testing.clock import ManualClock
-from loopwright.testing.conformance.checks import CONTRACTS, ChecksStage, Contract
 from loopwright.testing.memory_store import Memory, MemoryStore
 from loopwright.testing.scripted_checks import ScriptedChecks
+from tests.ports.conformance.checks import CONTRACTS, ChecksStage, Contract
 from tests.repository import Repository
 
 FAILURE = identify(Finding(severity=Severity.HIGH, category="tests", rule="t", issue="t - no"))

@@ -11,9 +11,9 @@ from loopwright.adapters.sqlite.store import SqliteStore
 from loopwright.errors import StoreCorrupt, StoreFailed
 from loopwright.ports.store import Append, Store
 from loopwright.testing.clock import ManualClock
-from loopwright.testing.conformance.store import CONTRACTS
-from loopwright.testing.conformance.store_parts import LOOP, Contract, Fresh, Opened, begin, entries
 from loopwright.testing.memory_store import Memory, MemoryStore
+from tests.ports.conformance.store import CONTRACTS
+from tests.ports.conformance.store_parts import LOOP, Contract, Fresh, Opened, begin, entries
 
 
 def sqlite(path: Path, durability: Durability) -> Fresh:

@@ -7,9 +7,9 @@ import pytest
 
 from loopwright.adapters.git.workspace import GitWorkspace
 from loopwright.kernel.model import Change, Commit
-from loopwright.testing.conformance.workspace import BASE_FILES, CONTRACTS, Contract, WorkspaceStage
-from loopwright.testing.conformance.workspace_objects import OBJECT_CONTRACTS
 from loopwright.testing.fakes import MemoryWorkspace
+from tests.ports.conformance.workspace import BASE_FILES, CONTRACTS, Contract, WorkspaceStage
+from tests.ports.conformance.workspace_objects import OBJECT_CONTRACTS
 from tests.repository import Repository
 
 ALL = (*CONTRACTS, *OBJECT_CONTRACTS)

@@ -13,8 +13,8 @@ from loopwright.adapters.git.verification import VerificationCheckouts
 from loopwright.errors import SetupFailed
 from loopwright.kernel.gates import evidence, protected_changes
 from loopwright.kernel.model import Change, Commit
-from loopwright.testing.conformance.workspace import files_in
 from tests.adapters.git.scene import run_in
+from tests.ports.conformance.workspace import files_in
 from tests.repository import Repository
 
 PROTECTED = ("tests/**",)

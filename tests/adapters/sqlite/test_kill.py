@@ -10,8 +10,8 @@ import pytest
 
 from loopwright.adapters.sqlite.store import SqliteStore
 from loopwright.testing.clock import ManualClock
-from loopwright.testing.conformance.store_parts import LOOP, begin
 from tests.adapters.sqlite.store_history import everything, write_history
+from tests.ports.conformance.store_parts import LOOP, begin
 
 PROJECT = Path(__file__).parent.parent.parent.parent
 KILLS = 30

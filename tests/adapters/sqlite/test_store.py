@@ -19,9 +19,9 @@ from loopwright.errors import AlreadyRunning, StoreConflict, StoreCorrupt, Store
 from loopwright.kernel.model import Blob, LoopId
 from loopwright.ports.store import Append, Store
 from loopwright.testing.clock import ManualClock
-from loopwright.testing.conformance.store_parts import LOOP, begin, entries
 from tests.adapters.sqlite.faulty_disk import faulty_disk
 from tests.adapters.sqlite.store_history import CHILD, everything, write_history
+from tests.ports.conformance.store_parts import LOOP, begin, entries
 
 PROJECT = Path(__file__).parent.parent.parent.parent
 

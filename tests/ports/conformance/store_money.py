@@ -5,7 +5,7 @@ from __future__ import annotations
 from loopwright.errors import OverBudget
 from loopwright.kernel.model import LoopId
 from loopwright.ports.store import Append, NewEvent, NewLoop, Store
-from loopwright.testing.conformance.store_parts import LOOP, Contract, Fresh, begin, entries, raised
+from tests.ports.conformance.store_parts import LOOP, Contract, Fresh, begin, entries, raised
 
 ROOT, MIDDLE, LEAF, SIBLING = LoopId("root"), LoopId("middle"), LoopId("leaf"), LoopId("sibling")
 

@@ -15,7 +15,7 @@ from loopwright.kernel.events import ChecksReported
 from loopwright.kernel.model import Commit, Key, LoopId
 from loopwright.ports.agent import Update
 from loopwright.ports.checks import Checks, ChecksRun
-from loopwright.testing.conformance.store_parts import raised
+from tests.ports.conformance.store_parts import raised
 
 LOOP, KEY = LoopId("l-1"), Key("checks", 1, tries=1)
 

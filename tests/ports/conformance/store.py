@@ -12,9 +12,9 @@ from loopwright.errors import AlreadyRunning, StoreConflict, UsageError
 from loopwright.kernel.model import LoopId
 from loopwright.ports import hashes
 from loopwright.ports.store import Append, NewEvent, NewLoop
-from loopwright.testing.conformance.store_mail import MAIL
-from loopwright.testing.conformance.store_money import MONEY
-from loopwright.testing.conformance.store_parts import LOOP, Contract, Fresh, begin, entries, raised
+from tests.ports.conformance.store_mail import MAIL
+from tests.ports.conformance.store_money import MONEY
+from tests.ports.conformance.store_parts import LOOP, Contract, Fresh, begin, entries, raised
 
 
 async def c01_a_new_loop_is_there_with_its_first_event(fresh: Fresh) -> None:

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 from loopwright.kernel.model import Commit
 from loopwright.ports.workspace import Combination, Snapshot, Taking
-from loopwright.testing.conformance.workspace import LOOP, NAME, Contract, WorkspaceStage
+from tests.ports.conformance.workspace import LOOP, NAME, Contract, WorkspaceStage
 
 Edits = Mapping[str, str | None]
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from loopwright.errors import OverBudget, StoreConflict, StoreCorrupt
 from loopwright.kernel.model import Blob, LoopId
 from loopwright.ports.store import Append, NewEvent
-from loopwright.testing.conformance.store_parts import LOOP, Contract, Fresh, begin, entries, raised
+from tests.ports.conformance.store_parts import LOOP, Contract, Fresh, begin, entries, raised
 
 
 async def c50_anyone_may_post_and_the_order_is_kept(fresh: Fresh) -> None:

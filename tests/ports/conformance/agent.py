@@ -120,7 +120,7 @@ async def c09_a_run_that_never_began_is_not_found_again(make: Maker, folder: Pat
     assert await make("done").reconcile(_run(folder)) is None
 
 
-async def c10_a_reservation_is_an_amount(make: Maker, folder: Path) -> None:  # noqa: ARG001  as all contracts
+async def c10_a_reservation_is_an_amount(make: Maker, folder: Path) -> None:
     agent = make("done")
     assert agent.reservation("developer") >= 0
     assert agent.reservation("developer", "somebody nobody knows") == agent.reservation("developer")
