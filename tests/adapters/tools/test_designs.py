@@ -2,8 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from loopwright.adapters.tools.designs import CORE, EXTENDED, judge_design, judge_plan
-from loopwright.adapters.tools.placeholders import placeholders, prose
+from loopwright.adapters.tools.designs import CORE, EXTENDED, judge_design, judge_plan, placeholders, prose
 from loopwright.kernel.model import Severity, Verdict
 from tests.adapters.tools.program import NOWHERE, Candidate
 
