@@ -5,7 +5,7 @@ import re
 
 from loopwright.config.keys import shape_of
 from loopwright.config.settings import Settings
-from loopwright.kernel.shapes import Field, Shape, duration_text
+from loopwright.kernel.shapes import Field, Shape
 
 _BLOCK = re.compile(r"(<!-- keys of (?P<name>\S+) -->\n).*?(<!-- end of keys -->)", re.DOTALL)
 
@@ -64,3 +64,14 @@ def without(key: Field) -> str:
             return f"`{json.dumps(value)}`"
         case value:
             return f"`{value}`"
+
+
+def duration_text(seconds: float) -> str:
+    """The shortest way to write it: 1800 is `30m`."""
+    if seconds != int(seconds):
+        return f"{seconds:.6f}".rstrip("0") + "s"
+    left, text = int(seconds), ""
+    for unit, size in (("d", 86400), ("h", 3600), ("m", 60), ("s", 1)):
+        count, left = divmod(left, size)
+        text += f"{count}{unit}" if count else ""
+    return text or "0s"

@@ -4,10 +4,14 @@ from dataclasses import dataclass, field
 from typing import Literal, NewType
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from generators.configuration import duration_text
 from generators.schemas import Published
 from generators.types import schema_of
 from loopwright.kernel.model import Severity
+from loopwright.kernel.shapes import parse_duration
 
 Name = NewType("Name", str)
 
@@ -69,3 +73,8 @@ def test_a_type_that_json_does_not_know_is_refused() -> None:
 def test_a_dataclass_is_published_with_its_title() -> None:
     text = Published(title="A whole", description="As it is written.", source=Whole).text()
     assert list(json.loads(text))[:4] == ["$schema", "title", "description", "type"]
+
+
+@given(st.integers(1, 30 * 86400 * 1000))
+def test_a_time_reads_back(thousandths: int) -> None:
+    assert parse_duration(duration_text(thousandths / 1000)) == thousandths / 1000

@@ -11,7 +11,6 @@ from loopwright.adapters.setup_writer import Surroundings, protected_patterns, r
 from loopwright.config import settings as s
 from loopwright.config.loop_toml import read_settings
 from loopwright.config.settings import CheckSettings
-from loopwright.kernel.shapes import duration_text, parse_duration
 
 PYTHON = Surroundings(
     checks=(
@@ -78,8 +77,3 @@ def test_any_command_reads_back(run: tuple[str, ...]) -> None:
     check = CheckSettings(name="test", run=tuple(word.replace("{report}", "r") for word in run))
     (read,) = read_settings(render_config(Surroundings(checks=(check,))), "loop.toml").checks
     assert as_run(read) == check
-
-
-@given(st.integers(1, 30 * 86400 * 1000))
-def test_a_time_reads_back(thousandths: int) -> None:
-    assert parse_duration(duration_text(thousandths / 1000)) == thousandths / 1000

@@ -46,7 +46,7 @@ def test_a_queue_behind_a_link_is_not_read(tmp_path: Path) -> None:
     (tmp_path / "elsewhere").mkdir()
     queue_folder(tmp_path).parent.mkdir(parents=True)
     queue_folder(tmp_path).symlink_to(tmp_path / "elsewhere")
-    with pytest.raises(ConfigError, match="queue: is a link; tickets are neither read nor written there"):
+    with pytest.raises(ConfigError, match="queue: is a link; nothing is read or written there"):
         waiting(tmp_path)
     with pytest.raises(ConfigError, match="queue: is a link"):
         put(tmp_path, "a", PAGE)

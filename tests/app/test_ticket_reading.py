@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from loopwright.adapters.yaml_text import SIZE_LIMIT
-from loopwright.app.starts.tickets.ticket_text import parse, read_folder, read_ticket
+from loopwright.app.starts.tickets.ticket_text import parse, read_ticket
 from loopwright.errors import ConfigError
 from loopwright.loops.tickets.body import Box
 from loopwright.loops.tickets.earlier import Attempt, FeedbackRow, ToldEntry
@@ -270,28 +270,6 @@ def test_the_name_of_a_file_cannot_break_the_sentence(tmp_path: Path) -> None:
         read_ticket(path)
     assert "\n" not in str(error.value)
     assert "\x1b" not in str(error.value)
-
-
-# A folder
-
-
-def test_a_folder_of_tickets_is_read_in_their_order(tmp_path: Path) -> None:
-    for number in (2, 1, 10):
-        given(tmp_path, f"TICKET-s-{number:03d}.md", f"{FRONT}{BODY}")
-    given(tmp_path, "README.md", "nothing")
-    given(tmp_path, "TICKET-s-003.txt", "nothing")
-    assert [(read.session, read.sequence) for read in read_folder(tmp_path)] == [("s", 1), ("s", 2), ("s", 10)]
-
-
-def test_a_folder_without_tickets_or_with_those_of_two_sessions_is_told(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match=r"holds no ticket; they are called TICKET-<session>-NNN\.md$"):
-        read_folder(tmp_path)
-    with pytest.raises(ConfigError, match="cannot be read: No such file or directory"):
-        read_folder(tmp_path / "none")
-    for session in ("a", "b"):
-        given(tmp_path, f"TICKET-{session}-001.md", f"{FRONT}{BODY}")
-    with pytest.raises(ConfigError, match=r"TICKET-b-001\.md: session_id: is of another session than a; adopt one"):
-        read_folder(tmp_path)
 
 
 HEAD = f"{FRONT}{BODY}"

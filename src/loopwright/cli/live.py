@@ -101,11 +101,7 @@ class LiveView:
         return Group(*(self._lines(step) for step in self._steps.values()))
 
     def _lines(self, step: _Step) -> Table:
-        table = Table.grid(padding=(0, 1))
-        table.add_column(width=1)
-        table.add_column(no_wrap=True, overflow="ellipsis")
-        facts = (self._head, step.text, elapsed(step.began), self.screen.cost)
-        table.add_row(self.screen.spinner, Text(" · ".join(fact for fact in facts if fact), style="bold"))
+        table = self.screen.headline(self._head, step.text, elapsed(step.began))
         if step.output:
             table.add_row("", Text(f"│ {step.output}", style="dim"))
         return table

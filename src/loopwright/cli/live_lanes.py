@@ -85,15 +85,8 @@ class LanesView:
         room = max(1, self.screen.console.size.height - _AROUND)
         rows = sorted(self._rows.values(), key=_urgency)
         shown, hidden = (rows, []) if len(rows) <= room else (rows[: room - 1], rows[room - 1 :])
-        return Group(*([_table(shown)] if shown else []), *_rest(hidden), self._summary())
-
-    def _summary(self) -> Table:
-        facts = (self._head, self._doing, elapsed(self._began), self.screen.cost)
-        line = Table.grid(padding=(0, 1))
-        line.add_column(width=1)
-        line.add_column(no_wrap=True, overflow="ellipsis")
-        line.add_row(self.screen.spinner, Text(" · ".join(fact for fact in facts if fact), style="bold"))
-        return line
+        summary = self.screen.headline(self._head, self._doing, elapsed(self._began))
+        return Group(*([_table(shown)] if shown else []), *_rest(hidden), summary)
 
 
 def _urgency(row: _Row) -> tuple[int, float, str]:

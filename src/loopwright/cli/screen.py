@@ -11,6 +11,7 @@ from typing import Self
 from rich.console import Console, RenderableType
 from rich.live import Live
 from rich.spinner import Spinner
+from rich.table import Table
 from rich.text import Text
 
 from loopwright.ports.store import LoopRow
@@ -73,6 +74,15 @@ class Screen:
                 self.console.print(Text(line, style=style), soft_wrap=True)
             else:
                 self.console.print(Text(line, style=style), no_wrap=True, overflow="ellipsis")
+
+    def headline(self, *facts: str) -> Table:
+        """What goes on now, with the spinner before it and the cost at its end."""
+        table = Table.grid(padding=(0, 1))
+        table.add_column(width=1)
+        table.add_column(no_wrap=True, overflow="ellipsis")
+        told = " · ".join(fact for fact in (*facts, self.cost) if fact)
+        table.add_row(self.spinner, Text(told, style="bold"))
+        return table
 
     def money(self, row: LoopRow) -> None:
         of = "" if row.budget is None else f" of {row.budget:.2f}"

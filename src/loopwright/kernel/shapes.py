@@ -346,14 +346,3 @@ def parse_duration(value: object) -> float | None:
 
 def _within_a_month(seconds: float) -> float | None:
     return float(seconds) if 0 < seconds <= LONGEST else None
-
-
-def duration_text(seconds: float) -> str:
-    """The shortest way to write it: 1800 is `30m`."""
-    if seconds != int(seconds):
-        return f"{seconds:.6f}".rstrip("0") + "s"
-    left, text = int(seconds), ""
-    for unit, size in _SECONDS.items():
-        count, left = divmod(left, int(size))
-        text += f"{count}{unit}" if count else ""
-    return text or "0s"

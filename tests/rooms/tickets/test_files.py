@@ -7,7 +7,8 @@ import pytest
 from loopwright.adapters.shared_lines import read_lines
 from loopwright.app.kinds import KINDS
 from loopwright.app.publisher import Publisher
-from loopwright.app.starts.tickets.ticket_text import read_folder
+from loopwright.app.starts.tickets.adoption import ticket_files
+from loopwright.app.starts.tickets.ticket_text import read_ticket
 from loopwright.errors import ConfigError
 from loopwright.kernel.model import Verdict
 from loopwright.kernel.record import read_event
@@ -254,5 +255,6 @@ def test_an_observer_that_cannot_write_breaks_nothing(tmp_path: Path) -> None:
 
 def test_the_folder_we_write_can_be_taken_over(tmp_path: Path) -> None:
     published(tmp_path, STORIES["routed-back"])
-    first, second = adopted(read_folder(tmp_path / ".loop/tickets/active/session"))
+    folder = tmp_path / ".loop/tickets/active/session"
+    first, second = adopted(tuple(read_ticket(path) for path in ticket_files(folder)["session"]))
     assert (first.accuracy, first.decision, second.decision) == (0.5, "ROUTE_BACK", None)

@@ -17,18 +17,8 @@ BACKOFF = 60.0  # seconds to wait after exit 75 when the agent does not say how 
 LONGEST_WAIT = 24 * 3600.0  # a longer `retry-after` is taken for a mistake
 
 ALWAYS_ALLOWED = (
-    "PATH",
-    "HOME",
-    "LANG",
-    "LC_ALL",
-    "LC_CTYPE",
-    "TERM",
-    "TMPDIR",
-    "USER",
-    "LOGNAME",
-    "SHELL",
-    "SSL_CERT_FILE",
-    "REQUESTS_CA_BUNDLE",
+    *("PATH", "HOME", "LANG", "LC_ALL", "LC_CTYPE", "TERM", "TMPDIR", "USER", "LOGNAME", "SHELL"),
+    *("SSL_CERT_FILE", "REQUESTS_CA_BUNDLE"),
 )
 # Inherited, these would turn an agent's own git commands to the person's repository.
 _REDIRECTING = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR", "GIT_OBJECT_DIRECTORY", "GIT_NAMESPACE")

@@ -44,13 +44,10 @@ _SUMMARY, _LONGEST = 4000, 2000
 UNKNOWN = "$unknown"
 
 _WORDS = {
-    "p0": "critical",
-    "blocker": "critical",
+    **dict.fromkeys(("p0", "blocker"), "critical"),
     "p1": "high",
-    "p2": "medium",
-    "warning": "medium",
-    "p3": "low",
-    "suggestion": "low",
+    **dict.fromkeys(("p2", "warning"), "medium"),
+    **dict.fromkeys(("p3", "suggestion"), "low"),
 }
 
 

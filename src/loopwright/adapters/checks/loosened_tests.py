@@ -56,23 +56,8 @@ _TESTS = re.compile(
 )
 _NAMES = re.compile(r"(?:^|[._-])(?:tests?|spec)(?:[._-]|$)", re.IGNORECASE)
 _CODE = (
-    ".py",
-    ".js",
-    ".jsx",
-    ".ts",
-    ".tsx",
-    ".mjs",
-    ".cjs",
-    ".rs",
-    ".go",
-    ".java",
-    ".kt",
-    ".rb",
-    ".php",
-    ".cs",
-    ".c",
-    ".cc",
-    ".cpp",
+    *(".py", ".js", ".jsx", ".ts", ".tsx", ".mjs", ".cjs", ".rs"),
+    *(".go", ".java", ".kt", ".rb", ".php", ".cs", ".c", ".cc", ".cpp"),
 )
 
 

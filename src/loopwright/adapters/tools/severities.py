@@ -13,23 +13,9 @@ SYNTAX, UNRESOLVED, NOT_INSTALLED = "syntax-error", "unresolved-import", "import
 # Stories and designs: the severities their checklist fixes.
 CHECKLIST = MappingProxyType(
     {
-        "S1": HIGH,
-        "S2": CRITICAL,
-        "S3": CRITICAL,
-        "S4": CRITICAL,
-        "S5": CRITICAL,
-        "S6": HIGH,
-        "S7": HIGH,
-        "S8a": CRITICAL,
-        "S8b": HIGH,
-        "S9": HIGH,
+        **dict.fromkeys(("S2", "S3", "S4", "S5", "S8a", "D1", "D2", "D3", "placeholder", "yaml"), CRITICAL),
+        **dict.fromkeys(("S1", "S6", "S7", "S8b", "S9", "D4"), HIGH),
         "S10": MEDIUM,
-        "D1": CRITICAL,
-        "D2": CRITICAL,
-        "D3": CRITICAL,
-        "D4": HIGH,
-        "placeholder": CRITICAL,
-        "yaml": CRITICAL,
     }
 )
 

@@ -7,9 +7,9 @@ carry their place in the log (`log`); `sequence`, the line's number in its file,
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from typing import Literal
+from typing import Literal, get_args
 
 from loopwright.kernel.codec import plain
 from loopwright.kernel.events import (
@@ -48,12 +48,7 @@ Progress = Literal["started", "completed", "blocked"]
 Breach = Literal["quality-cycle", "blocking", "patterns"]
 Resource = Literal["file", "finding", "gate", "branch", "loop"]
 _ROLES: Mapping[str, Doer] = {"create": "creator", "critique": "critic", "judge": "judge"}
-_WEIGHTS: Mapping[Severity, Weight] = {
-    Severity.CRITICAL: "CRITICAL",
-    Severity.HIGH: "HIGH",
-    Severity.MEDIUM: "MEDIUM",
-    Severity.LOW: "LOW",
-}
+_WEIGHTS: Mapping[Severity, Weight] = dict(zip(Severity, get_args(Weight), strict=True))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -153,7 +148,7 @@ def watched(known: Watch, plan: TicketParams, record: Record, event: Logged) -> 
         latest=latest,
         number=number,
         dispatches=known.dispatches + _noted(record, latest, _dispatches(scene, event)),
-        breaches=known.breaches + _noted(record, latest, _broken(scene, event, seen)),
+        breaches=known.breaches + _noted(record, latest, _violations(scene, event, seen)),
         seen=seen,
     )
 
@@ -220,84 +215,53 @@ def _told(finding: Finding) -> ObservedFinding:
 # Violations
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Breach:
-    kind: Breach
-    resource: Resource
-    violation: str
-    severity: Severity
-    blocking: bool
-    tool: str
-    agent: str = ""
-    file: str = ""
-    context: tuple[tuple[str, object], ...] = ()
-
-
-def _broken(scene: _Scene, event: Logged, seen: dict[str, int]) -> Iterator[Violation]:
-    for breach in _breaches(scene, event, seen):
-        yield Violation(
-            type="violation",
-            timestamp=scene.timestamp,
-            observation_type=breach.kind,
-            resource=breach.resource,
-            correlation=scene.correlation,
-            cycle=scene.cycle,
-            session_id=scene.plan.session,
-            agent=one_line(breach.agent) or None,
-            tool=one_line(breach.tool),
-            file=visible(breach.file) or None,
-            violation=one_line(breach.violation),
-            severity=_WEIGHTS[breach.severity],
-            blocking=breach.blocking,
-            context=dict(breach.context),
-        )
-
-
-def _breaches(scene: _Scene, event: Logged, seen: dict[str, int]) -> Iterator[_Breach]:
+def _violations(scene: _Scene, event: Logged, seen: dict[str, int]) -> Iterator[Violation]:
     match event:
         case AgentReported() if scene.verb in ("critique", "judge"):
             agent = event.report.agent or _ROLES[scene.verb]
-            yield from _of_findings(event.report.findings, seen, tool=_ROLES[scene.verb], agent=agent)
+            yield from _of_findings(scene, event.report.findings, seen, tool=_ROLES[scene.verb], agent=agent)
         case ChecksReported():
-            yield from _of_checks(event, seen)
+            yield from _of_checks(scene, event, seen)
         case Checkpointed():
             for change in event.protected:
                 told = f"a protected file was {change.how}"
-                yield _blocked("workspace", "file", told, Severity.HIGH, file=change.path)
+                yield replace(_blocked(scene, "workspace", "file", told), file=visible(change.path) or None)
         case GateDecided(approved=False):
             told = f"a person rejected what the gate {event.gate} guards: {event.reason or 'no reason given'}"
-            yield _blocked("gate", "gate", told, Severity.CRITICAL, by=event.by)
+            yield replace(_blocked(scene, "gate", "gate", told, event.by), severity="CRITICAL")
         case IntegrationRefused():
             told = f"the result could not be landed: {event.detail or event.reason}"
-            yield _blocked("landing", "branch", told, Severity.HIGH)
+            yield _blocked(scene, "landing", "branch", told)
         case Refused():
             told = f"{event.what} was refused: {event.why}"
-            yield _blocked("engine", "loop", told, Severity.HIGH, by=event.by)
+            yield _blocked(scene, "engine", "loop", told, event.by)
         case _:
             return
 
 
-def _of_checks(event: ChecksReported, seen: dict[str, int]) -> Iterator[_Breach]:
+def _of_checks(scene: _Scene, event: ChecksReported, seen: dict[str, int]) -> Iterator[Violation]:
     """What failed, and what the change itself gives away: that is never a matter of quality alone."""
     for result in event.results:
         if not result.passed:
-            yield from _of_findings(result.failures, seen, tool=result.name)
+            yield from _of_findings(scene, result.failures, seen, tool=result.name)
     for finding in event.findings:
-        yield _of_finding("blocking", identify(finding), "engine", blocking=finding.severity in _HEAVY)
+        yield _of_finding(scene, "blocking", identify(finding), tool="engine")
 
 
-def _of_findings(found: tuple[Finding, ...], seen: dict[str, int], *, tool: str, agent: str = "") -> Iterator[_Breach]:
+def _of_findings(
+    scene: _Scene, found: tuple[Finding, ...], seen: dict[str, int], *, tool: str, agent: str = ""
+) -> Iterator[Violation]:
     """Each that counts, and once more as a pattern when it has been seen often."""
     for finding in (weighed(identify(each)) for each in found):
         if finding.severity.rank > _LEAST.rank:
             continue
-        yield _of_finding("quality-cycle", finding, tool, blocking=finding.severity in _HEAVY, agent=agent)
+        yield _of_finding(scene, "quality-cycle", finding, tool=tool, agent=agent)
         seen[finding.fingerprint] = seen.get(finding.fingerprint, 0) + 1
         if seen[finding.fingerprint] == OFTEN:
-            yield _of_finding("patterns", finding, tool, blocking=False, agent=agent)
+            yield _of_finding(scene, "patterns", finding, tool=tool, agent=agent)
 
 
-def _of_finding(kind: Breach, finding: Finding, tool: str, *, blocking: bool, agent: str = "") -> _Breach:
+def _of_finding(scene: _Scene, kind: Breach, finding: Finding, *, tool: str, agent: str = "") -> Violation:
     context = {
         "rule": one_line(finding.rule),
         "category": one_line(finding.category),
@@ -305,27 +269,31 @@ def _of_finding(kind: Breach, finding: Finding, tool: str, *, blocking: bool, ag
         "line": finding.line,
         "occurrences": OFTEN if kind == "patterns" else 0,
     }
-    return _Breach(
-        kind=kind,
-        resource="file" if finding.file else "finding",
-        violation=finding.issue,
-        severity=finding.severity,
-        blocking=blocking,
-        tool=tool,
-        agent=agent,
-        file=finding.file,
-        context=tuple((key, value) for key, value in context.items() if value),
+    return replace(
+        _blocked(scene, tool, "file" if finding.file else "finding", finding.issue),
+        observation_type=kind,
+        agent=one_line(agent) or None,
+        file=visible(finding.file) or None,
+        severity=_WEIGHTS[finding.severity],
+        blocking=kind != "patterns" and finding.severity in _HEAVY,
+        context={key: value for key, value in context.items() if value},
     )
 
 
-def _blocked(tool: str, resource: Resource, told: str, severity: Severity, *, file: str = "", by: str = "") -> _Breach:
-    return _Breach(
-        kind="blocking",
+def _blocked(scene: _Scene, tool: str, resource: Resource, told: str, by: str = "") -> Violation:
+    return Violation(
+        type="violation",
+        timestamp=scene.timestamp,
+        observation_type="blocking",
         resource=resource,
-        violation=told,
-        severity=severity,
+        correlation=scene.correlation,
+        cycle=scene.cycle,
+        session_id=scene.plan.session,
+        agent=None,
+        tool=one_line(tool),
+        file=None,
+        violation=one_line(told),
+        severity="HIGH",
         blocking=True,
-        tool=tool,
-        file=file,
-        context=(("by", one_line(by)),) if by else (),
+        context={"by": one_line(by)} if by else {},
     )

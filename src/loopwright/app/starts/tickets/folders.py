@@ -6,17 +6,16 @@ import os
 from contextlib import suppress
 from pathlib import Path
 
-from loopwright.adapters.files import ignore_all
-from loopwright.app.starts.tickets.ticket_text import ENDING, shown_path
-from loopwright.errors import ConfigError, UsageError
+from loopwright.app.starts.tickets.ticket_text import ENDING
+from loopwright.errors import UsageError
+from loopwright.loops.tickets.files import ACTIVE, COMPLETED, FOLDER
 from loopwright.loops.tickets.shape import LAST_SEQUENCE, is_session, ticket_parts
 
-QUEUE, ACTIVE, COMPLETED = "queue", "active", "completed"
-_STATE_FOLDER = ".loop"
+QUEUE = "queue"
 
 
 def tickets_folder(root: Path) -> Path:
-    return root / _STATE_FOLDER / "tickets"
+    return root / FOLDER
 
 
 def session_folder(root: Path, where: str, session: str) -> Path:
@@ -24,22 +23,6 @@ def session_folder(root: Path, where: str, session: str) -> Path:
     if not is_session(session):
         raise UsageError(f"{session!a} cannot be a session: it needs 1 to 40 lower-case letters, digits and dashes")
     return tickets_folder(root) / where / session
-
-
-def made(root: Path, folder: Path) -> Path:
-    """The folder, one of ours below `.loop/`, made if need be. Raises `ConfigError` if a link is in the way."""
-    ignore_all(root / _STATE_FOLDER)
-    refuse_links(root, folder)
-    folder.mkdir(parents=True, exist_ok=True)
-    return folder
-
-
-def refuse_links(root: Path, folder: Path) -> None:
-    """Raises `ConfigError` if the way from the root to the folder leads through a link."""
-    below = folder.relative_to(root)
-    for part in (*reversed(below.parents), below):
-        if (root / part).is_symlink() and part != Path():
-            raise ConfigError(shown_path(root / part), "", "is a link; tickets are neither read nor written there")
 
 
 def next_sequence(root: Path, session: str) -> int:

@@ -14,13 +14,13 @@ from loopwright.adapters.importers.imported import Imported
 from loopwright.adapters.importers.task_files import read_tasks
 from loopwright.adapters.yaml_text import SIZE_LIMIT
 from loopwright.app.project import Project
-from loopwright.app.starts.tickets.folders import ACTIVE, COMPLETED, next_sequence, session_folder
+from loopwright.app.starts.tickets.folders import next_sequence, session_folder
 from loopwright.app.starts.tickets.queue import put, read_queued, waiting
 from loopwright.app.starts.tickets.sessions import sessions
 from loopwright.app.starts.tickets.ticket_text import parse, shown_path, ticket_text
 from loopwright.errors import ConfigError, UsageError
 from loopwright.kernel.quoting import one_line
-from loopwright.loops.tickets.files import Page, draft
+from loopwright.loops.tickets.files import ACTIVE, COMPLETED, Page, draft
 from loopwright.loops.tickets.shape import is_session
 from loopwright.loops.tickets.state import Criterion
 

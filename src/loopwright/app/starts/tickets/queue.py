@@ -13,8 +13,9 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from loopwright.adapters.files import write_whole
-from loopwright.app.starts.tickets.folders import QUEUE, made, next_sequence, refuse_links, tickets_folder
+from loopwright.adapters.files import ignore_all, made, refuse_links, write_whole
+from loopwright.app.layout import STATE_FOLDER
+from loopwright.app.starts.tickets.folders import QUEUE, next_sequence, tickets_folder
 from loopwright.app.starts.tickets.ticket_text import ENDING, parse, shown_path, ticket_text
 from loopwright.errors import ConfigError, UsageError
 from loopwright.loops.tickets.files import Page
@@ -116,6 +117,7 @@ def put(root: Path, session: str, page: Page) -> Path:
     """A new ticket, whole or not at all. Raises `UsageError` if the session is none or is waiting already."""
     if not is_session(session):
         raise UsageError(f"{session!a} cannot be a session: it needs 1 to 40 lower-case letters, digits and dashes")
+    ignore_all(root / STATE_FOLDER)
     folder = made(root, queue_folder(root))
     path = folder / f"TICKET-{session}{ENDING}"
     handle, name = tempfile.mkstemp(prefix=".new-", dir=folder)

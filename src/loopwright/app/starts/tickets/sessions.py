@@ -9,13 +9,14 @@ from loopwright.app.creation import create_loop
 from loopwright.app.loops import View, view
 from loopwright.app.preconditions import FreeSpace, check_cast, check_ground
 from loopwright.app.project import Project
-from loopwright.app.starts.tickets.folders import ACTIVE, next_sequence, session_folder
+from loopwright.app.starts.tickets.folders import next_sequence, session_folder
 from loopwright.app.starts.tickets.queue import Queued, read_queued, take_out, waiting, was_taken_out
 from loopwright.config.settings import Settings
 from loopwright.errors import ConfigError, Forbidden
 from loopwright.kernel.codec import encode
 from loopwright.kernel.model import Commit, LoopId
 from loopwright.loops.tickets import ticket_read
+from loopwright.loops.tickets.files import ACTIVE
 from loopwright.loops.tickets.limits import TicketLimits
 from loopwright.loops.tickets.machine import TICKETS
 from loopwright.loops.tickets.state import Ticket, TicketParams

@@ -5,7 +5,6 @@ What a ticket says is data. Nothing in it is run, followed or looked up.
 
 from __future__ import annotations
 
-import os
 import re
 from pathlib import Path
 from typing import Any
@@ -18,7 +17,7 @@ from loopwright.kernel.quoting import one_line
 from loopwright.kernel.shapes import Path as Place
 from loopwright.kernel.shapes import fitted, shown
 from loopwright.loops.tickets.body import read_body
-from loopwright.loops.tickets.shape import FRONT, disagreements, ticket_parts
+from loopwright.loops.tickets.shape import FRONT, disagreements
 from loopwright.loops.tickets.ticket_read import ReadTicket, build
 
 ENDING = ".md"
@@ -30,22 +29,6 @@ _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029]")
 def read_ticket(path: Path) -> ReadTicket:
     """Raises `ConfigError` with file and line."""
     return parse(ticket_text(path), shown_path(path), name=path.name.removesuffix(ENDING))
-
-
-def read_folder(folder: Path) -> tuple[ReadTicket, ...]:
-    """The tickets of a session, oldest first, as other tools leave them in its folder; other files are no matter.
-
-    Raises `ConfigError` if there is none, if one is not a ticket, or if they are not of one session.
-    """
-    names = sorted(name for name in _names(folder) if ticket_parts(name.removesuffix(ENDING)))
-    if not names:
-        raise ConfigError(shown_path(folder), "", "holds no ticket; they are called TICKET-<session>-NNN.md")
-    reads = tuple(read_ticket(folder / name) for name in names)
-    for read in reads:
-        if read.session != reads[0].session:
-            says = f"is of another session than {reads[0].session}; adopt one session at a time"
-            raise ConfigError(read.file, "session_id", says)
-    return reads
 
 
 def parse(text: str, file: str, name: str = "") -> ReadTicket:
@@ -93,11 +76,3 @@ def ticket_text(path: Path) -> str:
 def shown_path(path: Path) -> str:
     """A path in a message: a name may hold anything but a slash."""
     return one_line(str(path), 4096)
-
-
-def _names(folder: Path) -> list[str]:
-    try:
-        with os.scandir(folder) as entries:
-            return [entry.name for entry in entries if entry.name.endswith(ENDING)]
-    except OSError as error:
-        raise ConfigError(shown_path(folder), "", f"cannot be read: {error.strerror}") from error
