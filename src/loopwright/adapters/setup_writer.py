@@ -13,24 +13,10 @@ KNOWN_AGENTS = ("claude", "codex", "gemini", "opencode", "goose")  # programs th
 
 # A pattern is worth protecting when the repository has a file under it.
 _WORTH_PROTECTING = (
-    "tests/**",
-    "test/**",
-    "spec/**",
-    "**/__tests__/**",
-    "**/*_test.go",
-    "**/*.test.js",
-    "**/*.test.jsx",
-    "**/*.test.ts",
-    "**/*.test.tsx",
-    "**/*.spec.js",
-    "**/*.spec.ts",
-    "**/src/test/**",
-    "**/test_*.py",
-    "**/*_test.py",
-    "**/conftest.py",
-    ".github/**",
-    ".gitlab-ci.yml",
-    ".circleci/**",
+    *("tests/**", "test/**", "spec/**", "**/__tests__/**", "**/*_test.go"),
+    *("**/*.test.js", "**/*.test.jsx", "**/*.test.ts", "**/*.test.tsx", "**/*.spec.js", "**/*.spec.ts"),
+    *("**/src/test/**", "**/test_*.py", "**/*_test.py", "**/conftest.py"),
+    *(".github/**", ".gitlab-ci.yml", ".circleci/**"),
 )
 
 _HEAD = """\

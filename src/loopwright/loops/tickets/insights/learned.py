@@ -1,6 +1,6 @@
 """What the ticket cycles teach, computed from the log: figures, patterns that stand out, and proposals for settings.
 
-A session is reduced to a `Cycle` (`insight_cycle`); `learned` makes everything else of many of these. Nothing is ever
+A session is reduced to a `Cycle`; `learned` makes everything else of many of these. Nothing is ever
 changed by it: a proposal is a sentence for a person.
 """
 

@@ -1,4 +1,4 @@
-"""Cycles counted: what was seen, how often, and among how many. No judgement yet; `insight_patterns` has that."""
+"""Cycles counted: what was seen, how often, and among how many. No judgement yet; `patterns` has that."""
 
 from __future__ import annotations
 
