@@ -13,7 +13,7 @@ from loopwright.kernel.machine import Standpoint
 from loopwright.kernel.model import AgentStatus, Brief, Commit, Ending, Finding, Key, Outcome, Severity, Tree, Verdict
 from loopwright.loops.course import Station, stationed
 from loopwright.loops.quality.machine import QUALITY
-from loopwright.loops.quality.state import Depth, Gate, QualityState, Round
+from loopwright.loops.quality.state import Depth, Gate, QualityState, ReviewFacts, Round
 from tests.loops.harness import taken
 from tests.loops.quality import (
     AIMLESS,
@@ -74,9 +74,7 @@ def test_a_review_loads_the_artifact_then_runs_the_reviewer_then_says_its_verdic
                 limit=3,
                 criteria=("no float",),
                 artifacts=(ARTIFACT,),
-                gate="code",
-                depth="quick",
-                story="pay",
+                own=ReviewFacts(gate="code", depth="quick", story="pay"),
                 base=Commit("main"),
                 candidate=BASE,
             ),
@@ -111,9 +109,7 @@ def test_a_blocked_review_is_followed_by_a_fix_of_which_only_what_was_named_is_t
                 limit=3,
                 findings=(ALPHA, elsewhere, nowhere),
                 artifacts=(ARTIFACT,),
-                gate="code",
-                depth="quick",
-                story="pay",
+                own=ReviewFacts(gate="code", depth="quick", story="pay"),
                 base=BASE,
                 candidate=BASE,
                 history=(f"Review 1: CHECK_BLOCKED: {ARTIFACT} (3 high; more than 2 high findings block)",),
@@ -377,8 +373,8 @@ def test_in_quick_depth_observations_are_told_where_they_are_all_the_reviewer_sa
 
 def test_findings_are_handed_over_inline_or_in_the_file_that_the_plan_names() -> None:
     inline, by_file = creator(told(*blocked())), creator(told(*blocked(), gate=Gate.STORY, file=FILE))
-    assert (inline.brief.findings, inline.brief.findings_file) == (THREE, "")
-    assert (by_file.brief.findings, by_file.brief.findings_file, by_file.brief.story) == (THREE, FILE, "pay")
+    assert (inline.brief.findings, inline.brief.own.findings_file) == (THREE, "")
+    assert (by_file.brief.findings, by_file.brief.own.findings_file, by_file.brief.own.story) == (THREE, FILE, "pay")
     assert f"findings are handed to the creator in {FILE}" in lines(loop(file=FILE))
     assert "findings are handed to the creator inline" in lines(loop())
 

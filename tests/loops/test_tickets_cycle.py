@@ -89,7 +89,7 @@ def test_a_session_of_one_ticket_escalates_with_the_first() -> None:
 def test_the_first_creator_is_told_the_task_and_the_criteria() -> None:
     action = t.creator(t.session(what="with a card", context="see docs"))
     brief = action.brief
-    assert (brief.task, brief.attempt, brief.limit, brief.story, brief.criteria) == (
+    assert (brief.task, brief.attempt, brief.limit, brief.own.story, brief.criteria) == (
         "Pay orders\n\nwith a card\n\nsee docs",
         1,
         5,
@@ -112,7 +112,7 @@ def test_a_rework_brief_has_the_history_what_is_open_and_the_gaps_lowest_score_f
     action = t.creator(t.told(*t.bad("c1", better, worst, checks=t.RED)))
     assert set(action.brief.findings) == {worst, better, t.BROKEN_TEST}
     assert action.brief.answers == ()
-    assert action.brief.feedback == (
+    assert action.brief.own.feedback == (
         "PRIORITY Errors are told / alpha: expected Errors are told; actual alpha is wrong; score 0.00; guidance: x",
         "Orders can be paid / beta: expected 6 paths; actual 4 of 6; score 0.67",
         (

@@ -208,7 +208,7 @@ def test_a_judges_no_keeps_a_good_ticket_from_being_approved() -> None:
     assert (shown.level, shown.holds, shown.why) == ("judge agent", True, "not what was asked for")
     assert (t.against(state), t.decisions(state)) == (["the judge does not approve"], ["ROUTE_BACK"])
     assert t.last(state).advice == "not what was asked for"
-    assert t.creator(state).brief.feedback == ("The judge says: not what was asked for",)
+    assert t.creator(state).brief.own.feedback == ("The judge says: not what was asked for",)
 
 
 def test_a_judges_no_at_the_last_ticket_escalates() -> None:
@@ -250,7 +250,7 @@ def test_a_judge_that_says_nothing_of_use_is_asked_once_more_and_then_counts_aga
 def test_a_judge_may_give_its_reason_as_an_aspect() -> None:
     state = at_the_judge(t.fails(aspects=[{"requirement": "Docs", "aspect": "page", "pass": False}]), t.SAID)
     assert (t.open_rules(state), t.against(state)) == ([], ["the judge does not approve"])
-    assert t.creator(state).brief.feedback[0].startswith("PRIORITY Docs / page")
+    assert t.creator(state).brief.own.feedback[0].startswith("PRIORITY Docs / page")
 
 
 def test_aspects_that_all_pass_are_no_reason_for_a_no() -> None:

@@ -94,7 +94,7 @@ def test_split_makes_a_ticket_of_the_named_criteria_and_puts_the_others_off() ->
     )
     brief = t.creator(state).brief
     assert (brief.criteria, brief.findings) == (("AC-2: Errors are told",), (SECOND,))
-    assert brief.feedback == (
+    assert brief.own.feedback == (
         "PRIORITY Errors are told / no-2: expected Errors are told; actual no-2 is wrong; score 0.00",
     )
 

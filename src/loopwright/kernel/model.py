@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from typing import Literal, NewType
+from typing import Any, Literal, NewType
 
 LoopId = NewType("LoopId", str)
 Commit = NewType("Commit", str)
@@ -239,15 +239,11 @@ class Brief:
     history: tuple[str, ...] = ()  # one line per earlier attempt
     criteria: tuple[str, ...] = ()
     answers: tuple[str, ...] = ()  # what a person answered or advised
-    feedback: tuple[str, ...] = ()  # where the last attempt fell short, lowest score first
     artifacts: tuple[str, ...] = ()
     repair: str = ""  # why the last result could not be read
-    gate: str = ""  # of a review: plan, test, code, quality, design or story
-    depth: str = ""  # of a review: quick or comprehensive
-    findings_file: str = ""  # the findings are handed over in this file beside the artifact, and nowhere else
-    story: str = ""  # whose findings they are: the id in that file
     base: Commit = NO_COMMIT  # what the change is measured against
     candidate: Commit = NO_COMMIT  # what is to be judged
+    own: Any = None  # what only this kind of loop tells: a frozen value of its room, whose fields agents find as data
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,6 +12,7 @@ from loopwright.config.settings import AgentSettings, CheckSettings, RoleSetting
 from loopwright.errors import AgentNotFound, UsageError
 from loopwright.kernel.events import AgentReported
 from loopwright.kernel.model import Brief, Verdict
+from loopwright.loops.quality.state import ReviewFacts
 from loopwright.ports.agent import AgentRun
 from loopwright.testing.clock import ManualClock
 from loopwright.testing.memory_store import Memory, MemoryStore
@@ -92,7 +93,9 @@ def test_a_review_runs_as_every_agent_does(tmp_path: Path) -> None:
     (bench.workspace / "a.py").write_text("import os\n\nprint(undefined)\n")
     run = replace(
         bench.run(needs_verdict=True, role="reviewer"),
-        brief=Brief(task="review", attempt=1, limit=3, artifacts=("a.py",), gate="code", depth="quick"),
+        brief=Brief(
+            task="review", attempt=1, limit=3, artifacts=("a.py",), own=ReviewFacts(gate="code", depth="quick")
+        ),
     )
     answer = asyncio.run(_reviewed(tmp_path, run))
     assert isinstance(answer, AgentReported)

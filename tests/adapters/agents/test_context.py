@@ -5,6 +5,8 @@ from pathlib import Path
 from loopwright.adapters.agents import context
 from loopwright.kernel.codec import build as decoded
 from loopwright.kernel.model import Brief, Commit, Finding, Key
+from loopwright.loops.quality.state import ReviewFacts
+from loopwright.loops.tickets.state import TicketFacts
 from loopwright.ports.agent import AgentRun
 from tests.rooms.feedback.stories import FAILING, LOOP, NO_ORDER
 
@@ -18,11 +20,11 @@ BRIEF = Brief(
     history=("Iteration 1: review failed with 1 issue",),
     criteria=("The order is kept",),
     answers=("Use the old name",),
-    feedback=("Docs / page: expected 1; actual none; score 0.00",),
     artifacts=("docs/a.md",),
     repair="no verdict",
     base=Commit("b1"),
     candidate=Commit("c1"),
+    own=TicketFacts(story="t-1", feedback=("Docs / page: expected 1; actual none; score 0.00",)),
 )
 
 
@@ -60,7 +62,7 @@ def test_everything_in_the_brief_is_there_as_data_and_uncut() -> None:
         "candidate": "c1",
         "gate": "",
         "depth": "",
-        "story": "",
+        "story": "t-1",
         "findings_file": "",
         "diff": "",
         "repair": "no verdict",
@@ -72,7 +74,7 @@ def test_everything_in_the_brief_is_there_as_data_and_uncut() -> None:
 
 
 def test_a_judge_has_the_gate_and_the_change_as_data() -> None:
-    brief = replace(BRIEF, gate="code", depth="quick", story="st-1")
+    brief = replace(BRIEF, own=ReviewFacts(gate="code", depth="quick", story="st-1"))
     data = context.build(replace(run(brief, None), kind="quality", needs_verdict=True, diff=DIFF))
     assert {name: data[name] for name in ("gate", "depth", "story", "findings_file", "diff")} == {
         "gate": "code",
@@ -85,9 +87,20 @@ def test_a_judge_has_the_gate_and_the_change_as_data() -> None:
 
 
 def test_findings_that_are_handed_over_in_a_file_are_nowhere_else() -> None:
-    data = context.build(run(replace(BRIEF, findings_file="docs/a.quality.yml"), None))
+    data = context.build(run(replace(BRIEF, own=ReviewFacts(gate="code", findings_file="docs/a.quality.yml")), None))
     assert (data["findings"], data["findings_file"]) == ([], "docs/a.quality.yml")
     assert "The order is lost" not in json.dumps(data)
+
+
+def test_a_loop_that_tells_nothing_of_its_own_has_the_usual_keys_all_the_same() -> None:
+    data = context.build(run(replace(BRIEF, own=None), None))
+    assert {name: data[name] for name in ("gate", "depth", "story", "findings_file", "feedback")} == {
+        "gate": "",
+        "depth": "",
+        "story": "",
+        "findings_file": "",
+        "feedback": [],
+    }
 
 
 def test_it_is_json() -> None:

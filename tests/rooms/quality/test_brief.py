@@ -10,7 +10,7 @@ from loopwright.kernel.actions import RunAgent
 from loopwright.kernel.model import Brief, Commit, Finding, Severity
 from loopwright.loops.quality import brief as briefs
 from loopwright.loops.quality.machine import QUALITY
-from loopwright.loops.quality.state import Depth, Gate, QualityState
+from loopwright.loops.quality.state import Depth, Gate, QualityState, ReviewFacts
 from loopwright.ports.agent import AgentRun
 from tests import hostile
 from tests.rooms.feedback.stories import LOOP
@@ -153,10 +153,8 @@ def test_every_brief_is_bounded_and_shows_what_is_invisible(
         answers=(text,) * times,
         artifacts=(text,),
         repair=text * times,
-        gate=text,
-        depth=text,
-        findings_file=file,
         base=Commit(text),
+        own=ReviewFacts(gate=text, depth=text, findings_file=file),
     )
     run = replace(run_of(played(loaded), f"diff --git a/{text} b/{text}\n{text * times}"), needs_verdict=judges)
     shown = briefs.render(replace(run, role=text, brief=brief))

@@ -17,7 +17,7 @@ from loopwright.loops.kind import Scene
 from loopwright.loops.quality.files import is_settled, persisted
 from loopwright.loops.quality.handoff import Persisted
 from loopwright.loops.quality.kind import KIND
-from loopwright.loops.quality.state import QualityState
+from loopwright.loops.quality.state import QualityState, ReviewFacts
 from loopwright.ports.agent import AgentRun
 from tests.loops.quality import (
     ALPHA,
@@ -219,7 +219,8 @@ def test_what_the_engine_itself_found_is_no_finding_of_a_gate() -> None:
 
 
 def handed(file: str) -> Mapping[str, str]:
-    brief = Brief(task="t", attempt=2, limit=3, findings=(SCOPES,), findings_file=file, gate="story", story="ST-1")
+    own = ReviewFacts(gate="story", story="ST-1", findings_file=file)
+    brief = Brief(task="t", attempt=2, limit=3, findings=(SCOPES,), own=own)
     return KIND.handed(
         AgentRun(
             loop=LoopId("l"),

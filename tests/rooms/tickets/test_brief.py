@@ -69,7 +69,9 @@ def test_a_long_history_tells_the_newest_and_how_many_are_left_out() -> None:
 def test_without_feedback_there_is_no_heading_for_it() -> None:
     run = run_of(REWORK)
     assert "## Structured feedback" in briefs.render(run)
-    assert "## Structured feedback" not in briefs.render(replace(run, brief=replace(run.brief, feedback=())))
+    assert "## Structured feedback" not in briefs.render(
+        replace(run, brief=replace(run.brief, own=replace(run.brief.own, feedback=())))
+    )
 
 
 def test_a_critics_brief(golden: Golden) -> None:

@@ -9,6 +9,7 @@ from loopwright.kernel.assignment import Assignment
 from loopwright.kernel.model import Brief
 from loopwright.kernel.quoting import one_line
 from loopwright.loops import brief_parts
+from loopwright.loops.quality.state import ReviewFacts
 
 FINDINGS = 8_192  # bytes
 _LOOKS_AT = {
@@ -93,8 +94,9 @@ def render(run: Assignment, limit: int = FINDINGS) -> str:
 
 def _judging(run: Assignment, limit: int) -> tuple[str, ...]:
     brief = run.brief
-    where = f"Judge the artifact named below, and nothing else, at the {one_line(brief.gate, 60)} gate."
-    duty = (where, _LOOKS_AT.get(brief.gate, ""), _DEPTHS.get(brief.depth, ""), _JUDGE)
+    own: ReviewFacts = brief.own
+    where = f"Judge the artifact named below, and nothing else, at the {one_line(own.gate, 60)} gate."
+    duty = (where, _LOOKS_AT.get(own.gate, ""), _DEPTHS.get(own.depth, ""), _JUDGE)
     return (
         _title(run, "review"),
         " ".join(sentence for sentence in duty if sentence),
@@ -108,10 +110,11 @@ def _judging(run: Assignment, limit: int) -> tuple[str, ...]:
 
 def _fixing(run: Assignment, limit: int) -> tuple[str, ...]:
     brief = run.brief
+    own: ReviewFacts = brief.own
     return (
         _title(run, "fix after review"),
-        _FIX.format(gate=one_line(brief.gate, 60)),
-        _in_file(brief.findings_file) if brief.findings_file else _inline(brief, limit),
+        _FIX.format(gate=one_line(own.gate, 60)),
+        _in_file(own.findings_file) if own.findings_file else _inline(brief, limit),
         *_subject(brief),
     )
 

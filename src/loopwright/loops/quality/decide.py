@@ -13,6 +13,7 @@ from loopwright.loops.floor import Escalation
 from loopwright.loops.quality.state import (
     QualityPhase,
     QualityState,
+    ReviewFacts,
     Round,
     base_of,
     best_round,
@@ -44,11 +45,9 @@ def _brief(state: QualityState) -> Brief:
         artifacts=(plan.artifact,),
         repair=state.course.trial.repair,
         answers=state.course.answers,
-        gate=plan.gate,
-        depth=plan.depth,
-        story=plan.story,
         candidate=state.commit,
         history=tuple(in_a_line(each) for each in state.rounds),
+        own=ReviewFacts(gate=plan.gate, depth=plan.depth, story=plan.story),
     )
 
 
@@ -88,11 +87,12 @@ def _emit(state: QualityState) -> Announce:
 
 def _fix(state: QualityState) -> RunAgent:
     plan = state.plan
-    brief = replace(_brief(state), findings=to_fix(state), findings_file=plan.file, base=base_of(state))
+    brief = _brief(state)
+    own = replace(brief.own, findings_file=plan.file)
     return RunAgent(
         key=_key(state, "fix"),
         role=plan.creator,
-        brief=brief,
+        brief=replace(brief, findings=to_fix(state), base=base_of(state), own=own),
         start=state.commit,
         writes=True,
         why=f"{state.rounds[-1].line}; {state.rounds[-1].why}",

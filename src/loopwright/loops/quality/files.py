@@ -14,7 +14,7 @@ from loopwright.loops.course import Station
 from loopwright.loops.kind import Data, Door, Files, Scene
 from loopwright.loops.quality import handoff, quality_file
 from loopwright.loops.quality.handoff import Persisted
-from loopwright.loops.quality.state import QualityState, open_findings
+from loopwright.loops.quality.state import QualityState, ReviewFacts, open_findings
 
 _OVER = (Station.LAND, Station.CLEAN_UP, Station.DONE)
 
@@ -45,10 +45,11 @@ def render(scene: Scene[QualityState]) -> Files:
 def handed(run: Assignment) -> dict[str, str]:
     """The findings, where they are handed over in a file beside the artifact and nowhere else."""
     brief = run.brief
-    if not brief.findings_file:
+    own: ReviewFacts = brief.own
+    if not own.findings_file:
         return {}
-    data = quality_file.build(story=brief.story, gate=brief.gate, round=brief.attempt, findings=brief.findings)
-    return {brief.findings_file: write_yaml(data)}
+    data = quality_file.build(story=own.story, gate=own.gate, round=brief.attempt, findings=brief.findings)
+    return {own.findings_file: write_yaml(data)}
 
 
 def doors(scene: Scene[QualityState]) -> tuple[Door, ...]:

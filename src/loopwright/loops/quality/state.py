@@ -107,6 +107,16 @@ class QualityParams:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ReviewFacts:
+    """What both parts are told besides what the roles of every loop are."""
+
+    gate: str
+    depth: str = ""
+    story: str = ""  # whose findings they are: the id in the file that hands them over
+    findings_file: str = ""  # the findings are handed over in this file beside the artifact, and nowhere else
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class QualityState:
     plan: QualityParams
     allowance: int  # reviews that may be made in all

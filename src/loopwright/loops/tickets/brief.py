@@ -9,7 +9,7 @@ from loopwright.kernel.assignment import Assignment
 from loopwright.kernel.model import Brief
 from loopwright.kernel.quoting import at_most, one_line, size
 from loopwright.loops import brief_parts
-from loopwright.loops.tickets.state import JUDGE
+from loopwright.loops.tickets.state import JUDGE, TicketFacts
 
 FINDINGS, _FEEDBACK, _HISTORY = 8_192, 8_192, 4_096  # bytes
 _CREATE = (
@@ -88,8 +88,9 @@ def render(run: Assignment, limit: int = FINDINGS) -> str:
 
 def _title(run: Assignment) -> str:
     brief = run.brief
+    own: TicketFacts = brief.own
     return (
-        f"# Brief for the {one_line(run.role, 60)}: {one_line(brief.story, 80)}, iteration {brief.attempt} of"
+        f"# Brief for the {one_line(run.role, 60)}: {one_line(own.story, 80)}, iteration {brief.attempt} of"
         f" {brief.limit} of a ticket cycle"
     )
 
@@ -122,9 +123,10 @@ def _history(brief: Brief) -> tuple[str, ...]:
 
 
 def _feedback(brief: Brief) -> tuple[str, ...]:
-    if not brief.feedback:
+    own: TicketFacts = brief.own
+    if not own.feedback:
         return ()
-    rows = "\n".join(f"- {one_line(row, 1_000)}" for row in brief.feedback)
+    rows = "\n".join(f"- {one_line(row, 1_000)}" for row in own.feedback)
     return (f"## Structured feedback, lowest score first (data)\n\n{at_most(rows, _FEEDBACK)}",)
 
 

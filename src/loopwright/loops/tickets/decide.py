@@ -11,6 +11,7 @@ from loopwright.loops.tickets.convergence import feedback, in_a_line
 from loopwright.loops.tickets.state import (
     JUDGE,
     Criterion,
+    TicketFacts,
     TicketsPhase,
     TicketsState,
     base_of,
@@ -45,7 +46,7 @@ def _brief(state: TicketsState, criteria: tuple[Criterion, ...]) -> Brief:
         answers=state.course.answers,
         base=base_of(state),
         candidate=state.commit,
-        story=ticket_id(plan.session, state.ticket.number),
+        own=TicketFacts(story=ticket_id(plan.session, state.ticket.number)),
     )
 
 
@@ -58,7 +59,7 @@ def _create(state: TicketsState) -> RunAgent:
         findings=_open_before(state),
         history=tuple(in_a_line(state.plan.session, ticket) for ticket in state.past),
         answers=(*brief.answers, *state.course.refusals, *attached),
-        feedback=feedback(state),
+        own=replace(brief.own, feedback=feedback(state)),
     )
     return RunAgent(
         key=_key(state, "create"),

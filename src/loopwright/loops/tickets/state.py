@@ -142,6 +142,14 @@ class TicketParams:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class TicketFacts:
+    """What every role is told besides what the roles of every loop are."""
+
+    story: str  # the id of the ticket
+    feedback: tuple[str, ...] = ()  # where the last one fell short, lowest score first
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TicketsState:
     plan: TicketParams
     allowance: int  # tickets that may be written in all
