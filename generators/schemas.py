@@ -36,9 +36,9 @@ from loopwright.app.views.status import LoopStatus, StatusDocument
 from loopwright.cli.adopt import AdoptAnswer
 from loopwright.cli.answer import AnswerRecorded
 from loopwright.cli.decision import DecisionAnswer
-from loopwright.cli.feedback import FeedbackForetold
+from loopwright.cli.loops.feedback import FeedbackForetold
+from loopwright.cli.loops.review import ReviewForetold
 from loopwright.cli.output import ErrorAnswer
-from loopwright.cli.review import ReviewForetold
 from loopwright.config.keys import shape_of
 from loopwright.config.settings import Settings
 from loopwright.kernel.events import Logged

@@ -180,19 +180,35 @@ def public_classes(sources: Mapping[str, str]) -> dict[str, list[str]]:
     return found
 
 
+def too_long(sources: Mapping[str, str], wall: int, wall_of_tests: int) -> dict[str, int]:
+    """Files of more lines than they may have."""
+    lengths = {path: len(text.splitlines()) for path, text in sources.items()}
+    return {
+        path: length
+        for path, length in lengths.items()
+        if length > (wall_of_tests if path.startswith("tests/") else wall)
+    }
+
+
 def slivers(sources: Mapping[str, str], least: int) -> dict[str, str]:
     """Modules of fewer lines than `least` that one other imports, and which one that is. The public door is none."""
-    graph = import_graph(sources)
-    importers: dict[str, list[str]] = {}
-    for module, imported in graph.items():
-        for each in imported:
-            importers.setdefault(each, []).append(module)
-    sizes = {_module(path): len(text.splitlines()) for path, text in sources.items()}
+    sizes = {module_name(path): len(text.splitlines()) for path, text in sources.items()}
     return {
         module: names[0]
-        for module, names in importers.items()
-        if "." in module and len(names) == 1 and 0 < sizes.get(module, 0) < least
+        for module, names in _importers(sources).items()
+        if "." in module and len(names) == 1 and 0 < sizes[module] < least
     }
+
+
+def orphans(sources: Mapping[str, str]) -> list[str]:
+    """Modules that no other imports; an empty one only makes a folder a package."""
+    texts = {module_name(path): text for path, text in sources.items()}
+    return sorted(module for module, by in _importers(sources).items() if texts[module] and not by and "." in module)
+
+
+def _importers(sources: Mapping[str, str]) -> dict[str, list[str]]:
+    graph = import_graph(sources)
+    return {module: [other for other, imported in graph.items() if module in imported] for module in graph}
 
 
 def fan_out(sources: Mapping[str, str]) -> dict[str, int]:
@@ -201,23 +217,25 @@ def fan_out(sources: Mapping[str, str]) -> dict[str, int]:
 
 
 def rooms_named(text: str, rooms: frozenset[str]) -> set[str]:
-    """The rooms whose names stand in a module: imported, or as a text of their own, or as that of a module."""
-    found: set[str] = set()
-    for node in ast.walk(ast.parse(text)):
-        if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("loopwright.loops."):
-            found |= {node.module.split(".")[2]} & rooms
-        elif isinstance(node, ast.Import):
-            found |= {part for alias in node.names for part in _below_loops(alias.name)} & rooms
-        elif isinstance(node, ast.ImportFrom) and node.module == "loopwright.loops":
-            found |= {alias.name for alias in node.names} & rooms
-        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
-            found |= {node.value, *_below_loops(node.value)} & rooms
-    return found
+    """The rooms whose names stand in a module: imported, or as a text of their own, or in that of a module or file."""
+    texts = [node.value for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Constant)]
+    words = {word for said in texts if isinstance(said, str) for word in (*said.split("/"), *_parts(said))}
+    return (words | {part for name in imported_names(text) for part in _parts(name)}) & rooms
 
 
-def _below_loops(module: str) -> list[str]:
-    return module.split(".")[2:3] if module.startswith("loopwright.loops.") else []
+def _parts(name: str) -> list[str]:
+    """Of a module of ours: its packages and, next to rooms, itself. Else it may be a function of that name."""
+    *packages, last = name.split(".")
+    if packages[:1] != ["loopwright"]:
+        return []
+    return [*packages, last] if packages[1:] in (["loops"], ["app", "starts"], ["cli", "loops"]) else packages
 
 
-def _module(path: str) -> str:
-    return path.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+def porches_named(text: str) -> set[str]:
+    """The modules imported that start loops of one kind; `door` is that of all."""
+    start = "loopwright.app.starts."
+    return {
+        module
+        for name in imported_names(text)
+        if name.startswith(start) and (module := name.removeprefix(start).split(".")[0]) != "door"
+    }

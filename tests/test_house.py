@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 
 import loopwright
+from loopwright.app.kinds import KINDS
+from loopwright.cli.main import COMMANDS
 from tests import house
 
 ROOT = Path(__file__).parent.parent
@@ -23,11 +25,7 @@ ROOMS = frozenset(path.parent.name for path in (PACKAGE / "loops").glob("*/kind.
 MAY_NAME_ROOMS = (
     "loopwright/app/kinds.py",
     "loopwright/app/starts/",
-    "loopwright/cli/feedback.py",
-    "loopwright/cli/review.py",
-    "loopwright/cli/ticket",
-    "loopwright/cli/insights.py",
-    "loopwright/cli/main.py",
+    "loopwright/cli/loops/",
     "loopwright/config/settings.py",
 )
 OTHER_MEANINGS = {
@@ -35,6 +33,14 @@ OTHER_MEANINGS = {
     "loopwright/loops/batch/state.py",  # the kind of its children: nesting is data
     "loopwright/loops/batch/kind.py",  # whose limits are its own
 }
+# Our programs, and the suites that tests inherit.
+LOADED = (
+    "loopwright.__main__",
+    "loopwright.adapters.supervisor",
+    "loopwright.adapters.tools.",
+    "loopwright.cli.main",
+    "loopwright.testing.",
+)
 PURE_LAYERS = ("errors.py", "config/", "kernel/", "loops/", "ports/", "engine/")
 MAY_CATCH_EVERYTHING = ("loopwright/engine/", "loopwright/cli/main.py")
 PROGRAMS = ("loopwright/adapters/tools/review.py", "loopwright/adapters/tools/autofix.py")  # agents, each a process
@@ -77,10 +83,13 @@ def test_the_share_of_short_functions() -> None:
     assert house.share_within([], 30) == 1.0
 
 
+def test_a_file_that_is_too_long_is_found() -> None:
+    samples = {"p/a.py": "x = 1\n" * 3, "p/b.py": "x = 1\n" * 2, "tests/a.py": "x = 1\n" * 3, "tests/b.py": "\n" * 4}
+    assert house.too_long(samples, 2, 3) == {"p/a.py": 3, "tests/b.py": 4}
+
+
 def test_no_file_is_longer_than_the_wall() -> None:
-    lengths = {path: len(text.splitlines()) for path, text in (sources() | sources_of_tests()).items()}
-    walls = {path: TEST_FILE_WALL if path.startswith("tests/") else FILE_WALL for path in lengths}
-    assert {path: length for path, length in lengths.items() if length > walls[path]} == {}
+    assert house.too_long(sources() | sources_of_tests(), FILE_WALL, TEST_FILE_WALL) == {}
 
 
 def test_no_function_is_longer_than_the_wall() -> None:
@@ -158,6 +167,19 @@ def test_no_module_is_a_sliver() -> None:
     assert house.slivers(sources(), SLIVER) == {}
 
 
+def test_a_module_that_nobody_imports_is_found() -> None:
+    samples = {"p/__init__.py": "", "p/q/__init__.py": "", "p/a.py": "import p.b\n", "p/b.py": "x = 1\n"}
+    assert house.orphans(samples) == ["p.a"]
+
+
+def test_every_module_is_imported_by_another_or_loaded_by_its_name() -> None:
+    commands = {f"loopwright.cli.{module}" for module, _ in COMMANDS.values()}
+    porches = {module for kind in KINDS.values() for module in kind.porch}
+    pages = {f"loopwright.loops.{room}.page" for room in ROOMS}
+    orphans = set(house.orphans(sources()))
+    assert {module for module in orphans if not module.startswith(LOADED)} == (commands | porches | pages) & orphans
+
+
 def test_what_a_module_imports_is_counted() -> None:
     samples = {"p/__init__.py": "", "p/a.py": "from p import b\nimport p.c\nimport os\n", "p/b.py": "", "p/c.py": ""}
     assert house.fan_out(samples)["p.a"] == 2
@@ -175,11 +197,18 @@ def test_no_module_knows_too_many_others() -> None:
         "import loopwright.loops.quality.state",
         "importlib.import_module('loopwright.loops.quality.state')",
         "x = 'quality'",
+        "x = f'.loop/quality/{loop}/file.md'",
+        "from loopwright.app.starts.quality import X",
     ],
 )
 def test_a_room_that_is_named_is_found(line: str) -> None:
     assert house.rooms_named(line + "\n", ROOMS) == {"quality"}
-    assert house.rooms_named("quality = 1\nfrom loopwright.loops import course\n", ROOMS) == set()
+    assert house.rooms_named("quality = 1\nfrom loopwright.loops import course\n'of quality.'\n", ROOMS) == set()
+
+
+def test_a_porch_that_is_named_is_found() -> None:
+    assert house.porches_named("from loopwright.app.starts.review import X\n") == {"review"}
+    assert house.porches_named("from loopwright.app.starts.door import X\n") == set()
 
 
 def test_every_folder_of_the_loops_is_a_room() -> None:
@@ -188,17 +217,15 @@ def test_every_folder_of_the_loops_is_a_room() -> None:
 
 
 def test_no_loop_is_known_by_name_outside_its_room() -> None:
-    found = {path: house.rooms_named(text, ROOMS) for path, text in sources().items()}
+    found = {path: house.rooms_named(text, ROOMS) | house.porches_named(text) for path, text in sources().items()}
     named = {
         path: names
         for path, names in found.items()
-        if names and not path.startswith(("loopwright/loops/", *MAY_NAME_ROOMS)) and path not in OTHER_MEANINGS
+        if names - {path.split("/")[2] if path.startswith("loopwright/loops/") else ""}
+        and not path.startswith(MAY_NAME_ROOMS)
+        and path not in OTHER_MEANINGS
     }
     assert named == {}
-    own = {
-        path: names - {path.split("/")[2]} for path, names in found.items() if path.count("/") > 2 and "/loops/" in path
-    }
-    assert {path: names for path, names in own.items() if names and path not in OTHER_MEANINGS} == {}
 
 
 # Imports

@@ -1,4 +1,4 @@
-"""The public Python door: the loops as plain values, and `run`, which drives one to its end."""
+"""The public Python door: `run` drives a loop to its end; which loops there are, the table of kinds says."""
 
 from __future__ import annotations
 
@@ -12,18 +12,21 @@ from typing import Literal
 from loopwright.adapters.agents.callable import CallableAgent, Function
 from loopwright.adapters.agents.pool import AgentPool
 from loopwright.adapters.terminal.prompt import Nobody
+from loopwright.app import kinds
+from loopwright.app.kinds import *  # noqa: F403 - the types of what may be asked for: only the table names them
 from loopwright.app.loops import view
 from loopwright.app.project import Project, open_project
-from loopwright.app.starts.door import AnyStart
-from loopwright.app.starts.table import STARTS, AnyRequest, Feedback, Quality, Tickets
+from loopwright.app.starts.door import Request, create_requested, kind_of
 from loopwright.app.worlds import build_world, make_ready
-from loopwright.config.settings import CheckSettings, Settings, WorkspaceSettings
+from loopwright.config.settings import CheckSettings
 from loopwright.engine.driver import drive
 from loopwright.engine.nesting import child_outcome
 from loopwright.errors import UsageError
-from loopwright.kernel.model import LoopId, Outcome
+from loopwright.kernel.model import LoopId
+from loopwright.kernel.model import Outcome as Outcome  # noqa: PLC0414 - one of the public names
 
-__all__ = ["Check", "Feedback", "Outcome", "Quality", "Tickets", "run"]
+# Those of `loopwright`. As `__all__` a type checker would take it for the three it can read.
+NAMES = ("Check", "Outcome", "run", *kinds.__all__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +43,7 @@ class Check:
 
 
 def run(
-    loop: AnyRequest,
+    loop: Request,
     *,
     agents: Mapping[str, Function],
     checks: Sequence[Check] = (),
@@ -49,30 +52,28 @@ def run(
 ) -> Outcome:
     """Drive `loop` in the git repository at `root` and return how it ended.
 
-    `agents` maps a role (`developer` and `reviewer`, optionally `tester`, for feedback; `reviewer` and
-    `creator` for quality; `creator` and `critic`, optionally `judge`, for tickets) to a callable that takes
-    the brief as a dictionary and returns a result as a dictionary, or None for done. Feedback and tickets
-    need `checks`; quality judges without them. Nobody is asked: a
-    loop that needs a person ends `escalated` here and can go on with `loop answer` and `loop resume`.
-    Raises `UsageError` for what could not end well, before anything is started.
+    `agents` maps each role that the loop needs to a callable that takes the brief as a dictionary and returns
+    a result as a dictionary, or None for done. The type of `loop` says which roles those are, and whether
+    `checks` are needed. Nobody is asked: a loop that needs a person ends `escalated` here and can go on with
+    `loop answer` and `loop resume`. Raises `UsageError` for what could not end well, before anything is started.
     """
     return asyncio.run(_run(loop, agents, checks, Path(root), os.environ if environ is None else environ))
 
 
 async def _run(
-    loop: AnyRequest,
+    loop: Request,
     agents: Mapping[str, Function],
     checks: Sequence[Check],
     root: Path,
     environ: Mapping[str, str],
 ) -> Outcome:
-    start = STARTS[type(loop)]
-    for role in start.roles:
+    kind = kind_of(kinds.KINDS, loop)
+    for role in kind.needs.roles:
         if role not in agents:
             raise UsageError(f"agents has no {role!r}; give a callable for it")
     project = open_project(root.resolve(), environ)
     try:
-        loop_id = await start.create(project, _settings(start, loop, checks), loop, tuple(agents))
+        loop_id = await create_requested(project, kind, loop, _settings(checks), tuple(agents))
         return await _drive(project, loop_id, agents)
     finally:
         await project.store.close()
@@ -105,12 +106,8 @@ def _unheard(sentence: str) -> None:
     """A file that could not be written is written by the next event or by `loop render`."""
 
 
-def _settings(start: AnyStart, loop: AnyRequest, checks: Sequence[Check]) -> Settings:
-    return Settings(
-        checks=tuple(
-            CheckSettings(name=check.name, run=tuple(check.run), report=check.report, timeout=check.timeout)
-            for check in checks
-        ),
-        limits=start.limits(loop),
-        workspace=WorkspaceSettings(protected=tuple(loop.protected)),
+def _settings(checks: Sequence[Check]) -> tuple[CheckSettings, ...]:
+    return tuple(
+        CheckSettings(name=check.name, run=tuple(check.run), report=check.report, timeout=check.timeout)
+        for check in checks
     )

@@ -16,16 +16,18 @@ from loopwright.app.kinds import KINDS
 from loopwright.app.loops import view
 from loopwright.app.project import Project, open_project
 from loopwright.app.settings import settings_of
+from loopwright.app.starts.door import Task, create_for_task, create_requested, kind_of
 from loopwright.app.views.ending import unresolved_text
 from loopwright.cli.drive import Manner, driven
 from loopwright.cli.here import Here
+from loopwright.errors import UsageError
 from loopwright.kernel.codec import encode
 from loopwright.kernel.model import LoopId
 from tests.cli.projects import Done, told
 from tests.repository import Repository
 from tests.toys import anthology, haiku
 from tests.toys.anthology import AnthologyParams
-from tests.toys.haiku import HaikuLimits, HaikuParams
+from tests.toys.haiku import Haiku, HaikuLimits, HaikuParams
 
 T = TypeVar("T")
 TOYS = {kind.loop.name: kind for kind in (haiku.KIND, anthology.KIND)}  # the one registration
@@ -186,6 +188,37 @@ def test_an_escalation_takes_the_answers_that_every_loop_takes(
     assert (done.code, done.data["outcome"]) == (code, outcome)
     if outcome == "accepted":
         assert "a bad rhyme" in (here.root / ".loop" / "debt.md").read_text()
+
+
+def test_a_python_program_may_ask_for_it(poetry: Callable[[str], Poetry]) -> None:
+    here, asked = poetry(POET + PLEASED), Haiku(theme="A pond")
+
+    async def work(project: Project) -> LoopId:
+        return await create_requested(project, kind_of(project.kinds, asked), asked, (), ("creator", "reviewer"))
+
+    loop = here.within(work)
+    assert f"Loop: A pond ({loop}, haiku)" in here.loop("status").out
+
+
+def test_what_no_loop_is_started_by_is_refused_with_what_there_is() -> None:
+    with pytest.raises(UsageError, match="no loop is started by a Haiku; give one of Feedback, Quality, Tickets"):
+        kind_of(KINDS, Haiku(theme="A pond"))
+
+
+def test_a_task_alone_starts_none_where_no_kind_takes_one(poetry: Callable[[str], Poetry]) -> None:
+    async def work(project: Project) -> LoopId:
+        return await create_for_task(replace(project, kinds=TOYS), settings_of(project), Task(text="a poem"))
+
+    with pytest.raises(UsageError, match="no kind of loop can be started by a task alone"):
+        poetry(POET).within(work)
+
+
+def test_what_another_tool_left_for_it_is_adopted(poetry: Callable[[str], Poetry]) -> None:
+    here = poetry(POET + PLEASED)
+    (here.root / "pond.theme").write_text("An old pond\n")
+    adopted = here.loop("adopt", "pond.theme", "--json")
+    assert (adopted.code, adopted.data["kind"], adopted.data["state"]) == (0, "haiku", "WRITE")
+    assert "a handoff.yml, a folder of tickets or a theme" in here.loop("adopt", "loop.toml").err
 
 
 def test_a_gate_may_be_decided_when_the_loop_has_ended(poetry: Callable[[str], Poetry]) -> None:

@@ -29,6 +29,14 @@ class HaikuLimits:
     max_verses: int = 2
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Haiku:
+    """What a Python program says to have one written."""
+
+    theme: str
+    protected: tuple[str, ...] = ()
+
+
 class HaikuPhase(StrEnum):
     WRITE = "WRITE"
     KEEP = "KEEP"
@@ -222,6 +230,8 @@ def result(_loop: LoopId, state: HaikuState, _parts: Mapping[LoopId, object]) ->
 KIND: Kind[HaikuParams, HaikuState] = Kind(
     loop=HAIKU,
     limits="haiku",
+    request=Haiku,
+    porch=("tests.toys.haiku_porch",),
     words=Words(counter="verse", roles={"write": "poet", "read": "reader"}),
     needs=Needs(roles=("creator", "reviewer"), checks=False, gates=(TASTE,)),
     title=lambda params: params.theme,

@@ -1,4 +1,7 @@
-"""The kinds of loops there are: the one table. Whoever meets a loop looks it up by its name."""
+"""The kinds of loops there are: the one table. Whoever meets a loop looks it up by its name.
+
+What a Python program asks for is of one of the types in `__all__`: with these `loopwright` itself opens.
+"""
 
 from __future__ import annotations
 
@@ -7,9 +10,14 @@ from collections.abc import Mapping
 from loopwright.errors import EngineError
 from loopwright.loops.batch.kind import KIND as BATCH
 from loopwright.loops.feedback.kind import KIND as FEEDBACK
+from loopwright.loops.feedback.request import Feedback
 from loopwright.loops.kind import AnyKind
 from loopwright.loops.quality.kind import KIND as QUALITY
+from loopwright.loops.quality.request import Quality
 from loopwright.loops.tickets.kind import KIND as TICKETS
+from loopwright.loops.tickets.request import Tickets
+
+__all__ = ["Feedback", "Quality", "Tickets"]
 
 Kinds = Mapping[str, AnyKind]
 

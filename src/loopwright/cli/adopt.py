@@ -11,15 +11,12 @@ import click
 from loopwright.app.loops import view
 from loopwright.app.project import Project
 from loopwright.app.settings import settings_of
-from loopwright.app.starts.door import Adopter, PointedAt
-from loopwright.app.starts.table import ADOPTERS
+from loopwright.app.starts.door import Adopter, PointedAt, adopters
 from loopwright.cli.here import Here
-from loopwright.cli.opened import opened
+from loopwright.cli.opened import kinds, opened
 from loopwright.cli.output import json_option, put, put_json
 from loopwright.errors import UsageError
 from loopwright.kernel.model import LoopId
-
-_SORTS = ", ".join(each.named for each in ADOPTERS[:-1]) + f" or {ADOPTERS[-1].named}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,10 +43,11 @@ def command(here: Here, *, path: Path, task: str, artifact: str, session: str, a
     on with the next number. The files are only read. `loop resume` then goes on.
     """
     found = PointedAt(path=here.cwd / path, cwd=here.cwd, task=task, artifact=artifact, session=session)
-    adopter, file = _meant(found.path, path)
+    known = adopters(kinds(here))
+    adopter, file = _meant(known, found.path, path)
     for option in ("artifact", "session"):
         if getattr(found, option) and option not in adopter.takes:
-            goes = next(each.named for each in ADOPTERS if option in each.takes)
+            goes = next(each.named for each in known if option in each.takes)
             raise UsageError(f"--{option} goes with {goes}; {path} is none")
     with opened(here, create=True) as project:
         done = asyncio.run(_adopt(project, adopter, replace(found, path=file)))
@@ -60,15 +58,16 @@ def command(here: Here, *, path: Path, task: str, artifact: str, session: str, a
     return 0
 
 
-def _meant(file: Path, path: Path) -> tuple[Adopter, Path]:
+def _meant(known: tuple[Adopter, ...], file: Path, path: Path) -> tuple[Adopter, Path]:
+    sorts = f"{', '.join(each.named for each in known[:-1])} or {known[-1].named}"
     if not file.exists():
-        raise UsageError(f"{path}: there is no such file; name {_SORTS}")
-    fits = [(each, found) for each in ADOPTERS if (found := each.finds(file)) is not None]
+        raise UsageError(f"{path}: there is no such file; name {sorts}")
+    fits = [(each, found) for each in known if (found := each.finds(file)) is not None]
     if len(fits) == 1:
         return fits[0]
     if fits:
         raise UsageError(f"{path} has both {' and '.join(each.named for each, _ in fits)}; name the file")
-    raise UsageError(f"{path} is, or has, none of these: {_SORTS}; name the file")
+    raise UsageError(f"{path} is, or has, none of these: {sorts}; name the file")
 
 
 async def _adopt(project: Project, adopter: Adopter, found: PointedAt) -> AdoptAnswer:

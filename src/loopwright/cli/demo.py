@@ -10,7 +10,7 @@ import click
 
 from loopwright.app.project import Project
 from loopwright.app.settings import settings_of
-from loopwright.app.starts.feedback import FeedbackRequest, create_feedback
+from loopwright.app.starts.door import Task, create_for_task
 from loopwright.cli.drive import Driven, Manner, driven, interrupted
 from loopwright.cli.here import Here
 from loopwright.cli.opened import opened
@@ -69,8 +69,8 @@ def command(here: Here, *, at: Path | None, as_json: bool) -> int:
 
 
 def _run(project: Project, here: Here, *, as_json: bool) -> int:
-    request = FeedbackRequest(task=TASK, criteria=CRITERIA, merge=True)
-    loop = complete(create_feedback(project, settings_of(project), request))
+    task = Task(text=TASK, criteria=CRITERIA, merge=True)
+    loop = complete(create_for_task(project, settings_of(project), task))
     if isinstance(loop, StoppedBySignal):
         return loop.exit_code
     manner = Manner(unattended=True, as_json=as_json)
@@ -91,7 +91,7 @@ def _tell(project: Project, here: Here, result: Driven) -> None:
     if result.exit_code:
         return
     log = git(project.root, here.environ, "show", "--stat", "--format=%h %s", BRANCH)
-    pad = f".loop/feedback/{result.view.row.id}/feedback-scratchpad.md"
+    pad = result.view.kind.tells_more(result.view.row.id, result.view.now.state)
     shown = "\n".join(f"  {line}".rstrip() for line in log.splitlines() if line.strip())
     put("")
     put(_EXPLANATION.format(folder=project.root, branch=BRANCH, log=shown, pad=pad, program=_program()))

@@ -1,11 +1,13 @@
 """The table of commands, and the one place where an error becomes a sentence and an exit code.
 
-A command's module is imported only when the command is named: `loop --help` stays quick.
+A command's module is imported only when the command is named: `loop --help` stays quick. What starts a loop is a file
+of `cli/loops/`, found by being there; the first line of it says what the command is called and does.
 """
 
 from __future__ import annotations
 
 import os
+import re
 import sys
 import time
 import traceback
@@ -24,14 +26,15 @@ INTERRUPTED = 130
 BROKEN_PIPE = 141
 STATE_FOLDER = ".loop"
 
+_NAMED = re.compile(r'"""`loop (\w+)`: (.)(.*\.)(?:""")?')
+
 # In the order in which a newcomer needs them. Each module of `loopwright.cli` has its command as `command`.
-COMMANDS: Mapping[str, tuple[str, str]] = {
+_TO_BEGIN = {
     "demo": ("demo", "The whole thing on a sample project: no account, no key."),
     "doctor": ("doctor", "What is here, and what must be fixed."),
     "setup": ("setup", "Write loop.toml for this repository."),
-    "feedback": ("feedback", "Implement, review and test one task until it is verified."),
-    "review": ("review", "Review artifacts, have them fixed, and review them again until they pass."),
-    "ticket": ("ticket", "Creator, critics and judge: make tickets, have them done, and look at them."),
+}
+_TO_GO_ON = {
     "status": ("status", "What is running, what needs you, and why."),
     "resume": ("resume", "Go on with what was interrupted, paused or answered."),
     "answer": ("answer", "Answer the question a loop has stopped with."),
@@ -42,12 +45,25 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "log": ("log", "The journey, one line per event."),
     "explain": ("explain", "Why the engine will do what it does next."),
     "receipts": ("receipts", "What was verified, on which tree."),
-    "insights": ("insights", "What the ticket cycles teach, and which settings that speaks for."),
+    "insights": ("loops.insights", "What the ticket cycles teach, and which settings that speaks for."),
     "render": ("render", "Write every file made from the log anew."),
     "rehearse": ("rehearse", "Try a policy with scripted agents, for zero tokens."),
     "adopt": ("adopt", "Go on with a progress.json, a handoff.yml or tickets that another tool wrote."),
     "completion": ("completion", "The completion script for a shell."),
 }
+
+
+def _to_start_a_loop() -> dict[str, tuple[str, str]]:
+    found = {}
+    for file in sorted((Path(__file__).parent / "loops").glob("*.py")):
+        with file.open(encoding="utf-8") as text:
+            named = _NAMED.match(text.readline())
+        if named and named[1] not in _TO_GO_ON:
+            found[named[1]] = (f"loops.{file.stem}", named[2].upper() + named[3])
+    return found
+
+
+COMMANDS: Mapping[str, tuple[str, str]] = _TO_BEGIN | _to_start_a_loop() | _TO_GO_ON
 
 _HELP = """Drives coding agents through build, review and test loops until the work is verifiably done.
 

@@ -12,9 +12,13 @@ from loopwright.adapters.clock import SystemClock
 from loopwright.adapters.git.repository import find_repository
 from loopwright.adapters.sqlite.store import SqliteStore
 from loopwright.app import project as projects
-from loopwright.app.kinds import KINDS
+from loopwright.app.kinds import KINDS, Kinds
 from loopwright.app.project import Project, open_project
 from loopwright.cli.here import Here
+
+
+def kinds(here: Here) -> Kinds:
+    return {**KINDS, **here.kinds}
 
 
 def has_log(here: Here) -> bool:
@@ -25,7 +29,7 @@ def has_log(here: Here) -> bool:
 @contextmanager
 def opened(here: Here, *, create: bool = False) -> Iterator[Project]:
     """The repository around the current folder, closed again afterwards. Only `create` makes a log where none is."""
-    project = open_project(here.cwd, here.environ, create=create, kinds={**KINDS, **here.kinds})
+    project = open_project(here.cwd, here.environ, create=create, kinds=kinds(here))
     try:
         yield project
     finally:
@@ -46,5 +50,6 @@ def only_looked_at(here: Here) -> Iterator[Project]:
             environ=here.environ,
             store=store,
             clock=clock,
+            kinds=kinds(here),
         )
         asyncio.run(store.close())

@@ -1,4 +1,4 @@
-"""`loop rehearse`: a feedback loop in a temporary clone, with every part played by a script."""
+"""`loop rehearse`: a task in a temporary clone, with every part played by a script."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import click
 
 from loopwright.adapters.agents.scenario import read_scenario
 from loopwright.adapters.git.repository import find_repository
-from loopwright.app.starts.feedback import FeedbackRequest, create_feedback
+from loopwright.app.starts.door import Task, create_for_task
 from loopwright.cli.drive import Manner, drive_and_tell
 from loopwright.cli.here import Here
 from loopwright.cli.opened import opened
@@ -38,12 +38,12 @@ def command(here: Here, *, scenario: Path, task: str, max_iterations: int | None
     Outside of a repository the sample project of `loop demo` is used. Nothing of yours is touched.
     """
     script = _script(here, scenario)
-    request = FeedbackRequest(task=task or f"Rehearse {scenario.name}", max_iterations=max_iterations)
+    asked = Task(text=task or f"Rehearse {scenario.name}", attempts=max_iterations)
     with _stage(keep=keep) as name:
         stage = Path(name) / "project"
         settings = _played(_set_up(here, stage), script)
         with opened(replace(here, cwd=stage), create=True) as project:
-            loop = complete(create_feedback(project, settings, request))
+            loop = complete(create_for_task(project, settings, asked))
             if isinstance(loop, StoppedBySignal):
                 return loop.exit_code
             code = drive_and_tell(project, here, loop, Manner(unattended=True, as_json=as_json))

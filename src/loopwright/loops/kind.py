@@ -104,6 +104,8 @@ class Needs:
 class Kind(Generic[P, S]):
     loop: Loop[P, S]
     limits: str  # its table below `[limits]`
+    request: type | None = None  # what a Python program says to have one driven
+    porch: tuple[str, ...] = ()  # modules with what its starts need of the disk; loaded when one is started
     words: Words
     needs: Needs
     title: Callable[[P], str]

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from loopwright.app.creation import create_loop, new_id
 from loopwright.app.preconditions import FreeSpace, check_cast, check_ground
 from loopwright.app.project import Project
-from loopwright.app.starts.door import Adopter, PointedAt, Start
+from loopwright.app.starts.door import Adopter, PointedAt, Start, Task
 from loopwright.config.settings import LimitSettings, Settings
 from loopwright.errors import UsageError
 from loopwright.kernel.codec import encode
@@ -17,6 +16,7 @@ from loopwright.kernel.model import LoopId
 from loopwright.loops.feedback.limits import FeedbackLimits
 from loopwright.loops.feedback.machine import FEEDBACK
 from loopwright.loops.feedback.progress import read_progress
+from loopwright.loops.feedback.request import Feedback
 from loopwright.loops.feedback.state import FeedbackParams
 
 PROGRESS = "progress.json"
@@ -102,19 +102,6 @@ async def _create(project: Project, settings: Settings, params: FeedbackParams, 
 # --- from Python, and from another tool's files -------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Feedback:
-    """The tight feedback loop: implement, review, test, until verified or a limit is reached."""
-
-    task: str
-    max_iterations: int = 5
-    max_consecutive_review_failures: int = 3
-    max_consecutive_test_failures: int = 3
-    criteria: Sequence[str] = ()
-    merge: bool = False
-    protected: Sequence[str] = ("tests/**",)
-
-
 def _limits(asked: Feedback) -> LimitSettings:
     return LimitSettings(
         feedback=FeedbackLimits(
@@ -130,10 +117,17 @@ async def _start(project: Project, settings: Settings, asked: Feedback, roles: t
     return await create_feedback(project, settings, request, roles=roles)
 
 
+async def _start_task(project: Project, settings: Settings, asked: Task) -> LoopId:
+    request = FeedbackRequest(
+        task=asked.text, max_iterations=asked.attempts, merge=asked.merge, criteria=asked.criteria
+    )
+    return await create_feedback(project, settings, request)
+
+
 def _found(path: Path) -> Path | None:
     file = path / PROGRESS if path.is_dir() else path
     return file if file.suffix == ".json" and file.is_file() else None
 
 
-START = Start(request=Feedback, roles=("developer", "reviewer"), limits=_limits, create=_start)
+START = Start(limits=_limits, create=_start, from_task=_start_task)
 ADOPTER = Adopter(named=f"a {PROGRESS}", finds=_found, takes=("task",), adopt=adopt_progress)

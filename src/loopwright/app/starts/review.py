@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Literal
 
 from loopwright.adapters.git.start_commit import start_from
 from loopwright.app.creation import create_loop, new_id
 from loopwright.app.preconditions import check_cast, check_place
 from loopwright.app.project import Project
 from loopwright.app.starts.artifacts import Target, find_targets
-from loopwright.app.starts.door import Start
-from loopwright.config.settings import LimitSettings, Settings
+from loopwright.config.settings import Settings
 from loopwright.kernel.codec import encode
 from loopwright.kernel.model import Commit, LoopId
 from loopwright.loops.batch.machine import BATCH
@@ -136,48 +133,3 @@ def _batch(project: Project, settings: Settings, plan: ReviewPlan, children: lis
         merge=plan.merge,
         checked=bool(settings.checks),
     )
-
-
-# --- from Python --------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Quality:
-    """Review, fix and re-review of artifacts (paths from the top) until they pass or a limit is reached.
-
-    Several artifacts, or `batch`, are reviewed round by round, each in a loop of its own; the outcome's
-    `parts` then say what came of each. Without `gate` and `mode` each artifact has what is usual for its name.
-    """
-
-    artifacts: str | Sequence[str]
-    gate: Literal["", "plan", "test", "code", "quality", "design", "story"] = ""
-    mode: Literal["", "quick", "comprehensive"] = ""
-    batch: bool = False
-    max_attempts: int = 3
-    p1_threshold: int = 2
-    parallel: int = 4
-    task: str = ""
-    criteria: Sequence[str] = ()
-    merge: bool = False
-    protected: Sequence[str] = ("tests/**",)
-
-
-def _limits(asked: Quality) -> LimitSettings:
-    quality = QualityLimits(max_attempts=asked.max_attempts, p1_threshold=asked.p1_threshold)
-    return LimitSettings(parallel=asked.parallel, quality=quality)
-
-
-async def _start(project: Project, settings: Settings, asked: Quality, roles: tuple[str, ...]) -> LoopId:
-    review = ReviewRequest(
-        paths=(asked.artifacts,) if isinstance(asked.artifacts, str) else tuple(asked.artifacts),
-        gate=asked.gate,
-        depth=asked.mode,
-        batch=asked.batch,
-        merge=asked.merge,
-        task=asked.task,
-        criteria=tuple(asked.criteria),
-    )
-    return await create_review(project, settings, review, project.root, played=roles)
-
-
-START = Start(request=Quality, roles=("creator", "reviewer"), limits=_limits, create=_start)

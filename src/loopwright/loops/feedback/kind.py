@@ -8,6 +8,7 @@ from loopwright.kernel.wording import ALL_TESTS_PASSING
 from loopwright.loops.feedback import brief, closing, files
 from loopwright.loops.feedback.iterations import NOT_COMPLIANT, PROMISE, SPEC_COMPLIANT, compliant
 from loopwright.loops.feedback.machine import FEEDBACK
+from loopwright.loops.feedback.request import Feedback
 from loopwright.loops.feedback.state import FeedbackParams, FeedbackState
 from loopwright.loops.kind import Kind, Needs, Words
 
@@ -35,6 +36,8 @@ def _tells_more(loop: LoopId, _state: FeedbackState) -> str:
 KIND: Kind[FeedbackParams, FeedbackState] = Kind(
     loop=FEEDBACK,
     limits="feedback",
+    request=Feedback,
+    porch=("loopwright.app.starts.feedback",),
     words=Words(
         counter="iteration",
         promise=PROMISE,

@@ -8,6 +8,7 @@ from loopwright.loops.course import Station, where
 from loopwright.loops.kind import Kind, Lane, Needs, Words
 from loopwright.loops.quality import brief, closing, files, verdict
 from loopwright.loops.quality.machine import QUALITY
+from loopwright.loops.quality.request import Quality
 from loopwright.loops.quality.result import result
 from loopwright.loops.quality.state import QualityParams, QualityPhase, QualityState, open_findings
 from loopwright.loops.reviewed import REVIEWING, ReviewResult, unresolved_lines
@@ -47,6 +48,8 @@ def _lane(state: QualityState, working: bool) -> Lane | None:  # noqa: FBT001 - 
 KIND: Kind[QualityParams, QualityState] = Kind(
     loop=QUALITY,
     limits="quality",
+    request=Quality,
+    porch=("loopwright.app.starts.review_from_python", "loopwright.app.starts.handoff_adoption"),
     words=Words(counter="review", roles={"review": "reviewer", "fix": "creator"}),
     needs=Needs(roles=("reviewer", "creator"), checks=False),
     title=lambda params: params.artifact,

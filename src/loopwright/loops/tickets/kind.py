@@ -7,6 +7,7 @@ from loopwright.kernel.gates import PROTECTED
 from loopwright.loops.kind import Kind, Needs, Words
 from loopwright.loops.tickets import brief, closing, files, past
 from loopwright.loops.tickets.machine import TICKETS
+from loopwright.loops.tickets.request import Tickets
 from loopwright.loops.tickets.result import result
 from loopwright.loops.tickets.state import TicketParams, TicketsState
 
@@ -62,6 +63,8 @@ def _objection(said: Answered, agents: tuple[str, ...]) -> str:
 KIND: Kind[TicketParams, TicketsState] = Kind(
     loop=TICKETS,
     limits="tickets",
+    request=Tickets,
+    porch=("loopwright.app.starts.tickets.from_python", "loopwright.app.starts.tickets.adoption"),
     words=Words(counter="ticket", roles={"create": "creator", "critique": "critic", "judge": "judge"}),
     needs=Needs(roles=("creator", "critic"), gates=(PROTECTED,)),
     title=lambda params: params.title,

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-
 from loopwright.app.creation import new_id
 from loopwright.app.project import Project
 from loopwright.app.starts.door import Start
@@ -14,24 +11,8 @@ from loopwright.config.settings import LimitSettings, Settings
 from loopwright.errors import UsageError
 from loopwright.kernel.model import LoopId
 from loopwright.loops.tickets.limits import TicketLimits
+from loopwright.loops.tickets.request import Tickets
 from loopwright.loops.tickets.state import TicketParams
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Tickets:
-    """The ticket cycle: a creator, a critic and a judge, each try a new ticket, until one is approved.
-
-    A criterion may begin with an id of its own, as in `AC-1: …`; without any, the title is what must hold.
-    """
-
-    title: str
-    criteria: Sequence[str] = ()
-    what: str = ""
-    context: str = ""
-    session: str = ""
-    max: int = 5
-    merge: bool = False
-    protected: Sequence[str] = ("tests/**",)
 
 
 def _limits(asked: Tickets) -> LimitSettings:
@@ -56,4 +37,4 @@ async def _start(project: Project, settings: Settings, loop: Tickets, roles: tup
     return await create_session(project, settings, planned, new_id(params.session))
 
 
-START = Start(request=Tickets, roles=("creator", "critic"), limits=_limits, create=_start)
+START = Start(limits=_limits, create=_start)

@@ -1,4 +1,4 @@
-"""`loop ticket`: make tickets, have them done, and look at them."""
+"""`loop ticket`: creator, critics and judge: make tickets, have them done, and look at them."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ from loopwright.app.starts.tickets.listing import (
     shown,
 )
 from loopwright.app.starts.tickets.new_tickets import Described, described_in, import_tickets, new_ticket
-from loopwright.cli import ticket_run
 from loopwright.cli.here import Here
+from loopwright.cli.loops import ticket_run
+from loopwright.cli.loops.ticket_run import looking
 from loopwright.cli.opened import opened
 from loopwright.cli.output import json_option, put, put_json
-from loopwright.cli.ticket_run import looking
 from loopwright.errors import UsageError
 from loopwright.kernel.wording import counted
 from loopwright.loops.tickets.shape import CYCLES
