@@ -20,9 +20,13 @@ from loopwright.app.starts.door import Task, create_for_task, create_requested, 
 from loopwright.app.views.ending import unresolved_text
 from loopwright.cli.drive import Manner, driven
 from loopwright.cli.here import Here
+from loopwright.engine.journal import Journal, holding
+from loopwright.engine.session import Recording, Session
 from loopwright.errors import UsageError
 from loopwright.kernel.codec import encode
-from loopwright.kernel.model import LoopId
+from loopwright.kernel.events import Ended
+from loopwright.kernel.model import Ending, LoopId, Outcome
+from loopwright.ports.dispatcher import Errand
 from tests.cli.projects import Done, told
 from tests.repository import Repository
 from tests.toys import anthology, haiku
@@ -235,13 +239,54 @@ def test_a_gate_may_be_decided_when_the_loop_has_ended(poetry: Callable[[str], P
     assert here.loop("cancel").out == "Nothing to cancel.\n"
 
 
+def nested(project: Project) -> AnthologyParams:
+    inner = AnthologyParams(kind="haiku", params=encode(poem(project)), base=project.head)
+    return AnthologyParams(kind="anthology", params=encode(inner), base=project.head)
+
+
+def test_three_deep_a_cancel_at_the_root_ends_everything_below(poetry: Callable[[str], Poetry]) -> None:
+    here = poetry(POET + PLEASED)
+    root = here.begin("anthology", nested)
+    _, answer, _ = here.drive(root)
+    (gate,) = answer["needs"]
+    assert here.loop("cancel", "--json").code == 0
+
+    async def statuses(project: Project) -> list[str]:
+        return [row.status for row in await project.store.rows()]
+
+    assert here.within(statuses) == ["cancelled"] * 3
+    assert [each["status"] for each in here.loop("gates", "--all", "--json").data["gates"]] == ["withdrawn"]
+    refused = here.loop(*gate["command"].split()[1:])
+    assert (refused.code, f"loop {root} has ended, so nobody would act on gate taste@" in refused.err) == (3, True)
+
+
+def test_a_gate_below_a_root_that_has_ended_takes_no_decision(poetry: Callable[[str], Poetry]) -> None:
+    here = poetry(POET + PLEASED)
+    root = here.begin("anthology", nested)
+    _, answer, _ = here.drive(root)
+    (gate,) = answer["needs"]
+
+    async def end_the_root_alone(project: Project) -> None:
+        opened = (await view(project, root)).opened
+        async with holding(project.store, opened, "an older version") as held:
+            session = Session.of(held.opened, Errand(path=(root,)), lambda _action, _now: 0.0)
+            ended = Recording(event=Ended(outcome=Outcome(ending=Ending.CANCELLED)))
+            await Journal(project.store, session, held.fence).record(ended)
+
+    async def events(project: Project) -> int:
+        return len(await project.store.read(gate["path"][-1]))
+
+    here.within(end_the_root_alone)
+    before = here.within(events)
+    refused = here.loop(*gate["command"].split()[1:])
+    assert (refused.code, refused.out) == (3, "")
+    assert f"loop {root} has ended, so nobody would act on gate {gate['what']}@" in refused.err
+    assert here.within(events) == before
+    assert here.loop("approve", "other@1").code == 2
+
+
 def test_three_deep_a_question_and_a_gate_are_answered_at_the_root(poetry: Callable[[str], Poetry]) -> None:
     here = poetry(ASKS_FIRST + POET + PLEASED)
-
-    def nested(project: Project) -> AnthologyParams:
-        inner = AnthologyParams(kind="haiku", params=encode(poem(project)), base=project.head)
-        return AnthologyParams(kind="anthology", params=encode(inner), base=project.head)
-
     root = here.begin("anthology", nested)
     code, answer, _ = here.drive(root)
     (question,) = answer["needs"]

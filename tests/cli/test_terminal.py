@@ -3,7 +3,6 @@ import os
 import pty
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
-from dataclasses import replace
 
 from loopwright.adapters.terminal.lines import TerminalLines
 from loopwright.adapters.terminal.prompt import Nobody, Terminal
@@ -41,6 +40,10 @@ def at_terminal(typed: Typed, screen: list[str]) -> Terminal:
     async def history(loop: LoopId) -> str:
         return f"(the history of {loop})"
 
+    async def no_nobody(loop: LoopId, said: Said) -> str:
+        is_wrong = isinstance(said, Answered) and "nobody" in said.text
+        return f"there is no nobody in {loop}" if is_wrong else ""
+
     return Terminal(
         lines=typed,
         show=screen.append,
@@ -49,6 +52,7 @@ def at_terminal(typed: Typed, screen: list[str]) -> Terminal:
         history=history,
         diff=diff,
         by="ann",
+        objection=no_nobody,
     )
 
 
@@ -113,15 +117,11 @@ def test_what_only_the_project_knows_to_be_impossible_is_said_and_asked_again() 
     screen: list[str] = []
     option = Option(choice="reassign", label="Reassign", needs="ROLE=AGENT (or ROLE+AGENT, for a pair)")
     reassign = Ask(key=Key.parse("escalation-1"), question="How?", options=(option,))
-    person = replace(
-        at_terminal(Typed("reassign", "creator=nobody", "reassign creator=codex"), screen),
-        objection=lambda said: "there is no nobody" if isinstance(said, Answered) and "nobody" in said.text else "",
-    )
+    person = at_terminal(Typed("reassign", "creator=nobody", "reassign creator=codex"), screen)
     said = said_to(person, reassign)
     assert said == Answered(key=reassign.key, choice="reassign", text="creator=codex", by="ann")
-    assert "reassign needs ROLE=AGENT (or ROLE+AGENT, for a pair) as text.\n> there is no nobody.\n> " in "".join(
-        screen
-    )
+    needs = "reassign needs ROLE=AGENT (or ROLE+AGENT, for a pair) as text.\n"
+    assert f"{needs}> there is no nobody in {LOOP}.\n> " in "".join(screen)
 
 
 # --- a real terminal ------------------------------------------------------------------------------

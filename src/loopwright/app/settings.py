@@ -13,7 +13,6 @@ from loopwright.config.settings import Settings
 from loopwright.kernel.codec import encode
 from loopwright.kernel.events import ConfigChanged
 
-_LEAST = {"p1_threshold": 0}
 _SHOWN = 20
 
 
@@ -41,9 +40,9 @@ def changed_settings(project: Project, seen: View, by: str, warn: Warn) -> Confi
 
 def _moved(own: Any, before: Any, now: Any) -> Any:  # noqa: ANN401 - limits of whatever kind
     """The loop's own limits moved as the file's have: what an option said is not undone by another edit."""
-    difference = {f.name: getattr(now, f.name) - getattr(before, f.name) for f in fields(now)}
-    moved = {name: getattr(own, name) + more for name, more in difference.items() if more}
-    return replace(own, **{name: max(_LEAST.get(name, 1), value) for name, value in moved.items()})
+    difference = {f: getattr(now, f.name) - getattr(before, f.name) for f in fields(now)}
+    moved = {f: getattr(own, f.name) + more for f, more in difference.items() if more}
+    return replace(own, **{f.name: max(f.metadata.get("least", 1), value) for f, value in moved.items()})
 
 
 def differences(old: str, new: str) -> list[str]:

@@ -72,7 +72,10 @@ async def _decide(project: Project, here: Here, decision: GateDecision) -> Decis
     known = [gate for gate in await _gates(project, decision.loop_id) if gate.name == decision.name]
     if decision.loop_id and not known:
         await named_root(project, decision.loop_id)
-    gate = _meant([gate for gate in known if gate.status == "pending"], known, decision)
+    pending = [gate for gate in known if gate.status == "pending"]
+    for gate in () if pending else known:
+        await _refuse_below_an_end(project, gate, decision)
+    gate = _meant(pending, known, decision)
     if gate.status != "pending":
         return _answer(gate, decision.word, gate.by, already=True)
     if not decision.id:
@@ -89,6 +92,18 @@ async def _decide(project: Project, here: Here, decision: GateDecision) -> Decis
     recorded = await take_in(project, seen, said, note)
     goes_on = recorded and not seen.is_over
     return _answer(gate, decision.word, here.who, command=f"loop resume --loop {gate.path[0]}" if goes_on else "")
+
+
+async def _refuse_below_an_end(project: Project, gate: ShownGate, decision: GateDecision) -> None:
+    """Raises the sentence that says why nobody would act on the decision, if that is so."""
+    if gate.status != "withdrawn" or decision.id not in ("", gate.id):
+        return
+    for above in gate.path[:-1]:
+        if (await view(project, above)).is_over:
+            raise Forbidden(
+                f"loop {above} has ended, so nobody would act on gate {gate.name}@{gate.id} of loop {gate.loop} below"
+                " it; nothing was recorded"
+            )
 
 
 async def _gates(project: Project, loop_id: str) -> list[ShownGate]:

@@ -92,7 +92,7 @@ async def driven(project: Project, here: Here, loop: LoopId | View, manner: Mann
         world = build_world(project, ready, people=Nobody(), observer=watching.observer)
         asks = here.asks and not manner.unattended
         aside = watching.aside
-        heard = Heard(person(project, world, ready.settings, start.kind, here.who, aside) if asks else Nobody())
+        heard = Heard(person(project, world, ready.settings, here.who, aside) if asks else Nobody())
         halt = await drive(replace(world, people=heard), start.opened)
     if halt.outcome is not None and halt.outcome.ending is Ending.ACCEPTED:
         await rebuild_debt(project)

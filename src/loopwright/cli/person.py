@@ -18,7 +18,6 @@ from loopwright.kernel.actions import AwaitGate
 from loopwright.kernel.events import Answered, CancelRequested, Said
 from loopwright.kernel.model import Commit, LoopId
 from loopwright.kernel.visible import visible
-from loopwright.loops.kind import AnyKind
 from loopwright.ports.people import People, Reply, Waiting
 from loopwright.ports.workspace import Workspace
 
@@ -43,7 +42,6 @@ def person(
     project: Project,
     world: World,
     settings: Settings,
-    kind: AnyKind,
     by: str,
     aside: Callable[[], AbstractContextManager[None]],
 ) -> Terminal:
@@ -62,8 +60,8 @@ def person(
 
     agents = ready_agents(project, settings)
 
-    def objection(said: Said) -> str:
-        return kind.objection(said, agents) if isinstance(said, Answered) else ""
+    async def objection(loop: LoopId, said: Said) -> str:
+        return (await view(project, loop)).kind.objection(said, agents) if isinstance(said, Answered) else ""
 
     async def attempts(loop: LoopId) -> str:
         return await history(project, loop)

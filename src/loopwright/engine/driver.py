@@ -13,7 +13,7 @@ from typing import Any
 from loopwright.engine.asking import Asking, stopped
 from loopwright.engine.fold import Flight, Opened
 from loopwright.engine.journal import Journal, holding, open_loop
-from loopwright.engine.nesting import below, run_child
+from loopwright.engine.nesting import below, cancel_below, run_child
 from loopwright.engine.performing import looked_up, perform, terms_of
 from loopwright.engine.session import Effect, Recording, Session, cancelled, interrupted
 from loopwright.engine.world import Halt, World
@@ -197,6 +197,8 @@ class _Driver:
         return Halt(why="paused", reason=shortage.reason, detail=shortage.detail, waiting=self._session.waiting)
 
     async def _finish(self, outcome: Outcome) -> Halt:
+        if outcome.ending is Ending.CANCELLED:
+            await cancel_below(self._world, self._session.errand, outcome.cleanup, _drive)
         if self._is_child and outcome.ending is not Ending.CANCELLED:
             # Its commits are kept and its parent goes on from them: hundreds of children need no hundreds of folders.
             await self._world.workspace.clean_up(self._session.id, Cleanup.KEEP_ARTIFACTS)

@@ -11,11 +11,11 @@ from loopwright.engine.journal import open_loop
 from loopwright.engine.session import Session
 from loopwright.engine.world import Halt, World
 from loopwright.errors import CheckNotRunnable, SetupFailed, Suspended, UsageError, VcsFailed
-from loopwright.kernel.actions import Ask, RunLoop
+from loopwright.kernel.actions import Ask, RunLoop, Stop
 from loopwright.kernel.codec import encode
 from loopwright.kernel.events import Answered, CancelRequested, Created, GateDecided, Said
 from loopwright.kernel.machine import answers_one_of
-from loopwright.kernel.model import NO_KEY, NO_POINT, Ending, LoopId, Outcome
+from loopwright.kernel.model import NO_KEY, NO_POINT, Cleanup, Ending, LoopId, Outcome
 from loopwright.ports.dispatcher import Errand, Tell
 from loopwright.ports.people import Waiting
 from loopwright.ports.store import NewEvent, NewLoop, Store
@@ -66,6 +66,10 @@ async def run_child(world: World, parent: Errand, action: RunLoop, tell: Tell, d
     if child is None:
         return Outcome(ending=Ending.CANCELLED)
 
+    return await _driven(world, child, errand, tell, drive)
+
+
+async def _driven(world: World, child: Opened, errand: Errand, tell: Tell, drive: DriveChild) -> Outcome:
     async def here() -> Outcome:
         halt = await drive(world, child, errand, tell)
         if halt.why == "paused":
@@ -76,6 +80,27 @@ async def run_child(world: World, parent: Errand, action: RunLoop, tell: Tell, d
         return await world.dispatcher.run(errand, tell, here)
     except (VcsFailed, SetupFailed, CheckNotRunnable) as error:
         return Outcome(ending=Ending.FAILED, note=str(error), loop=errand.child)
+
+
+async def cancel_below(world: World, parent: Errand, cleanup: Cleanup | None, drive: DriveChild) -> None:
+    """Every loop that is still open below a cancelled one is cancelled too, and takes with it what is below it.
+
+    Safe to repeat: the cancelled one has not ended before all of them have.
+    """
+    said = CancelRequested(cleanup=cleanup or Cleanup.KEEP_EVERYTHING, by=PARENT)
+    for row in await world.store.rows():
+        if row.parent != parent.child or row.outcome:
+            continue
+        child, errand = await open_loop(world.store, world.loops, row.id), Errand(path=(*parent.path, row.id))
+        is_told = any(item.kind == type(said).__name__ for item in await world.store.inbox(row.id))
+        if not is_told and not _is_ending(child, errand, said):
+            await world.store.post(row.id, type(said).__name__, encode(said))
+        await _driven(world, child, errand, lambda _waiting: None, drive)
+
+
+def _is_ending(child: Opened, errand: Errand, said: CancelRequested) -> bool:
+    stops = isinstance(child.wanted[0], Stop)
+    return stops or Session.of(child, errand, lambda _action, _now: 0.0).refusal(said) is not None
 
 
 async def below(store: Store, loops: Mapping[str, AnyLoop], root: LoopId) -> tuple[Opened, ...]:

@@ -334,7 +334,7 @@ def sort_of(what: ForPeople) -> str:
     """The word by which a parent says that it takes such a wait itself."""
     if isinstance(what, AwaitGate):
         return "gate"
-    return "escalation" if what.kind == "escalation" or str(what.key).startswith("escalation-") else "question"
+    return "escalation" if "escalation" in (what.kind, what.key.step) else "question"
 
 
 def cancelled(flight: Flight) -> Recording:

@@ -6,7 +6,7 @@ An artifact has passed, is blocked with everything unresolved, or is not decided
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from loopwright.kernel.events import IntegrationRefused
 from loopwright.kernel.model import Commit, Finding, LoopId, Severity
@@ -22,7 +22,8 @@ REVIEWING = (
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QualityLimits:
     max_attempts: int = 3  # an attempt is one review
-    p1_threshold: int = 2  # more high findings than this block; any critical one does
+    # More high findings than this block; any critical one does.
+    p1_threshold: int = field(default=2, metadata={"least": 0})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

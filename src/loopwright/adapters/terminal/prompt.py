@@ -35,7 +35,7 @@ class Terminal:
     history: Callable[[LoopId], Awaitable[str]]
     diff: Callable[[LoopId, AwaitGate], Awaitable[str]]
     by: str
-    objection: Callable[[Said], str] = lambda _said: ""  # why an answer cannot be, where only the project knows it
+    objection: Callable[[LoopId, Said], Awaitable[str]]  # why an answer cannot be, where only the project knows it
 
     async def ask(self, waiting: tuple[Waiting, ...]) -> Reply | None:
         """One loop after the other: the rest is asked when this one was answered."""
@@ -46,12 +46,12 @@ class Terminal:
                 self._print(f"\nIn loop {' > '.join(waiting[0].path)}:")
             await self._introduce(loop, own)
             self.lines.forget()
-            said = await self._answer(own)
+            said = await self._answer(loop, own)
             if isinstance(said, Answered) and said.choice == "history":
                 self._print(await self.history(loop))
             return None if said is None else Reply(loop=loop, said=said)
 
-    async def _answer(self, waiting: tuple[ForPeople, ...]) -> Said | None:
+    async def _answer(self, loop: LoopId, waiting: tuple[ForPeople, ...]) -> Said | None:
         prefix = ""
         while True:
             self.show("> ")
@@ -59,16 +59,16 @@ class Terminal:
             if line is None:
                 self._print("")
                 return None
-            said = self._understood(waiting, f"{prefix}{line}".strip())
+            said = await self._understood(loop, waiting, f"{prefix}{line}".strip())
             if not isinstance(said, Unclear):
                 return said
             # The choice is made and only its text is missing: the next line is that text.
             prefix = f"{said.wants} " if said.wants and not prefix else ""
             self._print(f"{said.sentence}.")
 
-    def _understood(self, waiting: tuple[ForPeople, ...], line: str) -> Said | Unclear:
+    async def _understood(self, loop: LoopId, waiting: tuple[ForPeople, ...], line: str) -> Said | Unclear:
         said = understood(waiting, line, self.by)
-        objection = "" if isinstance(said, Unclear) else self.objection(said)
+        objection = "" if isinstance(said, Unclear) else await self.objection(loop, said)
         return Unclear(objection) if objection else said
 
     async def _introduce(self, loop: LoopId, waiting: tuple[ForPeople, ...]) -> None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal, assert_never
 
 from loopwright.app.kinds import known_kind
-from loopwright.app.loops import View, view
+from loopwright.app.loops import OVER, View, view
 from loopwright.app.project import Project
 from loopwright.app.views.needs import gate_id
 from loopwright.kernel.model import Commit, LoopId, Tree
@@ -42,38 +42,35 @@ class GatesDocument:
     gates: tuple[ShownGate, ...]
 
 
-def gates(seen: View, path: tuple[LoopId, ...] = ()) -> tuple[ShownGate, ...]:
+def gates(seen: View, path: tuple[LoopId, ...] = (), *, ended_above: bool = False) -> tuple[ShownGate, ...]:
     """What the loop has asked a person to open, in the order of the decisions, then of the asking."""
     course: Course | None = getattr(seen.now.state, "course", None)
     held = course.gates if course is not None else ()
-    return tuple(_shown(gate, seen, path or (seen.row.id,)) for gate in held)
+    over = ended_above or seen.is_over
+    return tuple(_shown(gate, seen, path or (seen.row.id,), over=over) for gate in held)
 
 
 async def gates_below(project: Project, root: View) -> tuple[ShownGate, ...]:
-    """Those of a loop and of everything below it."""
-    parts = await below(project, root)
-    return (*gates(root), *(gate for each, path in parts for gate in gates(each, path)))
-
-
-async def below(project: Project, root: View) -> list[tuple[View, tuple[LoopId, ...]]]:
-    """Every loop below this one that may have gates, with the way to it."""
+    """Those of a loop and of everything below it. Below one that has ended, nobody acts on a decision any more."""
+    found = [*gates(root)]
     paths: dict[LoopId, tuple[LoopId, ...]] = {root.row.id: (root.row.id,)}
-    found = []
+    over = {root.row.id: root.is_over}
     for row in reversed(await project.store.rows()):  # parents before their children
         if row.parent in paths:
             paths[row.id] = (*paths[row.parent], row.id)
+            over[row.id] = over[row.parent] or row.status in OVER
             if known_kind(project.kinds, row.kind).needs.gates:
-                found.append((await view(project, row.id), paths[row.id]))
-    return found
+                found += gates(await view(project, row.id), paths[row.id], ended_above=over[row.parent])
+    return tuple(found)
 
 
-def _shown(gate: GateRecord, seen: View, path: tuple[LoopId, ...]) -> ShownGate:
+def _shown(gate: GateRecord, seen: View, path: tuple[LoopId, ...], *, over: bool) -> ShownGate:
     return ShownGate(
         name=gate.gate,
         id=gate_id(gate.evidence),
         loop=seen.row.id,
         path=path,
-        status=_status(gate, over=seen.is_over),
+        status=_status(gate, over=over),
         evidence=gate.evidence,
         tree=gate.tree,
         commit=gate.commit,

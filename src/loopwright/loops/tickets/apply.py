@@ -36,6 +36,7 @@ from loopwright.loops.tickets.state import (
     TicketsState,
     best_ticket,
     opened,
+    seat_key,
     stepped,
     ticket_id,
 )
@@ -89,7 +90,7 @@ def _gone_on_without(state: TicketsState, event: AgentFailed) -> TicketsState:
 
 def _criticised(state: TicketsState, event: AgentReported | AgentFailed) -> TicketsState:
     """The judge waits until every seat has spoken; one that stays silent counts against the ticket."""
-    at = int(event.key.part) - 1
+    at = [seat_key(each) for each in range(len(state.seats))].index(event.key.part)
     seat = state.seats[at]
     if isinstance(event, AgentReported):
         critique = critique_of(seat.role, event.report)

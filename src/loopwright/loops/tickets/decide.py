@@ -19,6 +19,7 @@ from loopwright.loops.tickets.state import (
     criteria_in_force,
     criteria_of,
     in_focus,
+    seat_key,
     ticket_id,
 )
 
@@ -78,7 +79,7 @@ def _open_before(state: TicketsState) -> tuple[Finding, ...]:
 
 def _critic(state: TicketsState, at: int) -> RunAgent:
     """What was open before is to be checked again; what the creator says about its work is not told."""
-    seat, trial = state.seats[at], state.course.trial_of(str(at + 1))
+    seat, trial = state.seats[at], state.course.trial_of(seat_key(at))
     return RunAgent(
         key=Key("critique", state.ticket.number, part=trial.part, tries=trial.tries),
         role=seat.role,

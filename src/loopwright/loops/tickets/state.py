@@ -199,6 +199,11 @@ def opened(state: TicketsState, *, move: str = "retry", guidance: tuple[str, ...
     return c.steered(c.entered(replace(state, ticket=ticket, seats=()), TicketsPhase.CREATE), reasons=())
 
 
+def seat_key(at: int) -> str:
+    """The part of a step's key that says which seat it is for."""
+    return str(at + 1)
+
+
 def stepped(state: TicketsState, phase: TicketsPhase) -> TicketsState:
     """The next step of the same ticket. Its tries go on, so that no key is ever used twice."""
     return c.entered(state, phase, tries=state.course.trial.tries + 1)
