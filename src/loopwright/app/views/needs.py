@@ -97,7 +97,7 @@ def _gate(waiting: Waiting, action: AwaitGate) -> Need:
 
 def gate_id(evidence: str) -> str:
     """What a person types to say which evidence they have seen: its digest, short."""
-    return evidence[:8]
+    return evidence[:12]
 
 
 def _choice(option: Option) -> Choice:
