@@ -1,55 +1,33 @@
 """Everything that is published in `schemas/`, made from the types and shapes of the code.
 
-A schema of what a command answers is added here with the dataclass behind it; `HAND_WRITTEN` only shrinks.
+What a command answers is declared at its `--json`; a file that we read has a shape, one that we write a dataclass.
 """
 
 import json
 import typing
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from importlib import import_module
+
+import click
 
 from generators.types import Json, form_of, schema_of
+from loopwright.adapters.agents.context import AgentContext
 from loopwright.adapters.agents.result import RESULT
 from loopwright.adapters.agents.scenario import SCENARIO
 from loopwright.adapters.shared_lines import LinePlace
-from loopwright.app.starts.tickets.listing import (
-    ShownDraft,
-    ShownTicket,
-    TicketForetold,
-    TicketList,
-    TicketMade,
-    TicketsImported,
-)
-from loopwright.app.views.answers import (
-    DoctorAnswer,
-    NewLogAnswer,
-    NothingDone,
-    ReceiptList,
-    RenderAnswer,
-    SetupAnswer,
-    StepOutput,
-)
+from loopwright.app.kinds import KINDS
+from loopwright.app.views.answers import StepOutput
 from loopwright.app.views.ending import RunAnswer
-from loopwright.app.views.explanation import Explained
-from loopwright.app.views.gates import GatesDocument
-from loopwright.app.views.status import LoopStatus, StatusDocument
-from loopwright.cli.adopt import AdoptAnswer
-from loopwright.cli.answer import AnswerRecorded
-from loopwright.cli.decision import DecisionAnswer
-from loopwright.cli.loops.feedback import FeedbackForetold
-from loopwright.cli.loops.review import ReviewForetold
-from loopwright.cli.output import ErrorAnswer
+from loopwright.cli.main import COMMANDS
+from loopwright.cli.output import ErrorAnswer, JsonOption
 from loopwright.config.keys import shape_of
 from loopwright.config.settings import Settings
 from loopwright.kernel.events import Logged
 from loopwright.kernel.shapes import Shape, choice, keyed, several, text, whole
-from loopwright.loops.feedback.closing import FeedbackResult
 from loopwright.loops.feedback.progress import PROGRESS
 from loopwright.loops.quality.handoff_rules import HANDOFF, LETTERS, SEVERITIES
-from loopwright.loops.reviewed import ReviewResult
-from loopwright.loops.tickets.insights.data import InsightsDocument
 from loopwright.loops.tickets.observer import Dispatch, Violation
-from loopwright.loops.tickets.result import TicketsResult
 from loopwright.loops.tickets.shape import FRONT
 
 DRAFT = "https://json-schema.org/draft/2020-12/schema"
@@ -57,11 +35,11 @@ DRAFT = "https://json-schema.org/draft/2020-12/schema"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Published:
-    """`source` is a shape that we read by, a dataclass that we write, or what makes a schema of neither."""
+    """`source` is a shape that we read by, dataclasses of which we write one, or what makes a schema of neither."""
 
     title: str
     description: str
-    source: Shape | type | Callable[[], Json]
+    source: Shape | tuple[typing.Any, ...] | Callable[[], Json]
 
     def text(self) -> str:
         form = {"$schema": DRAFT, "title": self.title, "description": self.description, **self._form()}
@@ -70,7 +48,7 @@ class Published:
     def _form(self) -> Mapping[str, object]:
         if isinstance(self.source, Shape):
             return self.source.json
-        return schema_of(self.source, open_ended=True) if isinstance(self.source, type) else self.source()
+        return _one_of(self.source) if isinstance(self.source, tuple) else self.source()
 
 
 def event_line() -> Json:
@@ -141,116 +119,102 @@ def together(*kinds: type) -> Json:
     return {"type": "object", "properties": properties, "required": needed, "$defs": dict(sorted(defs.items()))}
 
 
-def one_of(*forms: Json) -> Json:
+def _one_of(kinds: tuple[typing.Any, ...]) -> Json:
     """Any of several objects, their definitions put together."""
+    forms = [schema_of(kind, open_ended=True) for each in kinds for kind in _with_every_part(each)]
+    if len(forms) == 1:
+        return forms[0]
     defs: dict[str, object] = {}
     for form in forms:
         defs |= typing.cast(dict[str, object], form.pop("$defs", {}))
-    return {"anyOf": list(forms), **({"$defs": dict(sorted(defs.items()))} if defs else {})}
+    return {"anyOf": forms, **({"$defs": dict(sorted(defs.items()))} if defs else {})}
 
 
-def answer(*kinds: type) -> Callable[[], Json]:
-    """What a command that drives a loop answers: what all have, and what its kind adds."""
-    return lambda: together(RunAnswer, *kinds)
+def _with_every_part(kind: typing.Any) -> tuple[typing.Any, ...]:  # noqa: ANN401 - a dataclass
+    """Of a loop of whatever kind: one for what each kind adds."""
+    if kind != RunAnswer[object]:
+        return (kind,)
+    own = dict.fromkeys(typing.get_type_hints(each.result)["return"] for each in KINDS.values())
+    return tuple(RunAnswer[each] for each in own)  # type: ignore[valid-type]  # known when it runs
 
 
-def answer_or(foretold: type, *kinds: type) -> Callable[[], Json]:
-    return lambda: one_of(together(RunAnswer, *kinds), schema_of(foretold, open_ended=True))
+def doors() -> dict[str, tuple[typing.Any, ...]]:
+    """What each command may answer to `--json`, by its name on the command line."""
+    return {
+        path: option.answers
+        for path, command in all_commands()
+        for option in command.params
+        if isinstance(option, JsonOption)
+    }
 
 
-def any_answer() -> Json:
-    """Of a loop of whatever kind."""
-    kinds = (FeedbackResult, ReviewResult, TicketsResult)
-    return one_of(*(together(RunAnswer, kind) for kind in kinds), schema_of(NothingDone, open_ended=True))
+def all_commands() -> Iterator[tuple[str, click.Command]]:
+    for name, (module, _) in COMMANDS.items():
+        yield from _with_those_below(name, import_module(f"loopwright.cli.{module}").command)
+
+
+def _with_those_below(path: str, command: click.Command) -> Iterator[tuple[str, click.Command]]:
+    yield path, command
+    for name, below in command.commands.items() if isinstance(command, click.Group) else ():
+        yield from _with_those_below(f"{path} {name}", below)
+
+
+_DOORS = doors()
+
+
+def _answer(command: str, description: str) -> Published:
+    return Published(title=f"Answer of `loop {command} --json`", description=description, source=_DOORS[command])
 
 
 SCHEMAS: Mapping[str, Published] = {
-    "adopt": Published(title="Answer of `loop adopt --json`", description="The loop that goes on.", source=AdoptAnswer),
-    "answer": Published(
-        title="Answer of `loop answer --json`",
-        description="What was recorded, and for which loop.",
-        source=AnswerRecorded,
-    ),
-    "cancel": Published(
-        title="Answer of `loop cancel --json`",
-        description="How the loop ended, or that there was none.",
-        source=any_answer,
-    ),
+    "adopt": _answer("adopt", "The loop that goes on."),
+    "answer": _answer("answer", "What was recorded, and for which loop."),
+    "cancel": _answer("cancel", "How the loop ended, or that there was none."),
+    "completion": _answer("completion", "The completion script for a shell, and how to use it."),
     "decision": Published(
         title="Answer of `loop approve --json` and `loop reject --json`",
         description="What was decided, bound to the evidence it was shown for.",
-        source=DecisionAnswer,
+        source=_DOORS["approve"],
     ),
-    "demo": Published(
-        title="Answer of `loop demo --json`", description="How the demo ended.", source=answer(FeedbackResult)
-    ),
-    "doctor": Published(title="Answer of `loop doctor --json`", description="What is here.", source=DoctorAnswer),
+    "demo": _answer("demo", "How the demo ended."),
+    "doctor": _answer("doctor", "What is here."),
     "error": Published(
-        title="Answer of any command that failed", description="One sentence and the exit code.", source=ErrorAnswer
+        title="Answer of any command that failed",
+        description="One sentence and the exit code.",
+        source=(ErrorAnswer,),
     ),
-    "explain": Published(
-        title="Answer of `loop explain --json`",
-        description="The loop's status object, and why the engine will do what it does next.",
-        source=lambda: together(LoopStatus, Explained),
-    ),
-    "feedback": Published(
-        title="Answer of `loop feedback --json`",
-        description="How the loop ended or why it stopped; with `--dry-run` what would be started.",
-        source=answer_or(FeedbackForetold, FeedbackResult),
-    ),
-    "gates": Published(title="Answer of `loop gates --json`", description="Every gate.", source=GatesDocument),
-    "insights": Published(
-        title="Answer of `loop insights --json`",
-        description="What the ticket cycles teach: figures, patterns that chance does not explain, and proposals for"
-        " settings.",
-        source=InsightsDocument,
+    "explain": _answer("explain", "The loop's status object, and why the engine will do what it does next."),
+    "feedback": _answer("feedback", "How the loop ended or why it stopped; with `--dry-run` what would be started."),
+    "gates": _answer("gates", "Every gate."),
+    "insights": _answer(
+        "insights",
+        "What the ticket cycles teach: figures, patterns that chance does not explain, and proposals for settings.",
     ),
     "output": Published(
-        title="Answer of `loop log --agent KEY --json`", description="What a step printed.", source=StepOutput
+        title="Answer of `loop log --agent KEY --json`", description="What a step printed.", source=(StepOutput,)
     ),
-    "receipts": Published(
-        title="Answer of `loop receipts --json`", description="What was verified, on which tree.", source=ReceiptList
+    "receipts": _answer("receipts", "What was verified, on which tree."),
+    "rehearse": _answer("rehearse", "How the rehearsal ended."),
+    "render": _answer("render", "Files written."),
+    "resume": _answer("resume", "How the loop ended, or that there was none."),
+    "review": _answer(
+        "review",
+        "What passed and what is blocked, for one artifact and for many alike; with `--dry-run` what would be started.",
     ),
-    "rehearse": Published(
-        title="Answer of `loop rehearse --json`", description="How the rehearsal ended.", source=answer(FeedbackResult)
+    "setup": _answer("setup", "What was found and written; with `--new-log` the log."),
+    "status": _answer("status", "Every loop."),
+    "ticket-run": _answer(
+        "ticket run", "How the session ended or why it stopped; with `--dry-run` what would be done."
     ),
-    "render": Published(title="Answer of `loop render --json`", description="Files written.", source=RenderAnswer),
-    "resume": Published(
-        title="Answer of `loop resume --json`",
-        description="How the loop ended, or that there was none.",
-        source=any_answer,
+    "ticket-list": _answer(
+        "ticket list", "Every ticket that waits and every session, oldest first, each with its newest ticket."
     ),
-    "review": Published(
-        title="Answer of `loop review --json`",
-        description="What passed and what is blocked, for one artifact and for many alike; with `--dry-run` what would"
-        " be started.",
-        source=answer_or(ReviewForetold, ReviewResult),
-    ),
-    "setup": Published(
-        title="Answer of `loop setup --json`",
-        description="What was found and written; with `--new-log` the log.",
-        source=lambda: one_of(schema_of(SetupAnswer, open_ended=True), schema_of(NewLogAnswer, open_ended=True)),
-    ),
-    "status": Published(title="Answer of `loop status --json`", description="Every loop.", source=StatusDocument),
-    "ticket-run": Published(
-        title="Answer of `loop ticket run --json`",
-        description="How the session ended or why it stopped; with `--dry-run` what would be done.",
-        source=answer_or(TicketForetold, TicketsResult),
-    ),
-    "ticket-list": Published(
-        title="Answer of `loop ticket list --json`",
-        description="Every ticket that waits and every session, oldest first, each with its newest ticket.",
-        source=TicketList,
-    ),
-    "ticket-new": Published(
-        title="Answer of `loop ticket new --json`",
-        description="The ticket that was put into the queue; with `--import` all of them.",
-        source=lambda: one_of(schema_of(TicketMade, open_ended=True), schema_of(TicketsImported, open_ended=True)),
-    ),
-    "ticket-show": Published(
-        title="Answer of `loop ticket show --json`",
-        description="One ticket: of a session as its file has it, or as it waits in the queue.",
-        source=lambda: one_of(schema_of(ShownTicket, open_ended=True), schema_of(ShownDraft, open_ended=True)),
+    "ticket-new": _answer("ticket new", "The ticket that was put into the queue; with `--import` all of them."),
+    "ticket-show": _answer("ticket show", "One ticket: of a session as its file has it, or as it waits in the queue."),
+    "agent-context": Published(
+        title="Context of an agent",
+        description="The JSON file named by `LOOP_CONTEXT`: everything in the brief as data.",
+        source=(AgentContext,),
     ),
     "agent-result": Published(
         title="Result of an agent",
@@ -307,4 +271,3 @@ SCHEMAS: Mapping[str, Published] = {
         source=FRONT,
     ),
 }
-HAND_WRITTEN = frozenset({"agent-context"})

@@ -118,6 +118,12 @@ def shell_lines(source: str) -> list[int]:
     return sorted(by_keyword + by_function)
 
 
+def json_writers(source: str) -> list[int]:
+    """Lines that turn data into JSON text themselves."""
+    calls = (node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Call))
+    return sorted(c.lineno for c in calls if isinstance(c.func, ast.Attribute) and c.func.attr in ("dump", "dumps"))
+
+
 def made_up_sql(source: str) -> list[int]:
     """Lines whose SQL is put together from values: an f-string with a value, `%`, `+`, `.format`."""
     return sorted(

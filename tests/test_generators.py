@@ -1,7 +1,7 @@
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal, NewType
+from typing import Annotated, Generic, Literal, NewType, TypeVar
 
 import pytest
 from hypothesis import given
@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from generators.configuration import duration_text
 from generators.schemas import Published
 from generators.types import schema_of
+from loopwright.kernel.codec import SPREAD, as_object
 from loopwright.kernel.model import Severity
 from loopwright.kernel.shapes import parse_duration
 
@@ -30,6 +31,21 @@ class Whole:
     counts: Mapping[str, int] = field(default_factory=dict)
     anything: object = None
     note: str = field(default="", metadata={"may_be_absent": True})
+
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    x: int
+    y: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Around(Generic[T]):
+    first: int
+    own: T = field(metadata=SPREAD)
 
 
 PART = {
@@ -61,6 +77,26 @@ def test_what_we_write_may_be_added_to_by_a_later_version() -> None:
     assert form["required"] == ["kind"]
 
 
+def test_what_is_said_of_a_field_is_its_description() -> None:
+    @dataclass(frozen=True)
+    class Named:
+        name: Annotated[Name, "As it is called."]
+
+    assert schema_of(Named)["properties"] == {"name": {"description": "As it is called.", "type": "string"}}
+
+
+def test_the_fields_of_a_part_that_is_spread_stand_beside_the_others() -> None:
+    form = schema_of(Around[Point], open_ended=True)
+    assert form["properties"] == {"first": {"type": "integer"}, "x": {"type": "integer"}, "y": {"type": "integer"}}
+    assert form["required"] == ["first", "x"]
+    assert as_object(Around(first=1, own=Point(2))) == {"first": 1, "x": 2, "y": 0}
+
+
+def test_a_part_that_is_not_named_has_no_schema() -> None:
+    with pytest.raises(ValueError, match="shorter"):
+        schema_of(Around)
+
+
 def test_a_type_that_json_does_not_know_is_refused() -> None:
     @dataclass(frozen=True)
     class Odd:
@@ -71,7 +107,7 @@ def test_a_type_that_json_does_not_know_is_refused() -> None:
 
 
 def test_a_dataclass_is_published_with_its_title() -> None:
-    text = Published(title="A whole", description="As it is written.", source=Whole).text()
+    text = Published(title="A whole", description="As it is written.", source=(Whole,)).text()
     assert list(json.loads(text))[:4] == ["$schema", "title", "description", "type"]
 
 

@@ -29,7 +29,6 @@ MAY_NAME_ROOMS = (
     "loopwright/config/settings.py",
 )
 OTHER_MEANINGS = {
-    "loopwright/adapters/agents/context.py",  # the key `feedback` of LOOP_CONTEXT
     "loopwright/loops/batch/state.py",  # the kind of its children: nesting is data
     "loopwright/loops/batch/kind.py",  # whose limits are its own
 }
@@ -310,6 +309,21 @@ def test_no_shell_anywhere() -> None:
     assert {
         path: lines for path, text in (sources() | sources_of_tests()).items() if (lines := house.shell_lines(text))
     } == {}
+
+
+@pytest.mark.parametrize("call", ["json.dumps(a)", "print(json.dumps({**a, **b}))", "json.dump(a, sys.stdout)"])
+def test_data_that_is_made_json_is_found(call: str) -> None:
+    assert house.json_writers(f"import json\n{call}\njson.loads(a)\n") == [2]
+
+
+def test_one_function_of_the_command_line_prints_json() -> None:
+    """It takes dataclasses only, which the type checker sees; `test_schemas.py` sees that each has its schema."""
+    doors = {path: house.json_writers(text) for path, text in sources().items() if path.startswith("loopwright/cli/")}
+    found = {path: lines for path, lines in doors.items() if lines}
+    assert {path: len(lines) for path, lines in found.items()} == {
+        "loopwright/cli/output.py": 1,
+        "loopwright/cli/sample.py": 1,  # a path, in the quotes of a TOML file
+    }
 
 
 @pytest.mark.parametrize("sql", ["f'SELECT {x}'", "'SELECT ' + x", "'SELECT %s' % x", "'SELECT {}'.format(x)"])

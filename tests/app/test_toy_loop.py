@@ -23,7 +23,7 @@ from loopwright.cli.here import Here
 from loopwright.engine.journal import Journal, holding
 from loopwright.engine.session import Recording, Session
 from loopwright.errors import UsageError
-from loopwright.kernel.codec import encode
+from loopwright.kernel.codec import as_object, encode
 from loopwright.kernel.events import Ended
 from loopwright.kernel.model import Ending, LoopId, Outcome
 from loopwright.ports.dispatcher import Errand
@@ -107,7 +107,7 @@ class Poetry:
         async def work(project: Project) -> tuple[int, dict[str, Any], str]:
             with redirect_stderr(io.StringIO()):
                 done = await driven(project, self.here, loop, Manner(unattended=True))
-            return done.exit_code, done.answer, "\n".join(done.lines)
+            return done.exit_code, as_object(done.answer), "\n".join(done.lines)
 
         return self.within(work)
 

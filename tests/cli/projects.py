@@ -5,15 +5,20 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Sequence
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
+
+import jsonschema
 
 from loopwright.cli.here import Here
 from loopwright.cli.main import run
 from tests.repository import Repository
 
+SCHEMAS = Path(__file__).parent.parent.parent / "schemas"
 # The check passes when result.txt says "good". It is protected, so the base's version decides.
 CHECK = """\
 import pathlib, sys
@@ -137,7 +142,29 @@ def told(here: Here, *argv: str) -> Done:
     for stream in (out, err):
         stream.flush()
         printed.append(stream.buffer.getvalue().decode())
+    if "--json" in argv:
+        fits_its_schema(argv, printed[0])
     return Done(code, *printed)
+
+
+def fits_its_schema(argv: Sequence[str], out: str) -> None:
+    """Whatever any test has a command answer to programs is held against what is published."""
+    left = out.strip()
+    while left:
+        data, end = json.JSONDecoder().raw_decode(left)
+        assert any(_validator(name).is_valid(data) for name in _schemas_of(argv)), (argv, data)
+        left = left[end:].lstrip()
+
+
+def _schemas_of(argv: Sequence[str]) -> tuple[str, ...]:
+    two = {"approve": "decision", "reject": "decision", "log": "output" if "--agent" in argv else "event"}
+    own = f"ticket-{argv[1]}" if argv[0] == "ticket" else two.get(argv[0], argv[0])
+    return ("error", own)
+
+
+@cache
+def _validator(name: str) -> jsonschema.Draft202012Validator:
+    return jsonschema.Draft202012Validator(json.loads((SCHEMAS / f"{name}.schema.json").read_text()))
 
 
 def program(cwd: Path, *argv: str, **environ: str) -> Done:

@@ -33,7 +33,7 @@ class AdoptAnswer:
 @click.option("--task", default="", metavar="TEXT", help="What is to be done, where the file does not say.")
 @click.option("--artifact", default="", metavar="PATH", help="What is to be reviewed, where a handoff does not say.")
 @click.option("--session", default="", metavar="NAME", help="Which session of a folder of tickets; else the newest.")
-@json_option
+@json_option(AdoptAnswer)
 @click.pass_obj
 def command(here: Here, *, path: Path, task: str, artifact: str, session: str, as_json: bool) -> int:
     """Take over what PATH describes: a progress.json, a handoff.yml, or a folder of tickets.

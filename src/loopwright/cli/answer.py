@@ -43,7 +43,7 @@ class AnswerRecorded:
 @loop_option
 @click.option("--text", "--reason", "text", default="", metavar="TEXT", help="Guidance, reason, or the answer itself.")
 @click.option("--merge", is_flag=True, help="With accept: integrate it into the starting branch, by your word.")
-@json_option
+@json_option(AnswerRecorded)
 @click.pass_obj
 def command(here: Here, /, *, as_json: bool, loop_id: str, **given: object) -> int:
     """Answer the question a loop has stopped with; `loop resume` then goes on.

@@ -10,10 +10,10 @@ from loopwright.app.choice import pick
 from loopwright.app.loops import View, view
 from loopwright.app.project import Project
 from loopwright.app.views.answers import NothingDone
-from loopwright.cli.drive import Manner, drive_and_tell, told
+from loopwright.cli.drive import Manner, drive_and_tell, run_json_option, told
 from loopwright.cli.here import Here
 from loopwright.cli.opened import has_log, opened
-from loopwright.cli.output import json_option, loop_option, note, put, put_json
+from loopwright.cli.output import loop_option, note, put, put_json
 from loopwright.cli.people_only import only_for_people
 from loopwright.cli.signals import StoppedBySignal, complete
 from loopwright.engine.world import Halt
@@ -35,7 +35,7 @@ _POLL = 0.1
     show_default=True,
     help="What is left behind. No choice loses a commit.",
 )
-@json_option
+@run_json_option(object, NothingDone)
 @click.pass_obj
 def command(here: Here, *, loop_id: str, cleanup: str, as_json: bool) -> int:
     """End a loop, running or not. Every commit of every attempt is kept."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 from click.shell_completion import get_completion_class
 
+from loopwright.app.views.answers import CompletionScript
 from loopwright.cli.output import json_option, put, put_json
 
 _HOW = {
@@ -16,7 +17,7 @@ _HOW = {
 
 @click.command("completion")
 @click.argument("shell", type=click.Choice(list(_HOW)))
-@json_option
+@json_option(CompletionScript)
 def command(*, shell: str, as_json: bool) -> int:
     """The completion script for a shell.
 
@@ -29,5 +30,5 @@ def command(*, shell: str, as_json: bool) -> int:
     if found is None:
         raise click.UsageError(f"no completion for {shell}")
     script = found(click.Group("loop"), {}, "loop", "_LOOP_COMPLETE").source()
-    put_json({"shell": shell, "how": _HOW[shell], "script": script}) if as_json else put(script)
+    put_json(CompletionScript(shell, _HOW[shell], script)) if as_json else put(script)
     return 0

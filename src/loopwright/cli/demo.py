@@ -11,10 +11,10 @@ import click
 from loopwright.app.project import Project
 from loopwright.app.settings import settings_of
 from loopwright.app.starts.door import Task, create_for_task
-from loopwright.cli.drive import Driven, Manner, driven, interrupted
+from loopwright.cli.drive import Driven, Manner, driven, interrupted, run_json_option
 from loopwright.cli.here import Here
 from loopwright.cli.opened import opened
-from loopwright.cli.output import json_option, note, put, put_json
+from loopwright.cli.output import note, put, put_json
 from loopwright.cli.sample import BRANCH, CRITERIA, TASK, fresh_folder, git, make_project
 from loopwright.cli.signals import StoppedBySignal, complete
 
@@ -54,7 +54,7 @@ Remove the sample with: rm -rf {folder}"""
 
 @click.command("demo")
 @click.option("--at", type=click.Path(path_type=Path), metavar="DIR", help="Where to make it; else a temporary folder.")
-@json_option
+@run_json_option(object)
 @click.pass_obj
 def command(here: Here, *, at: Path | None, as_json: bool) -> int:
     """The whole thing on a sample project: no account, no key, a few seconds.
@@ -78,7 +78,7 @@ def _run(project: Project, here: Here, *, as_json: bool) -> int:
     if isinstance(result, StoppedBySignal):
         return interrupted(project, loop, result, manner)
     if as_json:
-        put_json({**result.answer, "folder": str(project.root)})
+        put_json(replace(result.answer, folder=str(project.root)))
     else:
         _tell(project, here, result)
     return result.exit_code

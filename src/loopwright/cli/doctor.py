@@ -36,7 +36,7 @@ _READY = '\nReady: loop feedback "TASK", loop review PATH'
 
 
 @click.command("doctor")
-@json_option
+@json_option(DoctorAnswer)
 @click.pass_obj
 def command(here: Here, *, as_json: bool) -> int:
     """What is here (git, agents, sandbox, SQLite, checks) and what to fix. Exit 1 if something must be fixed."""

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 from loopwright.adapters.terminal.prompt import Nobody
 from loopwright.app.loops import View, view
 from loopwright.app.project import Project
 from loopwright.app.publication import rebuild_debt
-from loopwright.app.views.ending import answer_of, closing_lines
+from loopwright.app.views.ending import RunAnswer, answer_of, closing_lines
 from loopwright.app.views.standing import current
 from loopwright.app.worlds import build_world, make_ready
 from loopwright.cli.here import Here
-from loopwright.cli.output import note, put, put_json
+from loopwright.cli.output import F, json_option, note, put, put_json
 from loopwright.cli.person import Heard, person
 from loopwright.cli.signals import StoppedBySignal, complete
 from loopwright.cli.watch import watched
@@ -25,6 +24,11 @@ from loopwright.kernel.model import Ending, LoopId
 
 WAITING, PAUSED, CANCELLED_ELSEWHERE, NOT_MERGED = 4, 5, 3, 3
 _CODES = {Ending.VERIFIED: 0, Ending.ACCEPTED: 0, Ending.CANCELLED: 0, Ending.ESCALATED: WAITING, Ending.FAILED: 1}
+
+
+def run_json_option(own: type, *others: type) -> Callable[[F], F]:
+    """`--json` of a command that drives a loop whose kind adds `own` to the answer; `object`: of whatever kind."""
+    return json_option(RunAnswer[own], *others)  # type: ignore[valid-type]  # known when it runs
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,7 +46,7 @@ class Driven:
 
     halt: Halt
     view: View
-    answer: dict[str, Any]  # for programs
+    answer: RunAnswer[object]  # for programs
     lines: Sequence[str]  # for people
     cancelled_here: bool = False
 
@@ -75,11 +79,11 @@ def interrupted(project: Project, loop: LoopId, how: StoppedBySignal, manner: Ma
     note(f"Interrupted; nothing is lost. Go on with: {command}")
     if manner.as_json:
         answer = asyncio.run(_interrupted_answer(project, loop))
-        put_json({**answer, "interrupted": True, "command": command})
+        put_json(replace(answer, interrupted=True, command=command))
     return how.exit_code
 
 
-async def _interrupted_answer(project: Project, loop: LoopId) -> dict[str, Any]:
+async def _interrupted_answer(project: Project, loop: LoopId) -> RunAnswer[object]:
     now = await view(project, loop)
     return await answer_of(project, now, Halt(why="paused"), await current(project, now))
 

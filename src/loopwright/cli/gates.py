@@ -25,7 +25,7 @@ _MEANS_MORE = frozenset(":*?[\\!^")
 @click.command("gates")
 @loop_option
 @click.option("--all", "everything", is_flag=True, help="Also those that are decided or withdrawn.")
-@json_option
+@json_option(GatesDocument)
 @click.pass_obj
 def command(here: Here, *, loop_id: str, everything: bool, as_json: bool) -> int:
     """What waits for a person's approval, and why. ID names exactly these changes."""

@@ -13,9 +13,10 @@ from loopwright.app.loops import View, listing, view
 from loopwright.app.project import Project
 from loopwright.app.views import journey
 from loopwright.app.views.answers import StepOutput
+from loopwright.app.views.journey import ShownEvent
 from loopwright.cli.here import Here
 from loopwright.cli.opened import opened
-from loopwright.cli.output import json_option, loop_option, note, put, put_json, put_json_line
+from loopwright.cli.output import json_option, loop_option, note, put, put_json
 from loopwright.cli.signals import StoppedBySignal, complete
 from loopwright.errors import UsageError
 from loopwright.kernel.events import AgentFailed, AgentReported, ChecksReported
@@ -31,7 +32,7 @@ _POLL = 0.25
 @loop_option
 @click.option("--follow", is_flag=True, help="Stay, and print what happens until the loop ends.")
 @click.option("--agent", "key", metavar="KEY", default="", help="What the step KEY (implement-2.1) printed.")
-@json_option
+@json_option(ShownEvent, StepOutput)
 @click.pass_obj
 def command(here: Here, *, loop_id: str, follow: bool, key: str, as_json: bool) -> int:
     """The journey, one line per event. With --json, one object per line.
@@ -63,7 +64,7 @@ async def _print(project: Project, loop_id: str, *, follow: bool, as_json: bool)
     day = ""
     async for record in _records(project, chosen.row.id, follow=follow):
         if as_json:
-            put_json_line(journey.show(record, chosen.kind.words))
+            put_json(journey.show(record, chosen.kind.words), lines=False)
             continue
         if (today := moment(record.at)[:10]) != day:
             put(f"--- {today}")

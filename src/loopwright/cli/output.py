@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 import click
 
-from loopwright.kernel.codec import plain
+from loopwright.kernel.codec import DataclassValue, as_object
 from loopwright.kernel.visible import visible
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -43,13 +43,13 @@ def put(text: str) -> None:
     _write(sys.stdout, visible(text))
 
 
-def put_json(data: object) -> None:
-    """The answer as one object, all of it ASCII, so that no terminal and no locale can change it."""
-    _write(sys.stdout, json.dumps(plain(data), indent=2))
+def put_json(answer: DataclassValue, *, lines: bool = True) -> None:
+    """The answer as one object, all of it ASCII, so that no terminal and no locale can change it.
 
-
-def put_json_line(data: object) -> None:
-    _write(sys.stdout, json.dumps(plain(data), separators=(",", ":")))
+    Without `lines` it stands on one, for what prints many.
+    """
+    indent, between = (2, None) if lines else (None, (",", ":"))
+    _write(sys.stdout, json.dumps(as_object(answer), indent=indent, separators=between))
 
 
 def note(text: str) -> None:
@@ -70,8 +70,17 @@ def hush() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def json_option(command: F) -> F:
-    return click.option("--json", "as_json", is_flag=True, help="Answer with one JSON object on stdout.")(command)
+class JsonOption(click.Option):
+    """`--json`, with everything that the command may answer: the published schemas are made from it."""
+
+    def __init__(self, *names: Any, answers: tuple[Any, ...], **how: Any) -> None:  # noqa: ANN401 - as click has it
+        super().__init__(*names, **how)
+        self.answers = answers
+
+
+def json_option(*answers: Any) -> Callable[[F], F]:  # noqa: ANN401 - dataclasses, some with their own part named
+    what = "Answer with one JSON object on stdout."
+    return click.option("--json", "as_json", is_flag=True, help=what, cls=JsonOption, answers=answers)
 
 
 def loop_option(command: F) -> F:

@@ -21,7 +21,7 @@ from loopwright.kernel.wording import counted, moment
 
 @click.command("receipts")
 @loop_option
-@json_option
+@json_option(ReceiptList)
 @click.pass_obj
 def command(here: Here, *, loop_id: str, as_json: bool) -> int:
     """What was verified, on which tree. Without --loop, of the newest loop."""

@@ -12,10 +12,10 @@ import click
 from loopwright.adapters.agents.scenario import read_scenario
 from loopwright.adapters.git.repository import find_repository
 from loopwright.app.starts.door import Task, create_for_task
-from loopwright.cli.drive import Manner, drive_and_tell
+from loopwright.cli.drive import Manner, drive_and_tell, run_json_option
 from loopwright.cli.here import Here
 from loopwright.cli.opened import opened
-from loopwright.cli.output import json_option, note
+from loopwright.cli.output import note
 from loopwright.cli.sample import git, make_project
 from loopwright.cli.signals import StoppedBySignal, complete
 from loopwright.config.loop_toml import load_settings
@@ -30,7 +30,7 @@ _NAME = "rehearsal"
 @click.argument("task", required=False, default="")
 @click.option("--max-iterations", type=click.IntRange(1, 1000), metavar="N", help="Instead of the one in loop.toml.")
 @click.option("--keep", is_flag=True, help="Keep the temporary clone, to look around in it.")
-@json_option
+@run_json_option(object)
 @click.pass_obj
 def command(here: Here, *, scenario: Path, task: str, max_iterations: int | None, keep: bool, as_json: bool) -> int:
     """Play SCENARIO in a temporary clone of this repository: real checks, scripted agents, zero tokens.

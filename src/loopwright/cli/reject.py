@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from loopwright.cli.decision import GateDecision, decide
+from loopwright.cli.decision import DecisionAnswer, GateDecision, decide
 from loopwright.cli.here import Here
 from loopwright.cli.output import json_option, loop_option
 from loopwright.errors import UsageError
@@ -14,7 +14,7 @@ from loopwright.errors import UsageError
 @click.argument("gate")
 @loop_option
 @click.option("--reason", default="", metavar="TEXT", help="Why; whoever made the changes is told.")
-@json_option
+@json_option(DecisionAnswer)
 @click.pass_obj
 def command(here: Here, *, gate: str, loop_id: str, reason: str, as_json: bool) -> int:
     """Close GATE: the change that called for it counts as a failed review."""

@@ -15,7 +15,7 @@ from loopwright.errors import UsageError
 
 
 @click.command("render")
-@json_option
+@json_option(RenderAnswer)
 @click.pass_obj
 def command(here: Here, *, as_json: bool) -> int:
     """Write every file made from the log anew; the log itself is only read."""

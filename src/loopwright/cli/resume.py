@@ -10,10 +10,10 @@ from loopwright.app.project import Project
 from loopwright.app.said import take_in
 from loopwright.app.settings import changed_settings, differences
 from loopwright.app.views.answers import NothingDone
-from loopwright.cli.drive import Manner, drive_and_tell
+from loopwright.cli.drive import Manner, drive_and_tell, run_json_option
 from loopwright.cli.here import Here
 from loopwright.cli.opened import has_log, opened
-from loopwright.cli.output import MONEY, json_option, loop_option, note, put, put_json
+from loopwright.cli.output import MONEY, loop_option, note, put, put_json
 from loopwright.cli.people_only import only_for_people
 from loopwright.cli.signals import StoppedBySignal, complete
 from loopwright.errors import AlreadyRunning
@@ -27,7 +27,7 @@ _NOTHING = "Nothing to resume."
 @loop_option
 @click.option("--budget", type=MONEY, metavar="USD", help="The loop's new budget.")
 @click.option("--unattended", is_flag=True, help="Ask nothing: a needed answer ends in exit 4.")
-@json_option
+@run_json_option(object, NothingDone)
 @click.pass_obj
 def command(here: Here, *, loop_id: str, budget: float | None, unattended: bool, as_json: bool) -> int:
     """Go on with what was interrupted, paused or answered.

@@ -37,7 +37,7 @@ class _Found:
 @click.option("--force", is_flag=True, help="Replace a loop.toml that is there.")
 @click.option("--dry-run", is_flag=True, help="Print it and write nothing.")
 @click.option("--new-log", is_flag=True, help="Only begin an empty log, where that of earlier loops was lost.")
-@json_option
+@json_option(SetupAnswer, NewLogAnswer)
 @click.pass_obj
 def command(here: Here, *, force: bool, dry_run: bool, new_log: bool, as_json: bool) -> int:
     """Write loop.toml for this repository: detects how it is built and tested, and which agents are installed."""

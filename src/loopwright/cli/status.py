@@ -14,7 +14,7 @@ from loopwright.app.views.standing import status_document
 from loopwright.app.views.status import LoopStatus, StatusDocument
 from loopwright.cli.here import Here
 from loopwright.cli.opened import has_log, opened
-from loopwright.cli.output import json_option, put, put_json, put_json_line
+from loopwright.cli.output import json_option, put, put_json
 from loopwright.cli.signals import StoppedBySignal, complete
 
 _RECENT = 3  # of those that are over, for people
@@ -28,7 +28,7 @@ _WORDS = {"verified": "passed", "running": "under way", "waiting": "blocked"}
 @click.command("status")
 @click.option("--watch", is_flag=True, help="Stay, and show it again whenever something happens.")
 @click.option("--all", "everything", is_flag=True, help="Also what is long over.")
-@json_option
+@json_option(StatusDocument)
 @click.pass_obj
 def command(here: Here, *, watch: bool, everything: bool, as_json: bool) -> int:
     """What is running, what needs you, and why."""
@@ -84,7 +84,7 @@ async def _watch(project: Project, here: Here, *, as_json: bool) -> None:
 
 def _show(shown: StatusDocument, here: Here, *, as_json: bool) -> None:
     if as_json:
-        put_json_line(shown)
+        put_json(shown, lines=False)
         return
     if here.draws:
         click.echo(_CLEAR, nl=False)

@@ -8,19 +8,24 @@ written on every transition.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import MISSING, fields, is_dataclass
 from enum import Enum
 from functools import cache
 from math import inf, isfinite
 from types import NoneType, UnionType
-from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import Any, ClassVar, Literal, Protocol, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from loopwright.kernel.model import Key, Point
 
 T = TypeVar("T")
 _TEXTS = (Key, Point)
 Decoder = Callable[[Any, str], Any]
+SPREAD: Mapping[str, bool] = {"spread": True}  # metadata of a field whose own fields stand beside the others
+
+
+class DataclassValue(Protocol):
+    __dataclass_fields__: ClassVar[dict[str, Any]]
 
 
 class DecodeError(ValueError):
@@ -73,6 +78,15 @@ def plain(value: object) -> Any:
     if is_dataclass(value):
         return {name: plain(as_is(getattr(value, name))) for name, as_is in _fields(value.__class__)}
     raise TypeError(f"{type(value).__name__} cannot be stored")
+
+
+def as_object(value: DataclassValue) -> dict[str, object]:
+    """As `plain`, with the fields that are spread put in their places."""
+    spread = {name for name, field in value.__dataclass_fields__.items() if field.metadata == SPREAD}
+    found: dict[str, object] = {}
+    for name, data in plain(value).items():
+        found |= data if name in spread else {name: data}
+    return found
 
 
 @cache

@@ -2,7 +2,7 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
-from loopwright.adapters.agents import context
+from loopwright.adapters.agents.context import facts_of
 from loopwright.kernel.codec import build as decoded
 from loopwright.kernel.model import Brief, Commit, Finding, Key
 from loopwright.loops.quality.state import ReviewFacts
@@ -42,7 +42,7 @@ def run(brief: Brief, scratchpad: Path | None) -> AgentRun:
 
 
 def test_everything_in_the_brief_is_there_as_data_and_uncut() -> None:
-    data = context.build(run(BRIEF, Path("/repo/pad.md")))
+    data = facts_of(run(BRIEF, Path("/repo/pad.md")), "mine")
     findings, failures = data.pop("findings"), data.pop("failures")
     assert data == {
         "loop": "fb-1",
@@ -67,15 +67,15 @@ def test_everything_in_the_brief_is_there_as_data_and_uncut() -> None:
         "diff": "",
         "repair": "no verdict",
         "scratchpad": "/repo/pad.md",
+        "agent": "mine",
+        "workspace": "/repo",
     }
-    assert isinstance(findings, list)
-    assert isinstance(failures, list)
     assert [decoded(Finding, found) for found in findings + failures] == [NO_ORDER, FAILING]
 
 
 def test_a_judge_has_the_gate_and_the_change_as_data() -> None:
     brief = replace(BRIEF, own=ReviewFacts(gate="code", depth="quick", story="st-1"))
-    data = context.build(replace(run(brief, None), kind="quality", needs_verdict=True, diff=DIFF))
+    data = facts_of(replace(run(brief, None), kind="quality", needs_verdict=True, diff=DIFF), "mine")
     assert {name: data[name] for name in ("gate", "depth", "story", "findings_file", "diff")} == {
         "gate": "code",
         "depth": "quick",
@@ -87,13 +87,13 @@ def test_a_judge_has_the_gate_and_the_change_as_data() -> None:
 
 
 def test_findings_that_are_handed_over_in_a_file_are_nowhere_else() -> None:
-    data = context.build(run(replace(BRIEF, own=ReviewFacts(gate="code", findings_file="docs/a.quality.yml")), None))
+    data = facts_of(run(replace(BRIEF, own=ReviewFacts(gate="code", findings_file="docs/a.quality.yml")), None), "mine")
     assert (data["findings"], data["findings_file"]) == ([], "docs/a.quality.yml")
     assert "The order is lost" not in json.dumps(data)
 
 
 def test_a_loop_that_tells_nothing_of_its_own_has_the_usual_keys_all_the_same() -> None:
-    data = context.build(run(replace(BRIEF, own=None), None))
+    data = facts_of(run(replace(BRIEF, own=None), None), "mine")
     assert {name: data[name] for name in ("gate", "depth", "story", "findings_file", "feedback")} == {
         "gate": "",
         "depth": "",
@@ -104,6 +104,6 @@ def test_a_loop_that_tells_nothing_of_its_own_has_the_usual_keys_all_the_same() 
 
 
 def test_it_is_json() -> None:
-    data = context.build(run(BRIEF, None))
+    data = facts_of(run(BRIEF, None), "mine")
     assert json.loads(json.dumps(data)) == data
     assert data["scratchpad"] is None

@@ -13,12 +13,13 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import partial
 
-from loopwright.adapters.agents import context
+from loopwright.adapters.agents.context import facts_of
 from loopwright.adapters.agents.contract import NO_REPORT, with_verdict
 from loopwright.adapters.agents.handover import laid_beside
 from loopwright.adapters.agents.remains import code_line
 from loopwright.adapters.agents.result import Result, check_result, identified
 from loopwright.errors import AgentGarbled
+from loopwright.kernel.codec import plain
 from loopwright.kernel.events import AgentFailed, AgentReported
 from loopwright.kernel.findings import cut
 from loopwright.kernel.model import AgentReport, Usage
@@ -45,7 +46,7 @@ class CallableAgent:
 
     async def run(self, run: AgentRun, watch: Watch) -> AgentAnswer:  # noqa: ARG002  a callable shows no progress
         began = self.clock.monotonic()
-        facts = context.build(run) | {"agent": self.name, "workspace": str(run.folder)}
+        facts = facts_of(run, self.name)
         with laid_beside(run.folder, self.handed(run)):
             # Whatever the callable raises is its answer, not ours; cancellation of the run comes through.
             (said,) = await asyncio.gather(self._said(facts), return_exceptions=True)

@@ -11,7 +11,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import assert_never
 
-from loopwright.adapters.agents import context, remains
+from loopwright.adapters.agents import remains
+from loopwright.adapters.agents.context import facts_of
 from loopwright.adapters.agents.contract import (
     NEEDS_PERSON,
     NO_REPORT,
@@ -28,6 +29,7 @@ from loopwright.adapters.agents.result import SIZE_LIMIT, Result, identified, re
 from loopwright.adapters.files import join, read_regular, read_tail
 from loopwright.adapters.steps import StepEnded, StepSpec, finished_step, lock_of, run_step
 from loopwright.errors import AgentGarbled, AgentNotFound
+from loopwright.kernel.codec import plain
 from loopwright.kernel.events import AgentFailed, AgentReported, AgentUnavailable
 from loopwright.kernel.model import NO_KEY, AgentReport, Blob, Usage
 from loopwright.ports.agent import AgentAnswer, AgentRun, Update, Watch
@@ -86,7 +88,7 @@ class CommandAgent:
     def _prepare(self, run: AgentRun, place: RunPlace) -> None:
         shutil.rmtree(place.folder, ignore_errors=True)  # of a run that was interrupted
         place.folder.mkdir(parents=True, mode=0o700)
-        facts = context.build(run) | {"agent": self.name, "workspace": str(run.folder)}
+        facts = facts_of(run, self.name)
         place.brief.write_text(self.render(run), encoding="utf-8", errors="backslashreplace")
         place.context.write_text(json.dumps(facts, indent=2) + "\n", encoding="utf-8")
 

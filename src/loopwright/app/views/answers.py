@@ -19,6 +19,13 @@ class NothingDone:
     outcome: None = None
 
 
+@dataclass(frozen=True, slots=True)
+class CompletionScript:
+    shell: str
+    how: str  # the line to run or to keep
+    script: str
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RenderAnswer:
     files: tuple[str, ...]  # paths from the top of the repository

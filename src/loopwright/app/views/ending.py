@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, Literal
+from dataclasses import dataclass, field
+from typing import Generic, Literal, TypeVar
 
 from loopwright.app.loops import View, view
 from loopwright.app.project import Project
@@ -12,16 +12,18 @@ from loopwright.app.views import status
 from loopwright.app.views.needs import Need
 from loopwright.app.views.status import Cost, LoopStatus, cost_of
 from loopwright.engine.world import Halt
-from loopwright.kernel.codec import plain
+from loopwright.kernel.codec import SPREAD
 from loopwright.kernel.model import Ending, LoopId, Outcome
 from loopwright.kernel.visible import visible
 from loopwright.loops import closing
 from loopwright.loops.kind import Scene
 
+R = TypeVar("R")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RunAnswer:
-    """What every command that drives a loop answers; the loop's kind adds what is its own."""
+class RunAnswer(Generic[R]):
+    """What every command that drives a loop answers; `own` is what the loop's kind adds."""
 
     loop: LoopId
     outcome: Literal["verified", "escalated", "accepted", "cancelled", "paused"]
@@ -36,6 +38,7 @@ class RunAnswer:
     interrupted: bool = False  # a signal stopped the command
     command: str = ""  # that goes on
     folder: str = ""  # of a demo: where the sample project is
+    own: R = field(metadata=SPREAD)
 
 
 _WORDS: dict[Ending, Literal["verified", "escalated", "accepted", "cancelled"]] = {
@@ -48,13 +51,12 @@ _WORDS: dict[Ending, Literal["verified", "escalated", "accepted", "cancelled"]] 
 }
 
 
-async def answer_of(project: Project, seen: View, halt: Halt, shown: LoopStatus) -> dict[str, Any]:
-    """As JSON has it, whatever way the drive ended. `shown` is the loop's status object."""
+async def answer_of(project: Project, seen: View, halt: Halt, shown: LoopStatus) -> RunAnswer[object]:
+    """Whatever way the drive ended. `shown` is the loop's status object."""
     outcome, state = halt.outcome, seen.now.state
-    own: dict[str, Any] = plain(await result_of(project, seen))
     newest = state.commit if state.commit != state.plan.base else ""
     landed = outcome or seen.kind.so_far_outcome(state, Ending.ESCALATED) or Outcome(ending=Ending.ESCALATED)
-    answer = RunAnswer(
+    return RunAnswer(
         loop=seen.row.id,
         outcome=_WORDS[outcome.ending] if outcome else "paused" if halt.why == "paused" else "escalated",
         commit=landed.commit or newest,
@@ -65,8 +67,8 @@ async def answer_of(project: Project, seen: View, halt: Halt, shown: LoopStatus)
         note=outcome.note if outcome else halt.detail,
         cost=cost_of(seen.row),
         needs=shown.needs,
+        own=await result_of(project, seen),
     )
-    return {**plain(answer), **own}
 
 
 async def result_of(project: Project, seen: View) -> object:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from loopwright.app.loops import View
+from loopwright.app.views.status import LoopStatus
 from loopwright.kernel.actions import Action, RunAgent, WaitUntil
+from loopwright.kernel.codec import SPREAD
 from loopwright.kernel.ledger import Entry, Ledger, Standing
 from loopwright.kernel.model import Finding, Severity
 from loopwright.kernel.quoting import one_line
@@ -24,22 +26,24 @@ class OpenFinding:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Explained:
-    """Besides the loop's status object: its counters and rules, what is open, and all of it as people read it."""
+    """The loop's status object; its counters and rules, what is open, and all of it as people read it."""
 
+    status: LoopStatus = field(metadata=SPREAD)
     lines: tuple[str, ...]
     findings: tuple[OpenFinding, ...]
     explanation: str
 
 
-def explain(view: View, status: str) -> Explained:
+def explain(view: View, status: LoopStatus) -> Explained:
     stand = view.standpoint
     return Explained(
+        status=status,
         lines=stand.lines,
         findings=tuple(
             OpenFinding(severity=finding.severity, text=told(finding), fingerprint=finding.fingerprint)
             for finding in stand.findings
         ),
-        explanation=render(view, status),
+        explanation=render(view, status.status),
     )
 
 

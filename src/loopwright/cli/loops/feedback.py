@@ -13,18 +13,35 @@ from loopwright.app.preconditions import check_cast, check_ground
 from loopwright.app.project import Project
 from loopwright.app.settings import settings_of
 from loopwright.app.starts.feedback import FeedbackRequest, create_feedback
-from loopwright.cli.drive import Manner, drive_and_tell
+from loopwright.cli.drive import Manner, drive_and_tell, run_json_option
 from loopwright.cli.here import Here
 from loopwright.cli.opened import only_looked_at, opened
-from loopwright.cli.output import MONEY, json_option, note, put, put_json
+from loopwright.cli.output import MONEY, note, put, put_json
 from loopwright.cli.signals import StoppedBySignal, complete
 from loopwright.config.settings import Settings
 from loopwright.errors import UsageError
 from loopwright.kernel.codec import plain
 from loopwright.kernel.model import Commit
+from loopwright.loops.feedback.closing import FeedbackResult
 
 _LARGEST_TASK = 64 * 1024
 _ROLES = ("developer", "reviewer", "tester")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FeedbackForetold:
+    """What `loop feedback --dry-run` says would be started; nothing was created."""
+
+    base: Commit  # the commit it would start from
+    branch: str
+    merge: bool
+    checks: Mapping[str, str]
+    agents: Mapping[str, tuple[str, ...]]  # names by role, in the order of fall-back
+    protected: tuple[str, ...]
+    iterations: int
+    budget: float | None
+    criteria: tuple[str, ...]
+    dry_run: bool = True
 
 
 @click.command("feedback")
@@ -36,7 +53,7 @@ _ROLES = ("developer", "reviewer", "tester")
 @click.option("--merge/--no-merge", default=None, help="Integrate into the current branch once verified.")
 @click.option("--unattended", is_flag=True, help="Ask nothing: a needed answer ends in exit 4.")
 @click.option("--dry-run", is_flag=True, help="Say what would be done and create nothing.")
-@json_option
+@run_json_option(FeedbackResult, FeedbackForetold)
 @click.pass_obj
 def command(here: Here, /, *, as_json: bool, unattended: bool, dry_run: bool, **given: object) -> int:
     """Implement TASK, review it against the task, run the checks; repeat with what failed until all is well.
@@ -77,22 +94,6 @@ def _read(cwd: Path, file: Path) -> str:
         raise UsageError(f"--task-file {file}: {error.strerror}; name a file that can be read") from error
     except UnicodeDecodeError as error:
         raise UsageError(f"--task-file {file}: not UTF-8 text; convert it") from error
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FeedbackForetold:
-    """What `loop feedback --dry-run` says would be started; nothing was created."""
-
-    base: Commit  # the commit it would start from
-    branch: str
-    merge: bool
-    checks: Mapping[str, str]
-    agents: Mapping[str, tuple[str, ...]]  # names by role, in the order of fall-back
-    protected: tuple[str, ...]
-    iterations: int
-    budget: float | None
-    criteria: tuple[str, ...]
-    dry_run: bool = True
 
 
 def _foretell(project: Project, settings: Settings, request: FeedbackRequest, *, as_json: bool) -> int:

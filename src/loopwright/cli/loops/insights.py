@@ -19,7 +19,7 @@ from loopwright.errors import UsageError
 from loopwright.kernel.visible import visible
 from loopwright.loops.tickets.insights import text as insight_text
 from loopwright.loops.tickets.insights.cycle import Cycle
-from loopwright.loops.tickets.insights.data import document
+from loopwright.loops.tickets.insights.data import InsightsDocument, document
 from loopwright.loops.tickets.insights.learned import learned
 from loopwright.loops.tickets.insights.page import page
 from loopwright.loops.tickets.insights.text import Bar, Heading, Line, Sentence
@@ -27,7 +27,7 @@ from loopwright.loops.tickets.insights.text import Bar, Heading, Line, Sentence
 
 @click.command("insights")
 @click.option("--html", metavar="FILE", default="", help="Also write it as a page with plots; it needs no network.")
-@json_option
+@json_option(InsightsDocument)
 @click.pass_obj
 def command(here: Here, *, html: str, as_json: bool) -> int:
     """What the ticket cycles teach: iterations, gaps, guidance, cost, later defects, and proposals for settings.

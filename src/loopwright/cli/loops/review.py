@@ -12,61 +12,18 @@ from loopwright.app.project import Project
 from loopwright.app.settings import settings_of
 from loopwright.app.starts.artifacts import Target
 from loopwright.app.starts.review import ReviewPlan, ReviewRequest, create_review, plan_review
-from loopwright.cli.drive import Manner, drive_and_tell
+from loopwright.cli.drive import Manner, drive_and_tell, run_json_option
 from loopwright.cli.here import Here
 from loopwright.cli.opened import only_looked_at, opened
-from loopwright.cli.output import MONEY, json_option, note, put, put_json
+from loopwright.cli.output import MONEY, note, put, put_json
 from loopwright.cli.signals import StoppedBySignal, complete
 from loopwright.config.settings import Settings
 from loopwright.kernel.model import Commit
 from loopwright.kernel.wording import counted
 from loopwright.loops.quality.state import Depth, Gate
+from loopwright.loops.reviewed import ReviewResult
 
 _SHOWN = 40  # artifacts that a dry run names
-
-
-@click.command("review")
-@click.argument("paths", nargs=-1, required=True, metavar="PATH…")
-@click.option(
-    "--gate",
-    type=click.Choice([gate.value for gate in Gate]),
-    default=None,
-    help="What the review is for; else what each PATH is by its name.",
-)
-@click.option(
-    "--mode",
-    "depth",
-    type=click.Choice([depth.value for depth in Depth]),
-    default=None,
-    help="How deep it looks; else as is usual at the gate.",
-)
-@click.option("--batch", is_flag=True, help="Hand findings over in files beside the artifacts; a folder is its files.")
-@click.option("--task", default="", metavar="TEXT", help="What the artifacts are for; the reviewer is told.")
-@click.option("--criterion", "criteria", multiple=True, metavar="TEXT", help="What the reviewer checks; repeatable.")
-@click.option("--max-attempts", type=click.IntRange(1, 1000), metavar="N", help="Reviews of each artifact, at most.")
-@click.option("--budget", type=MONEY, metavar="USD", help="Instead of the one in loop.toml.")
-@click.option("--merge/--no-merge", default=None, help="Integrate the fixes into the current branch.")
-@click.option("--unattended", is_flag=True, help="Ask nothing: a needed answer ends in exit 4.")
-@click.option("--dry-run", is_flag=True, help="Say what would be done and create nothing.")
-@json_option
-@click.pass_obj
-def command(here: Here, /, *, as_json: bool, unattended: bool, dry_run: bool, **given: object) -> int:
-    """Review each PATH, have what is found fixed, and review it again until it passes.
-
-    What you have not committed of a PATH is reviewed as it is. Fixes are a commit on a branch of its own. An artifact
-    that is still blocked after its last review waits for you, with everything that is unresolved.
-    """
-    said = {name: "" if value is None and name in ("gate", "depth") else value for name, value in given.items()}
-    request = ReviewRequest(**said)  # type: ignore[arg-type]  # click has checked the types
-    if dry_run:
-        with only_looked_at(here) as project:
-            return _foretell(project, here, request, as_json=as_json)
-    with opened(here, create=True) as project:
-        loop = complete(create_review(project, settings_of(project), request, here.cwd))
-        if isinstance(loop, StoppedBySignal):
-            return loop.exit_code
-        note(f"loop {loop}: review of {', '.join(request.paths[:3])}{' …' if len(request.paths) > 3 else ''}")  # noqa: PLR2004
-        return drive_and_tell(project, here, loop, Manner(unattended=unattended, as_json=as_json))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,6 +52,50 @@ class ReviewForetold:
     budget: float | None
     criteria: tuple[str, ...]
     dry_run: bool = True
+
+
+@click.command("review")
+@click.argument("paths", nargs=-1, required=True, metavar="PATH…")
+@click.option(
+    "--gate",
+    type=click.Choice([gate.value for gate in Gate]),
+    default=None,
+    help="What the review is for; else what each PATH is by its name.",
+)
+@click.option(
+    "--mode",
+    "depth",
+    type=click.Choice([depth.value for depth in Depth]),
+    default=None,
+    help="How deep it looks; else as is usual at the gate.",
+)
+@click.option("--batch", is_flag=True, help="Hand findings over in files beside the artifacts; a folder is its files.")
+@click.option("--task", default="", metavar="TEXT", help="What the artifacts are for; the reviewer is told.")
+@click.option("--criterion", "criteria", multiple=True, metavar="TEXT", help="What the reviewer checks; repeatable.")
+@click.option("--max-attempts", type=click.IntRange(1, 1000), metavar="N", help="Reviews of each artifact, at most.")
+@click.option("--budget", type=MONEY, metavar="USD", help="Instead of the one in loop.toml.")
+@click.option("--merge/--no-merge", default=None, help="Integrate the fixes into the current branch.")
+@click.option("--unattended", is_flag=True, help="Ask nothing: a needed answer ends in exit 4.")
+@click.option("--dry-run", is_flag=True, help="Say what would be done and create nothing.")
+@run_json_option(ReviewResult, ReviewForetold)
+@click.pass_obj
+def command(here: Here, /, *, as_json: bool, unattended: bool, dry_run: bool, **given: object) -> int:
+    """Review each PATH, have what is found fixed, and review it again until it passes.
+
+    What you have not committed of a PATH is reviewed as it is. Fixes are a commit on a branch of its own. An artifact
+    that is still blocked after its last review waits for you, with everything that is unresolved.
+    """
+    said = {name: "" if value is None and name in ("gate", "depth") else value for name, value in given.items()}
+    request = ReviewRequest(**said)  # type: ignore[arg-type]  # click has checked the types
+    if dry_run:
+        with only_looked_at(here) as project:
+            return _foretell(project, here, request, as_json=as_json)
+    with opened(here, create=True) as project:
+        loop = complete(create_review(project, settings_of(project), request, here.cwd))
+        if isinstance(loop, StoppedBySignal):
+            return loop.exit_code
+        note(f"loop {loop}: review of {', '.join(request.paths[:3])}{' …' if len(request.paths) > 3 else ''}")  # noqa: PLR2004
+        return drive_and_tell(project, here, loop, Manner(unattended=unattended, as_json=as_json))
 
 
 def _foretell(project: Project, here: Here, request: ReviewRequest, *, as_json: bool) -> int:

@@ -13,6 +13,8 @@ from loopwright.app.starts.tickets.choice import named, number_in
 from loopwright.app.starts.tickets.listing import (
     ListedSession,
     QueuedTicket,
+    ShownDraft,
+    ShownTicket,
     TicketList,
     TicketMade,
     TicketsImported,
@@ -54,7 +56,7 @@ def command() -> None:
 @click.option("--cycle", type=click.Choice(CYCLES), default=None, help="What kind of work it is.  [development]")
 @click.option("--import", "listing", type=click.Path(path_type=Path), help="One ticket for each task of this list.")
 @click.option("--format", "form", type=click.Choice(list(FORMATS)), default=None, help="Whose list; else by content.")
-@json_option
+@json_option(TicketMade, TicketsImported)
 @click.pass_obj
 def new(here: Here, /, *, as_json: bool, file: Path | None, listing: Path | None, **given: object) -> int:
     """Put a ticket into the queue. Without --accept, TITLE itself is what must hold.
@@ -97,7 +99,7 @@ def _imported(answer: TicketsImported) -> list[str]:
 
 
 @command.command("list")
-@json_option
+@json_option(TicketList)
 @click.pass_obj
 def listing(here: Here, *, as_json: bool) -> int:
     """Every ticket in the queue and every session, with status, iteration and accuracy."""
@@ -130,7 +132,7 @@ def _line(each: QueuedTicket | UnreadableTicket | ListedSession) -> str:
 
 @command.command("show")
 @click.argument("ticket")
-@json_option
+@json_option(ShownTicket, ShownDraft)
 @click.pass_obj
 def show(here: Here, *, ticket: str, as_json: bool) -> int:
     """A ticket as its file has it; of a session, the newest."""

@@ -12,16 +12,16 @@ from loopwright.app.project import Project
 from loopwright.app.settings import settings_of
 from loopwright.app.starts.tickets.choice import named, oldest
 from loopwright.app.starts.tickets.listing import TicketForetold, foretold
-from loopwright.app.starts.tickets.queue import Queued
 from loopwright.app.starts.tickets.sessions import TicketRequest, activate, clear_queue
-from loopwright.cli.drive import Manner, drive_and_tell
+from loopwright.cli.drive import Manner, drive_and_tell, run_json_option
 from loopwright.cli.here import Here
 from loopwright.cli.opened import has_log, only_looked_at, opened
-from loopwright.cli.output import MONEY, json_option, note, put, put_json
+from loopwright.cli.output import MONEY, note, put, put_json
 from loopwright.cli.resume import prepare
 from loopwright.cli.signals import StoppedBySignal, complete
 from loopwright.errors import Forbidden, UsageError
 from loopwright.kernel.model import LoopId
+from loopwright.loops.tickets.result import TicketsResult
 
 
 @click.command("run")
@@ -31,7 +31,7 @@ from loopwright.kernel.model import LoopId
 @click.option("--merge/--no-merge", default=None, help="Integrate an approved result into the current branch.")
 @click.option("--unattended", is_flag=True, help="Ask nothing: a needed answer ends in exit 4.")
 @click.option("--dry-run", is_flag=True, help="Say what would be done and create nothing.")
-@json_option
+@run_json_option(TicketsResult, TicketForetold)
 @click.pass_obj
 def command(here: Here, /, *, as_json: bool, unattended: bool, dry_run: bool, ticket: str, **given: object) -> int:
     """Drive the session of TICKET until a ticket is approved, or escalated to you (exit 4).
@@ -54,7 +54,7 @@ async def _ready(project: Project, here: Here, name: str, request: TicketRequest
     if not name:
         await clear_queue(project)
     found = await (named(project, here.cwd, name) if name else oldest(project))
-    if isinstance(found, Queued):
+    if not isinstance(found, View):
         loop = await activate(project, settings_of(project), found, request)
         note(f"loop {loop}: session {found.session}, {found.ticket.title}")
         return loop
