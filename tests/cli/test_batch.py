@@ -132,6 +132,12 @@ def test_only_the_whole_can_be_told_what_to_do(stopped: Sample, words: tuple[str
     assert done.err == f"loop: loop {part} is a part of loop {root}, which decides for it; use --loop {root}\n"
 
 
+def test_who_answers_a_part_too_late_hears_what_became_of_it(stopped: Sample) -> None:
+    part = child(stopped, "docs/b.md")
+    done = stopped.loop("answer", "accept", "--loop", part)
+    assert (done.code, done.err) == (3, f"loop: loop {part} has ended (complete); the answer was not recorded\n")
+
+
 def test_cancelling_ends_every_part(stopped: Sample) -> None:
     done = stopped.loop("cancel", "--json")
     assert (done.code, done.data["outcome"], mistakes("cancel", done.data)) == (0, "cancelled", [])

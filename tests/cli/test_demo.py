@@ -51,6 +51,12 @@ def test_a_rehearsal_touches_nothing_of_the_persons(tmp_path: Path) -> None:
     assert sample.repo.git("status", "--porcelain", "--ignored") == ""
 
 
+def test_a_rehearsal_names_no_command_for_a_clone_that_is_gone(tmp_path: Path) -> None:
+    sample = Sample.create(tmp_path / "repo", NEVER_RIGHT)
+    gone = sample.loop("rehearse", "scenario.toml", "--max-iterations", "1")
+    assert (gone.code, "Stopped: a person is needed." in gone.out, "loop resume" in gone.out) == (4, True, False)
+
+
 def test_a_rehearsal_outside_of_a_repository_plays_on_the_sample_project(tmp_path: Path) -> None:
     script = tmp_path / "blocked.toml"
     script.write_text('[[step]]\nrole = "developer"\nresult = { status = "blocked", summary = "no idea" }\n')

@@ -22,7 +22,7 @@ def test_a_verified_task_is_a_commit_on_a_branch_of_its_own(tmp_path: Path) -> N
         "merged": False,
         "not_merged": "",
         "interrupted": False,
-        "command": "",
+        "command": f"git merge loop/{loop}",
         "folder": "",
         "note": "",
         "cost": {"usd": 0.0, "reserved": 0.0, "budget": 25.0},
@@ -82,7 +82,7 @@ def test_a_limit_stops_for_a_person_and_says_what_to_type(tmp_path: Path) -> Non
     assert (done.code, done.data["outcome"], done.data["iterations"]) == (4, "escalated", 1)
     (need,) = done.data["needs"]
     assert need["kind"] == "escalation"
-    assert need["what"] == "The feedback loop stopped: 1 of 1 iterations are used. How should it go on?"
+    assert need["what"] == "The feedback loop stopped: 1 of 1 iteration is used. How should it go on?"
     assert [choice["label"] for choice in need["choices"]] == [
         "Continue",
         "Accept current state",

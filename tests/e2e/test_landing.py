@@ -36,6 +36,7 @@ def left(scene: Scene, *why: str) -> dict[str, object]:
     said: dict[str, object] = scene.feedback("--merge", code=3)
     assert (said["outcome"], said["merged_into"], said["branch"]) == ("verified", "", f"loop/{said['loop']}")
     assert (said["merged"], str(said["not_merged"]) in str(said["note"])) == (False, True)
+    assert f"`{said['command']}`" in str(said["not_merged"])
     for words in why:
         assert words in str(said["not_merged"])
     assert scene.file_at(str(said["branch"]), "calc.py") == ADD.rstrip()

@@ -108,9 +108,13 @@ def test_what_a_person_accepted_is_merged_without_checks_and_conflicts_all_the_s
 @pytest.mark.parametrize(
     ("target", "why", "command"),
     [
-        (Target(merge_is=replace(CLEAN, gone=True)), "it does not exist any more", "`git branch main loop/x`"),
-        (Target(moves=(Moved(how="dirty", detail="dirty; `git merge 1`"),)), "dirty", "`git merge 1`"),
-        (Target(moves=(Moved(how="moved"),)), "it moved 5 times", "`git merge loop/x`"),
+        (Target(merge_is=replace(CLEAN, gone=True)), "it does not exist any more", "git branch main loop/x"),
+        (
+            Target(moves=(Moved(how="dirty", detail="dirty; `git merge 1`", take="git merge 1"),)),
+            "dirty",
+            "git merge 1",
+        ),
+        (Target(moves=(Moved(how="moved"),)), "it moved 5 times", "git merge loop/x"),
     ],
     ids=["gone", "dirty", "moving"],
 )
@@ -122,7 +126,7 @@ def test_a_target_that_cannot_be_moved_leaves_the_result_on_its_branch_with_the_
     assert (left.branch, left.commit, left.merged_into) == ("loop/x", RESULT, "")
     assert left.not_merged.startswith(why)
     assert left.note == f"not merged into main: {left.not_merged}"
-    assert command in left.note
+    assert (left.take, f"`{command}`" in left.note) == (command, True)
 
 
 def test_a_target_that_moved_once_is_tried_again() -> None:

@@ -260,6 +260,7 @@ def test_ids_are_plain_text() -> None:
         "merged_into": "",
         "not_merged": "",
         "note": "",
+        "take": "",
     }
 
 

@@ -40,12 +40,12 @@ def test_one_that_is_gone_is_resolved_and_stays_so() -> None:
 
 
 def test_one_that_is_back_is_reopened_and_worse_and_counts_from_one() -> None:
-    worse = replace(A, severity=Severity.HIGH)
+    worse = replace(A, severity=Severity.HIGH, came_back=True)
     assert after((A,), (), (A,)) == (entry(worse, Standing.REOPENED, 1, 3, 1),)
 
 
 def test_one_that_was_reopened_stays_worse_while_it_is_seen() -> None:
-    worse = replace(A, severity=Severity.HIGH)
+    worse = replace(A, severity=Severity.HIGH, came_back=True)
     assert after((A,), (), (A,), (A,)) == (entry(worse, Standing.REOPENED, 1, 4, 2),)
 
 

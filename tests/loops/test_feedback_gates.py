@@ -15,6 +15,7 @@ from loopwright.loops.course import Station, where
 from loopwright.loops.feedback.machine import FEEDBACK
 from loopwright.loops.feedback.state import FeedbackState
 from tests.loops.feedback import (
+    ANOTHER,
     BLOCKED,
     DONE,
     FAILURE,
@@ -157,7 +158,15 @@ def test_the_same_change_is_not_asked_about_twice() -> None:
 def test_three_rejections_in_a_row_ask_a_person() -> None:
     again = (*TOUCHED, passes(), GREEN)
     state = play(at_the_gate(), rejects("e1"), *again, *again)
-    assert (where(state), state.course.reasons) == (Station.ESCALATED, ("3 reviews in a row failed",))
+    why = "3 attempts in a row had a change that a person rejected"
+    assert (where(state), state.course.reasons) == (Station.ESCALATED, (why,))
+    mixed = play(loop(), *TOUCHED, fails(ISSUE), *TOUCHED, fails(ANOTHER), *again, rejects("e1"))
+    assert mixed.course.reasons == ("3 reviews in a row failed, 1 of them for a change that a person rejected",)
+
+
+def test_the_next_developer_is_told_that_it_was_a_person_who_said_no() -> None:
+    action = developer(play(at_the_gate(), rejects("e1")))
+    assert action.why == "iteration 1 failed: it passed but a person rejected a change in it"
 
 
 def test_another_change_reopens_the_gate() -> None:

@@ -248,6 +248,7 @@ def test_a_conflict_is_a_failed_attempt_and_the_next_starts_from_the_new_tip() -
     action = developer(state)
     (finding,) = action.brief.failures
     assert (str(action.key), action.start, action.brief.base) == ("implement-2.1", "tip", "tip")
+    assert finding.category == "landing"
     assert finding.issue == (
         "It does not go together with what was landed meanwhile: both changed a.py;"
         " the change so far is commit c1; it has to be made again on top of tip"
@@ -273,11 +274,11 @@ def test_a_merged_tree_that_fails_without_a_finding_is_told_all_the_same() -> No
 
 def test_refused_landings_count_as_failed_test_runs_in_a_row() -> None:
     state = play(loop(), *ALL_PASSES, RED_MERGE, *TESTS_FAIL, *ALL_PASSES, CONFLICT)
-    assert state.course.reasons == ("3 test runs in a row failed",)
+    assert state.course.reasons == ("3 test runs in a row failed, 2 of them when it was to be landed",)
     state = play(loop(), *ALL_PASSES, CONFLICT, *ALL_PASSES, CONFLICT, *ALL_PASSES, CONFLICT)
     assert state.course.reasons == (
-        "the same test failure came back 3 times in a row",
-        "3 test runs in a row failed",
+        "the landing was refused 3 times in a row for the same reason",
+        "3 landings in a row were refused",
     )
 
 

@@ -89,7 +89,10 @@ def test_a_finding_that_is_back_keeps_its_id_and_weighs_one_step_more() -> None:
         *blocked(ALPHA, medium("M")), *fixed(), *blocked(ALPHA), *fixed("c2"), LOADED, fails(ALPHA, medium("M"))
     )
     (back,) = [entry for entry in state.ledger if entry.finding.rule == "M"]
-    assert (back.standing, back.finding) == (Standing.REOPENED, replace(medium("M"), severity=Severity.HIGH))
+    assert (back.standing, back.finding) == (
+        Standing.REOPENED,
+        replace(medium("M"), severity=Severity.HIGH, came_back=True),
+    )
 
 
 def test_high_findings_that_are_back_block_as_critical_though_new_ones_would_not_count() -> None:
@@ -265,7 +268,7 @@ def test_a_review_resolves_findings_of_its_own_gate_only() -> None:
 
 def test_what_an_earlier_review_resolved_and_is_back_weighs_more() -> None:
     state = told(LOADED, passes(ALPHA), known=(Known(finding=ALPHA, gate="code", resolved=True),))
-    assert (last(state).verdict, last(state).findings) == (Verdict.FAIL, (critical("alpha"),))
+    assert (last(state).verdict, last(state).findings) == (Verdict.FAIL, (replace(critical("alpha"), came_back=True),))
 
 
 def test_a_finding_that_a_file_tells_many_times_counts_once_and_as_told_last() -> None:

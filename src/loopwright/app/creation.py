@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import secrets
 
 from loopwright.app.project import Project
@@ -10,13 +9,13 @@ from loopwright.config.settings import Settings
 from loopwright.kernel.codec import encode
 from loopwright.kernel.events import Created
 from loopwright.kernel.model import LoopId
+from loopwright.kernel.wording import slug
 from loopwright.ports.store import NewEvent, NewLoop
 
 
 def new_id(title: str) -> LoopId:
     """A readable id that no other loop has."""
-    words = re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-")
-    return LoopId(f"{words[:24].strip('-') or 'loop'}-{secrets.token_hex(3)}")
+    return LoopId(f"{slug(title, 24) or 'loop'}-{secrets.token_hex(3)}")
 
 
 async def create_loop(

@@ -8,12 +8,14 @@ from loopwright.app.choice import named, named_root, roots
 from loopwright.app.loops import View
 from loopwright.app.project import Project
 from loopwright.app.publication import publisher_of
+from loopwright.app.views.events import said_in_words
 from loopwright.app.views.standing import waiting_for
 from loopwright.engine.hearing import hear
 from loopwright.errors import Forbidden, UsageError
 from loopwright.kernel.actions import Ask
-from loopwright.kernel.events import Said
+from loopwright.kernel.events import Answered, Said
 from loopwright.kernel.quoting import one_line
+from loopwright.kernel.record import event_of
 from loopwright.ports.people import Waiting
 
 
@@ -41,6 +43,14 @@ async def find_question(project: Project, loop_id: str) -> tuple[Waiting, Ask]:
         raise UsageError(f"several questions are open, name one with --loop ID: {listed}")
     if meant is None:
         raise Forbidden("no loop asks anything now; `loop status` shows what they do")
-    await named_root(project, loop_id)
+    if not meant.is_over and any(isinstance(action, Ask) for action in meant.wanted):
+        await named_root(project, loop_id)  # what a part asks and its parent takes is the root's to answer
     why = f"has ended ({meant.row.status})" if meant.is_over else "asks nothing now"
-    raise Forbidden(f"loop {meant.row.id} {why}; the answer was not recorded")
+    raise Forbidden(f"loop {meant.row.id} {why}{await _answered(project, meant)}; the answer was not recorded")
+
+
+async def _answered(project: Project, seen: View) -> str:
+    """What became of its last question, if it ever asked one."""
+    records = await project.store.read(seen.row.id)
+    said = next((event for each in reversed(records) if isinstance(event := event_of(each), Answered)), None)
+    return f", its last question was {said_in_words(said)}" if said else ""

@@ -31,6 +31,7 @@ from loopwright.cli.opened import opened
 from loopwright.cli.output import json_option, put, put_json
 from loopwright.config.loop_toml import load_settings
 from loopwright.errors import EngineError
+from loopwright.kernel.wording import counted
 
 _READY = '\nReady: loop feedback "TASK", loop review PATH'
 
@@ -81,7 +82,7 @@ def _in_repository(here: Here, repository: Repository) -> Iterator[Remark]:
         yield Remark("fix", "loop.toml", str(error))
         return
     yield from (Remark("fix", "loop.toml", sentence) for sentence in refused)
-    yield Remark("ok", "loop.toml", f"version {settings.version}, {len(settings.checks)} checks")
+    yield Remark("ok", "loop.toml", f"version {settings.version}, {counted(len(settings.checks), 'check')}")
     yield sandbox_line(settings, here.environ)
     yield from agent_lines(settings, repository.top, here.environ)
     yield tools_line(settings, repository.top, here.environ)

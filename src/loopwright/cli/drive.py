@@ -38,6 +38,7 @@ class Manner:
     unattended: bool = False
     as_json: bool = False
     cancels: bool = False  # this command is the one that cancels
+    passing: bool = False  # the project is gone when the command is done: nobody can go on with the loop
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,8 +76,8 @@ def drive_and_tell(project: Project, here: Here, loop: LoopId | View, manner: Ma
 
 
 def interrupted(project: Project, loop: LoopId, how: StoppedBySignal, manner: Manner) -> int:
-    command = f"loop resume --loop {loop}"
-    note(f"Interrupted; nothing is lost. Go on with: {command}")
+    command = "" if manner.passing else f"loop resume --loop {loop}"
+    note(f"Interrupted; nothing is lost. Go on with: {command}" if command else "Interrupted.")
     if manner.as_json:
         answer = asyncio.run(_interrupted_answer(project, loop))
         put_json(replace(answer, interrupted=True, command=command))
@@ -101,16 +102,17 @@ async def driven(project: Project, here: Here, loop: LoopId | View, manner: Mann
     if halt.outcome is not None and halt.outcome.ending is Ending.ACCEPTED:
         await rebuild_debt(project)
     now = await view(project, start.row.id)
-    return await told(project, now, halt, cancelled_here=manner.cancels or heard.cancelled)
+    cancelled = manner.cancels or heard.cancelled
+    return await told(project, now, halt, cancelled_here=cancelled, can_go_on=not manner.passing)
 
 
-async def told(project: Project, now: View, halt: Halt, *, cancelled_here: bool) -> Driven:
+async def told(project: Project, now: View, halt: Halt, *, cancelled_here: bool, can_go_on: bool = True) -> Driven:
     """What is said of a loop that stopped, to programs and to people."""
     shown = await current(project, now)
     return Driven(
         halt=halt,
         view=now,
         answer=await answer_of(project, now, halt, shown),
-        lines=await closing_lines(project, now, halt, shown),
+        lines=await closing_lines(project, now, halt, shown, can_go_on=can_go_on),
         cancelled_here=cancelled_here,
     )

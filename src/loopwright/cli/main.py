@@ -130,9 +130,12 @@ def _complete_for_a_shell(argv: Sequence[str], here: Here) -> None:
 
 
 def _usage(error: click.ClickException) -> str:
-    sentence = error.format_message().rstrip(".?")
+    sentence, guess, meant = error.format_message().partition(" Did you mean ")
+    sentence = sentence.rstrip(".?") + (f"; did you mean {meant}" if guess else "")
     context = getattr(error, "ctx", None)
-    return f"{sentence}; see `{context.command_path} --help`" if context else sentence
+    if context is None:
+        return sentence
+    return f"{sentence}{' See' if guess else '; see'} `{context.command_path} --help`"
 
 
 def _failed(argv: Sequence[str], sentence: str, code: int) -> int:

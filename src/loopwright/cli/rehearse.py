@@ -46,7 +46,7 @@ def command(here: Here, *, scenario: Path, task: str, max_iterations: int | None
             loop = complete(create_for_task(project, settings, asked))
             if isinstance(loop, StoppedBySignal):
                 return loop.exit_code
-            code = drive_and_tell(project, here, loop, Manner(unattended=True, as_json=as_json))
+            code = drive_and_tell(project, here, loop, Manner(unattended=True, as_json=as_json, passing=not keep))
     note(
         f"Rehearsed in {stage}, which is kept."
         if keep

@@ -52,7 +52,7 @@ def text(shown: StatusDocument, *, everything: bool) -> str:
     blocks = [_block(loop, shown.loops) for loop in loops if loop.id not in hidden]
     if not blocks:
         return _NONE
-    more = [f"({len(hidden)} more are over; --all shows them)"] if hidden else []
+    more = [f"({len(hidden)} more {'is' if len(hidden) == 1 else 'are'} over; --all shows them)"] if hidden else []
     return "\n\n".join(blocks + more)
 
 

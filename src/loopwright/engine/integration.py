@@ -23,9 +23,10 @@ _NAMED = 5  # paths in a sentence; the findings name them all
 
 @dataclass(frozen=True, slots=True)
 class _Left:
-    """The target was not moved, for this reason."""
+    """The target was not moved, for this reason; `take` is the command by which a person does it."""
 
     reason: str
+    take: str
 
 
 async def integrate(world: World, loop: LoopId, action: Integrate, step: str) -> Integrated | IntegrationRefused:
@@ -42,7 +43,7 @@ async def integrate(world: World, loop: LoopId, action: Integrate, step: str) ->
             return result
         case _Left():
             note = f"not merged into {_short(action)}: {result.reason}"
-            return replace(done, not_merged=result.reason, note=note)
+            return replace(done, not_merged=result.reason, note=note, take=result.take)
         case _:
             return replace(done, commit=result, merged_into=_short(action))
 
@@ -54,7 +55,8 @@ async def _merge(
     for _ in range(_TRIES):
         merge = await world.workspace.merge(landed.commit, action.target, message=action.message, step=step)
         if merge.gone:
-            return _Left(f"it does not exist any more; make it anew with `git branch {_short(action)} {landed.branch}`")
+            anew = f"git branch {_short(action)} {landed.branch}"
+            return _Left(f"it does not exist any more; make it anew with `{anew}`", anew)
         if merge.conflicts:
             return _conflict(action, merge)
         if action.verified and (action.unseen or not merge.fast_forward):
@@ -65,9 +67,9 @@ async def _merge(
         if moved.how == "done":
             return merge.commit
         if moved.how == "dirty":
-            return _Left(moved.detail)
-    again = f"take it with `git merge {landed.branch}`"
-    return _Left(f"it moved {_TRIES} times while the result was being verified; {again}")
+            return _Left(moved.detail, moved.take)
+    take = f"git merge {landed.branch}"
+    return _Left(f"it moved {_TRIES} times while the result was being verified; take it with `{take}`", take)
 
 
 def _conflict(action: Integrate, merge: Merge) -> IntegrationRefused:

@@ -113,6 +113,7 @@ class Integrated:
     merged_into: str = ""
     note: str = ""  # why it was left on its branch, and the command that takes it
     not_merged: str = ""  # why, where a merge was asked for and the target could not be moved
+    take: str = ""  # the command that takes it then
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from loopwright.kernel.model import Finding
+from loopwright.kernel.model import Finding, Severity
 
 Source = str  # who judges: "review", "tests", or "engine" for what no judge said
 
@@ -54,12 +54,16 @@ def _after(entry: Entry, seen: dict[str, Finding], attempt: int) -> Entry:
         return replace(entry, standing=Standing.RESOLVED, streak=0)
     if entry.standing is Standing.RESOLVED:
         # What comes back after it was gone is worse than what never left.
-        worse = replace(found, severity=min(entry.finding.severity.raised(), found.severity, key=lambda s: s.rank))
+        worse = _graver(found, entry.finding.severity.raised())
         return replace(entry, finding=worse, standing=Standing.REOPENED, last=attempt, streak=1)
     standing = Standing.REOPENED if entry.standing is Standing.REOPENED else Standing.OPEN
-    worst = min(entry.finding.severity, found.severity, key=lambda s: s.rank)
-    kept = found if standing is Standing.OPEN else replace(found, severity=worst)
+    kept = found if standing is Standing.OPEN else _graver(found, entry.finding.severity)
     return replace(entry, finding=kept, standing=standing, last=attempt, streak=entry.streak + 1)
+
+
+def _graver(found: Finding, severity: Severity) -> Finding:
+    """As its judge says, or worse; then it says why."""
+    return replace(found, severity=severity, came_back=True) if severity.rank < found.severity.rank else found
 
 
 def unresolved(ledger: Ledger, source: Source | None = None) -> tuple[Finding, ...]:

@@ -139,6 +139,7 @@ class Finding:
     actual: str = ""
     score: float | None = None
     fingerprint: str = ""
+    came_back: bool = False  # after it was gone, and weighs one step more than its judge says
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -293,6 +294,7 @@ class Outcome:
     branch: str = ""
     merged_into: str = ""
     not_merged: str = ""  # why it was not, although a merge was asked for
+    take: str = ""  # the command that takes it then
     note: str = ""
     findings: tuple[Finding, ...] = ()
     cleanup: Cleanup | None = None

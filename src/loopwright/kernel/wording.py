@@ -1,7 +1,9 @@
-"""The words our pages share: moments, money, counts, and a finding in one sentence."""
+"""The words our pages share: moments, money, counts, names made of titles, and a finding in one sentence."""
 
 from __future__ import annotations
 
+import re
+import unicodedata
 from datetime import UTC, datetime
 
 from loopwright.kernel.findings import cut
@@ -10,6 +12,7 @@ from loopwright.kernel.quoting import one_line
 from loopwright.kernel.visible import visible
 
 ALL_TESTS_PASSING = "ALL_TESTS_PASSING"
+_IN_LATIN = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "æ": "ae", "ø": "oe", "œ": "oe"})
 FAILURE = 4096  # characters of one failure in a file: the tail of a check that gives no report
 
 
@@ -22,6 +25,13 @@ def usd(amount: float) -> str:
     return f"{amount:.2f} USD"
 
 
+def slug(title: str, most: int) -> str:
+    """Lower-case words joined by dashes, letters with marks written without; empty where no letter is left."""
+    spelt = unicodedata.normalize("NFC", title).casefold().translate(_IN_LATIN)
+    letters = "".join(each for each in unicodedata.normalize("NFKD", spelt) if not unicodedata.combining(each))
+    return re.sub(r"[^a-z0-9]+", "-", letters.lower()).strip("-")[:most].strip("-")
+
+
 def counted(number: int, noun: str, many: str = "") -> str:
     return f"{number} {noun}" if number == 1 else f"{number} {many or f'{noun}s'}"
 
@@ -32,7 +42,7 @@ def place(finding: Finding) -> str:
 
 def told(finding: Finding, limit: int = 300) -> str:
     """`file:line - issue` on one line; a failing test is `id - message (file:line)`."""
-    return one_line(_sentence(finding), limit)
+    return one_line(_sentence(finding), limit) + (" (it came back: one step graver)" if finding.came_back else "")
 
 
 def told_in_full(finding: Finding) -> str:

@@ -49,8 +49,13 @@ def landed(outcome: Outcome, said: tuple[str, ...]) -> tuple[str, ...]:
         where = f"Result: branch {outcome.branch} ({outcome.commit[:12]})."
         if outcome.not_merged:  # what is to be known has the command for the branch that was meant
             return (where, *said)
-        return (where, *said, f"Take it: `git merge {outcome.branch}`")
+        return (where, *said, f"Take it: `{take_command(outcome)}`")
     return ()
+
+
+def take_command(outcome: Outcome) -> str:
+    """The one command by which a person takes what was landed and not merged; empty: there is nothing to take."""
+    return "" if outcome.merged_into or not outcome.branch else outcome.take or f"git merge {outcome.branch}"
 
 
 def kept(which: str, commit: Commit, said: tuple[str, ...]) -> tuple[str, ...]:

@@ -130,6 +130,9 @@ class Course:
         """Every evidence that a person has approved."""
         return tuple(each.evidence for each in self.gates if each.ruling is Ruling.APPROVED)
 
+    def was_rejected(self, evidence: str) -> bool:
+        return any(each.evidence == evidence and each.ruling is Ruling.REJECTED for each in self.gates)
+
 
 class OnCourse(Protocol):
     """A machine's state: frozen, with phases of its own and a course."""

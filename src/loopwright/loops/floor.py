@@ -245,6 +245,7 @@ def ended(own: Machine[S, L], state: S, ending: Ending, landed: Integrated | Non
             branch=landed.branch,
             merged_into=landed.merged_into,
             not_merged=landed.not_merged,
+            take=landed.take,
             note=landed.note or outcome.note,
         )
     cleanup = state.course.cancel if ending is Ending.CANCELLED else None

@@ -44,6 +44,7 @@ class Moved:
 
     how: Literal["done", "moved", "dirty"]
     detail: str = ""
+    take: str = ""  # the command by which a person takes the result
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

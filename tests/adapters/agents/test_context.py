@@ -70,6 +70,8 @@ def test_everything_in_the_brief_is_there_as_data_and_uncut() -> None:
         "agent": "mine",
         "workspace": "/repo",
     }
+    assert isinstance(findings, list)
+    assert isinstance(failures, list)
     assert [decoded(Finding, found) for found in findings + failures] == [NO_ORDER, FAILING]
 
 

@@ -49,11 +49,9 @@ def test_a_dirty_checkout_stays_and_the_command_is_said(repo: Repository, staged
     if staged:
         repo.git("add", "mine.txt")
     moved = scene.advance(MAIN, base, commit)
-    assert moved == Moved(
-        how="dirty",
-        detail=f"main is checked out in {repo.path} with changes of your own;"
-        f" take the result with `git -C {repo.path} merge {commit[:12]}`",
-    )
+    take = f"git -C {repo.path} merge {commit[:12]}"
+    why = f"main is checked out in {repo.path} with changes of your own; take the result with `{take}`"
+    assert moved == Moved(how="dirty", detail=why, take=take)
     assert repo.git("rev-parse", "HEAD") == base
     repo.git("stash", "--quiet")
     repo.git(*f"-C {repo.path} merge --quiet {commit[:12]}".split())

@@ -6,7 +6,7 @@ import pytest
 from loopwright.app.views import status
 from loopwright.app.views.needs import Choice, Need
 from loopwright.app.views.status import Failures, Landed, LoopStatus
-from loopwright.kernel.actions import Ask, AwaitGate
+from loopwright.kernel.actions import Ask, AwaitGate, WaitUntil
 from loopwright.kernel.codec import encode, plain
 from loopwright.kernel.machine import Standpoint
 from loopwright.kernel.model import NO_COMMIT, AgentStatus, Key, LoopId
@@ -133,6 +133,17 @@ def test_a_gate_and_a_question_without_details_still_have_a_command() -> None:
         ('loop answer "your answer"', ""),
         ("loop approve deploy@e", "always due"),
     ]
+
+
+def test_work_that_nobody_does_beside_an_open_gate_has_the_command_that_goes_on() -> None:
+    wants = (
+        WaitUntil(key=Key.parse("wait-1"), when=1.0),
+        AwaitGate(key=Key.parse("gate-1"), gate="deploy", commit=NO_COMMIT, evidence="e", because=(), why="always due"),
+    )
+    view = seen.seen(Still(here=SHIP, wants=wants), row("waiting"))
+    idle = seen.shown(view, alive=False).needs
+    assert [(need.kind, need.command) for need in idle] == [("gate", "loop approve deploy@e"), ("fix", "loop resume")]
+    assert [need.kind for need in seen.shown(view, alive=True).needs] == ["gate"]
 
 
 def test_what_a_part_waits_for_is_told_with_the_way_to_it() -> None:

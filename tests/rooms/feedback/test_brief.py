@@ -116,6 +116,17 @@ def test_the_last_iteration_is_told_as_the_seed_has_it() -> None:
     )
 
 
+def test_what_a_landing_met_is_told_apart_from_failing_tests() -> None:
+    met = Finding(severity=Severity.HIGH, issue="It does not go together", category="landing")
+    failed = Finding(severity=Severity.HIGH, issue="It is red")
+    text = context_of(rendered(Brief(task="t", attempt=2, limit=5, failures=(failed, met))))
+    assert (
+        "**Conflicts of the Landing to Resolve:**\n- [high] It does not go together\n\n"
+        "**Review Issues to Address:**\n- none\n\n"
+        "**Test Failures to Fix:**\n- [high] It is red\n\n"
+    ) in text
+
+
 def test_the_first_iteration_has_no_prior_context() -> None:
     assert "Prior Iteration Context" not in rendered(brief_of(played()))
 

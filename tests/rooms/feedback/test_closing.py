@@ -1,9 +1,11 @@
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 
-from loopwright.kernel.model import Cleanup, Ending, Finding, Outcome, Severity, Verdict
-from loopwright.loops.closing import look_closer
+from loopwright.kernel.model import Cleanup, Commit, Ending, Finding, Outcome, Severity, Verdict
+from loopwright.loops.closing import look_closer, take_command
+from loopwright.loops.course import GateRecord, Ruling
 from loopwright.loops.feedback import closing
 from loopwright.loops.feedback.state import FeedbackState, Iteration
 from tests.rooms.feedback.stories import (
@@ -60,6 +62,25 @@ def test_a_merge_that_did_not_happen_has_one_command_only() -> None:
     outcome = Outcome(ending=Ending.VERIFIED, attempts=3, branch="loop/fb-1", note=note, not_merged="dirty")
     lines = closed(played(*FAILED_REVIEW, *VERIFIED), outcome)
     assert lines[-3:-1] == ("Result: branch loop/fb-1 ().", f"Note: {note}")
+
+
+def test_nobody_is_told_to_take_what_a_person_rejected() -> None:
+    gate = GateRecord(gate="protected", evidence="e1", ruling=Ruling.REJECTED)
+    no = Iteration(number=1, commit=Commit("c1"), review=Verdict.FAIL, rejected=True, evidence="e1")
+    state = played(cancelled(), cleaned_up)
+    state = replace(state, past=(no,), course=replace(state.course, gates=(gate,)))
+    assert closed(state)[0] == "Iteration 1: no summary; review and tests passed, but a person rejected a change in it"
+    assert closed(state)[2] == "Result: none; every attempt holds a change that a person rejected."
+    other = replace(state, past=(no, Iteration(number=2, commit=Commit("c2"), review=Verdict.FAIL)))
+    assert closed(other)[-2] == "Take it: `git merge c2`"
+
+
+def test_what_takes_a_result_that_is_not_merged_is_one_command() -> None:
+    on_branch = Outcome(ending=Ending.VERIFIED, branch="loop/a")
+    assert take_command(on_branch) == "git merge loop/a"
+    assert take_command(replace(on_branch, take="git -C /w merge c1", not_merged="dirty")) == "git -C /w merge c1"
+    assert take_command(replace(on_branch, merged_into="main")) == ""
+    assert take_command(Outcome(ending=Ending.CANCELLED)) == ""
 
 
 def test_what_could_not_be_landed_is_no_failed_test() -> None:

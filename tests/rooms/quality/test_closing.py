@@ -56,7 +56,7 @@ def test_a_stopped_review_shows_every_unresolved_finding() -> None:
         "Review 3: CHECK_BLOCKED: src/a.py (1 critical, 1 medium; any critical finding blocks)",
         "Unresolved, 2 findings:",
         "  [critical] src/a.py:3 - The input is read without a bound",
-        "  [medium] src/a.py - x says nothing",
+        "  [medium] src/a.py - x says nothing (it came back: one step graver)",
     )
 
 

@@ -48,6 +48,23 @@ def test_before_the_first_decision_there_is_nothing_to_tell() -> None:
     assert KIND.unresolved(t.session(), None) == ()
 
 
+def test_a_later_part_of_a_split_is_told_while_it_waits_at_its_gate() -> None:
+    split = t.play(STUCK, t.says("split", text="AC-1; AC-2"), *t.made("c3"), t.passes(), t.GREEN, t.SAID)
+    at_gate = t.play(split, *t.made("c4", evidence="e1"), t.passes(), t.GREEN)
+    *before, last = closing.so_far(at_gate)
+    assert [line.partition(":")[0] for line in before] == [f"TICKET-pay-00{number}" for number in (1, 2, 3)]
+    assert last == ("TICKET-pay-004: nothing speaks against it, but it changes protected files and waits at its gate.")
+
+
+def test_nobody_is_told_to_take_what_a_person_rejected() -> None:
+    rejected = t.told(*t.made("c1", evidence="e1"), t.passes(), t.GREEN, t.rejects(), t.SAID)
+    told = closed(t.play(rejected, t.CANCEL, t.CLEANED))
+    assert "Result: none; every ticket holds a change that a person rejected." in told
+    assert "git merge" not in told
+    after = t.play(rejected, *t.bad("c2"), t.CANCEL, t.CLEANED)
+    assert "Take it: `git merge c2`" in closed(after)
+
+
 def test_adopted_tickets_are_counted_and_named_as_such() -> None:
     taken = Ticket(number=1, decision=Decision.ROUTE_BACK, accuracy=0.3)
     state = t.told(*t.GOOD, t.LANDED, adopted=(taken,))

@@ -19,7 +19,6 @@ from loopwright.adapters.agents.handover import laid_beside
 from loopwright.adapters.agents.remains import code_line
 from loopwright.adapters.agents.result import Result, check_result, identified
 from loopwright.errors import AgentGarbled
-from loopwright.kernel.codec import plain
 from loopwright.kernel.events import AgentFailed, AgentReported
 from loopwright.kernel.findings import cut
 from loopwright.kernel.model import AgentReport, Usage

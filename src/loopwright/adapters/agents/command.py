@@ -29,7 +29,6 @@ from loopwright.adapters.agents.result import SIZE_LIMIT, Result, identified, re
 from loopwright.adapters.files import join, read_regular, read_tail
 from loopwright.adapters.steps import StepEnded, StepSpec, finished_step, lock_of, run_step
 from loopwright.errors import AgentGarbled, AgentNotFound
-from loopwright.kernel.codec import plain
 from loopwright.kernel.events import AgentFailed, AgentReported, AgentUnavailable
 from loopwright.kernel.model import NO_KEY, AgentReport, Blob, Usage
 from loopwright.ports.agent import AgentAnswer, AgentRun, Update, Watch

@@ -7,6 +7,7 @@ Not checked out anywhere: the ref alone, by compare-and-swap. Checked out and cl
 from __future__ import annotations
 
 import os
+import shlex
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -28,11 +29,11 @@ def advance(ground: Ground, target: str, onto: Commit, commit: Commit) -> Moved:
     if now != onto:
         return _elsewhere(target, now, onto)
     if _in_progress(ground, target):
-        return Moved(how="dirty", detail=f"a rebase of {_short(target)} is in progress; {_command(commit)}")
+        return _left(f"a rebase of {_short(target)} is in progress", commit)
     if not folders:
         return _swap(ground, target, onto, commit)
     if len(folders) > 1:
-        return Moved(how="dirty", detail=f"{_short(target)} is checked out more than once; {_command(commit)}")
+        return _left(f"{_short(target)} is checked out more than once", commit)
     return _with_files(ground, folders[0], target, onto, commit)
 
 
@@ -43,18 +44,18 @@ def _swap(ground: Ground, target: str, onto: Commit, commit: Commit) -> Moved:
     now = position(ground, target)
     if now != onto:
         return _elsewhere(target, now, onto)
-    return Moved(how="dirty", detail=f"{_short(target)} is locked: {_last(said.err)}; {_command(commit)}")
+    return _left(f"{_short(target)} is locked: {_last(said.err)}", commit)
 
 
 def _with_files(ground: Ground, folder: Path, target: str, onto: Commit, commit: Commit) -> Moved:
     git = replace(ground.person, cwd=folder)
     where = f"{_short(target)} is checked out in {folder}"
     if _is_locked(git):
-        return Moved(how="dirty", detail=f"{where} and another git is at work there; {_command(commit, folder)}")
+        return _left(f"{where} and another git is at work there", commit, folder)
     if _is_dirty(git):
         if _has_files_of(git, commit):
             return _swap(ground, target, onto, commit)  # a move that was cut short between files and ref
-        return Moved(how="dirty", detail=f"{where} with changes of your own; {_command(commit, folder)}")
+        return _left(f"{where} with changes of your own", commit, folder)
     merge = ("merge", "--ff-only", "--no-overwrite-ignore", "--no-autostash", "--no-verify-signatures", "--quiet")
     said = git.ask(*merge, commit)
     now = position(ground, target)
@@ -62,7 +63,7 @@ def _with_files(ground: Ground, folder: Path, target: str, onto: Commit, commit:
         return Moved(how="done")
     if now != onto:
         return _elsewhere(target, now, onto)
-    return Moved(how="dirty", detail=f"{where}: {_reason(said.err)}; {_command(commit, folder)}")
+    return _left(f"{where}: {_reason(said.err)}", commit, folder)
 
 
 def checked_out(ground: Ground, target: str) -> list[Path]:
@@ -112,9 +113,10 @@ def _short(target: str) -> str:
     return target.removeprefix("refs/heads/")
 
 
-def _command(commit: Commit, folder: Path | None = None) -> str:
-    place = f"-C {folder} " if folder else ""
-    return f"take the result with `git {place}merge {commit[:12]}`"
+def _left(why: str, commit: Commit, folder: Path | None = None) -> Moved:
+    place = f"-C {shlex.quote(str(folder))} " if folder else ""
+    take = f"git {place}merge {commit[:12]}"
+    return Moved(how="dirty", detail=f"{why}; take the result with `{take}`", take=take)
 
 
 def _last(err: str) -> str:

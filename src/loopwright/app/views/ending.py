@@ -36,7 +36,7 @@ class RunAnswer(Generic[R]):
     note: str = ""  # why it was left where it is, or why it paused
     needs: tuple[Need, ...] = ()
     interrupted: bool = False  # a signal stopped the command
-    command: str = ""  # that goes on
+    command: str = ""  # that takes the result where it is not merged; of an interrupted run: that goes on
     folder: str = ""  # of a demo: where the sample project is
     own: R = field(metadata=SPREAD)
 
@@ -67,6 +67,7 @@ async def answer_of(project: Project, seen: View, halt: Halt, shown: LoopStatus)
         note=outcome.note if outcome else halt.detail,
         cost=cost_of(seen.row),
         needs=shown.needs,
+        command=closing.take_command(outcome) if outcome else "",
         own=await result_of(project, seen),
     )
 
@@ -79,13 +80,15 @@ async def result_of(project: Project, seen: View) -> object:
     return seen.kind.result(seen.row.id, seen.now.state, parts)
 
 
-async def closing_lines(project: Project, seen: View, halt: Halt, shown: LoopStatus) -> Sequence[str]:
-    """What people read at the end."""
+async def closing_lines(
+    project: Project, seen: View, halt: Halt, shown: LoopStatus, *, can_go_on: bool = True
+) -> Sequence[str]:
+    """What people read at the end. `can_go_on`: it is still there when they have read it."""
     if halt.outcome is not None:
         return ended_lines(project, seen, halt.outcome)
     if halt.why == "paused":
         grant = "raise it with `loop resume --budget USD`" if "budget" in halt.detail else "`loop resume` goes on"
-        return (f"Paused: {halt.detail}; {grant}.",)
+        return (f"Paused: {halt.detail}; {grant}." if can_go_on else f"Paused: {halt.detail}.",)
     told = seen.kind.told_when_stopped(seen.now.state, await result_of(project, seen))
     return (
         "Stopped: a person is needed.",
@@ -93,8 +96,7 @@ async def closing_lines(project: Project, seen: View, halt: Halt, shown: LoopSta
         "",
         *((*told, "") if told else ()),
         status.human(shown).rstrip("\n"),
-        "",
-        f"Then: loop resume --loop {seen.row.id}",
+        *(("", f"Then: loop resume --loop {seen.row.id}") if can_go_on else ()),
     )
 
 

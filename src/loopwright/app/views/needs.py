@@ -36,25 +36,28 @@ class Need:
     options: tuple[str, ...] = ()
     impact: str = ""
     choices: tuple[Choice, ...] = ()  # every way to answer
+    names_loop: bool = False  # its commands do: several loops, or several parts of one, need a person
 
 
-def needs(row: LoopRow, waiting: tuple[Waiting, ...], status: str) -> tuple[Need, ...]:
-    """`status` is the one shown, which knows that a controller died."""
+def needs(row: LoopRow, waiting: tuple[Waiting, ...], status: str, *, idle: bool = False) -> tuple[Need, ...]:
+    """`status` is the one shown, which knows that a controller died. `idle`: there is work beside, that nobody does."""
     if status == "cancelled":
         return ()
     asked = tuple(_asked(each) for each in waiting)
     if sum(need.kind != "gate" for need in asked) > 1:  # a gate's id tells it apart already
         asked = tuple(need if need.kind == "gate" else with_loop(need) for need in asked)
-    return asked if asked and status != "paused" else (*asked, *_stopped(row, status))
+    if asked and status != "paused" and not idle:
+        return asked
+    return (*asked, *_stopped(row, "interrupted" if asked and idle else status))
 
 
 def with_loop(need: Need) -> Need:
     """Its commands name the loop that waits, where several do."""
-    name = f" --loop {need.loop}"
-    if need.command.endswith(name):
+    if need.names_loop:
         return need
+    name = f" --loop {need.loop}"
     choices = tuple(replace(choice, command=choice.command + name) for choice in need.choices)
-    return replace(need, command=need.command + name, choices=choices)
+    return replace(need, command=need.command + name, choices=choices, names_loop=True)
 
 
 def _asked(waiting: Waiting) -> Need:

@@ -9,7 +9,7 @@ from typing import Literal
 
 from loopwright.app.loops import View
 from loopwright.app.views.needs import Need, needs, with_loop
-from loopwright.kernel.actions import Action, AwaitGate, RunAgent
+from loopwright.kernel.actions import Action, Ask, AwaitGate, RunAgent, RunLoop, Stop
 from loopwright.kernel.model import Ending, LoopId, Outcome
 from loopwright.kernel.quoting import one_line
 from loopwright.kernel.wording import moment
@@ -109,7 +109,7 @@ def build(view: View, waiting: tuple[Waiting, ...], gates: Mapping[str, str], *,
         gates={**gates, **pending},
         cost=cost_of(row),
         tasks=facts.tasks,
-        needs=needs(row, waiting, status),
+        needs=needs(row, waiting, status, idle=not alive and any(_is_work(action) for action in actions)),
         next=_next(actions),
         last_activity=moment(row.updated),
         result=_landed(outcome) if outcome else None,
@@ -158,6 +158,11 @@ def shown_status(row: LoopRow, waiting: tuple[Waiting, ...], *, alive: bool) -> 
     if row.status != "running" or alive:
         return row.status
     return "waiting" if waiting else "interrupted"
+
+
+def _is_work(action: Action) -> bool:
+    """What a controller would do now; a part that runs may itself only wait."""
+    return not isinstance(action, Ask | AwaitGate | RunLoop | Stop)
 
 
 def _failures(failed: int, outcome: Outcome | None) -> Failures:

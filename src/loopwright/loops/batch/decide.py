@@ -86,7 +86,7 @@ def _combine(state: BatchState) -> Combine:
         commits=(*now, *(state.items[index].commit for index in fixed)),
         made_on=(*(state.plan.base for _ in now), *(made_on(state, index) for index in fixed)),
         label=f"combined-{state.round}-{state.course.asked}{f'-{mark}' if mark else ''}",
-        why=f"{counted(len(fixed), 'artifact')} {'was' if len(fixed) == 1 else 'were'} fixed",
+        why=f"{counted(len(fixed), 'artifact was', 'artifacts were')} fixed",
     )
 
 

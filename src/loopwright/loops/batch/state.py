@@ -188,6 +188,7 @@ def ended(state: BatchState, ending: Ending) -> Outcome:
         branch=result.branch,
         merged_into=result.merged_into,
         not_merged=result.not_merged,
+        take=result.take,
         note=result.note,
         findings=state.failures,
         parts=tuple(_part(item) for item in state.items),

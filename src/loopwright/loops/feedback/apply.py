@@ -129,7 +129,7 @@ def _checkpointed(state: FeedbackState, event: Checkpointed) -> FeedbackState:
     if state.phase is FeedbackPhase.CHECKPOINT and not event.files:
         return _unjudged(state, engine_finding("no-change", "No file was changed against the base"))
     tests = state.phase is FeedbackPhase.CHECKPOINT_TESTS
-    state = replace(state, current=replace(state.current, commit=event.commit))
+    state = replace(state, current=replace(state.current, commit=event.commit, evidence=event.evidence))
     return c.entered(state, FeedbackPhase.TEST if tests else FeedbackPhase.REVIEW)
 
 
@@ -172,6 +172,8 @@ def refused(state: FeedbackState, event: IntegrationRefused) -> FeedbackState:
         return c.not_landed(state, event)
     again = bool(event.onto) and event.reason in ("conflict", "checks")
     failures = tuple(identify(finding) for finding in event.findings)
+    if event.reason == "conflict":
+        failures = tuple(replace(finding, category=LANDING) for finding in failures)
     if again and not (failures and event.merged):
         failures += (_not_merged(state, event),)
     *earlier, last = state.past
@@ -193,7 +195,8 @@ def refused(state: FeedbackState, event: IntegrationRefused) -> FeedbackState:
 def _not_merged(state: FeedbackState, event: IntegrationRefused) -> Finding:
     why = f"It does not go together with what was landed meanwhile: {event.detail or event.reason}"
     kept = f"the change so far is commit {state.commit}; it has to be made again on top of {event.onto}"
-    return engine_finding("not-merged", why if event.merged else f"{why}; {kept}")
+    told = engine_finding("not-merged", why if event.merged else f"{why}; {kept}")
+    return replace(told, category=LANDING)
 
 
 def ended(state: FeedbackState, ending: Ending) -> Outcome:
@@ -229,7 +232,7 @@ def decided(state: FeedbackState, gate: GateRecord) -> FeedbackState:
 def _gate_rejected(state: FeedbackState, gate: GateRecord, reason: str) -> FeedbackState:
     """A person's no is a failed review: it counts, and it is told to the developer."""
     restore = f"Restore {gate.paths}: a person rejected the change ({reason})"
-    current = replace(state.current, tests=None)
+    current = replace(state.current, tests=None, rejected=True)
     state = replace(state, current=current, review_failures=state.review_failures_before)
     return _unjudged(state, engine_finding("gate-rejected", restore))
 

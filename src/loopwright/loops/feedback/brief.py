@@ -14,6 +14,7 @@ from loopwright.kernel.quoting import one_line, size
 from loopwright.kernel.wording import counted
 from loopwright.loops import brief_parts
 from loopwright.loops.brief_parts import NOTE, entries
+from loopwright.loops.feedback.state import LANDING
 
 INJECTED = 8_192  # bytes
 _DUTY = {
@@ -116,20 +117,23 @@ def injected(brief: Brief, bounds: Injection) -> str:
     head.append(f"### From Iteration {max(1, brief.attempt - 1)}:\n\n{_AS_DATA}")
     earlier = brief.history[:-1]
     kept_free = bounds.limit // _SHARE if earlier else 0
-    issues, failures = _both(brief, bounds.limit - kept_free - size("\n\n".join(head)) - size(_MUST) - NOTE)
-    parts = (*head, f"**Review Issues to Address:**\n{issues}", f"**Test Failures to Fix:**\n{failures}", _MUST)
-    body = "\n\n".join(parts)
+    room = bounds.limit - kept_free - size("\n\n".join(head)) - size(_MUST) - NOTE
+    body = "\n\n".join((*head, *_wrong(brief, room), _MUST))
     if not earlier:
         return body
     return f"{body}\n\n{_history(earlier, min(kept_free, (bounds.rest + size(body)) // _SHARE))}"
 
 
-def _both(brief: Brief, room: int) -> tuple[str, str]:
-    """Each list may use what the other leaves of the room."""
-    room = max(0, room)
-    issues = entries(brief.findings, room // 2)
-    failures = entries(brief.failures, room - size(issues))
-    return entries(brief.findings, max(room // 2, room - size(failures))), failures
+def _wrong(brief: Brief, room: int) -> tuple[str, ...]:
+    """Each of the two lists may use what the other leaves of the room; what the landing met comes before them."""
+    refused = tuple(finding for finding in brief.failures if finding.category == LANDING)
+    failed = tuple(finding for finding in brief.failures if finding.category != LANDING)
+    met = f"**Conflicts of the Landing to Resolve:**\n{entries(refused, room // 2)}" if refused else ""
+    room = max(0, room - size(met))
+    failures = entries(failed, room - size(entries(brief.findings, room // 2)))
+    issues = entries(brief.findings, max(room // 2, room - size(failures)))
+    both = (f"**Review Issues to Address:**\n{issues}", f"**Test Failures to Fix:**\n{failures}")
+    return (met, *both) if met else both
 
 
 def _history(earlier: tuple[str, ...], room: int) -> str:

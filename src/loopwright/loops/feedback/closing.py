@@ -51,6 +51,8 @@ def sentence(iteration: Iteration) -> str:
 def _verdicts(iteration: Iteration) -> str:
     if iteration.review is None:
         return "no review"
+    if iteration.rejected:
+        return "review and tests passed, but a person rejected a change in it"
     if iteration.review is Verdict.FAIL:
         return f"review failed with {counted(len(iteration.issues), 'issue')} ({NOT_COMPLIANT})"
     if iteration.tests is None:
@@ -66,9 +68,12 @@ def _result(state: FeedbackState, outcome: Outcome) -> tuple[str, ...]:
     said = closing.note(outcome)
     if landed := closing.landed(outcome, said):
         return landed
-    best = best_iteration(state.past)
+    kept = best_iteration(state.past)
+    # What a person said no to is kept as well, but nobody is told to take it.
+    best = best_iteration(tuple(each for each in state.past if not state.course.was_rejected(each.evidence)))
     if best is None:
-        return ("Result: none; no attempt left a commit.", *said)
+        why = "every attempt holds a change that a person rejected" if kept else "no attempt left a commit"
+        return (f"Result: none; {why}.", *said)
     return closing.kept(f"the best attempt, iteration {best.number},", best.commit, said)
 
 

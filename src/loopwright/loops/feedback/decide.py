@@ -15,6 +15,7 @@ from loopwright.kernel.actions import (
 )
 from loopwright.kernel.ledger import unresolved
 from loopwright.kernel.model import Brief, Key, Verdict
+from loopwright.kernel.wording import counted
 from loopwright.loops.feedback.state import REVIEW, FeedbackPhase, FeedbackState, Iteration, base_of, best_iteration
 from loopwright.loops.floor import Escalation
 
@@ -157,10 +158,8 @@ def _what_failed(iteration: Iteration) -> str:
         return "the developer gave no result"
     if iteration.refused:
         return f"it passed but could not be landed: {iteration.refused}"
+    if iteration.rejected:
+        return "it passed but a person rejected a change in it"
     if iteration.review is Verdict.FAIL:
-        return f"review failed with {_count(len(iteration.issues), 'issue')}"
-    return f"review passed, tests failed with {_count(len(iteration.failures), 'failure')}"
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+        return f"review failed with {counted(len(iteration.issues), 'issue')}"
+    return f"review passed, tests failed with {counted(len(iteration.failures), 'failure')}"

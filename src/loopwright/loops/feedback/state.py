@@ -8,6 +8,7 @@ from enum import StrEnum
 from loopwright.kernel.ledger import Ledger, longest_streak
 from loopwright.kernel.limits import reached
 from loopwright.kernel.model import NO_COMMIT, Commit, Finding, Verdict
+from loopwright.kernel.wording import counted
 from loopwright.loops.course import Course, entered, escalated
 from loopwright.loops.feedback.limits import Allowance, Counts, FeedbackLimits
 
@@ -38,6 +39,8 @@ class Iteration:
     tests: Verdict | None = None
     failures: tuple[Finding, ...] = ()
     refused: str = ""  # why it passed and yet could not be landed
+    rejected: bool = False  # it passed, with a change that a person had said no to
+    evidence: str = ""  # of what its commit changes of protected files
     onto: Commit = NO_COMMIT  # what it is measured against, if that is not the base the loop began with
 
 
@@ -109,8 +112,12 @@ def counts(state: FeedbackState) -> Counts:
         review_failures=state.review_failures,
         test_failures=state.test_failures,
         same_review=longest_streak(state.ledger, REVIEW),
-        same_test=max(longest_streak(state.ledger, source) for source in (TESTS, LANDING)),
+        same_test=max(longest_streak(state.ledger, TESTS), _same_landing(state)),
     )
+
+
+def _same_landing(state: FeedbackState) -> int:
+    return longest_streak(state.ledger, LANDING)
 
 
 def limits_reached(state: FeedbackState) -> tuple[str, ...]:
@@ -120,13 +127,47 @@ def limits_reached(state: FeedbackState) -> tuple[str, ...]:
     same_review = last.review is Verdict.FAIL and reached(now.same_review, most.same_review)
     same_test = last.tests is Verdict.FAIL and reached(now.same_test, most.same_test)
     fired = (
-        (same_review, f"the same review issue came back {now.same_review} times in a row"),
-        (same_test, f"the same test failure came back {now.same_test} times in a row"),
-        (reached(now.review_failures, most.review_failures), f"{now.review_failures} reviews in a row failed"),
-        (reached(now.test_failures, most.test_failures), f"{now.test_failures} test runs in a row failed"),
-        (reached(now.iterations, most.iterations), f"{now.iterations} of {most.iterations} iterations are used"),
+        (same_review, f"the same review issue came back {counted(now.same_review, 'time')} in a row"),
+        (same_test, _same_failure(state, now.same_test)),
+        (reached(now.review_failures, most.review_failures), _failed_reviews(state, now.review_failures)),
+        (reached(now.test_failures, most.test_failures), _failed_tests(state, now.test_failures)),
+        (reached(now.iterations, most.iterations), _used(now.iterations, most.iterations)),
     )
     return tuple(sentence for happened, sentence in fired if happened)
+
+
+def _same_failure(state: FeedbackState, count: int) -> str:
+    if _same_landing(state) == count:
+        return f"the landing was refused {counted(count, 'time')} in a row for the same reason"
+    return f"the same test failure came back {counted(count, 'time')} in a row"
+
+
+def _failed_reviews(state: FeedbackState, count: int) -> str:
+    """A person's no counts as a failed review, and is told as what it was."""
+    failed = [iteration for iteration in state.past if iteration.review is Verdict.FAIL][-count:]
+    rejected = sum(iteration.rejected for iteration in failed)
+    if rejected == count:
+        return f"{_in_a_row(count, 'attempt')} had a change that a person rejected"
+    of_them = f", {rejected} of them for a change that a person rejected" if rejected else ""
+    return f"{_in_a_row(count, 'review')} failed{of_them}"
+
+
+def _failed_tests(state: FeedbackState, count: int) -> str:
+    """A refused landing counts as a failed test run, and is told as what it was."""
+    failed = [iteration for iteration in state.past if iteration.tests is Verdict.FAIL][-count:]
+    refused = sum(bool(iteration.refused) for iteration in failed)
+    if refused == count:
+        return f"{_in_a_row(count, 'landing')} {'was' if count == 1 else 'were'} refused"
+    of_them = f", {refused} of them when it was to be landed" if refused else ""
+    return f"{_in_a_row(count, 'test run')} failed{of_them}"
+
+
+def _in_a_row(count: int, noun: str) -> str:
+    return counted(count, noun, f"{noun}s in a row")
+
+
+def _used(count: int, limit: int) -> str:
+    return f"{count} of {limit} {'iteration is' if count == limit == 1 else 'iterations are'} used"
 
 
 def best_iteration(past: tuple[Iteration, ...]) -> Iteration | None:

@@ -119,7 +119,7 @@ def _checkpointed(state: TicketsState, event: Checkpointed) -> TicketsState:
     gate = GateRecord(
         gate=PROTECTED, evidence=event.evidence, because=event.protected, commit=event.commit, why=_WHY_GATE
     )
-    ticket = replace(state.ticket, commit=event.commit, files=files)
+    ticket = replace(state.ticket, commit=event.commit, files=files, evidence=event.evidence)
     state = c.called_for(replace(state, commit=event.commit, ticket=ticket, seats=_seated(state)), gate)
     state = stepped(state, TicketsPhase.CRITIQUE)
     beside = tuple(c.Trial(part=str(number)) for number in range(1, len(state.seats) + 1))

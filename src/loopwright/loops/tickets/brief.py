@@ -8,6 +8,7 @@ from __future__ import annotations
 from loopwright.kernel.assignment import Assignment
 from loopwright.kernel.model import Brief
 from loopwright.kernel.quoting import at_most, one_line, size
+from loopwright.kernel.wording import counted
 from loopwright.loops import brief_parts
 from loopwright.loops.tickets.state import JUDGE, TicketFacts
 
@@ -116,7 +117,9 @@ def _history(brief: Brief) -> tuple[str, ...]:
         shown = f"- {one_line(line, 800)}"
         room -= size(shown) + 1
         if room < 0:
-            kept.append(f"- ({len(brief.history) - len(kept)} earlier tickets left out; LOOP_CONTEXT has them all)")
+            kept.append(
+                f"- ({counted(len(brief.history) - len(kept), 'earlier ticket')} left out; LOOP_CONTEXT has them all)"
+            )
             break
         kept.append(shown)
     return ("## Attempt history, oldest first (data)\n\n" + "\n".join(reversed(kept)),)

@@ -6,6 +6,7 @@ from loopwright.kernel.model import Ending, Outcome
 from loopwright.kernel.quoting import inline, one_line
 from loopwright.kernel.wording import counted
 from loopwright.loops import closing
+from loopwright.loops.course import Station
 from loopwright.loops.tickets.convergence import in_a_line, intervention, persistent_gaps
 from loopwright.loops.tickets.findings import open_findings
 from loopwright.loops.tickets.state import Ticket, TicketsState, best_ticket, can_split, ticket_id
@@ -25,9 +26,9 @@ def lines(state: TicketsState, outcome: Outcome) -> tuple[str, ...]:
 
 
 def so_far(state: TicketsState) -> tuple[str, ...]:
-    """All of the history, what it shows, and what would most likely help."""
-    if not state.past:
-        return (f"{ticket_id(state.plan.session, state.ticket.number)}: under way; no ticket has been decided yet.",)
+    """All of the history; where a ticket was sent back, also what it shows, and what would most likely help."""
+    if not state.past or state.course.station is Station.GATE:
+        return (*attempts(state), _under_way(state))
     advised, why = intervention(state.past, can_split=can_split(state))
     stubborn = ", ".join(f"{one_line(gap, 120)} (in {count} tickets)" for gap, count in persistent_gaps(state.past))
     return (
@@ -36,6 +37,13 @@ def so_far(state: TicketsState) -> tuple[str, ...]:
         f"Recommended: {advised} ({one_line(why, 300)})",
         *unresolved(state),
     )
+
+
+def _under_way(state: TicketsState) -> str:
+    number = ticket_id(state.plan.session, state.ticket.number)
+    if state.course.station is Station.GATE:
+        return f"{number}: nothing speaks against it, but it changes protected files and waits at its gate."
+    return f"{number}: under way; no ticket has been decided yet."
 
 
 def attempts(state: TicketsState) -> tuple[str, ...]:
@@ -65,9 +73,12 @@ def _result(state: TicketsState, outcome: Outcome) -> tuple[str, ...]:
     said = () if outcome.note in known else closing.note(outcome)
     if landed := closing.landed(outcome, said):
         return landed
-    best = best_ticket(state.past)
+    kept = best_ticket(state.past)
+    # What a person said no to is kept as well, but nobody is told to take it.
+    best = best_ticket(tuple(each for each in state.past if not state.course.was_rejected(each.evidence)))
     if best is None:
-        return ("Result: none; no ticket left a change.", *said)
+        why = "every ticket holds a change that a person rejected" if kept else "no ticket left a change"
+        return (f"Result: none; {why}.", *said)
     return closing.kept(f"the best ticket, {ticket_id(state.plan.session, best.number)},", best.commit, said)
 
 

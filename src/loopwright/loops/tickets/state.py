@@ -110,6 +110,7 @@ class Ticket:
     trend: str = ""
     worse: bool = False  # more is wrong than in the ticket before
     refused: str = ""  # why it could not be landed, although nothing spoke against it
+    evidence: str = ""  # of what its commit changes of protected files
     onto: Commit = NO_COMMIT  # what it is measured against, if that is not the base the session began with
 
 

@@ -20,6 +20,7 @@ from loopwright.app.starts.tickets.sessions import sessions
 from loopwright.app.starts.tickets.ticket_text import parse, shown_path, ticket_text
 from loopwright.errors import ConfigError, UsageError
 from loopwright.kernel.quoting import one_line
+from loopwright.kernel.wording import slug
 from loopwright.loops.tickets.files import ACTIVE, COMPLETED, Page, draft
 from loopwright.loops.tickets.shape import is_session
 from loopwright.loops.tickets.state import Criterion
@@ -146,9 +147,9 @@ def _criteria(texts: tuple[str, ...]) -> Iterator[Criterion]:
 
 def _names(title: str) -> Iterator[str]:
     """Sessions after a title, each more different than the one before."""
-    slug = re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-")[:_SLUG].strip("-") or "ticket"
-    yield slug
-    yield from (f"{slug}-{number}" for number in count(2))
+    name = slug(title, _SLUG) or "ticket"
+    yield name
+    yield from (f"{name}-{number}" for number in count(2))
 
 
 async def _taken(project: Project) -> set[str]:

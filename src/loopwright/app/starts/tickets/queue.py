@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import re
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +17,7 @@ from loopwright.app.layout import STATE_FOLDER
 from loopwright.app.starts.tickets.folders import QUEUE, next_sequence, tickets_folder
 from loopwright.app.starts.tickets.ticket_text import ENDING, parse, shown_path, ticket_text
 from loopwright.errors import ConfigError, UsageError
+from loopwright.kernel.wording import slug
 from loopwright.loops.tickets.files import Page
 from loopwright.loops.tickets.shape import is_session
 from loopwright.loops.tickets.ticket_read import ReadTicket
@@ -40,8 +40,8 @@ class Queued:
 
     @property
     def loop(self) -> str:
-        slug = self.session[:_LOOP_SLUG].strip("-")
-        return f"{slug}-{self.digest[:8]}" if slug else self.digest[:8]
+        name = self.session[:_LOOP_SLUG].strip("-")
+        return f"{name}-{self.digest[:8]}" if name else self.digest[:8]
 
 
 def queue_folder(root: Path) -> Path:
@@ -87,8 +87,7 @@ def _session_of(path: Path, digest: str) -> str:
             says = f"{named!a} cannot be a session: it needs 1 to 40 lower-case letters, digits and dashes"
             raise ConfigError(shown_path(path), "", f"{says}; rename the file")
         return named
-    slug = re.sub(r"[^a-z0-9]+", "-", stem.lower()).strip("-")[:_SLUG].strip("-")
-    return slug or f"ticket-{digest[:8]}"
+    return slug(stem, _SLUG) or f"ticket-{digest[:8]}"
 
 
 def take_out(root: Path, queued: Queued) -> bool:

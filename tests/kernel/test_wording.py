@@ -1,0 +1,25 @@
+import pytest
+
+from loopwright.kernel.model import Finding, Severity
+from loopwright.kernel.wording import slug, told
+
+
+@pytest.mark.parametrize(
+    ("title", "name"),
+    [
+        ("Ask Ümläut: me?", "ask-uemlaeut-me"),
+        ("Straße über die Brücke", "strasse-ueber-die-brue"),
+        ("a\u0308pfel", "aepfel"),
+        ("Crème brûlée, señor Łukasz", "creme-brulee-senor-uka"),
+        ("Smørrebrød №5", "smoerrebroed-no5"),
+        ("日本語", ""),
+        ("--- plain ---", "plain"),
+    ],
+)
+def test_a_name_made_of_a_title_keeps_its_letters(title: str, name: str) -> None:
+    assert slug(title, 22) == name
+
+
+def test_a_finding_that_came_back_says_why_it_weighs_more_even_where_it_is_cut() -> None:
+    finding = Finding(severity=Severity.CRITICAL, issue="x" * 500, came_back=True)
+    assert told(finding).endswith(" (it came back: one step graver)")
