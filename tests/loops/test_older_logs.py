@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from loopwright.kernel.actions import Action, RunLoop
 from loopwright.kernel.codec import build
 from loopwright.kernel.model import Key
 from loopwright.kernel.record import KINDS
@@ -30,4 +31,12 @@ def test_a_log_of_the_version_before_leads_to_the_same_steps(name: str) -> None:
             event: Any = build(KINDS[entry["kind"]], entry["data"])
             state = taken(loop, state, event)
             assert str(loop.stand(state).point) == entry["at"], entry
-            assert [action.key for action in loop.decide(state)] == [Key.parse(key) for key in entry["wants"]], entry
+            assert [action.key for action in begun(loop.decide(state))] == list(map(Key.parse, entry["wants"])), entry
+
+
+def begun(wanted: tuple[Action, ...]) -> tuple[Action, ...]:
+    """What was wanted then: a batch named only as many children as may be at work at once."""
+    abreast = min(
+        (action.abreast or len(wanted) for action in wanted if isinstance(action, RunLoop)), default=len(wanted)
+    )
+    return wanted[:abreast]

@@ -231,7 +231,6 @@ def refused(state: QualityState, event: IntegrationRefused) -> QualityState:
     last = replace(
         last,
         verdict=Verdict.FAIL,
-        line=f"{tokens(state.plan)[1]}: {state.plan.artifact}",
         why=f"{last.why}; {why}",
         refused=why,
         findings=open_findings(state),
