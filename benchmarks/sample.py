@@ -72,7 +72,7 @@ async def one_iteration(project: Project, repository: Path) -> None:
     loop = await create_feedback(project, settings, FeedbackRequest(task="append a line"))
     ready = await make_ready(project, loop, print)
     world = build_world(project, ready, people=Nobody(), observer=Quiet())
-    halt = await drive(world, loop)
+    halt = await drive(world, ready.seen.opened)
     if halt.outcome is None or halt.outcome.ending is not Ending.VERIFIED:
         raise RuntimeError(f"the sample loop did not end verified: {halt}")
 

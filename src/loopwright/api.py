@@ -14,7 +14,7 @@ from loopwright.adapters.agents.pool import AgentPool
 from loopwright.adapters.terminal.prompt import Nobody
 from loopwright.app import kinds
 from loopwright.app.kinds import *  # noqa: F403 - the types of what may be asked for: only the table names them
-from loopwright.app.loops import view
+from loopwright.app.loops import View
 from loopwright.app.project import Project, open_project
 from loopwright.app.starts.door import Request, create_requested, kind_of
 from loopwright.app.worlds import build_world, make_ready
@@ -22,8 +22,8 @@ from loopwright.config.settings import CheckSettings
 from loopwright.engine.driver import drive
 from loopwright.engine.nesting import child_outcome
 from loopwright.errors import UsageError
-from loopwright.kernel.model import LoopId
 from loopwright.kernel.model import Outcome as Outcome  # noqa: PLC0414 - one of the public names
+from loopwright.loops.kind import AnyKind
 
 # Those of `loopwright`. As `__all__` a type checker would take it for the three it can read.
 NAMES = ("Check", "Outcome", "run", *kinds.__all__)
@@ -73,13 +73,13 @@ async def _run(
             raise UsageError(f"agents has no {role!r}; give a callable for it")
     project = open_project(root.resolve(), environ)
     try:
-        loop_id = await create_requested(project, kind, loop, _settings(checks), tuple(agents))
-        return await _drive(project, loop_id, agents)
+        made = await create_requested(project, kind, loop, _settings(checks), tuple(agents))
+        return await _drive(project, made, agents)
     finally:
         await project.store.close()
 
 
-async def _drive(project: Project, loop_id: LoopId, agents: Mapping[str, Function]) -> Outcome:
+async def _drive(project: Project, loop: View, agents: Mapping[str, Function]) -> Outcome:
     pool = AgentPool(
         roles={
             role: (CallableAgent(name=role, function=function, clock=project.clock, handed=project.handed),)
@@ -87,16 +87,15 @@ async def _drive(project: Project, loop_id: LoopId, agents: Mapping[str, Functio
         },
         clock=project.clock,
     )
-    ready = await make_ready(project, loop_id, _unheard)
+    ready = await make_ready(project, loop, _unheard)
     world = build_world(project, ready, people=Nobody(), observer=ready.publisher, agent=pool)
     halt = await drive(world, ready.seen.opened)
-    return halt.outcome or await _stopped(project, loop_id, child_outcome(loop_id, halt))
+    return halt.outcome or _stopped(loop.kind, halt.now.state, child_outcome(loop.row.id, halt))
 
 
-async def _stopped(project: Project, loop: LoopId, known: Outcome) -> Outcome:
+def _stopped(kind: AnyKind, state: object, known: Outcome) -> Outcome:
     """Of a loop that waits for a person: also what came of each of its parts, and what has landed already."""
-    seen = await view(project, loop)
-    so_far = seen.kind.so_far_outcome(seen.now.state, known.ending)
+    so_far = kind.so_far_outcome(state, known.ending)
     if so_far is None:
         return known
     return replace(known, commit=so_far.commit, branch=so_far.branch, parts=so_far.parts)

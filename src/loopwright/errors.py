@@ -133,6 +133,10 @@ class StoreCorrupt(PortError):
         super().__init__(f"{path}: {where}: {why}; nothing was changed, restore the file from a backup")
 
 
+class SnapshotUnusable(StoreCorrupt):
+    """Only the shorter way is gone: all events are there to be folded from the first."""
+
+
 class StoreTooNew(PortError):
     port = "store"
 

@@ -48,7 +48,7 @@ def created(project: Project, *paths: str, **request: Any) -> tuple[str, dict[st
     async def whole() -> tuple[str, dict[str, Any]]:
         wanted = ReviewRequest(paths=paths, **request)
         loop = await create_review(project, settings_of(project), wanted, project.root)
-        row = (await project.store.load(loop)).row
+        row = loop.row
         return row.kind, json.loads(row.params)
 
     return asyncio.run(whole())

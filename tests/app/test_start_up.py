@@ -1,75 +1,93 @@
-"""Before its first append a run reads its loop once: one load, one list of the loops, and nothing it wrote itself."""
+"""A run reads its loop once before its first append, and nothing afterwards that it wrote itself."""
 
-import asyncio
-import io
-import os
 from collections.abc import Callable
-from contextlib import redirect_stderr
-from dataclasses import replace
 from pathlib import Path
-from typing import Any, cast
 
-from loopwright.app.choice import pick
-from loopwright.app.project import Project, open_project
-from loopwright.app.settings import settings_of
-from loopwright.app.starts.feedback import FeedbackRequest, create_feedback
-from loopwright.cli.drive import Manner, driven
-from loopwright.cli.here import Here
-from loopwright.ports.store import Store
-from tests.cli.projects import NEVER_RIGHT, Sample
+import pytest
+
+from loopwright.adapters.sqlite.store import SqliteStore
+from tests.cli.projects import CONFIG, GOOD, NEVER_RIGHT, Sample
+from tests.cli.reviews import blocks, fixes, reviewable
+from tests.cli.tickets import creates, escalated, ticketed
 
 READS = ("load", "read", "rows")
+ONLY_THE_LIST = ["rows"]  # after a drive: what all of it has cost, and which other loops are open
+
+Asked = tuple[list[str], list[str]]
+LISTED_AND_READ: Asked = (["rows", "load"], [])
 
 
 class Counting:
-    """A store that notes what is asked of it, up to the first append."""
+    """What whole commands ask of the store: before they first append, and once they have appended for the last time."""
 
-    def __init__(self, store: Store) -> None:
-        self._store, self.asked, self.appended = store, list[str](), False
+    def __init__(self, patch: pytest.MonkeyPatch) -> None:
+        self.calls: list[str] = []
+        for name in (*READS, "append"):
+            patch.setattr(SqliteStore, name, self._noting(name, getattr(SqliteStore, name)))
 
-    def __getattr__(self, name: str) -> Callable[..., Any]:
-        if name == "append":
-            self.appended = True
-        elif name in READS and not self.appended:
-            self.asked.append(name)
-        return cast(Callable[..., Any], getattr(self._store, name))
+    def _noting(self, name: str, method: Callable[..., object]) -> Callable[..., object]:
+        def noted(store: SqliteStore, *args: object, **named: object) -> object:
+            self.calls.append(name)
+            return method(store, *args, **named)
 
+        return noted
 
-def counted(root: Path, work: Callable[[Project], Any]) -> list[str]:
-    project = open_project(root, dict(os.environ))
-    store = Counting(project.store)
-
-    async def whole() -> None:
-        try:
-            with redirect_stderr(io.StringIO()):
-                await work(replace(project, store=cast(Store, store)))
-        finally:
-            await project.store.close()
-
-    asyncio.run(whole())
-    return store.asked
+    def of(self, sample: Sample, *argv: str, code: int = 0) -> Asked:
+        self.calls.clear()
+        done = sample.loop(*argv)
+        assert done.code == code, done.err
+        written = [number for number, name in enumerate(self.calls) if name == "append"]
+        between = [name for name in self.calls[written[0] : written[-1]] if name != "append"]
+        assert between == []
+        return self.calls[: written[0]], self.calls[written[-1] + 1 :]
 
 
-def test_a_new_loop_is_read_once(tmp_path: Path) -> None:
-    sample = Sample.create(tmp_path / "repo")
-    here = Here(cwd=sample.repo.path, environ=dict(os.environ))
-
-    async def begin(project: Project) -> None:
-        loop = await create_feedback(project, settings_of(project), FeedbackRequest(task="x"))
-        await driven(project, here, loop, Manner(unattended=True))
-
-    assert counted(sample.repo.path, begin) == ["load"]
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> Counting:
+    return Counting(monkeypatch)
 
 
-def test_a_loop_that_goes_on_is_listed_once_and_read_once(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("scenario", "code"), [(GOOD, 0), (NEVER_RIGHT, 4)])
+def test_a_new_loop_reads_nothing(tmp_path: Path, asked: Counting, scenario: str, code: int) -> None:
+    sample = Sample.create(tmp_path / "repo", scenario)
+    for form in ("--json", "--unattended"):
+        assert asked.of(sample, "feedback", "x", form, code=code) == ([], ONLY_THE_LIST)
+
+
+def test_a_loop_that_is_answered_and_goes_on_is_listed_once_and_read_once(tmp_path: Path, asked: Counting) -> None:
     sample = Sample.create(tmp_path / "repo", NEVER_RIGHT)
-    sample.loop("feedback", "x", "--unattended")
+    loop = sample.loop("feedback", "x", "--json").data["loop"]
+    assert asked.of(sample, "answer", "continue", "1") == LISTED_AND_READ
+    assert asked.of(sample, "resume", code=4) == (["rows", "load"], ONLY_THE_LIST)
+    assert asked.of(sample, "answer", "continue", "1", "--loop", loop) == LISTED_AND_READ
+    assert asked.of(sample, "resume", "--loop", loop, code=4) == (["rows", "load"], ONLY_THE_LIST)
+
+
+def test_what_is_taken_in_at_a_resume_is_not_read_back(tmp_path: Path, asked: Counting) -> None:
+    sample = Sample.create(tmp_path / "repo", NEVER_RIGHT)
+    sample.loop("feedback", "x")
     sample.loop("answer", "continue", "1")
-    here = Here(cwd=sample.repo.path, environ=dict(os.environ))
+    sample.repo.write("loop.toml", f'{CONFIG}[limits]\nparallel = 2\n[budget]\nwall = "1h"\n')
+    assert asked.of(sample, "resume", "--budget", "5", code=4) == (["rows", "load"], ONLY_THE_LIST)
 
-    async def go_on(project: Project) -> None:
-        chosen = await pick(project, "", lambda each: not each.is_over)
-        assert chosen is not None
-        await driven(project, here, chosen, Manner(unattended=True))
 
-    assert counted(sample.repo.path, go_on) == ["rows", "load"]
+def test_a_loop_that_remembers_its_past_reads_it_with_its_state(tmp_path: Path, asked: Counting) -> None:
+    sample = escalated(tmp_path / "repo")
+    assert asked.of(sample, "answer", "continue", "1") == LISTED_AND_READ
+    assert asked.of(sample, "resume", code=4) == (["rows", "load"], ONLY_THE_LIST)
+
+
+def test_a_new_session_of_tickets_does_not_read_back_what_it_made(tmp_path: Path, asked: Counting) -> None:
+    sample = ticketed(tmp_path / "repo", creates())
+    sample.loop("ticket", "new", "Make it good")
+    before, after = asked.of(sample, "ticket", "run")
+    assert (set(before), after) == ({"rows"}, ONLY_THE_LIST)
+
+
+def test_the_parts_of_a_loop_are_read_once_too(tmp_path: Path, asked: Counting) -> None:
+    never = (blocks("docs/b.md"), fixes("docs/b.md"))
+    sample = reviewable(tmp_path / "repo", *never, files=("docs/a.md", "docs/b.md"))
+    assert asked.of(sample, "review", "docs", "--batch", "--max-attempts", "2", code=4) == ([], ONLY_THE_LIST)
+    assert asked.of(sample, "answer", "continue", "1") == LISTED_AND_READ
+    both = ["load", "load"]  # itself, and the part that waits
+    assert asked.of(sample, "resume", code=4) == (["rows", *both], ONLY_THE_LIST)

@@ -94,8 +94,8 @@ def test_it_leaves_the_queue_only_when_it_is_in_the_log_and_repeating_changes_no
         assert waiting(project.root) == ()
         shutil.copy(kept, file)  # as if nobody had come to remove it
         again = await activate(project, settings_of(project), read_queued(project.root, file), TicketRequest())
-        assert (again, waiting(project.root)) == (first, ())
-        return len(await sessions(project)), len(await project.store.read(first))
+        assert (again.row.id, waiting(project.root)) == (first.row.id, ())
+        return len(await sessions(project)), len(await project.store.read(first.row.id))
 
     assert within(tmp_path, work) == (1, 1)
 

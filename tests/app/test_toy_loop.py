@@ -13,7 +13,7 @@ import pytest
 
 from loopwright.app.creation import create_loop, new_id
 from loopwright.app.kinds import KINDS
-from loopwright.app.loops import view
+from loopwright.app.loops import View, view
 from loopwright.app.project import Project, open_project
 from loopwright.app.settings import settings_of
 from loopwright.app.starts.door import Task, create_for_task, create_requested, kind_of
@@ -98,15 +98,14 @@ class Poetry:
 
     def begin(self, kind: str, params: Callable[[Project], object]) -> LoopId:
         async def work(project: Project) -> LoopId:
-            made = encode(params(project))
-            return await create_loop(project, settings_of(project), new_id(kind), kind=kind, params=made)
+            return (await create_loop(project, settings_of(project), new_id(kind), params(project))).row.id
 
         return self.within(work)
 
     def drive(self, loop: LoopId) -> tuple[int, dict[str, Any], str]:
         async def work(project: Project) -> tuple[int, dict[str, Any], str]:
             with redirect_stderr(io.StringIO()):
-                done = await driven(project, self.here, loop, Manner(unattended=True))
+                done = await driven(project, self.here, await view(project, loop), Manner(unattended=True))
             return done.exit_code, as_object(done.answer), "\n".join(done.lines)
 
         return self.within(work)
@@ -198,7 +197,8 @@ def test_a_python_program_may_ask_for_it(poetry: Callable[[str], Poetry]) -> Non
     here, asked = poetry(POET + PLEASED), Haiku(theme="A pond")
 
     async def work(project: Project) -> LoopId:
-        return await create_requested(project, kind_of(project.kinds, asked), asked, (), ("creator", "reviewer"))
+        made = await create_requested(project, kind_of(project.kinds, asked), asked, (), ("creator", "reviewer"))
+        return made.row.id
 
     loop = here.within(work)
     assert f"Loop: A pond ({loop}, haiku)" in here.loop("status").out
@@ -210,7 +210,7 @@ def test_what_no_loop_is_started_by_is_refused_with_what_there_is() -> None:
 
 
 def test_a_task_alone_starts_none_where_no_kind_takes_one(poetry: Callable[[str], Poetry]) -> None:
-    async def work(project: Project) -> LoopId:
+    async def work(project: Project) -> View:
         return await create_for_task(replace(project, kinds=TOYS), settings_of(project), Task(text="a poem"))
 
     with pytest.raises(UsageError, match="no kind of loop can be started by a task alone"):
@@ -271,7 +271,7 @@ def test_a_gate_below_a_root_that_has_ended_takes_no_decision(poetry: Callable[[
         async with holding(project.store, opened, "an older version") as held:
             session = Session.of(held.opened, Errand(path=(root,)), lambda _action, _now: 0.0)
             ended = Recording(event=Ended(outcome=Outcome(ending=Ending.CANCELLED)))
-            await Journal(project.store, session, held.fence).record(ended)
+            await Journal(project.store, session, held).record(ended)
 
     async def events(project: Project) -> int:
         return len(await project.store.read(gate["path"][-1]))

@@ -83,6 +83,15 @@ def test_the_doctor_finds_a_log_as_it_was_written(tmp_path: Path) -> None:
     assert (line["status"], line["text"]) == ("ok", "2 loops, every event as it was written")
 
 
+def test_the_doctor_says_that_a_snapshot_is_passed_over_and_the_loop_is_not_lost(tmp_path: Path) -> None:
+    sample = written(tmp_path / "repo")
+    with closing(sqlite3.connect(sample.repo.path / ".loop" / "loop.db")) as connection, connection:
+        connection.execute("UPDATE snapshots SET state = '{}'")
+    lines = [line for line in sample.loop("doctor", "--json").data["lines"] if line["what"] == "log"]
+    assert [line["status"] for line in lines] == ["ok", "warn"]
+    assert "its snapshot is passed over (it is not what was written); all its events are read" in lines[1]["text"]
+
+
 def test_a_new_log_is_empty_and_nothing_else_is_made(tmp_path: Path) -> None:
     sample = used(tmp_path / "repo")
     config = (sample.repo.path / "loop.toml").read_bytes()

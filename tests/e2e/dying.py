@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from loopwright.adapters.terminal.prompt import Nobody
-from loopwright.app.loops import view
+from loopwright.app.loops import View, view
 from loopwright.app.project import Project, open_project
 from loopwright.app.publication import publisher_of
 from loopwright.app.settings import settings_of
@@ -26,8 +26,7 @@ from loopwright.engine.driver import drive
 from loopwright.engine.hearing import hear
 from loopwright.kernel.events import Answered
 from loopwright.kernel.model import Key, LoopId
-from loopwright.kernel.record import Record
-from loopwright.ports.store import Append, NewEvent, NewLoop, Store
+from loopwright.ports.store import Append, NewEvent, NewLoop, Store, Written
 from tests.e2e.ticketing import from_queue
 
 
@@ -44,13 +43,13 @@ class DyingStore:
     def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - whatever the store has
         return getattr(self.store, name)
 
-    async def create(self, new: NewLoop, first: NewEvent) -> bool:
+    async def create(self, new: NewLoop, first: NewEvent) -> Written | None:
         self._die_here("before", meant=self.at == "create")
         made = await self.store.create(new, first)
         self._die_here("after", meant=self.at == "create")
         return made
 
-    async def append(self, loop: LoopId, *, fence: int, expected: int, batch: Append) -> tuple[Record, ...]:
+    async def append(self, loop: LoopId, *, fence: int, expected: int, batch: Append) -> Written:
         row = (await self.store.load(loop)).row
         signature = f"{row.kind}:{'+'.join(entry.kind for entry in batch.entries)}"
         self.seen.append(signature)
@@ -78,7 +77,7 @@ async def live(root: Path, what: str, at: str, when: str) -> None:
     sys.stdout.write("\n".join(store.seen))
 
 
-async def chosen(project: Project, what: str) -> LoopId:
+async def chosen(project: Project, what: str) -> LoopId | View:
     settings = settings_of(project)
     match what:
         case "feedback":

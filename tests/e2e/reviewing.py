@@ -11,7 +11,7 @@ from typing import Any
 import yaml
 
 from loopwright.adapters.terminal.prompt import Nobody
-from loopwright.app.loops import view
+from loopwright.app.loops import View, view
 from loopwright.app.project import Project, open_project
 from loopwright.app.settings import settings_of
 from loopwright.app.starts.review import ReviewRequest, create_review
@@ -133,7 +133,7 @@ class Reviewed:
 def review(scene: Scene, *paths: str, **request: Any) -> Reviewed:  # noqa: ANN401 - the fields of a request
     """What `loop review` does, in this process."""
 
-    async def new(project: Project) -> LoopId:
+    async def new(project: Project) -> View:
         wanted = ReviewRequest(paths=paths, **request)
         return await create_review(project, settings_of(project), wanted, scene.root)
 
@@ -159,7 +159,7 @@ def _driven(scene: Scene, choose: Callable[[Project], Any]) -> Reviewed:
             loop = await choose(project)
             ready = await make_ready(project, loop, said.append)
             world = build_world(project, ready, people=Nobody(), observer=ready.publisher)
-            return Reviewed(loop=loop, halt=await drive(world, ready.seen.opened), said=tuple(said))
+            return Reviewed(loop=ready.seen.row.id, halt=await drive(world, ready.seen.opened), said=tuple(said))
         finally:
             await project.store.close()
 

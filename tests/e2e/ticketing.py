@@ -13,6 +13,7 @@ from typing import Any
 import yaml
 
 from loopwright.adapters.terminal.prompt import Nobody
+from loopwright.app.loops import View
 from loopwright.app.project import Project, open_project
 from loopwright.app.publisher import Publisher
 from loopwright.app.settings import settings_of
@@ -280,7 +281,7 @@ class Watching:
         self.publisher.progressed(update)
 
 
-async def from_queue(project: Project, **request: Any) -> LoopId:  # noqa: ANN401 - the fields of a request
+async def from_queue(project: Project, **request: Any) -> View:  # noqa: ANN401 - the fields of a request
     """The loop of the only ticket in the queue, not yet driven."""
     (path,) = waiting(project.root)
     wanted = TicketRequest(**request)

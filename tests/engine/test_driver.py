@@ -114,7 +114,7 @@ def test_an_escalation_with_nobody_there_waits_and_goes_on_when_answered() -> No
         assert (halt.why, [str(each.what.key) for each in halt.waiting]) == ("waiting", ["escalation-1"])
         assert (await fakes.store.load(LOOP)).row.status == "waiting"
         answer = Answered(key=halt.waiting[0].what.key, choice="continue", count=1, by="ann")
-        assert await hear(fakes.store, fakes.loops, LOOP, answer, fakes.recorder) is True
+        assert await hear(fakes.store, fakes.loops, LOOP, answer, fakes.recorder) is not None
         again = await fakes.drive()
         assert [str(each.what.key) for each in again.waiting] == ["escalation-2"]
         assert len(fakes.runs) == 8
@@ -188,7 +188,7 @@ def test_an_agent_that_is_not_wanted_any_more_is_cancelled_and_paid_for() -> Non
         task = asyncio.create_task(drive(replace(world, agent=Hanging()), LOOP))
         await running.wait()
         cancel = CancelRequested(by="ann")
-        assert await hear(fakes.store, fakes.loops, LOOP, cancel, fakes.recorder) is False
+        assert await hear(fakes.store, fakes.loops, LOOP, cancel, fakes.recorder) is None
         halt = await task
         assert halt.outcome is not None
         assert halt.outcome.ending is Ending.CANCELLED

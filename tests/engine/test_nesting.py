@@ -99,10 +99,10 @@ def test_an_answer_reaches_a_child_only_as_the_answer_to_the_question_it_has() -
             name="child",
             said=Answered(key=Key.parse("escalation-9"), choice="continue", count=2),
         )
-        await ready_child(fakes.store, fakes.loops, LOOP, other)
+        await ready_child(fakes.world(), LOOP, other)
         assert await fakes.store.inbox(child) == ()
         asked = Answered(key=Key.parse("escalation-1"), choice="continue", count=2)
-        await ready_child(fakes.store, fakes.loops, LOOP, replace(other, said=asked))
+        await ready_child(fakes.world(), LOOP, replace(other, said=asked))
         (item,) = await fakes.store.inbox(child)
         assert decode(Answered, item.data) == replace(asked, by="the parent loop")
 
@@ -121,7 +121,7 @@ def test_an_answer_that_was_posted_twice_is_given_once() -> None:
             name="child",
             said=Answered(key=Key.parse("escalation-1"), choice="continue", count=1),
         )
-        await ready_child(fakes.store, fakes.loops, LOOP, told)
+        await ready_child(fakes.world(), LOOP, told)
         answer = Answered(key=halt.waiting[0].what.key, choice="continue", count=1, by="ann")
         await hear(fakes.store, fakes.loops, LOOP, answer, fakes.recorder)
         await fakes.drive()
@@ -137,7 +137,7 @@ def test_a_child_that_was_never_made_needs_no_cancelling() -> None:
     async def story() -> None:
         fakes = await nested()
         cancel = RunLoop(key=Key.parse("k"), kind="feedback", params="{}", name="nobody", said=CancelRequested())
-        assert await ready_child(fakes.store, fakes.loops, LOOP, cancel) is None
+        assert await ready_child(fakes.world(), LOOP, cancel) is None
         assert [row.id for row in await fakes.store.rows()] == [LOOP]
 
     asyncio.run(story())

@@ -86,7 +86,7 @@ def test_an_answer_from_elsewhere_ends_the_prompt() -> None:
         await person.asked.wait()
         (asked,) = [s.event for s in fakes.recorder.seen if key_of(s.event).step == "escalation"]
         answer = Answered(key=asked.key, choice="cancel", by="bob")  # type: ignore[union-attr]
-        assert await hear(fakes.store, fakes.loops, LOOP, answer, fakes.recorder) is False
+        assert await hear(fakes.store, fakes.loops, LOOP, answer, fakes.recorder) is None
         halt = await driving
         assert halt.outcome is not None
         assert halt.outcome.ending is Ending.CANCELLED

@@ -16,6 +16,7 @@ from loopwright.adapters.sqlite.store import SqliteStore
 from loopwright.engine.dispatch import InProcess
 from loopwright.engine.driver import drive
 from loopwright.engine.hearing import hear
+from loopwright.engine.journal import open_loop
 from loopwright.engine.nesting import child_id, waiting_below
 from loopwright.engine.world import Halt
 from loopwright.errors import AlreadyRunning, Forbidden
@@ -76,14 +77,16 @@ class Tower:
         return await drive(replace(self.fakes.world(), **world), LOOP)  # type: ignore[arg-type]
 
     async def waiting(self) -> tuple[Waiting, ...]:
-        return await waiting_below(self.handle(), self.fakes.loops, LOOP)
+        store = self.handle()
+        root = await open_loop(store, self.fakes.loops, LOOP)
+        return await waiting_below(store, self.fakes.loops, root)
 
     async def say(self, waiting: Waiting, said: Said | None = None) -> bool:
         return await self.tell(waiting.loop, said or answer_to(waiting.what))
 
     async def tell(self, loop: LoopId, said: Said) -> bool:
         """From another process."""
-        return await hear(self.handle(), self.fakes.loops, loop, said, self.fakes.recorder)
+        return await hear(self.handle(), self.fakes.loops, loop, said, self.fakes.recorder) is not None
 
     async def log(self, loop: LoopId) -> list[str]:
         return [record.kind for record in await self.fakes.store.read(loop)]

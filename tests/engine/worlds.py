@@ -21,12 +21,11 @@ from loopwright.kernel.model import (
     Usage,
     Verdict,
 )
-from loopwright.kernel.record import Record
 from loopwright.loops.feedback.machine import FEEDBACK
 from loopwright.loops.feedback.state import FeedbackParams
 from loopwright.ports.agent import AgentAnswer, AgentRun
 from loopwright.ports.checks import ChecksRun
-from loopwright.ports.store import Append, NewEvent, NewLoop, Store
+from loopwright.ports.store import Append, NewEvent, NewLoop, Store, Written
 from loopwright.testing.clock import ManualClock
 from loopwright.testing.fakes import MemoryWorkspace, Recorder, ScriptedAgent, ScriptedPeople, ScriptedVerdicts
 from loopwright.testing.memory_store import Memory, MemoryStore
@@ -123,7 +122,7 @@ class DyingStore:
     def __getattr__(self, name: str) -> object:
         return getattr(self._store, name)
 
-    async def append(self, loop: LoopId, *, fence: int, expected: int, batch: Append) -> tuple[Record, ...]:
+    async def append(self, loop: LoopId, *, fence: int, expected: int, batch: Append) -> Written:
         if self._dead:
             raise Killed
         self.appends += 1

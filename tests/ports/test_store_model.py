@@ -14,7 +14,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 from loopwright.adapters.sqlite.store import SqliteStore
 from loopwright.errors import EngineError, OverBudget
 from loopwright.kernel.model import LoopId
-from loopwright.ports.store import Append, NewEvent, NewLoop, Store
+from loopwright.ports.store import Append, NewEvent, NewLoop, Store, Written
 from loopwright.testing.clock import ManualClock
 from loopwright.testing.memory_store import Memory, MemoryStore
 
@@ -66,7 +66,7 @@ class BothStores(RuleBasedStateMachine):
     @rule(handle=handles, loop=loops, parent=st.none() | loops, budget=st.none() | money, first=entry)
     def create(self, handle: int, loop: LoopId, parent: LoopId | None, budget: float | None, first: NewEvent) -> None:
         new = NewLoop(id=loop, kind="feedback", params="{}", parent=parent, budget=budget)
-        if self.both(handle, lambda store: store.create(new, first)) is True:
+        if isinstance(self.both(handle, lambda store: store.create(new, first)), Written):
             self.lengths[loop] = 1
 
     @rule(handle=handles, loop=loops)
@@ -84,8 +84,8 @@ class BothStores(RuleBasedStateMachine):
     def append(self, handle: int, what: Append, loop: LoopId, off: int) -> None:
         fence, expected = self.fences.get(loop, 1), self.lengths.get(loop, 0) + off
         written = self.both(handle, lambda store: store.append(loop, fence=fence, expected=expected, batch=what))
-        if isinstance(written, tuple):
-            self.lengths[loop] = expected + len(written)
+        if isinstance(written, Written):
+            self.lengths[loop] = expected + len(written.records)
 
     @rule(handle=handles, loop=loops, data=st.text(max_size=5))
     def post(self, handle: int, loop: LoopId, data: str) -> None:

@@ -5,24 +5,22 @@ from __future__ import annotations
 from pathlib import Path
 
 from loopwright.app.creation import create_loop, new_id
+from loopwright.app.loops import View
 from loopwright.app.project import Project
 from loopwright.app.starts.door import Adopter, PointedAt, Start
 from loopwright.config.settings import LimitSettings, Settings
-from loopwright.kernel.codec import encode
-from loopwright.kernel.model import LoopId
-from tests.toys.haiku import HAIKU, Haiku, HaikuParams
+from tests.toys.haiku import Haiku, HaikuParams
 
 
-async def _begin(project: Project, settings: Settings, theme: str) -> LoopId:
-    params = encode(HaikuParams(theme=theme, base=project.head))
-    return await create_loop(project, settings, new_id(theme), kind=HAIKU.name, params=params)
+async def _begin(project: Project, settings: Settings, theme: str) -> View:
+    return await create_loop(project, settings, new_id(theme), HaikuParams(theme=theme, base=project.head))
 
 
-async def _start(project: Project, settings: Settings, asked: Haiku, _roles: tuple[str, ...]) -> LoopId:
+async def _start(project: Project, settings: Settings, asked: Haiku, _roles: tuple[str, ...]) -> View:
     return await _begin(project, settings, asked.theme)
 
 
-async def _adopt(project: Project, settings: Settings, found: PointedAt) -> LoopId:
+async def _adopt(project: Project, settings: Settings, found: PointedAt) -> View:
     return await _begin(project, settings, found.path.read_text().strip())
 
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 
-from loopwright.app.loops import Listed, View, listing, view
+from loopwright.app.loops import Listed, View, listed, listing, view, whole_view
 from loopwright.app.project import Project
 from loopwright.errors import UsageError
 from loopwright.kernel.model import LoopId
@@ -18,30 +18,40 @@ async def roots(project: Project) -> tuple[View, ...]:
     return tuple([await view(project, each) for each in await listing(project)])
 
 
-async def named(project: Project, loop_id: str) -> View:
+Look = Callable[[Project, Listed], Awaitable[View]]
+
+
+async def named(project: Project, loop_id: str, look: Look = view) -> View:
     """The loop with this id, a part of another or not. Raises `UsageError` with the nearest id there is."""
-    ids = [row.id for row in await project.store.rows()]
-    if loop_id in ids:
-        return await view(project, LoopId(loop_id))
-    near = difflib.get_close_matches(loop_id, ids, n=1)
+    rows = await project.store.rows()
+    for row in rows:
+        if row.id == loop_id:
+            return await look(project, await listed(project, row, rows))
+    near = difflib.get_close_matches(loop_id, [row.id for row in rows], n=1)
     hint = f"did you mean {near[0]}" if near else "`loop status` lists them"
     raise UsageError(f"there is no loop {loop_id!r} here; {hint}")
 
 
 async def named_root(project: Project, loop_id: str) -> View:
     """As `named`, for what only a whole loop can be told. Raises `UsageError` that says whose part it is."""
-    found = await named(project, loop_id)
-    if found.row.parent is None:
-        return found
-    root = await root_of(project, found)
-    raise UsageError(f"loop {loop_id} is a part of loop {root}, which decides for it; use --loop {root}")
+    found = await named(project, loop_id, whole_view)
+    refuse_part(found)
+    return found
 
 
-async def root_of(project: Project, seen: View) -> LoopId:
-    row = seen.row
-    while row.parent is not None:
-        row = (await project.store.load(row.parent)).row
-    return row.id
+def refuse_part(found: View) -> None:
+    if found.row.parent is not None:
+        root = root_of(found)
+        raise UsageError(f"loop {found.row.id} is a part of loop {root}, which decides for it; use --loop {root}")
+
+
+def root_of(seen: View) -> LoopId:
+    """Of a loop that was found in the list of all."""
+    parents = {row.id: row.parent for row in seen.listed.among}
+    root = seen.row.id
+    while (parent := parents[root]) is not None:
+        root = parent
+    return root
 
 
 async def pick(project: Project, loop_id: str, fits: Callable[[Listed], bool]) -> View | None:
@@ -49,7 +59,7 @@ async def pick(project: Project, loop_id: str, fits: Callable[[Listed], bool]) -
     if loop_id:
         return await named_root(project, loop_id)
     found = only(await listing(project), fits)
-    return None if found is None else await view(project, found)
+    return None if found is None else await whole_view(project, found)
 
 
 def only(loops: Sequence[Listed], fits: Callable[[Listed], bool]) -> Listed | None:

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import secrets
 
+from loopwright.app.loops import Listed, Past, View
 from loopwright.app.project import Project
 from loopwright.config.settings import Settings
+from loopwright.engine.fold import just_made
+from loopwright.errors import Forbidden
 from loopwright.kernel.codec import encode
 from loopwright.kernel.events import Created
 from loopwright.kernel.model import LoopId
@@ -19,11 +22,20 @@ def new_id(title: str) -> LoopId:
 
 
 async def create_loop(
-    project: Project, settings: Settings, loop: LoopId, *, kind: str, params: str, budget: float | None = None
-) -> LoopId:
-    """The loop with its first event, pinned to these settings."""
-    created = Created(kind=kind, params=params, settings=settings.to_json())
+    project: Project, settings: Settings, loop: LoopId, params: object, *, budget: float | None = None
+) -> View:
+    """The loop that is started with such parameters, with its first event and pinned to these settings.
+
+    What is known of it is handed on, so that nobody reads it back.
+    """
+    kind = next(each for each in project.kinds.values() if each.loop.params is type(params))
+    given = encode(params)
+    created = Created(kind=kind.loop.name, params=given, settings=settings.to_json())
     limit = settings.budget.usd if budget is None else budget
-    new = NewLoop(id=loop, kind=kind, params=params, budget=limit)
-    await project.store.create(new, NewEvent(kind="Created", data=encode(created)))
-    return loop
+    new = NewLoop(id=loop, kind=kind.loop.name, params=given, budget=limit)
+    written = await project.store.create(new, NewEvent(kind="Created", data=encode(created)))
+    if written is None:
+        raise Forbidden(f"there is a loop {loop} already; `loop status` shows it")
+    past = Past(kind)
+    opened = just_made(kind.loop, written, past.hear)
+    return View(opened=opened, listed=Listed(row=written.row, kind=kind, alive=None), past=past.known)

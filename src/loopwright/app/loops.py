@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
 
 from loopwright.app.kinds import known_kind
 from loopwright.app.project import Project
 from loopwright.engine.fold import Fold, Opened
-from loopwright.engine.journal import open_loop
+from loopwright.engine.journal import open_loop, open_whole
+from loopwright.engine.world import Seen
 from loopwright.kernel.actions import Action
 from loopwright.kernel.codec import decode
 from loopwright.kernel.machine import Standpoint
 from loopwright.kernel.model import LoopId, Outcome
 from loopwright.kernel.quoting import one_line
+from loopwright.kernel.record import Record
 from loopwright.loops.kind import AnyKind
+from loopwright.ports.agent import Update
 from loopwright.ports.store import LoopRow
 
 OVER = ("complete", "cancelled")
@@ -49,6 +54,8 @@ class View:
 
     opened: Opened
     listed: Listed
+    past: Any = None  # what its kind has made of the whole log, where that was read
+    parts: Mapping[LoopId, View] = field(default_factory=dict)  # below it, where they were driven just now
 
     @property
     def row(self) -> LoopRow:
@@ -91,18 +98,67 @@ async def view(project: Project, loop: LoopId | Listed) -> View:
     if isinstance(loop, Listed):
         return View(opened=await open_loop(project.store, project.loops, loop.row.id), listed=loop)
     opened = await open_loop(project.store, project.loops, loop)
-    return View(opened=opened, listed=await _listed(project, opened.row))
+    return View(opened=opened, listed=await listed(project, opened.row))
+
+
+async def whole_view(project: Project, loop: Listed) -> View:
+    """For whoever goes on with the loop: with its past, where its kind has one, from the same reading of the log."""
+    if loop.kind.past is None:
+        return await view(project, loop)
+    past = Past(loop.kind)
+    opened = await open_whole(project.store, project.loops, loop.row.id, past.hear)
+    return View(opened=opened, listed=loop, past=past.known)
+
+
+class Past:
+    """What a kind makes of a log that is told to it event by event."""
+
+    def __init__(self, kind: AnyKind) -> None:
+        self._fold, self.known = kind.past, None
+
+    def hear(self, record: Record, state: object) -> None:
+        self.known = self._fold(self.known, record, state) if self._fold else None
 
 
 async def listing(project: Project) -> tuple[Listed, ...]:
     """The loops that people start and answer, newest first; their parts and their logs are not read."""
     rows = await project.store.rows()
-    return tuple([await _listed(project, row, rows) for row in rows if row.parent is None])
+    return tuple([await listed(project, row, rows) for row in rows if row.parent is None])
 
 
-async def _listed(project: Project, row: LoopRow, among: tuple[LoopRow, ...] = ()) -> Listed:
+async def listed(project: Project, row: LoopRow, among: tuple[LoopRow, ...] = ()) -> Listed:
     alive = await project.store.holder(row.id)
     return Listed(row=row, kind=known_kind(project.kinds, row.kind), alive=alive, among=among)
+
+
+class Newest:
+    """An observer that remembers how each loop stands, so that nobody reads back what was just written."""
+
+    def __init__(self) -> None:
+        self.states: dict[LoopId, Any] = {}
+
+    def recorded(self, seen: Seen) -> None:
+        self.states[seen.loop] = seen.state
+
+    def progressed(self, update: Update) -> None:
+        """Only what is on record stands."""
+
+
+async def left(project: Project, start: View, now: Fold, newest: Newest) -> View:
+    """The loop after a drive. Its log is known; the list tells what all of it has cost and who else is there."""
+    rows = await project.store.rows()
+    parts: dict[LoopId, View] = {}
+    for row in rows:
+        if row.parent is not None and row.id in newest.states:
+            parts[row.id] = _after(project, row, Fold(state=newest.states[row.id]), rows, parts)
+    own = next(row for row in rows if row.id == start.row.id)
+    return _after(project, own, now, rows, parts)
+
+
+def _after(project: Project, row: LoopRow, now: Fold, rows: tuple[LoopRow, ...], parts: Mapping[LoopId, View]) -> View:
+    kind = known_kind(project.kinds, row.kind)
+    opened = Opened(row=row, loop=kind.loop, now=now)
+    return View(opened=opened, listed=Listed(row=row, kind=kind, alive=None, among=rows), parts=parts)
 
 
 async def views(project: Project) -> tuple[View, ...]:

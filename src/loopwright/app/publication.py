@@ -10,15 +10,16 @@ from typing import Any
 from loopwright.adapters.files import write_whole
 from loopwright.adapters.shared_lines import rebuild_lines
 from loopwright.app.layout import DEBT, STATE_FOLDER
-from loopwright.app.loops import View, view, views
+from loopwright.app.loops import Past, View, listed, view, views, whole_view
 from loopwright.app.project import Project
 from loopwright.app.publisher import DEBT_HEAD, Publisher, debt_entry
-from loopwright.engine.fold import Fold, after
+from loopwright.engine.fold import Opened
+from loopwright.engine.journal import open_whole
 from loopwright.errors import ConfigError
 from loopwright.kernel.events import Answered
 from loopwright.kernel.model import Ending, LoopId
-from loopwright.kernel.record import Record, read_event
-from loopwright.loops.kind import AnyKind, Noted, Scene
+from loopwright.kernel.record import read_event
+from loopwright.loops.kind import Noted, Scene
 from loopwright.ports.store import LoopRow
 
 
@@ -27,17 +28,23 @@ async def publisher_of(
 ) -> Publisher:
     """For one loop and what of `rows`, or of all there are, is below it."""
     known = _family(seen.row.id, rows or await project.store.rows())
-    pasts = {row.id: await _past(project, row) for row in known if _remembers(project, row)}
-    return Publisher(project.root, project.kinds, failed, pasts)
+    pasts = {row.id: await _past(project, row) for row in known if row.id != seen.row.id and _remembers(project, row)}
+    own = {seen.row.id: await _past_of(project, seen)} if _remembers(project, seen.row) else {}
+    return Publisher(project.root, project.kinds, failed, {**pasts, **own})
 
 
-async def catch_up(project: Project, publisher: Publisher, seen: View, rows: tuple[LoopRow, ...]) -> None:
-    """A controller that died may have recorded what it never rendered, and a loop that waits records nothing more."""
+async def catch_up(project: Project, publisher: Publisher, seen: View, rows: tuple[LoopRow, ...]) -> tuple[Opened, ...]:
+    """A controller that died may have recorded what it never rendered, and a loop that waits records nothing more.
+
+    Gives the parts that were read for it.
+    """
     waiting = [seen] if seen.row.status == "waiting" else []
-    parts = [row for row in rows if row.parent == seen.row.id and row.status == "waiting"]
-    for each in (*waiting, *[await view(project, row.id) for row in parts]):
+    found = [row for row in rows if row.parent == seen.row.id and row.status == "waiting"]
+    parts = [await whole_view(project, await listed(project, row, rows)) for row in found]
+    for each in (*waiting, *parts):
         with suppress(OSError, ConfigError):  # it is said at the next event, and by `loop render`
             publisher.files(await scene_of(project, each), each.kind)
+    return tuple(each.opened for each in parts)
 
 
 def _remembers(project: Project, row: LoopRow) -> bool:
@@ -45,17 +52,9 @@ def _remembers(project: Project, row: LoopRow) -> bool:
 
 
 async def _past(project: Project, row: LoopRow) -> object:
-    return past_of(project.kinds[row.kind], await project.store.read(row.id))
-
-
-def past_of(kind: AnyKind, records: tuple[Record, ...]) -> object:
-    """What the kind makes of a whole log."""
-    known: Any = None
-    now = Fold()
-    for record in records:
-        now = after(kind.loop, now, read_event(record), at=f"{record.loop}/{record.seq}", reserve=record.reserve)
-        known = kind.past(known, record, now.state) if kind.past else None
-    return known
+    past = Past(project.kinds[row.kind])
+    await open_whole(project.store, project.loops, row.id, past.hear)
+    return past.known
 
 
 def _family(root: LoopId, rows: tuple[LoopRow, ...]) -> tuple[LoopRow, ...]:
@@ -88,8 +87,12 @@ async def rebuild(project: Project, failed: Callable[[str], None]) -> tuple[Path
 
 
 async def scene_of(project: Project, seen: View) -> Scene[Any]:
-    past = await _past(project, seen.row) if seen.kind.past is not None else None
+    past = await _past_of(project, seen) if seen.kind.past is not None else None
     return Scene(loop=seen.row.id, state=seen.now.state, status=seen.row.status, past=past)
+
+
+async def _past_of(project: Project, seen: View) -> object:
+    return await _past(project, seen.row) if seen.past is None else seen.past
 
 
 async def rebuild_debt(project: Project) -> Path | None:

@@ -64,6 +64,10 @@ class Publisher:
     def progressed(self, update: Update) -> None:
         """Signs of life are for the screen."""
 
+    def past_of(self, loop: LoopId) -> object:
+        """What its kind has made of the loop's log by now."""
+        return self._pasts.get(loop)
+
     def publish(self, seen: Seen) -> None:
         """Write what the event changed. Raises `OSError` and `ConfigError`."""
         for name in (STATE_FOLDER, WORKSPACES):

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass, replace
 
-from loopwright.app.choice import named, named_root, roots
-from loopwright.app.loops import View
+from loopwright.app.choice import named, refuse_part, root_of
+from loopwright.app.loops import View, listed, listing, view, whole_view
 from loopwright.app.project import Project
 from loopwright.app.publication import publisher_of
 from loopwright.app.views.events import said_in_words
-from loopwright.app.views.standing import waiting_for
+from loopwright.engine.fold import Opened
 from loopwright.engine.hearing import hear
+from loopwright.engine.nesting import askers
 from loopwright.errors import Forbidden, UsageError
 from loopwright.kernel.actions import Ask
 from loopwright.kernel.events import Answered, Said
@@ -19,32 +21,41 @@ from loopwright.kernel.record import event_of
 from loopwright.ports.people import Waiting
 
 
-async def take_in(project: Project, seen: View, said: Said, failed: Callable[[str], None]) -> bool:
-    """Whether it is recorded; else the controller that holds the loop was told. Its files follow at once.
+async def take_in(project: Project, seen: View, said: Said, failed: Callable[[str], None]) -> View | None:
+    """The loop with it on record; None: the controller that holds the loop was told. Its files follow at once.
 
     Raises `Forbidden` when the loop's state does not allow it; the attempt itself stays in the log.
     """
-    publisher = await publisher_of(project, failed, seen)
-    return await hear(project.store, project.loops, seen.opened, said, publisher)
+    publisher = await publisher_of(project, failed, seen, seen.listed.among)
+    heard = await hear(project.store, project.loops, seen.opened, said, publisher)
+    if heard is None:
+        return None
+    now = replace(seen.listed, row=heard.row)
+    return View(opened=heard, listed=now, past=publisher.past_of(heard.id))
 
 
-async def find_question(project: Project, loop_id: str) -> tuple[Waiting, Ask]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OpenQuestion:
+    waiting: Waiting
+    ask: Ask
+    asker: View  # the loop that asks, as it was read to find the question
+
+
+async def find_question(project: Project, loop_id: str) -> OpenQuestion:
     """The one question that is meant: of the loop that is named, a root or a part of one; else the only one."""
-    meant = await named(project, loop_id) if loop_id else None
-    among = [meant] if meant and meant.row.parent is None else await roots(project)
-    found = [(each, each.what) for root in among for each in await waiting_for(project, root)]
-    asked = [(each, what) for each, what in found if isinstance(what, Ask)]
+    meant = await named(project, loop_id, whole_view) if loop_id else None
+    asked = [each for root in await _roots(project, meant) for each in await _questions(project, root)]
     if meant is not None and meant.row.parent is not None:
-        asked = [(each, what) for each, what in asked if each.loop == meant.row.id]
+        asked = [each for each in asked if each.waiting.loop == meant.row.id]
     if len(asked) == 1:
         return asked[0]
     if asked:
-        listed = "; ".join(f"{each.loop} ({one_line(what.question, 80)})" for each, what in asked)
-        raise UsageError(f"several questions are open, name one with --loop ID: {listed}")
+        several = "; ".join(f"{each.waiting.loop} ({one_line(each.ask.question, 80)})" for each in asked)
+        raise UsageError(f"several questions are open, name one with --loop ID: {several}")
     if meant is None:
         raise Forbidden("no loop asks anything now; `loop status` shows what they do")
     if not meant.is_over and any(isinstance(action, Ask) for action in meant.wanted):
-        await named_root(project, loop_id)  # what a part asks and its parent takes is the root's to answer
+        refuse_part(meant)  # what a part asks and its parent takes is the root's to answer
     why = f"has ended ({meant.row.status})" if meant.is_over else "asks nothing now"
     raise Forbidden(f"loop {meant.row.id} {why}{await _answered(project, meant)}; the answer was not recorded")
 
@@ -54,3 +65,28 @@ async def _answered(project: Project, seen: View) -> str:
     records = await project.store.read(seen.row.id)
     said = next((event for each in reversed(records) if isinstance(event := event_of(each), Answered)), None)
     return f", its last question was {said_in_words(said)}" if said else ""
+
+
+async def _roots(project: Project, meant: View | None) -> list[View]:
+    """Those that may ask: of what is named its own root, else all that are not over."""
+    if meant is None:
+        return [await whole_view(project, each) for each in await listing(project) if not each.is_over]
+    if meant.row.parent is None:
+        return [meant]
+    root, rows = root_of(meant), meant.listed.among
+    return [await view(project, await listed(project, row, rows)) for row in rows if row.id == root]
+
+
+async def _questions(project: Project, root: View) -> list[OpenQuestion]:
+    return [
+        OpenQuestion(waiting=each, ask=each.what, asker=await _asker(project, root, found.opened))
+        for found in await askers(project.store, project.loops, root.opened)
+        for each in found.waiting
+        if isinstance(each.what, Ask)
+    ]
+
+
+async def _asker(project: Project, root: View, opened: Opened) -> View:
+    if opened.id == root.row.id:
+        return root
+    return View(opened=opened, listed=await listed(project, opened.row, root.listed.among))

@@ -15,10 +15,12 @@ from loopwright.app.publication import catch_up, publisher_of
 from loopwright.app.publisher import Publisher
 from loopwright.config.settings import Settings
 from loopwright.engine.dispatch import InProcess, Spending
+from loopwright.engine.fold import Opened
 from loopwright.engine.world import Observer, World
 from loopwright.kernel.model import LoopId
 from loopwright.ports.agent import Agent
 from loopwright.ports.people import People
+from loopwright.ports.store import LoopRow
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,6 +30,8 @@ class Ready:
     seen: View
     settings: Settings  # the configuration it is pinned to
     publisher: Publisher
+    rows: tuple[LoopRow, ...]  # all loops, or only itself, if there is nothing behind it
+    parts: tuple[Opened, ...] = ()  # loops below it that were read already
 
 
 async def make_ready(project: Project, loop: LoopId | View, failed: Callable[[str], None]) -> Ready:
@@ -35,8 +39,9 @@ async def make_ready(project: Project, loop: LoopId | View, failed: Callable[[st
     seen = loop if isinstance(loop, View) else await view(project, loop)
     rows = (seen.listed.among or await project.store.rows()) if seen.row.seq > 1 else (seen.row,)
     publisher = await publisher_of(project, failed, seen, rows)
-    await catch_up(project, publisher, seen, rows)
-    return Ready(seen=seen, settings=Settings.from_json(seen.now.settings), publisher=publisher)
+    parts = await catch_up(project, publisher, seen, rows)
+    settings = Settings.from_json(seen.now.settings)
+    return Ready(seen=seen, settings=settings, publisher=publisher, rows=rows, parts=parts)
 
 
 def build_world(
@@ -60,6 +65,7 @@ def build_world(
             slots=settings.limits.parallel,
             spending=Spending(tokens=settings.budget.tokens, seconds=settings.budget.wall),
         ),
+        known={part.id: part for part in ready.parts},
     )
 
 

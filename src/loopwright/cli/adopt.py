@@ -8,7 +8,6 @@ from pathlib import Path
 
 import click
 
-from loopwright.app.loops import view
 from loopwright.app.project import Project
 from loopwright.app.settings import settings_of
 from loopwright.app.starts.door import Adopter, PointedAt, adopters
@@ -71,6 +70,5 @@ def _meant(known: tuple[Adopter, ...], file: Path, path: Path) -> tuple[Adopter,
 
 
 async def _adopt(project: Project, adopter: Adopter, found: PointedAt) -> AdoptAnswer:
-    loop = await adopter.adopt(project, settings_of(project), found)
-    now = await view(project, loop)
-    return AdoptAnswer(kind=now.row.kind, loop=loop, state=now.standpoint.state)
+    now = await adopter.adopt(project, settings_of(project), found)
+    return AdoptAnswer(kind=now.row.kind, loop=now.row.id, state=now.standpoint.state)

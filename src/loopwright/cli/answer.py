@@ -9,7 +9,6 @@ from typing import Literal
 import click
 
 from loopwright.adapters.terminal.replies import TypedAnswer, Unclear, answer
-from loopwright.app.loops import view
 from loopwright.app.project import Project
 from loopwright.app.said import find_question, take_in
 from loopwright.app.settings import settings_of
@@ -70,11 +69,10 @@ def command(here: Here, /, *, as_json: bool, loop_id: str, **given: object) -> i
 
 async def _record(project: Project, here: Here, loop_id: str, words: TypedAnswer) -> AnswerRecorded:
     await only_for_people(project, here, "answer")
-    waiting, ask = await find_question(project, loop_id)
-    said = answer(ask, words)
+    question = await find_question(project, loop_id)
+    said, waiting, asker = answer(question.ask, words), question.waiting, question.asker
     if isinstance(said, Unclear):
         raise UsageError(f"{said.sentence}{_example(said)}")
-    asker = await view(project, waiting.loop)
     if why := asker.kind.objection(said, ready_agents(project, settings_of(project, note))):
         raise UsageError(why)
     recorded = await take_in(project, asker, said, note)

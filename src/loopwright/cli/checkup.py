@@ -20,8 +20,10 @@ from loopwright.adapters.processes import LINUX
 from loopwright.adapters.sqlite.database_file import WRITE_AHEAD, Options
 from loopwright.adapters.tools.plan import search_path
 from loopwright.config.settings import FILLED_BY_DEFAULT, ONLY_WHEN_NAMED, AgentSettings, Settings
-from loopwright.errors import EngineError, StoreCorrupt, VcsFailed
-from loopwright.ports.store import Store
+from loopwright.engine.fold import AnyLoop
+from loopwright.engine.journal import passed_over
+from loopwright.errors import EngineError, SnapshotUnusable, StoreCorrupt, VcsFailed
+from loopwright.ports.store import LoopRow, Store
 
 _REMOTE = ("nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "fuse.sshfs", "afs", "ceph", "glusterfs", "vboxsf", "virtiofs")
 _WITHOUT_LOG = (
@@ -114,17 +116,27 @@ def _file_system(root: Path, mounts: Path) -> str:
     return next((places[folder] for folder in folders if folder in places), "")
 
 
-async def log_lines(store: Store) -> tuple[Remark, ...]:
+async def log_lines(store: Store, loops: Mapping[str, AnyLoop]) -> tuple[Remark, ...]:
     """Every loop's log, walked from its first event to its last: what changed on the disk since is found here."""
-    rows, broken = await store.rows(), dict[str, Remark]()
-    for row in rows:
-        try:
-            await store.verify(row.id)
-        except StoreCorrupt as error:
-            said = f"{error.path}: {error.where}: {error.why}; {_WITHOUT_LOG}"
-            broken[said] = Remark("fix", "log", said)
+    rows = await store.rows()
+    found = dict.fromkeys([remark for row in rows if (remark := await _log_remark(store, loops, row)) is not None])
     sound = Remark("ok", "log", f"{len(rows)} loop{'s' * (len(rows) != 1)}, every event as it was written")
-    return tuple(broken.values()) or (sound,)
+    return (*found,) if any(remark.word == "fix" for remark in found) else (sound, *found)
+
+
+async def _log_remark(store: Store, loops: Mapping[str, AnyLoop], row: LoopRow) -> Remark | None:
+    try:
+        await store.verify(row.id)
+        unused = await passed_over(store, loops, row)
+    except SnapshotUnusable as error:
+        unused = error.why
+    except StoreCorrupt as error:
+        return Remark("fix", "log", f"{error.path}: {error.where}: {error.why}; {_WITHOUT_LOG}")
+    if not unused:
+        return None
+    return Remark(
+        "warn", "log", f"loop {row.id}: its snapshot is passed over ({unused}); all its events are read instead"
+    )
 
 
 def agent_lines(settings: Settings, root: Path, environ: Mapping[str, str]) -> Iterator[Remark]:

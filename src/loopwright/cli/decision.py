@@ -90,7 +90,7 @@ async def _decide(project: Project, here: Here, decision: GateDecision) -> Decis
     )
     seen = await view(project, gate.loop)
     recorded = await take_in(project, seen, said, note)
-    goes_on = recorded and not seen.is_over
+    goes_on = recorded is not None and not seen.is_over
     return _answer(gate, decision.word, here.who, command=f"loop resume --loop {gate.path[0]}" if goes_on else "")
 
 
@@ -111,7 +111,7 @@ async def _gates(project: Project, loop_id: str) -> list[ShownGate]:
     if not loop_id:
         return [gate for each in await roots(project) for gate in await gates_below(project, each)]
     meant = await named(project, loop_id)
-    root = await view(project, await root_of(project, meant))
+    root = await view(project, root_of(meant))
     return [gate for gate in await gates_below(project, root) if meant.row.id in gate.path]
 
 

@@ -76,7 +76,7 @@ def _run(project: Project, here: Here, *, as_json: bool) -> int:
     manner = Manner(unattended=True, as_json=as_json)
     result = complete(driven(project, here, loop, manner))
     if isinstance(result, StoppedBySignal):
-        return interrupted(project, loop, result, manner)
+        return interrupted(project, loop.row.id, result, manner)
     if as_json:
         put_json(replace(result.answer, folder=str(project.root)))
     else:

@@ -93,6 +93,6 @@ def _in_log(here: Here, repository: Repository) -> Iterator[Remark]:
     try:
         if has_log(repository, here.environ):
             with opened(here) as project:
-                yield from asyncio.run(log_lines(project.store))
+                yield from asyncio.run(log_lines(project.store, project.loops))
     except EngineError as error:
         yield Remark("fix", "log", str(error))

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from loopwright.adapters.terminal.prompt import Nobody
-from loopwright.app.loops import View, view
+from loopwright.app.loops import Newest, View, left, view
 from loopwright.app.project import Project
 from loopwright.app.publication import rebuild_debt
 from loopwright.app.views.ending import RunAnswer, answer_of, closing_lines
@@ -62,11 +62,11 @@ class Driven:
         return WAITING if self.halt.why == "waiting" else PAUSED
 
 
-def drive_and_tell(project: Project, here: Here, loop: LoopId | View, manner: Manner) -> int:
+def drive_and_tell(project: Project, here: Here, loop: View, manner: Manner) -> int:
     """Drive the loop as far as it goes, say how it ended, and give the exit code."""
     result = complete(driven(project, here, loop, manner))
     if isinstance(result, StoppedBySignal):
-        return interrupted(project, loop.row.id if isinstance(loop, View) else loop, result, manner)
+        return interrupted(project, loop.row.id, result, manner)
     if manner.as_json:
         put_json(result.answer)
     else:
@@ -86,29 +86,30 @@ def interrupted(project: Project, loop: LoopId, how: StoppedBySignal, manner: Ma
 
 async def _interrupted_answer(project: Project, loop: LoopId) -> RunAnswer[object]:
     now = await view(project, loop)
-    return await answer_of(project, now, Halt(why="paused"), await current(project, now))
+    halt = Halt(why="paused")
+    return await answer_of(project, now, halt, await current(project, now, halt))
 
 
-async def driven(project: Project, here: Here, loop: LoopId | View, manner: Manner) -> Driven:
+async def driven(project: Project, here: Here, loop: View, manner: Manner) -> Driven:
     """Drive the loop, showing what happens, and asking whoever is there."""
     ready = await make_ready(project, loop, note)
-    start = ready.seen
-    async with watched(project, here, start, ready.publisher) as watching:
+    start, newest = ready.seen, Newest()
+    async with watched(project, here, start, newest, ready.publisher) as watching:
         world = build_world(project, ready, people=Nobody(), observer=watching.observer)
         asks = here.asks and not manner.unattended
         aside = watching.aside
         heard = Heard(person(project, world, ready.settings, here.who, aside) if asks else Nobody())
-        halt = await drive(replace(world, people=heard), start.opened)
+        halt = await drive(replace(world, people=heard), start.opened, rows=ready.rows)
     if halt.outcome is not None and halt.outcome.ending is Ending.ACCEPTED:
         await rebuild_debt(project)
-    now = await view(project, start.row.id)
+    now = await left(project, start, halt.now, newest)
     cancelled = manner.cancels or heard.cancelled
     return await told(project, now, halt, cancelled_here=cancelled, can_go_on=not manner.passing)
 
 
 async def told(project: Project, now: View, halt: Halt, *, cancelled_here: bool, can_go_on: bool = True) -> Driven:
     """What is said of a loop that stopped, to programs and to people."""
-    shown = await current(project, now)
+    shown = await current(project, now, halt)
     return Driven(
         halt=halt,
         view=now,

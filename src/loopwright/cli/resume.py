@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from loopwright.app.choice import named_root, only
-from loopwright.app.loops import Listed, View, listing, view
+from loopwright.app.loops import Listed, View, listing, whole_view
 from loopwright.app.project import Project
 from loopwright.app.said import take_in
 from loopwright.app.settings import changed_settings, differences
@@ -50,10 +50,10 @@ def _nothing(loop_id: str, why: str, *, as_json: bool) -> int:
     return 0
 
 
-async def prepare(project: Project, here: Here, loop_id: str, budget: float | None) -> View | str:
+async def prepare(project: Project, here: Here, loop: str | Listed, budget: float | None) -> View | str:
     """The loop to go on with, with what changed taken in; or why there is nothing to do."""
     await only_for_people(project, here, "resume")
-    chosen = await _choose(project, loop_id)
+    chosen = await _choose(project, loop)
     if isinstance(chosen, str):
         return chosen
     if chosen.alive is not None:
@@ -61,20 +61,20 @@ async def prepare(project: Project, here: Here, loop_id: str, budget: float | No
     said = [BudgetChanged(usd=budget, by=here.who)] if budget is not None else []
     changed = _changed_settings(project, chosen, here.who)
     for each in (*said, *([changed] if changed else ())):
-        await take_in(project, chosen, each, note)
-    return await view(project, chosen.row.id) if said or changed else chosen
+        chosen = await take_in(project, chosen, each, note) or chosen
+    return chosen
 
 
-async def _choose(project: Project, loop_id: str) -> View | str:
+async def _choose(project: Project, loop: str | Listed) -> View | str:
     """What can go on by itself comes before what waits for an answer."""
-    if loop_id:
-        named = await named_root(project, loop_id)
-        return f"Loop {loop_id} has ended ({named.row.status}); nothing to do." if named.is_over else named
+    if loop:
+        named = await (whole_view(project, loop) if isinstance(loop, Listed) else named_root(project, loop))
+        return f"Loop {named.row.id} has ended ({named.row.status}); nothing to do." if named.is_over else named
     found = await listing(project)
     running = [each for each in found if each.alive is not None]
     alone = running[0] if len(running) == 1 else None
     if chosen := only(found, _can_go_on) or only(found, lambda each: each.status == "waiting") or alone:
-        return await view(project, chosen)
+        return await whole_view(project, chosen)
     return f"Nothing to resume; running: {', '.join(each.row.id for each in running)}." if running else _NOTHING
 
 

@@ -30,12 +30,12 @@ class Watching:
 
 
 @asynccontextmanager
-async def watched(project: Project, here: Here, start: View, publisher: Observer) -> AsyncIterator[Watching]:
-    """The live view where it can be drawn, else plain lines; files are written first."""
+async def watched(project: Project, here: Here, start: View, *first: Observer) -> AsyncIterator[Watching]:
+    """The live view where it can be drawn, else plain lines. Before them hear others, such as whoever writes files."""
     many = start.kind.has_lanes
     if not here.draws:
         plain = PlainLines(note, project.clock.now, project.kinds, only_news=many)
-        yield Watching(observer=Several(publisher, plain))
+        yield Watching(observer=Several(*first, plain))
         return
     # Only this branch needs rich, which takes longer to load than all the rest.
     from loopwright.cli.live import LiveView  # noqa: PLC0415
@@ -45,7 +45,7 @@ async def watched(project: Project, here: Here, start: View, publisher: Observer
     with live.screen as screen:
         tasks = [asyncio.create_task(work) for work in (_follow_cost(project, start.row.id, screen), _redraw(screen))]
         try:
-            yield Watching(observer=Several(publisher, live), aside=screen.aside)
+            yield Watching(observer=Several(*first, live), aside=screen.aside)
         finally:
             for task in tasks:
                 task.cancel()

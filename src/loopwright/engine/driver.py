@@ -8,6 +8,7 @@ anew, and everything else in flight can simply be repeated.
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from typing import Any
 
 from loopwright.engine.asking import Asking, stopped
@@ -24,16 +25,23 @@ from loopwright.kernel.events import Answer, Ended, LoopEnded, Paused
 from loopwright.kernel.model import Cleanup, Ending, Key, LoopId, Outcome, Point
 from loopwright.ports.dispatcher import Errand, Shortage, Tell
 from loopwright.ports.people import Reply, Waiting
+from loopwright.ports.store import LoopRow
 
 _PATIENCE = 40  # whoever records an answer holds a child for a moment
 
 
-async def drive(world: World, loop: LoopId | Opened, upto: tuple[Point, ...] = ()) -> Halt:
+async def drive(
+    world: World, loop: LoopId | Opened, upto: tuple[Point, ...] = (), rows: tuple[LoopRow, ...] = ()
+) -> Halt:
     """Take the loop as far as it goes: to its end, to a person, to a limit of the budget, or to a point of `upto`.
 
-    Whoever has read the loop already hands in what they read.
+    Whoever has read the loop already, or listed the loops, hands in what they read.
     """
     opened = loop if isinstance(loop, Opened) else await open_loop(world.store, world.loops, loop)
+    if world.dispatcher.counts and opened.row.seq > 1:  # a new loop has nothing below it
+        for each in await below(world, opened.id, rows or await world.store.rows()):
+            world.dispatcher.took(each.id, each.now.tokens, each.now.seconds)
+            world.known[each.id] = each
     return await _drive(world, opened, Errand(path=(opened.id,), upto=upto))
 
 
@@ -42,12 +50,13 @@ async def _drive(world: World, opened: Opened, errand: Errand, tell: Tell | None
     patience = _PATIENCE if tell else 0
     async with holding(world.store, opened, world.who, patience=patience, pause=world.poll) as held:
         if held.opened.outcome is not None:
-            return Halt(why="ended", outcome=held.opened.outcome)
-        if tell is None and world.dispatcher.counts:
-            for each in await below(world.store, world.loops, opened.id):
-                world.dispatcher.took(each.id, each.now.tokens, each.now.seconds)
+            return Halt(why="ended", outcome=held.opened.outcome, now=held.opened.now)
         session = Session.of(held.opened, errand, terms_of(world, opened.id))
-        return await _Driver(world, Journal(world.store, session, held.fence), tell).run()
+        journal = Journal(world.store, session, held)
+        halt = await _Driver(world, journal, tell).run()
+        if tell is not None and halt.why != "ended":
+            world.known[opened.id] = journal.opened  # its parent may go on with it
+        return halt
 
 
 class _Driver:
@@ -66,7 +75,7 @@ class _Driver:
             await self._recover()
             while (halt := await self._turn()) is None:
                 pass
-            return halt
+            return replace(halt, now=self._session.now)
         finally:
             await stopped(self._asking.tasks)
             await stopped(self._tasks.values())

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, get_args
 
-from loopwright.errors import EngineError, InvalidTransition, StoreCorrupt
+from loopwright.errors import EngineError, InvalidTransition, SnapshotUnusable, StoreCorrupt
 from loopwright.kernel.actions import Action
 from loopwright.kernel.codec import DecodeError, build, decode, encode
 from loopwright.kernel.events import (
@@ -26,10 +26,11 @@ from loopwright.kernel.events import (
 )
 from loopwright.kernel.machine import Loop, Standpoint, answers_one_of
 from loopwright.kernel.model import Key, LoopId, Outcome
-from loopwright.kernel.record import read_event
-from loopwright.ports.store import Loaded, LoopRow
+from loopwright.kernel.record import Record, read_event
+from loopwright.ports.store import Loaded, LoopRow, Written
 
 AnyLoop = Loop[Any, Any]
+Each = Callable[[Record, Any], None]  # hears of every event with the state after it
 FORM = 2  # of snapshots: in one of another form, or of none, the state may have had another shape
 _HEAD = f'{{"form":{FORM},"fold":'
 _LOG = "the event log"
@@ -93,19 +94,26 @@ class Opened:
         return decode(Outcome, self.row.outcome) if self.row.outcome else None
 
 
-def opened(loop: AnyLoop, loaded: Loaded) -> Opened:
+def opened(loop: AnyLoop, loaded: Loaded, each: Each | None = None) -> Opened:
     """Raises `StoreCorrupt` naming the event, or the snapshot, that does not fit."""
-    return Opened(row=loaded.row, loop=loop, now=fold(loop, loaded), snapshot_seq=loaded.snapshot_seq)
+    return Opened(row=loaded.row, loop=loop, now=fold(loop, loaded, each), snapshot_seq=loaded.snapshot_seq)
 
 
-def fold(loop: AnyLoop, loaded: Loaded) -> Fold:
-    """The state after the newest event."""
+def just_made(loop: AnyLoop, written: Written, each: Each | None = None) -> Opened:
+    """A loop that was created a moment ago: nothing has to be read."""
+    return opened(loop, Loaded(row=written.row, snapshot=None, snapshot_seq=0, tail=written.records), each)
+
+
+def fold(loop: AnyLoop, loaded: Loaded, each: Each | None = None) -> Fold:
+    """The state after the newest event. `each` hears of those that came after the snapshot."""
     now = Fold() if loaded.snapshot is None else _unpacked(loop, loaded.snapshot, loaded.snapshot_seq)
     for record in loaded.tail:
         try:
             now = after(loop, now, read_event(record), at=f"{record.loop}/{record.seq}", reserve=record.reserve)
         except (DecodeError, InvalidTransition, KeyError) as error:
             raise StoreCorrupt(_LOG, f"event {record.seq} of loop {record.loop}", str(error)) from error
+        if each is not None:
+            each(record, now.state)
     return now
 
 
@@ -172,5 +180,5 @@ def _unpacked(loop: AnyLoop, text: str, seq: int) -> Fold:
         data = json.loads(text)["fold"]
         state = build(loop.state, data.pop("state"), "$.state")
         return replace(build(Fold, data), state=state)
-    except (DecodeError, AttributeError, TypeError, ValueError, KeyError) as error:
-        raise StoreCorrupt(_LOG, f"snapshot at event {seq}", str(error)) from error
+    except (DecodeError, AttributeError, TypeError, ValueError, KeyError, RecursionError) as error:
+        raise SnapshotUnusable(_LOG, f"snapshot at event {seq}", str(error)) from error

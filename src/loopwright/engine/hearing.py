@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from loopwright.engine.fold import AnyLoop, Opened
-from loopwright.engine.journal import Journal, holding, open_loop
+from loopwright.engine.journal import Held, Journal, holding, open_loop
 from loopwright.engine.session import Recording, Session
 from loopwright.engine.world import Observer
 from loopwright.errors import AlreadyRunning, Forbidden
@@ -22,25 +22,25 @@ from loopwright.ports.store import Store
 
 async def hear(
     store: Store, loops: Mapping[str, AnyLoop], loop: LoopId | Opened, said: Said, observer: Observer
-) -> bool:
-    """Record it and say True; or post it for the controller that holds the loop and say False.
+) -> Opened | None:
+    """Record it and give the loop as it is then; or post it for the controller that holds the loop, and give None.
 
     Raises `Forbidden` when the loop's state does not allow it; the attempt itself stays in the log.
     """
     known = loop if isinstance(loop, Opened) else await open_loop(store, loops, loop)
     try:
         async with holding(store, known, said.by) as held:
-            journal = _journal(store, held.opened, held.fence)
+            journal = _journal(store, held)
             if held.opened.outcome is not None and not _is_awaited(journal.session, said):
                 raise Forbidden(f"loop {known.id} has ended ({held.opened.outcome.ending}); start a new one")
             refusal = journal.session.refusal(said)
             await _record(journal, journal.session.heard(said), observer)
             if refusal is not None:
                 raise Forbidden(f"loop {known.id}: {refusal.why or refusal}") from refusal
-            return True
+            return journal.opened
     except AlreadyRunning:
         await store.post(known.id, type(said).__name__, encode(said))
-        return False
+        return None
 
 
 async def note_refusal(
@@ -51,7 +51,7 @@ async def note_refusal(
     try:
         async with holding(store, known, refused.by) as held:
             if held.opened.outcome is None:
-                await _record(_journal(store, held.opened, held.fence), (Recording(event=refused),), observer)
+                await _record(_journal(store, held), (Recording(event=refused),), observer)
     except AlreadyRunning:
         await store.post(loop_id, "Refused", encode(refused))
 
@@ -63,9 +63,9 @@ def _is_awaited(session: Session, said: Said) -> bool:
     )
 
 
-def _journal(store: Store, opened: Opened, fence: int) -> Journal:
+def _journal(store: Store, held: Held) -> Journal:
     """For what is said only: nothing is begun here."""
-    return Journal(store, Session.of(opened, Errand(path=(opened.id,)), lambda _action, _now: 0.0), fence)
+    return Journal(store, Session.of(held.opened, Errand(path=(held.opened.id,)), lambda _action, _now: 0.0), held)
 
 
 async def _record(journal: Journal, lines: tuple[Recording, ...], observer: Observer) -> None:

@@ -4,30 +4,48 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from typing import NamedTuple, get_args
 
-from loopwright.engine.fold import AnyLoop, Opened, is_of_this_form, known_loop, opened
+from loopwright.engine.fold import AnyLoop, Each, Opened, is_of_this_form, known_loop, opened
 from loopwright.engine.session import Recording, Session
 from loopwright.engine.world import Seen
-from loopwright.errors import AlreadyRunning
+from loopwright.errors import AlreadyRunning, SnapshotUnusable
 from loopwright.kernel.codec import DecodeError, decode
-from loopwright.kernel.events import (
-    Refused,
-    Said,
-)
+from loopwright.kernel.events import Refused, Said
 from loopwright.kernel.model import LoopId
-from loopwright.ports.store import InboxItem, Store
+from loopwright.ports.store import InboxItem, LoopRow, Store
 
 _SAID: dict[str, type] = {kind.__name__: kind for kind in (*get_args(Said), Refused)}
 
 
 async def open_loop(store: Store, loops: Mapping[str, AnyLoop], loop_id: LoopId) -> Opened:
-    """The loop as it stands. A snapshot that another version made is passed over."""
-    loaded = await store.load(loop_id)
-    if loaded.snapshot is not None and not is_of_this_form(loaded.snapshot):
-        loaded = await store.load(loop_id, snapshot=False)
-    return opened(known_loop(loops, loaded.row.kind), loaded)
+    """The loop as it stands. A snapshot is only a shorter way there: one that cannot be gone on from is passed over."""
+    with suppress(SnapshotUnusable):
+        loaded = await store.load(loop_id)
+        if loaded.snapshot is None or is_of_this_form(loaded.snapshot):
+            return opened(known_loop(loops, loaded.row.kind), loaded)
+    return await open_whole(store, loops, loop_id)
+
+
+async def open_whole(store: Store, loops: Mapping[str, AnyLoop], loop_id: LoopId, each: Each | None = None) -> Opened:
+    """As `open_loop`, from its first event."""
+    loaded = await store.load(loop_id, snapshot=False)
+    return opened(known_loop(loops, loaded.row.kind), loaded, each)
+
+
+async def passed_over(store: Store, loops: Mapping[str, AnyLoop], row: LoopRow) -> str:
+    """Why nobody can go on from the loop's snapshot; empty where there is none, or it can be used."""
+    loaded = await store.load(row.id)
+    if loaded.snapshot is None or row.kind not in loops:
+        return ""
+    if not is_of_this_form(loaded.snapshot):  # nobody goes on with a loop that has ended
+        return "" if row.outcome else "another version made it"
+    try:
+        opened(loops[row.kind], loaded)
+    except SnapshotUnusable as error:
+        return error.why
+    return ""
 
 
 class Held(NamedTuple):
@@ -78,9 +96,16 @@ def _read(item: InboxItem) -> Said | Refused:
 class Journal:
     """The writing side, held by the one controller that has the loop's fence; it hears what others post meanwhile."""
 
-    def __init__(self, store: Store, session: Session, fence: int) -> None:
-        self._store, self.session, self._fence = store, session, fence
+    def __init__(self, store: Store, session: Session, held: Held) -> None:
+        self._store, self.session, self._fence = store, session, held.fence
+        self._row = held.opened.row
         self._version: int | None = None
+
+    @property
+    def opened(self) -> Opened:
+        """The loop after all that was recorded."""
+        session = self.session
+        return Opened(row=self._row, loop=session.loop, now=session.now, snapshot_seq=session.snapshot_at)
 
     async def is_current(self) -> bool:
         """Whether nothing was written since the inbox was looked into."""
@@ -99,6 +124,7 @@ class Journal:
         session = self.session
         draft = session.draft(*lines, taken=taken)
         written = await self._store.append(session.id, fence=self._fence, expected=session.length, batch=draft.append)
+        self._row = written.row
         self.session = self.session.written(draft)  # what is under way may have changed meanwhile
         return tuple(
             Seen(
@@ -110,5 +136,5 @@ class Journal:
                 status=stage.status,
                 at=record.at,
             )
-            for stage, record in zip(draft.stages, written, strict=True)
+            for stage, record in zip(draft.stages, written.records, strict=True)
         )

@@ -5,8 +5,9 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
+from typing import NamedTuple
 
-from loopwright.engine.fold import AnyLoop, Opened
+from loopwright.engine.fold import AnyLoop, Opened, just_made, known_loop
 from loopwright.engine.journal import open_loop
 from loopwright.engine.session import Session
 from loopwright.engine.world import Halt, World
@@ -18,7 +19,7 @@ from loopwright.kernel.machine import answers_one_of
 from loopwright.kernel.model import NO_KEY, NO_POINT, Cleanup, Ending, LoopId, Outcome
 from loopwright.ports.dispatcher import Errand, Tell
 from loopwright.ports.people import Waiting
-from loopwright.ports.store import NewEvent, NewLoop, Store
+from loopwright.ports.store import LoopRow, NewEvent, NewLoop, Store
 
 DriveChild = Callable[[World, Opened, Errand, Tell], Awaitable[Halt]]
 PARENT = "the parent loop"  # who tells a child what a person told its parent
@@ -30,17 +31,24 @@ def child_id(parent: LoopId, action: RunLoop) -> LoopId:
     return LoopId(f"{parent[:31]}-{digest}")
 
 
-async def ready_child(store: Store, loops: Mapping[str, AnyLoop], parent: LoopId, action: RunLoop) -> Opened | None:
+async def ready_child(world: World, parent: LoopId, action: RunLoop) -> Opened | None:
     """The child exists and has been told what its parent was told; None: there is none to cancel. Safe to repeat."""
     child, said = child_id(parent, action), action.said
-    if not isinstance(said, CancelRequested):
-        created = Created(kind=action.kind, params=action.params, by=f"loop {parent}")
-        first = NewEvent(kind="Created", data=encode(created))
-        await store.create(NewLoop(id=child, kind=action.kind, params=action.params, parent=parent), first)
-    opened = await _opened_if_there(store, loops, child)
+    opened = world.known.pop(child, None)
+    if opened is None and not isinstance(said, CancelRequested):
+        opened = await _made(world, parent, child, action)
+    opened = opened or await _opened_if_there(world.store, world.loops, child)
     if opened is not None and said is not None and _is_for(opened, said):
-        await store.post(child, type(said).__name__, encode(said if said.by else replace(said, by=PARENT)))
+        await world.store.post(child, type(said).__name__, encode(said if said.by else replace(said, by=PARENT)))
     return opened
+
+
+async def _made(world: World, parent: LoopId, child: LoopId, action: RunLoop) -> Opened | None:
+    """The child, if it was not there before."""
+    created = Created(kind=action.kind, params=action.params, by=f"loop {parent}")
+    new = NewLoop(id=child, kind=action.kind, params=action.params, parent=parent)
+    written = await world.store.create(new, NewEvent(kind="Created", data=encode(created)))
+    return just_made(known_loop(world.loops, action.kind), written) if written else None
 
 
 def _is_for(child: Opened, said: Said) -> bool:
@@ -62,7 +70,7 @@ async def run_child(world: World, parent: Errand, action: RunLoop, tell: Tell, d
 
     What goes wrong in one child's files is that child's end, not its siblings'; a broken store is everybody's.
     """
-    child, errand = await ready_child(world.store, world.loops, parent.child, action), _errand(parent, action)
+    child, errand = await ready_child(world, parent.child, action), _errand(parent, action)
     if child is None:
         return Outcome(ending=Ending.CANCELLED)
 
@@ -91,7 +99,8 @@ async def cancel_below(world: World, parent: Errand, cleanup: Cleanup | None, dr
     for row in await world.store.rows():
         if row.parent != parent.child or row.outcome:
             continue
-        child, errand = await open_loop(world.store, world.loops, row.id), Errand(path=(*parent.path, row.id))
+        child = world.known.pop(row.id, None) or await open_loop(world.store, world.loops, row.id)
+        errand = Errand(path=(*parent.path, row.id))
         is_told = any(item.kind == type(said).__name__ for item in await world.store.inbox(row.id))
         if not is_told and not _is_ending(child, errand, said):
             await world.store.post(row.id, type(said).__name__, encode(said))
@@ -103,29 +112,39 @@ def _is_ending(child: Opened, errand: Errand, said: CancelRequested) -> bool:
     return stops or Session.of(child, errand, lambda _action, _now: 0.0).refusal(said) is not None
 
 
-async def below(store: Store, loops: Mapping[str, AnyLoop], root: LoopId) -> tuple[Opened, ...]:
-    """Every loop below the root."""
-    rows = await store.rows()
+async def below(world: World, root: LoopId, rows: tuple[LoopRow, ...]) -> tuple[Opened, ...]:
+    """Every loop of `rows` that is below the root."""
     known, found = {root}, True
     while found:
         fresh = {row.id for row in rows if row.parent in known and row.id not in known}
         known, found = known | fresh, bool(fresh)
-    return tuple([await open_loop(store, loops, loop) for loop in sorted(known - {root})])
+    return tuple([await open_loop(world.store, world.loops, loop) for loop in sorted(known - {root})])
 
 
-async def waiting_below(store: Store, loops: Mapping[str, AnyLoop], root: LoopId) -> tuple[Waiting, ...]:
+class Asker(NamedTuple):
+    """A loop that waits for people, as it was read, and what for."""
+
+    opened: Opened
+    waiting: tuple[Waiting, ...]
+
+
+async def waiting_below(store: Store, loops: Mapping[str, AnyLoop], root: Opened) -> tuple[Waiting, ...]:
     """What people may say now to the root and to the loops it has in flight, from the logs alone."""
-    return await _waiting(store, loops, await open_loop(store, loops, root), Errand(path=(root,)))
+    return tuple(each for asker in await askers(store, loops, root) for each in asker.waiting)
 
 
-async def _waiting(store: Store, loops: Mapping[str, AnyLoop], opened: Opened, errand: Errand) -> tuple[Waiting, ...]:
+async def askers(
+    store: Store, loops: Mapping[str, AnyLoop], opened: Opened, errand: Errand | None = None
+) -> tuple[Asker, ...]:
+    """The loop and those it has in flight, as far as they wait for people. `errand` leads to one that is no root."""
+    errand = errand or Errand(path=(opened.id,))
     session = Session.of(opened, errand, lambda _action, _now: 0.0)
     is_asking = not opened.row.outcome and not session.is_held and not session.is_its_parents
-    found = list(session.waiting) if is_asking else []
+    found = [Asker(opened, session.waiting)] if is_asking else []
     for action in opened.wanted:
         if isinstance(action, RunLoop) and opened.now.flight(action.key) is not None:
             child = await _opened_if_there(store, loops, child_id(opened.id, action))
-            found += await _waiting(store, loops, child, _errand(errand, action)) if child else ()
+            found += await askers(store, loops, child, _errand(errand, action)) if child else ()
     return tuple(found)
 
 

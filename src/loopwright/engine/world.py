@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Literal, Protocol
 
 from loopwright.engine.dispatch import InProcess
-from loopwright.engine.fold import AnyLoop
+from loopwright.engine.fold import AnyLoop, Fold, Opened
 from loopwright.kernel.events import Logged
 from loopwright.kernel.machine import Standpoint
 from loopwright.kernel.model import LoopId, Outcome
@@ -57,6 +57,7 @@ class World:
     scratchpad: Callable[[LoopId, str], Path | None] = lambda _loop, _kind: None  # of a loop of that kind
     dispatcher: Dispatcher = field(default_factory=InProcess)
     poll: float = 0.25  # how often the inbox is looked at while a step runs
+    known: dict[LoopId, Opened] = field(default_factory=dict)  # loops below, as last read; who drives one takes it out
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,3 +70,4 @@ class Halt:
     stand: Standpoint | None = None  # where a loop that has not ended stands
     reason: str = ""  # of a pause: budget, time
     detail: str = ""
+    now: Fold = field(default_factory=Fold)  # what the loop's log came to, so that nobody reads it back

@@ -79,6 +79,14 @@ class Append:
     budget: float | None = None  # a new limit, with the event that says so
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Written:
+    """What was made durable, so that nobody has to read it back."""
+
+    row: LoopRow  # as it is now
+    records: tuple[Record, ...]
+
+
 class Store(Protocol):
     """One writer per loop, by fence. Readers never block.
 
@@ -86,8 +94,8 @@ class Store(Protocol):
     write nothing may be taken as durable and the caller stops.
     """
 
-    async def create(self, new: NewLoop, first: NewEvent) -> bool:
-        """Make the loop with its first event, durable on return. False: it exists already, nothing changed."""
+    async def create(self, new: NewLoop, first: NewEvent) -> Written | None:
+        """Make the loop with its first event, durable on return. None: it exists already, nothing changed."""
 
     async def claim(self, loop: LoopId, who: str) -> int:
         """Become the loop's one writer and get its new fence. Raises `AlreadyRunning` naming the live holder."""
@@ -98,7 +106,7 @@ class Store(Protocol):
     async def holder(self, loop: LoopId) -> str | None:
         """Who holds the loop now (and is alive), or None. Takes no lock."""
 
-    async def append(self, loop: LoopId, *, fence: int, expected: int, batch: Append) -> tuple[Record, ...]:
+    async def append(self, loop: LoopId, *, fence: int, expected: int, batch: Append) -> Written:
         """Append after `expected` events and return what was written, durable on return.
 
         Raises `StoreConflict` if the fence is old or the length is another, `OverBudget` if a

@@ -15,7 +15,7 @@ from loopwright.kernel.money import Purse, bounded, micros, moved, summed, usd
 from loopwright.kernel.record import Record
 from loopwright.ports import hashes
 from loopwright.ports.clock import Clock
-from loopwright.ports.store import Append, InboxItem, Loaded, LoopRow, NewEvent, NewLoop
+from loopwright.ports.store import Append, InboxItem, Loaded, LoopRow, NewEvent, NewLoop, Written
 
 _PLACE = "memory"
 
@@ -65,18 +65,18 @@ class MemoryStore:
         self._clock = clock
         self._closed = False
 
-    async def create(self, new: NewLoop, first: NewEvent) -> bool:
+    async def create(self, new: NewLoop, first: NewEvent) -> Written | None:
         self._refuse_if_closed()
         if new.id in self._memory.loops:
-            return False
+            return None
         if not new.id:
             raise UsageError("a loop needs an id")
         if new.parent is not None:
             self._loop(new.parent)
         loop = _new(new, self._clock.now())
-        self._extend(loop, Append(entries=(first,)))
+        written = self._extend(loop, Append(entries=(first,)))
         self._memory.loops[new.id] = loop
-        return True
+        return written
 
     async def claim(self, loop: LoopId, who: str) -> int:
         held = self._loop(loop)
@@ -96,7 +96,7 @@ class MemoryStore:
         holder = self._memory.holders.get(loop)
         return holder.who if holder else None
 
-    async def append(self, loop: LoopId, *, fence: int, expected: int, batch: Append) -> tuple[Record, ...]:
+    async def append(self, loop: LoopId, *, fence: int, expected: int, batch: Append) -> Written:
         held = self._loop(loop)
         if held.row.fence != fence or not self._holds(loop, fence):
             raise StoreConflict(f"loop {loop}: fence {fence} does not hold it; claim it again")
@@ -196,7 +196,7 @@ class MemoryStore:
         holder = self._memory.holders.get(loop)
         return holder is not None and holder.handle is self and holder.fence == fence
 
-    def _extend(self, loop: MemoryLoop, batch: Append) -> tuple[Record, ...]:
+    def _extend(self, loop: MemoryLoop, batch: Append) -> Written:
         """Everything that can be refused comes before the first change."""
         length, now = len(loop.records), self._clock.now() + 0.0
         records = hashes.linked(loop.row.id, batch.entries, previous=loop.hash_at(length), after=length, at=now)
@@ -217,7 +217,7 @@ class MemoryStore:
         if batch.snapshot is not None:
             loop.snapshot, loop.snapshot_seq = batch.snapshot, loop.row.seq
         self._memory.version += 1
-        return records
+        return Written(row=loop.counted(), records=records)
 
     def _after_paying(self, loop: MemoryLoop, purse: Purse, entries: tuple[NewEvent, ...]) -> dict[LoopId, Purse]:
         move = bounded(purse, summed((entry.reserve, entry.release, entry.spend) for entry in entries))

@@ -53,7 +53,7 @@ async def append(path: Path) -> None:
         entries = tuple(NewEvent(kind="Happened", data=f'{{"after":{seq}}}', spend=0.01) for _ in range(1 + seq % 3))
         snapshot = f'{{"seq":{seq + len(entries)}}}' if seq % 5 == 0 else None
         batch = Append(entries=entries, taken=(item,), snapshot=snapshot)
-        seq = (await store.append(LOOP, fence=fence, expected=seq, batch=batch))[-1].seq
+        seq = (await store.append(LOOP, fence=fence, expected=seq, batch=batch)).row.seq
         say(str(seq))
 
 

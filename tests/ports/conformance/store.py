@@ -11,7 +11,7 @@ from __future__ import annotations
 from loopwright.errors import AlreadyRunning, StoreConflict, UsageError
 from loopwright.kernel.model import LoopId
 from loopwright.ports import hashes
-from loopwright.ports.store import Append, NewEvent, NewLoop
+from loopwright.ports.store import Append, NewEvent, NewLoop, Written
 from tests.ports.conformance.store_mail import MAIL
 from tests.ports.conformance.store_money import MONEY
 from tests.ports.conformance.store_parts import LOOP, Contract, Fresh, begin, entries, raised
@@ -20,7 +20,7 @@ from tests.ports.conformance.store_parts import LOOP, Contract, Fresh, begin, en
 async def c01_a_new_loop_is_there_with_its_first_event(fresh: Fresh) -> None:
     async with fresh() as opened:
         store = await opened()
-        assert await store.create(
+        written = await store.create(
             NewLoop(id=LOOP, kind="sample", params='{"a":1}', budget=2.5), NewEvent(kind="Created", data="{}")
         )
         loaded = await (await opened()).load(LOOP)
@@ -30,6 +30,7 @@ async def c01_a_new_loop_is_there_with_its_first_event(fresh: Fresh) -> None:
     assert (row.budget, row.spent, row.reserved) == (2.5, 0.0, 0.0)
     assert (loaded.snapshot, loaded.snapshot_seq) == (None, 0)
     assert [(record.seq, record.kind, record.data) for record in loaded.tail] == [(1, "Created", "{}")]
+    assert written == Written(row=row, records=loaded.tail)
 
 
 async def c02_creating_a_loop_again_changes_nothing(fresh: Fresh) -> None:
@@ -37,7 +38,8 @@ async def c02_creating_a_loop_again_changes_nothing(fresh: Fresh) -> None:
         store = await opened()
         await begin(store)
         before = await store.load(LOOP)
-        assert not await store.create(NewLoop(id=LOOP, kind="other", params="{}"), NewEvent(kind="Other", data="{}"))
+        other = NewLoop(id=LOOP, kind="other", params="{}")
+        assert await store.create(other, NewEvent(kind="Other", data="{}")) is None
         assert await store.load(LOOP) == before
 
 
@@ -67,7 +69,7 @@ async def c04_events_are_read_back_as_they_were_appended(fresh: Fresh) -> None:
         )
         written = await store.append(LOOP, fence=fence, expected=1, batch=Append(entries=(*entries(2), odd)))
         records = await store.read(LOOP)
-        assert written == records[1:]
+        assert written == Written(row=(await store.load(LOOP)).row, records=records[1:])
         assert [record.seq for record in records] == [1, 2, 3, 4]
         last = records[-1]
         assert (last.loop, last.kind, last.data) == (LOOP, odd.kind, odd.data)

@@ -8,12 +8,12 @@ import apsw
 
 from loopwright.adapters.sqlite import heads, mail
 from loopwright.adapters.sqlite.heads import Head
-from loopwright.errors import StoreConflict, StoreCorrupt, UsageError
+from loopwright.errors import SnapshotUnusable, StoreConflict, StoreCorrupt, UsageError
 from loopwright.kernel.model import LoopId
 from loopwright.kernel.money import bounded, micros, summed
 from loopwright.kernel.record import Record
 from loopwright.ports import hashes
-from loopwright.ports.store import Append, Loaded, NewEvent, NewLoop
+from loopwright.ports.store import Append, Loaded, NewEvent, NewLoop, Written
 
 _INSERT = """
     INSERT INTO events (loop, seq, at, kind, data, reserve, release, spend, hash)
@@ -34,9 +34,9 @@ _BELOW = """
 """
 
 
-def create(connection: apsw.Connection, new: NewLoop, first: NewEvent, now: float) -> bool:
+def create(connection: apsw.Connection, new: NewLoop, first: NewEvent, now: float) -> Written | None:
     if heads.find(connection, new.id) is not None:
-        return False
+        return None
     if not new.id:
         raise UsageError("a loop needs an id")
     head = Head(
@@ -58,8 +58,9 @@ def create(connection: apsw.Connection, new: NewLoop, first: NewEvent, now: floa
     )
     if new.parent is not None:
         heads.get(connection, new.parent)
-    heads.insert(connection, _extended(connection, head, Append(entries=(first,)), now)[0])
-    return True
+    made, written = _extended(connection, head, Append(entries=(first,)), now)
+    heads.insert(connection, made)
+    return Written(row=made.row(), records=written)
 
 
 def claim(connection: apsw.Connection, loop: LoopId, who: str) -> int:
@@ -68,7 +69,7 @@ def claim(connection: apsw.Connection, loop: LoopId, who: str) -> int:
     return head.fence + 1
 
 
-def append(connection: apsw.Connection, head: Head, batch: Append, now: float) -> tuple[Record, ...]:
+def append(connection: apsw.Connection, head: Head, batch: Append, now: float) -> Written:
     """`head` was read in this transaction and is what the writer expected. A conflict comes before a lack of money."""
     mail.take(connection, head.id, batch.taken)
     after, written = _extended(connection, head, batch, now)
@@ -76,7 +77,7 @@ def append(connection: apsw.Connection, head: Head, batch: Append, now: float) -
     if batch.snapshot is not None:
         fields = (after.id, after.seq, after.hash, batch.snapshot)
         connection.execute(_KEEP_SNAPSHOT, (*fields, hashes.digest(*fields)))
-    return written
+    return Written(row=after.row(), records=written)
 
 
 def expect(head: Head, *, fence: int, expected: int) -> None:
@@ -128,15 +129,15 @@ def read(connection: apsw.Connection, loop: LoopId, after: int, limit: int | Non
 
 def verify(connection: apsw.Connection, loop: LoopId) -> None:
     head = heads.get(connection, loop)
-    snapshot_seq, snapshot_hash, _ = _snapshot(connection, head)
     seq, last = 0, _anchor(head)
     for record in _checked(connection, loop, previous=last):
         seq, last = record.seq, record.hash
-        if seq == snapshot_seq and last != snapshot_hash:
-            raise StoreCorrupt(connection.filename, f"loop {loop}, event {seq}", "its snapshot is of another history")
     _refuse_other_end(connection, head, seq, last)
     if _spent_below(connection, loop) != head.spent:
         raise StoreCorrupt(connection.filename, f"loop {loop}", "its events do not add up to what it spent")
+    seq, previous, _ = _snapshot(connection, head)
+    if _hash_at(connection, head, seq) != previous:
+        raise SnapshotUnusable(connection.filename, f"loop {loop}, snapshot at event {seq}", "it is of another history")
 
 
 def _spent_below(connection: apsw.Connection, loop: LoopId) -> int | None:
@@ -157,7 +158,7 @@ def _snapshot(connection: apsw.Connection, head: Head) -> tuple[int, str, str | 
     seq, previous, state, seal = found
     if not hashes.is_intact(seal, head.id, seq, previous, state):
         where = f"loop {head.id}, snapshot at event {seq}"
-        raise StoreCorrupt(connection.filename, where, "it is not what was written")
+        raise SnapshotUnusable(connection.filename, where, "it is not what was written")
     return seq, previous, state
 
 

@@ -21,7 +21,7 @@ from loopwright.errors import AlreadyRunning, StoreConflict
 from loopwright.kernel.model import Blob, LoopId
 from loopwright.kernel.record import Record
 from loopwright.ports.clock import Clock
-from loopwright.ports.store import Append, InboxItem, Loaded, LoopRow, NewEvent, NewLoop
+from loopwright.ports.store import Append, InboxItem, Loaded, LoopRow, NewEvent, NewLoop, Written
 
 _INDEX = "INSERT OR REPLACE INTO blobs (sha256, size, at) VALUES (?, ?, ?)"
 _INDEXED = "SELECT 1 FROM blobs WHERE sha256 = ? AND size = ?"
@@ -41,7 +41,7 @@ class SqliteStore:
         """Open the file, or make it if there was none. Raises `StoreCorrupt`, `StoreTooNew`, `StoreFailed`."""
         return cls(path, clock, options or Options())
 
-    async def create(self, new: NewLoop, first: NewEvent) -> bool:
+    async def create(self, new: NewLoop, first: NewEvent) -> Written | None:
         with self._database.writing() as connection:
             return log.create(connection, new, first, self._now())
 
@@ -73,7 +73,7 @@ class SqliteStore:
         with self._database.reading() as connection:
             return heads.get(connection, loop).holder
 
-    async def append(self, loop: LoopId, *, fence: int, expected: int, batch: Append) -> tuple[Record, ...]:
+    async def append(self, loop: LoopId, *, fence: int, expected: int, batch: Append) -> Written:
         with self._database.writing() as connection:
             head = heads.get(connection, loop)
             log.expect(head, fence=fence, expected=expected)

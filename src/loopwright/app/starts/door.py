@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any, Generic, Protocol, TypeVar
 
 from loopwright.app.kinds import Kinds
+from loopwright.app.loops import View
 from loopwright.app.project import Project
 from loopwright.config.settings import CheckSettings, LimitSettings, Settings, WorkspaceSettings
 from loopwright.errors import UsageError
-from loopwright.kernel.model import LoopId
 from loopwright.loops.kind import AnyKind
 
 R = TypeVar("R")
@@ -40,8 +40,8 @@ class Start(Generic[R]):
     """What a module of a loop's porch offers as `START`: `R` is the type of its request."""
 
     limits: Callable[[R], LimitSettings]
-    create: Callable[[Project, Settings, R, tuple[str, ...]], Awaitable[LoopId]]  # with the roles that are played
-    from_task: Callable[[Project, Settings, Task], Awaitable[LoopId]] | None = None  # of one that needs no more
+    create: Callable[[Project, Settings, R, tuple[str, ...]], Awaitable[View]]  # with the roles that are played
+    from_task: Callable[[Project, Settings, Task], Awaitable[View]] | None = None  # of one that needs no more
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,7 +62,7 @@ class Adopter:
     named: str  # what a person may point at, in words
     finds: Callable[[Path], Path | None]  # the file or folder meant by a path, if it is of this sort
     takes: tuple[str, ...]  # the fields of `PointedAt` that say something here
-    adopt: Callable[[Project, Settings, PointedAt], Awaitable[LoopId]]
+    adopt: Callable[[Project, Settings, PointedAt], Awaitable[View]]
 
 
 AnyStart = Start[Any]
@@ -79,7 +79,7 @@ def kind_of(kinds: Kinds, request: Request) -> AnyKind:
 
 async def create_requested(
     project: Project, kind: AnyKind, request: Request, checks: tuple[CheckSettings, ...], roles: tuple[str, ...]
-) -> LoopId:
+) -> View:
     """What a Python program asks for, not yet driven. `roles` are played by whoever asks."""
     start = next(start for start in _starts(kind))
     workspace = WorkspaceSettings(protected=tuple(request.protected))
@@ -87,7 +87,7 @@ async def create_requested(
     return await start.create(project, settings, request, roles)
 
 
-async def create_for_task(project: Project, settings: Settings, task: Task) -> LoopId:
+async def create_for_task(project: Project, settings: Settings, task: Task) -> View:
     """A loop of the first kind that needs no more than a task, not yet driven."""
     for kind in project.kinds.values():
         for start in _starts(kind):

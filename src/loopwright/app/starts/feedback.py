@@ -6,15 +6,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from loopwright.app.creation import create_loop, new_id
+from loopwright.app.loops import View
 from loopwright.app.preconditions import FreeSpace, check_cast, check_ground
 from loopwright.app.project import Project
 from loopwright.app.starts.door import Adopter, PointedAt, Start, Task
 from loopwright.config.settings import LimitSettings, Settings
 from loopwright.errors import UsageError
-from loopwright.kernel.codec import encode
-from loopwright.kernel.model import LoopId
 from loopwright.loops.feedback.limits import FeedbackLimits
-from loopwright.loops.feedback.machine import FEEDBACK
 from loopwright.loops.feedback.progress import read_progress
 from loopwright.loops.feedback.request import Feedback
 from loopwright.loops.feedback.state import FeedbackParams
@@ -38,7 +36,7 @@ async def create_feedback(
     *,
     roles: tuple[str, ...] | None = None,
     free: FreeSpace | None = None,
-) -> LoopId:
+) -> View:
     """A new feedback loop, not yet driven. Refuses what could not end well, before anything is made.
 
     `roles` are played by agents from outside the settings.
@@ -64,7 +62,7 @@ async def create_feedback(
     return await _create(project, settings, params, request.budget)
 
 
-async def adopt_progress(project: Project, settings: Settings, found: PointedAt) -> LoopId:
+async def adopt_progress(project: Project, settings: Settings, found: PointedAt) -> View:
     """Carry on a feedback loop that another tool began, from its `progress.json`."""
     path = found.path
     try:
@@ -94,9 +92,9 @@ async def adopt_progress(project: Project, settings: Settings, found: PointedAt)
     return await _create(project, settings, params, None)
 
 
-async def _create(project: Project, settings: Settings, params: FeedbackParams, budget: float | None) -> LoopId:
+async def _create(project: Project, settings: Settings, params: FeedbackParams, budget: float | None) -> View:
     loop = new_id(params.task)
-    return await create_loop(project, settings, loop, kind=FEEDBACK.name, params=encode(params), budget=budget)
+    return await create_loop(project, settings, loop, params, budget=budget)
 
 
 # --- from Python, and from another tool's files -------------------------------------------------------------------
@@ -112,12 +110,12 @@ def _limits(asked: Feedback) -> LimitSettings:
     )
 
 
-async def _start(project: Project, settings: Settings, asked: Feedback, roles: tuple[str, ...]) -> LoopId:
+async def _start(project: Project, settings: Settings, asked: Feedback, roles: tuple[str, ...]) -> View:
     request = FeedbackRequest(task=asked.task, merge=asked.merge, criteria=tuple(asked.criteria))
     return await create_feedback(project, settings, request, roles=roles)
 
 
-async def _start_task(project: Project, settings: Settings, asked: Task) -> LoopId:
+async def _start_task(project: Project, settings: Settings, asked: Task) -> View:
     request = FeedbackRequest(
         task=asked.text, max_iterations=asked.attempts, merge=asked.merge, criteria=asked.criteria
     )

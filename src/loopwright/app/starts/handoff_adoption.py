@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from loopwright.adapters.doors import update_door
+from loopwright.app.loops import View
 from loopwright.app.project import Project
 from loopwright.app.starts.artifacts import find_targets
 from loopwright.app.starts.door import Adopter, PointedAt
@@ -14,7 +15,6 @@ from loopwright.app.starts.review import ReviewRequest, create_planned, plan_rev
 from loopwright.app.starts.stories import FILE_NAME, handoff_path, read_handoff
 from loopwright.config.settings import Settings
 from loopwright.errors import UsageError
-from loopwright.kernel.model import LoopId
 from loopwright.loops.kind import Data, Door
 from loopwright.loops.quality import handoff
 from loopwright.loops.quality.files import handoff_path as handoff_file
@@ -25,7 +25,7 @@ _GATES = (Gate.PLAN, Gate.TEST, Gate.CODE, Gate.QUALITY)  # by how many phases a
 _COMPLETE = "complete"
 
 
-async def adopt_handoff(project: Project, settings: Settings, request: PointedAt) -> LoopId:
+async def adopt_handoff(project: Project, settings: Settings, request: PointedAt) -> View:
     """The story's next review, not yet driven. The file is only read; what it holds goes to our own handoff."""
     data = read_handoff(request.path)
     if data is None:

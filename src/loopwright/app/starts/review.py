@@ -8,15 +8,14 @@ from pathlib import Path
 
 from loopwright.adapters.git.start_commit import start_from
 from loopwright.app.creation import create_loop, new_id
+from loopwright.app.loops import View
 from loopwright.app.preconditions import check_cast, check_place
 from loopwright.app.project import Project
 from loopwright.app.starts.artifacts import Target, find_targets
 from loopwright.config.settings import Settings
 from loopwright.kernel.codec import encode
-from loopwright.kernel.model import Commit, LoopId
-from loopwright.loops.batch.machine import BATCH
+from loopwright.kernel.model import Commit
 from loopwright.loops.batch.state import BatchArtifact, BatchParams
-from loopwright.loops.quality.machine import QUALITY
 from loopwright.loops.quality.quality_file import ENDING
 from loopwright.loops.quality.state import Depth, QualityParams
 from loopwright.loops.reviewed import QualityLimits
@@ -66,7 +65,7 @@ def plan_review(
 
 async def create_review(
     project: Project, settings: Settings, request: ReviewRequest, cwd: Path, *, played: tuple[str, ...] | None = None
-) -> LoopId:
+) -> View:
     """A new quality loop, or a batch of them, not yet driven."""
     plan = plan_review(project, settings, request, cwd, played=played)
     return await create_planned(project, settings, request, plan)
@@ -74,7 +73,7 @@ async def create_review(
 
 async def create_planned(
     project: Project, settings: Settings, request: ReviewRequest, plan: ReviewPlan, *, adopted: str = ""
-) -> LoopId:
+) -> View:
     """What was planned, in the log. `adopted` is the handoff, as JSON, that its only story was taken over with."""
     first = plan.targets[0].path
     more = f" and {len(plan.targets) - 1} more" if len(plan.targets) > 1 else ""
@@ -84,11 +83,8 @@ async def create_planned(
     children = [
         replace(_params(project, settings, request, plan, target, base), adopted=adopted) for target in plan.targets
     ]
-    if plan.batch:
-        kind, params = BATCH.name, encode(_batch(project, settings, plan, children))
-    else:
-        kind, params = QUALITY.name, encode(children[0])
-    return await create_loop(project, settings, loop, kind=kind, params=params, budget=request.budget)
+    params = _batch(project, settings, plan, children) if plan.batch else children[0]
+    return await create_loop(project, settings, loop, params, budget=request.budget)
 
 
 def _params(

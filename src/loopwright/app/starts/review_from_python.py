@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from loopwright.app.loops import View
 from loopwright.app.project import Project
 from loopwright.app.starts.door import Start
 from loopwright.app.starts.review import ReviewRequest, create_review
 from loopwright.config.settings import LimitSettings, Settings
-from loopwright.kernel.model import LoopId
 from loopwright.loops.quality.request import Quality
 from loopwright.loops.reviewed import QualityLimits
 
@@ -16,7 +16,7 @@ def _limits(asked: Quality) -> LimitSettings:
     return LimitSettings(parallel=asked.parallel, quality=quality)
 
 
-async def _start(project: Project, settings: Settings, asked: Quality, roles: tuple[str, ...]) -> LoopId:
+async def _start(project: Project, settings: Settings, asked: Quality, roles: tuple[str, ...]) -> View:
     review = ReviewRequest(
         paths=(asked.artifacts,) if isinstance(asked.artifacts, str) else tuple(asked.artifacts),
         gate=asked.gate,

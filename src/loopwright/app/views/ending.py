@@ -76,7 +76,7 @@ async def result_of(project: Project, seen: View) -> object:
     """What the loop's kind has to tell of it, with what its parts have."""
     parts: dict[LoopId, object] = {}
     for part in seen.kind.parts(seen.now.state):
-        parts[part] = await result_of(project, await view(project, part))
+        parts[part] = await result_of(project, seen.parts.get(part) or await view(project, part))
     return seen.kind.result(seen.row.id, seen.now.state, parts)
 
 

@@ -8,6 +8,7 @@ from loopwright.app.views import status
 from loopwright.app.views.gates import gates
 from loopwright.app.views.status import LoopStatus, StatusDocument
 from loopwright.engine.nesting import waiting_below
+from loopwright.engine.world import Halt
 from loopwright.kernel.actions import AwaitGate
 from loopwright.ports.people import Waiting
 
@@ -18,13 +19,17 @@ async def waiting_for(project: Project, view: View) -> tuple[Waiting, ...]:
         return ()
     if view.is_over:  # a gate may be decided when the work is over
         return tuple(Waiting(path=(view.row.id,), what=gate) for gate in view.wanted if isinstance(gate, AwaitGate))
-    return await waiting_below(project.store, project.loops, view.row.id)
+    return await waiting_below(project.store, project.loops, view.opened)
 
 
-async def status_of_loop(project: Project, view: View, *, alive: bool | None = None) -> LoopStatus:
+async def status_of_loop(
+    project: Project, view: View, *, alive: bool | None = None, waiting: tuple[Waiting, ...] | None = None
+) -> LoopStatus:
+    """`waiting` is what it waits for, for those who know that already."""
     lives = view.alive is not None if alive is None else alive
     decided = {gate.name: gate.status for gate in gates(view)}
-    return status.build(view, await waiting_for(project, view), decided, alive=lives)
+    known = await waiting_for(project, view) if waiting is None else waiting
+    return status.build(view, known, decided, alive=lives)
 
 
 async def status_document(project: Project) -> StatusDocument:
@@ -37,9 +42,10 @@ async def status_document(project: Project) -> StatusDocument:
     )
 
 
-async def current(project: Project, view: View) -> LoopStatus:
+async def current(project: Project, view: View, halt: Halt) -> LoopStatus:
     """The loop after a drive; with other loops open, its commands name this one."""
-    shown = await status_of_loop(project, view, alive=False)
-    rows = [row for row in await project.store.rows() if row.parent is None]
+    waiting = halt.waiting if halt.why == "waiting" else None
+    shown = await status_of_loop(project, view, alive=False, waiting=waiting)
+    rows = [row for row in view.listed.among or await project.store.rows() if row.parent is None]
     others = [row for row in rows if row.id != view.row.id and row.status not in OVER]
     return status.named_commands(shown) if others else shown

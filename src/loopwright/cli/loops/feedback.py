@@ -70,7 +70,7 @@ def command(here: Here, /, *, as_json: bool, unattended: bool, dry_run: bool, **
         loop = complete(create_feedback(project, settings, request))
         if isinstance(loop, StoppedBySignal):
             return loop.exit_code
-        note(f"loop {loop}: {request.task.splitlines()[0]}")
+        note(f"loop {loop.row.id}: {request.task.splitlines()[0]}")
         return drive_and_tell(project, here, loop, Manner(unattended=unattended, as_json=as_json))
 
 

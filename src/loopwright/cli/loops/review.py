@@ -94,7 +94,7 @@ def command(here: Here, /, *, as_json: bool, unattended: bool, dry_run: bool, **
         loop = complete(create_review(project, settings_of(project), request, here.cwd))
         if isinstance(loop, StoppedBySignal):
             return loop.exit_code
-        note(f"loop {loop}: review of {', '.join(request.paths[:3])}{' …' if len(request.paths) > 3 else ''}")  # noqa: PLR2004
+        note(f"loop {loop.row.id}: review of {', '.join(request.paths[:3])}{' …' if len(request.paths) > 3 else ''}")  # noqa: PLR2004
         return drive_and_tell(project, here, loop, Manner(unattended=unattended, as_json=as_json))
 
 

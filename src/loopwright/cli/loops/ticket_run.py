@@ -20,7 +20,6 @@ from loopwright.cli.output import MONEY, note, put, put_json
 from loopwright.cli.resume import prepare
 from loopwright.cli.signals import StoppedBySignal, complete
 from loopwright.errors import Forbidden, UsageError
-from loopwright.kernel.model import LoopId
 from loopwright.loops.tickets.result import TicketsResult
 
 
@@ -49,14 +48,14 @@ def command(here: Here, /, *, as_json: bool, unattended: bool, dry_run: bool, ti
         return drive_and_tell(project, here, ready, Manner(unattended=unattended, as_json=as_json))
 
 
-async def _ready(project: Project, here: Here, name: str, request: TicketRequest) -> LoopId | View:
+async def _ready(project: Project, here: Here, name: str, request: TicketRequest) -> View:
     """The loop that is to be driven: one that goes on, with what changed taken in, or a new one out of the queue."""
     if not name:
         await clear_queue(project)
     found = await (named(project, here.cwd, name) if name else oldest(project))
     if not isinstance(found, View):
         loop = await activate(project, settings_of(project), found, request)
-        note(f"loop {loop}: session {found.session}, {found.ticket.title}")
+        note(f"loop {loop.row.id}: session {found.session}, {found.ticket.title}")
         return loop
     _refuse_to_change(found, request)
     goes_on = await prepare(project, here, found.row.id, request.budget)

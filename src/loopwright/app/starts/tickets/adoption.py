@@ -10,7 +10,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from loopwright.app.creation import new_id
-from loopwright.app.loops import view
+from loopwright.app.loops import View
 from loopwright.app.project import Project
 from loopwright.app.publication import publisher_of, scene_of
 from loopwright.app.starts.door import Adopter, PointedAt
@@ -25,7 +25,6 @@ from loopwright.app.starts.tickets.sessions import (
 from loopwright.app.starts.tickets.ticket_text import ENDING, read_ticket
 from loopwright.config.settings import Settings
 from loopwright.errors import ConfigError, UsageError
-from loopwright.kernel.model import LoopId
 from loopwright.loops.tickets import ticket_read
 from loopwright.loops.tickets.shape import ticket_parts
 from loopwright.loops.tickets.state import TicketParams
@@ -59,7 +58,7 @@ def _inside(folder: Path, deeper: int) -> Iterator[Path]:
             yield from _inside(folder / entry.name, deeper - 1)
 
 
-async def adopt_tickets(project: Project, settings: Settings, request: PointedAt) -> LoopId:
+async def adopt_tickets(project: Project, settings: Settings, request: PointedAt) -> View:
     """The session, not yet driven: it goes on with the next number, or asks where the last ticket was escalated."""
     reads = _session(request)
     params = _adopted(project, settings, reads)
@@ -69,12 +68,11 @@ async def adopt_tickets(project: Project, settings: Settings, request: PointedAt
             f" go on with `loop ticket run {params.session}`"
         )
     planned = plan_session(project, settings, params, TicketRequest())
-    loop = await create_session(project, settings, planned, new_id(params.session))
-    seen = await view(project, loop)
-    publisher = await publisher_of(project, lambda _sentence: None, seen)
+    seen = await create_session(project, settings, planned, new_id(params.session))
+    publisher = await publisher_of(project, lambda _sentence: None, seen, (seen.row,))
     with suppress(OSError, ConfigError):  # it is said at the first event, and by `loop render`
         publisher.files(await scene_of(project, seen), seen.kind)
-    return loop
+    return seen
 
 
 def _adopted(project: Project, settings: Settings, reads: tuple[ReadTicket, ...]) -> TicketParams:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from loopwright.app.creation import new_id
+from loopwright.app.loops import View
 from loopwright.app.project import Project
 from loopwright.app.starts.door import Start
 from loopwright.app.starts.tickets.new_tickets import free_session, identified
 from loopwright.app.starts.tickets.sessions import TicketRequest, create_session, plan_session, session_of
 from loopwright.config.settings import LimitSettings, Settings
 from loopwright.errors import UsageError
-from loopwright.kernel.model import LoopId
 from loopwright.loops.tickets.limits import TicketLimits
 from loopwright.loops.tickets.request import Tickets
 from loopwright.loops.tickets.state import TicketParams
@@ -19,7 +19,7 @@ def _limits(asked: Tickets) -> LimitSettings:
     return LimitSettings(tickets=TicketLimits(max=asked.max))
 
 
-async def _start(project: Project, settings: Settings, loop: Tickets, roles: tuple[str, ...]) -> LoopId:
+async def _start(project: Project, settings: Settings, loop: Tickets, roles: tuple[str, ...]) -> View:
     if not loop.title.strip():
         raise UsageError("the ticket has no title; say what is to be built")
     if loop.session and await session_of(project, loop.session) is not None:

@@ -13,7 +13,6 @@ from loopwright.app.starts.tickets.folders import next_sequence, session_folder
 from loopwright.app.starts.tickets.queue import Queued, read_queued, take_out, waiting, was_taken_out
 from loopwright.config.settings import Settings
 from loopwright.errors import ConfigError, Forbidden
-from loopwright.kernel.codec import encode
 from loopwright.kernel.model import Commit, LoopId
 from loopwright.loops.tickets import ticket_read
 from loopwright.loops.tickets.files import ACTIVE
@@ -113,11 +112,12 @@ def _begun(read: ReadTicket, number: int) -> tuple[Ticket, ...]:
     return (Ticket(number=number),) if number > 1 else ()
 
 
-async def activate(project: Project, settings: Settings, queued: Queued, request: TicketRequest) -> LoopId:
+async def activate(project: Project, settings: Settings, queued: Queued, request: TicketRequest) -> View:
     """The loop of a ticket in the queue, which then leaves the queue. Not yet driven. Safe to repeat."""
     known = await session_of(project, queued.session)
     loop = LoopId(queued.loop)
     if known is not None and known.row.id == loop:  # somebody died before the file was gone
+        session = known
         if known.row.status in _OVER:
             raise Forbidden(
                 f"{queued.ticket.file}: this very ticket was done before, as loop {loop} ({known.row.status}); change"
@@ -125,9 +125,9 @@ async def activate(project: Project, settings: Settings, queued: Queued, request
             )
     else:
         params = planned(project, settings, queued, request, known)
-        await create_session(project, settings, params, loop, request.budget)
+        session = await create_session(project, settings, params, loop, request.budget)
     take_out(project.root, queued)
-    return loop
+    return session
 
 
 async def clear_queue(project: Project) -> None:
@@ -142,5 +142,5 @@ async def clear_queue(project: Project) -> None:
 
 async def create_session(
     project: Project, settings: Settings, params: TicketParams, loop: LoopId, budget: float | None = None
-) -> LoopId:
-    return await create_loop(project, settings, loop, kind=TICKETS.name, params=encode(params), budget=budget)
+) -> View:
+    return await create_loop(project, settings, loop, params, budget=budget)
