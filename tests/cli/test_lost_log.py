@@ -92,6 +92,21 @@ def test_the_doctor_says_that_a_snapshot_is_passed_over_and_the_loop_is_not_lost
     assert "its snapshot is passed over (it is not what was written); all its events are read" in lines[1]["text"]
 
 
+@pytest.mark.parametrize(
+    "argv", [("feedback", "x"), ("feedback", "x", "--dry-run"), ("status",), ("setup", "--new-log")]
+)
+def test_a_folder_of_the_log_that_is_a_link_is_refused_before_anything_begins(
+    tmp_path: Path, argv: tuple[str, ...]
+) -> None:
+    sample = Sample.create(tmp_path / "repo")
+    (tmp_path / "elsewhere").mkdir()
+    (sample.repo.path / ".loop").symlink_to(tmp_path / "elsewhere")
+    refused = sample.loop(*argv)
+    assert (refused.code, refused.out) == (3, "")
+    assert f"{sample.repo.path}/.loop is a link, and nothing is written through one" in refused.err
+    assert list((tmp_path / "elsewhere").iterdir()) == []
+
+
 def test_a_new_log_is_empty_and_nothing_else_is_made(tmp_path: Path) -> None:
     sample = used(tmp_path / "repo")
     config = (sample.repo.path / "loop.toml").read_bytes()

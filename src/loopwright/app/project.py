@@ -71,6 +71,7 @@ def open_project(cwd: Path, environ: Mapping[str, str], *, create: bool = True, 
 def begin_log(cwd: Path, environ: Mapping[str, str]) -> Project:
     """The repository around `cwd` with a new, empty log, whatever became of an earlier one."""
     repository = find_repository(cwd, environ)
+    _refuse_link(repository.top)
     file = log_file(repository.top)
     if file.exists():
         raise Forbidden(f"{file} is there already and was left as it is; move it away to begin a new log")
@@ -79,8 +80,9 @@ def begin_log(cwd: Path, environ: Mapping[str, str]) -> Project:
 
 def has_log(repository: Repository, environ: Mapping[str, str]) -> bool:
     """Whether a loop was ever started here. Raises `Forbidden` where one was and its log is gone:
-    what cannot be read is never taken for a fresh start.
+    what cannot be read is never taken for a fresh start. So it does where the folder of the log is a link.
     """
+    _refuse_link(repository.top)
     file = log_file(repository.top)
     if file.exists():
         return True
@@ -90,6 +92,11 @@ def has_log(repository: Repository, environ: Mapping[str, str]) -> bool:
             " restore it from a backup, or begin a new log with `loop setup --new-log`"
         )
     return False
+
+
+def _refuse_link(top: Path) -> None:
+    if (folder := top / STATE_FOLDER).is_symlink():
+        raise Forbidden(f"{folder} is a link, and nothing is written through one; put a folder there in its place")
 
 
 def _is_lost(top: Path, environ: Mapping[str, str]) -> bool:

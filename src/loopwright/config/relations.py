@@ -35,12 +35,18 @@ def _of_agent(agent: AgentSettings) -> Iterator[Problem]:
         yield Problem(f'an agent of kind {agent.kind!r} needs argv, such as argv = ["./my-agent"]', at)
     if agent.kind == "rehearsal" and not agent.scenario:
         yield Problem("an agent of kind 'rehearsal' needs scenario, such as scenario = \"scenario.toml\"", at)
+    if agent.scenario and not _is_inside(agent.scenario):
+        yield Problem(f"{agent.scenario!r} is not in the repository; name a file that is", (*at, "scenario"))
     if agent.kind == "rehearsal" and agent.argv:
         yield Problem("an agent of kind 'rehearsal' starts no program; remove argv", (*at, "argv"))
     if agent.kind != "rehearsal" and agent.scenario:
         yield Problem(
             f"only an agent of kind 'rehearsal' plays a scenario, this one is {agent.kind!r}", (*at, "scenario")
         )
+
+
+def _is_inside(path: str) -> bool:
+    return not path.startswith("/") and ".." not in path.split("/")
 
 
 def _of_check(check: CheckSettings) -> Iterator[Problem]:
