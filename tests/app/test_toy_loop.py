@@ -2,7 +2,9 @@
 
 import asyncio
 import io
+import json
 import os
+import signal
 from collections.abc import Awaitable, Callable
 from contextlib import redirect_stderr
 from dataclasses import dataclass, replace
@@ -28,13 +30,13 @@ from loopwright.kernel.events import Ended
 from loopwright.kernel.model import Ending, LoopId, Outcome
 from loopwright.ports.dispatcher import Errand
 from tests.cli.projects import Done, told
+from tests.forks import forks
 from tests.repository import Repository
-from tests.toys import anthology, haiku
 from tests.toys.anthology import AnthologyParams
 from tests.toys.haiku import Haiku, HaikuLimits, HaikuParams
+from tests.toys.program import TOYS
 
 T = TypeVar("T")
-TOYS = {kind.loop.name: kind for kind in (haiku.KIND, anthology.KIND)}  # the one registration
 CONFIG = """\
 version = 1
 [agents.script]
@@ -85,6 +87,13 @@ class Poetry:
 
     def loop(self, *argv: str) -> Done:
         return told(self.here, *argv)
+
+    def process(self, *argv: str, dies_after: str = "", code: int = 0) -> Any:  # noqa: ANN401 - JSON
+        """A program of its own, that may be killed; what it answered."""
+        env = {**os.environ, "DIES_AFTER": dies_after}
+        done = forks().run("tests.toys.program", [*argv, "--json"], cwd=self.root, env=env, timeout=60)
+        assert done.returncode == (-signal.SIGKILL if dies_after else code), done.stderr
+        return json.loads(done.stdout or "null")
 
     def within(self, work: Callable[[Project], Awaitable[T]]) -> T:
         async def whole() -> T:
@@ -285,19 +294,27 @@ def test_a_gate_below_a_root_that_has_ended_takes_no_decision(poetry: Callable[[
     assert here.loop("approve", "other@1").code == 2
 
 
-def test_three_deep_a_question_and_a_gate_are_answered_at_the_root(poetry: Callable[[str], Poetry]) -> None:
+def test_three_deep_a_question_and_a_gate_are_answered_at_the_root_by_other_processes_after_kills(
+    poetry: Callable[[str], Poetry],
+) -> None:
     here = poetry(ASKS_FIRST + POET + PLEASED)
     root = here.begin("anthology", nested)
-    code, answer, _ = here.drive(root)
-    (question,) = answer["needs"]
-    assert (code, question["kind"], len(question["path"]), question["path"][0]) == (4, "question", 3, root)
+    here.process("resume", "--unattended", dies_after="haiku:AgentReported#1")
+    (question,) = needs(here.process("status"))
+    assert (question["kind"], len(question["path"]), question["path"][0]) == ("question", 3, root)
     assert (question["options"], question["impact"]) == (["spring", "autumn"], "the mood")
     assert "  Options: spring, autumn\n  Impact: the mood\n" in here.loop("status").out
-    assert here.loop("answer", "autumn").code == 0
-    at_gate = here.loop("resume", "--unattended", "--json")
-    (gate,) = at_gate.data["needs"]
-    assert (at_gate.code, gate["kind"], gate["path"]) == (4, "gate", question["path"])
-    approved = here.loop(*gate["command"].split()[1:], "--loop", gate["path"][-1])
-    assert (approved.code, f"loop resume --loop {root}\n" in approved.out) == (0, True)
-    done = here.loop("resume", "--json")
-    assert (done.code, done.data["outcome"]) == (0, "verified")
+    told = here.process("answer", "autumn")
+    assert (told["loop"], told["path"], told["state"]) == (question["path"][-1], question["path"], "recorded")
+    here.process("resume", "--unattended", dies_after="haiku:AgentReported#2")  # the poet's, then the reader's
+    (gate,) = needs(here.process("status"))
+    assert (gate["kind"], gate["path"]) == ("gate", question["path"])
+    approved = here.process(*gate["command"].split()[1:], "--loop", gate["path"][-1])
+    assert (approved["status"], approved["command"]) == ("approved", f"loop resume --loop {root}")
+    assert here.process("resume", "--unattended")["outcome"] == "verified"
+    assert {loop["status"] for loop in here.process("status")["loops"]} == {"complete"}
+
+
+def needs(status: dict[str, Any]) -> list[dict[str, Any]]:
+    """Of all loops, each said once, at its root."""
+    return [need for loop in status["loops"] for need in loop["needs"]]

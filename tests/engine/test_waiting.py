@@ -109,7 +109,7 @@ def test_what_the_innermost_waits_for_is_shown_at_the_root_with_the_way_to_it() 
 
 
 @pytest.mark.parametrize("first", [0, 1])
-def test_a_gate_and_a_question_three_deep_are_answered_from_another_process_after_a_kill(first: int) -> None:
+def test_a_gate_and_a_question_three_deep_are_answered_one_after_the_other_while_nobody_drives(first: int) -> None:
     async def story() -> None:
         tower = await three_deep()
         halt = await tower.drive()
