@@ -1,51 +1,68 @@
-"""Random histories, and a player that does the driver's part around a session: one thing after another, on a list.
+"""Random histories of every kind of loop, alone and within others, and the logs that whoever drives them leaves.
 
-The world, the person, the kills and what is posted when are functions of the seed, so that the player and the driver
-meet the same of everything.
+The world, the person, the kills and what is posted when are functions of the seed, so that two who drive the same
+history meet the same of everything.
 """
 
 from __future__ import annotations
 
+import asyncio
 import random
-from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+import selectors
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from typing import Any, cast
+from zlib import crc32
 
-from loopwright.engine.fold import Fold, Opened
-from loopwright.engine.performing import looked_up, perform, terms_of
-from loopwright.engine.session import Recording, Session, cancelled, interrupted
-from loopwright.engine.world import Seen, World
-from loopwright.errors import OverBudget
+from loopwright.engine.fold import AnyLoop
+from loopwright.engine.world import Halt, Seen, World
 from loopwright.kernel.actions import AwaitGate, ForPeople
 from loopwright.kernel.codec import encode
 from loopwright.kernel.events import (
     AgentFailed,
     AgentReported,
     AgentUnavailable,
-    Answer,
     Answered,
     BudgetChanged,
     CancelRequested,
-    Created,
-    Ended,
+    ChecksReported,
     GateDecided,
-    Paused,
     Refused,
     Said,
 )
-from loopwright.kernel.model import AgentReport, AgentStatus, Change, CheckResult, Key, Usage, Verdict
-from loopwright.kernel.money import Purse, bounded, micros, moved, summed
+from loopwright.kernel.model import AgentReport, AgentStatus, Change, CheckResult, Key, LoopId, Tree, Usage, Verdict
+from loopwright.kernel.record import Record
+from loopwright.loops.batch.machine import BATCH
+from loopwright.loops.batch.state import BatchArtifact, BatchParams
 from loopwright.loops.feedback.limits import FeedbackLimits
 from loopwright.loops.feedback.machine import FEEDBACK
 from loopwright.loops.feedback.state import FeedbackParams
+from loopwright.loops.quality.machine import QUALITY
+from loopwright.loops.quality.state import QualityParams
+from loopwright.loops.reviewed import QualityLimits
+from loopwright.loops.tickets.limits import TicketLimits
+from loopwright.loops.tickets.machine import TICKETS
+from loopwright.loops.tickets.state import Criterion, TicketParams
 from loopwright.ports.agent import AgentAnswer, AgentRun, Watch
 from loopwright.ports.checks import ChecksRun
-from loopwright.ports.dispatcher import Errand, Shortage
 from loopwright.ports.people import Reply, Waiting
-from loopwright.ports.store import LoopRow, NewEvent
-from tests.engine.worlds import BASE, LOOP, Fakes, Killed, failing, flaw, passing
+from loopwright.ports.store import Store
+from loopwright.testing.clock import ManualClock
+from loopwright.testing.memory_store import Memory, MemoryStore
+from tests.engine.worlds import BASE, LOOP, DyingStore, Fakes, Killed, failing, flaw, passing
+from tests.toys.anthology import ANTHOLOGY, AnthologyParams
+from tests.toys.haiku import HAIKU, HaikuLimits, HaikuParams
 
 Row = tuple[str, str, float, float, float]
-DRIVES = 6
+Logs = Mapping[LoopId, list[Row]]
+Drive = Callable[[World, LoopId], Awaitable[Halt]]
+DRIVES = 3
+LOOPS: dict[str, AnyLoop] = {loop.name: loop for loop in (FEEDBACK, QUALITY, BATCH, TICKETS, HAIKU, ANTHOLOGY)}
+MADE = ("feedback", "quality", "tickets", "haiku")
+ALONE = tuple((kind,) for kind in MADE)
+NESTED = (*(("anthology", kind) for kind in MADE), *(("anthology", "anthology", kind) for kind in MADE))
+SHAPES = (*ALONE, *ALONE, *ALONE, *NESTED, ("batch",), ("anthology", "batch"))  # a batch has children of its own
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,18 +71,21 @@ class History:
 
     seed: int
 
-    def draw(self, *about: object) -> random.Random:
-        return random.Random(f"{self.seed}/{about}")  # noqa: S311 - chance for a test, not a secret
+    @property
+    def shape(self) -> tuple[str, ...]:
+        """The kinds of the loops, from the root down; each but the last has the next one made."""
+        return SHAPES[self.seed % len(SHAPES)]
 
     @property
-    def params(self) -> FeedbackParams:
-        chance = self.draw("params")
-        limits = FeedbackLimits(
-            max_feedback_iterations=chance.randint(1, 3),
-            max_consecutive_review_failures=chance.randint(1, 2),
-            max_consecutive_test_failures=chance.randint(1, 2),
-        )
-        return FeedbackParams(task="add a", base=BASE, limits=limits, tester=chance.random() < 0.2)
+    def params(self) -> str:
+        *above, kind = self.shape
+        given = encode(PARAMS[kind](self.draw("params")))
+        for _ in above:
+            given, kind = encode(AnthologyParams(kind=kind, params=given, base=BASE)), "anthology"
+        return given
+
+    def draw(self, *about: object) -> random.Random:
+        return random.Random(f"{self.seed}/{about}")  # noqa: S311 - chance for a test, not a secret
 
     @property
     def budget(self) -> float | None:
@@ -81,11 +101,11 @@ class History:
         chance = self.draw("dies", drive)
         return chance.choice((0, chance.randint(1, 8))), chance.random() < 0.5
 
-    def posts(self, length: int) -> tuple[Said | Refused, ...]:
-        """What arrives when the log has come to this length."""
-        chance = self.draw("posts", length)
-        if chance.random() > 0.06:
+    def posts(self, loop: LoopId, length: int) -> tuple[Said | Refused, ...]:
+        """What arrives for the loop when its log has come to this length."""
+        if crc32(f"{self.seed}/{loop}/{length}".encode()) % 100 >= 6:  # percent; asked at every event
             return ()
+        chance = self.draw("posts", loop, length)
         stray = Answered(key=Key.parse("clarify-1"), choice="answer", text="early", by="bob")
         refused = Refused(what="approve", why="inside a step", by="agent")
         return (chance.choice((CancelRequested(by="bob"), BudgetChanged(usd=50.0, by="bob"), stray, refused)),)
@@ -127,9 +147,13 @@ class Person:
     asked: int = 0
 
     async def ask(self, waiting: tuple[Waiting, ...]) -> Reply | None:
+        """To what is below, or that the whole is to end."""
         self.asked += 1
-        said = self.history.says(waiting[0].what, self.asked)
-        return Reply(loop=waiting[0].loop, said=said) if said else None
+        first = waiting[0]
+        if len(first.path) > 1 and self.history.draw("ends", self.asked).random() < 0.1:
+            return Reply(loop=first.path[0], said=CancelRequested(by="ann"))
+        said = self.history.says(first.what, self.asked)
+        return Reply(loop=first.loop, said=said) if said else None
 
 
 @dataclass(slots=True)
@@ -149,170 +173,143 @@ class Agent:
 
 
 @dataclass(slots=True)
-class Watcher:
-    """Posts what arrives when the log has come to a length."""
+class Checks:
+    history: History
 
-    heard: Callable[[int], None]
+    async def run(self, run: ChecksRun, watch: Watch) -> ChecksReported:
+        return ChecksReported(key=run.key, tree=Tree(f"tree-{run.commit}"), results=self.history.checks(run))
+
+
+@dataclass(slots=True)
+class Post:
+    """Brings what arrives when a log has come to a length."""
+
+    history: History
+    store: Store
 
     def recorded(self, seen: Seen) -> None:
-        self.heard(seen.seq)
+        for said in self.history.posts(seen.loop, seen.seq):
+            posting = self.store.post(seen.loop, type(said).__name__, encode(said))
+            with suppress(StopIteration):
+                posting.send(None)  # a store in memory never waits: one step is all of it
 
     def progressed(self, update: object) -> None:
         return None
 
 
-def world_of(history: History, fakes: Fakes, person: Person, heard: Callable[[int], None]) -> World:
-    """Nothing in it is waited for, so that the inbox is only looked into between two steps."""
-    fakes.checks, fakes.workspace.changes = history.checks, history.changes
-    return replace(fakes.world(), agent=Agent(history), people=person, observer=Watcher(heard), poll=60.0)
-
-
-def after_halt(history: History, why: str, waiting: tuple[Waiting, ...], drive: int) -> Said:
-    """What is said to a loop that came to a halt, before it is driven again."""
-    if why == "paused":
-        return BudgetChanged(usd=50.0, by="ann")
-    said = history.says(waiting[0].what, "later", drive)
-    return said or CancelRequested(by="ann")
-
-
-@dataclass(slots=True)
-class Player:
-    """The session with a list for a log and a purse for a store."""
-
-    history: History
-    session: Session = field(init=False)
-    log: list[Row] = field(default_factory=list)
-    inbox: list[Said | Refused] = field(default_factory=list)
-    purse: Purse = field(init=False)
-    person: Person = field(init=False)
-    world: World = field(init=False)
-    left: int = 0  # appends until it is killed
-    before: bool = False
-    dead: bool = False
-
-    def __post_init__(self) -> None:
-        self.person = Person(self.history)
-        self.world = world_of(self.history, Fakes(), self.person, self._posted)
-        budget = self.history.budget
-        self.purse = Purse(loop=LOOP, budget=None if budget is None else micros(budget), spent=0, reserved=0)
-        params = encode(self.history.params)
-        created = Created(kind="feedback", params=params, by="tests")
-        self._write((NewEvent(kind="Created", data=encode(created)),))
-        self.session = self._opened(Fold(state=FEEDBACK.start(self.history.params)))
-
-    async def play(self) -> list[Row]:
-        for drive in range(DRIVES):
-            self.dead = False
-            self.left, self.before = self.history.dies(drive)
-            self.session = self._opened(self.session.now)
-            try:
-                why = await self._drive()
-            except Killed:
-                why = "killed"
-            if self.log[-1][0] == "Ended":
-                break
-            if why == "killed":
-                continue
-            self.inbox.append(after_halt(self.history, why, self.session.waiting, drive))
-        return self.log
-
-    def _opened(self, now: Fold) -> Session:
-        """As a new controller finds it."""
-        return Session.of(
-            Opened(row=_row(len(self.log)), loop=FEEDBACK, now=now), Errand(path=(LOOP,)), terms_of(self.world, LOOP)
-        )
-
-    async def _drive(self) -> str:
-        for action, flight in self.session.left_behind():
-            answer = await looked_up(self.world, LOOP, "feedback", action, flight.step)
-            self._settle(answer) if answer else self._record(interrupted(flight))
-        while True:
-            why = await self._turn()
-            if why:
-                return why
-
-    async def _turn(self) -> str:
-        for said in tuple(self.inbox):
-            self._record(*self.session.heard(said), takes=True)
-        todo = self.session.todo()
-        for flight in todo.cancel:
-            self._record(cancelled(flight))
-        if todo.cancel:
-            return ""
-        if todo.stop is not None:
-            self._record(Recording(event=Ended(outcome=todo.stop)))
-            return "ended"
-        shortage = self._intend(todo.intents) or todo.shortage
-        for effect in self.session.todo().start:
-            self.session = self.session.begun(effect.action.key)
-            self._settle(await perform(self.world, LOOP, "feedback", effect.action, effect.step))
-            return ""
-        if shortage is not None:
-            self._record(Recording(event=Paused(reason=shortage.reason, detail=shortage.detail)))
-            return "paused"
-        return await self._ask()
-
-    async def _ask(self) -> str:
-        if self.inbox:
-            return ""
-        reply = await self.person.ask(self.session.waiting)
-        if reply is None:
-            return "waiting"
-        self._record(*self.session.heard(reply.said))
-        return ""
-
-    def _intend(self, intents: tuple[Recording, ...]) -> Shortage | None:
-        try:
-            for line in intents:
-                self._record(line)
-        except OverBudget as over:
-            return Shortage(reason="budget", detail=str(over))
-        return None
-
-    def _settle(self, answer: Answer) -> None:
-        lines = self.session.heard(answer)
-        try:
-            self._record(*lines)
-        except OverBudget:
-            self._record(lines[0])
-
-    def _record(self, *lines: Recording, takes: bool = False) -> None:
-        draft = self.session.draft(*lines)
-        self.left -= 1
-        if self.dead or (self.left == 0 and self.before):
-            raise Killed
-        self.dead = self.left == 0
-        budget = draft.append.budget
-        self._write(draft.append.entries, self.purse.budget if budget is None else micros(budget))
-        self.session = self.session.written(draft)
-        del self.inbox[: int(takes)]
-        if self.dead:
-            raise Killed
-        for number in range(len(lines)):
-            self._posted(self.session.length - len(lines) + number + 1)
-
-    def _write(self, entries: tuple[NewEvent, ...], budget: int | None = None) -> None:
-        purse = replace(self.purse, budget=budget) if self.log else self.purse
-        move = bounded(purse, summed((entry.reserve, entry.release, entry.spend) for entry in entries))
-        self.purse = moved(purse, move)
-        self.log += [(each.kind, each.data, each.reserve, each.release, each.spend) for each in entries]
-
-    def _posted(self, length: int) -> None:
-        self.inbox += self.history.posts(length)
-
-
-def _row(length: int) -> LoopRow:
-    return LoopRow(
-        id=LOOP,
-        kind="feedback",
-        params="",
-        parent=None,
-        status="running",
-        seq=length,
-        fence=0,
-        created=0.0,
-        updated=0.0,
-        budget=None,
-        spent=0.0,
-        reserved=0.0,
+def _feedback(chance: random.Random) -> FeedbackParams:
+    limits = FeedbackLimits(
+        max_feedback_iterations=chance.randint(1, 2),
+        max_consecutive_review_failures=chance.randint(1, 2),
+        max_consecutive_test_failures=chance.randint(1, 2),
     )
+    return FeedbackParams(task="add a", base=BASE, limits=limits, tester=chance.random() < 0.2)
+
+
+def _quality(chance: random.Random) -> QualityParams:
+    limits, file = QualityLimits(max_attempts=chance.randint(1, 2)), chance.choice(("", "a.quality.yml"))
+    return QualityParams(artifact="a.py", base=BASE, story="s", file=file, limits=limits)
+
+
+def _batch(chance: random.Random) -> BatchParams:
+    """One after the other: in what order loops side by side are heard is a scheduler's to say."""
+    limits = QualityLimits(max_attempts=chance.randint(1, 2))
+    paths = ("a.py", "b.py")[: chance.randint(1, 2)]
+    shared = encode(QualityParams(artifact="", base=BASE, story="s", limits=limits, lands=False))
+    shared = shared.replace('"artifact":"",', "")
+    return BatchParams(
+        artifacts=tuple(BatchArtifact(path=path) for path in paths), shared=shared, base=BASE, limits=limits, width=1
+    )
+
+
+def _tickets(chance: random.Random) -> TicketParams:
+    critics = chance.choice((("critic",), ("critic", "security")))
+    limits, judge = TicketLimits(max=chance.randint(1, 2)), chance.random() < 0.3
+    criteria = (Criterion(id="AC-1", text="it works"),)
+    return TicketParams(
+        session="s", title="t", base=BASE, criteria=criteria, critics=critics, limits=limits, judge=judge
+    )
+
+
+def _haiku(chance: random.Random) -> HaikuParams:
+    leisure = chance.random() < 0.2
+    return HaikuParams(theme="t", base=BASE, limits=HaikuLimits(max_verses=chance.randint(1, 2)), at_leisure=leisure)
+
+
+PARAMS: dict[str, Callable[[random.Random], Any]] = {
+    "feedback": _feedback,
+    "quality": _quality,
+    "batch": _batch,
+    "tickets": _tickets,
+    "haiku": _haiku,
+}
+
+
+# --- living through one -------------------------------------------------------------------------------------------
+
+
+async def logs_of(history: History, drive: Drive) -> Logs:
+    """What is on record after so many drives, each of which may be killed."""
+    memory = Memory()
+    fakes, person = Fakes(store=MemoryStore(memory, ManualClock()), loops=LOOPS), Person(history)
+    fakes.workspace.changes = history.changes
+    await fakes.create_loop(history.shape[0], history.params, budget=history.budget)
+    for number in range(DRIVES):
+        dies_at, before = history.dies(number)
+        dying = cast(Store, DyingStore(MemoryStore(memory, ManualClock()), dies_at, before=before))
+        memory.holders.clear()  # a process that was killed holds nothing
+        try:
+            halt = await drive(_world(history, fakes, dying, person), LOOP)
+        except Killed:
+            continue
+        if halt.why == "ended":
+            break
+        await _between(history, fakes.store, halt, number)
+    return {loop: [_row(record) for record in held.records] for loop, held in memory.loops.items()}
+
+
+def _row(record: Record) -> Row:
+    return record.kind, record.data, record.reserve, record.release, record.spend
+
+
+def _world(history: History, fakes: Fakes, store: Store, person: Person) -> World:
+    """Nothing in it is waited for, so that an inbox is only looked into between two steps."""
+    return replace(
+        fakes.world(store),
+        agent=Agent(history),
+        checks=Checks(history),
+        people=person,
+        observer=Post(history, fakes.store),
+        poll=60.0,
+    )
+
+
+async def _between(history: History, store: Store, halt: Halt, drive: int) -> None:
+    """What is said to loops that came to a halt, before they are driven again."""
+    loop, said = LOOP, None
+    if halt.why == "waiting":
+        first = halt.waiting[0]
+        loop, said = first.loop, history.says(first.what, "later", drive)
+    told = said or (BudgetChanged(usd=50.0, by="ann") if halt.why == "paused" else CancelRequested(by="ann"))
+    await store.post(loop if said else LOOP, type(told).__name__, encode(told))
+
+
+class _Leaps(selectors.DefaultSelector):
+    """Whoever would wait finds that the time has passed."""
+
+    now = 0.0
+
+    def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
+        self.now += max(0.0, timeout or 0.0)
+        return super().select(0 if timeout is not None else None)
+
+
+class Leaping(asyncio.SelectorEventLoop):
+    """An event loop whose time only passes where nothing else can happen: nobody waits, and the order is certain."""
+
+    def __init__(self) -> None:
+        self._leaps = _Leaps()
+        super().__init__(self._leaps)
+
+    def time(self) -> float:
+        return self._leaps.now

@@ -1,71 +1,45 @@
-"""The session, played without the driver, and the driver: the same log, event by event, on random histories."""
+"""Sessions, played without the driver, and the driver: the same logs, event by event, on random histories."""
 
 from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from contextlib import suppress
-from dataclasses import replace
-from typing import cast
 
 import pytest
 
 from loopwright.engine.driver import drive
-from loopwright.kernel.codec import encode
-from loopwright.ports.store import Store
-from loopwright.testing.clock import ManualClock
-from loopwright.testing.memory_store import Memory, MemoryStore
-from tests.engine.histories import DRIVES, History, Person, Player, Row, after_halt, world_of
-from tests.engine.worlds import LOOP, DyingStore, Fakes, Killed
+from tests.engine.histories import SHAPES, History, Leaping, logs_of
+from tests.engine.player import play
+
+PARTS, HISTORIES = 4, 1_000  # in parts, so that two workers share them
+COMMON = ("AgentReported", "AgentFailed", "Answered", "Cancelled", "GateDecided", "Interrupted", "Paused", "Refused")
 
 
-async def driven(history: History) -> list[Row]:
-    memory = Memory()
-    fakes, person = Fakes(store=MemoryStore(memory, ManualClock())), Person(history)
-    await fakes.create(history.params, budget=history.budget)
+def compared(seeds: range) -> Counter[str]:
+    """In how many histories each kind of event was seen, at all and in a loop below another."""
+    seen: Counter[str] = Counter()
 
-    def posted(length: int) -> None:
-        for said in history.posts(length):
-            posting = fakes.store.post(LOOP, type(said).__name__, encode(said))
-            with suppress(StopIteration):
-                posting.send(None)  # a store in memory never waits: one step is all of it
+    async def story() -> None:
+        for seed in seeds:
+            history = History(seed)
+            played, found = await logs_of(history, play), await logs_of(history, drive)
+            assert played == found, (seed, history.shape)
+            _root, *below = played.values()
+            seen.update({row[0] for log in played.values() for row in log})
+            seen.update({f"{row[0]} below" for log in below for row in log})
 
-    for number in range(DRIVES):
-        dies_at, before = history.dies(number)
-        world = world_of(history, fakes, person, posted)
-        dying = DyingStore(MemoryStore(memory, ManualClock()), dies_at, before=before)
-        memory.holders.clear()  # a process that was killed holds nothing
-        try:
-            halt = await drive(replace(world, store=cast(Store, dying)), LOOP)
-        except Killed:
-            continue
-        if halt.why == "ended":
-            break
-        said = after_halt(history, halt.why, halt.waiting, number)
-        await fakes.store.post(LOOP, type(said).__name__, encode(said))
-    records = await fakes.store.read(LOOP)
-    return [(each.kind, each.data, each.reserve, each.release, each.spend) for each in records]
+    with asyncio.Runner(loop_factory=Leaping) as runner:
+        runner.run(story())
+    return seen
 
 
 @pytest.mark.slow
-def test_the_session_and_the_driver_write_the_same_log_on_a_thousand_random_histories() -> None:
-    kinds: Counter[str] = Counter()
-
-    async def story() -> None:
-        for seed in range(1_000):
-            history = History(seed)
-            played, found = await Player(history).play(), await driven(history)
-            assert played == found, seed
-            kinds.update({row[0] for row in played})
-
-    asyncio.run(story())
-    common = ("AgentReported", "AgentFailed", "Answered", "Cancelled", "Interrupted", "Paused", "Refused", "Ended")
-    assert {kind: kinds[kind] for kind in common if kinds[kind] < 30} == {}
+@pytest.mark.parametrize("part", range(PARTS))
+def test_sessions_and_the_driver_write_the_same_logs_on_a_thousand_random_histories(part: int) -> None:
+    size = HISTORIES // PARTS
+    seen = compared(range(part * size, (part + 1) * size))
+    assert {name: seen[name] for kind in COMMON for name in (kind, f"{kind} below") if seen[name] < PARTS} == {}
 
 
-def test_a_few_of_them_quickly() -> None:
-    async def story() -> None:
-        for seed in range(1_000, 1_040):
-            assert await Player(History(seed)).play() == await driven(History(seed)), seed
-
-    asyncio.run(story())
+def test_one_of_each_shape_quickly() -> None:
+    compared(range(HISTORIES, HISTORIES + len(SHAPES)))
