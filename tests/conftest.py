@@ -15,7 +15,7 @@ ROOT = Path(__file__).parent.parent
 GOLDEN = ROOT / "tests" / "golden"
 
 # How long one example takes says more about the machine than about the code.
-settings.register_profile("house", deadline=None)
+settings.register_profile("house", deadline=None, max_examples=50)
 settings.load_profile("house")
 
 GIT_CONFIG = """\

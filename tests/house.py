@@ -4,6 +4,7 @@ import ast
 import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
 from pathlib import PurePosixPath
 
 BANNED_NAMES = frozenset({"utils", "helpers", "common", "manager", "service", "base", "impl"})
@@ -14,9 +15,15 @@ SQL_CALLS = frozenset({"execute", "executemany", "executescript"})
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
+@cache
+def _parsed(source: str) -> ast.Module:
+    """Every wall looks at every file: each is parsed once."""
+    return ast.parse(source)
+
+
 def function_lengths(source: str) -> dict[str, int]:
     """Lines of each function, decorators not counted, by `name:line`."""
-    functions = (node for node in ast.walk(ast.parse(source)) if isinstance(node, Function))
+    functions = (node for node in ast.walk(_parsed(source)) if isinstance(node, Function))
     return {f"{node.name}:{node.lineno}": (node.end_lineno or node.lineno) - node.lineno + 1 for node in functions}
 
 
@@ -40,7 +47,7 @@ def module_name(path: str) -> str:
 
 def imported_names(source: str) -> Iterator[str]:
     """Every absolute name imported anywhere: at the top, in a function, under TYPE_CHECKING."""
-    for node in ast.walk(ast.parse(source)):
+    for node in ast.walk(_parsed(source)):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
@@ -85,7 +92,7 @@ def _names(node: ast.expr | None) -> set[str]:
 def broad_excepts(source: str) -> list[int]:
     """Lines that catch everything: `except:`, `except Exception`, `suppress(Exception)`."""
     lines = []
-    for node in ast.walk(ast.parse(source)):
+    for node in ast.walk(_parsed(source)):
         if isinstance(node, ast.ExceptHandler) and (node.type is None or _names(node.type) & BROAD):
             lines.append(node.lineno)
         elif isinstance(node, ast.Call) and "suppress" in _names(node.func):
@@ -96,7 +103,7 @@ def broad_excepts(source: str) -> list[int]:
 def environment_reads(source: str) -> list[int]:
     """Lines that reach for the environment of the process."""
     lines = []
-    for node in ast.walk(ast.parse(source)):
+    for node in ast.walk(_parsed(source)):
         match node:
             case ast.Attribute(value=ast.Name(id="os"), attr=name) if name in ENVIRONMENT:
                 lines.append(node.lineno)
@@ -107,7 +114,7 @@ def environment_reads(source: str) -> list[int]:
 
 def shell_lines(source: str) -> list[int]:
     """Lines that hand a string to a shell."""
-    calls = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Call)]
+    calls = [node for node in ast.walk(_parsed(source)) if isinstance(node, ast.Call)]
     by_keyword = [
         call.lineno
         for call in calls
@@ -120,7 +127,7 @@ def shell_lines(source: str) -> list[int]:
 
 def json_writers(source: str) -> list[int]:
     """Lines that turn data into JSON text themselves."""
-    calls = (node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Call))
+    calls = (node for node in ast.walk(_parsed(source)) if isinstance(node, ast.Call))
     return sorted(c.lineno for c in calls if isinstance(c.func, ast.Attribute) and c.func.attr in ("dump", "dumps"))
 
 
@@ -128,7 +135,7 @@ def made_up_sql(source: str) -> list[int]:
     """Lines whose SQL is put together from values: an f-string with a value, `%`, `+`, `.format`."""
     return sorted(
         node.lineno
-        for node in ast.walk(ast.parse(source))
+        for node in ast.walk(_parsed(source))
         if isinstance(node, ast.Call)
         and isinstance(node.func, ast.Attribute)
         and node.func.attr in SQL_CALLS
@@ -180,7 +187,7 @@ def public_classes(sources: Mapping[str, str]) -> dict[str, list[str]]:
     """Which modules define a public class of each name, at the top of the file."""
     found: dict[str, list[str]] = {}
     for path, text in sources.items():
-        for node in ast.parse(text).body:
+        for node in _parsed(text).body:
             if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
                 found.setdefault(node.name, []).append(path)
     return found
@@ -224,7 +231,7 @@ def fan_out(sources: Mapping[str, str]) -> dict[str, int]:
 
 def rooms_named(text: str, rooms: frozenset[str]) -> set[str]:
     """The rooms whose names stand in a module: imported, or as a text of their own, or in that of a module or file."""
-    texts = [node.value for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Constant)]
+    texts = [node.value for node in ast.walk(_parsed(text)) if isinstance(node, ast.Constant)]
     words = {word for said in texts if isinstance(said, str) for word in (*said.split("/"), *_parts(said))}
     return (words | {part for name in imported_names(text) for part in _parts(name)}) & rooms
 
