@@ -17,6 +17,8 @@ ROOT = Path(__file__).parent.parent
 SRC = ROOT / "src"
 PACKAGE = SRC / "loopwright"
 
+pytestmark = pytest.mark.unmeasured  # runs nothing of ours
+
 FILE_WALL, TEST_FILE_WALL, FUNCTION_WALL, SHORT_FUNCTION = 400, 500, 50, 30
 SHORT_SHARE = 0.95
 SLIVER, FAN_OUT = 40, 15

@@ -140,9 +140,13 @@ def check_decisions(loop: Loop[P, S], walked: Walk[S]) -> None:
 
 
 def check_refusals(loop: Loop[P, S], states: Iterable[S]) -> None:
-    """The other half of the agreement: what answers nothing that is wanted is refused."""
-    for state in states:
-        for event in strangers(loop.decide(state)):
+    """The other half of the agreement: what answers nothing that is wanted is refused.
+
+    That follows from what is wanted: of all states that stand at one place and want the same, one is knocked at.
+    """
+    places = {(loop.stand(state).state, loop.decide(state)): state for state in states}
+    for (_, actions), state in places.items():
+        for event in strangers(actions):
             try:
                 after = taken(loop, state, event)
             except InvalidTransition:
@@ -175,10 +179,6 @@ def check_keys(loop: Loop[P, S], walked: Walk[S]) -> None:
                 assert _meaning(after[key]) == _meaning(action), (key, step)
             else:
                 assert key not in later[id(step.after)], f"{key} comes back after {step.event} in {step.before}"
-
-
-def _tries(actions: tuple[Action, ...]) -> dict[Key, Action]:
-    return {action.key: action for action in actions if not isinstance(action, AwaitGate)}
 
 
 def _meaning(action: Action) -> Action:

@@ -49,6 +49,9 @@ from tests.loops.harness import (
     walk,
 )
 
+# Much of the same: the tests of single rules run every line, and a walk finds where they do not hold.
+pytestmark = pytest.mark.unmeasured
+
 WORKING = tuple(FeedbackPhase)
 EVERY_FAULT = (f.CRASHED, f.TIMED_OUT, f.IDLE, f.GARBLED, f.NEEDS_PERSON, f.UNAVAILABLE)
 DECIDED = (f.says("continue", count=1), f.says("accept"), f.says("cancel"))
@@ -187,7 +190,6 @@ def test_a_key_names_one_try_for_ever(walked: Walk[FeedbackState]) -> None:
     check_keys(FEEDBACK, walked)
 
 
-@pytest.mark.unmeasured
 def test_what_answers_nothing_is_refused(walked: Walk[FeedbackState]) -> None:
     check_refusals(FEEDBACK, walked.states)
 
