@@ -3,12 +3,14 @@ import os
 import sys
 from collections import defaultdict
 from collections.abc import Callable, Generator, Iterable, Iterator
+from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
 
+from tests.forks import import_everything
 from tests.repository import Repository
 
 ROOT = Path(__file__).parent.parent
@@ -54,14 +56,29 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """What a module does when it is imported is measured, and nothing else before the first test."""
+    if sys.gettrace():
+        import_everything()
+    with unmeasured():
+        return (yield)
+
+
+@pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
-    """A test that is not to be measured runs without coverage, which would make two or three of each of its seconds."""
     if is_measured(item):
         return (yield)
+    with unmeasured():
+        return (yield)
+
+
+@contextmanager
+def unmeasured() -> Iterator[None]:
+    """Without coverage, which makes two or three of each second."""
     measuring = sys.gettrace()
     sys.settrace(None)
     try:
-        return (yield)
+        yield
     finally:
         sys.settrace(measuring)
 

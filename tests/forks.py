@@ -109,9 +109,13 @@ def serve(channel: socket.socket) -> Callable[[], None]:
         channel.send(str(os.waitstatus_to_exitcode(status)).encode())
 
 
-if __name__ == "__main__":
+def import_everything() -> None:
     for found in pkgutil.walk_packages(loopwright.__path__, "loopwright."):
         if found.name != "loopwright.__main__":  # starts the program
             import_module(found.name)
+
+
+if __name__ == "__main__":
+    import_everything()
     gc.freeze()
     serve(socket.socket(fileno=os.dup(0)))()
