@@ -53,9 +53,9 @@ iterations = st.builds(
     number=st.just(1),
     implementation=texts,
     review=verdicts,
-    issues=st.lists(findings, max_size=4).map(tuple),
+    issues=st.lists(findings, max_size=2).map(tuple),
     tests=verdicts,
-    failures=st.lists(findings, max_size=4).map(tuple),
+    failures=st.lists(findings, max_size=2).map(tuple),
 )
 
 
@@ -82,7 +82,7 @@ def _state(task: str, past: list[Iteration], reasons: str) -> FeedbackState:
     )
 
 
-states = st.builds(_state, texts, st.lists(iterations, max_size=4), texts)
+states = st.builds(_state, texts, st.lists(iterations, max_size=3), texts)
 
 
 def all_harmless(text: str) -> bool:
