@@ -1,8 +1,11 @@
 import os
+import sys
 from pathlib import Path
 from typing import Literal
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tests.conftest import compare_with_file, times_of
 from tests.repository import Repository
@@ -36,6 +39,16 @@ def test_times_are_told_per_folder_and_layer() -> None:
     more = [took("tests/adapters/test_d.py", 6.6), took("tests/e2e/test_a.py", 20, "slow")]
     told = [line.split(maxsplit=1) for line in times_of(reports + more).splitlines()]
     assert told == [["20", "tests/e2e, slow"], ["8", "tests/adapters"], ["3", "tests/e2e"], ["0", "tests"]]
+
+
+@pytest.mark.unmeasured
+def test_what_is_marked_is_not_measured() -> None:
+    assert sys.gettrace() is None
+
+
+@given(st.none())
+def test_what_random_values_reach_is_not_measured(nothing: None) -> None:
+    assert sys.gettrace() is None
 
 
 def test_the_person_who_runs_the_tests_is_not_seen(repo: Repository) -> None:
