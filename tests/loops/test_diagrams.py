@@ -4,6 +4,8 @@ from collections.abc import Callable
 from functools import cache
 from typing import TypeVar
 
+import pytest
+
 from loopwright.kernel.actions import Stop
 from loopwright.kernel.model import Ending, Outcome
 from loopwright.loops import diagrams
@@ -77,6 +79,7 @@ def test_the_page_about_the_ticket_cycle_is_current(document: Document) -> None:
     document("loops/tickets.md", tickets_page.page())
 
 
+@pytest.mark.unmeasured
 def test_the_samples_reach_every_phase_and_only_the_end_has_no_way_on() -> None:
     for found, phases in (
         (feedback_moves(), (*FeedbackPhase, *Station)),
@@ -88,16 +91,19 @@ def test_the_samples_reach_every_phase_and_only_the_end_has_no_way_on() -> None:
         assert set(phases) - {move.phase for move in found} == {"DONE"}
 
 
+@pytest.mark.unmeasured
 def test_a_failed_review_never_leads_to_the_tests() -> None:
     found = {move.to for move in feedback_moves() if move.when == "NOT_COMPLIANT"}
     assert found == {FeedbackPhase.IMPLEMENT, Station.ESCALATED}
 
 
+@pytest.mark.unmeasured
 def test_only_passing_checks_or_a_person_lead_to_the_landing() -> None:
     found = {(move.phase, move.when) for move in feedback_moves() if move.to == Station.LAND}
     assert found == {(FeedbackPhase.TEST, "ALL_TESTS_PASSING"), (Station.ESCALATED, "accept")}
 
 
+@pytest.mark.unmeasured
 def test_only_a_pass_on_record_or_a_person_ends_a_review_with_a_result() -> None:
     found = {(move.phase, move.when) for move in quality_moves() if move.to in (Station.LAND, Station.DONE)}
     assert found == {
@@ -109,11 +115,13 @@ def test_only_a_pass_on_record_or_a_person_ends_a_review_with_a_result() -> None
     }
 
 
+@pytest.mark.unmeasured
 def test_only_an_approval_on_record_or_a_person_lands_a_ticket() -> None:
     found = {(move.phase, move.when) for move in tickets_moves() if move.to == Station.LAND}
     assert found == {(TicketsPhase.VERDICT, "APPROVE on record"), (Station.ESCALATED, "accept")}
 
 
+@pytest.mark.unmeasured
 def test_a_new_ticket_is_opened_only_by_a_decision_on_record_a_refused_merge_or_a_person() -> None:
     found = {
         move.phase for move in tickets_moves() if move.to == TicketsPhase.CREATE and move.phase != TicketsPhase.CREATE
@@ -121,6 +129,7 @@ def test_a_new_ticket_is_opened_only_by_a_decision_on_record_a_refused_merge_or_
     assert found == {TicketsPhase.VERDICT, Station.LAND, Station.CLARIFY, Station.ESCALATED}
 
 
+@pytest.mark.unmeasured
 def test_every_critic_and_the_checks_come_before_any_decision() -> None:
     before = {move.phase for move in tickets_moves() if move.to == TicketsPhase.VERDICT}
     assert before == {TicketsPhase.CHECK, TicketsPhase.JUDGE, Station.GATE}
@@ -132,6 +141,7 @@ def test_every_critic_and_the_checks_come_before_any_decision() -> None:
     }
 
 
+@pytest.mark.unmeasured
 def test_no_verdict_is_acted_on_before_it_is_on_record() -> None:
     assert {move.to for move in quality_moves() if move.phase == QualityPhase.RUN_CHECKS} == {
         QualityPhase.RUN_CHECKS,
