@@ -98,7 +98,7 @@ def is_measured(item: pytest.Item) -> bool:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
-    if file := config.getoption("--times"):
+    if (file := config.getoption("--times")) and not hasattr(config, "workerinput"):
         reports = [report for each in terminalreporter.stats.values() for report in each]
         with file.open("a", encoding="utf-8") as times:
             times.write(times_of(report for report in reports if isinstance(report, pytest.TestReport)))
@@ -108,7 +108,7 @@ def times_of(reports: Iterable[pytest.TestReport]) -> str:
     """Seconds per folder and layer, most first: of all workers together, so that two of them spend two in a second."""
     spent: defaultdict[str, float] = defaultdict(float)
     for report in reports:
-        folder = "/".join(report.nodeid.split("/")[:-1][:2])
+        folder = "/".join(report.nodeid.partition("::")[0].split("/")[:-1][:2])
         spent[f"{folder}, slow" if "slow" in report.keywords else folder] += report.duration
     most_first = sorted(spent.items(), key=lambda item: -item[1])
     return "".join(f"{seconds:8.0f}  {layer}\n" for layer, seconds in most_first)

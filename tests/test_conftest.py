@@ -33,7 +33,7 @@ def test_update_golden_writes_the_file_that_the_next_run_accepts(tmp_path: Path)
 def test_times_are_told_per_folder_and_layer() -> None:
     def took(place: str, seconds: float, *marks: str) -> pytest.TestReport:
         keywords: dict[str, Literal[1]] = dict.fromkeys(marks, 1)
-        return pytest.TestReport(f"{place}::test_x", ("", 0, ""), keywords, "passed", None, "call", duration=seconds)
+        return pytest.TestReport(f"{place}::test[a/b]", ("", 0, ""), keywords, "passed", None, "call", duration=seconds)
 
     reports = [took("tests/e2e/test_a.py", 3), took("tests/adapters/git/test_b.py", 1), took("tests/test_c.py", 0.4)]
     more = [took("tests/adapters/test_d.py", 6.6), took("tests/e2e/test_a.py", 20, "slow")]

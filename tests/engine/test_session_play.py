@@ -34,6 +34,7 @@ def compared(seeds: range) -> Counter[str]:
 
 
 @pytest.mark.slow
+@pytest.mark.unmeasured
 @pytest.mark.parametrize("part", range(PARTS))
 def test_sessions_and_the_driver_write_the_same_logs_on_a_thousand_random_histories(part: int) -> None:
     size = HISTORIES // PARTS

@@ -39,6 +39,13 @@ def test_a_fence_is_longer_than_any_inside_it(text: str) -> None:
     assert all(last not in line for line in body)
 
 
+def test_what_is_longer_than_its_limit_in_bytes_says_how_much_is_left_out() -> None:
+    cut = at_most("é" * 200, 100)
+    kept = cut.count("é")
+    assert (cut, size(cut) <= 100) == ("é" * kept + f" … ({400 - 2 * kept} more bytes left out)", True)
+    assert at_most("é" * 50, 100) == "é" * 50
+
+
 @given(text=hostile.texts, limit=st.integers(64, 300))
 def test_a_limit_in_bytes_holds_with_the_note(text: str, limit: int) -> None:
     cut = at_most(text * 3, limit)
