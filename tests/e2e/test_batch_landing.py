@@ -101,3 +101,26 @@ def test_where_its_reviews_are_used_up_the_question_says_why_and_what_can_be_lan
     (blocked,) = said["blocked"]
     assert (blocked["reason"], [each["rule"] for each in blocked["unresolved"]]) == ("MAX_LOOPS_REACHED", ["state"])
     assert scene.file_at(str(said["branch"]), B) == "two\nfixed 1"
+
+
+def test_accepting_what_conflicts_leaves_it_out_and_takes_nothing_back_of_what_the_person_did(tmp_path: Path) -> None:
+    theirs = "(root / 'docs/a.md').write_text('theirs\\n'); (root / 'state').write_text('new\\n')"
+    scene = batch(tmp_path, f"if once('moved'):\n    {theirs}; git('commit', '-qam', 'Moved')\n{FIXES}")
+    said = scene.loop("review", A, B, "--merge", "--max-attempts", "2", "--unattended", "--json", code=4).json
+    assert "Blocked: docs/a.md" in said["needs"][0]["what"]
+    scene.loop("answer", "accept", "--merge")
+    said = scene.loop("resume", "--unattended", "--json").json
+    assert (said["outcome"], said["merged"]) == ("accepted", True)
+    held = {name: (scene.root / name).read_text() for name in (A, B, "state")}
+    assert held == {A: "theirs\n", B: "two\nfixed 1\n", "state": "new\n"}
+
+
+def test_a_fix_that_the_checks_do_not_pass_is_not_merged_though_the_target_has_not_moved(tmp_path: Path) -> None:
+    check = '[checks.never]\nrun = ["python3", "-c", "import sys; sys.exit(\'fixed\' in open(\'docs/a.md\').read())"]\n'
+    scene = batch(tmp_path, FIXES, more=check)
+    alone = scene.loop("review", A, "--merge", "--unattended", "--json", code=4).json
+    assert (alone["outcome"], alone["merged"]) == ("escalated", False)
+    assert (run(scene, code=4)["merged"], scene.repo.git("log", "-1", "--format=%s", "main")) == (
+        False,
+        "What is to be reviewed",
+    )

@@ -25,6 +25,7 @@ from tests.loops.batch import (
     RED_MERGE,
     REFUSED,
     WRONG,
+    accepted,
     asks,
     at_work,
     batch,
@@ -173,6 +174,7 @@ def test_the_fixes_of_all_that_passed_are_brought_together_and_landed_as_one() -
         branch="loop/x",
         target="refs/heads/main",
         verified=True,
+        unseen=True,
         why="3 passed, 0 blocked of 3 artifacts",
     )
     assert outcome(play(state, replace(LANDED, merged_into="main", note="as asked"))) == Outcome(
@@ -299,6 +301,31 @@ def test_one_whose_reviews_are_used_up_when_its_fix_conflicts_is_stuck_and_the_o
     ask = wanted(play(state, combined(), LANDED), Ask)
     assert "Blocked: stories/ST-2.yml." in ask.question
     assert ask.options[0].choice == "continue"
+
+
+def test_where_a_person_accepts_the_very_fix_that_could_not_be_landed_it_is_a_change_to_what_it_was_made_on() -> None:
+    state = play(all_fixed(target="refs/heads/main", merge=True), combined(), CONFLICT, conflicting("c2"), asks(2))
+    state = play(state, combined(), LANDED, says("accept", merge=True), accepted(2, "c2"))
+    assert (wanted(state, Combine).commits, wanted(state, Combine).made_on) == (("tip", "c1", "c2"), (BASE, BASE, BASE))
+    left = play(state, conflicting("c2"))
+    assert (wanted(left, Integrate).target, left.items[1].standing) == ("refs/heads/main", ArtifactStanding.CONFLICT)
+
+
+def test_what_was_landed_on_the_branch_alone_is_merged_once_nothing_is_stuck() -> None:
+    state = play(batch(2, target="refs/heads/main", merge=True), blocked(1), asks(2, 1), waits(1, 2), passed(1, "c1"))
+    state = play(state, combined(), LANDED, says("continue", count=1), waits(2, 2), passed(2))
+    assert wanted(state, Combine).commits == ("c1",)
+    state = play(state, combined())
+    assert wanted(state, Integrate).target == "refs/heads/main"
+    assert outcome(play(state, replace(LANDED, merged_into="main"))).merged_into == "main"
+    assert outcome(play(state, replace(LANDED, not_merged="it is dirty"))).not_merged == "it is dirty"
+
+
+def test_accepted_with_merge_what_is_on_the_branch_is_merged_though_the_rest_has_no_fix() -> None:
+    state = play(batch(2, target="refs/heads/main"), blocked(1), asks(2, 1), waits(1, 2), passed(1, "c1"))
+    state = play(state, combined(), LANDED, says("accept", merge=True), accepted(2, str(BASE)), combined())
+    assert wanted(state, Integrate).target == "refs/heads/main"
+    assert outcome(play(state, replace(LANDED, merged_into="main"))).ending is Ending.ACCEPTED
 
 
 def test_what_turns_the_merged_tree_red_is_found_by_adding_the_fixes_one_by_one() -> None:

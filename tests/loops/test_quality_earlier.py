@@ -44,7 +44,7 @@ RED = IntegrationRefused(
 
 
 def goes_on(landing: IntegrationRefused, attempts: int = 2) -> QualityState:
-    earlier = EarlierPass(attempts=attempts, commit=Commit("passed"), landing=landing)
+    earlier = EarlierPass(attempts=attempts, commit=Commit("passed"), made_on=Commit("base"), landing=landing)
     return QUALITY.start(replace(params(), lands=False, earlier=earlier))
 
 
@@ -74,7 +74,7 @@ def test_reviews_made_before_count_and_where_none_is_left_a_person_is_asked() ->
     state = goes_on(CONFLICT, attempts=3)
     ask = wanted(state, Ask)
     assert where(state) == "ESCALATED"
-    assert "MAX_LOOPS_REACHED: 3 reviews and 0 fixes; the result could not be landed: its fix conflicts" in ask.question
+    assert "MAX_LOOPS_REACHED: 3 reviews and 0 fixes since a landing was refused; the result could" in ask.question
     assert QUALITY.stand(state).lines[0] == "reviews used: 3 of 3; fixes: 0"
     again = play(state, says("continue", count=1))
     assert (str(wanted(again, RunAgent).key), wanted(again, RunAgent).brief.limit) == ("fix-3.2", 4)

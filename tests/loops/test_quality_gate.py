@@ -151,6 +151,7 @@ def test_a_fix_that_passes_is_landed() -> None:
             message=f"Fix what the code review of {ARTIFACT} found",
             target="refs/heads/main",
             verified=True,
+            unseen=True,
             why=f"CHECK_PASSED: {ARTIFACT}",
         ),
     )

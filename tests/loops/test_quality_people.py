@@ -35,6 +35,7 @@ from tests.loops.quality import (
     SAID,
     THREE,
     THREE_REVIEWS,
+    UNCLEAR,
     blocked,
     configured,
     creator,
@@ -47,6 +48,7 @@ from tests.loops.quality import (
     looked,
     loop,
     medium,
+    of,
     options,
     outcome,
     passes,
@@ -398,3 +400,11 @@ def test_limits_that_cannot_be_read_are_refused_and_so_is_anything_after_the_end
     ended = told(LOADED, passes(), SAID)
     with pytest.raises(InvalidTransition, match="the loop has ended"):
         QUALITY.apply(ended, configured(max_attempts=1))
+
+
+def test_a_review_that_was_not_made_when_a_person_accepted_is_made_where_that_could_not_be_landed() -> None:
+    twice = (*blocked(), *fixed("c1"), *blocked(), *fixed("c2"))
+    state = told(*twice, LOADED, of("reviewer", UNCLEAR), says("accept"), REFUSED, says("continue"))
+    assert keys(state) == ["load-3.4"]
+    assert (len(state.rounds), state.fixes) == (2, 2)
+    assert outcome(play(state, LOADED, passes(), SAID, LANDED)).attempts == 3

@@ -23,7 +23,8 @@ ReportKind = Literal["junit", "sarif", "coverage", "none"]
 
 VERSION = 1
 FILLED_BY_DEFAULT = ("creator", "developer", "reviewer", "critic", "skill")
-ONLY_WHEN_NAMED = ("tester", "judge", "scorer", "shaper", "planner", "panel", "gate")
+ONLY_WHEN_NAMED = ("tester", "judge")
+NOT_YET_PLAYED = ("scorer", "shaper", "planner", "panel", "gate")  # in a loop that is still to come
 LOOKED_AT_WHOLE = ("quality", "design", "story")  # the gates whose usual depth is comprehensive
 VERIFYING = ("build", "test")  # checks without which nothing can be called verified
 
@@ -256,14 +257,15 @@ class TicketSettings:
     )
 
 
-def _role(name: str, means: str, unset: str) -> Field:
-    return Field(name=name, shape=k.NAMES, means=means, unset=unset)
+def _role(name: str, means: str, unset: str, *, obeyed: bool = True) -> Field:
+    return Field(name=name, shape=k.NAMES, means=means, unset=unset, obeyed=obeyed)
 
 
 _ROLES = record(
     _role("default", "fills " + ", ".join(f"`{role}`" for role in FILLED_BY_DEFAULT) + ", and no other role", "nobody"),
     *(_role(role, f"plays the {role}", "`default`") for role in FILLED_BY_DEFAULT),
     *(_role(role, f"plays the {role}", "the engine's own rule stands in") for role in ONLY_WHEN_NAMED),
+    *(_role(role, f"plays the {role}", "the engine's own rule stands in", obeyed=False) for role in NOT_YET_PLAYED),
     closed=True,
 )
 

@@ -95,6 +95,15 @@ class Inquiry:
     questions: tuple[Question, ...]
 
 
+class Judged(Protocol):
+    @property
+    def evidence(self) -> str:
+        """Of what it changes of protected files."""
+
+
+A = TypeVar("A", bound=Judged)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Course:
     station: Station | None = None
@@ -130,8 +139,10 @@ class Course:
         """Every evidence that a person has approved."""
         return tuple(each.evidence for each in self.gates if each.ruling is Ruling.APPROVED)
 
-    def was_rejected(self, evidence: str) -> bool:
-        return any(each.evidence == evidence and each.ruling is Ruling.REJECTED for each in self.gates)
+    def not_rejected(self, past: tuple[A, ...]) -> tuple[A, ...]:
+        """The attempts without a change that a person said no to."""
+        rejected = {each.evidence for each in self.gates if each.ruling is Ruling.REJECTED}
+        return tuple(attempt for attempt in past if attempt.evidence not in rejected)
 
 
 class OnCourse(Protocol):

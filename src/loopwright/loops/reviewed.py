@@ -32,6 +32,7 @@ class EarlierPass:
 
     attempts: int  # reviews made by then; they count
     commit: Commit
+    made_on: Commit  # what that commit is a change to
     landing: IntegrationRefused
 
 

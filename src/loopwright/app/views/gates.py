@@ -8,7 +8,6 @@ from typing import Literal, assert_never
 from loopwright.app.kinds import known_kind
 from loopwright.app.loops import OVER, View, view
 from loopwright.app.project import Project
-from loopwright.app.views.needs import gate_id
 from loopwright.kernel.model import Commit, LoopId, Tree
 from loopwright.loops.course import Course, GateRecord, Ruling
 
@@ -67,7 +66,7 @@ async def gates_below(project: Project, root: View) -> tuple[ShownGate, ...]:
 def _shown(gate: GateRecord, seen: View, path: tuple[LoopId, ...], *, over: bool) -> ShownGate:
     return ShownGate(
         name=gate.gate,
-        id=gate_id(gate.evidence),
+        id=gate.evidence,
         loop=seen.row.id,
         path=path,
         status=_status(gate, over=over),

@@ -81,13 +81,14 @@ def _question(waiting: Waiting, ask: Ask) -> Need:
 
 
 def _gate(waiting: Waiting, action: AwaitGate) -> Need:
-    gate = f"{one_line(action.gate, 60)}@{gate_id(action.evidence)}"
+    # Whole: of a part of a digest, whoever makes both sides of a change can find two that are the same.
+    gate = f"{one_line(action.gate, 60)}@{action.evidence}"
     paths = ", ".join(f"{one_line(change.path, 120)} {change.how}" for change in action.because)
     return Need(
         kind="gate",
         loop=waiting.loop,
         path=waiting.path,
-        id=gate_id(action.evidence),
+        id=action.evidence,
         what=one_line(action.gate, 60),
         why=one_line(f"{action.why} ({paths})" if paths else action.why, 1_000),
         command=f"loop approve {gate}",
@@ -96,11 +97,6 @@ def _gate(waiting: Waiting, action: AwaitGate) -> Need:
             Choice(label="Reject", command=f'loop reject {gate} --reason "why"'),
         ),
     )
-
-
-def gate_id(evidence: str) -> str:
-    """What a person types to say which evidence they have seen: its digest, short."""
-    return evidence[:12]
 
 
 def _choice(option: Option) -> Choice:

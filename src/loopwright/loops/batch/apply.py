@@ -30,9 +30,11 @@ from loopwright.loops.batch.state import (
     can_go_on,
     child_key,
     ended,
+    goes_to,
     is_accepted,
     is_landed,
     landable,
+    made_on,
     of_standing,
     stuck,
     with_item,
@@ -199,7 +201,7 @@ def _sent_back(state: BatchState, index: int, refusal: IntegrationRefused, line:
         loop=LoopId(""),
         over=False,
         before=(*item.before, item.loop),
-        earlier=EarlierPass(attempts=item.attempts, commit=item.commit, landing=refusal),
+        earlier=EarlierPass(attempts=item.attempts, commit=item.commit, made_on=made_on(state, index), landing=refusal),
     )
     return with_item(state, index, again)
 
@@ -210,7 +212,7 @@ def _made_anew(state: BatchState) -> BatchState:
 
 
 def landed(state: BatchState, event: Integrated) -> BatchState:
-    state = replace(state, landed=landable(state), result=event, failures=(), blameless=False)
+    state = replace(state, landed=landable(state), result=event, aimed=goes_to(state), failures=(), blameless=False)
     # A cancel during the landing is for what is left; where nothing is, it came too late.
     if state.course.cancel is not None and not _is_whole(state):
         return cancelled(state)

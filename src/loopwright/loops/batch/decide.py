@@ -21,6 +21,7 @@ from loopwright.loops.batch.state import (
     child_key,
     child_name,
     child_params,
+    goes_to,
     is_accepted,
     is_landed,
     landable,
@@ -108,17 +109,16 @@ def _landing_mark(state: BatchState) -> str:
 
 
 def land(state: BatchState) -> Integrate:
-    plan, accepted = state.plan, is_accepted(state)
-    merge = state.course.merge_accepted if accepted else plan.merge
+    plan = state.plan
     return Integrate(
         key=_landing_key(state, "land"),
         commit=state.combined,
         base=state.onto or plan.base,
         message=f"Fix what reviews found in {counted(len(landable(state)), 'artifact')}",
         branch=plan.branch,
-        target=plan.target if merge and not stuck(state) else "",
-        verified=plan.checked and not accepted,
-        unseen=bool(state.onto),
+        target=goes_to(state),
+        verified=plan.checked and not is_accepted(state),
+        unseen=True,
         why=summary(state),
     )
 

@@ -99,6 +99,7 @@ class BatchState:
     blameless: bool = False  # added one by one none failed, and yet all together did
     again: int = 0  # how often a landing was begun anew
     result: Integrated = NOT_LANDED
+    aimed: str = ""  # where that landing went besides the branch
 
     @property
     def commit(self) -> Commit:
@@ -156,9 +157,11 @@ def aboard(state: BatchState) -> tuple[int, ...]:
 
 
 def made_on(state: BatchState, index: int) -> Commit:
-    """What the fix is a change to."""
-    earlier = state.items[index].earlier
-    return earlier.landing.onto if earlier else state.plan.base
+    """What the fix is a change to. A person may have accepted the very one that could not be landed before."""
+    item = state.items[index]
+    if item.earlier is None:
+        return state.plan.base
+    return item.earlier.made_on if item.commit == item.earlier.commit else item.earlier.landing.onto
 
 
 def stuck(state: BatchState) -> tuple[int, ...]:
@@ -170,8 +173,17 @@ def can_go_on(state: BatchState) -> tuple[int, ...]:
     return tuple(index for index in of_standing(state, ArtifactStanding.STUCK) if not state.items[index].over)
 
 
+def goes_to(state: BatchState) -> str:
+    """Where a landing goes besides the branch: nowhere while a person may still say how to go on with the rest."""
+    course, plan = state.course, state.plan
+    merge = course.merge_accepted if is_accepted(state) else plan.merge
+    return plan.target if merge and (course.accepted or not stuck(state)) else ""
+
+
 def is_landed(state: BatchState) -> bool:
-    return landable(state) == state.landed
+    """On the branch and, where that is asked for by now, on the target too, or told why not."""
+    is_short_of_it = bool(state.result.commit) and goes_to(state) not in ("", state.aimed)
+    return landable(state) == state.landed and not is_short_of_it
 
 
 def is_accepted(state: BatchState) -> bool:

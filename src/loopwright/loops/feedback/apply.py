@@ -29,7 +29,7 @@ from loopwright.loops.feedback.state import (
     TESTS,
     FeedbackPhase,
     FeedbackState,
-    best_iteration,
+    best_to_take,
     counts,
     limits_reached,
     with_open_iteration,
@@ -202,7 +202,7 @@ def _not_merged(state: FeedbackState, event: IntegrationRefused) -> Finding:
 def ended(state: FeedbackState, ending: Ending) -> Outcome:
     """How this loop ends, with everything still wrong."""
     left = () if ending is Ending.VERIFIED else unresolved(state.ledger)
-    best = best_iteration(state.past)
+    best = best_to_take(state)
     if ending is Ending.ACCEPTED and best:
         left = tuple(sorted(best.issues + best.failures, key=lambda finding: finding.severity.rank))
     return Outcome(ending=ending, attempts=len(state.past), findings=left)

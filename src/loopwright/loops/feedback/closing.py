@@ -11,7 +11,7 @@ from loopwright.kernel.quoting import inline, one_line
 from loopwright.kernel.wording import ALL_TESTS_PASSING, counted
 from loopwright.loops import closing
 from loopwright.loops.feedback.iterations import NOT_COMPLIANT, PROMISE, SPEC_COMPLIANT
-from loopwright.loops.feedback.state import FeedbackState, Iteration, best_iteration
+from loopwright.loops.feedback.state import FeedbackState, Iteration, best_iteration, best_to_take
 
 _SHOWN = 5
 
@@ -70,7 +70,7 @@ def _result(state: FeedbackState, outcome: Outcome) -> tuple[str, ...]:
         return landed
     kept = best_iteration(state.past)
     # What a person said no to is kept as well, but nobody is told to take it.
-    best = best_iteration(tuple(each for each in state.past if not state.course.was_rejected(each.evidence)))
+    best = best_iteration(state.course.not_rejected(state.past))
     if best is None:
         why = "every attempt holds a change that a person rejected" if kept else "no attempt left a commit"
         return (f"Result: none; {why}.", *said)
@@ -79,7 +79,7 @@ def _result(state: FeedbackState, outcome: Outcome) -> tuple[str, ...]:
 
 def owed(state: FeedbackState, by: str) -> tuple[str, ...]:
     """Faults that other attempts left open are named apart."""
-    taken = best_iteration(state.past) or Iteration(number=state.current.number)
+    taken = best_to_take(state) or Iteration(number=state.current.number)
     others = closing.besides(unresolved(state.ledger), taken.issues + taken.failures)
     return (
         f"- **Task**: {inline(state.plan.task)}",

@@ -16,7 +16,7 @@ from loopwright.kernel.actions import (
 from loopwright.kernel.ledger import unresolved
 from loopwright.kernel.model import Brief, Key, Verdict
 from loopwright.kernel.wording import counted
-from loopwright.loops.feedback.state import REVIEW, FeedbackPhase, FeedbackState, Iteration, base_of, best_iteration
+from loopwright.loops.feedback.state import REVIEW, FeedbackPhase, FeedbackState, Iteration, base_of, best_to_take
 from loopwright.loops.floor import Escalation
 
 
@@ -116,7 +116,7 @@ _BY_PHASE: dict[FeedbackPhase, Callable[[FeedbackState], Action]] = {
 
 
 def land(state: FeedbackState) -> Integrate:
-    accepted, best = state.course.accepted, best_iteration(state.past)
+    accepted, best = state.course.accepted, best_to_take(state)
     landed = best if accepted and best else state.current
     merge = state.course.merge_accepted if accepted else state.plan.merge
     return Integrate(
@@ -135,7 +135,10 @@ def land(state: FeedbackState) -> Integrate:
 def escalation(state: FeedbackState) -> Escalation:
     """The four options of the seed, in its words; `revise` is for those who know what to change."""
     why = "; ".join(state.course.reasons)
-    accept = (Option(choice="accept", label="Accept current state"),) if best_iteration(state.past) else ()
+    best = best_to_take(state)
+    tainted = bool(best) and best not in state.course.not_rejected(state.past)
+    label = f"Accept current state{', with the change that was rejected' if tainted else ''}"
+    accept = (Option(choice="accept", label=label),) if best else ()
     return Escalation(
         question=f"The feedback loop stopped: {why}. How should it go on?",
         options=(

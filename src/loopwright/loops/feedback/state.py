@@ -170,6 +170,11 @@ def _used(count: int, limit: int) -> str:
     return f"{count} of {limit} {'iteration is' if count == limit == 1 else 'iterations are'} used"
 
 
+def best_to_take(state: FeedbackState) -> Iteration | None:
+    """What is accepted. A change that a person rejected is in it only if no attempt is without one."""
+    return best_iteration(state.course.not_rejected(state.past)) or best_iteration(state.past)
+
+
 def best_iteration(past: tuple[Iteration, ...]) -> Iteration | None:
     """The attempt that got furthest with least left wrong; of equals, the later one."""
     tried = [iteration for iteration in past if iteration.commit]

@@ -37,6 +37,7 @@ from loopwright.loops.quality.state import (
     taken,
     to_fix,
     tokens,
+    verdict_line,
 )
 from loopwright.loops.quality.verdict import judge, usable
 from loopwright.loops.reviewed import QualityLimits
@@ -157,7 +158,12 @@ def _blocked(state: QualityState, *why: str) -> QualityState:
 
 
 def _fix_or_review(state: QualityState) -> QualityState:
-    """A fix where a review said what to fix; where none gave a verdict, another review."""
+    """A fix where a review said what to fix; where none gave a verdict, another review.
+
+    One that was asked for and not made, since a person accepted meanwhile what then could not be landed, comes first.
+    """
+    if reviews_made(state) < state.number:
+        return next_step(state, QualityPhase.LOAD_ARTIFACTS)
     known = state.rounds[-1].judged and to_fix(state)
     return next_step(state, QualityPhase.FIX) if known else next_review(state)
 
@@ -245,7 +251,7 @@ def ended(state: QualityState, ending: Ending) -> Outcome:
         ending=ending,
         attempts=reviews_made(state),
         commit=NO_COMMIT if ending is Ending.CANCELLED else taken(state).commit,
-        note=state.rounds[-1].line if state.rounds else "",
+        note=verdict_line(state),
         findings=() if ending is Ending.VERIFIED else left,
     )
 

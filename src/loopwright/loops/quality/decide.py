@@ -53,7 +53,9 @@ def _brief(state: QualityState) -> Brief:
 
 def _load(state: QualityState) -> LoadArtifacts:
     again = in_a_line(state.rounds[-1]) if state.rounds else "the review is new"
-    return LoadArtifacts(key=Key("load", state.number), commit=state.commit, paths=(state.plan.artifact,), why=again)
+    tries = state.course.trial.tries
+    key = Key("load", state.number, tries=tries if tries > 1 else None)  # logs of before have no other
+    return LoadArtifacts(key=key, commit=state.commit, paths=(state.plan.artifact,), why=again)
 
 
 def _review(state: QualityState) -> RunAgent:
@@ -133,7 +135,7 @@ def land(state: QualityState) -> Integrate:
         branch=plan.branch,
         target=plan.target if merge else "",
         verified=plan.checked and not accepted,
-        unseen=bool(landed.onto),
+        unseen=True,
         why="accepted by a person" if accepted else landed.line,
     )
 
@@ -160,8 +162,10 @@ def escalation(state: QualityState) -> Escalation:
 
 
 def limit_reached(state: QualityState) -> str:
-    """The seed's token, with reviews and fixes told apart."""
-    return f"{MAX_LOOPS_REACHED}: {counted(reviews_made(state), 'review')} and {counted(state.fixes, 'fix', 'fixes')}"
+    """The seed's token, with reviews and fixes told apart. Those of the loop before are its own to tell."""
+    since = " since a landing was refused" if state.plan.earlier else ""
+    fixes = counted(state.fixes, "fix", "fixes")
+    return f"{MAX_LOOPS_REACHED}: {counted(reviews_made(state), 'review')} and {fixes}{since}"
 
 
 def recommendation(state: QualityState) -> str:

@@ -30,7 +30,7 @@ from loopwright.loops.course import where
 from loopwright.loops.floor import Machine
 from loopwright.loops.quality.apply import begin, continued, ended, landed_or_done, refused, relimited, revised, took
 from loopwright.loops.quality.decide import escalation, land, work
-from loopwright.loops.quality.state import Depth, QualityParams, QualityState, open_findings, reviews_made, tokens
+from loopwright.loops.quality.state import Depth, QualityParams, QualityState, open_findings, reviews_made, verdict_line
 from loopwright.loops.quality.verdict import counts_from, tally
 from loopwright.loops.reviewed import QualityLimits
 
@@ -60,17 +60,9 @@ def stand(state: QualityState) -> Standpoint:
         limit=state.allowance,
         failures=sum(each.verdict is Verdict.FAIL for each in state.rounds),
         findings=open_findings(state),
-        headline=_headline(state),
+        headline=verdict_line(state),
         lines=(*_counts(state), *_rules(state), *_exceptions(state)),
     )
-
-
-def _headline(state: QualityState) -> str:
-    """The newest verdict, as it stands now: what passed and could not be landed is blocked after all."""
-    if not state.rounds:
-        return ""
-    last = state.rounds[-1]
-    return f"{tokens(state.plan)[1]}: {state.plan.artifact}" if last.refused else last.line
 
 
 def _counts(state: QualityState) -> tuple[str, ...]:

@@ -173,6 +173,14 @@ def tokens(plan: QualityParams) -> tuple[str, str]:
     return ("QUALITY_PASS", "QUALITY_BLOCKED") if whole else ("CHECK_PASSED", "CHECK_BLOCKED")
 
 
+def verdict_line(state: QualityState) -> str:
+    """The newest verdict, as it stands now: what passed and could not be landed is blocked after all."""
+    if not state.rounds:
+        return ""
+    last = state.rounds[-1]
+    return f"{tokens(state.plan)[1]}: {state.plan.artifact}" if last.refused else last.line
+
+
 def open_findings(state: QualityState) -> tuple[Finding, ...]:
     """Everything that is wrong and counts, worst first."""
     held = [f for source in (state.plan.gate, ENGINE, LANDING) for f in unresolved(state.ledger, source)]

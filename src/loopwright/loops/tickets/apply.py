@@ -35,6 +35,7 @@ from loopwright.loops.tickets.state import (
     TicketsPhase,
     TicketsState,
     best_ticket,
+    best_to_take,
     opened,
     seat_key,
     stepped,
@@ -204,7 +205,7 @@ def refused(state: TicketsState, event: IntegrationRefused) -> TicketsState:
 
 
 def ended(state: TicketsState, ending: Ending) -> Outcome:
-    last, best = state.past[-1] if state.past else None, best_ticket(state.past)
+    last, best = state.past[-1] if state.past else None, best_to_take(state)
     shown = best if ending is Ending.ACCEPTED and best else last
     return Outcome(
         ending=ending,

@@ -9,7 +9,7 @@ from loopwright.loops import closing
 from loopwright.loops.course import Station
 from loopwright.loops.tickets.convergence import in_a_line, intervention, persistent_gaps
 from loopwright.loops.tickets.findings import open_findings
-from loopwright.loops.tickets.state import Ticket, TicketsState, best_ticket, can_split, ticket_id
+from loopwright.loops.tickets.state import Ticket, TicketsState, best_ticket, best_to_take, can_split, ticket_id
 
 _SHOWN = 20
 
@@ -75,7 +75,7 @@ def _result(state: TicketsState, outcome: Outcome) -> tuple[str, ...]:
         return landed
     kept = best_ticket(state.past)
     # What a person said no to is kept as well, but nobody is told to take it.
-    best = best_ticket(tuple(each for each in state.past if not state.course.was_rejected(each.evidence)))
+    best = best_ticket(state.course.not_rejected(state.past))
     if best is None:
         why = "every ticket holds a change that a person rejected" if kept else "no ticket left a change"
         return (f"Result: none; {why}.", *said)
@@ -84,7 +84,7 @@ def _result(state: TicketsState, outcome: Outcome) -> tuple[str, ...]:
 
 def owed(state: TicketsState, by: str) -> tuple[str, ...]:
     """Why it was not approved is owed as well: a threshold may have no finding of its own."""
-    taken = best_ticket(state.past) or Ticket(number=state.ticket.number)
+    taken = best_to_take(state) or Ticket(number=state.ticket.number)
     others = closing.besides(open_findings(state.ledger), taken.findings)
     against = "; ".join(rule.line for rule in taken.rules if rule.is_against)
     return (

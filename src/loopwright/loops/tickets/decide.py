@@ -15,7 +15,7 @@ from loopwright.loops.tickets.state import (
     TicketsPhase,
     TicketsState,
     base_of,
-    best_ticket,
+    best_to_take,
     criteria_in_force,
     criteria_of,
     in_focus,
@@ -145,7 +145,7 @@ _BY_PHASE: dict[TicketsPhase, Callable[[TicketsState], Action]] = {
 
 
 def land(state: TicketsState) -> Integrate:
-    accepted, best = state.course.accepted, best_ticket(state.past)
+    accepted, best = state.course.accepted, best_to_take(state)
     taken = best if accepted and best else state.ticket
     merge = state.course.merge_accepted if accepted else state.plan.merge
     return Integrate(

@@ -16,7 +16,7 @@ from loopwright.loops.tickets.state import (
     CRITIC,
     JUDGE,
     TicketsState,
-    best_ticket,
+    best_to_take,
     can_split,
     criteria_of,
     opened,
@@ -61,13 +61,15 @@ def _pattern(state: TicketsState) -> tuple[str, ...]:
 
 
 def _options(state: TicketsState) -> tuple[Option, ...]:
-    best = best_ticket(state.past)
+    best = best_to_take(state)
+    tainted = bool(best) and best not in state.course.not_rejected(state.past)
+    known = "what is known and the change that was rejected" if tainted else "what is known"
     offered = (
         ("continue", "Continue with more tickets"),
         (SPLIT, "Split: name the criteria to do first") if can_split(state) else None,
         (EXAMPLES, "Examples: attach guidance to a new ticket"),
         (REASSIGN, "Reassign: ROLE=AGENT, or ROLE+AGENT for a pair"),
-        ("accept", f"Accept the best ticket ({ticket_id(state.plan.session, best.number)}) with what is known")
+        ("accept", f"Accept the best ticket ({ticket_id(state.plan.session, best.number)}) with {known}")
         if best
         else None,
         ("history", "Show all attempts"),

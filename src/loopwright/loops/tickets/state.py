@@ -268,6 +268,11 @@ def base_of(state: TicketsState) -> Commit:
     return state.ticket.onto or state.plan.base
 
 
+def best_to_take(state: TicketsState) -> Ticket | None:
+    """What is accepted. A change that a person rejected is in it only if no ticket is without one."""
+    return best_ticket(state.course.not_rejected(state.past)) or best_ticket(state.past)
+
+
 def best_ticket(past: tuple[Ticket, ...]) -> Ticket | None:
     """The ticket that came nearest to approval, of those that changed anything; of equals, the later one."""
     tried = [ticket for ticket in past if ticket.commit and ticket.files]
@@ -276,7 +281,7 @@ def best_ticket(past: tuple[Ticket, ...]) -> Ticket | None:
 
 def told_of(state: TicketsState) -> Ticket | None:
     """The ticket that is spoken of: the one that was taken, else the last that was decided."""
-    taken = best_ticket(state.past) if state.course.accepted else None
+    taken = best_to_take(state) if state.course.accepted else None
     return taken or (state.past[-1] if state.past else None)
 
 
