@@ -45,8 +45,9 @@ async def find_question(project: Project, loop_id: str) -> OpenQuestion:
     """The one question that is meant: of the loop that is named, a root or a part of one; else the only one."""
     meant = await named(project, loop_id, whole_view) if loop_id else None
     asked = [each for root in await _roots(project, meant) for each in await _questions(project, root)]
-    if meant is not None and meant.row.parent is not None:
-        asked = [each for each in asked if each.waiting.loop == meant.row.id]
+    if meant is not None:
+        own = [each for each in asked if each.waiting.loop == meant.row.id]
+        asked = own if own or meant.row.parent is not None else asked
     if len(asked) == 1:
         return asked[0]
     if asked:

@@ -56,7 +56,7 @@ def _text(gate: ShownGate, *, at_top: bool, several: bool) -> str:
     where = f"loop {' > '.join(gate.path)}"
     lines = [f"{gate.name}@{gate.id} ({gate.status}{by}{why}), {where}, commit {gate.commit[:12]}"]
     lines += map(_file, gate.because)
-    lines.append(f"  look at it    {_diff(gate, at_top=at_top)}")
+    lines.append(f"  look at it    {diff_command(gate, at_top=at_top)}")
     if gate.status == "pending":
         which = f" --loop {gate.loop}" if several else ""
         lines.append(f"  let it in     loop approve {gate.name}@{gate.id}{which}")
@@ -69,7 +69,7 @@ def _file(reason: GateReason) -> str:
     return f"  {one_line(reason.file, _LONGEST)}: {reason.rule}{mark}"
 
 
-def _diff(gate: ShownGate, *, at_top: bool) -> str:
+def diff_command(gate: ShownGate, *, at_top: bool) -> str:
     """The command that shows what called for the gate, to be copied as it is."""
     whole = f"git diff {gate.base[:12]} {gate.commit[:12]}"
     paths = [reason.file for reason in gate.because]

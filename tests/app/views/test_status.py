@@ -196,6 +196,16 @@ def test_a_pause_tells_the_numbers() -> None:
     assert without == "a limit was reached: 2.50 USD spent and 0.50 USD reserved"
 
 
+def test_gates_of_two_parts_with_the_same_evidence_are_told_apart_by_their_loops() -> None:
+    gate = AwaitGate(key=Key.parse("gate"), gate="taste", commit=NO_COMMIT, evidence="e1", because=())
+    waiting = tuple(Waiting(path=(LOOP, LoopId(part)), what=gate) for part in "ab")
+    data = status.build(seen.seen(Still(here=SHIP), row()), waiting, {}, alive=False)
+    assert [need.command for need in data.needs][:2] == [
+        "loop approve taste@e1 --loop a",
+        "loop approve taste@e1 --loop b",
+    ]
+
+
 def test_a_loop_about_no_task_and_with_nothing_to_do() -> None:
     data = seen.shown(seen.seen(Still(here=SHIP), row(params="{}")))
     assert (data.task, data.next) == ("", None)

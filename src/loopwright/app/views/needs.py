@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -44,11 +45,16 @@ def needs(row: LoopRow, waiting: tuple[Waiting, ...], status: str, *, idle: bool
     if status == "cancelled":
         return ()
     asked = tuple(_asked(each) for each in waiting)
-    if sum(need.kind != "gate" for need in asked) > 1:  # a gate's id tells it apart already
-        asked = tuple(need if need.kind == "gate" else with_loop(need) for need in asked)
+    # A gate is told apart by its id, unless two parts of a loop wait with the same evidence.
+    alike = Counter(_told_apart_by(need) for need in asked)
+    asked = tuple(with_loop(need) if alike[_told_apart_by(need)] > 1 else need for need in asked)
     if asked and status != "paused" and not idle:
         return asked
     return (*asked, *_stopped(row, "interrupted" if asked and idle else status))
+
+
+def _told_apart_by(need: Need) -> str:
+    return f"{need.what}@{need.id}" if need.kind == "gate" else "a question"
 
 
 def with_loop(need: Need) -> Need:
