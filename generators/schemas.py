@@ -166,7 +166,17 @@ def _answer(command: str, description: str) -> Published:
     return Published(title=f"Answer of `loop {command} --json`", description=description, source=_DOORS[command])
 
 
+def _of_loops() -> dict[str, Published]:
+    """What starts a loop or looks at those of its kind says itself what it does."""
+    return {
+        path.replace(" ", "-"): _answer(path, str(command.help).partition("\n\n")[0].replace("\n", " "))
+        for path, command in all_commands()
+        if path in _DOORS and COMMANDS[path.partition(" ")[0]][0].startswith("loops.")
+    }
+
+
 SCHEMAS: Mapping[str, Published] = {
+    **_of_loops(),
     "adopt": _answer("adopt", "The loop that goes on."),
     "answer": _answer("answer", "What was recorded, and for which loop."),
     "cancel": _answer("cancel", "How the loop ended, or that there was none."),
@@ -184,12 +194,7 @@ SCHEMAS: Mapping[str, Published] = {
         source=(ErrorAnswer,),
     ),
     "explain": _answer("explain", "The loop's status object, and why the engine will do what it does next."),
-    "feedback": _answer("feedback", "How the loop ended or why it stopped; with `--dry-run` what would be started."),
     "gates": _answer("gates", "Every gate."),
-    "insights": _answer(
-        "insights",
-        "What the ticket cycles teach: figures, patterns that chance does not explain, and proposals for settings.",
-    ),
     "output": Published(
         title="Answer of `loop log --agent KEY --json`", description="What a step printed.", source=(StepOutput,)
     ),
@@ -197,20 +202,8 @@ SCHEMAS: Mapping[str, Published] = {
     "rehearse": _answer("rehearse", "How the rehearsal ended."),
     "render": _answer("render", "Files written."),
     "resume": _answer("resume", "How the loop ended, or that there was none."),
-    "review": _answer(
-        "review",
-        "What passed and what is blocked, for one artifact and for many alike; with `--dry-run` what would be started.",
-    ),
     "setup": _answer("setup", "What was found and written; with `--new-log` the log."),
     "status": _answer("status", "Every loop."),
-    "ticket-run": _answer(
-        "ticket run", "How the session ended or why it stopped; with `--dry-run` what would be done."
-    ),
-    "ticket-list": _answer(
-        "ticket list", "Every ticket that waits and every session, oldest first, each with its newest ticket."
-    ),
-    "ticket-new": _answer("ticket new", "The ticket that was put into the queue; with `--import` all of them."),
-    "ticket-show": _answer("ticket show", "One ticket: of a session as its file has it, or as it waits in the queue."),
     "agent-context": Published(
         title="Context of an agent",
         description="The JSON file named by `LOOP_CONTEXT`: everything in the brief as data.",
