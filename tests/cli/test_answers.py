@@ -100,6 +100,7 @@ def test_an_answer_that_fits_nothing_is_refused(escalated: Sample) -> None:
     refusals = {
         ("maybe",): "'maybe' is not one of the options: continue, accept, history, cancel, revise",
         ("continue", "0"): "continue needs a whole number from 1 to 1000, not '0'",
+        ("accept", "foo", "bar"): "accept takes no more words, and 'foo bar' came after it",
         ("revise",): 'revise needs the new guidance as text; write `loop answer revise --text "…"`',
         ("accept", "--loop", "nothing"): "there is no loop 'nothing' here; `loop status` lists them",
     }
@@ -121,7 +122,8 @@ def test_with_several_loops_the_one_must_be_named(escalated: Sample) -> None:
 def test_a_question_of_the_developer_is_answered_in_words(tmp_path: Path) -> None:
     sample = Sample.create(tmp_path / "repo", ASKS)
     assert sample.loop("feedback", "Make it so").code == 4
-    assert sample.loop("answer", "good, please").code == 0
+    assert sample.loop("answer", "continue", "2").code == 0
+    assert '"text":"continue 2"' in sample.loop("log", "--json").out
     assert sample.loop("resume", "--json").data["outcome"] == "verified"
 
 

@@ -125,17 +125,45 @@ def test_an_answer_that_only_begins_like_a_decision_decides_no_gate() -> None:
     assert understood((CLARIFICATION, GATE), "approve protected", "ann") == decided(approved=True)
 
 
-def test_an_answer_on_the_command_line_may_be_the_text_itself() -> None:
-    words = TypedAnswer(choice="blue", by="ann")
-    assert answer(CLARIFICATION, words) == Answered(key=CLARIFICATION.key, choice="answer", text="blue", by="ann")
+def typed(*words: str, text: str = "", merge: bool = False) -> TypedAnswer:
+    return TypedAnswer(words=words, text=text, merge=merge, by="ann")
+
+
+@pytest.mark.parametrize("words", [("blue",), ("foo", "bar"), ("continue", "2"), ("stop",), ("cancel the order",)])
+def test_words_that_are_no_option_of_a_question_are_one_text(words: tuple[str, ...]) -> None:
+    meant = Answered(key=CLARIFICATION.key, choice="answer", text=" ".join(words), by="ann")
+    assert answer(CLARIFICATION, typed(*words)) == meant
 
 
 @pytest.mark.parametrize(
-    ("words", "sentence"),
+    ("words", "meant"),
     [
-        (TypedAnswer(choice="accept", count="3"), "accept takes no number"),
-        (TypedAnswer(choice="continue", merge=True), "only accept can merge"),
+        (typed("continue", "2"), said("continue", 2)),
+        (typed("continue", "2", "mind", "the edges"), said("continue", 2, "mind the edges")),
+        (typed("accept", text="good enough"), said("accept", text="good enough")),
+        (typed("accept", merge=True), said("accept", merge=True)),
+        (typed("revise", "use", "a parser"), said("revise", text="use a parser")),
+        (typed("revise", text="use a parser"), said("revise", text="use a parser")),
+        (typed("Review", "iteration", "history"), said("history")),
     ],
 )
-def test_options_that_do_not_belong_together(words: TypedAnswer, sentence: str) -> None:
-    assert answer(ESCALATION, words) == Unclear(sentence)
+def test_words_on_the_command_line_are_an_option_with_what_it_takes(words: TypedAnswer, meant: Answered) -> None:
+    assert answer(ESCALATION, words) == meant
+
+
+@pytest.mark.parametrize(
+    ("ask", "words", "sentence"),
+    [
+        (ESCALATION, typed("accept", "3"), "accept takes no more words, and '3' came after it"),
+        (ESCALATION, typed("cancel", "it", "all"), "cancel takes no more words, and 'it all' came after it"),
+        (ESCALATION, typed("continue", merge=True), "only accept can merge"),
+        (ESCALATION, typed("continue", "soon"), "continue needs a whole number from 1 to 1000, not 'soon'"),
+        (ESCALATION, typed("revise", "a", text="b"), "the text of revise was given twice: as words and with --text"),
+        (CLARIFICATION, typed("cancel", "it"), "cancel takes no more words, and 'it' came after it"),
+        (CLARIFICATION, typed("blue", text="red"), "the answer was given twice: as words and with --text"),
+        (CLARIFICATION, typed("blue", merge=True), "only accept can merge"),
+        (CLARIFICATION, typed(" "), "type the answer, or cancel"),
+    ],
+)
+def test_words_that_would_be_lost_are_refused(ask: Ask, words: TypedAnswer, sentence: str) -> None:
+    assert answer(ask, words) == Unclear(sentence)

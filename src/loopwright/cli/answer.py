@@ -37,8 +37,7 @@ class AnswerRecorded:
 
 
 @click.command("answer")
-@click.argument("choice")
-@click.argument("count", required=False, default="")
+@click.argument("words", metavar="CHOICE [N|TEXT]", nargs=-1, required=True)
 @loop_option
 @click.option("--text", "--reason", "text", default="", metavar="TEXT", help="Guidance, reason, or the answer itself.")
 @click.option("--merge", is_flag=True, help="With accept: integrate it into the starting branch, by your word.")
@@ -48,12 +47,12 @@ def command(here: Here, /, *, as_json: bool, loop_id: str, **given: object) -> i
     """Answer the question a loop has stopped with; `loop resume` then goes on.
 
     \b
-    continue [N]          N more attempts (3)
+    continue [N [TEXT]]   N more attempts (3)
     accept [--merge]      keep the best attempt, record what is wrong with it as debt
     history               show what every attempt came to, and ask again
-    revise --text TEXT    new guidance; the counters start anew
+    revise TEXT           new guidance; the counters start anew
     cancel                end the loop; every commit is kept
-    TEXT                  the answer to a question of an agent
+    TEXT                  the answer to a question of an agent, in one word or many
 
     Some loops offer more answers: `loop status` shows each with the command that gives it.
     """

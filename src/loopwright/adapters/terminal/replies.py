@@ -20,13 +20,15 @@ class Unclear:
     wants: str = ""
 
 
+_ONLY_ACCEPT_MERGES = Unclear("only accept can merge")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TypedAnswer:
     """An answer as it was given, on the command line or at the prompt."""
 
-    choice: str
-    count: str = ""
-    text: str = ""
+    words: tuple[str, ...]
+    text: str = ""  # given apart from the words
     merge: bool = False
     by: str = ""
 
@@ -41,7 +43,7 @@ def understood(waiting: tuple[ForPeople, ...], line: str, by: str) -> Said | Unc
         return _gate_line(first, word.lower(), rest.strip(), by)
     if first.free_text:
         return _free(first, line.strip(), by)
-    return answer(first, _words(first, word, rest.strip(), by))
+    return answer(first, TypedAnswer(words=tuple(line.strip().split(" ")), by=by))
 
 
 def _means_gate(first: ForPeople, gate: AwaitGate, rest: str) -> bool:
@@ -49,22 +51,44 @@ def _means_gate(first: ForPeople, gate: AwaitGate, rest: str) -> bool:
     return not (isinstance(first, Ask) and first.free_text) or rest.split()[:1] == [gate.gate]
 
 
-def answer(ask: Ask, words: TypedAnswer) -> Answered | Unclear:
-    """An answer to a question with options, checked against them."""
-    choice = _choice(ask, words.choice)
-    if choice is None:
-        if ask.free_text and words.choice.strip():
-            return Answered(key=ask.key, choice="answer", text=words.choice.strip(), by=words.by)
-        return Unclear(f"{words.choice!r} is not one of the options: {', '.join(o.choice for o in ask.options)}")
-    if words.count and (choice != "continue" or not _is_count(words.count)):
-        return Unclear(_about_count(choice, words.count))
+def answer(ask: Ask, typed: TypedAnswer) -> Answered | Unclear:
+    """The words are an option with what it takes, or one text where any text is an answer. None of them is dropped."""
+    choice = _choice(ask, " ".join(typed.words))
+    if choice is not None:
+        return _chosen(ask, choice, "", typed)
+    if (choice := _choice(ask, typed.words[0])) is not None:
+        return _chosen(ask, choice, " ".join(typed.words[1:]).strip(), typed)
+    if not ask.free_text:
+        options = ", ".join(option.choice for option in ask.options)
+        return Unclear(f"{' '.join(typed.words)!r} is not one of the options: {options}")
+    if typed.text.strip():
+        return Unclear("the answer was given twice: as words and with --text")
+    return _ONLY_ACCEPT_MERGES if typed.merge else _free(ask, " ".join(typed.words).strip(), typed.by)
+
+
+def _chosen(ask: Ask, choice: str, rest: str, typed: TypedAnswer) -> Answered | Unclear:
+    """An option, and the words after it: a number, text, or none, as it takes them."""
     needs = next((o.needs for o in ask.options if o.choice == choice), "") or _NEEDS_TEXT.get(choice, "")
-    if needs and not words.text.strip():
+    count, text, merge = "", "", typed.merge
+    if choice == "continue":
+        count, _, text = rest.partition(" ")
+        if count and not _is_count(count):
+            return Unclear(f"continue needs a whole number from 1 to {_MOST}, not {count!r}")
+    elif choice == "accept" and rest.lower() in ("merge", "--merge"):
+        merge = True
+    elif needs:
+        text = rest
+    elif rest:
+        return Unclear(f"{choice} takes no more words, and {rest!r} came after it")
+    if text and typed.text.strip():
+        return Unclear(f"the text of {choice} was given twice: as words and with --text")
+    if merge and choice != "accept":
+        return _ONLY_ACCEPT_MERGES
+    if needs and not (text or typed.text).strip():
         return Unclear(f"{choice} needs {needs} as text", choice)
-    if words.merge and choice != "accept":
-        return Unclear("only accept can merge")
-    count = int(words.count or 0)
-    return Answered(key=ask.key, choice=choice, count=count, text=words.text, merge=words.merge, by=words.by)
+    return Answered(
+        key=ask.key, choice=choice, count=int(count or 0), text=text or typed.text, merge=merge, by=typed.by
+    )
 
 
 def _choice(ask: Ask, word: str) -> str | None:
@@ -73,33 +97,14 @@ def _choice(ask: Ask, word: str) -> str | None:
     for number, option in enumerate(ask.options, start=1):
         if plain in (option.choice, option.label.lower()) or (plain == str(number) and not ask.free_text):
             return option.choice
-    return "cancel" if plain in _CANCEL_WORDS else None
-
-
-def _words(ask: Ask, word: str, rest: str, by: str) -> TypedAnswer:
-    """The rest of a typed line is a number, guidance, or the second half of a label."""
-    if (choice := _choice(ask, f"{word} {rest}")) is not None:
-        return TypedAnswer(choice=choice, by=by)
-    choice = _choice(ask, word)
-    if choice == "continue":
-        count, _, text = rest.partition(" ")
-        return TypedAnswer(choice=choice, count=count, text=text, by=by)
-    if choice == "accept" and rest.lower() in ("merge", "--merge"):
-        return TypedAnswer(choice=choice, merge=True, by=by)
-    return TypedAnswer(choice=word, text=rest, by=by)
+    return "cancel" if plain in _CANCEL_WORDS and not ask.free_text else None
 
 
 def _is_count(text: str) -> bool:
     return text.isascii() and text.isdigit() and 0 < int(text[:9]) <= _MOST
 
 
-def _about_count(choice: str, count: str) -> str:
-    if choice != "continue":
-        return f"{choice} takes no number"
-    return f"continue needs a whole number from 1 to {_MOST}, not {count!r}"
-
-
-def _free(ask: Ask, line: str, by: str) -> Said | Unclear:
+def _free(ask: Ask, line: str, by: str) -> Answered | Unclear:
     if not line:
         return Unclear("type the answer, or cancel")
     if line.lower() == "cancel":
