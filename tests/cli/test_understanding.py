@@ -79,7 +79,8 @@ def test_what_is_no_answer_gets_a_sentence(line: str, sentence: str) -> None:
 
 
 def test_revising_without_guidance_asks_for_it() -> None:
-    assert understood((ESCALATION,), "revise", "ann") == Unclear("revise needs the new guidance as text", "revise")
+    lacking = Unclear("revise needs the new guidance as text", "revise", "guidance")
+    assert understood((ESCALATION,), "revise", "ann") == lacking
 
 
 @pytest.mark.parametrize(
@@ -104,7 +105,7 @@ def test_a_question_of_the_developer_takes_any_text(line: str, meant: Said | Unc
         ("reject too loose", decided(approved=False, reason="too loose")),
         ("reject protected too loose", decided(approved=False, reason="too loose")),
         ("2 too loose", decided(approved=False, reason="too loose")),
-        ("2", Unclear("reject needs a reason: it is told to the developer", "reject")),
+        ("2", Unclear("reject needs a reason: it is told to the developer", "reject", "reason")),
         ("cancel", CancelRequested(by="ann")),
         ("yes", Unclear("type approve, reject REASON, or cancel")),
     ],

@@ -52,18 +52,21 @@ class Terminal:
             return None if said is None else Reply(loop=loop, said=said)
 
     async def _answer(self, loop: LoopId, waiting: tuple[ForPeople, ...]) -> Said | None:
-        prefix = ""
+        lacking: Unclear | None = None  # the choice is made and only its text is missing
         while True:
-            self.show("> ")
+            self.show(f"{lacking.lacks}, or nothing to go back: " if lacking else "> ")
             line = await self.lines.next()
             if line is None:
                 self._print("")
                 return None
-            said = await self._understood(loop, waiting, f"{prefix}{line}".strip())
+            if lacking and not line.strip():
+                lacking = None
+                self._print(choices_text(waiting[0]))
+                continue
+            said = await self._understood(loop, waiting, f"{lacking.wants} {line}" if lacking else line.strip())
             if not isinstance(said, Unclear):
                 return said
-            # The choice is made and only its text is missing: the next line is that text.
-            prefix = f"{said.wants} " if said.wants and not prefix else ""
+            lacking = said if said.wants else None
             self._print(f"{said.sentence}.")
 
     async def _understood(self, loop: LoopId, waiting: tuple[ForPeople, ...], line: str) -> Said | Unclear:
@@ -96,12 +99,20 @@ def question_text(ask: Ask) -> str:
     for each in ask.questions:
         lines += [f"  Options: {', '.join(one_line(option, 200) for option in each.options)}"] if each.options else []
         lines += [f"  Impact: {one_line(each.impact, 300)}"] if each.impact else []
-    if ask.free_text:
-        return "\n".join([*lines, "  Type the answer, or: cancel"])
-    width = max((len(option.label) for option in ask.options), default=0)
-    for number, option in enumerate(ask.options, start=1):
-        lines.append(f"  {number}  {option.label:<{width}}  {option.prompt or _HOW.get(option.choice, option.choice)}")
-    return "\n".join(lines)
+    return "\n".join([*lines, choices_text(ask)])
+
+
+def choices_text(what: ForPeople) -> str:
+    """What may be typed, numbered."""
+    if isinstance(what, AwaitGate):
+        return _AT_A_GATE
+    if what.free_text:
+        return "  Type the answer, or: cancel"
+    width = max((len(option.label) for option in what.options), default=0)
+    return "\n".join(
+        f"  {number}  {option.label:<{width}}  {option.prompt or _HOW.get(option.choice, option.choice)}"
+        for number, option in enumerate(what.options, start=1)
+    )
 
 
 _HOW = {
@@ -111,6 +122,10 @@ _HOW = {
     "cancel": "cancel: end the loop; every commit is kept",
     "revise": "revise GUIDANCE: new guidance, and the counters start anew",
 }
+_AT_A_GATE = """\
+  1  Approve                    approve: exactly these changes, and nothing later
+  2  Reject                     reject REASON: whoever made them is told
+  3  Cancel                     cancel: end the loop; every commit is kept"""
 
 
 def gate_text(gate: AwaitGate, diff: str) -> str:
@@ -119,12 +134,7 @@ def gate_text(gate: AwaitGate, diff: str) -> str:
     if len(gate.because) > _SHOWN_FILES:
         listed.append(f"  and {len(gate.because) - _SHOWN_FILES} more")
     head = f"? Gate {gate.gate}: {gate.why}"
-    choices = (
-        "  1  Approve                    approve: exactly these changes, and nothing later",
-        "  2  Reject                     reject REASON: whoever made them is told",
-        "  3  Cancel                     cancel: end the loop; every commit is kept",
-    )
-    return "\n".join([head, *listed, "", diff.rstrip("\n"), "", *choices])
+    return "\n".join([head, *listed, "", diff.rstrip("\n"), "", _AT_A_GATE])
 
 
 def _files(gate: AwaitGate) -> str:

@@ -14,10 +14,11 @@ _MOST = 1000  # iterations that one answer may grant
 
 @dataclass(frozen=True, slots=True)
 class Unclear:
-    """Not an answer yet, and what is missing. `wants` names the choice that only lacks its text."""
+    """Not an answer yet, and what is missing. `wants` names the choice that only lacks its text, `lacks` that text."""
 
     sentence: str
     wants: str = ""
+    lacks: str = ""
 
 
 _ONLY_ACCEPT_MERGES = Unclear("only accept can merge")
@@ -85,7 +86,7 @@ def _chosen(ask: Ask, choice: str, rest: str, typed: TypedAnswer) -> Answered | 
     if merge and choice != "accept":
         return _ONLY_ACCEPT_MERGES
     if needs and not (text or typed.text).strip():
-        return Unclear(f"{choice} needs {needs} as text", choice)
+        return Unclear(f"{choice} needs {needs} as text", choice, needs.removeprefix("the ").removeprefix("new "))
     return Answered(
         key=ask.key, choice=choice, count=int(count or 0), text=text or typed.text, merge=merge, by=typed.by
     )
@@ -128,7 +129,7 @@ def _decision(gate: AwaitGate, word: str, rest: str, by: str) -> Said | Unclear:
     """The gate's own name may be repeated, as on the command line."""
     reason = rest.removeprefix(gate.gate).strip() if rest.split(" ", 1)[0] == gate.gate else rest
     if word == "reject" and not reason:
-        return Unclear("reject needs a reason: it is told to the developer", "reject")
+        return Unclear("reject needs a reason: it is told to the developer", "reject", "reason")
     return GateDecided(
         key=gate.key,
         gate=gate.gate,
