@@ -168,9 +168,11 @@ def test_a_rejected_gate_goes_back_to_the_developer(gated: Sample) -> None:
     assert (resumed.data["outcome"], resumed.data["iterations"]) == ("verified", 2)
 
 
-def test_a_decision_on_nothing_is_refused(gated: Sample) -> None:
+def test_a_decision_on_nothing_is_refused_and_what_is_open_is_told(gated: Sample) -> None:
+    is_open = f"open are: {meant(gated)} (loop {gated.loop('status', '--json').data['loops'][0]['id']})"
     refusals = {
-        ("approve", "security"): "no gate 'security' is open; open are: none",
+        ("approve", "security"): f"no gate 'security' is open; {is_open}",
+        ("approve", "protectd"): f"no gate 'protectd' is open; did you mean protected; {is_open}",
         ("reject", "protected"): 'reject needs a reason: `loop reject protected --reason "why"`; it is told to the'
         " developer",
     }

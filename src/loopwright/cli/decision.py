@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import difflib
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NoReturn
 
 import click
 
@@ -70,13 +71,14 @@ def decide(here: Here, decision: GateDecision, *, as_json: bool) -> int:
 
 async def _decide(project: Project, here: Here, decision: GateDecision) -> DecisionAnswer:
     await only_for_people(project, here, "approve" if decision.approved else "reject")
-    known = [gate for gate in await _gates(project, decision.loop_id) if gate.name == decision.name]
+    found = await _gates(project, decision.loop_id)
+    known = [gate for gate in found if gate.name == decision.name]
     if decision.loop_id and not known:
         await named_root(project, decision.loop_id)
     pending = [gate for gate in known if gate.status == "pending"]
     for gate in () if pending else known:
         await _refuse_below_an_end(project, gate, decision)
-    gate = _meant(pending, known, decision)
+    gate = _meant(pending, known, decision) or _refuse(found, decision)
     if gate.status != "pending":
         return _answer(gate, decision.word, gate.by, already=True)
     if not decision.id:
@@ -116,8 +118,8 @@ async def _gates(project: Project, loop_id: str) -> list[ShownGate]:
     return [gate for gate in await gates_below(project, root) if meant.row.id in gate.path]
 
 
-def _meant(pending: list[ShownGate], known: list[ShownGate], decision: GateDecision) -> ShownGate:
-    """The one gate the words fit. Raises the sentence that says why there is none, or several."""
+def _meant(pending: list[ShownGate], known: list[ShownGate], decision: GateDecision) -> ShownGate | None:
+    """The one gate the words fit; None: none does. Raises the sentence that says why it cannot be, or is several."""
     fits = [gate for gate in pending if gate.id == decision.id] if decision.id else pending
     if len(fits) == 1:
         return fits[0]
@@ -131,7 +133,15 @@ def _meant(pending: list[ShownGate], known: list[ShownGate], decision: GateDecis
         raise Forbidden(f"gate {decision.name} was already {same[-1].status} by {same[-1].by or 'somebody'}")
     if decision.id and pending:
         raise Forbidden(f"no gate {decision.gate!r} is open: its changes are others by now; open: {_listed(pending)}")
-    raise UsageError(f"no gate {decision.gate!r} is open; open are: {_listed(pending) or 'none'}")
+    return None
+
+
+def _refuse(found: list[ShownGate], decision: GateDecision) -> NoReturn:
+    """With what is open instead, and the nearest name among it."""
+    pending = [gate for gate in found if gate.status == "pending"]
+    near = difflib.get_close_matches(decision.name, [gate.name for gate in pending], n=1)
+    hint = f"; did you mean {near[0]}" if near else ""
+    raise UsageError(f"no gate {decision.gate!r} is open{hint}; open are: {_listed(pending) or 'none'}")
 
 
 def _confirm(here: Here, gate: ShownGate, decision: GateDecision) -> None:
