@@ -62,6 +62,19 @@ def test_continuing_grants_more_and_resume_uses_it(escalated: Sample) -> None:
     assert (resumed.code, resumed.data["iterations"], resumed.data["outcome"]) == (4, 2, "escalated")
 
 
+def test_a_loop_that_was_answered_and_not_gone_on_with_says_so(escalated: Sample) -> None:
+    assert escalated.loop("answer", "continue", "1").code == 0
+    (loop,) = escalated.loop("status", "--json").data["loops"]
+    (need,) = loop["needs"]
+    assert (loop["status"], need["kind"], need["what"], need["command"]) == (
+        "interrupted",
+        "fix",
+        "answered",
+        "loop resume",
+    )
+    assert need["why"] == "what a person said is recorded, and nobody has gone on with the loop since"
+
+
 def test_accepting_lands_the_best_attempt_and_writes_the_debt(escalated: Sample) -> None:
     assert escalated.loop("answer", "accept").code == 0
     resumed = escalated.loop("resume", "--json")

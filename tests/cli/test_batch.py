@@ -157,6 +157,8 @@ def test_of_fixes_that_do_not_go_together_the_later_is_made_again(tmp_path: Path
     done = sample.loop("review", "docs/a.md", "docs/b.md", "--batch", "--json")
     assert (done.code, done.data["passed"], done.data["blocked"]) == (0, ["docs/a.md", "docs/b.md"], [])
     assert (done.data["fixes"], done.data["rounds"]) == (3, 3)
+    assert sample.loop("status").out.splitlines()[-1] == "Parts: 2 passed"
+    assert len(loops(sample)) == 4
 
 
 def test_a_creator_that_gives_up_is_told_in_its_own_words(tmp_path: Path) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections import Counter
 
 import click
 
@@ -22,7 +21,6 @@ _POLL = 0.5  # seconds between looks at a number that changes with the log
 _CLEAR = "\x1b[H\x1b[2J"
 _NONE = 'No loops yet; `loop feedback "TASK"`, `loop review PATH` or `loop ticket new TITLE` begins one.'
 _NAMED = 20  # parts that are told one by one
-_WORDS = {"verified": "passed", "running": "under way", "waiting": "blocked"}
 
 
 @click.command("status")
@@ -61,12 +59,10 @@ def _block(root: LoopStatus, loops: tuple[LoopStatus, ...]) -> str:
     parts = [loop for loop in loops if loop.parent == root.id]
     if not parts:
         return block
-    counts = Counter(loop.outcome or loop.status for loop in parts)
-    summary = ", ".join(f"{number} {_WORDS.get(word, word)}" for word, number in counts.most_common())
-    stuck = [loop for loop in parts if loop.status in ("waiting", "paused", "blocked")]
+    stuck = [loop for loop in parts if status.part_word(loop) in ("paused", "blocked")]
     lines = [f"  {loop.task}: {loop.state}, {loop.counter} {loop.attempt}/{loop.limit}" for loop in stuck]
     more = [f"  and {len(stuck) - _NAMED} more"] if len(stuck) > _NAMED else []
-    return "\n".join([block, "", f"Parts: {summary}", *lines[:_NAMED], *more])
+    return "\n".join([block, "", f"Parts: {status.parts_line(root, parts)}", *lines[:_NAMED], *more])
 
 
 async def _watch(project: Project, here: Here, *, as_json: bool) -> None:

@@ -118,6 +118,7 @@ class Kind(Generic[P, S]):
     so_far_outcome: Callable[[S, Ending], Outcome | None] = lambda _state, _ending: None  # of one with parts
     parts: Callable[[S], tuple[LoopId, ...]] = lambda _state: ()  # the children whose results it needs for that
     blocked: Callable[[S], tuple[LoopId, ...]] = lambda _state: ()  # those a person is asked about
+    superseded: Callable[[S], tuple[LoopId, ...]] = lambda _state: ()  # children that others took the place of
     unresolved: Callable[[S, object], tuple[str, ...]] = lambda _state, _result: ()  # before a person decides
     landed_so_far: Callable[[S], tuple[str, ...]] = lambda _state: ()  # before a person is asked about the rest
     told_when_stopped: Callable[[S, object], tuple[str, ...]] = lambda _state, _result: ()

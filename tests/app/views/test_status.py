@@ -6,6 +6,7 @@ import pytest
 from loopwright.app.views import status
 from loopwright.app.views.needs import Choice, Need
 from loopwright.app.views.status import Failures, Landed, LoopStatus
+from loopwright.engine.fold import Flight
 from loopwright.kernel.actions import Ask, AwaitGate, WaitUntil
 from loopwright.kernel.codec import encode, plain
 from loopwright.kernel.machine import Standpoint
@@ -29,6 +30,8 @@ from tests.rooms.feedback.stories import (
 )
 
 SHIP = Standpoint(state="SHIP", attempt=1, limit=1)
+WAIT = WaitUntil(key=Key.parse("wait-1"), when=1.0)
+FLIGHT = Flight(key=WAIT.key, step="s", reserved=0.0)
 AT_GATE = played(implemented("x"), kept_with_protected, compliant, passing)
 
 
@@ -66,6 +69,7 @@ def test_a_running_loop_as_the_format_has_it() -> None:
         "last_activity": "2026-01-17T10:30:00Z",
         "result": None,
         "counter": "iteration",
+        "superseded": [],
     }
 
 
@@ -251,3 +255,20 @@ def test_where_several_need_a_person_the_commands_name_their_loop() -> None:
         "loop answer continue 3 --loop a",
     ]
     assert loops[0].needs[0].choices[1].command == "loop answer accept --loop b"
+
+
+def test_a_part_in_the_midst_of_nothing_waits_with_the_loop_above_it() -> None:
+    root, part = one("a", needs=True), replace(one("a-1", "a"), status="interrupted")
+    held = seen.seen(Still(here=SHIP, wants=(WAIT,)), row())
+    under_way = replace(held, opened=replace(held.opened, now=replace(held.now, flights=(FLIGHT,))))
+    assert status.beside(part, root, held).status == "waiting"
+    assert status.beside(part, root, under_way).status == "interrupted"
+    assert status.beside(part, replace(root, status="interrupted"), held).status == "interrupted"
+
+
+def test_parts_are_counted_once_and_only_those_that_ask_are_blocked() -> None:
+    asks, held = one("a-1", "a", needs=True), replace(one("a-2", "a"), status="waiting", next=None)
+    passed = [replace(one(name, "a"), status="complete", outcome="verified") for name in ("a-3", "a-4")]
+    root = replace(one("a", needs=True), superseded=(LoopId("a-3"),))
+    assert status.parts_line(root, [asks, held, *passed]) == "1 blocked, 1 waiting, 1 passed"
+    assert status.parts_line(root, [replace(held, next=asks.next), one("a-5", "a")]) == "1 blocked, 1 under way"

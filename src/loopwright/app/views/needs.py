@@ -40,8 +40,13 @@ class Need:
     names_loop: bool = False  # its commands do: several loops, or several parts of one, need a person
 
 
-def needs(row: LoopRow, waiting: tuple[Waiting, ...], status: str, *, idle: bool = False) -> tuple[Need, ...]:
-    """`status` is the one shown, which knows that a controller died. `idle`: there is work beside, that nobody does."""
+def needs(
+    row: LoopRow, waiting: tuple[Waiting, ...], status: str, *, idle: bool = False, answered: bool = False
+) -> tuple[Need, ...]:
+    """`status` is the one shown, which knows that a controller died. `idle`: there is work beside, that nobody does.
+
+    `answered`: the last that happened is that a person said something, and nobody has gone on since.
+    """
     if status == "cancelled":
         return ()
     asked = tuple(_asked(each) for each in waiting)
@@ -50,6 +55,8 @@ def needs(row: LoopRow, waiting: tuple[Waiting, ...], status: str, *, idle: bool
     asked = tuple(with_loop(need) if alike[_told_apart_by(need)] > 1 else need for need in asked)
     if asked and status != "paused" and not idle:
         return asked
+    if answered and status == "interrupted" and row.parent is None:
+        return (_fix(row, "answered", "what a person said is recorded, and nobody has gone on with the loop since"),)
     return (*asked, *_stopped(row, "interrupted" if asked and idle else status))
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from loopwright.app.loops import OVER, View, views
 from loopwright.app.project import Project
 from loopwright.app.views import status
@@ -10,7 +12,11 @@ from loopwright.app.views.status import LoopStatus, StatusDocument
 from loopwright.engine.nesting import waiting_below
 from loopwright.engine.world import Halt
 from loopwright.kernel.actions import AwaitGate
+from loopwright.kernel.events import Answered, GateDecided
+from loopwright.kernel.model import LoopId
 from loopwright.ports.people import Waiting
+
+_SAID = (Answered.__name__, GateDecided.__name__)
 
 
 async def waiting_for(project: Project, view: View) -> tuple[Waiting, ...]:
@@ -23,23 +29,47 @@ async def waiting_for(project: Project, view: View) -> tuple[Waiting, ...]:
 
 
 async def status_of_loop(
-    project: Project, view: View, *, alive: bool | None = None, waiting: tuple[Waiting, ...] | None = None
+    project: Project,
+    view: View,
+    *,
+    alive: bool | None = None,
+    waiting: tuple[Waiting, ...] | None = None,
+    answered: bool = False,
 ) -> LoopStatus:
-    """`waiting` is what it waits for, for those who know that already."""
+    """`waiting` is what it waits for, for those who know that already; `answered` is as in `needs`."""
     lives = view.alive is not None if alive is None else alive
     decided = {gate.name: gate.status for gate in gates(view)}
     known = await waiting_for(project, view) if waiting is None else waiting
-    return status.build(view, known, decided, alive=lives)
+    return status.build(view, known, decided, alive=lives, answered=answered)
 
 
 async def status_document(project: Project) -> StatusDocument:
     """Every loop, in the order and shape of the format."""
     found = await views(project)
     driven = {view.row.id for view in found if view.alive is not None}
-    # A part that waits for the others is held by nobody, and yet under way as long as the whole is.
-    return status.document(
-        [await status_of_loop(project, view, alive=bool(driven & {view.row.id, view.row.parent})) for view in found]
-    )
+    answered = await _answered(project, found)
+    shown: dict[LoopId, LoopStatus] = {}
+    for view in reversed(found):  # parents before their children
+        # A part that waits for the others is held by nobody, and yet under way as long as the whole is.
+        alive, row = bool(driven & {view.row.id, view.row.parent}), view.row
+        own = await status_of_loop(project, view, alive=alive, answered=row.id in answered)
+        above = shown.get(row.parent) if row.parent else None
+        shown[row.id] = status.beside(own, above, view) if above else own
+    return status.document([*reversed(shown.values())])
+
+
+async def _answered(project: Project, found: Sequence[View]) -> set[LoopId]:
+    """The loops that nobody has gone on with since a person said something, to them or below."""
+    parents = {view.row.id: view.row.parent for view in found}
+    answered: set[LoopId] = set()
+    for view in found:
+        if view.row.status == "running" and view.alive is None:
+            newest = await project.store.read(view.row.id, after=view.row.seq - 1)
+            loop = view.row.id if newest and newest[-1].kind in _SAID else None
+            while loop is not None and loop not in answered:
+                answered.add(loop)
+                loop = parents.get(loop)
+    return answered
 
 
 async def current(project: Project, view: View, halt: Halt) -> LoopStatus:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
@@ -79,6 +80,7 @@ class LoopStatus:
     last_activity: str
     result: Landed | None = None
     counter: str = "attempt"  # what one attempt is called
+    superseded: tuple[LoopId, ...] = ()  # parts of it that others have taken the place of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,8 +88,10 @@ class StatusDocument:
     loops: tuple[LoopStatus, ...]
 
 
-def build(view: View, waiting: tuple[Waiting, ...], gates: Mapping[str, str], *, alive: bool) -> LoopStatus:
-    """`gates` are those decided; the ones that are waited for are pending."""
+def build(
+    view: View, waiting: tuple[Waiting, ...], gates: Mapping[str, str], *, alive: bool, answered: bool = False
+) -> LoopStatus:
+    """`gates` are those decided; the ones that are waited for are pending. `answered` is as in `needs`."""
     row, stand, outcome = view.row, view.standpoint, view.outcome
     status = shown_status(row, waiting, alive=alive)
     actions = () if view.is_over else view.wanted
@@ -109,11 +113,12 @@ def build(view: View, waiting: tuple[Waiting, ...], gates: Mapping[str, str], *,
         gates={**gates, **pending},
         cost=cost_of(row),
         tasks=facts.tasks,
-        needs=needs(row, waiting, status, idle=not alive and any(_is_work(action) for action in actions)),
+        needs=needs(row, waiting, status, idle=not alive and any(map(_is_work, actions)), answered=answered),
         next=_next(actions),
         last_activity=moment(row.updated),
         result=_landed(outcome) if outcome else None,
         counter=view.kind.words.counter,
+        superseded=view.kind.superseded(view.now.state),
     )
 
 
@@ -158,6 +163,27 @@ def shown_status(row: LoopRow, waiting: tuple[Waiting, ...], *, alive: bool) -> 
     if row.status != "running" or alive:
         return row.status
     return "waiting" if waiting else "interrupted"
+
+
+def beside(part: LoopStatus, above: LoopStatus, view: View) -> LoopStatus:
+    """A part that is in the midst of nothing waits for whatever the loop above it waits for."""
+    is_at_work = any(_is_work(action) and view.now.flight(action.key) for action in view.wanted)
+    waits = above.status == "waiting" and part.status == "interrupted" and not is_at_work
+    return replace(part, status="waiting") if waits else part
+
+
+def parts_line(root: LoopStatus, parts: Sequence[LoopStatus]) -> str:
+    """How many parts stand how, each counted once however often it was begun anew."""
+    counts = Counter(part_word(part) for part in parts if part.id not in root.superseded)
+    return ", ".join(f"{number} {word}" for word, number in counts.most_common())
+
+
+def part_word(part: LoopStatus) -> str:
+    """`blocked` is one that itself asks a person; others wait with the whole."""
+    if part.status == "waiting" and part.next is not None and part.next.action in ("ask", "await_gate"):
+        return "blocked"
+    word = part.outcome or part.status
+    return {"verified": "passed", "running": "under way"}.get(word, word)
 
 
 def _is_work(action: Action) -> bool:

@@ -64,6 +64,7 @@ KIND: Kind[BatchParams, BatchState] = Kind(
     so_far_outcome=ended,
     parts=told_parts,
     blocked=_blocked,
+    superseded=lambda state: tuple(loop for item in state.items for loop in item.before),
     unresolved=_unresolved,
     landed_so_far=_landed_so_far,
     told_when_stopped=_unresolved,
