@@ -81,6 +81,13 @@ def test_the_doctor_finds_what_to_fix(tmp_path: Path, config: str, what: str, pa
     assert any(line["what"] == what and part in line["text"] for line in fixes), fixes
 
 
+def test_the_doctor_names_only_what_can_be_started(tmp_path: Path) -> None:
+    roles = 'creator = "script"\nreviewer = "script"'
+    done = Sample.create(tmp_path / "repo", config=CONFIG.replace('default = "script"', roles)).loop("doctor")
+    assert (done.code, done.out.splitlines()[-1]) == (0, "Ready: loop review PATH")
+    assert "nobody plays developer, so that `loop feedback` cannot start; name an agent" in done.out
+
+
 def test_the_doctor_works_outside_of_a_repository(tmp_path: Path) -> None:
     done = loop(tmp_path, "doctor", "--json")
     assert (done.code, done.data["lines"][-1]["what"]) == (1, "repository")

@@ -146,10 +146,10 @@ def agent_lines(settings: Settings, root: Path, environ: Mapping[str, str]) -> I
             named.setdefault(agent.name, []).append(role)
     for role in ("developer", "reviewer"):
         if not settings.agents_for(role):
-            only_reviews = role == "developer" and settings.agents_for("creator")
-            why = ", so that only `loop review` starts" if only_reviews else ""
+            others_start = role == "developer" and settings.agents_for("creator")
+            why = ", so that `loop feedback` cannot start" if others_start else ""
             said = f"nobody plays {role}{why}; name an agent in [roles] of loop.toml"
-            yield Remark("warn" if only_reviews else "fix", "agents", said)
+            yield Remark("warn" if others_start else "fix", "agents", said)
     for agent in settings.agents:
         plays = ", ".join(named.get(agent.name, [])) or "no role"
         problem = _problem(agent, root, environ)

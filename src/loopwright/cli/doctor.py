@@ -9,6 +9,7 @@ from collections.abc import Iterator
 import click
 
 from loopwright.adapters.git.repository import Repository, find_repository
+from loopwright.app.kinds import KINDS
 from loopwright.app.preconditions import DISK_FLOOR
 from loopwright.app.project import has_log
 from loopwright.app.views.answers import DoctorAnswer, DoctorLine
@@ -33,8 +34,6 @@ from loopwright.config.loop_toml import load_settings
 from loopwright.errors import EngineError
 from loopwright.kernel.wording import counted
 
-_READY = '\nReady: loop feedback "TASK", loop review PATH'
-
 
 @click.command("doctor")
 @json_option(DoctorAnswer)
@@ -48,8 +47,20 @@ def command(here: Here, *, as_json: bool) -> int:
         put_json(DoctorAnswer(ok=not broken, lines=shown))
     else:
         put("\n".join(f"{line.word:<5} {line.what:<12} {line.text}" for line in lines))
-        put("\nSomething must be fixed before a loop can start." if broken else _READY)
+        put(
+            "\nSomething must be fixed before a loop can start."
+            if broken
+            else f"\nReady: {', '.join(_startable(here))}"
+        )
     return 1 if broken else 0
+
+
+def _startable(here: Here) -> Iterator[str]:
+    """The commands that begin a loop which has an agent for every role it needs."""
+    settings = load_settings(find_repository(here.cwd, here.environ).top, lambda _refused: None)
+    for kind in KINDS.values():
+        if kind.starts and all(settings.agents_for(role) for role in kind.needs.roles):
+            yield kind.starts
 
 
 def examine(here: Here) -> Iterator[Remark]:

@@ -106,6 +106,7 @@ class Kind(Generic[P, S]):
     limits: str  # its table below `[limits]`
     request: type | None = None  # what a Python program says to have one driven
     porch: tuple[str, ...] = ()  # modules with what its starts need of the disk; loaded when one is started
+    starts: str = ""  # the command that begins one
     words: Words
     needs: Needs
     title: Callable[[P], str]

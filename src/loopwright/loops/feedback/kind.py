@@ -45,6 +45,7 @@ KIND: Kind[FeedbackParams, FeedbackState] = Kind(
         token=_token,
         passes=compliant,
     ),
+    starts='loop feedback "TASK"',
     needs=Needs(roles=("developer", "reviewer"), gates=(PROTECTED,)),
     title=lambda params: params.task,
     brief=brief.render,

@@ -66,6 +66,7 @@ KIND: Kind[TicketParams, TicketsState] = Kind(
     request=Tickets,
     porch=("loopwright.app.starts.tickets.from_python", "loopwright.app.starts.tickets.adoption"),
     words=Words(counter="ticket", roles={"create": "creator", "critique": "critic", "judge": "judge"}),
+    starts="loop ticket new TITLE",
     needs=Needs(roles=("creator", "critic"), gates=(PROTECTED,)),
     title=lambda params: params.title,
     brief=brief.render,
