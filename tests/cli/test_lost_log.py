@@ -3,11 +3,15 @@ import shutil
 import sqlite3
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
+import apsw
 import pytest
 
+from loopwright.adapters.sqlite import heads
+from loopwright.kernel.model import LoopId
 from tests.adapters.sqlite.store_history import CHILD, write_history
-from tests.cli.projects import Sample
+from tests.cli.projects import NEVER_RIGHT, Sample
 from tests.repository import Repository
 from tests.test_schemas import mistakes
 
@@ -90,6 +94,57 @@ def test_the_doctor_says_that_a_snapshot_is_passed_over_and_the_loop_is_not_lost
     lines = [line for line in sample.loop("doctor", "--json").data["lines"] if line["what"] == "log"]
     assert [line["status"] for line in lines] == ["ok", "warn"]
     assert "its snapshot is passed over (it is not what was written); all its events are read" in lines[1]["text"]
+
+
+# --- a log that somebody has changed and sealed anew -----------------------------------------------------------------
+
+
+def sealed_anew(sample: Sample, loop: str, **changes: Any) -> None:  # noqa: ANN401 - the columns of a row
+    """The loop's row as somebody would write it who knows how it is sealed; with another id, a further row."""
+    path = str(sample.repo.path / ".loop" / "loop.db")
+    with closing(apsw.Connection(path)) as connection, connection:
+        head = heads.get(connection, LoopId(loop))
+        connection.execute("DELETE FROM loops WHERE id = ?", (changes.get("id", loop),))
+        heads.insert(connection, head._replace(**changes))
+
+
+@pytest.fixture
+def waiting(tmp_path: Path) -> tuple[Sample, str]:
+    sample = Sample.create(tmp_path / "repo", NEVER_RIGHT)
+    done = sample.loop("feedback", "Make it good", "--max-iterations", "1", "--json")
+    assert done.code == 4
+    return sample, done.data["loop"]
+
+
+@pytest.mark.parametrize("argv", [("cancel",), ("answer", "accept"), ("approve", "protected"), ("resume",)])
+def test_a_loop_that_is_below_itself_or_below_nothing_is_told_in_a_sentence(
+    waiting: tuple[Sample, str], argv: tuple[str, ...]
+) -> None:
+    sample, loop = waiting
+    for parent, why in ((loop, "it is below itself"), ("gone", "its parent, loop gone, is not there")):
+        sealed_anew(sample, loop, parent=parent)
+        done = sample.loop(*argv, "--loop", loop)
+        assert (done.code, done.err.splitlines()) == (
+            1,
+            [f"loop: the event log: loop {loop}: {why}; nothing was changed, restore the file from a backup"],
+        )
+
+
+def test_a_part_of_a_kind_that_only_another_version_knows_is_left_when_its_root_is_cancelled(
+    waiting: tuple[Sample, str],
+) -> None:
+    sample, loop = waiting
+    sealed_anew(sample, loop, id="part-1", kind="lifecycle", parent=loop)
+    done = sample.loop("cancel", "--loop", loop, "--json")
+    assert (done.code, done.data["outcome"]) == (0, "cancelled")
+
+
+def test_an_outcome_that_cannot_be_read_is_told_in_a_sentence(waiting: tuple[Sample, str]) -> None:
+    sample, loop = waiting
+    sealed_anew(sample, loop, status="complete", outcome="{broken")
+    done = sample.loop("status")
+    assert (done.code, len(done.err.splitlines())) == (1, 1)
+    assert done.err.startswith(f"loop: the event log: outcome of loop {loop}: ")
 
 
 @pytest.mark.parametrize(

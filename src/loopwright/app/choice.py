@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Sequence
 
 from loopwright.app.loops import Listed, View, listed, listing, view, whole_view
 from loopwright.app.project import Project
-from loopwright.errors import UsageError
+from loopwright.errors import StoreCorrupt, UsageError
 from loopwright.kernel.model import LoopId
 
 _SHOWN = 10
@@ -46,11 +46,15 @@ def refuse_part(found: View) -> None:
 
 
 def root_of(seen: View) -> LoopId:
-    """Of a loop that was found in the list of all."""
+    """Of a loop that was found in the list of all. Raises `StoreCorrupt` where nothing above it is a root."""
     parents = {row.id: row.parent for row in seen.listed.among}
-    root = seen.row.id
+    root, way = seen.row.id, {seen.row.id}
     while (parent := parents[root]) is not None:
+        if parent in way or parent not in parents:
+            why = "it is below itself" if parent in way else f"its parent, loop {parent}, is not there"
+            raise StoreCorrupt("the event log", f"loop {root}", why)
         root = parent
+        way.add(root)
     return root
 
 

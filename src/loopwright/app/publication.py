@@ -39,7 +39,8 @@ async def catch_up(project: Project, publisher: Publisher, seen: View, rows: tup
     Gives the parts that were read for it.
     """
     waiting = [seen] if seen.row.status == "waiting" else []
-    found = [row for row in rows if row.parent == seen.row.id and row.status == "waiting"]
+    below = [row for row in rows if row.parent == seen.row.id and row.kind in project.kinds]
+    found = [row for row in below if row.status == "waiting"]
     parts = [await whole_view(project, await listed(project, row, rows)) for row in found]
     for each in (*waiting, *parts):
         with suppress(OSError, ConfigError):  # it is said at the next event, and by `loop render`

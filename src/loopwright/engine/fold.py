@@ -91,7 +91,11 @@ class Opened:
 
     @property
     def outcome(self) -> Outcome | None:
-        return decode(Outcome, self.row.outcome) if self.row.outcome else None
+        """Raises `StoreCorrupt` where the row has one that cannot be read."""
+        try:
+            return decode(Outcome, self.row.outcome) if self.row.outcome else None
+        except DecodeError as error:
+            raise StoreCorrupt(_LOG, f"outcome of loop {self.id}", str(error)) from error
 
 
 def opened(loop: AnyLoop, loaded: Loaded, each: Each | None = None) -> Opened:

@@ -97,7 +97,7 @@ async def cancel_below(world: World, parent: Errand, cleanup: Cleanup | None, dr
     """
     said = CancelRequested(cleanup=cleanup or Cleanup.KEEP_EVERYTHING, by=PARENT)
     for row in await world.store.rows():
-        if row.parent != parent.child or row.outcome:
+        if row.parent != parent.child or row.outcome or row.kind not in world.loops:  # nobody here could end those
             continue
         child = world.known.pop(row.id, None) or await open_loop(world.store, world.loops, row.id)
         errand = Errand(path=(*parent.path, row.id))
@@ -113,7 +113,8 @@ def _is_ending(child: Opened, errand: Errand, said: CancelRequested) -> bool:
 
 
 async def below(world: World, root: LoopId, rows: tuple[LoopRow, ...]) -> tuple[Opened, ...]:
-    """Every loop of `rows` that is below the root."""
+    """Every loop of `rows` that is below the root and of a kind that is known here."""
+    rows = tuple(row for row in rows if row.kind in world.loops)
     known, found = {root}, True
     while found:
         fresh = {row.id for row in rows if row.parent in known and row.id not in known}
