@@ -32,7 +32,7 @@ _POLL = 0.25
 @loop_option
 @click.option("--follow", is_flag=True, help="Stay, and print what happens until the loop ends.")
 @click.option("--agent", "key", metavar="KEY", default="", help="What the step KEY (implement-2.1) printed.")
-@json_option(ShownEvent, StepOutput)
+@json_option(ShownEvent, StepOutput, what="Answer with JSON on stdout: a line with one object for each event.")
 @click.pass_obj
 def command(here: Here, *, loop_id: str, follow: bool, key: str, as_json: bool) -> int:
     """The journey, one line per event. With --json, one object per line.

@@ -78,8 +78,7 @@ class JsonOption(click.Option):
         self.answers = answers
 
 
-def json_option(*answers: Any) -> Callable[[F], F]:  # noqa: ANN401 - dataclasses, some with their own part named
-    what = "Answer with one JSON object on stdout."
+def json_option(*answers: Any, what: str = "Answer with one JSON object on stdout.") -> Callable[[F], F]:  # noqa: ANN401 - dataclasses, some with their own part named
     return click.option("--json", "as_json", is_flag=True, help=what, cls=JsonOption, answers=answers)
 
 
