@@ -54,7 +54,6 @@ KIND: Kind[BatchParams, BatchState] = Kind(
     loop=BATCH,
     limits="quality",
     words=Words(counter="round"),
-    starts="loop review PATH",
     needs=Needs(roles=("reviewer", "creator"), checks=False),
     title=_title,
     brief=_no_brief,

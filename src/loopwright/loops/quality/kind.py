@@ -66,4 +66,5 @@ KIND: Kind[QualityParams, QualityState] = Kind(
     doors=files.doors,
     tells_more=files.tells_more,
     lane=_lane,
+    starts="loop review PATH",
 )
