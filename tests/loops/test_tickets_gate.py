@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from loopwright.errors import InvalidTransition
-from loopwright.kernel.actions import Announce, Ask, AwaitGate, Integrate, RunChecks
+from loopwright.kernel.actions import Announce, AwaitGate, Integrate, RunChecks
 from loopwright.kernel.events import Event
 from loopwright.kernel.model import Change, Commit, Key, Severity
 from loopwright.loops.course import Station, where
@@ -188,9 +188,3 @@ def test_a_verdict_that_was_announced_is_never_taken_back() -> None:
         after = t.play(state, letter)
         assert (after.past, where(after)) == (state.past, TicketsPhase.VERDICT)
         assert t.wanted(after, Announce) == t.wanted(state, Announce)
-
-
-def test_where_every_ticket_has_a_change_that_was_rejected_accepting_says_so() -> None:
-    state = t.told(*TOUCHED, t.passes(), t.GREEN, t.rejects(), t.SAID, max=1)
-    (accept,) = [option.label for option in t.wanted(state, Ask).options if option.choice == "accept"]
-    assert accept.endswith("with what is known and the change that was rejected")

@@ -135,10 +135,7 @@ def land(state: FeedbackState) -> Integrate:
 def escalation(state: FeedbackState) -> Escalation:
     """The four options of the seed, in its words; `revise` is for those who know what to change."""
     why = "; ".join(state.course.reasons)
-    best = best_to_take(state)
-    tainted = bool(best) and best not in state.course.not_rejected(state.past)
-    label = f"Accept current state{', with the change that was rejected' if tainted else ''}"
-    accept = (Option(choice="accept", label=label),) if best else ()
+    accept = (Option(choice="accept", label="Accept current state"),) if best_to_take(state) else ()
     return Escalation(
         question=f"The feedback loop stopped: {why}. How should it go on?",
         options=(

@@ -61,17 +61,13 @@ def _pattern(state: TicketsState) -> tuple[str, ...]:
 
 
 def _options(state: TicketsState) -> tuple[Option, ...]:
-    best = best_to_take(state)
-    tainted = bool(best) and best not in state.course.not_rejected(state.past)
-    known = "what is known and the change that was rejected" if tainted else "what is known"
     offered = (
         ("continue", "Continue with more tickets"),
         (SPLIT, "Split: name the criteria to do first") if can_split(state) else None,
         (EXAMPLES, "Examples: attach guidance to a new ticket"),
         (REASSIGN, "Reassign: ROLE=AGENT, or ROLE+AGENT for a pair"),
-        ("accept", f"Accept the best ticket ({ticket_id(state.plan.session, best.number)}) with {known}")
-        if best
-        else None,
+        # Which one that is may change while the question stands: a person may reject what a ticket changes.
+        ("accept", "Accept the best ticket with what is known") if best_to_take(state) else None,
         ("history", "Show all attempts"),
         ("revise", "Revise: give new guidance and start the count anew"),
         ("cancel", "Cancel"),
