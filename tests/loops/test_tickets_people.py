@@ -257,9 +257,7 @@ def test_only_critics_make_a_pair() -> None:
 def test_accept_takes_the_best_ticket_and_not_the_last() -> None:
     better = t.bad("c1", t.flaw("small", category="correctness"))
     state = t.told(*t.bad("c0"), *better, *t.bad("c2", checks=t.RED), max=3)
-    assert "Accept the best ticket with what is known" in [
-        option.label for option in t.question(state).options
-    ]
+    assert "Accept the best ticket with what is known" in [option.label for option in t.question(state).options]
     state = t.play(state, t.says("accept"))
     land = t.wanted(state, Integrate)
     assert (land.commit, land.verified, land.target, land.why) == (
