@@ -99,6 +99,19 @@ class CheckSettings:
     new_code_floor: float | None = key(
         k.PERCENT, 'least coverage of changed lines; only with `report = "coverage"`', None, unset="no floor"
     )
+    env: tuple[str, ...] = key(
+        k.VARIABLES, "names of environment variables let through, besides the usual ones", (), obeyed=False
+    )
+    trust: Literal["", "exit-code"] = key(
+        choice("exit-code"),
+        "your word that the exit code of a check that counts no tests is enough to verify by",
+        "",
+        unset="a check that counts nothing is not enough alone",
+        obeyed=False,
+    )
+    may_be_empty: bool = key(
+        k.FLAG, "nothing to run yet is no error on the base; what lands must have tests", default=False, obeyed=False
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,11 +120,30 @@ class WorkspaceSettings:
         several(k.ARGV, 'a list of commands such as [["uv", "sync"]]'), "commands run once in each new workspace", ()
     )
     copy: tuple[str, ...] = key(k.PATTERNS, "ignored files it needs, copied from your tree", ())
+    product: tuple[str, ...] = key(
+        k.PATTERNS, "what agents may change freely", (), unset="detected at the start", obeyed=False
+    )
+    tests: tuple[str, ...] = key(
+        k.PATTERNS,
+        "may be added to freely; changing or removing a test of the base opens the gate `protected`",
+        (),
+        unset="detected at the start",
+        obeyed=False,
+    )
     protected: tuple[str, ...] = key(
         k.PATTERNS,
         "taken from the base when checks run; changing or removing one opens the gate `protected`."
         " `*` stays within a folder, `**` crosses folders, `tests/` means everything below",
         ("tests/**", "loop.toml", ".github/**"),
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrustSettings:
+    canary: Literal["gate", "warn", "off"] = key(
+        choice("gate", "warn", "off"),
+        "what a change that no test notices leads to the second time; the first time its maker hears of it",
+        "gate",
     )
 
 
@@ -240,6 +272,12 @@ class GateRoles:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QualitySettings:
+    beside: bool = key(
+        k.FLAG,
+        "findings stand beside the artifact in your tree while it is blocked, not only under `.loop/quality`",
+        default=False,
+        obeyed=False,
+    )
     plan: GateRoles = table("The plan gate of the quality loop.", GateRoles())
     test: GateRoles = table("The test gate of the quality loop.", GateRoles())
     code: GateRoles = table("The code gate of the quality loop.", GateRoles())
@@ -286,6 +324,7 @@ class Settings:
         " that verify; any other name may be added.",
         CheckSettings,
     )
+    trust: TrustSettings = table("What a verdict rests on.", TrustSettings(), obeyed=False)
     workspace: WorkspaceSettings = table("The folder an agent works in.", WorkspaceSettings())
     limits: LimitSettings = table("When a loop stops and asks.", LimitSettings())
     budget: BudgetSettings = table(

@@ -11,12 +11,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from loopwright.adapters.checks import unittest_report
+from loopwright.adapters.checks.checkouts import NO_TEXTS
 from loopwright.adapters.checks.environment import Digests, for_checks
 from loopwright.adapters.checks.order import REPORT
 from loopwright.adapters.checks.runner import CommandChecks
+from loopwright.adapters.git.verification import VerificationCheckouts
 from loopwright.config.settings import CheckSettings
 from loopwright.kernel.events import ChecksReported
-from loopwright.kernel.gates import evidence, protected_changes
 from loopwright.kernel.model import Change, CheckResult, Commit, Key, LoopId, Tree
 from loopwright.ports.agent import Update
 from loopwright.ports.checks import ChecksRun
@@ -73,42 +74,26 @@ class PlainCheckouts:
     async def texts(self, commit: Commit, paths: tuple[str, ...], *, limit: int) -> dict[str, str]:
         return {path: self.repository.git("show", f"{commit}:{path}") for path in paths}
 
-    async def tree_for(
-        self, commit: Commit, *, overlay_from_base: Commit, protected: tuple[str, ...], approved: tuple[str, ...]
+    async def tree(self, commit: Commit) -> Tree:
+        return Tree(self.repository.git("rev-parse", f"{commit}^{{tree}}").strip())
+
+    async def compose(
+        self,
+        onto: Commit | Tree,
+        *,
+        taken_from: Commit | Tree,
+        paths: frozenset[str],
+        texts: Mapping[str, bytes] = NO_TEXTS,
     ) -> Tree:
-        guarded = protected_changes(self._changes(overlay_from_base, commit), protected)
-        if not guarded or evidence(guarded) in approved:
-            return Tree(self.repository.git("rev-parse", f"{commit}^{{tree}}"))
-        index = {**os.environ, "GIT_INDEX_FILE": str(self.place / "index")}
-        self.place.mkdir(parents=True, exist_ok=True)
-
-        def git(*argv: str, stdin: str = "") -> str:
-            return subprocess.run(
-                ["git", *argv],
-                cwd=self.repository.path,
-                env=index,
-                input=stdin,
-                capture_output=True,
-                check=True,
-                text=True,
-            ).stdout
-
-        git("read-tree", commit)
-        held = git("ls-tree", "-r", overlay_from_base, "--", *(change.path for change in guarded))
-        git("update-index", "--index-info", stdin=held)
-        for added in (change.path for change in guarded if change.how == "added"):
-            git("update-index", "--force-remove", added)
-        return Tree(git("write-tree").strip())
+        real = VerificationCheckouts(self.repository.path, env=os.environ)
+        return await real.compose(onto, taken_from=taken_from, paths=paths, texts=texts)
 
     def _unpack(self, tree: Tree, folder: Path) -> None:
         archive = subprocess.run(["git", "archive", tree], cwd=self.repository.path, capture_output=True, check=True)
         subprocess.run(["tar", "-x"], cwd=folder, input=archive.stdout, check=True)
 
     @asynccontextmanager
-    async def lay(
-        self, commit: Commit, *, overlay_from_base: Commit, protected: tuple[str, ...], approved: tuple[str, ...]
-    ) -> AsyncIterator[LaidFolder]:
-        tree = await self.tree_for(commit, overlay_from_base=overlay_from_base, protected=protected, approved=approved)
+    async def lay(self, tree: Tree, *, commit: Commit, base: Commit) -> AsyncIterator[LaidFolder]:
         folder = self.place / f"checkout-{len(self.laid)}"
         self.laid.append(commit)
         folder.mkdir(parents=True)

@@ -12,7 +12,7 @@ from loopwright.adapters.git.preparation import Preparation
 from loopwright.adapters.git.verification import VerificationCheckouts
 from loopwright.errors import SetupFailed
 from loopwright.kernel.gates import evidence, protected_changes
-from loopwright.kernel.model import Change, Commit
+from loopwright.kernel.model import Change, Commit, Tree
 from tests.adapters.git.scene import run_in
 from tests.ports.conformance.workspace import files_in
 from tests.repository import Repository
@@ -23,6 +23,14 @@ TREE = "^{tree}"
 
 def checkouts(repo: Repository, preparation: Preparation | None = None) -> VerificationCheckouts:
     return VerificationCheckouts(repo.path, env=os.environ, preparation=preparation)
+
+
+async def judged(pool: VerificationCheckouts, commit: str, base: str, approved: tuple[str, ...] = ()) -> Tree:
+    """The commit's tree, with protected files as in the base."""
+    source = GitObjects(pool.root, env=os.environ)
+    guarded = protected_changes(await source.changes(Commit(base), Commit(commit)), PROTECTED)
+    paths = frozenset(change.path for change in guarded) if evidence(guarded) not in approved else frozenset()
+    return await pool.compose(Commit(commit), taken_from=Commit(base), paths=paths)
 
 
 def look(
@@ -36,10 +44,9 @@ def look(
     """Lay it, look at the files, let a check do something there."""
 
     async def run() -> tuple[dict[str, str], str]:
-        args = {"overlay_from_base": Commit(base), "protected": PROTECTED, "approved": approved}
-        async with pool.lay(Commit(commit), **args) as laid:  # type: ignore[arg-type]
+        tree = await judged(pool, commit, base, approved)
+        async with pool.lay(tree, commit=Commit(commit), base=Commit(base)) as laid:
             files = files_in(laid.folder)
-            assert await pool.tree_for(Commit(commit), **args) == laid.tree  # type: ignore[arg-type]
             do(laid.folder)
             return files, laid.tree
 
@@ -130,9 +137,12 @@ def test_checkouts_that_are_open_at_once_share_nothing(based: tuple[Repository, 
     commit = cheating(repo)
 
     async def run() -> list[str]:
-        args = {"overlay_from_base": Commit(base), "protected": PROTECTED, "approved": ()}
         first, second = checkouts(repo), checkouts(repo)
-        async with first.lay(Commit(base), **args) as one, second.lay(Commit(commit), **args) as two:  # type: ignore[arg-type]
+        old, new = await judged(first, base, base), await judged(second, commit, base)
+        async with (
+            first.lay(old, commit=Commit(base), base=Commit(base)) as one,
+            second.lay(new, commit=Commit(commit), base=Commit(base)) as two,
+        ):
             assert one.folder != two.folder
             return [(laid.folder / "src.py").read_text() for laid in (one, two)]
 
@@ -154,7 +164,8 @@ def test_between_two_commands_the_tree_is_put_back_and_what_setup_made_stays(bas
     pool = checkouts(repo, Preparation(setup=((sys.executable, "-c", made),)))
 
     async def run() -> dict[str, str]:
-        async with pool.lay(Commit(base), overlay_from_base=Commit(base), protected=(), approved=()) as laid:
+        tree = await judged(pool, base, base)
+        async with pool.lay(tree, commit=Commit(base), base=Commit(base)) as laid:
             for name in ("tests/test_a.py", "conftest.py", "artifact.bin"):
                 (laid.folder / name).write_text("by a command\n")
             await laid.restore()
@@ -283,8 +294,9 @@ def test_what_a_command_bent_or_planted_is_put_right_before_the_next_one(based: 
     commit = cheating(repo)
 
     async def run() -> dict[str, str]:
-        args = {"overlay_from_base": Commit(base), "protected": PROTECTED, "approved": ()}
-        async with checkouts(repo).lay(Commit(commit), **args) as laid:  # type: ignore[arg-type]
+        pool = checkouts(repo)
+        tree = await judged(pool, commit, base)
+        async with pool.lay(tree, commit=Commit(commit), base=Commit(base)) as laid:
             (laid.folder / "tests" / "test_a.py").write_text("bent\n")
             (laid.folder / "tests" / "conftest.py").write_text("planted\n")
             (laid.folder / "src.py").unlink()

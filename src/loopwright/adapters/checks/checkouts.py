@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
+from types import MappingProxyType
 from typing import Protocol
 
 from loopwright.kernel.model import Change, Commit, Tree
+
+NO_TEXTS: Mapping[str, bytes] = MappingProxyType({})
 
 
 class CleanCheckout(Protocol):
@@ -18,7 +21,7 @@ class CleanCheckout(Protocol):
 
     @property
     def tree(self) -> Tree:
-        """What lies there: the commit's tree with protected paths from the base."""
+        """What lies there."""
 
     @property
     def restore(self) -> Callable[[], Awaitable[None]]:
@@ -28,14 +31,18 @@ class CleanCheckout(Protocol):
 class Checkouts(Protocol):
     """Several checkouts may be open at once; no two share a folder."""
 
-    def lay(
-        self, commit: Commit, *, overlay_from_base: Commit, protected: tuple[str, ...], approved: tuple[str, ...]
-    ) -> AbstractAsyncContextManager[CleanCheckout]: ...
+    def lay(self, tree: Tree, *, commit: Commit, base: Commit) -> AbstractAsyncContextManager[CleanCheckout]:
+        """`commit` gives the folder its git history, `base` what setup runs on."""
 
-    async def tree_for(
-        self, commit: Commit, *, overlay_from_base: Commit, protected: tuple[str, ...], approved: tuple[str, ...]
+    async def compose(
+        self,
+        onto: Commit | Tree,
+        *,
+        taken_from: Commit | Tree,
+        paths: frozenset[str],
+        texts: Mapping[str, bytes] = NO_TEXTS,
     ) -> Tree:
-        """The tree that `lay` with the same arguments would lay, without laying it."""
+        """The tree of `onto`, where these paths are as in `taken_from`, and these files hold these texts."""
 
 
 class ObjectReader(Protocol):
@@ -43,6 +50,8 @@ class ObjectReader(Protocol):
 
     async def changes(self, base: Commit, commit: Commit) -> tuple[Change, ...]:
         """Every path `commit` changed against `base`. A rename is one removed and one added."""
+
+    async def tree(self, commit: Commit) -> Tree: ...
 
     async def new_lines(self, old: Tree, new: Tree, paths: tuple[str, ...]) -> Mapping[str, frozenset[int]]:
         """Lines of these files that `new` adds or changes against `old`; a file without any is left out."""

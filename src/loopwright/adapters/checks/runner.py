@@ -18,6 +18,7 @@ from loopwright.adapters.checks.tamper_signs import found_in
 from loopwright.config.settings import CheckSettings
 from loopwright.errors import EngineError
 from loopwright.kernel.events import ChecksReported
+from loopwright.kernel.gates import evidence, protected_changes
 from loopwright.kernel.model import Change, CheckResult, Commit, Tree
 from loopwright.ports.agent import Update, Watch
 from loopwright.ports.checks import ChecksRun
@@ -44,7 +45,7 @@ class CommandChecks:
         began = self.clock.monotonic()
         specs = selected(self.specs, run.names)
         changes = await self.source.changes(run.base, run.commit)
-        trees = Trees(candidate=await self._tree(run, run.commit), base=await self._tree(run, run.base))
+        trees = Trees(candidate=await self._judged(run, changes), base=await self.source.tree(run.base))
         commands = tuple(spec.run for spec in self.specs)
         findings = await found_in(changes, self.source, run, commands, self.protected)
         by_name: dict[str, CheckResult] = {}
@@ -61,18 +62,18 @@ class CommandChecks:
             seconds=self.clock.monotonic() - began,
         )
 
-    async def _tree(self, run: ChecksRun, commit: Commit) -> Tree:
-        return await self.checkouts.tree_for(
-            commit, overlay_from_base=run.base, protected=self.protected, approved=run.approved
-        )
+    async def _judged(self, run: ChecksRun, changes: tuple[Change, ...]) -> Tree:
+        guarded = protected_changes(changes, self.protected)
+        paths = frozenset(change.path for change in guarded) if evidence(guarded) not in run.approved else frozenset()
+        return await self.checkouts.compose(run.commit, taken_from=run.base, paths=paths)
 
     def _chain(self, specs: tuple[CheckSettings, ...], outfit: _Outfit) -> Chain:
         return Chain(
             specs=specs,
             run=outfit.run,
             trees=outfit.trees,
-            candidate=self._bench(specs, outfit, outfit.run.commit, outfit.removed),
-            base=self._bench(specs, outfit, outfit.run.base, outfit.added),
+            candidate=self._bench(specs, outfit, outfit.trees.candidate, outfit.run.commit, outfit.removed),
+            base=self._bench(specs, outfit, outfit.trees.base, outfit.run.base, outfit.added),
             store=self.store,
             clock=self.clock,
             digests=self.digests,
@@ -86,13 +87,11 @@ class CommandChecks:
         )
 
     def _bench(
-        self, specs: tuple[CheckSettings, ...], outfit: _Outfit, commit: Commit, lacking: frozenset[str]
+        self, specs: tuple[CheckSettings, ...], outfit: _Outfit, tree: Tree, commit: Commit, lacking: frozenset[str]
     ) -> Bench:
         run, watch = outfit.run, outfit.watch
         return Bench(
-            lay=lambda: self.checkouts.lay(
-                commit, overlay_from_base=run.base, protected=self.protected, approved=run.approved
-            ),
+            lay=lambda: self.checkouts.lay(tree, commit=commit, base=run.base),
             starter=Starter(
                 store=self.store,
                 environment=self.digests.environment,

@@ -33,6 +33,9 @@ class GitObjects:
         found = await uninterrupted(lambda: differences(self._site.ground(), base, commit))
         return tuple(difference.change for difference in found)
 
+    async def tree(self, commit: Commit) -> Tree:
+        return await uninterrupted(lambda: self._site.ground().tree(commit))
+
     async def new_lines(self, old: Tree, new: Tree, paths: tuple[str, ...]) -> dict[str, frozenset[int]]:
         """Lines of these files that `new` adds or changes against `old`; a file without any is left out."""
         return await uninterrupted(lambda: new_lines(self._site.ground(), old, new, paths))

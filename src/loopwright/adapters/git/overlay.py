@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import fnmatch
 import hashlib
+from collections.abc import Mapping
 
 from loopwright.adapters.git.differences import differences
 from loopwright.adapters.git.preparation import Preparation, digest_of
-from loopwright.adapters.git.program import path_of
+from loopwright.adapters.git.program import path_of, readable
 from loopwright.adapters.git.selection import TreeEntry, altered
 from loopwright.adapters.git.site import Ground
-from loopwright.kernel.gates import evidence, protected_changes
-from loopwright.kernel.model import Commit, Tree
+from loopwright.kernel.model import Tree
 
 # What setup commands read to decide what to install.
 LOCK_FILES = (
@@ -21,16 +21,21 @@ LOCK_FILES = (
 )
 
 
-def overlaid(
-    ground: Ground, commit: Commit, base: Commit, protected: tuple[str, ...], approved: tuple[str, ...]
-) -> Tree:
-    """The commit's tree, where protected paths that the base has are as in the base, unless approved."""
-    found = differences(ground, ground.tree(base), ground.tree(commit))
-    guarded = protected_changes(tuple(difference.change for difference in found), protected)
-    if not guarded or evidence(guarded) in approved:
-        return ground.tree(commit)
-    undo = [difference for difference in found if difference.change in guarded]
-    return altered(ground, commit, (TreeEntry(mode=d.old_mode, object=d.old, path=d.path) for d in undo))
+def composed(ground: Ground, onto: str, taken_from: str, paths: frozenset[str], texts: Mapping[str, bytes]) -> Tree:
+    """The tree of `onto`, where these paths are as in `taken_from` and these files hold these texts."""
+    taken = [each for each in differences(ground, onto, taken_from) if each.change.path in paths]
+    entries = [TreeEntry(mode=d.new_mode, object=d.new, path=d.path) for d in taken]
+    modes = {d.path: d.new_mode for d in taken}
+    for path, text in texts.items():
+        blob = readable(ground.engine.run("hash-object", "-w", "--stdin", stdin=text)).strip()
+        entries.append(TreeEntry(mode=modes.get(path) or _mode(ground, onto, path), object=blob, path=path))
+    return altered(ground, onto, entries)
+
+
+def _mode(ground: Ground, tree: str, path: str) -> str:
+    """Of a file as the tree has it; of one that is new, a plain file's."""
+    row = readable(ground.engine.run("ls-tree", "-z", tree, "--", path))
+    return row.split(" ", 1)[0] if row else "100644"
 
 
 def setup_digest(ground: Ground, preparation: Preparation, tree: Tree, base: Tree) -> tuple[str, Tree]:

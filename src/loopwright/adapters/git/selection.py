@@ -28,7 +28,7 @@ class TreeEntry:
         return f"{self.mode} {self.object} 0\t".encode() + name_of(self.path) + b"\0"
 
 
-def altered(ground: Ground, start: Commit, entries: Iterable[TreeEntry]) -> Tree:
+def altered(ground: Ground, start: str, entries: Iterable[TreeEntry]) -> Tree:
     """The tree of `start` with these entries. A file takes the place of a folder of its name, and the other way."""
     with tempfile.TemporaryDirectory(dir=ground.own, prefix="overlay-") as folder:
         git = ground.engine.having(GIT_INDEX_FILE=str(Path(folder) / "index"))

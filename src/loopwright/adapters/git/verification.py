@@ -1,7 +1,7 @@
 """Checkouts for checks, which no agent ever enters.
 
 A pool of folders in `.loop/verify`. Each is prepared once with copy and setup, and laid for every run
-with exactly the candidate's tree, where protected paths come from the base. What setup made stays as
+with exactly one tree, composed of what is judged and what may judge. What setup made stays as
 long as nobody altered it; everything else is removed.
 """
 
@@ -13,11 +13,12 @@ import os
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 
 from loopwright.adapters.git.clones import write_repository
 from loopwright.adapters.git.folders import is_folder, locked, put, remove, try_lock
 from loopwright.adapters.git.manifest import load, save, take_manifest, tidy
-from loopwright.adapters.git.overlay import overlaid, setup_digest
+from loopwright.adapters.git.overlay import composed, setup_digest
 from loopwright.adapters.git.preparation import Preparation, copy_files, run_setup
 from loopwright.adapters.git.program import uninterrupted
 from loopwright.adapters.git.site import Ground, Place, Site
@@ -25,6 +26,7 @@ from loopwright.errors import VcsFailed
 from loopwright.kernel.gates import is_check_configuration
 from loopwright.kernel.model import Commit, Tree
 
+NO_TEXTS: Mapping[str, bytes] = MappingProxyType({})
 KEPT = 4  # prepared differently, before one is prepared anew
 
 
@@ -68,17 +70,14 @@ class VerificationCheckouts:
     """`env` is the person's environment; setup runs with that of `preparation`."""
 
     def __init__(self, root: Path, *, env: Mapping[str, str], preparation: Preparation | None = None) -> None:
+        self.root = root
         self._site = Site(root, env)
         self._preparation = preparation or Preparation()
 
     @contextlib.asynccontextmanager
-    async def lay(
-        self, commit: Commit, *, overlay_from_base: Commit, protected: tuple[str, ...], approved: tuple[str, ...]
-    ) -> AsyncIterator[LaidCheckout]:
-        """`approved` are digests of evidence: protected changes a person has approved lie there as they are."""
+    async def lay(self, tree: Tree, *, commit: Commit, base: Commit) -> AsyncIterator[LaidCheckout]:
         ground = await uninterrupted(self._site.ground)
-        tree = await self.tree_for(commit, overlay_from_base=overlay_from_base, protected=protected, approved=approved)
-        plan = await uninterrupted(lambda: self._plan(ground, commit, tree, overlay_from_base))
+        plan = await uninterrupted(lambda: self._plan(ground, commit, tree, base))
         slot = await uninterrupted(lambda: take_slot(ground, plan.digest))
         try:
             await self._fill(ground, slot, plan)
@@ -91,13 +90,15 @@ class VerificationCheckouts:
             slot.in_use.unlink(missing_ok=True)
             os.close(slot.hold)
 
-    async def tree_for(
-        self, commit: Commit, *, overlay_from_base: Commit, protected: tuple[str, ...], approved: tuple[str, ...]
+    async def compose(
+        self,
+        onto: Commit | Tree,
+        *,
+        taken_from: Commit | Tree,
+        paths: frozenset[str],
+        texts: Mapping[str, bytes] = NO_TEXTS,
     ) -> Tree:
-        """The tree that `lay` with the same arguments lays."""
-        return await uninterrupted(
-            lambda: overlaid(self._site.ground(), commit, overlay_from_base, protected, approved)
-        )
+        return await uninterrupted(lambda: composed(self._site.ground(), onto, taken_from, paths, texts))
 
     def _plan(self, ground: Ground, commit: Commit, tree: Tree, base: Commit) -> CheckoutPlan:
         digest, setup_on = setup_digest(ground, self._preparation, tree, ground.tree(base))
