@@ -52,7 +52,7 @@ from loopwright.loops.course import (
     steered,
     where,
 )
-from loopwright.loops.floor import Escalation, Machine
+from loopwright.loops.hooks import Escalation, Machine
 from tests.loops.harness import taken, with_key
 
 

@@ -49,7 +49,7 @@ async def _drive(world: World, opened: Opened, errand: Errand, tell: Tell | None
     """As a child, where there is somebody above to tell what it waits for."""
     patience = _PATIENCE if tell else 0
     async with holding(world.store, opened, world.who, patience=patience, pause=world.poll) as held:
-        if held.opened.outcome is not None:
+        if held.opened.is_over:
             return Halt(why="ended", outcome=held.opened.outcome, now=held.opened.now)
         session = Session.of(held.opened, errand, terms_of(world, opened.id))
         journal = Journal(world.store, session, held)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any, get_args
 
 from loopwright.errors import EngineError, InvalidTransition, SnapshotUnusable, StoreCorrupt
-from loopwright.kernel.actions import Action
+from loopwright.kernel.actions import Action, Stop
 from loopwright.kernel.codec import DecodeError, build, decode, encode
 from loopwright.kernel.events import (
     AgentFailed,
@@ -84,6 +84,11 @@ class Opened:
     @property
     def wanted(self) -> tuple[Action, ...]:
         return self.loop.decide(self.now.state)
+
+    @property
+    def is_over(self) -> bool:
+        """It has ended, and nothing that was approved since is still to be landed."""
+        return bool(self.row.outcome) and isinstance(self.wanted[0], Stop)
 
     @property
     def standpoint(self) -> Standpoint:

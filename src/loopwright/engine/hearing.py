@@ -31,8 +31,9 @@ async def hear(
     try:
         async with holding(store, known, said.by) as held:
             journal = _journal(store, held)
-            if held.opened.outcome is not None and not _is_awaited(journal.session, said):
-                raise Forbidden(f"loop {known.id} has ended ({held.opened.outcome.ending}); start a new one")
+            outcome = held.opened.outcome if held.opened.is_over else None
+            if outcome is not None and not _is_awaited(journal.session, said):
+                raise Forbidden(f"loop {known.id} has ended ({outcome.ending}); start a new one")
             refusal = journal.session.refusal(said)
             await _record(journal, journal.session.heard(said), observer)
             if refusal is not None:

@@ -40,7 +40,7 @@ from loopwright.kernel.events import (
     Combined,
     TimeReached,
 )
-from loopwright.kernel.gates import evidence, is_protected, protected_changes
+from loopwright.kernel.gates import is_protected
 from loopwright.kernel.model import Brief, LoopId
 from loopwright.ports.agent import AgentAnswer, AgentRun
 from loopwright.ports.checks import ChecksRun
@@ -177,6 +177,9 @@ async def _run_checks(world: World, loop: LoopId, action: RunChecks, step: str) 
         base=action.base,
         names=action.names,
         approved=action.approved,
+        may_drop=action.may_drop,
+        trust=action.trust.on(action.base),
+        preflight=action.preflight,
     )
     return await world.checks.run(run, world.observer.progressed)
 
@@ -195,15 +198,15 @@ async def _checkpoint(world: World, loop: LoopId, action: Checkpoint, step: str)
             also=also,
         )
     )
-    touched = protected_changes(shot.changes, world.protected)
+    examined = await world.checks.examine(shot.commit, action.trust.on(action.base))
     return Checkpointed(
         key=action.key,
         commit=shot.commit,
         tree=shot.tree,
         files=len(shot.changes),
         paths=tuple(change.path for change in shot.changes[:_PATHS]),
-        protected=touched,
-        evidence=evidence(touched),
+        protected=examined.gated,
+        evidence=examined.evidence,
         dropped=shot.dropped,
     )
 

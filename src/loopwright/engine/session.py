@@ -48,6 +48,7 @@ from loopwright.ports.people import Waiting
 from loopwright.ports.store import Append, NewEvent, Status
 
 SNAPSHOT_EVERY = 64
+AT_ONCE = 10.0  # seconds
 
 Terms = Callable[[RunAgent, Fold], float | Shortage]  # what is set aside for a run, or why it may not begin
 
@@ -137,7 +138,7 @@ class Session:
             wanted=opened.wanted,
             length=opened.row.seq,
             snapshot_at=opened.snapshot_seq,
-            ended=opened.row.status if opened.row.outcome else None,
+            ended=opened.row.status if opened.is_over else None,
         )
 
     @property
@@ -267,7 +268,7 @@ class Session:
         if not isinstance(answer, AgentReported | AgentFailed | AgentUnavailable):
             return 0.0
         flight = self.now.flight(answer.key)
-        reserved = flight.reserved if flight else 0.0
+        reserved = flight.reserved if flight and not _came_to_nothing(answer) else 0.0
         return reserved if answer.usage.usd is None else answer.usage.usd
 
     # --- how what was begun fares -------------------------------------------------------------------
@@ -299,7 +300,9 @@ class Session:
             place, before = self._at(number), now
             now = after(self.loop, before, line.event, at=place, reserve=line.reserve, wanted=wanted)
             wanted = wanted if now.state is before.state else self.loop.decide(now.state)
-            stages.append(Stage(event=line.event, state=now.state, status=self.ended or _status(line.event, wanted)))
+            # What a person approves afterwards may open it once more.
+            over = self.ended if isinstance(wanted[0], Stop) else None
+            stages.append(Stage(event=line.event, state=now.state, status=over or _status(line.event, wanted)))
         last = lines[-1].event
         append = Append(
             entries=tuple(entries),
@@ -328,6 +331,14 @@ class Session:
 
     def _at(self, number: int) -> str:
         return f"{self.id}/{self.length + number}"
+
+
+def _came_to_nothing(answer: AgentReported | AgentFailed | AgentUnavailable) -> bool:
+    """It broke down at once and used nothing: a program that cannot start is not paid for."""
+    if not isinstance(answer, AgentFailed) or answer.reason != "crashed":
+        return False
+    used = answer.usage
+    return not used.input_tokens and not used.output_tokens and used.seconds < AT_ONCE
 
 
 def sort_of(what: ForPeople) -> str:

@@ -26,6 +26,7 @@ from loopwright.kernel.model import (
     Tree,
     Usage,
 )
+from loopwright.kernel.trust import Canary, Claim
 
 # --- answers to actions ---------------------------------------------------------------------
 
@@ -62,13 +63,21 @@ class AgentUnavailable:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChecksReported:
-    """`findings` are what the change itself gives away: cheating, shadowing, fewer tests than the base."""
+    """`results` are of the judging run; `findings` are what the change itself gives away: cheating, shadowing."""
 
     key: Key
     tree: Tree
     results: tuple[CheckResult, ...]
     findings: tuple[Finding, ...] = ()
     seconds: float = 0.0
+    landing: tuple[CheckResult, ...] = ()  # of the run of all that would land, where that is another tree
+    lands: Tree = Tree("")  # what would land; empty: the candidate as it is
+    held: tuple[Change, ...] = ()  # unapproved changes that both runs did without
+    nothing_else: bool = False  # without them nothing is left to land
+    claim: Claim | None = None
+    canary: Canary | None = None
+    unable: tuple[str, ...] = ()  # checks that cannot run here, each in a sentence
+    own_tests: int = 0  # tests that agents wrote, and that no person has seen
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,6 +123,8 @@ class Integrated:
     note: str = ""  # why it was left on its branch, and the command that takes it
     not_merged: str = ""  # why, where a merge was asked for and the target could not be moved
     take: str = ""  # the command that takes it then
+    landed: Commit = NO_COMMIT  # where its own branch stands
+    held_on: str = ""  # the branch that keeps what did not land
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -204,6 +204,8 @@ class CheckResult:
     flaky: tuple[str, ...] = ()
     known: tuple[str, ...] = ()  # failures the base has too, forgiven by `baseline = true`
     coverage: Coverage | None = None  # of a check that reports it
+    gone: tuple[str, ...] = ()  # tests of the base that are not there, or do not run any more
+    unable: str = ""  # why it cannot run here, in a sentence
     note: str = ""
     receipt: str = ""
     reused: bool = False
@@ -244,6 +246,7 @@ class Brief:
     repair: str = ""  # why the last result could not be read
     base: Commit = NO_COMMIT  # what the change is measured against
     candidate: Commit = NO_COMMIT  # what is to be judged
+    before: tuple[Finding, ...] = ()  # what was wrong before the loop began
     own: Any = None  # what only this kind of loop tells: a frozen value of its room, whose fields agents find as data
 
 
@@ -299,6 +302,9 @@ class Outcome:
     findings: tuple[Finding, ...] = ()
     cleanup: Cleanup | None = None
     parts: tuple[Part, ...] = ()
+    held: tuple[Change, ...] = ()  # what it did without, and nobody has approved
+    held_on: str = ""  # the branch that keeps it
+    still_held: str = ""  # why what was approved afterwards did not land
     at: Point = NO_POINT  # where a child that has not ended stands
     asking: Key = NO_KEY  # the question it waits with
     loop: LoopId = LoopId("")

@@ -2,11 +2,31 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import hashlib
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Literal
 
-from loopwright.kernel.model import Change
+from loopwright.kernel.gates import evidence
+from loopwright.kernel.model import NO_COMMIT, Change, Commit
+
+UNTESTED = "untested"  # the gate of a change that no check looks at
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trust:
+    """What a verdict rests on: the commit whose tests and settings judge, and what a person allowed beforehand.
+
+    `base` is that of the root, for everything below it, so that what one part adds never judges another. Empty: the
+    loop's own base, which moves with the root's target.
+    """
+
+    base: Commit = NO_COMMIT
+    allow: tuple[str, ...] = ()  # patterns under which tests may be changed
+    in_force: bool = False  # the loop began under these rules; in logs of before, others were obeyed
+
+    def on(self, base: Commit) -> Trust:
+        return self if self.base else replace(self, base=base)
 
 
 class FileClass(StrEnum):
@@ -51,6 +71,29 @@ class Classed:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Claim:
+    """What stands between red and green and only a person can allow. A trial with all of it passed, if one was made."""
+
+    changes: tuple[Change, ...] = ()
+    failing: tuple[str, ...] = ()  # tests of the base that fail with the product alone
+    dropped: tuple[str, ...] = ()  # tests of the base that are gone with it
+    at_once: bool = False  # no other attempt could do without: the person is asked before another is made
+
+    @property
+    def marks(self) -> frozenset[str]:
+        """By which it is known again in the next attempt."""
+        return frozenset((*(change.path for change in self.changes), *self.dropped))
+
+
+def evidence_with(changes: tuple[Change, ...], dropped: tuple[str, ...]) -> str:
+    """As `evidence`, where an approval also lets go exactly these tests."""
+    if not dropped:
+        return evidence(changes)
+    lines = "\0".join((evidence(changes), *sorted(dropped)))
+    return hashlib.sha256(lines.encode(errors="surrogateescape")).hexdigest()[:24]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Canary:
     """Whether the checks look at the change: it was broken on purpose, and somebody noticed or not."""
 
@@ -61,4 +104,5 @@ class Canary:
     blind: tuple[str, ...] = ()  # checks that count tests and stayed green: they do not look at this change
     missed: tuple[str, ...] = ()  # files, or functions as `src/a.py: name`, whose breaking nobody noticed
     sentence: str = ""
+    rule: Literal["gate", "warn", "off"] = "gate"  # what is configured for a change that nobody notices
     seconds: float = 0.0

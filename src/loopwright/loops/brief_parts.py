@@ -10,7 +10,7 @@ from loopwright.kernel.model import Brief, Finding
 from loopwright.kernel.quoting import at_most, fenced, one_line, quoted, size
 from loopwright.kernel.wording import counted, told
 
-TASK, CRITERIA, ANSWERS, REPAIR, DIFF = 32_768, 8_192, 8_192, 1_024, 49_152  # bytes of each part
+TASK, CRITERIA, ANSWERS, REPAIR, DIFF, BEFORE = 32_768, 8_192, 8_192, 1_024, 49_152, 4_096  # bytes of each part
 NOTE = 80  # bytes kept free for saying what was left out
 _ENTRY = 2_048  # bytes of one finding
 _TASK_HEADING = (
@@ -63,6 +63,14 @@ def change(heading: str, brief: Brief, diff: str, without: str) -> str:
 def listed(heading: str, findings: tuple[Finding, ...], limit: int, *, rules: bool = False) -> str:
     room = limit - size(heading) - 2
     return f"{heading}\n\n{entries(findings, room, rules=rules)}"
+
+
+def was_before(brief: Brief) -> tuple[str, ...]:
+    """What the checks said of the base: nobody in this loop broke it, and it has to be mended all the same."""
+    if not brief.before:
+        return ()
+    said = "The checks said this before anybody changed anything. It must be green at the end as well."
+    return (listed(f"## Was so before you\n\n{said}", brief.before, BEFORE),)
 
 
 def from_person(brief: Brief) -> tuple[str, ...]:

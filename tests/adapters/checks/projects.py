@@ -7,8 +7,9 @@ import subprocess
 import sys
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 from loopwright.adapters.checks import unittest_report
 from loopwright.adapters.checks.checkouts import NO_TEXTS
@@ -131,9 +132,9 @@ class Project:
         self.repository.git("checkout", "--quiet", "--force", self.base)
         return _commit(self.repository, files)
 
-    async def report(self, commit: Commit, *, step: str = "s1", **more: tuple[str, ...]) -> ChecksReported:
-        run = ChecksRun(loop=LoopId("l"), key=Key.parse("checks-1.1"), step=step, commit=commit, base=self.base, **more)
-        return await self.checks.run(run, self.updates.append)
+    async def report(self, commit: Commit, *, step: str = "s1", **more: Any) -> ChecksReported:  # noqa: ANN401 - fields of a run
+        run = ChecksRun(loop=LoopId("l"), key=Key.parse("checks-1.1"), step=step, commit=commit, base=self.base)
+        return await self.checks.run(replace(run, **more), self.updates.append)
 
     async def only(self, commit: Commit, *, step: str = "s1") -> CheckResult:
         (result,) = (await self.report(commit, step=step)).results

@@ -1,13 +1,14 @@
-"""The checks port over real commands: choose what to run, run independent chains side by side, say what came of it."""
+"""The checks port over real commands: the judging run, the landing run, the trial; and one verdict of all of them."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Coroutine
 from contextlib import AsyncExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+from loopwright.adapters.checks.candidate import Candidate, changes_of, composed
 from loopwright.adapters.checks.checkouts import Checkouts, ObjectReader
 from loopwright.adapters.checks.coverage_floor import NewCode
 from loopwright.adapters.checks.environment import Digests
@@ -18,12 +19,15 @@ from loopwright.adapters.checks.tamper_signs import found_in
 from loopwright.config.settings import CheckSettings
 from loopwright.errors import EngineError
 from loopwright.kernel.events import ChecksReported
-from loopwright.kernel.gates import evidence, protected_changes
-from loopwright.kernel.model import Change, CheckResult, Commit, Tree
+from loopwright.kernel.gates import protected_changes
+from loopwright.kernel.model import CheckResult, Commit, Finding, Tree
+from loopwright.kernel.trust import Claim, Classed, FileClass, Trust
 from loopwright.ports.agent import Update, Watch
-from loopwright.ports.checks import ChecksRun
+from loopwright.ports.checks import ChecksRun, Examined
 from loopwright.ports.clock import Clock
 from loopwright.ports.store import Store
+
+_IDS_GONE = "ids-gone"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,89 +45,148 @@ class CommandChecks:
     protected: tuple[str, ...] = ()
     parallel: int = 4
 
+    async def examine(self, commit: Commit, trust: Trust, approved: tuple[str, ...] = ()) -> Examined:
+        seen = await self._candidate(commit, trust, approved)
+        return Examined(
+            gated=changes_of(seen.gated), evidence=seen.evidence, lands=seen.landing, held=changes_of(seen.held)
+        )
+
     async def run(self, run: ChecksRun, watch: Watch) -> ChecksReported:
         began = self.clock.monotonic()
-        specs = selected(self.specs, run.names)
-        changes = await self.source.changes(run.base, run.commit)
-        trees = Trees(candidate=await self._judged(run, changes), base=await self.source.tree(run.base))
-        commands = tuple(spec.run for spec in self.specs)
-        findings = await found_in(changes, self.source, run, commands, self.protected)
-        by_name: dict[str, CheckResult] = {}
+        run = replace(run, trust=run.trust.on(run.base), base=run.trust.on(run.base).base)
+        seen = await self._candidate(run.commit, run.trust, run.approved)
         async with AsyncExitStack() as stack:
             slots = asyncio.Semaphore(max(1, self.parallel))
-            outfit = _Outfit(run=run, trees=trees, changes=changes, stack=stack, watch=watch, slots=slots)
-            for results in await _side_by_side([self._chain(g, outfit).results(changes) for g in chains(specs)]):
-                by_name |= {result.name: result for result in results}
-        return ChecksReported(
-            key=run.key,
-            tree=trees.candidate,
-            results=tuple(by_name[spec.name] for spec in specs),
-            findings=findings,
-            seconds=self.clock.monotonic() - began,
-        )
+            desk = _Desk(checks=self, run=run, seen=seen, stack=stack, watch=watch, slots=slots)
+            report = await desk.report(await self._findings(run, seen))
+        return replace(report, seconds=self.clock.monotonic() - began)
 
-    async def _judged(self, run: ChecksRun, changes: tuple[Change, ...]) -> Tree:
+    async def _candidate(self, commit: Commit, trust: Trust, approved: tuple[str, ...]) -> Candidate:
+        classed = await self._classed(trust.base, commit)
+        return await composed(classed, commit, trust, approved, checkouts=self.checkouts, source=self.source)
+
+    async def _classed(self, base: Commit, commit: Commit) -> tuple[Classed, ...]:
+        changes = await self.source.changes(base, commit)
         guarded = protected_changes(changes, self.protected)
-        paths = frozenset(change.path for change in guarded) if evidence(guarded) not in run.approved else frozenset()
-        return await self.checkouts.compose(run.commit, taken_from=run.base, paths=paths)
-
-    def _chain(self, specs: tuple[CheckSettings, ...], outfit: _Outfit) -> Chain:
-        return Chain(
-            specs=specs,
-            run=outfit.run,
-            trees=outfit.trees,
-            candidate=self._bench(specs, outfit, outfit.trees.candidate, outfit.run.commit, outfit.removed),
-            base=self._bench(specs, outfit, outfit.trees.base, outfit.run.base, outfit.added),
-            store=self.store,
-            clock=self.clock,
-            digests=self.digests,
-            new_code=NewCode(
-                source=self.source,
-                base=outfit.trees.base,
-                candidate=outfit.trees.candidate,
-                changes=outfit.changes,
-                protected=self.protected,
-            ),
+        return tuple(
+            Classed(change=each, kind=FileClass.JUDGE if each in guarded else FileClass.PRODUCT) for each in changes
         )
 
-    def _bench(
-        self, specs: tuple[CheckSettings, ...], outfit: _Outfit, tree: Tree, commit: Commit, lacking: frozenset[str]
-    ) -> Bench:
-        run, watch = outfit.run, outfit.watch
-        return Bench(
-            lay=lambda: self.checkouts.lay(tree, commit=commit, base=run.base),
-            starter=Starter(
-                store=self.store,
-                environment=self.digests.environment,
-                root=self.root,
-                runs=self.runs,
-                lacking=lacking,
-            ),
-            specs=specs,
-            slots=outfit.slots,
-            stack=outfit.stack,
-            watch=lambda text, size: watch(Update(loop=run.loop, key=run.key, text=text, bytes=size)),
-        )
+    async def _findings(self, run: ChecksRun, seen: Candidate) -> tuple[Finding, ...]:
+        commands = tuple(spec.run for spec in self.specs)
+        return await found_in(changes_of(seen.classed), self.source, run, commands, self.protected)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Outfit:
-    """What all chains of one run share."""
+class _Desk:
+    """One verification: what all its runs share."""
 
+    checks: CommandChecks
     run: ChecksRun
-    trees: Trees
-    changes: tuple[Change, ...]
+    seen: Candidate
     stack: AsyncExitStack
     watch: Watch
     slots: asyncio.Semaphore
 
-    @property
-    def removed(self) -> frozenset[str]:
-        return frozenset(change.path for change in self.changes if change.how == "removed")
+    async def report(self, findings: tuple[Finding, ...]) -> ChecksReported:
+        """The landing run can only fail, and is the judging run where both trees are the same."""
+        seen = self.seen
+        judging = await self._results(seen.judging)
+        other = seen.landing != seen.judging and _is_green(judging)
+        landing = await self._results(seen.landing) if other else ()
+        return ChecksReported(
+            key=self.run.key,
+            tree=seen.judging,
+            results=judging,
+            landing=landing,
+            findings=findings,
+            lands=seen.landing,
+            held=changes_of(seen.held),
+            nothing_else=seen.landing == seen.base,
+            claim=await self._claim((*judging, *landing)),
+            unable=tuple(result.unable for result in judging if result.unable) if self.run.preflight else (),
+        )
 
-    @property
-    def added(self) -> frozenset[str]:
-        return frozenset(change.path for change in self.changes if change.how == "added")
+    async def _claim(self, ran: tuple[CheckResult, ...]) -> Claim | None:
+        """What only a person can allow. Nothing is installed before it is approved, so that a manifest is not tried."""
+        changes, failing = changes_of(self.seen.open), _failing(ran)
+        if _is_green(ran):
+            return Claim(changes=changes, at_once=True) if self.seen.waiting else None
+        if any(each.is_manifest for each in self.seen.open):
+            return Claim(changes=changes, failing=failing, at_once=True)
+        if not changes:
+            return _of_gone_alone(ran)
+        trial = await self._results(self.seen.whole, dropping=True)
+        return Claim(changes=changes, failing=failing, dropped=_gone(trial)) if _is_green(trial) else None
+
+    async def _results(self, tree: Tree, *, dropping: bool = False) -> tuple[CheckResult, ...]:
+        """Independent chains run side by side, each on a checkout of its own. `dropping`: any test may be gone."""
+        specs = selected(self.checks.specs, self.run.names)
+        found: dict[str, CheckResult] = {}
+        changes = changes_of(self.seen.classed)
+        for results in await _side_by_side(
+            [self._chain(each, tree, dropping=dropping).results(changes) for each in chains(specs)]
+        ):
+            found |= {result.name: result for result in results}
+        return tuple(found[spec.name] for spec in specs)
+
+    def _chain(self, specs: tuple[CheckSettings, ...], tree: Tree, *, dropping: bool) -> Chain:
+        checks, run, seen = self.checks, self.run, self.seen
+        return Chain(
+            specs=specs,
+            run=run,
+            trees=Trees(candidate=tree, base=seen.base),
+            candidate=self._bench(specs, tree, run.commit, seen.paths("removed")),
+            base=self._bench(specs, seen.base, run.base, seen.paths("added")),
+            store=checks.store,
+            clock=checks.clock,
+            digests=checks.digests,
+            new_code=NewCode(
+                source=checks.source,
+                base=seen.base,
+                candidate=tree,
+                changes=changes_of(seen.classed),
+                protected=checks.protected,
+            ),
+        )
+
+    def _bench(self, specs: tuple[CheckSettings, ...], tree: Tree, commit: Commit, lacking: frozenset[str]) -> Bench:
+        checks, run, watch = self.checks, self.run, self.watch
+        return Bench(
+            lay=lambda: checks.checkouts.lay(tree, commit=commit, base=run.base),
+            starter=Starter(
+                store=checks.store,
+                environment=checks.digests.environment,
+                root=checks.root,
+                runs=checks.runs,
+                lacking=lacking,
+            ),
+            specs=specs,
+            slots=self.slots,
+            stack=self.stack,
+            watch=lambda text, size: watch(Update(loop=run.loop, key=run.key, text=text, bytes=size)),
+        )
+
+
+def _is_green(results: tuple[CheckResult, ...]) -> bool:
+    return all(result.passed for result in results)
+
+
+def _failing(results: tuple[CheckResult, ...]) -> tuple[str, ...]:
+    failures = (each for result in results for each in result.failures)
+    return tuple(dict.fromkeys(each.rule for each in failures if each.category == "tests"))
+
+
+def _gone(results: tuple[CheckResult, ...]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(test for result in results for test in result.gone))
+
+
+def _of_gone_alone(results: tuple[CheckResult, ...]) -> Claim | None:
+    """Nothing is wrong but that tests of the base are gone: a person may let exactly those go."""
+    failures = [each for result in results for each in result.failures]
+    if not failures or any(not each.rule.startswith(_IDS_GONE) for each in failures):
+        return None
+    return Claim(dropped=_gone(results))
 
 
 async def _side_by_side(runs: list[Coroutine[None, None, tuple[CheckResult, ...]]]) -> list[tuple[CheckResult, ...]]:

@@ -9,7 +9,7 @@ from loopwright.kernel.actions import Action, Announce, Checkpoint, Integrate, L
 from loopwright.kernel.ledger import Standing, unresolved
 from loopwright.kernel.model import Brief, Commit, Key
 from loopwright.kernel.wording import counted
-from loopwright.loops.floor import Escalation
+from loopwright.loops.hooks import Escalation
 from loopwright.loops.quality.state import (
     QualityPhase,
     QualityState,
