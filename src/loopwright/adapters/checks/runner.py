@@ -13,6 +13,7 @@ from loopwright.adapters.checks.coverage_floor import NewCode
 from loopwright.adapters.checks.environment import Digests
 from loopwright.adapters.checks.execution import Bench, Starter
 from loopwright.adapters.checks.order import chains, selected
+from loopwright.adapters.checks.runners.scripts import Texts, steering_files
 from loopwright.adapters.checks.sequence import Chain, Trees
 from loopwright.adapters.checks.tamper_signs import found_in
 from loopwright.config.settings import CheckSettings
@@ -24,6 +25,8 @@ from loopwright.ports.agent import Update, Watch
 from loopwright.ports.checks import ChecksRun
 from loopwright.ports.clock import Clock
 from loopwright.ports.store import Store
+
+_LARGEST_SCRIPT = 256 * 1024
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,11 +50,12 @@ class CommandChecks:
         changes = await self.source.changes(run.base, run.commit)
         trees = Trees(candidate=await self._judged(run, changes), base=await self.source.tree(run.base))
         commands = tuple(spec.run for spec in self.specs)
+        texts = await self.source.texts(run.base, steering_files(commands), limit=_LARGEST_SCRIPT)
         findings = await found_in(changes, self.source, run, commands, self.protected)
         by_name: dict[str, CheckResult] = {}
         async with AsyncExitStack() as stack:
             slots = asyncio.Semaphore(max(1, self.parallel))
-            outfit = _Outfit(run=run, trees=trees, changes=changes, stack=stack, watch=watch, slots=slots)
+            outfit = _Outfit(run=run, trees=trees, changes=changes, texts=texts, stack=stack, watch=watch, slots=slots)
             for results in await _side_by_side([self._chain(g, outfit).results(changes) for g in chains(specs)]):
                 by_name |= {result.name: result for result in results}
         return ChecksReported(
@@ -98,6 +102,7 @@ class CommandChecks:
                 root=self.root,
                 runs=self.runs,
                 lacking=lacking,
+                texts=outfit.texts,
             ),
             specs=specs,
             slots=outfit.slots,
@@ -113,6 +118,7 @@ class _Outfit:
     run: ChecksRun
     trees: Trees
     changes: tuple[Change, ...]
+    texts: Texts
     stack: AsyncExitStack
     watch: Watch
     slots: asyncio.Semaphore
