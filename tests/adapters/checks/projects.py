@@ -73,7 +73,8 @@ class PlainCheckouts:
         return {path: numbers for path, numbers in lines.items() if numbers}
 
     async def texts(self, commit: Commit, paths: tuple[str, ...], *, limit: int) -> dict[str, str]:
-        return {path: self.repository.git("show", f"{commit}:{path}") for path in paths}
+        there = self.repository.git("ls-tree", "-r", "--name-only", commit).splitlines()
+        return {path: self.repository.git("show", f"{commit}:{path}") for path in paths if path in there}
 
     async def tree(self, commit: Commit) -> Tree:
         return Tree(self.repository.git("rev-parse", f"{commit}^{{tree}}").strip())

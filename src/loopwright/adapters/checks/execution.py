@@ -17,10 +17,14 @@ from loopwright.adapters.checks.checkouts import CleanCheckout
 from loopwright.adapters.checks.coverage_report import read_coverage
 from loopwright.adapters.checks.judgement import Ran, clipped, last_lines
 from loopwright.adapters.checks.junit import read_junit
-from loopwright.adapters.checks.order import REPORT, predecessors
+from loopwright.adapters.checks.order import predecessors
 from loopwright.adapters.checks.reports import Report, ReportRefused, read_bounded
+from loopwright.adapters.checks.runners.asking import Asked, asked
+from loopwright.adapters.checks.runners.formats import words_of_go
+from loopwright.adapters.checks.runners.reading import read_asked
+from loopwright.adapters.checks.runners.scripts import NO_FILES, Texts
 from loopwright.adapters.checks.sarif import read_sarif
-from loopwright.adapters.checks.single_test import alone, is_pytest
+from loopwright.adapters.checks.single_test import alone
 from loopwright.adapters.files import join, read_tail
 from loopwright.adapters.steps import StepEnded, StepSpec, StepWatch, run_step
 from loopwright.config.settings import CheckSettings
@@ -42,30 +46,42 @@ class Starter:
     root: Path  # the person's repository
     runs: Path  # where run folders go
     lacking: frozenset[str] = frozenset()  # files of the tree that this side of the change does not have
+    texts: Texts = field(
+        default_factory=lambda: NO_FILES
+    )  # the base's files that say which runner a script or a target starts
 
-    async def start(self, spec: CheckSettings, checkout: Path, watch: StepWatch | None = None) -> Ran:
-        """Raises `CheckNotRunnable` when the program is missing; everything else is a `Ran`."""
+    async def start(
+        self, spec: CheckSettings, checkout: Path, watch: StepWatch | None = None, *, early: bool = False
+    ) -> Ran:
+        """Raises `CheckNotRunnable` when the program is missing; everything else is a `Ran`.
+
+        With `early` it ends with the first failure, where the runner can do that.
+        """
         folder = self.runs / f"{spec.name}-{secrets.token_hex(8)}"
         reports = folder / secrets.token_hex(16)  # unguessable: code under test must not have written it before
         reports.mkdir(parents=True, mode=0o700)
         report = reports / "report"
-        argv = tuple(word.replace(REPORT, str(report)) for word in spec.run)
+        request = asked(spec.run, self.texts, own_report=spec.report != "none", early=early)
+        step = StepSpec(
+            argv=request.command(report),
+            cwd=checkout,
+            env=request.environment(self.environment, report),
+            folder=folder,
+            root=self.root,
+            wall=spec.timeout,
+        )
         try:
-            ended = await run_step(
-                StepSpec(
-                    argv=argv, cwd=checkout, env=self.environment, folder=folder, root=self.root, wall=spec.timeout
-                ),
-                watch,
-            )
-            ran = _reported(self._ran(spec, ended, checkout), spec, report, checkout)
+            ended = await run_step(step, watch)
+            left = _Left(report=report, ended=ended, checkout=checkout)
+            ran = _reported(self._ran(spec, request, ended, checkout), spec, request, left)
             output = folder / "output"
             join((ended.stdout, ended.stderr), output)
             return replace(ran, output=await self.store.keep_file(output))
         finally:
             shutil.rmtree(folder, ignore_errors=True)
 
-    def _ran(self, spec: CheckSettings, ended: StepEnded, checkout: Path) -> Ran:
-        said = "\n".join(filter(None, (_tail(ended.stdout), _tail(ended.stderr))))
+    def _ran(self, spec: CheckSettings, request: Asked, ended: StepEnded, checkout: Path) -> Ran:
+        said = "\n".join(filter(None, (_tail(ended.stdout, request), _tail(ended.stderr, request))))
         tail = last_lines(said.replace(f"{checkout}/", ""))  # where it ran is no business of an agent
         if ended.reason == "not_found":
             if posixpath.normpath(spec.run[0]) not in self.lacking:
@@ -77,6 +93,7 @@ class Starter:
             signal=ended.signal,
             seconds=ended.seconds,
             tail=tail,
+            runner=request.runner,
         )
 
 
@@ -94,12 +111,12 @@ class Bench:
     _done: set[str] = field(default_factory=set)
     _reruns: dict[tuple[tuple[str, ...], int], Ran] = field(default_factory=dict)
 
-    async def run(self, spec: CheckSettings) -> Ran:
+    async def run(self, spec: CheckSettings, *, early: bool = False) -> Ran:
         """Run it, after those it builds on, which may not have run here: their receipts are no build artifacts."""
         for earlier in predecessors(spec, self.specs):
             if earlier.name not in self._done:
                 await self._start(earlier)
-        return await self._start(spec)
+        return await self._start(spec, early=early)
 
     async def rerun(self, spec: CheckSettings, test: str, turn: int) -> str | None:
         """How `test` came out alone. Where it cannot be run alone, one run of all serves every test."""
@@ -109,23 +126,32 @@ class Bench:
             held = self._reruns[argv, turn] = await self.run(replace(spec, run=argv))
         return held.outcome(test) if held.finished else None
 
-    async def _start(self, spec: CheckSettings) -> Ran:
+    async def _start(self, spec: CheckSettings, *, early: bool = False) -> Ran:
         if self._laid is None:
             self._laid = await self.stack.enter_async_context(self.lay())
         else:
             await self._laid.restore()  # what ran before was the candidate's code, and may have bent the tests
         async with self.slots:
-            ran = await self.starter.start(spec, self._laid.folder, self.watch)
+            ran = await self.starter.start(spec, self._laid.folder, self.watch, early=early)
         self._done.add(spec.name)
         return ran
 
 
-def _reported(ran: Ran, spec: CheckSettings, path: Path, checkout: Path) -> Ran:
-    """The run with its report, or in words why there is none. No report is asked of a check that gives none."""
-    if spec.report == "none":
-        return ran
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Left:
+    """What a run left behind to be read."""
+
+    report: Path
+    ended: StepEnded
+    checkout: Path
+
+
+def _reported(ran: Ran, spec: CheckSettings, request: Asked, left: _Left) -> Ran:
+    """The run with its report, or in words why there is none. Where none was asked for its output may do."""
     try:
-        return _read(ran, spec, read_bounded(path), checkout)
+        if spec.report == "none":
+            return replace(ran, report=read_asked(request, left.report, left.ended, left.checkout))
+        return _read(ran, spec, read_bounded(left.report), left.checkout)
     except ReportRefused as refused:
         return replace(ran, refused=clipped(str(refused)))
 
@@ -133,7 +159,7 @@ def _reported(ran: Ran, spec: CheckSettings, path: Path, checkout: Path) -> Ran:
 def _read(ran: Ran, spec: CheckSettings, content: bytes, checkout: Path) -> Ran:
     if spec.report == "junit":
         content = content.replace(os.fsencode(checkout) + b"/", b"")  # as in `_ran`
-        return replace(ran, report=read_junit(content, _exists_in(checkout), nodes=is_pytest(spec.run)))
+        return replace(ran, report=read_junit(content, _exists_in(checkout), nodes=ran.runner == "pytest"))
     if spec.report == "coverage":
         return replace(
             ran, report=Report(tests=None), lines=read_coverage(content, str(checkout), _exists_in(checkout))
@@ -157,5 +183,8 @@ def _line_in(checkout: Path) -> Callable[[str, int], str]:
     return line
 
 
-def _tail(stream: Path) -> str:
-    return visible_bytes(read_tail(stream, _TAIL)).rstrip()
+def _tail(stream: Path, request: Asked) -> str:
+    end = read_tail(stream, _TAIL)
+    if request.format == "go":
+        end = words_of_go(end.partition(b"\n")[2] if len(end) == _TAIL else end).encode()
+    return visible_bytes(end).rstrip()

@@ -14,7 +14,8 @@ from loopwright.adapters.checks.coverage_floor import NewCode
 from loopwright.adapters.checks.environment import Digests
 from loopwright.adapters.checks.execution import Bench, Starter
 from loopwright.adapters.checks.order import chains, selected
-from loopwright.adapters.checks.sequence import Chain, Trees
+from loopwright.adapters.checks.runners.scripts import Texts, steering_files
+from loopwright.adapters.checks.sequence import Chain, Drops, Trees
 from loopwright.adapters.checks.tamper_signs import found_in
 from loopwright.config.settings import CheckSettings
 from loopwright.errors import EngineError
@@ -28,6 +29,7 @@ from loopwright.ports.clock import Clock
 from loopwright.ports.store import Store
 
 _IDS_GONE = "ids-gone"
+_LARGEST_SCRIPT = 256 * 1024
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,7 +59,8 @@ class CommandChecks:
         seen = await self._candidate(run.commit, run.trust, run.approved)
         async with AsyncExitStack() as stack:
             slots = asyncio.Semaphore(max(1, self.parallel))
-            desk = _Desk(checks=self, run=run, seen=seen, stack=stack, watch=watch, slots=slots)
+            texts = await self.source.texts(run.base, steering_files(self._commands), limit=_LARGEST_SCRIPT)
+            desk = _Desk(checks=self, run=run, seen=seen, stack=stack, watch=watch, slots=slots, texts=texts)
             report = await desk.report(await self._findings(run, seen))
         return replace(report, seconds=self.clock.monotonic() - began)
 
@@ -73,8 +76,11 @@ class CommandChecks:
         )
 
     async def _findings(self, run: ChecksRun, seen: Candidate) -> tuple[Finding, ...]:
-        commands = tuple(spec.run for spec in self.specs)
-        return await found_in(changes_of(seen.classed), self.source, run, commands, self.protected)
+        return await found_in(changes_of(seen.classed), self.source, run, self._commands, self.protected)
+
+    @property
+    def _commands(self) -> tuple[tuple[str, ...], ...]:
+        return tuple(spec.run for spec in self.specs)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,6 +93,7 @@ class _Desk:
     stack: AsyncExitStack
     watch: Watch
     slots: asyncio.Semaphore
+    texts: Texts  # of files that say which runner a command starts
 
     async def report(self, findings: tuple[Finding, ...]) -> ChecksReported:
         """The landing run can only fail, and is the judging run where both trees are the same."""
@@ -141,6 +148,7 @@ class _Desk:
             store=checks.store,
             clock=checks.clock,
             digests=checks.digests,
+            drops=Drops(ids=frozenset(run.may_drop), files=run.trust.allow, any=dropping),
             new_code=NewCode(
                 source=checks.source,
                 base=seen.base,
@@ -160,6 +168,7 @@ class _Desk:
                 root=checks.root,
                 runs=checks.runs,
                 lacking=lacking,
+                texts=self.texts,
             ),
             specs=specs,
             slots=self.slots,
