@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import posixpath
 import re
@@ -25,6 +26,14 @@ _PREFIXES = frozenset(
 _RUNNING = frozenset(
     {"uv", "poetry", "pipenv", "hatch", "pdm", "rye", "coverage", "conda", "mamba", "bundle", "dotenv"}
 )
+_TASKS = ("Taskfile.yml", "Taskfile.yaml", "tasks.py", "pyproject.toml", "hatch.toml")
+_STEERED: Mapping[str, tuple[str, ...]] = {
+    "tox": ("tox.ini", "tox.toml"),
+    "nox": ("noxfile.py",),
+    "just": ("justfile", ".justfile", "Justfile"),
+    **dict.fromkeys(("task", "invoke", "inv", "hatch"), _TASKS),
+}
+_DEEPEST = 6  # calls of calls; deeper than any build people write
 _MAKES = frozenset({"make", "gmake", "bmake"})
 _PACKAGES = frozenset({"npm", "yarn", "pnpm", "bun"})
 # Their next word is a file that takes part in the run, whatever the program.
@@ -57,7 +66,7 @@ class Called:
         """Why the path is the checks' own, in words; empty when it is not."""
         if path in self.files:
             return self.files[path]
-        top = path.split("/")[0]
+        top = path.split("/", maxsplit=1)[0]
         if "/" in path and top in self.folders:
             return f"lies in {top}/, from where checks run scripts"
         return ""
@@ -111,35 +120,34 @@ def _follow(search: _Search, command: Command, *, at: str, why: str, depth: int)
     """One simple command. `at` is the folder it runs in, as far as is known."""
     search.words.update(part for word in command for part in re.split(r"[/=:,\s]", word))
     words = _bare(command)
-    if not words or depth > 6:  # noqa: PLR2004 - deeper than any build people write
+    if not words or depth > _DEEPEST:
         return
     program, rest = posixpath.basename(words[0]), words[1:]
     if "/" in words[0]:
         _take(search, words[0], at, why, depth)
-    for word in rest:
-        value = _VALUE.fullmatch(word)
-        if value and not word.startswith(_NEVER):
-            _take(search, value[1], at, why, depth)
-    for before, word in zip(rest, rest[1:], strict=False):
-        if _TAKES_FILE.match(before):
-            _take(search, word, at, why, depth)
-        if before == "-m" or (before == "-p" and program.startswith(("py", "python"))):
-            _take_module(search, word, why)
+    _take_options(search, rest, at, why, depth)
     if program in _MAKES:
         _follow_make(search, rest, depth)
     elif program in _PACKAGES:
         _follow_packages(search, rest, depth)
-    elif program in ("tox", "nox", "just", "task", "invoke", "inv", "hatch"):
-        _follow_texts(search, (p for p in search.texts if _steers(p, program)), depth)
+    elif program in _STEERED:
+        _follow_texts(search, (path for path in _STEERED[program] if path in search.texts), depth)
     elif _INTERPRETER.fullmatch(program):
         _follow_interpreter(search, rest, at=at, why=why, depth=depth)
     else:
         _take_inputs(search, rest, at, why)
 
 
-def _steers(path: str, program: str) -> bool:
-    named = {"tox": ("tox.ini", "tox.toml"), "nox": ("noxfile.py",), "just": ("justfile", ".justfile", "Justfile")}
-    return path in named.get(program, ("Taskfile.yml", "Taskfile.yaml", "tasks.py", "pyproject.toml", "hatch.toml"))
+def _take_options(search: _Search, rest: list[str], at: str, why: str, depth: int) -> None:
+    for word in rest:
+        value = _VALUE.fullmatch(word)
+        if value and not word.startswith(_NEVER):
+            _take(search, value[1], at, why, depth)
+    for before, word in itertools.pairwise(rest):
+        if _TAKES_FILE.match(before):
+            _take(search, word, at, why, depth)
+        if before in ("-m", "-p"):
+            _take_module(search, word, why)
 
 
 def _bare(command: Command) -> list[str]:
@@ -150,9 +158,7 @@ def _bare(command: Command) -> list[str]:
         base = posixpath.basename(first)
         if re.match(r"\w+=", first) or first in _PREFIXES:
             words = words[1:]
-        elif base == "timeout":
-            words = words[2:]
-        elif base in _RUNNING and len(words) > 1 and words[1] in ("run", "exec"):
+        elif base == "timeout" or (base in _RUNNING and len(words) > 1 and words[1] in ("run", "exec")):
             words = words[2:]
         else:
             return [first, *words[1:]]

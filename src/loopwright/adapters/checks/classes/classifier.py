@@ -210,7 +210,7 @@ def _product(change: Change, terms: Terms, why: str = "") -> Classed:
     if after.startswith(_MAGIC) and not is_source(path):
         return Classed(change=change, kind=FileClass.JUDGE_BY_NAME, why=str(Judge.COMPILED))
     classed = Classed(change=change, kind=FileClass.PRODUCT, why=why)
-    doctests = terms.doctests or path in terms.called.documents or path in terms.yielding
+    doctests = terms.doctests or path in terms.called.documents or path in terms.yielding or _is_of_library(path, terms)
     back = tests_inside(path, terms.before.get(path, ""), after, doctests=doctests)
     if not back.why:
         return classed
@@ -218,6 +218,12 @@ def _product(change: Change, terms: Terms, why: str = "") -> Classed:
         return replace(classed, why=back.why, waits=True)
     judged, landed = (text.encode() if text is not None else None for text in (back.judged, back.landed))
     return replace(classed, why=back.why, judged=judged, landed=landed)
+
+
+def _is_of_library(path: str, terms: Terms) -> bool:
+    """Rust tests the documentation of libraries, and of nothing else."""
+    crate, found, _ = path.rpartition("src/") if path.endswith(".rs") else ("", "", "")
+    return bool(found) and f"{crate}src/lib.rs" in terms.tracked
 
 
 def _is_new_folder(change: Change, terms: Terms) -> bool:

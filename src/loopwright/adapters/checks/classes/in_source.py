@@ -5,15 +5,18 @@ from __future__ import annotations
 import ast
 import doctest
 import re
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import accumulate
 
-from loopwright.adapters.checks.classes.brackets import blanked, pairs
+from loopwright.adapters.checks.classes.brackets import Pair, blanked, pairs
 from loopwright.adapters.checks.classes.inserted import inserted_change
 
 _ATTRIBUTE = re.compile(
-    r"^[ \t]*\#\[\s*(?:cfg\s*\(\s*(?:all\s*\(\s*)?test\b|(?:\w+::)*test\b|(?:\w+::)*(?:rstest|quickcheck|test_case|proptest)\b)",
+    r"""^[ \t]*\#\[\s*(?:cfg\s*\(\s*(?:all\s*\(\s*)?test\b | (?:\w+::)*test\b
+       | (?:\w+::)*(?:rstest|quickcheck|test_case|proptest)\b)
+    """,
     re.MULTILINE | re.VERBOSE,
 )
 _VITEST = re.compile(r"^if\s*\(\s*import\.meta\.vitest\s*\)\s*", re.MULTILINE)
@@ -42,11 +45,14 @@ class _Block:
 
 
 PLAIN = PutBack()
+_DEEPER = "\0"
 
 
 def tests_inside(path: str, before: str, after: str, *, doctests: bool) -> PutBack:
     """`before` or `after` is empty where there is no such file."""
     if path.endswith(".rs"):
+        if doctests and not Counter(_fences(before)) <= Counter(_fences(after)):
+            return PutBack("examples in its documentation, which are tests, were changed", waits=True)
         return _blocks_put_back(path, before, after, _rust_blocks)
     if re.search(r"\.[cm]?[jt]sx?$", path) and "import.meta.vitest" in before + after:
         return _blocks_put_back(path, before, after, _vitest_blocks)
@@ -56,7 +62,10 @@ def tests_inside(path: str, before: str, after: str, *, doctests: bool) -> PutBa
 
 
 def _rust_blocks(path: str, text: str) -> tuple[_Block, ...] | None:
-    """Every item that exists only for tests, at the top of the file; None where one cannot be cut out."""
+    """Every item that exists only for tests; None where one cannot be cut out.
+
+    One that lies deeper, in an `impl` or a macro, is no block of tests; it is kept apart by its name.
+    """
     bare = blanked(path, text)
     found = pairs(bare)
     if found is None:
@@ -66,22 +75,22 @@ def _rust_blocks(path: str, text: str) -> tuple[_Block, ...] | None:
         start = attribute.start()
         if blocks and start < blocks[-1].end:
             continue
-        if any(pair.start < start < pair.end for pair in found):
-            return None
         item = _ITEM.match(bare, start)
         if item is None:
             return None
         end = _end_of_item(bare, item.end(), found)
-        blocks.append(_Block(" ".join(item[1].split()), start, end, text[start:end]))
+        deeper = any(pair.start < start < pair.end for pair in found)
+        name = f"{_DEEPER}{text[start:end]}" if deeper else " ".join(item[1].split())
+        blocks.append(_Block(name, start, end, text[start:end]))
     return tuple(blocks)
 
 
-def _end_of_item(bare: str, place: int, found: tuple[object, ...]) -> int:
+def _end_of_item(bare: str, place: int, found: tuple[Pair, ...]) -> int:
     opens, stops = bare.find("{", place), bare.find(";", place)
     if stops != -1 and (opens == -1 or stops < opens):
         end = stops + 1
     else:
-        end = next((pair.end for pair in pairs(bare) or () if pair.start == opens), len(bare))
+        end = next((pair.end for pair in found if pair.start == opens), len(bare))
     return end + 1 if bare[end : end + 1] == "\n" else end
 
 
@@ -106,13 +115,12 @@ def _blocks_put_back(
     old, new = cut(path, before), cut(path, after)
     if before and not after:
         return PutBack("tests of the base are in it and go with it", waits=True) if old != () else PLAIN
-    if old is None or new is None:
-        same = old is None and new is None and _tests_alike(before, after)
-        return PLAIN if same else PutBack("tests inside it cannot be told from its code", waits=True)
+    if old is None or new is None or _deeper(old) != _deeper(new):
+        return PutBack("tests inside it cannot be told from its code", waits=True)
+    old, new = (tuple(block for block in each if not block.name.startswith(_DEEPER)) for each in (old, new))
     if [block.text for block in old] == [block.text for block in new]:
         return PLAIN
-    names = [block.name for block in old]
-    if len(set(names)) != len(names) or len({block.name for block in new}) != len(new):
+    if any(len({block.name for block in each}) != len(each) for each in (old, new)):
         return PutBack("tests inside it cannot be told from its code", waits=True)
     back = _with_blocks(after, new, {block.name: block.text for block in old})
     changed = _changed_blocks(path, old, {block.name: block.text for block in new})
@@ -121,10 +129,8 @@ def _blocks_put_back(
     return PutBack("tests inside it are new", judged=back)
 
 
-def _tests_alike(before: str, after: str) -> bool:
-    """Whether what cannot be cut out is at least the same text from the first sign of a test on."""
-    places = [_ATTRIBUTE.search(text) for text in (before, after)]
-    return all(places) and len({text[p.start() :] for text, p in zip((before, after), places, strict=True) if p}) == 1
+def _deeper(blocks: tuple[_Block, ...]) -> list[str]:
+    return sorted(block.text for block in blocks if block.name.startswith(_DEEPER))
 
 
 def _with_blocks(text: str, blocks: tuple[_Block, ...], wanted: dict[str, str]) -> str:
@@ -163,31 +169,31 @@ class _Docstring:
 
 
 def _docstrings(source: str) -> dict[str, _Docstring] | None:
+    """By the name of what they describe; None where the source is no Python."""
     try:
         tree = ast.parse(source)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
-    data = source.encode()
-    starts = [0]
-    for line in data.splitlines(keepends=True):
-        starts.append(starts[-1] + len(line))
-    found: dict[str, _Docstring] = {}
-    todo: list[tuple[str, ast.AST]] = [("", tree)]
-    while todo:
-        name, node = todo.pop()
-        body = getattr(node, "body", [])
-        if body and isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
-            match body[0]:
-                case ast.Expr(value=ast.Constant(value=str(text)) as literal):
-                    places = (
-                        starts[literal.lineno - 1] + literal.col_offset,
-                        starts[(literal.end_lineno or literal.lineno) - 1] + (literal.end_col_offset or 0),
-                    )
-                    found[name] = _Docstring(text, *places)
-        for child in body if isinstance(body, list) else []:
-            if isinstance(child, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
-                todo.append((f"{name}.{child.name}".lstrip("."), child))
-    return found
+    starts = list(accumulate(map(len, source.encode().splitlines(keepends=True)), initial=0))
+    return dict(_described("", tree, starts))
+
+
+_Described = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
+
+
+def _described(name: str, node: _Described, starts: list[int]) -> Iterator[tuple[str, _Docstring]]:
+    match node.body:
+        case [ast.Expr(value=ast.Constant(value=str(text)) as literal), *_]:
+            first, last = literal.lineno - 1, (literal.end_lineno or literal.lineno) - 1
+            yield (
+                name,
+                _Docstring(text, starts[first] + literal.col_offset, starts[last] + (literal.end_col_offset or 0)),
+            )
+        case _:
+            pass
+    for child in node.body:
+        if isinstance(child, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            yield from _described(f"{name}.{child.name}".lstrip("."), child, starts)
 
 
 def _docstrings_put_back(before: str, after: str) -> PutBack:
@@ -221,7 +227,7 @@ def _with_docstrings(before: str, after: str, wanted: dict[str, tuple[_Docstring
     return new.decode()
 
 
-def fences(text: str) -> tuple[str, ...]:
+def _fences(text: str) -> tuple[str, ...]:
     """Examples in documentation comments of Rust, which its test command runs."""
     return tuple(
         body for kind, body in _FENCE.findall(text) if not re.search(r"text|ignore|no_run|toml|sh|console|json", kind)

@@ -6,26 +6,34 @@ import difflib
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import accumulate
 from pathlib import PurePosixPath
 
-from loopwright.adapters.checks.classes.brackets import around, blanked, has_brackets, pairs
+from loopwright.adapters.checks.classes.brackets import Pair, around, blanked, has_brackets, pairs
 from loopwright.kernel.judges import is_source
 
 _LINES = 20_000  # more than this are not compared
-# What, once inserted, reaches the tests of the base.
-_STEERS = re.compile(
-    r"""\.(?:only|skip|todo|failing|fixme|exclude|runIf|skipIf)\b | \b(?:xit|xdescribe|xtest|xcontext|fit|fdescribe|ftest|fcontext)\b
-      | \bprocess\.(?:exit|abort|kill|reallyExit|on|exitCode)\b | \b(?:before|after)(?:Each|All)?\s*\( | \bsetTimeout\s*\(
-      | \b(?:jest|vi)\.(?:mock|doMock|unmock|spyOn|setMock|useFakeTimers|retryTimes)\b | \bprototype\b | \brequire\.cache\b
-      | \bmodule\.exports\b | \bexport\s+default\b | \bt\.(?:bailout|plan|end)\b | \bprocess\.env\b | \bglobal(?:This)?\b
-      | \bfunc\s+(?:TestMain|init)\b | \bos\.Exit\b | \b[tb]\.Skip | \bpanic\b | \bruntime\.Goexit\b | //\s*(?:go:build|\+build)
-      | \#!?\[\s*(?:ignore|cfg) | \bmacro_rules\b | \bprocess::(?:exit|abort)\b | \#\[\s*should_panic
-      | @(?:Ignore|Disabled\w*|BeforeAll|BeforeEach|AfterAll|AfterEach|Before|After|BeforeClass|RunWith|ExtendWith)\b
-      | \bassume\w*\s*\( | \bSystem\.exit\b | \bstatic\s*\{ | ^\s*\#\s*(?:if|ifdef|ifndef|define|undef|else|endif|pragma)\b
-      | \b(?:exit|_exit|abort|quick_exit|longjmp)\s*\( | \bmarkTestSkipped\b | \bxskip\b | \bpending\b | \bskip\b
-    """,
-    re.VERBOSE | re.MULTILINE,
-)
+# What, once inserted, reaches the tests of the base: by language.
+_STEERS = {
+    "js": re.compile(
+        r"""\.(?:only|skip|todo|failing|fixme|runIf|skipIf)\b | \b(?:xit|xdescribe|xtest|xcontext|fit|fdescribe|ftest)\b
+          | \bprocess\.(?:exit|abort|kill|reallyExit|on|exitCode|env)\b | \b(?:before|after)(?:Each|All)?\s*\(
+          | \b(?:jest|vi)\.(?:mock|doMock|unmock|setMock|setTimeout|retryTimes)\b | \bprototype\b | \brequire\.cache\b
+          | \bmodule\.exports\s*= | \bexport\s+default\b | \.bailout\b | \bglobal(?:This)?\b | \bskip\s*:
+        """,
+        re.VERBOSE,
+    ),
+    "go": re.compile(r"\bfunc\s+(?:TestMain|init)\b|\bos\.Exit\b|\bsyscall\.(?:Exit|Kill)\b"),
+    "rust": re.compile(r"#!\[|\bmacro_rules\b|\bprocess::(?:exit|abort)\b"),
+    "c": re.compile(
+        r"""@(?:Before|After)\w*\b | @(?:RunWith|ExtendWith)\b | \bSystem\.exit\b | \bstatic\s*\{
+          | ^[ \t]*\#[ \t]*(?:if|ifdef|ifndef|define|undef|else|elif|endif|pragma|include)\b
+          | \b(?:exit|_exit|abort|quick_exit|longjmp)\s*\( | \bfunction\s+(?:setUp|tearDown)\b | \bmarkTestSkipped\b
+        """,
+        re.VERBOSE | re.MULTILINE,
+    ),
+    "ruby": re.compile(r"\b(?:before|after|around|setup|teardown|skip|pending|exit!?|abort|at_exit|focus|fit|xit)\b"),
+}
 _GROUPS = re.compile(
     r"""(?:\b(?:mod|impl|class|struct|object|interface|namespace|extension)\b[^;{}()]*(?:\([^()]*\))?[^;{}()]*$)
       | (?:\b(?:describe|context|suite|group)\b[^\n]*(?:=>|\bfunction\s*\w*\s*\([^()]*\))\s*$)
@@ -33,6 +41,9 @@ _GROUPS = re.compile(
     re.VERBOSE,
 )
 _GROUP_CALL = re.compile(r"\b(?:describe|context|suite|group)(?:\.\w+)*\s*$")
+_GO_GROUP = re.compile(r"(?:^|\n)(?:import|var|const|type)$")
+_HANGING = re.compile(r"(?:^|\n)[ \t]*(?:#\[|@\w)[^\n]*$")
+_CONTINUES = ("\\", "=", "(", "+", "&", "|")
 _LIST = re.compile(r"(?:^|[=(,:\[{&>]|\bdefault|\breturn|vec!|\bin)\s*$")
 _GO_LIST = re.compile(r"(?:\[\w*\]|\bmap\[[^\]]*\])[\w.*\[\]]*(?:\s*struct\s*\{[^{}]*\})?\s*$", re.DOTALL)
 _SKIP_LISTS = re.compile(
@@ -72,7 +83,7 @@ def inserted_change(path: str, before: str, after: str) -> str:
 
 def _hunks(old: list[str], new: list[str]) -> Iterator[_Hunk | None]:
     """None stands for anything that is not purely inserted."""
-    if old and new and not old[-1].endswith("\n"):
+    if old and not old[-1].endswith("\n"):
         old = [*old[:-1], old[-1] + "\n"]
     for tag, _, _, first, last in difflib.SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
         if tag == "insert":
@@ -81,48 +92,92 @@ def _hunks(old: list[str], new: list[str]) -> Iterator[_Hunk | None]:
             yield None
 
 
+def _slid(hunk: _Hunk, lines: list[str]) -> Iterator[_Hunk]:
+    """The same insertion told otherwise: where the line before it is its last line too, it may begin there."""
+    for step in (-1, 1):
+        at = hunk
+        while at.lines:
+            if step < 0 and at.first > 0 and lines[at.first - 1] == at.lines[-1]:
+                at = _Hunk(at.first - 1, (lines[at.first - 1], *at.lines[:-1]))
+            elif step > 0 and at.first + len(at.lines) < len(lines) and lines[at.first + len(at.lines)] == at.lines[0]:
+                at = _Hunk(at.first + 1, (*at.lines[1:], at.lines[0]))
+            else:
+                break
+            yield at
+
+
 def _by_brackets(path: str, after: str, lines: list[str], hunks: list[_Hunk]) -> str:
     bare = blanked(path, after)
     found = pairs(bare)
     if found is None:
         return "its brackets cannot be told"
-    starts = [0]
-    for line in lines:
-        starts.append(starts[-1] + len(line))
+    starts = list(accumulate(map(len, lines), initial=0))
+    code = _Code(path, bare, found)
     for hunk in hunks:
-        start, end = starts[hunk.first], starts[hunk.first + len(hunk.lines)]
-        inserted = bare[start:end]
-        if not hunk.text.strip():
-            continue
-        # Blanking the part alone must give the same: else it opens or closes a string or a comment of the base.
-        if blanked(path, hunk.text) != inserted or pairs(inserted) is None:
-            return "what is new is no whole block"
-        if steers := _STEERS.search(inserted):
-            return f"`{steers[0].strip()}` is new and reaches tests of the base"
-        if not all(_welcomes(path, bare, pair.start, pair.sign, inserted) for pair in around(start + 1, found)):
-            return "what is new stands inside a test of the base"
+        tries = (code.problem(each, starts) for each in (hunk, *_slid(hunk, lines)))
+        first = next(tries)
+        if first and all(tries):
+            return first
     return ""
 
 
-def _welcomes(path: str, bare: str, place: int, sign: str, inserted: str) -> bool:
-    """Whether a block or list of the base may hold more than it did."""
-    head = bare[max(0, place - 400) : place].rstrip()
-    last = head[-200:]
-    if sign == "[":
-        return _LIST.search(last) is not None and _SKIP_LISTS.search(last.rpartition("\n")[2]) is None
-    if sign == "(":
-        return _GROUP_CALL.search(last) is not None
-    if path.endswith(".go"):
-        if last.endswith(("import", "var", "const", "type")):
-            return True
-        return _GO_LIST.search(head) is not None or _is_rows(inserted)
-    return _GROUPS.search(last) is not None
+@dataclass(frozen=True, slots=True)
+class _Code:
+    path: str
+    bare: str
+    pairs: tuple[Pair, ...]
+
+    def problem(self, hunk: _Hunk, starts: list[int]) -> str:
+        """Why these lines are more than a whole block where one may stand; empty when they are one."""
+        start, end = starts[hunk.first], starts[hunk.first + len(hunk.lines)]
+        inserted = self.bare[start:end]
+        if not hunk.text.strip():
+            return ""
+        # Blanking the part alone must give the same: else it opens or closes a string or a comment of the base.
+        if blanked(self.path, hunk.text) != inserted or pairs(inserted) is None:
+            return "what is new is no whole block"
+        if steers := _STEERS[_family(self.path)].search(inserted):
+            return f"`{steers[0].strip()}` is new and reaches tests of the base"
+        if _HANGING.search(inserted.rstrip()) or hunk.text.rstrip().endswith(_CONTINUES):
+            return "what is new ends with a sign for what follows"
+        inner = [pair for pair in around(start + 1, self.pairs) if pair.start < start and pair.end > end]
+        if inner and _is_rows(inserted) and self._is_table(inner[-1]):
+            return ""
+        if not all(self._welcomes(pair) for pair in inner):
+            return "what is new stands inside a test of the base"
+        return ""
+
+    def _is_table(self, pair: Pair) -> bool:
+        """A list whose rows are cases."""
+        head = self.bare[max(0, pair.start - 400) : pair.start].rstrip()
+        if _SKIP_LISTS.search(head.rpartition("\n")[2]):
+            return False
+        if pair.sign == "[":
+            return _LIST.search(head) is not None
+        return self.path.endswith(".go") and pair.sign == "{" and _GO_LIST.search(head) is not None
+
+    def _welcomes(self, pair: Pair) -> bool:
+        """Whether a block or list of the base may hold more than it did."""
+        head = self.bare[max(0, pair.start - 400) : pair.start].rstrip()
+        if pair.sign == "[":
+            return self._is_table(pair)
+        if pair.sign == "(":
+            return _GROUP_CALL.search(head) is not None or _GO_GROUP.search(head) is not None
+        return _GROUPS.search(head[-200:]) is not None
+
+
+def _family(path: str) -> str:
+    suffix = PurePosixPath(path).suffix
+    if suffix in (".go", ".rs"):
+        return "go" if suffix == ".go" else "rust"
+    return "js" if re.fullmatch(r"\.[cm]?[jt]sx?", suffix) else "c"
 
 
 def _is_rows(inserted: str) -> bool:
     """Rows of a table, which hold no statement: each is a literal that ends with a comma."""
     bare = inserted.strip()
-    return bare.endswith(",") and bare.startswith("{") and re.search(r"\bfunc\b|;|:=", bare) is None
+    rows = bare.startswith(("{", "[")) or not re.search(r"[\w(]", bare)  # strings are blank by now
+    return rows and bare.endswith(",") and re.search(r"\bfunc\b|=>|\bfunction\b|;|:=|[^=!<>]=[^=]|\w\(", bare) is None
 
 
 def _by_indent(hunks: list[_Hunk]) -> str:
@@ -137,7 +192,7 @@ def _by_indent(hunks: list[_Hunk]) -> str:
         whole = all(_OPENS.match(head) for head in heads) and all(end.strip() in ("end", "end)") for end in ends)
         if not whole or len(heads) != len(ends) or any(len(line) - len(line.lstrip()) < depth for line in lines):
             return "what is new is no whole block"
-        if steers := _STEERS.search(hunk.text):
+        if steers := _STEERS["ruby"].search(hunk.text):
             return f"`{steers[0].strip()}` is new and reaches tests of the base"
     return ""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 _STEERING = re.compile(
@@ -15,7 +15,7 @@ _STEERING = re.compile(
 )
 # What a value at the top of a module does to more than itself.
 _REACHING = frozenset(
-    {"skip", "skip_module", "importorskip", "exit", "_exit", "abort", "setattr", "delattr", "patch", "exec", "eval"}
+    {"skip", "skip_module", "importorskip", "exit", "_exit", "abort", "setattr", "delattr", "exec", "eval"}
     | {"__import__", "xfail", "kill", "system", "popen", "run", "call", "update", "pop", "popitem", "clear", "append"}
     | {"insert", "extend", "setdefault", "__setattr__", "__setitem__", "__delattr__", "register", "settrace", "start"}
     | {"setprofile", "setitem", "delitem", "globals", "locals", "vars", "seed", "chdir", "putenv", "fail", "reload"}
@@ -65,6 +65,8 @@ def _known(tree: ast.Module) -> _Known:
                 names.add(text)
             case ast.Import(names=aliases):
                 modules |= {a.name.split(".")[0] for a in aliases if a.asname is None}
+            case _:
+                pass
     names |= {name for statement in ast.walk(tree) if isinstance(statement, ast.stmt) for name in _binds(statement)}
     return _Known(frozenset(names), frozenset(attributes), frozenset(modules))
 
@@ -79,6 +81,8 @@ def _binds(statement: ast.stmt) -> Iterator[str]:
             yield from (alias.asname or alias.name for alias in aliases)
         case ast.Assign() | ast.AnnAssign():
             yield from (n.id for n in ast.walk(statement) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store))
+        case _:
+            return
 
 
 def _changed(old: Sequence[ast.stmt], new: Sequence[ast.stmt], known: _Known, *, inside: str) -> str:
@@ -86,7 +90,7 @@ def _changed(old: Sequence[ast.stmt], new: Sequence[ast.stmt], known: _Known, *,
     rest = list(new)
     for statement in old:
         while rest and (why := _differs(statement, rest[0], known)):
-            if problem := _problem(rest[0], known, inside) or _same_definition(statement, rest[0], why):
+            if problem := _same_definition(statement, rest[0], why) or _problem(rest[0], known, inside):
                 return problem
             rest.pop(0)
         if not rest:
@@ -113,7 +117,8 @@ def _differs(old: ast.stmt, new: ast.stmt, known: _Known) -> str:
             return _changed(old.body, new.body, known, inside=old.name)
         case ((ast.FunctionDef() | ast.AsyncFunctionDef()), (ast.FunctionDef() | ast.AsyncFunctionDef())):
             return "" if _has_more_cases(old, new) else f"{_called(old)} was changed"
-    return f"{_called(old)} was changed"
+        case _:
+            return f"{_called(old)} was changed"
 
 
 def _head(node: ast.ClassDef) -> tuple[str, ...]:
@@ -146,65 +151,79 @@ def _is_more(old: ast.expr, new: ast.expr) -> bool:
         ):
             same = [ast.dump(node) for node in (old.func, names, *old.keywords)]
             alike = same == [ast.dump(node) for node in (new.func, others, *new.keywords)]
-            return alike and [ast.dump(node) for node in held] == [ast.dump(node) for node in now[: len(held)]]
-    return False
+            return alike and _is_among([ast.dump(node) for node in held], [ast.dump(node) for node in now])
+        case _:
+            return False
+
+
+def _is_among(held: list[str], now: list[str]) -> bool:
+    """Whether all are there, in their order."""
+    rest = iter(now)
+    return all(each in rest for each in held)
 
 
 def _called(statement: ast.stmt) -> str:
     match statement:
         case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
             return name
-    return f"line {statement.lineno} of the base"
+        case _:
+            return f"line {statement.lineno} of the base"
 
 
 def _problem(added: ast.stmt, known: _Known, inside: str) -> str:
     """Why a new statement is more than an addition; empty when it is one."""
-    bound = frozenset(_binds(added)) if not isinstance(added, ast.Import) else _fresh(added, known)
+    bound = _fresh(added, known) if isinstance(added, ast.Import) else frozenset(_binds(added))
     if steers := sorted(name for name in bound if _STEERING.fullmatch(name)):
         return f"{steers[0]} is new and steers tests of the base"
     if taken := sorted(bound & (known.names | (known.attributes if inside else frozenset()))):
         return f"{taken[0]} is bound anew, which the base uses"
+    return _side_effect(added, known, inside)
+
+
+def _side_effect(added: ast.stmt, known: _Known, inside: str) -> str:
+    """What it does, besides binding names, while tests are collected."""
     match added:
         case ast.Expr(value=ast.Constant()) | ast.Pass() | ast.Import():
             return ""
         case ast.ImportFrom(names=aliases):
             return "everything of a module is imported" if any(alias.name == "*" for alias in aliases) else ""
         case ast.FunctionDef() | ast.AsyncFunctionDef():
-            return _reaching_out(added.decorator_list, _defaults(added)) or _rebinds(added, known)
-        case ast.ClassDef(body=body):
-            return _problem_of_class(added, body, known)
+            return _reaching_out(*added.decorator_list, *_defaults(added)) or _rebinds(added, known)
+        case ast.ClassDef():
+            return _effect_of_class(added, known)
         case ast.Assign() | ast.AnnAssign() if _only_names(added):
-            return _reaching_out([added.value] if added.value else [])
+            return _reaching_out(added.value)
         case ast.If() | ast.Try():
-            return next((p for each in _nested(added) if (p := _problem(each, known, inside))), "") or _reaching_out(
-                [added.test] if isinstance(added, ast.If) else []
-            )
-    return f"line {added.lineno} is new and runs when the tests are collected"
+            inner = (problem for each in _nested(added) if (problem := _problem(each, known, inside)))
+            return next(inner, "") or _reaching_out(added.test if isinstance(added, ast.If) else None)
+        case _:
+            return f"line {added.lineno} is new and runs when the tests are collected"
 
 
 def _fresh(added: ast.Import, known: _Known) -> frozenset[str]:
-    return frozenset(
-        a.asname or top for a in added.names if (top := a.name.split(".")[0]) not in known.modules or a.asname
-    )
+    """Names it binds; a part of a module that the base imports too binds nothing new."""
+    pairs = ((alias.asname, alias.name.split(".")[0]) for alias in added.names)
+    return frozenset(name or top for name, top in pairs if name or top not in known.modules)
 
 
-def _problem_of_class(added: ast.ClassDef, body: Iterable[ast.stmt], known: _Known) -> str:
+def _effect_of_class(added: ast.ClassDef, known: _Known) -> str:
     """A new class may have set-up of its own: it steers nobody else."""
-    evaluated = [*added.decorator_list, *added.bases, *(keyword.value for keyword in added.keywords)]
-    for each in body:
-        if isinstance(each, _DEFINITIONS):
-            problem = _reaching_out(each.decorator_list) or (
-                _rebinds(each, known) if not isinstance(each, ast.ClassDef) else ""
-            )
-            if problem:
-                return problem
-        elif isinstance(each, ast.Assign | ast.AnnAssign) and _only_names(each):
-            evaluated += [each.value] if each.value else []
-        elif not isinstance(each, ast.Pass) and not (
-            isinstance(each, ast.Expr) and isinstance(each.value, ast.Constant)
-        ):
-            return f"line {each.lineno} is new and runs when the tests are collected"
-    return _reaching_out(evaluated)
+    evaluated: list[ast.expr | None] = [*added.decorator_list, *added.bases, *(word.value for word in added.keywords)]
+    for each in added.body:
+        match each:
+            case ast.FunctionDef() | ast.AsyncFunctionDef():
+                if problem := _reaching_out(*each.decorator_list) or _rebinds(each, known):
+                    return problem
+            case ast.ClassDef():
+                if problem := _effect_of_class(each, known):
+                    return problem
+            case ast.Assign() | ast.AnnAssign() if _only_names(each):
+                evaluated.append(each.value)
+            case ast.Pass() | ast.Expr(value=ast.Constant()):
+                pass
+            case _:
+                return f"line {each.lineno} is new and runs when the tests are collected"
+    return _reaching_out(*evaluated)
 
 
 def _nested(added: ast.If | ast.Try) -> Iterator[ast.stmt]:
@@ -223,28 +242,30 @@ def _defaults(added: _Function) -> list[ast.expr]:
     return [*added.args.defaults, *(each for each in added.args.kw_defaults if each is not None)]
 
 
-def _reaching_out(*groups: Iterable[ast.expr]) -> str:
+def _reaching_out(*values: ast.expr | None) -> str:
     """Calls, evaluated while tests are collected, that do something to others."""
-    for node in (part for group in groups for value in group for part in ast.walk(value)):
+    for node in (part for value in values if value is not None for part in ast.walk(value)):
         match node:
-            case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name)) if name in _REACHING:
-                # `mark.skip(...)` decorates what is new and nothing else.
-                if not _is_mark(node):
-                    return f"{name} is called while tests are collected"
+            # `mark.skip(...)` decorates what is new and nothing else.
+            case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name)) if name in _REACHING and not _is_mark(
+                node
+            ):
+                return f"{name} is called while tests are collected"
             case ast.NamedExpr() | ast.Await() | ast.Yield():
                 return "a value with a side effect is new"
             case ast.keyword(arg="autouse", value=value) if not _is_false(value):
                 return "a fixture is new that every test uses"
+            case _:
+                pass
     return ""
 
 
 def _is_mark(node: ast.Call) -> bool:
-    held = node.func.value if isinstance(node.func, ast.Attribute) else None
-    return (
-        isinstance(held, ast.Attribute)
-        and held.attr == "mark"
-        or (isinstance(held, ast.Name) and held.id in ("unittest", "mock"))
-    )
+    match node.func:
+        case ast.Attribute(value=ast.Attribute(attr="mark") | ast.Name(id="unittest" | "mark")):
+            return True
+        case _:
+            return False
 
 
 def _is_false(value: ast.expr) -> bool:
