@@ -123,7 +123,7 @@ def _follow(search: _Search, command: Command, *, at: str, why: str, depth: int)
     if not words or depth > _DEEPEST:
         return
     program, rest = posixpath.basename(words[0]), words[1:]
-    if "/" in words[0]:
+    if "/" in words[0] or "." in program.lstrip("."):
         _take(search, words[0], at, why, depth)
     _take_options(search, rest, at, why, depth)
     if program in _MAKES:
@@ -186,8 +186,7 @@ def _follow_interpreter(search: _Search, rest: list[str], *, at: str, why: str, 
     collects = "--test" in rest
     for word in rest:
         if not word.startswith("-"):
-            path = _resolved(search, word, at)
-            if path and not (collects and search.is_test(path)):
+            if not (collects and search.is_test(_resolved(search, word, at) or word)):
                 _take(search, word, at, why, depth)
             if not collects:
                 return

@@ -28,6 +28,7 @@ from loopwright.kernel.model import Change, Commit
 from loopwright.kernel.trust import Classed, FileClass
 
 _LARGEST = 512 * 1024  # bytes read of one file
+_ROUNDS = 4  # of scripts that call scripts
 _LINK, _SUBMODULE = "120000", "160000"
 _MAGIC = ("\x7fELF", "MZ", "\x00asm", "\ufffd\ufffd\ufffd\ufffd", "!<arch>")
 _DATA = re.compile(
@@ -86,7 +87,7 @@ class Classifier:
         tracked = frozenset(paths)
         given = Layout(product=self.product, tests=self.tests, protected=self.protected)
         layout = completed(given, paths)
-        texts = await self.source.texts(trust, steering(self.commands, paths), limit=_LARGEST)
+        texts = await self._steering(trust, paths, layout)
         changed = tuple(change.path for change in changes)
         return Terms(
             layout=layout,
@@ -103,6 +104,18 @@ class Classifier:
             before=await self.source.texts(trust, changed, limit=_LARGEST),
             after=await self.source.texts(commit, changed, limit=_LARGEST),
         )
+
+    async def _steering(self, trust: Commit, paths: tuple[str, ...], layout: Layout) -> Mapping[str, str]:
+        """The texts that say what checks call: a script may name the next one."""
+        texts: dict[str, str] = {}
+        wanted = steering(self.commands, paths)
+        for _ in range(_ROUNDS):
+            texts |= await self.source.texts(trust, wanted, limit=_LARGEST)
+            named = called(self.commands, frozenset(paths), texts, layout.is_test).files
+            wanted = tuple(sorted((named.keys() & frozenset(paths)) - texts.keys()))
+            if not wanted:
+                break
+        return texts
 
     def _allowed(self, classed: Classed) -> Classed:
         is_open = classed.kind in (FileClass.CHANGED_TEST, FileClass.JUDGE, FileClass.PRODUCT) and classed.is_gated

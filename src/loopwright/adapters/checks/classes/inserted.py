@@ -75,7 +75,7 @@ def inserted_change(path: str, before: str, after: str) -> str:
     if not is_source(path):
         return "it is a list of what is left out" if _SKIP_LISTS.search(path) else ""
     if has_brackets(path):
-        return _by_brackets(path, after, new, whole)
+        return _by_brackets(path, before, after, whole)
     if PurePosixPath(path).suffix in _RUBY:
         return _by_indent(whole)
     return "" if path.endswith(".bats") and all(_is_bats(hunk) for hunk in whole) else "its language is not known here"
@@ -106,11 +106,15 @@ def _slid(hunk: _Hunk, lines: list[str]) -> Iterator[_Hunk]:
             yield at
 
 
-def _by_brackets(path: str, after: str, lines: list[str], hunks: list[_Hunk]) -> str:
-    bare = blanked(path, after)
+def _by_brackets(path: str, before: str, after: str, hunks: list[_Hunk]) -> str:
+    bare, lines = blanked(path, after), after.splitlines(keepends=True)
     found = pairs(bare)
     if found is None:
         return "its brackets cannot be told"
+    new = {number for hunk in hunks for number in range(hunk.first, hunk.first + len(hunk.lines))}
+    kept = [line for number, line in enumerate(bare.splitlines()) if number not in new]
+    if kept != blanked(path, before).splitlines():
+        return "what is new makes code of the base a string or a comment"
     starts = list(accumulate(map(len, lines), initial=0))
     code = _Code(path, bare, found)
     for hunk in hunks:

@@ -89,22 +89,28 @@ def _changed(old: Sequence[ast.stmt], new: Sequence[ast.stmt], known: _Known, *,
     """The base's statements in their order, with nothing between them but what adds."""
     rest = list(new)
     for statement in old:
-        while rest and (why := _differs(statement, rest[0], known)):
-            if problem := _same_definition(statement, rest[0], why) or _problem(rest[0], known, inside):
-                return problem
-            rest.pop(0)
-        if not rest:
-            return f"{_called(statement)} is gone"
-        rest.pop(0)
-    return next((problem for left in rest if (problem := _problem(left, known, inside))), "")
+        place = next((place for place, other in enumerate(rest) if not _differs(statement, other, known)), None)
+        if place is None:
+            return _what_became(statement, rest, known)
+        if problem := _first_problem(rest[:place], known, inside):
+            return problem
+        del rest[: place + 1]
+    return _first_problem(rest, known, inside)
 
 
-def _same_definition(old: ast.stmt, new: ast.stmt, why: str) -> str:
-    both = isinstance(old, _DEFINITIONS) and isinstance(new, _DEFINITIONS)
-    return why if both and _called(old) == _called(new) else ""
+def _first_problem(added: Sequence[ast.stmt], known: _Known, inside: str) -> str:
+    return next((problem for each in added if (problem := _problem(each, known, inside))), "")
+
+
+def _what_became(old: ast.stmt, rest: Sequence[ast.stmt], known: _Known) -> str:
+    alike = (other for other in rest if type(other) is type(old) and _called(other) == _called(old))
+    found = next(alike, None) if isinstance(old, _DEFINITIONS) else None
+    return _differs(old, found, known) if found is not None else f"{_called(old)} is gone or was changed"
 
 
 def _differs(old: ast.stmt, new: ast.stmt, known: _Known) -> str:
+    if type(old) is not type(new) or _called_or_none(old) != _called_or_none(new):
+        return f"{_called(old)} was changed"
     if ast.dump(old) == ast.dump(new):
         return ""
     match old, new:
@@ -160,6 +166,10 @@ def _is_among(held: list[str], now: list[str]) -> bool:
     """Whether all are there, in their order."""
     rest = iter(now)
     return all(each in rest for each in held)
+
+
+def _called_or_none(statement: ast.stmt) -> str | None:
+    return statement.name if isinstance(statement, _DEFINITIONS) else None
 
 
 def _called(statement: ast.stmt) -> str:
