@@ -220,6 +220,9 @@ class Change:
     path: str
     how: Literal["added", "changed", "removed"]
     blob: str = ""  # object id of the new content, empty when removed
+    mode: str = ""  # as git writes it: 100644, 100755, 120000 a link, 160000 a submodule; empty when removed
+    old: str = ""  # object id of the content before, empty when added
+    old_mode: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -54,19 +54,24 @@ class Classed:
     landed: bytes | None = None
     waits: bool = False  # tests of the base in it cannot be told from the product: nothing of it is held back
     is_manifest: bool = False  # decides what is installed
+    put_back: bool = False  # a lock without its manifest: the base's lands, and nobody is asked
+    allowed: bool = False  # a person said so before the start: as if it were approved
+    moved: str = ""  # the other path, where the same content is removed here and added there
 
     @property
     def is_judged(self) -> bool:
         """Whether the judging run takes the candidate's side."""
-        return self.kind in _JUDGED
+        return self.kind in _JUDGED or self.allowed
 
     @property
     def is_landed(self) -> bool:
         """Whether the landing run takes the candidate's side, even if nobody approves anything."""
-        return self.kind in _LANDED
+        return self.kind in _LANDED or self.allowed
 
     @property
     def is_gated(self) -> bool:
+        if self.put_back or self.allowed:
+            return False
         return not self.is_landed or self.waits or self.landed is not None
 
 

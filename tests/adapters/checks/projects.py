@@ -67,6 +67,9 @@ class PlainCheckouts:
         words = [word for word in out.split("\0") if word]
         return tuple(_change(words[i], words[i + 1]) for i in range(0, len(words), 2))
 
+    async def paths(self, commit: Commit | Tree) -> tuple[str, ...]:
+        return tuple(self.repository.git("ls-tree", "-r", "--name-only", commit).splitlines())
+
     async def new_lines(self, old: Tree, new: Tree, paths: tuple[str, ...]) -> dict[str, frozenset[int]]:
         found = {path: self.repository.git("diff", "--unified=0", old, new, "--", path) for path in paths}
         lines = {path: frozenset(_new_lines(text)) for path, text in found.items()}

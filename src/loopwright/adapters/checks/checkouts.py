@@ -53,6 +53,9 @@ class ObjectReader(Protocol):
 
     async def tree(self, commit: Commit) -> Tree: ...
 
+    async def paths(self, commit: Commit | Tree) -> tuple[str, ...]:
+        """Every file of the tree."""
+
     async def new_lines(self, old: Tree, new: Tree, paths: tuple[str, ...]) -> Mapping[str, frozenset[int]]:
         """Lines of these files that `new` adds or changes against `old`; a file without any is left out."""
 

@@ -35,7 +35,9 @@ class Difference:
         elif self.new_mode == ABSENT:
             how = "removed"
         path = readable(self.path.encode("utf-8", "surrogateescape"))
-        return Change(path=path, how=how, blob="" if how == "removed" else self.new)
+        now = {} if how == "removed" else {"blob": self.new, "mode": self.new_mode}
+        before = {} if how == "added" else {"old": self.old, "old_mode": self.old_mode}
+        return Change(path=path, how=how, **now, **before)
 
 
 def differences(ground: Ground, old: str, new: str) -> tuple[Difference, ...]:

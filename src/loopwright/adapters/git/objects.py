@@ -36,6 +36,10 @@ class GitObjects:
     async def tree(self, commit: Commit) -> Tree:
         return await uninterrupted(lambda: self._site.ground().tree(commit))
 
+    async def paths(self, commit: Commit | Tree) -> tuple[str, ...]:
+        """Every file of the tree."""
+        return await uninterrupted(lambda: _paths(self._site.ground(), commit))
+
     async def new_lines(self, old: Tree, new: Tree, paths: tuple[str, ...]) -> dict[str, frozenset[int]]:
         """Lines of these files that `new` adds or changes against `old`; a file without any is left out."""
         return await uninterrupted(lambda: new_lines(self._site.ground(), old, new, paths))
@@ -46,6 +50,11 @@ class GitObjects:
         if not askable:
             return {}
         return await uninterrupted(lambda: _texts(self._site.ground(), commit, askable, limit))
+
+
+def _paths(ground: Ground, commit: str) -> tuple[str, ...]:
+    names = ground.engine.run("ls-tree", "-r", "-z", "--name-only", "--full-tree", commit).split(b"\0")
+    return tuple(readable(name) for name in names if name)
 
 
 def _texts(ground: Ground, commit: Commit, paths: list[str], limit: int) -> dict[str, str]:

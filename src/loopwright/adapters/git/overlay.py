@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fnmatch
 import hashlib
 from collections.abc import Mapping
 
@@ -11,14 +10,8 @@ from loopwright.adapters.git.preparation import Preparation, digest_of
 from loopwright.adapters.git.program import path_of, readable
 from loopwright.adapters.git.selection import TreeEntry, altered
 from loopwright.adapters.git.site import Ground
+from loopwright.kernel.judges import is_installing
 from loopwright.kernel.model import Tree
-
-# What setup commands read to decide what to install.
-LOCK_FILES = (
-    *("*.lock", "*-lock.json", "*-lock.yaml", "*.lockb", "go.sum", "npm-shrinkwrap.json", "requirements*.txt"),
-    *("pyproject.toml", "setup.py", "setup.cfg", "package.json", "Cargo.toml", "go.mod", "Gemfile", "composer.json"),
-    *("pom.xml", "build.gradle", "build.gradle.kts", "environment.yml", ".python-version", ".nvmrc", ".tool-versions"),
-)
 
 
 def composed(ground: Ground, onto: str, taken_from: str, paths: frozenset[str], texts: Mapping[str, bytes]) -> Tree:
@@ -55,9 +48,4 @@ def setup_digest(ground: Ground, preparation: Preparation, tree: Tree, base: Tre
 
 def _lock_files(ground: Ground, tree: Tree) -> bytes:
     rows = ground.engine.run("ls-tree", "-r", "-z", tree).split(b"\0")
-    return b"\0".join(row for row in rows if _is_lock(path_of(row.rpartition(b"\t")[2])))
-
-
-def _is_lock(path: str) -> bool:
-    name = path.rpartition("/")[2]
-    return any(fnmatch.fnmatchcase(name, pattern) for pattern in LOCK_FILES)
+    return b"\0".join(row for row in rows if is_installing(path_of(row.rpartition(b"\t")[2])))
