@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from loopwright.adapters.checks.classes.classifier import Classifier
 from loopwright.adapters.checks.environment import Digests, for_checks
 from loopwright.adapters.checks.runner import CommandChecks
 from loopwright.adapters.git.objects import GitObjects
@@ -85,6 +86,7 @@ def real_checks(root: Path) -> CommandChecks:
         root=root,
         runs=root / ".loop" / "runs",
         digests=Digests(for_checks(os.environ, root / ".loop" / "verify")),
+        classifier=Classifier(source=GitObjects(root, env=os.environ), product=("**",)),
     )
 
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Mapping
 from pathlib import Path
 
+from loopwright.adapters.checks.classes.classifier import Classifier
+from loopwright.adapters.checks.classes.taken_names import names_around, names_in_node_modules
 from loopwright.adapters.checks.environment import Digests, for_checks
 from loopwright.adapters.checks.order import as_run
 from loopwright.adapters.checks.runner import CommandChecks
@@ -12,7 +15,7 @@ from loopwright.adapters.git.objects import GitObjects
 from loopwright.adapters.git.preparation import Preparation
 from loopwright.adapters.git.verification import VerificationCheckouts
 from loopwright.adapters.git.workspace import GitWorkspace
-from loopwright.config.settings import Settings
+from loopwright.config.settings import CheckSettings, Settings
 from loopwright.ports.clock import Clock
 from loopwright.ports.store import Store
 
@@ -22,18 +25,33 @@ def command_checks(
 ) -> CommandChecks:
     """They run in checkouts below `.loop/verify`; git looks for no repository at or above that folder."""
     ceiling = root / ".loop" / "verify"
+    specs = tuple(as_run(check) for check in settings.checks)
+    source, workspace = GitObjects(root, env=environ), settings.workspace
     return CommandChecks(
-        specs=tuple(as_run(check) for check in settings.checks),
+        specs=specs,
+        classifier=Classifier(
+            source=source,
+            product=workspace.product,
+            tests=workspace.tests,
+            protected=workspace.protected,
+            commands=tuple(spec.run for spec in specs),
+            taken=names_around(_programs(specs, environ)) | names_in_node_modules(root / "node_modules"),
+        ),
         protected=settings.workspace.protected,
         parallel=settings.limits.parallel,
         checkouts=VerificationCheckouts(root, env=environ, preparation=Preparation.of(settings.workspace, environ)),
-        source=GitObjects(root, env=environ),
+        source=source,
         store=store,
         clock=clock,
         root=root,
         runs=root / ".loop" / "runs" / "checks",
         digests=Digests(environment=for_checks(environ, ceiling), setup=settings.workspace.setup),
     )
+
+
+def _programs(specs: tuple[CheckSettings, ...], environ: Mapping[str, str]) -> list[Path]:
+    found = (shutil.which(spec.run[0], path=environ.get("PATH")) for spec in specs)
+    return [Path(each) for each in found if each]
 
 
 def git_workspace(settings: Settings, *, root: Path, environ: Mapping[str, str]) -> GitWorkspace:

@@ -23,6 +23,7 @@ class Trust:
 
     base: Commit = NO_COMMIT
     allow: tuple[str, ...] = ()  # patterns under which tests may be changed
+    artifacts: tuple[str, ...] = ()  # what a person named to be reviewed and mended: product of this loop
     in_force: bool = False  # the loop began under these rules; in logs of before, others were obeyed
 
     def on(self, base: Commit) -> Trust:

@@ -13,6 +13,7 @@ from typing import Any
 
 from loopwright.adapters.checks import unittest_report
 from loopwright.adapters.checks.checkouts import NO_TEXTS
+from loopwright.adapters.checks.classes.classifier import Classifier
 from loopwright.adapters.checks.environment import Digests, for_checks
 from loopwright.adapters.checks.order import REPORT
 from loopwright.adapters.checks.runner import CommandChecks
@@ -141,7 +142,9 @@ class Project:
         return await self.checks.run(replace(run, **more), self.updates.append)
 
     async def only(self, commit: Commit, *, step: str = "s1") -> CheckResult:
-        (result,) = (await self.report(commit, step=step)).results
+        """The result of the only check: of the landing run, where there is one."""
+        report = await self.report(commit, step=step)
+        (result,) = report.landing or report.results
         return result
 
 
@@ -179,5 +182,8 @@ def project(
         root=repository.path,
         runs=tmp_path / "runs",
         digests=Digests(for_checks(environment, tmp_path / "verify")),
+        classifier=Classifier(
+            source=checkouts, product=("**",), protected=protected, commands=tuple(spec.run for spec in specs)
+        ),
     )
     return Project(repository, checks, checkouts, store, base)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
 from loopwright.adapters.checks.checkouts import Checkouts, ObjectReader
-from loopwright.kernel.gates import evidence, matches
+from loopwright.kernel.gates import evidence
 from loopwright.kernel.model import Change, Commit, Tree
-from loopwright.kernel.trust import Classed, FileClass, Trust
+from loopwright.kernel.trust import Classed, Trust
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,45 +50,38 @@ async def composed(
     checkouts: Checkouts,
     source: ObjectReader,
 ) -> Candidate:
-    gated = tuple(each for each in classed if each.is_gated and not _is_allowed(each, trust.allow))
-    is_approved = bool(gated) and evidence(changes_of(gated)) in approved
-    open_ = () if is_approved else gated
-    held = tuple(each for each in open_ if not each.waits)
-    shut = frozenset(each.change.path for each in open_)
-    judged = frozenset(
-        each.change.path for each in classed if each.is_judged or (each.is_gated and each.change.path not in shut)
-    )
+    gated = tuple(each for each in classed if each.is_gated)
+    shut = () if not gated or evidence(changes_of(gated)) in approved else gated
+    held = tuple(each for each in shut if not each.waits)
+    opened = tuple(each for each in classed if each not in shut and not each.put_back)
     judging = await checkouts.compose(
         trust.base,
         taken_from=commit,
-        paths=judged,
-        texts={
-            each.change.path: each.judged for each in classed if each.judged is not None and not _is_let(each, shut)
-        },
+        paths=_paths(each for each in classed if each.is_judged or (each.is_gated and each in opened)),
+        texts=_texts((each.change.path, each.judged) for each in classed if each in shut or not each.is_gated),
     )
+    back = _paths(each for each in classed if each.put_back)
     landing = await checkouts.compose(
         commit,
         taken_from=trust.base,
-        paths=frozenset(each.change.path for each in held if not each.is_landed),
-        texts={each.change.path: each.landed for each in held if each.landed is not None},
+        paths=back | _paths(each for each in held if not each.is_landed),
+        texts=_texts((each.change.path, each.landed) for each in held),
     )
     return Candidate(
         base=await source.tree(trust.base),
         judging=judging,
         landing=landing,
-        whole=await source.tree(commit),
+        whole=await checkouts.compose(commit, taken_from=trust.base, paths=back),
         classed=classed,
         gated=gated,
         held=held,
-        waiting=tuple(each for each in open_ if each.waits),
+        waiting=tuple(each for each in shut if each.waits),
     )
 
 
-def _is_let(each: Classed, shut: frozenset[str]) -> bool:
-    """A person's word covers it, so that the file is as the candidate has it."""
-    return each.is_gated and each.change.path not in shut
+def _paths(classed: Iterable[Classed]) -> frozenset[str]:
+    return frozenset(each.change.path for each in classed)
 
 
-def _is_allowed(each: Classed, allow: tuple[str, ...]) -> bool:
-    """A word beforehand opens tests, never a judge."""
-    return each.kind is FileClass.CHANGED_TEST and any(matches(each.change.path, pattern) for pattern in allow)
+def _texts(texts: Iterable[tuple[str, bytes | None]]) -> dict[str, bytes]:
+    return {path: text for path, text in texts if text is not None}

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from loopwright.adapters.checks.candidate import Candidate, changes_of, composed
 from loopwright.adapters.checks.checkouts import Checkouts, ObjectReader
+from loopwright.adapters.checks.classes.classifier import Classifier
 from loopwright.adapters.checks.coverage_floor import NewCode
 from loopwright.adapters.checks.environment import Digests
 from loopwright.adapters.checks.execution import Bench, Starter
@@ -20,9 +21,8 @@ from loopwright.adapters.checks.tamper_signs import found_in
 from loopwright.config.settings import CheckSettings
 from loopwright.errors import EngineError
 from loopwright.kernel.events import ChecksReported
-from loopwright.kernel.gates import protected_changes
 from loopwright.kernel.model import CheckResult, Commit, Finding, Tree
-from loopwright.kernel.trust import Claim, Classed, FileClass, Trust
+from loopwright.kernel.trust import Claim, Trust
 from loopwright.ports.agent import Update, Watch
 from loopwright.ports.checks import ChecksRun, Examined
 from loopwright.ports.clock import Clock
@@ -44,6 +44,7 @@ class CommandChecks:
     root: Path  # the person's repository
     runs: Path  # run folders; emptied again, what is worth keeping goes to the store
     digests: Digests
+    classifier: Classifier
     protected: tuple[str, ...] = ()
     parallel: int = 4
 
@@ -65,18 +66,12 @@ class CommandChecks:
         return replace(report, seconds=self.clock.monotonic() - began)
 
     async def _candidate(self, commit: Commit, trust: Trust, approved: tuple[str, ...]) -> Candidate:
-        classed = await self._classed(trust.base, commit)
+        classifier = replace(self.classifier, allow=trust.allow, artifacts=trust.artifacts)
+        classed = await classifier.classify(trust.base, commit)
         return await composed(classed, commit, trust, approved, checkouts=self.checkouts, source=self.source)
 
-    async def _classed(self, base: Commit, commit: Commit) -> tuple[Classed, ...]:
-        changes = await self.source.changes(base, commit)
-        guarded = protected_changes(changes, self.protected)
-        return tuple(
-            Classed(change=each, kind=FileClass.JUDGE if each in guarded else FileClass.PRODUCT) for each in changes
-        )
-
     async def _findings(self, run: ChecksRun, seen: Candidate) -> tuple[Finding, ...]:
-        return await found_in(changes_of(seen.classed), self.source, run, self._commands, self.protected)
+        return await found_in(seen.classed, self.source, run, self._commands, held=seen.held)
 
     @property
     def _commands(self) -> tuple[tuple[str, ...], ...]:
@@ -97,10 +92,12 @@ class _Desk:
 
     async def report(self, findings: tuple[Finding, ...]) -> ChecksReported:
         """The landing run can only fail, and is the judging run where both trees are the same."""
-        seen = self.seen
-        judging = await self._results(seen.judging)
-        other = seen.landing != seen.judging and _is_green(judging)
-        landing = await self._results(seen.landing) if other else ()
+        seen, specs = self.seen, selected(self.checks.specs, self.run.names)
+        differs = seen.landing != seen.judging
+        # How much of the new code tests reach is a matter of the new tests, too.
+        judged = tuple(spec for spec in specs if not differs or spec.report != "coverage")
+        judging = await self._results(judged, seen.judging)
+        landing = await self._results(specs, seen.landing) if differs and _is_green(judging) else ()
         return ChecksReported(
             key=self.run.key,
             tree=seen.judging,
@@ -110,11 +107,11 @@ class _Desk:
             lands=seen.landing,
             held=changes_of(seen.held),
             nothing_else=seen.landing == seen.base,
-            claim=await self._claim((*judging, *landing)),
+            claim=await self._claim(specs, (*judging, *landing)),
             unable=tuple(result.unable for result in judging if result.unable) if self.run.preflight else (),
         )
 
-    async def _claim(self, ran: tuple[CheckResult, ...]) -> Claim | None:
+    async def _claim(self, specs: tuple[CheckSettings, ...], ran: tuple[CheckResult, ...]) -> Claim | None:
         """What only a person can allow. Nothing is installed before it is approved, so that a manifest is not tried."""
         changes, failing = changes_of(self.seen.open), _failing(ran)
         if _is_green(ran):
@@ -123,12 +120,13 @@ class _Desk:
             return Claim(changes=changes, failing=failing, at_once=True)
         if not changes:
             return _of_gone_alone(ran)
-        trial = await self._results(self.seen.whole, dropping=True)
+        trial = await self._results(specs, self.seen.whole, dropping=True)
         return Claim(changes=changes, failing=failing, dropped=_gone(trial)) if _is_green(trial) else None
 
-    async def _results(self, tree: Tree, *, dropping: bool = False) -> tuple[CheckResult, ...]:
+    async def _results(
+        self, specs: tuple[CheckSettings, ...], tree: Tree, *, dropping: bool = False
+    ) -> tuple[CheckResult, ...]:
         """Independent chains run side by side, each on a checkout of its own. `dropping`: any test may be gone."""
-        specs = selected(self.checks.specs, self.run.names)
         found: dict[str, CheckResult] = {}
         changes = changes_of(self.seen.classed)
         for results in await _side_by_side(

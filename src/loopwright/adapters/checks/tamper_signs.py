@@ -14,11 +14,13 @@ from loopwright.adapters.checks.configuration import configuration_changed, is_c
 from loopwright.adapters.checks.loosened_tests import is_test, loosened
 from loopwright.adapters.checks.shadows import Sign, shadowing
 from loopwright.kernel.findings import identify
-from loopwright.kernel.gates import evidence, protected_changes
 from loopwright.kernel.model import Change, Finding, Severity
+from loopwright.kernel.trust import Classed, FileClass
 from loopwright.ports.checks import ChecksRun
 
 _LARGEST_TEXT = 512 * 1024  # bytes read of a changed test or configuration file
+# There is no good reason for one, so that it fails the attempt although the runs do without it.
+_NEVER_HONEST = ("path-file", "interpreter-hook", "shadows-stdlib", "shadows-check")
 _TRAPS = (".envrc", ".mcp.json", ".vscode/tasks.json", ".vscode/settings.json", ".idea/runConfigurations/")
 _TRAP_FOLDERS = (".husky/", ".githooks/", "hooks/", ".claude/", ".devcontainer/")
 
@@ -34,22 +36,24 @@ class Evidence:
 
 
 async def found_in(
-    changes: tuple[Change, ...],
+    classed: tuple[Classed, ...],
     source: ObjectReader,
     run: ChecksRun,
     commands: tuple[tuple[str, ...], ...],
-    protected: tuple[str, ...],
+    *,
+    held: tuple[Classed, ...],
 ) -> tuple[Finding, ...]:
+    """`held` is what the runs did without. Tests that are only added to weaken nothing."""
+    changes = tuple(each.change for each in classed if each.kind is not FileClass.TEST)
     paths = tuple(change.path for change in telling(changes, commands))
-    guarded = protected_changes(changes, protected)
     return tampering(
         Evidence(
             changes=changes,
             commands=commands,
             before=await source.texts(run.base, paths, limit=_LARGEST_TEXT),
             after=await source.texts(run.commit, paths, limit=_LARGEST_TEXT),
-            guarded=frozenset(change.path for change in guarded),
-            approved=evidence(guarded) in run.approved,
+            guarded=frozenset(each.change.path for each in classed if each.is_gated or each.allowed or each.put_back),
+            approved=not held,
         )
     )
 
@@ -92,7 +96,7 @@ def _finding(sign: Sign, change: Change, seen: Evidence) -> Finding:
     severity, issue = sign.severity, f"{sign.issue}: {change.path}"
     if change.path in seen.guarded and seen.approved:
         severity, issue = Severity.LOW, f"{issue} (a person approved it)"
-    elif change.path in seen.guarded and severity.rank < Severity.MEDIUM.rank:
+    elif change.path in seen.guarded and severity.rank < Severity.MEDIUM.rank and sign.rule not in _NEVER_HONEST:
         severity, issue = Severity.MEDIUM, f"{issue} (the base version was used)"
     found = Finding(
         severity=severity,

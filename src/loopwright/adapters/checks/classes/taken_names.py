@@ -63,6 +63,13 @@ def _text(file: Path) -> str:
     return file.read_text(encoding="utf-8", errors="replace") if file.is_file() else ""
 
 
+def names_around(programs: Iterable[Path]) -> frozenset[str]:
+    """What the interpreters among these programs find besides the project, in an environment or in the system."""
+    homes = {program.parent.parent for program in programs if program.name.startswith(("python", "pypy", "pytest"))}
+    folders = (folder for home in homes for folder in home.glob("lib/python3*/*-packages"))
+    return frozenset(name for folder in folders for name in names_in_site_packages(folder))
+
+
 def names_in_node_modules(folder: Path) -> frozenset[str]:
     if not folder.is_dir():
         return frozenset()
