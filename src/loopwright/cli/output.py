@@ -13,7 +13,9 @@ from typing import Any, TypeVar
 
 import click
 
+from loopwright.config.keys import PATTERN
 from loopwright.kernel.codec import DataclassValue, as_object
+from loopwright.kernel.shapes import Problem
 from loopwright.kernel.visible import visible
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -80,6 +82,25 @@ class JsonOption(click.Option):
 
 def json_option(*answers: Any, what: str = "Answer with one JSON object on stdout.") -> Callable[[F], F]:  # noqa: ANN401 - dataclasses, some with their own part named
     return click.option("--json", "as_json", is_flag=True, help=what, cls=JsonOption, answers=answers)
+
+
+def allow_option(command: F) -> F:
+    """A word beforehand, of every command that starts work."""
+    return click.option(
+        "--allow",
+        multiple=True,
+        metavar="PATTERN",
+        callback=_patterns,
+        help="Tests under it may be changed without asking, such as 'tests/api/**'; repeatable.",
+    )(command)
+
+
+def _patterns(_context: click.Context, _option: click.Parameter, given: tuple[str, ...]) -> tuple[str, ...]:
+    for pattern in given:
+        read = PATTERN.read(pattern)
+        if isinstance(read, Problem):
+            raise click.BadParameter(f"{pattern!r}: {read.says}")
+    return given
 
 
 def loop_option(command: F) -> F:

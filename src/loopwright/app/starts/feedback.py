@@ -121,7 +121,7 @@ async def _start(project: Project, settings: Settings, asked: Feedback, roles: t
 
 async def _start_task(project: Project, settings: Settings, asked: Task) -> View:
     request = FeedbackRequest(
-        task=asked.text, max_iterations=asked.attempts, merge=asked.merge, criteria=asked.criteria
+        task=asked.text, max_iterations=asked.attempts, merge=asked.merge, criteria=asked.criteria, allow=asked.allow
     )
     return await create_feedback(project, settings, request)
 
