@@ -82,6 +82,7 @@ class Starter:
 
     def _ran(self, spec: CheckSettings, request: Asked, ended: StepEnded, checkout: Path) -> Ran:
         said = "\n".join(filter(None, (_tail(ended.stdout, request), _tail(ended.stderr, request))))
+        said = "\n".join(line for line in said.splitlines() if str(self.runs) not in line)
         tail = last_lines(said.replace(f"{checkout}/", ""))  # where it ran is no business of an agent
         if ended.reason == "not_found":
             if posixpath.normpath(spec.run[0]) not in self.lacking:

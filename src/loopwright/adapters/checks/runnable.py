@@ -40,16 +40,18 @@ def _why(spec: CheckSettings, ran: Ran) -> tuple[str, str]:
     if ran.tests or ran.ids:
         return "", ""
     if is_empty(spec, ran):
-        return _empty(spec)
+        return _empty(spec, ran)
     if ran.report is not None and ran.report.failures:
         return "", ""  # it told of something it could not collect: red
     return _without_a_word(spec, ran)
 
 
-def _empty(spec: CheckSettings) -> tuple[str, str]:
+def _empty(spec: CheckSettings, ran: Ran) -> tuple[str, str]:
     if spec.may_be_empty:
         return "", ""
     later = f"where tests are still to be written, set `may_be_empty = true` in [checks.{spec.name}]"
+    if ran.tests is None and not is_pytest(spec.run):
+        return "what it works on is not there", f"correct `run`; {later}"
     return "it found no test", f"say in `run` where the tests are; {later}"
 
 

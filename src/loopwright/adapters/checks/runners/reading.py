@@ -16,6 +16,7 @@ from loopwright.adapters.steps import StepEnded
 
 _OUTPUT = 8 * 1024 * 1024  # bytes of each stream that tests are looked for in
 _GO_OUTPUT = 64 * 1024 * 1024  # there the output is the report
+_COUNT_OTHERWISE = ("node",)  # their last line counts a test and its subtests, their report the subtests
 _MOST_FILES = 100  # environments of one run, each with a report of its own
 
 
@@ -29,6 +30,8 @@ def read_asked(request: Asked, report: Path, ended: StepEnded, checkout: Path) -
         told = _from_files(request, report, checkout)
     except ReportRefused:
         told = None
+    if told is not None and request.runner in _COUNT_OTHERWISE:
+        return told
     said = _from_output(request, ended, checkout)
     if told is None or said is None or (said.tests or 0) <= (told.tests or 0):
         return told or said
