@@ -24,6 +24,10 @@ _OTHERS = ("package.json", "composer.json", "tox.ini", "tox.toml", "setup.cfg", 
 _MORE = ("hatch.toml", "pixi.toml")
 _DEEPEST = 6  # scripts that call scripts
 _ELSEWHERE = ("-C", "-f", "-w", "-r", "--prefix", "--workspace", "--workspaces", "--filter", "--cwd", "--directory")
+_RUNS_TASKS = (
+    *("npm", "pnpm", "yarn", "composer", "rake", "invoke", "inv", "nx", "turbo", "lerna", "bazel", "gradle"),
+    *("gradlew", "ant", "sbt", "lein", "ninja", "meson", "docker"),
+)
 _SHELLS = ("sh", "bash", "dash", "zsh", "ksh")
 
 
@@ -39,6 +43,16 @@ def steering_files(commands: Iterable[_Command]) -> tuple[str, ...]:
 def find_through_files(argv: _Command, texts: Texts = NO_FILES) -> Found | None:
     """The runner this command starts, by itself or through a file of `texts`."""
     return _find(argv, texts, _DEEPEST)
+
+
+def starts_what_it_says_elsewhere(argv: _Command) -> bool:
+    """Whether the command is a script or a target, so that its words alone do not say what it runs."""
+    name = name_of(argv[0])
+    if "/" in argv[0] and not argv[0].startswith("/"):
+        return True
+    if name in _SHELLS or re.fullmatch(r"(?:python|pypy)[\d.]*|node|ruby|perl|php|deno|bun", name):
+        return len(argv) > 1 and not argv[1].startswith("-")
+    return name in _TASKS or name in _RUNS_TASKS or is_starter(argv)
 
 
 def _find(argv: _Command, texts: Texts, depth: int) -> Found | None:
