@@ -31,6 +31,8 @@ _STARTERS: tuple[tuple[str, ...], ...] = (
 )  # fmt: skip
 _INTERPRETER = re.compile(r"(?:python|pypy)[\d.]*|node|ruby|php|tsx|ts-node")
 
+_TAKE_A_VALUE = ("-W", "-X", "-d", "-r", "-C", "--require", "--import", "--loader")  # options of interpreters
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Found:
@@ -83,9 +85,11 @@ def find_runner(argv: tuple[str, ...]) -> Found | None:
 def _places(argv: tuple[str, ...]) -> Iterator[int]:
     """Where a program may stand: at the front, and after whatever only starts another program."""
     yield 0
-    starts = any(is_starter(argv[at:]) for at in range(min(len(argv), 2)))
-    if starts or _INTERPRETER.fullmatch(name_of(argv[0])):
-        yield from (at for at in range(1, len(argv)) if not argv[at].startswith("-"))
+    words = [at for at in range(1, len(argv)) if not argv[at].startswith("-") and argv[at - 1] not in _TAKE_A_VALUE]
+    if is_starter(argv):
+        yield from words
+    elif _INTERPRETER.fullmatch(name_of(argv[0])):
+        yield from words[:1]
 
 
 def is_starter(argv: tuple[str, ...]) -> bool:

@@ -193,7 +193,7 @@ def _recipes(text: str, goals: list[str]) -> Iterator[_Command]:
             recipe = [same_line]
             rules |= {name: (after.split(), recipe) for name in head[1].split()}
     wanted = goals or [name for name in rules if not name.startswith(".")][:1]
-    for goal in wanted[:200]:
+    for goal in wanted:  # which grows: a rule is taken once
         needs, lines = rules.pop(goal, ([], []))
         wanted += needs
         yield from commands_of("\n".join(lines))
