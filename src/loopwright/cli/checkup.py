@@ -21,7 +21,7 @@ from loopwright.adapters.processes import LINUX
 from loopwright.adapters.sqlite.database_file import WRITE_AHEAD, Options
 from loopwright.adapters.tools.plan import search_path
 from loopwright.app.preconditions import no_verdict
-from loopwright.config.settings import FILLED_BY_DEFAULT, ONLY_WHEN_NAMED, AgentSettings, Settings
+from loopwright.config.settings import FILLED_BY_DEFAULT, ONLY_WHEN_NAMED, AgentSettings, CheckSettings, Settings
 from loopwright.engine.fold import AnyLoop
 from loopwright.engine.journal import passed_over
 from loopwright.errors import EngineError, SnapshotUnusable, StoreCorrupt, VcsFailed
@@ -194,6 +194,10 @@ def tools_line(settings: Settings, root: Path, environ: Mapping[str, str]) -> Re
     return Remark("warn" if wanted and missing else "ok", "tools", f'{"; ".join(parts)} (for agents of kind "tools")')
 
 
+def _weight(check: CheckSettings, strength: str) -> str:
+    return "its exit code alone counts, on your word" if check.trust and strength == "weak" else strength
+
+
 def check_lines(settings: Settings, root: Path, environ: Mapping[str, str]) -> Iterator[Remark]:
     texts = texts_in(root, (check.run for check in settings.checks))
     if not any(may_verify(check, texts) for check in settings.checks):
@@ -209,4 +213,4 @@ def check_lines(settings: Settings, root: Path, environ: Mapping[str, str]) -> I
         if strength(spec, texts) == "weak" and check.name == "test" and not check.trust:
             yield Remark("warn", "check", f'{about} (weak: only the exit code counts; report = "junit" counts tests)')
         else:
-            yield Remark("ok", "check", f"{about} ({check.trust or strength(spec, texts)})")
+            yield Remark("ok", "check", f"{about} ({_weight(check, strength(spec, texts))})")

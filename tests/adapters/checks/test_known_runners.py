@@ -176,6 +176,28 @@ def test_a_file_that_cannot_be_read_names_no_runner(name: str, text: str) -> Non
         assert asked(tuple(command.split()), {name: text}).runner == ""
 
 
+@pytest.mark.parametrize(
+    ("command", "runner"),
+    [
+        ("tox -e lint", ""),
+        ("tox -e py311,lint", "pytest"),
+        ("tox --env=other", "pytest"),
+        ("nox -s lint", ""),
+        ("nox --session tests", "pytest"),
+        ("nox", "pytest"),
+    ],
+)
+def test_only_the_environments_that_are_named_count(command: str, runner: str) -> None:
+    texts = {
+        "tox.ini": "[testenv]\ncommands = pytest\n[testenv:lint]\ncommands = ruff check\n",
+        "noxfile.py": "def lint(session):\n    session.run('ruff')\ndef tests(session):\n    session.run('pytest')\n",
+    }
+    assert asked(tuple(command.split()), texts).runner == runner
+    tables = {"tox.toml": '[env_run_base]\ncommands = [["pytest"]]\n[env.lint]\ncommands = [["ruff"]]\n'}
+    if command.startswith("tox"):
+        assert asked(tuple(command.split()), tables).runner == runner
+
+
 def test_scripts_that_call_each_other_without_end_are_given_up() -> None:
     texts = {"package.json": '{"scripts": {"a": "npm run b", "b": "npm run a"}}', "Makefile": "a: b\nb: a\n\tmake a\n"}
     assert (asked(("npm", "run", "a"), texts).runner, asked(("make", "a"), texts).runner) == ("", "")

@@ -4,7 +4,7 @@ import pytest
 
 from loopwright.adapters.checks.judgement import Ran, failures
 from loopwright.adapters.checks.reports import Report, failed_test
-from loopwright.adapters.checks.runnable import cannot_run
+from loopwright.adapters.checks.runnable import cannot_run, is_weak
 from loopwright.config.settings import CheckSettings
 
 NO_REPORT = "it wrote no report"
@@ -39,7 +39,6 @@ def check(command: str, **more: Any) -> CheckSettings:  # noqa: ANN401 - handed 
         ("cargo test", ended(0, "", report=Report(tests=0), runner="cargo"), "found no test"),
         ("pytest", ended(0, "bye", refused=NO_REPORT, runner="pytest"), NO_REPORT),
         ("pytest", ended(None, "", refused=NO_REPORT, signal=11), NO_REPORT),
-        ("make test", ended(0, "fine", runner="pytest"), "counts its tests"),
         ("pytest", Ran(how="wall", exit_code=None), "raise `timeout` in [checks.test]"),
         ("./gone", Ran(how="gone", exit_code=None), "not in the tree"),
     ],
@@ -67,8 +66,15 @@ def test_a_check_that_is_red_or_green_runs(command: str, ran: Ran) -> None:
     assert cannot_run(check(command), ran) == ""
 
 
-def test_a_persons_word_is_enough_where_nothing_counts() -> None:
-    assert cannot_run(check("make test", trust="exit-code"), ended(0, "fine", runner="pytest")) == ""
+def test_a_run_that_counts_nothing_is_weak_but_for_a_persons_word() -> None:
+    assert is_weak(check("make test"), ended(0, "fine", runner="pytest"))
+    assert not is_weak(check("make test", trust="exit-code"), ended(0, "fine"))
+    assert not is_weak(check("make test"), ended(0, "3 passed", report=Report(tests=3)))
+
+
+def test_a_build_that_breaks_beside_packages_without_tests_is_not_empty() -> None:
+    broken = ended(1, "?   p [no test files]\nFAIL q [build failed]", report=Report(tests=0), runner="go")
+    assert failures(check("go test ./...", may_be_empty=True), broken)
 
 
 @pytest.mark.parametrize(

@@ -126,7 +126,7 @@ def test_modules_beside_the_runner_are_nothing_to_the_tests(tmp_path: Path) -> N
         ("discover", "tests", "test_*.py", "."),
         ("-v", "tests.test_a"),
         ("tests.test_a.A.test_passes",),
-        ("-k", "passes", "discover", "-s", "tests"),
+        ("discover", "-s", "tests", "-k", "passes"),
         ("tests.nothing",),
         ("--nonsense",),
         (),
