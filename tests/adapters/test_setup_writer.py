@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from loopwright.adapters.checks.order import as_run
+from loopwright.adapters.checks.order import as_run, verifies
 from loopwright.adapters.setup_writer import Surroundings, protected_patterns, render_config
 from loopwright.config import settings as s
 from loopwright.config.loop_toml import read_settings
@@ -49,7 +49,7 @@ def test_the_examples_in_comments_are_valid_once_they_are_uncommented() -> None:
     settings = read_settings("\n".join(examples), "loop.toml")
     assert {agent.kind for agent in settings.agents} == {"command", "tools", "autofix"}
     assert [agent.name for agent in settings.agents_for("developer")] == ["my"]
-    assert settings.can_verify
+    assert any(verifies(check) for check in settings.checks)
 
 
 @pytest.mark.parametrize(

@@ -35,6 +35,7 @@ scenario = "scenario.toml"
 default = "script"
 [checks.test]
 run = [{json.dumps(sys.executable)}, "check.py"]
+trust = "exit-code"
 [workspace]
 protected = ["check.py", "loop.toml", "scenario.toml"]
 """

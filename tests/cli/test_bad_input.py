@@ -53,7 +53,7 @@ def test_an_unknown_key(tmp_path: Path) -> None:
 
 def test_no_checks(tmp_path: Path) -> None:
     config = CONFIG.split("[checks.test]")[0]
-    one_sentence(configured(tmp_path, config), 2, "neither a build nor a test check", "loop setup")
+    one_sentence(configured(tmp_path, config), 2, "loop.toml has no check", "loop setup")
 
 
 def test_a_check_whose_program_is_missing(tmp_path: Path) -> None:

@@ -102,11 +102,6 @@ def test_a_run_reserves_what_the_file_says_or_what_its_kind_usually_costs() -> N
     assert s.AgentSettings(name="a", kind="claude", limits=s.AgentLimits(usd=0.0)).reservation == 0.0
 
 
-def test_only_a_build_or_a_test_check_can_verify() -> None:
-    assert read_settings('[checks.test]\nrun = ["x"]', "loop.toml").can_verify
-    assert not read_settings('[checks.lint]\nrun = ["x"]', "loop.toml").can_verify
-
-
 @pytest.mark.parametrize(
     ("written", "seconds"),
     [('"30m"', 1800.0), ('"2s"', 2.0), ('"1h30m"', 5400.0), ('"1.5s"', 1.5), ("90", 90.0), ('"30d"', 2592000.0)],

@@ -97,7 +97,7 @@ def _in_repository(here: Here, repository: Repository) -> Iterator[Remark]:
     yield sandbox_line(settings, here.environ)
     yield from agent_lines(settings, repository.top, here.environ)
     yield tools_line(settings, repository.top, here.environ)
-    yield from check_lines(settings, here.environ)
+    yield from check_lines(settings, repository.top, here.environ)
 
 
 def _in_log(here: Here, repository: Repository) -> Iterator[Remark]:

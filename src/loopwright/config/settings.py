@@ -107,10 +107,9 @@ class CheckSettings:
         "your word that the exit code of a check that counts no tests is enough to verify by",
         "",
         unset="a check that counts nothing is not enough alone",
-        obeyed=False,
     )
     may_be_empty: bool = key(
-        k.FLAG, "nothing to run yet is no error on the base; what lands must have tests", default=False, obeyed=False
+        k.FLAG, "nothing to run yet is no error on the base; what lands must have tests", default=False
     )
 
 
@@ -351,10 +350,6 @@ class Settings:
     def digest(self) -> str:
         """Equal settings have equal digests, whatever the file looked like."""
         return hashlib.sha256(self.to_json().encode()).hexdigest()
-
-    @property
-    def can_verify(self) -> bool:
-        return any(check.name in VERIFYING for check in self.checks)
 
     def agents_for(self, role: str) -> tuple[AgentSettings, ...]:
         """Who plays the role, in the order of fall-back; nobody when the engine's own rule stands in."""

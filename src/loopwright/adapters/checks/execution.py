@@ -3,38 +3,26 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import posixpath
 import secrets
 import shutil
 from collections.abc import Callable, Mapping
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from dataclasses import dataclass, field, replace
-from itertools import islice
 from pathlib import Path
 
 from loopwright.adapters.checks.checkouts import CleanCheckout
-from loopwright.adapters.checks.coverage_report import read_coverage
-from loopwright.adapters.checks.judgement import Ran, clipped, last_lines
-from loopwright.adapters.checks.junit import read_junit
+from loopwright.adapters.checks.judgement import Ran, last_lines
 from loopwright.adapters.checks.order import predecessors
-from loopwright.adapters.checks.reports import Report, ReportRefused, read_bounded
 from loopwright.adapters.checks.runners.asking import Asked, asked
-from loopwright.adapters.checks.runners.formats import words_of_go
-from loopwright.adapters.checks.runners.reading import read_asked
 from loopwright.adapters.checks.runners.scripts import NO_FILES, Texts
-from loopwright.adapters.checks.sarif import read_sarif
 from loopwright.adapters.checks.single_test import alone
-from loopwright.adapters.files import join, read_tail
+from loopwright.adapters.checks.told import LeftBehind, end_of, with_report
+from loopwright.adapters.files import join
 from loopwright.adapters.steps import StepEnded, StepSpec, StepWatch, run_step
 from loopwright.config.settings import CheckSettings
 from loopwright.errors import CheckNotRunnable
-from loopwright.kernel.visible import visible_bytes
 from loopwright.ports.store import Store
-
-_TAIL = 16 * 1024  # bytes of each stream that the last lines are taken from
-_LONGEST_LINE = 4096
-_DEEPEST_LINE = 200_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,8 +60,8 @@ class Starter:
         )
         try:
             ended = await run_step(step, watch)
-            left = _Left(report=report, ended=ended, checkout=checkout)
-            ran = _reported(self._ran(spec, request, ended, checkout), spec, request, left)
+            left = LeftBehind(report=report, ended=ended, checkout=checkout)
+            ran = with_report(self._ran(spec, request, ended, checkout), spec, request, left)
             output = folder / "output"
             join((ended.stdout, ended.stderr), output)
             return replace(ran, output=await self.store.keep_file(output))
@@ -81,7 +69,8 @@ class Starter:
             shutil.rmtree(folder, ignore_errors=True)
 
     def _ran(self, spec: CheckSettings, request: Asked, ended: StepEnded, checkout: Path) -> Ran:
-        said = "\n".join(filter(None, (_tail(ended.stdout, request), _tail(ended.stderr, request))))
+        said = "\n".join(filter(None, (end_of(ended.stdout, request), end_of(ended.stderr, request))))
+        said = "\n".join(line for line in said.splitlines() if str(self.runs) not in line)
         tail = last_lines(said.replace(f"{checkout}/", ""))  # where it ran is no business of an agent
         if ended.reason == "not_found":
             if posixpath.normpath(spec.run[0]) not in self.lacking:
@@ -135,56 +124,3 @@ class Bench:
             ran = await self.starter.start(spec, self._laid.folder, self.watch, early=early)
         self._done.add(spec.name)
         return ran
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Left:
-    """What a run left behind to be read."""
-
-    report: Path
-    ended: StepEnded
-    checkout: Path
-
-
-def _reported(ran: Ran, spec: CheckSettings, request: Asked, left: _Left) -> Ran:
-    """The run with its report, or in words why there is none. Where none was asked for its output may do."""
-    try:
-        if spec.report == "none":
-            return replace(ran, report=read_asked(request, left.report, left.ended, left.checkout))
-        return _read(ran, spec, read_bounded(left.report), left.checkout)
-    except ReportRefused as refused:
-        return replace(ran, refused=clipped(str(refused)))
-
-
-def _read(ran: Ran, spec: CheckSettings, content: bytes, checkout: Path) -> Ran:
-    if spec.report == "junit":
-        content = content.replace(os.fsencode(checkout) + b"/", b"")  # as in `_ran`
-        return replace(ran, report=read_junit(content, _exists_in(checkout), nodes=ran.runner == "pytest"))
-    if spec.report == "coverage":
-        return replace(
-            ran, report=Report(tests=None), lines=read_coverage(content, str(checkout), _exists_in(checkout))
-        )
-    return replace(ran, report=read_sarif(content, _line_in(checkout), str(checkout)))
-
-
-def _exists_in(checkout: Path) -> Callable[[str], bool]:
-    return lambda path: (checkout / path).is_file()
-
-
-def _line_in(checkout: Path) -> Callable[[str, int], str]:
-    def line(path: str, number: int) -> str:
-        file = checkout / path
-        inside = file.resolve().is_relative_to(checkout.resolve())
-        if not inside or not file.is_file() or not 0 < number < _DEEPEST_LINE:
-            return ""
-        with file.open(encoding="utf-8", errors="replace") as lines:
-            return next(islice(lines, number - 1, number), "")[:_LONGEST_LINE].strip()
-
-    return line
-
-
-def _tail(stream: Path, request: Asked) -> str:
-    end = read_tail(stream, _TAIL)
-    if request.format == "go":
-        end = words_of_go(end.partition(b"\n")[2] if len(end) == _TAIL else end).encode()
-    return visible_bytes(end).rstrip()

@@ -20,7 +20,7 @@ MOST_FAILURES = 50  # kept of one check; the rest is counted
 _PYTEST_FOUND_NOTHING = 5
 _NOTHING_THERE = re.compile(  # as a runner says it whose manifest is still to come, or whose tests are
     r"ENOENT.*package\.json|could not find `Cargo\.toml`|go\.mod file not found|no makefile found|no Go files in"
-    r"|No rule to make target 'test'|No tests found|No test files found|no test files|NO TESTS RAN|no packages to test",
+    r"|No rule to make target 'test'|No tests found|No test files found|NO TESTS RAN|no packages to test",
 )
 MOST_SUSPECTS = 5  # more failing tests than this are no accident
 
@@ -115,7 +115,7 @@ def is_empty(spec: CheckSettings, ran: Ran) -> bool:
         return False
     if is_pytest(spec.run):
         return ran.exit_code == _PYTEST_FOUND_NOTHING
-    return ran.tests == 0 or (ran.exit_code != 0 and _NOTHING_THERE.search(ran.tail) is not None)
+    return ran.tests == 0 if ran.exit_code == 0 else _NOTHING_THERE.search(ran.tail) is not None
 
 
 def needs_base(spec: CheckSettings, ran: Ran) -> bool:

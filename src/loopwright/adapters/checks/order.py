@@ -8,7 +8,7 @@ from typing import Literal
 from loopwright.adapters.checks import unittest_report
 from loopwright.adapters.checks.runners import table
 from loopwright.adapters.checks.runners.asking import is_known
-from loopwright.adapters.checks.runners.scripts import NO_FILES, Texts
+from loopwright.adapters.checks.runners.scripts import NO_FILES, Texts, starts_what_it_says_elsewhere
 from loopwright.config.settings import CheckSettings
 from loopwright.errors import CheckNotRunnable
 
@@ -36,6 +36,11 @@ def strength(spec: CheckSettings, texts: Texts = NO_FILES) -> Literal["counting"
 def verifies(spec: CheckSettings, texts: Texts = NO_FILES) -> bool:
     """Whether the check is enough to call something verified: it counts tests, or a person's word says so."""
     return spec.trust == "exit-code" or spec.report == "junit" or is_known(spec.run, texts)
+
+
+def may_verify(spec: CheckSettings, texts: Texts = NO_FILES) -> bool:
+    """As `verifies`, before it ever ran: what a script starts that nobody can read, its output may show."""
+    return verifies(spec, texts) or (spec.report == "none" and starts_what_it_says_elsewhere(spec.run))
 
 
 def selected(specs: tuple[CheckSettings, ...], names: tuple[str, ...]) -> tuple[CheckSettings, ...]:

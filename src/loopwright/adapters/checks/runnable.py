@@ -32,6 +32,11 @@ def cannot_run(spec: CheckSettings, ran: Ran) -> str:
     return f"check {spec.name!r} cannot run: {ended_how(spec, ran)}: {why}; {remedy}{lines}"
 
 
+def is_weak(spec: CheckSettings, ran: Ran) -> bool:
+    """Whether only the exit code of this run speaks, without a person's word that it is enough."""
+    return ran.tests is None and spec.trust != "exit-code"
+
+
 def _why(spec: CheckSettings, ran: Ran) -> tuple[str, str]:
     if ran.how == "gone":
         return "that file is not in the tree", "correct `run`"
@@ -40,16 +45,18 @@ def _why(spec: CheckSettings, ran: Ran) -> tuple[str, str]:
     if ran.tests or ran.ids:
         return "", ""
     if is_empty(spec, ran):
-        return _empty(spec)
+        return _empty(spec, ran)
     if ran.report is not None and ran.report.failures:
         return "", ""  # it told of something it could not collect: red
     return _without_a_word(spec, ran)
 
 
-def _empty(spec: CheckSettings) -> tuple[str, str]:
+def _empty(spec: CheckSettings, ran: Ran) -> tuple[str, str]:
     if spec.may_be_empty:
         return "", ""
     later = f"where tests are still to be written, set `may_be_empty = true` in [checks.{spec.name}]"
+    if ran.tests is None and not is_pytest(spec.run):
+        return "what it works on is not there", f"correct `run`; {later}"
     return "it found no test", f"say in `run` where the tests are; {later}"
 
 
@@ -61,6 +68,4 @@ def _without_a_word(spec: CheckSettings, ran: Ran) -> tuple[str, str]:
         return "it does not understand its command line", "correct `run`"
     if ran.refused:
         return ran.refused, "look at its output, and correct `run`, or what it needs"
-    if ran.runner and ran.exit_code == 0 and spec.report == "none" and spec.trust != "exit-code":
-        return "nothing it left counts its tests", 'write `report = "junit"` with `{report}` in `run`'
     return "", ""

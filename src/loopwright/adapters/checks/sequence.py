@@ -178,8 +178,9 @@ class Chain:
 
     async def _collected_twice(self, spec: CheckSettings, ran: Ran, base: Receipt | None) -> Receipt | None:
         """The base, run once more if tests seem lost: ids that differ from run to run measure nothing."""
+        came_to_none = not ran.ids and not ran.tests
         is_alone = base is None or base.collected > 1 or self.trees.base == self.trees.candidate
-        if base is None or is_alone or not missed(ran, await self._standard(base)):
+        if base is None or is_alone or came_to_none or not missed(ran, await self._standard(base)):
             return base
         again = await self._on_base(spec)
         if not again.finished:

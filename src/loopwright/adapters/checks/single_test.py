@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from loopwright.adapters.checks.reports import Exists
 from loopwright.adapters.checks.runners.commands import find_runner, name_of
-from loopwright.adapters.checks.runners.table import OUR_UNITTEST, PYTEST, SCRIPT, UNITTEST
+from loopwright.adapters.checks.runners.table import OUR_UNITTEST, PYTEST
 
 # Options of a discovery that take a value, and their short names.
 _VALUES = {
@@ -44,10 +44,10 @@ def alone(argv: tuple[str, ...], test: str) -> tuple[str, ...]:
     if found is None or found.runner is not OUR_UNITTEST:
         return argv
     ours = found.with_words(())
-    words = ours[_script(ours) + 2 :]  # after the script and its report
-    if words[:1] == ("run",):
+    mode = next((at for at, word in enumerate(ours) if word in ("discover", "unittest")), len(ours))
+    if mode == len(ours):
         return argv
-    return (*ours[: _script(ours) + 2], "run", *_folders(words), test)
+    return (*ours[:mode], "run", *_folders(ours[mode:]), test)
 
 
 def is_pytest(argv: tuple[str, ...]) -> bool:
@@ -61,10 +61,6 @@ def _pytest_place(argv: tuple[str, ...]) -> int | None:
     if found is None or found.runner is not PYTEST or not found.takes_words:
         return None
     return next((at for at, word in enumerate(argv) if name_of(word) in ("pytest", "py.test")), None)
-
-
-def _script(argv: tuple[str, ...]) -> int:
-    return next(at for at, word in enumerate(argv) if word == UNITTEST or word.endswith(SCRIPT))
 
 
 def _options(words: tuple[str, ...]) -> list[str]:

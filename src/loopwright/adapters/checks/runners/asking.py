@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from loopwright.adapters.checks import unittest_report
-from loopwright.adapters.checks.runners.commands import Found
+from loopwright.adapters.checks.runners.commands import FoundRunner
 from loopwright.adapters.checks.runners.scripts import NO_FILES, Texts, find_through_files
 from loopwright.adapters.checks.runners.table import REPORT, UNITTEST, Format
 
@@ -65,7 +65,7 @@ def is_known(argv: tuple[str, ...], texts: Texts = NO_FILES) -> bool:
     return find_through_files(argv, texts) is not None
 
 
-def _asked(found: Found, *, argv: tuple[str, ...], format: Format, carried: tuple[str, ...]) -> Asked:  # noqa: A002 - the report's
+def _asked(found: FoundRunner, *, argv: tuple[str, ...], format: Format, carried: tuple[str, ...]) -> Asked:  # noqa: A002 - the report's
     variable = found.runner.variable
     return Asked(
         argv=argv,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from typing import TypedDict
 
@@ -72,7 +73,7 @@ def read_go(content: bytes) -> Report:
 def _go_tests(said: Mapping[tuple[str, str], str], ended: Mapping[tuple[str, str], str]) -> Iterator[_Told]:
     red = {package for (package, test), how in ended.items() if test and how == "fail"}
     for (package, test), action in ended.items():
-        text = said.get((package, test), "")
+        text = re.sub(r"^ *(?:=== |--- FAIL: ).*\n", "", said.get((package, test), ""), flags=re.MULTILINE)
         if test:
             yield _Told(test=f"{package} > {test}", how=_HOW.get(action, "skipped"), text=text, file="")
         elif action == "fail" and package not in red:  # it did not build, or ended without a word

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from loopwright.adapters.checks.ids import Outcomes, steady_id
 from loopwright.adapters.checks.reports import Outcome, Report, counted, failed_test
+from loopwright.kernel.model import Finding
 from loopwright.kernel.visible import visible
 
 _COLOUR = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
@@ -26,8 +27,15 @@ def read_output(text: str, runner: str = "") -> Report | None:
         listed = tuple((steady_id(visible(test)), how) for test, how in family.listed(text))
         # Output of tests stands between these lines: a list that is not whole says nothing of what is missing.
         outcomes += listed if counted(listed) == count else ()
-    failed = tuple(failed_test(test, text=_block(text, test)) for test, how in outcomes if how == "failed")
+    failed = tuple(_failure(text, test) for test, how in outcomes if how == "failed")
     return Report(tests=sum(count for _, count in counts), failures=failed, outcomes=outcomes)
+
+
+def _failure(text: str, test: str) -> Finding:
+    block = _block(text, test)
+    panic = re.search(r"panicked at .*\n(.*)", block)
+    last = block.rstrip().rpartition("\n")[2]  # where a traceback says what was raised
+    return failed_test(test, message=panic[1] if panic else last, text=block)
 
 
 def _block(text: str, test: str) -> str:
@@ -37,7 +45,7 @@ def _block(text: str, test: str) -> str:
     for head in heads:
         if found := re.search(head, text, re.MULTILINE):
             rest = text[found.start() : found.start() + _LARGEST_TEXT]
-            ends = re.search(r"\n(?:={70}|---- .* stdout ----|failures:)\n", rest[1:])
+            ends = re.search(r"\n(?:={70}|-{70}\nRan .*|---- .* stdout ----|failures:)\n", rest[1:])
             return rest[: ends.start() + 1] if ends else rest
     return ""
 

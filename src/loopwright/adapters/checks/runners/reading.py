@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,12 +12,25 @@ from loopwright.adapters.checks.reports import Report, ReportRefused, read_bound
 from loopwright.adapters.checks.runners.asking import Asked
 from loopwright.adapters.checks.runners.formats import read_go, read_jest, read_rspec
 from loopwright.adapters.checks.runners.output import read_output
+from loopwright.adapters.checks.runners.scripts import steering_files
 from loopwright.adapters.files import read_tail
 from loopwright.adapters.steps import StepEnded
 
 _OUTPUT = 8 * 1024 * 1024  # bytes of each stream that tests are looked for in
 _GO_OUTPUT = 64 * 1024 * 1024  # there the output is the report
+_LARGEST_SCRIPT = 256 * 1024
+_COUNT_OTHERWISE = ("node",)  # their last line counts a test and its subtests, their report the subtests
 _MOST_FILES = 100  # environments of one run, each with a report of its own
+
+
+def texts_in(folder: Path, commands: Iterable[tuple[str, ...]]) -> dict[str, str]:
+    """The files of a checked-out project that say which runner these commands start."""
+    found = {name: folder / name for name in steering_files(commands)}
+    return {
+        name: read_tail(file, _LARGEST_SCRIPT).decode("utf-8", "replace")
+        for name, file in found.items()
+        if file.is_file()
+    }
 
 
 def read_asked(request: Asked, report: Path, ended: StepEnded, checkout: Path) -> Report | None:
@@ -29,6 +43,8 @@ def read_asked(request: Asked, report: Path, ended: StepEnded, checkout: Path) -
         told = _from_files(request, report, checkout)
     except ReportRefused:
         told = None
+    if told is not None and request.runner in _COUNT_OTHERWISE:
+        return told
     said = _from_output(request, ended, checkout)
     if told is None or said is None or (said.tests or 0) <= (told.tests or 0):
         return told or said

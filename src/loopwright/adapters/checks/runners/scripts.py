@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from configparser import Error, RawConfigParser
 from types import MappingProxyType
 
-from loopwright.adapters.checks.runners.commands import Found, find_runner, is_starter, name_of, passing_on
+from loopwright.adapters.checks.runners.commands import FoundRunner, find_runner, is_starter, name_of, passing_on
 
 Texts = Mapping[str, str]  # of files of the base, by path
 NO_FILES: Texts = MappingProxyType({})
@@ -24,6 +24,10 @@ _OTHERS = ("package.json", "composer.json", "tox.ini", "tox.toml", "setup.cfg", 
 _MORE = ("hatch.toml", "pixi.toml")
 _DEEPEST = 6  # scripts that call scripts
 _ELSEWHERE = ("-C", "-f", "-w", "-r", "--prefix", "--workspace", "--workspaces", "--filter", "--cwd", "--directory")
+_RUNS_TASKS = (
+    *("npm", "pnpm", "yarn", "composer", "rake", "invoke", "inv", "nx", "turbo", "lerna", "bazel", "gradle"),
+    *("gradlew", "ant", "sbt", "lein", "ninja", "meson", "docker"),
+)
 _SHELLS = ("sh", "bash", "dash", "zsh", "ksh")
 
 
@@ -36,12 +40,22 @@ def steering_files(commands: Iterable[_Command]) -> tuple[str, ...]:
     return (*known, *sorted(name for name in named - set(known) if ".." not in name and not name.endswith("/")))
 
 
-def find_through_files(argv: _Command, texts: Texts = NO_FILES) -> Found | None:
+def find_through_files(argv: _Command, texts: Texts = NO_FILES) -> FoundRunner | None:
     """The runner this command starts, by itself or through a file of `texts`."""
     return _find(argv, texts, _DEEPEST)
 
 
-def _find(argv: _Command, texts: Texts, depth: int) -> Found | None:
+def starts_what_it_says_elsewhere(argv: _Command) -> bool:
+    """Whether the command is a script or a target, so that its words alone do not say what it runs."""
+    name = name_of(argv[0])
+    if "/" in argv[0] and not argv[0].startswith("/"):
+        return True
+    if name in _SHELLS or re.fullmatch(r"(?:python|pypy)[\d.]*|node|ruby|perl|php|deno|bun", name):
+        return len(argv) > 1 and not argv[1].startswith("-")
+    return name in _TASKS or name in _RUNS_TASKS or is_starter(argv)
+
+
+def _find(argv: _Command, texts: Texts, depth: int) -> FoundRunner | None:
     if not argv or depth == 0:
         return None
     if (found := find_runner(argv)) is not None:
@@ -50,11 +64,11 @@ def _find(argv: _Command, texts: Texts, depth: int) -> Found | None:
     for place in places:
         found = _through(argv[place:], texts, depth - 1)
         if found is not None:
-            return Found(runner=found.runner, argv=(*argv[:place], *found.argv), env=found.env)
+            return FoundRunner(runner=found.runner, argv=(*argv[:place], *found.argv), env=found.env)
     return None
 
 
-def _through(argv: _Command, texts: Texts, depth: int) -> Found | None:
+def _through(argv: _Command, texts: Texts, depth: int) -> FoundRunner | None:
     name = name_of(argv[0])
     if name in ("npm", "pnpm", "yarn", "bun", "composer"):
         return _package_script(argv, texts, depth)
@@ -68,7 +82,7 @@ def _through(argv: _Command, texts: Texts, depth: int) -> Found | None:
     return None if look is None else _in(look(argv, texts), argv, texts, depth)
 
 
-def _in(commands: Iterable[_Command], argv: _Command, texts: Texts, depth: int) -> Found | None:
+def _in(commands: Iterable[_Command], argv: _Command, texts: Texts, depth: int) -> FoundRunner | None:
     """The first of them that is known, out of reach but for its environment."""
     for command in commands:
         if (found := _find(command, texts, depth)) is not None:
@@ -77,11 +91,11 @@ def _in(commands: Iterable[_Command], argv: _Command, texts: Texts, depth: int) 
     return None
 
 
-def _let_through(found: Found) -> Found:
+def _let_through(found: FoundRunner) -> FoundRunner:
     """tox hides the environment from what it runs, unless it is told."""
     variable = found.runner.variable
     override = ";".join(f"{section}.pass_env+={variable}" for section in ("testenv", "env_run_base"))
-    return Found(runner=found.runner, argv=found.argv, env=(("TOX_OVERRIDE", override),) if variable else ())
+    return FoundRunner(runner=found.runner, argv=found.argv, env=(("TOX_OVERRIDE", override),) if variable else ())
 
 
 def commands_of(text: str) -> Iterator[_Command]:
@@ -104,7 +118,7 @@ def commands_of(text: str) -> Iterator[_Command]:
 # Scripts of a package
 
 
-def _package_script(argv: _Command, texts: Texts, depth: int) -> Found | None:
+def _package_script(argv: _Command, texts: Texts, depth: int) -> FoundRunner | None:
     manager = name_of(argv[0])
     if any(word.partition("=")[0] in _ELSEWHERE or word == "-ws" for word in argv):
         return None
@@ -119,7 +133,7 @@ def _package_script(argv: _Command, texts: Texts, depth: int) -> Found | None:
     if last is not None and last.argv[:-1][: len(commands[-1])] == commands[-1] and last.takes_words_at_its_end:
         # What the last command takes at its end is taken by the whole script: that is how words are passed on.
         argv = passing_on(argv, separator=manager in ("npm", "composer"))
-        return Found(runner=last.runner, argv=(*argv[:-1], *last.argv[len(commands[-1]) :]), env=last.env)
+        return FoundRunner(runner=last.runner, argv=(*argv[:-1], *last.argv[len(commands[-1]) :]), env=last.env)
     return _in(commands, argv, texts, depth)
 
 
@@ -136,7 +150,7 @@ def _scripts(text: str) -> Mapping[str, str]:
 # Scripts of a shell
 
 
-def _shell_script(argv: _Command, name: str, texts: Texts, depth: int) -> Found | None:
+def _shell_script(argv: _Command, name: str, texts: Texts, depth: int) -> FoundRunner | None:
     text = texts.get(name.removeprefix("./"), "")
     first = text.partition("\n")[0]
     if first.startswith("#!") and not re.search(r"\b(?:ba|da|z|k)?sh\b", first):
@@ -179,51 +193,70 @@ def _recipes(text: str, goals: list[str]) -> Iterator[_Command]:
             recipe = [same_line]
             rules |= {name: (after.split(), recipe) for name in head[1].split()}
     wanted = goals or [name for name in rules if not name.startswith(".")][:1]
-    for goal in wanted[:200]:
+    for goal in wanted:  # which grows: a rule is taken once
         needs, lines = rules.pop(goal, ([], []))
         wanted += needs
         yield from commands_of("\n".join(lines))
 
 
-def _tox(_: _Command, texts: Texts) -> Iterator[_Command]:
+def _tox(argv: _Command, texts: Texts) -> Iterator[_Command]:
+    wanted = _chosen(argv, ("-e", "--env"))
     tables = _toml(texts.get("pyproject.toml", ""), "tool", "tox")
     for text in (texts.get("tox.ini", ""), str(tables.get("legacy_tox_ini", "")), texts.get("setup.cfg", "")):
-        yield from _tox_ini(text)
+        yield from _tox_ini(text, wanted)
     for table in (_toml(texts.get("tox.toml", "")), tables):
-        yield from (tuple(map(str, command)) for command in _lists(table.get("env_run_base")))
-        yield from (tuple(map(str, command)) for command in _lists(table.get("env")))
+        known = dict(_tables_in(table, "env"))
+        for name in wanted or (*known, ""):
+            yield from (tuple(map(str, command)) for command in _lists(known.get(name, table.get("env_run_base"))))
 
 
-def _tox_ini(text: str) -> Iterator[_Command]:
+def _chosen(argv: _Command, options: tuple[str, ...]) -> frozenset[str]:
+    """The environments or sessions a command names; none: all of them."""
+    after = (argv[at + 1] for at in range(len(argv) - 1) if argv[at] in options)
+    joined = (word.partition("=")[2] for word in argv if word.partition("=")[0] in options)
+    return frozenset(name for words in (*after, *joined) for name in words.split(",") if name)
+
+
+def _tox_ini(text: str, wanted: frozenset[str]) -> Iterator[_Command]:
     parser = RawConfigParser(strict=False)
     try:
         parser.read_string(text)
     except Error:
         return
-    for section in parser.sections():
-        if re.fullmatch(r"(?:tox:)?testenv(?::.*)?", section):
-            said = re.sub(r"\{[^{}\s]*python\}", "python", parser.get(section, "commands", fallback=""))
-            said = re.sub(r"\{[^{}]*\}", "", said)
-            yield from commands_of(re.sub(r"^(?:[\w,!.-]+:\s+)?-?\s*", "", said, flags=re.MULTILINE))
+    named = {
+        section.rpartition("testenv")[2].removeprefix(":"): section
+        for section in parser.sections()
+        if re.fullmatch(r"(?:tox:)?testenv(?::.*)?", section)
+    }
+    chosen = named if not wanted else {name: named.get(name, named.get("", "")) for name in wanted}
+    for section in filter(None, chosen.values()):
+        usual = parser.get(named.get("", section), "commands", fallback="")
+        said = re.sub(r"\{[^{}\s]*python\}", "python", parser.get(section, "commands", fallback=usual))
+        said = re.sub(r"\{[^{}]*\}", "", said)
+        yield from commands_of(re.sub(r"^(?:[\w,!.-]+:\s+)?-?\s*", "", said, flags=re.MULTILINE))
+
+
+def _tables_in(table: Mapping[str, object], name: str) -> Iterator[tuple[str, object]]:
+    inner = table.get(name)
+    yield from inner.items() if isinstance(inner, dict) else ()
 
 
 def _lists(value: object) -> Iterator[list[object]]:
     """Every command of a table of tox: a list of words within a list named `commands`."""
     if not isinstance(value, dict):
         return
-    for name, inner in value.items():
-        if name == "commands" and isinstance(inner, list):
-            yield from (command for command in inner if isinstance(command, list))
-        elif isinstance(inner, dict):
-            yield from _lists(inner)
+    commands = value.get("commands")
+    yield from (command for command in commands if isinstance(command, list)) if isinstance(commands, list) else ()
 
 
-def _nox(_: _Command, texts: Texts) -> Iterator[_Command]:
+def _nox(argv: _Command, texts: Texts) -> Iterator[_Command]:
+    wanted = _chosen(argv, ("-s", "--session", "--sessions"))
     try:
         tree = ast.parse(texts.get("noxfile.py", ""))
     except (SyntaxError, ValueError):
         return
-    for node in ast.walk(tree):
+    sessions = [node for node in tree.body if isinstance(node, ast.FunctionDef)]
+    for node in (node for session in sessions if not wanted or session.name in wanted for node in ast.walk(session)):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "run":
             yield tuple(arg.value for arg in node.args if isinstance(arg, ast.Constant) and isinstance(arg.value, str))
 

@@ -51,7 +51,8 @@ PYTEST = Runner(
 OUR_UNITTEST = Runner(name="unittest", format="junit", early=("-f",))  # its report is asked for by the script itself
 UNITTEST_AS_IT_IS = Runner(name="unittest", format="output")  # started by something else than the check
 DJANGO = Runner(name="django", format="output", words=("--verbosity=2",), early=("--failfast",))
-JEST = Runner(name="jest", format="jest", words=("--json", f"--outputFile={REPORT}", "--ci"), early=("--bail",))
+# No early: with `--bail` it writes no report.
+JEST = Runner(name="jest", format="jest", words=("--json", f"--outputFile={REPORT}", "--ci"))
 VITEST = Runner(
     name="vitest",
     format="jest",
