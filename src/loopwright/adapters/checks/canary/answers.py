@@ -1,0 +1,154 @@
+"""Which checks may answer for a change, how they are asked to stop early, and what of a run is red. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from pathlib import PurePosixPath
+
+from loopwright.adapters.checks.canary.look import Noticed
+from loopwright.adapters.checks.judgement import Ran, failures
+from loopwright.adapters.checks.single_test import UNITTEST_SCRIPT, is_pytest
+from loopwright.config.settings import CheckSettings
+
+_SLOWER, _LEAST_PATIENCE = 3, 60.0
+_NO_TESTS = ("build", "compile", "lint", "format", "fmt", "type", "types", "typecheck", "static", "audit", "docs")
+_NO_TEST_TOOLS = (
+    *(
+        "ruff",
+        "flake8",
+        "pylint",
+        "black",
+        "isort",
+        "bandit",
+        "mypy",
+        "pyright",
+        "compileall",
+        "py_compile",
+        "pyflakes",
+    ),
+    *(
+        "eslint",
+        "prettier",
+        "tsc",
+        "biome",
+        "oxlint",
+        "stylelint",
+        "clippy",
+        "rustfmt",
+        "vet",
+        "gofmt",
+        "golangci-lint",
+    ),
+    *("rubocop", "phpstan", "psalm", "shellcheck", "pre-commit", "build", "clang-format", "clang-tidy"),
+)
+_STOPS: dict[str, tuple[str, ...]] = {
+    "jest": ("--bail",),
+    "vitest": ("--bail=1",),
+    "mocha": ("--bail",),
+    "ava": ("--fail-fast",),
+    "rspec": ("--fail-fast",),
+    "phpunit": ("--stop-on-defect",),
+}
+# How unittest names what is no test: a module that does not load, a fixture of a class or module that fails.
+_FAILED_TO_LOAD = re.compile(r"^unittest\.loader\.(?:_FailedTest|ModuleImportFailure|LoadTestsFailure)\.(.+)$")
+_FIXTURE = re.compile(r"^(?:setUp|tearDown)(?:Class|Module) \((.+)\)$")
+
+
+@dataclass(frozen=True, slots=True)
+class Before:
+    """The run just made, by the ids of its tests."""
+
+    green: frozenset[str] = frozenset()
+    others: frozenset[str] = frozenset()  # failed and forgiven, or skipped
+
+
+def answering(specs: tuple[CheckSettings, ...], counted: frozenset[str]) -> tuple[tuple[str, ...], bool]:
+    """The checks whose word counts, and whether they count tests: `counted` are those that did in the run just made.
+
+    Only where none did may an exit code speak, by a person's word. What builds, lints or infers types never does.
+    """
+    tests = tuple(spec.name for spec in specs if spec.name in counted)
+    if tests:
+        return tests, True
+    return tuple(spec.name for spec in specs if spec.trust == "exit-code" and not _runs_no_test(spec)), False
+
+
+def _runs_no_test(spec: CheckSettings) -> bool:
+    words = {part for word in spec.run for part in (word, PurePosixPath(word).name)}
+    return spec.name.lower() in _NO_TESTS or not words.isdisjoint(_NO_TEST_TOOLS)
+
+
+def stopping_early(spec: CheckSettings, seconds: float) -> CheckSettings:
+    """As it is run on a broken tree, when it took `seconds` on the whole one: what hangs now is not waited for."""
+    patience = min(spec.timeout, max(_LEAST_PATIENCE, _SLOWER * seconds))
+    return replace(spec, run=(*spec.run, *_stop(spec.run)), timeout=patience)
+
+
+def _stop(argv: tuple[str, ...]) -> tuple[str, ...]:
+    names = [PurePosixPath(word).name for word in argv]
+    if "--" in argv:
+        return ()
+    if is_pytest(argv):
+        return ("-x",)
+    if names[0] == "go" and argv[1:2] == ("test",):
+        return () if "-args" in argv else ("-failfast",)
+    if _is_unittest(argv):
+        return ("--failfast",)
+    runner = next((name for name in names[:3] if name in _STOPS), "")  # `npx jest`, `bundle exec rspec`
+    return _STOPS.get(runner, ())
+
+
+def _is_unittest(argv: tuple[str, ...]) -> bool:
+    names = [PurePosixPath(word).name for word in argv]
+    return UNITTEST_SCRIPT in names or ("-m", "unittest") in pairwise(argv) or ("manage.py", "test") in pairwise(names)
+
+
+def answered(spec: CheckSettings, ran: Ran, before: Before) -> Noticed:
+    failing = tuple(each.rule for each in failures(spec, ran) if each.category == "tests")
+    tests = ran.report.tests if ran.report else None
+    well = ran.finished and ran.exit_code == 0
+    red = is_red(failing, tests, before, ended_well=well, by_module=_names_modules(spec.run))
+    return Noticed(red=red, seconds=ran.seconds, tail=ran.tail)
+
+
+def is_red(
+    failing: tuple[str, ...], tests: int | None, before: Before, *, ended_well: bool, by_module: bool = True
+) -> bool:
+    """Whether a test that passed before fails now. A run that counted none and ended badly stands for all of them.
+
+    `by_module`: this runner names a module that does not load as its tests were named. One that had no tests says
+    nothing: pytest collects files of the checkout for their doctests while tests import the package from elsewhere.
+    """
+    if tests is None:
+        return not ended_well
+    if any(each in before.green for each in failing):
+        return True
+    if by_module:
+        return any(_is_module_of(name, before.green) for name in _modules(failing))
+    return any(each not in before.others for each in failing) or (tests == 0 and not ended_well)
+
+
+def _names_modules(argv: tuple[str, ...]) -> bool:
+    return is_pytest(argv) or _is_unittest(argv)
+
+
+def may_be_hidden(spec: CheckSettings, noticed: Noticed, ran: Ran) -> bool:
+    """Whether stopping early may have hidden a red: something failed first that was no test before."""
+    return not noticed.red and ran.exit_code != 0 and bool(_stop(spec.run))
+
+
+def _modules(failing: tuple[str, ...]) -> Iterator[str]:
+    for each in failing:
+        match = _FAILED_TO_LOAD.match(each) or _FIXTURE.match(each)
+        yield _dotted(match[1] if match else each)
+
+
+def _dotted(test: str) -> str:
+    return test.replace(".py::", ".").removesuffix(".py").replace("::", ".").replace("/", ".")
+
+
+def _is_module_of(name: str, green: frozenset[str]) -> bool:
+    return any(_dotted(each).startswith(f"{name}.") for each in green)
