@@ -18,6 +18,7 @@ from loopwright.adapters.checks.coverage_report import read_coverage
 from loopwright.adapters.checks.judgement import Ran, clipped, last_lines
 from loopwright.adapters.checks.junit import read_junit
 from loopwright.adapters.checks.order import predecessors
+from loopwright.adapters.checks.python_roots import python_path
 from loopwright.adapters.checks.reports import Report, ReportRefused, read_bounded
 from loopwright.adapters.checks.runners.asking import Asked, asked
 from loopwright.adapters.checks.runners.formats import words_of_go
@@ -65,7 +66,7 @@ class Starter:
         step = StepSpec(
             argv=request.command(report),
             cwd=checkout,
-            env=request.environment(self.environment, report),
+            env={**request.environment(self.environment, report), **python_path(checkout)},
             folder=folder,
             root=self.root,
             wall=spec.timeout,

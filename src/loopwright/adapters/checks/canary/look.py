@@ -1,8 +1,8 @@
 """Whether the checks look at the change: it is broken on purpose, and somebody notices or not.
 
 What it costs: a try is one run of the checks that stops at the first failure, and none is made twice. A change that is
-noticed where it should be takes one; all touched functions are broken in it at once, for one red is enough. Only for a
-change that nobody noticed is there a second question, by what it was missed, and never more than four more tries.
+noticed where it should be takes one; all touched functions that the base has are broken in it at once, for one red is
+enough. Only what went unnoticed is asked about again, and never by more than five more tries.
 What is tried are trees, made of nothing but the change: the same candidate asks for the same ones.
 """
 
@@ -17,6 +17,7 @@ from loopwright.kernel.trust import Canary, Classed, FileClass
 
 Place = Literal["judging", "landing", "base"]
 _MOST_NAMED = 5
+_DONE = {"exercises": "made to raise", "reads": "made unparsable"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,14 +99,18 @@ class _Looking:
         return await self._stood_in_for()
 
     async def _exercised(self) -> Canary:
-        tried = await self._try("judging", self.plan.functions)
-        if tried.red:
-            return _noticed(tried, "exercises", "judging", self.plan.functions)
-        if self.plan.of_base.texts and (on_base := await self._try("base", self.plan.of_base)).red:
-            return _disarmed(on_base, self.plan.of_base)
+        """Functions of the base are asked for alone: they have tests, and no new test cures what keeps these away."""
+        kept, functions = self.plan.kept, self.plan.functions
+        if kept.texts:
+            if (tried := await self._try("judging", kept)).red:
+                return _noticed(tried, "exercises", "judging", kept)
+            if self.plan.on_base.texts and (on_base := await self._try("base", self.plan.on_base)).red:
+                return _disarmed(on_base, self.plan.on_base)
+        if kept.names != functions.names and (tried := await self._try("judging", functions)).red:
+            return _noticed(tried, "exercises", "judging", functions)
         if self.question.lands_apart and (landing := await self._try("landing", self.plan.landing)).red:
             return _noticed(landing, "exercises", "landing", self.plan.landing)
-        return await self._unnoticed("exercises", self.plan.functions)
+        return await self._unnoticed("exercises", functions)
 
     async def _read(self) -> Canary:
         tried = await self._try("judging", self.plan.files)
@@ -117,42 +122,41 @@ class _Looking:
 
     async def _stood_in_for(self) -> Canary:
         """Nothing of the change is left to break: what stands beside it shows that the checks read this tree."""
-        tried = await self._try("judging", self.plan.witness)
-        if tried.red:
-            return _noticed(tried, "reads", "judging", self.plan.witness)
-        if await self._is_read_at_all():
-            beside = _named(self.plan.witness)
-            said = f"Nothing of the change is left to break, and no check reads what stands beside it ({beside})."
-            return Canary(said="not-shown", blind=self.question.checks, sentence=said)
-        return await self._unread(self.plan.witness)
+        witness = self.plan.witness
+        if (tried := await self._try("judging", witness)).red:
+            return _noticed(tried, "reads", "judging", witness)
+        if (unread := await self._unread(witness)) is not None:
+            return unread
+        sentence = (
+            f"Nothing of the change is left to break, and no check reads what stands beside it ({_named(witness)})."
+        )
+        return Canary(said="not-shown", blind=self.question.checks, sentence=sentence)
 
     async def _unnoticed(self, how: Literal["exercises", "reads"], missed: Edits) -> Canary:
-        tried = await self._try("judging", self.plan.witness)
-        if not tried.red and not await self._is_read_at_all():
-            return await self._unread(missed)
-        done = "made to raise" if how == "exercises" else "made unparsable"
+        is_read = bool((await self._try("judging", self.plan.witness)).red)
+        if not is_read and (unread := await self._unread(missed)) is not None:
+            return unread
         return Canary(
             said="untested-change",
             blind=self.question.checks,
             missed=missed.names,
-            sentence=f"No test notices when the change is broken on purpose ({done}: {_named(missed)}):"
+            sentence=f"No test notices when the change is broken on purpose ({_DONE[how]}: {_named(missed)}):"
             " write a test that fails without it.",
         )
 
-    async def _is_read_at_all(self) -> bool:
-        """A package that comes from elsewhere is not read here, whatever else of the project is."""
-        if await self._elsewhere() or self.plan.everything.texts == self.plan.witness.texts:
-            return False
-        return bool((await self._try("judging", self.plan.everything)).red)
-
-    async def _unread(self, missed: Edits) -> Canary:
+    async def _unread(self, missed: Edits) -> Canary | None:
+        """None: other code of this tree is read. A package that comes from elsewhere is not, whatever else is."""
         elsewhere = await self._elsewhere()
-        place = f": {elsewhere}" if elsewhere else "; they may run an installed copy, or another tree"
+        is_all = self.plan.everything.texts == self.plan.witness.texts
+        if not elsewhere and not is_all and (await self._try("judging", self.plan.everything)).red:
+            return None
+        place = elsewhere or "they may run an installed copy, or another tree"
         return Canary(
             said="unread",
             blind=self.question.checks,
             missed=missed.names,
-            sentence=f"No check reads this tree, for none notices that {_named(missed)} cannot even be parsed{place}.",
+            sentence=f"No check reads this tree: all stay green with files that cannot even be parsed"
+            f" ({_named(self.plan.witness)}); {place}.",
         )
 
     async def _elsewhere(self) -> str:
@@ -169,7 +173,6 @@ class _Looking:
 def _noticed(
     tried: _Tried, how: Literal["exercises", "reads"], where: Literal["judging", "landing"], edits: Edits
 ) -> Canary:
-    done = "made to raise" if how == "exercises" else "made unparsable"
     whose = ", by new tests alone" if where == "landing" else ""
     blind = f"; not by {' and '.join(tried.green)}, which does not look at this change" if tried.green else ""
     return Canary(
@@ -178,7 +181,7 @@ def _noticed(
         where=where,
         noticed_by=tried.red,
         blind=tried.green,
-        sentence=f"Broken on purpose ({done}: {_named(edits)}), it is noticed by"
+        sentence=f"Broken on purpose ({_DONE[how]}: {_named(edits)}), it is noticed by"
         f" {' and '.join(tried.red)}{whose}{blind}.",
     )
 

@@ -12,6 +12,9 @@ from loopwright.kernel.trust import Classed, FileClass
 
 _MOST_WITNESSES = 500  # files; one would do, more of them leave no doubt
 
+_Names = Mapping[str, tuple[str, ...]]  # of functions, by path
+_Gone = Mapping[str, frozenset[str]]  # functions that a file had on the base, and has no more
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Edits:
@@ -25,9 +28,10 @@ class Edits:
 class CanaryPlan:
     """Functions first: a red there shows that the files are read, too."""
 
-    functions: Edits  # that the change touched, in the judging checkout
+    kept: Edits  # functions that the change touched and the base has, in the judging checkout
+    on_base: Edits  # the same as the base has them
+    functions: Edits  # all that the change touched, new ones too, in the judging checkout
     landing: Edits  # the same in the landing one
-    of_base: Edits  # those of them that the base has, as the base has them
     files: Edits  # changed code that is still there
     witness: Edits  # the same, and old files of the same package
     everything: Edits  # and all code of the project
@@ -53,13 +57,15 @@ def planned(
     there = tuple(path for path in changed if path in judging)
     broken = tuple(path for path in there if not _is_as_before(path, base, judging))
     names = {path: touched(base.get(path, b""), judging[path]) for path in broken if language(path) == "python"}
+    gone = {path: names_in(base[path]) - names_in(judging.get(path, b"")) for path in _python(base)}
     old = tuple(path for path in product if language(path) and path not in changed)
     beside = tuple(dict.fromkeys(path for each in changed for path in _beside(each, old, product)))
     witnesses = tuple(dict.fromkeys((*there, *beside)))
     return CanaryPlan(
+        kept=_hollow(_kept(names, base, gone), judging),
+        on_base=_hollow(_on_base(names, base, gone), base),
         functions=_hollow(names, judging),
         landing=_hollow(names, landing),
-        of_base=_hollow(_on_base(names, base, judging), base),
         files=Edits(texts=unparsable(broken), names=broken),
         witness=Edits(texts=unparsable(witnesses), names=witnesses),
         everything=Edits(texts=unparsable((*there, *old)), names=(*there, *old)),
@@ -71,24 +77,31 @@ def _is_as_before(path: str, base: Mapping[str, bytes], judging: Mapping[str, by
     return language(path) == "python" and path in base and same_code(base[path], judging[path])
 
 
-def _hollow(names: Mapping[str, tuple[str, ...]], texts: Mapping[str, bytes]) -> Edits:
+def _hollow(names: _Names, texts: Mapping[str, bytes]) -> Edits:
     made = {path: hollowed(texts[path], frozenset(names[path]), path) for path in names if path in texts}
     kept = {path: text for path, text in made.items() if text is not None}
     return Edits(texts=kept, names=tuple(f"{path}: {name}" for path in kept for name in names[path]))
 
 
-def _on_base(
-    names: Mapping[str, tuple[str, ...]], base: Mapping[str, bytes], judging: Mapping[str, bytes]
-) -> dict[str, tuple[str, ...]]:
-    """Where the base has them: in the same file, or in one that no longer has them."""
-    wanted = {name for each in names.values() for name in each}
-    found: dict[str, tuple[str, ...]] = {}
-    for path, text in base.items():
-        if language(path) == "python":
-            here = names_in(text)
-            gone = (here & wanted) - names_in(judging.get(path, b""))
-            found[path] = tuple(sorted((here & set(names.get(path, ()))) | gone))
+def _kept(names: _Names, base: Mapping[str, bytes], gone: _Gone) -> dict[str, tuple[str, ...]]:
+    """Those that the base has in the same file, or had in one that no longer has them.
+
+    They go first and alone: a new function may be what keeps the tests from running them, and would be noticed.
+    """
+    moved = frozenset[str]().union(*gone.values())
+    there = {path: names_in(base.get(path, b"")) | moved for path in names}
+    found = {path: tuple(name for name in names[path] if name in there[path]) for path in names}
     return {path: those for path, those in found.items() if those}
+
+
+def _on_base(names: _Names, base: Mapping[str, bytes], gone: _Gone) -> dict[str, tuple[str, ...]]:
+    wanted = frozenset(name for each in names.values() for name in each)
+    found = {path: names_in(base[path]) & set(names.get(path, ())) | (gone[path] & wanted) for path in gone}
+    return {path: tuple(sorted(those)) for path, those in found.items() if those}
+
+
+def _python(texts: Mapping[str, bytes]) -> tuple[str, ...]:
+    return tuple(path for path in texts if language(path) == "python")
 
 
 def _beside(path: str, old: tuple[str, ...], product: tuple[str, ...]) -> tuple[str, ...]:

@@ -1,0 +1,107 @@
+import pytest
+
+from loopwright.adapters.checks.canary.answers import Before, answered, answering, is_red, may_be_hidden, stopping_early
+from loopwright.adapters.checks.judgement import Ran
+from loopwright.adapters.checks.reports import Report
+from loopwright.config.settings import CheckSettings
+from loopwright.kernel.model import Finding, Severity
+
+GREEN = Before(
+    frozenset({"tests/test_a.py::T::test_x", "tests.test_b.T.test_y", "suite renders"}), frozenset({"was red"})
+)
+
+
+def check(name: str, *run: str, trusted: bool = False) -> CheckSettings:
+    return CheckSettings(name=name, run=run, report="junit", trust="exit-code" if trusted else "")
+
+
+@pytest.mark.parametrize(
+    ("run", "added"),
+    [
+        (("python3", "-m", "pytest", "--junitxml=r"), ("-x",)),
+        (("/v/bin/pytest", "tests"), ("-x",)),
+        (("pytest", "--", "tests"), ()),
+        (("python3", "-m", "unittest"), ("--failfast",)),
+        (("python3", "/x/unittest_report.py", "--report=r", "discover"), ("--failfast",)),
+        (("python", "manage.py", "test"), ("--failfast",)),
+        (("npx", "jest", "--ci"), ("--bail",)),
+        (("node_modules/.bin/vitest", "run"), ("--bail=1",)),
+        (("bundle", "exec", "rspec"), ("--fail-fast",)),
+        (("go", "test", "./..."), ("-failfast",)),
+        (("go", "test", "./...", "-args", "x"), ()),
+        (("cargo", "test"), ()),
+        (("make", "test"), ()),
+    ],
+)
+def test_a_known_runner_is_asked_to_stop_at_the_first_failure(run: tuple[str, ...], added: tuple[str, ...]) -> None:
+    assert stopping_early(check("test", *run), 1.0).run == (*run, *added)
+
+
+def test_what_hangs_on_a_broken_tree_is_not_waited_for() -> None:
+    assert [stopping_early(check("test", "make"), seconds).timeout for seconds in (1.0, 100.0, 1000.0)] == [
+        60,
+        300,
+        600,
+    ]
+
+
+def test_only_checks_that_counted_tests_answer() -> None:
+    checks = (check("test", "pytest"), check("build", "make", trusted=True), check("smoke", "./smoke", trusted=True))
+    assert answering(checks, frozenset({"test"})) == (("test",), True)
+
+
+def test_where_none_counts_those_answer_that_a_person_trusts_and_that_run_something() -> None:
+    checks = (
+        *(check(name, "./x", trusted=True) for name in ("smoke", "lint", "build", "typecheck")),
+        check("style", "python3", "-m", "ruff", trusted=True),
+        check("compiles", "python3", "-m", "compileall", ".", trusted=True),
+        check("unsaid", "./y"),
+    )
+    assert answering(checks, frozenset()) == (("smoke",), False)
+
+
+@pytest.mark.parametrize(
+    "failing",
+    [
+        "tests/test_a.py::T::test_x",
+        "tests.test_a",  # as pytest names what it cannot collect
+        "unittest.loader._FailedTest.tests.test_b",
+        "setUpClass (tests.test_b.T)",
+    ],
+)
+def test_a_test_that_was_green_or_the_module_it_is_in(failing: str) -> None:
+    assert is_red((failing,), 1, GREEN, ended_well=False)
+
+
+@pytest.mark.parametrize(
+    "failing", ["src.pkg.a", "tests/test_a.py::T::test_new", "unittest.loader._FailedTest.test_c", "was red"]
+)
+def test_what_was_not_green_before_is_no_red(failing: str) -> None:
+    assert not is_red((failing,), 1, GREEN, ended_well=False)
+
+
+def test_a_runner_with_other_names_for_files_that_do_not_load() -> None:
+    assert is_red(("suite failed to run",), 3, GREEN, ended_well=False, by_module=False)
+    assert is_red((), 0, GREEN, ended_well=False, by_module=False)  # nothing could be built
+    assert not is_red(("was red",), 3, GREEN, ended_well=False, by_module=False)
+    assert not is_red((), 3, GREEN, ended_well=False, by_module=False)  # the linter behind the tests
+
+
+def test_a_run_that_gave_no_report_is_red_when_it_ended_badly() -> None:
+    pytest_ = check("test", "pytest")
+    for ran, red in (
+        (Ran(how="exited", exit_code=4), True),
+        (Ran(how="wall", exit_code=None), True),
+        (Ran(how="exited", exit_code=0), False),
+    ):
+        assert answered(pytest_, ran, GREEN).red is red
+
+
+def test_what_failed_first_and_was_no_test_may_hide_a_red() -> None:
+    pytest_ = check("test", "pytest")
+    found = Finding(severity=Severity.HIGH, category="tests", rule="src.pkg.a", issue="collection failure")
+    ran = Ran(how="exited", exit_code=2, report=Report(tests=1, failures=(found,)), seconds=2.0, tail="1 error")
+    said = answered(pytest_, ran, GREEN)
+    assert (said.red, said.seconds, said.tail) == (False, 2.0, "1 error")
+    assert may_be_hidden(pytest_, said, ran)
+    assert not may_be_hidden(check("test", "make"), said, ran)  # it was not asked to stop
