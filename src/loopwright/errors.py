@@ -104,8 +104,8 @@ class PackageElsewhere(CheckNotRunnable):
 
     def __str__(self) -> str:
         return (
-            f"check {self.check!r} ({self.command}) would not test the candidate: its Python finds {self.package!r}"
-            f" in {self.place}; `pip uninstall` it there, or install the checkout itself by [workspace] setup"
+            f"check {self.check!r} ({self.command}) would not test the candidate: it takes {self.package!r} from"
+            f" {self.place}; uninstall or unlink it there, or install the checkout itself by [workspace] setup"
         )
 
 

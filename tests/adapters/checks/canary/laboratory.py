@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from loopwright.adapters.checks import unittest_report
-from loopwright.adapters.checks.canary.answers import Before, answered, stopping_early
+from loopwright.adapters.checks.canary.answers import Before, tried
 from loopwright.adapters.checks.canary.look import CanaryQuestion, Noticed, Place, look
 from loopwright.adapters.checks.judgement import Ran
 from loopwright.adapters.checks.junit import read_junit
@@ -55,16 +55,19 @@ class ToyLaboratory:
 
     async def try_with(self, where: Place, edits: Mapping[str, bytes], checks: tuple[str, ...]) -> dict[str, Noticed]:
         self.tries.append((where, tuple(sorted(edits))))
-        return {name: self._tried(name, where, edits) for name in checks}
+        return {name: await self._tried(name, where, edits) for name in checks}
 
-    def _tried(self, name: str, where: Place, edits: Mapping[str, bytes]) -> Noticed:
+    async def _tried(self, name: str, where: Place, edits: Mapping[str, bytes]) -> Noticed:
         spec = CheckSettings(name=name, run=self.specs[name], report="junit", timeout=60)
         if (name, where) not in self.before:
             report = self._ran(spec, self.tree(where), {}).report
             outcomes = report.outcomes if report else ()
             self.before[name, where] = Before(frozenset(test for test, how in outcomes if how == "passed"))
-        early = stopping_early(spec, 1.0)
-        return answered(early, self._ran(early, self.tree(where), edits), self.before[name, where])
+
+        async def start(asked: CheckSettings) -> Ran:
+            return self._ran(asked, self.tree(where), edits)
+
+        return await tried(spec, start, self.before[name, where], 1.0)
 
     def _ran(self, spec: CheckSettings, tree: Files, edits: Mapping[str, bytes]) -> Ran:
         folder = self.place / f"try{len(list(self.place.iterdir()))}"

@@ -1,6 +1,9 @@
+import asyncio
+
 import pytest
 
-from loopwright.adapters.checks.canary.answers import Before, answered, answering, is_red, may_be_hidden, stopping_early
+from loopwright.adapters.checks.canary.answers import Before, answered, answering, is_red, stopping_early, tried
+from loopwright.adapters.checks.canary.look import Noticed
 from loopwright.adapters.checks.judgement import Ran
 from loopwright.adapters.checks.reports import Report
 from loopwright.config.settings import CheckSettings
@@ -97,11 +100,34 @@ def test_a_run_that_gave_no_report_is_red_when_it_ended_badly() -> None:
         assert answered(pytest_, ran, GREEN).red is red
 
 
-def test_what_failed_first_and_was_no_test_may_hide_a_red() -> None:
-    pytest_ = check("test", "pytest")
-    found = Finding(severity=Severity.HIGH, category="tests", rule="src.pkg.a", issue="collection failure")
-    ran = Ran(how="exited", exit_code=2, report=Report(tests=1, failures=(found,)), seconds=2.0, tail="1 error")
-    said = answered(pytest_, ran, GREEN)
-    assert (said.red, said.seconds, said.tail) == (False, 2.0, "1 error")
-    assert may_be_hidden(pytest_, said, ran)
-    assert not may_be_hidden(check("test", "make"), said, ran)  # it was not asked to stop
+def ran(*failing: str, exit_code: int) -> Ran:
+    found = [Finding(severity=Severity.HIGH, category="tests", rule=each, issue="failed") for each in failing]
+    return Ran(how="exited", exit_code=exit_code, report=Report(tests=1, failures=tuple(found)), seconds=2.0)
+
+
+@pytest.mark.parametrize(
+    ("command", "first", "whole", "said"),
+    [
+        ("pytest", ran("tests.test_a", exit_code=1), None, Noticed(red=True, seconds=2.0)),
+        ("pytest", ran(exit_code=0), None, Noticed(red=False, seconds=2.0)),
+        (
+            "pytest",
+            ran("src.pkg.a", exit_code=2),
+            ran("src.pkg.a", "tests.test_a", exit_code=2),
+            Noticed(red=True, seconds=4.0),
+        ),
+        ("make", ran("was red", exit_code=2), None, Noticed(red=False, seconds=2.0)),  # it was not asked to stop
+    ],
+)
+def test_what_fails_first_and_was_no_test_hides_no_red(
+    command: str, first: Ran, whole: Ran | None, said: Noticed
+) -> None:
+    asked: list[CheckSettings] = []
+
+    async def start(spec: CheckSettings) -> Ran:
+        asked.append(spec)
+        return first if len(asked) == 1 or whole is None else whole
+
+    assert asyncio.run(tried(check("test", command), start, GREEN, 1.0)) == said
+    assert len(asked) == 2 if whole else 1
+    assert all(each.timeout == 60 for each in asked)

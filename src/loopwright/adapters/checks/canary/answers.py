@@ -1,9 +1,9 @@
-"""Which checks may answer for a change, how they are asked to stop early, and what of a run is red. Pure."""
+"""Which checks may answer for a change, how they are asked to stop early, and what of a run is red."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import PurePosixPath
@@ -13,6 +13,7 @@ from loopwright.adapters.checks.judgement import Ran, failures
 from loopwright.adapters.checks.single_test import UNITTEST_SCRIPT, is_pytest
 from loopwright.config.settings import CheckSettings
 
+Start = Callable[[CheckSettings], Awaitable[Ran]]  # runs it in a checkout of the broken tree
 _SLOWER, _LEAST_PATIENCE = 3, 60.0
 _NO_TESTS = ("build", "compile", "lint", "format", "fmt", "type", "types", "typecheck", "static", "audit", "docs")
 _NO_TEST_TOOLS = (
@@ -135,9 +136,18 @@ def _names_modules(argv: tuple[str, ...]) -> bool:
     return is_pytest(argv) or _is_unittest(argv)
 
 
-def may_be_hidden(spec: CheckSettings, noticed: Noticed, ran: Ran) -> bool:
-    """Whether stopping early may have hidden a red: something failed first that was no test before."""
-    return not noticed.red and ran.exit_code != 0 and bool(_stop(spec.run))
+async def tried(spec: CheckSettings, start: Start, before: Before, seconds: float) -> Noticed:
+    """One check on one broken tree; `seconds` is what it took on the whole one.
+
+    What fails first and was no test before may hide a red: then it is run once more, to its end.
+    """
+    early = stopping_early(spec, seconds)
+    ran = await start(early)
+    said = answered(early, ran, before)
+    if said.red or ran.exit_code == 0 or early.run == spec.run:
+        return said
+    whole = answered(spec, await start(replace(early, run=spec.run)), before)
+    return replace(whole, seconds=said.seconds + whole.seconds)
 
 
 def _modules(failing: tuple[str, ...]) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""The question before the first run: where does the check's interpreter find the project's own packages?"""
+"""The question before the first run: where do the checks find the project's own packages?"""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
 
+from loopwright.adapters.checks.node_links import linked_elsewhere
 from loopwright.adapters.checks.python_roots import own_names, roots
 from loopwright.config.settings import CheckSettings
 from loopwright.errors import PackageElsewhere
@@ -37,18 +38,19 @@ _PATIENCE = 60.0
 async def found_elsewhere(argv: tuple[str, ...], environment: Mapping[str, str], checkout: Path) -> Mapping[str, str]:
     """Packages of the project that would be imported from outside the checkout, each with that place.
 
-    Empty too where nobody can be asked: the command does not say which interpreter it starts.
+    Without those of Python where nobody can be asked: the command does not say which interpreter it starts.
     """
+    linked = linked_elsewhere(checkout)
     first = roots(checkout)
     own = dict.fromkeys(name for root in first for name in own_names(root))
     names = [name for name in own if name not in sys.stdlib_module_names]  # of these some are always there already
     asked = _interpreter(argv, environment, checkout)
     if not names or asked is None:
-        return {}
+        return linked
     command, is_module = asked
     path = [str(each) for each in ((checkout,) if is_module else ()) + first]
     said = await _asked((*command, "-I", "-c", _PROGRAM, json.dumps((path, names))), environment, checkout)
-    return {name: place for name, place in said.items() if place and not _is_inside(place, checkout)}
+    return linked | {name: place for name, place in said.items() if place and not _is_inside(place, checkout)}
 
 
 async def refuse_elsewhere(spec: CheckSettings, environment: Mapping[str, str], checkout: Path) -> None:

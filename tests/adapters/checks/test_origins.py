@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from loopwright.adapters.checks.python_origins import found_elsewhere, refuse_elsewhere
+from loopwright.adapters.checks.origins import found_elsewhere, refuse_elsewhere
 from loopwright.adapters.checks.python_roots import generated, own_names, python_path, roots
 from loopwright.config.settings import CheckSettings
 from loopwright.errors import PackageElsewhere
@@ -140,7 +140,7 @@ def test_a_hook_that_goes_first_is_refused_with_the_place_and_what_to_do(person:
     place = f"{person}/tree/src/pkg/__init__.py"
     spec = CheckSettings(name="test", run=(str(python), "-m", "pytest"))
     with pytest.raises(
-        PackageElsewhere, match=r"would not test the candidate: its Python finds 'pkg' in .*pip uninstall"
+        PackageElsewhere, match=r"would not test the candidate: it takes 'pkg' from .*; uninstall or unlink it"
     ) as refused:
         asyncio.run(refuse_elsewhere(spec, {"PATH": ""}, tmp_path))
     assert (refused.value.package, refused.value.place, refused.value.exit_code) == ("pkg", place, 2)
@@ -165,3 +165,38 @@ def test_a_file_of_the_candidate_answers_nothing(person: Path, tmp_path: Path) -
     forged = "print('{}'); raise SystemExit\n"
     write(tmp_path, {"pkg/__init__.py": "", "json.py": forged, "importlib/__init__.py": forged})
     assert elsewhere(tmp_path, python, "-m", "pytest").keys() == {"pkg"}
+
+
+# Links of node
+
+
+def test_links_that_lead_into_the_persons_tree_are_found(tmp_path: Path) -> None:
+    package = {
+        "package.json": '{"name": "root", "workspaces": ["packages/*"]}',
+        "packages/a/package.json": '{"name": "@x/a"}',
+    }
+    person, checkout = write(tmp_path / "person", package), write(tmp_path / "person/.loop/verify", package)
+    links = person / "node_modules/@x"
+    links.mkdir(parents=True)
+    (links / "a").symlink_to("../../packages/a")
+    assert elsewhere(checkout, "npm", "test") == {"@x/a": str(person / "packages/a")}
+    (checkout / "node_modules/@x").mkdir(parents=True)
+    (checkout / "node_modules/@x/a").symlink_to("../../packages/a")
+    assert elsewhere(checkout, "npm", "test") == {}
+
+
+@pytest.mark.parametrize(
+    "text", ['{"name": "self", "exports": "./a.js"}', "[]", "no", '{"name": 3, "workspaces": {"packages": [1]}}']
+)
+def test_what_is_found_in_its_own_folder_or_names_nothing_is_no_link(tmp_path: Path, text: str) -> None:
+    checkout = write(tmp_path / "checkout", {"package.json": text})
+    write(tmp_path / "tree", {"package.json": "{}"})
+    (tmp_path / "node_modules").mkdir()
+    (tmp_path / "node_modules/self").symlink_to("../tree")
+    assert elsewhere(checkout, "npm", "test") == {}
+
+
+def test_a_published_copy_of_the_project_itself_is_no_link(tmp_path: Path) -> None:
+    checkout = write(tmp_path, {"package.json": '{"name": "self"}', "node_modules/self/package.json": "{}"})
+    write(tmp_path, {"above/node_modules/self/package.json": "{}"})
+    assert elsewhere(checkout, "npm", "test") == {}
