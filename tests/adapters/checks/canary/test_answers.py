@@ -129,5 +129,5 @@ def test_what_fails_first_and_was_no_test_hides_no_red(
         return first if len(asked) == 1 or whole is None else whole
 
     assert asyncio.run(tried(check("test", command), start, GREEN, 1.0)) == said
-    assert len(asked) == 2 if whole else 1
+    assert len(asked) == (2 if whole else 1)
     assert all(each.timeout == 60 for each in asked)

@@ -45,6 +45,13 @@ def test_a_test_that_swallows_exceptions_notices_all_the_same(tmp_path: Path) ->
     assert laboratory(tmp_path, base={**BASE, "tests/test_a.py": module_of_tests(swallowing)}).look().said == "noticed"
 
 
+def test_pytest_counts_it_as_a_failure_of_the_test(tmp_path: Path) -> None:
+    text = "import pytest, pkg.a\n\n\ndef test_a():\n    with pytest.raises(Exception):\n        pkg.a.add(1, None)\n"
+    command = (sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--junitxml={report}")
+    said = laboratory(tmp_path, base={**BASE, "tests/test_a.py": text}, specs={"test": command}).look()
+    assert (said.said, said.how) == ("noticed", "exercises")
+
+
 def test_a_function_that_no_test_calls_is_an_untested_change_though_its_file_is_read(tmp_path: Path) -> None:
     toy = laboratory(tmp_path, product_of_candidate={"pkg/a.py": A.replace("return a - b", "return a + -b")})
     said = toy.look()

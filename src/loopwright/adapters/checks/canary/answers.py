@@ -128,7 +128,7 @@ def is_red(
     if any(each in before.green for each in failing):
         return True
     if by_module:
-        return any(_is_module_of(name, before.green) for name in _modules(failing))
+        return bool(failing) and not _surroundings(before.green).isdisjoint(_modules(failing))
     return any(each not in before.others for each in failing) or (tests == 0 and not ended_well)
 
 
@@ -160,5 +160,7 @@ def _dotted(test: str) -> str:
     return test.replace(".py::", ".").removesuffix(".py").replace("::", ".").replace("/", ".")
 
 
-def _is_module_of(name: str, green: frozenset[str]) -> bool:
-    return any(_dotted(each).startswith(f"{name}.") for each in green)
+def _surroundings(tests: frozenset[str]) -> set[str]:
+    """The classes, modules and packages that these tests are in."""
+    parts = [_dotted(each).split(".") for each in tests]
+    return {".".join(words[:length]) for words in parts for length in range(1, len(words))}
