@@ -2,7 +2,7 @@ import asyncio
 
 import pytest
 
-from loopwright.adapters.checks.canary.answers import Before, answered, answering, is_red, stopping_early, tried
+from loopwright.adapters.checks.canary.answers import Before, answered, answering, is_red, tried
 from loopwright.adapters.checks.canary.look import Noticed
 from loopwright.adapters.checks.judgement import Ran
 from loopwright.adapters.checks.reports import Report
@@ -16,36 +16,6 @@ GREEN = Before(
 
 def check(name: str, *run: str, trusted: bool = False) -> CheckSettings:
     return CheckSettings(name=name, run=run, report="junit", trust="exit-code" if trusted else "")
-
-
-@pytest.mark.parametrize(
-    ("run", "added"),
-    [
-        (("python3", "-m", "pytest", "--junitxml=r"), ("-x",)),
-        (("/v/bin/pytest", "tests"), ("-x",)),
-        (("pytest", "--", "tests"), ()),
-        (("python3", "-m", "unittest"), ("--failfast",)),
-        (("python3", "/x/unittest_report.py", "--report=r", "discover"), ("--failfast",)),
-        (("python", "manage.py", "test"), ("--failfast",)),
-        (("npx", "jest", "--ci"), ("--bail",)),
-        (("node_modules/.bin/vitest", "run"), ("--bail=1",)),
-        (("bundle", "exec", "rspec"), ("--fail-fast",)),
-        (("go", "test", "./..."), ("-failfast",)),
-        (("go", "test", "./...", "-args", "x"), ()),
-        (("cargo", "test"), ()),
-        (("make", "test"), ()),
-    ],
-)
-def test_a_known_runner_is_asked_to_stop_at_the_first_failure(run: tuple[str, ...], added: tuple[str, ...]) -> None:
-    assert stopping_early(check("test", *run), 1.0).run == (*run, *added)
-
-
-def test_what_hangs_on_a_broken_tree_is_not_waited_for() -> None:
-    assert [stopping_early(check("test", "make"), seconds).timeout for seconds in (1.0, 100.0, 1000.0)] == [
-        60,
-        300,
-        600,
-    ]
 
 
 def test_only_checks_that_counted_tests_answer() -> None:
@@ -100,34 +70,43 @@ def test_a_run_that_gave_no_report_is_red_when_it_ended_badly() -> None:
         assert answered(pytest_, ran, GREEN).red is red
 
 
-def ran(*failing: str, exit_code: int) -> Ran:
+def ran(*failing: str, exit_code: int, runner: str = "pytest") -> Ran:
     found = [Finding(severity=Severity.HIGH, category="tests", rule=each, issue="failed") for each in failing]
-    return Ran(how="exited", exit_code=exit_code, report=Report(tests=1, failures=tuple(found)), seconds=2.0)
+    report = Report(tests=1, failures=tuple(found))
+    return Ran(how="exited", exit_code=exit_code, report=report, seconds=2.0, runner=runner)
 
 
 @pytest.mark.parametrize(
-    ("command", "first", "whole", "said"),
+    ("first", "whole", "said"),
     [
-        ("pytest", ran("tests.test_a", exit_code=1), None, Noticed(red=True, seconds=2.0)),
-        ("pytest", ran(exit_code=0), None, Noticed(red=False, seconds=2.0)),
+        (ran("tests.test_a", exit_code=1), None, Noticed(red=True, seconds=2.0)),
+        (ran(exit_code=0), None, Noticed(red=False, seconds=2.0)),
         (
-            "pytest",
             ran("src.pkg.a", exit_code=2),
             ran("src.pkg.a", "tests.test_a", exit_code=2),
             Noticed(red=True, seconds=4.0),
         ),
-        ("make", ran("was red", exit_code=2), None, Noticed(red=False, seconds=2.0)),  # it was not asked to stop
+        (ran("was red", exit_code=2, runner=""), None, Noticed(red=False, seconds=2.0)),  # nobody could ask it to stop
     ],
 )
-def test_what_fails_first_and_was_no_test_hides_no_red(
-    command: str, first: Ran, whole: Ran | None, said: Noticed
-) -> None:
-    asked: list[CheckSettings] = []
+def test_what_fails_first_and_was_no_test_hides_no_red(first: Ran, whole: Ran | None, said: Noticed) -> None:
+    asked: list[bool] = []
 
-    async def start(spec: CheckSettings) -> Ran:
-        asked.append(spec)
-        return first if len(asked) == 1 or whole is None else whole
+    async def start(spec: CheckSettings, *, early: bool) -> Ran:
+        asked.append(early)
+        return first if early or whole is None else whole
 
-    assert asyncio.run(tried(check("test", command), start, GREEN, 1.0)) == said
-    assert len(asked) == (2 if whole else 1)
-    assert all(each.timeout == 60 for each in asked)
+    assert asyncio.run(tried(check("test", "./test"), start, GREEN, 1.0)) == said
+    assert asked == ([True, False] if whole else [True])
+
+
+def test_what_hangs_on_a_broken_tree_is_not_waited_for() -> None:
+    waited: list[float] = []
+
+    async def start(spec: CheckSettings, *, early: bool) -> Ran:
+        waited.append(spec.timeout)
+        return Ran(how="wall", exit_code=None)
+
+    for seconds in (1.0, 100.0, 1000.0):
+        assert asyncio.run(tried(check("test", "./test"), start, GREEN, seconds)).red
+    assert waited == [60, 300, 600]

@@ -1,19 +1,17 @@
-"""Which checks may answer for a change, how they are asked to stop early, and what of a run is red."""
+"""Which checks may answer for a change, and what of a run on a broken tree is red."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from itertools import pairwise
 from pathlib import PurePosixPath
+from typing import Protocol
 
 from loopwright.adapters.checks.canary.look import Noticed
 from loopwright.adapters.checks.judgement import Ran, failures
-from loopwright.adapters.checks.single_test import UNITTEST_SCRIPT, is_pytest
 from loopwright.config.settings import CheckSettings
 
-Start = Callable[[CheckSettings], Awaitable[Ran]]  # runs it in a checkout of the broken tree
 _SLOWER, _LEAST_PATIENCE = 3, 60.0
 _NO_TESTS = ("build", "compile", "lint", "format", "fmt", "type", "types", "typecheck", "static", "audit", "docs")
 _NO_TEST_TOOLS = (
@@ -45,14 +43,7 @@ _NO_TEST_TOOLS = (
     ),
     *("rubocop", "phpstan", "psalm", "shellcheck", "pre-commit", "build", "clang-format", "clang-tidy"),
 )
-_STOPS: dict[str, tuple[str, ...]] = {
-    "jest": ("--bail",),
-    "vitest": ("--bail=1",),
-    "mocha": ("--bail",),
-    "ava": ("--fail-fast",),
-    "rspec": ("--fail-fast",),
-    "phpunit": ("--stop-on-defect",),
-}
+_NAMES_MODULES = ("pytest", "unittest", "django")  # runners that name what they cannot load as they name tests
 # How unittest names what is no test: a module that does not load, a fixture of a class or module that fails.
 _FAILED_TO_LOAD = re.compile(r"^unittest\.loader\.(?:_FailedTest|ModuleImportFailure|LoadTestsFailure)\.(.+)$")
 _FIXTURE = re.compile(r"^(?:setUp|tearDown)(?:Class|Module) \((.+)\)$")
@@ -64,6 +55,12 @@ class Before:
 
     green: frozenset[str] = frozenset()
     others: frozenset[str] = frozenset()  # failed and forgiven, or skipped
+
+
+class CheckStarter(Protocol):
+    """Runs it in a checkout of the broken tree; `early`: it may stop at the first failure."""
+
+    async def __call__(self, spec: CheckSettings, *, early: bool) -> Ran: ...
 
 
 def answering(specs: tuple[CheckSettings, ...], counted: frozenset[str]) -> tuple[tuple[str, ...], bool]:
@@ -82,48 +79,22 @@ def _runs_no_test(spec: CheckSettings) -> bool:
     return spec.name.lower() in _NO_TESTS or not words.isdisjoint(_NO_TEST_TOOLS)
 
 
-def stopping_early(spec: CheckSettings, seconds: float) -> CheckSettings:
-    """As it is run on a broken tree, when it took `seconds` on the whole one: what hangs now is not waited for."""
-    patience = min(spec.timeout, max(_LEAST_PATIENCE, _SLOWER * seconds))
-    return replace(spec, run=(*spec.run, *_stop(spec.run)), timeout=patience)
-
-
-def _stop(argv: tuple[str, ...]) -> tuple[str, ...]:
-    names = [PurePosixPath(word).name for word in argv]
-    if "--" in argv:
-        return ()
-    if is_pytest(argv):
-        return ("-x",)
-    if names[0] == "go" and argv[1:2] == ("test",):
-        return () if "-args" in argv else ("-failfast",)
-    if _is_unittest(argv):
-        return ("--failfast",)
-    runner = next((name for name in names[:3] if name in _STOPS), "")  # `npx jest`, `bundle exec rspec`
-    return _STOPS.get(runner, ())
-
-
-def _is_unittest(argv: tuple[str, ...]) -> bool:
-    names = [PurePosixPath(word).name for word in argv]
-    return UNITTEST_SCRIPT in names or ("-m", "unittest") in pairwise(argv) or ("manage.py", "test") in pairwise(names)
-
-
 def answered(spec: CheckSettings, ran: Ran, before: Before) -> Noticed:
     failing = tuple(each.rule for each in failures(spec, ran) if each.category == "tests")
-    tests = ran.report.tests if ran.report else None
     well = ran.finished and ran.exit_code == 0
-    red = is_red(failing, tests, before, ended_well=well, by_module=_names_modules(spec.run))
+    red = is_red(failing, ran.tests, before, ended_well=well, by_module=ran.runner in _NAMES_MODULES)
     return Noticed(red=red, seconds=ran.seconds, tail=ran.tail)
 
 
 def is_red(
     failing: tuple[str, ...], tests: int | None, before: Before, *, ended_well: bool, by_module: bool = True
 ) -> bool:
-    """Whether a test that passed before fails now. A run that counted none and ended badly stands for all of them.
+    """Whether a test that passed before fails now. Where tests have no ids, how the run ended says it.
 
     `by_module`: this runner names a module that does not load as its tests were named. One that had no tests says
     nothing: pytest collects files of the checkout for their doctests while tests import the package from elsewhere.
     """
-    if tests is None:
+    if tests is None or not before.green:
         return not ended_well
     if any(each in before.green for each in failing):
         return True
@@ -132,21 +103,17 @@ def is_red(
     return any(each not in before.others for each in failing) or (tests == 0 and not ended_well)
 
 
-def _names_modules(argv: tuple[str, ...]) -> bool:
-    return is_pytest(argv) or _is_unittest(argv)
-
-
-async def tried(spec: CheckSettings, start: Start, before: Before, seconds: float) -> Noticed:
-    """One check on one broken tree; `seconds` is what it took on the whole one.
+async def tried(spec: CheckSettings, start: CheckStarter, before: Before, seconds: float) -> Noticed:
+    """One check on one broken tree; `seconds` is what it took on the whole one: what hangs now is not waited for.
 
     What fails first and was no test before may hide a red: then it is run once more, to its end.
     """
-    early = stopping_early(spec, seconds)
-    ran = await start(early)
-    said = answered(early, ran, before)
-    if said.red or ran.exit_code == 0 or early.run == spec.run:
+    patient = replace(spec, timeout=min(spec.timeout, max(_LEAST_PATIENCE, _SLOWER * seconds)))
+    ran = await start(patient, early=True)
+    said = answered(spec, ran, before)
+    if said.red or ran.exit_code == 0 or not ran.runner:
         return said
-    whole = answered(spec, await start(replace(early, run=spec.run)), before)
+    whole = answered(spec, await start(patient, early=False), before)
     return replace(whole, seconds=said.seconds + whole.seconds)
 
 
