@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
 
 from loopwright.adapters.checks.node_links import linked_elsewhere
-from loopwright.adapters.checks.python_roots import own_names, roots
+from loopwright.adapters.checks.python_roots import own_names, roots, safe_roots
 from loopwright.config.settings import CheckSettings
 from loopwright.errors import PackageElsewhere
 
@@ -41,14 +41,13 @@ async def found_elsewhere(argv: tuple[str, ...], environment: Mapping[str, str],
     Without those of Python where nobody can be asked: the command does not say which interpreter it starts.
     """
     linked = linked_elsewhere(checkout)
-    first = roots(checkout)
-    own = dict.fromkeys(name for root in first for name in own_names(root))
+    own = dict.fromkeys(name for root in roots(checkout) for name in own_names(root))
     names = [name for name in own if name not in sys.stdlib_module_names]  # of these some are always there already
     asked = _interpreter(argv, environment, checkout)
     if not names or asked is None:
         return linked
     command, is_module = asked
-    path = [str(each) for each in ((checkout,) if is_module else ()) + first]
+    path = [str(each) for each in ((checkout,) if is_module else ()) + safe_roots(checkout)]
     said = await _asked((*command, "-I", "-c", _PROGRAM, json.dumps((path, names))), environment, checkout)
     return linked | {name: place for name, place in said.items() if place and not _is_inside(place, checkout)}
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import configparser
 import os
 import re
+import sys
 import tomllib
 from collections.abc import Iterator
 from itertools import chain
@@ -68,9 +69,14 @@ def roots(folder: Path) -> tuple[Path, ...]:
     return tuple(dict.fromkeys((*sorted(found, key=lambda each: each == folder), *members)))
 
 
+def safe_roots(folder: Path) -> tuple[Path, ...]:
+    """Those that may go first: none where a file would stand in for the standard library, in the runner itself too."""
+    return tuple(each for each in roots(folder) if sys.stdlib_module_names.isdisjoint(own_names(each)))
+
+
 def python_path(folder: Path) -> dict[str, str]:
     """The variable that puts them first; none where there is no Python of the project's own."""
-    found = os.pathsep.join(str(each) for each in roots(folder))
+    found = os.pathsep.join(str(each) for each in safe_roots(folder))
     return {"PYTHONPATH": found} if found else {}
 
 
