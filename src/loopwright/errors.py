@@ -95,6 +95,20 @@ class CheckNotRunnable(PortError):
         super().__init__(f"check {check!r} cannot run {command!r}: {why}; fix [checks.{check}] in loop.toml")
 
 
+class PackageElsewhere(CheckNotRunnable):
+    """The check would test another tree than the one it is to judge."""
+
+    def __init__(self, check: str, command: str, *, package: str, place: str) -> None:
+        super().__init__(check, command, f"{package} is imported from {place}")
+        self.package, self.place = package, place
+
+    def __str__(self) -> str:
+        return (
+            f"check {self.check!r} ({self.command}) would not test the candidate: it takes {self.package!r} from"
+            f" {self.place}; uninstall or unlink it there, or install the checkout itself by [workspace] setup"
+        )
+
+
 class VcsFailed(PortError):
     port = "workspace"
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from loopwright.adapters.checks.classes.classifier import Classifier
 from loopwright.adapters.checks.classes.taken_names import names_around, names_in_node_modules
+from loopwright.adapters.checks.desk import Ground
 from loopwright.adapters.checks.environment import Digests, for_checks
 from loopwright.adapters.checks.order import as_run
 from loopwright.adapters.checks.runner import CommandChecks
@@ -29,6 +30,8 @@ def command_checks(
     source, workspace = GitObjects(root, env=environ), settings.workspace
     return CommandChecks(
         specs=specs,
+        canary=settings.trust.canary,
+        parallel=settings.limits.parallel,
         classifier=Classifier(
             source=source,
             product=workspace.product,
@@ -37,15 +40,16 @@ def command_checks(
             commands=tuple(spec.run for spec in specs),
             taken=names_around(_programs(specs, environ)) | names_in_node_modules(root / "node_modules"),
         ),
-        protected=settings.workspace.protected,
-        parallel=settings.limits.parallel,
-        checkouts=VerificationCheckouts(root, env=environ, preparation=Preparation.of(settings.workspace, environ)),
-        source=source,
-        store=store,
-        clock=clock,
-        root=root,
-        runs=root / ".loop" / "runs" / "checks",
-        digests=Digests(environment=for_checks(environ, ceiling), setup=settings.workspace.setup),
+        ground=Ground(
+            checkouts=VerificationCheckouts(root, env=environ, preparation=Preparation.of(workspace, environ)),
+            source=source,
+            store=store,
+            clock=clock,
+            root=root,
+            runs=root / ".loop" / "runs" / "checks",
+            digests=Digests(environment=for_checks(environ, ceiling), setup=workspace.setup),
+            protected=workspace.protected,
+        ),
     )
 
 

@@ -10,6 +10,7 @@ from typing import Literal
 from loopwright.kernel.gates import evidence
 from loopwright.kernel.model import NO_COMMIT, Change, Commit
 
+CanaryRule = Literal["gate", "warn", "off"]
 UNTESTED = "untested"  # the gate of a change that no check looks at
 
 
@@ -110,5 +111,5 @@ class Canary:
     blind: tuple[str, ...] = ()  # checks that count tests and stayed green: they do not look at this change
     missed: tuple[str, ...] = ()  # files, or functions as `src/a.py: name`, whose breaking nobody noticed
     sentence: str = ""
-    rule: Literal["gate", "warn", "off"] = "gate"  # what is configured for a change that nobody notices
+    rule: CanaryRule = "gate"  # what is configured for a change that nobody notices
     seconds: float = 0.0

@@ -14,6 +14,7 @@ from typing import Any
 from loopwright.adapters.checks import unittest_report
 from loopwright.adapters.checks.checkouts import NO_TEXTS
 from loopwright.adapters.checks.classes.classifier import Classifier
+from loopwright.adapters.checks.desk import Ground
 from loopwright.adapters.checks.environment import Digests, for_checks
 from loopwright.adapters.checks.order import REPORT
 from loopwright.adapters.checks.runner import CommandChecks
@@ -173,15 +174,17 @@ def project(
     environment = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
     checks = CommandChecks(
         specs=tuple(specs),
-        protected=protected,
         parallel=parallel,
-        checkouts=checkouts,
-        source=checkouts,
-        store=store,
-        clock=clock,
-        root=repository.path,
-        runs=tmp_path / "runs",
-        digests=Digests(for_checks(environment, tmp_path / "verify")),
+        ground=Ground(
+            protected=protected,
+            checkouts=checkouts,
+            source=checkouts,
+            store=store,
+            clock=clock,
+            root=repository.path,
+            runs=tmp_path / "runs",
+            digests=Digests(for_checks(environment, tmp_path / "verify")),
+        ),
         classifier=Classifier(
             source=checkouts, product=("**",), protected=protected, commands=tuple(spec.run for spec in specs)
         ),

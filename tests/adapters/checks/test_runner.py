@@ -186,7 +186,8 @@ def test_the_environment_has_nothing_that_steers_python_or_git_or_us(
         monkeypatch.setenv(name, "/nowhere")
     code = (
         "import os; e = os.environ; "
-        "assert not {'PYTHONPATH', 'PYTHONHOME', 'GIT_DIR', 'LOOP_SECRET'} & e.keys(), e; "
+        "assert not {'PYTHONHOME', 'GIT_DIR', 'LOOP_SECRET'} & e.keys(), e; "
+        "assert e['PYTHONPATH'] == os.getcwd(), e; "
         "assert e['PYTHONDONTWRITEBYTECODE'] == '1' and e['GIT_CEILING_DIRECTORIES']"
     )
     monkeypatch.delenv("GIT_DIR")

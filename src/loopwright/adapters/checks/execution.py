@@ -14,6 +14,7 @@ from pathlib import Path
 from loopwright.adapters.checks.checkouts import CleanCheckout
 from loopwright.adapters.checks.judgement import Ran, last_lines
 from loopwright.adapters.checks.order import predecessors
+from loopwright.adapters.checks.python_roots import python_path
 from loopwright.adapters.checks.runners.asking import Asked, asked
 from loopwright.adapters.checks.runners.scripts import NO_FILES, Texts
 from loopwright.adapters.checks.single_test import alone
@@ -53,7 +54,7 @@ class Starter:
         step = StepSpec(
             argv=request.command(report),
             cwd=checkout,
-            env=request.environment(self.environment, report),
+            env={**request.environment(self.environment, report), **python_path(checkout)},
             folder=folder,
             root=self.root,
             wall=spec.timeout,

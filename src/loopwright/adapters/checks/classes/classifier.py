@@ -82,6 +82,11 @@ class Classifier:
         classed = tuple(class_of(change, terms) for change in changes)
         return tuple(self._allowed(each) for each in _moved(_locks_put_back(classed)))
 
+    async def layout(self, trust: Commit) -> Layout:
+        """What a person wrote of product and tests, and what is detected where they wrote nothing."""
+        given = Layout(product=self.product, tests=self.tests, protected=self.protected)
+        return completed(given, await self.source.paths(trust))
+
     async def _terms(self, trust: Commit, commit: Commit, changes: tuple[Change, ...]) -> Terms:
         paths = await self.source.paths(trust)
         tracked = frozenset(paths)

@@ -1,0 +1,121 @@
+"""Where the runs of one verification are made: checks on a tree, side by side, with all that they share."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Coroutine, Mapping
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+from pathlib import Path
+
+from loopwright.adapters.checks.candidate import Candidate, changes_of
+from loopwright.adapters.checks.checkouts import Checkouts, ObjectReader
+from loopwright.adapters.checks.classes.layout import Layout
+from loopwright.adapters.checks.coverage_floor import NewCode
+from loopwright.adapters.checks.environment import Digests
+from loopwright.adapters.checks.execution import Bench, Starter
+from loopwright.adapters.checks.order import chains
+from loopwright.adapters.checks.runners.scripts import Texts
+from loopwright.adapters.checks.sequence import Chain, Drops, Trees
+from loopwright.config.settings import CheckSettings
+from loopwright.errors import EngineError
+from loopwright.kernel.model import CheckResult, Commit, Tree
+from loopwright.ports.agent import Update, Watch
+from loopwright.ports.checks import ChecksRun
+from loopwright.ports.clock import Clock
+from loopwright.ports.store import Store
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ground:
+    """What a repository's checks run with, whatever they run on."""
+
+    checkouts: Checkouts
+    source: ObjectReader
+    store: Store
+    clock: Clock
+    root: Path  # the person's repository
+    runs: Path  # run folders; emptied again, what is worth keeping goes to the store
+    digests: Digests
+    protected: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Desk:
+    ground: Ground
+    run: ChecksRun  # its base is the base of trust
+    seen: Candidate
+    texts: Texts  # of files that say which runner a command starts
+    layout: Layout  # what is product and what are tests
+    stack: AsyncExitStack
+    watch: Watch
+    slots: asyncio.Semaphore
+
+    @property
+    def environment(self) -> Mapping[str, str]:
+        return self.ground.digests.environment
+
+    async def results(
+        self, specs: tuple[CheckSettings, ...], tree: Tree, *, dropping: bool = False
+    ) -> tuple[CheckResult, ...]:
+        """Independent chains run side by side, each on a checkout of its own. `dropping`: any test may be gone."""
+        changes = changes_of(self.seen.classed)
+        runs = [self._chain(each, tree, dropping=dropping).results(changes) for each in chains(specs)]
+        found = {result.name: result for results in await _side_by_side(runs) for result in results}
+        return tuple(found[spec.name] for spec in specs)
+
+    def _chain(self, specs: tuple[CheckSettings, ...], tree: Tree, *, dropping: bool) -> Chain:
+        ground, run, seen = self.ground, self.run, self.seen
+        return Chain(
+            specs=specs,
+            run=run,
+            trees=Trees(candidate=tree, base=seen.base),
+            candidate=self.bench(specs, tree, run.commit, seen.paths("removed")),
+            base=self.bench(specs, seen.base, run.base, seen.paths("added")),
+            store=ground.store,
+            clock=ground.clock,
+            digests=ground.digests,
+            drops=Drops(ids=frozenset(run.may_drop), files=run.trust.allow, any=dropping),
+            new_code=NewCode(
+                source=ground.source,
+                base=seen.base,
+                candidate=tree,
+                changes=changes_of(seen.classed),
+                protected=ground.protected,
+            ),
+        )
+
+    def bench(
+        self, specs: tuple[CheckSettings, ...], tree: Tree, commit: Commit, lacking: frozenset[str] = frozenset()
+    ) -> Bench:
+        ground, run, watch = self.ground, self.run, self.watch
+        return Bench(
+            lay=lambda: ground.checkouts.lay(tree, commit=commit, base=run.base),
+            starter=Starter(
+                store=ground.store,
+                environment=ground.digests.environment,
+                root=ground.root,
+                runs=ground.runs,
+                lacking=lacking,
+                texts=self.texts,
+            ),
+            specs=specs,
+            slots=self.slots,
+            stack=self.stack,
+            watch=lambda text, size: watch(Update(loop=run.loop, key=run.key, text=text, bytes=size)),
+        )
+
+
+async def _side_by_side(runs: list[Coroutine[None, None, tuple[CheckResult, ...]]]) -> list[tuple[CheckResult, ...]]:
+    """All of them, or the first error alone: callers wait for `CheckNotRunnable`, not for a group of one."""
+    try:
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(run) for run in runs]
+    except BaseExceptionGroup as failed:  # not `except*`: what that raises is wrapped again by some versions of Python
+        raise _first(failed) from None
+    return [task.result() for task in tasks]
+
+
+def _first(failed: BaseExceptionGroup[EngineError]) -> EngineError:
+    error = failed.exceptions[0]
+    return _first(error) if isinstance(error, BaseExceptionGroup) else error
