@@ -17,7 +17,7 @@ from loopwright.adapters.checks.classes.called import (
     runs_doctests,
     steering,
 )
-from loopwright.adapters.checks.classes.in_source import examples_of, tests_inside
+from loopwright.adapters.checks.classes.in_source import examples_of, put_back
 from loopwright.adapters.checks.classes.inserted import inserted_change
 from loopwright.adapters.checks.classes.layout import Layout, collected_by_name, completed
 from loopwright.adapters.checks.classes.python_additions import python_change
@@ -224,7 +224,7 @@ def _product(change: Change, terms: Terms, why: str = "") -> Classed:
         return Classed(change=change, kind=FileClass.JUDGE_BY_NAME, why=str(Judge.COMPILED))
     classed = Classed(change=change, kind=FileClass.PRODUCT, why=why)
     doctests = terms.doctests or path in terms.called.documents or path in terms.yielding or _is_of_library(path, terms)
-    back = tests_inside(path, terms.before.get(path, ""), after, doctests=doctests)
+    back = put_back(path, terms.before.get(path, ""), after, doctests=doctests)
     if not back.why:
         return classed
     if back.waits or "\ufffd" in after + terms.before.get(path, ""):

@@ -48,7 +48,7 @@ PLAIN = PutBack()
 _DEEPER = "\0"
 
 
-def tests_inside(path: str, before: str, after: str, *, doctests: bool) -> PutBack:
+def put_back(path: str, before: str, after: str, *, doctests: bool) -> PutBack:
     """`before` or `after` is empty where there is no such file."""
     if path.endswith(".rs"):
         if doctests and not Counter(_fences(before)) <= Counter(_fences(after)):
