@@ -17,6 +17,7 @@ from loopwright.cli.checkup import (
     Remark,
     agent_lines,
     check_lines,
+    class_lines,
     containment_line,
     disk_line,
     file_system_line,
@@ -98,6 +99,7 @@ def _in_repository(here: Here, repository: Repository) -> Iterator[Remark]:
     yield from agent_lines(settings, repository.top, here.environ)
     yield tools_line(settings, repository.top, here.environ)
     yield from check_lines(settings, here.environ)
+    yield from class_lines(settings, repository.top, here.environ)
 
 
 def _in_log(here: Here, repository: Repository) -> Iterator[Remark]:

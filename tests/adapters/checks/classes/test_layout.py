@@ -8,7 +8,7 @@ SHAPES = [
     ("src layout", ["pyproject.toml", "src/a/x.py", "tests/test_x.py"], ["src/**"]),
     ("flat package", ["setup.py", "a/x.py", "a/tests/test_x.py", "docs/conf.py", "examples/e.py"], ["a/**"]),
     ("one module", ["setup.py", "six.py", "test_six.py", "README"], ["*.py"]),
-    ("many folders", ["package.json", "bin/a.js", "classes/b.js", "index.js", "test/a.js"], ["bin/**", "classes/**", "*.js"]),
+    ("many folders", ["package.json", "bin/a.js", "b/b.js", "index.js", "test/a.js"], ["b/**", "bin/**", "*.js"]),
     ("workspace", ["Cargo.toml", "crates/a/src/lib.rs", "crates/a/tests/x.rs", "fuzz/f.rs"], ["crates/**"]),
     ("go", ["go.mod", "a.go", "a_test.go", "doc/a.go", "doc/b.go", "doc/c.go"], ["doc/**", "*.go"]),
     ("only examples", ["demo/a.py", "README.md"], ["demo/**"]),
@@ -32,7 +32,7 @@ def test_every_folder_with_sources_is_product_unless_it_is_something_else(files:
         (["django/test/client.py", "tests/x.py"], ["tests/x.py"], ["django/test/client.py"]),
         (["lib/a.js", "lib/__tests__/a.js"], ["lib/a.test.ts", "lib/__snapshots__/x.snap"], ["lib/a.js"]),
         (["a.go"], ["a_test.go", "x/testdata/y"], ["a.go"]),
-        (["crates/a/src/x.rs", "crates/a/tests/y.rs"], ["crates/b/tests/z.rs", "crates/a/src/tests.rs"], ["crates/a/src/x.rs"]),
+        (["a/src/x.rs", "a/tests/y.rs"], ["b/tests/z.rs", "a/src/tests.rs"], ["a/src/x.rs"]),
     ],
 )  # fmt: skip
 def test_tests_are_known_by_folder_and_by_what_runners_collect(

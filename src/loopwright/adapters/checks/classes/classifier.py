@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from loopwright.adapters.checks.checkouts import ObjectReader
+from loopwright.adapters.checks.checkouts import TreeReader
 from loopwright.adapters.checks.classes.called import (
     Called,
     Command,
@@ -63,7 +63,7 @@ class Terms:
 class Classifier:
     """Empty `product` or `tests`: detected from the files of the base."""
 
-    source: ObjectReader
+    source: TreeReader
     product: tuple[str, ...] = ()
     tests: tuple[str, ...] = ()
     protected: tuple[str, ...] = ()
