@@ -12,7 +12,7 @@ from loopwright.adapters.git.preparation import Preparation
 from loopwright.adapters.git.verification import VerificationCheckouts
 from loopwright.errors import SetupFailed
 from loopwright.kernel.gates import evidence, protected_changes
-from loopwright.kernel.model import Change, Commit, Tree
+from loopwright.kernel.model import Commit, Tree
 from tests.adapters.git.scene import run_in
 from tests.ports.conformance.workspace import files_in
 from tests.repository import Repository
