@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import re
 import shutil
@@ -13,12 +12,8 @@ from pathlib import Path
 from typing import Literal
 
 from loopwright.adapters.agents.scenario import read_scenario
-from loopwright.adapters.checks.classes.classifier import Classifier
-from loopwright.adapters.checks.classes.layout import Layout, completed
-from loopwright.adapters.checks.classes.looking_back import look_back
 from loopwright.adapters.checks.environment import program
 from loopwright.adapters.checks.order import as_run, strength
-from loopwright.adapters.git.history import PersonsHistory
 from loopwright.adapters.git.program import persons_git
 from loopwright.adapters.git.repository import OLDEST
 from loopwright.adapters.processes import LINUX
@@ -35,7 +30,6 @@ _WITHOUT_LOG = (
     "restore the file from a backup, or move it away and begin a new log with `loop setup --new-log`:"
     " commits stay under refs/loopwright/"
 )
-_LOOKED_BACK = 20  # commits
 _RUNNABLE = ("command", "rehearsal", "tools", "autofix")
 _TOOLS = ("ruff", "mypy", "bandit", "coverage")
 
@@ -215,25 +209,3 @@ def check_lines(settings: Settings, environ: Mapping[str, str]) -> Iterator[Rema
             yield Remark("warn", "check", f'{about} (weak: only the exit code counts; report = "junit" counts tests)')
         else:
             yield Remark("ok", "check", f"{about} ({strength(spec)})")
-
-
-def class_lines(settings: Settings, root: Path, environ: Mapping[str, str]) -> Iterator[Remark]:
-    """What agents may change here, and what that would have meant for the last commits."""
-    given = settings.workspace
-    files = persons_git(environ, root).names("ls-files", "-z")
-    layout = completed(Layout(product=given.product, tests=given.tests, protected=given.protected), files)
-    found = "" if given.product else " (detected)"
-    if layout.product:
-        yield Remark("ok", "product", f"{', '.join(layout.product)}{found}")
-    else:
-        yield Remark("warn", "product", "nothing here looks like it; name it as product in [workspace] of loop.toml")
-    yield Remark("ok", "tests", f"{', '.join(layout.tests) or 'none'}{'' if given.tests else ' (detected)'}")
-    history = PersonsHistory(root, env=environ)
-    classifier = Classifier(
-        source=history,
-        product=given.product,
-        tests=given.tests,
-        protected=given.protected,
-        commands=tuple(check.run for check in settings.checks),
-    )
-    yield Remark("ok", "history", str(asyncio.run(look_back(classifier, history.latest(_LOOKED_BACK)))))

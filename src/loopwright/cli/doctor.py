@@ -17,7 +17,6 @@ from loopwright.cli.checkup import (
     Remark,
     agent_lines,
     check_lines,
-    class_lines,
     containment_line,
     disk_line,
     file_system_line,
@@ -28,6 +27,7 @@ from loopwright.cli.checkup import (
     sqlite_line,
     tools_line,
 )
+from loopwright.cli.class_lines import class_lines
 from loopwright.cli.here import Here
 from loopwright.cli.opened import opened
 from loopwright.cli.output import json_option, put, put_json
