@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
+from functools import lru_cache
 from pathlib import Path, PurePosixPath
 
 _MOST = 20_000  # entries looked at of one folder
@@ -82,10 +82,9 @@ def names_in_node_modules(folder: Path) -> frozenset[str]:
 
 def module_at(path: str, tracked: frozenset[str]) -> tuple[str, str] | None:
     """The folder in which an import would find the file, and the name it would be found by."""
-    file = PurePosixPath(path)
-    if file.suffix not in _IMPORTED:
+    if not path.endswith(_IMPORTED):
         return None
-    parts = file.parts
+    parts = path.split("/")
     for depth in range(len(parts) - 1, 0, -1):
         above = "/".join(parts[:depth])
         if f"{above}/__init__.py" not in tracked and path != f"{above}/__init__.py":
@@ -94,7 +93,8 @@ def module_at(path: str, tracked: frozenset[str]) -> tuple[str, str] | None:
     return "", parts[0].split(".")[0]
 
 
-def own_names(tracked: Iterable[str]) -> frozenset[tuple[str, str]]:
+@lru_cache(maxsize=4)  # the base of a loop is asked again for every candidate
+def own_names(tracked: tuple[str, ...]) -> frozenset[tuple[str, str]]:
     """Where the base itself has which names."""
     files = frozenset(tracked)
     return frozenset(found for path in files if (found := module_at(path, files)) is not None)
