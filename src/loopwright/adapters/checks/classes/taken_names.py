@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable
 from functools import lru_cache
 from pathlib import Path, PurePosixPath
 
 _MOST = 20_000  # entries looked at of one folder
 _IMPORTED = (".py", ".pyi", ".so", ".pyd", ".pyc")
 _ROOTS = ("", "src", "lib", "python", "py")
-# What runners of Python bring along, where no environment could be looked at.
+# What runners of Python bring along, also where no environment could be looked at.
 _USUAL = frozenset(
     {"pytest", "_pytest", "py", "pluggy", "iniconfig", "packaging", "exceptiongroup", "tomli", "coverage", "xdist"}
     | {"execnet", "hypothesis", "mock", "attr", "attrs", "six", "setuptools", "pkg_resources", "pip", "wheel", "nose"}
@@ -112,7 +113,7 @@ def taken_name(path: str, *, tracked: frozenset[str], own: frozenset[tuple[str, 
     if (root, name) in own or not (_is_root(root) or "/" not in root):
         return ""
     others = {held for place, held in own if place != root and _is_root(place)} if _is_root(root) else set()
-    known = taken or _USUAL
+    known = taken | _USUAL
     return name if name in known or name in sys.stdlib_module_names or name in others else ""
 
 
