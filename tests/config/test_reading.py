@@ -43,7 +43,7 @@ def test_defaults_are_those_the_guide_promises() -> None:
     )
     assert settings.budget == s.BudgetSettings(usd=25.0, tokens=None, wall=None)
     assert settings.finish == s.FinishSettings(merge=False, auto_continue=True, delete_branch=False)
-    assert settings.workspace.protected == ("tests/**", "loop.toml", ".github/**")
+    assert settings.workspace.protected == ("loop.toml", ".github/**")
 
 
 def test_every_table_of_a_whole_file_is_read() -> None:

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from loopwright.adapters.checks.classes.classifier import Classifier
-from loopwright.adapters.checks.desk import Ground
 from loopwright.adapters.checks.environment import Digests, for_checks
+from loopwright.adapters.checks.outfit import Outfit
 from loopwright.adapters.checks.runner import CommandChecks
 from loopwright.adapters.git.objects import GitObjects
 from loopwright.adapters.git.verification import VerificationCheckouts
@@ -80,7 +80,7 @@ def real_checks(root: Path) -> CommandChecks:
     clock = ManualClock()
     return CommandChecks(
         specs=specs,
-        ground=Ground(
+        outfit=Outfit(
             checkouts=VerificationCheckouts(root, env=os.environ),
             source=GitObjects(root, env=os.environ),
             store=MemoryStore(Memory(), clock),

@@ -8,9 +8,9 @@ from pathlib import Path
 
 from loopwright.adapters.checks.classes.classifier import Classifier
 from loopwright.adapters.checks.classes.taken_names import names_around, names_in_node_modules
-from loopwright.adapters.checks.desk import Ground
 from loopwright.adapters.checks.environment import Digests, for_checks
 from loopwright.adapters.checks.order import as_run
+from loopwright.adapters.checks.outfit import Outfit
 from loopwright.adapters.checks.runner import CommandChecks
 from loopwright.adapters.git.objects import GitObjects
 from loopwright.adapters.git.preparation import Preparation
@@ -40,7 +40,7 @@ def command_checks(
             commands=tuple(spec.run for spec in specs),
             taken=names_around(_programs(specs, environ)) | names_in_node_modules(root / "node_modules"),
         ),
-        ground=Ground(
+        outfit=Outfit(
             checkouts=VerificationCheckouts(root, env=environ, preparation=Preparation.of(workspace, environ)),
             source=source,
             store=store,

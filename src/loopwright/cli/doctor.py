@@ -27,6 +27,7 @@ from loopwright.cli.checkup import (
     sqlite_line,
     tools_line,
 )
+from loopwright.cli.class_lines import class_lines
 from loopwright.cli.here import Here
 from loopwright.cli.opened import opened
 from loopwright.cli.output import json_option, put, put_json
@@ -98,6 +99,7 @@ def _in_repository(here: Here, repository: Repository) -> Iterator[Remark]:
     yield from agent_lines(settings, repository.top, here.environ)
     yield tools_line(settings, repository.top, here.environ)
     yield from check_lines(settings, repository.top, here.environ)
+    yield from class_lines(settings, repository.top, here.environ)
 
 
 def _in_log(here: Here, repository: Repository) -> Iterator[Remark]:

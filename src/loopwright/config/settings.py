@@ -119,21 +119,19 @@ class WorkspaceSettings:
         several(k.ARGV, 'a list of commands such as [["uv", "sync"]]'), "commands run once in each new workspace", ()
     )
     copy: tuple[str, ...] = key(k.PATTERNS, "ignored files it needs, copied from your tree", ())
-    product: tuple[str, ...] = key(
-        k.PATTERNS, "what agents may change freely", (), unset="detected at the start", obeyed=False
-    )
+    product: tuple[str, ...] = key(k.PATTERNS, "what agents may change freely", (), unset="detected at the start")
     tests: tuple[str, ...] = key(
         k.PATTERNS,
         "may be added to freely; changing or removing a test of the base opens the gate `protected`",
         (),
         unset="detected at the start",
-        obeyed=False,
     )
     protected: tuple[str, ...] = key(
         k.PATTERNS,
-        "taken from the base when checks run; changing or removing one opens the gate `protected`."
-        " `*` stays within a folder, `**` crosses folders, `tests/` means everything below",
-        ("tests/**", "loop.toml", ".github/**"),
+        "taken from the base when checks run; adding, changing or removing one opens the gate `protected`, as with"
+        " every manifest, build file and configuration of a runner. `*` stays within a folder, `**` crosses folders,"
+        " `{a,b}` is either, `tests/` means everything below",
+        ("loop.toml", ".github/**"),
     )
 
 

@@ -14,9 +14,9 @@ from typing import Any
 from loopwright.adapters.checks import unittest_report
 from loopwright.adapters.checks.checkouts import NO_TEXTS
 from loopwright.adapters.checks.classes.classifier import Classifier
-from loopwright.adapters.checks.desk import Ground
 from loopwright.adapters.checks.environment import Digests, for_checks
 from loopwright.adapters.checks.order import REPORT
+from loopwright.adapters.checks.outfit import Outfit
 from loopwright.adapters.checks.runner import CommandChecks
 from loopwright.adapters.git.verification import VerificationCheckouts
 from loopwright.config.settings import CheckSettings
@@ -77,7 +77,7 @@ class PlainCheckouts:
         lines = {path: frozenset(_new_lines(text)) for path, text in found.items()}
         return {path: numbers for path, numbers in lines.items() if numbers}
 
-    async def texts(self, commit: Commit, paths: tuple[str, ...], *, limit: int) -> dict[str, str]:
+    async def texts(self, commit: Commit | Tree, paths: tuple[str, ...], *, limit: int) -> dict[str, str]:
         there = self.repository.git("ls-tree", "-r", "--name-only", commit).splitlines()
         return {path: self.repository.git("show", f"{commit}:{path}") for path in paths if path in there}
 
@@ -175,7 +175,7 @@ def project(
     checks = CommandChecks(
         specs=tuple(specs),
         parallel=parallel,
-        ground=Ground(
+        outfit=Outfit(
             protected=protected,
             checkouts=checkouts,
             source=checkouts,

@@ -6,15 +6,13 @@ import asyncio
 from collections.abc import Coroutine, Mapping
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
-from pathlib import Path
 
 from loopwright.adapters.checks.candidate import Candidate, changes_of
-from loopwright.adapters.checks.checkouts import Checkouts, ObjectReader
 from loopwright.adapters.checks.classes.layout import Layout
 from loopwright.adapters.checks.coverage_floor import NewCode
-from loopwright.adapters.checks.environment import Digests
 from loopwright.adapters.checks.execution import Bench, Starter
 from loopwright.adapters.checks.order import chains
+from loopwright.adapters.checks.outfit import Outfit
 from loopwright.adapters.checks.runners.scripts import Texts
 from loopwright.adapters.checks.sequence import Chain, Drops, Trees
 from loopwright.config.settings import CheckSettings
@@ -22,27 +20,11 @@ from loopwright.errors import EngineError
 from loopwright.kernel.model import CheckResult, Commit, Tree
 from loopwright.ports.agent import Update, Watch
 from loopwright.ports.checks import ChecksRun
-from loopwright.ports.clock import Clock
-from loopwright.ports.store import Store
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Ground:
-    """What a repository's checks run with, whatever they run on."""
-
-    checkouts: Checkouts
-    source: ObjectReader
-    store: Store
-    clock: Clock
-    root: Path  # the person's repository
-    runs: Path  # run folders; emptied again, what is worth keeping goes to the store
-    digests: Digests
-    protected: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Desk:
-    ground: Ground
+    outfit: Outfit
     run: ChecksRun  # its base is the base of trust
     seen: Candidate
     texts: Texts  # of files that say which runner a command starts
@@ -53,7 +35,7 @@ class Desk:
 
     @property
     def environment(self) -> Mapping[str, str]:
-        return self.ground.digests.environment
+        return self.outfit.digests.environment
 
     async def results(
         self, specs: tuple[CheckSettings, ...], tree: Tree, *, dropping: bool = False
@@ -65,37 +47,37 @@ class Desk:
         return tuple(found[spec.name] for spec in specs)
 
     def _chain(self, specs: tuple[CheckSettings, ...], tree: Tree, *, dropping: bool) -> Chain:
-        ground, run, seen = self.ground, self.run, self.seen
+        outfit, run, seen = self.outfit, self.run, self.seen
         return Chain(
             specs=specs,
             run=run,
             trees=Trees(candidate=tree, base=seen.base),
             candidate=self.bench(specs, tree, run.commit, seen.paths("removed")),
             base=self.bench(specs, seen.base, run.base, seen.paths("added")),
-            store=ground.store,
-            clock=ground.clock,
-            digests=ground.digests,
+            store=outfit.store,
+            clock=outfit.clock,
+            digests=outfit.digests,
             drops=Drops(ids=frozenset(run.may_drop), files=run.trust.allow, any=dropping),
             new_code=NewCode(
-                source=ground.source,
+                source=outfit.source,
                 base=seen.base,
                 candidate=tree,
                 changes=changes_of(seen.classed),
-                protected=ground.protected,
+                protected=outfit.protected,
             ),
         )
 
     def bench(
         self, specs: tuple[CheckSettings, ...], tree: Tree, commit: Commit, lacking: frozenset[str] = frozenset()
     ) -> Bench:
-        ground, run, watch = self.ground, self.run, self.watch
+        outfit, run, watch = self.outfit, self.run, self.watch
         return Bench(
-            lay=lambda: ground.checkouts.lay(tree, commit=commit, base=run.base),
+            lay=lambda: outfit.checkouts.lay(tree, commit=commit, base=run.base),
             starter=Starter(
-                store=ground.store,
-                environment=ground.digests.environment,
-                root=ground.root,
-                runs=ground.runs,
+                store=outfit.store,
+                environment=outfit.digests.environment,
+                root=outfit.root,
+                runs=outfit.runs,
                 lacking=lacking,
                 texts=self.texts,
             ),

@@ -9,11 +9,10 @@ from dataclasses import dataclass, field
 from loopwright.adapters.checks.canary.answers import Before, answering, tried
 from loopwright.adapters.checks.canary.look import CanaryQuestion, Noticed, Place, look
 from loopwright.adapters.checks.desk import Desk
-from loopwright.adapters.checks.ids import read_back
 from loopwright.adapters.checks.judgement import Ran
 from loopwright.adapters.checks.order import predecessors
 from loopwright.adapters.checks.origins import found_elsewhere
-from loopwright.adapters.checks.receipts import read_receipt, receipt_key
+from loopwright.adapters.checks.receipts import receipt_key
 from loopwright.config.settings import CheckSettings
 from loopwright.kernel.codec import DecodeError, decode, encode
 from loopwright.kernel.judges import judge_by_name
@@ -30,10 +29,10 @@ async def look_at(
     counted = frozenset(result.name for result in judging if result.tests)
     names, counts = answering(specs, counted)
     seen = desk.seen
-    marks = [await desk.ground.digests.of(spec.name, spec.run) for spec in specs if spec.name in names]
+    marks = [await desk.outfit.digests.of(spec.name, spec.run) for spec in specs if spec.name in names]
     words = tuple(word for spec in specs if spec.name in names for word in (spec.name, *spec.run))
     key = receipt_key(seen.judging, f"canary {seen.landing} {seen.base}", words, " ".join(marks))
-    held = await desk.ground.store.receipt(key)
+    held = await desk.outfit.store.receipt(key)
     if held is not None:
         try:
             return decode(Canary, held)
@@ -44,7 +43,7 @@ async def look_at(
         changes=seen.classed, checks=names, counts=counts, lands_apart=seen.landing != seen.judging
     )
     found = await look(question, laboratory)
-    await desk.ground.store.keep_receipt(key, desk.run.loop, encode(found))
+    await desk.outfit.store.keep_receipt(key, desk.run.loop, encode(found))
     return found
 
 
@@ -62,7 +61,7 @@ class _Laboratory:
         self, where: Place, edits: Mapping[str, bytes], checks: tuple[str, ...]
     ) -> Mapping[str, Noticed]:
         whole = self._tree(where)
-        tree = await self.desk.ground.checkouts.compose(whole, taken_from=whole, paths=frozenset(), texts=edits)
+        tree = await self.desk.outfit.checkouts.compose(whole, taken_from=whole, paths=frozenset(), texts=edits)
         said = await asyncio.gather(*(self._try(where, tree, spec) for spec in self.specs if spec.name in checks))
         return dict(zip((spec.name for spec in self.specs if spec.name in checks), said, strict=True))
 
@@ -86,9 +85,7 @@ class _Laboratory:
             return Before()
         known = self._before.get((where, result.name))
         if known is None:
-            store = self.desk.ground.store
-            receipt = read_receipt(await store.receipt(result.receipt))
-            ids = (read_back(await store.fetch(receipt.ids)) or ()) if receipt and receipt.ids else ()
+            ids = await self.desk.outfit.ids(result.receipt)
             known = Before(
                 frozenset(test for test, how in ids if how == "passed"),
                 frozenset(test for test, how in ids if how != "passed"),
@@ -101,11 +98,11 @@ class _Laboratory:
         return {"judging": seen.judging, "landing": seen.landing, "base": seen.base}[where]
 
     async def texts(self, where: Place, paths: tuple[str, ...]) -> Mapping[str, bytes]:
-        found = await self.desk.ground.source.texts(self._tree(where), paths, limit=_LARGEST)
+        found = await self.desk.outfit.source.texts(self._tree(where), paths, limit=_LARGEST)
         return {path: text.encode("utf-8", "surrogateescape") for path, text in found.items()}
 
     async def product(self) -> tuple[str, ...]:
-        paths = await self.desk.ground.source.paths(self.desk.seen.judging)
+        paths = await self.desk.outfit.source.paths(self.desk.seen.judging)
         layout = self.desk.layout
         return tuple(
             path
@@ -115,7 +112,7 @@ class _Laboratory:
 
     async def found_at(self, package: str) -> str:
         desk = self.desk
-        async with desk.ground.checkouts.lay(desk.seen.judging, commit=desk.run.commit, base=desk.run.base) as laid:
+        async with desk.outfit.checkouts.lay(desk.seen.judging, commit=desk.run.commit, base=desk.run.base) as laid:
             for spec in self.specs:
                 found = await found_elsewhere(spec.run, desk.environment, laid.folder)
                 if package in found:

@@ -8,8 +8,9 @@ from dataclasses import dataclass, replace
 
 from loopwright.adapters.checks.candidate import Candidate, changes_of, composed
 from loopwright.adapters.checks.classes.classifier import Classifier
-from loopwright.adapters.checks.desk import Desk, Ground
+from loopwright.adapters.checks.desk import Desk
 from loopwright.adapters.checks.order import selected
+from loopwright.adapters.checks.outfit import Outfit
 from loopwright.adapters.checks.runners.scripts import steering_files
 from loopwright.adapters.checks.tamper_signs import found_in
 from loopwright.adapters.checks.verification import Verification
@@ -28,7 +29,7 @@ class CommandChecks:
     """Implements `ports.checks.Checks`."""
 
     specs: tuple[CheckSettings, ...]
-    ground: Ground
+    outfit: Outfit
     classifier: Classifier
     canary: CanaryRule = "gate"
     parallel: int = 4
@@ -40,15 +41,15 @@ class CommandChecks:
         )
 
     async def run(self, run: ChecksRun, watch: Watch) -> ChecksReported:
-        began = self.ground.clock.monotonic()
+        began = self.outfit.clock.monotonic()
         specs = selected(self.specs, run.names)
         run = replace(run, trust=run.trust.on(run.base), base=run.trust.on(run.base).base)
         seen = await self._candidate(run.commit, run.trust, run.approved)
         commands = tuple(spec.run for spec in self.specs)
-        source = self.ground.source
+        source = self.outfit.source
         async with AsyncExitStack() as stack:
             desk = Desk(
-                ground=self.ground,
+                outfit=self.outfit,
                 run=run,
                 seen=seen,
                 texts=await source.texts(run.base, steering_files(commands), limit=_LARGEST_SCRIPT),
@@ -63,10 +64,11 @@ class CommandChecks:
             else:
                 report = await verification.report(await found_in(seen.classed, source, run, commands, held=seen.held))
         canary = replace(report.canary, rule=self.canary) if report.canary else None
-        return replace(report, canary=canary, seconds=self.ground.clock.monotonic() - began)
+        return replace(report, canary=canary, seconds=self.outfit.clock.monotonic() - began)
 
     async def _candidate(self, commit: Commit, trust: Trust, approved: tuple[str, ...]) -> Candidate:
-        classifier = replace(self.classifier, allow=trust.allow, artifacts=trust.artifacts)
+        yielding = await self.outfit.files_with_tests(self.specs, trust.base)
+        classifier = replace(self.classifier, allow=trust.allow, artifacts=trust.artifacts, yielding=yielding)
         classed = await classifier.classify(trust.base, commit)
-        ground = self.ground
-        return await composed(classed, commit, trust, approved, checkouts=ground.checkouts, source=ground.source)
+        outfit = self.outfit
+        return await composed(classed, commit, trust, approved, checkouts=outfit.checkouts, source=outfit.source)

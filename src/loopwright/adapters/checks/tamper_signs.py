@@ -14,6 +14,7 @@ from loopwright.adapters.checks.configuration import configuration_changed, is_c
 from loopwright.adapters.checks.loosened_tests import is_test, loosened
 from loopwright.adapters.checks.shadows import Sign, shadowing
 from loopwright.kernel.findings import identify
+from loopwright.kernel.judges import Judge, judge_by_name
 from loopwright.kernel.model import Change, Finding, Severity
 from loopwright.kernel.trust import Classed, FileClass
 from loopwright.ports.checks import ChecksRun
@@ -21,8 +22,6 @@ from loopwright.ports.checks import ChecksRun
 _LARGEST_TEXT = 512 * 1024  # bytes read of a changed test or configuration file
 # There is no good reason for one, so that it fails the attempt although the runs do without it.
 _NEVER_HONEST = ("path-file", "interpreter-hook", "shadows-stdlib", "shadows-check")
-_TRAPS = (".envrc", ".mcp.json", ".vscode/tasks.json", ".vscode/settings.json", ".idea/runConfigurations/")
-_TRAP_FOLDERS = (".husky/", ".githooks/", "hooks/", ".claude/", ".devcontainer/")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,12 +83,8 @@ def _signs(change: Change, seen: Evidence) -> Iterator[Sign]:
         yield from loosened(before or "", after or "")
     elif is_configuration(path, seen.commands):
         yield from configuration_changed(change, before or "", after or "", seen.commands)
-    if change.how != "removed" and _is_trap(path):
+    if change.how != "removed" and judge_by_name(path) is Judge.OPENED:
         yield Sign("runs-when-opened", Severity.MEDIUM, "Runs code on a person's machine when the folder is opened")
-
-
-def _is_trap(path: str) -> bool:
-    return path.endswith(_TRAPS) or any(f"/{folder}" in f"/{path}" for folder in _TRAP_FOLDERS)
 
 
 def _finding(sign: Sign, change: Change, seen: Evidence) -> Finding:

@@ -41,7 +41,7 @@ class Verification:
 
     async def _ask_for_packages(self) -> None:
         desk = self.desk
-        async with desk.ground.checkouts.lay(desk.seen.base, commit=desk.run.base, base=desk.run.base) as laid:
+        async with desk.outfit.checkouts.lay(desk.seen.base, commit=desk.run.base, base=desk.run.base) as laid:
             for spec in self.specs:
                 await refuse_elsewhere(spec, desk.environment, laid.folder)
 

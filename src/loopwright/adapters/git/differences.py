@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from loopwright.adapters.git.program import path_of, readable
+from loopwright.adapters.git.program import Git, path_of, readable
 from loopwright.adapters.git.site import Ground
 from loopwright.kernel.model import Change
 
@@ -42,9 +42,13 @@ class Difference:
 
 def differences(ground: Ground, old: str, new: str) -> tuple[Difference, ...]:
     """What changed between two commits or trees, renames as one removed and one added path."""
+    return differences_seen_by(ground.engine, old, new)
+
+
+def differences_seen_by(git: Git, old: str, new: str) -> tuple[Difference, ...]:
     if old == new:
         return ()
-    fields = ground.engine.run("diff-tree", "-r", "-z", "--raw", "--no-renames", old, new).split(b"\0")
+    fields = git.run("diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-abbrev", old, new).split(b"\0")
     pairs = zip(fields[0::2], fields[1::2], strict=False)
     return tuple(_difference(readable(meta), path_of(path)) for meta, path in pairs)
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from loopwright.adapters.git.differences import differences
 from loopwright.adapters.git.paths import TOP, inner, portions
-from loopwright.adapters.git.program import name_of, path_of, readable, uninterrupted
+from loopwright.adapters.git.program import Git, name_of, path_of, readable, uninterrupted
 from loopwright.adapters.git.site import Ground, Site
 from loopwright.kernel.model import Change, Commit, Content, Tree
 
@@ -38,35 +38,35 @@ class GitObjects:
 
     async def paths(self, commit: Commit | Tree) -> tuple[str, ...]:
         """Every file of the tree."""
-        return await uninterrupted(lambda: _paths(self._site.ground(), commit))
+        return await uninterrupted(lambda: paths_of(self._site.ground().engine, commit))
 
     async def new_lines(self, old: Tree, new: Tree, paths: tuple[str, ...]) -> dict[str, frozenset[int]]:
         """Lines of these files that `new` adds or changes against `old`; a file without any is left out."""
         return await uninterrupted(lambda: new_lines(self._site.ground(), old, new, paths))
 
-    async def texts(self, commit: Commit, paths: tuple[str, ...], *, limit: int) -> dict[str, str]:
+    async def texts(self, commit: Commit | Tree, paths: tuple[str, ...], *, limit: int) -> dict[str, str]:
         """The text of these files. One that is not there, or larger than `limit` bytes, is left out."""
         askable = [path for path in paths if "\n" not in path]
         if not askable:
             return {}
-        return await uninterrupted(lambda: _texts(self._site.ground(), commit, askable, limit))
+        return await uninterrupted(lambda: texts_of(self._site.ground().engine, commit, askable, limit))
 
 
-def _paths(ground: Ground, commit: str) -> tuple[str, ...]:
-    names = ground.engine.run("ls-tree", "-r", "-z", "--name-only", "--full-tree", commit).split(b"\0")
+def paths_of(git: Git, commit: str) -> tuple[str, ...]:
+    names = git.run("ls-tree", "-r", "-z", "--name-only", "--full-tree", commit).split(b"\0")
     return tuple(readable(name) for name in names if name)
 
 
-def _texts(ground: Ground, commit: Commit, paths: list[str], limit: int) -> dict[str, str]:
+def texts_of(git: Git, commit: Commit | Tree, paths: list[str], limit: int) -> dict[str, str]:
     """Two processes however many paths: the sizes first, so that nothing large is ever read."""
     names = b"".join(f"{commit}:".encode() + name_of(path) + b"\n" for path in paths)
-    answers = ground.engine.run("cat-file", f"--batch-check={_ASKED}", stdin=names).splitlines()
+    answers = git.run("cat-file", f"--batch-check={_ASKED}", stdin=names).splitlines()
     found = {}
     for path, answer in zip(paths, answers, strict=True):
         match answer.split(b" "):
             case [b"blob", name, size] if int(size) <= limit:
                 found[path] = name
-    content = ground.engine.run("cat-file", "--batch", stdin=b"".join(name + b"\n" for name in found.values()))
+    content = git.run("cat-file", "--batch", stdin=b"".join(name + b"\n" for name in found.values()))
     return dict(zip(found, _blobs(content), strict=True))
 
 

@@ -40,16 +40,10 @@ class Held:
             return None
         return Change(path=path, how="changed", blob=_blob(new), mode=mode, old=_blob(old), old_mode="100644")
 
-    async def tree(self, commit: Commit) -> Tree:
-        return Tree(commit)
-
     async def paths(self, commit: Commit | Tree) -> tuple[str, ...]:
         return tuple(self._files(commit))
 
-    async def new_lines(self, old: Tree, new: Tree, paths: tuple[str, ...]) -> Mapping[str, frozenset[int]]:
-        raise NotImplementedError
-
-    async def texts(self, commit: Commit, paths: tuple[str, ...], *, limit: int) -> Mapping[str, str]:
+    async def texts(self, commit: Commit | Tree, paths: tuple[str, ...], *, limit: int) -> Mapping[str, str]:
         files = self._files(commit)
         return {path: files[path] for path in paths if path in files and len(files[path]) <= limit}
 

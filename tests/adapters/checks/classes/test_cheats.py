@@ -89,7 +89,7 @@ BY_NAME = [
         *(".config/nextest.toml", "vendor/calc/src/lib.rs", "crates/x/build.rs", "rust-toolchain"),
     )),
     *(("go", GO, path, ("go", "test", "./...")) for path in (
-        *("go.mod", "go.work", "vendor/modules.txt", "vendor/testing/testing.go", "sub/go.mod", "lib.a", ".golangci.yml"),
+        *("go.mod", "go.work", "vendor/modules.txt", "vendor/testing/testing.go", "sub/go.mod", "lib.a"),
     )),
 ]  # fmt: skip
 
@@ -181,7 +181,7 @@ def test_a_link_is_what_it_points_to(path: str, target: str, *, free: bool) -> N
 
 
 def test_a_file_that_becomes_a_link_is_seen() -> None:
-    found = classes(SRC, {"src/calc/more.py": "/tmp/x"}, PYTEST, modes={"src/calc/more.py": LINK})
+    found = classes(SRC, {"src/calc/more.py": "/etc/x"}, PYTEST, modes={"src/calc/more.py": LINK})
     assert found["src/calc/more.py"].why == "is a link that leaves the repository"
 
 
@@ -219,3 +219,32 @@ def test_a_file_that_a_check_names_is_its_judge(command: tuple[str, ...], path: 
     base = {**SRC, **({path: "1\n"} if exists else {})}
     found = classes(base, {path: X}, command, product=("**",))[path]
     assert (found.kind, found.is_judged) == ("judge by name", False)
+
+
+@pytest.mark.parametrize(
+    ("configured", "command"),
+    [
+        ({"pytest.ini": "[pytest]\npython_files = check_*.py\n"}, PYTEST),
+        ({"pyproject.toml": '[tool.pytest.ini_options]\npython_files = ["check_*.py"]\n'}, PYTEST),
+        ({}, ("python", "-m", "unittest", "discover", "-p", "check_*.py")),
+    ],
+)
+def test_what_a_runner_is_told_to_collect_never_judges_when_it_is_new(
+    configured: Files, command: tuple[str, ...]
+) -> None:
+    found = classes({**SRC, **configured}, {"src/calc/check_x.py": X}, command)["src/calc/check_x.py"]
+    assert (found.kind, found.is_judged) == ("test", False)
+
+
+def test_product_may_not_redefine_what_tests_judge_with() -> None:
+    bent = f"macro_rules! assert_eq {{ ($($x:tt)*) => {{}} }}\n{CARGO['src/lib.rs']}"
+    assert classes(CARGO, {"src/lib.rs": bent}, ("cargo", "test"))["src/lib.rs"].waits
+
+
+def test_a_file_too_large_to_be_looked_into_waits() -> None:
+    assert classes(CARGO, {"src/lib.rs": "//" * 300_000}, ("cargo", "test"))["src/lib.rs"].waits
+
+
+def test_the_package_that_a_check_runs_stays_product() -> None:
+    found = classes(SRC, {"src/calc/__init__.py": X, "src/calc/__main__.py": X}, ("python", "-m", "calc"))
+    assert [str(each.kind) for each in found.values()] == ["product", "judge by name"]

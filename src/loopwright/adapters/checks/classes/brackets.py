@@ -7,9 +7,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
-_C_LIKE = re.compile(r"""//[^\n]* | /\*.*?\*/ | "(?:\\.|[^"\\\n])*" | '(?:\\.|[^'\\\n])*' """, re.VERBOSE | re.DOTALL)
+_C_LIKE = re.compile(
+    r"""//[^\n]* | /\*.*?(?:\*/|\Z) | "(?:\\.|[^"\\\n])*" | '(?:\\.|[^'\\\n])*' """, re.VERBOSE | re.DOTALL
+)
 _GO = re.compile(
-    r"""//[^\n]* | /\*.*?\*/ | `[^`]*` | "(?:\\.|[^"\\\n])*" | '(?:\\.|[^'\\\n])+' """, re.VERBOSE | re.DOTALL
+    r"""//[^\n]* | /\*.*?(?:\*/|\Z) | `[^`]*(?:`|\Z) | "(?:\\.|[^"\\\n])*" | '(?:\\.|[^'\\\n])+' """,
+    re.VERBOSE | re.DOTALL,
 )
 _RUST = re.compile(
     r"""//[^\n]* | b?c?r(?P<hash>\#*)".*?"(?P=hash) | [bc]?"(?:\\.|[^"\\])*"
@@ -18,7 +21,7 @@ _RUST = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 _JS = re.compile(
-    r"""//[^\n]* | /\*.*?\*/ | `(?:\\.|\$\{(?:[^{}`]|\{[^{}`]*\})*\}|[^`\\])*`
+    r"""//[^\n]* | /\*.*?(?:\*/|\Z) | `(?:\\.|\$\{(?:[^{}`]|\{[^{}`]*\})*\}|[^`\\])*(?:`|\Z)
       | "(?:\\.|[^"\\\n])*" | '(?:\\.|[^'\\\n])*'
       | (?:(?<=[=(,:\[!&|?{};+])|(?<=return)|(?<=^))[ \t]*/(?![*/])(?:\\.|\[(?:\\.|[^\]\\\n])*\]|[^/\\\n\[])+/[a-z]*
     """,

@@ -219,7 +219,9 @@ def _take_module(search: _Search, module: str, why: str) -> None:
     bare = module.replace(".", "/")
     for root in ("", "src/", "lib/"):
         for path in (f"{root}{bare}.py", f"{root}{bare}/__main__.py", f"{root}{bare}/__init__.py"):
-            if not search.is_test(path):
+            # A package runs by its `__main__`; only a new one would stand in front of what `-m` finds now.
+            is_own_package = path.endswith("__init__.py") and path in search.paths
+            if not search.is_test(path) and not is_own_package:
                 search.found.setdefault(path, why)
 
 
@@ -339,6 +341,21 @@ def doctest_globs(commands: Iterable[Command], texts: Mapping[str, str]) -> tupl
     """Patterns of texts that are collected as tests."""
     said = "\n".join([" ".join(command) for command in commands] + [t for p, t in texts.items() if "/" not in p])
     return tuple(dict.fromkeys(re.findall(r"doctest-glob[=\s]+[\"']?([^\s\"',\]]+)", said)))
+
+
+def collected_globs(commands: Iterable[Command], texts: Mapping[str, str]) -> tuple[str, ...]:
+    """Patterns of files that a runner is told to collect, besides those it knows by itself."""
+    found = [
+        word for command in commands for before, word in itertools.pairwise(command) if before in ("-p", "--pattern")
+    ]
+    for path, text in texts.items():
+        if "/" not in path and judge_by_name(path) in (Judge.RUNNER, Judge.MANIFEST):
+            found += re.findall(r"^\s*python_files\s*=\s*(.+)$", text, re.MULTILINE)
+            found += re.findall(r"""["']?(?:testMatch|spec|include)["']?\s*[:=]\s*(\[[^\]]*\])""", text)
+    words = [word.strip("\"'[],") for value in found for word in value.split()]
+    return tuple(
+        dict.fromkeys(f"**/{posixpath.basename(word)}" for word in words if "*" in posixpath.basename(word)[:-2])
+    )
 
 
 def configured_setups(texts: Mapping[str, str], paths: frozenset[str]) -> frozenset[str]:

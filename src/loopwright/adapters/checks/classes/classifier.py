@@ -7,17 +7,18 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from loopwright.adapters.checks.checkouts import ObjectReader
+from loopwright.adapters.checks.checkouts import TreeReader
 from loopwright.adapters.checks.classes.called import (
     Called,
     Command,
     called,
+    collected_globs,
     configured_setups,
     doctest_globs,
     runs_doctests,
     steering,
 )
-from loopwright.adapters.checks.classes.in_source import examples_of, tests_inside
+from loopwright.adapters.checks.classes.in_source import examples_of, put_back
 from loopwright.adapters.checks.classes.inserted import inserted_change
 from loopwright.adapters.checks.classes.layout import Layout, collected_by_name, completed
 from loopwright.adapters.checks.classes.python_additions import python_change
@@ -34,6 +35,7 @@ _MAGIC = ("\x7fELF", "MZ", "\x00asm", "\ufffd\ufffd\ufffd\ufffd", "!<arch>")
 _DATA = re.compile(
     r"(?:^|/)(?:__?fixtures?__?|fixtures?|testdata|data|samples?|snapshots?|resources|assets|cassettes|golden|cases)/"
 )
+_MAY_HOLD_TESTS = (".rs",)
 _PLAIN_DATA = (Judge.MANIFEST, Judge.LOCK, Judge.BUILD, Judge.HIDDEN, Judge.COMPILED)
 
 
@@ -46,11 +48,13 @@ class Terms:
     setups: frozenset[str] = frozenset()
     tracked: frozenset[str] = frozenset()  # files of the base
     added: frozenset[str] = frozenset()  # by the candidate
+    either: frozenset[str] = frozenset()  # files of both
     own: frozenset[tuple[str, str]] = frozenset()
     taken: frozenset[str] = frozenset()
     artifacts: tuple[str, ...] = ()
     doctests: bool = False
     globs: tuple[str, ...] = ()  # of texts collected as tests
+    collected: tuple[str, ...] = ()  # patterns that a runner is configured to collect
     yielding: frozenset[str] = frozenset()
     before: Mapping[str, str] = field(default_factory=dict)
     after: Mapping[str, str] = field(default_factory=dict)
@@ -63,7 +67,7 @@ class Terms:
 class Classifier:
     """Empty `product` or `tests`: detected from the files of the base."""
 
-    source: ObjectReader
+    source: TreeReader
     product: tuple[str, ...] = ()
     tests: tuple[str, ...] = ()
     protected: tuple[str, ...] = ()
@@ -99,12 +103,14 @@ class Classifier:
             called=called(self.commands, tracked, texts, layout.is_test),
             setups=configured_setups(texts, tracked),
             tracked=tracked,
-            added=frozenset(change.path for change in changes if change.how == "added"),
+            added=(added := frozenset(change.path for change in changes if change.how == "added")),
+            either=tracked | added,
             own=own_names(paths),
             taken=self.taken,
             artifacts=self.artifacts,
             doctests=runs_doctests(self.commands, texts),
             globs=doctest_globs(self.commands, texts),
+            collected=collected_globs(self.commands, texts),
             yielding=self.yielding,
             before=await self.source.texts(trust, changed, limit=_LARGEST),
             after=await self.source.texts(commit, changed, limit=_LARGEST),
@@ -137,7 +143,7 @@ def class_of(change: Change, terms: Terms) -> Classed:
         return Classed(change=change, kind=FileClass.JUDGE_BY_NAME, why=why, is_manifest=is_manifest)
     if any(path == artifact or path.startswith(f"{artifact.rstrip('/')}/") for artifact in terms.artifacts):
         return Classed(change=change, kind=FileClass.PRODUCT, why="named for this review")
-    if terms.layout.is_test(path) or (change.how == "added" and collected_by_name(path)):
+    if terms.layout.is_test(path) or (change.how == "added" and _is_collected(path, terms)):
         return _test(change, terms)
     if terms.layout.is_product(path):
         return _product(change, terms)
@@ -146,6 +152,11 @@ def class_of(change: Change, terms: Terms) -> Classed:
     if is_text(path) or is_example(path):
         return _text(change, terms)
     return Classed(change=change, kind=FileClass.JUDGE, why="neither product, tests nor text")
+
+
+def _is_collected(path: str, terms: Terms) -> bool:
+    """Whether a runner would take it for a test, whatever the patterns say."""
+    return collected_by_name(path) or any(matches(path, pattern) for pattern in terms.collected)
 
 
 def _judge_by_name(change: Change, terms: Terms) -> str:
@@ -217,7 +228,7 @@ def _how_changed(change: Change, terms: Terms) -> str:
 
 def _taken(change: Change, terms: Terms) -> str:
     path = f"{change.path}/__init__.py" if change.mode == _LINK else change.path
-    return taken_name(path, tracked=terms.tracked | terms.added, own=terms.own, taken=terms.taken)
+    return taken_name(path, tracked=terms.either, own=terms.own, taken=terms.taken)
 
 
 def _product(change: Change, terms: Terms, why: str = "") -> Classed:
@@ -228,8 +239,12 @@ def _product(change: Change, terms: Terms, why: str = "") -> Classed:
     if after.startswith(_MAGIC) and not is_source(path):
         return Classed(change=change, kind=FileClass.JUDGE_BY_NAME, why=str(Judge.COMPILED))
     classed = Classed(change=change, kind=FileClass.PRODUCT, why=why)
+    if path not in (terms.after if change.how != "removed" else terms.before) and path.endswith(_MAY_HOLD_TESTS):
+        return Classed(
+            change=change, kind=FileClass.PRODUCT, why="is too large to be looked into for tests", waits=True
+        )
     doctests = terms.doctests or path in terms.called.documents or path in terms.yielding or _is_of_library(path, terms)
-    back = tests_inside(path, terms.before.get(path, ""), after, doctests=doctests)
+    back = put_back(path, terms.before.get(path, ""), after, doctests=doctests)
     if not back.why:
         return classed
     if back.waits or "\ufffd" in after + terms.before.get(path, ""):

@@ -19,6 +19,7 @@ _ATTRIBUTE = re.compile(
     """,
     re.MULTILINE | re.VERBOSE,
 )
+_REDEFINES = re.compile(r"\bmacro_rules!\s*(assert\w*|debug_assert\w*|panic|unreachable|matches)\b")
 _VITEST = re.compile(r"^if\s*\(\s*import\.meta\.vitest\s*\)\s*", re.MULTILINE)
 _ITEM = re.compile(
     r"(?:\s*\#!?\[[^\n]*\]\s*(?:\n|(?=\w)))*\s*((?:pub(?:\([^)]*\))?\s+)?(?:async\s+|unsafe\s+|const\s+)*\w+[!]?\s*[^{};\n]*)"
@@ -48,11 +49,13 @@ PLAIN = PutBack()
 _DEEPER = "\0"
 
 
-def tests_inside(path: str, before: str, after: str, *, doctests: bool) -> PutBack:
+def put_back(path: str, before: str, after: str, *, doctests: bool) -> PutBack:
     """`before` or `after` is empty where there is no such file."""
     if path.endswith(".rs"):
         if doctests and not Counter(_fences(before)) <= Counter(_fences(after)):
             return PutBack("examples in its documentation, which are tests, were changed", waits=True)
+        if redefined := set(_REDEFINES.findall(after)) - set(_REDEFINES.findall(before)):
+            return PutBack(f"{min(redefined)} is defined anew, which tests judge with", waits=True)
         return _blocks_put_back(path, before, after, _rust_blocks)
     if re.search(r"\.[cm]?[jt]sx?$", path) and "import.meta.vitest" in before + after:
         return _blocks_put_back(path, before, after, _vitest_blocks)

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable
-from dataclasses import dataclass
-from pathlib import PurePosixPath
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from posixpath import splitext
 
 from loopwright.kernel.gates import matches
 from loopwright.kernel.judges import is_example, is_source, is_text, judge_by_name
@@ -66,7 +67,11 @@ class Layout:
 
 def detected(paths: Iterable[str]) -> Layout:
     """What this repository has. Names that a runner collects are tests even before there is one."""
-    files = tuple(paths)
+    return _detected(tuple(paths))
+
+
+@lru_cache(maxsize=4)  # the base of a loop is asked again for every candidate
+def _detected(files: tuple[str, ...]) -> Layout:
     tests = _tests(files)
     found = Layout(tests=tests)
     rest = [path for path in files if judge_by_name(path) is None and not found.is_test(path)]
@@ -78,10 +83,12 @@ def completed(given: Layout, paths: Iterable[str]) -> Layout:
 
     Before there was a key for tests, they stood among what is protected: patterns that match nothing else are theirs.
     """
+    if given.tests and given.product:
+        return given
     files = tuple(paths)
     found = detected(files)
     if given.tests:
-        return Layout(product=given.product or found.product, tests=given.tests, protected=given.protected)
+        return replace(given, product=found.product)
     theirs = tuple(pattern for pattern in given.protected if _is_of_tests(pattern, files, found))
     return Layout(
         product=given.product or found.product,
@@ -99,12 +106,12 @@ def _is_of_tests(pattern: str, files: tuple[str, ...], found: Layout) -> bool:
 
 def collected_by_name(path: str) -> bool:
     """Whether a runner takes a file of this name for a test, wherever it lies."""
-    suffix = PurePosixPath(path).suffix
+    suffix = splitext(path)[1]
     return any(matches(path, p) for suffixes, patterns in _NAMED_TESTS if suffix in suffixes for p in patterns)
 
 
 def _tests(files: tuple[str, ...]) -> tuple[str, ...]:
-    suffixes = {PurePosixPath(path).suffix for path in files}
+    suffixes = {splitext(path)[1] for path in files}
     named = [p for wanted, patterns in _NAMED_TESTS if suffixes.intersection(wanted) for p in patterns]
     top = {path.split("/")[0] for path in files if "/" in path}
     folders = [f"{name}/**" for name in sorted(top) if name.lower() in _ALWAYS]
@@ -114,9 +121,14 @@ def _tests(files: tuple[str, ...]) -> tuple[str, ...]:
 
 def _folders_of_tests(path: str) -> Iterable[str]:
     """Folders that are named for tests, and hold files that a runner would take for some."""
-    file = PurePosixPath(path)
-    if is_source(path) and (file.suffix in _ANY_NAME or _LOOSE.search(file.stem)):
-        for depth, part in enumerate(file.parts[:-1]):
+    *folders, name = path.split("/")
+    stem, suffix = splitext(name)
+    if (
+        any(part.lower() in _FOLDERS for part in folders)
+        and is_source(path)
+        and (suffix in _ANY_NAME or _LOOSE.search(stem))
+    ):
+        for depth, part in enumerate(folders):
             if part.lower() in _FOLDERS and not is_text(path):
                 yield f"**/{part}/**" if depth else f"{part}/**"
                 return
@@ -129,8 +141,8 @@ def _product(rest: list[str]) -> tuple[str, ...]:
     plain = [p for p in sources if not is_example(p) and (not is_text(p) or p.split("/")[0] in packages)]
     chosen = plain or [path for path in sources if not is_text(path)]
     folders = sorted({path.split("/")[0] for path in chosen if "/" in path})
-    at_top = {PurePosixPath(path).suffix for path in chosen if "/" not in path}
-    other = any(PurePosixPath(path).suffix not in _SHELL for path in chosen)
+    at_top = {splitext(path)[1] for path in chosen if "/" not in path}
+    other = any(splitext(path)[1] not in _SHELL for path in chosen)
     suffixes = sorted(suffix for suffix in at_top if not (other and suffix in _SHELL))
     return (*(f"{folder}/**" for folder in folders), *(f"*{suffix}" for suffix in suffixes))
 
@@ -140,7 +152,7 @@ def _packages_among_texts(rest: list[str]) -> frozenset[str]:
     held: defaultdict[str, Counter[str]] = defaultdict(Counter)
     for path in rest:
         if "/" in path:
-            held[path.split("/")[0]][PurePosixPath(path).suffix] += 1
+            held[path.split("/")[0]][splitext(path)[1]] += 1
     return frozenset(
         folder
         for folder, counts in held.items()

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable
+from functools import lru_cache
 from pathlib import Path, PurePosixPath
 
 _MOST = 20_000  # entries looked at of one folder
 _IMPORTED = (".py", ".pyi", ".so", ".pyd", ".pyc")
 _ROOTS = ("", "src", "lib", "python", "py")
-# What runners of Python bring along, where no environment could be looked at.
+# What runners of Python bring along, also where no environment could be looked at.
 _USUAL = frozenset(
     {"pytest", "_pytest", "py", "pluggy", "iniconfig", "packaging", "exceptiongroup", "tomli", "coverage", "xdist"}
     | {"execnet", "hypothesis", "mock", "attr", "attrs", "six", "setuptools", "pkg_resources", "pip", "wheel", "nose"}
@@ -82,10 +83,9 @@ def names_in_node_modules(folder: Path) -> frozenset[str]:
 
 def module_at(path: str, tracked: frozenset[str]) -> tuple[str, str] | None:
     """The folder in which an import would find the file, and the name it would be found by."""
-    file = PurePosixPath(path)
-    if file.suffix not in _IMPORTED:
+    if not path.endswith(_IMPORTED):
         return None
-    parts = file.parts
+    parts = path.split("/")
     for depth in range(len(parts) - 1, 0, -1):
         above = "/".join(parts[:depth])
         if f"{above}/__init__.py" not in tracked and path != f"{above}/__init__.py":
@@ -94,7 +94,8 @@ def module_at(path: str, tracked: frozenset[str]) -> tuple[str, str] | None:
     return "", parts[0].split(".")[0]
 
 
-def own_names(tracked: Iterable[str]) -> frozenset[tuple[str, str]]:
+@lru_cache(maxsize=4)  # the base of a loop is asked again for every candidate
+def own_names(tracked: tuple[str, ...]) -> frozenset[tuple[str, str]]:
     """Where the base itself has which names."""
     files = frozenset(tracked)
     return frozenset(found for path in files if (found := module_at(path, files)) is not None)
@@ -112,7 +113,7 @@ def taken_name(path: str, *, tracked: frozenset[str], own: frozenset[tuple[str, 
     if (root, name) in own or not (_is_root(root) or "/" not in root):
         return ""
     others = {held for place, held in own if place != root and _is_root(place)} if _is_root(root) else set()
-    known = taken or _USUAL
+    known = taken | _USUAL
     return name if name in known or name in sys.stdlib_module_names or name in others else ""
 
 
