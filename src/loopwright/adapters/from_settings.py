@@ -13,6 +13,7 @@ from loopwright.adapters.checks.order import as_run
 from loopwright.adapters.checks.runner import CommandChecks
 from loopwright.adapters.git.objects import GitObjects
 from loopwright.adapters.git.preparation import Preparation
+from loopwright.adapters.git.rules import Pinned
 from loopwright.adapters.git.verification import VerificationCheckouts
 from loopwright.adapters.git.workspace import GitWorkspace
 from loopwright.config.settings import CheckSettings, Settings
@@ -21,12 +22,19 @@ from loopwright.ports.store import Store
 
 
 def command_checks(
-    settings: Settings, store: Store, clock: Clock, *, root: Path, environ: Mapping[str, str]
+    settings: Settings,
+    store: Store,
+    clock: Clock,
+    *,
+    root: Path,
+    environ: Mapping[str, str],
+    pinned: Pinned | None = None,
 ) -> CommandChecks:
     """They run in checkouts below `.loop/verify`; git looks for no repository at or above that folder."""
     ceiling = root / ".loop" / "verify"
     specs = tuple(as_run(check) for check in settings.checks)
     source, workspace = GitObjects(root, env=environ), settings.workspace
+    preparation = Preparation.of(workspace, environ)
     return CommandChecks(
         specs=specs,
         classifier=Classifier(
@@ -39,7 +47,7 @@ def command_checks(
         ),
         protected=settings.workspace.protected,
         parallel=settings.limits.parallel,
-        checkouts=VerificationCheckouts(root, env=environ, preparation=Preparation.of(settings.workspace, environ)),
+        checkouts=VerificationCheckouts(root, env=environ, preparation=preparation, pinned=pinned),
         source=source,
         store=store,
         clock=clock,
@@ -54,5 +62,8 @@ def _programs(specs: tuple[CheckSettings, ...], environ: Mapping[str, str]) -> l
     return [Path(each) for each in found if each]
 
 
-def git_workspace(settings: Settings, *, root: Path, environ: Mapping[str, str]) -> GitWorkspace:
-    return GitWorkspace(root, env=environ, preparation=Preparation.of(settings.workspace, environ))
+def git_workspace(
+    settings: Settings, *, root: Path, environ: Mapping[str, str], pinned: Pinned | None = None
+) -> GitWorkspace:
+    preparation = Preparation.of(settings.workspace, environ)
+    return GitWorkspace(root, env=environ, preparation=preparation, pinned=pinned)

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from loopwright.adapters.git.rules import Pinned
 from loopwright.adapters.git.verification import VerificationCheckouts
 from loopwright.kernel.model import Commit, Tree
 from tests.adapters.git.scene import LOOP, Scene, run_in
@@ -190,7 +191,7 @@ def laid(repo: Repository, commit: str, base: str, names: dict[str, bytes]) -> d
     """What checks find there."""
 
     async def run() -> dict[str, bytes]:
-        pool = VerificationCheckouts(repo.path, env=os.environ, base=Commit(base))
+        pool = VerificationCheckouts(repo.path, env=os.environ, pinned=Pinned(Commit(base)))
         tree = repo.git("rev-parse", f"{commit}^{{tree}}")
         async with pool.lay(Tree(tree), commit=Commit(commit), base=Commit(base)) as checkout:
             return held(checkout.folder, names)

@@ -32,7 +32,8 @@ REFUSALS = re.compile(
 
 
 NOT_CONVERTED = re.compile(
-    r"fatal: (?:failed to encode '(.+)' from|BOM is (?:required|prohibited) in '(.+)' if|(.+): clean filter '.+' failed)"
+    r"fatal: (?:failed to encode '(.+)' from|BOM is (?:required|prohibited) in '(.+)' if"
+    r"|(.+): clean filter '.+' failed)"
 )
 MOST_ASIDE = 100  # files
 
@@ -52,13 +53,13 @@ def record(ground: Ground, git: Git, place: Place, known: Commit) -> Recorded:
     beyond = changed_in_submodules(ground, place, git.hold[0], known)
     said = git.ask("add", "--all", ".")
     if said.code == 0 and not said.err:
-        quick = _against(ground, git, place, known, beyond)
+        quick = _against(ground, git, known, beyond)
         if not any(difference.is_submodule for difference in quick.differences):
             return quick
-    return _against(ground, git, place, known, (*beyond, *_carefully(git, place, known)))
+    return _against(ground, git, known, (*beyond, *_carefully(git, place, known)))
 
 
-def _against(ground: Ground, git: Git, place: Place, known: Commit, untaken: tuple[str, ...]) -> Recorded:
+def _against(ground: Ground, git: Git, known: Commit, untaken: tuple[str, ...]) -> Recorded:
     base, tree = ground.tree(known), Tree(git.line("write-tree"))
     found = differences(ground, base, tree)
     if same := _never_converted(git, found):

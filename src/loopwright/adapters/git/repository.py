@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from loopwright.adapters.git.program import Git, path_of, persons_git, readable
+from loopwright.adapters.git.rules import PersonsRules, persons_rules
 from loopwright.errors import UsageError, VcsFailed
 from loopwright.kernel.model import Commit
 
@@ -49,6 +50,13 @@ def other_worktrees(top: Path, env: Mapping[str, str]) -> tuple[Path, ...]:
     lines = persons_git(env, top).names("worktree", "list", "--porcelain", "-z")
     named = (line.removeprefix("worktree ") for line in lines if line.startswith("worktree "))
     return tuple(folder for folder in map(Path, named) if folder != top)
+
+
+def rules_of(top: Path, env: Mapping[str, str]) -> PersonsRules:
+    """How the person's git converts files, besides what is committed."""
+    git = persons_git(env, top)
+    common = path_of(git.run("rev-parse", "--path-format=absolute", "--git-common-dir")[:-1])
+    return persons_rules(git, Path(common))
 
 
 def tree_of(top: Path, env: Mapping[str, str], commit: str) -> str:

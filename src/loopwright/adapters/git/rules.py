@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from loopwright.adapters.git.program import Git, name_of, path_of, readable
+from loopwright.kernel.model import NO_COMMIT, Commit
 
 CONVERSION = re.compile(r"core\.(autocrlf|eol|checkroundtripencoding)|filter\..+\.(clean|smudge|process|required)")
 ATTRIBUTES_FILE = ".gitattributes"
@@ -27,6 +28,12 @@ OURS_ALONE = (
     *("GIT_CONFIG_GLOBAL", "GIT_ATTR_NOSYSTEM", "GIT_LITERAL_PATHSPECS", "GIT_NO_REPLACE_OBJECTS", "GIT_PREFIX"),
 )
 _PERSONS = ("HOME", "XDG_CONFIG_HOME", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM")
+# What git-lfs has not fetched stays the pointer that the person sees as well: nothing is fetched in mid-loop.
+_OFFLINE = (
+    ("lfs.standalonetransferagent", "offline"),
+    ("lfs.customtransfer.offline.path", "/bin/false"),
+    ("lfs.skipdownloaderrors", "true"),
+)
 _BLANK = " \t\r\n"
 _ESCAPE = re.compile(rb'\\(?:([abfnrtv"\\])|([0-3][0-7]{2}))')
 _NAMED = dict(zip(b'abfnrtv"\\', b'\a\b\f\n\r\t\v"\\', strict=True))
@@ -50,6 +57,14 @@ class PersonsRules:
         if self.here != other.here:
             return "`info/attributes` of your git directory"
         return "your attributes file for all repositories" if self.everywhere != other.everywhere else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Pinned:
+    """What a loop began with: its files are converted by it to the end. Without it, by what is there now."""
+
+    base: Commit = NO_COMMIT  # whose attributes count
+    rules: PersonsRules | None = None
 
 
 def persons_rules(person: Git, common: Path) -> PersonsRules:
@@ -154,9 +169,11 @@ class FilterPlace:
     env: Mapping[str, str]
 
     def wrapped(self, command: str) -> str:
-        """A relative program is the person's, never one that lies in a workspace. Nothing is fetched for a file."""
-        own = {name: self.env[name] for name in _PERSONS if name in self.env}
-        given = {**own, "GIT_DIR": self.git_dir, "GIT_WORK_TREE": self.folder, "GIT_LFS_SKIP_SMUDGE": "1"}
+        """A relative program is the person's, never one that lies in a workspace."""
+        given: dict[str, object] = {name: self.env[name] for name in _PERSONS if name in self.env}
+        given |= {"GIT_DIR": self.git_dir, "GIT_WORK_TREE": self.folder, "GIT_CONFIG_COUNT": len(_OFFLINE)}
+        for number, (key, value) in enumerate(_OFFLINE):
+            given |= {f"GIT_CONFIG_KEY_{number}": key, f"GIT_CONFIG_VALUE_{number}": value}
         said = " ".join(f"{name}={shlex.quote(str(value))}" for name, value in given.items())
         hidden = " ".join(OURS_ALONE)
         return f"unset {hidden}; export {said}; cd {shlex.quote(str(self.folder))} && {command}"

@@ -22,13 +22,14 @@ from loopwright.adapters.git.program import OUR_EMAIL, OUR_NAME, Git, isolated_g
 from loopwright.adapters.git.rules import (
     FilterPlace,
     PersonsRules,
+    Pinned,
     attributes_of,
     configuration,
     flattened,
     persons_rules,
 )
 from loopwright.errors import UsageError, VcsFailed
-from loopwright.kernel.model import NO_COMMIT, Commit, Tree
+from loopwright.kernel.model import Commit, Tree
 
 NAME = re.compile(r"[a-z0-9-]{1,40}")
 BUILT_IN_EXCLUDES = (
@@ -225,29 +226,21 @@ def _put_right(folder: Path, wanted: Mapping[str, str], folders: tuple[str, ...]
 
 
 class Site:
-    """A repository that is looked at when it is first needed, and settled at every use.
+    """A repository that is looked at when it is first needed, and settled at every use."""
 
-    Files are converted by the attributes of `base` (HEAD, where none is given) and by `rules`, which are those of
-    the person as they are now where nobody has kept them.
-    """
-
-    def __init__(
-        self, root: Path, env: Mapping[str, str], *, base: Commit = NO_COMMIT, rules: PersonsRules | None = None
-    ) -> None:
-        self.root, self._env, self._base, self._rules = root, env, base, rules
+    def __init__(self, root: Path, env: Mapping[str, str], pinned: Pinned | None = None) -> None:
+        self.root, self._env, self._pinned = root, env, pinned or Pinned()
         self._ground: Ground | None = None
         self._once = threading.Lock()
 
     def ground(self) -> Ground:
         with self._once:
-            self._ground = self._ground or survey(self.root, self._env, base=self._base, rules=self._rules)
+            self._ground = self._ground or survey(self.root, self._env, self._pinned)
             self._ground.settle()
             return self._ground
 
 
-def survey(
-    root: Path, env: Mapping[str, str], *, base: Commit = NO_COMMIT, rules: PersonsRules | None = None
-) -> Ground:
+def survey(root: Path, env: Mapping[str, str], pinned: Pinned) -> Ground:
     root = Path(os.path.realpath(root))
     person = persons_git(env, root)
     asked = ("--show-object-format", "--git-common-dir", "--absolute-git-dir", "--git-path", "objects")
@@ -271,8 +264,8 @@ def survey(
         engine=replace(isolated.having(GIT_DIR=str(own), GIT_OBJECT_DIRECTORY=objects), cwd=root),
         refs=isolated.having(GIT_DIR=common),
         person=person,
-        base=base or Commit(person.line("rev-parse", "--verify", "HEAD")),
-        rules=persons_rules(person, Path(common)) if rules is None else rules,
+        base=pinned.base or Commit(person.line("rev-parse", "--verify", "HEAD")),
+        rules=persons_rules(person, Path(common)) if pinned.rules is None else pinned.rules,
     )
 
 

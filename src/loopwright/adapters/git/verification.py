@@ -22,11 +22,11 @@ from loopwright.adapters.git.manifest import load, save, take_manifest, tidy
 from loopwright.adapters.git.overlay import composed, setup_digest
 from loopwright.adapters.git.preparation import Preparation, copy_files, run_setup
 from loopwright.adapters.git.program import uninterrupted
-from loopwright.adapters.git.rules import PersonsRules
+from loopwright.adapters.git.rules import Pinned
 from loopwright.adapters.git.site import Ground, Place, Site
 from loopwright.errors import VcsFailed
 from loopwright.kernel.gates import is_check_configuration
-from loopwright.kernel.model import NO_COMMIT, Commit, Tree
+from loopwright.kernel.model import Commit, Tree
 
 NO_TEXTS: Mapping[str, bytes] = MappingProxyType({})
 KEPT = 4  # prepared differently, before one is prepared anew
@@ -69,7 +69,7 @@ class Slot:
 
 
 class VerificationCheckouts:
-    """`env` is the person's environment; setup runs with that of `preparation`. `base` and `rules`: see `Site`."""
+    """`env` is the person's environment; setup runs with that of `preparation`."""
 
     def __init__(
         self,
@@ -77,11 +77,10 @@ class VerificationCheckouts:
         *,
         env: Mapping[str, str],
         preparation: Preparation | None = None,
-        base: Commit = NO_COMMIT,
-        rules: PersonsRules | None = None,
+        pinned: Pinned | None = None,
     ) -> None:
         self.root = root
-        self._site = Site(root, env, base=base, rules=rules)
+        self._site = Site(root, env, pinned)
         self._preparation = preparation or Preparation()
 
     @contextlib.asynccontextmanager

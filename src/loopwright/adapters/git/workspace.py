@@ -12,18 +12,15 @@ from loopwright.adapters.git.landing import branch_of, land, merge
 from loopwright.adapters.git.objects import contents
 from loopwright.adapters.git.preparation import Preparation, copy_files, digest_of, run_setup
 from loopwright.adapters.git.program import uninterrupted
-from loopwright.adapters.git.rules import PersonsRules
+from loopwright.adapters.git.rules import Pinned
 from loopwright.adapters.git.site import Ground, Place, Site
 from loopwright.adapters.git.start_commit import start
-from loopwright.kernel.model import NO_COMMIT, Cleanup, Commit, Content, LoopId, Tree
+from loopwright.kernel.model import Cleanup, Commit, Content, LoopId, Tree
 from loopwright.ports.workspace import Combination, Landing, Merge, Moved, Snapshot, Taking
 
 
 class GitWorkspace:
-    """`root` is the top of the person's repository, `env` the person's environment.
-
-    `base` and `rules` say how files are converted: see `Site`.
-    """
+    """`root` is the top of the person's repository, `env` the person's environment."""
 
     def __init__(
         self,
@@ -31,10 +28,9 @@ class GitWorkspace:
         *,
         env: Mapping[str, str],
         preparation: Preparation | None = None,
-        base: Commit = NO_COMMIT,
-        rules: PersonsRules | None = None,
+        pinned: Pinned | None = None,
     ) -> None:
-        self._site = Site(root, env, base=base, rules=rules)
+        self._site = Site(root, env, pinned)
         self._preparation = preparation or Preparation()
 
     async def prepare(self, loop: LoopId, name: str, at: Commit, step: str) -> Path:
