@@ -100,14 +100,15 @@ def _carefully(git: Git, place: Place, known: Commit) -> tuple[str, ...]:
 def _add_what_can_be(git: Git) -> tuple[str, ...]:
     """Git gives up at the first file that cannot be converted: such a file is set aside, and it is tried again."""
     aside: dict[str, bool] = {}  # whether the commit has it
-    for _ in range(MOST_ASIDE):
-        said = git.ask("add", "--all", "--ignore-errors", ".")
-        names = [name for name in map(_not_converted, said.err.splitlines()) if name and name not in aside]
-        if said.code == 0 or not names:
+    said = git.ask("add", "--all", "--ignore-errors", ".")
+    while said.code != 0 and len(aside) < MOST_ASIDE:
+        names = {name for name in map(_not_converted, said.err.splitlines()) if name} - aside.keys()
+        if not names:
             break
         for name in names:
             aside[name] = bool(git.names("ls-files", "-z", "--", name))
             _set_aside(git, name, known=aside[name])
+        said = git.ask("add", "--all", "--ignore-errors", ".")
     if said.code != 0 and not all(REFUSALS.match(line) for line in said.err.splitlines()):
         raise VcsFailed("git add --all", said.err)
     for name, known in aside.items():

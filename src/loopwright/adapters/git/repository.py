@@ -40,11 +40,6 @@ def find_repository(cwd: Path, env: Mapping[str, str]) -> Repository:
     )
 
 
-def has_attempts(top: Path, env: Mapping[str, str]) -> bool:
-    """Whether commits of any loop are kept here."""
-    return persons_git(env, top).run("for-each-ref", "--count=1", "refs/loopwright/") != b""
-
-
 def other_worktrees(top: Path, env: Mapping[str, str]) -> tuple[Path, ...]:
     """The other folders that share this repository, and with it all refs."""
     lines = persons_git(env, top).names("worktree", "list", "--porcelain", "-z")

@@ -29,7 +29,7 @@ from loopwright.adapters.git.rules import (
     persons_rules,
 )
 from loopwright.errors import UsageError, VcsFailed
-from loopwright.kernel.model import Commit, Tree
+from loopwright.kernel.model import Commit, LoopId, Tree
 
 NAME = re.compile(r"[a-z0-9-]{1,40}")
 BUILT_IN_EXCLUDES = (
@@ -115,6 +115,7 @@ class Ground:
     rules: PersonsRules  # as they were when the loop began
     trees: dict[Commit, Tree] = field(default_factory=dict)  # what is known for ever
     attributes: dict[Commit, str] = field(default_factory=dict)
+    signed: set[LoopId] = field(default_factory=set)  # loops whose refs say where they were begun
     linked: dict[Commit, bool] = field(default_factory=dict)  # whether a commit has submodules
 
     @property
