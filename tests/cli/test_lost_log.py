@@ -234,7 +234,9 @@ def test_a_worktree_that_is_removed_takes_its_log_along_and_harms_no_other(tmp_p
     first.repo.git("branch", "-D", "linked")
     for each in (first, again, linked(first, tmp_path / "linked")):
         assert each.loop("status", "--json").data == {"loops": []}
-        assert {line["what"] for line in each.loop("doctor", "--json").data["lines"] if line["status"] == "fix"} == set()
+        assert {
+            line["what"] for line in each.loop("doctor", "--json").data["lines"] if line["status"] == "fix"
+        } == set()
     assert first.loop("feedback", "Make it good").code == 0
 
 

@@ -138,7 +138,9 @@ KINDS = {
         {"odd [x] name/b.txt": b"1\r\n", "odd [x] name/sub/c.txt": b"1\r\n", 'odd [x] name/sub/q "1".txt': b"1\n",
          "odd [x] name/top.md": b"1\r\n", "odd [x] name/sub/top.md": b"1\n"},
     ),
-    "names": Kind(odd_names, {"\udce9.txt": b"2\n", "new\nline.txt": b"2\n", '"a.txt': b"2\n"}, {"\udce9.txt": b"2\n"}, {}),
+    "names": Kind(
+        odd_names, {"\udce9.txt": b"2\n", "new\nline.txt": b"2\n", '"a.txt': b"2\n"}, {"\udce9.txt": b"2\n"}, {}
+    ),
     "sparse": Kind(sparse, {"in/a.txt": b"3\n", "out/b.txt": b"3\n"}, {"out/b.txt": b"3\n"}, {"out/b.txt": b"2\n"}),
 }  # fmt: skip
 

@@ -100,7 +100,9 @@ def _is_locked(git: Git) -> bool:
 
 
 def _is_dirty(git: Git) -> bool:
-    return git.run("status", "--porcelain", "-z", "--untracked-files=no") != b""
+    """What is unfinished in a submodule is not ours to mind: its commit stays as it is."""
+    options = ("--untracked-files=no", "--no-renames", "--ignore-submodules=dirty")
+    return git.run("status", "--porcelain", "-z", *options) != b""
 
 
 def _has_files_of(git: Git, commit: Commit) -> bool:

@@ -7,6 +7,7 @@ is not checked out there stays an empty folder here as well.
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -134,7 +135,8 @@ def changed_in_submodules(ground: Ground, place: Place, hold: int, tree: str) ->
         git = ground.inside(inner, hold, each.origin, each.commit)
         git.ask("update-index", "-q", "--refresh")
         changed = git.names("diff-files", "-z", "--name-only", "--ignore-submodules=all")
-        found += [f"{each.path}/{name}" for name in (*changed, *_added(git))]
+        own = [".git"] if os.path.lexists(inner.folder / ".git") else []  # somebody made a repository of it
+        found += [f"{each.path}/{name}" for name in (*changed, *_added(git), *own)]
     return tuple(found)
 
 

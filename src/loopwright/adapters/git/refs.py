@@ -82,7 +82,7 @@ def keep(
 
 
 def _sign(ground: Ground, loop: LoopId, commit: Commit) -> None:
-    """All worktrees share the refs, and each has a log of its own: say whose loop it is, before it has any other ref."""
+    """All worktrees share the refs, and each has a log of its own: whose loop it is stands there before all else."""
     if loop not in ground.signed:
         ref = f"{begun_in(log_id(ground.git_dir))}{loop}"
         ground.refs.run("update-ref", "--stdin", stdin=f"update {ref} {commit}\n".encode())

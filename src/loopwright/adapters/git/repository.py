@@ -26,7 +26,7 @@ class Repository:
 def find_repository(cwd: Path, env: Mapping[str, str]) -> Repository:
     git = _usable_git(cwd, env)
     top = _top(git)
-    said = replace(git, cwd=top).run("status", "--porcelain=v2", "--branch", "-z")
+    said = replace(git, cwd=top).run("status", "--porcelain=v2", "--branch", "--no-renames", "-z")
     entries = [readable(entry) for entry in said.split(b"\0") if entry]
     facts = dict(entry.removeprefix("# ").split(" ", 1) for entry in entries if entry.startswith("# "))
     if facts["branch.oid"] == "(initial)":
