@@ -167,6 +167,11 @@ def name_of(path: str) -> bytes:
     return path.encode("utf-8", "surrogateescape")
 
 
+def printable(path: str) -> str:
+    """A path for people and the log: bytes that are not UTF-8 are escaped. Two files may then have one name."""
+    return readable(name_of(path))
+
+
 async def uninterrupted(work: Callable[[], T]) -> T:
     """`work` in a thread. A caller that is cancelled waits for its end, so that nothing is left half done."""
     task = asyncio.create_task(asyncio.to_thread(work))

@@ -67,6 +67,11 @@ def files_of(top: Path, env: Mapping[str, str], folder: str) -> tuple[str, ...]:
     return tuple(name for name in sorted(names) if (top / name).is_file() and not (top / name).is_symlink())
 
 
+def submodule_paths(top: Path, env: Mapping[str, str]) -> tuple[str, ...]:
+    rows = persons_git(env, top).run("ls-files", "-s", "-z").split(b"\0")
+    return tuple(path_of(row.partition(b"\t")[2]) for row in rows if row.startswith(b"160000 "))
+
+
 def _usable_git(cwd: Path, env: Mapping[str, str]) -> Git:
     try:
         git = persons_git(env, cwd)

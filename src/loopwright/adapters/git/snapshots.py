@@ -7,7 +7,7 @@ from loopwright.adapters.git.folder_tree import Recorded, record
 from loopwright.adapters.git.folders import is_folder, locked, until_quiet
 from loopwright.adapters.git.laying import changed_in_submodules
 from loopwright.adapters.git.paths import TOP, inner, portions
-from loopwright.adapters.git.program import name_of, readable
+from loopwright.adapters.git.program import printable
 from loopwright.adapters.git.refs import KeptCommit, commit_tree, keep, kept_by, listed, message_of, one_line, ref_of
 from loopwright.adapters.git.selection import Picked, pick, tree_with
 from loopwright.adapters.git.site import Ground, Place
@@ -39,8 +39,7 @@ def take(ground: Ground, wanted: Taking) -> Snapshot:
 
 
 def _named_all(picked: Picked, untaken: tuple[str, ...]) -> tuple[str, ...]:
-    """For people and the log: a name that is not UTF-8 is escaped."""
-    return tuple(sorted({*picked.dropped, *(readable(name_of(path)) for path in untaken)}))
+    return tuple(sorted({*picked.dropped, *map(printable, untaken)}))
 
 
 def _commit(ground: Ground, wanted: Taking, found: Recorded, picked: Picked) -> Commit:
@@ -103,5 +102,5 @@ def _named(ground: Ground, base: Commit, commit: Commit, only: tuple[str, ...]) 
     """
     paths = [path for path in map(inner, only) if path and path != TOP]
     if any("\\" in path for path in paths):
-        paths += [d.path for d in differences(ground, base, commit) if d.path != d.change.path in paths]
+        paths += [d.path for d in differences(ground, base, commit) if d.path != d.name in paths]
     return paths
