@@ -13,9 +13,13 @@ ADD = ("-c", "protocol.file.allow=always", "submodule", "add", "--quiet")
 FIXER = """\
 [agents.fixer]
 kind = "command"
-argv = ["sh", "-c", 'for file in src/*; do echo better > "$file"; done; echo "{\\"status\\": \\"done\\"}" > "$LOOP_RESULT"']
+argv = ["sh", "fix.sh"]
 [roles]
 creator = "fixer"
+"""
+FIX = """\
+for file in src/*; do echo better > "$file"; done
+echo '{"status": "done"}' > "$LOOP_RESULT"
 """
 ODD = {"caf\udce9.py": "caf\\\\xe9.py", "new\nline.py": "new\\nline.py", 'q"uote.py': 'q\\"uote.py', "-x.py": "-x.py"}
 
@@ -33,6 +37,7 @@ def with_odd_files(path: Path, *names: str) -> Sample:
     config = (sample.repo.path / "loop.toml").read_text().replace("[roles]\n", FIXER)
     sample.repo.write("loop.toml", config)
     sample.repo.write("result.txt", "good")
+    sample.repo.write("fix.sh", FIX)
     sample.repo.commit("odd")
     return sample
 

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from loopwright.adapters.agents.cast import cast
-from loopwright.adapters.from_settings import command_checks, git_workspace
-from loopwright.adapters.git.rules import PersonsRules, Pinned
+from loopwright.adapters.from_settings import began_with, command_checks, git_workspace
 from loopwright.adapters.sqlite.locks import describe_process
 from loopwright.app.loops import View, view
 from loopwright.app.project import Project
@@ -18,8 +17,7 @@ from loopwright.config.settings import Settings
 from loopwright.engine.dispatch import InProcess, Spending
 from loopwright.engine.fold import Opened
 from loopwright.engine.world import Observer, World
-from loopwright.kernel.codec import decode
-from loopwright.kernel.model import NO_COMMIT, LoopId
+from loopwright.kernel.model import LoopId
 from loopwright.ports.agent import Agent
 from loopwright.ports.people import People
 from loopwright.ports.store import LoopRow
@@ -51,7 +49,7 @@ def build_world(
 ) -> World:
     """The world a loop is driven in, as its pinned settings say. `agent` stands in for the configured ones."""
     settings, environ, root = ready.settings, project.environ, project.root
-    pinned = _pinned(ready.seen)
+    pinned = began_with(ready.seen.base, ready.seen.now.rules)  # of the root, for all loops below it too
     return World(
         store=project.store,
         clock=project.clock,
@@ -70,13 +68,6 @@ def build_world(
         ),
         known={part.id: part for part in ready.parts},
     )
-
-
-def _pinned(root: View) -> Pinned:
-    """Attributes of the commit the root began at, and the person's rules as they were then, for all loops below too."""
-    params = decode(root.kind.loop.params, root.row.params)
-    rules = decode(PersonsRules, root.now.rules) if root.now.rules else None
-    return Pinned(getattr(params, "base", NO_COMMIT), rules)
 
 
 def _scratchpad(project: Project, kind: str, loop: LoopId) -> Path | None:
