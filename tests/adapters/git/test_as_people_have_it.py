@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import shutil
 import subprocess
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -187,6 +188,43 @@ def test_agents_and_checks_see_what_the_person_sees_and_status_stays_clean(repo:
     assert repo.git("status", "--porcelain") == ""
     here = {name: text for name, text in kind.writes.items() if (repo.path / name).exists()}
     assert held(repo.path, here) == here
+
+
+@pytest.mark.skipif(shutil.which("git-lfs") is None, reason="git-lfs is not installed")
+def test_git_lfs_keeps_what_an_agent_writes(repo: Repository) -> None:
+    repo.git("lfs", "install", "--local")
+    kind = Kind(attributes("*.bin filter=lfs -text", files={"a.bin": b"big\n"}), {}, {}, {})
+    kind.make(repo)
+    scene = Scene(repo)
+    base, folder = scene.base, scene.prepare()
+    assert (folder / "a.bin").read_bytes() == b"big\n"
+    put(folder, {"a.bin": b"bigger\n", "new.bin": b"new\n"})
+    shot = scene.snapshot()
+    assert blob(repo, shot.commit, "new.bin").startswith(b"version https://git-lfs.github.com/spec/")
+    assert laid(repo, shot.commit, base, {"new.bin": b""}) == {"new.bin": b"new\n"}
+    assert scene.advance(MAIN, base, shot.commit).how == "done"
+    assert ((repo.path / "a.bin").read_bytes(), repo.git("status", "--porcelain")) == (b"bigger\n", "")
+    shutil.rmtree(repo.path / ".git" / "lfs" / "objects")  # never fetched: what the person would see, and no download
+    repo.git("config", "remote.origin.url", "https://example.invalid/x.git")
+    assert scene.prepare(at=base, step="s-2").joinpath("a.bin").read_bytes().startswith(b"version https://git-lfs")
+
+
+def test_a_name_that_changes_only_in_case_and_a_mode_are_changes(repo: Repository) -> None:
+    put(repo.path, {"a.txt": b"1\n", "run": b"#!/bin/sh\n"})
+    repo.commit("files")
+    scene = Scene(repo)
+    base, folder = scene.base, scene.prepare()
+    (folder / "a.txt").rename(folder / "A.txt")
+    (folder / "run").chmod(0o755)
+    (folder / "hollow" / "empty").mkdir(parents=True)
+    shot = scene.snapshot()
+    assert [(change.path, change.how) for change in shot.changes] == [
+        ("A.txt", "added"),
+        ("a.txt", "removed"),
+        ("run", "changed"),
+    ]
+    assert scene.advance(MAIN, base, shot.commit).how == "done"
+    assert (repo.git("status", "--porcelain"), (repo.path / "a.txt").exists()) == ("", False)
 
 
 def laid(repo: Repository, commit: str, base: str, names: dict[str, bytes]) -> dict[str, bytes]:

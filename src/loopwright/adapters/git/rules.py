@@ -69,8 +69,9 @@ class Pinned:
 
 def persons_rules(person: Git, common: Path) -> PersonsRules:
     entries = (readable(entry).partition("\n") for entry in person.run("config", "-z", "--list").split(b"\0") if entry)
-    found = {key: value for key, _, value in entries if CONVERSION.fullmatch(key)}
-    files = (SYSTEM_FILE, _own_file(person))
+    everything = {key: value for key, _, value in entries}
+    found = {key: value for key, value in everything.items() if CONVERSION.fullmatch(key)}
+    files = (SYSTEM_FILE, _own_file(person, named="core.attributesfile" in everything))
     return PersonsRules(
         settings=tuple(sorted(found.items())),
         everywhere="\n".join(filter(None, map(_text, files))),
@@ -78,10 +79,10 @@ def persons_rules(person: Git, common: Path) -> PersonsRules:
     )
 
 
-def _own_file(person: Git) -> Path:
-    said = person.ask("config", "--type=path", "--get", "core.attributesFile")
-    if said.code == 0:
-        return person.cwd / path_of(said.out).removesuffix("\n")
+def _own_file(person: Git, *, named: bool) -> Path:
+    if named:
+        said = person.run("config", "--type=path", "--get", "core.attributesFile")
+        return person.cwd / path_of(said).removesuffix("\n")
     settings = person.env.get("XDG_CONFIG_HOME") or f"{person.env.get('HOME', '')}/.config"
     return Path(settings) / "git" / "attributes"
 
