@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.projects import Sample
+from tests.cli.projects import GOOD, NEVER_RIGHT, Sample
 from tests.cli.reviews import blocks, reviewable
 from tests.repository import Repository
 
@@ -119,6 +119,28 @@ def test_filters_are_told(tmp_path: Path, attribute: str, settings: dict[str, st
     done = sample.loop("review", "a.py")
     assert done.code == (2 if word == "fix" else 0)
     assert (why in done.err) == (word == "fix")
+
+
+@pytest.mark.parametrize("command", ["merge", "cancel"])
+def test_the_status_is_as_clean_after_a_loop_as_it_was_before(tmp_path: Path, command: str) -> None:
+    sample = Sample.create(tmp_path / "repo", GOOD if command == "merge" else NEVER_RIGHT)
+    sample.repo.write(".gitattributes", "*.txt text eol=crlf\n*.c ident\n*.rot filter=rot\n")
+    for part in ("clean", "smudge"):
+        sample.repo.git("config", f"filter.rot.{part}", "tr A-Za-z N-ZA-Mn-za-m")
+    for name in ("other.txt", "a.c", "b.rot"):
+        (sample.repo.path / name).write_bytes(b"$Id$ hello\r\n")
+    sample.repo.commit("converted")
+    before = {path.name: path.read_bytes() for path in sample.repo.path.iterdir() if path.is_file()}
+    if command == "merge":
+        assert sample.loop("feedback", "Make it good", "--merge").code == 0
+    else:
+        assert sample.loop("feedback", "Make it good", "--max-iterations", "1").code == 4
+        assert sample.loop("cancel").code == 0
+    assert sample.repo.git("status", "--porcelain") == ""
+    after = {path.name: path.read_bytes() for path in sample.repo.path.iterdir() if path.is_file()}
+    assert {name: text for name, text in after.items() if name != "result.txt"} == before
+    names = dict(line.split("\t")[::-1] for line in sample.repo.git("ls-tree", "-r", "HEAD").splitlines())
+    assert sample.repo.git("hash-object", "b.rot") in names["b.rot"]
 
 
 def test_a_sparse_checkout_and_a_shallow_clone_work_and_it_is_said(tmp_path: Path) -> None:
