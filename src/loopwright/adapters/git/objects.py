@@ -120,7 +120,10 @@ def new_lines(ground: Ground, old: str, new: str, paths: tuple[str, ...]) -> dic
     for names in portions([each.path for each in changed]):
         by_pair |= _lines(ground.engine.run("diff-tree", *_OPTIONS, old, new, "--", *names))
     # What was a link before is shown as a file that is new.
-    found = {d.name: by_pair.get((d.old, d.new)) or by_pair.get(("0" * len(d.new), d.new)) for d in changed}
+    found = {
+        d.path if d.path in wanted else d.name: by_pair.get((d.old, d.new)) or by_pair.get(("0" * len(d.new), d.new))
+        for d in changed
+    }
     return {path: lines for path, lines in found.items() if lines}
 
 
