@@ -129,14 +129,20 @@ def test_the_gate_is_guessed_by_the_name(path: str, gate: Gate) -> None:
 def test_a_story_has_the_id_and_the_tier_its_file_gives_it(project: Project) -> None:
     (target,) = found(project, STORY)
     assert target == Target(
-        path=STORY, gate=Gate.STORY, story="ST-1", tier="medium", file="stories/ST-1.quality.yml", known=()
+        source=target.path,
+        path=STORY,
+        gate=Gate.STORY,
+        story="ST-1",
+        tier="medium",
+        file="stories/ST-1.quality.yml",
+        known=(),
     )
 
 
 def test_code_has_a_story_made_of_its_path_and_its_findings_inline(project: Project) -> None:
     (target,) = found(project, "src/a.py")
     assert target == Target(
-        path="src/a.py", gate=Gate.CODE, story=story_id("src/a.py"), tier="small", file="", known=()
+        source=target.path, path="src/a.py", gate=Gate.CODE, story=story_id("src/a.py"), tier="small", file="", known=()
     )
 
 

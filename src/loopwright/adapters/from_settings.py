@@ -14,20 +14,30 @@ from loopwright.adapters.checks.outfit import Outfit
 from loopwright.adapters.checks.runner import CommandChecks
 from loopwright.adapters.git.objects import GitObjects
 from loopwright.adapters.git.preparation import Preparation
+from loopwright.adapters.git.rules import PersonsRules, Pinned
 from loopwright.adapters.git.verification import VerificationCheckouts
 from loopwright.adapters.git.workspace import GitWorkspace
 from loopwright.config.settings import CheckSettings, Settings
+from loopwright.kernel.codec import decode
+from loopwright.kernel.model import Commit
 from loopwright.ports.clock import Clock
 from loopwright.ports.store import Store
 
 
 def command_checks(
-    settings: Settings, store: Store, clock: Clock, *, root: Path, environ: Mapping[str, str]
+    settings: Settings,
+    store: Store,
+    clock: Clock,
+    *,
+    root: Path,
+    environ: Mapping[str, str],
+    pinned: Pinned | None = None,
 ) -> CommandChecks:
     """They run in checkouts below `.loop/verify`; git looks for no repository at or above that folder."""
     ceiling = root / ".loop" / "verify"
     specs = tuple(as_run(check) for check in settings.checks)
     source, workspace = GitObjects(root, env=environ), settings.workspace
+    preparation = Preparation.of(workspace, environ)
     return CommandChecks(
         specs=specs,
         canary=settings.trust.canary,
@@ -41,7 +51,7 @@ def command_checks(
             taken=names_around(_programs(specs, environ)) | names_in_node_modules(root / "node_modules"),
         ),
         outfit=Outfit(
-            checkouts=VerificationCheckouts(root, env=environ, preparation=Preparation.of(workspace, environ)),
+            checkouts=VerificationCheckouts(root, env=environ, preparation=preparation, pinned=pinned),
             source=source,
             store=store,
             clock=clock,
@@ -58,5 +68,13 @@ def _programs(specs: tuple[CheckSettings, ...], environ: Mapping[str, str]) -> l
     return [Path(each) for each in found if each]
 
 
-def git_workspace(settings: Settings, *, root: Path, environ: Mapping[str, str]) -> GitWorkspace:
-    return GitWorkspace(root, env=environ, preparation=Preparation.of(settings.workspace, environ))
+def began_with(base: Commit, rules: str) -> Pinned:
+    """How files are converted in a loop: by the attributes of `base`, and by what the log has of the person's git."""
+    return Pinned(base, decode(PersonsRules, rules) if rules else None)
+
+
+def git_workspace(
+    settings: Settings, *, root: Path, environ: Mapping[str, str], pinned: Pinned | None = None
+) -> GitWorkspace:
+    preparation = Preparation.of(settings.workspace, environ)
+    return GitWorkspace(root, env=environ, preparation=preparation, pinned=pinned)

@@ -14,7 +14,7 @@ from loopwright.engine.world import Seen
 from loopwright.kernel.actions import Action
 from loopwright.kernel.codec import decode
 from loopwright.kernel.machine import Standpoint
-from loopwright.kernel.model import LoopId, Outcome
+from loopwright.kernel.model import NO_COMMIT, Commit, LoopId, Outcome
 from loopwright.kernel.quoting import one_line
 from loopwright.kernel.record import Record
 from loopwright.loops.kind import AnyKind
@@ -80,6 +80,12 @@ class View:
     @property
     def title(self) -> str:
         return self.listed.title
+
+    @property
+    def base(self) -> Commit:
+        """The commit it began at; of a kind that began at none, nothing."""
+        params = decode(self.kind.loop.params, self.row.params)
+        return getattr(params, "base", NO_COMMIT)
 
     @property
     def outcome(self) -> Outcome | None:

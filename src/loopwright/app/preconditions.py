@@ -10,6 +10,7 @@ from loopwright.adapters.agents.cast import cast
 from loopwright.adapters.checks.environment import program
 from loopwright.adapters.checks.order import may_verify
 from loopwright.adapters.checks.runners.reading import texts_in
+from loopwright.adapters.git.conditions import conditions
 from loopwright.app.layout import CONFIG_FILE
 from loopwright.app.project import Project
 from loopwright.config.settings import FILLED_BY_DEFAULT, Settings
@@ -43,6 +44,9 @@ def check_place(project: Project, settings: Settings, *, merge: bool, free: Free
         )
     if merge and not project.branch:
         raise UsageError("--merge needs a branch to merge into, and HEAD is detached; check out a branch first")
+    for condition in conditions(project.root, project.environ, project.head):
+        if condition.word == "fix":
+            raise UsageError(f"{condition.what}: {condition.text}")
     for check in settings.checks:
         program(check.name, check.run, project.environ)
     left = (free or _free_space)(project.root)

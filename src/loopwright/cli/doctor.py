@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 import click
 
+from loopwright.adapters.git.conditions import conditions
 from loopwright.adapters.git.repository import Repository, find_repository
 from loopwright.app.kinds import KINDS
 from loopwright.app.preconditions import DISK_FLOOR
@@ -83,6 +84,8 @@ def _in_repository(here: Here, repository: Repository) -> Iterator[Remark]:
         yield Remark("warn", "repository", f"{repository.top} ({where}): uncommitted changes are not seen by a loop")
     else:
         yield Remark("ok", "repository", f"{repository.top} ({where})")
+    for said in conditions(repository.top, here.environ, repository.head):
+        yield Remark(said.word, said.what, said.text)
     yield identity_line(here.environ, repository.top)
     yield disk_line(repository.top, shutil.disk_usage(repository.top).free, DISK_FLOOR)
     yield file_system_line(repository.top)

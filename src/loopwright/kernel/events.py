@@ -211,6 +211,7 @@ class Created:
     params: str
     settings: str = ""
     by: str = ""
+    rules: str = ""  # how the person's git converts files, as JSON; a child has its root's
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

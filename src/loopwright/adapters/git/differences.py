@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from loopwright.adapters.git.program import Git, path_of, readable
+from loopwright.adapters.git.program import Git, path_of, printable, readable
 from loopwright.adapters.git.site import Ground
 from loopwright.kernel.model import Change
 
@@ -27,17 +27,20 @@ class Difference:
         return SUBMODULE in (self.old_mode, self.new_mode)
 
     @property
+    def name(self) -> str:
+        """As the log has it."""
+        return printable(self.path)
+
+    @property
     def change(self) -> Change:
-        """For people and the log: a name that is not UTF-8 is escaped."""
         how: Literal["added", "changed", "removed"] = "changed"
         if self.old_mode == ABSENT:
             how = "added"
         elif self.new_mode == ABSENT:
             how = "removed"
-        path = readable(self.path.encode("utf-8", "surrogateescape"))
         now = {} if how == "removed" else {"blob": self.new, "mode": self.new_mode}
         before = {} if how == "added" else {"old": self.old, "old_mode": self.old_mode}
-        return Change(path=path, how=how, **now, **before)
+        return Change(path=self.name, how=how, **now, **before)
 
 
 def differences(ground: Ground, old: str, new: str) -> tuple[Difference, ...]:

@@ -40,5 +40,4 @@ class PersonsHistory:
         return await uninterrupted(lambda: paths_of(self._git, commit))
 
     async def texts(self, commit: Commit | Tree, paths: tuple[str, ...], *, limit: int) -> dict[str, str]:
-        askable = [path for path in paths if "\n" not in path]
-        return await uninterrupted(lambda: texts_of(self._git, commit, askable, limit)) if askable else {}
+        return await uninterrupted(lambda: texts_of(self._git, commit, paths, limit)) if paths else {}

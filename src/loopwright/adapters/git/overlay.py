@@ -16,7 +16,7 @@ from loopwright.kernel.model import Tree
 
 def composed(ground: Ground, onto: str, taken_from: str, paths: frozenset[str], texts: Mapping[str, bytes]) -> Tree:
     """The tree of `onto`, where these paths are as in `taken_from` and these files hold these texts."""
-    taken = [each for each in differences(ground, onto, taken_from) if each.change.path in paths]
+    taken = [each for each in differences(ground, onto, taken_from) if each.name in paths]
     entries = [TreeEntry(mode=d.new_mode, object=d.new, path=d.path) for d in taken]
     modes = {d.path: d.new_mode for d in taken}
     for path, text in texts.items():

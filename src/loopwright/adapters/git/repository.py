@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from loopwright.adapters.git.program import Git, path_of, persons_git, readable
+from loopwright.adapters.git.rules import PersonsRules, persons_rules
 from loopwright.errors import UsageError, VcsFailed
 from loopwright.kernel.model import Commit
 
@@ -25,7 +26,7 @@ class Repository:
 def find_repository(cwd: Path, env: Mapping[str, str]) -> Repository:
     git = _usable_git(cwd, env)
     top = _top(git)
-    said = replace(git, cwd=top).run("status", "--porcelain=v2", "--branch", "-z")
+    said = replace(git, cwd=top).run("status", "--porcelain=v2", "--branch", "--no-renames", "-z")
     entries = [readable(entry) for entry in said.split(b"\0") if entry]
     facts = dict(entry.removeprefix("# ").split(" ", 1) for entry in entries if entry.startswith("# "))
     if facts["branch.oid"] == "(initial)":
@@ -39,16 +40,18 @@ def find_repository(cwd: Path, env: Mapping[str, str]) -> Repository:
     )
 
 
-def has_attempts(top: Path, env: Mapping[str, str]) -> bool:
-    """Whether commits of any loop are kept here."""
-    return persons_git(env, top).run("for-each-ref", "--count=1", "refs/loopwright/") != b""
-
-
 def other_worktrees(top: Path, env: Mapping[str, str]) -> tuple[Path, ...]:
     """The other folders that share this repository, and with it all refs."""
     lines = persons_git(env, top).names("worktree", "list", "--porcelain", "-z")
     named = (line.removeprefix("worktree ") for line in lines if line.startswith("worktree "))
     return tuple(folder for folder in map(Path, named) if folder != top)
+
+
+def rules_of(top: Path, env: Mapping[str, str]) -> PersonsRules:
+    """How the person's git converts files, besides what is committed."""
+    git = persons_git(env, top)
+    common = path_of(git.run("rev-parse", "--path-format=absolute", "--git-common-dir")[:-1])
+    return persons_rules(git, Path(common))
 
 
 def tree_of(top: Path, env: Mapping[str, str], commit: str) -> str:
@@ -62,6 +65,11 @@ def files_of(top: Path, env: Mapping[str, str], folder: str) -> tuple[str, ...]:
     git = persons_git(env, top).having(GIT_LITERAL_PATHSPECS="1")
     names = set(git.names("ls-files", "-z", "--cached", "--others", "--exclude-standard", "--", folder))
     return tuple(name for name in sorted(names) if (top / name).is_file() and not (top / name).is_symlink())
+
+
+def submodule_paths(top: Path, env: Mapping[str, str]) -> tuple[str, ...]:
+    rows = persons_git(env, top).run("ls-files", "-s", "-z").split(b"\0")
+    return tuple(path_of(row.partition(b"\t")[2]) for row in rows if row.startswith(b"160000 "))
 
 
 def _usable_git(cwd: Path, env: Mapping[str, str]) -> Git:

@@ -17,10 +17,12 @@ from types import MappingProxyType
 
 from loopwright.adapters.git.clones import write_repository
 from loopwright.adapters.git.folders import is_folder, locked, put, remove, try_lock
+from loopwright.adapters.git.laying import SUBMODULES, lay, tracked
 from loopwright.adapters.git.manifest import load, save, take_manifest, tidy
 from loopwright.adapters.git.overlay import composed, setup_digest
 from loopwright.adapters.git.preparation import Preparation, copy_files, run_setup
 from loopwright.adapters.git.program import uninterrupted
+from loopwright.adapters.git.rules import Pinned
 from loopwright.adapters.git.site import Ground, Place, Site
 from loopwright.errors import VcsFailed
 from loopwright.kernel.gates import is_check_configuration
@@ -69,9 +71,16 @@ class Slot:
 class VerificationCheckouts:
     """`env` is the person's environment; setup runs with that of `preparation`."""
 
-    def __init__(self, root: Path, *, env: Mapping[str, str], preparation: Preparation | None = None) -> None:
+    def __init__(
+        self,
+        root: Path,
+        *,
+        env: Mapping[str, str],
+        preparation: Preparation | None = None,
+        pinned: Pinned | None = None,
+    ) -> None:
         self.root = root
-        self._site = Site(root, env)
+        self._site = Site(root, env, pinned)
         self._preparation = preparation or Preparation()
 
     @contextlib.asynccontextmanager
@@ -102,7 +111,8 @@ class VerificationCheckouts:
 
     def _plan(self, ground: Ground, commit: Commit, tree: Tree, base: Commit) -> CheckoutPlan:
         digest, setup_on = setup_digest(ground, self._preparation, tree, ground.tree(base))
-        return CheckoutPlan(commit=commit, tree=tree, digest=digest, setup_on=setup_on)
+        kind = f"{digest} {ground.conversion_key}"
+        return CheckoutPlan(commit=commit, tree=tree, digest=kind, setup_on=setup_on)
 
     async def _fill(self, ground: Ground, slot: Slot, plan: CheckoutPlan) -> None:
         if not await uninterrupted(lambda: relay(ground, slot, plan)):
@@ -147,9 +157,9 @@ def relay(ground: Ground, slot: Slot, plan: CheckoutPlan) -> bool:
     if made is None or _digest(place) != plan.digest or slot.in_use.exists() or not is_folder(place.folder):
         return False
     try:
-        if not tidy(place.folder, tracked_in(ground, slot), made):
+        if not tidy(place.folder, tracked(ground, slot.place), made):
             return False
-        ground.inside(place, slot.hold).run("read-tree", "--reset", "-u", plan.tree)
+        lay(ground, place, slot.hold, plan.tree)
     except (VcsFailed, FileNotFoundError):
         return False
     write_repository(ground, place, plan.commit)
@@ -159,7 +169,7 @@ def relay(ground: Ground, slot: Slot, plan: CheckoutPlan) -> bool:
 def restored(ground: Ground, slot: Slot, plan: CheckoutPlan) -> None:
     """The tree's own files again; artifacts of earlier commands stay, but not what would steer the next one."""
     git, made = ground.inside(slot.place, slot.hold), load(slot.made)
-    git.run("read-tree", "--reset", "-u", plan.tree)
+    lay(ground, slot.place, slot.hold, plan.tree)
     for path in git.names("ls-files", "-z", "--others"):
         if is_check_configuration(path) and (made is None or path not in made.files):
             remove(slot.place.folder / path)
@@ -167,19 +177,17 @@ def restored(ground: Ground, slot: Slot, plan: CheckoutPlan) -> None:
 
 def begin(ground: Ground, slot: Slot, plan: CheckoutPlan, copies: tuple[str, ...]) -> None:
     place = slot.place
-    for note in (slot.digest, slot.made, slot.in_use, place.index, place.notes / "index.lock", place.notes / "runs"):
+    for note in (slot.digest, slot.made, slot.in_use, place.index):
         remove(note)
+    for name in ("index.lock", "runs", SUBMODULES):
+        remove(place.notes / name)
     remove(place.folder)
     place.folder.mkdir(parents=True)
-    ground.inside(place, slot.hold).run("read-tree", "--reset", "-u", plan.setup_on)
+    lay(ground, place, slot.hold, plan.setup_on)
     write_repository(ground, place, plan.commit)
     copy_files(copies, ground.root, place.folder)
 
 
 def finish(ground: Ground, slot: Slot, plan: CheckoutPlan) -> None:
-    save(take_manifest(slot.place.folder, tracked_in(ground, slot)), slot.made)
+    save(take_manifest(slot.place.folder, tracked(ground, slot.place)), slot.made)
     put(slot.digest, plan.digest)
-
-
-def tracked_in(ground: Ground, slot: Slot) -> frozenset[str]:
-    return frozenset(ground.inside(slot.place, slot.hold).names("ls-files", "-z"))

@@ -12,6 +12,7 @@ from loopwright.adapters.git.landing import branch_of, land, merge
 from loopwright.adapters.git.objects import contents
 from loopwright.adapters.git.preparation import Preparation, copy_files, digest_of, run_setup
 from loopwright.adapters.git.program import uninterrupted
+from loopwright.adapters.git.rules import Pinned
 from loopwright.adapters.git.site import Ground, Place, Site
 from loopwright.adapters.git.start_commit import start
 from loopwright.kernel.model import Cleanup, Commit, Content, LoopId, Tree
@@ -21,8 +22,15 @@ from loopwright.ports.workspace import Combination, Landing, Merge, Moved, Snaps
 class GitWorkspace:
     """`root` is the top of the person's repository, `env` the person's environment."""
 
-    def __init__(self, root: Path, *, env: Mapping[str, str], preparation: Preparation | None = None) -> None:
-        self._site = Site(root, env)
+    def __init__(
+        self,
+        root: Path,
+        *,
+        env: Mapping[str, str],
+        preparation: Preparation | None = None,
+        pinned: Pinned | None = None,
+    ) -> None:
+        self._site = Site(root, env, pinned)
         self._preparation = preparation or Preparation()
 
     async def prepare(self, loop: LoopId, name: str, at: Commit, step: str) -> Path:
@@ -52,7 +60,11 @@ class GitWorkspace:
         return await uninterrupted(lambda: snapshots.take(self._site.ground(), taking))
 
     async def contents(self, commit: Commit, paths: tuple[str, ...]) -> tuple[Content, ...]:
-        return await uninterrupted(lambda: contents(self._site.ground(), commit, paths))
+        def held() -> tuple[Content, ...]:
+            ground = self._site.ground()
+            return contents(ground.engine, ground.tree(commit), paths)
+
+        return await uninterrupted(held)
 
     async def combine(
         self,

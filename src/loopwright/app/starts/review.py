@@ -78,7 +78,7 @@ async def create_planned(
     first = plan.targets[0].path
     more = f" and {len(plan.targets) - 1} more" if len(plan.targets) > 1 else ""
     loop = new_id(f"review {first}{more}")
-    paths = tuple(target.path for target in plan.targets)
+    paths = tuple(target.source for target in plan.targets)
     base = start_from(project.root, project.environ, loop, project.head, paths, ours=ENDING)
     children = [
         replace(_params(project, settings, request, plan, target, base), adopted=adopted) for target in plan.targets

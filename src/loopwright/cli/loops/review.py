@@ -19,6 +19,7 @@ from loopwright.cli.output import MONEY, note, put, put_json
 from loopwright.cli.signals import StoppedBySignal, complete
 from loopwright.config.settings import Settings
 from loopwright.kernel.model import Commit
+from loopwright.kernel.quoting import one_line
 from loopwright.kernel.wording import counted
 from loopwright.loops.quality.state import Depth, Gate
 from loopwright.loops.reviewed import ReviewResult
@@ -94,7 +95,8 @@ def command(here: Here, /, *, as_json: bool, unattended: bool, dry_run: bool, **
         loop = complete(create_review(project, settings_of(project), request, here.cwd))
         if isinstance(loop, StoppedBySignal):
             return loop.exit_code
-        note(f"loop {loop.row.id}: review of {', '.join(request.paths[:3])}{' …' if len(request.paths) > 3 else ''}")  # noqa: PLR2004
+        more = " …" if len(request.paths) > 3 else ""  # noqa: PLR2004
+        note(f"loop {loop.row.id}: review of {one_line(', '.join(request.paths[:3]))}{more}")
         return drive_and_tell(project, here, loop, Manner(unattended=unattended, as_json=as_json))
 
 
