@@ -74,6 +74,8 @@ class CommandAgent:
 
     async def reconcile(self, run: AgentRun) -> AgentAnswer | None:
         place = place_of(self.runs, run)
+        if any(path.is_symlink() for path in self._way(place)):
+            return None
         told, ended = _told(place), finished_step(place.folder)
         if told.get("workspace"):
             run = replace(run, folder=Path(told["workspace"]))
@@ -85,11 +87,18 @@ class CommandAgent:
     # --- before ----------------------------------------------------------------------------------
 
     def _prepare(self, run: AgentRun, place: RunPlace) -> None:
+        for path in self._way(place):
+            if path.is_symlink():
+                path.unlink()
         shutil.rmtree(place.folder, ignore_errors=True)  # of a run that was interrupted
         place.folder.mkdir(parents=True, mode=0o700)
         facts = facts_of(run, self.name)
         place.brief.write_text(self.render(run), encoding="utf-8", errors="backslashreplace")
         place.context.write_text(json.dumps(facts, indent=2) + "\n", encoding="utf-8")
+
+    def _way(self, place: RunPlace) -> tuple[Path, ...]:
+        """The folders of ours that lead to a run's, and where an agent may have put a link."""
+        return (self.runs, place.folder.parent, place.folder)
 
     def _spec(self, run: AgentRun, place: RunPlace) -> StepSpec:
         return StepSpec(
@@ -116,9 +125,9 @@ class CommandAgent:
     # --- after -----------------------------------------------------------------------------------
 
     async def _answer(self, run: AgentRun, place: RunPlace, ended: StepEnded) -> AgentAnswer:
-        if not place.folder.is_dir():
-            spent = Usage(seconds=ended.seconds)
-            return AgentFailed(key=run.key, reason="crashed", detail=f"it removed {place.folder}", usage=spent)
+        if not place.folder.is_dir() or any(path.is_symlink() for path in self._way(place)):
+            why = f"it removed {place.folder}, or put a link in its place"
+            return AgentFailed(key=run.key, reason="crashed", detail=why, usage=Usage(seconds=ended.seconds))
         redactor = Redactor(self.env)
         transcript = await self._transcript(place, ended, redactor)
         found = _found(place, redactor)
