@@ -27,15 +27,30 @@ class ErrorAnswer:
     exit_code: int
 
 
-class _Money(click.FloatRange):
+_LONGEST_NUMBER = 20  # characters of a number on the command line; Python itself gives up on thousands
+
+
+class _Number(click.ParamType):
+    """Every number a person may give has its bounds, which one sentence names whatever stands there."""
+
+    def __init__(self, read: Callable[[str], float], least: int, most: int, says: str) -> None:
+        self.name, self._read, self._least, self._most, self._says = says, read, least, most, says
+
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:  # noqa: ANN401 - as click has it
-        amount = super().convert(value, param, ctx)
-        if math.isnan(amount):
-            self.fail(f"{value!r} is not an amount of money.", param, ctx)
-        return amount
+        text = str(value)
+        with suppress(ValueError):
+            number = self._read(text) if len(text) <= _LONGEST_NUMBER else math.nan
+            if self._least <= number <= self._most:
+                return number
+        shown = text if len(text) <= _LONGEST_NUMBER else f"{text[:_LONGEST_NUMBER]}…"
+        self.fail(f"{shown!r} is not {self._says} from {self._least} to {self._most}.", param, ctx)
 
 
-MONEY = _Money(min=0, max=1_000_000)
+MONEY = _Number(float, 0, 1_000_000, "an amount of money")
+
+
+def count_to(most: int) -> click.ParamType:
+    return _Number(int, 1, most, "a whole number")
 
 
 def put(text: str) -> None:

@@ -15,7 +15,7 @@ from loopwright.app.starts.review import ReviewPlan, ReviewRequest, create_revie
 from loopwright.cli.drive import Manner, drive_and_tell, run_json_option
 from loopwright.cli.here import Here
 from loopwright.cli.opened import only_looked_at, opened
-from loopwright.cli.output import MONEY, note, put, put_json
+from loopwright.cli.output import MONEY, count_to, note, put, put_json
 from loopwright.cli.signals import StoppedBySignal, complete
 from loopwright.config.settings import Settings
 from loopwright.kernel.model import Commit
@@ -72,7 +72,7 @@ class ReviewForetold:
 @click.option("--batch", is_flag=True, help="Hand findings over in files beside the artifacts; a folder is its files.")
 @click.option("--task", default="", metavar="TEXT", help="What the artifacts are for; the reviewer is told.")
 @click.option("--criterion", "criteria", multiple=True, metavar="TEXT", help="What the reviewer checks; repeatable.")
-@click.option("--max-attempts", type=click.IntRange(1, 1000), metavar="N", help="Reviews of each artifact, at most.")
+@click.option("--max-attempts", type=count_to(1000), metavar="N", help="Reviews of each artifact, at most.")
 @click.option("--budget", type=MONEY, metavar="USD", help="Instead of the one in loop.toml.")
 @click.option("--merge/--no-merge", default=None, help="Integrate the fixes into the current branch.")
 @click.option("--unattended", is_flag=True, help="Ask nothing: a needed answer ends in exit 4.")
