@@ -246,11 +246,11 @@ def into_the_pipe(data: str) -> str:
         "b'x' * 300_000 + b'\\n'",
         "b'no end of line'",
         "b'[' * 50_000 + b'\\n'",
-        "b'[]\\n7\\nnull\\n{\"text\": 3}\\n{\"ended\": 3}\\n'",
+        'b\'[]\\n7\\nnull\\n{"text": 3}\\n{"ended": 3}\\n\'',
         "b'{\"text\": \"x\", \"bytes\": ' + b'9' * 5000 + b'}\\n'",
-        "b'{\"text\": \"x\", \"bytes\": NaN}\\n'",
-        "b'{\"ended\": {\"step\": \"%s\", \"reason\": \"made up\"}}\\n' % os.environ['LOOP_STEP'].encode()",
-        "b'{\"ended\": {\"step\": \"%s\", \"reason\": \"exited\", \"seconds\": NaN}}\\n' % os.environ['LOOP_STEP'].encode()",
+        'b\'{"text": "x", "bytes": NaN}\\n\'',
+        'b\'{"ended": {"step": "%s", "reason": "made up"}}\\n\' % os.environ[\'LOOP_STEP\'].encode()',
+        'b\'{"ended": {"step": "%s", "reason": "exited", "seconds": NaN}}\\n\' % os.environ[\'LOOP_STEP\'].encode()',
     ],
 )
 def test_what_a_step_writes_into_the_pipe_of_its_supervisor_is_dropped(stage: Stage, data: str) -> None:
@@ -259,7 +259,7 @@ def test_what_a_step_writes_into_the_pipe_of_its_supervisor_is_dropped(stage: St
 
 
 def test_a_step_that_floods_the_pipe_of_its_supervisor_can_still_be_cancelled(stage: Stage) -> None:
-    flood = into_the_pipe("b'{\"text\": \"flood\", \"bytes\": 1}\\n'") + "while True: os.write(pipe, b'x' * 4096)"
+    flood = into_the_pipe('b\'{"text": "flood", "bytes": 1}\\n\'') + "while True: os.write(pipe, b'x' * 4096)"
     assert stage.cancelled(flood).reason == "cancelled"
     assert stage.alive() == []
 

@@ -121,7 +121,9 @@ def test_words_that_make_no_sense(repo: Repository, words: list[str], part: str)
         (["resume", "--budget"], "an amount of money from 0 to 1000000"),
     ],
 )
-def test_every_number_has_bounds_that_one_sentence_names(words: list[str], says: str, number: str, tmp_path: Path) -> None:
+def test_every_number_has_bounds_that_one_sentence_names(
+    words: list[str], says: str, number: str, tmp_path: Path
+) -> None:
     answered = loop(tmp_path, *words, number)
     one_sentence(answered, 2, says)
     assert len(answered.err) < 300

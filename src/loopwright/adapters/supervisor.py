@@ -13,7 +13,7 @@ killed, so a process that leaves it survives the step.
 Standard library only, and little of it: every step pays for what is imported here.
 """
 # pathlib, json (which loads re), signal (which loads enum), typing and contextlib would more than double our start.
-# ruff: noqa: PTH104, PTH118, PTH120, SIM105, E402
+# ruff: noqa: PTH118, PTH120, SIM105, E402
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ class _Number(click.ParamType):
             if self._least <= number <= self._most:
                 return number
         shown = text if len(text) <= _LONGEST_NUMBER else f"{text[:_LONGEST_NUMBER]}…"
-        self.fail(f"{shown!r} is not {self._says} from {self._least} to {self._most}.", param, ctx)
+        return self.fail(f"{shown!r} is not {self._says} from {self._least} to {self._most}.", param, ctx)
 
 
 MONEY = _Number(float, 0, 1_000_000, "an amount of money")
