@@ -133,6 +133,16 @@ class StoreCorrupt(PortError):
         super().__init__(f"{path}: {where}: {why}; nothing was changed, restore the file from a backup")
 
 
+class LoopUnreadable(StoreCorrupt):
+    """Every event is there as it was written, but this version can make nothing of one of them."""
+
+    def __init__(self, path: str, where: str, why: str, loop: str) -> None:
+        super().__init__(path, where, why)
+        self.loop = loop
+        ends = f"`loop cancel --loop {loop}` ends it and keeps every commit"
+        self.args = (f"{path}: {where}: {why}; nobody can go on from there, {ends}",)
+
+
 class SnapshotUnusable(StoreCorrupt):
     """Only the shorter way is gone: all events are there to be folded from the first."""
 

@@ -204,7 +204,7 @@ class _Voice:
 
     def _hear(self, message: dict[str, Any]) -> None:
         match message:
-            case {"ended": {"step": self._step, **data}}:
+            case {"ended": dict(data)} if data.get("step") == self._step:
                 self.ended = _ended(self._folder, data) or self.ended
             case {"text": str(text), "bytes": int(count)} if 0 <= count <= _MOST_BYTES:
                 self._sign = visible(text), count
@@ -259,15 +259,13 @@ def _parsed(line: bytes) -> dict[str, Any]:
 def _ended(folder: Path, data: Mapping[str, Any]) -> StepEnded | None:
     """None where it is no whole record of an ending."""
     counts = [data.get(name) for name in ("strays", "stdout_bytes", "stderr_bytes", "dropped")]
-    ends = [data.get(name) for name in ("exit_code", "signal")]
-    seconds, detail = data.get("seconds"), data.get("detail")
+    ends = [each for each in (data.get("exit_code", -1), data.get("signal", -1)) if each is not None]
     if not (
         data.get("reason") in get_args(Reason)
         and all(type(count) is int and 0 <= count <= _MOST_BYTES for count in counts)
-        and all(end is None or (type(end) is int and 0 <= end <= _HIGHEST_END) for end in ends)
-        and type(seconds) in (int, float)
-        and 0 <= seconds <= _LONGEST_STEP
-        and isinstance(detail, str)
+        and all(type(end) is int and 0 <= end <= _HIGHEST_END for end in ends)
+        and _is_time(data.get("seconds"))
+        and isinstance(data.get("detail"), str)
     ):
         return None
     return StepEnded(
@@ -283,6 +281,10 @@ def _ended(folder: Path, data: Mapping[str, Any]) -> StepEnded | None:
         dropped=data["dropped"],
         detail=visible(data["detail"]),
     )
+
+
+def _is_time(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= _LONGEST_STEP
 
 
 def _unsupervised(folder: Path, code: int | None, seconds: float) -> StepEnded:

@@ -30,7 +30,7 @@ class ErrorAnswer:
 _LONGEST_NUMBER = 20  # characters of a number on the command line; Python itself gives up on thousands
 
 
-class _Number(click.ParamType):
+class _Number(click.ParamType[float]):
     """Every number a person may give has its bounds, which one sentence names whatever stands there."""
 
     def __init__(self, read: Callable[[str], float], least: int, most: int, says: str) -> None:
@@ -49,7 +49,7 @@ class _Number(click.ParamType):
 MONEY = _Number(float, 0, 1_000_000, "an amount of money")
 
 
-def count_to(most: int) -> click.ParamType:
+def count_to(most: int) -> click.ParamType[float]:
     return _Number(int, 1, most, "a whole number")
 
 

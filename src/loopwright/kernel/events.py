@@ -59,6 +59,8 @@ class AgentUnavailable:
     until: float
     detail: str = ""
     usage: Usage = Usage()
+    role: str = ""  # whose step it was; logs of before do not have it
+    at: float = 0.0  # when it was heard
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

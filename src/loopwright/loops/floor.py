@@ -174,8 +174,8 @@ def _took(own: Machine[S, L], state: S, event: Answer) -> S:
 
 def _from_agent(own: Machine[S, L], state: S, event: _FromAgent) -> S:
     trial = state.course.trial_of(event.key.part)
-    if isinstance(event, AgentUnavailable):
-        return c.with_trial(state, replace(trial, until=event.until))
+    if isinstance(event, AgentUnavailable) and trial.waits < c.MOST_WAITS:
+        return c.with_trial(state, trial.waiting(event))
     if questions := _questions(own, state, event):
         state = c.with_trial(state, replace(trial, held=True))
         return c.steered(state, inquiries=(*state.course.inquiries, questions))
@@ -183,8 +183,10 @@ def _from_agent(own: Machine[S, L], state: S, event: _FromAgent) -> S:
     return own.took(state, event) if once_more is None else c.with_trial(state, once_more)
 
 
-def _questions(own: Machine[S, L], state: S, event: AgentReported | AgentFailed) -> Inquiry | None:
+def _questions(own: Machine[S, L], state: S, event: _FromAgent) -> Inquiry | None:
     """What the agent cannot go on without, if it says so."""
+    if isinstance(event, AgentUnavailable):
+        return _not_there(event)
     if not event.role and event.key.step not in own.asked_before:
         return None
     who = event.role or next(a.role for a in own.work(state) if isinstance(a, RunAgent) and a.key == event.key)
@@ -199,6 +201,14 @@ def _questions(own: Machine[S, L], state: S, event: AgentReported | AgentFailed)
         return None
     unsaid = event.report.summary or f"The {who} asks for clarification without a question."
     return Inquiry(role=who, questions=event.report.questions or (Question(question=unsaid),))
+
+
+def _not_there(event: AgentUnavailable) -> Inquiry:
+    said = f": {event.detail}" if event.detail else "."
+    why = f"The {event.role} was not available {c.MOST_WAITS + 1} times in a row{said}"
+    return Inquiry(
+        role=event.role, questions=(Question(question=f"{why}\nWhat is to be done? It is tried once more."),)
+    )
 
 
 def _held(own: Machine[S, L], state: S) -> S:
