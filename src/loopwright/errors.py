@@ -185,3 +185,11 @@ class Suspended(EngineError):
     def __init__(self, reason: str, detail: str) -> None:
         self.reason, self.detail = reason, detail
         super().__init__(f"paused ({reason}): {detail}")
+
+
+class TimeIsUp(Suspended):
+    """A step was ended because the time of the budget was; it is done again once there is more."""
+
+    def __init__(self, seconds: float) -> None:
+        self.seconds = seconds
+        super().__init__("time", f"the time of the budget is up; the step was ended after {seconds:.0f} s")

@@ -194,7 +194,7 @@ def kept_waiting(state: Toy, times: int, letter: AgentUnavailable) -> tuple[Toy,
 
 
 def test_an_agent_that_says_to_come_back_at_once_is_left_alone_for_longer_each_time() -> None:
-    state, waits = kept_waiting(Toy(), 9, away(at=100.0, until=100.0))
+    _, waits = kept_waiting(Toy(), 9, away(at=100.0, until=100.0))
     assert waits == [5.0, 10.0, 20.0, 40.0, 80.0, 160.0, 320.0, 600.0, 600.0]
     _, waits = kept_waiting(Toy(), 2, away(at=100.0, until=1000.0))
     assert waits == [900.0, 900.0]

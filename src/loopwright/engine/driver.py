@@ -18,7 +18,7 @@ from loopwright.engine.nesting import below, cancel_below, run_child
 from loopwright.engine.performing import looked_up, perform, terms_of, unusable
 from loopwright.engine.session import Effect, Recording, Session, cancelled, interrupted
 from loopwright.engine.world import Halt, Seen, World
-from loopwright.errors import OverBudget, Suspended
+from loopwright.errors import OverBudget, Suspended, TimeIsUp
 from loopwright.kernel.actions import RunLoop
 from loopwright.kernel.codec import encode
 from loopwright.kernel.events import (
@@ -165,11 +165,17 @@ class _Driver:
         for key in [key for key, task in self._tasks.items() if task.done()]:
             try:
                 answer = self._tasks.pop(key).result()
+            except TimeIsUp as end:
+                await self._ran_out(key, end)
             except Suspended as pause:
                 shortage = Shortage(reason="time" if pause.reason == "time" else "budget", detail=pause.detail)
                 self._journal.session = self._session.suspended(key, shortage)
             else:
                 await self._settle(answer)
+
+    async def _ran_out(self, key: Key, end: TimeIsUp) -> None:
+        if flight := self._session.now.flight(key):
+            await self._record(interrupted(flight, end.detail, end.seconds))
 
     async def _settle(self, answer: Answer) -> None:
         """A next step that does not fit the budget does not keep the answer out of the log.

@@ -21,6 +21,7 @@ from loopwright.kernel.events import (
     ConfigChanged,
     Created,
     Event,
+    Interrupted,
     Logged,
     Started,
 )
@@ -173,7 +174,10 @@ def _applied(loop: AnyLoop, state: Any, event: Event, wanted: tuple[Action, ...]
 def _taken(event: Logged) -> tuple[int, float]:
     match event:
         case AgentReported() | AgentFailed() | AgentUnavailable():
-            return event.usage.input_tokens + event.usage.output_tokens, event.usage.seconds
+            used = event.usage
+            return used.input_tokens + used.output_tokens + used.guessed_tokens, used.seconds
+        case Interrupted():
+            return 0, event.seconds
         case ChecksReported():
             return 0, event.seconds
         case _:

@@ -5,6 +5,9 @@ Everything here may be repeated with the same `step` after a crash; the ports fi
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import assert_never
@@ -13,6 +16,7 @@ from loopwright.engine.fold import FROM_DATA, Fold
 from loopwright.engine.integration import integrate
 from loopwright.engine.session import Terms
 from loopwright.engine.world import World
+from loopwright.errors import TimeIsUp
 from loopwright.kernel.actions import (
     Action,
     Announce,
@@ -77,10 +81,12 @@ async def perform(world: World, loop: LoopId, kind: str, action: Action, step: s
 
 
 def terms_of(world: World, loop: LoopId) -> Terms:
-    """On which a loop may start agents: limits of tokens and time, and what a run may cost."""
+    """On which a loop may start agents: limits of tokens and time, and what a run may cost. Checks take only time."""
 
-    def terms(action: RunAgent, now: Fold) -> float | Shortage:
+    def terms(action: RunAgent | RunChecks, now: Fold) -> float | Shortage:
         shortage = world.dispatcher.shortage(loop, now.tokens, now.seconds)
+        if isinstance(action, RunChecks):
+            return shortage if shortage and shortage.reason == "time" else 0.0
         return shortage or world.agent.reservation(action.role, action.agent)
 
     return terms
@@ -155,9 +161,21 @@ async def _run_agent(world: World, loop: LoopId, kind: str, action: RunAgent, st
 
 async def _done(world: World, run: AgentRun) -> AgentAnswer:
     try:
-        return await world.agent.run(run, world.observer.progressed)
+        async with _within_time(world):
+            return await world.agent.run(run, world.observer.progressed)
     except FROM_DATA as fault:
         return unusable(run.key, run.role, fault)
+
+
+@asynccontextmanager
+async def _within_time(world: World) -> AsyncIterator[None]:
+    """A step ends when the time of the budget does, whatever limit of its own it has. Raises `TimeIsUp`."""
+    began, left = asyncio.get_running_loop().time(), world.dispatcher.seconds_left()
+    try:
+        async with asyncio.timeout(left):
+            yield
+    except TimeoutError:
+        raise TimeIsUp(asyncio.get_running_loop().time() - began) from None
 
 
 async def looked_up(world: World, loop: LoopId, kind: str, action: RunAgent, step: str) -> AgentAnswer | None:
@@ -203,7 +221,8 @@ async def _run_checks(world: World, loop: LoopId, action: RunChecks, step: str) 
         trust=action.trust.on(action.base),
         preflight=action.preflight,
     )
-    return await world.checks.run(run, world.observer.progressed)
+    async with _within_time(world):
+        return await world.checks.run(run, world.observer.progressed)
 
 
 async def _checkpoint(world: World, loop: LoopId, action: Checkpoint, step: str) -> Checkpointed:

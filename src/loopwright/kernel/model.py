@@ -150,6 +150,7 @@ class Usage:
     output_tokens: int = 0
     usd: float | None = None
     seconds: float = 0.0
+    guessed_tokens: int = 0  # of a run that did not say how many it used
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

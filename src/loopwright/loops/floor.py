@@ -206,9 +206,8 @@ def _questions(own: Machine[S, L], state: S, event: _FromAgent) -> Inquiry | Non
 def _not_there(event: AgentUnavailable) -> Inquiry:
     said = f": {event.detail}" if event.detail else "."
     why = f"The {event.role} was not available {c.MOST_WAITS + 1} times in a row{said}"
-    return Inquiry(
-        role=event.role, questions=(Question(question=f"{why}\nWhat is to be done? It is tried once more."),)
-    )
+    question = Question(question=f"{why}\nWith your answer it is tried once more.")
+    return Inquiry(role=event.role, questions=(question,))
 
 
 def _held(own: Machine[S, L], state: S) -> S:

@@ -94,6 +94,7 @@ def test_the_whole_example_of_the_contract_is_read() -> None:
             extras=result.report.extras,
         ),
         Usage(input_tokens=3, output_tokens=4, usd=0.25),
+        counted=True,
     )
 
 

@@ -123,6 +123,7 @@ _REPORTED = ("status", "summary", "verdict", "findings", "questions", "usage")
 class Result:
     report: AgentReport
     usage: Usage
+    counted: bool = False  # it says how many tokens it used, be it none
 
 
 def read_result(data: bytes) -> Result:
@@ -169,7 +170,7 @@ def check_result(value: object) -> Result:
         questions=tuple(_question(each) for each in data.get("questions", ())[:MOST_QUESTIONS]),
         extras=json.dumps(extras, ensure_ascii=False, sort_keys=True, separators=(",", ":")),
     )
-    return Result(report, usage)
+    return Result(report, usage, counted=not {"input_tokens", "output_tokens"}.isdisjoint(data.get("usage", {})))
 
 
 def _is_believed(usage: Usage) -> bool:
