@@ -6,6 +6,7 @@ A machine hands over a `Machine`: what its own phases ask for, what it makes of 
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import TypeVar, assert_never
 
@@ -125,6 +126,11 @@ def _ask(own: Machine[S, L], state: S) -> Ask:
 
 def _question(state: OnCourse) -> str:
     return "\n".join(each.question for inquiry in state.course.inquiries for each in inquiry.questions)
+
+
+def _asked(state: OnCourse) -> str:
+    """The question as it is kept with its answer: nothing in it can be taken for the person's own words."""
+    return re.sub(r"\n\s*→", "\n->", _question(state))
 
 
 def _stop(state: OnCourse) -> Stop:
@@ -258,7 +264,7 @@ def _clarified(state: S, event: Answered) -> S:
         station=None,
         trials=tuple(trial.rested() if trial.held else trial for trial in course.trials),
         inquiries=(),
-        answers=(*course.answers, f"{_question(state)}\n→ {said}"),
+        answers=(*course.answers, f"{_asked(state)}{c.ANSWERED}{said}"),
     )
 
 
