@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import math
 import os
@@ -9,13 +10,16 @@ import sys
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, TextIO, TypeVar, cast
 
 import click
 
+from loopwright.cli.outlet import Outlet
 from loopwright.kernel.codec import DataclassValue, as_object
 from loopwright.kernel.visible import visible
 
+_PATIENCE = 2.0  # seconds
+_OUTLETS: list[Outlet] = []  # that of stderr, once something was written there
 F = TypeVar("F", bound=Callable[..., Any])
 
 
@@ -68,14 +72,43 @@ def put_json(answer: DataclassValue, *, lines: bool = True) -> None:
 
 
 def note(text: str) -> None:
-    """What is only for the person who watches. Nobody there to read it is no reason to stop."""
+    """What is only for the person who watches. Nobody there to read it is no reason to stop, or to wait."""
     with suppress(OSError, ValueError):
-        _write(sys.stderr, visible(text))
+        _write(watched(), visible(text))
 
 
-def _write(stream: Any, text: str) -> None:  # noqa: ANN401 - a text stream, or what a test put in its place
+def show(text: str) -> None:
+    """As `note`, as it is and without an end of the line: a prompt."""
+    with suppress(OSError, ValueError):
+        _write(watched(), text, end="")
+
+
+def watched() -> TextIO:
+    """Where those who watch are. A real stream is never waited for; one that somebody put in its place is theirs."""
+    stream = sys.stderr
+    if stream is None:
+        return io.StringIO()
+    if not isinstance(stream, io.TextIOWrapper):
+        return stream
+    known = next((outlet for outlet in _OUTLETS if outlet.stream is stream), None)
+    if known is None:
+        try:
+            known = Outlet(stream)
+        except (OSError, ValueError):  # it has no descriptor
+            return stream
+        _OUTLETS[:] = [known]
+    return cast(TextIO, known)
+
+
+def settle() -> None:
+    """At the very end: whoever reads slowly gets a moment."""
+    for outlet in _OUTLETS:
+        outlet.settle(_PATIENCE)
+
+
+def _write(stream: Any, text: str, end: str = "\n") -> None:  # noqa: ANN401 - a text stream, or what a test put in its place
     encoding = getattr(stream, "encoding", None) or "utf-8"
-    stream.write(text.encode(encoding, "backslashreplace").decode(encoding) + "\n")
+    stream.write(text.encode(encoding, "backslashreplace").decode(encoding) + end)
     stream.flush()
 
 

@@ -14,11 +14,12 @@ from rich.spinner import Spinner
 from rich.table import Table
 from rich.text import Text
 
+from loopwright.cli.output import watched
 from loopwright.ports.store import LoopRow
 
 
 def terminal() -> Console:
-    return Console(stderr=True, highlight=False)
+    return Console(file=watched(), highlight=False)
 
 
 @dataclass(slots=True)
