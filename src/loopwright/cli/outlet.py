@@ -5,11 +5,10 @@ What does not go out at once is held, up to a limit, and tried again; what is mo
 
 from __future__ import annotations
 
-import asyncio
 import os
 import select
-import socket
 import stat
+import sys
 import time
 from contextlib import suppress
 from typing import TextIO
@@ -29,7 +28,7 @@ class Outlet:
         self._own, self._kind = _opened_again(self._handle)
         self._held = bytearray()
         self._dropped = 0  # lines
-        self._timer: asyncio.TimerHandle | None = None
+        self._waits = False  # until it is tried again
         self._gone = False
 
     def isatty(self) -> bool:
@@ -52,7 +51,7 @@ class Outlet:
 
     def push(self) -> None:
         """Write what goes out now."""
-        self._timer = None
+        self._waits = False
         while self._held and not self._gone:
             count = self._written(bytes(self._held[: 1 << 16]))
             if count is None:
@@ -61,9 +60,10 @@ class Outlet:
         if not self._held and self._dropped and not self._gone:
             lost, self._dropped = self._dropped, 0
             self._held += f"… {lost} lines were not read in time …\n".encode(self.encoding, "backslashreplace")
-        if self._held and self._timer is None:
+        if self._held and not self._waits and (asyncio := sys.modules.get("asyncio")):
             with suppress(RuntimeError):  # nobody runs whom it would have to wake
-                self._timer = asyncio.get_running_loop().call_later(_AGAIN, self.push)
+                asyncio.get_running_loop().call_later(_AGAIN, self.push)
+                self._waits = True
 
     def settle(self, patience: float) -> None:
         """Give a slow reader so many seconds at the end."""
@@ -78,6 +78,8 @@ class Outlet:
         try:
             match self._kind:
                 case "socket":
+                    import socket  # noqa: PLC0415 - every start would pay for what hardly anybody has
+
                     with socket.socket(fileno=os.dup(self._own)) as end:
                         return end.send(data, socket.MSG_DONTWAIT)
                 case "asked":

@@ -10,6 +10,7 @@ from loopwright.kernel.wording import counted
 from loopwright.loops import closing
 from loopwright.loops.batch.decide import summary
 from loopwright.loops.batch.state import ArtifactStanding, BatchState, child_params
+from loopwright.loops.reviewed import for_person
 
 
 def lines(state: BatchState, outcome: Outcome) -> tuple[str, ...]:
@@ -42,7 +43,8 @@ def findings_file(state: BatchState, index: int) -> str:
     """Where the findings of a blocked artifact are; empty: it is not blocked, or they are in its own loop."""
     if state.items[index].standing not in (ArtifactStanding.BLOCKED, ArtifactStanding.STUCK):
         return ""
-    return str(json.loads(child_params(state, index)).get("file", ""))
+    given = json.loads(child_params(state, index))
+    return for_person(str(given.get("file", "")), beside=bool(given.get("beside", True)))
 
 
 def _result(outcome: Outcome) -> tuple[str, ...]:
