@@ -10,14 +10,13 @@ from loopwright.app.choice import listed_as, pick
 from loopwright.app.loops import Listed, view, whole_view
 from loopwright.app.project import Project
 from loopwright.app.views.answers import NothingDone
-from loopwright.cli.drive import Manner, drive_and_tell, run_json_option, told
+from loopwright.cli.drive import Manner, drive_and_tell, run_json_option, told_of_ended
 from loopwright.cli.here import Here
 from loopwright.cli.opened import has_log, opened
 from loopwright.cli.output import loop_option, note, put, put_json
 from loopwright.cli.people_only import only_for_people
 from loopwright.cli.signals import StoppedBySignal, complete
 from loopwright.engine.hearing import end_unread
-from loopwright.engine.world import Halt
 from loopwright.errors import AlreadyRunning, Forbidden, LoopUnreadable
 from loopwright.kernel.codec import encode
 from loopwright.kernel.events import CancelRequested
@@ -88,7 +87,7 @@ def _see_it_end(project: Project, here: Here, chosen: Listed, *, as_json: bool) 
         raise AlreadyRunning(loop, f"{waited.alive}; told to end, and has not within {_PATIENCE:.0f} s")
     try:
         ended = asyncio.run(view(project, waited))
-        done = asyncio.run(told(project, ended, Halt(why="ended", outcome=ended.outcome), cancelled_here=True))
+        done = asyncio.run(told_of_ended(project, ended))
     except LoopUnreadable as error:
         return _said(loop, f"Loop {loop} has ended ({error}).", as_json=as_json)
     put_json(done.answer) if as_json else put("\n".join(done.lines))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import sys
 from collections.abc import AsyncIterator
 
 import click
@@ -102,7 +101,7 @@ async def _output(project: Project, loop_id: str, key: str, *, as_json: bool) ->
         return
     for name, text in texts.items():
         note(f"--- {name}: {len(text)} bytes")
-        _write(text)
+        put(visible_bytes(text).rstrip("\n"))  # what is piped ends on a terminal too
 
 
 def _blobs(record: Record, key: str) -> list[tuple[str, Blob]]:
@@ -123,13 +122,3 @@ def _blobs(record: Record, key: str) -> list[tuple[str, Blob]]:
             )
         case _:
             return []
-
-
-def _write(text: bytes) -> None:
-    """To a terminal only what is harmless there; to a file or a pipe the very bytes."""
-    if sys.stdout.isatty():
-        put(visible_bytes(text).rstrip("\n"))
-        return
-    sys.stdout.flush()
-    sys.stdout.buffer.write(text)
-    sys.stdout.buffer.flush()

@@ -129,8 +129,3 @@ def _block(each: BlockedArtifact, room: int, *, advises: bool) -> Iterator[str]:
         yield f"  all of it in {each.file}"
     if each.recommendation and advises:
         yield f"  {each.recommendation}"
-
-
-def for_person(file: str, *, beside: bool) -> str:
-    """Where a person finds the findings that whoever fixes an artifact gets in `file`; empty where there is none."""
-    return file if beside or not file else f".loop/quality/{file}"

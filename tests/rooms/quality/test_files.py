@@ -156,13 +156,13 @@ SHOWN = f".loop/quality/{FILE}"
 
 
 def test_the_person_has_the_file_among_ours_and_nothing_of_theirs_is_touched(tmp_path: Path) -> None:
-    state = told(*THREE_REVIEWS, file=FILE, beside=False)
+    state = told(*THREE_REVIEWS, file=FILE, shown=SHOWN)
     assert publish(tmp_path, state) == (tmp_path / SHOWN, tmp_path / HANDOFF)
     assert yaml.safe_load((tmp_path / SHOWN).read_text())["verdict"] == "BLOCKED"
     assert not (tmp_path / FILE).exists()
     (ask,) = KIND.loop.decide(state)
     assert f"They are in {SHOWN}." in ask.question  # type: ignore[union-attr]
-    publish(tmp_path, told(*ONE_FIX, LOADED, passes(), file=FILE, beside=False))
+    publish(tmp_path, told(*ONE_FIX, LOADED, passes(), file=FILE, shown=SHOWN))
     assert not (tmp_path / SHOWN).exists()
 
 
@@ -179,7 +179,7 @@ def test_a_file_that_we_did_not_write_is_neither_replaced_nor_removed(
     heard: list[str] = []
     publisher = Publisher(tmp_path, KINDS, heard.append)
     for events in (blocked(), (*ONE_FIX, LOADED, passes()), (*blocked(), CANCEL, CLEANED)):
-        publisher.recorded(seen(told(*events, file=FILE, beside=beside)))
+        publisher.recorded(seen(told(*events, file=FILE, shown="" if beside else SHOWN)))
         assert path.read_bytes() == mine
     (said,) = heard
     assert said.startswith(f"{path}: it is not Loopwright's; it is left as it is")

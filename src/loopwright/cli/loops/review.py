@@ -12,7 +12,7 @@ from loopwright.app.loops import View
 from loopwright.app.project import Project
 from loopwright.app.settings import settings_of
 from loopwright.app.starts.artifacts import Target
-from loopwright.app.starts.review import ReviewPlan, ReviewRequest, create_planned, plan_review
+from loopwright.app.starts.review import ReviewPlan, ReviewRequest, create_planned, plan_review, shown_file
 from loopwright.cli.drive import Manner, drive_and_tell, run_json_option
 from loopwright.cli.here import Here
 from loopwright.cli.opened import only_looked_at, opened
@@ -22,7 +22,7 @@ from loopwright.config.settings import Settings
 from loopwright.kernel.model import Commit
 from loopwright.kernel.wording import counted
 from loopwright.loops.quality.state import Depth, Gate
-from loopwright.loops.reviewed import ReviewResult, for_person
+from loopwright.loops.reviewed import ReviewResult
 
 _SHOWN = 40  # artifacts that a dry run names
 
@@ -139,7 +139,7 @@ def _artifact(settings: Settings, request: ReviewRequest, target: Target) -> For
         mode=request.depth or part.depth,
         story=target.story,
         known=len(target.known),
-        file=for_person(target.file, beside=settings.quality.beside) or None,
+        file=shown_file(settings, target) or None,
         agents={
             role: tuple(agent.name for agent in settings.agents_for(role)) for role in (part.reviewer, part.creator)
         },

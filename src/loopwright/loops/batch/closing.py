@@ -10,7 +10,6 @@ from loopwright.kernel.wording import counted
 from loopwright.loops import closing
 from loopwright.loops.batch.decide import summary
 from loopwright.loops.batch.state import ArtifactStanding, BatchState, child_params
-from loopwright.loops.reviewed import for_person
 
 
 def lines(state: BatchState, outcome: Outcome) -> tuple[str, ...]:
@@ -44,7 +43,7 @@ def findings_file(state: BatchState, index: int) -> str:
     if state.items[index].standing not in (ArtifactStanding.BLOCKED, ArtifactStanding.STUCK):
         return ""
     given = json.loads(child_params(state, index))
-    return for_person(str(given.get("file", "")), beside=bool(given.get("beside", True)))
+    return str(given.get("shown") or given.get("file", ""))
 
 
 def _result(outcome: Outcome) -> tuple[str, ...]:

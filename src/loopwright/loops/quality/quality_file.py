@@ -38,6 +38,11 @@ def other_name(artifact: str) -> str:
     return f"{_plain(artifact)}.loop{ENDING}"
 
 
+def for_person(file: str) -> str:
+    """Where a person finds what whoever fixes the artifact gets in `file`."""
+    return f".loop/quality/{file}"
+
+
 def as_page(data: dict[str, object]) -> str:
     """The person's file, by which we know it again."""
     return _HEAD + write_yaml(data)

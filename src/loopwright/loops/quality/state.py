@@ -9,7 +9,7 @@ from loopwright.kernel.findings import identify
 from loopwright.kernel.ledger import Entry, Ledger, Standing, unresolved
 from loopwright.kernel.model import NO_COMMIT, Commit, Content, Finding, Severity, Verdict
 from loopwright.loops.course import Course, entered
-from loopwright.loops.reviewed import EarlierPass, QualityLimits, for_person
+from loopwright.loops.reviewed import EarlierPass, QualityLimits
 
 ENGINE = "engine"  # what no reviewer said: no verdict, the artifact is gone
 LANDING = "landing"  # why what passed could not be landed
@@ -104,12 +104,11 @@ class QualityParams:
     checked: bool = False  # the project has checks that a merged tree must pass
     adopted: str = ""  # JSON: the handoff of another tool that the story's own begins with
     earlier: EarlierPass | None = None
-    beside: bool = True  # the person's own tree has the file too; logs of before do not say
+    shown: str = ""  # where a person finds what is in `file`; empty: in their tree, at the same place
 
     @property
     def shown_file(self) -> str:
-        """Where a person finds the findings; empty: in the log alone."""
-        return for_person(self.file, beside=self.beside)
+        return self.shown or self.file
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
