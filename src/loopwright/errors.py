@@ -147,6 +147,16 @@ class StoreCorrupt(PortError):
         super().__init__(f"{path}: {where}: {why}; nothing was changed, restore the file from a backup")
 
 
+class LoopUnreadable(StoreCorrupt):
+    """Every event is there as it was written, but this version can make nothing of one of them."""
+
+    def __init__(self, path: str, where: str, why: str, loop: str) -> None:
+        super().__init__(path, where, why)
+        self.loop = loop
+        ends = f"`loop cancel --loop {loop}` ends it and keeps every commit"
+        self.args = (f"{path}: {where}: {why}; nobody can go on from there, {ends}",)
+
+
 class SnapshotUnusable(StoreCorrupt):
     """Only the shorter way is gone: all events are there to be folded from the first."""
 
@@ -189,3 +199,11 @@ class Suspended(EngineError):
     def __init__(self, reason: str, detail: str) -> None:
         self.reason, self.detail = reason, detail
         super().__init__(f"paused ({reason}): {detail}")
+
+
+class TimeIsUp(Suspended):
+    """A step was ended because the time of the budget was; it is done again once there is more."""
+
+    def __init__(self, seconds: float) -> None:
+        self.seconds = seconds
+        super().__init__("time", f"the time of the budget is up; the step was ended after {seconds:.0f} s")

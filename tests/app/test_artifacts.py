@@ -190,3 +190,26 @@ def test_files_whose_findings_would_share_a_name_have_each_their_own(project: Pr
         "src/a.py": "src/a.py.quality.yml",
         "src/b.py": "src/b.quality.yml",
     }
+
+
+# --- where findings are handed over -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("there", "file"),
+    [
+        ({}, "src/a.quality.yml"),
+        ({"src/a.quality.yml": "mine: precious"}, "src/a.py.quality.yml"),
+        ({"src/a.quality.yml": "", "src/a.py.quality.yml": "x"}, "src/a.py.loop.quality.yml"),
+        ({"src/a.quality.yml": "# Written by Loopwright. It is here"}, "src/a.quality.yml"),
+    ],
+)
+def test_whoever_fixes_is_never_handed_a_file_of_somebody_else(
+    project: Project, there: dict[str, str], file: str
+) -> None:
+    for path, text in there.items():
+        (project.root / path).write_text(text)
+    (target,) = found(project, "src/a.py", by_file=True)
+    assert target.file == file
+    assert target.spared == tuple(path for path, text in there.items() if path != file)
+    assert {path: (project.root / path).read_text() for path in there} == there

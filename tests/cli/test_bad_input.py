@@ -107,6 +107,28 @@ def test_words_that_make_no_sense(repo: Repository, words: list[str], part: str)
     one_sentence(loop(repo.path, *words), 2, part)
 
 
+@pytest.mark.parametrize("number", ["-1", "nan", "inf", "1e400", "true", "9" * 400, "9" * 5000, "", "0x10"])
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["feedback", "x", "--max-iterations"], "a whole number from 1 to 1000"),
+        (["feedback", "x", "--budget"], "an amount of money from 0 to 1000000"),
+        (["review", "x", "--max-attempts"], "a whole number from 1 to 1000"),
+        (["review", "x", "--budget"], "an amount of money from 0 to 1000000"),
+        (["ticket", "run", "--max"], "a whole number from 1 to 900"),
+        (["ticket", "run", "--budget"], "an amount of money from 0 to 1000000"),
+        (["rehearse", "x", "--max-iterations"], "a whole number from 1 to 1000"),
+        (["resume", "--budget"], "an amount of money from 0 to 1000000"),
+    ],
+)
+def test_every_number_has_bounds_that_one_sentence_names(
+    words: list[str], says: str, number: str, tmp_path: Path
+) -> None:
+    answered = loop(tmp_path, *words, number)
+    one_sentence(answered, 2, says)
+    assert len(answered.err) < 300
+
+
 def test_an_unknown_loop_names_the_nearest(tmp_path: Path) -> None:
     sample = Sample.create(tmp_path / "repo")
     assert sample.loop("feedback", "Make it good").code == 0

@@ -109,6 +109,11 @@ async def driven(project: Project, here: Here, loop: View, manner: Manner) -> Dr
     return await told(project, now, halt, cancelled_here=cancelled, can_go_on=not manner.passing)
 
 
+async def told_of_ended(project: Project, ended: View) -> Driven:
+    """Of a loop that ended while somebody else drove it."""
+    return await told(project, ended, Halt(why="ended", outcome=ended.outcome), cancelled_here=True)
+
+
 async def told(project: Project, now: View, halt: Halt, *, cancelled_here: bool, can_go_on: bool = True) -> Driven:
     """What is said of a loop that stopped, to programs and to people."""
     shown = await current(project, now, halt)

@@ -273,7 +273,6 @@ class QualitySettings:
         k.FLAG,
         "findings stand beside the artifact in your tree while it is blocked, not only under `.loop/quality`",
         default=False,
-        obeyed=False,
     )
     plan: GateRoles = table("The plan gate of the quality loop.", GateRoles())
     test: GateRoles = table("The test gate of the quality loop.", GateRoles())

@@ -20,6 +20,7 @@ from loopwright.kernel.actions import (
     ForPeople,
     LoadArtifacts,
     RunAgent,
+    RunChecks,
     RunLoop,
     Stop,
 )
@@ -50,7 +51,8 @@ from loopwright.ports.store import Append, NewEvent, Status
 SNAPSHOT_EVERY = 64
 AT_ONCE = 10.0  # seconds
 
-Terms = Callable[[RunAgent, Fold], float | Shortage]  # what is set aside for a run, or why it may not begin
+# What is set aside for a run, or why it may not begin.
+Terms = Callable[[RunAgent | RunChecks, Fold], float | Shortage]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -213,7 +215,7 @@ class Session:
                 if action.abreast and at_work >= action.abreast:
                     continue
                 at_work += 1
-            reserve = self.terms(action, now) if isinstance(action, RunAgent) else 0.0
+            reserve = self.terms(action, now) if isinstance(action, RunAgent | RunChecks) else 0.0
             if isinstance(reserve, Shortage):
                 return tuple(intents), reserve
             started = Started(key=action.key, action=type(action).__name__, what=_subject(action), why=action.why)
@@ -352,9 +354,10 @@ def cancelled(flight: Flight) -> Recording:
     return Recording(event=Cancelled(key=flight.key), spend=flight.reserved)
 
 
-def interrupted(flight: Flight) -> Recording:
+def interrupted(flight: Flight, detail: str = "", seconds: float = 0.0) -> Recording:
     """It will be done again as the same try."""
-    return Recording(event=Interrupted(key=flight.key), spend=flight.reserved)
+    event = Interrupted(key=flight.key, detail=detail, seconds=seconds)
+    return Recording(event=event, spend=flight.reserved)
 
 
 def _entry(line: Recording, now: Fold) -> NewEvent:

@@ -59,6 +59,8 @@ class AgentUnavailable:
     until: float
     detail: str = ""
     usage: Usage = Usage()
+    role: str = ""  # whose step it was; logs of before do not have it
+    at: float = 0.0  # when it was heard
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -233,10 +235,13 @@ class Cancelled:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Interrupted:
-    """Was in flight when its controller went away; it will be done again as the same try."""
+    """Was in flight when its controller went away or the time of the budget was up; it will be done again as the same
+    try.
+    """
 
     key: Key
     detail: str = ""
+    seconds: float = 0.0  # that it took, where somebody knows
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -17,7 +17,7 @@ Blob = NewType("Blob", str)  # sha256 of what was too big for an event
 
 NO_COMMIT = Commit("")
 
-_NUMBER = r"(?:0|[1-9]\d*)"
+_NUMBER = r"(?:0|[1-9][0-9]{0,17})"
 _KEY = re.compile(
     r"(?P<waits>wait-)?(?P<step>[a-z]+(?:-[a-z]+)*)"
     rf"(?:-(?P<attempt>{_NUMBER})(?:-(?P<part>[a-z0-9]+(?:-[a-z0-9]+)*))?)?(?:\.(?P<tries>{_NUMBER}))?"
@@ -150,6 +150,7 @@ class Usage:
     output_tokens: int = 0
     usd: float | None = None
     seconds: float = 0.0
+    guessed_tokens: int = 0  # of a run that did not say how many it used
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

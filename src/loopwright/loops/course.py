@@ -10,10 +10,14 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any, ClassVar, Protocol, TypeVar
 
-from loopwright.kernel.events import AgentFailed, IntegrationRefused
+from loopwright.kernel.events import AgentFailed, AgentUnavailable, IntegrationRefused
 from loopwright.kernel.findings import normalise
 from loopwright.kernel.gates import evidence
 from loopwright.kernel.model import NO_COMMIT, Change, Cleanup, Commit, Finding, Outcome, Question, Tree
+
+LEAST_WAIT, LONGEST_WAIT = 5.0, 600.0  # seconds, where the agent asks for no more
+ANSWERED = "\n→ "  # between an agent's question and what a person said to it
+MOST_WAITS = 10  # in a row, then a person is asked
 
 
 class Station(StrEnum):
@@ -50,6 +54,7 @@ class Trial:
     repaired: bool = False
     repair: str = ""  # why the last result could not be used
     until: float | None = None  # nobody can do the step before then
+    waits: int = 0  # how often in a row the agent was not available
     held: bool = False  # it has asked, and goes on with the answer
     crash: str = ""  # how it went wrong when it was respawned
 
@@ -63,17 +68,24 @@ class Trial:
 
     def to_repair(self, why: str) -> Trial | None:
         """Asked for its result once more; None: it was asked already."""
-        return None if self.repaired else replace(self.again(), repaired=True, repair=why)
+        return None if self.repaired else replace(self.again(), repaired=True, repair=why, waits=0)
 
     def after(self, event: AgentFailed) -> Trial | None:
         """The step after a failure that is not counted; None: now it is."""
         if event.reason == "garbled":
             return self.to_repair(event.detail or "the result could not be read")
-        return None if self.respawned else replace(self.again(), respawned=True, crash=_crash(event))
+        return None if self.respawned else replace(self.again(), respawned=True, crash=_crash(event), waits=0)
 
     def is_same_crash(self, event: AgentFailed) -> bool:
         """The same thing went wrong twice in a row: a third run would only cost."""
         return event.reason == "crashed" and bool(event.detail) and self.crash == _crash(event)
+
+    def waiting(self, event: AgentUnavailable) -> Trial:
+        """Until the agent says that it is there, and each time in a row for longer: some say at once, for ever."""
+        if not event.role:
+            return replace(self, until=event.until)  # as it was when the log was written
+        least = min(LEAST_WAIT * 2**self.waits, LONGEST_WAIT)
+        return replace(self, until=max(event.until, event.at + least), waits=self.waits + 1)
 
 
 def _crash(event: AgentFailed) -> str:

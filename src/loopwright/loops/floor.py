@@ -6,6 +6,7 @@ A machine hands over a `Machine`: what its own phases ask for, what it makes of 
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import TypeVar, assert_never
 
@@ -127,6 +128,11 @@ def _question(state: OnCourse) -> str:
     return "\n".join(each.question for inquiry in state.course.inquiries for each in inquiry.questions)
 
 
+def _asked(state: OnCourse) -> str:
+    """The question as it is kept with its answer: nothing in it can be taken for the person's own words."""
+    return re.sub(r"\n\s*→", "\n->", _question(state))
+
+
 def _stop(state: OnCourse) -> Stop:
     outcome = state.course.outcome or Outcome(ending=Ending.FAILED)
     return Stop(outcome=outcome, why=outcome.note or outcome.ending.value)
@@ -174,8 +180,8 @@ def _took(own: Machine[S, L], state: S, event: Answer) -> S:
 
 def _from_agent(own: Machine[S, L], state: S, event: _FromAgent) -> S:
     trial = state.course.trial_of(event.key.part)
-    if isinstance(event, AgentUnavailable):
-        return c.with_trial(state, replace(trial, until=event.until))
+    if isinstance(event, AgentUnavailable) and trial.waits < c.MOST_WAITS:
+        return c.with_trial(state, trial.waiting(event))
     if questions := _questions(own, state, event):
         state = c.with_trial(state, replace(trial, held=True))
         return c.steered(state, inquiries=(*state.course.inquiries, questions))
@@ -183,8 +189,10 @@ def _from_agent(own: Machine[S, L], state: S, event: _FromAgent) -> S:
     return own.took(state, event) if once_more is None else c.with_trial(state, once_more)
 
 
-def _questions(own: Machine[S, L], state: S, event: AgentReported | AgentFailed) -> Inquiry | None:
+def _questions(own: Machine[S, L], state: S, event: _FromAgent) -> Inquiry | None:
     """What the agent cannot go on without, if it says so."""
+    if isinstance(event, AgentUnavailable):
+        return _not_there(event)
     if not event.role and event.key.step not in own.asked_before:
         return None
     who = event.role or next(a.role for a in own.work(state) if isinstance(a, RunAgent) and a.key == event.key)
@@ -199,6 +207,13 @@ def _questions(own: Machine[S, L], state: S, event: AgentReported | AgentFailed)
         return None
     unsaid = event.report.summary or f"The {who} asks for clarification without a question."
     return Inquiry(role=who, questions=event.report.questions or (Question(question=unsaid),))
+
+
+def _not_there(event: AgentUnavailable) -> Inquiry:
+    said = f": {event.detail}" if event.detail else "."
+    why = f"The {event.role} was not available {c.MOST_WAITS + 1} times in a row{said}"
+    question = Question(question=f"{why}\nWith your answer it is tried once more.")
+    return Inquiry(role=event.role, questions=(question,))
 
 
 def _held(own: Machine[S, L], state: S) -> S:
@@ -249,7 +264,7 @@ def _clarified(state: S, event: Answered) -> S:
         station=None,
         trials=tuple(trial.rested() if trial.held else trial for trial in course.trials),
         inquiries=(),
-        answers=(*course.answers, f"{_question(state)}\n→ {said}"),
+        answers=(*course.answers, f"{_asked(state)}{c.ANSWERED}{said}"),
     )
 
 

@@ -97,3 +97,10 @@ def test_the_file_and_line_are_those_that_the_text_names_last() -> None:
     tests/test_a.py:7: AssertionError</failure></testcase></testsuite>"""
     (failure,) = read_junit(text.encode(), lambda path: path == "tests/test_a.py", nodes=True).failures
     assert (failure.rule, failure.file, failure.line) == ("tests/test_a.py::B::c", "tests/test_a.py", 7)
+
+
+@pytest.mark.parametrize("line", ["9" * 5000, "9" * 400, "-1", "\u0663", "1e3"])
+def test_a_line_that_cannot_be_is_none(line: str) -> None:
+    report = f'<testsuite><testcase classname="a" name="b" file="a.py" line="{line}"><failure/></testcase></testsuite>'
+    (found,) = read_junit(report.encode(), lambda _: False).failures
+    assert found.line == 0

@@ -17,6 +17,7 @@ from loopwright.kernel.visible import visible
 
 _DEEPEST = 200  # suites within suites
 _SAYS_NOTHING = "test"  # the class that node's runner gives to every test; its suites name it
+_LINE_NUMBER = re.compile("[0-9]{1,9}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,7 +112,7 @@ def _case(case: TestCase, suites: tuple[str, ...], exists: Exists, *, nodes: boo
 
 def _attribute(case: TestCase, name: str) -> str:
     value = str(case._elem.attrib.get(name, ""))  # noqa: SLF001 - junitparser has no reader for optional attributes
-    return value if name != "line" or value.isdecimal() else ""
+    return value if name != "line" or _LINE_NUMBER.fullmatch(value) else ""
 
 
 def _line(text: str, file: str) -> int:

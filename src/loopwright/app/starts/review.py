@@ -16,7 +16,7 @@ from loopwright.config.settings import Settings
 from loopwright.kernel.codec import encode
 from loopwright.kernel.model import Commit
 from loopwright.loops.batch.state import BatchArtifact, BatchParams
-from loopwright.loops.quality.quality_file import ENDING
+from loopwright.loops.quality.quality_file import ENDING, for_person
 from loopwright.loops.quality.state import Depth, QualityParams
 from loopwright.loops.reviewed import QualityLimits
 
@@ -109,7 +109,13 @@ def _params(
         target=project.branch,
         merge=plan.merge,
         checked=bool(settings.checks),
+        shown=shown_file(settings, target),
     )
+
+
+def shown_file(settings: Settings, target: Target) -> str:
+    """Where a person finds the findings of an artifact; empty: they are not in a file."""
+    return target.file if settings.quality.beside or not target.file else for_person(target.file)
 
 
 def _batch(project: Project, settings: Settings, plan: ReviewPlan, children: list[QualityParams]) -> BatchParams:

@@ -16,7 +16,7 @@ from loopwright.app.starts.feedback import FeedbackRequest, create_feedback
 from loopwright.cli.drive import Manner, drive_and_tell, run_json_option
 from loopwright.cli.here import Here
 from loopwright.cli.opened import only_looked_at, opened
-from loopwright.cli.output import MONEY, allow_option, note, put, put_json
+from loopwright.cli.output import MONEY, allow_option, count_to, note, put, put_json
 from loopwright.cli.signals import StoppedBySignal, complete
 from loopwright.config.settings import Settings
 from loopwright.errors import UsageError
@@ -49,7 +49,7 @@ class FeedbackForetold:
 @click.argument("task", required=False, default="")
 @click.option("--task-file", type=click.Path(path_type=Path), help="Read the task from a file; - is stdin.")
 @click.option("--criterion", "criteria", multiple=True, metavar="TEXT", help="What the reviewer checks; repeatable.")
-@click.option("--max-iterations", type=click.IntRange(1, 1000), metavar="N", help="Instead of the one in loop.toml.")
+@click.option("--max-iterations", type=count_to(1000), metavar="N", help="Instead of the one in loop.toml.")
 @click.option("--budget", type=MONEY, metavar="USD", help="Instead of the one in loop.toml.")
 @click.option("--merge/--no-merge", default=None, help="Integrate into the current branch once verified.")
 @allow_option
