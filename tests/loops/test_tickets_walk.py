@@ -280,7 +280,7 @@ def check_closed(state: TicketsState, ticket: Ticket) -> None:
     assert len(ticket.critiques) >= len(state.plan.critics) > 0, "a critic is missing"
     assert ticket.checks is not None, "the engine's judge did not look"
     assert (ticket.judgement is not None) == state.plan.judge, ticket
-    assert len(ticket.rules) == (12 if state.plan.judge else 11), ticket
+    assert len(ticket.rules) == (14 if state.plan.judge else 13), ticket
     if ticket.decision is Decision.APPROVE:
         assert ticket.checks, "approved without a check"
         assert all(check.passed for check in ticket.checks), "approved with a failing check"
@@ -288,6 +288,10 @@ def check_closed(state: TicketsState, ticket: Ticket) -> None:
         assert ticket.judgement is None or ticket.judgement.verdict is Verdict.PASS, "approved against the judge"
         assert not any(map(is_mute, ticket.critiques)), "approved with a silent critic"
         assert ticket.files, "approved without a change"
+        assert all(aspect.passed for aspect in ticket.aspects), "approved with an aspect that fails"
+        assert ticket.focus or all(each.verdict is Verdict.PASS for each in ticket.critiques), (
+            "a critic's no became a yes"
+        )
 
 
 def check_landing(state: TicketsState) -> None:

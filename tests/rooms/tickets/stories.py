@@ -65,6 +65,7 @@ from tests.loops.harness import taken
 LOOP = LoopId("ticket-7")
 AT = 1_768_645_800.0  # 2026-01-17T10:30:00Z
 PARAMS = TicketParams(
+    firm=True,
     session="session",
     title="Time-outs of the client",
     base=Commit("b" * 40),

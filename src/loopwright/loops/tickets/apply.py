@@ -211,7 +211,7 @@ def ended(state: TicketsState, ending: Ending) -> Outcome:
         ending=ending,
         attempts=len(state.past),
         note=f"{shown.decision}: {ticket_id(state.plan.session, shown.number)}" if shown else "",
-        findings=() if ending is Ending.VERIFIED or shown is None else shown.findings,
+        findings=shown.findings if shown else (),  # of an approved ticket, what was deferred
     )
 
 

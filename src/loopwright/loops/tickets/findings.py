@@ -68,6 +68,11 @@ def _from_checks(ticket: Ticket) -> tuple[Finding, ...]:
     return failures + own
 
 
+def marks_of_checks(ticket: Ticket) -> frozenset[str]:
+    """Of what its checks found."""
+    return frozenset(failure.fingerprint for result in ticket.checks or () for failure in failures_of(result))
+
+
 def failures_of(result: CheckResult) -> tuple[Finding, ...]:
     """Never empty for a check that failed: one that does not say why is a failure of that name."""
     if result.passed:

@@ -8,11 +8,11 @@ from loopwright.kernel.events import ChecksReported
 from loopwright.kernel.limits import reached
 from loopwright.kernel.model import AgentReport
 from loopwright.loops import course as c
-from loopwright.loops.tickets.aspects import accuracy, agent_aspects, engine_aspects, mean_score
+from loopwright.loops.tickets.aspects import accuracy, agent_aspects, engine_aspects, mean_score, of_criteria
 from loopwright.loops.tickets.convergence import is_worse, trend
-from loopwright.loops.tickets.findings import closing_ledger, critique_of, open_findings
+from loopwright.loops.tickets.findings import closing_ledger, critique_of, marks_of_checks, open_findings
 from loopwright.loops.tickets.state import JUDGE, Decision, Ticket, TicketsPhase, TicketsState, in_focus, stepped
-from loopwright.loops.tickets.thresholds import is_acceptable, rules
+from loopwright.loops.tickets.thresholds import is_acceptable, noes, rules
 
 
 def heard_checks(state: TicketsState, event: ChecksReported) -> TicketsState:
@@ -60,7 +60,12 @@ def _scored(state: TicketsState) -> Ticket:
     ticket = state.ticket
     relevant = in_focus(state, ticket.findings)
     aspects = engine_aspects(state, relevant) + ticket.added
-    found = rules(relevant, ticket.checks or (), ticket.judgement)
+    found = rules(relevant, ticket.checks or (), ticket.judgement, marks_of_checks(ticket))
+    if state.plan.firm:
+        judged_by = of_criteria(state, relevant) + ticket.added
+        # A critic whose every word is about what a person has put off with a split says nothing of this ticket.
+        heard = tuple(each for each in ticket.critiques if not each.findings or in_focus(state, each.findings))
+        found += noes(heard, tuple(aspect for aspect in judged_by if not aspect.passed))
     return replace(
         ticket,
         aspects=aspects,

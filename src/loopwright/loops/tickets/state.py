@@ -7,7 +7,7 @@ from enum import StrEnum
 
 from loopwright.kernel.ledger import Ledger
 from loopwright.kernel.limits import reached
-from loopwright.kernel.model import NO_COMMIT, CheckResult, Commit, Ending, Finding, Verdict
+from loopwright.kernel.model import NO_COMMIT, CheckResult, Commit, Ending, Finding, Severity, Verdict
 from loopwright.loops import course as c
 from loopwright.loops.course import Course
 from loopwright.loops.tickets.limits import TicketLimits
@@ -140,6 +140,7 @@ class TicketParams:
     judge: bool = False  # a judge agent is named
     limits: TicketLimits = TicketLimits()
     adopted: tuple[Ticket, ...] = ()  # tickets that other tools wrote; the last may be under way
+    firm: bool = False  # a no stays a no; a session that began before that rule is told by those it began with
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -285,6 +286,8 @@ def told_of(state: TicketsState) -> Ticket | None:
     return taken or (state.past[-1] if state.past else None)
 
 
-def _distance_from_approval(ticket: Ticket) -> tuple[bool, int, float, float, int]:
+def _distance_from_approval(ticket: Ticket) -> tuple[bool, int, float, float, int, int]:
     against = sum(rule.is_against for rule in ticket.rules)
-    return (ticket.decision is not Decision.APPROVE, against, -ticket.accuracy, -ticket.score, -ticket.number)
+    grave = sum(finding.severity in (Severity.CRITICAL, Severity.HIGH) for finding in ticket.findings)
+    refused = ticket.decision is not Decision.APPROVE
+    return (refused, against, -ticket.accuracy, -ticket.score, grave, -ticket.number)

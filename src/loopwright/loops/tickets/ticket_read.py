@@ -157,6 +157,7 @@ def _listed_rows(front: Front) -> tuple[FeedbackRow, ...]:
 def params(read: ReadTicket, *, session: str, base: Commit) -> TicketParams:
     """The session that a ticket asks for; agents, target and limits are the configuration's to add."""
     return TicketParams(
+        firm=True,
         session=session,
         title=read.title,
         base=base,
