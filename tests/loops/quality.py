@@ -38,6 +38,7 @@ from loopwright.kernel.model import (
     Tree,
     Verdict,
 )
+from loopwright.kernel.touched import Touched
 from loopwright.loops.course import Station, where
 from loopwright.loops.quality.machine import QUALITY
 from loopwright.loops.quality.state import QualityParams, QualityState
@@ -146,8 +147,17 @@ def of(role: str, letter: AgentReported | AgentFailed) -> AgentReported | AgentF
     return replace(letter, role=role)
 
 
-def saved(commit: str = "c1", *, files: int = 1, dropped: tuple[str, ...] = ()) -> Checkpointed:
-    return Checkpointed(key=_UNKEYED, commit=Commit(commit), tree=Tree(f"tree-{commit}"), files=files, dropped=dropped)
+def saved(
+    commit: str = "c1", *, files: int = 1, dropped: tuple[str, ...] = (), touched: tuple[Touched, ...] = ()
+) -> Checkpointed:
+    return Checkpointed(
+        key=_UNKEYED,
+        commit=Commit(commit),
+        tree=Tree(f"tree-{commit}"),
+        files=files,
+        dropped=dropped,
+        touched=touched,
+    )
 
 
 LANDED = Integrated(key=_UNKEYED, branch="loop/1", commit=Commit("landed"))
@@ -196,7 +206,7 @@ THREE_REVIEWS: tuple[Event, ...] = (
 
 def params(**given: Any) -> QualityParams:  # noqa: ANN401 - the fields of the parameters, whatever they are
     limits = {name: given.pop(name) for name in ("max_attempts", "p1_threshold") if name in given}
-    plan = {"artifact": ARTIFACT, "base": BASE, "story": "pay", "limits": QualityLimits(**limits)}
+    plan = {"artifact": ARTIFACT, "base": BASE, "story": "pay", "limits": QualityLimits(**limits), "firm": True}
     return QualityParams(**{**plan, **given})
 
 

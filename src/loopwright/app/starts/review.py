@@ -109,6 +109,7 @@ def _params(
         target=project.branch,
         merge=plan.merge,
         checked=bool(settings.checks),
+        firm=True,
     )
 
 

@@ -39,7 +39,7 @@ from loopwright.loops.quality.state import (
     tokens,
     verdict_line,
 )
-from loopwright.loops.quality.verdict import judge, usable
+from loopwright.loops.quality.verdict import judge, put_off, rests_on, usable
 from loopwright.loops.reviewed import QualityLimits
 
 
@@ -100,9 +100,9 @@ def _reviewed(state: QualityState, event: AgentReported) -> QualityState:
         return _unusable(state, "no-verdict", "the review is not done or has no verdict")
     if report.verdict is Verdict.FAIL and not found:
         return _unfounded(state)
-    result = judge(state, report, found)
-    if report.verdict is Verdict.FAIL and result.verdict is Verdict.PASS and dropped:
+    if report.verdict is Verdict.FAIL and dropped and not rests_on(state, report, found):
         return _unfounded(state)  # what could be shown does not count, so that the no rests on what could not
+    result = judge(state, report, found)
     return _closed(result.state, result.verdict, result.why)
 
 
@@ -193,7 +193,8 @@ def _with_fix(state: QualityState, said: str) -> QualityState:
 
 def _checkpointed(state: QualityState, event: Checkpointed) -> QualityState:
     changed = event.files > 0
-    return next_review(replace(state, commit=event.commit, changed=changed, ignored=event.dropped))
+    state = replace(state, commit=event.commit, changed=changed, ignored=event.dropped, touched=event.touched)
+    return next_review(state)
 
 
 # --- ending -------------------------------------------------------------------------------------
@@ -252,7 +253,7 @@ def ended(state: QualityState, ending: Ending) -> Outcome:
         attempts=reviews_made(state),
         commit=NO_COMMIT if ending is Ending.CANCELLED else taken(state).commit,
         note=verdict_line(state),
-        findings=() if ending is Ending.VERIFIED else left,
+        findings=put_off(state) if ending is Ending.VERIFIED else left,
     )
 
 

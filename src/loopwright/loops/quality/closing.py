@@ -15,7 +15,8 @@ def lines(state: QualityState, outcome: Outcome) -> tuple[str, ...]:
     minor = f" with {counted(len(found), 'finding')} that does not block" if len(found) == 1 else ""
     minor = f" with {len(found)} findings that do not block" if len(found) > 1 else minor
     after = f"after {counted(reviews_made(state), 'review')} and {counted(state.fixes, 'fix', 'fixes')}"
-    passed = after + minor if outcome.ending is Ending.VERIFIED else after
+    deferred = f"; {len(outcome.findings)} deferred, recorded in .loop/debt.md" if outcome.findings else ""
+    passed = after + minor + deferred if outcome.ending is Ending.VERIFIED else after
     left = counted(len(found), "known issue")
     return (
         *_reviews(state),

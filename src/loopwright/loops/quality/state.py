@@ -8,6 +8,7 @@ from enum import StrEnum
 from loopwright.kernel.findings import identify
 from loopwright.kernel.ledger import Entry, Ledger, Standing, unresolved
 from loopwright.kernel.model import NO_COMMIT, Commit, Content, Finding, Severity, Verdict
+from loopwright.kernel.touched import Touched
 from loopwright.loops.course import Course, entered
 from loopwright.loops.reviewed import EarlierPass, QualityLimits
 
@@ -104,6 +105,7 @@ class QualityParams:
     checked: bool = False  # the project has checks that a merged tree must pass
     adopted: str = ""  # JSON: the handoff of another tool that the story's own begins with
     earlier: EarlierPass | None = None
+    firm: bool = False  # a no stays a no; a review that began before that rule is told by those it began with
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -133,6 +135,7 @@ class QualityState:
     contents: tuple[Content, ...] = ()
     untouched: bool = False  # the last fix left the artifact as it was
     ignored: tuple[str, ...] = ()  # files the last fix changed that no finding names
+    touched: tuple[Touched, ...] = ()  # lines that fixes have changed
     deferred: tuple[Deferred, ...] = ()
     dropped: tuple[str, ...] = ()  # findings of the present review that lacked evidence or guidance
 
