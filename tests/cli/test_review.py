@@ -3,6 +3,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from tests.cli.projects import CONFIG, Done, Sample
 from tests.cli.reviews import PASSES, blocks, finding, fixes, reviewable, unresolved
@@ -283,3 +284,44 @@ def test_what_is_not_committed_is_reviewed_as_it_is(tmp_path: Path) -> None:
     assert (done.code, done.data["passed"]) == (0, ["new.py"])
     assert sample.repo.git("status", "--porcelain") == "?? new.py"
     assert sample.repo.git("show", f"{done.data['branch']}:new.py") == "better"
+
+
+# --- over and over again ----------------------------------------------------------------------------------------
+
+
+def persisted(sample: Sample) -> list[tuple[str, bool]]:
+    """Severity of each finding on file, and whether it is resolved."""
+    (handoff,) = (sample.repo.path / ".loop" / "stories").glob("*/handoff.yml")
+    found = yaml.safe_load(handoff.read_text())["quality_findings"]
+    return [(each["severity"], each["resolved"]) for each in found]
+
+
+@pytest.mark.parametrize(("mode", "severity", "word"), [("quick", "medium", "P2"), ("comprehensive", "high", "P1")])
+def test_a_review_that_is_run_again_raises_nothing_that_was_resolved_only_on_a_branch(
+    tmp_path: Path, mode: str, severity: str, word: str
+) -> None:
+    sample = reviewable(
+        tmp_path / "repo", blocks("a.py", finding("a.py", "no docstring", severity), attempt=1), fixes("a.py")
+    )
+    for _ in range(3):
+        done = sample.loop("review", "a.py", "--mode", mode, "--json")
+        assert (done.code, done.data["rounds"]) == (0, 2), done.err
+        assert persisted(sample) == [(word, True)]
+
+
+def test_what_an_escalated_and_cancelled_review_had_fixed_is_resolved_for_nobody_else(tmp_path: Path) -> None:
+    steps = (
+        blocks("a.py", finding("a.py", "no docstring", "medium"), attempt=1),
+        blocks("a.py", finding("a.py", "it is bad").replace("x = 1", "better"), attempt=2),
+    )
+    sample = reviewable(tmp_path / "repo", *steps, fixes("a.py"))
+    for _ in range(2):
+        assert sample.loop("review", "a.py", "--max-attempts", "2").code == 4
+        sample.loop("cancel")
+        assert persisted(sample) == [("P2", False), ("P0", False)]
+
+
+def test_a_second_review_of_the_same_artifact_is_warned_of_the_first(stopped: Sample) -> None:
+    (first,) = (each["id"] for each in stopped.loop("status", "--json").data["loops"])
+    done = stopped.loop("review", "a.py", "--max-attempts", "1")
+    assert f"warning: a.py is under review in loop {first} too" in done.err

@@ -369,10 +369,11 @@ def test_a_comprehensive_review_calls_what_was_left_unresolved_critical(gate: st
     [
         Known(finding=ALPHA, gate="plan", resolved=True),
         Known(finding=ALPHA, gate="plan", accepted=True),
+        Known(finding=ALPHA, gate="plan", elsewhere=True),
         Known(finding=medium("alpha"), gate="plan"),
         Known(finding=BETA, gate="plan"),
     ],
-    ids=["resolved", "accepted", "not grave", "another"],
+    ids=["resolved", "accepted", "resolved elsewhere", "not grave", "another"],
 )
 def test_a_comprehensive_review_takes_the_rest_as_it_is(known: Known) -> None:
     state = told(LOADED, passes(ALPHA), depth=Depth.COMPREHENSIVE, known=(known,))

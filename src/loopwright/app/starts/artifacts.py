@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import os
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path, PurePosixPath
 
-from loopwright.adapters.git.repository import files_of
+from loopwright.adapters.git.repository import files_of, is_part_of
 from loopwright.app.layout import STATE_FOLDER, WORKSPACES
 from loopwright.app.project import Project
 from loopwright.app.starts.stories import handoff_path, read_handoff, read_story, story_id
 from loopwright.errors import UsageError
+from loopwright.kernel.model import Commit
 from loopwright.loops.quality import handoff, quality_file
 from loopwright.loops.quality.state import Gate, Known
 
@@ -95,8 +98,13 @@ def _target(project: Project, path: str, gate: str, file: str, *, by_file: bool)
         story=story,
         tier=tier or str((held or {}).get("tier") or handoff.USUAL_TIER),
         file=file if by_file or at in (Gate.DESIGN, Gate.STORY) else "",
-        known=handoff.known(held) if held else (),
+        known=handoff.known(held, landed_in(project)) if held else (),
     )
+
+
+def landed_in(project: Project) -> Callable[[Commit], bool]:
+    """Whether a fix is part of what is reviewed. Most findings of a story were resolved by the same few commits."""
+    return cache(lambda commit: is_part_of(project.root, project.environ, commit, project.head))
 
 
 def usual_gate(path: str) -> Gate:

@@ -46,6 +46,7 @@ class Known:
     gate: str
     resolved: bool = False
     accepted: bool = False  # a person has taken it as debt
+    elsewhere: bool = False  # what resolved it has not landed here
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -197,7 +197,7 @@ def _weighed(state: QualityState, finding: Finding) -> Finding:
     """A comprehensive review that meets a grave finding which an earlier review left unresolved calls it critical."""
     if state.plan.depth is not Depth.COMPREHENSIVE:
         return finding
-    left = (k.finding for k in state.plan.known if not k.resolved and not k.accepted)
+    left = (k.finding for k in state.plan.known if not (k.resolved or k.accepted or k.elsewhere))
     grave = (each for each in left if each.severity in (Severity.CRITICAL, Severity.HIGH))
     if any(_is_same(each, finding) for each in grave):
         return replace(finding, severity=Severity.CRITICAL)
