@@ -26,16 +26,15 @@ from loopwright.loops.tickets.findings import critique_of, is_mute, judge_is_mut
 from loopwright.loops.tickets.judgement import heard_checks, heard_judge, judged, sent_back, unheard
 from loopwright.loops.tickets.limits import TicketLimits
 from loopwright.loops.tickets.state import (
-    CRITIC,
     JUDGE,
     LANDING,
     Critique,
     Decision,
-    Seat,
     TicketsPhase,
     TicketsState,
     best_ticket,
     best_to_take,
+    criticised_by,
     opened,
     seat_key,
     stepped,
@@ -121,17 +120,7 @@ def _checkpointed(state: TicketsState, event: Checkpointed) -> TicketsState:
         gate=PROTECTED, evidence=event.evidence, because=event.protected, commit=event.commit, why=_WHY_GATE
     )
     ticket = replace(state.ticket, commit=event.commit, files=files, evidence=event.evidence)
-    state = c.called_for(replace(state, commit=event.commit, ticket=ticket, seats=_seated(state)), gate)
-    state = stepped(state, TicketsPhase.CRITIQUE)
-    beside = tuple(c.Trial(part=str(number)) for number in range(1, len(state.seats) + 1))
-    return c.steered(state, trials=(state.course.trial, *beside))
-
-
-def _seated(state: TicketsState) -> tuple[Seat, ...]:
-    """The configured critics, each with the agent a person gave it, and the ones a person set beside them."""
-    chosen, roles = dict(state.cast), state.plan.critics or (CRITIC,)
-    own = tuple(Seat(role=role, agent=chosen.get(role, "")) for role in roles)
-    return own + tuple(Seat(role=roles[0], agent=agent) for agent in state.extra_critics)
+    return criticised_by(c.called_for(replace(state, commit=event.commit, ticket=ticket), gate))
 
 
 # --- after the verdict --------------------------------------------------------------------------
