@@ -12,7 +12,7 @@ import pytest
 from loopwright.app.project import Project, open_project
 from loopwright.app.settings import settings_of
 from loopwright.app.starts.tickets.choice import oldest
-from loopwright.app.starts.tickets.queue import read_queued, waiting
+from loopwright.app.starts.tickets.queue import Queued, read_queued, waiting
 from loopwright.app.starts.tickets.sessions import TicketRequest, activate, sessions
 from loopwright.app.worlds import ready_agents
 from loopwright.errors import ConfigError, Forbidden
@@ -139,15 +139,21 @@ def test_only_agents_that_are_ready_can_be_given_a_role(tmp_path: Path) -> None:
     assert found == ["", "", f"no agent called 'later' {known}", f"no agent called 'nobody' {known}", "", "", ""]
 
 
+async def first_in_queue(project: Project) -> Queued:
+    found = await oldest(project)
+    assert isinstance(found, Queued)
+    return found
+
+
 @pytest.mark.parametrize("status", ["claimed", "blocked"])
 def test_what_somebody_has_or_something_keeps_is_left_in_the_queue(tmp_path: Path, status: str) -> None:
     async def work(project: Project) -> None:
         first = drop(project, f"---\nstatus: {status}\nclaimed_by: ann\n---\n{TEXT}")
         with pytest.raises(ConfigError, match=f"status: is {status} by ann; set it to open to have the ticket done"):
-            await activate(project, settings_of(project), await oldest(project), TicketRequest())
+            await activate(project, settings_of(project), await first_in_queue(project), TicketRequest())
         other = first.with_name("TICKET-other.md")
         other.write_text(TEXT)
-        assert (await oldest(project)).session == "other"
+        assert (await first_in_queue(project)).session == "other"
 
     within(tmp_path, work)
 

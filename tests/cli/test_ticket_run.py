@@ -330,3 +330,16 @@ def test_what_an_approved_ticket_deferred_is_in_its_file_its_last_lines_and_the_
     assert "x says nothing" in (folder(sample, "completed") / "TICKET-s-001.md").read_text()
     sample.loop("render")
     assert (sample.repo.path / ".loop" / "debt.md").read_text() == debt
+
+
+def test_a_creator_that_changed_nothing_asks_a_person_whether_it_was_done(tmp_path: Path) -> None:
+    idle = '[[step]]\nrole = "creator"\nrepeat = true\nresult = { status = "done", summary = "it is there" }\n'
+    sample = ticketed(tmp_path / "repo", idle)
+    sample.repo.write("result.txt", "good")
+    sample.repo.commit("Do it by hand")
+    began(sample, "it is good")
+    done = run(sample, code=4)
+    (need,) = done.data["needs"]
+    assert need["what"] == "The creator has changed nothing. Was it done already?"
+    assert sample.loop("answer", "done").code == 0
+    assert run(sample).data["verdict"] == "APPROVE"

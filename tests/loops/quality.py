@@ -148,7 +148,12 @@ def of(role: str, letter: AgentReported | AgentFailed) -> AgentReported | AgentF
 
 
 def saved(
-    commit: str = "c1", *, files: int = 1, dropped: tuple[str, ...] = (), touched: tuple[Touched, ...] = ()
+    commit: str = "c1",
+    *,
+    files: int = 1,
+    dropped: tuple[str, ...] = (),
+    touched: tuple[Touched, ...] = (),
+    same: bool = False,
 ) -> Checkpointed:
     return Checkpointed(
         key=_UNKEYED,
@@ -157,6 +162,7 @@ def saved(
         files=files,
         dropped=dropped,
         touched=touched,
+        unchanged=same,
     )
 
 

@@ -77,8 +77,8 @@ def test_continue_reaches_every_stuck_child_as_the_answer_to_its_own_question() 
         answer("escalation-4", "continue", 2, "mind the names"),
     ]
     assert [(str(run.key), run.upto) for run in runs(state)] == [
-        ("fix-1-2.1", (Point("LOAD_ARTIFACTS", 4),)),
-        ("fix-1-3.1", (Point("LOAD_ARTIFACTS", 3),)),
+        ("fix-1-2.1", (Point("LOAD_ARTIFACTS", 4), Point("FIX", 4))),
+        ("fix-1-3.1", (Point("LOAD_ARTIFACTS", 3), Point("FIX", 3))),
     ]
     state = play(state, waits(2, 4), waits(3, 3))
     assert (at_work(state), told(state)) == ([(2, "review"), (3, "review")], [None] * 2)
@@ -110,7 +110,7 @@ def test_a_child_that_fell_over_in_its_fix_goes_on_with_it() -> None:
     assert (at_work(state), told(state), runs(state)[0].upto) == (
         [(1, "fix")],
         [None],
-        (Point("LOAD_ARTIFACTS", 2),),
+        (Point("LOAD_ARTIFACTS", 2), Point("FIX", 2)),
     )
 
 

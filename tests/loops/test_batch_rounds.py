@@ -87,7 +87,7 @@ def test_no_fix_is_wanted_before_all_reviews_of_the_round_are_heard() -> None:
     assert at_work(state) == [(2, "review")]
     state = play(state, blocked(2))
     assert at_work(state) == [(1, "fix"), (2, "fix")]
-    assert [run.upto for run in runs(state)] == [(Point("LOAD_ARTIFACTS", 2),)] * 2
+    assert [run.upto for run in runs(state)] == [(Point("LOAD_ARTIFACTS", 2), Point("FIX", 2))] * 2
 
 
 def test_no_review_of_the_next_round_is_wanted_before_all_fixes_are_heard() -> None:
@@ -279,12 +279,21 @@ def test_in_a_log_of_before_a_fix_that_conflicts_with_the_target_is_asked_about(
     assert (where(none), none.result.branch) == (Station.ESCALATED, "")
 
 
+def test_where_a_fix_changed_nothing_the_next_fix_is_asked_for_and_no_review() -> None:
+    state = play(batch(2), blocked(1), blocked(2), blocked(1, review=2), waits(2, 2))
+    assert (at_work(state), state.round, state.items[0].attempts) == ([(2, "review")], 2, 2)
+    state = play(state, passed(2))
+    assert at_work(state) == [(1, "fix")]
+    state = play(batch(1), blocked(1), blocked(1, review=2))
+    assert (at_work(state), state.round, str(runs(state)[0].key)) == ([(1, "fix")], 2, "fix-2-1.0")
+
+
 def test_a_fix_that_conflicts_is_a_failed_attempt_and_goes_on_from_what_the_others_come_to() -> None:
     state = play(all_fixed(target="refs/heads/main", merge=True), conflicting("c2"))
     assert (at_work(state), state.items[1].standing) == ([(2, "fix")], ArtifactStanding.BLOCKED)
     (run,) = runs(state)
     given = decode(QualityParams, run.params)
-    assert (run.name, run.upto, run.said) == (f"{path(2)}//2", (Point("LOAD_ARTIFACTS", 2),), None)
+    assert (run.name, run.upto, run.said) == (f"{path(2)}//2", (Point("LOAD_ARTIFACTS", 2), Point("FIX", 2)), None)
     assert given.earlier is not None
     assert (given.earlier.attempts, given.earlier.commit, given.earlier.landing.onto) == (1, "c2", "all")
     assert [(each.rule, each.file) for each in given.earlier.landing.findings] == [("merge-conflict", "a")]

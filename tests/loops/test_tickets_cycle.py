@@ -206,8 +206,8 @@ def test_a_finding_that_critic_and_check_share_is_told_once() -> None:
 
 
 def test_a_ticket_without_any_change_is_not_approved() -> None:
-    state = t.told(*t.made("c1", files=0), t.passes(), t.GREEN, t.SAID)
-    assert (t.open_rules(state), t.decisions(state)) == (["no-change"], ["ROUTE_BACK"])
+    state = t.told(*t.bad("c1"), *t.made("c2", files=0), t.passes(), t.GREEN, t.SAID)
+    assert (t.open_rules(state), t.decisions(state)) == (["no-change"], ["ROUTE_BACK", "ROUTE_BACK"])
 
 
 def test_a_change_whose_files_are_not_named_is_a_change() -> None:

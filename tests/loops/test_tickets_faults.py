@@ -274,7 +274,7 @@ def test_a_judge_without_a_word_gave_no_reason() -> None:
 
 def test_a_judges_silence_leaves_the_other_silences_on_record() -> None:
     """All that the engine itself holds against a ticket stands together, and is resolved together."""
-    first = (*t.made("c1", files=0), t.passes(), t.GREEN, *SILENT_TWICE, t.SAID)
+    first = (t.TIMED_OUT, t.IDLE, t.saved("c1", files=0), t.passes(), t.GREEN, *SILENT_TWICE, t.SAID)
     second = (*t.made("c2", files=0), t.passes(), t.GREEN, *SILENT_TWICE, t.SAID)
     state = t.told(*first, *second, judge=True)
     assert sorted(t.open_rules(state)) == ["no-change", "no-verdict judge"]

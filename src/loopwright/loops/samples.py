@@ -208,8 +208,13 @@ def _children(action: RunLoop) -> Answers:
                 ending=Ending.ESCALATED, at=Point("ESCALATED", 1), asking=Key("escalation", 1), note="sample"
             )
             held = {_waits(at): Outcome(ending=Ending.HELD, at=at, note="sample") for at in action.upto}
-            heard = {**held, **(_PASSED if _waits(Point("FIX", 1)) in held else {}), "needs a person": stuck}
+            heard = {**held, **(_PASSED if _is_reviewed(action) else {}), "needs a person": stuck}
     return {word: LoopEnded(key=action.key, outcome=outcome) for word, outcome in heard.items()}
+
+
+def _is_reviewed(action: RunLoop) -> bool:
+    """Whether the child comes by a review before it waits for its fix."""
+    return any(at.state == "FIX" and Point("LOAD_ARTIFACTS", at.attempt) not in action.upto for at in action.upto)
 
 
 def _waits(at: Point) -> str:

@@ -219,7 +219,7 @@ def kept(*paths: str, protected: tuple[Change, ...] = ()) -> Step:
     return lambda state: Checkpointed(
         key=key(state),
         commit=Commit(str(state.ticket.number) * 40),
-        tree=Tree("t"),
+        tree=Tree(f"t{state.ticket.number}"),
         files=len(paths),
         paths=paths,
         protected=protected,

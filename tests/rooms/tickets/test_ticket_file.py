@@ -352,7 +352,7 @@ def test_where_the_result_went() -> None:
 
 def test_an_escalation_offers_what_can_be_done() -> None:
     one = replace(TWICE, criteria=PARAMS.criteria[:1])
-    nothing = (made("x"), kept(), criticised(), checked(*GREEN), announced)
+    nothing = (crashed(), crashed("x"), kept(), criticised(), checked(*GREEN), announced)
     told = section(last(played(*nothing, *nothing, params=one)), "Expediter Section").partition("### Options\n\n")[2]
     offered = ["continue", "examples", "reassign", "history", "revise", "cancel"]
     assert re.findall(r"- \*\*(\w+)\*\*:", told) == offered

@@ -108,6 +108,8 @@ def _phase_over(state: BatchState) -> BatchState:
         return _entered(state, BatchPhase.FIX, blocked)
     if pending := of_standing(state, ArtifactStanding.PENDING):
         return _entered(replace(state, round=state.round + 1), BatchPhase.REVIEW, pending)
+    if blocked := of_standing(state, ArtifactStanding.BLOCKED):  # their fixes changed nothing: no review to be made
+        return _entered(replace(state, round=state.round + 1), BatchPhase.FIX, blocked)
     return _asked_or_done(state) if is_landed(state) else c.entered(state, BatchPhase.COMBINE)
 
 

@@ -73,7 +73,7 @@ def _points(phase: BatchPhase, item: BatchItem) -> tuple[Point, ...]:
     if phase is BatchPhase.CANCEL:
         return ()
     fixed = before_review(number + 1)
-    return (before_fix(number), fixed) if phase is BatchPhase.REVIEW else (fixed,)
+    return (before_fix(number), fixed) if phase is BatchPhase.REVIEW else (fixed, before_fix(number + 1))
 
 
 def _combine(state: BatchState) -> Combine:

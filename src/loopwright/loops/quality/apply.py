@@ -39,7 +39,7 @@ from loopwright.loops.quality.state import (
     tokens,
     verdict_line,
 )
-from loopwright.loops.quality.verdict import judge, put_off, rests_on, usable
+from loopwright.loops.quality.verdict import judge, put_off, rests_on, tally, usable
 from loopwright.loops.reviewed import QualityLimits
 
 
@@ -126,7 +126,13 @@ def _unjudged(state: QualityState, finding: Finding) -> QualityState:
 
 
 def _closed(
-    state: QualityState, verdict: Verdict, why: str, *, judged: bool = True, gone: bool = False
+    state: QualityState,
+    verdict: Verdict,
+    why: str,
+    *,
+    judged: bool = True,
+    gone: bool = False,
+    unchanged: bool = False,
 ) -> QualityState:
     """The verdict is decided: one more review is used, and the line is put on record next."""
     passed, blocked = tokens(state.plan)
@@ -140,8 +146,11 @@ def _closed(
         findings=open_findings(state),
         judged=judged,
         gone=gone,
+        unchanged=unchanged,
         changed=state.changed,
         onto=state.onto,
+        tree=state.tree,
+        answers=len(state.course.answers),
     )
     return next_step(replace(state, rounds=(*state.rounds, this)), QualityPhase.EMIT_VERDICT)
 
@@ -193,8 +202,34 @@ def _with_fix(state: QualityState, said: str) -> QualityState:
 
 def _checkpointed(state: QualityState, event: Checkpointed) -> QualityState:
     changed = event.files > 0
-    state = replace(state, commit=event.commit, changed=changed, ignored=event.dropped, touched=event.touched)
-    return next_review(state)
+    same = _judged_before(state, event) if state.plan.firm else None
+    state = replace(
+        state,
+        commit=event.commit,
+        changed=changed,
+        ignored=event.dropped,
+        touched=event.touched,
+        tree=event.tree,
+    )
+    return next_review(state) if same is None else _unchanged(next_review(state), same)
+
+
+def _judged_before(state: QualityState, event: Checkpointed) -> Round | None:
+    """The review whose verdict stands: it saw this very tree, and nobody has said anything since."""
+    last, heard = state.rounds[-1], len(state.course.answers)
+    if event.unchanged:
+        return last if last.answers == heard else None
+    seen = [each for each in reversed(state.rounds) if each.tree == event.tree and each.onto == state.onto]
+    return next((each for each in seen if each.reviewed and each.answers == heard), None)
+
+
+def _unchanged(state: QualityState, same: Round) -> QualityState:
+    """A failed attempt of its own. No reviewer is asked about what it has judged; what was open stays open."""
+    marks = {entry.finding.fingerprint for entry in state.ledger if entry.source == state.plan.gate}
+    found = tuple(finding for finding in same.findings if finding.fingerprint in marks)
+    state = replace(state, ledger=record(state.ledger, state.plan.gate, found, state.number), untouched=True)
+    why = f"{tally(open_findings(state))}; nothing changed: what review {same.number} said of this tree stands"
+    return _closed(state, Verdict.FAIL, why, unchanged=True)
 
 
 # --- ending -------------------------------------------------------------------------------------

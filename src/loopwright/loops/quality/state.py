@@ -7,7 +7,7 @@ from enum import StrEnum
 
 from loopwright.kernel.findings import identify
 from loopwright.kernel.ledger import Entry, Ledger, Standing, unresolved
-from loopwright.kernel.model import NO_COMMIT, Commit, Content, Finding, Severity, Verdict
+from loopwright.kernel.model import NO_COMMIT, Commit, Content, Finding, Severity, Tree, Verdict
 from loopwright.kernel.touched import Touched
 from loopwright.loops.course import Course, entered
 from loopwright.loops.reviewed import EarlierPass, QualityLimits
@@ -70,15 +70,18 @@ class Round:
     findings: tuple[Finding, ...] = ()
     judged: bool = True  # false: nobody gave a verdict
     gone: bool = False  # there was nothing to review
+    unchanged: bool = False  # the tree was judged before, and nobody was asked again
     changed: bool = False  # the candidate differed from the base
     fix: str = ""
     refused: str = ""  # why it passed and yet could not be landed
     onto: Commit = NO_COMMIT  # what it is measured against, if that is not the base the loop began with
+    tree: Tree = Tree("")  # of the commit, where a fix made it
+    answers: int = 0  # what people had said by then
 
     @property
     def reviewed(self) -> bool:
         """A reviewer has seen it and said so."""
-        return self.judged and not self.gone
+        return self.judged and not self.gone and not self.unchanged
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -137,6 +140,7 @@ class QualityState:
     untouched: bool = False  # the last fix left the artifact as it was
     ignored: tuple[str, ...] = ()  # files the last fix changed that no finding names
     touched: tuple[Touched, ...] = ()  # lines that fixes have changed
+    tree: Tree = Tree("")  # of the newest candidate, where a fix made it
     deferred: tuple[Deferred, ...] = ()
     dropped: tuple[str, ...] = ()  # findings of the present review that lacked evidence or guidance
 

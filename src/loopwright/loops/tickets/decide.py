@@ -113,9 +113,11 @@ def _judge(state: TicketsState) -> RunAgent:
 
 
 def _checkpoint(state: TicketsState) -> Checkpoint:
+    number, tries = state.ticket.number, state.course.trial.tries
+    again = state.ticket.idle  # the creator was asked once more in the same ticket
     return Checkpoint(
-        key=Key("checkpoint", state.ticket.number),
-        label=str(state.ticket.number),
+        key=Key("checkpoint", number, tries=tries if again else None),
+        label=f"{number}-{tries}" if again else str(number),
         parent=state.commit,
         base=base_of(state),
         why="every ticket's work is kept",

@@ -91,6 +91,8 @@ def _from_engine(state: TicketsState) -> Iterator[Finding]:
     ticket = state.ticket
     if not ticket.files:
         yield engine_finding("no-change", "No file was changed against the base")
+    if ticket.repeats:
+        yield engine_finding("nothing-changed", f"Nothing was changed: ticket {ticket.repeats} was judged by this tree")
     if ticket.checks == ():
         yield engine_finding("no-result", "No check gave a result")
     silent = tuple(critique for critique in ticket.critiques if is_mute(critique))

@@ -7,7 +7,7 @@ from enum import StrEnum
 
 from loopwright.kernel.ledger import Ledger
 from loopwright.kernel.limits import reached
-from loopwright.kernel.model import NO_COMMIT, CheckResult, Commit, Ending, Finding, Question, Severity, Verdict
+from loopwright.kernel.model import NO_COMMIT, CheckResult, Commit, Ending, Finding, Question, Severity, Tree, Verdict
 from loopwright.loops import course as c
 from loopwright.loops.course import Course, Inquiry, Station
 from loopwright.loops.tickets.limits import TicketLimits
@@ -113,6 +113,10 @@ class Ticket:
     refused: str = ""  # why it could not be landed, although nothing spoke against it
     evidence: str = ""  # of what its commit changes of protected files
     onto: Commit = NO_COMMIT  # what it is measured against, if that is not the base the session began with
+    tree: Tree = Tree("")  # of its commit
+    heard: int = 0  # how much people had said by then
+    repeats: int = 0  # the ticket that was judged by the very same tree
+    idle: bool = False  # its creator has changed nothing, and a person is asked why
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -296,6 +300,12 @@ def all_tickets(state: TicketsState) -> tuple[Ticket, ...]:
     """Oldest first, the one under way last."""
     is_decided = bool(state.past) and state.past[-1].number == state.ticket.number
     return (*(state.past[:-1] if is_decided else state.past), state.ticket)
+
+
+def heard(state: TicketsState) -> int:
+    """How much people have said so far that may change a judgement."""
+    course, attached = state.course, sum(len(ticket.guidance) for ticket in all_tickets(state))
+    return len(course.answers) + len(course.refusals) + len(course.approved) + len(state.extra_critics) + attached
 
 
 def is_completed(state: TicketsState) -> bool:
