@@ -15,6 +15,7 @@ from loopwright.kernel.events import (
     ArtifactsLoaded,
     CancelRequested,
     Checkpointed,
+    ChecksReported,
     CleanedUp,
     ConfigChanged,
     Event,
@@ -28,6 +29,7 @@ from loopwright.kernel.model import (
     NO_KEY,
     AgentReport,
     AgentStatus,
+    CheckResult,
     Cleanup,
     Commit,
     Content,
@@ -125,6 +127,13 @@ def fails(*findings: Finding) -> AgentReported:
 
 
 SAID = Announced(key=_UNKEYED)
+
+# the checks
+BROKEN_TEST = identify(Finding(severity=Severity.HIGH, rule="t.py::test_pay", issue="assert 1 == 2", category="tests"))
+GREEN = ChecksReported(key=_UNKEYED, tree=Tree("t"), results=(CheckResult(name="test", passed=True, tests=6),))
+RED = ChecksReported(
+    key=_UNKEYED, tree=Tree("t"), results=(CheckResult(name="test", passed=False, failures=(BROKEN_TEST,)),)
+)
 
 # the creator
 FIXED = AgentReported(key=_UNKEYED, report=AgentReport(summary="mended it"))

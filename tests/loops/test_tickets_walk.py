@@ -51,6 +51,7 @@ from tests.loops.harness import (
     Walk,
     answers_from,
     check_keys,
+    check_last_no_stands,
     check_refusals,
     check_round_trip,
     table,
@@ -177,6 +178,7 @@ def walks() -> dict[str, Walk[TicketsState]]:
     return {
         "judgements": reachable(
             Alphabet(
+                checkpoint=(t.saved("c1"), t.saved("c2")),
                 critic=(t.passes(), t.fails(t.GRAVE), t.fails(t.ALPHA, WORSE)),
                 checks=(t.GREEN, t.RED),
                 escalated=(t.says("accept"), t.says("continue", count=1)),
@@ -251,6 +253,26 @@ def test_what_answers_nothing_is_refused(walked: Walk[TicketsState]) -> None:
 
 def test_every_state_can_be_stored(walked: Walk[TicketsState]) -> None:
     check_round_trip(TicketsState, walked.states[::20])
+
+
+def says_no_at_last(step: Step[TicketsState]) -> bool:
+    """A critic or a judge that is not asked once more, or the checks, in the last ticket there may be."""
+    before, event = step.before, step.event
+    if before.ticket.number < before.allowance or before.groups:  # of what a split put off, the next ticket is judged
+        return False
+    if isinstance(event, ChecksReported):
+        return any(not result.passed for result in event.results)
+    said = isinstance(event, AgentReported) and event.report.verdict is Verdict.FAIL
+    return said and t.keys(step.after) != t.keys(before) and not is_asked_again(step)
+
+
+def is_asked_again(step: Step[TicketsState]) -> bool:
+    return any(trial.repaired for trial in step.after.course.trials) and where(step.after) == where(step.before)
+
+
+def test_no_path_leads_from_a_no_in_the_last_ticket_to_a_pass() -> None:
+    for name in ("judgements", "critics", "judge", "gates", "people"):
+        check_last_no_stands(TICKETS, walks()[name], says_no_at_last)
 
 
 # --- what holds for this one -----------------------------------------------------------------------------------

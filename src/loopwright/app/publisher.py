@@ -159,7 +159,7 @@ def _remove(path: Path, *, with_folder: bool) -> None:
 
 def owes(kind: AnyKind, outcome: Outcome) -> bool:
     """What has parts owes nothing itself, its parts do. What passed owes what was put off."""
-    is_taken = outcome.ending is Ending.ACCEPTED or (outcome.ending is Ending.VERIFIED and bool(outcome.findings))
+    is_taken = outcome.ending is Ending.ACCEPTED or (outcome.ending.is_passed and bool(outcome.findings))
     return is_taken and not kind.has_lanes
 
 

@@ -23,7 +23,14 @@ from loopwright.engine.world import Halt
 from loopwright.kernel.model import Ending, LoopId
 
 WAITING, PAUSED, CANCELLED_ELSEWHERE, NOT_MERGED = 4, 5, 3, 3
-_CODES = {Ending.VERIFIED: 0, Ending.ACCEPTED: 0, Ending.CANCELLED: 0, Ending.ESCALATED: WAITING, Ending.FAILED: 1}
+_CODES = {
+    Ending.VERIFIED: 0,
+    Ending.REVIEWED: 0,
+    Ending.ACCEPTED: 0,
+    Ending.CANCELLED: 0,
+    Ending.ESCALATED: WAITING,
+    Ending.FAILED: 1,
+}
 
 
 def run_json_option(own: type, *others: type) -> Callable[[F], F]:

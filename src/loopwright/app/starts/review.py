@@ -154,4 +154,5 @@ def _batch(project: Project, settings: Settings, plan: ReviewPlan, children: lis
         target=project.branch,
         merge=plan.merge,
         checked=bool(settings.checks),
+        firm=True,
     )

@@ -13,9 +13,10 @@ from loopwright.kernel.events import (
     Answered,
     ArtifactsLoaded,
     Checkpointed,
+    ChecksReported,
     IntegrationRefused,
 )
-from loopwright.kernel.faults import engine_finding
+from loopwright.kernel.faults import engine_finding, faults_of, names_of_faults
 from loopwright.kernel.findings import identify
 from loopwright.kernel.ledger import record, unresolved
 from loopwright.kernel.limits import granted_iterations, reached
@@ -29,6 +30,7 @@ from loopwright.loops.quality.state import (
     QualityPhase,
     QualityState,
     Round,
+    base_of,
     next_review,
     next_step,
     open_findings,
@@ -55,6 +57,8 @@ def took(state: QualityState, event: Answer) -> QualityState:
             return _announced(state)
         case Checkpointed():
             return _checkpointed(state, event)
+        case ChecksReported() if state.phase is QualityPhase.VERIFY:
+            return _verified(state, event)
         case _:
             raise InvalidTransition(c.where(state), type(event).__name__, "a review never asks for it")
 
@@ -156,7 +160,29 @@ def _closed(
 
 
 def _announced(state: QualityState) -> QualityState:
-    return landed_or_done(state) if state.rounds[-1].verdict is Verdict.PASS else _blocked(state)
+    if state.rounds[-1].verdict is not Verdict.PASS:
+        return _blocked(state)
+    plan = state.plan
+    lands = plan.lands and state.rounds[-1].changed
+    return next_step(state, QualityPhase.VERIFY) if plan.firm and plan.checked and lands else landed_or_done(state)
+
+
+def _verified(state: QualityState, event: ChecksReported) -> QualityState:
+    """Red, it is blocked after all: as if it could not be landed."""
+    faults = faults_of(event)
+    if not faults:
+        return landed_or_done(replace(state, verified=True))
+    return refused(
+        state,
+        IntegrationRefused(
+            key=event.key,
+            reason="checks",
+            detail=f"these fail: {names_of_faults(event)}",
+            findings=faults,
+            onto=base_of(state),
+            merged=state.commit,
+        ),
+    )
 
 
 def _blocked(state: QualityState, *why: str) -> QualityState:
@@ -210,6 +236,7 @@ def _checkpointed(state: QualityState, event: Checkpointed) -> QualityState:
         ignored=event.dropped,
         touched=event.touched,
         tree=event.tree,
+        verified=False,
     )
     return next_review(state) if same is None else _unchanged(next_review(state), same)
 
@@ -281,14 +308,16 @@ def refused(state: QualityState, event: IntegrationRefused) -> QualityState:
 
 
 def ended(state: QualityState, ending: Ending) -> Outcome:
-    """How this loop ends, with everything still wrong."""
+    """How this loop ends, with everything still wrong. `verified` is said of nothing that no check has seen."""
+    if ending is Ending.VERIFIED and state.plan.firm and not state.verified:
+        ending = Ending.REVIEWED
     left = taken(state).findings if ending is Ending.ACCEPTED else open_findings(state)
     return Outcome(
         ending=ending,
         attempts=reviews_made(state),
         commit=NO_COMMIT if ending is Ending.CANCELLED else taken(state).commit,
         note=verdict_line(state),
-        findings=put_off(state) if ending is Ending.VERIFIED else left,
+        findings=put_off(state) if ending.is_passed else left,
     )
 
 

@@ -36,6 +36,7 @@ class QualityPhase(StrEnum):
     EMIT_VERDICT = "EMIT_VERDICT"
     FIX = "FIX"
     CHECKPOINT = "CHECKPOINT"
+    VERIFY = "VERIFY"  # the project's own checks; RUN_CHECKS is the reviewer's look, as it was first called
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -141,6 +142,7 @@ class QualityState:
     ignored: tuple[str, ...] = ()  # files the last fix changed that no finding names
     touched: tuple[Touched, ...] = ()  # lines that fixes have changed
     tree: Tree = Tree("")  # of the newest candidate, where a fix made it
+    verified: bool = False  # the project's checks have passed on it
     deferred: tuple[Deferred, ...] = ()
     dropped: tuple[str, ...] = ()  # findings of the present review that lacked evidence or guidance
 

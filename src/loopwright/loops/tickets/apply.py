@@ -131,7 +131,13 @@ def _checkpointed(state: TicketsState, event: Checkpointed) -> TicketsState:
         gate=PROTECTED, evidence=event.evidence, because=event.protected, commit=event.commit, why=_WHY_GATE
     )
     ticket = replace(
-        state.ticket, commit=event.commit, files=files, evidence=event.evidence, tree=event.tree, heard=heard(state)
+        state.ticket,
+        commit=event.commit,
+        files=files,
+        evidence=event.evidence,
+        tree=event.tree,
+        heard=heard(state),
+        idle=False,
     )
     state = c.called_for(replace(state, commit=event.commit, ticket=ticket), gate)
     if state.plan.firm and not (files or state.past or ticket.notes.startswith(_NO_RESULT)):
