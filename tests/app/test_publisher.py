@@ -9,7 +9,7 @@ from loopwright.app.kinds import KINDS
 from loopwright.app.publisher import Publisher
 from loopwright.engine.world import Seen
 from loopwright.kernel.events import Answered, Ended, Logged, Started
-from loopwright.kernel.model import Commit, Ending, Key, LoopId, Outcome, Verdict
+from loopwright.kernel.model import Commit, Ending, Finding, Key, LoopId, Outcome, Severity, Verdict
 from loopwright.kernel.record import read_event
 from loopwright.loops.batch.machine import BATCH
 from loopwright.loops.batch.state import BatchArtifact, BatchParams
@@ -68,6 +68,19 @@ def test_debt_is_added_for_each_acceptance(tmp_path: Path) -> None:
     debt = (tmp_path / ".loop" / "debt.md").read_text()
     assert debt.startswith("# Accepted with known issues\n\n## make-it-good-1: accepted 1970-01-01T00:00:00Z\n")
     assert debt.count("- **Accepted by**: ann\n") == 2
+
+
+def test_what_was_deferred_by_a_loop_that_passed_is_debt_too(tmp_path: Path) -> None:
+    left = (Finding(severity=Severity.HIGH, issue="x says nothing", file="a.py", line=3),)
+    passed = Outcome(ending=Ending.VERIFIED, commit=Commit("c2"), branch="loop/1", note="APPROVE: T-1", findings=left)
+    files = publisher(tmp_path)
+    files.recorded(seen(Ended(outcome=passed), steered(TRIED, outcome=passed), "complete"))
+    files.recorded(seen(Ended(outcome=replace(passed, findings=())), steered(TRIED, outcome=passed), "complete"))
+    assert (tmp_path / ".loop" / "debt.md").read_text().split("\n\n", 1)[1] == (
+        "## make-it-good-1: passed 1970-01-01T00:00:00Z, with what was deferred\n\n"
+        "- **Verdict**: APPROVE: T-1\n- **Commit**: c2\n- **Branch**: loop/1\n"
+        "- **Deferred**:\n  - [high] a.py:3 - x says nothing\n"
+    )
 
 
 def test_a_disk_that_does_not_take_it_is_told_and_nothing_else_happens(tmp_path: Path) -> None:

@@ -11,10 +11,11 @@ import pytest
 
 from loopwright.app.project import Project, open_project
 from loopwright.app.settings import settings_of
-from loopwright.app.starts.tickets.queue import read_queued, waiting
+from loopwright.app.starts.tickets.choice import oldest
+from loopwright.app.starts.tickets.queue import Queued, read_queued, waiting
 from loopwright.app.starts.tickets.sessions import TicketRequest, activate, sessions
 from loopwright.app.worlds import ready_agents
-from loopwright.errors import Forbidden
+from loopwright.errors import ConfigError, Forbidden
 from loopwright.kernel.events import Answered
 from loopwright.kernel.model import Key
 from loopwright.loops.tickets.kind import KIND
@@ -136,3 +137,33 @@ def test_only_agents_that_are_ready_can_be_given_a_role(tmp_path: Path) -> None:
     known = "is ready here; there are script, spare"
     found = within(tmp_path, work, CONFIG.replace("[roles]", f"{extra}[roles]"))
     assert found == ["", "", f"no agent called 'later' {known}", f"no agent called 'nobody' {known}", "", "", ""]
+
+
+async def first_in_queue(project: Project) -> Queued:
+    found = await oldest(project)
+    assert isinstance(found, Queued)
+    return found
+
+
+@pytest.mark.parametrize("status", ["claimed", "blocked"])
+def test_what_somebody_has_or_something_keeps_is_left_in_the_queue(tmp_path: Path, status: str) -> None:
+    async def work(project: Project) -> None:
+        first = drop(project, f"---\nstatus: {status}\nclaimed_by: ann\n---\n{TEXT}")
+        with pytest.raises(ConfigError, match=f"status: is {status} by ann; set it to open to have the ticket done"):
+            await activate(project, settings_of(project), await first_in_queue(project), TicketRequest())
+        other = first.with_name("TICKET-other.md")
+        other.write_text(TEXT)
+        assert (await first_in_queue(project)).session == "other"
+
+    within(tmp_path, work)
+
+
+@pytest.mark.parametrize(
+    ("status", "phase"), [("critic_review", "CRITIQUE"), ("open", "CREATE"), ("pending", "CREATE")]
+)
+def test_a_ticket_of_the_queue_begins_with_whose_turn_it_is(tmp_path: Path, status: str, phase: str) -> None:
+    async def work(project: Project) -> str:
+        queued = read_queued(project.root, drop(project, f"---\nstatus: {status}\n---\n{TEXT}"))
+        return (await activate(project, settings_of(project), queued, TicketRequest())).opened.standpoint.state
+
+    assert within(tmp_path, work) == phase

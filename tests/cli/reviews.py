@@ -33,10 +33,18 @@ result = {{ status = "done", verdict = "fail", findings = [{found}] }}
 
 
 def fixes(artifact: str, content: str = "better\\n") -> str:
+    """A creator that changes it in every fix: what changes nothing is not reviewed again."""
+    return "".join(
+        _fix(artifact, content if number == 1 else f"{content}{number}\\n", number) for number in range(1, 7)
+    )
+
+
+def _fix(artifact: str, content: str, attempt: int) -> str:
     return f"""\
 [[step]]
 role = "creator"
 artifact = "{artifact}"
+attempt = {attempt}
 repeat = true
 edits = [{{ path = "{artifact}", content = "{content}" }}]
 result = {{ status = "done", summary = "made it better" }}

@@ -127,6 +127,29 @@ def test_a_session_that_was_escalated_asks_how_to_go_on(tmp_path: Path) -> None:
     assert sample.loop("ticket", "run", "--json").data["tickets"][-1] == "TICKET-export-003"
 
 
+CRITIC = "\n# Critic Section\n\n## Approval Decision\n\n{said}\n\n## Rationale\n\nThere are no tests.\n"
+
+
+@pytest.mark.parametrize(
+    ("status", "said", "state"),
+    [
+        ("critic_review", "", "CRITIQUE"),
+        ("expediter_review", CRITIC.format(said="APPROVED"), "CHECK"),
+        ("expediter_review", CRITIC.format(said="NEEDS_CHANGES"), "CHECK"),
+        ("expediter_review", "", "CRITIQUE"),
+        ("blocked", "\n# Creator Section\n\n## Concerns\n\nWhich database?\n", "CLARIFY"),
+        ("claimed", "", "CREATE"),
+    ],
+)
+def test_a_ticket_goes_on_with_the_role_whose_turn_it_is(tmp_path: Path, status: str, said: str, state: str) -> None:
+    sample = ticketed(tmp_path / "repo", creates())
+    theirs = left(tmp_path / "export", status)
+    file = theirs / "TICKET-export-002.md"
+    file.write_text(file.read_text() + said)
+    assert adopt(sample, str(theirs)).data["state"] == state
+    assert ("Which database?" in sample.loop("status").out) == (status == "blocked")
+
+
 def test_an_approved_session_is_refused(tmp_path: Path) -> None:
     sample = ticketed(tmp_path / "repo")
     done = adopt(sample, str(left(tmp_path / "export", "approved")), code=2)

@@ -79,7 +79,7 @@ def test_the_screen_names_what_is_blocked_and_where_the_rest_is(stopped: Sample)
         "docs/c.md: MAX_LOOPS_REACHED (3 reviews, 2 fixes, 1 unresolved)",
         "  [critical] docs/c.md:1 - it is bad",
         "  all of it in .loop/quality/docs/c.quality.yml",
-        "  Recommended: manual review or another creator; the last fix did not change the artifact.",
+        "  Recommended: manual review; 1 finding outlasted every fix.",
     ]
 
 

@@ -3,6 +3,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from tests.cli.projects import CONFIG, Done, Sample
 from tests.cli.reviews import PASSES, blocks, finding, fixes, reviewable, unresolved
@@ -10,7 +11,6 @@ from tests.kept import Kept
 from tests.repository import Repository
 from tests.test_schemas import mistakes
 
-ADVICE = "Recommended: manual review or another creator"
 ABOUT = ("artifact", "gate", "mode", "file", "agents")
 
 
@@ -98,7 +98,7 @@ def test_three_blocked_reviews_ask_a_person_with_everything_that_is_unresolved(t
             "fixes": 2,
             "unresolved": [unresolved("a.py", "it is bad"), unresolved("a.py", "also bad", "high")],
             "file": None,
-            "recommendation": f"{ADVICE}; the last fix did not change the artifact.",
+            "recommendation": "Recommended: manual review; 2 findings outlasted every fix.",
             "loop": done.data["loop"],
         }
     ]
@@ -283,3 +283,71 @@ def test_what_is_not_committed_is_reviewed_as_it_is(tmp_path: Path) -> None:
     assert (done.code, done.data["passed"]) == (0, ["new.py"])
     assert sample.repo.git("status", "--porcelain") == "?? new.py"
     assert sample.repo.git("show", f"{done.data['branch']}:new.py") == "better"
+
+
+# --- a no stays a no --------------------------------------------------------------------------------------------
+
+
+def test_a_review_that_the_reviewer_failed_at_its_last_attempt_is_never_passed(tmp_path: Path) -> None:
+    broken = tuple(finding("a.py", f"broken {letter}", "high").replace("x = 1", letter) for letter in "abcd")
+    steps = (
+        blocks("a.py", attempt=1),
+        blocks("a.py", finding("a.py", "worse").replace("x = 1", "better"), attempt=2),
+        blocks("a.py", *broken, attempt=3),
+    )
+    sample = reviewable(tmp_path / "repo", *steps, fixes("a.py"))
+    done = sample.loop("review", "a.py", "--merge", "--json")
+    assert (done.code, done.data["outcome"], done.data["passed"], done.data["merged"]) == (4, "escalated", [], False)
+    assert [each["issue"] for each in done.data["unresolved"]] == [f"broken {letter}" for letter in "abcd"]
+    assert verdicts(done) == ["CHECK_BLOCKED: a.py"] * 3
+
+
+def test_a_fix_that_changed_nothing_is_not_reviewed_again(tmp_path: Path) -> None:
+    idle = '[[step]]\nrole = "creator"\nrepeat = true\nresult = { status = "done", summary = "fixed it" }\n'
+    sample = reviewable(tmp_path / "repo", blocks("a.py", attempt=1), idle)
+    done = sample.loop("review", "a.py", "--json")
+    assert (done.code, done.data["rounds"], done.data["fixes"]) == (4, 3, 2)
+    assert [each["issue"] for each in done.data["unresolved"]] == ["it is bad"]
+    assert done.err.count("started RunAgent (reviewer)") == 1
+    assert "nothing changed: what review 1 said of this tree stands" in done.err
+
+
+# --- over and over again ----------------------------------------------------------------------------------------
+
+
+def persisted(sample: Sample) -> list[tuple[str, bool]]:
+    """Severity of each finding on file, and whether it is resolved."""
+    (handoff,) = (sample.repo.path / ".loop" / "stories").glob("*/handoff.yml")
+    found = yaml.safe_load(handoff.read_text())["quality_findings"]
+    return [(each["severity"], each["resolved"]) for each in found]
+
+
+@pytest.mark.parametrize(("mode", "severity", "word"), [("quick", "medium", "P2"), ("comprehensive", "high", "P1")])
+def test_a_review_that_is_run_again_raises_nothing_that_was_resolved_only_on_a_branch(
+    tmp_path: Path, mode: str, severity: str, word: str
+) -> None:
+    sample = reviewable(
+        tmp_path / "repo", blocks("a.py", finding("a.py", "no docstring", severity), attempt=1), fixes("a.py")
+    )
+    for _ in range(3):
+        done = sample.loop("review", "a.py", "--mode", mode, "--json")
+        assert (done.code, done.data["rounds"]) == (0, 2), done.err
+        assert persisted(sample) == [(word, True)]
+
+
+def test_what_an_escalated_and_cancelled_review_had_fixed_is_resolved_for_nobody_else(tmp_path: Path) -> None:
+    steps = (
+        blocks("a.py", finding("a.py", "no docstring", "medium"), attempt=1),
+        blocks("a.py", finding("a.py", "it is bad").replace("x = 1", "better"), attempt=2),
+    )
+    sample = reviewable(tmp_path / "repo", *steps, fixes("a.py"))
+    for _ in range(2):
+        assert sample.loop("review", "a.py", "--max-attempts", "2").code == 4
+        sample.loop("cancel")
+        assert persisted(sample) == [("P2", False), ("P0", False)]
+
+
+def test_a_second_review_of_the_same_artifact_is_warned_of_the_first(stopped: Sample) -> None:
+    (first,) = (each["id"] for each in stopped.loop("status", "--json").data["loops"])
+    done = stopped.loop("review", "a.py", "--max-attempts", "1")
+    assert f"warning: a.py is under review in loop {first} too" in done.err

@@ -309,3 +309,38 @@ def test_full_clean_up_leaves_no_ticket_of_the_session(tmp_path: Path) -> None:
     assert sample.loop("cancel", "--cleanup", "full_cleanup").code == 0
     assert not folder(sample, "active").exists()
     assert [each["status"] for each in sample.loop("ticket", "list", "--json").data["cancelled"]] == ["blocked"]
+
+
+def test_a_criterion_that_is_shown_to_be_unmet_is_never_approved(tmp_path: Path) -> None:
+    header = finding("There is no header row at all", category="functionality")
+    sample = ticketed(tmp_path / "repo", creates(), finds(header))
+    began(sample, "There is a header")
+    done = sample.loop("ticket", "run", "--max", "1", "--merge", "--json")
+    assert (done.code, done.data["verdict"], done.data["merged"]) == (4, "ESCALATE", False)
+    assert "- [ ] AC-1: There is a header" in (folder(sample, "active") / "TICKET-s-001.md").read_text()
+
+
+def test_what_an_approved_ticket_deferred_is_in_its_file_its_last_lines_and_the_debt(tmp_path: Path) -> None:
+    minor = finds(finding("x says nothing", requirement="")).replace('"fail"', '"pass"')
+    sample = ticketed(tmp_path / "repo", creates(), minor)
+    began(sample, "it is good")
+    done = sample.loop("ticket", "run")
+    assert "with 1 deferred issue, recorded in .loop/debt.md" in done.err + done.out
+    debt = (sample.repo.path / ".loop" / "debt.md").read_text()
+    assert "[high] x says nothing" in debt
+    assert "x says nothing" in (folder(sample, "completed") / "TICKET-s-001.md").read_text()
+    sample.loop("render")
+    assert (sample.repo.path / ".loop" / "debt.md").read_text() == debt
+
+
+def test_a_creator_that_changed_nothing_asks_a_person_whether_it_was_done(tmp_path: Path) -> None:
+    idle = '[[step]]\nrole = "creator"\nrepeat = true\nresult = { status = "done", summary = "it is there" }\n'
+    sample = ticketed(tmp_path / "repo", idle)
+    sample.repo.write("result.txt", "good")
+    sample.repo.commit("Do it by hand")
+    began(sample, "it is good")
+    done = run(sample, code=4)
+    (need,) = done.data["needs"]
+    assert need["what"] == "The creator has changed nothing. Was it done already?"
+    assert sample.loop("answer", "done").code == 0
+    assert run(sample).data["verdict"] == "APPROVE"

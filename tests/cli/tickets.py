@@ -10,17 +10,24 @@ role = "critic"
 repeat = true
 result = { status = "done", verdict = "pass" }
 """
-NEVER = 'content = "bad, attempt {attempt}"'
 
 
 def creates(content: str = "good", attempt: int | None = None, summary: str = "wrote the result") -> str:
-    """A creator that writes this; in every ticket, or in one. The check wants `good`."""
-    when = "repeat = true" if attempt is None else f"attempt = {attempt}"
+    """A creator that writes this; in every ticket, or in one. The check wants `good`.
+
+    From the second ticket on it also writes something else: what changes nothing is not judged again.
+    """
+    return "".join(_creates(content, number, summary) for number in ((attempt,) if attempt else range(1, 9)))
+
+
+def _creates(content: str, attempt: int, summary: str) -> str:
+    beside = f', {{ path = "trace.txt", content = "{attempt}" }}' if attempt > 1 else ""
     return f"""\
 [[step]]
 role = "creator"
-{when}
-edits = [{{ path = "result.txt", content = "{content}" }}]
+attempt = {attempt}
+repeat = true
+edits = [{{ path = "result.txt", content = "{content}" }}{beside}]
 result = {{ status = "done", summary = "{summary}" }}
 """
 

@@ -249,7 +249,7 @@ def _tickets(chance: random.Random) -> TicketParams:
     limits, judge = TicketLimits(max=chance.randint(1, 2)), chance.random() < 0.3
     criteria = (Criterion(id="AC-1", text="it works"),)
     return TicketParams(
-        session="s", title="t", base=BASE, criteria=criteria, critics=critics, limits=limits, judge=judge
+        firm=True, session="s", title="t", base=BASE, criteria=criteria, critics=critics, limits=limits, judge=judge
     )
 
 

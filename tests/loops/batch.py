@@ -55,7 +55,7 @@ def ended(number: int, ending: Ending, **facts: Any) -> tuple[int, Outcome]:  # 
 
 def passed(number: int, commit: str = BASE, *, attempts: int = 1) -> tuple[int, Outcome]:
     line = f"QUALITY_PASS: {path(number)}"
-    return ended(number, Ending.VERIFIED, commit=Commit(commit), note=line, attempts=attempts)
+    return ended(number, Ending.REVIEWED, commit=Commit(commit), note=line, attempts=attempts)
 
 
 def accepted(number: int, commit: str) -> tuple[int, Outcome]:
@@ -123,7 +123,13 @@ def params(many: int = 3, **given: Any) -> BatchParams:  # noqa: ANN401 - the fi
     artifacts = tuple(
         BatchArtifact(path=path(number), own=f'{{"story": "ST-{number}"}}') for number in range(1, many + 1)
     )
-    plan = {"artifacts": artifacts, "shared": '{"base": "base"}', "base": BASE, "limits": QualityLimits(**limits)}
+    plan = {
+        "artifacts": artifacts,
+        "shared": '{"base": "base"}',
+        "base": BASE,
+        "limits": QualityLimits(**limits),
+        "firm": True,
+    }
     return BatchParams(**{**plan, **given})
 
 

@@ -216,6 +216,28 @@ def _last_first(following: dict[int, set[int]], states: Iterable[int]) -> Iterat
             stack.extend(ahead)
 
 
+def check_last_no_stands(loop: Loop[P, S], walked: Walk[S], failed_last: Callable[[Step[S]], bool]) -> None:
+    """No path leads from a fail at the last attempt to an end that passed, unless a person says something.
+
+    `failed_last` tells the steps by which somebody, or a check, said no when no attempt was left.
+    """
+    following: dict[int, list[S]] = defaultdict(list)
+    for step in walked.steps:
+        if not isinstance(step.event, Answered | GateDecided):
+            following[id(step.before)].append(step.after)
+    ahead = [step.after for step in walked.steps if failed_last(step)]
+    assert ahead, "nobody ever says no at the last attempt"
+    seen: set[int] = set()
+    while ahead:
+        state = ahead.pop()
+        if id(state) in seen:
+            continue
+        seen.add(id(state))
+        for action in loop.decide(state):
+            assert not (isinstance(action, Stop) and action.outcome.ending.is_passed), state
+        ahead += following[id(state)]
+
+
 def check_round_trip(kind: type[S], states: Iterable[S]) -> None:
     for state in states:
         assert decode(kind, encode(state)) == state

@@ -15,6 +15,7 @@ from loopwright.kernel.events import (
     ArtifactsLoaded,
     CancelRequested,
     Checkpointed,
+    ChecksReported,
     CleanedUp,
     ConfigChanged,
     Event,
@@ -28,6 +29,7 @@ from loopwright.kernel.model import (
     NO_KEY,
     AgentReport,
     AgentStatus,
+    CheckResult,
     Cleanup,
     Commit,
     Content,
@@ -38,6 +40,7 @@ from loopwright.kernel.model import (
     Tree,
     Verdict,
 )
+from loopwright.kernel.touched import Touched
 from loopwright.loops.course import Station, where
 from loopwright.loops.quality.machine import QUALITY
 from loopwright.loops.quality.state import QualityParams, QualityState
@@ -125,6 +128,13 @@ def fails(*findings: Finding) -> AgentReported:
 
 SAID = Announced(key=_UNKEYED)
 
+# the checks
+BROKEN_TEST = identify(Finding(severity=Severity.HIGH, rule="t.py::test_pay", issue="assert 1 == 2", category="tests"))
+GREEN = ChecksReported(key=_UNKEYED, tree=Tree("t"), results=(CheckResult(name="test", passed=True, tests=6),))
+RED = ChecksReported(
+    key=_UNKEYED, tree=Tree("t"), results=(CheckResult(name="test", passed=False, failures=(BROKEN_TEST,)),)
+)
+
 # the creator
 FIXED = AgentReported(key=_UNKEYED, report=AgentReport(summary="mended it"))
 BLOCKED = AgentReported(key=_UNKEYED, report=AgentReport(status=AgentStatus.BLOCKED, summary="no network"))
@@ -146,8 +156,23 @@ def of(role: str, letter: AgentReported | AgentFailed) -> AgentReported | AgentF
     return replace(letter, role=role)
 
 
-def saved(commit: str = "c1", *, files: int = 1, dropped: tuple[str, ...] = ()) -> Checkpointed:
-    return Checkpointed(key=_UNKEYED, commit=Commit(commit), tree=Tree(f"tree-{commit}"), files=files, dropped=dropped)
+def saved(
+    commit: str = "c1",
+    *,
+    files: int = 1,
+    dropped: tuple[str, ...] = (),
+    touched: tuple[Touched, ...] = (),
+    same: bool = False,
+) -> Checkpointed:
+    return Checkpointed(
+        key=_UNKEYED,
+        commit=Commit(commit),
+        tree=Tree(f"tree-{commit}"),
+        files=files,
+        dropped=dropped,
+        touched=touched,
+        unchanged=same,
+    )
 
 
 LANDED = Integrated(key=_UNKEYED, branch="loop/1", commit=Commit("landed"))
@@ -196,7 +221,7 @@ THREE_REVIEWS: tuple[Event, ...] = (
 
 def params(**given: Any) -> QualityParams:  # noqa: ANN401 - the fields of the parameters, whatever they are
     limits = {name: given.pop(name) for name in ("max_attempts", "p1_threshold") if name in given}
-    plan = {"artifact": ARTIFACT, "base": BASE, "story": "pay", "limits": QualityLimits(**limits)}
+    plan = {"artifact": ARTIFACT, "base": BASE, "story": "pay", "limits": QualityLimits(**limits), "firm": True}
     return QualityParams(**{**plan, **given})
 
 

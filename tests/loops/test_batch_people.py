@@ -77,8 +77,8 @@ def test_continue_reaches_every_stuck_child_as_the_answer_to_its_own_question() 
         answer("escalation-4", "continue", 2, "mind the names"),
     ]
     assert [(str(run.key), run.upto) for run in runs(state)] == [
-        ("fix-1-2.1", (Point("LOAD_ARTIFACTS", 4),)),
-        ("fix-1-3.1", (Point("LOAD_ARTIFACTS", 3),)),
+        ("fix-1-2.1", (Point("LOAD_ARTIFACTS", 4), Point("FIX", 4))),
+        ("fix-1-3.1", (Point("LOAD_ARTIFACTS", 3), Point("FIX", 3))),
     ]
     state = play(state, waits(2, 4), waits(3, 3))
     assert (at_work(state), told(state)) == ([(2, "review"), (3, "review")], [None] * 2)
@@ -110,7 +110,7 @@ def test_a_child_that_fell_over_in_its_fix_goes_on_with_it() -> None:
     assert (at_work(state), told(state), runs(state)[0].upto) == (
         [(1, "fix")],
         [None],
-        (Point("LOAD_ARTIFACTS", 2),),
+        (Point("LOAD_ARTIFACTS", 2), Point("FIX", 2)),
     )
 
 
@@ -128,7 +128,7 @@ def test_what_was_landed_before_is_landed_again_with_the_rest() -> None:
     state = play(batch(2), blocked(1), asks(2, 1), waits(1, 2), passed(1, "c1"), combined("one"), LANDED)
     state = play(state, says("continue"), waits(2, 2), passed(2, "c2"))
     assert (str(wanted(state, Combine).key), wanted(state, Combine).commits) == ("combine-3.1", ("c1", "c2"))
-    assert outcome(play(state, combined("both"), LANDED)).ending is Ending.VERIFIED
+    assert outcome(play(state, combined("both"), LANDED)).ending is Ending.REVIEWED
 
 
 def test_nothing_is_continued_whose_loop_has_ended() -> None:
@@ -145,7 +145,7 @@ def test_a_refused_landing_is_tried_again_by_continue() -> None:
     assert str(wanted(state, Combine).key) == "combine-2.1"
     assert str(wanted(play(state, combined()), Integrate).key) == "land-2.1"
     done = outcome(play(state, combined(), LANDED))
-    assert (done.ending, done.branch, done.note) == (Ending.VERIFIED, "loop/1", "")
+    assert (done.ending, done.branch, done.note) == (Ending.REVIEWED, "loop/1", "")
 
 
 @pytest.mark.parametrize(
@@ -181,7 +181,7 @@ def test_accept_reaches_every_stuck_child_and_lands_their_best() -> None:
     done = outcome(play(state, LANDED))
     assert (done.ending, [part.ending for part in done.parts]) == (
         Ending.ACCEPTED,
-        [Ending.VERIFIED, Ending.ACCEPTED, Ending.ACCEPTED],
+        [Ending.REVIEWED, Ending.ACCEPTED, Ending.ACCEPTED],
     )
 
 
@@ -210,13 +210,13 @@ def test_a_conflict_is_accepted_by_leaving_it_out() -> None:
     assert (done.ending, done.commit, [part.ending for part in done.parts]) == (
         Ending.ACCEPTED,
         Commit("landed"),
-        [Ending.VERIFIED, Ending.ESCALATED],
+        [Ending.REVIEWED, Ending.ESCALATED],
     )
 
 
 def test_what_conflicts_with_what_a_person_accepted_is_not_made_anew_behind_their_back() -> None:
     state = play(two_stuck(), says("accept"), accepted(2, "c2"), accepted(3, "c3"), conflicting("c3"), LANDED)
-    assert [part.ending for part in outcome(state).parts] == [Ending.VERIFIED, Ending.ACCEPTED, Ending.ESCALATED]
+    assert [part.ending for part in outcome(state).parts] == [Ending.REVIEWED, Ending.ACCEPTED, Ending.ESCALATED]
 
 
 def test_a_landing_that_is_refused_again_never_ends_an_accepted_batch_as_if_it_had_landed() -> None:
@@ -257,7 +257,7 @@ def test_cancel_reaches_every_child_that_has_not_ended() -> None:
     assert (done.ending, done.cleanup, [part.ending for part in done.parts]) == (
         Ending.CANCELLED,
         Cleanup.KEEP_EVERYTHING,
-        [Ending.VERIFIED, Ending.ESCALATED, Ending.ESCALATED],
+        [Ending.REVIEWED, Ending.ESCALATED, Ending.ESCALATED],
     )
 
 
@@ -267,7 +267,7 @@ def test_what_was_under_way_when_it_was_cancelled_is_cancelled() -> None:
     done = outcome(play(state, cancelled(3), cancelled(2), CLEANED))
     assert (done.cleanup, [part.ending for part in done.parts]) == (
         Cleanup.ROLLBACK,
-        [Ending.VERIFIED, Ending.CANCELLED, Ending.CANCELLED],
+        [Ending.REVIEWED, Ending.CANCELLED, Ending.CANCELLED],
     )
 
 
@@ -278,7 +278,7 @@ def test_a_child_that_was_accepted_has_ended_and_is_not_cancelled() -> None:
 
 def test_a_child_that_had_just_passed_when_it_was_cancelled_has_passed() -> None:
     done = outcome(play(batch(1), CANCEL, passed(1, "c1"), CLEANED))
-    assert (done.ending, done.parts[0].ending) == (Ending.CANCELLED, Ending.VERIFIED)
+    assert (done.ending, done.parts[0].ending) == (Ending.CANCELLED, Ending.REVIEWED)
 
 
 def test_cancel_with_nothing_left_open_cleans_up_at_once() -> None:
@@ -300,7 +300,7 @@ def test_a_cancel_while_landing_comes_too_late_where_nothing_is_left() -> None:
     state = landing(rest=False)
     assert where(state) == Station.LAND
     done = outcome(play(state, LANDED))
-    assert (done.ending, done.cleanup, done.branch) == (Ending.VERIFIED, None, "loop/1")
+    assert (done.ending, done.cleanup, done.branch) == (Ending.REVIEWED, None, "loop/1")
 
 
 def test_a_cancel_while_landing_is_for_what_is_left() -> None:

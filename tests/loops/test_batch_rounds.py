@@ -87,7 +87,7 @@ def test_no_fix_is_wanted_before_all_reviews_of_the_round_are_heard() -> None:
     assert at_work(state) == [(2, "review")]
     state = play(state, blocked(2))
     assert at_work(state) == [(1, "fix"), (2, "fix")]
-    assert [run.upto for run in runs(state)] == [(Point("LOAD_ARTIFACTS", 2),)] * 2
+    assert [run.upto for run in runs(state)] == [(Point("LOAD_ARTIFACTS", 2), Point("FIX", 2))] * 2
 
 
 def test_no_review_of_the_next_round_is_wanted_before_all_fixes_are_heard() -> None:
@@ -165,7 +165,7 @@ def test_the_fixes_of_all_that_passed_are_brought_together_and_landed_as_one() -
         label="combined-2-0",
         why="2 artifacts were fixed",
     )
-    state = play(state, combined())
+    state = play(state, combined(), checked(passed=True))
     assert wanted(state, Integrate) == Integrate(
         key=Key.parse("land-2.0"),
         commit=Commit("all"),
@@ -174,7 +174,6 @@ def test_the_fixes_of_all_that_passed_are_brought_together_and_landed_as_one() -
         branch="loop/x",
         target="refs/heads/main",
         verified=True,
-        unseen=True,
         why="3 passed, 0 blocked of 3 artifacts",
     )
     assert outcome(play(state, replace(LANDED, merged_into="main", note="as asked"))) == Outcome(
@@ -187,7 +186,7 @@ def test_the_fixes_of_all_that_passed_are_brought_together_and_landed_as_one() -
         parts=tuple(
             Part(
                 name=path(number),
-                ending=Ending.VERIFIED,
+                ending=Ending.REVIEWED,
                 note=f"QUALITY_PASS: {path(number)}",
                 attempts=1,
                 loop=LoopId(f"child-{number}"),
@@ -204,12 +203,12 @@ def test_fixes_are_merged_only_where_that_was_asked_for() -> None:
 
 def test_where_all_passed_at_once_there_is_nothing_to_land() -> None:
     state = play(batch(2), passed(1), passed(2))
-    assert (outcome(state).ending, outcome(state).branch, outcome(state).attempts) == (Ending.VERIFIED, "", 1)
+    assert (outcome(state).ending, outcome(state).branch, outcome(state).attempts) == (Ending.REVIEWED, "", 1)
 
 
 def test_where_the_fixes_come_to_nothing_there_is_nothing_to_land() -> None:
     state = play(all_fixed(), combined(str(BASE), files=0))
-    assert (outcome(state).ending, outcome(state).branch) == (Ending.VERIFIED, "")
+    assert (outcome(state).ending, outcome(state).branch) == (Ending.REVIEWED, "")
 
 
 def test_in_a_log_of_before_a_fix_that_conflicts_with_another_is_asked_about() -> None:
@@ -245,7 +244,9 @@ def test_a_landing_that_is_refused_is_never_called_verified() -> None:
 
 
 def test_a_conflict_with_the_target_is_found_by_bringing_all_together_with_it_once() -> None:
-    state = play(all_fixed(target="refs/heads/main", merge=True, checked=True), combined(), CONFLICT)
+    state = play(
+        all_fixed(target="refs/heads/main", merge=True, checked=True), combined(), checked(passed=True), CONFLICT
+    )
     assert wanted(state, Combine) == Combine(
         key=Key("combine", 2, part="tip", tries=0),
         base=BASE,
@@ -254,14 +255,14 @@ def test_a_conflict_with_the_target_is_found_by_bringing_all_together_with_it_on
         label="combined-2-0-tip",
         why="2 artifacts were fixed",
     )
-    landing = play(state, combined())
+    landing = play(state, combined(), checked(passed=True))
     land = wanted(landing, Integrate)
     assert (land.key, land.base, land.target, land.verified, land.unseen) == (
         Key("land", 2, part="tip", tries=0),
         "tip",
         "refs/heads/main",
         True,
-        True,
+        False,
     )
     assert (outcome(play(landing, LANDED)).ending, outcome(play(landing, LANDED)).findings) == (Ending.VERIFIED, ())
     later = wanted(play(landing, replace(CONFLICT, onto=Commit("later"))), Combine)
@@ -279,12 +280,21 @@ def test_in_a_log_of_before_a_fix_that_conflicts_with_the_target_is_asked_about(
     assert (where(none), none.result.branch) == (Station.ESCALATED, "")
 
 
+def test_where_a_fix_changed_nothing_the_next_fix_is_asked_for_and_no_review() -> None:
+    state = play(batch(2), blocked(1), blocked(2), blocked(1, review=2), waits(2, 2))
+    assert (at_work(state), state.round, state.items[0].attempts) == ([(2, "review")], 2, 2)
+    state = play(state, passed(2))
+    assert at_work(state) == [(1, "fix")]
+    state = play(batch(1), blocked(1), blocked(1, review=2))
+    assert (at_work(state), state.round, str(runs(state)[0].key)) == ([(1, "fix")], 2, "fix-2-1.0")
+
+
 def test_a_fix_that_conflicts_is_a_failed_attempt_and_goes_on_from_what_the_others_come_to() -> None:
     state = play(all_fixed(target="refs/heads/main", merge=True), conflicting("c2"))
     assert (at_work(state), state.items[1].standing) == ([(2, "fix")], ArtifactStanding.BLOCKED)
     (run,) = runs(state)
     given = decode(QualityParams, run.params)
-    assert (run.name, run.upto, run.said) == (f"{path(2)}//2", (Point("LOAD_ARTIFACTS", 2),), None)
+    assert (run.name, run.upto, run.said) == (f"{path(2)}//2", (Point("LOAD_ARTIFACTS", 2), Point("FIX", 2)), None)
     assert given.earlier is not None
     assert (given.earlier.attempts, given.earlier.commit, given.earlier.landing.onto) == (1, "c2", "all")
     assert [(each.rule, each.file) for each in given.earlier.landing.findings] == [("merge-conflict", "a")]
@@ -292,7 +302,7 @@ def test_a_fix_that_conflicts_is_a_failed_attempt_and_goes_on_from_what_the_othe
     assert (str(wanted(state, Combine).key), wanted(state, Combine).commits) == ("combine-3-1.0", ("c1", "c2b"))
     assert wanted(state, Combine).made_on == (BASE, "all")
     done = outcome(play(state, combined(), LANDED))
-    assert (done.ending, done.parts[1].attempts, state.items[1].before) == (Ending.VERIFIED, 2, ("child-2",))
+    assert (done.ending, done.parts[1].attempts, state.items[1].before) == (Ending.REVIEWED, 2, ("child-2",))
 
 
 def test_one_whose_reviews_are_used_up_when_its_fix_conflicts_is_stuck_and_the_others_are_landed() -> None:
@@ -329,7 +339,9 @@ def test_accepted_with_merge_what_is_on_the_branch_is_merged_though_the_rest_has
 
 
 def test_what_turns_the_merged_tree_red_is_found_by_adding_the_fixes_one_by_one() -> None:
-    state = play(all_fixed(target="refs/heads/main", merge=True, checked=True), combined(), RED_MERGE)
+    state = play(
+        all_fixed(target="refs/heads/main", merge=True, checked=True), combined(), checked(passed=True), RED_MERGE
+    )
     assert (str(wanted(state, Combine).key), wanted(state, Combine).commits) == ("combine-2-tip1.0", ("tip", "c1"))
     state = play(state, combined("one"))
     assert wanted(state, RunChecks) == RunChecks(
@@ -348,24 +360,26 @@ def test_what_turns_the_merged_tree_red_is_found_by_adding_the_fixes_one_by_one(
     landing = decode(QualityParams, runs(state)[0].params).earlier
     assert landing is not None
     assert (landing.landing.onto, landing.landing.merged, landing.landing.findings) == ("one", "two", (WRONG,))
-    state = play(state, waits(2, 2), passed(2, "c2b", attempts=2), combined())
-    assert (wanted(state, Integrate).base, wanted(state, Integrate).unseen) == ("tip", True)
+    state = play(state, waits(2, 2), passed(2, "c2b", attempts=2), combined(), checked(passed=True))
+    assert (wanted(state, Integrate).base, wanted(state, Integrate).unseen) == ("tip", False)
     assert outcome(play(state, LANDED)).ending is Ending.VERIFIED
 
 
 def test_a_single_fix_that_turns_the_merged_tree_red_is_the_one() -> None:
-    state = play(batch(1, checked=True), blocked(1), waits(1, 2), passed(1, "c1"), combined(), RED_MERGE)
+    state = play(
+        batch(1, checked=True), blocked(1), waits(1, 2), passed(1, "c1"), combined(), checked(passed=True), RED_MERGE
+    )
     assert (at_work(state), state.items[0].line) == ([(1, "fix")], f"FAILED CHECKS: {path(1)}: test fails")
 
 
 def test_where_one_by_one_none_is_to_blame_all_are_landed_once_more_and_then_a_person_is_asked() -> None:
-    state = play(all_fixed(checked=True), combined(), RED_MERGE)
+    state = play(all_fixed(checked=True), combined(), checked(passed=True), RED_MERGE)
     state = play(state, combined("one"), checked(passed=True), combined("two"), checked(passed=True))
     assert (str(wanted(state, Combine).key), wanted(state, Combine).commits) == (
         "combine-2-tip3.0",
         ("tip", "c1", "c2"),
     )
-    state = play(state, combined())
+    state = play(state, combined(), checked(passed=True))
     assert outcome(play(state, LANDED)).ending is Ending.VERIFIED
     ask = wanted(play(state, RED_MERGE), Ask)
     assert (ask.findings, ask.question) == (
@@ -375,7 +389,9 @@ def test_where_one_by_one_none_is_to_blame_all_are_landed_once_more_and_then_a_p
 
 
 def test_one_that_conflicts_while_it_is_added_is_made_anew_and_the_others_go_on() -> None:
-    state = play(all_fixed(checked=True), combined(), RED_MERGE, conflicting("c1", commit="tip and more"))
+    state = play(
+        all_fixed(checked=True), combined(), checked(passed=True), RED_MERGE, conflicting("c1", commit="tip and more")
+    )
     assert wanted(state, Combine).commits == ("tip", "c2")
     state = play(state, combined("two"), checked(passed=True))
     assert at_work(state) == [(1, "fix")]
@@ -383,7 +399,7 @@ def test_one_that_conflicts_while_it_is_added_is_made_anew_and_the_others_go_on(
 
 def test_a_target_that_could_not_be_moved_is_told_with_the_result() -> None:
     done = outcome(play(all_fixed(), combined(), replace(LANDED, not_merged="it is gone")))
-    assert (done.ending, done.branch, done.not_merged) == (Ending.VERIFIED, "loop/1", "it is gone")
+    assert (done.ending, done.branch, done.not_merged) == (Ending.REVIEWED, "loop/1", "it is gone")
 
 
 # --- size ------------------------------------------------------------------------------------------------------

@@ -9,13 +9,31 @@ from functools import cache
 import pytest
 
 from loopwright.kernel.actions import Action, Ask, CleanUp, Combine, Integrate, RunChecks, RunLoop, Stop
-from loopwright.kernel.events import Answered, CancelRequested, Combined, Event, IntegrationRefused, LoopEnded
+from loopwright.kernel.events import (
+    Answered,
+    CancelRequested,
+    ChecksReported,
+    Combined,
+    Event,
+    IntegrationRefused,
+    LoopEnded,
+)
 from loopwright.kernel.model import NO_KEY, NO_POINT, Ending, Outcome
 from loopwright.loops.batch.machine import BATCH
 from loopwright.loops.batch.state import ArtifactStanding, BatchPhase, BatchState, is_landed, of_standing, stuck
 from loopwright.loops.course import Station, where
 from tests.loops import batch as b
-from tests.loops.harness import Walk, check_keys, check_refusals, check_round_trip, table, walk, with_key
+from tests.loops.harness import (
+    Step,
+    Walk,
+    check_keys,
+    check_last_no_stands,
+    check_refusals,
+    check_round_trip,
+    table,
+    walk,
+    with_key,
+)
 
 # Much of the same: the tests of single rules run every line, and a walk finds where they do not hold.
 pytestmark = pytest.mark.unmeasured
@@ -65,20 +83,22 @@ def answers_to(action: Action, state: BatchState) -> Iterator[Event]:
             assert isinstance(action, Stop)
 
 
-def reachable(many: int) -> Walk[BatchState]:
+def reachable(many: int, *, checked: bool = False) -> Walk[BatchState]:
     def bounded(state: BatchState) -> Iterator[Event]:
         for action in BATCH.decide(state):
             yield from (event for event in answers_to(action, state) if not _too_much(state, event))
         if where(state) not in (BatchPhase.CANCEL, Station.CLEAN_UP, Station.DONE) and not state.course.asked:
             yield CancelRequested()
 
-    return walk(BATCH, b.batch(many), bounded)
+    return walk(BATCH, b.batch(many, checked=checked), bounded)
 
 
 def _too_much(state: BatchState, event: Event) -> bool:
     match event:
         case Answered(choice="continue" | "revise"):
             return state.course.asked >= (1 if state.again else 2)
+        case ChecksReported() if not event.results[0].passed:
+            return state.course.asked >= 1 or state.again >= 1
         case IntegrationRefused() | Combined(conflicts=(_, *_)):
             return state.course.asked >= 1 or state.again >= 1
         case _:
@@ -87,10 +107,10 @@ def _too_much(state: BatchState, event: Event) -> bool:
 
 @cache
 def walks() -> dict[str, Walk[BatchState]]:
-    return {"one": reachable(1), "two": reachable(2)}
+    return {"one": reachable(1), "two": reachable(2), "checked": reachable(1, checked=True)}
 
 
-@pytest.fixture(params=["one", "two"])
+@pytest.fixture(params=["one", "two", "checked"])
 def walked(request: pytest.FixtureRequest) -> Walk[BatchState]:
     return walks()[request.param]
 
@@ -103,6 +123,13 @@ def test_something_is_always_wanted_and_only_stop_is_the_end(walked: Walk[BatchS
         assert len({action.key for action in actions}) == len(actions), state
         assert isinstance(actions[0], Stop) == (id(state) not in before), state
         assert len(actions) == 1 or all(isinstance(action, RunLoop) for action in actions), state
+
+
+def test_no_path_leads_from_a_part_that_is_stuck_to_a_pass(walked: Walk[BatchState]) -> None:
+    def is_stuck(step: Step[BatchState]) -> bool:
+        return isinstance(step.event, LoopEnded) and step.event.outcome.ending is Ending.ESCALATED
+
+    check_last_no_stands(BATCH, walked, is_stuck)
 
 
 def test_a_key_names_one_try_for_ever(walked: Walk[BatchState]) -> None:
@@ -143,10 +170,11 @@ def test_verified_means_that_all_passed_and_all_fixes_are_landed(walked: Walk[Ba
     for state in (state for state in walked.states if where(state) == Station.DONE):
         done = b.outcome(state)
         assert [part.name for part in done.parts] == [item.path for item in state.items], state
-        if done.ending is Ending.VERIFIED:
+        if done.ending.is_passed:
             assert not stuck(state), state
             assert is_landed(state), state
-            assert {part.ending for part in done.parts} == {Ending.VERIFIED}, state
+            assert {part.ending for part in done.parts} == {Ending.REVIEWED}, state
+            assert (done.ending is Ending.VERIFIED) == state.verified, state
         assert (done.cleanup is not None) == (done.ending is Ending.CANCELLED), state
 
 

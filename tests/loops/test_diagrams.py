@@ -108,6 +108,7 @@ def test_only_a_pass_on_record_or_a_person_ends_a_review_with_a_result() -> None
     found = {(move.phase, move.when) for move in quality_moves() if move.to in (Station.LAND, Station.DONE)}
     assert found == {
         (QualityPhase.EMIT_VERDICT, "CHECK_PASSED or QUALITY_PASS on record"),
+        (QualityPhase.VERIFY, "ALL_TESTS_PASSING"),
         (Station.CLARIFY, "accept"),
         (Station.ESCALATED, "accept"),
         (Station.LAND, "landed"),

@@ -26,6 +26,7 @@ from tests.loops.quality import (
     FIXED,
     GAMMA,
     GONE,
+    GREEN,
     LANDED,
     LOADED,
     SAID,
@@ -90,7 +91,7 @@ def test_a_review_loads_the_artifact_then_runs_the_reviewer_then_says_its_verdic
     )
     assert QUALITY.decide(play(state, SAID)) == (
         Stop(
-            outcome=Outcome(ending=Ending.VERIFIED, attempts=1, commit=BASE, note=f"CHECK_PASSED: {ARTIFACT}"),
+            outcome=Outcome(ending=Ending.REVIEWED, attempts=1, commit=BASE, note=f"CHECK_PASSED: {ARTIFACT}"),
             why=f"CHECK_PASSED: {ARTIFACT}",
         ),
     )
@@ -142,7 +143,8 @@ def test_what_the_creator_says_is_never_told_to_the_reviewer() -> None:
 
 
 def test_a_fix_that_passes_is_landed() -> None:
-    state = told(*blocked(), *fixed("c1"), *looked(passes()), target="refs/heads/main", merge=True, checked=True)
+    story = (*blocked(), *fixed("c1"), *looked(passes()), GREEN)
+    state = told(*story, target="refs/heads/main", merge=True, checked=True)
     assert QUALITY.decide(state) == (
         Integrate(
             key=Key.parse("land-2-0"),
@@ -151,7 +153,6 @@ def test_a_fix_that_passes_is_landed() -> None:
             message=f"Fix what the code review of {ARTIFACT} found",
             target="refs/heads/main",
             verified=True,
-            unseen=True,
             why=f"CHECK_PASSED: {ARTIFACT}",
         ),
     )
@@ -182,12 +183,12 @@ def test_where_it_was_merged_is_told() -> None:
 
 def test_where_the_fixes_come_to_nothing_there_is_nothing_to_land() -> None:
     state = told(*blocked(), FIXED, saved("c1", files=0), *looked(passes()))
-    assert (outcome(state).ending, outcome(state).commit, outcome(state).branch) == (Ending.VERIFIED, "c1", "")
+    assert (outcome(state).ending, outcome(state).commit, outcome(state).branch) == (Ending.REVIEWED, "c1", "")
 
 
 def test_a_child_leaves_its_result_to_its_parent() -> None:
     state = told(*blocked(), *fixed("c1"), *looked(passes()), lands=False)
-    assert (outcome(state).ending, outcome(state).commit, outcome(state).branch) == (Ending.VERIFIED, "c1", "")
+    assert (outcome(state).ending, outcome(state).commit, outcome(state).branch) == (Ending.REVIEWED, "c1", "")
 
 
 def test_an_artifact_that_is_gone_is_blocked_without_a_review() -> None:
@@ -345,7 +346,7 @@ def test_a_reviewer_that_calls_itself_blocked_for_what_it_found_is_understood() 
 
 def test_a_real_verdict_settles_what_stood_there_for_want_of_one() -> None:
     state = told(LOADED, fails(), fails(), SAID, *looked(passes()))
-    assert (outcome(state).ending, outcome(state).attempts) == (Ending.VERIFIED, 2)
+    assert (outcome(state).ending, outcome(state).attempts) == (Ending.REVIEWED, 2)
 
 
 # --- tokens, depth, hand-over --------------------------------------------------------------------------------

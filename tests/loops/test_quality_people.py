@@ -27,6 +27,7 @@ from tests.loops.quality import (
     FILE,
     FIXED,
     GAMMA,
+    GREEN,
     LANDED,
     LOADED,
     NO_VERDICT,
@@ -276,10 +277,10 @@ def passed_after_a_fix(**given: object) -> QualityState:
 
 
 def test_a_red_merge_is_a_blocked_review_whose_fix_starts_from_the_merged_tree() -> None:
-    state = play(passed_after_a_fix(checked=True), RED_MERGE)
+    state = play(passed_after_a_fix(checked=True), GREEN, RED_MERGE)
     fix = creator(state)
     assert (str(fix.key), fix.start, fix.brief.base, fix.brief.findings) == (
-        "fix-2.5",
+        "fix-2.6",
         "merged",
         "tip",
         (flaw("test"),),
@@ -293,9 +294,9 @@ def test_a_red_merge_is_a_blocked_review_whose_fix_starts_from_the_merged_tree()
     assert wanted(state, Checkpoint).base == "tip"
     state = play(state, saved("c2"), loaded("o3"))
     assert (reviewer(state).start, reviewer(state).brief.base, reviewer(state).brief.findings) == ("c2", "tip", ())
-    land = wanted(play(state, passes(), SAID), Integrate)
-    assert (land.commit, land.base, land.verified, land.unseen) == ("c2", "tip", True, True)
-    done = outcome(play(state, passes(), SAID, LANDED))
+    land = wanted(play(state, passes(), SAID, GREEN), Integrate)
+    assert (land.commit, land.base, land.verified, land.unseen) == ("c2", "tip", True, False)
+    done = outcome(play(state, passes(), SAID, GREEN, LANDED))
     assert (done.ending, done.attempts, done.findings) == (Ending.VERIFIED, 3, ())
 
 
@@ -337,7 +338,7 @@ def test_a_target_that_could_not_be_moved_is_told_with_the_result() -> None:
     left = replace(LANDED, not_merged="main has changes that are not committed", note="take it by hand")
     done = outcome(play(passed_after_a_fix(), left))
     assert (done.ending, done.branch, done.not_merged, done.note) == (
-        Ending.VERIFIED,
+        Ending.REVIEWED,
         "loop/1",
         "main has changes that are not committed",
         "take it by hand",
@@ -377,7 +378,7 @@ def test_cancel_before_the_first_review_has_nothing_to_say() -> None:
 def test_a_cancel_while_landing_is_heard_only_if_the_landing_is_refused() -> None:
     state = told(*blocked(), *fixed("c1"), *looked(passes()), CANCEL)
     landed = outcome(play(state, LANDED))
-    assert (landed.ending, landed.cleanup) == (Ending.VERIFIED, None)
+    assert (landed.ending, landed.cleanup) == (Ending.REVIEWED, None)
     assert outcome(play(state, REFUSED, CLEANED)).ending is Ending.CANCELLED
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
@@ -20,6 +20,7 @@ from loopwright.kernel.actions import (
     Integrate,
     LoadArtifacts,
     RunAgent,
+    RunChecks,
     Stop,
     WaitUntil,
 )
@@ -32,6 +33,7 @@ from loopwright.kernel.events import (
     ArtifactsLoaded,
     CancelRequested,
     Checkpointed,
+    ChecksReported,
     ConfigChanged,
     Event,
     IntegrationRefused,
@@ -48,6 +50,7 @@ from tests.loops.harness import (
     answers_from,
     check_decisions,
     check_keys,
+    check_last_no_stands,
     check_refusals,
     check_round_trip,
     table,
@@ -110,6 +113,7 @@ class Alphabet:
             LoadArtifacts: self.artifact,
             Announce: (q.SAID,),
             Checkpoint: self.checkpoint,
+            RunChecks: (q.GREEN, q.RED),
             Integrate: self.land,
             CleanUp: (q.CLEANED,),
             WaitUntil: (q.LATER,),
@@ -163,6 +167,7 @@ def walks() -> dict[str, Walk[QualityState]]:
         "judgements": reachable(
             Alphabet(
                 reviewer=(q.passes(), q.fails(q.ALPHA, q.medium("M")), q.passes(CRITICAL), q.passes(BACK)),
+                checkpoint=(q.saved("c1"), q.saved("c2")),
                 escalated=(q.says("continue", count=1), q.says("accept")),
             ),
             max_attempts=3,
@@ -183,6 +188,16 @@ def walks() -> dict[str, Walk[QualityState]]:
                 escalated=(q.says("accept"), q.says("continue", count=1)),
             ),
             max_attempts=2,
+        ),
+        "checks": reachable(
+            Alphabet(
+                reviewer=(q.passes(), q.fails(q.ALPHA), q.fails(q.medium("M"))),
+                checkpoint=(q.saved("c1"), q.saved("c2"), q.saved("c3", same=True)),
+                land=(q.LANDED, q.RED_MERGE),
+                escalated=(q.says("accept"), q.says("continue", count=1)),
+            ),
+            max_attempts=3,
+            checked=True,
         ),
         "people": reachable(
             Alphabet(
@@ -208,7 +223,7 @@ def walks() -> dict[str, Walk[QualityState]]:
     }
 
 
-@pytest.fixture(params=["judgements", "faults", "files", "people", "a child with a past"])
+@pytest.fixture(params=["judgements", "faults", "files", "checks", "people", "a child with a past"])
 def walked(request: pytest.FixtureRequest) -> Walk[QualityState]:
     return walks()[request.param]
 
@@ -230,6 +245,21 @@ def test_what_answers_nothing_is_refused(walked: Walk[QualityState]) -> None:
 
 def test_every_state_can_be_stored(walked: Walk[QualityState]) -> None:
     check_round_trip(QualityState, walked.states[::20])
+
+
+def says_no_at_last(step: Step[QualityState]) -> bool:
+    """A reviewer that is not asked once more, or the checks, when no review is left."""
+    before, event = step.before, step.event
+    if before.number < before.allowance:
+        return False
+    if isinstance(event, ChecksReported):
+        return event == replace(q.RED, key=event.key)
+    no = isinstance(event, AgentReported) and event.report.verdict is Verdict.FAIL
+    return no and where(before) == QualityPhase.RUN_CHECKS != where(step.after)
+
+
+def test_no_path_leads_from_a_no_at_the_last_review_to_a_pass(walked: Walk[QualityState]) -> None:
+    check_last_no_stands(QUALITY, walked, says_no_at_last)
 
 
 # --- what holds for this one -----------------------------------------------------------------------------------
@@ -266,7 +296,7 @@ def check_step(step: Step[QualityState]) -> None:
         assert (old.number, old.commit, old.line) == (new.number, new.commit, new.line), step
         assert not old.fix or old.fix == new.fix, step
         if new.refused and not old.refused:
-            assert isinstance(step.event, IntegrationRefused), step
+            assert isinstance(step.event, IntegrationRefused | ChecksReported), step
             assert (old.verdict, new.verdict) == (Verdict.PASS, Verdict.FAIL), step
         else:
             assert (old.verdict, old.why, old.findings) == (new.verdict, new.why, new.findings), step

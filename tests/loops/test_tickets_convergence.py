@@ -127,7 +127,9 @@ def test_another_agent_begins_at_the_best_tickets_commit_too() -> None:
 
 def test_a_fresh_start_without_anything_to_start_from_begins_where_it_is() -> None:
     nothing = tuple(
-        event for number in range(3) for event in (*t.made(f"e{number}", files=0), t.passes(), t.GREEN, t.SAID)
+        event
+        for number in range(3)
+        for event in (t.TIMED_OUT, t.IDLE, t.saved(f"e{number}", files=0), t.passes(), t.GREEN, t.SAID)
     )
     state = t.told(*nothing)
     assert (state.ticket.move, t.creator(state).start) == ("fresh context", "e2")

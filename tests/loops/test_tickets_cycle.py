@@ -131,10 +131,10 @@ def test_a_rework_brief_has_the_history_what_is_open_and_the_gaps_lowest_score_f
 def test_an_approach_that_made_it_worse_is_flagged() -> None:
     state = t.told(*t.bad("c1", t.GRAVE), *t.bad("c2", t.GRAVE, t.ALPHA, checks=t.RED))
     assert [ticket.worse for ticket in state.past] == [False, True]
-    assert "TICKET-pay-002: ROUTE_BACK, accuracy 0.57, stalled, worse than before; gaps" in "\n".join(
+    assert "TICKET-pay-002: ROUTE_BACK, accuracy 0.67, stalled, worse than before; gaps" in "\n".join(
         t.creator(state).brief.history
     )
-    assert "accuracy 0.57, score 0.69, stalled, worse than the ticket before" in TICKETS.stand(state).lines
+    assert "accuracy 0.67, score 0.81, stalled, worse than the ticket before" in TICKETS.stand(state).lines
 
 
 def test_critics_are_told_what_was_open_before_and_nothing_the_creator_says() -> None:
@@ -206,8 +206,8 @@ def test_a_finding_that_critic_and_check_share_is_told_once() -> None:
 
 
 def test_a_ticket_without_any_change_is_not_approved() -> None:
-    state = t.told(*t.made("c1", files=0), t.passes(), t.GREEN, t.SAID)
-    assert (t.open_rules(state), t.decisions(state)) == (["no-change"], ["ROUTE_BACK"])
+    state = t.told(*t.bad("c1"), *t.made("c2", files=0), t.passes(), t.GREEN, t.SAID)
+    assert (t.open_rules(state), t.decisions(state)) == (["no-change"], ["ROUTE_BACK", "ROUTE_BACK"])
 
 
 def test_a_change_whose_files_are_not_named_is_a_change() -> None:
@@ -456,6 +456,7 @@ def test_where_it_stands_names_the_lines_the_gaps_and_the_next_move() -> None:
         "accuracy 0.83, score 0.83, stalled",
         "automatic reject: critical issue unresolved (grave is wrong)",
         "consider accept, not met: all critical issues resolved (grave is wrong)",
+        "critic: a critic does not approve (critic: looked at it)",
         "persistent gap: grave, in 2 tickets",
         "tickets without progress in a row: 1; this ticket's move: retry",
         "if it escalates: examples (grave failed in 2 tickets: show what is wanted)",

@@ -45,7 +45,9 @@ def test_all_answers_are_offered() -> None:
 
 
 def test_what_cannot_be_done_is_not_offered() -> None:
-    bare = t.told(*t.made("c1", files=0), t.passes(), t.GREEN, t.SAID, max=1, criteria=t.CRITERIA[:1])
+    bare = t.told(
+        t.TIMED_OUT, t.IDLE, t.saved("c1", files=0), t.passes(), t.GREEN, t.SAID, max=1, criteria=t.CRITERIA[:1]
+    )
     assert t.options(bare) == ["continue", "examples", "reassign", "history", "revise", "cancel"]
     assert refusal(bare, t.says("accept")) == "'accept' is not one of the options"
     assert refusal(bare, t.says("split", text="AC-1")) == "'split' is not one of the options"

@@ -203,10 +203,10 @@ def test_an_empty_criterion_draws_nothing_to_itself() -> None:
     assert rows(state)[-1][0] == UNMAPPED
 
 
-def test_a_minor_finding_passes_its_criterion_and_one_without_is_no_aspect() -> None:
+def test_a_minor_finding_fails_its_criterion_and_one_without_is_no_aspect() -> None:
     state = found(t.medium("alpha", requirement="AC-1"), t.medium("beta"))
     assert rows(state)[2:] == [
-        ("Orders can be paid", "alpha is wrong", True, 1.0),
+        ("Orders can be paid", "alpha is wrong", False, 0.0),
         ("Errors are told", "nothing was found against it", True, 1.0),
         ("Receipts are sent", "nothing was found against it", True, 1.0),
     ]

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 
+from loopwright.kernel.events import AgentReported
 from loopwright.kernel.model import CheckResult, Finding, Severity
+from loopwright.loops.tickets.findings import marks_of_checks
 from loopwright.loops.tickets.machine import TICKETS
 from loopwright.loops.tickets.state import Rule, TicketsState
 from loopwright.loops.tickets.thresholds import place
@@ -21,6 +25,9 @@ ALL_CRITICAL = "all critical issues resolved"
 HIGH_MINOR = "high issues minor or non-blocking"
 ADEQUATE = "tests pass with adequate coverage"
 CLEAN = "build succeeds cleanly"
+CRITIC = "a critic does not approve"
+CRITERIA_MET = "every acceptance criterion met"
+PLAN = t.params()
 
 
 def found(*findings: Finding) -> TicketsState:
@@ -33,7 +40,7 @@ def ran(*results: CheckResult, findings: tuple[Finding, ...] = ()) -> TicketsSta
     return t.told(*t.ticket("c1", t.passes(), t.checked(*results, findings=findings)))
 
 
-def test_every_ticket_shows_all_eleven_lines_with_what_they_say() -> None:
+def test_every_ticket_shows_all_thirteen_lines_with_what_they_say() -> None:
     shown = [(each.level, each.name, each.holds, each.why) for each in t.last(t.told(*t.GOOD)).rules]
     assert shown == [
         ("automatic reject", CRITICAL_OPEN, False, ""),
@@ -47,6 +54,8 @@ def test_every_ticket_shows_all_eleven_lines_with_what_they_say() -> None:
         ("consider accept", HIGH_MINOR, True, ""),
         ("consider accept", ADEQUATE, True, ""),
         ("consider accept", CLEAN, True, ""),
+        ("critic", CRITIC, False, ""),
+        ("consider accept", CRITERIA_MET, True, ""),
     ]
 
 
@@ -255,26 +264,26 @@ def test_a_critical_finding_without_a_word_still_rejects() -> None:
 
 
 def test_a_critical_finding_must_be_fixed() -> None:
-    assert place(t.GRAVE, (t.GRAVE,)) == ("must fix: CRITICAL", "a critical issue is never left open")
+    assert place(PLAN, t.GRAVE, (t.GRAVE,)) == ("must fix: CRITICAL", "a critical issue is never left open")
 
 
 def test_a_risky_high_finding_must_be_fixed_even_alone() -> None:
     risky = t.flaw("alpha", category="correctness")
-    assert place(risky, (risky,)) == ("must fix: HIGH", "correctness is a significant risk")
+    assert place(PLAN, risky, (risky,)) == ("must fix: HIGH", "correctness is a significant risk")
 
 
 def test_several_high_findings_must_be_fixed() -> None:
-    assert place(t.ALPHA, (t.ALPHA, t.BETA)) == ("must fix: HIGH", "there are several")
+    assert place(PLAN, t.ALPHA, (t.ALPHA, t.BETA)) == ("must fix: HIGH", "there are several")
 
 
 def test_a_minor_high_finding_may_be_deferred() -> None:
-    assert place(t.ALPHA, (t.ALPHA, t.GRAVE)) == ("deferrable: HIGH", "it stands alone and is minor")
+    assert place(PLAN, t.ALPHA, (t.ALPHA, t.GRAVE)) == ("deferrable: HIGH", "it stands alone and is minor")
 
 
 @pytest.mark.parametrize("severity", [Severity.MEDIUM, Severity.LOW])
 def test_lesser_findings_are_deferred(severity: Severity) -> None:
     finding = t.flaw("alpha", severity)
-    assert place(finding, (finding,)) == ("deferred: MEDIUM", "it does not keep the work from being used")
+    assert place(PLAN, finding, (finding,)) == ("deferred: MEDIUM", "it does not keep the work from being used")
 
 
 def test_the_verdict_line_says_which_lines_were_against_it() -> None:
@@ -283,5 +292,67 @@ def test_the_verdict_line_says_which_lines_were_against_it() -> None:
     assert str(announce.key) == "verdict-1.5"
     assert announce.why == (
         "accuracy 0.83, score 0.83; automatic reject: critical issue unresolved;"
-        " consider accept, not met: all critical issues resolved"
+        " consider accept, not met: all critical issues resolved; critic: a critic does not approve"
     )
+
+
+# --- a no stays a no -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("severity", list(Severity))
+@pytest.mark.parametrize("names", ["AC-1", "Orders can be paid", "AC-1: Orders can be paid"])
+@pytest.mark.parametrize("said", [t.passes, t.fails], ids=["pass", "fail"])
+def test_what_is_found_against_a_criterion_is_as_heavy_as_the_criterion(
+    said: Callable[[Finding], AgentReported], names: str, severity: Severity
+) -> None:
+    state = t.told(*t.ticket("c1", said(t.flaw("header", severity, requirement=names, category="functionality"))))
+    assert t.decisions(state) == ["ROUTE_BACK"]
+    assert t.rule(state, CRITERIA_MET).why == "Orders can be paid: header is wrong"
+
+
+def test_what_names_no_criterion_of_the_ticket_is_weighed_by_its_severity() -> None:
+    assert t.decisions(found(t.flaw("header", requirement="AC-9"))) == ["APPROVE"]
+
+
+@pytest.mark.parametrize("finding", [t.ALPHA, t.medium("m"), t.flaw("l", Severity.LOW)], ids=["high", "medium", "low"])
+def test_no_count_turns_a_critics_no_into_an_approval(finding: Finding) -> None:
+    state = t.told(*t.ticket("c1", t.fails(finding, summary="it does not hold\nat all")))
+    assert (t.against(state), t.decisions(state)) == ([CRITIC], ["ROUTE_BACK"])
+    assert t.rule(state, CRITIC).why == "critic: it does not hold"
+    assert t.rule(t.told(*t.ticket("c1", t.fails(finding, summary=""))), CRITIC).why == "critic: it gave no reason"
+
+
+def test_an_aspect_of_a_judge_that_does_not_pass_keeps_a_ticket_from_being_approved() -> None:
+    row = {"requirement": "AC-2", "aspect": "errors", "actual": "2 of 6 told", "pass": False}
+    state = t.told(*t.made(), t.passes(), t.GREEN, t.passes(aspects=[row]), t.SAID, judge=True)
+    assert (t.against(state), t.decisions(state)) == ([CRITERIA_MET], ["ROUTE_BACK"])
+
+
+def test_a_session_that_began_before_the_rule_is_told_by_the_rules_it_began_with() -> None:
+    for critic in (t.fails(t.medium("m")), t.passes(t.flaw("header", requirement="AC-1"))):
+        assert t.decisions(t.told(*t.ticket("c1", critic), firm=False)) == ["APPROVE"]
+
+
+@pytest.mark.parametrize(
+    "failing",
+    [t.RED_TESTS, t.check("lint", failures=(t.medium("E501"),)), t.check("lint", passed=False)],
+    ids=["a test", "a lesser finding", "without a word"],
+)
+def test_a_failing_check_is_never_deferrable(failing: CheckResult) -> None:
+    state = ran(t.BUILD, failing)
+    ticket = t.last(state)
+    assert t.rule(state, HIGH_MINOR).why == ""
+    assert [place(PLAN, each, ticket.findings, marks_of_checks(ticket)) for each in ticket.findings] == [
+        ("must fix: CRITICAL", "a failing check rejects by itself")
+    ]
+
+
+def test_what_breaks_a_criterion_must_be_fixed_whatever_its_severity() -> None:
+    finding = t.medium("header", requirement="AC-1")
+    assert place(PLAN, finding, (finding,)) == ("must fix: HIGH", "AC-1 is not met")
+
+
+def test_a_failing_check_does_not_make_several_of_one_high_finding() -> None:
+    ticket = t.last(t.told(*t.ticket("c1", t.passes(t.ALPHA), t.RED)))
+    marks = marks_of_checks(ticket)
+    assert place(PLAN, t.ALPHA, ticket.findings, marks) == ("deferrable: HIGH", "it stands alone and is minor")

@@ -51,6 +51,7 @@ from tests.loops.harness import (
     Walk,
     answers_from,
     check_keys,
+    check_last_no_stands,
     check_refusals,
     check_round_trip,
     table,
@@ -177,6 +178,7 @@ def walks() -> dict[str, Walk[TicketsState]]:
     return {
         "judgements": reachable(
             Alphabet(
+                checkpoint=(t.saved("c1"), t.saved("c2")),
                 critic=(t.passes(), t.fails(t.GRAVE), t.fails(t.ALPHA, WORSE)),
                 checks=(t.GREEN, t.RED),
                 escalated=(t.says("accept"), t.says("continue", count=1)),
@@ -253,6 +255,26 @@ def test_every_state_can_be_stored(walked: Walk[TicketsState]) -> None:
     check_round_trip(TicketsState, walked.states[::20])
 
 
+def says_no_at_last(step: Step[TicketsState]) -> bool:
+    """A critic or a judge that is not asked once more, or the checks, in the last ticket there may be."""
+    before, event = step.before, step.event
+    if before.ticket.number < before.allowance or before.groups:  # of what a split put off, the next ticket is judged
+        return False
+    if isinstance(event, ChecksReported):
+        return any(not result.passed for result in event.results)
+    said = isinstance(event, AgentReported) and event.report.verdict is Verdict.FAIL
+    return said and t.keys(step.after) != t.keys(before) and not is_asked_again(step)
+
+
+def is_asked_again(step: Step[TicketsState]) -> bool:
+    return any(trial.repaired for trial in step.after.course.trials) and where(step.after) == where(step.before)
+
+
+def test_no_path_leads_from_a_no_in_the_last_ticket_to_a_pass() -> None:
+    for name in ("judgements", "critics", "judge", "gates", "people"):
+        check_last_no_stands(TICKETS, walks()[name], says_no_at_last)
+
+
 # --- what holds for this one -----------------------------------------------------------------------------------
 
 
@@ -280,7 +302,7 @@ def check_closed(state: TicketsState, ticket: Ticket) -> None:
     assert len(ticket.critiques) >= len(state.plan.critics) > 0, "a critic is missing"
     assert ticket.checks is not None, "the engine's judge did not look"
     assert (ticket.judgement is not None) == state.plan.judge, ticket
-    assert len(ticket.rules) == (12 if state.plan.judge else 11), ticket
+    assert len(ticket.rules) == (14 if state.plan.judge else 13), ticket
     if ticket.decision is Decision.APPROVE:
         assert ticket.checks, "approved without a check"
         assert all(check.passed for check in ticket.checks), "approved with a failing check"
@@ -288,6 +310,10 @@ def check_closed(state: TicketsState, ticket: Ticket) -> None:
         assert ticket.judgement is None or ticket.judgement.verdict is Verdict.PASS, "approved against the judge"
         assert not any(map(is_mute, ticket.critiques)), "approved with a silent critic"
         assert ticket.files, "approved without a change"
+        assert all(aspect.passed for aspect in ticket.aspects), "approved with an aspect that fails"
+        assert ticket.focus or all(each.verdict is Verdict.PASS for each in ticket.critiques), (
+            "a critic's no became a yes"
+        )
 
 
 def check_landing(state: TicketsState) -> None:

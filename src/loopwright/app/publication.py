@@ -12,7 +12,7 @@ from loopwright.adapters.shared_lines import rebuild_lines
 from loopwright.app.layout import DEBT, STATE_FOLDER
 from loopwright.app.loops import Past, View, listed, view, views, whole_view
 from loopwright.app.project import Project
-from loopwright.app.publisher import DEBT_HEAD, Publisher, debt_entry
+from loopwright.app.publisher import DEBT_HEAD, Publisher, debt_entry, deferred_entry, owes
 from loopwright.engine.fold import Opened
 from loopwright.engine.journal import open_whole
 from loopwright.errors import ConfigError
@@ -108,13 +108,15 @@ async def rebuild_debt(project: Project) -> Path | None:
 
 
 async def _debt_of(project: Project, row: LoopRow) -> tuple[float, str] | None:
-    """When the loop was accepted and what is owed since; what has parts owes nothing itself, its parts do."""
-    if '"accepted"' not in row.outcome:
+    """When the loop was accepted, or passed with something put off, and what is owed since."""
+    if '"accepted"' not in row.outcome and '"findings":[{' not in row.outcome:
         return None
     seen = await view(project, row.id)
-    if seen.kind.has_lanes or seen.outcome is None or seen.outcome.ending is not Ending.ACCEPTED:
+    if seen.outcome is None or not owes(seen.kind, seen.outcome):
         return None
     at = (await project.store.read(row.id))[-1].at
+    if seen.outcome.ending is not Ending.ACCEPTED:
+        return at, deferred_entry(row.id, seen.outcome, at)
     return at, debt_entry(seen.kind, row.id, seen.now.state, at, await _who_accepted(project, row))
 
 

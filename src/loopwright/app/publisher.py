@@ -21,10 +21,11 @@ from loopwright.engine.world import Seen
 from loopwright.errors import ConfigError
 from loopwright.kernel.codec import encode
 from loopwright.kernel.events import Answered, Ended
-from loopwright.kernel.model import Cleanup, Ending, LoopId
+from loopwright.kernel.model import Cleanup, Ending, LoopId, Outcome
 from loopwright.kernel.quoting import inline
 from loopwright.kernel.record import Record
 from loopwright.kernel.wording import moment
+from loopwright.loops import closing
 from loopwright.loops.kind import AnyKind, Scene
 from loopwright.ports.agent import Update
 
@@ -89,8 +90,12 @@ class Publisher:
         self.files(scene, kind)
         if isinstance(seen.event, Answered) and seen.event.by != PARENT:
             self._accepted_by = seen.event.by
-        if isinstance(seen.event, Ended) and seen.event.outcome.ending is Ending.ACCEPTED and not kind.has_lanes:
-            self._add_debt(debt_entry(kind, seen.loop, seen.state, seen.at, self._accepted_by))
+        if isinstance(seen.event, Ended) and owes(kind, seen.event.outcome):
+            self._add_debt(
+                debt_entry(kind, seen.loop, seen.state, seen.at, self._accepted_by)
+                if seen.event.outcome.ending is Ending.ACCEPTED
+                else deferred_entry(seen.loop, seen.event.outcome, seen.at)
+            )
 
     def files(self, scene: Scene[Any], kind: AnyKind) -> tuple[Path, ...]:
         """Write what the scene calls for, and name what is there now. Raises `OSError` and `ConfigError`."""
@@ -169,6 +174,24 @@ def _remove(path: Path, *, with_folder: bool) -> None:
     if with_folder:
         with suppress(OSError):  # not there, or somebody else's files are in it
             path.parent.rmdir()
+
+
+def owes(kind: AnyKind, outcome: Outcome) -> bool:
+    """What has parts owes nothing itself, its parts do. What passed owes what was put off."""
+    is_taken = outcome.ending is Ending.ACCEPTED or (outcome.ending.is_passed and bool(outcome.findings))
+    return is_taken and not kind.has_lanes
+
+
+def deferred_entry(loop: LoopId, outcome: Outcome, at: float) -> str:
+    """One block of `debt.md`: what did not keep a loop from passing and was put off."""
+    lines = (
+        f"## {inline(loop)}: passed {moment(at)}, with what was deferred",
+        "",
+        f"- **Verdict**: {inline(outcome.note) or outcome.ending.value}",
+        *closing.owed_where(outcome, outcome.branch, outcome.commit),
+        *closing.owed_findings("Deferred", outcome.findings),
+    )
+    return "\n".join(lines) + "\n"
 
 
 def debt_entry(kind: AnyKind, loop: LoopId, state: object, at: float, by: str) -> str:

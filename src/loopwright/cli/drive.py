@@ -23,7 +23,14 @@ from loopwright.engine.world import Halt
 from loopwright.kernel.model import Ending, LoopId
 
 WAITING, PAUSED, CANCELLED_ELSEWHERE, NOT_MERGED, UNABLE = 4, 5, 3, 3, 2
-_CODES = {Ending.VERIFIED: 0, Ending.ACCEPTED: 0, Ending.CANCELLED: 0, Ending.ESCALATED: WAITING, Ending.FAILED: UNABLE}
+_CODES = {
+    Ending.VERIFIED: 0,
+    Ending.REVIEWED: 0,
+    Ending.ACCEPTED: 0,
+    Ending.CANCELLED: 0,
+    Ending.ESCALATED: WAITING,
+    Ending.FAILED: UNABLE,
+}
 
 
 def run_json_option(own: type, *others: type) -> Callable[[F], F]:

@@ -31,7 +31,7 @@ from loopwright.kernel.events import (
     Started,
     key_of,
 )
-from loopwright.kernel.model import Ending, Key
+from loopwright.kernel.model import Key
 from loopwright.kernel.visible import visible
 from loopwright.kernel.wording import told
 from loopwright.loops.kind import Words
@@ -147,7 +147,7 @@ def _style_of_result(event: AgentReported | ChecksReported | Ended | LoopEnded, 
         case AgentReported(report=report) if report.verdict is not None:
             return "green" if words.passes(report) else "red"
         case Ended(outcome=outcome):
-            return "bold green" if outcome.ending is Ending.VERIFIED else "bold yellow"
+            return "bold green" if outcome.ending.is_passed else "bold yellow"
         case LoopEnded():
             return "yellow"  # told only where a part needs a person
         case _:

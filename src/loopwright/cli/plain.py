@@ -36,7 +36,7 @@ def is_news(seen: Seen, kinds: Kinds) -> bool:
         case Started(action="RunLoop"):
             return False
         case LoopEnded(outcome=outcome):
-            return outcome.ending not in (Ending.HELD, Ending.VERIFIED)
+            return outcome.ending not in (Ending.HELD, Ending.VERIFIED, Ending.REVIEWED)
         case _:
             return kinds[seen.kind].has_lanes
 

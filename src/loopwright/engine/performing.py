@@ -48,10 +48,11 @@ from loopwright.kernel.events import (
 from loopwright.kernel.gates import is_protected
 from loopwright.kernel.model import Brief, Key, LoopId
 from loopwright.kernel.quoting import one_line
+from loopwright.kernel.touched import Touched, touched_lines
 from loopwright.ports.agent import AgentAnswer, AgentRun
 from loopwright.ports.checks import ChecksRun
 from loopwright.ports.dispatcher import Shortage
-from loopwright.ports.workspace import Taking
+from loopwright.ports.workspace import Snapshot, Taking
 
 InFiles = Checkpoint | LoadArtifacts | Combine | Integrate | CleanUp
 _DIFF_LIMIT = 200_000  # characters; the brief shows less and says so
@@ -249,7 +250,15 @@ async def _checkpoint(world: World, loop: LoopId, action: Checkpoint, step: str)
         protected=examined.gated,
         evidence=examined.evidence,
         dropped=shot.dropped,
+        unchanged=shot.tree == await world.workspace.tree(action.parent),
+        touched=await _touched(world, action, shot) if action.only else (),
     )
+
+
+async def _touched(world: World, action: Checkpoint, shot: Snapshot) -> tuple[Touched, ...]:
+    paths = tuple(change.path for change in shot.changes if change.how != "removed")
+    diff = await world.workspace.diff(action.base, shot.commit, limit=_DIFF_LIMIT)
+    return touched_lines(paths, diff, whole=len(diff) < _DIFF_LIMIT)
 
 
 async def _combine(world: World, loop: LoopId, action: Combine, step: str) -> Combined:

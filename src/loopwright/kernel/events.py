@@ -26,6 +26,7 @@ from loopwright.kernel.model import (
     Tree,
     Usage,
 )
+from loopwright.kernel.touched import Touched
 from loopwright.kernel.trust import Canary, Claim
 
 # --- answers to actions ---------------------------------------------------------------------
@@ -92,6 +93,8 @@ class Checkpointed:
     protected: tuple[Change, ...] = ()
     evidence: str = ""  # digest of `protected`: what an approval is bound to
     dropped: tuple[str, ...] = ()  # changed, but not among what the checkpoint was to take
+    unchanged: bool = False  # against its parent; logs of before do not say so
+    touched: tuple[Touched, ...] = ()  # lines changed against the base, where only a part was taken
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

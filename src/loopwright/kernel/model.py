@@ -278,6 +278,12 @@ class Ending(StrEnum):
     ESCALATED = "escalated"  # a child that would have asked a person
     FAILED = "failed"
     HELD = "held"  # a child that stands where its parent wanted it to wait
+    REVIEWED = "reviewed"  # judged good, and no check has run on it
+
+    @property
+    def is_passed(self) -> bool:
+        """Nothing that was looked at speaks against it. A parent takes both alike."""
+        return self in (Ending.VERIFIED, Ending.REVIEWED)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

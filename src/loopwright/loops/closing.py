@@ -20,7 +20,7 @@ _LEFT = {
 def headline(outcome: Outcome, *, promise: str, after: str, left: str) -> str:
     """`promise` is the loop's own word for having got there."""
     match outcome.ending:
-        case Ending.VERIFIED:
+        case Ending.VERIFIED | Ending.REVIEWED:
             return f"{promise} {after}."
         case Ending.ACCEPTED:
             return f"Accepted by a person {after} with {left}, recorded in .loop/debt.md."

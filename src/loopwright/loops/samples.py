@@ -71,8 +71,8 @@ PASSED_IT = AgentReport(verdict=Verdict.PASS)
 BLOCKED_IT = AgentReport(verdict=Verdict.FAIL, findings=(_GRAVE,))
 _SAID = {"split": "AC-1", "reassign": "creator=other"}  # other answers may say anything
 _PASSED = {  # only where a review is made
-    "passed": Outcome(ending=Ending.VERIFIED, commit=Commit("c")),
-    "passed as it was": Outcome(ending=Ending.VERIFIED),
+    "passed": Outcome(ending=Ending.REVIEWED, commit=Commit("c")),
+    "passed as it was": Outcome(ending=Ending.REVIEWED),
 }
 _PROTECTED = (Change(path="tests/sample.py", how="changed", blob="1"),)
 
@@ -183,10 +183,10 @@ def _files(action: Checkpoint | LoadArtifacts | Combine | Integrate | CleanUp) -
 
 
 def _checkpoints(action: Checkpoint) -> Answers:
-    commit, tree = Commit("c"), Tree("t")
+    commit, tree = Commit("c"), Tree(str(action.key))
     answers: Answers = {
         CHANGED: Checkpointed(key=action.key, commit=commit, tree=tree, files=1),
-        "nothing changed": Checkpointed(key=action.key, commit=commit, tree=tree),
+        "nothing changed": Checkpointed(key=action.key, commit=commit, tree=tree, unchanged=True),
     }
     if action.only:
         return answers  # of what is not to be taken, nothing is seen
@@ -208,8 +208,13 @@ def _children(action: RunLoop) -> Answers:
                 ending=Ending.ESCALATED, at=Point("ESCALATED", 1), asking=Key("escalation", 1), note="sample"
             )
             held = {_waits(at): Outcome(ending=Ending.HELD, at=at, note="sample") for at in action.upto}
-            heard = {**held, **(_PASSED if _waits(Point("FIX", 1)) in held else {}), "needs a person": stuck}
+            heard = {**held, **(_PASSED if _is_reviewed(action) else {}), "needs a person": stuck}
     return {word: LoopEnded(key=action.key, outcome=outcome) for word, outcome in heard.items()}
+
+
+def _is_reviewed(action: RunLoop) -> bool:
+    """Whether the child comes by a review before it waits for its fix."""
+    return any(at.state == "FIX" and Point("LOAD_ARTIFACTS", at.attempt) not in action.upto for at in action.upto)
 
 
 def _waits(at: Point) -> str:

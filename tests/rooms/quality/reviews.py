@@ -98,7 +98,7 @@ def fixed(summary: str, *, status: AgentStatus = AgentStatus.DONE) -> Step:
 
 
 def kept(state: QualityState) -> Event:
-    return Checkpointed(key=_key(state), commit=Commit(f"{state.number:040d}"), tree=Tree("t"), files=1)
+    return Checkpointed(key=_key(state), commit=Commit(f"{state.number:040d}"), tree=Tree(f"t{state.number}"), files=1)
 
 
 def kept_some(state: QualityState) -> Event:

@@ -12,12 +12,12 @@ from loopwright.app.publisher import Publisher
 from loopwright.engine.world import Seen
 from loopwright.errors import ConfigError
 from loopwright.kernel.events import Announced, Event
-from loopwright.kernel.model import Brief, Finding, Key, LoopId, Severity
+from loopwright.kernel.model import Brief, Commit, Finding, Key, LoopId, Severity
 from loopwright.loops.kind import Scene
 from loopwright.loops.quality.files import is_settled, persisted
 from loopwright.loops.quality.handoff import Persisted
 from loopwright.loops.quality.kind import KIND
-from loopwright.loops.quality.state import QualityState, ReviewFacts
+from loopwright.loops.quality.state import Known, QualityState, ReviewFacts
 from loopwright.ports.agent import AgentRun
 from tests.loops.quality import (
     ALPHA,
@@ -217,11 +217,25 @@ def test_what_is_persisted_tells_resolved_open_and_put_off_apart() -> None:
     state = told(*ONE_FIX, *blocked(ALPHA, critical("new"), late, content="o2"))
     assert sorted(persisted(state), key=lambda each: each.finding.rule) == [
         Persisted(finding=ALPHA),
-        Persisted(finding=BETA, resolved=True),
-        Persisted(finding=GAMMA, resolved=True),
+        Persisted(finding=BETA, resolved_in=Commit("c1")),
+        Persisted(finding=GAMMA, resolved_in=Commit("c1")),
         Persisted(finding=late, deferred=True),
         Persisted(finding=critical("new")),
     ]
+
+
+def test_what_a_fix_resolved_is_bound_to_where_it_landed() -> None:
+    passed = told(*ONE_FIX, *looked(passes(), "o2"))
+    assert {(each.resolved, each.resolved_in) for each in persisted(passed)} == {(True, "c1")}
+    landed = play(passed, LANDED)
+    assert {(each.resolved, each.resolved_in) for each in persisted(landed)} == {(True, "landed")}
+    cancelled = play(passed, CANCEL, REFUSED, CLEANED)
+    assert {(each.resolved, each.resolved_in) for each in persisted(cancelled)} == {(False, "c1")}
+
+
+def test_what_was_gone_when_the_review_began_is_resolved_wherever_that_is() -> None:
+    state = told(*looked(passes()), known=(Known(finding=ALPHA, gate="code", elsewhere=True),))
+    assert persisted(state) == (Persisted(finding=ALPHA, resolved=True),)
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from loopwright.kernel.findings import identify
-from loopwright.kernel.model import Finding, Severity
+from loopwright.kernel.model import Commit, Finding, Severity
 from loopwright.loops.quality.handoff import Persisted, initial, known, problems, with_review
 from loopwright.loops.quality.handoff_rules import GATES, PHASES, TIERS
 from loopwright.loops.quality.state import Known
@@ -141,6 +141,16 @@ def test_a_later_review_is_told_every_finding() -> None:
         Known(finding=SLOW, gate="design"),
     )
     assert known(initial("a")) == ()
+
+
+def test_a_fix_that_has_not_landed_has_resolved_nothing_elsewhere() -> None:
+    fixed = Persisted(finding=LEAK, resolved=True, resolved_in=Commit("c1"))
+    data = reviewed(story(), "code", fixed)
+    assert data["quality_findings"] == [entry(LEAK, "code", resolved=True, resolved_in="c1")]
+    standing = [(each.resolved, each.elsewhere) for each in (*known(data), *known(data, lambda commit: commit == "c1"))]
+    assert standing == [(False, True), (True, False)]
+    after = reviewed(data, "code", Persisted(finding=LEAK, resolved=True))
+    assert after["quality_findings"] == [entry(LEAK, "code", resolved=True)]
 
 
 # Phases

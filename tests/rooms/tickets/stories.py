@@ -65,6 +65,7 @@ from tests.loops.harness import taken
 LOOP = LoopId("ticket-7")
 AT = 1_768_645_800.0  # 2026-01-17T10:30:00Z
 PARAMS = TicketParams(
+    firm=True,
     session="session",
     title="Time-outs of the client",
     base=Commit("b" * 40),
@@ -218,7 +219,7 @@ def kept(*paths: str, protected: tuple[Change, ...] = ()) -> Step:
     return lambda state: Checkpointed(
         key=key(state),
         commit=Commit(str(state.ticket.number) * 40),
-        tree=Tree("t"),
+        tree=Tree(f"t{state.ticket.number}"),
         files=len(paths),
         paths=paths,
         protected=protected,

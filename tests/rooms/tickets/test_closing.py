@@ -39,6 +39,15 @@ def test_the_closing_lines_of_a_session(golden: Golden) -> None:
     golden("texts/closing-tickets.txt", "\n\n".join(map(closed, (APPROVED, ACCEPTED, CANCELLED, NOTHING))) + "\n")
 
 
+def test_what_an_approved_ticket_left_open_is_told_at_the_end() -> None:
+    state = t.told(*t.ticket("c1", t.passes(t.ALPHA)), t.LANDED)
+    assert t.outcome(state).findings == (t.ALPHA,)
+    assert closing.lines(state, t.outcome(state))[1:3] == (
+        "Approved after 1 ticket with 1 deferred issue, recorded in .loop/debt.md.",
+        "  [high] alpha is wrong",
+    )
+
+
 def test_what_led_to_an_escalation(golden: Golden) -> None:
     golden("texts/so-far-tickets.txt", "\n".join(closing.so_far(STUCK)) + "\n")
 

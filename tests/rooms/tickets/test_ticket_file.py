@@ -352,7 +352,7 @@ def test_where_the_result_went() -> None:
 
 def test_an_escalation_offers_what_can_be_done() -> None:
     one = replace(TWICE, criteria=PARAMS.criteria[:1])
-    nothing = (made("x"), kept(), criticised(), checked(*GREEN), announced)
+    nothing = (crashed(), crashed("x"), kept(), criticised(), checked(*GREEN), announced)
     told = section(last(played(*nothing, *nothing, params=one)), "Expediter Section").partition("### Options\n\n")[2]
     offered = ["continue", "examples", "reassign", "history", "revise", "cancel"]
     assert re.findall(r"- \*\*(\w+)\*\*:", told) == offered
@@ -417,3 +417,26 @@ def test_a_longer_log_only_ever_adds_to_the_changelogs() -> None:
 def test_the_same_state_and_log_give_the_same_bytes() -> None:
     one, other = (played(*ROUTED_BACK, *APPROVED, landed) for _ in range(2))
     assert shown(one) == shown(other)
+
+
+# What was deferred
+
+
+def test_an_approved_ticket_lists_what_was_deferred_and_ticks_what_passed() -> None:
+    minor = replace(LOOSE, severity=Severity.HIGH)
+    story = played(made("x"), kept("a"), criticised(minor), checked(*GREEN), announced, landed)
+    steps = section(last(story), "Expediter Section")
+    assert "### Deferrable: HIGH\n\n- [HIGH] src/client.py - x says nothing; requirement: not mapped" in steps
+    assert section(last(story), "Requirements").count("- [x]") == 2
+
+
+def test_a_box_stays_empty_while_what_it_is_judged_by_fails() -> None:
+    """So it was approved under earlier rules."""
+    before = replace(PARAMS, firm=False)
+    against = Finding(severity=Severity.HIGH, issue="no time-out at all", rule="T", requirement="AC-1", file="a")
+    story = played(
+        *(made("x"), kept("a"), criticised(against, verdict=Verdict.FAIL), checked(*GREEN), announced, landed),
+        params=before,
+    )
+    boxes = [line[:8] for line in section(last(story), "Requirements").splitlines() if line.startswith("- [")]
+    assert boxes == ["- [ ] AC", "- [x] AC"]

@@ -139,6 +139,7 @@ def test_a_draft_reads_as_it_was_meant(title: str, what: str, said: list[str], c
     page = draft(title=title, what=what, criteria=criteria, context=context)
     read = build(page.front, body(page.body))
     assert params(read, session="s", base=Commit("b")) == TicketParams(
+        firm=True,
         session="s",
         title=read.title,
         base=Commit("b"),
@@ -230,6 +231,7 @@ def test_what_cannot_be_taken_over() -> None:
 def test_the_session_that_a_ticket_asks_for() -> None:
     read = taken(cycle_type="product", iteration={"max": 3})
     assert params(read, session="s", base=SEED.commit) == TicketParams(
+        firm=True,
         session="s",
         title="t",
         base=SEED.commit,

@@ -60,6 +60,12 @@ def tree_of(top: Path, env: Mapping[str, str], commit: str) -> str:
     return readable(said.out).strip() if said.code == 0 else ""
 
 
+def is_part_of(top: Path, env: Mapping[str, str], commit: str, tip: str) -> bool:
+    """Whether the history of `tip` has the commit; of one that is not there, nobody can say so."""
+    git = persons_git(env, top)
+    return git.ask("merge-base", "--is-ancestor", "--end-of-options", commit, tip).code == 0
+
+
 def files_of(top: Path, env: Mapping[str, str], folder: str) -> tuple[str, ...]:
     """Plain files below a folder that git knows or would take, in their order."""
     git = persons_git(env, top).having(GIT_LITERAL_PATHSPECS="1")

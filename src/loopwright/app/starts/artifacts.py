@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import os
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from itertools import takewhile
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
 from loopwright.adapters.files import read_regular
 from loopwright.adapters.git.program import printable
-from loopwright.adapters.git.repository import files_of, submodule_paths
+from loopwright.adapters.git.repository import files_of, is_part_of, submodule_paths
 from loopwright.app.layout import STATE_FOLDER, WORKSPACES
 from loopwright.app.project import Project
 from loopwright.app.starts.stories import handoff_path, read_handoff, read_story, story_id
 from loopwright.errors import UsageError
+from loopwright.kernel.model import Commit
 from loopwright.loops.quality import handoff, quality_file
 from loopwright.loops.quality.state import Gate, Known
 
@@ -132,9 +135,14 @@ def _target(project: Project, source: str, gate: str, file: _File, *, by_file: b
         story=story,
         tier=tier or str((held or {}).get("tier") or handoff.USUAL_TIER),
         file=file.name if handed else "",
-        known=handoff.known(held) if held else (),
+        known=handoff.known(held, landed_in(project)) if held else (),
         spared=file.spared if handed else (),
     )
+
+
+def landed_in(project: Project) -> Callable[[Commit], bool]:
+    """Whether a fix is part of what is reviewed. Most findings of a story were resolved by the same few commits."""
+    return cache(lambda commit: is_part_of(project.root, project.environ, commit, project.head))
 
 
 def usual_gate(path: str) -> Gate:

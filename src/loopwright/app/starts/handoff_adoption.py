@@ -9,7 +9,7 @@ from pathlib import Path
 from loopwright.adapters.doors import update_door
 from loopwright.app.loops import View
 from loopwright.app.project import Project
-from loopwright.app.starts.artifacts import find_targets
+from loopwright.app.starts.artifacts import find_targets, landed_in
 from loopwright.app.starts.door import Adopter, PointedAt
 from loopwright.app.starts.review import ReviewRequest, create_planned, plan_review
 from loopwright.app.starts.stories import FILE_NAME, handoff_path, read_handoff
@@ -36,7 +36,7 @@ async def adopt_handoff(project: Project, settings: Settings, request: PointedAt
         raise UsageError(f"{ours} is there already, so story {story} is known here; go on with `loop review`")
     wanted = _wanted(project, request, data, gate)
     plan = plan_review(project, settings, wanted, request.cwd if request.artifact else project.root)
-    target = replace(plan.targets[0], story=story, known=handoff.known(data), tier=_tier(data))
+    target = replace(plan.targets[0], story=story, known=handoff.known(data, landed_in(project)), tier=_tier(data))
     adopted = json.dumps(data)
     loop = await create_planned(project, settings, wanted, replace(plan, targets=(target,)), adopted=adopted)
     begin = Door(

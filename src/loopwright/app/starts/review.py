@@ -15,11 +15,15 @@ from loopwright.app.starts.artifacts import Target, find_targets
 from loopwright.config.settings import Settings
 from loopwright.kernel.codec import encode
 from loopwright.kernel.model import Commit
+from loopwright.loops.batch.machine import BATCH
 from loopwright.loops.batch.state import BatchArtifact, BatchParams
+from loopwright.loops.quality.machine import QUALITY
 from loopwright.loops.quality.quality_file import ENDING, for_person
 from loopwright.loops.quality.state import Depth, QualityParams
 from loopwright.loops.reviewed import QualityLimits
+from loopwright.ports.store import LoopRow
 
+_NAMED = 3  # artifacts in a warning
 _PER_AGENT = 2  # children under way for each agent that may work: while one is recorded, another works
 
 
@@ -71,6 +75,27 @@ async def create_review(
     return await create_planned(project, settings, request, plan)
 
 
+async def reviewed_by_others(project: Project, loop: View) -> tuple[str, ...]:
+    """A sentence for each review that is still open and looks at the same: both write the findings of one story."""
+    own, said = _artifacts(loop.row), []
+    for row in await project.store.rows():
+        if row.id == loop.row.id or row.outcome or row.parent is not None:
+            continue
+        if both := own & _artifacts(row):
+            named = ", ".join(sorted(both)[:_NAMED]) + (f" and {len(both) - _NAMED} more" if len(both) > _NAMED else "")
+            said.append(
+                f"warning: {named} is under review in loop {row.id} too, and each writes its findings over the other's;"
+                f" end that one first (`loop cancel --loop {row.id}`)"
+            )
+    return tuple(said)
+
+
+def _artifacts(row: LoopRow) -> set[str]:
+    given = json.loads(row.params) if row.kind in (QUALITY.name, BATCH.name) else {}
+    many = {each["path"] for each in given.get("artifacts", ())}
+    return many | ({given["artifact"]} if "artifact" in given else set())
+
+
 async def create_planned(
     project: Project, settings: Settings, request: ReviewRequest, plan: ReviewPlan, *, adopted: str = ""
 ) -> View:
@@ -110,6 +135,7 @@ def _params(
         merge=plan.merge,
         checked=bool(settings.checks),
         shown=shown_file(settings, target),
+        firm=True,
     )
 
 
@@ -134,4 +160,5 @@ def _batch(project: Project, settings: Settings, plan: ReviewPlan, children: lis
         target=project.branch,
         merge=plan.merge,
         checked=bool(settings.checks),
+        firm=True,
     )

@@ -34,7 +34,7 @@ class RunAnswer(Generic[R]):
     """What every command that drives a loop answers; `own` is what the loop's kind adds."""
 
     loop: LoopId
-    outcome: Literal["verified", "escalated", "accepted", "cancelled", "paused"]
+    outcome: Literal["verified", "reviewed", "escalated", "accepted", "cancelled", "paused"]
     commit: str  # that holds the result, else the newest attempt; empty before there is one
     cost: Cost
     merged: bool = False
@@ -50,8 +50,9 @@ class RunAnswer(Generic[R]):
     own: R = field(metadata=SPREAD)
 
 
-_WORDS: dict[Ending, Literal["verified", "escalated", "accepted", "cancelled"]] = {
+_WORDS: dict[Ending, Literal["verified", "reviewed", "escalated", "accepted", "cancelled"]] = {
     Ending.VERIFIED: "verified",
+    Ending.REVIEWED: "reviewed",
     Ending.ACCEPTED: "accepted",
     Ending.CANCELLED: "cancelled",
     Ending.ESCALATED: "escalated",

@@ -11,7 +11,7 @@ from typing import Literal
 from loopwright.app.loops import Unread, View
 from loopwright.app.views.needs import Need, needs, with_loop
 from loopwright.kernel.actions import Action, Ask, AwaitGate, RunAgent, RunLoop, Stop
-from loopwright.kernel.model import Ending, LoopId, Outcome
+from loopwright.kernel.model import LoopId, Outcome
 from loopwright.kernel.quoting import one_line
 from loopwright.kernel.wording import moment
 from loopwright.ports.people import Waiting
@@ -65,7 +65,7 @@ class LoopStatus:
     kind: str
     parent: LoopId | None
     status: Word
-    outcome: Literal["verified", "accepted", "cancelled", "escalated", "failed", "held"] | None
+    outcome: Literal["verified", "reviewed", "accepted", "cancelled", "escalated", "failed", "held"] | None
     task: str = ""
     system: Mapping[str, object] | None
     state: str
@@ -219,7 +219,7 @@ def part_word(part: LoopStatus) -> str:
     if part.status == "waiting" and part.next is not None and part.next.action in ("ask", "await_gate"):
         return "blocked"
     word = part.outcome or part.status
-    return {"verified": "passed", "running": "under way"}.get(word, word)
+    return {"verified": "passed", "reviewed": "passed", "running": "under way"}.get(word, word)
 
 
 def _is_work(action: Action) -> bool:
@@ -228,7 +228,7 @@ def _is_work(action: Action) -> bool:
 
 
 def _failures(failed: int, outcome: Outcome | None) -> Failures:
-    resolved = failed if outcome is not None and outcome.ending is Ending.VERIFIED else 0
+    resolved = failed if outcome is not None and outcome.ending.is_passed else 0
     return Failures(count=failed - resolved, total=failed, resolved=resolved)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
@@ -12,7 +13,14 @@ from loopwright.app.loops import View
 from loopwright.app.project import Project
 from loopwright.app.settings import settings_of
 from loopwright.app.starts.artifacts import Target
-from loopwright.app.starts.review import ReviewPlan, ReviewRequest, create_planned, plan_review, shown_file
+from loopwright.app.starts.review import (
+    ReviewPlan,
+    ReviewRequest,
+    create_planned,
+    plan_review,
+    reviewed_by_others,
+    shown_file,
+)
 from loopwright.cli.drive import Manner, drive_and_tell, run_json_option
 from loopwright.cli.here import Here
 from loopwright.cli.opened import only_looked_at, opened
@@ -98,6 +106,8 @@ def command(here: Here, /, *, as_json: bool, unattended: bool, dry_run: bool, **
             return loop.exit_code
         more = " …" if len(request.paths) > 3 else ""  # noqa: PLR2004
         note(f"loop {loop.row.id}: review of {one_line(', '.join(request.paths[:3]))}{more}")
+        for warning in asyncio.run(reviewed_by_others(project, loop)):
+            note(warning)
         return drive_and_tell(project, here, loop, Manner(unattended=unattended, as_json=as_json))
 
 

@@ -51,7 +51,7 @@ def took(state: BatchState, event: Answer) -> BatchState:
         case Combined():
             return _combined(state, event)
         case ChecksReported():
-            return _checked(state, event)
+            return _verified(state, event) if state.phase is BatchPhase.VERIFY else _checked(state, event)
         case _:
             raise InvalidTransition(c.where(state), type(event).__name__, "a batch never asks for it")
 
@@ -81,8 +81,9 @@ def _after(item: BatchItem, outcome: Outcome, *, cancelling: bool) -> BatchItem:
         case Ending.HELD:
             blocked = outcome.at == before_fix(outcome.at.attempt)
             return replace(seen, standing=ArtifactStanding.BLOCKED if blocked else ArtifactStanding.PENDING)
-        case Ending.VERIFIED:
-            return replace(seen, standing=ArtifactStanding.PASSED, commit=outcome.commit, over=True)
+        case Ending.VERIFIED | Ending.REVIEWED:
+            good = replace(seen, standing=ArtifactStanding.PASSED, commit=outcome.commit, over=True)
+            return replace(good, deferred=len(outcome.findings))
         case Ending.ACCEPTED:
             return replace(seen, standing=ArtifactStanding.ACCEPTED, commit=outcome.commit, over=True)
         case Ending.CANCELLED:
@@ -108,6 +109,8 @@ def _phase_over(state: BatchState) -> BatchState:
         return _entered(state, BatchPhase.FIX, blocked)
     if pending := of_standing(state, ArtifactStanding.PENDING):
         return _entered(replace(state, round=state.round + 1), BatchPhase.REVIEW, pending)
+    if blocked := of_standing(state, ArtifactStanding.BLOCKED):  # their fixes changed nothing: no review to be made
+        return _entered(replace(state, round=state.round + 1), BatchPhase.FIX, blocked)
     return _asked_or_done(state) if is_landed(state) else c.entered(state, BatchPhase.COMBINE)
 
 
@@ -125,7 +128,8 @@ def _asked_or_done(state: BatchState) -> BatchState:
 
 
 def _done(state: BatchState) -> BatchState:
-    return c.done(state, ended(state, Ending.ACCEPTED if is_accepted(state) else Ending.VERIFIED))
+    good = Ending.VERIFIED if state.verified or not state.plan.firm else Ending.REVIEWED
+    return c.done(state, ended(state, Ending.ACCEPTED if is_accepted(state) else good))
 
 
 def _is_whole(state: BatchState) -> bool:
@@ -146,7 +150,30 @@ def _combined(state: BatchState, event: Combined) -> BatchState:
         return _made_anew(state)
     if not event.files or not landable(state):
         return _asked_or_done(replace(state, landed=landable(state)))
-    return c.landing(replace(state, combined=event.commit))
+    state = replace(state, combined=event.commit, verified=False)
+    return c.entered(state, BatchPhase.VERIFY) if _is_to_verify(state) else c.landing(state)
+
+
+def _is_to_verify(state: BatchState) -> bool:
+    """What lands ran the configured checks; what a person has accepted is taken as it is known."""
+    return state.plan.firm and state.plan.checked and not is_accepted(state)
+
+
+def _verified(state: BatchState, event: ChecksReported) -> BatchState:
+    faults = faults_of(event, " with all fixes together")
+    if not faults:
+        return c.landing(replace(state, verified=True))
+    return refused(
+        state,
+        IntegrationRefused(
+            key=event.key,
+            reason="checks",
+            detail=f"with all fixes together these fail: {names_of_faults(event)}",
+            findings=faults,
+            onto=state.onto or state.plan.base,
+            merged=state.combined,
+        ),
+    )
 
 
 def _left_out(state: BatchState, index: int, event: Combined) -> BatchState:

@@ -17,6 +17,7 @@ def lines(state: BatchState, outcome: Outcome) -> tuple[str, ...]:
     return (
         closing.headline(outcome, promise="Passed", after=after, left="their known issues"),
         *_open(state),
+        *_deferred(state),
         *_result(outcome),
     )
 
@@ -29,6 +30,14 @@ def _open(state: BatchState) -> tuple[str, ...]:
     """A line for every artifact that did not pass, with the file that has its findings."""
     left = (index for index, item in enumerate(state.items) if item.standing is not ArtifactStanding.PASSED)
     return tuple(f"  {_told(state, index)}" for index in left)
+
+
+def _deferred(state: BatchState) -> tuple[str, ...]:
+    return tuple(
+        f"  [passed] {one_line(item.path)}: {item.deferred} deferred, recorded in .loop/debt.md"
+        for item in state.items
+        if item.standing is ArtifactStanding.PASSED and item.deferred
+    )
 
 
 def _told(state: BatchState, index: int) -> str:

@@ -39,6 +39,8 @@ def work(state: BatchState) -> tuple[Action, ...]:
         return (_combine(state),)
     if state.phase is BatchPhase.CHECK:
         return (_check(state),)
+    if state.phase is BatchPhase.VERIFY:
+        return (_verify(state),)
     return tuple(_child(state, index) for index in state.todo)
 
 
@@ -73,7 +75,7 @@ def _points(phase: BatchPhase, item: BatchItem) -> tuple[Point, ...]:
     if phase is BatchPhase.CANCEL:
         return ()
     fixed = before_review(number + 1)
-    return (before_fix(number), fixed) if phase is BatchPhase.REVIEW else (fixed,)
+    return (before_fix(number), fixed) if phase is BatchPhase.REVIEW else (fixed, before_fix(number + 1))
 
 
 def _combine(state: BatchState) -> Combine:
@@ -100,6 +102,15 @@ def _check(state: BatchState) -> RunChecks:
     )
 
 
+def _verify(state: BatchState) -> RunChecks:
+    return RunChecks(
+        key=_landing_key(state, "verify"),
+        commit=state.combined,
+        base=state.onto or state.plan.base,
+        why="what lands has run the checks",
+    )
+
+
 def _landing_key(state: BatchState, step: str) -> Key:
     return Key(step, state.round, part=_landing_mark(state), tries=state.course.asked)
 
@@ -118,7 +129,7 @@ def land(state: BatchState) -> Integrate:
         branch=plan.branch,
         target=goes_to(state),
         verified=plan.checked and not is_accepted(state),
-        unseen=True,
+        unseen=not state.verified,
         why=summary(state),
     )
 

@@ -4,8 +4,11 @@
 |-----------|-----------------------------------|-------------------------------------------------|
 | REVIEW    | a review of every pending artifact| FIX if any is blocked, else COMBINE             |
 | FIX       | a fix of every blocked artifact   | REVIEW, the next round                          |
-| COMBINE   | the fixes of all that passed      | LAND; FIX of those that conflict; CHECK where   |
-|           |                                   | they are added one by one                       |
+| COMBINE   | the fixes of all that passed      | VERIFY; LAND where there are no checks; FIX of  |
+|           |                                   | those that conflict; CHECK where they are added |
+|           |                                   | one by one                                      |
+| VERIFY    | whether all together pass checks  | LAND; red: COMBINE, one by one, FIX if there is |
+|           |                                   | but one, ESCALATED if nothing tells             |
 | CHECK     | whether the last one added passes | COMBINE with the next one; FIX of those that    |
 |           |                                   | turned it red                                   |
 | LAND      | integrate                         | ESCALATED if any is stuck, else DONE; refused:  |

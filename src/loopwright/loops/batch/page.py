@@ -38,7 +38,8 @@ def section() -> str:
 
 def batch_walk() -> Walk[BatchParams, BatchState]:
     artifacts = tuple(BatchArtifact(path=path) for path in ("one", "other"))
-    params = BatchParams(artifacts=artifacts, shared="{}", base=Commit("b"), limits=QualityLimits(max_attempts=_MOST))
+    limits = QualityLimits(max_attempts=_MOST)
+    params = BatchParams(artifacts=artifacts, shared="{}", base=Commit("b"), limits=limits, checked=True, firm=True)
     return Walk(
         loop=BATCH,
         phases=(
@@ -46,6 +47,7 @@ def batch_walk() -> Walk[BatchParams, BatchState]:
             BatchPhase.FIX,
             BatchPhase.COMBINE,
             BatchPhase.CHECK,
+            BatchPhase.VERIFY,
             *_STATIONS[:2],
             BatchPhase.CANCEL,
             *_STATIONS[2:],

@@ -32,6 +32,7 @@ class BatchPhase(StrEnum):
     FIX = "FIX"
     COMBINE = "COMBINE"
     CHECK = "CHECK"
+    VERIFY = "VERIFY"
     CANCEL = "CANCEL"
 
 
@@ -63,6 +64,7 @@ class BatchParams:
     branch: str = ""
     merge: bool = False
     checked: bool = False
+    firm: bool = False  # what lands is checked, merged or not; a batch that began before that lands as it did
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,6 +80,7 @@ class BatchItem:
     over: bool = False  # its loop has ended
     before: tuple[LoopId, ...] = ()  # the loops that passed it in vain: what they passed could not be landed
     earlier: EarlierPass | None = None  # the last of them
+    deferred: int = 0  # findings that did not keep it from passing
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,6 +103,7 @@ class BatchState:
     again: int = 0  # how often a landing was begun anew
     result: Integrated = NOT_LANDED
     aimed: str = ""  # where that landing went besides the branch
+    verified: bool = False  # the checks have passed on what all fixes come to
 
     @property
     def commit(self) -> Commit:
@@ -203,7 +207,7 @@ def ended(state: BatchState, ending: Ending) -> Outcome:
         take=result.take,
         note=result.note,
         findings=state.failures,
-        parts=tuple(_part(item) for item in state.items),
+        parts=tuple(_part(state, item) for item in state.items),
     )
 
 
@@ -217,6 +221,8 @@ _ENDINGS = {
 }
 
 
-def _part(item: BatchItem) -> Part:
-    ending = _ENDINGS[item.standing]
+def _part(state: BatchState, item: BatchItem) -> Part:
+    """Of one alone nothing but a review is known: what the checks see is all of them together."""
+    reviewed = state.plan.firm and item.standing is ArtifactStanding.PASSED
+    ending = Ending.REVIEWED if reviewed else _ENDINGS[item.standing]
     return Part(name=item.path, ending=ending, note=item.line, attempts=item.attempts, loop=item.loop)

@@ -13,9 +13,10 @@ from loopwright.kernel.events import (
     Answered,
     ArtifactsLoaded,
     Checkpointed,
+    ChecksReported,
     IntegrationRefused,
 )
-from loopwright.kernel.faults import engine_finding
+from loopwright.kernel.faults import engine_finding, faults_of, names_of_faults
 from loopwright.kernel.findings import identify
 from loopwright.kernel.ledger import record, unresolved
 from loopwright.kernel.limits import granted_iterations, reached
@@ -29,6 +30,7 @@ from loopwright.loops.quality.state import (
     QualityPhase,
     QualityState,
     Round,
+    base_of,
     next_review,
     next_step,
     open_findings,
@@ -39,7 +41,7 @@ from loopwright.loops.quality.state import (
     tokens,
     verdict_line,
 )
-from loopwright.loops.quality.verdict import judge, usable
+from loopwright.loops.quality.verdict import judge, put_off, rests_on, tally, usable
 from loopwright.loops.reviewed import QualityLimits
 
 
@@ -55,6 +57,8 @@ def took(state: QualityState, event: Answer) -> QualityState:
             return _announced(state)
         case Checkpointed():
             return _checkpointed(state, event)
+        case ChecksReported() if state.phase is QualityPhase.VERIFY:
+            return _verified(state, event)
         case _:
             raise InvalidTransition(c.where(state), type(event).__name__, "a review never asks for it")
 
@@ -100,9 +104,9 @@ def _reviewed(state: QualityState, event: AgentReported) -> QualityState:
         return _unusable(state, "no-verdict", "the review is not done or has no verdict")
     if report.verdict is Verdict.FAIL and not found:
         return _unfounded(state)
-    result = judge(state, report, found)
-    if report.verdict is Verdict.FAIL and result.verdict is Verdict.PASS and dropped:
+    if report.verdict is Verdict.FAIL and dropped and not rests_on(state, report, found):
         return _unfounded(state)  # what could be shown does not count, so that the no rests on what could not
+    result = judge(state, report, found)
     return _closed(result.state, result.verdict, result.why)
 
 
@@ -126,7 +130,13 @@ def _unjudged(state: QualityState, finding: Finding) -> QualityState:
 
 
 def _closed(
-    state: QualityState, verdict: Verdict, why: str, *, judged: bool = True, gone: bool = False
+    state: QualityState,
+    verdict: Verdict,
+    why: str,
+    *,
+    judged: bool = True,
+    gone: bool = False,
+    unchanged: bool = False,
 ) -> QualityState:
     """The verdict is decided: one more review is used, and the line is put on record next."""
     passed, blocked = tokens(state.plan)
@@ -140,14 +150,39 @@ def _closed(
         findings=open_findings(state),
         judged=judged,
         gone=gone,
+        unchanged=unchanged,
         changed=state.changed,
         onto=state.onto,
+        tree=state.tree,
+        answers=len(state.course.answers),
     )
     return next_step(replace(state, rounds=(*state.rounds, this)), QualityPhase.EMIT_VERDICT)
 
 
 def _announced(state: QualityState) -> QualityState:
-    return landed_or_done(state) if state.rounds[-1].verdict is Verdict.PASS else _blocked(state)
+    if state.rounds[-1].verdict is not Verdict.PASS:
+        return _blocked(state)
+    plan = state.plan
+    lands = plan.lands and state.rounds[-1].changed
+    return next_step(state, QualityPhase.VERIFY) if plan.firm and plan.checked and lands else landed_or_done(state)
+
+
+def _verified(state: QualityState, event: ChecksReported) -> QualityState:
+    """Red, it is blocked after all: as if it could not be landed."""
+    faults = faults_of(event)
+    if not faults:
+        return landed_or_done(replace(state, verified=True))
+    return refused(
+        state,
+        IntegrationRefused(
+            key=event.key,
+            reason="checks",
+            detail=f"these fail: {names_of_faults(event)}",
+            findings=faults,
+            onto=base_of(state),
+            merged=state.commit,
+        ),
+    )
 
 
 def _blocked(state: QualityState, *why: str) -> QualityState:
@@ -193,7 +228,35 @@ def _with_fix(state: QualityState, said: str) -> QualityState:
 
 def _checkpointed(state: QualityState, event: Checkpointed) -> QualityState:
     changed = event.files > 0
-    return next_review(replace(state, commit=event.commit, changed=changed, ignored=event.dropped))
+    same = _judged_before(state, event) if state.plan.firm else None
+    state = replace(
+        state,
+        commit=event.commit,
+        changed=changed,
+        ignored=event.dropped,
+        touched=event.touched,
+        tree=event.tree,
+        verified=False,
+    )
+    return next_review(state) if same is None else _unchanged(next_review(state), same)
+
+
+def _judged_before(state: QualityState, event: Checkpointed) -> Round | None:
+    """The review whose verdict stands: it saw this very tree, and nobody has said anything since."""
+    last, heard = state.rounds[-1], len(state.course.answers)
+    if event.unchanged:
+        return last if last.answers == heard else None
+    seen = [each for each in reversed(state.rounds) if each.tree == event.tree and each.onto == state.onto]
+    return next((each for each in seen if each.reviewed and each.answers == heard), None)
+
+
+def _unchanged(state: QualityState, same: Round) -> QualityState:
+    """A failed attempt of its own. No reviewer is asked about what it has judged; what was open stays open."""
+    marks = {entry.finding.fingerprint for entry in state.ledger if entry.source == state.plan.gate}
+    found = tuple(finding for finding in same.findings if finding.fingerprint in marks)
+    state = replace(state, ledger=record(state.ledger, state.plan.gate, found, state.number), untouched=True)
+    why = f"{tally(open_findings(state))}; nothing changed: what review {same.number} said of this tree stands"
+    return _closed(state, Verdict.FAIL, why, unchanged=True)
 
 
 # --- ending -------------------------------------------------------------------------------------
@@ -245,14 +308,16 @@ def refused(state: QualityState, event: IntegrationRefused) -> QualityState:
 
 
 def ended(state: QualityState, ending: Ending) -> Outcome:
-    """How this loop ends, with everything still wrong."""
+    """How this loop ends, with everything still wrong. `verified` is said of nothing that no check has seen."""
+    if ending is Ending.VERIFIED and state.plan.firm and not state.verified:
+        ending = Ending.REVIEWED
     left = taken(state).findings if ending is Ending.ACCEPTED else open_findings(state)
     return Outcome(
         ending=ending,
         attempts=reviews_made(state),
         commit=NO_COMMIT if ending is Ending.CANCELLED else taken(state).commit,
         note=verdict_line(state),
-        findings=() if ending is Ending.VERIFIED else left,
+        findings=put_off(state) if ending.is_passed else left,
     )
 
 

@@ -11,11 +11,13 @@ from loopwright.loops.quality.state import QualityState, Round, best_round, open
 
 
 def lines(state: QualityState, outcome: Outcome) -> tuple[str, ...]:
-    found = open_findings(state) if outcome.ending is Ending.VERIFIED else outcome.findings
+    found = open_findings(state) if outcome.ending.is_passed else outcome.findings
     minor = f" with {counted(len(found), 'finding')} that does not block" if len(found) == 1 else ""
     minor = f" with {len(found)} findings that do not block" if len(found) > 1 else minor
     after = f"after {counted(reviews_made(state), 'review')} and {counted(state.fixes, 'fix', 'fixes')}"
-    passed = after + minor if outcome.ending is Ending.VERIFIED else after
+    deferred = f"; {len(outcome.findings)} deferred, recorded in .loop/debt.md" if outcome.findings else ""
+    unchecked = "; no check has run on it" if outcome.ending is Ending.REVIEWED and outcome.branch else ""
+    passed = after + minor + deferred + unchecked if outcome.ending.is_passed else after
     left = counted(len(found), "known issue")
     return (
         *_reviews(state),

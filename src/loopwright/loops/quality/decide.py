@@ -5,7 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from loopwright.kernel.actions import Action, Announce, Checkpoint, Integrate, LoadArtifacts, Option, RunAgent
+from loopwright.kernel.actions import (
+    Action,
+    Announce,
+    Checkpoint,
+    Integrate,
+    LoadArtifacts,
+    Option,
+    RunAgent,
+    RunChecks,
+)
 from loopwright.kernel.ledger import Standing, unresolved
 from loopwright.kernel.model import Brief, Commit, Key
 from loopwright.kernel.wording import counted
@@ -115,12 +124,19 @@ def _checkpoint(state: QualityState) -> Checkpoint:
     )
 
 
+def _verify(state: QualityState) -> RunChecks:
+    return RunChecks(
+        key=_key(state, "verify"), commit=state.commit, base=base_of(state), why="what lands has run the checks"
+    )
+
+
 _BY_PHASE: dict[QualityPhase, Callable[[QualityState], Action]] = {
     QualityPhase.LOAD_ARTIFACTS: _load,
     QualityPhase.RUN_CHECKS: _review,
     QualityPhase.EMIT_VERDICT: _emit,
     QualityPhase.FIX: _fix,
     QualityPhase.CHECKPOINT: _checkpoint,
+    QualityPhase.VERIFY: _verify,
 }
 
 
@@ -135,7 +151,7 @@ def land(state: QualityState) -> Integrate:
         branch=plan.branch,
         target=plan.target if merge else "",
         verified=plan.checked and not accepted,
-        unseen=True,
+        unseen=not state.verified,
         why="accepted by a person" if accepted else landed.line,
     )
 

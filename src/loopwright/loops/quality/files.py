@@ -8,13 +8,13 @@ from loopwright.errors import ConfigError
 from loopwright.kernel.assignment import Assignment
 from loopwright.kernel.events import Started
 from loopwright.kernel.ledger import Entry, Standing
-from loopwright.kernel.model import Ending, Finding, LoopId, Verdict
+from loopwright.kernel.model import NO_COMMIT, Commit, Ending, Finding, LoopId, Verdict
 from loopwright.kernel.yaml_writer import write_yaml
 from loopwright.loops.course import Station
 from loopwright.loops.kind import Data, Door, Files, Scene
 from loopwright.loops.quality import handoff, quality_file
 from loopwright.loops.quality.handoff import Persisted
-from loopwright.loops.quality.state import QualityState, ReviewFacts, open_findings
+from loopwright.loops.quality.state import QualityState, ReviewFacts, open_findings, taken
 
 _OVER = (Station.LAND, Station.CLEAN_UP, Station.DONE)
 
@@ -93,18 +93,41 @@ def persisted(state: QualityState) -> tuple[Persisted, ...]:
     What a person accepted is the best candidate and not always the last: then that one's findings are what is left.
     """
     outcome = state.course.outcome
-    taken = outcome.findings if outcome is not None and outcome.ending is Ending.ACCEPTED else None
+    left = outcome.findings if outcome is not None and outcome.ending is Ending.ACCEPTED else None
     own = tuple(entry for entry in state.ledger if entry.source == state.plan.gate)
-    held = tuple(_as_accepted(entry, taken) if taken is not None else _as_it_stands(entry) for entry in own)
+    held = tuple(_as_it_stands(state, entry) if left is None else _as_accepted(state, entry, left) for entry in own)
     marks = {each.finding.fingerprint for each in held}
     later = (each.finding for each in state.deferred if each.finding.fingerprint not in marks)
     return held + tuple(Persisted(finding=finding, deferred=True) for finding in later)
 
 
-def _as_it_stands(entry: Entry) -> Persisted:
-    return Persisted(finding=entry.finding, resolved=entry.standing is Standing.RESOLVED)
+def _as_it_stands(state: QualityState, entry: Entry) -> Persisted:
+    gone = entry.standing is Standing.RESOLVED
+    fixed_in = _fixed_in(state, entry) if gone else NO_COMMIT
+    resolved = gone and (not fixed_in or _has_passed(state))
+    return Persisted(finding=entry.finding, resolved=resolved, resolved_in=fixed_in)
 
 
-def _as_accepted(entry: Entry, taken: tuple[Finding, ...]) -> Persisted:
-    left = next((finding for finding in taken if finding.fingerprint == entry.finding.fingerprint), None)
-    return Persisted(finding=left or entry.finding, resolved=left is None, accepted=left is not None)
+def _as_accepted(state: QualityState, entry: Entry, left: tuple[Finding, ...]) -> Persisted:
+    found = next((finding for finding in left if finding.fingerprint == entry.finding.fingerprint), None)
+    if found is not None:
+        return Persisted(finding=found, accepted=True)
+    return Persisted(finding=entry.finding, resolved=True, resolved_in=_fixed_in(state, entry))
+
+
+def _fixed_in(state: QualityState, entry: Entry) -> Commit:
+    """Where a finding that is gone is gone: whoever does not have that commit still has the finding.
+
+    Nowhere in particular, where it was gone when the review began.
+    """
+    if not entry.last or not taken(state).changed:
+        return NO_COMMIT
+    outcome = state.course.outcome
+    return outcome.commit if outcome is not None and outcome.commit else taken(state).commit
+
+
+def _has_passed(state: QualityState) -> bool:
+    """What an escalated or a cancelled review has fixed resolves nothing for anybody else."""
+    outcome = state.course.outcome
+    cancelled = outcome is not None and outcome.ending is Ending.CANCELLED
+    return state.rounds[-1].verdict is Verdict.PASS and not cancelled

@@ -5,12 +5,12 @@ Other tools read and write the same file, so whatever they put there is kept.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import cast
 
 from loopwright.kernel.findings import identify
-from loopwright.kernel.model import Finding, Severity
+from loopwright.kernel.model import NO_COMMIT, Commit, Finding, Severity
 from loopwright.kernel.shapes import Problem
 from loopwright.loops.kind import Data
 from loopwright.loops.quality.handoff_rules import HANDOFF, LETTERS, PHASES, SEVERITIES, TIERS
@@ -32,6 +32,7 @@ class Persisted:
 
     finding: Finding
     resolved: bool = False
+    resolved_in: Commit = NO_COMMIT  # where it is gone, if that is not where the review began
     deferred: bool = False  # found too late to count
     accepted: bool = False  # a person has taken it as debt
 
@@ -75,16 +76,23 @@ def problems(data: object) -> tuple[Problem, ...]:
     return (held,) if isinstance(held, Problem) else tuple(_contradictions(cast(Data, held)))
 
 
-def known(data: Data) -> tuple[Known, ...]:
-    """What a later review is told. Takes data without problems, as does everything below."""
-    return tuple(
-        Known(
-            finding=finding_of(entry),
-            gate=_text(entry, "gate"),
-            resolved=entry.get("resolved") is True,
-            accepted=entry.get("accepted") is True,
-        )
-        for entry in _entries(data)
+def known(data: Data, is_landed: Callable[[Commit], bool] = lambda _commit: False) -> tuple[Known, ...]:
+    """What a later review is told: a fix that is not in what it looks at has resolved nothing there.
+
+    Takes data without problems, as does everything below.
+    """
+    return tuple(_known(entry, is_landed) for entry in _entries(data))
+
+
+def _known(entry: Mapping[str, object], is_landed: Callable[[Commit], bool]) -> Known:
+    gone_in = Commit(_text(entry, "resolved_in"))
+    here = not gone_in or is_landed(gone_in)
+    return Known(
+        finding=finding_of(entry),
+        gate=_text(entry, "gate"),
+        resolved=entry.get("resolved") is True and here,
+        accepted=entry.get("accepted") is True,
+        elsewhere=not here,
     )
 
 
@@ -194,11 +202,12 @@ def _updated(entry: Data, persisted: Persisted, gate: str) -> Data:
         "guidance": finding.guidance,
         "category": finding.category or ("" if letter(finding.dimension) else finding.dimension),
         "id": finding.fingerprint,
+        "resolved_in": str(persisted.resolved_in),
         "deferred": persisted.deferred,
         "accepted": accepted,
     }
     return {
-        **{key: value for key, value in entry.items() if key not in ("deferred", "accepted")},
+        **{key: value for key, value in entry.items() if key not in ("deferred", "accepted", "resolved_in")},
         "severity": seed_severity(finding.severity),
         "dimension": letter(finding.dimension),
         "gate": gate,

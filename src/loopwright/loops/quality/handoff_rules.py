@@ -56,7 +56,7 @@ _FINDING = _keys(
     file=_TEXT,
     line=_COUNT,
     resolved=_FLAG,
-    **dict.fromkeys(("check_id", "evidence", "guidance", "category", "id"), _TEXT),
+    **dict.fromkeys(("check_id", "evidence", "guidance", "category", "id", "resolved_in"), _TEXT),
     deferred=_FLAG,
     accepted=_FLAG,
 )

@@ -4,10 +4,11 @@
 |----------------|--------------------|-----------------------|----------------------------------------------|
 | LOAD_ARTIFACTS | what the tree holds| RUN_CHECKS            | EMIT_VERDICT (blocked) when it is gone       |
 | RUN_CHECKS     | reviewer           | EMIT_VERDICT          | once more, then EMIT_VERDICT (blocked)       |
-| EMIT_VERDICT   | the line on record | LAND or DONE          | FIX, or ESCALATED after the last review;     |
+| EMIT_VERDICT   | the line on record | VERIFY, LAND or DONE  | FIX, or ESCALATED after the last review;     |
 |                |                    |                       | LOAD_ARTIFACTS when nobody gave a verdict    |
+| VERIFY         | checks             | LAND                  | FIX, or ESCALATED after the last review      |
 | FIX            | creator            | CHECKPOINT            | next review, CLARIFY, ESCALATED              |
-| CHECKPOINT     | checkpoint         | LOAD_ARTIFACTS        | -                                            |
+| CHECKPOINT     | checkpoint         | LOAD_ARTIFACTS        | EMIT_VERDICT (blocked) when nothing changed  |
 | LAND           | integrate          | DONE                  | FIX from the new tip, ESCALATED              |
 | CLARIFY        | a person           | whoever asked, LAND,  | CLEAN_UP                                     |
 |                |                    | DONE                  |                                              |

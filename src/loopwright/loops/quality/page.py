@@ -17,7 +17,7 @@ from loopwright.loops.samples import RECORDED
 
 _MOST = 3  # reviews after which nothing new can happen under the limits used here
 _LIMITS = QualityLimits(max_attempts=_MOST)
-_SAMPLE = QualityParams(artifact="sample", base=Commit("b"), story="sample", limits=_LIMITS)
+_SAMPLE = QualityParams(artifact="sample", base=Commit("b"), story="sample", limits=_LIMITS, firm=True)
 _INTRO = (
     "A reviewer judges one artifact at a gate. What blocks goes to a creator, who fixes it, and the reviewer looks"
     " again. An attempt is one review: with three attempts there are at most three reviews and two fixes. The loop ends"
@@ -80,7 +80,10 @@ def quality_walk() -> Walk[QualityParams, QualityState]:
     return Walk(
         loop=QUALITY,
         phases=(*QualityPhase, *(each for each in Station if each is not Station.GATE)),
-        starts=tuple(QUALITY.start(replace(_SAMPLE, lands=lands)) for lands in (True, False)),
+        starts=tuple(
+            QUALITY.start(replace(_SAMPLE, lands=lands, checked=checked))
+            for lands, checked in ((True, False), (True, True), (False, False))
+        ),
         shape=_shape,
         within=lambda state: len(state.rounds) <= _MOST,
         when=_when,
@@ -101,9 +104,9 @@ def _shape(state: QualityState) -> tuple[object, ...]:
     course, trial = state.course, state.course.trial
     return (
         where(state),
-        state.plan.lands,
+        (state.plan.lands, state.plan.checked, state.verified),
         (len(state.rounds), state.allowance > len(state.rounds)),
-        (last.verdict, last.judged, bool(last.findings)) if last else (),
+        (last.verdict, last.judged, bool(last.findings), last.unchanged) if last else (),
         (trial.respawned, trial.repaired, trial.until is None),
         state.changed,
         (course.accepted, course.cancel is None),

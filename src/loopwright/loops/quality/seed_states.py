@@ -58,7 +58,7 @@ def rows() -> tuple[SeedMove, ...]:
     """Every way from one of these states to another, with the words of both depths put together."""
     found: dict[tuple[str, str, str], list[str]] = {}
     for depth in Depth:
-        params = QualityParams(artifact="sample", base=Commit("b"), story="sample", depth=depth)
+        params = QualityParams(artifact="sample", base=Commit("b"), story="sample", depth=depth, firm=True)
         for begin, event, guard, end in _walked(QUALITY.start(params)):
             words = found.setdefault((begin, guard, end), [])
             words += [event] if event and event not in words else []

@@ -7,7 +7,8 @@ from enum import StrEnum
 
 from loopwright.kernel.findings import identify
 from loopwright.kernel.ledger import Entry, Ledger, Standing, unresolved
-from loopwright.kernel.model import NO_COMMIT, Commit, Content, Finding, Severity, Verdict
+from loopwright.kernel.model import NO_COMMIT, Commit, Content, Finding, Severity, Tree, Verdict
+from loopwright.kernel.touched import Touched
 from loopwright.loops.course import Course, entered
 from loopwright.loops.reviewed import EarlierPass, QualityLimits
 
@@ -35,6 +36,7 @@ class QualityPhase(StrEnum):
     EMIT_VERDICT = "EMIT_VERDICT"
     FIX = "FIX"
     CHECKPOINT = "CHECKPOINT"
+    VERIFY = "VERIFY"  # the project's own checks; RUN_CHECKS is the reviewer's look, as it was first called
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,6 +47,7 @@ class Known:
     gate: str
     resolved: bool = False
     accepted: bool = False  # a person has taken it as debt
+    elsewhere: bool = False  # what resolved it has not landed here
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,15 +71,18 @@ class Round:
     findings: tuple[Finding, ...] = ()
     judged: bool = True  # false: nobody gave a verdict
     gone: bool = False  # there was nothing to review
+    unchanged: bool = False  # the tree was judged before, and nobody was asked again
     changed: bool = False  # the candidate differed from the base
     fix: str = ""
     refused: str = ""  # why it passed and yet could not be landed
     onto: Commit = NO_COMMIT  # what it is measured against, if that is not the base the loop began with
+    tree: Tree = Tree("")  # of the commit, where a fix made it
+    answers: int = 0  # what people had said by then
 
     @property
     def reviewed(self) -> bool:
         """A reviewer has seen it and said so."""
-        return self.judged and not self.gone
+        return self.judged and not self.gone and not self.unchanged
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,6 +110,7 @@ class QualityParams:
     checked: bool = False  # the project has checks that a merged tree must pass
     adopted: str = ""  # JSON: the handoff of another tool that the story's own begins with
     earlier: EarlierPass | None = None
+    firm: bool = False  # a no stays a no; a review that began before that rule is told by those it began with
     shown: str = ""  # where a person finds what is in `file`; empty: in their tree, at the same place
 
     @property
@@ -138,6 +145,9 @@ class QualityState:
     contents: tuple[Content, ...] = ()
     untouched: bool = False  # the last fix left the artifact as it was
     ignored: tuple[str, ...] = ()  # files the last fix changed that no finding names
+    touched: tuple[Touched, ...] = ()  # lines that fixes have changed
+    tree: Tree = Tree("")  # of the newest candidate, where a fix made it
+    verified: bool = False  # the project's checks have passed on it
     deferred: tuple[Deferred, ...] = ()
     dropped: tuple[str, ...] = ()  # findings of the present review that lacked evidence or guidance
 

@@ -7,16 +7,19 @@ from dataclasses import dataclass, replace
 from loopwright.kernel.findings import identify, normalise
 from loopwright.kernel.ledger import Entry, Standing, record
 from loopwright.kernel.model import AgentReport, Finding, Severity, Verdict
+from loopwright.kernel.touched import is_touched
 from loopwright.loops.quality.state import ENGINE, LANDING, Deferred, Depth, QualityState, counted, open_findings
 
 RULES = (
     "A finding without evidence or without guidance is no finding.",
     "What was there before counts while it is there, however reworded; gone, it is resolved; back, it weighs more.",
-    "New findings must weigh more from round to round. A critical one always counts.",
+    "New findings must weigh more from round to round, unless a fix touched what they are about, or they are critical.",
     "What was resolved does not come back under another name, unless it is critical: then it is reopened.",
     "What a person has accepted does not count, unless it has become worse.",
     "Any critical finding blocks, and more high ones than the threshold. A reviewer's own no is stricter, never laxer.",
+    "What was put off counts after all where the reviewer does not pass it, or where too many high ones would be left.",
 )
+_ACCEPTED = "a person has accepted it"
 _FLOORS = (Severity.LOW, Severity.HIGH, Severity.CRITICAL)  # by the reviews before; the last one stays
 
 
@@ -56,10 +59,19 @@ def usable(report: AgentReport) -> tuple[tuple[Finding, ...], tuple[str, ...]]:
 def judge(state: QualityState, report: AgentReport, found: tuple[Finding, ...]) -> Judgement:
     """The verdict on what a reviewer found and could show."""
     split = _sorted(state, found)
-    ledger = record(state.ledger, state.plan.gate, split.counting, state.number)
-    for source in (ENGINE, LANDING):  # settled by a real verdict, and by a landing that is tried anew
-        ledger = record(ledger, source, (), state.number)
-    state = replace(state, ledger=ledger, deferred=_merged(state.deferred, split.deferred))
+    first = _judged(state, report, split)
+    if state.plan.firm and first.verdict is Verdict.PASS and _hides_a_no(first.state, report, split):
+        return _judged(state, report, _counted_after_all(first.state, split))
+    return first
+
+
+def rests_on(state: QualityState, report: AgentReport, found: tuple[Finding, ...]) -> bool:
+    """Whether a reviewer's no rests on what it found and could show, and not only on the rest."""
+    return _judged(state, report, _sorted(state, found)).verdict is Verdict.FAIL
+
+
+def _judged(state: QualityState, report: AgentReport, split: Sorted) -> Judgement:
+    state = _after(state, split)
     held = open_findings(state)
     why = blocking(state, held)
     if not why and report.verdict is not Verdict.PASS and held:
@@ -67,6 +79,33 @@ def judge(state: QualityState, report: AgentReport, found: tuple[Finding, ...]) 
     if why:
         return Judgement(state=state, verdict=Verdict.FAIL, why=f"{tally(held)}; {why}")
     return Judgement(state=state, verdict=Verdict.PASS, why=tally(held) + _put_off(split.deferred))
+
+
+def _after(state: QualityState, split: Sorted) -> QualityState:
+    ledger = record(state.ledger, state.plan.gate, split.counting, state.number)
+    for source in (ENGINE, LANDING):  # settled by a real verdict, and by a landing that is tried anew
+        ledger = record(ledger, source, (), state.number)
+    counting = {finding.fingerprint for finding in split.counting}
+    deferred = tuple(each for each in state.deferred if each.finding.fingerprint not in counting)
+    return replace(state, ledger=ledger, deferred=_merged(deferred, split.deferred))
+
+
+def _hides_a_no(after: QualityState, report: AgentReport, split: Sorted) -> bool:
+    """Whether a pass would rest on what was put off: the reviewer says no, or too many high ones would be left."""
+    if report.verdict is not Verdict.PASS and any(each.why != _ACCEPTED for each in split.deferred):
+        return True
+    later = put_off(after)
+    return bool(later) and counted(open_findings(after) + later, Severity.HIGH) > after.plan.limits.p1_threshold
+
+
+def put_off(state: QualityState) -> tuple[Finding, ...]:
+    """What was found and did not count, but for what a person has accepted."""
+    return tuple(each.finding for each in state.deferred if each.why != _ACCEPTED)
+
+
+def _counted_after_all(after: QualityState, split: Sorted) -> Sorted:
+    by_person = tuple(each for each in split.deferred if each.why == _ACCEPTED)
+    return Sorted(counting=split.counting + put_off(after), deferred=by_person)
 
 
 def blocking(state: QualityState, held: tuple[Finding, ...]) -> str:
@@ -112,8 +151,10 @@ def _sorted(state: QualityState, found: tuple[Finding, ...]) -> Sorted:
 
 def _put_off_because(state: QualityState, finding: Finding, old: Entry | None) -> str:
     if _is_accepted(state, finding):
-        return "a person has accepted it"
+        return _ACCEPTED
     if finding.severity is Severity.CRITICAL or (old is not None and old.standing is not Standing.RESOLVED):
+        return ""
+    if state.plan.firm and is_touched(state.touched, finding.file or state.plan.artifact, finding.line):
         return ""
     if old is not None:
         return f"it was resolved before (as {old.finding.fingerprint}) and does not come back under another name"
@@ -156,7 +197,7 @@ def _weighed(state: QualityState, finding: Finding) -> Finding:
     """A comprehensive review that meets a grave finding which an earlier review left unresolved calls it critical."""
     if state.plan.depth is not Depth.COMPREHENSIVE:
         return finding
-    left = (k.finding for k in state.plan.known if not k.resolved and not k.accepted)
+    left = (k.finding for k in state.plan.known if not (k.resolved or k.accepted or k.elsewhere))
     grave = (each for each in left if each.severity in (Severity.CRITICAL, Severity.HIGH))
     if any(_is_same(each, finding) for each in grave):
         return replace(finding, severity=Severity.CRITICAL)

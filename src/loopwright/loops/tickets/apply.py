@@ -23,19 +23,27 @@ from loopwright.loops.course import GateRecord, Inquiry, Ruling, Station
 from loopwright.loops.tickets.convergence import OTHER_AGENT, RETRY, REVISE, SPLIT, next_move
 from loopwright.loops.tickets.escalation import granted
 from loopwright.loops.tickets.findings import critique_of, is_mute, judge_is_mute, landing_failures
-from loopwright.loops.tickets.judgement import heard_checks, heard_judge, judged, sent_back, unheard
+from loopwright.loops.tickets.judgement import (
+    as_before,
+    heard_checks,
+    heard_judge,
+    judged,
+    judged_before,
+    sent_back,
+    unheard,
+)
 from loopwright.loops.tickets.limits import TicketLimits
 from loopwright.loops.tickets.state import (
-    CRITIC,
     JUDGE,
     LANDING,
     Critique,
     Decision,
-    Seat,
     TicketsPhase,
     TicketsState,
     best_ticket,
     best_to_take,
+    criticised_by,
+    heard,
     opened,
     seat_key,
     stepped,
@@ -43,6 +51,8 @@ from loopwright.loops.tickets.state import (
 )
 
 _WHY_GATE = "protected files were changed; until a person approves, the base versions run"
+_NO_RESULT = "(the creator gave no result: "
+_IF_DONE = "`done` has it judged as it stands; any other answer is told to the creator, who tries again"
 _MUTE_CRITIC = "there is no verdict, or it is not a pass and no finding says why"
 _MUTE_JUDGE = "there is no verdict, or it is not a pass and neither a finding nor an aspect says why"
 
@@ -85,7 +95,7 @@ def _gone_on_without(state: TicketsState, event: AgentFailed) -> TicketsState:
     if state.phase is TicketsPhase.JUDGE:
         silence = Critique(role=JUDGE, verdict=None, summary=sentence)
         return judged(replace(state, ticket=replace(state.ticket, judgement=silence)))
-    ticket = replace(state.ticket, notes=f"(the creator gave no result: {sentence})")
+    ticket = replace(state.ticket, notes=f"{_NO_RESULT}{sentence})")
     return stepped(replace(state, ticket=ticket), TicketsPhase.CHECKPOINT)
 
 
@@ -120,18 +130,29 @@ def _checkpointed(state: TicketsState, event: Checkpointed) -> TicketsState:
     gate = GateRecord(
         gate=PROTECTED, evidence=event.evidence, because=event.protected, commit=event.commit, why=_WHY_GATE
     )
-    ticket = replace(state.ticket, commit=event.commit, files=files, evidence=event.evidence)
-    state = c.called_for(replace(state, commit=event.commit, ticket=ticket, seats=_seated(state)), gate)
-    state = stepped(state, TicketsPhase.CRITIQUE)
-    beside = tuple(c.Trial(part=str(number)) for number in range(1, len(state.seats) + 1))
-    return c.steered(state, trials=(state.course.trial, *beside))
+    ticket = replace(
+        state.ticket,
+        commit=event.commit,
+        files=files,
+        evidence=event.evidence,
+        tree=event.tree,
+        heard=heard(state),
+        idle=False,
+    )
+    state = c.called_for(replace(state, commit=event.commit, ticket=ticket), gate)
+    if state.plan.firm and not (files or state.past or ticket.notes.startswith(_NO_RESULT)):
+        return _asked_whether_it_was_done(state)
+    same = judged_before(state) if state.plan.firm else None
+    return criticised_by(state) if same is None else judged(as_before(state, same))
 
 
-def _seated(state: TicketsState) -> tuple[Seat, ...]:
-    """The configured critics, each with the agent a person gave it, and the ones a person set beside them."""
-    chosen, roles = dict(state.cast), state.plan.critics or (CRITIC,)
-    own = tuple(Seat(role=role, agent=chosen.get(role, "")) for role in roles)
-    return own + tuple(Seat(role=roles[0], agent=agent) for agent in state.extra_critics)
+def _asked_whether_it_was_done(state: TicketsState) -> TicketsState:
+    """At the first attempt, where nothing was changed: an answer goes to the creator, who tries again."""
+    question = Question(question="The creator has changed nothing. Was it done already?", impact=_IF_DONE)
+    state = replace(state, ticket=replace(state.ticket, idle=True))
+    state = c.entered(state, TicketsPhase.CREATE, tries=state.course.trial.tries + 1)
+    state = c.with_trial(state, replace(state.course.trial, held=True))
+    return c.steered(state, inquiries=(Inquiry(role="creator", questions=(question,)),))
 
 
 # --- after the verdict --------------------------------------------------------------------------
@@ -211,7 +232,7 @@ def ended(state: TicketsState, ending: Ending) -> Outcome:
         ending=ending,
         attempts=len(state.past),
         note=f"{shown.decision}: {ticket_id(state.plan.session, shown.number)}" if shown else "",
-        findings=() if ending is Ending.VERIFIED or shown is None else shown.findings,
+        findings=shown.findings if shown else (),  # of an approved ticket, what was deferred
     )
 
 

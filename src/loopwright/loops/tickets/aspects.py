@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from loopwright.kernel.findings import cut
 from loopwright.kernel.model import CheckResult, Coverage, Finding, Severity
-from loopwright.loops.tickets.findings import failures_of
+from loopwright.loops.tickets.findings import failures_of, marks_of_checks
 from loopwright.loops.tickets.state import (
     CRITIC,
     JUDGE,
@@ -18,6 +18,7 @@ from loopwright.loops.tickets.state import (
     criteria_in_force,
     criterion_of,
 )
+from loopwright.loops.tickets.thresholds import DEFERRABLE, place
 
 UNMAPPED = "Not mapped to a criterion"
 _HEAVY = (Severity.CRITICAL, Severity.HIGH)
@@ -60,14 +61,23 @@ def mean_score(aspects: tuple[Aspect, ...]) -> float:
 def engine_aspects(state: TicketsState, findings: tuple[Finding, ...]) -> tuple[Aspect, ...]:
     """What the engine itself has seen: every check, every criterion, every grave finding that maps to none."""
     results = state.ticket.checks or ()
-    counted = {failure.fingerprint for result in results for failure in failures_of(result)}
+    counted = marks_of_checks(state.ticket)
     checks = tuple(aspect for result in results for aspect in _of_check(result))
-    wanted = tuple(
+    loose = [f for f in findings if criterion_of(state.plan, f) is None and f.fingerprint not in counted]
+    held = [f for f in loose if f.severity in _HEAVY and not (state.plan.firm and _is_deferrable(state, f, findings))]
+    grave = tuple(_of_finding(UNMAPPED, finding, passed=False) for finding in held)
+    return checks + of_criteria(state, findings) + grave
+
+
+def of_criteria(state: TicketsState, findings: tuple[Finding, ...]) -> tuple[Aspect, ...]:
+    return tuple(
         aspect for criterion in criteria_in_force(state) for aspect in _of_criterion(state, criterion, findings)
     )
-    loose = [f for f in findings if criterion_of(state.plan, f) is None and f.fingerprint not in counted]
-    grave = tuple(_of_finding(UNMAPPED, finding) for finding in loose if finding.severity in _HEAVY)
-    return checks + wanted + grave
+
+
+def _is_deferrable(state: TicketsState, finding: Finding, findings: tuple[Finding, ...]) -> bool:
+    name, _ = place(state.plan, finding, findings, marks_of_checks(state.ticket))
+    return name == DEFERRABLE
 
 
 def _of_check(result: CheckResult) -> tuple[Aspect, ...]:
@@ -118,11 +128,12 @@ def _of_criterion(state: TicketsState, criterion: Criterion, findings: tuple[Fin
     against = [f for f in findings if criterion_of(state.plan, f) == criterion]
     if not against:
         return (_aspect(criterion.text, criterion.id, criterion.text, "nothing was found against it", passed=True),)
-    return tuple(_of_finding(criterion.text, finding) for finding in against)
+    """What was found against a criterion is as heavy as the criterion itself, whatever its own severity."""
+    light = not state.plan.firm
+    return tuple(_of_finding(criterion.text, each, passed=light and each.severity not in _HEAVY) for each in against)
 
 
-def _of_finding(requirement: str, finding: Finding) -> Aspect:
-    passed = finding.severity not in _HEAVY
+def _of_finding(requirement: str, finding: Finding, *, passed: bool) -> Aspect:
     expected = finding.expected or requirement
     actual = finding.actual or finding.issue
     said = _usable(finding.score)

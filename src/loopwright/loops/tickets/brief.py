@@ -34,9 +34,9 @@ _CRITIC = (
     " checkout of the candidate, and what is written there is discarded. You report, you do not decide what happens"
     " next, and you do not fix.\n\n"
     "- Hold every acceptance criterion against the change. For each finding give `requirement` (the id of the"
-    " criterion it is about, such as AC-1; leave it out if there is none), `category` (security, architecture, tests,"
-    " correctness, …), `expected` and `actual` (in numbers where there are any: `>= 80%` and `45%`, `6` and `2 of"
-    " 6`), the place, and concrete `guidance`.\n"
+    " criterion that is not met because of it, such as AC-1: it is then as heavy as the criterion; leave it out of a"
+    " remark), `category` (security, architecture, tests, correctness, …), `expected` and `actual` (in numbers where"
+    " there are any: `>= 80%` and `45%`, `6` and `2 of 6`), the place, and concrete `guidance`.\n"
     "- critical: wrong behaviour, loss of data; a security concern is always critical, and so are missing tests for"
     " new logic.\n"
     "- high: a major fault, or a file that does too much. medium: does not keep the work from being used."
@@ -65,8 +65,8 @@ _ASPECTS = (
 )
 _CRITIC_RULES = (
     "A verdict is required: a missing or unreadable one counts as fail. `fail` needs at least one finding, and every"
-    " finding needs evidence. `rule` names the fault, by the same name every time. The thresholds decide over the"
-    " findings, not the verdict alone: give `critical` and `high` only to what must be fixed."
+    " finding needs evidence. `rule` names the fault, by the same name every time. No count of"
+    " findings overrules your `fail`: give it only to what must be fixed, and pass what may be deferred, with findings."
 )
 _TICKET_JUDGE_RULES = (
     "A verdict is required: a missing or unreadable one counts as fail. `fail` needs at least one finding or one aspect"

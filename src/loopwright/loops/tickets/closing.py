@@ -16,11 +16,12 @@ _SHOWN = 20
 
 def lines(state: TicketsState, outcome: Outcome) -> tuple[str, ...]:
     left = counted(len(outcome.findings), "known issue")
-    found = () if outcome.ending is Ending.VERIFIED else closing.findings(outcome.findings, _SHOWN)
+    put_off = outcome.ending is Ending.VERIFIED and bool(outcome.findings)
+    deferred = f" with {counted(len(outcome.findings), 'deferred issue')}, recorded in .loop/debt.md" if put_off else ""
     return (
         *attempts(state),
-        closing.headline(outcome, promise="Approved", after=f"after {_numbers(state)}", left=left),
-        *found,
+        closing.headline(outcome, promise="Approved", after=f"after {_numbers(state)}{deferred}", left=left),
+        *closing.findings(outcome.findings, _SHOWN),
         *_result(state, outcome),
     )
 

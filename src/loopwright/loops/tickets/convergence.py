@@ -41,7 +41,7 @@ def trend(past: tuple[Ticket, ...], ledger: Ledger) -> str:
 
 def is_worse(past: tuple[Ticket, ...]) -> bool:
     """Whether more is wrong than in the ticket before."""
-    return not _begins(past) and trouble(past[-1]) > trouble(past[-2])
+    return not (_begins(past) or past[-1].repeats) and trouble(past[-1]) > trouble(past[-2])
 
 
 def _begins(past: tuple[Ticket, ...]) -> bool:

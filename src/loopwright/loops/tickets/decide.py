@@ -8,6 +8,7 @@ from dataclasses import replace
 from loopwright.kernel.actions import Action, Announce, Checkpoint, Integrate, RunAgent, RunChecks
 from loopwright.kernel.model import Brief, Finding, Key
 from loopwright.loops.tickets.convergence import feedback, in_a_line
+from loopwright.loops.tickets.findings import marks_of_checks
 from loopwright.loops.tickets.state import (
     JUDGE,
     Criterion,
@@ -77,13 +78,19 @@ def _open_before(state: TicketsState) -> tuple[Finding, ...]:
     return in_focus(state, state.past[-1].findings) if state.past else ()
 
 
+def _to_look_at(state: TicketsState) -> tuple[Finding, ...]:
+    """What critics found themselves: checks and the engine tell anew what they found, and nobody tells it twice."""
+    told_anew = marks_of_checks(state.past[-1]) if state.past else frozenset()
+    return tuple(f for f in _open_before(state) if f.fingerprint not in told_anew and f.category != "engine")
+
+
 def _critic(state: TicketsState, at: int) -> RunAgent:
     """What was open before is to be checked again; what the creator says about its work is not told."""
     seat, trial = state.seats[at], state.course.trial_of(seat_key(at))
     return RunAgent(
         key=Key("critique", state.ticket.number, part=trial.part, tries=trial.tries),
         role=seat.role,
-        brief=replace(_brief(state, criteria_in_force(state)), repair=trial.repair, findings=_open_before(state)),
+        brief=replace(_brief(state, criteria_in_force(state)), repair=trial.repair, findings=_to_look_at(state)),
         start=state.commit,
         writes=False,
         needs_verdict=True,
@@ -106,9 +113,11 @@ def _judge(state: TicketsState) -> RunAgent:
 
 
 def _checkpoint(state: TicketsState) -> Checkpoint:
+    number, tries = state.ticket.number, state.course.trial.tries
+    again = state.ticket.idle  # the creator was asked once more in the same ticket
     return Checkpoint(
-        key=Key("checkpoint", state.ticket.number),
-        label=str(state.ticket.number),
+        key=Key("checkpoint", number, tries=tries if again else None),
+        label=f"{number}-{tries}" if again else str(number),
         parent=state.commit,
         base=base_of(state),
         why="every ticket's work is kept",

@@ -20,6 +20,7 @@ from loopwright.loops.tickets.state import (
     best_to_take,
     can_split,
     criteria_of,
+    criticised_by,
     opened,
     ticket_id,
 )
@@ -38,6 +39,8 @@ _HOW = {
         "ROLE=AGENT (or ROLE+AGENT, for a pair)",
     ),
 }
+DONE = "done"
+_AS_IT_WAS = ("(nothing: it was done already)",)
 _REASSIGN = re.compile(r"(?P<role>[a-z][a-z0-9-]*)\s*(?P<how>[=+])\s*(?P<agent>[a-z0-9][a-z0-9-]*)")
 
 
@@ -71,6 +74,7 @@ def _options(state: TicketsState) -> tuple[Option, ...]:
         ("accept", "Accept the best ticket with what is known") if best_to_take(state) else None,
         ("history", "Show all attempts"),
         ("revise", "Revise: give new guidance and start the count anew"),
+        (DONE, "It was done already: judge it as it stands") if state.ticket.idle else None,
         ("cancel", "Cancel"),
     )
     return tuple(_option(*each) for each in offered if each is not None)
@@ -85,9 +89,14 @@ def _option(choice: str, label: str) -> Option:
 
 
 def answered(state: TicketsState, event: Answered) -> TicketsState:
-    """Split, examples or reassign: each opens a new ticket, and grants more of them."""
-    by_choice = {SPLIT: _split, EXAMPLES: _with_examples, REASSIGN: _reassigned}
+    """Split, examples or reassign: each opens a new ticket, and grants more of them. Done: it is judged as it is."""
+    by_choice = {SPLIT: _split, EXAMPLES: _with_examples, REASSIGN: _reassigned, DONE: _done_already}
     return by_choice[event.choice](state, event)
+
+
+def _done_already(state: TicketsState, _: Answered) -> TicketsState:
+    """A person says that the work is there: critics and checks judge the tree as it is."""
+    return criticised_by(replace(state, ticket=replace(state.ticket, idle=False, files=_AS_IT_WAS)))
 
 
 def granted(state: TicketsState, more: int) -> TicketsState:

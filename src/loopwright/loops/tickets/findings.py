@@ -68,6 +68,11 @@ def _from_checks(ticket: Ticket) -> tuple[Finding, ...]:
     return failures + own
 
 
+def marks_of_checks(ticket: Ticket) -> frozenset[str]:
+    """Of what its checks found."""
+    return frozenset(failure.fingerprint for result in ticket.checks or () for failure in failures_of(result))
+
+
 def failures_of(result: CheckResult) -> tuple[Finding, ...]:
     """Never empty for a check that failed: one that does not say why is a failure of that name."""
     if result.passed:
@@ -86,6 +91,8 @@ def _from_engine(state: TicketsState) -> Iterator[Finding]:
     ticket = state.ticket
     if not ticket.files:
         yield engine_finding("no-change", "No file was changed against the base")
+    if ticket.repeats:
+        yield engine_finding("nothing-changed", f"Nothing was changed: ticket {ticket.repeats} was judged by this tree")
     if ticket.checks == ():
         yield engine_finding("no-result", "No check gave a result")
     silent = tuple(critique for critique in ticket.critiques if is_mute(critique))

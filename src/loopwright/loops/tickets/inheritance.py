@@ -9,13 +9,14 @@ from loopwright.kernel.model import Finding
 from loopwright.kernel.quoting import inline, quoted
 from loopwright.kernel.wording import told
 from loopwright.loops.tickets.convergence import URGENT, gaps
+from loopwright.loops.tickets.findings import marks_of_checks
 from loopwright.loops.tickets.markdown import table
 from loopwright.loops.tickets.state import ENGINE, Aspect, Ticket, TicketParams, criterion_of, ticket_id
-from loopwright.loops.tickets.thresholds import place
+from loopwright.loops.tickets.thresholds import DEFERRABLE, place
 
 LONG = 2000
 _GAPS, _GAP = 10, 160
-_PLACES = ("must fix: CRITICAL", "must fix: HIGH", "deferrable: HIGH", "deferred: MEDIUM")
+_PLACES = ("must fix: CRITICAL", "must fix: HIGH", DEFERRABLE, "deferred: MEDIUM")
 
 
 def inherited(
@@ -101,14 +102,15 @@ def _issues(plan: TicketParams, parent: Ticket, earlier: Ticket | None) -> tuple
         f"- **Delta**: {f'{parent.accuracy - earlier.accuracy:+.2f}' if earlier else 'none'}",
     )
     marks = {finding.fingerprint: "ONGOING" for finding in parent.findings if finding.fingerprint in parent.ongoing}
-    return ("# Accumulated Issues", "\n".join(lines), *placed(plan, parent.findings, marks))
+    return ("# Accumulated Issues", "\n".join(lines), *placed(plan, parent, marks))
 
 
-def placed(plan: TicketParams, findings: tuple[Finding, ...], marks: dict[str, str] | None = None) -> tuple[str, ...]:
+def placed(plan: TicketParams, ticket: Ticket, marks: dict[str, str] | None = None) -> tuple[str, ...]:
     """The open findings by what is to be done about them, each with the reason; with `marks`, also since when."""
     listed: dict[str, list[str]] = {name: [] for name in _PLACES}
-    for finding in findings:
-        name, why = place(finding, findings)
+    failing = marks_of_checks(ticket)
+    for finding in ticket.findings:
+        name, why = place(plan, finding, ticket.findings, failing)
         mark = "" if marks is None else f"{marks.get(finding.fingerprint, 'NEW')} "
         requirement = criterion_name(plan, finding)
         listed[name].append(f"- {mark}{_named(finding)}; requirement: {requirement}; rationale: {inline(why)}")

@@ -8,11 +8,11 @@ from loopwright.kernel.events import ChecksReported
 from loopwright.kernel.limits import reached
 from loopwright.kernel.model import AgentReport
 from loopwright.loops import course as c
-from loopwright.loops.tickets.aspects import accuracy, agent_aspects, engine_aspects, mean_score
+from loopwright.loops.tickets.aspects import accuracy, agent_aspects, engine_aspects, mean_score, of_criteria
 from loopwright.loops.tickets.convergence import is_worse, trend
-from loopwright.loops.tickets.findings import closing_ledger, critique_of, open_findings
+from loopwright.loops.tickets.findings import closing_ledger, critique_of, is_mute, marks_of_checks, open_findings
 from loopwright.loops.tickets.state import JUDGE, Decision, Ticket, TicketsPhase, TicketsState, in_focus, stepped
-from loopwright.loops.tickets.thresholds import is_acceptable, rules
+from loopwright.loops.tickets.thresholds import is_acceptable, noes, rules
 
 
 def heard_checks(state: TicketsState, event: ChecksReported) -> TicketsState:
@@ -28,6 +28,35 @@ def unheard(state: TicketsState) -> TicketsState:
     """Ready to be checked and judged once more: what was heard is of other versions of the checks."""
     return replace(
         state, ticket=replace(state.ticket, checks=None, own=(), judgement=None, added=(), advice="", findings=())
+    )
+
+
+def judged_before(state: TicketsState) -> Ticket | None:
+    """The ticket whose verdict stands: it was judged by this very tree, and nobody has said anything since."""
+    now = state.ticket
+    same = (now.tree, now.heard, now.focus, now.onto)
+    past = [each for each in reversed(state.past) if (each.tree, each.heard, each.focus, each.onto) == same]
+    return next((each for each in past if _is_judged(each)), None) if now.tree else None
+
+
+def _is_judged(ticket: Ticket) -> bool:
+    return bool(ticket.checks) and ticket.decision is not Decision.APPROVE and not any(map(is_mute, ticket.critiques))
+
+
+def as_before(state: TicketsState, same: Ticket) -> TicketsState:
+    """No critic, check or judge is asked about what it has judged; that nothing changed is a failure of its own."""
+    return replace(
+        state,
+        ticket=replace(
+            state.ticket,
+            repeats=same.number,
+            critiques=same.critiques,
+            checks=same.checks,
+            own=same.own,
+            judgement=same.judgement,
+            added=same.added,
+            advice=same.advice,
+        ),
     )
 
 
@@ -60,7 +89,12 @@ def _scored(state: TicketsState) -> Ticket:
     ticket = state.ticket
     relevant = in_focus(state, ticket.findings)
     aspects = engine_aspects(state, relevant) + ticket.added
-    found = rules(relevant, ticket.checks or (), ticket.judgement)
+    found = rules(relevant, ticket.checks or (), ticket.judgement, marks_of_checks(ticket))
+    if state.plan.firm:
+        judged_by = of_criteria(state, relevant) + ticket.added
+        # A critic whose every word is about what a person has put off with a split says nothing of this ticket.
+        heard = tuple(each for each in ticket.critiques if not each.findings or in_focus(state, each.findings))
+        found += noes(heard, tuple(aspect for aspect in judged_by if not aspect.passed))
     return replace(
         ticket,
         aspects=aspects,

@@ -32,7 +32,7 @@ from loopwright.loops.hooks import Machine
 from loopwright.loops.tickets.apply import continued, decided, ended, refused, relimited, revised, took
 from loopwright.loops.tickets.convergence import intervention, persistent_gaps, without_progress
 from loopwright.loops.tickets.decide import land, work
-from loopwright.loops.tickets.escalation import answered, escalation
+from loopwright.loops.tickets.escalation import DONE, answered, escalation
 from loopwright.loops.tickets.limits import TicketLimits
 from loopwright.loops.tickets.state import Decision, TicketParams, TicketsState, can_split, start, ticket_id
 
@@ -52,6 +52,7 @@ MACHINE: Machine[TicketsState, TicketLimits] = Machine(
     answered=answered,
     noun="session",
     on_hold="CLARIFICATION NEEDED: the work is on hold until a person answers",
+    beside_answer=(DONE, "cancel"),
     asked_before=("create", "judge"),
 )
 

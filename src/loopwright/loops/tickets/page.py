@@ -13,7 +13,7 @@ from loopwright.loops.tickets import convergence
 from loopwright.loops.tickets.limits import TicketLimits
 from loopwright.loops.tickets.machine import TICKETS
 from loopwright.loops.tickets.state import Criterion, TicketParams, TicketsPhase, TicketsState
-from loopwright.loops.tickets.thresholds import rules
+from loopwright.loops.tickets.thresholds import noes, rules
 
 _MOST = 2  # tickets after which nothing new can happen under the limits used here
 _SAMPLE = TicketParams(
@@ -22,6 +22,7 @@ _SAMPLE = TicketParams(
     base=Commit("b"),
     criteria=tuple(Criterion(id=name, text=name) for name in ("AC-1", "AC-2")),
     limits=TicketLimits(max=_MOST),
+    firm=True,
 )
 _INTRO = (
     "A session is what is to be built, with its acceptance criteria. Each try at it is a ticket: a creator makes the"
@@ -31,7 +32,8 @@ _INTRO = (
 )
 _ABOUT_RULES = (
     "Every line is looked at on every ticket and stands in its file with whether it holds and why. Any line of the"
-    " first two levels rejects; all lines of the last have to hold. A judge agent, where one is named, can only be"
+    " first two levels rejects; all lines of the last have to hold. No count turns a critic's no into an approval, and"
+    " what is found against a criterion is as heavy as the criterion. A judge agent, where one is named, can only be"
     " stricter. Security concerns and missing tests for new logic count as critical, whatever a critic calls them."
 )
 _ABOUT_SCORES = (
@@ -106,7 +108,7 @@ def _shape(state: TicketsState) -> tuple[object, ...]:
         (where(state), state.phase if course.station is Station.CLARIFY else None, state.plan.judge),
         (min(ticket.number, _MOST), state.allowance > ticket.number),
         bool(last and last.commit and last.files),
-        (ticket.decision, bool(ticket.files), any(each.findings for each in ticket.critiques)),
+        (ticket.decision, bool(ticket.files), any(each.findings for each in ticket.critiques), ticket.idle),
         (waits, tried) if at_work(state, *TicketsPhase) else (),
         bool(course.open_gates),
         (bool(state.groups), course.accepted, course.cancel is None),
@@ -115,7 +117,7 @@ def _shape(state: TicketsState) -> tuple[object, ...]:
 
 def _rules_table() -> str:
     """Every line there is, with a decision of nothing at all: only the names count."""
-    judged = rules((), ())
+    judged = rules((), ()) + noes((), ())
     return diagrams.table(("level", "line"), [(rule.level, rule.name) for rule in judged])
 
 

@@ -14,6 +14,7 @@ from loopwright.loops.tickets.convergence import gaps, intervention, persistent_
 from loopwright.loops.tickets.inheritance import LONG, criterion_name, placed
 from loopwright.loops.tickets.markdown import said, table
 from loopwright.loops.tickets.state import (
+    Criterion,
     Critique,
     Decision,
     Ticket,
@@ -55,8 +56,7 @@ _OPTIONS = (
 
 
 def requirements(view: TicketView) -> tuple[str, ...]:
-    mark = "x" if view.status == "approved" else " "
-    listed = "\n".join(f"- [{mark}] {each.id}: {inline(each.text, LONG)}" for each in view.criteria)
+    listed = "\n".join(f"- [{_tick(view, each)}] {each.id}: {inline(each.text, LONG)}" for each in view.criteria)
     return (
         "# Requirements",
         "## What We're Building",
@@ -64,6 +64,12 @@ def requirements(view: TicketView) -> tuple[str, ...]:
         "## Acceptance Criteria",
         listed or "None named.",
     )
+
+
+def _tick(view: TicketView, criterion: Criterion) -> str:
+    """Only where the ticket was approved and nothing it was judged by speaks against the criterion."""
+    unmet = {aspect.requirement for aspect in view.ticket.aspects if not aspect.passed}
+    return "x" if view.status == "approved" and criterion.text not in unmet else " "
 
 
 def context(view: TicketView) -> tuple[str, ...]:
@@ -216,13 +222,14 @@ def _next_steps(view: TicketView) -> tuple[str, ...]:
     held = (f"- **Not landed**: {inline(view.ticket.refused)}", *held) if view.ticket.refused else held
     match view.ticket.decision:
         case Decision.APPROVE:
-            return (*held, *_where(view))
+            left = placed(view.state.plan, view.ticket) if view.ticket.findings else ()
+            return (*held, *left, *_where(view))
         case Decision.ESCALATE:
-            return (*held, *placed(view.state.plan, view.ticket.findings), *_escalation(view), *_where(view))
+            return (*held, *placed(view.state.plan, view.ticket), *_escalation(view), *_where(view))
         case _:
             following = ticket_id(view.state.plan.session, view.ticket.number + 1)
             told = f"{following} carries the history, the feedback and the issues below."
-            return (*held, told, *placed(view.state.plan, view.ticket.findings), *_where(view))
+            return (*held, told, *placed(view.state.plan, view.ticket), *_where(view))
 
 
 def _where(view: TicketView) -> tuple[str, ...]:

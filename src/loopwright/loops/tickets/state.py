@@ -7,12 +7,13 @@ from enum import StrEnum
 
 from loopwright.kernel.ledger import Ledger
 from loopwright.kernel.limits import reached
-from loopwright.kernel.model import NO_COMMIT, CheckResult, Commit, Ending, Finding, Verdict
+from loopwright.kernel.model import NO_COMMIT, CheckResult, Commit, Ending, Finding, Question, Severity, Tree, Verdict
 from loopwright.loops import course as c
-from loopwright.loops.course import Course
+from loopwright.loops.course import Course, Inquiry, Station
 from loopwright.loops.tickets.limits import TicketLimits
 
 CRITIC, CHECKS, JUDGE, ENGINE, LANDING = "critic", "checks", "judge", "engine", "landing"  # for the ledger: who says it
+_SOMEWHERE = ("(made before it was adopted)",)
 ACCEPT = "consider accept"  # the level whose lines must hold; the lines of every other level must not
 
 
@@ -112,6 +113,10 @@ class Ticket:
     refused: str = ""  # why it could not be landed, although nothing spoke against it
     evidence: str = ""  # of what its commit changes of protected files
     onto: Commit = NO_COMMIT  # what it is measured against, if that is not the base the session began with
+    tree: Tree = Tree("")  # of its commit
+    heard: int = 0  # how much people had said by then
+    repeats: int = 0  # the ticket that was judged by the very same tree
+    idle: bool = False  # its creator has changed nothing, and a person is asked why
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -140,6 +145,9 @@ class TicketParams:
     judge: bool = False  # a judge agent is named
     limits: TicketLimits = TicketLimits()
     adopted: tuple[Ticket, ...] = ()  # tickets that other tools wrote; the last may be under way
+    stands: str = ""  # the status of an adopted ticket that is under way, where it is not its creator's turn
+    hold: str = ""  # why that ticket is blocked
+    firm: bool = False  # a no stays a no; a session that began before that rule is told by those it began with
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -175,15 +183,52 @@ def start(params: TicketParams) -> TicketsState:
     if params.adopted and params.adopted[-1].decision is None:
         begun = params.adopted[-1]
         kept = Ticket(number=begun.number, parent=begun.parent, focus=begun.focus, guidance=begun.guidance)
-        return replace(state, ticket=kept)
+        return _dispatched(replace(state, ticket=kept), begun)
     if not closed:
-        return state
+        return _dispatched(state, first)
     state = replace(state, ticket=closed[-1])
     if closed[-1].decision is Decision.ESCALATE:
         return c.escalated(state, ("the last ticket that was adopted is escalated",))
     if reached(closed[-1].number, state.allowance):
         return c.escalated(state, (f"{closed[-1].number} tickets were adopted, and {state.allowance} are allowed",))
     return opened(state)
+
+
+def _dispatched(state: TicketsState, begun: Ticket) -> TicketsState:
+    """At the role whose turn it is by the ticket's own word. What others made of it is in the tree the session has."""
+    match state.plan.stands:
+        case "blocked":
+            question = Question(question=f"The ticket is blocked: {state.plan.hold or 'it does not say why'}")
+            held = replace(state.course.trial, held=True)
+            inquiry = Inquiry(role="creator", questions=(question,))
+            return c.steered(c.stationed(state, Station.CLARIFY), trials=(held,), inquiries=(inquiry,), asked=1)
+        case "critic_review":
+            return criticised_by(_made_by_others(state, begun))
+        case "expediter_review" if begun.critiques:
+            return stepped(replace(_made_by_others(state, begun), seats=()), TicketsPhase.CHECK)
+        case "expediter_review":
+            return criticised_by(_made_by_others(state, begun))
+        case _:
+            return state
+
+
+def _made_by_others(state: TicketsState, begun: Ticket) -> TicketsState:
+    kept = replace(state.ticket, notes=begun.notes, critiques=begun.critiques, commit=state.commit, files=_SOMEWHERE)
+    return replace(state, ticket=kept)
+
+
+def criticised_by(state: TicketsState) -> TicketsState:
+    """All critics look at what was made, side by side."""
+    state = stepped(replace(state, seats=_seated(state)), TicketsPhase.CRITIQUE)
+    beside = tuple(c.Trial(part=seat_key(at)) for at in range(len(state.seats)))
+    return c.steered(state, trials=(state.course.trial, *beside))
+
+
+def _seated(state: TicketsState) -> tuple[Seat, ...]:
+    """The configured critics, each with the agent a person gave it, and the ones a person set beside them."""
+    chosen, roles = dict(state.cast), state.plan.critics or (CRITIC,)
+    own = tuple(Seat(role=role, agent=chosen.get(role, "")) for role in roles)
+    return own + tuple(Seat(role=roles[0], agent=agent) for agent in state.extra_critics)
 
 
 def opened(state: TicketsState, *, move: str = "retry", guidance: tuple[str, ...] = ()) -> TicketsState:
@@ -257,6 +302,12 @@ def all_tickets(state: TicketsState) -> tuple[Ticket, ...]:
     return (*(state.past[:-1] if is_decided else state.past), state.ticket)
 
 
+def heard(state: TicketsState) -> int:
+    """How much people have said so far that may change a judgement."""
+    course, attached = state.course, sum(len(ticket.guidance) for ticket in all_tickets(state))
+    return len(course.answers) + len(course.refusals) + len(course.approved) + len(state.extra_critics) + attached
+
+
 def is_completed(state: TicketsState) -> bool:
     """Whether the session's result was taken: its files belong into `completed/` then."""
     outcome = state.course.outcome
@@ -285,6 +336,8 @@ def told_of(state: TicketsState) -> Ticket | None:
     return taken or (state.past[-1] if state.past else None)
 
 
-def _distance_from_approval(ticket: Ticket) -> tuple[bool, int, float, float, int]:
+def _distance_from_approval(ticket: Ticket) -> tuple[bool, int, float, float, int, int]:
     against = sum(rule.is_against for rule in ticket.rules)
-    return (ticket.decision is not Decision.APPROVE, against, -ticket.accuracy, -ticket.score, -ticket.number)
+    grave = sum(finding.severity in (Severity.CRITICAL, Severity.HIGH) for finding in ticket.findings)
+    refused = ticket.decision is not Decision.APPROVE
+    return (refused, against, -ticket.accuracy, -ticket.score, grave, -ticket.number)

@@ -3,6 +3,7 @@
 Automatic reject, any of four: a critical finding is open; tests fail or do not run; the build fails; new code untested.
 Strong reject, any of three: several high findings or one that is a risk; architecture violated; a security concern.
 Consider accept, all of four: no critical left; high ones minor; tests pass with adequate coverage; the build is clean.
+No counting turns a no into a yes: not a critic's, not a judge's, and not a criterion that something was found against.
 """
 
 from __future__ import annotations
@@ -12,11 +13,12 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from loopwright.kernel.model import CheckResult, Coverage, Finding, Severity, Verdict
-from loopwright.loops.tickets.state import ACCEPT, Critique, Rule
+from loopwright.loops.tickets.state import ACCEPT, Aspect, Critique, Rule, TicketParams, criterion_of
 
-AUTOMATIC, STRONG, JUDGE_AGENT = "automatic reject", "strong reject", "judge agent"
+AUTOMATIC, STRONG, JUDGE_AGENT, CRITICS = "automatic reject", "strong reject", "judge agent", "critic"
+DEFERRABLE = "deferrable: HIGH"
 _SEVERAL = 2
-_SHOWN = 3
+_SHOWN, _LONGEST = 3, 200
 _RISKY = ("security", "architect", "data-loss", "data loss", "concurrency", "correctness", "tampering")
 _UNTESTED = re.compile(r"\b(?:no|missing|without|lacks?)\b.{0,40}\btests?\b|\buntested\b", re.IGNORECASE)
 
@@ -43,11 +45,17 @@ def _kind(finding: Finding) -> str:
 
 
 def rules(
-    findings: tuple[Finding, ...], checks: tuple[CheckResult, ...], judgement: Critique | None = None
+    findings: tuple[Finding, ...],
+    checks: tuple[CheckResult, ...],
+    judgement: Critique | None = None,
+    failing: frozenset[str] = frozenset(),
 ) -> tuple[Rule, ...]:
-    """Every line with its reason: what rejects, what a judge agent says, what has to hold for accepting."""
+    """Every line with its reason: what rejects, what a judge agent says, what has to hold for accepting.
+
+    `failing` are the marks of what checks found: lines of their own judge it, and none of it is ever a minor matter.
+    """
     critical = [f for f in findings if f.severity is Severity.CRITICAL]
-    high = [f for f in findings if f.severity is Severity.HIGH]
+    high = [f for f in findings if f.severity is Severity.HIGH and f.fingerprint not in failing]
     return (
         *_automatic(critical, checks),
         *_strong(findings, critical, high),
@@ -95,6 +103,17 @@ def _accept(critical: list[Finding], high: list[Finding], checks: tuple[CheckRes
     )
 
 
+def noes(critiques: tuple[Critique, ...], unmet: tuple[Aspect, ...]) -> tuple[Rule, ...]:
+    """What no count makes up for: a critic that does not approve, and what a criterion or a judge's aspect lacks."""
+    against = [each for each in critiques if each.verdict is not Verdict.PASS]
+    why = "; ".join(f"{each.role}: {each.summary.split(chr(10), 1)[0] or 'it gave no reason'}" for each in against)
+    lacks = "; ".join(dict.fromkeys(f"{each.requirement}: {each.actual}"[:_LONGEST] for each in unmet))
+    return (
+        _reject(CRITICS, "a critic does not approve", why),
+        Rule(level=ACCEPT, name="every acceptance criterion met", holds=not unmet, why=lacks),
+    )
+
+
 def is_acceptable(found: tuple[Rule, ...]) -> bool:
     return not any(rule.is_against for rule in found)
 
@@ -107,17 +126,23 @@ def _is_heavy(high: list[Finding]) -> bool:
     return len(high) >= _SEVERAL or any(map(is_risky, high))
 
 
-def place(finding: Finding, findings: tuple[Finding, ...]) -> tuple[str, str]:
-    """Where a finding stands in the route back, and why."""
+def place(
+    plan: TicketParams, finding: Finding, findings: tuple[Finding, ...], failing: frozenset[str] = frozenset()
+) -> tuple[str, str]:
+    """Where a finding stands in the route back, and why. `failing` are the marks of what checks found."""
     if finding.severity is Severity.CRITICAL:
         return "must fix: CRITICAL", "a critical issue is never left open"
+    if finding.fingerprint in failing:
+        return "must fix: CRITICAL", "a failing check rejects by itself"
+    if plan.firm and (criterion := criterion_of(plan, finding)) is not None:
+        return "must fix: HIGH", f"{criterion.id} is not met"
     if finding.severity is not Severity.HIGH:
         return "deferred: MEDIUM", "it does not keep the work from being used"
     if is_risky(finding):
         return "must fix: HIGH", f"{finding.category} is a significant risk"
-    if sum(each.severity is Severity.HIGH for each in findings) >= _SEVERAL:
+    if sum(each.severity is Severity.HIGH and each.fingerprint not in failing for each in findings) >= _SEVERAL:
         return "must fix: HIGH", "there are several"
-    return "deferrable: HIGH", "it stands alone and is minor"
+    return DEFERRABLE, "it stands alone and is minor"
 
 
 def _reject(level: str, name: str, why: str) -> Rule:

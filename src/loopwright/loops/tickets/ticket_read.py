@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from loopwright.errors import ConfigError
-from loopwright.kernel.model import Commit
+from loopwright.kernel.findings import cut
+from loopwright.kernel.model import Commit, Finding, Severity, Verdict
 from loopwright.loops.tickets.body import Body, Box, boxes_of, what_of
 from loopwright.loops.tickets.convergence import FIRST, IMPROVING, STALLED
 from loopwright.loops.tickets.earlier import (
@@ -21,11 +22,13 @@ from loopwright.loops.tickets.earlier import (
 )
 from loopwright.loops.tickets.limits import TicketLimits
 from loopwright.loops.tickets.shape import ticket_parts
-from loopwright.loops.tickets.state import Aspect, Criterion, Decision, Ticket, TicketParams
+from loopwright.loops.tickets.state import CRITIC, Aspect, Criterion, Critique, Decision, Ticket, TicketParams
 
 Front = dict[str, Any]
 
 _PREFIX = re.compile(r"(?:\[Iteration [0-9]+/[0-9]+\] ?)+")
+_NOT_THE_CREATORS = ("critic_review", "expediter_review", "blocked")
+_LONGEST = 2000
 _DECIDED = {
     "approved": Decision.APPROVE,
     "route_back": Decision.ROUTE_BACK,
@@ -64,6 +67,8 @@ class ReadTicket:
     expediter: str = ""
     reached: float | None = None  # its own accuracy, where its expediter tells it
     changelog: tuple[ToldEntry, ...] = ()
+    critics_word: str = ""  # APPROVED or NEEDS_CHANGES
+    concerns: str = ""
 
 
 def build(front: Front, body: Body, *, name: str = "") -> ReadTicket:
@@ -104,7 +109,14 @@ def build(front: Front, body: Body, *, name: str = "") -> ReadTicket:
         expediter=body.text("Expediter Section"),
         reached=told_accuracy(body),
         changelog=changelog_of(body),
+        critics_word=_under(body, "Critic Section", "Approval Decision"),
+        concerns=_under(body, "Creator Section", "Concerns"),
     )
+
+
+def _under(body: Body, name: str, title: str) -> str:
+    section = body.section(name)
+    return section.under(title).strip() if section else ""
 
 
 def _lead(body: Body, name: str) -> str:
@@ -157,6 +169,7 @@ def _listed_rows(front: Front) -> tuple[FeedbackRow, ...]:
 def params(read: ReadTicket, *, session: str, base: Commit) -> TicketParams:
     """The session that a ticket asks for; agents, target and limits are the configuration's to add."""
     return TicketParams(
+        firm=True,
         session=session,
         title=read.title,
         base=base,
@@ -166,6 +179,26 @@ def params(read: ReadTicket, *, session: str, base: Commit) -> TicketParams:
         cycle=read.cycle,
         limits=TicketLimits(max=read.max) if read.max else TicketLimits(),
     )
+
+
+def with_turn(params: TicketParams, read: ReadTicket) -> TicketParams:
+    """The session at the role whose turn the ticket under way says it is, with what is known of it by then."""
+    if read.status not in _NOT_THE_CREATORS:
+        return params
+    *before, begun = params.adopted or (Ticket(number=1),)
+    begun = replace(begun, notes=read.creator, critiques=_critiques(read))
+    return replace(params, adopted=(*before, begun), stands=read.status, hold=cut(read.concerns, _LONGEST))
+
+
+def _critiques(read: ReadTicket) -> tuple[Critique, ...]:
+    """What its critic came to, where the file says so; a no is a finding, in the words it was written with."""
+    said, words = cut(read.critic, _LONGEST), read.critics_word.upper()
+    if words.startswith("APPROVED"):
+        return (Critique(role=CRITIC, verdict=Verdict.PASS, summary=said),)
+    if not words.startswith("NEEDS_CHANGES"):
+        return ()
+    finding = Finding(severity=Severity.CRITICAL, rule="needs-changes", issue="The critic wants changes", evidence=said)
+    return (Critique(role=CRITIC, verdict=Verdict.FAIL, summary=said, findings=(finding,)),)
 
 
 def adopted(reads: tuple[ReadTicket, ...]) -> tuple[Ticket, ...]:

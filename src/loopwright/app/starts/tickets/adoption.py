@@ -79,7 +79,8 @@ def _adopted(project: Project, settings: Settings, reads: tuple[ReadTicket, ...]
     last = reads[-1]
     tickets = ticket_read.adopted(reads)
     params = session_params(last, last.session, project.head)
-    return replace(params, adopted=tickets, limits=limits_for(last, settings, TicketRequest()))
+    limits = limits_for(last, settings, TicketRequest())
+    return ticket_read.with_turn(replace(params, adopted=tickets, limits=limits), last)
 
 
 def _session(request: PointedAt) -> tuple[ReadTicket, ...]:

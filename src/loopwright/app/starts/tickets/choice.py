@@ -23,10 +23,17 @@ async def oldest(project: Project) -> View | Queued:
     if free := [each for each in active if each.alive is None]:
         return free[0]
     if files := waiting(project.root):
-        return read_queued(project.root, files[0])
+        return _first_free(project, files)
     if active:
         raise AlreadyRunning(active[0].row.id, active[0].alive or "")
     raise UsageError(_NONE)
+
+
+def _first_free(project: Project, files: tuple[Path, ...]) -> Queued:
+    """The oldest that nobody has claimed and that is not blocked; else the oldest, which says why it is not done."""
+    first = read_queued(project.root, files[0])
+    others = (read_queued(project.root, path) for path in files[1:])
+    return first if first.is_free else next((each for each in others if each.is_free), first)
 
 
 async def named(project: Project, cwd: Path, name: str) -> View | Queued:

@@ -25,6 +25,7 @@ async def _start(project: Project, settings: Settings, loop: Tickets, roles: tup
     if loop.session and await session_of(project, loop.session) is not None:
         raise UsageError(f"the session {loop.session!r} is known here already; choose another name")
     params = TicketParams(
+        firm=True,
         session=loop.session or await free_session(project, loop.title),
         title=loop.title.strip(),
         base=project.head,

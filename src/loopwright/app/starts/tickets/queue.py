@@ -24,6 +24,7 @@ from loopwright.loops.tickets.ticket_read import ReadTicket
 
 _ACTIVATED = ".activated"  # within the queue: what a person wrote is kept as they wrote it
 _OVER = ("approved", "escalated")
+_TAKEN = ("claimed", "blocked")
 _SLUG = 40
 _LOOP_SLUG = 31  # with a dash and a digest of 8 it makes the 40 of an id of ours
 
@@ -37,6 +38,11 @@ class Queued:
     session: str
     sequence: int  # of its first ticket: 1, unless the session has tickets already
     digest: str
+
+    @property
+    def is_free(self) -> bool:
+        """Nobody else has it, and nothing keeps it from being done."""
+        return self.ticket.status not in _TAKEN
 
     @property
     def loop(self) -> str:

@@ -95,13 +95,18 @@ def planned(
             f"{queued.ticket.file}: session {queued.session} is under way as loop {known.row.id}; run or cancel that"
             " first, or give the ticket another session_id"
         )
+    if not queued.is_free:
+        by = f" by {queued.ticket.claimed_by}" if queued.ticket.claimed_by else ""
+        says = f"is {queued.ticket.status}{by}; set it to open to have the ticket done here"
+        raise ConfigError(queued.ticket.file, "status", says)
     number = max(next_sequence(project.root, queued.session), known.now.state.ticket.number + 1 if known else 1)
     params = session_params(queued.ticket, queued.session, project.head)
     limits = limits_for(queued.ticket, settings, request)
     begun = _begun(queued.ticket, number)
     if begun and begun[0].number == number:  # it has tries of its own, whatever came before it
         limits = TicketLimits(max=limits.max + number - 1)
-    return plan_session(project, settings, replace(params, limits=limits, adopted=begun), request)
+    params = ticket_read.with_turn(replace(params, limits=limits, adopted=begun), queued.ticket)
+    return plan_session(project, settings, params, request)
 
 
 def _begun(read: ReadTicket, number: int) -> tuple[Ticket, ...]:
