@@ -14,6 +14,7 @@ from loopwright.kernel.events import AgentFailed, AgentUnavailable, IntegrationR
 from loopwright.kernel.findings import normalise
 from loopwright.kernel.gates import evidence
 from loopwright.kernel.model import NO_COMMIT, Change, Cleanup, Commit, Finding, Outcome, Question, Tree
+from loopwright.kernel.trust import Trust
 
 LEAST_WAIT, LONGEST_WAIT = 5.0, 600.0  # seconds, where the agent asks for no more
 ANSWERED = "\n→ "  # between an agent's question and what a person said to it
@@ -144,6 +145,7 @@ class Course:
     reasons: tuple[str, ...] = ()  # why it is escalated
     accepted: bool = False
     merge_accepted: bool = False
+    preflighted: bool = False  # the checks were tried on the base
     before: tuple[Finding, ...] = ()  # what was wrong before the loop began
     told: tuple[str, ...] = ()  # what the maker heard of the last claim: another attempt with it waits for a person
     told_untested: bool = False  # the maker heard that no check looks at the change
@@ -234,6 +236,13 @@ def landing(state: S, *, tries: int = 1) -> S:
 def taking(state: S) -> S:
     """What a person accepted is landed."""
     return stationed(state, Station.LAND)
+
+
+def tried_on_the_base(state: S, trust: Trust) -> S:
+    """Before anybody is paid, once in a root: can the checks run here, and what was wrong before?"""
+    if not trust.in_force or trust.base or state.course.preflighted or state.course.station is not None:
+        return state
+    return stationed(state, Station.PREFLIGHT)
 
 
 def cleaning_up(state: S) -> S:

@@ -59,7 +59,7 @@ def preflighted(own: Machine[S, L], state: S, event: ChecksReported) -> S:
     """Red is no obstacle: it was so before, and must be green at the end. What cannot run can never be."""
     if event.unable:
         return c.done(state, replace(own.outcome(state, Ending.FAILED), note="; ".join(event.unable)))
-    return c.steered(state, station=None, before=faults_of(event))
+    return c.steered(state, station=None, preflighted=True, before=faults_of(event))
 
 
 def held_landing(own: Machine[S, L], state: S, event: ChecksReported | Integrated | IntegrationRefused) -> S:

@@ -14,7 +14,8 @@ from loopwright.app.project import Project
 from loopwright.app.starts.artifacts import Target, find_targets
 from loopwright.config.settings import Settings
 from loopwright.kernel.codec import encode
-from loopwright.kernel.model import Commit
+from loopwright.kernel.model import NO_COMMIT, Commit
+from loopwright.kernel.trust import Trust
 from loopwright.loops.batch.machine import BATCH
 from loopwright.loops.batch.state import BatchArtifact, BatchParams
 from loopwright.loops.quality.machine import QUALITY
@@ -38,6 +39,7 @@ class ReviewRequest:
     budget: float | None = None
     task: str = ""
     criteria: tuple[str, ...] = ()
+    allow: tuple[str, ...] = ()  # patterns under which tests may be changed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -135,6 +137,9 @@ def _params(
         merge=plan.merge,
         checked=bool(settings.checks),
         shown=shown_file(settings, target),
+        trust=Trust(
+            base=base if plan.batch else NO_COMMIT, artifacts=(target.path,), allow=request.allow, in_force=True
+        ),
         firm=True,
     )
 
@@ -160,5 +165,6 @@ def _batch(project: Project, settings: Settings, plan: ReviewPlan, children: lis
         target=project.branch,
         merge=plan.merge,
         checked=bool(settings.checks),
+        trust=replace(children[0].trust, base=NO_COMMIT, artifacts=tuple(target.path for target in plan.targets)),
         firm=True,
     )

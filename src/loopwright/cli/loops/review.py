@@ -24,7 +24,7 @@ from loopwright.app.starts.review import (
 from loopwright.cli.drive import Manner, drive_and_tell, run_json_option
 from loopwright.cli.here import Here
 from loopwright.cli.opened import only_looked_at, opened
-from loopwright.cli.output import MONEY, count_to, note, put, put_json
+from loopwright.cli.output import MONEY, allow_option, count_to, note, put, put_json
 from loopwright.cli.signals import StoppedBySignal, complete
 from loopwright.config.settings import Settings
 from loopwright.kernel.model import Commit
@@ -85,6 +85,7 @@ class ReviewForetold:
 @click.option("--max-attempts", type=count_to(1000), metavar="N", help="Reviews of each artifact, at most.")
 @click.option("--budget", type=MONEY, metavar="USD", help="Instead of the one in loop.toml.")
 @click.option("--merge/--no-merge", default=None, help="Integrate the fixes into the current branch.")
+@allow_option
 @click.option("--unattended", is_flag=True, help="Ask nothing: a needed answer ends in exit 4.")
 @click.option("--dry-run", is_flag=True, help="Say what would be done and create nothing.")
 @run_json_option(ReviewResult, ReviewForetold)

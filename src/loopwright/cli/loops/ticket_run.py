@@ -16,7 +16,7 @@ from loopwright.app.starts.tickets.sessions import TicketRequest, activate, clea
 from loopwright.cli.drive import Manner, drive_and_tell, run_json_option
 from loopwright.cli.here import Here
 from loopwright.cli.opened import has_log, only_looked_at, opened
-from loopwright.cli.output import MONEY, count_to, note, put, put_json
+from loopwright.cli.output import MONEY, allow_option, count_to, note, put, put_json
 from loopwright.cli.resume import prepare
 from loopwright.cli.signals import StoppedBySignal, complete
 from loopwright.errors import Forbidden, UsageError
@@ -28,6 +28,7 @@ from loopwright.loops.tickets.result import TicketsResult
 @click.option("--max", type=count_to(900), default=None, metavar="N", help="Tickets in the session, at most.")
 @click.option("--budget", type=MONEY, metavar="USD", help="Instead of the one in loop.toml.")
 @click.option("--merge/--no-merge", default=None, help="Integrate an approved result into the current branch.")
+@allow_option
 @click.option("--unattended", is_flag=True, help="Ask nothing: a needed answer ends in exit 4.")
 @click.option("--dry-run", is_flag=True, help="Say what would be done and create nothing.")
 @run_json_option(TicketsResult, TicketForetold)
@@ -71,9 +72,9 @@ def _refuse_to_change(session: View, request: TicketRequest) -> None:
             f"session {session.now.state.plan.session} is over ({session.row.status}, loop {session.row.id}); make a"
             " new ticket with `loop ticket new`"
         )
-    if request.max is not None or request.merge is not None:
+    if request.max is not None or request.merge is not None or request.allow:
         raise UsageError(
-            f"session {session.now.state.plan.session} is under way, and --max and --merge are for one that begins;"
+            f"session {session.now.state.plan.session} is under way: --max, --merge and --allow are for a new one;"
             " grant more tickets with `loop answer continue N`"
         )
 

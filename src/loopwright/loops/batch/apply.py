@@ -15,9 +15,9 @@ from loopwright.kernel.events import (
     IntegrationRefused,
     LoopEnded,
 )
-from loopwright.kernel.faults import conflict_finding, faults_of, names_of_faults
+from loopwright.kernel.faults import conflict_finding, engine_finding, faults_of, names_of_faults
 from loopwright.kernel.findings import cut
-from loopwright.kernel.model import NO_COMMIT, NO_KEY, NO_POINT, Ending, LoopId, Outcome
+from loopwright.kernel.model import NO_COMMIT, NO_KEY, NO_POINT, Ending, Finding, LoopId, Outcome
 from loopwright.loops import course as c
 from loopwright.loops.batch.state import (
     ArtifactStanding,
@@ -39,7 +39,9 @@ from loopwright.loops.batch.state import (
     stuck,
     with_item,
 )
+from loopwright.loops.course import GateRecord, Ruling, Station
 from loopwright.loops.reviewed import EarlierPass, QualityLimits
+from loopwright.loops.weighing import Failed, Passed, Rejected, Waits, weighed
 
 _LINE = 300  # characters that a batch keeps of what a child says of itself
 
@@ -106,7 +108,8 @@ def _phase_over(state: BatchState) -> BatchState:
         return _done(state) if state.course.cancel is None else c.cleaning_up(state)
     state = replace(state, order=None)
     if state.phase is BatchPhase.REVIEW and (blocked := of_standing(state, ArtifactStanding.BLOCKED)):
-        return _entered(state, BatchPhase.FIX, blocked)
+        state = _entered(state, BatchPhase.FIX, blocked)
+        return c.tried_on_the_base(state, state.plan.trust) if state.plan.checked else state
     if pending := of_standing(state, ArtifactStanding.PENDING):
         return _entered(replace(state, round=state.round + 1), BatchPhase.REVIEW, pending)
     if blocked := of_standing(state, ArtifactStanding.BLOCKED):  # their fixes changed nothing: no review to be made
@@ -160,20 +163,47 @@ def _is_to_verify(state: BatchState) -> bool:
 
 
 def _verified(state: BatchState, event: ChecksReported) -> BatchState:
-    faults = faults_of(event, " with all fixes together")
-    if not faults:
-        return c.landing(replace(state, verified=True))
+    words = tuple(item.path for item in state.items)
+    state, said = weighed(state, event, state.combined, words)
+    match said:
+        case Passed():
+            return c.landing(replace(state, verified=True))
+        case Waits():
+            return c.at_the_gate(state)
+        case Failed():
+            return _not_verified(state, f"with all fixes together these fail: {names_of_faults(event)}", said.faults)
+        case Rejected():
+            return _rejected(state, said.gate)
+        case _:
+            assert_never(said)
+
+
+def _rejected(state: BatchState, gate: GateRecord) -> BatchState:
+    why = f"a person rejected the change to {gate.paths}: {gate.reason or 'no reason given'}"
+    return _not_verified(state, why, (engine_finding("gate-rejected", why),))
+
+
+def _not_verified(state: BatchState, why: str, faults: tuple[Finding, ...]) -> BatchState:
     return refused(
         state,
         IntegrationRefused(
-            key=event.key,
+            key=NO_KEY,
             reason="checks",
-            detail=f"with all fixes together these fail: {names_of_faults(event)}",
+            detail=why,
             findings=faults,
             onto=state.onto or state.plan.base,
             merged=state.combined,
         ),
     )
+
+
+def decided(state: BatchState, gate: GateRecord) -> BatchState:
+    """What was checked without the approval ran the base's versions: once more."""
+    if state.course.station is not Station.GATE:
+        return state
+    if gate.ruling is Ruling.APPROVED:
+        return c.entered(replace(state, again=state.again + 1), BatchPhase.VERIFY)
+    return _rejected(state, gate)
 
 
 def _left_out(state: BatchState, index: int, event: Combined) -> BatchState:

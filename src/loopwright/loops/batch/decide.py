@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from loopwright.kernel.actions import Action, Combine, Integrate, Option, RunChecks, RunLoop
 from loopwright.kernel.events import Answered, CancelRequested
-from loopwright.kernel.model import NO_KEY, Cleanup, Key, Point
+from loopwright.kernel.model import NO_KEY, Cleanup, Key, Point, Tree
 from loopwright.kernel.wording import counted
 from loopwright.loops.batch.state import (
     CHILD,
@@ -98,6 +98,9 @@ def _check(state: BatchState) -> RunChecks:
         key=_landing_key(state, "check"),
         commit=state.combined,
         base=state.onto,
+        approved=state.course.approved,
+        may_drop=state.course.may_drop,
+        trust=state.plan.trust,
         why=f"all fixes together fail the checks; whether {state.items[state.adding[0]].path} does",
     )
 
@@ -107,6 +110,9 @@ def _verify(state: BatchState) -> RunChecks:
         key=_landing_key(state, "verify"),
         commit=state.combined,
         base=state.onto or state.plan.base,
+        approved=state.course.approved,
+        may_drop=state.course.may_drop,
+        trust=state.plan.trust,
         why="what lands has run the checks",
     )
 
@@ -130,6 +136,11 @@ def land(state: BatchState) -> Integrate:
         target=goes_to(state),
         verified=plan.checked and not is_accepted(state),
         unseen=not state.verified,
+        approved=state.course.approved,
+        may_drop=state.course.may_drop,
+        trust=plan.trust,
+        tree=Tree("") if is_accepted(state) else state.course.lands,
+        holds_back=bool(state.course.held) or (is_accepted(state) and plan.trust.in_force),
         why=summary(state),
     )
 

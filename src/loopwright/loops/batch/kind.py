@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from loopwright.kernel.assignment import Assignment
+from loopwright.kernel.gates import PROTECTED
 from loopwright.kernel.model import LoopId
+from loopwright.kernel.trust import UNTESTED
 from loopwright.kernel.wording import counted
 from loopwright.loops.batch import closing
 from loopwright.loops.batch.machine import BATCH
@@ -54,7 +56,7 @@ KIND: Kind[BatchParams, BatchState] = Kind(
     loop=BATCH,
     limits="quality",
     words=Words(counter="round"),
-    needs=Needs(roles=("reviewer", "creator"), checks=False),
+    needs=Needs(roles=("reviewer", "creator"), checks=False, gates=(PROTECTED, UNTESTED)),
     title=_title,
     brief=_no_brief,
     closing=closing.lines,

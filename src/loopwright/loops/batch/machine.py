@@ -29,7 +29,7 @@ from functools import partial
 
 from loopwright.kernel.machine import Loop, Standpoint
 from loopwright.loops import floor
-from loopwright.loops.batch.apply import accepted, cancelled, landed, ordered, refused, relimited, took
+from loopwright.loops.batch.apply import accepted, cancelled, decided, landed, ordered, refused, relimited, took
 from loopwright.loops.batch.decide import escalation, land, summary, work
 from loopwright.loops.batch.state import BatchParams, BatchState, ended, start, stuck
 from loopwright.loops.course import where
@@ -41,6 +41,8 @@ _SHOWN = 20
 MACHINE: Machine[BatchState, QualityLimits] = Machine(
     limits=QualityLimits,
     base=lambda state: state.plan.base,
+    trust=lambda state: state.plan.trust,
+    decided=decided,
     work=work,
     took=took,
     landing=land,

@@ -10,6 +10,7 @@ from functools import lru_cache
 from loopwright.kernel.codec import encode
 from loopwright.kernel.events import Answered, Integrated
 from loopwright.kernel.model import NO_COMMIT, NO_KEY, Commit, Ending, Finding, Key, LoopId, Outcome, Part, Point
+from loopwright.kernel.trust import Trust
 from loopwright.loops.course import Course, done
 from loopwright.loops.reviewed import EarlierPass, QualityLimits
 
@@ -64,6 +65,7 @@ class BatchParams:
     branch: str = ""
     merge: bool = False
     checked: bool = False
+    trust: Trust = Trust()
     firm: bool = False  # what lands is checked, merged or not; a batch that began before that lands as it did
 
 

@@ -10,7 +10,7 @@ from loopwright.kernel.limits import reached
 from loopwright.kernel.model import NO_COMMIT, Commit, Finding, Tree, Verdict
 from loopwright.kernel.trust import Trust
 from loopwright.kernel.wording import counted
-from loopwright.loops.course import Course, Station, entered, escalated, stationed
+from loopwright.loops.course import Course, entered, escalated, tried_on_the_base
 from loopwright.loops.feedback.limits import Allowance, Counts, FeedbackLimits
 
 REVIEW = "review"
@@ -95,8 +95,7 @@ def start(params: FeedbackParams) -> FeedbackState:
     if reasons := limits_reached(state):
         return escalated(state, reasons)
     state = with_open_iteration(state) if params.adopted else state
-    is_root = params.trust.in_force and not params.trust.base
-    return stationed(state, Station.PREFLIGHT) if is_root else state
+    return tried_on_the_base(state, params.trust)
 
 
 def with_open_iteration(state: FeedbackState) -> FeedbackState:

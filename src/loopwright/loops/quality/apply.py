@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import assert_never
 
 from loopwright.errors import InvalidTransition
 from loopwright.kernel.events import (
@@ -14,14 +15,17 @@ from loopwright.kernel.events import (
     ArtifactsLoaded,
     Checkpointed,
     ChecksReported,
+    GateDecided,
     IntegrationRefused,
 )
-from loopwright.kernel.faults import engine_finding, faults_of, names_of_faults
+from loopwright.kernel.faults import engine_finding, names_of_faults
 from loopwright.kernel.findings import identify
+from loopwright.kernel.gates import gate_key
 from loopwright.kernel.ledger import record, unresolved
 from loopwright.kernel.limits import granted_iterations, reached
 from loopwright.kernel.model import NO_COMMIT, AgentStatus, Ending, Finding, Outcome, Severity, Verdict
 from loopwright.loops import course as c
+from loopwright.loops.course import GateRecord, Ruling, Station
 from loopwright.loops.quality.decide import limit_reached
 from loopwright.loops.quality.state import (
     ENGINE,
@@ -43,6 +47,7 @@ from loopwright.loops.quality.state import (
 )
 from loopwright.loops.quality.verdict import judge, put_off, rests_on, tally, usable
 from loopwright.loops.reviewed import QualityLimits
+from loopwright.loops.weighing import Failed, Passed, Rejected, Waits, weighed
 
 
 def took(state: QualityState, event: Answer) -> QualityState:
@@ -169,20 +174,44 @@ def _announced(state: QualityState) -> QualityState:
 
 def _verified(state: QualityState, event: ChecksReported) -> QualityState:
     """Red, it is blocked after all: as if it could not be landed."""
-    faults = faults_of(event)
-    if not faults:
-        return landed_or_done(replace(state, verified=True))
+    state, said = weighed(state, event, state.commit, (state.plan.artifact, state.plan.task))
+    match said:
+        case Passed():
+            return landed_or_done(replace(state, verified=True))
+        case Waits():
+            return c.at_the_gate(state)
+        case Failed():
+            return _not_verified(state, event, f"these fail: {names_of_faults(event)}", said.faults)
+        case Rejected():
+            return _rejected(state, event, said.gate)
+        case _:
+            assert_never(said)
+
+
+def _rejected(state: QualityState, event: ChecksReported | GateDecided, gate: GateRecord) -> QualityState:
+    why = f"a person rejected the change to {gate.paths}: {gate.reason or 'no reason given'}"
+    return _not_verified(state, event, why, (engine_finding("gate-rejected", why),))
+
+
+def _not_verified(
+    state: QualityState, event: ChecksReported | GateDecided, why: str, faults: tuple[Finding, ...]
+) -> QualityState:
     return refused(
         state,
         IntegrationRefused(
-            key=event.key,
-            reason="checks",
-            detail=f"these fail: {names_of_faults(event)}",
-            findings=faults,
-            onto=base_of(state),
-            merged=state.commit,
+            key=event.key, reason="checks", detail=why, findings=faults, onto=base_of(state), merged=state.commit
         ),
     )
+
+
+def decided(state: QualityState, gate: GateRecord) -> QualityState:
+    """What was checked without the approval ran the base's versions: once more."""
+    if state.course.station is not Station.GATE:
+        return state
+    if gate.ruling is Ruling.APPROVED:
+        return next_step(state, QualityPhase.VERIFY)
+    asked = GateDecided(key=gate_key(gate.gate, gate.evidence), gate=gate.gate, approved=False, evidence=gate.evidence)
+    return _rejected(state, asked, gate)
 
 
 def _blocked(state: QualityState, *why: str) -> QualityState:
@@ -200,7 +229,10 @@ def _fix_or_review(state: QualityState) -> QualityState:
     if reviews_made(state) < state.number:
         return next_step(state, QualityPhase.LOAD_ARTIFACTS)
     known = state.rounds[-1].judged and to_fix(state)
-    return next_step(state, QualityPhase.FIX) if known else next_review(state)
+    if not known:
+        return next_review(state)
+    state = next_step(state, QualityPhase.FIX)
+    return c.tried_on_the_base(state, state.plan.trust) if state.plan.checked and state.plan.lands else state
 
 
 # --- agents -------------------------------------------------------------------------------------

@@ -16,7 +16,7 @@ from loopwright.kernel.actions import (
     RunChecks,
 )
 from loopwright.kernel.ledger import Standing, unresolved
-from loopwright.kernel.model import Brief, Commit, Key
+from loopwright.kernel.model import Brief, Commit, Key, Tree
 from loopwright.kernel.wording import counted
 from loopwright.loops.hooks import Escalation
 from loopwright.loops.quality.state import (
@@ -120,13 +120,20 @@ def _checkpoint(state: QualityState) -> Checkpoint:
         base=base_of(state),
         only=(plan.artifact,),
         also=named,
+        trust=plan.trust,
         why="of a fix only the artifact and the files its findings name are taken",
     )
 
 
 def _verify(state: QualityState) -> RunChecks:
     return RunChecks(
-        key=_key(state, "verify"), commit=state.commit, base=base_of(state), why="what lands has run the checks"
+        key=_key(state, "verify"),
+        commit=state.commit,
+        base=base_of(state),
+        approved=state.course.approved,
+        may_drop=state.course.may_drop,
+        trust=state.plan.trust,
+        why="what lands has run the checks",
     )
 
 
@@ -152,6 +159,11 @@ def land(state: QualityState) -> Integrate:
         target=plan.target if merge else "",
         verified=plan.checked and not accepted,
         unseen=not state.verified,
+        approved=state.course.approved,
+        may_drop=state.course.may_drop,
+        trust=plan.trust,
+        tree=Tree("") if accepted else state.course.lands,
+        holds_back=bool(state.course.held) or (accepted and plan.trust.in_force),
         why="accepted by a person" if accepted else landed.line,
     )
 

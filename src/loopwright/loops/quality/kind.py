@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from loopwright.kernel.gates import PROTECTED
 from loopwright.kernel.model import Verdict
+from loopwright.kernel.trust import UNTESTED
 from loopwright.kernel.visible import visible
 from loopwright.loops.course import Station, where
 from loopwright.loops.kind import Kind, Lane, Needs, Words
@@ -51,7 +53,7 @@ KIND: Kind[QualityParams, QualityState] = Kind(
     request=Quality,
     porch=("loopwright.app.starts.review_from_python", "loopwright.app.starts.handoff_adoption"),
     words=Words(counter="review", roles={"review": "reviewer", "fix": "creator"}),
-    needs=Needs(roles=("reviewer", "creator"), checks=False),
+    needs=Needs(roles=("reviewer", "creator"), checks=False, gates=(PROTECTED, UNTESTED)),
     title=lambda params: params.artifact,
     brief=brief.render,
     handed=files.handed,

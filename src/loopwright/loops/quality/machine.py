@@ -29,7 +29,17 @@ from loopwright.kernel.model import Severity, Verdict
 from loopwright.loops import floor
 from loopwright.loops.course import where
 from loopwright.loops.hooks import Machine
-from loopwright.loops.quality.apply import begin, continued, ended, landed_or_done, refused, relimited, revised, took
+from loopwright.loops.quality.apply import (
+    begin,
+    continued,
+    decided,
+    ended,
+    landed_or_done,
+    refused,
+    relimited,
+    revised,
+    took,
+)
 from loopwright.loops.quality.decide import escalation, land, work
 from loopwright.loops.quality.state import Depth, QualityParams, QualityState, open_findings, reviews_made, verdict_line
 from loopwright.loops.quality.verdict import counts_from, tally
@@ -38,6 +48,7 @@ from loopwright.loops.reviewed import QualityLimits
 MACHINE: Machine[QualityState, QualityLimits] = Machine(
     limits=QualityLimits,
     base=lambda state: state.plan.base,
+    trust=lambda state: state.plan.trust,
     work=work,
     took=took,
     landing=land,
@@ -46,6 +57,7 @@ MACHINE: Machine[QualityState, QualityLimits] = Machine(
     continued=continued,
     revised=revised,
     relimited=relimited,
+    decided=decided,
     accepted=landed_or_done,
     refused=refused,
     on_hold="the {who} cannot go on without a person: {question}",

@@ -9,6 +9,7 @@ from loopwright.kernel.findings import identify
 from loopwright.kernel.ledger import Entry, Ledger, Standing, unresolved
 from loopwright.kernel.model import NO_COMMIT, Commit, Content, Finding, Severity, Tree, Verdict
 from loopwright.kernel.touched import Touched
+from loopwright.kernel.trust import Trust
 from loopwright.loops.course import Course, entered
 from loopwright.loops.reviewed import EarlierPass, QualityLimits
 
@@ -110,6 +111,7 @@ class QualityParams:
     checked: bool = False  # the project has checks that a merged tree must pass
     adopted: str = ""  # JSON: the handoff of another tool that the story's own begins with
     earlier: EarlierPass | None = None
+    trust: Trust = Trust()
     firm: bool = False  # a no stays a no; a review that began before that rule is told by those it began with
     shown: str = ""  # where a person finds what is in `file`; empty: in their tree, at the same place
 

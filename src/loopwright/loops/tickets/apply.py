@@ -49,6 +49,7 @@ from loopwright.loops.tickets.state import (
     stepped,
     ticket_id,
 )
+from loopwright.loops.weighing import Failed, Passed, Waits, Weighed, weighed
 
 _WHY_GATE = "protected files were changed; until a person approves, the base versions run"
 _NO_RESULT = "(the creator gave no result: "
@@ -70,8 +71,7 @@ def took(state: TicketsState, event: Answer) -> TicketsState:
         case Checkpointed():
             return _checkpointed(state, event)
         case ChecksReported():
-            state = heard_checks(state, event)
-            return stepped(state, TicketsPhase.JUDGE) if state.plan.judge else judged(state)
+            return _checked(state, event)
         case Announced():
             return _announced(state)
         case _:
@@ -115,6 +115,19 @@ def _criticised(state: TicketsState, event: AgentReported | AgentFailed) -> Tick
     if len(critiques) < len(state.seats):
         return state
     return stepped(replace(state, ticket=replace(state.ticket, critiques=critiques)), TicketsPhase.CHECK)
+
+
+def _checked(state: TicketsState, event: ChecksReported) -> TicketsState:
+    """What only a person can allow is waited for before anybody judges: it uses up no ticket."""
+    said: Weighed = Passed()
+    if state.plan.trust.in_force:
+        criteria = tuple(criterion.text for criterion in state.plan.criteria)
+        state, said = weighed(state, event, state.commit, (state.plan.title, state.plan.what, *criteria))
+    if isinstance(said, Waits) and event.claim is not None:
+        return c.at_the_gate(stepped(state, TicketsPhase.CHECK))
+    told = said.faults if isinstance(said, Failed) else ()
+    state = heard_checks(state, event, tuple(fault for fault in told if fault.category == "engine"))
+    return stepped(state, TicketsPhase.JUDGE) if state.plan.judge else judged(state)
 
 
 def _judge_reported(state: TicketsState, report: AgentReport) -> TicketsState:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from loopwright.kernel.actions import Action, Announce, Checkpoint, Integrate, RunAgent, RunChecks
-from loopwright.kernel.model import Brief, Finding, Key
+from loopwright.kernel.model import Brief, Finding, Key, Tree
 from loopwright.loops.tickets.convergence import feedback, in_a_line
 from loopwright.loops.tickets.findings import marks_of_checks
 from loopwright.loops.tickets.state import (
@@ -61,6 +61,7 @@ def _create(state: TicketsState) -> RunAgent:
         findings=_open_before(state),
         history=tuple(in_a_line(state.plan.session, ticket) for ticket in state.past),
         answers=(*brief.answers, *state.course.refusals, *attached),
+        before=state.course.before,
         own=replace(brief.own, feedback=feedback(state)),
     )
     return RunAgent(
@@ -120,6 +121,7 @@ def _checkpoint(state: TicketsState) -> Checkpoint:
         label=f"{number}-{tries}" if again else str(number),
         parent=state.commit,
         base=base_of(state),
+        trust=state.plan.trust,
         why="every ticket's work is kept",
     )
 
@@ -130,6 +132,8 @@ def _checks(state: TicketsState) -> RunChecks:
         commit=state.commit,
         base=base_of(state),
         approved=state.course.approved,
+        may_drop=state.course.may_drop,
+        trust=state.plan.trust,
         why="the engine's own judgement: tests, build and coverage decide",
     )
 
@@ -166,5 +170,9 @@ def land(state: TicketsState) -> Integrate:
         target=state.plan.target if merge else "",
         verified=not accepted,
         approved=state.course.approved,
+        may_drop=state.course.may_drop,
+        trust=state.plan.trust,
+        tree=Tree("") if accepted else state.course.lands,
+        holds_back=bool(state.course.held) or (accepted and state.plan.trust.in_force),
         why=f"{'accepted by a person' if accepted else taken.decision}: {ticket_id(state.plan.session, taken.number)}",
     )

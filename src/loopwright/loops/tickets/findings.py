@@ -13,6 +13,7 @@ from loopwright.kernel.findings import identify
 from loopwright.kernel.gates import PROTECTED
 from loopwright.kernel.ledger import Ledger, record, unresolved
 from loopwright.kernel.model import AgentReport, AgentStatus, CheckResult, Commit, Finding, Severity, Verdict
+from loopwright.kernel.trust import UNTESTED
 from loopwright.loops.course import Ruling
 from loopwright.loops.tickets.state import CHECKS, CRITIC, ENGINE, JUDGE, LANDING, Critique, Ticket, TicketsState
 from loopwright.loops.tickets.thresholds import is_security, weighed
@@ -116,8 +117,11 @@ def _silence(critique: Critique) -> Finding:
 
 
 def _protected(state: TicketsState) -> Iterator[Finding]:
+    untested = state.course.due(UNTESTED)
+    if untested is not None and untested.ruling is Ruling.REJECTED:
+        yield engine_finding("gate-rejected", f"A person does not take it as it is: {untested.why}")
     gate = state.course.due(PROTECTED)
-    if gate is None or gate.ruling is Ruling.APPROVED:
+    if gate is None or gate.ruling is Ruling.APPROVED or gate.lasting:  # what is not needed does not land
         return
     if gate.ruling is Ruling.REJECTED:
         yield engine_finding("gate-rejected", f"Restore {gate.paths}: a person rejected the change")

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from loopwright.kernel.events import ChecksReported
 from loopwright.kernel.limits import reached
-from loopwright.kernel.model import AgentReport
+from loopwright.kernel.model import AgentReport, CheckResult, Finding
 from loopwright.loops import course as c
 from loopwright.loops.tickets.aspects import accuracy, agent_aspects, engine_aspects, mean_score, of_criteria
 from loopwright.loops.tickets.convergence import is_worse, trend
@@ -15,8 +15,19 @@ from loopwright.loops.tickets.state import JUDGE, Decision, Ticket, TicketsPhase
 from loopwright.loops.tickets.thresholds import is_acceptable, noes, rules
 
 
-def heard_checks(state: TicketsState, event: ChecksReported) -> TicketsState:
-    return _compared(replace(state, ticket=replace(state.ticket, checks=event.results, own=event.findings)))
+def heard_checks(state: TicketsState, event: ChecksReported, told: tuple[Finding, ...] = ()) -> TicketsState:
+    """`told` is what the creator is to hear of the verification besides what the checks say."""
+    return _compared(replace(state, ticket=replace(state.ticket, checks=_both(event), own=(*event.findings, *told))))
+
+
+def _both(event: ChecksReported) -> tuple[CheckResult, ...]:
+    """Of the two runs the one that says no; what would land counts its own tests too."""
+    landing = {result.name: result for result in event.landing}
+    judging = {result.name: result for result in event.results}
+    return tuple(
+        judging[name] if name in judging and not judging[name].passed else landing.get(name) or judging[name]
+        for name in dict.fromkeys((*judging, *landing))
+    )
 
 
 def heard_judge(state: TicketsState, report: AgentReport) -> TicketsState:
@@ -78,7 +89,7 @@ def judged(state: TicketsState) -> TicketsState:
     """The decision by the thresholds. It is final and stays on record: a gate that is still open comes first."""
     state = _compared(state)
     ticket = _scored(state)
-    if ticket.decision is Decision.APPROVE and state.course.open_gates:
+    if ticket.decision is Decision.APPROVE and any(not gate.lasting for gate in state.course.open_gates):
         return c.at_the_gate(stepped(state, state.phase))
     ledger, following = closing_ledger(state), (*state.past, ticket)
     ticket = replace(ticket, trend=trend(following, ledger), worse=is_worse(following))

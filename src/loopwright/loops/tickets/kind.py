@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from loopwright.kernel.events import Answered
 from loopwright.kernel.gates import PROTECTED
+from loopwright.kernel.trust import UNTESTED
 from loopwright.loops.kind import Kind, Needs, Words
 from loopwright.loops.tickets import brief, closing, files, past
 from loopwright.loops.tickets.machine import TICKETS
@@ -67,7 +68,7 @@ KIND: Kind[TicketParams, TicketsState] = Kind(
     porch=("loopwright.app.starts.tickets.from_python", "loopwright.app.starts.tickets.adoption"),
     words=Words(counter="ticket", roles={"create": "creator", "critique": "critic", "judge": "judge"}),
     starts="loop ticket new TITLE",
-    needs=Needs(roles=("creator", "critic"), gates=(PROTECTED,)),
+    needs=Needs(roles=("creator", "critic"), gates=(PROTECTED, UNTESTED)),
     title=lambda params: params.title,
     brief=brief.render,
     closing=closing.lines,

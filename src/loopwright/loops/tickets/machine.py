@@ -39,6 +39,7 @@ from loopwright.loops.tickets.state import Decision, TicketParams, TicketsState,
 MACHINE: Machine[TicketsState, TicketLimits] = Machine(
     limits=TicketLimits,
     base=lambda state: state.plan.base,
+    trust=lambda state: state.plan.trust,
     work=work,
     took=took,
     landing=land,

@@ -8,6 +8,7 @@ from enum import StrEnum
 from loopwright.kernel.ledger import Ledger
 from loopwright.kernel.limits import reached
 from loopwright.kernel.model import NO_COMMIT, CheckResult, Commit, Ending, Finding, Question, Severity, Tree, Verdict
+from loopwright.kernel.trust import Trust
 from loopwright.loops import course as c
 from loopwright.loops.course import Course, Inquiry, Station
 from loopwright.loops.tickets.limits import TicketLimits
@@ -148,6 +149,7 @@ class TicketParams:
     stands: str = ""  # the status of an adopted ticket that is under way, where it is not its creator's turn
     hold: str = ""  # why that ticket is blocked
     firm: bool = False  # a no stays a no; a session that began before that rule is told by those it began with
+    trust: Trust = Trust()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -176,6 +178,10 @@ class TicketsState:
 
 
 def start(params: TicketParams) -> TicketsState:
+    return c.tried_on_the_base(_begun(params), params.trust)
+
+
+def _begun(params: TicketParams) -> TicketsState:
     """A new session, or one that goes on where adopted tickets leave off."""
     closed = tuple(ticket for ticket in params.adopted if ticket.decision is not None)
     first = Ticket(number=1)

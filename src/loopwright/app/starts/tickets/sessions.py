@@ -14,6 +14,7 @@ from loopwright.app.starts.tickets.queue import Queued, read_queued, take_out, w
 from loopwright.config.settings import Settings
 from loopwright.errors import ConfigError, Forbidden
 from loopwright.kernel.model import Commit, LoopId
+from loopwright.kernel.trust import Trust
 from loopwright.loops.tickets import ticket_read
 from loopwright.loops.tickets.files import ACTIVE
 from loopwright.loops.tickets.limits import TicketLimits
@@ -32,6 +33,7 @@ class TicketRequest:
     max: int | None = None
     merge: bool | None = None
     budget: float | None = None
+    allow: tuple[str, ...] = ()  # patterns under which tests may be changed
 
 
 async def sessions(project: Project) -> tuple[View, ...]:
@@ -72,6 +74,7 @@ def plan_session(
         creators=(CREATOR,) if played else tuple(agent.name for agent in settings.agents_for(CREATOR)),
         critics=critics,
         judge=JUDGE in played if played else bool(settings.agents_for(JUDGE)),
+        trust=Trust(allow=request.allow, in_force=True),
     )
 
 
