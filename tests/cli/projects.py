@@ -37,6 +37,7 @@ default = "script"
 run = [{json.dumps(sys.executable)}, "check.py"]
 trust = "exit-code"
 [workspace]
+product = ["**"]
 protected = ["check.py", "loop.toml", "scenario.toml"]
 """
 GOOD = """\
