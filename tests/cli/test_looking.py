@@ -1,11 +1,12 @@
 import json
 import re
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from tests.cli.projects import NEVER_RIGHT, Sample, loop
+from tests.cli.projects import CONFIG, NEVER_RIGHT, Sample, loop
 
 Golden = Callable[[str, str], None]
 
@@ -65,10 +66,13 @@ def test_what_a_step_printed(escalated: Sample) -> None:
 
 
 def test_what_a_step_printed_steers_no_terminal_that_it_is_piped_to(tmp_path: Path) -> None:
-    steers = NEVER_RIGHT.replace('content = "bad"', 'content = "bad\\u001b[2J"')
-    sample = Sample.create(tmp_path / "repo", steers)
+    says = [sys.executable, "-c", "print(chr(27) + '[2Jdone')"]
+    config = CONFIG.replace(
+        'kind = "rehearsal"\nscenario = "scenario.toml"', f'kind = "command"\nargv = {json.dumps(says)}'
+    )
+    sample = Sample.create(tmp_path / "repo", config=config)
     assert sample.loop("feedback", "Make it good", "--max-iterations", "1").code == 4
-    assert sample.loop("log", "--agent", "checks-1.1").out == "result.txt says bad\\x1b[2J\n"
+    assert sample.loop("log", "--agent", "implement-1.1").out == "\\x1b[2Jdone\n"
 
 
 def test_what_is_explained_is_there_as_data(escalated: Sample) -> None:
