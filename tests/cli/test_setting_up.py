@@ -39,7 +39,7 @@ def test_a_dry_run_of_setup_prints_the_file(repo: Repository) -> None:
 
 def test_a_repository_without_anything_to_run_is_told(repo: Repository) -> None:
     done = loop(repo.path, "setup")
-    assert "Without a build or a test check only `loop review` starts: add [checks.test]." in done.out
+    assert "Without a check that counts tests only `loop review` starts: add [checks.test]." in done.out
 
 
 def test_the_doctor_finds_all_well(tmp_path: Path, golden: Golden) -> None:
@@ -66,7 +66,6 @@ def test_the_doctor_finds_all_well(tmp_path: Path, golden: Golden) -> None:
         (CONFIG.replace('"scenario.toml"\n[roles', '"gone.toml"\n[roles'), "agent", "gone.toml"),
         (CONFIG.replace('kind = "rehearsal"\nscenario = "scenario.toml"', 'kind = "claude"'), "agent", "'claude'"),
         (CONFIG.replace('default = "script"', ""), "agents", "nobody plays developer"),
-        (CONFIG.split("[checks.test]")[0], "checks", "no check"),
         (CONFIG.split("[checks.test]")[0] + '[checks.test]\nrun = ["no-such-tool"]\n', "check", "'no-such-tool'"),
         (CONFIG + '[sandbox]\nmode = "strict"\n', "sandbox", "cannot be kept"),
         ("version = 1\nnonsense = 2\n", "loop.toml", "nonsense"),

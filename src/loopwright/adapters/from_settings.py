@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Mapping
 from pathlib import Path
 
 from loopwright.adapters.checks.classes.classifier import Classifier
-from loopwright.adapters.checks.classes.taken_names import names_around, names_in_node_modules
 from loopwright.adapters.checks.environment import Digests, for_checks
-from loopwright.adapters.checks.order import as_run
 from loopwright.adapters.checks.outfit import Outfit
 from loopwright.adapters.checks.runner import CommandChecks
+from loopwright.adapters.checks.started import names_taken, runnable_checks
 from loopwright.adapters.git.objects import GitObjects
 from loopwright.adapters.git.preparation import Preparation
 from loopwright.adapters.git.rules import PersonsRules, Pinned
 from loopwright.adapters.git.verification import VerificationCheckouts
 from loopwright.adapters.git.workspace import GitWorkspace
-from loopwright.config.settings import CheckSettings, Settings
+from loopwright.config.settings import Settings
 from loopwright.kernel.codec import decode
 from loopwright.kernel.model import Commit
 from loopwright.ports.clock import Clock
@@ -35,7 +33,7 @@ def command_checks(
 ) -> CommandChecks:
     """They run in checkouts below `.loop/verify`; git looks for no repository at or above that folder."""
     ceiling = root / ".loop" / "verify"
-    specs = tuple(as_run(check) for check in settings.checks)
+    specs = runnable_checks(settings, root=root, environ=environ)
     source, workspace = GitObjects(root, env=environ), settings.workspace
     preparation = Preparation.of(workspace, environ)
     return CommandChecks(
@@ -48,7 +46,7 @@ def command_checks(
             tests=workspace.tests,
             protected=workspace.protected,
             commands=tuple(spec.run for spec in specs),
-            taken=names_around(_programs(specs, environ)) | names_in_node_modules(root / "node_modules"),
+            taken=names_taken(specs, root=root, environ=environ),
         ),
         outfit=Outfit(
             checkouts=VerificationCheckouts(root, env=environ, preparation=preparation, pinned=pinned),
@@ -61,11 +59,6 @@ def command_checks(
             protected=workspace.protected,
         ),
     )
-
-
-def _programs(specs: tuple[CheckSettings, ...], environ: Mapping[str, str]) -> list[Path]:
-    found = (shutil.which(spec.run[0], path=environ.get("PATH")) for spec in specs)
-    return [Path(each) for each in found if each]
 
 
 def began_with(base: Commit, rules: str) -> Pinned:

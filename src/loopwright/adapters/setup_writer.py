@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 
-from loopwright.adapters.checks.classes.layout import Layout, detected
+from loopwright.adapters.checks.classes.layout import detected
 from loopwright.config.settings import VERIFYING, CheckSettings, Settings
+from loopwright.kernel.visible import visible
 
 KNOWN_AGENTS = ("claude", "codex", "gemini", "opencode", "goose")  # programs that are also kinds, best known first
 
@@ -38,10 +39,12 @@ _TOOLS = """\
 _NO_CHECK = """\
 # No build or test command was found. Without one only `loop review` starts: nothing could be called verified.
 # [checks.test]
-# run = ["pytest", "-q", "--junitxml={report}"]
-# report = "junit"
+# run = ["pytest", "-q"]
 """
-_WEAK = "# Only the exit code counts. A junit or sarif report tells failures apart, and notices tests that vanish.\n"
+_WEAK = """\
+# Only the exit code is known, which is not enough to verify by. Have it write a junit report (`report = "junit"`, with
+# `{report}` in `run`), or give your word that the exit code is enough: `trust = "exit-code"`.
+"""
 _WORKSPACE = """\
 # Every changed file has a class. Product and texts are the agents' to change, and tests to add to; to change or remove
 # a test asks you first, like all else: manifests, build files, what configures checks, and what is protected here.
@@ -53,30 +56,38 @@ class Surroundings:
     """What a look at the repository found. `files` are its tracked paths, `agents` names of programs on the PATH."""
 
     checks: tuple[CheckSettings, ...] = ()
+    remarks: Mapping[str, str] = field(default_factory=dict)  # what is to be said above a check, by its name
+    weak: frozenset[str] = frozenset()  # checks whose tests nobody counts
+    asleep: frozenset[str] = frozenset()  # checks that are written, but commented out
+    left_out: tuple[str, ...] = ()  # why a check the project seems to have is not there
+    setup: tuple[tuple[str, ...], ...] = ()
+    copy: tuple[str, ...] = ()
     agents: tuple[str, ...] = ()
     files: tuple[str, ...] = ()
 
 
 def render_config(found: Surroundings) -> str:
     """The text of a `loop.toml` that says exactly this. Programs that are no known agent are left out."""
-    verifies = any(check.name in VERIFYING for check in found.checks)
+    verifies = any(check.name in VERIFYING and check.name not in found.asleep for check in found.checks)
     parts = (
         _HEAD,
         _agents([name for name in KNOWN_AGENTS if name in found.agents]),
         _TOOLS,
-        *(_check(check) for check in found.checks),
+        *(_said_check(check, found) for check in found.checks),
+        "".join(_commented(line) for line in found.left_out),
         "" if verifies else _NO_CHECK,
-        _workspace(detected(found.files)),
+        _workspace(found),
         f"[budget]\nusd = {Settings().budget.usd}  # a loop pauses before a run that would not fit\n",
     )
     return "\n".join(part for part in parts if part)
 
 
-def _workspace(layout: Layout) -> str:
+def _workspace(around: Surroundings) -> str:
     """The keys are written out, so that what was detected can be read and corrected."""
+    layout = detected(around.files)
     found = (("product", layout.product), ("tests", layout.tests), ("protected", Settings().workspace.protected))
     lines = [f"{name} = {_listed(patterns)}\n" for name, patterns in found if patterns]
-    return f"[workspace]\n{_WORKSPACE}{''.join(lines)}"
+    return f"[workspace]\n{_preparation(around)}{_WORKSPACE}{''.join(lines)}"
 
 
 def _agents(agents: list[str]) -> str:
@@ -86,13 +97,37 @@ def _agents(agents: list[str]) -> str:
     return _AGENT.format(found=f"Found on the PATH: {', '.join(agents)}.", name=agents[0])
 
 
+def _preparation(found: Surroundings) -> str:
+    """What a workspace and a checkout need besides the files of git."""
+    lines = []
+    if found.setup:
+        lines.append(f"setup = [{', '.join(_listed(command) for command in found.setup)}]  # in each new folder")
+    if found.copy:
+        lines.append(f"copy = {_listed(found.copy)}  # from your tree")
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _said_check(check: CheckSettings, found: Surroundings) -> str:
+    warning = _WEAK if check.name in found.weak else ""
+    text = _commented(found.remarks.get(check.name, "")) + warning + _check(check)
+    if check.name not in found.asleep:
+        return text
+    return "".join(_commented(line.removeprefix("# ")) for line in text.splitlines())
+
+
+def _commented(text: str) -> str:
+    """One line, whatever a program printed."""
+    return f"# {visible(' '.join(text.split()))}\n" if text else ""
+
+
 def _check(check: CheckSettings) -> str:
     """As detection makes them: a name, a command, perhaps a report."""
     lines = [f"[checks.{check.name}]", f"run = {_listed(check.run)}"]
     if check.report != "none":
         lines.append(f"report = {_quoted(check.report)}")
-    warning = _WEAK if check.report == "none" and check.name == "test" else ""
-    return warning + "\n".join(lines) + "\n"
+    if check.baseline:
+        lines.append("baseline = true")
+    return "\n".join(lines) + "\n"
 
 
 def _listed(words: Iterable[str]) -> str:

@@ -10,6 +10,7 @@ from loopwright.adapters.agents.cast import cast
 from loopwright.adapters.checks.environment import program
 from loopwright.adapters.checks.order import may_verify
 from loopwright.adapters.checks.runners.reading import texts_in
+from loopwright.adapters.checks.started import runnable_checks
 from loopwright.adapters.git.conditions import conditions
 from loopwright.app.layout import CONFIG_FILE
 from loopwright.app.project import Project
@@ -23,9 +24,14 @@ FreeSpace = Callable[[Path], int]
 def check_ground(project: Project, settings: Settings, *, merge: bool, free: FreeSpace | None = None) -> None:
     """Raise the one sentence that says why no loop that verifies could end well here."""
     check_place(project, settings, merge=merge, free=free)
-    texts = texts_in(project.root, (check.run for check in settings.checks))
-    if not any(may_verify(check, texts) for check in settings.checks):
+    if not can_verify(project.root, settings):
         raise UsageError(f"{CONFIG_FILE} has {no_verdict(settings)}; run `loop setup` or add [checks.test]")
+
+
+def can_verify(root: Path, settings: Settings) -> bool:
+    """Whether what these checks say may be enough to call something verified."""
+    texts = texts_in(root, (check.run for check in settings.checks))
+    return any(may_verify(check, texts) for check in settings.checks)
 
 
 def no_verdict(settings: Settings) -> str:
@@ -47,7 +53,7 @@ def check_place(project: Project, settings: Settings, *, merge: bool, free: Free
     for condition in conditions(project.root, project.environ, project.head):
         if condition.word == "fix":
             raise UsageError(f"{condition.what}: {condition.text}")
-    for check in settings.checks:
+    for check in runnable_checks(settings, root=project.root, environ=project.environ):
         program(check.name, check.run, project.environ)
     left = (free or _free_space)(project.root)
     if left < DISK_FLOOR:

@@ -10,14 +10,14 @@ import click
 
 from loopwright.adapters.git.conditions import conditions
 from loopwright.adapters.git.repository import Repository, find_repository
-from loopwright.app.kinds import KINDS
 from loopwright.app.preconditions import DISK_FLOOR
 from loopwright.app.project import has_log
 from loopwright.app.views.answers import DoctorAnswer, DoctorLine
+from loopwright.cli.check_remarks import check_lines, environment_lines, run_lines
+from loopwright.cli.check_runs import as_answer, never_run_lines, run_checks, startable
 from loopwright.cli.checkup import (
     Remark,
     agent_lines,
-    check_lines,
     containment_line,
     disk_line,
     file_system_line,
@@ -28,41 +28,47 @@ from loopwright.cli.checkup import (
     sqlite_line,
     tools_line,
 )
-from loopwright.cli.class_lines import class_lines
 from loopwright.cli.here import Here
 from loopwright.cli.opened import opened
 from loopwright.cli.output import json_option, put, put_json
 from loopwright.config.loop_toml import load_settings
+from loopwright.config.settings import Settings
 from loopwright.errors import EngineError
 from loopwright.kernel.wording import counted
 
 
 @click.command("doctor")
+@click.option("--run", "runs", is_flag=True, help="Run every check once on HEAD, in a checkout as a loop has it.")
 @json_option(DoctorAnswer)
 @click.pass_obj
-def command(here: Here, *, as_json: bool) -> int:
-    """What is here (git, agents, sandbox, SQLite, checks) and what to fix. Exit 1 if something must be fixed."""
+def command(here: Here, *, runs: bool, as_json: bool) -> int:
+    """What is here (git, agents, sandbox, SQLite, checks) and what to fix.
+
+    Exit 1 if something must be fixed, 2 if a check cannot run.
+    """
     lines = list(examine(here))
+    settings = _settings(here)
+    seen = run_checks(here, settings) if runs else ()
+    lines += run_lines(seen) if runs else never_run_lines(here, settings)
     broken = any(line.word == "fix" for line in lines)
+    ready = () if broken else tuple(startable(here, settings))
     if as_json:
         shown = tuple(DoctorLine(status=line.word, what=line.what, text=line.text) for line in lines)
-        put_json(DoctorAnswer(ok=not broken, lines=shown))
+        put_json(DoctorAnswer(ok=bool(ready), lines=shown, ready=ready, runs=tuple(map(as_answer, seen))))
     else:
         put("\n".join(f"{line.word:<5} {line.what:<12} {line.text}" for line in lines))
-        put(
-            "\nSomething must be fixed before a loop can start."
-            if broken
-            else f"\nReady: {', '.join(_startable(here))}"
-        )
-    return 1 if broken else 0
+        put(f"\nReady: {', '.join(ready)}" if ready else "\nSomething must be fixed before a loop can start.")
+    if any(run.word == "cannot run" for run in seen):
+        return 2
+    return 0 if ready else 1
 
 
-def _startable(here: Here) -> Iterator[str]:
-    """The commands that begin a loop which has an agent for every role it needs."""
-    settings = load_settings(find_repository(here.cwd, here.environ).top, lambda _refused: None)
-    for kind in KINDS.values():
-        if kind.starts and all(settings.agents_for(role) for role in kind.needs.roles):
-            yield kind.starts
+def _settings(here: Here) -> Settings:
+    """Without any check where there are none to go by; why is said elsewhere."""
+    try:
+        return load_settings(find_repository(here.cwd, here.environ).top, lambda _refused: None)
+    except EngineError:
+        return Settings()
 
 
 def examine(here: Here) -> Iterator[Remark]:
@@ -101,8 +107,8 @@ def _in_repository(here: Here, repository: Repository) -> Iterator[Remark]:
     yield sandbox_line(settings, here.environ)
     yield from agent_lines(settings, repository.top, here.environ)
     yield tools_line(settings, repository.top, here.environ)
+    yield from environment_lines(repository.top, here.environ)
     yield from check_lines(settings, repository.top, here.environ)
-    yield from class_lines(settings, repository.top, here.environ)
 
 
 def _in_log(here: Here, repository: Repository) -> Iterator[Remark]:

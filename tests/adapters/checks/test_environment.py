@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from loopwright.adapters.checks.environment import Digests, for_checks, program
+from loopwright.adapters.checks.started import located
 from loopwright.errors import CheckNotRunnable
 
 
@@ -38,6 +39,28 @@ def test_a_program_is_found_on_the_path_or_is_a_file_of_the_tree(tmp_path: Path)
     assert program("c", ("./lint",), environment) is None
     with pytest.raises(CheckNotRunnable, match="'nothing' was not found"):
         program("c", ("nothing",), environment)
+
+
+@pytest.mark.parametrize(
+    ("argv", "runs"),
+    [
+        ((".venv/bin/python", "-m", "pytest"), ("{root}/.venv/bin/python", "-m", "pytest")),
+        (("./.venv/bin/python",), ("{root}/.venv/bin/python",)),
+        (("./run", "test"), ("./run", "test")),  # git carries it: a file of what is judged
+        (("bin/later",), ("bin/later",)),  # nowhere yet: the candidate may make it
+        (("../bin/tool",), ("../bin/tool",)),
+        (("pytest",), ("pytest",)),
+        (("/usr/bin/make", ".venv/bin/python"), ("/usr/bin/make", ".venv/bin/python")),
+    ],
+)
+def test_what_git_does_not_carry_is_started_in_the_person_s_own_tree(
+    tmp_path: Path, argv: tuple[str, ...], runs: tuple[str, ...]
+) -> None:
+    root = tmp_path / "root"
+    for file in (root / ".venv" / "bin" / "python", root / "run", tmp_path / "bin" / "tool"):
+        tool(file.parent, file.name)
+    expected = tuple(word.replace("{root}", str(root)) for word in runs)
+    assert located(argv, root, lambda path: path == "run") == expected
 
 
 def test_the_digest_changes_with_tool_setup_and_names_but_not_with_values(tmp_path: Path) -> None:

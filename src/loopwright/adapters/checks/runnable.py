@@ -14,7 +14,8 @@ _NOT_EXECUTABLE, _NOT_FOUND = 126, 127
 _MISSING = re.compile(
     r"No module named '?(?:pytest|py\.test|unittest|django|coverage|tox|nox|nose2|trial)\b"
     r"|command not found|: not found$|: No such file or directory\nmake|could not determine executable to run"
-    r"|no such command: |[Uu]nknown command: |is not recognized as an|Cannot find module '.*(?:jest|vitest|mocha)",
+    r"|no such command: |[Uu]nknown command: |is not recognized as an|Cannot find (?:module|package) '(?![./])"
+    r"|can't open file|could not find `Cargo\.toml`|error: failed to get `|go\.mod file not found|npm error 404",
     re.MULTILINE,
 )
 _USAGE = re.compile(
@@ -62,10 +63,15 @@ def _empty(spec: CheckSettings, ran: Ran) -> tuple[str, str]:
 
 def _without_a_word(spec: CheckSettings, ran: Ran) -> tuple[str, str]:
     """It ended, and no test is known of."""
-    if ran.exit_code and (ran.exit_code in (_NOT_EXECUTABLE, _NOT_FOUND) or _MISSING.search(ran.tail)):
+    if ran.exit_code and (ran.exit_code in (_NOT_EXECUTABLE, _NOT_FOUND) or _is_missing(spec, ran.tail)):
         return "what it starts is not installed here", "install it where the check looks for it, or correct `run`"
     if ran.exit_code and (_USAGE.search(ran.tail) or (is_pytest(spec.run) and ran.exit_code == _PYTEST_USAGE)):
         return "it does not understand its command line", "correct `run`"
     if ran.refused:
         return ran.refused, "look at its output, and correct `run`, or what it needs"
     return "", ""
+
+
+def _is_missing(spec: CheckSettings, tail: str) -> bool:
+    modules = [spec.run[index + 1] for index, word in enumerate(spec.run[:-1]) if word == "-m"]
+    return bool(_MISSING.search(tail)) or any(f"No module named {module}" in tail for module in modules)

@@ -53,9 +53,26 @@ class DoctorLine:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class DoctorRun:
+    """What came of running a check once on HEAD."""
+
+    check: str
+    command: tuple[str, ...]
+    status: Literal["ok", "red", "slow", "cannot run", "skipped"]
+    seconds: float
+    tests: int | None  # None: it gives no report that counts
+    failing: tuple[str, ...]
+    why: str
+    last: tuple[str, ...]  # lines of its output
+    advice: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class DoctorAnswer:
     ok: bool  # nothing must be fixed before a loop can start
     lines: tuple[DoctorLine, ...]
+    ready: tuple[str, ...] = ()  # the commands that can begin a loop
+    runs: tuple[DoctorRun, ...] = ()  # with `--run`
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,0 +1,123 @@
+"""What the first run of a check on the base showed: it runs, it is red, it is slow, or it cannot run; and what to do.
+
+Pure: words made from what the run said. The advice of a project (how its people install it) comes from outside.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Literal
+
+from loopwright.config.settings import CheckSettings
+from loopwright.kernel.model import CheckResult, Finding
+
+Word = Literal["ok", "red", "slow", "cannot run", "skipped"]
+LAST_LINES = 8
+_MOST_NAMED = 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FirstRun:
+    check: CheckSettings
+    word: Word
+    seconds: float = 0.0
+    tests: int | None = None
+    failing: tuple[str, ...] = ()  # tests, or what else is wrong, each in a line
+    why: str = ""
+    last: tuple[str, ...] = ()  # lines of the output
+    advice: str = ""
+
+    @property
+    def runs(self) -> bool:
+        return self.word in ("ok", "red", "slow")
+
+
+def first_run(check: CheckSettings, result: CheckResult, install: str = "") -> FirstRun:
+    """What a result on the base says. `install` is how the project's own people would install what it needs."""
+    word = _word(result)
+    why, last = _said(result)
+    known = tuple(f"{name} (forgiven by baseline)" for name in result.known)
+    failing = known if word == "ok" else tuple(_named(finding) for finding in result.failures)
+    return FirstRun(
+        check=check,
+        word=word,
+        seconds=result.seconds,
+        tests=result.tests,
+        failing=failing if word in ("ok", "red") else (),
+        why="" if word == "ok" else why,
+        last=() if word == "ok" else last,
+        advice=what_to_do("\n".join((why, *last)), install) if word == "cannot run" else "",
+    )
+
+
+def not_run(said: str, check: CheckSettings, install: str = "") -> FirstRun:
+    """For a command that was not even started; `said` is the sentence that tells why."""
+    why = re.sub(r"^check '[^']*' cannot run:? ", "", said)
+    return FirstRun(check=check, word="cannot run", why=why, advice=what_to_do(why, install))
+
+
+def describe_failure(run: FirstRun) -> str:
+    """One sentence for a check that cannot run: the command, what it said last, what to do."""
+    said = next((line for line in reversed(run.last) if line.strip()), "")
+    parts = (run.why, f"it said {said!r}" if said and said not in run.why else "", run.advice)
+    return f"check {run.check.name!r} cannot run: {'; '.join(filter(None, parts))}"
+
+
+def what_to_do(said: str, install: str = "") -> str:
+    """What helps besides mending the command, from what it printed; empty where nobody can tell."""
+    prepare = f"run `{install}`" if install else "install what the project needs"
+    if re.search(r"unrecognized arguments: .*--cov", said):
+        return f"install pytest-cov ({prepare})"
+    if re.search(r"failed to get|unable to update|ENOTFOUND|Temporary failure in name resolution|offline", said):
+        return f"it asks the network for packages: {prepare} once where there is one"
+    if module := re.search(r"No module named '?([\w.]+)'?", said):
+        return f"install {module[1].partition('.')[0]} ({prepare}), or run `loop setup --force`"
+    if re.search(r"not found|not installed|No such file|Cannot find (?:module|package)|Missing script", said):
+        return f"{prepare}, or let `loop setup --force` look again for what is here"
+    return ""
+
+
+def _word(result: CheckResult) -> Word:
+    rules = {finding.rule.partition(" ")[0] for finding in result.failures if finding.category == "checks"}
+    if result.note.startswith("skipped:"):
+        return "skipped"
+    if "not-finished" in rules:
+        return "slow"
+    if result.unable:
+        return "cannot run"
+    return "ok" if result.passed else "red"
+
+
+def _said(result: CheckResult) -> tuple[str, tuple[str, ...]]:
+    """How it ended, without the name of the check, which stands before it; and the last lines of its output."""
+    if result.unable:
+        why, *last = result.unable.split("\n  ")
+        return re.sub(r"^check '[^']*' cannot run: ", "", why), tuple(filter(None, last))
+    stated = [finding for finding in result.failures if finding.category == "checks"]
+    chosen = stated or result.failures
+    why = re.sub(r"^check '[^']*'(?: failed)?:? ", "", chosen[-1].issue if chosen else result.note)
+    lines = stated[0].evidence.splitlines()[2:] if stated else []  # the first two say how it was run
+    return why, tuple(line.rstrip() for line in lines if line.strip())[-LAST_LINES:]
+
+
+def _named(finding: Finding) -> str:
+    return finding.rule if finding.category == "tests" else finding.issue
+
+
+def said_of(run: FirstRun) -> str:
+    """The run in a line, for a person."""
+    took = f"{run.seconds:.1f} s"
+    count = "" if run.tests is None else f"{run.tests} test{'s' * (run.tests != 1)}, "
+    match run.word:
+        case "ok":
+            forgiven = f", {len(run.failing)} forgiven by baseline" if run.failing else ""
+            return f"ok, {count}{took}{forgiven}"
+        case "red":
+            rest = len(run.failing) - _MOST_NAMED
+            more = f" and {rest} more" if rest > 0 else ""
+            return f"red on the base, {count}{took}: {'; '.join(run.failing[:_MOST_NAMED])}{more}"
+        case "slow" | "skipped":
+            return run.why
+        case "cannot run":
+            return f"cannot run: {'; '.join(filter(None, (run.why, run.advice)))}"

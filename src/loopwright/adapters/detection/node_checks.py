@@ -1,0 +1,134 @@
+"""The checks of a JavaScript or TypeScript project: its scripts, by its package manager, and what a checkout needs."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from loopwright.adapters.detection.ways import Detected, Look, Prospect, Way, single
+
+_BINARIES = "node_modules/.bin"
+_BUILDS = re.compile(r"build|compile|tsc|babel|rollup|prepare|generate|gyp")
+# Tool: the check it makes, its arguments, the files that configure it.
+_TOOLS: tuple[tuple[str, str, tuple[str, ...], tuple[str, ...]], ...] = (
+    ("eslint", "lint", (".",), ("eslint.config.js", "eslint.config.mjs", "eslint.config.cjs", "eslint.config.ts")),
+    ("eslint", "lint", (".",), (".eslintrc", ".eslintrc.js", ".eslintrc.cjs", ".eslintrc.json", ".eslintrc.yml")),
+    ("biome", "lint", ("ci", "."), ("biome.json", "biome.jsonc")),
+    ("tsc", "typecheck", ("--noEmit",), ("tsconfig.json",)),
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Package:
+    """What `package.json` says, as far as it can be believed."""
+
+    scripts: Mapping[str, str]
+    manager: str
+    needs: bool  # whether it has dependencies at all
+
+    @property
+    def tests(self) -> str:
+        """The line of the test script; empty where it is the one that npm writes by itself."""
+        line = self.scripts.get("test", "")
+        return "" if "no test specified" in line else line
+
+
+def read_package(look: Look) -> Package | None:
+    try:
+        said: Any = json.loads(look.text("package.json"))
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(said, dict):
+        return None
+    scripts = said.get("scripts")
+    lines = {k: v for k, v in scripts.items() if isinstance(v, str)} if isinstance(scripts, dict) else {}
+    needs = any(said.get(name) for name in ("dependencies", "devDependencies", "optionalDependencies", "workspaces"))
+    return Package(scripts=lines, manager=_manager(look, str(said.get("packageManager", ""))), needs=needs)
+
+
+def _manager(look: Look, pinned: str) -> str:
+    locks = (("pnpm", "pnpm-lock.yaml"), ("yarn", "yarn.lock"), ("bun", "bun.lockb"), ("bun", "bun.lock"))
+    named = pinned.partition("@")[0]
+    if named in ("npm", "pnpm", "yarn", "bun"):
+        return named
+    return next((manager for manager, lock in locks if look.has(lock)), "npm")
+
+
+def node_checks(look: Look) -> Detected:
+    package = read_package(look)
+    if package is None:
+        return Detected(stack="node", notes=("package.json is not a JSON object",))
+    prospects = [each for each in (_build(package), _tests(package), *_linters(look, package)) if each is not None]
+    missing = () if package.tests else ("package.json has no script 'test'",)
+    prepared = tuple(_prepared(look, package, each) for each in prospects)
+    return Detected(stack="node", prospects=prepared, notes=missing)
+
+
+def install_command(look: Look, package: Package) -> tuple[str, ...]:
+    """What makes `node_modules` exactly as the lock file has it."""
+    match package.manager:
+        case "npm":
+            return ("npm", "ci") if look.has("package-lock.json", "npm-shrinkwrap.json") else ("npm", "install")
+        case "yarn" if look.has(".yarnrc.yml"):
+            return ("yarn", "install", "--immutable")
+        case manager:
+            return (manager, "install", "--frozen-lockfile")
+
+
+def _prepared(look: Look, package: Package, prospect: Prospect) -> Prospect:
+    """With what a checkout needs: the person's `node_modules`, or else an installation of its own."""
+    advice = shlex.join(install_command(look, package)) if package.needs else ""
+    copy = module_folders(look)
+    setup = () if copy or not package.needs or not _is_locked(look) else (install_command(look, package),)
+    ways = tuple(Way(check=way.check, copy=copy, setup=setup) for way in prospect.ways)
+    return Prospect(name=prospect.name, ways=ways, advice=advice)
+
+
+def _is_locked(look: Look) -> bool:
+    return look.has("package-lock.json", "npm-shrinkwrap.json", "pnpm-lock.yaml", "yarn.lock", "bun.lock", "bun.lockb")
+
+
+def module_folders(look: Look) -> tuple[str, ...]:
+    """Every `node_modules` of the tree that is not inside another: those of workspaces too."""
+    found = ["node_modules"] if (look.root / "node_modules").is_dir() else []
+    for pattern in ("*/node_modules", "*/*/node_modules"):
+        inside = sorted(folder.relative_to(look.root).as_posix() for folder in look.root.glob(pattern))
+        found += [path for path in inside if "node_modules/" not in path and not path.startswith(".")]
+    return tuple(found)
+
+
+def _run(package: Package, script: str) -> tuple[str, ...]:
+    return (package.manager, "run", script)
+
+
+def _build(package: Package) -> Prospect | None:
+    return single("build", _run(package, "build")) if "build" in package.scripts else None
+
+
+def _tests(package: Package) -> Prospect | None:
+    return single("test", _whole(package)) if package.tests else None
+
+
+def _whole(package: Package) -> tuple[str, ...]:
+    """`npm test`; without what lints or audits before and after it, which is no test."""
+    around = " ".join(package.scripts.get(name, "") for name in ("pretest", "posttest"))
+    quiet = ("--ignore-scripts",) if around.strip() and package.manager == "npm" and not _BUILDS.search(around) else ()
+    return (package.manager, "test", *quiet)
+
+
+def _linters(look: Look, package: Package) -> Iterator[Prospect]:
+    names = {"lint": ("lint",), "typecheck": ("typecheck", "type-check", "check-types", "tsc")}
+    done = set()
+    for check, scripts in names.items():
+        for script in (name for name in scripts if name in package.scripts and check not in done):
+            quiet = ("--ignore-scripts",) if package.manager == "npm" and f"post{script}" in package.scripts else ()
+            done.add(check)
+            yield single(check, (*_run(package, script), *quiet))
+    for tool, check, arguments, files in _TOOLS:
+        if check not in done and look.has(*files):
+            done.add(check)
+            yield single(check, (f"{_BINARIES}/{tool}", *arguments))

@@ -1,0 +1,140 @@
+"""The commands that a project's own files name: tox, nox, hatch, pdm, poe, the recipes of make. Runs none of them."""
+
+from __future__ import annotations
+
+import ast
+import configparser
+import re
+import shlex
+import tomllib
+from collections.abc import Iterable, Iterator
+from pathlib import PurePosixPath
+from typing import Any
+
+from loopwright.adapters.detection.ways import Look
+
+Command = tuple[str, ...]
+_WRAPPERS = ("uv", "poetry", "pdm", "hatch", "run", "env")  # `uv run pytest` is pytest
+_RECIPE = re.compile(r"^\t[@-]*(.+)$", re.MULTILINE)
+
+
+def arguments_of(look: Look, tool: str) -> Command | None:
+    """What the project calls the tool with; None where it never does."""
+    for command in _commands(look):
+        found = _after(command, tool)
+        if found is not None:
+            return found
+    return None
+
+
+def tox_dependencies(look: Look) -> tuple[Command, Command]:
+    """The extras and the packages that tox installs before it runs the tests."""
+    section = _tox_ini(look).get("testenv", {})
+    extras = tuple(re.split(r"[\s,]+", section.get("extras", "").strip())) if section.get("extras") else ()
+    lines = (line.strip() for line in section.get("deps", "").splitlines())
+    return extras, tuple(line for line in lines if line and ":" not in line and "{" not in line)
+
+
+def _commands(look: Look) -> Iterator[Command]:
+    for line in (*_tox(look), *_scripts(look), *_RECIPE.findall(look.text("Makefile"))):
+        yield _words(line)
+    yield from _nox(look)
+
+
+def _words(line: str) -> Command:
+    try:
+        words = shlex.split(line)
+    except ValueError:
+        return ()
+    at = next((index for index, word in enumerate(words) if not _leads(word)), len(words))
+    return tuple(words[at:])
+
+
+def _leads(word: str) -> bool:
+    return word in _WRAPPERS or re.fullmatch(r"[A-Z_]+=.*", word) is not None
+
+
+def _after(command: Command, tool: str) -> Command | None:
+    """What follows `tool`, `python -m tool` or `coverage run -m tool`."""
+    if not command:
+        return None
+    if PurePosixPath(command[0]).name == tool:
+        return command[1:]
+    starts = "python" in command[0] or PurePosixPath(command[0]).name == "coverage"
+    if starts and "-m" in command and command[command.index("-m") + 1 :][:1] == (tool,):
+        return command[command.index("-m") + 2 :]
+    return None
+
+
+def _tox_ini(look: Look) -> dict[str, dict[str, str]]:
+    parser = configparser.RawConfigParser(strict=False)
+    embedded = look.in_pyproject("tool", "tox", "legacy_tox_ini")
+    text = look.text("tox.ini") or (embedded if isinstance(embedded, str) else "")
+    try:
+        parser.read_string(text)
+    except configparser.Error:
+        return {}
+    return {name: dict(parser.items(name)) for name in parser.sections()}
+
+
+def _tox(look: Look) -> Iterator[str]:
+    for name, section in _tox_ini(look).items():
+        if name.startswith("testenv"):
+            yield from section.get("commands", "").replace("\\\n", " ").splitlines()
+    for table in (_toml(look.text("tox.toml")), look.in_pyproject("tool", "tox")):
+        yield from _of_table(table)
+
+
+def _toml(text: str) -> dict[str, Any]:
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError:
+        return {}
+
+
+def _of_table(table: object) -> Iterator[str]:
+    """tox in TOML: `env_run_base` and each of `env` may have `commands`, a list of lists of words."""
+    if not isinstance(table, dict):
+        return
+    environments = table.get("env")
+    every = [table.get("env_run_base"), *(environments.values() if isinstance(environments, dict) else ())]
+    for each in every:
+        commands = each.get("commands") if isinstance(each, dict) else None
+        for words in commands if isinstance(commands, list) else ():
+            if isinstance(words, list):
+                yield shlex.join(word for word in words if isinstance(word, str))
+
+
+def _scripts(look: Look) -> Iterator[str]:
+    """hatch, pdm and poe: a name stands for a line, a list of lines, or a table with a line."""
+    environments = look.in_pyproject("tool", "hatch", "envs")
+    for each in environments.values() if isinstance(environments, dict) else ():
+        yield from _lines(each.get("scripts") if isinstance(each, dict) else None)
+    yield from _lines(look.in_pyproject("tool", "pdm", "scripts"))
+    yield from _lines(look.in_pyproject("tool", "poe", "tasks"))
+
+
+def _lines(scripts: object) -> Iterator[str]:
+    for said in scripts.values() if isinstance(scripts, dict) else ():
+        value = said.get("cmd") if isinstance(said, dict) else said
+        for line in value if isinstance(value, list) else (value,):
+            if isinstance(line, str):
+                yield line
+
+
+def _nox(look: Look) -> Iterator[Command]:
+    """`session.run("pytest", "tests")`, where all words are written out."""
+    try:
+        tree = ast.parse(look.text("noxfile.py"))
+    except (SyntaxError, ValueError):
+        return
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "run":
+            yield tuple(_constants(node.args))
+
+
+def _constants(nodes: Iterable[ast.expr]) -> Iterator[str]:
+    for node in nodes:
+        if not (isinstance(node, ast.Constant) and isinstance(node.value, str)):
+            return
+        yield node.value

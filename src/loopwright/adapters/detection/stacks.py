@@ -1,0 +1,116 @@
+"""What a project is made with, and the checks that follow from it."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
+
+from loopwright.adapters.detection.node_checks import node_checks, read_package
+from loopwright.adapters.detection.python_checks import django_checks, has_python_tests, python_checks
+from loopwright.adapters.detection.ways import Detected, Look, Prospect, Stack, single
+
+# The commands of each stack as people know them: (check, argv).
+PLAIN: Mapping[Stack, tuple[tuple[str, tuple[str, ...]], ...]] = {
+    "node": (("build", ("npm", "run", "build")), ("test", ("npm", "test")), ("lint", ("npm", "run", "lint"))),
+    "python": (
+        ("test", ("python", "-m", "pytest")),
+        ("lint", ("python", "-m", "flake8")),
+        ("typecheck", ("python", "-m", "mypy", ".")),
+    ),
+    "django": (("build", ("python", "manage.py", "check")), ("test", ("python", "manage.py", "test"))),
+    "rust": (("build", ("cargo", "build")), ("test", ("cargo", "test")), ("lint", ("cargo", "clippy"))),
+    "go": (
+        ("build", ("go", "build", "./...")),
+        ("test", ("go", "test", "./...")),
+        ("lint", ("go", "vet", "./...")),
+    ),
+    "make": (
+        ("build", ("make", "build")),
+        ("test", ("make", "test")),
+        ("lint", ("make", "lint")),
+        ("check", ("make", "check")),
+    ),
+    "unknown": (),
+}
+_PYTHON = ("pyproject.toml", "setup.py", "setup.cfg", "requirements.txt", "pytest.ini", "tox.ini", "noxfile.py")
+_MARKS: tuple[tuple[Stack, tuple[str, ...]], ...] = (
+    ("django", ("manage.py",)),
+    ("node", ("package.json",)),
+    ("rust", ("Cargo.toml",)),
+    ("go", ("go.mod",)),
+    ("python", _PYTHON),
+    ("make", ("Makefile", "makefile", "GNUmakefile")),
+)
+
+
+_PATIENCE = 20.0  # seconds with a package manager that is asked for its environment
+
+
+def look_at(root: Path, environ: Mapping[str, str]) -> Look:
+    """A look that may ask the package managers of the person where their environments are."""
+
+    def ask(argv: tuple[str, ...]) -> str:
+        try:
+            said = subprocess.run(
+                argv,
+                cwd=root,
+                env=dict(environ),
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                timeout=_PATIENCE,
+                check=False,
+            )
+        except (OSError, subprocess.TimeoutExpired):
+            return ""
+        return said.stdout.decode("utf-8", "replace") if said.returncode == 0 else ""
+
+    return Look(root=root, environ=environ, ask=ask)
+
+
+def detect(look: Look) -> Detected:
+    stack = stack_of(look)
+    match stack:
+        case "python":
+            return python_checks(look)
+        case "django":
+            return django_checks(look)
+        case "node":
+            return node_checks(look)
+        case "make":
+            return Detected(stack=stack, prospects=_make(look))
+        case "rust":
+            return Detected(stack=stack, prospects=_rust(look))
+        case "go":
+            advice = "" if look.where("go") else "install Go"
+            return Detected(stack=stack, prospects=tuple(single(n, argv, advice=advice) for n, argv in PLAIN[stack]))
+        case "unknown":
+            return Detected(stack=stack, notes=("no build or test command was recognised; write [checks] by hand",))
+
+
+def stack_of(look: Look) -> Stack:
+    for stack, names in _MARKS:
+        if look.has(*names) and not (stack == "node" and _is_aside(look)):
+            return stack
+    return "python" if has_python_tests(look.root) else "unknown"
+
+
+def _is_aside(look: Look) -> bool:
+    """A `package.json` without tests beside a Python project is there for its pages, not for its code."""
+    package = read_package(look)
+    return package is not None and not package.tests and look.has(*_PYTHON)
+
+
+def _make(look: Look) -> tuple[Prospect, ...]:
+    return tuple(single(name, argv) for name, argv in PLAIN["make"] if name in look.make_targets)
+
+
+def _rust(look: Look) -> tuple[Prospect, ...]:
+    """Clippy only where the project speaks of it; a vendored or filled registry is all the network there is."""
+    manifest = look.text("Cargo.toml")
+    lints = look.has("clippy.toml", ".clippy.toml") or re.search(r"^\[(?:workspace\.)?lints", manifest, re.MULTILINE)
+    advice = "cargo fetch" if look.where("cargo") else "install Rust (https://rustup.rs)"
+    names = {"build", "test"} | ({"lint"} if lints else set())
+    whole = ("--workspace",) if re.search(r"^\[workspace\]", manifest, re.MULTILINE) else ()
+    return tuple(single(name, (*argv, *whole), advice=advice) for name, argv in PLAIN["rust"] if name in names)

@@ -1,0 +1,157 @@
+"""Running checks once on HEAD, in the verification checkout that the engine uses: for doctor and setup.
+
+Nothing here stands for a run of a loop; what was seen is only told, and kept as receipts where there is a log.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass, replace
+
+from loopwright.adapters.checks.first_run import FirstRun, first_run, not_run, said_of
+from loopwright.adapters.checks.order import chains
+from loopwright.adapters.checks.receipts import read_receipt
+from loopwright.adapters.detection.ways import Prospect, Way
+from loopwright.adapters.from_settings import command_checks
+from loopwright.app.project import Project
+from loopwright.config.settings import VERIFYING, CheckSettings, Settings, WorkspaceSettings
+from loopwright.errors import CheckNotRunnable, SetupFailed
+from loopwright.kernel.model import Key, LoopId
+from loopwright.ports.agent import Update
+from loopwright.ports.checks import ChecksRun
+from loopwright.ports.store import Store
+
+DOCTOR = LoopId("doctor")  # whose receipts they are: no loop has an id without digits at its end
+LONGEST = 120.0  # seconds one way of a check is tried
+Tell = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chosen:
+    """A check that setup writes, and what its first run showed; None: nobody ran it."""
+
+    way: Way
+    run: FirstRun | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LeftOut:
+    """A check that setup does not write, because none of its ways could run."""
+
+    name: str
+    run: FirstRun
+
+
+async def run_each(project: Project, settings: Settings, tell: Tell, install: str = "") -> AsyncIterator[FirstRun]:
+    """Every configured check, one chain after the other, whatever changes they are meant for."""
+    every = tuple(replace(check, paths=()) for check in settings.checks)
+    for chain in chains(every):
+        for check in chain:
+            tell(f"running {check.name}: {' '.join(check.run)}")
+        for run in await _run(project, replace(settings, checks=chain), install):
+            yield run
+
+
+async def _run(project: Project, settings: Settings, install: str) -> tuple[FirstRun, ...]:
+    """A check that cannot be started is left out, and what comes after it with it; the others still run."""
+    checks = command_checks(settings, project.store, project.clock, root=project.root, environ=project.environ)
+    run = ChecksRun(
+        loop=DOCTOR, key=Key.parse("checks-1.1"), step="doctor", commit=project.head, base=project.head, preflight=True
+    )
+    try:
+        report = await checks.run(run, _unwatched)
+    except CheckNotRunnable as error:
+        return await _without(str(error), project, settings, install)
+    except SetupFailed as error:
+        return tuple(_unprepared(check, error) for check in settings.checks)
+    if not report.results:
+        return await _without(report.unable[0], project, settings, install)
+    by_name = {check.name: check for check in settings.checks}
+    seen = (first_run(by_name[result.name], result, install) for result in report.results)
+    return tuple(replace(run, why=run.why.replace(f"{project.root}/", "")) for run in seen)  # as it was configured
+
+
+async def _without(said: str, project: Project, settings: Settings, install: str) -> tuple[FirstRun, ...]:
+    failed = next((check for check in settings.checks if said.startswith(f"check {check.name!r} ")), settings.checks[0])
+    rest = tuple(check for check in settings.checks if check is not failed and failed.name not in check.after)
+    after = tuple(check for check in settings.checks if failed.name in check.after)
+    others = await _run(project, replace(settings, checks=rest), install) if rest else ()
+    skipped = (FirstRun(check=check, word="skipped", why=f"skipped: {failed.name} cannot run") for check in after)
+    return (not_run(said, failed, install), *skipped, *others)
+
+
+def _unprepared(check: CheckSettings, error: SetupFailed) -> FirstRun:
+    last = tuple(line for line in error.tail.splitlines() if line.strip())[-8:]
+    return FirstRun(
+        check=check,
+        word="cannot run",
+        why=f"`{error.command}` failed",
+        last=last,
+        advice="change `setup` or `copy` of [workspace] in loop.toml",
+    )
+
+
+def _unwatched(_update: Update) -> None:
+    """Nobody looks at single lines: what is told is which check runs, and what came of it."""
+
+
+async def keep_receipts(seen: Store, kept: Store) -> None:
+    """Bring what was run here into the log of the repository, with its output."""
+    for text in await seen.receipts(DOCTOR):
+        if receipt := read_receipt(text):
+            await kept.keep(await seen.fetch(receipt.output))
+            await kept.keep_receipt(receipt.key, DOCTOR, text)
+
+
+async def never_run(store: Store, checks: tuple[CheckSettings, ...]) -> tuple[str, ...]:
+    """Which of these checks no receipt of this repository knows, as they are started now."""
+    loops = [DOCTOR, *(row.id for row in await store.rows())]
+    receipts = [read_receipt(text) for loop in loops for text in await store.receipts(loop)]
+    known = {(receipt.check, receipt.command) for receipt in receipts if receipt}
+    return tuple(check.name for check in checks if (check.name, check.run) not in known)
+
+
+async def choose(
+    project: Project, prospects: tuple[Prospect, ...], tell: Tell, longest: float = LONGEST
+) -> AsyncIterator[Chosen | LeftOut]:
+    """For each prospect the first way that is green, else the one that is least red, else what hinders the best."""
+    for prospect in prospects:
+        tried: list[Chosen] = []
+        for way in prospect.ways:
+            tell(f"trying {prospect.name}: {' '.join(way.check.run)} (at most {longest:g} s)")
+            run = await _try(project, way, longest, prospect.advice)
+            tell(f"  {said_of(run)}")
+            tried.append(Chosen(way=way, run=run))
+            if run.runs and (run.word != "red" or _is_red_for_its_code(run)):
+                break
+        if best := _best(tried):
+            yield best
+        elif tried and tried[0].run:
+            yield LeftOut(name=prospect.name, run=tried[0].run)
+
+
+def _best(tried: list[Chosen]) -> Chosen | None:
+    """The last one tried is green or slow, if any is; of those that are red, the one where most tests pass."""
+    running = [each for each in tried if each.run and each.run.runs]
+    if not running or (running[-1].run and running[-1].run.word != "red"):
+        return running[-1] if running else None
+    best = max(running, key=_passing)
+    # Another runner under which not one test passes says less than why the project's own could not run.
+    return best if _passing(best) or best is tried[0] else None
+
+
+def _is_red_for_its_code(run: FirstRun) -> bool:
+    """And not for its environment, so that no other way would make it green."""
+    return run.check.name not in VERIFYING or (run.tests is not None and run.tests > 2 * len(run.failing))
+
+
+def _passing(chosen: Chosen) -> int:
+    run = chosen.run
+    return -1 if run is None or run.tests is None else max(0, run.tests - len(run.failing))
+
+
+async def _try(project: Project, way: Way, longest: float, install: str) -> FirstRun:
+    check = replace(way.check, timeout=min(longest, way.check.timeout))
+    settings = Settings(checks=(check,), workspace=WorkspaceSettings(setup=way.setup, copy=way.copy))
+    (run,) = await _run(project, settings, install)
+    return replace(run, check=way.check)

@@ -1,0 +1,95 @@
+"""The looks of `loop doctor` at the checks: their programs, what the project is tested with, their first runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from loopwright.adapters.checks.environment import program
+from loopwright.adapters.checks.first_run import FirstRun, describe_failure, said_of
+from loopwright.adapters.checks.order import strength
+from loopwright.adapters.checks.runners.reading import texts_in
+from loopwright.adapters.checks.started import runnable_checks
+from loopwright.adapters.detection.node_checks import install_command, module_folders, read_package
+from loopwright.adapters.detection.python_interpreters import install_advice, interpreters
+from loopwright.adapters.detection.stacks import look_at, stack_of
+from loopwright.app.preconditions import can_verify, no_verdict
+from loopwright.cli.checkup import Remark, Word
+from loopwright.cli.class_lines import class_lines
+from loopwright.config.settings import CheckSettings, Settings
+from loopwright.errors import EngineError
+
+
+def check_lines(settings: Settings, root: Path, environ: Mapping[str, str]) -> Iterator[Remark]:
+    """As they are started: the engine looks for programs in the same places."""
+    texts = texts_in(root, (check.run for check in settings.checks))
+    if not can_verify(root, settings):
+        said = f"{no_verdict(settings)}, so that only `loop review` starts"
+        yield Remark("warn", "checks", f"{said}; add [checks.test], or run `loop setup --force`")
+    for check, spec in zip(settings.checks, runnable_checks(settings, root=root, environ=environ), strict=True):
+        about = f"{check.name}: {' '.join(check.run)}"
+        if problem := _start_problem(spec, root, environ):
+            yield Remark("fix", "check", f"{about}: {problem}")
+        elif strength(spec, texts) == "weak" and check.name == "test" and not check.trust:
+            yield Remark("warn", "check", f'{about} (weak: only the exit code counts; report = "junit" counts tests)')
+        else:
+            yield Remark("ok", "check", f"{about} ({_weight(check, strength(spec, texts))})")
+    yield from class_lines(settings, root, environ)
+
+
+def _weight(check: CheckSettings, strength: str) -> str:
+    return "its exit code alone counts, on your word" if check.trust and strength == "weak" else strength
+
+
+def _start_problem(spec: CheckSettings, root: Path, environ: Mapping[str, str]) -> str:
+    """Why the command cannot be started; empty where its program is there."""
+    try:
+        where = program(spec.name, spec.run, environ)
+    except EngineError as error:
+        return str(error)
+    if where is None and not (root / spec.run[0]).is_file():
+        return f"{spec.run[0]!r} is neither in the repository nor in your tree; make it, or run `loop setup --force`"
+    return ""
+
+
+def environment_lines(root: Path, environ: Mapping[str, str]) -> Iterator[Remark]:
+    """What the project is tested with here, as far as files tell."""
+    look = look_at(root, environ)
+    stack = stack_of(look)
+    if stack in ("python", "django"):
+        known = interpreters(look)
+        if known:
+            yield Remark("ok", "python", f"{known[0].about} ({' '.join(known[0].argv)})")
+        else:
+            yield Remark("warn", "python", f"no interpreter was found; {install_advice(look)}")
+    package = read_package(look) if stack == "node" else None
+    if package is not None and package.needs:
+        folders = module_folders(look)
+        missing = f"no node_modules; run `{' '.join(install_command(look, package))}`"
+        yield Remark("ok" if folders else "warn", package.manager, ", ".join(folders) or missing)
+
+
+def advice_for(root: Path, environ: Mapping[str, str]) -> str:
+    """How this project is installed; empty where nobody can say."""
+    look = look_at(root, environ)
+    match stack_of(look):
+        case "python" | "django":
+            return install_advice(look)
+        case "node":
+            package = read_package(look)
+            return " ".join(install_command(look, package)) if package else ""
+        case "rust":
+            return "cargo fetch"
+        case "go" | "make" | "unknown":
+            return ""
+
+
+def run_lines(runs: tuple[FirstRun, ...]) -> Iterator[Remark]:
+    """What came of running the checks."""
+    for run in runs:
+        word: Word = "fix" if run.word == "cannot run" else "ok" if run.word == "ok" else "warn"
+        said = describe_failure(run) if run.word == "cannot run" else f"{run.check.name}: {said_of(run)}"
+        if run.word == "red":
+            said += f". A loop has to mend that, unless `baseline = true` in [checks.{run.check.name}] forgives it"
+        yield Remark(word, "run", said)
+        yield from (Remark(word, "", f"| {line}") for line in run.last)

@@ -1,0 +1,75 @@
+"""`loop doctor --run`: every check once on HEAD, and which checks nobody has run here yet."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+
+from loopwright.adapters.checks.first_run import FirstRun
+from loopwright.adapters.checks.started import runnable_checks
+from loopwright.adapters.git.repository import find_repository
+from loopwright.app.first_runs import keep_receipts, never_run, run_each
+from loopwright.app.kinds import KINDS
+from loopwright.app.preconditions import can_verify
+from loopwright.app.views.answers import DoctorRun
+from loopwright.cli.check_remarks import advice_for
+from loopwright.cli.checkup import Remark
+from loopwright.cli.here import Here
+from loopwright.cli.opened import has_log, only_looked_at, opened
+from loopwright.cli.output import note
+from loopwright.config.settings import Settings
+from loopwright.errors import EngineError
+
+
+def run_checks(here: Here, settings: Settings) -> tuple[FirstRun, ...]:
+    """With a log that is thrown away, so that no receipt stands for a run; then they are kept where loops look."""
+    if not settings.checks:
+        return ()
+
+    async def all_of_them() -> tuple[FirstRun, ...]:
+        install = advice_for(project.root, here.environ)
+        return tuple([run async for run in run_each(project, settings, note, install)])
+
+    with only_looked_at(here) as project:
+        seen = asyncio.run(all_of_them())
+        with opened(here, create=True) as kept:
+            asyncio.run(keep_receipts(project.store, kept.store))
+    return seen
+
+
+def never_run_lines(here: Here, settings: Settings) -> Iterator[Remark]:
+    """Which checks have no receipt in this repository, as they are started now."""
+    names = tuple(check.name for check in settings.checks)
+    try:
+        if names and has_log(here):
+            with opened(here) as project:
+                specs = runnable_checks(settings, root=project.root, environ=here.environ)
+                names = asyncio.run(never_run(project.store, specs))
+    except EngineError:
+        return  # a log that cannot be read is told elsewhere
+    if names:
+        said = f"never run here: {', '.join(names)}; `loop doctor --run` runs every check once"
+        yield Remark("warn", "checks", said)
+
+
+def as_answer(run: FirstRun) -> DoctorRun:
+    return DoctorRun(
+        check=run.check.name,
+        command=run.check.run,
+        status=run.word,
+        seconds=run.seconds,
+        tests=run.tests,
+        failing=run.failing,
+        why=run.why,
+        last=run.last,
+        advice=run.advice,
+    )
+
+
+def startable(here: Here, settings: Settings) -> Iterator[str]:
+    """The commands that begin a loop which has an agent for every role and the checks it needs."""
+    verifies = can_verify(find_repository(here.cwd, here.environ).top, settings)
+    for kind in KINDS.values():
+        has_cast = all(settings.agents_for(role) for role in kind.needs.roles)
+        if kind.starts and has_cast and (verifies or not kind.needs.checks):
+            yield kind.starts

@@ -1,0 +1,94 @@
+import json
+from pathlib import Path
+
+import pytest
+
+from loopwright.adapters.detection.node_checks import install_command, node_checks, read_package
+from loopwright.adapters.detection.stacks import detect
+from tests.adapters.detection.projects import first, look
+
+
+def package(**said: object) -> dict[str, str]:
+    return {"package.json": json.dumps(said)}
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{", '{"scripts": []}', '{"scripts": {"test": 1}}'])
+def test_a_strange_package_json_gives_no_checks(tmp_path: Path, text: str) -> None:
+    assert detect(look(tmp_path, {"package.json": text})).prospects == ()
+
+
+def test_the_test_script_that_npm_writes_is_none(tmp_path: Path) -> None:
+    seen = look(tmp_path, package(scripts={"test": 'echo "Error: no test specified" && exit 1'}))
+    assert (first(seen), detect(seen).notes) == ({}, ("package.json has no script 'test'",))
+
+
+@pytest.mark.parametrize(
+    ("scripts", "command"),
+    [
+        ({"test": "jest"}, "npm test"),
+        ({"test": "mocha", "pretest": "tsc"}, "npm test"),
+        ({"test": "tape", "pretest": "npm run lint", "posttest": "audit"}, "npm test --ignore-scripts"),
+        ({"test": "tap", "pretest": "npm run build"}, "npm test"),
+    ],
+)
+def test_what_lints_around_the_tests_is_left_out_and_what_builds_for_them_is_not(
+    tmp_path: Path, scripts: dict[str, str], command: str
+) -> None:
+    assert first(look(tmp_path, package(scripts=scripts)))["test"] == command
+
+
+@pytest.mark.parametrize(
+    ("files", "said", "manager", "install"),
+    [
+        ({}, {}, "npm", "npm install"),
+        ({"package-lock.json": ""}, {}, "npm", "npm ci"),
+        ({"pnpm-lock.yaml": ""}, {}, "pnpm", "pnpm install --frozen-lockfile"),
+        ({"yarn.lock": ""}, {}, "yarn", "yarn install --frozen-lockfile"),
+        ({"yarn.lock": "", ".yarnrc.yml": ""}, {}, "yarn", "yarn install --immutable"),
+        ({}, {"packageManager": "pnpm@9.1.0"}, "pnpm", "pnpm install --frozen-lockfile"),
+    ],
+)
+def test_the_package_manager_is_the_one_whose_lock_file_is_there(
+    tmp_path: Path, files: dict[str, str], said: dict[str, object], manager: str, install: str
+) -> None:
+    seen = look(tmp_path, {**files, **package(**said)})
+    found = read_package(seen)
+    assert found is not None
+    assert (found.manager, " ".join(install_command(seen, found))) == (manager, install)
+
+
+def test_a_checkout_gets_the_modules_of_all_workspaces_from_the_person(tmp_path: Path) -> None:
+    files = {"node_modules/a/index.js": "", "packages/b/node_modules/c/node_modules/d/x.js": ""}
+    seen = look(tmp_path, {**files, **package(scripts={"test": "jest"}, devDependencies={"jest": "1"})})
+    (way,) = node_checks(seen).prospects[0].ways
+    assert (way.copy, way.setup) == (("node_modules", "packages/b/node_modules"), ())
+
+
+def test_without_modules_a_checkout_installs_what_is_locked(tmp_path: Path) -> None:
+    said = package(scripts={"test": "jest"}, devDependencies={"jest": "1"})
+    (way,) = node_checks(look(tmp_path, {**said, "package-lock.json": "{}"})).prospects[0].ways
+    assert (way.copy, way.setup) == ((), (("npm", "ci"),))
+
+
+def test_what_is_not_locked_is_the_person_s_to_install(tmp_path: Path) -> None:
+    said = package(scripts={"test": "jest"}, devDependencies={"jest": "1"})
+    (prospect,) = node_checks(look(tmp_path, said)).prospects
+    assert (prospect.ways[0].setup, prospect.advice) == ((), "npm install")
+
+
+@pytest.mark.parametrize(
+    ("files", "scripts", "checks"),
+    [
+        ({}, {"lint": "eslint .", "build": "tsc"}, {"lint": "npm run lint", "build": "npm run build"}),
+        ({}, {"lint": "x", "postlint": "y"}, {"lint": "npm run lint --ignore-scripts"}),
+        ({"eslint.config.js": ""}, {}, {"lint": "node_modules/.bin/eslint ."}),
+        ({".eslintrc": ""}, {}, {"lint": "node_modules/.bin/eslint ."}),
+        ({"biome.json": ""}, {}, {"lint": "node_modules/.bin/biome ci ."}),
+        ({"tsconfig.json": ""}, {}, {"typecheck": "node_modules/.bin/tsc --noEmit"}),
+        ({"tsconfig.json": ""}, {"type-check": "tsc"}, {"typecheck": "npm run type-check"}),
+    ],
+)
+def test_linters_are_scripts_or_configured(
+    tmp_path: Path, files: dict[str, str], scripts: dict[str, str], checks: dict[str, str]
+) -> None:
+    assert first(look(tmp_path, {**files, **package(scripts=scripts)})) == checks

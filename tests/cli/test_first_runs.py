@@ -1,0 +1,211 @@
+"""`loop setup` writes checks that ran, and `loop doctor --run` runs them: small projects, real processes."""
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.cli.projects import CONFIG, Done, Sample, loop
+from tests.repository import Repository
+
+GREEN = (
+    "import unittest\n\n\nclass T(unittest.TestCase):\n    def test_a(self) -> None:\n        self.assertTrue(True)\n"
+)
+RED = GREEN.replace("True)", "False)")
+FAKE_RUNNER = """\
+import pathlib, sys
+report = next(word.partition("=")[2] for word in sys.argv if word.startswith("--junitxml="))
+pathlib.Path(report).write_text('<testsuite><testcase classname="a" name="b"/></testsuite>')
+"""
+
+
+def project(folder: Path, files: dict[str, str]) -> Repository:
+    repo = Repository.create(folder)
+    for path, text in files.items():
+        repo.write(path, text)
+    repo.commit("A project")
+    return repo
+
+
+def own_environment(repo: Repository, script: str) -> None:
+    """A `.venv` that git does not carry, whose python is a script."""
+    repo.write(".venv/pyvenv.cfg", "home = /usr/bin\n")
+    repo.write(".venv/runner.py", script)
+    python = repo.write(".venv/bin/python", f'#!/bin/sh\nexec {sys.executable} "{repo.path}/.venv/runner.py" "$@"\n')
+    python.chmod(0o755)
+    repo.write(".git/info/exclude", ".venv\n")
+
+
+def checks(done: Done) -> dict[str, str]:
+    return {check["name"]: " ".join(check["run"]) for check in done.data["checks"]}
+
+
+def with_checks(folder: Path, text: str) -> Sample:
+    return Sample.create(folder, config=CONFIG.split("[checks.test]")[0] + text)
+
+
+def test_an_environment_in_the_repository_runs_the_checks_of_a_clean_checkout(tmp_path: Path) -> None:
+    repo = project(tmp_path / "repo", {"pyproject.toml": "[tool.pytest.ini_options]\n", "test_a.py": "import pytest\n"})
+    own_environment(repo, FAKE_RUNNER)
+    done = loop(repo.path, "setup", "--json")
+    assert checks(done) == {"test": ".venv/bin/python -m pytest"}
+    (run,) = loop(repo.path, "doctor", "--run", "--json").data["runs"]
+    assert (run["status"], run["tests"]) == ("ok", 1)
+
+
+def test_the_first_way_that_is_green_is_written(tmp_path: Path) -> None:
+    """The environment of the repository has no pytest; its tests need none."""
+    repo = project(tmp_path / "repo", {"setup.py": "", "tests/test_a.py": GREEN, "requirements.txt": "pytest\n"})
+    own_environment(repo, "import sys; sys.exit('No module named pytest')")
+    done = loop(repo.path, "setup", PATH=f"{Path(sys.executable).parent}:/usr/bin:/bin")
+    assert "trying test: .venv/bin/python -m pytest (at most 120 s)" in done.err
+    assert "cannot run" in done.err
+    assert 'run = ["python", "-m", "pytest"]' in (repo.path / "loop.toml").read_text()
+    assert "(counting): ok, 1 test" in done.out
+
+
+def test_a_check_that_cannot_run_is_left_out_with_one_line_that_says_why(tmp_path: Path) -> None:
+    repo = project(tmp_path / "repo", {"package.json": json.dumps({"scripts": {"test": "no-such-runner"}})})
+    done = loop(repo.path, "setup", "--json")
+    assert checks(done) == {}
+    (line,) = [line for line in done.data["text"].splitlines() if line.startswith("# Left out")]
+    assert "check 'test' cannot run: `npm test` ended with exit code 127" in line
+    assert "no-such-runner: not found" in line
+
+
+def test_a_test_check_that_is_red_on_the_base_is_written_and_baseline_explained(tmp_path: Path) -> None:
+    repo = project(tmp_path / "repo", {"tests/test_a.py": RED})
+    text = loop(repo.path, "setup", "--json").data["text"]
+    assert "# Red on the base, 1 test" in text
+    assert "A loop has to mend that; `baseline = true` forgives it." in text
+    assert "[checks.test]" in text.splitlines()
+
+
+def test_a_linter_that_is_red_by_its_exit_code_alone_is_not_put_in_force(tmp_path: Path) -> None:
+    repo = project(tmp_path / "repo", {"Makefile": "test:\n\ttrue\nlint:\n\techo wrong; false\n"})
+    done = loop(repo.path, "setup", "--json")
+    assert checks(done) == {"test": "make test"}
+    assert "# [checks.lint]" in done.data["text"].splitlines()
+    shown = loop(repo.path, "setup", "--force")
+    assert "make lint (written but not in force): red on the base" in shown.out
+
+
+def test_a_linter_with_a_report_is_in_force_and_forgives_what_was_there(tmp_path: Path) -> None:
+    repo = project(tmp_path / "repo", {"ruff.toml": "", "a.py": "import os\n", "tests/test_a.py": GREEN})
+    path = f"{Path(sys.executable).parent}:/usr/bin:/bin"
+    text = loop(repo.path, "setup", "--json", PATH=path).data["text"]
+    assert "baseline = true" in text.splitlines()
+    repo.commit("Configured")
+    runs = loop(repo.path, "doctor", "--run", "--json", PATH=path).data["runs"]
+    assert [(run["check"], run["status"], len(run["failing"])) for run in runs] == [
+        ("test", "ok", 0),
+        ("lint", "ok", 1),
+    ]
+
+
+def test_without_running_the_checks_that_seem_right_are_written_and_that_is_said(tmp_path: Path) -> None:
+    repo = project(tmp_path / "repo", {"package.json": json.dumps({"scripts": {"test": "no-such-runner"}})})
+    done = loop(repo.path, "setup", "--no-run", "--json")
+    assert checks(done) == {"test": "npm test"}
+    assert "# Not run yet: `loop doctor --run` runs it once." in done.data["text"]
+    assert not (repo.path / ".loop").exists()
+
+
+def test_the_modules_of_the_person_are_brought_into_the_checkout(tmp_path: Path) -> None:
+    said = {"scripts": {"test": "ours"}, "devDependencies": {"ours": "1"}}
+    repo = project(tmp_path / "repo", {"package.json": json.dumps(said), ".gitignore": "node_modules\n"})
+    repo.write("node_modules/.bin/ours", "#!/bin/sh\ntest -f ./node_modules/.bin/ours\n").chmod(0o755)
+    done = loop(repo.path, "setup", "--json")
+    assert checks(done) == {"test": "npm test"}
+    assert 'copy = ["node_modules"]  # from your tree' in done.data["text"].splitlines()
+
+
+TESTED = """
+[checks.build]
+run = ["no-such-tool"]
+[checks.test]
+run = ["python3", "{unittest}", "--report={report}", "discover", "-s", "tests"]
+report = "junit"
+after = ["build"]
+[checks.lint]
+run = ["sh", "-c", "echo wrong; exit 3"]
+paths = ["src/**"]
+"""
+
+
+def test_the_doctor_runs_every_check_and_says_of_each_what_came(tmp_path: Path) -> None:
+    done = with_checks(tmp_path / "repo", TESTED).loop("doctor", "--run", "--json")
+    assert (done.code, done.data["ok"], done.data["ready"]) == (2, False, [])
+    assert [(run["check"], run["status"], run["last"]) for run in done.data["runs"]] == [
+        ("build", "cannot run", []),
+        ("test", "skipped", []),
+        ("lint", "red", ["wrong"]),
+    ]
+
+
+def test_a_check_that_cannot_run_is_shown_with_its_last_lines_and_nothing_is_ready(tmp_path: Path) -> None:
+    text = '[checks.test]\nrun = ["sh", "-c", "echo tool: not found; exit 127"]\n'
+    done = with_checks(tmp_path / "repo", text).loop("doctor", "--run")
+    assert done.code == 2
+    assert "fix   run          check 'test' cannot run: `sh -c echo tool: not found; exit 127` ended with" in done.out
+    assert "| tool: not found" in done.out
+    assert done.out.splitlines()[-1] == "Something must be fixed before a loop can start."
+
+
+def test_red_on_the_base_is_no_hindrance(tmp_path: Path) -> None:
+    done = with_checks(tmp_path / "repo", '[checks.test]\nrun = ["false"]\ntrust = "exit-code"\n').loop(
+        "doctor", "--run"
+    )
+    assert (done.code, "Ready: " in done.out, "warn  run          test: red on the base" in done.out) == (0, True, True)
+
+
+def test_a_set_up_that_fails_hinders_every_check(tmp_path: Path) -> None:
+    text = '[checks.test]\nrun = ["true"]\n[workspace]\nsetup = [["sh", "-c", "echo no network; exit 1"]]\n'
+    (run,) = with_checks(tmp_path / "repo", text).loop("doctor", "--run", "--json").data["runs"]
+    assert (run["status"], run["last"]) == ("cannot run", ["no network"])
+
+
+def test_the_doctor_says_which_checks_nobody_has_run_here(tmp_path: Path) -> None:
+    sample = with_checks(tmp_path / "repo", '[checks.test]\nrun = ["true"]\ntrust = "exit-code"\n')
+    said = "never run here: test; `loop doctor --run` runs every check once"
+    assert said in sample.loop("doctor").out
+    assert "never run here" not in sample.loop("doctor", "--run").out
+    assert "never run here" not in sample.loop("doctor").out
+
+
+def test_without_a_check_only_what_needs_none_is_ready(tmp_path: Path) -> None:
+    done = with_checks(tmp_path / "repo", "").loop("doctor")
+    assert (done.code, done.out.splitlines()[-1]) == (0, "Ready: loop review PATH")
+    assert "so that only `loop review` starts" in done.out
+
+
+def test_a_program_that_is_nowhere_is_to_be_fixed(tmp_path: Path) -> None:
+    done = with_checks(tmp_path / "repo", '[checks.test]\nrun = [".venv/bin/python"]\n').loop("doctor")
+    assert done.code == 1
+    assert "'.venv/bin/python' is neither in the repository nor in your tree" in done.out
+
+
+@pytest.mark.parametrize(
+    ("files", "line"),
+    [
+        ({"package.json": '{"dependencies": {"a": "1"}}'}, "warn  npm          no node_modules; run `npm install`"),
+        (
+            {"package.json": '{"dependencies": {"a": "1"}}', "node_modules/a.js": ""},
+            "ok    npm          node_modules",
+        ),
+    ],
+)
+def test_the_doctor_says_what_the_project_is_tested_with(tmp_path: Path, files: dict[str, str], line: str) -> None:
+    sample = Sample.create(tmp_path / "repo")
+    for path, text in files.items():
+        sample.repo.write(path, text)
+    assert line in sample.loop("doctor").out.splitlines()
+
+
+def test_a_runner_under_which_nothing_passes_does_not_stand_in_for_the_one_that_is_missing(tmp_path: Path) -> None:
+    repo = project(tmp_path / "repo", {"pytest.ini": "[pytest]\n", "tests/test_a.py": "import pytest_is_not_there\n"})
+    own_environment(repo, "import sys; sys.exit('No module named pytest')")
+    text = loop(repo.path, "setup", "--json", PATH="/usr/bin:/bin").data["text"]
+    assert "# Left out: check 'test' cannot run: `.venv/bin/python -m pytest` ended with exit code 1" in text
+    assert "install pytest (run `.venv/bin/python -m pip install pytest`)" in text
