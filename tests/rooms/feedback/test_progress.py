@@ -285,6 +285,8 @@ def test_json_nested_too_deeply_is_refused() -> None:
 def test_a_number_of_thousands_of_digits_is_refused_in_our_words() -> None:
     with pytest.raises(ConfigError, match="has more than 300 digits"):
         read_progress('{"feedback_loop": ' + "9" * 5000 + "}")
+
+
 def test_what_was_accepted_is_the_best_iteration_and_the_files_name_that_one() -> None:
     """The last one is worse: it did not even pass its review."""
     state = played(*FAILED_TEST, *FAILED_REVIEW, answered("accept"), landed, params=TWICE)
