@@ -56,6 +56,7 @@ def reviewable(path: Path, *steps: str, files: tuple[str, ...] = ("a.py",)) -> S
     sample = Sample.create(path, "".join(steps) + PASSES)
     for file in files:
         sample.repo.write(file, f"x = 1  # {file}\n")
+    sample.repo.write("result.txt", "good")  # so that the check passes
     sample.repo.commit("Add what is reviewed")
     return sample
 

@@ -43,7 +43,7 @@ def test_what_passes_at_once_is_left_as_it_is(tmp_path: Path) -> None:
     assert done.code == 0, done.err
     assert told(done) == {
         "loop": done.data["loop"],
-        "outcome": "verified",
+        "outcome": "reviewed",
         "passed": ["a.py"],
         "blocked": [],
         "pending": [],
@@ -70,6 +70,7 @@ def test_what_is_blocked_is_fixed_and_reviewed_again(tmp_path: Path) -> None:
     sample = reviewable(tmp_path / "repo", blocks("a.py", attempt=1), fixes("a.py"))
     done = sample.loop("review", "a.py", "--json")
     assert (done.code, done.data["passed"], done.data["rounds"], done.data["fixes"]) == (0, ["a.py"], 2, 1)
+    assert done.data["outcome"] == "verified"
     assert verdicts(done) == ["CHECK_BLOCKED: a.py", "CHECK_PASSED: a.py"]
     assert sample.repo.git("show", f"{done.data['branch']}:a.py") == "better"
     assert sample.repo.git("rev-parse", done.data["branch"]) == done.data["commit"]
@@ -78,10 +79,8 @@ def test_what_is_blocked_is_fixed_and_reviewed_again(tmp_path: Path) -> None:
 
 def test_merging_takes_the_fixes_onto_the_current_branch(tmp_path: Path) -> None:
     sample = reviewable(tmp_path / "repo", blocks("a.py", attempt=1), fixes("a.py"))
-    sample.repo.write("result.txt", "good")
-    sample.repo.commit("Make the check pass")
     done = sample.loop("review", "a.py", "--merge", "--json")
-    assert (done.code, done.data["merged_into"]) == (0, "main"), done.err
+    assert (done.code, done.data["merged_into"], done.data["outcome"]) == (0, "main", "verified"), done.err
     assert (sample.repo.path / "a.py").read_text() == "better\n"
 
 
@@ -310,6 +309,14 @@ def test_a_fix_that_changed_nothing_is_not_reviewed_again(tmp_path: Path) -> Non
     assert [each["issue"] for each in done.data["unresolved"]] == ["it is bad"]
     assert done.err.count("started RunAgent (reviewer)") == 1
     assert "nothing changed: what review 1 said of this tree stands" in done.err
+
+
+def test_a_fix_that_breaks_the_checks_is_not_landed_though_the_reviewer_passes_it(tmp_path: Path) -> None:
+    steps = (blocks("result.txt", attempt=1), fixes("result.txt", "broken\\n"))
+    sample = reviewable(tmp_path / "repo", *steps)
+    done = sample.loop("review", "result.txt", "--max-attempts", "2", "--json")
+    assert (done.code, done.data["outcome"], done.data["passed"], done.data["branch"]) == (4, "escalated", [], "")
+    assert "these fail: test" in done.err
 
 
 # --- over and over again ----------------------------------------------------------------------------------------

@@ -92,3 +92,15 @@ def test_the_tools_find_a_fault_of_every_kind_and_what_autofix_cannot_mend_is_le
     assert scene.person() == before
     held = scene.loop("status", "--json").json["loops"][0]["needs"]
     assert [need["kind"] for need in held] == ["escalation"]
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(300)
+def test_in_the_usual_form_autofix_mends_all_it_can_and_stops_when_it_can_mend_nothing(tmp_path: Path) -> None:
+    scene = shop(tmp_path)
+    told = scene.loop("review", CODE, "--unattended", "--json", code=4).json
+    assert scene.file_at(told["commit"], CODE) == PRICES.rstrip()
+    again = scene.loop("review", CODE, "--max-attempts", "5", "--unattended", "--json", code=4).json
+    (blocked,) = again["blocked"]
+    assert (blocked["attempts"], blocked["fixes"]) == (2, 1)
+    assert blocked["reason"].startswith("the creator is blocked: fixed 0 of ")

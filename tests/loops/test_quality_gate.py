@@ -439,3 +439,11 @@ def test_what_a_review_never_asks_for_is_refused() -> None:
 def test_severe_findings_come_first() -> None:
     state = told(LOADED, fails(low("L"), DELTA, critical("C"), medium("M")))
     assert [finding.severity for finding in state.rounds[0].findings] == list(Severity)
+
+
+def test_in_quick_depth_observations_are_told_apart_for_a_creator_that_mends_all_it_can() -> None:
+    fix = creator(told(*blocked(ALPHA, medium("M"), low("L"))))
+    assert (fix.brief.findings, fix.brief.own.observations) == ((ALPHA,), (medium("M"), low("L")))
+    whole = creator(told(*blocked(ALPHA, medium("M")), depth=Depth.COMPREHENSIVE))
+    assert (whole.brief.findings, whole.brief.own.observations) == ((ALPHA, medium("M")), ())
+    assert creator(told(*blocked(ALPHA, medium("M")), file=FILE)).brief.own.observations == ()

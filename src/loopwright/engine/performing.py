@@ -137,7 +137,7 @@ def agent_run(world: World, loop: LoopId, kind: str, action: RunAgent, step: str
         role=action.role,
         brief=action.brief,
         folder=_NOWHERE,
-        scratchpad=world.scratchpad(loop, kind),
+        scratchpad=None if action.needs_verdict else world.scratchpad(loop, kind),  # it has what the maker claims
         skill=action.skill,
         agent=action.agent,
         needs_verdict=action.needs_verdict,

@@ -64,6 +64,7 @@ def test_everything_in_the_brief_is_there_as_data_and_uncut() -> None:
         "depth": "",
         "story": "t-1",
         "findings_file": "",
+        "observations": [],
         "diff": "",
         "repair": "no verdict",
         "scratchpad": "/repo/pad.md",

@@ -74,6 +74,24 @@ def test_a_fix_that_ruff_calls_unsafe_is_not_made(candidate: Candidate) -> None:
     assert candidate.text("a.py") == UNTIDY
 
 
+def test_what_need_not_be_fixed_is_mended_as_well(candidate: Candidate) -> None:
+    context = {"artifacts": ["a.py"], "findings": [finding("return-value")], "observations": [finding("F401")]}
+    assert candidate.run("autofix", context).summary == "fixed 1 of 2: F401 in a.py; cannot fix: return-value"
+    assert candidate.text("a.py") == TIDY
+
+
+@pytest.mark.parametrize(
+    ("rule", "attempt", "status"),
+    [("E711", 1, AgentStatus.BLOCKED), ("E711", 2, AgentStatus.DONE), ("F401", 1, AgentStatus.DONE)],
+    ids=["nothing", "nothing in the last fix there is", "something"],
+)
+def test_whoever_can_mend_nothing_says_so_the_first_time(
+    candidate: Candidate, rule: str, attempt: int, status: AgentStatus
+) -> None:
+    context = {"artifacts": ["a.py"], "findings": [finding(rule)], "attempt": attempt, "limit": 3}
+    assert candidate.run("autofix", context).status is status
+
+
 def test_nothing_to_fix_is_done_too(candidate: Candidate) -> None:
     assert fixed(candidate) == "nothing to fix: no findings were handed over"
     assert fixed(candidate, finding("S3", "s.yml"), finding("B602")) == "fixed 0 of 2: nothing; cannot fix: B602, S3"

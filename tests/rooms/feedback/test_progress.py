@@ -10,20 +10,27 @@ from loopwright.errors import ConfigError
 from loopwright.kernel.findings import identify
 from loopwright.kernel.model import Finding, Severity, Verdict
 from loopwright.loops.feedback import progress
+from loopwright.loops.feedback.files import scratchpad
+from loopwright.loops.feedback.kind import KIND
 from loopwright.loops.feedback.progress import Adopted, read_progress
 from loopwright.loops.feedback.state import FeedbackState, Iteration
 from tests import hostile
 from tests.rooms.feedback.stories import (
     BROKEN_BUILD,
+    FAILED_REVIEW,
+    FAILED_TEST,
     FAILING,
     NO_DOC,
     NO_ORDER,
     STATUS,
     STORIES,
+    TWICE,
+    answered,
     compliant,
     failing,
     implemented,
     kept,
+    landed,
     played,
 )
 
@@ -278,3 +285,22 @@ def test_json_nested_too_deeply_is_refused() -> None:
 def test_a_number_of_thousands_of_digits_is_refused_in_our_words() -> None:
     with pytest.raises(ConfigError, match="has more than 300 digits"):
         read_progress('{"feedback_loop": ' + "9" * 5000 + "}")
+
+
+def test_what_was_accepted_is_the_best_iteration_and_the_files_name_that_one() -> None:
+    """The last one is worse: it did not even pass its review."""
+    state = played(*FAILED_TEST, *FAILED_REVIEW, answered("accept"), landed, params=TWICE)
+    first, last = json.loads(progress.render(state, "complete"))["feedback_loop"]["iterations"]
+    assert (first["status"], last.get("status")) == ("accepted", None)
+    pad = scratchpad("fb-1", state, "complete")
+    assert pad.count("- **Status**: ACCEPTED") == 1
+    assert pad.index("- **Status**: ACCEPTED") < pad.index("## Iteration 2")
+    assert "- **Known Issues Remaining**: 1\n" in pad
+
+
+def test_who_is_asked_sees_what_is_unresolved() -> None:
+    stuck = played(*FAILED_TEST, *FAILED_REVIEW, params=TWICE)
+    told = KIND.unresolved(stuck, None)
+    assert told == KIND.told_when_stopped(stuck, None)
+    assert told[0] == "Unresolved, 3 findings:"
+    assert KIND.unresolved(played(*FAILED_TEST), None) == ()

@@ -29,6 +29,7 @@ class AgentContext:
     artifacts: Annotated[tuple[str, ...], "Paths."]
     findings: Annotated[tuple[Finding, ...], "Of the last review; empty where `findings_file` has them."]
     findings_file: Annotated[str, "Hands the findings over; from the root of the workspace. Empty: they are here."] = ""
+    observations: Annotated[tuple[Finding, ...], "Of a fix in quick depth: what need not be fixed."] = ()
     failures: Annotated[tuple[Finding, ...], "Of the last checks, or of a landing that was refused."]
     history: Annotated[tuple[str, ...], "One line per earlier attempt."]
     criteria: tuple[str, ...]

@@ -19,9 +19,11 @@ class ToolAssignment:
     gate: str = ""
     depth: str = ""
     attempt: int = 1
+    limit: int = 0  # attempts there may be; 0: not told
     diff: str = ""
     findings: tuple[Finding, ...] = ()
     findings_file: str = ""
+    observations: tuple[Finding, ...] = ()  # what need not be fixed
 
     @property
     def subjects(self) -> tuple[str, ...]:
@@ -39,5 +41,5 @@ def read_assignment(file: Path) -> ToolAssignment:
     data = json.loads(file.read_bytes())
     if not isinstance(data, dict):
         raise DecodeError("the context is no object")
-    known = ("artifacts", "gate", "depth", "attempt", "diff", "findings", "findings_file")
+    known = ("artifacts", "gate", "depth", "attempt", "limit", "diff", "findings", "findings_file", "observations")
     return build(ToolAssignment, {name: data[name] for name in known if data.get(name) is not None})

@@ -30,9 +30,12 @@ _FEW = 8
 
 
 def handed_over(shop: Workshop, assignment: ToolAssignment) -> tuple[Finding, ...]:
-    """The findings, from the file beside the artifact if there is one. Raises `ConfigError` when it cannot be read."""
+    """The findings, from the file beside the artifact if there is one. Raises `ConfigError` when it cannot be read.
+
+    What need not be fixed is mended as well: the fixes are safe, and nobody has to be paid for them.
+    """
     if not assignment.findings_file:
-        return assignment.findings
+        return assignment.findings + assignment.observations
     name = assignment.findings_file
     data = read_yaml(text_of(shop.folder, name), name).plain()
     held = data.get("findings") if isinstance(data, dict) else None
@@ -52,13 +55,13 @@ def _finding(entry: dict[str, object], assignment: ToolAssignment) -> Finding:
     )
 
 
-async def fix(shop: Workshop, assignment: ToolAssignment, findings: tuple[Finding, ...]) -> str:
-    """What was done, in a sentence. Nothing to do is done too."""
+async def fix(shop: Workshop, assignment: ToolAssignment, findings: tuple[Finding, ...]) -> tuple[int, str]:
+    """How many were fixed, and what was done, in a sentence. Nothing to do is done too."""
     if not findings:
-        return "nothing to fix: no findings were handed over"
+        return 0, "nothing to fix: no findings were handed over"
     ruff = shop.find("ruff")
     if ruff is None:
-        return f"fixed 0 of {len(findings)}: ruff was not found; install it with `pip install 'loopwright[tools]'`"
+        return 0, f"fixed 0 of {len(findings)}: ruff was not found; install it with `pip install 'loopwright[tools]'`"
     wanted = await _fixable(shop, ruff, assignment, findings)
     before = await _violations(shop, ruff, wanted)
     if before:
@@ -117,7 +120,7 @@ async def _apply(shop: Workshop, ruff: str, broken: Counter[Place]) -> None:
         shop.say(f"ruff --fix {file} ({rules}): {ran.ending}")
 
 
-def _told(findings: tuple[Finding, ...], wanted: Counter[Place], gone: Counter[Place]) -> str:
+def _told(findings: tuple[Finding, ...], wanted: Counter[Place], gone: Counter[Place]) -> tuple[int, str]:
     fixed = Counter({place: min(count, gone[place]) for place, count in wanted.items() if gone[place] > 0})
     left = Counter(finding.rule or "unnamed" for finding in findings) - Counter(
         rule for (_, rule), count in fixed.items() for _ in range(count)
@@ -125,7 +128,14 @@ def _told(findings: tuple[Finding, ...], wanted: Counter[Place], gone: Counter[P
     done = ", ".join(f"{rule} in {file}" for file, rule in sorted(fixed)[:_FEW]) or "nothing"
     cannot = ", ".join(f"{rule} ({count})" if count > 1 else rule for rule, count in sorted(left.items())[:_FEW])
     total = min(sum(fixed.values()), len(findings))
-    return f"fixed {total} of {len(findings)}: {done}" + (f"; cannot fix: {cannot}" if cannot else "")
+    return total, f"fixed {total} of {len(findings)}: {done}" + (f"; cannot fix: {cannot}" if cannot else "")
+
+
+def _status(assignment: ToolAssignment, fixed: int) -> str:
+    """Whoever could mend nothing will mend nothing the next time either, and says so; the last fix there can be ends
+    the loop in its own words.
+    """
+    return "blocked" if not fixed and assignment.attempt + 1 < assignment.limit else "done"
 
 
 def main(environ: Mapping[str, str]) -> int:
@@ -138,10 +148,10 @@ def main(environ: Mapping[str, str]) -> int:
         except ConfigError as error:
             sys.stderr.write(f"{error}\n")
             return 1
-        summary = asyncio.run(fix(shop, assignment, findings))
+        fixed, summary = asyncio.run(fix(shop, assignment, findings))
     if assignment.findings_file:
         (folder / assignment.findings_file).unlink(missing_ok=True)
-    result = {"status": "done", "summary": summary, "usage": {"usd": 0}}
+    result = {"status": _status(assignment, fixed), "summary": summary, "usage": {"usd": 0}}
     write_whole(Path(environ["LOOP_RESULT"]), json.dumps(result, ensure_ascii=False) + "\n")
     return 0
 

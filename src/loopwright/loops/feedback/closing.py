@@ -10,6 +10,7 @@ from loopwright.kernel.model import LoopId, Outcome, Verdict
 from loopwright.kernel.quoting import inline, one_line
 from loopwright.kernel.wording import ALL_TESTS_PASSING, counted
 from loopwright.loops import closing
+from loopwright.loops.course import Station
 from loopwright.loops.feedback.iterations import NOT_COMPLIANT, PROMISE, SPEC_COMPLIANT
 from loopwright.loops.feedback.state import FeedbackState, Iteration, best_iteration, best_to_take
 
@@ -75,6 +76,12 @@ def _result(state: FeedbackState, outcome: Outcome) -> tuple[str, ...]:
         why = "every attempt holds a change that a person rejected" if kept else "no attempt left a commit"
         return (f"Result: none; {why}.", *said)
     return closing.kept(f"the best attempt, iteration {best.number},", best.commit, said)
+
+
+def unresolved_now(state: FeedbackState) -> tuple[str, ...]:
+    """What a person who is asked has to know: everything that is open, worst first."""
+    found = unresolved(state.ledger) if state.course.station is Station.ESCALATED else ()
+    return (f"Unresolved, {counted(len(found), 'finding')}:", *closing.findings(found, _SHOWN)) if found else ()
 
 
 def owed(state: FeedbackState, by: str) -> tuple[str, ...]:

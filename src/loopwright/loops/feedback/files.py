@@ -20,7 +20,7 @@ from loopwright.loops.feedback.iterations import (
     review_result,
     test_result,
 )
-from loopwright.loops.feedback.state import FeedbackState, Iteration
+from loopwright.loops.feedback.state import FeedbackState, Iteration, best_to_take
 from loopwright.loops.kind import Files, Scene
 
 _TASK = 4096
@@ -113,7 +113,8 @@ def _listed(findings: tuple[Finding, ...]) -> str:
 
 def _summary(state: FeedbackState, word: str) -> str:
     gone = resolved(state.ledger)
-    left = () if word == PROMISE else unresolved(state.ledger)
+    taken = best_to_take(state) if word == "accepted" else None
+    left = () if word == PROMISE else taken.issues + taken.failures if taken else unresolved(state.ledger)
     lines = [
         "## Summary",
         f"- **Total Iterations**: {len(state.past)}",

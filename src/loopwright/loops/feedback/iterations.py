@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from loopwright.kernel.model import AgentReport, Ending, Severity, Verdict
 from loopwright.loops.course import Station
-from loopwright.loops.feedback.state import FeedbackState, Iteration, limits_reached
+from loopwright.loops.feedback.state import FeedbackState, Iteration, best_to_take, limits_reached
 
 PROMISE = "IMPLEMENTATION_VERIFIED"
 SPEC_COMPLIANT = "SPEC_COMPLIANT"
@@ -52,11 +52,13 @@ def test_result(iteration: Iteration) -> str:
 
 
 def iteration_status(state: FeedbackState, index: int, status: str) -> str:
-    """Of `state.past[index]`: continuing, or how the loop stands if it was the last."""
+    """Of `state.past[index]`: how the loop stands, if it was the last or the one that was accepted."""
     iteration = state.past[index]
     if iteration.review is Verdict.PASS and iteration.tests is Verdict.PASS:
         return PROMISE
     word = loop_status(state, status)
+    if word == "accepted" and (taken := best_to_take(state)) is not None:
+        return word if iteration.number == taken.number else CONTINUING
     if index < len(state.past) - 1 or word in ("in_progress", "paused"):
         return CONTINUING
     return word

@@ -33,6 +33,10 @@ def _tells_more(loop: LoopId, _state: FeedbackState) -> str:
     return files.scratchpad_path(loop)
 
 
+def _unresolved(state: FeedbackState, _told: object) -> tuple[str, ...]:
+    return closing.unresolved_now(state)
+
+
 KIND: Kind[FeedbackParams, FeedbackState] = Kind(
     loop=FEEDBACK,
     limits="feedback",
@@ -53,6 +57,8 @@ KIND: Kind[FeedbackParams, FeedbackState] = Kind(
     so_far=closing.so_far,
     owed=closing.owed,
     result=closing.result,
+    unresolved=_unresolved,
+    told_when_stopped=_unresolved,
     rules=(_COMPLIANCE, _TESTING, _COUNTING),
     in_force="Counters:",
     files=files.render,

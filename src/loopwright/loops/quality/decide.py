@@ -26,6 +26,7 @@ from loopwright.loops.quality.state import (
     Round,
     base_of,
     best_round,
+    observed,
     open_findings,
     reviews_made,
     taken,
@@ -99,7 +100,7 @@ def _emit(state: QualityState) -> Announce:
 def _fix(state: QualityState) -> RunAgent:
     plan = state.plan
     brief = _brief(state)
-    own = replace(brief.own, findings_file=plan.file)
+    own = replace(brief.own, findings_file=plan.file, observations=observed(state))
     return RunAgent(
         key=_key(state, "fix"),
         role=plan.creator,

@@ -128,6 +128,7 @@ class ReviewFacts:
     depth: str = ""
     story: str = ""  # whose findings they are: the id in the file that hands them over
     findings_file: str = ""  # the findings are handed over in this file beside the artifact, and nowhere else
+    observations: tuple[Finding, ...] = ()  # what need not be fixed, for a creator that mends all it can
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -216,6 +217,12 @@ def to_fix(state: QualityState) -> tuple[Finding, ...]:
     if state.plan.depth is not Depth.QUICK or state.plan.file:
         return held
     return tuple(f for f in held if f.severity in (Severity.CRITICAL, Severity.HIGH)) or held
+
+
+def observed(state: QualityState) -> tuple[Finding, ...]:
+    """What the creator is not told to fix."""
+    asked = to_fix(state)
+    return tuple(f for f in unresolved(state.ledger, state.plan.gate) if f not in asked) if not state.plan.file else ()
 
 
 def best_round(rounds: tuple[Round, ...]) -> Round | None:
