@@ -80,7 +80,7 @@ class ChecksReported:
     claim: Claim | None = None
     canary: Canary | None = None
     unable: tuple[str, ...] = ()  # checks that cannot run here, each in a sentence
-    own_tests: int = 0  # tests that agents wrote, and that no person has seen
+    written: tuple[str, ...] = ()  # files of tests that agents wrote, and that no person has seen
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -314,6 +314,7 @@ class Outcome:
     parts: tuple[Part, ...] = ()
     held: tuple[Change, ...] = ()  # what it did without, and nobody has approved
     held_on: str = ""  # the branch that keeps it
+    written: tuple[str, ...] = ()  # tests in it that agents wrote, and that no person has seen
     still_held: str = ""  # why what was approved afterwards did not land
     at: Point = NO_POINT  # where a child that has not ended stands
     asking: Key = NO_KEY  # the question it waits with

@@ -54,6 +54,15 @@ def landed(outcome: Outcome, said: tuple[str, ...]) -> tuple[str, ...]:
     return ()
 
 
+def written(outcome: Outcome) -> tuple[str, ...]:
+    """What the verdict rests on beside what people wrote."""
+    if not outcome.written:
+        return ()
+    paths = ", ".join(one_line(path, 200) for path in outcome.written[:_HELD])
+    more = f" and {counted(len(outcome.written) - _HELD, 'other')}" if len(outcome.written) > _HELD else ""
+    return (f"Tests written by agents, seen by no person: {paths}{more}.",)
+
+
 def held(outcome: Outcome, gate: str, loop: str) -> tuple[str, ...]:
     """What it did without, where that is kept, and how it lands after all."""
     if not outcome.held:

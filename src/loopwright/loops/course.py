@@ -154,6 +154,7 @@ class Course:
     candidate: Commit = NO_COMMIT  # with all of it
     landed: Commit = NO_COMMIT  # where its own branch stands
     held_tries: int = 0  # how often what was held back was to be landed after all
+    written: tuple[str, ...] = ()  # tests of the candidate that agents wrote
     untested: bool = False  # a person took it although nothing shows that the checks look at it
     cancel: Cleanup | None = None
     outcome: Outcome | None = None

@@ -45,6 +45,7 @@ from loopwright.loops.engine_steps import HELD, decided_afterwards, held_landing
 from loopwright.loops.hooks import Machine, ended, not_offered, refusal
 
 CONTINUE_BY_DEFAULT = 3
+_NAMED = 10  # tests in a commit's message
 
 S = TypeVar("S", bound=OnCourse)
 L = TypeVar("L")
@@ -64,7 +65,7 @@ def decide(own: Machine[S, L], state: S) -> tuple[Action, ...]:
         case Station.GATE:
             return gates
         case Station.LAND:
-            return (own.landing(state),)
+            return (_signed(own, state),)
         case Station.CLEAN_UP:
             choice = state.course.cancel or Cleanup.KEEP_EVERYTHING
             why = f"the {own.noun} was cancelled"
@@ -73,6 +74,21 @@ def decide(own: Machine[S, L], state: S) -> tuple[Action, ...]:
             return (_stop(state), *(_await(gate) for gate in state.course.open_gates if gate.lasting))
         case _:
             assert_never(state.course.station)
+
+
+def _signed(own: Machine[S, L], state: S) -> Action:
+    """The commit says which tests nobody but agents has seen, and what was allowed beforehand."""
+    landing, trust, written = own.landing(state), own.trust(state), state.course.written
+    notes = (
+        f"Tests written by agents: {_some(written)}" if written and not state.course.accepted else "",
+        f"Tests that might be changed without asking: {', '.join(trust.allow)}" if trust.allow else "",
+    )
+    return replace(landing, message="\n\n".join((landing.message, *filter(None, notes))))
+
+
+def _some(paths: tuple[str, ...]) -> str:
+    more = f" and {len(paths) - _NAMED} more" if len(paths) > _NAMED else ""
+    return ", ".join(paths[:_NAMED]) + more
 
 
 def _at_work(own: Machine[S, L], state: S) -> tuple[Action, ...]:

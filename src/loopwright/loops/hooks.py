@@ -76,6 +76,7 @@ def ended(own: Machine[S, L], state: S, ending: Ending, landed: Integrated | Non
             note=landed.note or outcome.note,
             held=state.course.held,
             held_on=landed.held_on,
+            written=state.course.written,
         )
     cleanup = state.course.cancel if ending is Ending.CANCELLED else None
     return c.done(state, replace(outcome, cleanup=cleanup))

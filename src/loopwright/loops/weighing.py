@@ -52,7 +52,9 @@ Weighed = Failed | Rejected | Waits | Passed
 
 def weighed(state: S, report: ChecksReported, commit: Commit, words: tuple[str, ...]) -> tuple[S, Weighed]:
     """`words` are what the work was asked for in: a path named there is needed."""
-    state = c.steered(state, lands=report.lands, held=report.held, candidate=commit, untested=False)
+    state = c.steered(
+        state, lands=report.lands, held=report.held, candidate=commit, written=report.written, untested=False
+    )
     if report.claim is not None:
         return _claimed(state, report, report.claim, commit)
     state = c.steered(state, told=())

@@ -13,7 +13,7 @@ from loopwright.errors import CheckNotRunnable
 from loopwright.kernel.events import ChecksReported
 from loopwright.kernel.faults import engine_finding
 from loopwright.kernel.model import CheckResult, Finding
-from loopwright.kernel.trust import Canary, Claim
+from loopwright.kernel.trust import Canary, Claim, FileClass
 
 _IDS_GONE = ("ids-gone", "newly-skipped")
 _WEAK = (
@@ -67,7 +67,7 @@ class Verification:
             nothing_else=seen.landing == seen.base,
             claim=await self._claim((*judging, *landing)),
             canary=await self._canary(judging, landing) if green else None,
-            own_tests=_own_tests(judging, landing),
+            written=tuple(each.change.path for each in seen.classed if each.kind is FileClass.TEST),
         )
 
     def _is_weak(self, results: tuple[CheckResult, ...]) -> bool:
@@ -114,8 +114,3 @@ def _of_gone_alone(results: tuple[CheckResult, ...]) -> Claim | None:
     if not failures or any(not each.rule.startswith(_IDS_GONE) for each in failures):
         return None
     return Claim(dropped=_gone(results))
-
-
-def _own_tests(judging: tuple[CheckResult, ...], landing: tuple[CheckResult, ...]) -> int:
-    before = {result.name: result.tests or 0 for result in judging}
-    return sum(max(0, (result.tests or 0) - before.get(result.name, 0)) for result in landing)

@@ -126,6 +126,7 @@ def ended_lines(project: Project, seen: View, outcome: Outcome, held_gate: str =
     there = (str(file),) if name and file.is_file() else ()
     return (
         *seen.kind.closing(seen.now.state, outcome),
+        *closing.written(outcome),
         *closing.held(outcome, held_gate, seen.row.id),
         closing.look_closer(seen.row.id, outcome, there),
     )
