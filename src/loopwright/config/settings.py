@@ -117,9 +117,14 @@ class CheckSettings:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkspaceSettings:
     setup: tuple[tuple[str, ...], ...] = key(
-        several(k.ARGV, 'a list of commands such as [["uv", "sync"]]'), "commands run once in each new workspace", ()
+        several(k.ARGV, 'a list of commands such as [["uv", "sync"]]'),
+        "commands that install what the project needs; run"
+        " once for the same lock files, commands and copied files, and what they make is copied into every folder",
+        (),
     )
-    copy: tuple[str, ...] = key(k.PATTERNS, "ignored files it needs, copied from your tree", ())
+    copy: tuple[str, ...] = key(
+        k.PATTERNS, "files git does not carry, copied from your tree: paths or patterns such as `data/**`", ()
+    )
     product: tuple[str, ...] = key(
         k.PATTERNS, "what agents may change freely", (), unset="detected at the start", obeyed=False
     )

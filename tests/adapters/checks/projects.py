@@ -45,6 +45,7 @@ STEADY = (
 class LaidFolder:
     folder: Path
     tree: Tree
+    setup_list: str = ""
 
     async def restore(self) -> None:
         """Plain checkouts are for tests of what runs in them; the real ones have this tested."""

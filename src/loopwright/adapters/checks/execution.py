@@ -66,7 +66,8 @@ class Starter:
 
     def _ran(self, spec: CheckSettings, ended: StepEnded, checkout: Path) -> Ran:
         said = "\n".join(filter(None, (_tail(ended.stdout), _tail(ended.stderr))))
-        tail = last_lines(said.replace(f"{checkout}/", ""))  # where it ran is no business of an agent
+        # Where it ran is no business of an agent, and another place in every run: the same failure has the same words.
+        tail = last_lines(said.replace(f"{checkout}/", "").replace(str(checkout), "."))
         if ended.reason == "not_found":
             if posixpath.normpath(spec.run[0]) not in self.lacking:
                 raise CheckNotRunnable(spec.name, " ".join(spec.run), ended.detail or "it cannot be started")
@@ -132,7 +133,8 @@ def _reported(ran: Ran, spec: CheckSettings, path: Path, checkout: Path) -> Ran:
 
 def _read(ran: Ran, spec: CheckSettings, content: bytes, checkout: Path) -> Ran:
     if spec.report == "junit":
-        content = content.replace(os.fsencode(checkout) + b"/", b"")  # as in `_ran`
+        where = os.fsencode(checkout)
+        content = content.replace(where + b"/", b"").replace(where, b".")  # as in `_ran`
         return replace(ran, report=read_junit(content, _exists_in(checkout), nodes=is_pytest(spec.run)))
     if spec.report == "coverage":
         return replace(

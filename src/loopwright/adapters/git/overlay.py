@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fnmatch
 import hashlib
+import posixpath
 from collections.abc import Mapping
 
 from loopwright.adapters.git.differences import differences
@@ -39,23 +40,24 @@ def _mode(ground: Ground, tree: str, path: str) -> str:
 
 
 def setup_digest(ground: Ground, preparation: Preparation, tree: Tree, base: Tree) -> tuple[str, Tree]:
-    """A key for the prepared folder, and the tree setup runs on.
+    """A key for what setup makes, and the tree it runs on.
 
-    Setup runs code of the tree it runs on, and what it makes serves later candidates too. So it runs on
-    the base, unless the candidate changes what is to be installed; that folder then serves nobody else.
+    Setup runs code of the tree it runs on, and what it makes serves later candidates too. So it runs on the base; of a
+    tree that has other lock files, which a person has approved, it takes these and nothing else.
     """
-    if not preparation.needed:
-        return "plain", base
     key = hashlib.sha256(digest_of(preparation, ground.root).encode())
-    locks = _lock_files(ground, tree)
-    own = locks != _lock_files(ground, base)
-    key.update(locks + (tree.encode() if own else b""))
-    return key.hexdigest(), tree if own else base
+    other = frozenset(each.change.path for each in differences(ground, base, tree) if _is_lock(each.path))
+    on = composed(ground, base, tree, other, {}) if other else base
+    key.update(_deciding(ground, preparation, on))
+    return key.hexdigest()[:32], on
 
 
-def _lock_files(ground: Ground, tree: Tree) -> bytes:
+def _deciding(ground: Ground, preparation: Preparation, tree: Tree) -> bytes:
+    """The lock files, and the scripts of the tree that a command of setup names."""
+    named = {posixpath.normpath(word) for argv in preparation.setup for word in argv if word}
     rows = ground.engine.run("ls-tree", "-r", "-z", tree).split(b"\0")
-    return b"\0".join(row for row in rows if _is_lock(path_of(row.rpartition(b"\t")[2])))
+    paths = ((row, path_of(row.rpartition(b"\t")[2])) for row in rows if row)
+    return b"\0".join(row for row, path in paths if _is_lock(path) or path in named)
 
 
 def _is_lock(path: str) -> bool:
