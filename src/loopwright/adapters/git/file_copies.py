@@ -1,6 +1,6 @@
 """Many files copied at once, sharing nothing that can be written: cloned where the disk can, else copied by the kernel.
 
-Never hard links: whoever writes through one writes into the other.
+Never hard links: whoever writes through one writes into the other. Paths are text: there are tens of thousands.
 """
 
 from __future__ import annotations
@@ -36,16 +36,16 @@ def for_all(work: Callable[[T], None], items: Iterable[T]) -> None:
             done.result()
 
 
-def copy_entry(source: Path, target: Path) -> None:
+def copy_entry(source: str, target: str) -> None:
     """One file or link, with mode and times. What is neither is left out: a pipe is nobody's dependency."""
-    found = source.lstat()
+    found = os.lstat(source)
     if stat.S_ISLNK(found.st_mode):
-        target.symlink_to(source.readlink())
+        Path(target).symlink_to(Path(source).readlink())
     elif stat.S_ISREG(found.st_mode):
         _copy_file(source, target, found)
 
 
-def put_file(target: Path, content: bytes, found: os.stat_result) -> None:
+def put_file(target: str, content: bytes, found: os.stat_result) -> None:
     """A new file with this content, and the mode and times of another."""
     descriptor = _created(target, found)
     with os.fdopen(descriptor, "wb") as out:
@@ -54,7 +54,7 @@ def put_file(target: Path, content: bytes, found: os.stat_result) -> None:
         _like(descriptor, found)
 
 
-def _copy_file(source: Path, target: Path, found: os.stat_result) -> None:
+def _copy_file(source: str, target: str, found: os.stat_result) -> None:
     reading = os.open(source, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
     try:
         writing = _created(target, found)
@@ -67,7 +67,7 @@ def _copy_file(source: Path, target: Path, found: os.stat_result) -> None:
         os.close(reading)
 
 
-def _created(target: Path, found: os.stat_result) -> int:
+def _created(target: str, found: os.stat_result) -> int:
     mode = stat.S_IMODE(found.st_mode) & 0o777 | stat.S_IWUSR
     return os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, mode)
 

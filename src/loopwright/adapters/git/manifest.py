@@ -49,8 +49,8 @@ def take_manifest(folder: Path, tracked: frozenset[str]) -> Manifest:
         if kind == "folder":
             folders.add(path)
         elif path not in tracked:
-            content = content_of(folder / path)
-            files[path] = (_stat(folder / path), _digest(folder / path, content))
+            found, content = stat_of(f"{folder}/{path}"), content_of(f"{folder}/{path}")
+            files[path] = (found, _digest(found[0], content))
             if own in content:
                 speaks.add(path)
         return True
@@ -64,9 +64,10 @@ def take_manifest(folder: Path, tracked: frozenset[str]) -> Manifest:
     )
 
 
-def is_as_made(file: Path, noted: tuple[list[int], str]) -> bool:
+def is_as_made(file: str, noted: tuple[list[int], str]) -> bool:
     try:
-        return _stat(file) == noted[0] or _digest(file, content_of(file)) == noted[1]
+        found = stat_of(file)
+        return found == noted[0] or _digest(found[0], content_of(file)) == noted[1]
     except OSError:
         return False
 
@@ -88,21 +89,21 @@ def _descend(folder: Path, prefix: str, visit: Callable[[str, str], bool]) -> No
             _descend(folder, path + "/", visit)
 
 
-def _stat(file: Path) -> list[int]:
-    found = file.lstat()
+def stat_of(file: str) -> list[int]:
+    found = os.lstat(file)
     return [found.st_mode, found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino]
 
 
-def content_of(file: Path) -> bytes:
+def content_of(file: str) -> bytes:
     """Of a file its bytes, of a link where it points to, of anything else nothing."""
-    mode = file.lstat().st_mode
+    mode = os.lstat(file).st_mode
     if stat.S_ISLNK(mode):
-        return os.fsencode(file.readlink())
-    return file.read_bytes() if stat.S_ISREG(mode) else b""
+        return os.fsencode(Path(file).readlink())
+    return Path(file).read_bytes() if stat.S_ISREG(mode) else b""
 
 
-def _digest(file: Path, content: bytes) -> str:
-    return f"{file.lstat().st_mode:o} {hashlib.sha256(content).hexdigest()}"
+def _digest(mode: int, content: bytes) -> str:
+    return f"{mode:o} {hashlib.sha256(content).hexdigest()}"
 
 
 def parents_of(paths: frozenset[str] | Files) -> frozenset[str]:

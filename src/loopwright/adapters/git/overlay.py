@@ -39,13 +39,16 @@ def _mode(ground: Ground, tree: str, path: str) -> str:
     return row.split(" ", 1)[0] if row else "100644"
 
 
-def setup_digest(ground: Ground, preparation: Preparation, tree: Tree, base: Tree) -> tuple[str, Tree]:
+def setup_digest(
+    ground: Ground, preparation: Preparation, tree: Tree, base: Tree, digest: str = ""
+) -> tuple[str, Tree]:
     """A key for what setup makes, and the tree it runs on.
 
     Setup runs code of the tree it runs on, and what it makes serves later candidates too. So it runs on the base; of a
-    tree that has other lock files, which a person has approved, it takes these and nothing else.
+    tree that has other lock files, which a person has approved, it takes these and nothing else. `digest` is that of
+    the preparation, for those who know it.
     """
-    key = hashlib.sha256(digest_of(preparation, ground.root).encode())
+    key = hashlib.sha256((digest or digest_of(preparation, ground.root)).encode())
     other = frozenset(each.change.path for each in differences(ground, base, tree) if _is_lock(each.path))
     on = composed(ground, base, tree, other, {}) if other else base
     key.update(_deciding(ground, preparation, on))

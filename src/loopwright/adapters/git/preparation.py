@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import itertools
+import os
 import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -78,11 +79,12 @@ def copy_files(patterns: tuple[str, ...], root: Path, folder: Path) -> None:
         for above in {path.rpartition("/")[0] for path in found}:
             _refuse_links_above(folder, folder / above)
             (folder / above).mkdir(parents=True, exist_ok=True)
-        for_all(lambda path: _replace(root / path, folder / path), found)
+        for_all(lambda path: _replace(f"{root}/{path}", f"{folder}/{path}"), found)
 
 
-def _replace(source: Path, target: Path) -> None:
-    remove(target)
+def _replace(source: str, target: str) -> None:
+    if os.path.lexists(target):
+        remove(Path(target))
     copy_entry(source, target)
 
 
@@ -124,7 +126,7 @@ def digest_of(preparation: Preparation, root: Path) -> str:
     digest = hashlib.sha256(repr((preparation.setup, preparation.copy)).encode())
     for pattern in preparation.copy:
         for path in named_by(pattern, root):
-            found = (root / path).lstat()
+            found = os.lstat(f"{root}/{path}")
             stood = (found.st_mode, found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino)
             digest.update(f"\n{path}\n{stood}".encode("utf-8", "surrogateescape"))
     return digest.hexdigest()

@@ -90,26 +90,26 @@ class Prepared:
         for_all(lambda path: self._copy(path, folder), wanted)
 
     def _copy(self, path: str, folder: Path) -> None:
-        source, target = self.files / path, folder / path
+        source, target = f"{self.files}/{path}", f"{folder}/{path}"
         if not is_as_made(source, self.made.files[path]):
             raise AlteredSinceMade(path)
         if os.path.lexists(target):
-            remove(target)
+            remove(Path(target))
         if path in self.made.speaks:
             _copy_moved(source, target, os.fsencode(self.made.made_in), os.fsencode(folder))
         else:
             copy_entry(source, target)
 
 
-def _copy_moved(source: Path, target: Path, old: bytes, new: bytes) -> None:
+def _copy_moved(source: str, target: str, old: bytes, new: bytes) -> None:
     """What speaks of the folder it was made in speaks of this one: a link, a script's first line, a `.pth` file."""
     content = content_of(source)
-    if source.is_symlink():
-        target.symlink_to(os.fsdecode(content.replace(old, new)))
+    if Path(source).is_symlink():
+        Path(target).symlink_to(os.fsdecode(content.replace(old, new)))
     elif _NUL in content and len(old) != len(new):
         copy_entry(source, target)  # in compiled code a path of another length would move all that follows it
     else:
-        put_file(target, content.replace(old, new), source.stat())
+        put_file(target, content.replace(old, new), Path(source).stat())
 
 
 class PreparedFolders:

@@ -31,7 +31,7 @@ class GitWorkspace:
             ground, needed = self._site.ground(), self._preparation.needed
             digest = digest_of(self._preparation, ground.root) if needed else ""
             tree = ground.tree(at)
-            key = setup_digest(ground, self._preparation, tree, tree)[0] if needed else ""
+            key = setup_digest(ground, self._preparation, tree, tree, digest)[0] if needed else ""
             return ground, checkouts.bring(ground, loop, name, at, step), digest, key
 
         ground, place, digest, key = await uninterrupted(bring)
