@@ -26,7 +26,9 @@ def command_checks(
         specs=tuple(as_run(check) for check in settings.checks),
         protected=settings.workspace.protected,
         parallel=settings.limits.parallel,
-        checkouts=VerificationCheckouts(root, env=environ, preparation=Preparation.of(settings.workspace, environ)),
+        checkouts=VerificationCheckouts(
+            root, env=environ, preparation=Preparation.of(settings.workspace, environ), is_named=store.is_named
+        ),
         source=GitObjects(root, env=environ),
         store=store,
         clock=clock,

@@ -69,6 +69,7 @@ class ChecksReported:
     results: tuple[CheckResult, ...]
     findings: tuple[Finding, ...] = ()
     seconds: float = 0.0
+    rests_on: tuple[str, ...] = ()  # names of the receipts and of the lists of what setup made: only these count later
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

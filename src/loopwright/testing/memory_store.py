@@ -158,6 +158,12 @@ class MemoryStore:
         self._refuse_if_closed()
         return tuple(data for owner, data in self._memory.receipts.values() if owner == loop)
 
+    async def is_named(self, name: str, loop: LoopId | None = None) -> bool:
+        self._refuse_if_closed()
+        loops = self._memory.loops
+        asked = loops.values() if loop is None else filter(None, [loops.get(loop)])
+        return any(name in hashes.named_in(record) for each in asked for record in self._checked(each, 0))
+
     async def keep(self, content: bytes) -> Blob:
         self._refuse_if_closed()
         blob = Blob(hashlib.sha256(content).hexdigest())

@@ -17,14 +17,17 @@ from loopwright.adapters.checks.order import REPORT
 from loopwright.adapters.checks.runner import CommandChecks
 from loopwright.adapters.git.verification import VerificationCheckouts
 from loopwright.config.settings import CheckSettings
+from loopwright.kernel.codec import encode
 from loopwright.kernel.events import ChecksReported
 from loopwright.kernel.model import Change, CheckResult, Commit, Key, LoopId, Tree
 from loopwright.ports.agent import Update
 from loopwright.ports.checks import ChecksRun
+from loopwright.ports.store import Append, NewEvent, NewLoop
 from loopwright.testing.clock import ManualClock
 from loopwright.testing.memory_store import Memory, MemoryStore
 from tests.repository import Repository
 
+LOOP = LoopId("l")
 PYTEST = CheckSettings(
     name="test",
     run=(sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", f"--junitxml={REPORT}"),
@@ -132,9 +135,22 @@ class Project:
         self.repository.git("checkout", "--quiet", "--force", self.base)
         return _commit(self.repository, files)
 
+    def run(self, commit: Commit, *, step: str = "s1", **more: tuple[str, ...]) -> ChecksRun:
+        return ChecksRun(loop=LOOP, key=Key.parse("checks-1.1"), step=step, commit=commit, base=self.base, **more)
+
     async def report(self, commit: Commit, *, step: str = "s1", **more: tuple[str, ...]) -> ChecksReported:
-        run = ChecksRun(loop=LoopId("l"), key=Key.parse("checks-1.1"), step=step, commit=commit, base=self.base, **more)
-        return await self.checks.run(run, self.updates.append)
+        report = await self.checks.run(self.run(commit, step=step, **more), self.updates.append)
+        await self.note(report)
+        return report
+
+    async def note(self, report: ChecksReported) -> None:
+        """Put it on record, as the engine does: what it rests on counts from then on."""
+        created = NewEvent(kind="Created", data="{}")
+        await self.store.create(NewLoop(id=LOOP, kind="toy", params="{}"), created)
+        fence, length = await self.store.claim(LOOP, "test"), len(await self.store.read(LOOP))
+        entries = (NewEvent(kind="ChecksReported", data=encode(report)),)
+        await self.store.append(LOOP, fence=fence, expected=length, batch=Append(entries=entries))
+        await self.store.release(LOOP, fence)
 
     async def only(self, commit: Commit, *, step: str = "s1") -> CheckResult:
         (result,) = (await self.report(commit, step=step)).results

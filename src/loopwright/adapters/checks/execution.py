@@ -91,6 +91,7 @@ class Bench:
     slots: asyncio.Semaphore
     stack: AsyncExitStack
     watch: StepWatch | None = None
+    laid: Callable[[str], None] = lambda _list: None  # hears the name of the list of what setup made
     _laid: CleanCheckout | None = None
     _done: set[str] = field(default_factory=set)
     _reruns: dict[tuple[tuple[str, ...], int], Ran] = field(default_factory=dict)
@@ -113,6 +114,7 @@ class Bench:
     async def _start(self, spec: CheckSettings) -> Ran:
         if self._laid is None:
             self._laid = await self.stack.enter_async_context(self.lay())
+            self.laid(self._laid.setup_list)
         else:
             await self._laid.restore()  # what ran before was the candidate's code, and may have bent the tests
         async with self.slots:

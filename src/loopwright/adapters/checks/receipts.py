@@ -1,4 +1,4 @@
-"""Receipts: what one finished run of one check on one tree said. Pure; the store keeps the text."""
+"""Receipts: what one finished run of one check on one tree said; and which of them count."""
 
 from __future__ import annotations
 
@@ -8,8 +8,10 @@ from typing import Literal
 
 from loopwright.adapters.checks.judgement import Standard
 from loopwright.config.settings import CheckSettings
-from loopwright.kernel.codec import DecodeError, decode
+from loopwright.kernel.codec import DecodeError, decode, encode
 from loopwright.kernel.model import Blob, CheckResult, Commit, Coverage, Finding, LoopId, Tree
+from loopwright.ports.hashes import receipt_name
+from loopwright.ports.store import Store
 
 MOST_MARKS = 2000
 
@@ -61,6 +63,44 @@ def read_receipt(text: str | None) -> Receipt | None:
         return decode(Receipt, text)
     except DecodeError:
         return None
+
+
+class ReceiptBook:
+    """The receipts of one run of checks. One that was found counts only if an event of the log names it, as this run's
+    event will name all that it rests on; a row that somebody else wrote into the store is not even read as a receipt.
+    """
+
+    def __init__(self, store: Store, loop: LoopId) -> None:
+        self._store, self._loop = store, loop
+        self._made: dict[str, Receipt] = {}
+        self._names: set[str] = set()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(sorted(self._names))
+
+    def rest_on(self, name: str) -> None:
+        """Also on this; an empty name is none."""
+        self._names |= {name} - {""}
+
+    async def find(self, key: str) -> Receipt | None:
+        if key in self._made:
+            return self._made[key]
+        text = await self._store.receipt(key)
+        held = read_receipt(text)
+        if text is None or held is None:
+            return None
+        name = receipt_name(key, text)
+        if not await self._store.is_named(name, held.loop):
+            return None
+        self.rest_on(name)
+        return held
+
+    async def keep(self, receipt: Receipt) -> None:
+        text = encode(receipt)
+        await self._store.keep_receipt(receipt.key, self._loop, text)
+        self._made[receipt.key] = receipt
+        self.rest_on(receipt_name(receipt.key, text))
 
 
 def stands(receipt: Receipt, *, base: Commit, step: str) -> bool:

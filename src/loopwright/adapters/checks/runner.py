@@ -13,6 +13,7 @@ from loopwright.adapters.checks.coverage_floor import NewCode
 from loopwright.adapters.checks.environment import Digests
 from loopwright.adapters.checks.execution import Bench, Starter
 from loopwright.adapters.checks.order import chains, selected
+from loopwright.adapters.checks.receipts import ReceiptBook
 from loopwright.adapters.checks.sequence import Chain, Trees
 from loopwright.adapters.checks.tamper_signs import found_in
 from loopwright.config.settings import CheckSettings
@@ -51,7 +52,8 @@ class CommandChecks:
         by_name: dict[str, CheckResult] = {}
         async with AsyncExitStack() as stack:
             slots = asyncio.Semaphore(max(1, self.parallel))
-            outfit = _Outfit(run=run, trees=trees, changes=changes, stack=stack, watch=watch, slots=slots)
+            book = ReceiptBook(self.store, run.loop)
+            outfit = _Outfit(run=run, trees=trees, changes=changes, stack=stack, watch=watch, slots=slots, book=book)
             for results in await _side_by_side([self._chain(g, outfit).results(changes) for g in chains(specs)]):
                 by_name |= {result.name: result for result in results}
         return ChecksReported(
@@ -60,6 +62,7 @@ class CommandChecks:
             results=tuple(by_name[spec.name] for spec in specs),
             findings=findings,
             seconds=self.clock.monotonic() - began,
+            rests_on=book.names,
         )
 
     async def _judged(self, run: ChecksRun, changes: tuple[Change, ...]) -> Tree:
@@ -74,7 +77,7 @@ class CommandChecks:
             trees=outfit.trees,
             candidate=self._bench(specs, outfit, outfit.trees.candidate, outfit.run.commit, outfit.removed),
             base=self._bench(specs, outfit, outfit.trees.base, outfit.run.base, outfit.added),
-            store=self.store,
+            book=outfit.book,
             clock=self.clock,
             digests=self.digests,
             new_code=NewCode(
@@ -92,6 +95,7 @@ class CommandChecks:
         run, watch = outfit.run, outfit.watch
         return Bench(
             lay=lambda: self.checkouts.lay(tree, commit=commit, base=run.base),
+            laid=outfit.book.rest_on,
             starter=Starter(
                 store=self.store,
                 environment=self.digests.environment,
@@ -116,6 +120,7 @@ class _Outfit:
     stack: AsyncExitStack
     watch: Watch
     slots: asyncio.Semaphore
+    book: ReceiptBook
 
     @property
     def removed(self) -> frozenset[str]:

@@ -21,22 +21,20 @@ from loopwright.adapters.checks.judgement import (
 from loopwright.adapters.checks.receipts import (
     MOST_MARKS,
     Receipt,
+    ReceiptBook,
     as_result,
     outcome_on_base,
-    read_receipt,
     receipt_key,
     standard,
     stands,
     stands_for_base,
 )
 from loopwright.config.settings import CheckSettings
-from loopwright.kernel.codec import encode
 from loopwright.kernel.findings import identify
 from loopwright.kernel.gates import matches
 from loopwright.kernel.model import Change, CheckResult, Finding, Severity, Tree
 from loopwright.ports.checks import ChecksRun
 from loopwright.ports.clock import Clock
-from loopwright.ports.store import Store
 
 Alone = Callable[[str, int], Awaitable[str | None]]  # the outcome of a test in its n-th run alone; None: not there
 _RUNS_ON_BASE = 2
@@ -57,7 +55,7 @@ class Chain:
     trees: Trees
     candidate: Bench
     base: Bench
-    store: Store
+    book: ReceiptBook
     clock: Clock
     digests: Digests
     new_code: NewCode
@@ -78,7 +76,7 @@ class Chain:
     async def _result(self, spec: CheckSettings) -> CheckResult:
         environment = await self.digests.of(spec.name, spec.run)
         key = receipt_key(self.trees.candidate, spec.name, spec.run, environment)
-        held = read_receipt(await self.store.receipt(key))
+        held = await self.book.find(key)
         if held is not None and await self._still_stands(spec, held, environment):
             return as_result(held)
         ran = await self._on_candidate(spec)
@@ -87,7 +85,7 @@ class Chain:
         judged = await self._judged(spec, ran, base)
         receipt = _with(receipt, judged, base_missing=needs_base(spec, ran) and base is None)
         if ran.finished:
-            await self.store.keep_receipt(key, self.run.loop, encode(receipt))
+            await self.book.keep(receipt)
         return replace(as_result(receipt), reused=False, seconds=ran.seconds, receipt=key if ran.finished else "")
 
     async def _on_candidate(self, spec: CheckSettings) -> Ran:
@@ -118,7 +116,7 @@ class Chain:
         if self.trees.base == self.trees.candidate:
             return candidate
         key = receipt_key(self.trees.base, spec.name, spec.run, candidate.environment)
-        held = read_receipt(await self.store.receipt(key))
+        held = await self.book.find(key)
         is_measured_alike = held is not None and held.terms == self.new_code.terms(spec)
         if held is not None and is_measured_alike and stands_for_base(held, spec, self.run.loop):
             return held
@@ -127,7 +125,7 @@ class Chain:
             return None
         made = self._receipt(spec, ran, tree=self.trees.base, key=key, environment=candidate.environment)
         made = _with(made, judge(spec, ran, Standard()))
-        await self.store.keep_receipt(key, self.run.loop, encode(made))
+        await self.book.keep(made)
         return made
 
     async def _judged(self, spec: CheckSettings, ran: Ran, base: Receipt | None) -> CheckJudgement:
