@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
+from loopwright.adapters.checks.bytecode import Bytecode
 from loopwright.adapters.checks.environment import Digests, for_checks
 from loopwright.adapters.checks.order import as_run
 from loopwright.adapters.checks.runner import CommandChecks
@@ -34,7 +35,12 @@ def command_checks(
         clock=clock,
         root=root,
         runs=root / ".loop" / "runs" / "checks",
-        digests=Digests(environment=for_checks(environ, ceiling), setup=settings.workspace.setup),
+        digests=Digests(
+            environment=for_checks(environ, ceiling),
+            setup=settings.workspace.setup,
+            person=environ,
+            bytecode=Bytecode(root / ".loop" / "bytecode", store.is_named),
+        ),
     )
 
 

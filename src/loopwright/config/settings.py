@@ -99,9 +99,7 @@ class CheckSettings:
     new_code_floor: float | None = key(
         k.PERCENT, 'least coverage of changed lines; only with `report = "coverage"`', None, unset="no floor"
     )
-    env: tuple[str, ...] = key(
-        k.VARIABLES, "names of environment variables let through, besides the usual ones", (), obeyed=False
-    )
+    env: tuple[str, ...] = key(k.VARIABLES, "names of environment variables let through, besides the usual ones", ())
     trust: Literal["", "exit-code"] = key(
         choice("exit-code"),
         "your word that the exit code of a check that counts no tests is enough to verify by",

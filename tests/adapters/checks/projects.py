@@ -173,13 +173,14 @@ def project(
     *,
     protected: tuple[str, ...] = (),
     parallel: int = 2,
+    environ: Mapping[str, str] | None = None,
 ) -> Project:
     repository = Repository.create(tmp_path / "repo")
     base = _commit(repository, files)
     checkouts = PlainCheckouts(repository, tmp_path / "verify")
     clock = ManualClock()
     store = MemoryStore(Memory(), clock)
-    environment = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+    environment = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", **(environ or {})}
     checks = CommandChecks(
         specs=tuple(specs),
         protected=protected,
@@ -190,6 +191,6 @@ def project(
         clock=clock,
         root=repository.path,
         runs=tmp_path / "runs",
-        digests=Digests(for_checks(environment, tmp_path / "verify")),
+        digests=Digests(for_checks(environment, tmp_path / "verify"), person=environ or {}),
     )
     return Project(repository, checks, checkouts, store, base)

@@ -93,6 +93,7 @@ def _command(agent: AgentSettings, settings: Settings, stage: AgentStage) -> Com
         name=agent.name,
         argv=agent.argv,
         env=allowed_environment(stage.environ, agent.env, whole=whole),
+        secrets=stage.environ,
         root=stage.root,
         runs=stage.root / ".loop" / "runs",
         render=stage.brief,

@@ -7,7 +7,7 @@ import json
 import os
 import shutil
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import assert_never
 
@@ -44,6 +44,7 @@ class CommandAgent:
     name: str
     argv: tuple[str, ...]
     env: Mapping[str, str]
+    secrets: Mapping[str, str] = field(default_factory=dict)  # the person's whole environment: an agent may find them
     root: Path  # the person's repository
     runs: Path  # where run folders are made
     render: Callable[[AgentRun], str]  # the brief as Markdown
@@ -61,7 +62,7 @@ class CommandAgent:
     async def run(self, run: AgentRun, watch: Watch) -> AgentAnswer:
         place = place_of(self.runs, run)
         self._prepare(run, place)
-        redactor = Redactor(self.env)
+        redactor = self._redactor
 
         def told(text: str, count: int) -> None:
             watch(Update(loop=run.loop, key=run.key, text=redactor.text(text), bytes=count))
@@ -81,6 +82,10 @@ class CommandAgent:
         if ended is None or ended.reason in ("not_found", "cancelled", "controller_gone"):
             return None
         return await self._answer(run, place, ended) if told.get("agent") == self.name else None
+
+    @property
+    def _redactor(self) -> Redactor:
+        return Redactor({**self.secrets, **self.env})
 
     # --- before ----------------------------------------------------------------------------------
 
@@ -119,7 +124,7 @@ class CommandAgent:
         if not place.folder.is_dir():
             spent = Usage(seconds=ended.seconds)
             return AgentFailed(key=run.key, reason="crashed", detail=f"it removed {place.folder}", usage=spent)
-        redactor = Redactor(self.env)
+        redactor = self._redactor
         transcript = await self._transcript(place, ended, redactor)
         found = _found(place, redactor)
         usage = replace(found.usage if isinstance(found, Result) else Usage(), seconds=ended.seconds)

@@ -7,7 +7,7 @@ import os
 import posixpath
 import secrets
 import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from dataclasses import dataclass, field, replace
 from itertools import islice
@@ -15,6 +15,7 @@ from pathlib import Path
 
 from loopwright.adapters.checks.checkouts import CleanCheckout
 from loopwright.adapters.checks.coverage_report import read_coverage
+from loopwright.adapters.checks.environment import CheckOutfit
 from loopwright.adapters.checks.judgement import Ran, clipped, last_lines
 from loopwright.adapters.checks.junit import read_junit
 from loopwright.adapters.checks.order import REPORT, predecessors
@@ -38,7 +39,7 @@ class Starter:
     """Everything a command needs besides itself and a checkout."""
 
     store: Store
-    environment: Mapping[str, str]
+    outfit: CheckOutfit
     root: Path  # the person's repository
     runs: Path  # where run folders go
     lacking: frozenset[str] = frozenset()  # files of the tree that this side of the change does not have
@@ -51,12 +52,14 @@ class Starter:
         report = reports / "report"
         argv = tuple(word.replace(REPORT, str(report)) for word in spec.run)
         try:
+            compiled = folder / secrets.token_hex(16)
+            env = await self.outfit.environment(spec, compiled)
             ended = await run_step(
-                StepSpec(
-                    argv=argv, cwd=checkout, env=self.environment, folder=folder, root=self.root, wall=spec.timeout
-                ),
-                watch,
+                StepSpec(argv=argv, cwd=checkout, env=env, folder=folder, root=self.root, wall=spec.timeout),
+                self.outfit.without_secrets(spec, watch),
             )
+            await self.outfit.keep_compiled(spec, compiled, checkout)
+            self.outfit.redact(spec, ended.stdout, ended.stderr, report)
             ran = _reported(self._ran(spec, ended, checkout), spec, report, checkout)
             output = folder / "output"
             join((ended.stdout, ended.stderr), output)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from loopwright.adapters.checks.checkouts import Checkouts, ObjectReader
 from loopwright.adapters.checks.coverage_floor import NewCode
-from loopwright.adapters.checks.environment import Digests
+from loopwright.adapters.checks.environment import CheckOutfit, Digests
 from loopwright.adapters.checks.execution import Bench, Starter
 from loopwright.adapters.checks.order import chains, selected
 from loopwright.adapters.checks.receipts import ReceiptBook
@@ -98,7 +98,9 @@ class CommandChecks:
             laid=outfit.book.rest_on,
             starter=Starter(
                 store=self.store,
-                environment=self.digests.environment,
+                outfit=CheckOutfit(
+                    digests=self.digests, is_base=tree == outfit.trees.base, rest_on=outfit.book.rest_on
+                ),
                 root=self.root,
                 runs=self.runs,
                 lacking=lacking,

@@ -74,7 +74,7 @@ class Chain:
         return tuple(results.values())
 
     async def _result(self, spec: CheckSettings) -> CheckResult:
-        environment = await self.digests.of(spec.name, spec.run)
+        environment = await self.digests.of(spec)
         key = receipt_key(self.trees.candidate, spec.name, spec.run, environment)
         held = await self.book.find(key)
         if held is not None and await self._still_stands(spec, held, environment):
