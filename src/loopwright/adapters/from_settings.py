@@ -13,6 +13,7 @@ from loopwright.adapters.git.objects import GitObjects
 from loopwright.adapters.git.preparation import Preparation
 from loopwright.adapters.git.verification import VerificationCheckouts
 from loopwright.adapters.git.workspace import GitWorkspace
+from loopwright.adapters.pins import packages_of
 from loopwright.config.settings import Settings
 from loopwright.ports.clock import Clock
 from loopwright.ports.store import Store
@@ -39,6 +40,8 @@ def command_checks(
             environment=for_checks(environ, ceiling),
             setup=settings.workspace.setup,
             person=environ,
+            packages=lambda: packages_of(settings, environ),
+            pinned=packages_of(settings, environ),
             bytecode=Bytecode(root / ".loop" / "bytecode", store.is_named),
         ),
     )

@@ -63,6 +63,7 @@ class Fold:
     tokens: int = 0
     seconds: float = 0.0
     settings: str = ""  # the configuration this run is pinned to, as JSON
+    pins: str = ""  # what else it is pinned to, by digest; empty: nobody has noted it
 
     def flight(self, key: Key | None) -> Flight | None:
         return next((flight for flight in self.flights if flight.key == key), None)
@@ -135,7 +136,7 @@ def after(
     `at` is the event's place in the log, `wanted` what the machine wants before it, for those who know that already.
     """
     if isinstance(event, Created):
-        return Fold(state=loop.start(decode(loop.params, event.params)), settings=event.settings)
+        return Fold(state=loop.start(decode(loop.params, event.params)), settings=event.settings, pins=event.pins)
     if isinstance(event, Started):
         flight = Flight(key=event.key, step=f"{at}/{event.key}", reserved=reserve)
         return replace(now, flights=(*now.flights, flight))
@@ -147,6 +148,7 @@ def after(
         tokens=now.tokens + tokens,
         seconds=now.seconds + seconds,
         settings=event.settings if isinstance(event, ConfigChanged) else now.settings,
+        pins=event.pins if isinstance(event, ConfigChanged) and event.pins else now.pins,
     )
 
 

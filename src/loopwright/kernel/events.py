@@ -188,6 +188,7 @@ class ConfigChanged:
     settings: str
     limits: str = "{}"
     by: str = ""
+    pins: str = ""  # as in `Created`, taken in with it
 
 
 # --- the engine's own bookkeeping ----------------------------------------------------------------
@@ -201,6 +202,7 @@ class Created:
     params: str
     settings: str = ""
     by: str = ""
+    pins: str = ""  # JSON: digests of what the run relies on beside commits and settings, by path
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -27,8 +27,9 @@ from loopwright.adapters.agents.handover import laid_beside, take_away
 from loopwright.adapters.agents.redaction import Redactor
 from loopwright.adapters.agents.result import SIZE_LIMIT, Result, identified, read_result
 from loopwright.adapters.files import join, read_regular, read_tail
+from loopwright.adapters.pins import Pins, differing, digest_of
 from loopwright.adapters.steps import StepEnded, StepSpec, finished_step, lock_of, run_step
-from loopwright.errors import AgentGarbled, AgentNotFound
+from loopwright.errors import AgentGarbled, AgentNotFound, NeedsPerson
 from loopwright.kernel.events import AgentFailed, AgentReported, AgentUnavailable
 from loopwright.kernel.model import NO_KEY, AgentReport, Blob, Usage
 from loopwright.ports.agent import AgentAnswer, AgentRun, Update, Watch
@@ -55,11 +56,13 @@ class CommandAgent:
     idle: float | None = None
     usd: float = 0.10
     grace: float = 10.0
+    pinned: Pins = field(default_factory=dict)  # its own scripts, as they were when the loop was taken up
 
     def reservation(self, role: str, agent: str = "") -> float:  # noqa: ARG002  one price, whoever is asked for
         return self.usd
 
     async def run(self, run: AgentRun, watch: Watch) -> AgentAnswer:
+        self._refuse_other_scripts()
         place = place_of(self.runs, run)
         self._prepare(run, place)
         redactor = self._redactor
@@ -86,6 +89,13 @@ class CommandAgent:
     @property
     def _redactor(self) -> Redactor:
         return Redactor({**self.secrets, **self.env})
+
+    def _refuse_other_scripts(self) -> None:
+        for path in differing(self.pinned, {path: digest_of(Path(path)) for path in self.pinned}):
+            raise NeedsPerson(
+                f"agent {self.name!r}: {path} while the loop ran, and it did not run; look at it, then go on with"
+                " `loop resume` at a terminal"
+            )
 
     # --- before ----------------------------------------------------------------------------------
 

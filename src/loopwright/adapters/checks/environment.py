@@ -13,9 +13,10 @@ from pathlib import Path
 from loopwright.adapters.agents.redaction import Redactor, looks_secret
 from loopwright.adapters.agents.remains import redact_in_place
 from loopwright.adapters.checks.bytecode import Bytecode
+from loopwright.adapters.pins import Pins, differing
 from loopwright.adapters.steps import StepWatch
 from loopwright.config.settings import CheckSettings
-from loopwright.errors import CheckNotRunnable
+from loopwright.errors import CheckNotRunnable, NeedsPerson
 
 # The person's variables that a check sees; any other is named in `[checks.X] env`. What looks like a secret is not
 # among them, even where its family is.
@@ -105,6 +106,8 @@ class Digests:
     setup: tuple[tuple[str, ...], ...] = ()
     person: Mapping[str, str] = field(default_factory=dict)  # the whole: `env` names of it, secrets are known by it
     bytecode: Bytecode | None = None  # None: every run compiles anew
+    packages: Callable[[], Pins] = dict  # what the checks' own Python finds, as it is now
+    pinned: Pins = field(default_factory=dict)  # and as it was when the loop was taken up
     _versions: dict[str, str] = field(default_factory=dict)
 
     async def of(self, check: CheckSettings) -> str:
@@ -115,6 +118,14 @@ class Digests:
         lines += [f"setup {command!r}" for command in self.setup]
         lines += [f"name {name}" for name in sorted(names) if name not in _VOLATILE]
         return hashlib.sha256("\n".join(lines).encode()).hexdigest()[:32]
+
+    def refuse_other_packages(self, check: CheckSettings) -> None:
+        """Raises `NeedsPerson` where somebody put something into the environment of checks while the loop ran."""
+        for path in differing(self.pinned, self.packages()):
+            raise NeedsPerson(
+                f"check {check.name!r} was not run: {path} since the loop was taken up, and Python would import it;"
+                " look at it, then go on with `loop resume` at a terminal"
+            )
 
     async def _tool(self, where: Path) -> str:
         real = where.resolve()
@@ -167,6 +178,7 @@ class CheckOutfit:
     async def environment(self, check: CheckSettings, compiled: Path) -> dict[str, str]:
         """`compiled` becomes an empty folder of this run."""
         given = self.digests
+        given.refuse_other_packages(check)
         env = {**given.environment, **handed_to(check, given.person), "PYTHONPYCACHEPREFIX": str(compiled)}
         compiled.mkdir(mode=0o700)
         if given.bytecode is not None and self.is_base:
