@@ -3,6 +3,7 @@ import base64
 import os
 import py_compile
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,7 @@ import pytest
 from loopwright.adapters.checks.bytecode import Bytecode
 from loopwright.adapters.checks.environment import Digests, for_checks, program
 from loopwright.config.settings import CheckSettings
-from loopwright.errors import CheckNotRunnable
+from loopwright.errors import CheckNotRunnable, NeedsPerson
 from tests.adapters.checks.projects import project
 
 
@@ -187,3 +188,16 @@ def test_what_the_base_compiled_serves_candidates_until_somebody_touches_it(tmp_
         assert await kept.keep("other", tmp_path / "empty", checkout) == ""
 
     asyncio.run(story())
+
+
+def test_a_package_planted_while_the_loop_runs_keeps_checks_from_running(tmp_path: Path) -> None:
+    site = tmp_path / "site"
+    site.mkdir()
+    made = project(tmp_path, {"a.py": ""}, [CheckSettings(name="c", run=(sys.executable, "-c", "pass"))])
+    found = {str(site / "own.pth"): "x"}
+    digests = replace(made.checks.digests, packages=lambda: found, pinned=dict(found))
+    made = replace(made, checks=replace(made.checks, digests=digests))
+    assert asyncio.run(made.only(made.candidate({"a.py": "1"}))).passed
+    found[str(site / "evil.pth")] = "y"
+    with pytest.raises(NeedsPerson, match=r"check 'c' was not run: .*evil\.pth is new since the loop was taken up"):
+        asyncio.run(made.only(made.candidate({"a.py": "2"})))
