@@ -136,7 +136,7 @@ def isolated_git(env: Mapping[str, str], cwd: Path) -> Git:
 def persons_git(env: Mapping[str, str], cwd: Path) -> Git:
     """Git as the person would run it in `cwd`, with their configuration; their hooks stay off."""
     kept = {name: value for name, value in env.items() if not name.startswith("GIT_") or name in PERSONS_OWN}
-    ours = {"LC_ALL": "C", "GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0"}
+    ours = {"LC_ALL": "C", "GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0", "GIT_NO_REPLACE_OBJECTS": "1"}
     settings = tuple(setting for setting in ALWAYS if not setting.startswith("protocol."))
     return Git(program=find_git(env), env={**kept, **ours}, cwd=cwd, settings=settings)
 

@@ -16,6 +16,7 @@ from pathlib import Path
 
 from loopwright.adapters.git.folders import locked, own_folder, put, real_folder, remove
 from loopwright.adapters.git.program import OUR_EMAIL, OUR_NAME, Git, isolated_git, path_of, persons_git, readable
+from loopwright.adapters.git.risky_settings import RiskySettings
 from loopwright.errors import UsageError, VcsFailed
 from loopwright.kernel.model import Commit, Tree
 
@@ -90,6 +91,7 @@ class Ground:
     refs: Git  # in the person's repository, for refs and nothing else
     person: Git  # as the person would run it
     trees: dict[Commit, Tree]  # what is known for ever
+    risky: RiskySettings
 
     @property
     def loop(self) -> Path:
@@ -165,6 +167,7 @@ class Site:
     def ground(self) -> Ground:
         with self._once:
             self._ground = self._ground or survey(self.root, self._env)
+            self._ground.risky.refuse_changed()  # whoever comes here is about to begin a step, or has ended one
             self._ground.settle()
             return self._ground
 
@@ -193,6 +196,7 @@ def survey(root: Path, env: Mapping[str, str]) -> Ground:
         refs=isolated.having(GIT_DIR=common),
         person=person,
         trees={},
+        risky=RiskySettings.taken(person, Path(common), env),
     )
 
 
