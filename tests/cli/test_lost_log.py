@@ -218,3 +218,46 @@ def test_a_log_that_no_worktree_has_is_lost(tmp_path: Path) -> None:
     lose(first)
     refused = linked(first, tmp_path / "linked").loop("feedback", "Make it good")
     assert (refused.code, GONE in refused.err) == (3, True)
+
+
+def put_back(sample: Sample, older: Path) -> None:
+    for side in ("-wal", "-shm"):
+        (sample.repo.path / ".loop" / f"loop.db{side}").unlink(missing_ok=True)
+    shutil.copyfile(older, sample.repo.path / ".loop" / "loop.db")
+
+
+@pytest.mark.parametrize("command", ["status", "resume", "log"])
+def test_an_older_log_in_its_place_is_refused(tmp_path: Path, command: str) -> None:
+    sample = Sample.create(tmp_path / "repo", NEVER_RIGHT)
+    loop = sample.loop("feedback", "Make it good", "--max-iterations", "1", "--json").data["loop"]
+    older = shutil.copyfile(sample.repo.path / ".loop" / "loop.db", tmp_path / "older.db")
+    assert sample.loop("answer", "continue", "1").code == 0
+    assert sample.loop("resume").code == 4
+    put_back(sample, older)
+    refused = sample.loop(command)
+    assert (refused.code, len(refused.err.splitlines())) == (3, 1)
+    assert f"loop.db is not the newest log of loop {loop}: it has " in refused.err
+
+
+def test_a_loop_that_has_commits_and_no_row_is_missed(tmp_path: Path) -> None:
+    """As after a crash, when the side file of the log was deleted: what is left is a log without loops."""
+    sample, empty = Sample.create(tmp_path / "repo"), Sample.create(tmp_path / "empty")
+    assert empty.loop("setup", "--new-log").code == 0
+    loop = sample.loop("feedback", "Make it good", "--json").data["loop"]
+    put_back(sample, empty.repo.path / ".loop" / "loop.db")
+    refused = sample.loop("status")
+    assert (refused.code, f"is not the newest log of loop {loop}: it is not there" in refused.err) == (3, True)
+    (sample.repo.path / ".loop" / "loop.db").unlink()
+    shutil.rmtree(sample.repo.path / ".loop" / "blobs")
+    assert sample.loop("setup", "--new-log").code == 0
+    assert sample.loop("status").code == 0
+    assert sample.repo.git("for-each-ref", f"refs/loopwright/{loop}") != ""
+
+
+def test_loops_of_another_worktree_are_looked_for_in_its_own_log(tmp_path: Path) -> None:
+    sample = used(tmp_path / "repo")
+    other = linked(sample, tmp_path / "other")
+    assert other.loop("feedback", "Make it good").code == 0
+    assert (sample.loop("status").code, other.loop("status").code) == (0, 0)
+    shutil.rmtree(other.repo.path / ".loop")
+    assert sample.loop("status").code == 3

@@ -9,7 +9,15 @@ from pathlib import Path
 from loopwright.adapters.agents.cast import AgentStage
 from loopwright.adapters.clock import SystemClock
 from loopwright.adapters.files import ignore_all
-from loopwright.adapters.git.repository import Repository, find_repository, has_attempts, other_worktrees
+from loopwright.adapters.git.repository import (
+    Repository,
+    find_repository,
+    give_up,
+    has_attempts,
+    other_worktrees,
+    witnesses,
+)
+from loopwright.adapters.sqlite.standing import LogPlace, disagreements
 from loopwright.adapters.sqlite.store import SqliteStore
 from loopwright.app.kinds import KINDS, Kinds
 from loopwright.app.layout import LOG_FILE, STATE_FOLDER, WORKSPACES
@@ -75,6 +83,7 @@ def begin_log(cwd: Path, environ: Mapping[str, str]) -> Project:
     file = log_file(repository.top)
     if file.exists():
         raise Forbidden(f"{file} is there already and was left as it is; move it away to begin a new log")
+    give_up(repository.top, environ, witnesses(repository.top, environ))
     return _opened(repository, environ)
 
 
@@ -85,6 +94,7 @@ def has_log(repository: Repository, environ: Mapping[str, str]) -> bool:
     _refuse_link(repository.top)
     file = log_file(repository.top)
     if file.exists():
+        _refuse_older(repository.top, environ)
         return True
     if _is_lost(repository.top, environ):
         raise Forbidden(
@@ -92,6 +102,21 @@ def has_log(repository: Repository, environ: Mapping[str, str]) -> bool:
             " restore it from a backup, or begin a new log with `loop setup --new-log`"
         )
     return False
+
+
+def _refuse_older(top: Path, environ: Mapping[str, str]) -> None:
+    """Raises `Forbidden` where the log is behind what commits of attempts bear witness of: part of it was lost, or an
+    older one was put in its place, and with it counters and money would go back."""
+    witnessed = {loop: LogPlace(*place) for loop, place in witnesses(top, environ).items()}
+    wrong = disagreements(log_file(top), witnessed) if witnessed else {}
+    for other in other_worktrees(top, environ) if wrong else ():
+        theirs = disagreements(log_file(other), {loop: witnessed[loop] for loop in wrong})
+        wrong = {loop: why for loop, why in wrong.items() if not log_file(other).exists() or loop in theirs}
+    for loop, why in sorted(wrong.items()):
+        raise Forbidden(
+            f"{log_file(top)} is not the newest log of loop {loop}: {why}, as its commits under refs/loopwright/ say;"
+            " restore the newest one, or move it away and begin a new log with `loop setup --new-log`"
+        )
 
 
 def _refuse_link(top: Path) -> None:

@@ -49,6 +49,7 @@ class LoopRow:
     spent: float
     reserved: float
     outcome: str = ""  # JSON of the `Outcome`, once ended
+    hash: str = ""  # of the last event
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -37,7 +37,8 @@ class MemoryLoop:
         return self.records[seq - 1].hash if seq else self.anchor
 
     def counted(self) -> LoopRow:
-        return replace(self.row, spent=usd(self.purse.spent), reserved=usd(self.purse.reserved))
+        last = self.hash_at(len(self.records))
+        return replace(self.row, spent=usd(self.purse.spent), reserved=usd(self.purse.reserved), hash=last)
 
 
 @dataclass(slots=True)

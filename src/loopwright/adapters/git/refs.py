@@ -11,7 +11,7 @@ from loopwright.errors import UsageError, VcsFailed
 from loopwright.kernel.model import Commit, LoopId, Tree
 
 LABEL = re.compile(r"(?!.*\.\.)[A-Za-z0-9][A-Za-z0-9_.-]{0,79}(?<!\.lock)(?<!\.)")
-STEP, LEFT = "Loopwright-Step", "Loopwright-Left"
+STEP, LEFT, LOG = "Loopwright-Step", "Loopwright-Left", "Loopwright-Log"
 # One field for both: git 2.39 mixes the keys of two such fields up. The separator is in no step: see `one_line`.
 TRAILERS = f"%(contents:trailers:key={STEP},key={LEFT},separator=%x1F)"
 FORMAT = f"%(refname)%00%(objectname)%00%(tree)%00{TRAILERS}"
@@ -100,11 +100,12 @@ def commit_tree(ground: Ground, tree: Tree, parents: tuple[Commit, ...], message
     return commit
 
 
-def message_of(text: str, loop: LoopId, step: str, left: tuple[str, ...] = ()) -> str:
-    """The text and the trailers by which the commit is found again, with what it left out."""
+def message_of(text: str, loop: LoopId, step: str, left: tuple[str, ...] = (), log: str = "") -> str:
+    """The text and the trailers by which the commit is found again, with what it left out and where its log stood."""
     said = "".join(char for char in text if char in "\n\t" or char.isprintable()).strip() or "Loopwright"
     trailers = [f"Loopwright-Loop: {loop}"] if loop else []
     trailers += [f"{LEFT}: {name}" for name in left]
+    trailers += [f"{LOG}: {one_line(log)}"] if log else []
     return "\n".join([said, "", *trailers, f"{STEP}: {one_line(step)}", ""])
 
 

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from loopwright.adapters.git.program import Git, path_of, persons_git, readable
+from loopwright.adapters.git.refs import LOG
 from loopwright.errors import UsageError, VcsFailed
-from loopwright.kernel.model import Commit
+from loopwright.kernel.model import Commit, LoopId
 
+KEPT, GIVEN_UP = "refs/loopwright/", "refs/loopwright-given-up/"
+_WITNESS = re.compile(r"(?<![0-9])([0-9]{1,9}) ([0-9a-f]{16,64})")
 OLDEST = (2, 38)  # the first with `merge-tree --write-tree`
 
 
@@ -41,7 +44,29 @@ def find_repository(cwd: Path, env: Mapping[str, str]) -> Repository:
 
 def has_attempts(top: Path, env: Mapping[str, str]) -> bool:
     """Whether commits of any loop are kept here."""
-    return persons_git(env, top).run("for-each-ref", "--count=1", "refs/loopwright/") != b""
+    return persons_git(env, top).run("for-each-ref", "--count=1", KEPT) != b""
+
+
+def witnesses(top: Path, env: Mapping[str, str]) -> dict[LoopId, tuple[int, str]]:
+    """How far the log of each loop had come, as its newest attempt bears witness; not of those that were given up."""
+    form = f"%(refname)%00%(contents:trailers:key={LOG},valueonly,separator=%x1F)"
+    rows = persons_git(env, top).run("for-each-ref", f"--format={form}", KEPT, GIVEN_UP).splitlines()
+    given_up: set[str] = set()
+    found: dict[LoopId, tuple[int, str]] = {}
+    for row in rows:
+        ref, _, text = readable(row).partition("\0")
+        if ref.startswith(GIVEN_UP):
+            given_up.add(ref.removeprefix(GIVEN_UP))
+        elif place := _WITNESS.search(text):
+            loop = LoopId(ref.removeprefix(KEPT).partition("/")[0])
+            found[loop] = max(found.get(loop, (0, "")), (int(place[1]), place[2]))
+    return {loop: place for loop, place in found.items() if loop not in given_up}
+
+
+def give_up(top: Path, env: Mapping[str, str], loops: Iterable[LoopId]) -> None:
+    """Put on record that a person goes on without the logs of these loops. Their commits stay."""
+    lines = "".join(f"update {GIVEN_UP}{loop} HEAD\n" for loop in loops)
+    persons_git(env, top).run("update-ref", "--stdin", stdin=lines.encode())
 
 
 def other_worktrees(top: Path, env: Mapping[str, str]) -> tuple[Path, ...]:
