@@ -17,7 +17,7 @@ from loopwright.adapters.git.repository import (
     other_worktrees,
     witnesses,
 )
-from loopwright.adapters.sqlite.standing import LogPlace, disagreements
+from loopwright.adapters.sqlite.standing import Witness, disagreements
 from loopwright.adapters.sqlite.store import SqliteStore
 from loopwright.app.kinds import KINDS, Kinds
 from loopwright.app.layout import LOG_FILE, STATE_FOLDER, WORKSPACES
@@ -107,7 +107,7 @@ def has_log(repository: Repository, environ: Mapping[str, str]) -> bool:
 def _refuse_older(top: Path, environ: Mapping[str, str]) -> None:
     """Raises `Forbidden` where the log is behind what commits of attempts bear witness of: part of it was lost, or an
     older one was put in its place, and with it counters and money would go back."""
-    witnessed = {loop: LogPlace(*place) for loop, place in witnesses(top, environ).items()}
+    witnessed = {loop: Witness(*place) for loop, place in witnesses(top, environ).items()}
     wrong = disagreements(log_file(top), witnessed) if witnessed else {}
     for other in other_worktrees(top, environ) if wrong else ():
         theirs = disagreements(log_file(other), {loop: witnessed[loop] for loop in wrong})

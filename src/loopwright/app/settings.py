@@ -15,8 +15,8 @@ from loopwright.kernel.codec import encode
 from loopwright.kernel.events import ConfigChanged
 
 _SHOWN = 20
-# Tables that decide who works, who judges and by what: taken in only where a person sees it.
-GUARDED = ("agents", "roles", "checks", "trust", "workspace", "quality", "tickets", "gates", "sandbox")
+# All other tables decide who works, who judges and by what: they are taken in only where a person sees it.
+FREE = ("version", "limits", "budget", "finish", "notify", "forge")
 
 
 def settings_of(project: Project, warn: Warn | None = None) -> Settings:
@@ -56,7 +56,8 @@ def changed_settings(project: Project, seen: View, by: str, warn: Warn) -> Chang
     if now.to_json() == seen.now.settings and not moved:
         return None
     before = Settings.from_json(seen.now.settings)
-    tables = tuple(name for name in GUARDED if getattr(before, name) != getattr(now, name))
+    names = (field.name for field in fields(Settings) if field.name not in FREE)
+    tables = tuple(name for name in names if getattr(before, name) != getattr(now, name))
     lines = (*differences(seen.now.settings, now.to_json()), *moved)
     return Changed(_event(seen, before, now, by, pins), lines, (*tables, *moved))
 

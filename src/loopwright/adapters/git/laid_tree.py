@@ -23,7 +23,7 @@ from loopwright.kernel.visible import visible
 _LINK, _PROGRAM, _SUBMODULE, _FOLDER = "120000", "100755", "160000", "040000"
 
 
-class Entry(NamedTuple):
+class LaidEntry(NamedTuple):
     mode: str
     object: str
     path: str
@@ -33,9 +33,9 @@ def refuse_what_is_not(ground: Ground, git: Git, folder: Path, tree: Tree) -> No
     """Raises `Forbidden` naming the first file that is not what the tree says. `git` works on the folder."""
     entries = list(_entries(git, tree))
     _refuse_altered_trees(ground, tree, [entry.object for entry in entries if entry.mode == _FOLDER])
-    other: list[Entry] = []
+    other: list[LaidEntry] = []
 
-    def look(entry: Entry) -> None:
+    def look(entry: LaidEntry) -> None:
         if not _lies_there(folder, entry, ground.object_format):
             other.append(entry)
 
@@ -45,12 +45,12 @@ def refuse_what_is_not(ground: Ground, git: Git, folder: Path, tree: Tree) -> No
             raise _altered(f"{visible(entry.path)} does not hash to what the tree says", tree, entry.object)
 
 
-def _entries(git: Git, tree: Tree) -> Iterator[Entry]:
+def _entries(git: Git, tree: Tree) -> Iterator[LaidEntry]:
     for row in git.run("ls-tree", "-r", "-t", "-z", "--full-tree", tree).split(b"\0"):
         if row:
             meta, _, path = row.partition(b"\t")
             mode, _, name = readable(meta).split(" ")
-            yield Entry(mode, name, path_of(path))
+            yield LaidEntry(mode, name, path_of(path))
 
 
 def _refuse_altered_trees(ground: Ground, tree: Tree, below: list[str]) -> None:
@@ -66,7 +66,7 @@ def _refuse_altered_trees(ground: Ground, tree: Tree, below: list[str]) -> None:
         start = end + size + 2
 
 
-def _lies_there(folder: Path, entry: Entry, algorithm: str) -> bool:
+def _lies_there(folder: Path, entry: LaidEntry, algorithm: str) -> bool:
     file = folder / entry.path
     try:
         mode = file.lstat().st_mode
@@ -81,7 +81,7 @@ def _lies_there(folder: Path, entry: Entry, algorithm: str) -> bool:
     return _hashed("blob", content, algorithm) == entry.object
 
 
-def _is_converted(git: Git, folder: Path, entry: Entry) -> bool:
+def _is_converted(git: Git, folder: Path, entry: LaidEntry) -> bool:
     """Whether git, taking the file back in as its attributes say, comes to the object of the tree."""
     try:
         if entry.mode == _LINK or not stat.S_ISREG((folder / entry.path).lstat().st_mode):

@@ -15,14 +15,14 @@ _HASH = "SELECT hash FROM events WHERE loop = ? AND seq = ?"
 
 
 @dataclass(frozen=True, slots=True)
-class LogPlace:
+class Witness:
     """A place in the log of a loop: the number of an event, and its hash."""
 
     seq: int
     hash: str
 
 
-def disagreements(path: Path, places: Mapping[LoopId, LogPlace]) -> dict[LoopId, str]:
+def disagreements(path: Path, places: Mapping[LoopId, Witness]) -> dict[LoopId, str]:
     """Why the log does not have each of these places, in words; a log that cannot be read disagrees with nothing:
     whoever opens it says what is wrong with it."""
     try:
@@ -40,7 +40,7 @@ def disagreements(path: Path, places: Mapping[LoopId, LogPlace]) -> dict[LoopId,
     return {loop: why for loop, why in found.items() if why}
 
 
-def _why_not(connection: apsw.Connection, loop: LoopId, place: LogPlace) -> str:
+def _why_not(connection: apsw.Connection, loop: LoopId, place: Witness) -> str:
     length = connection.execute(_LENGTH, (loop,)).fetchone()
     if length is None:
         return "it is not there"
