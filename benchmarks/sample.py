@@ -31,6 +31,7 @@ argv = ["{agent}"]
 default = "it"
 [checks.test]
 run = ["{python}", "-c", "{code}"]
+trust = "exit-code"
 """
 
 

@@ -33,13 +33,15 @@ NAMES = ("Check", "Outcome", "run", *kinds.__all__)
 class Check:
     """A command that decides, run by the engine in a clean checkout of the candidate.
 
-    With `report="junit"` or `"sarif"` and `{report}` in `run`, failures are told apart one by one.
+    A known test runner in `run` is asked to count its tests by itself. With `report="junit"` or `"sarif"` and
+    `{report}` in `run`, failures are told apart one by one.
     """
 
     name: str
     run: Sequence[str]
     report: Literal["junit", "sarif", "none"] = "none"
     timeout: float = 600.0
+    trust: Literal["", "exit-code"] = ""  # your word that the exit code of a check that counts no tests is enough
 
 
 def run(
@@ -107,6 +109,8 @@ def _unheard(sentence: str) -> None:
 
 def _settings(checks: Sequence[Check]) -> tuple[CheckSettings, ...]:
     return tuple(
-        CheckSettings(name=check.name, run=tuple(check.run), report=check.report, timeout=check.timeout)
+        CheckSettings(
+            name=check.name, run=tuple(check.run), report=check.report, timeout=check.timeout, trust=check.trust
+        )
         for check in checks
     )

@@ -101,6 +101,20 @@ class CheckNotRunnable(PortError):
         super().__init__(f"check {check!r} cannot run {command!r}: {why}; fix [checks.{check}] in loop.toml")
 
 
+class PackageElsewhere(CheckNotRunnable):
+    """The check would test another tree than the one it is to judge."""
+
+    def __init__(self, check: str, command: str, *, package: str, place: str) -> None:
+        super().__init__(check, command, f"{package} is imported from {place}")
+        self.package, self.place = package, place
+
+    def __str__(self) -> str:
+        return (
+            f"check {self.check!r} ({self.command}) would not test the candidate: it takes {self.package!r} from"
+            f" {self.place}; uninstall or unlink it there, or install the checkout itself by [workspace] setup"
+        )
+
+
 class VcsFailed(PortError):
     port = "workspace"
 
@@ -137,6 +151,16 @@ class StoreCorrupt(PortError):
     def __init__(self, path: str, where: str, why: str) -> None:
         self.path, self.where, self.why = path, where, why
         super().__init__(f"{path}: {where}: {why}; nothing was changed, restore the file from a backup")
+
+
+class LoopUnreadable(StoreCorrupt):
+    """Every event is there as it was written, but this version can make nothing of one of them."""
+
+    def __init__(self, path: str, where: str, why: str, loop: str) -> None:
+        super().__init__(path, where, why)
+        self.loop = loop
+        ends = f"`loop cancel --loop {loop}` ends it and keeps every commit"
+        self.args = (f"{path}: {where}: {why}; nobody can go on from there, {ends}",)
 
 
 class SnapshotUnusable(StoreCorrupt):
@@ -181,3 +205,11 @@ class Suspended(EngineError):
     def __init__(self, reason: str, detail: str) -> None:
         self.reason, self.detail = reason, detail
         super().__init__(f"paused ({reason}): {detail}")
+
+
+class TimeIsUp(Suspended):
+    """A step was ended because the time of the budget was; it is done again once there is more."""
+
+    def __init__(self, seconds: float) -> None:
+        self.seconds = seconds
+        super().__init__("time", f"the time of the budget is up; the step was ended after {seconds:.0f} s")

@@ -2,12 +2,11 @@ import re
 from collections.abc import Callable
 from dataclasses import asdict
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from loopwright.adapters.checks.order import as_run
-from loopwright.adapters.setup_writer import Surroundings, protected_patterns, render_config
+from loopwright.adapters.checks.order import as_run, verifies
+from loopwright.adapters.setup_writer import Surroundings, render_config
 from loopwright.config import settings as s
 from loopwright.config.loop_toml import read_settings
 from loopwright.config.settings import CheckSettings
@@ -22,6 +21,9 @@ PYTHON = Surroundings(
 )
 
 
+PYTHON_TESTS = ("tests/**", "**/test_*.py", "**/*_test.py", "**/tests.py")
+
+
 def test_a_python_repository_with_two_agents(golden: Callable[[str, str], None]) -> None:
     golden("setup/python.toml", render_config(PYTHON))
 
@@ -34,13 +36,13 @@ def test_what_is_written_reads_back_as_what_was_found() -> None:
     settings = read_settings(render_config(PYTHON), "loop.toml")
     assert settings == s.Settings(
         checks=tuple(s.CheckSettings(**asdict(check)) for check in PYTHON.checks),
-        workspace=s.WorkspaceSettings(protected=("tests/**", ".github/**", "loop.toml")),
+        workspace=s.WorkspaceSettings(product=("src/**",), tests=PYTHON_TESTS),
     )
 
 
 def test_nothing_found_still_reads_back() -> None:
     settings = read_settings(render_config(Surroundings(agents=("emacs",))), "loop.toml")
-    assert settings == s.Settings(workspace=s.WorkspaceSettings(protected=("loop.toml",)))
+    assert settings == s.Settings()
 
 
 def test_the_examples_in_comments_are_valid_once_they_are_uncommented() -> None:
@@ -49,24 +51,7 @@ def test_the_examples_in_comments_are_valid_once_they_are_uncommented() -> None:
     settings = read_settings("\n".join(examples), "loop.toml")
     assert {agent.kind for agent in settings.agents} == {"command", "tools", "autofix"}
     assert [agent.name for agent in settings.agents_for("developer")] == ["my"]
-    assert settings.can_verify
-
-
-@pytest.mark.parametrize(
-    ("files", "patterns"),
-    [
-        ((), ("loop.toml",)),
-        (("tests/test_a.py", "src/a.py"), ("tests/**", "loop.toml")),
-        (("pkg/a_test.go", "pkg/a.go"), ("**/*_test.go", "loop.toml")),
-        (("src/a.test.ts", ".gitlab-ci.yml"), ("**/*.test.ts", ".gitlab-ci.yml", "loop.toml")),
-        (
-            ("tests/conftest.py", "conftest.py", "test_x.py"),
-            ("tests/**", "**/test_*.py", "**/conftest.py", "loop.toml"),
-        ),
-    ],
-)
-def test_only_what_the_repository_has_is_protected(files: tuple[str, ...], patterns: tuple[str, ...]) -> None:
-    assert protected_patterns(files) == patterns
+    assert any(verifies(check) for check in settings.checks)
 
 
 WORDS = st.text(st.characters(codec="utf-8", exclude_characters="\0"), min_size=1, max_size=10)

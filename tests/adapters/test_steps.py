@@ -229,3 +229,42 @@ def test_a_gigabyte_of_output_is_read_in_flat_memory(stage: Stage) -> None:
     assert ended.stdout_bytes == 1000 * MIB
     assert ended.stdout.stat().st_size <= 10 * MIB
     assert int(ended.stderr.read_text()) <= 128 * 1024
+
+
+# --- what a step writes into its supervisor's pipe -------------------------------------------------
+
+
+def into_the_pipe(data: str) -> str:
+    """A step that finds the pipe of its supervisor and writes there."""
+    return f"import os\npipe = os.open(f'/proc/{{os.getppid()}}/fd/1', os.O_WRONLY)\nos.write(pipe, {data})\n"
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        "b'\\xff\\x00 garbage\\n'",
+        "b'x' * 300_000 + b'\\n'",
+        "b'no end of line'",
+        "b'[' * 50_000 + b'\\n'",
+        'b\'[]\\n7\\nnull\\n{"text": 3}\\n{"ended": 3}\\n\'',
+        "b'{\"text\": \"x\", \"bytes\": ' + b'9' * 5000 + b'}\\n'",
+        'b\'{"text": "x", "bytes": NaN}\\n\'',
+        'b\'{"ended": {"step": "%s", "reason": "made up"}}\\n\' % os.environ[\'LOOP_STEP\'].encode()',
+        'b\'{"ended": {"step": "%s", "reason": "exited", "seconds": NaN}}\\n\' % os.environ[\'LOOP_STEP\'].encode()',
+    ],
+)
+def test_what_a_step_writes_into_the_pipe_of_its_supervisor_is_dropped(stage: Stage, data: str) -> None:
+    ended = stage.run(into_the_pipe(data) + "print('done')\nraise SystemExit(3)", lambda *_: None)
+    assert facts(ended) == ("exited", 3, None)
+
+
+def test_a_step_that_floods_the_pipe_of_its_supervisor_can_still_be_cancelled(stage: Stage) -> None:
+    flood = into_the_pipe('b\'{"text": "flood", "bytes": 1}\\n\'') + "while True: os.write(pipe, b'x' * 4096)"
+    assert stage.cancelled(flood).reason == "cancelled"
+    assert stage.alive() == []
+
+
+def test_a_process_that_holds_the_pipes_of_a_supervisor_open_is_not_waited_for(stage: Stage) -> None:
+    holds = "import os; [os.open(f'/proc/{os.getppid()}/fd/{n}', os.O_RDWR) for n in (0, 1)]\n"
+    assert facts(stage.run(holds + "os.kill(os.getppid(), 9)\n" + FOR_EVER)) == ("exited", None, 9)
+    assert stage.alive() == []

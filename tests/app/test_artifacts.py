@@ -129,14 +129,20 @@ def test_the_gate_is_guessed_by_the_name(path: str, gate: Gate) -> None:
 def test_a_story_has_the_id_and_the_tier_its_file_gives_it(project: Project) -> None:
     (target,) = found(project, STORY)
     assert target == Target(
-        path=STORY, gate=Gate.STORY, story="ST-1", tier="medium", file="stories/ST-1.quality.yml", known=()
+        source=target.path,
+        path=STORY,
+        gate=Gate.STORY,
+        story="ST-1",
+        tier="medium",
+        file="stories/ST-1.quality.yml",
+        known=(),
     )
 
 
 def test_code_has_a_story_made_of_its_path_and_its_findings_inline(project: Project) -> None:
     (target,) = found(project, "src/a.py")
     assert target == Target(
-        path="src/a.py", gate=Gate.CODE, story=story_id("src/a.py"), tier="small", file="", known=()
+        source=target.path, path="src/a.py", gate=Gate.CODE, story=story_id("src/a.py"), tier="small", file="", known=()
     )
 
 
@@ -184,3 +190,26 @@ def test_files_whose_findings_would_share_a_name_have_each_their_own(project: Pr
         "src/a.py": "src/a.py.quality.yml",
         "src/b.py": "src/b.quality.yml",
     }
+
+
+# --- where findings are handed over -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("there", "file"),
+    [
+        ({}, "src/a.quality.yml"),
+        ({"src/a.quality.yml": "mine: precious"}, "src/a.py.quality.yml"),
+        ({"src/a.quality.yml": "", "src/a.py.quality.yml": "x"}, "src/a.py.loop.quality.yml"),
+        ({"src/a.quality.yml": "# Written by Loopwright. It is here"}, "src/a.quality.yml"),
+    ],
+)
+def test_whoever_fixes_is_never_handed_a_file_of_somebody_else(
+    project: Project, there: dict[str, str], file: str
+) -> None:
+    for path, text in there.items():
+        (project.root / path).write_text(text)
+    (target,) = found(project, "src/a.py", by_file=True)
+    assert target.file == file
+    assert target.spared == tuple(path for path, text in there.items() if path != file)
+    assert {path: (project.root / path).read_text() for path in there} == there

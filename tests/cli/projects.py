@@ -35,6 +35,7 @@ scenario = "scenario.toml"
 default = "script"
 [checks.test]
 run = [{json.dumps(sys.executable)}, "check.py"]
+trust = "exit-code"
 [workspace]
 protected = ["check.py", "loop.toml", "scenario.toml"]
 """
@@ -114,13 +115,13 @@ class Sample:
     def loop(self, *argv: str, **environ: str) -> Done:
         return loop(self.repo.path, *argv, **environ)
 
-    def start(self, *argv: str) -> subprocess.Popen[str]:
+    def start(self, *argv: str, stderr: int = subprocess.PIPE) -> subprocess.Popen[str]:
         return subprocess.Popen(
             command(*argv),
             cwd=self.repo.path,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
+            stderr=stderr,
             text=True,
         )
 

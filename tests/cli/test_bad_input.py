@@ -53,7 +53,7 @@ def test_an_unknown_key(tmp_path: Path) -> None:
 
 def test_no_checks(tmp_path: Path) -> None:
     config = CONFIG.split("[checks.test]")[0]
-    one_sentence(configured(tmp_path, config), 2, "neither a build nor a test check", "loop setup")
+    one_sentence(configured(tmp_path, config), 2, "loop.toml has no check", "loop setup")
 
 
 def test_a_check_whose_program_is_missing(tmp_path: Path) -> None:
@@ -105,6 +105,28 @@ def test_not_enough_disk(tmp_path: Path) -> None:
 )
 def test_words_that_make_no_sense(repo: Repository, words: list[str], part: str) -> None:
     one_sentence(loop(repo.path, *words), 2, part)
+
+
+@pytest.mark.parametrize("number", ["-1", "nan", "inf", "1e400", "true", "9" * 400, "9" * 5000, "", "0x10"])
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["feedback", "x", "--max-iterations"], "a whole number from 1 to 1000"),
+        (["feedback", "x", "--budget"], "an amount of money from 0 to 1000000"),
+        (["review", "x", "--max-attempts"], "a whole number from 1 to 1000"),
+        (["review", "x", "--budget"], "an amount of money from 0 to 1000000"),
+        (["ticket", "run", "--max"], "a whole number from 1 to 900"),
+        (["ticket", "run", "--budget"], "an amount of money from 0 to 1000000"),
+        (["rehearse", "x", "--max-iterations"], "a whole number from 1 to 1000"),
+        (["resume", "--budget"], "an amount of money from 0 to 1000000"),
+    ],
+)
+def test_every_number_has_bounds_that_one_sentence_names(
+    words: list[str], says: str, number: str, tmp_path: Path
+) -> None:
+    answered = loop(tmp_path, *words, number)
+    one_sentence(answered, 2, says)
+    assert len(answered.err) < 300
 
 
 def test_an_unknown_loop_names_the_nearest(tmp_path: Path) -> None:

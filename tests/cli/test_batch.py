@@ -55,11 +55,11 @@ def test_what_passed_is_landed_and_what_is_blocked_waits_with_its_findings(tmp_p
         "docs/c.md",
         "MAX_LOOPS_REACHED",
         3,
-        "docs/c.quality.yml",
+        ".loop/quality/docs/c.quality.yml",
     )
     assert [each["issue"] for each in blocked["unresolved"]] == ["it is bad"]
     assert sample.repo.git("diff", "--name-only", "main", answer["branch"]) == "docs/b.md"
-    assert sample.repo.git("status", "--porcelain") == "?? docs/c.quality.yml"
+    assert sample.repo.git("status", "--porcelain") == ""
 
 
 def test_a_pipe_hears_verdicts_and_what_the_batch_itself_does(tmp_path: Path) -> None:
@@ -67,7 +67,9 @@ def test_a_pipe_hears_verdicts_and_what_the_batch_itself_does(tmp_path: Path) ->
     lines = sample.loop("review", "docs", "--batch").err.splitlines()
     keys = [re.sub(r"-\d.*", "", line.split()[1]) for line in lines[1:]]
     assert keys == [*["verdict"] * 6, "review", *["combine"] * 2, *["land"] * 2, "escalation"]
-    assert "docs/c.md (MAX_LOOPS_REACHED: 3 reviews and 2 fixes; findings in docs/c.quality.yml)" in lines[7]
+    assert (
+        "docs/c.md (MAX_LOOPS_REACHED: 3 reviews and 2 fixes; findings in .loop/quality/docs/c.quality.yml)" in lines[7]
+    )
 
 
 def test_the_screen_names_what_is_blocked_and_where_the_rest_is(stopped: Sample) -> None:
@@ -76,7 +78,7 @@ def test_the_screen_names_what_is_blocked_and_where_the_rest_is(stopped: Sample)
     assert lines[3:7] == [
         "docs/c.md: MAX_LOOPS_REACHED (3 reviews, 2 fixes, 1 unresolved)",
         "  [critical] docs/c.md:1 - it is bad",
-        "  all of it in docs/c.quality.yml",
+        "  all of it in .loop/quality/docs/c.quality.yml",
         "  Recommended: manual review or another creator; the last fix did not change the artifact.",
     ]
 
@@ -91,14 +93,14 @@ def test_continuing_goes_on_with_what_is_blocked_alone(stopped: Sample) -> None:
 
 
 def test_accepting_takes_what_is_blocked_with_what_is_known(stopped: Sample) -> None:
-    assert (stopped.repo.path / "docs" / "c.quality.yml").exists()
+    assert (stopped.repo.path / ".loop" / "quality" / "docs" / "c.quality.yml").exists()
     assert stopped.loop("answer", "accept").code == 0
     done = stopped.loop("resume", "--json")
     assert (done.code, done.data["outcome"], done.data["passed"]) == (0, "accepted", list(FILES[:2]))
     assert [(each["reason"], each["file"]) for each in done.data["blocked"]] == [
         ("a person accepted it with what is known", None)
     ]
-    assert not (stopped.repo.path / "docs" / "c.quality.yml").exists()
+    assert not (stopped.repo.path / ".loop" / "quality" / "docs" / "c.quality.yml").exists()
     assert "docs/c.md" in (stopped.repo.path / ".loop" / "debt.md").read_text()
 
 

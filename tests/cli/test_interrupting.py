@@ -1,8 +1,10 @@
 import json
+import os
 import signal
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -13,9 +15,9 @@ pytestmark = pytest.mark.slow  # real programs that are stopped by real signals
 _PATIENCE = 60.0
 
 
-def running(sample: Sample, *words: str) -> "subprocess.Popen[str]":
+def running(sample: Sample, *words: str, stderr: int = subprocess.PIPE) -> "subprocess.Popen[str]":
     """A loop whose developer hangs, once it does."""
-    process = sample.start("feedback", "Make it good", *words)
+    process = sample.start("feedback", "Make it good", *words, stderr=stderr)
     until = time.monotonic() + _PATIENCE
     while time.monotonic() < until and process.poll() is None:
         if (sample.repo.path / ".loop" / "loop.db").exists() and "RunAgent" in sample.loop("log").out:
@@ -35,6 +37,32 @@ def test_a_signal_stops_the_step_and_says_how_to_go_on(tmp_path: Path, number: i
     assert f"Go on with: loop resume --loop {shown['id']}" in err
     assert '"interrupted": true' in out
     assert (shown["status"], shown["needs"][0]["command"]) == ("interrupted", "loop resume")
+
+
+def full_pipe() -> tuple[int, int]:
+    """A pipe that nobody reads and that takes nothing more."""
+    source, target = os.pipe()
+    os.set_blocking(target, False)
+    with suppress(BlockingIOError):
+        while True:
+            os.write(target, b"x" * 4096)
+    os.set_blocking(target, True)
+    return source, target
+
+
+@pytest.mark.parametrize("how", ["signal", "cancel"])
+def test_nobody_reads_what_it_says_and_it_stops_all_the_same(tmp_path: Path, how: str) -> None:
+    sample = Sample.create(tmp_path / "repo", HANGS)
+    source, target = full_pipe()
+    process = running(sample, stderr=target)
+    if how == "signal":
+        process.terminate()
+    else:
+        assert sample.loop("cancel").code == 0
+    assert process.wait(timeout=_PATIENCE) == (143 if how == "signal" else 3)
+    process.communicate()
+    os.close(source)
+    os.close(target)
 
 
 def test_a_second_controller_is_turned_away_and_the_running_one_can_be_cancelled(tmp_path: Path) -> None:

@@ -117,7 +117,7 @@ def test_what_passed_scrolls_away_as_its_verdict() -> None:
         LoopEnded(key=Key.parse("review-1.0-1"), outcome=Outcome(ending=Ending.VERIFIED, note="CHECK_PASSED: 0.md")),
     )
     assert screen.text.getvalue() == "00:00:00Z  verdict-1.3     CHECK_PASSED: 0.md (no findings)\n"
-    assert [line[2:] for line in screen.below] == ["1 passed, 0 blocked, 0 to go · round 1 · 0:00"]
+    assert [line[2:] for line in screen.below] == ["1 passed, 0 blocked, 0 to go · round 1 · 0:00 · no sandbox"]
 
 
 def test_the_table_is_never_higher_than_the_terminal() -> None:
@@ -135,4 +135,4 @@ def test_the_table_is_never_higher_than_the_terminal() -> None:
 def test_what_the_batch_does_itself_is_in_the_last_line() -> None:
     screen = Screen()
     screen.root(batch(ArtifactStanding.PASSED), Started(key=Key.parse("land-1.0"), action="Integrate"))
-    assert screen.below[-1][2:] == "1 passed, 0 blocked, 0 to go · round 1 · landing the result · 0:00"
+    assert screen.below[-1][2:] == "1 passed, 0 blocked, 0 to go · round 1 · landing the result · 0:00 · no sandbox"

@@ -77,7 +77,8 @@ def test_the_last_lines_show_the_step_its_iteration_cost_and_output() -> None:
     scrolled, below = drawn(started, said)
     assert scrolled == ""
     lines = [line.rstrip() for line in below.splitlines()]
-    assert lines[0][2:] == "iteration 1/5 · developer is working · 0:00 · 1.50 (+0.50 reserved) of 25.00 USD"
+    told = "iteration 1/5 · developer is working · 0:00 · 1.50 (+0.50 reserved) of 25.00 USD · no sandbox"
+    assert lines[0][2:] == told
     assert lines[1] == "  │ compiling\\x1b]52;c;evil\\x07"
 
 

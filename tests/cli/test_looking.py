@@ -64,6 +64,13 @@ def test_what_a_step_printed(escalated: Sample) -> None:
     assert data["output"] == {"implement-1.1": "rehearsal: developer begins\n"}
 
 
+def test_what_a_step_printed_steers_no_terminal_that_it_is_piped_to(tmp_path: Path) -> None:
+    steers = NEVER_RIGHT.replace('content = "bad"', 'content = "bad\\u001b[2J"')
+    sample = Sample.create(tmp_path / "repo", steers)
+    assert sample.loop("feedback", "Make it good", "--max-iterations", "1").code == 4
+    assert sample.loop("log", "--agent", "checks-1.1").out == "result.txt says bad\\x1b[2J\n"
+
+
 def test_what_is_explained_is_there_as_data(escalated: Sample) -> None:
     data = ready(escalated).loop("explain", "--json").data
     assert (data["state"], data["status"], data["next"]["action"]) == ("ESCALATED", "waiting", "ask")

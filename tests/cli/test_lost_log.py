@@ -213,11 +213,48 @@ def test_another_worktree_has_a_log_of_its_own(tmp_path: Path) -> None:
     assert (refused.code, f"{second.repo.path}/.loop/loop.db {GONE}" in refused.err) == (3, True)
 
 
-def test_a_log_that_no_worktree_has_is_lost(tmp_path: Path) -> None:
+def test_a_lost_log_is_missed_in_its_own_worktree_alone(tmp_path: Path) -> None:
     first = used(tmp_path / "repo")
     lose(first)
-    refused = linked(first, tmp_path / "linked").loop("feedback", "Make it good")
+    assert linked(first, tmp_path / "linked").loop("feedback", "Make it good").code == 0
+    refused = first.loop("status")
     assert (refused.code, GONE in refused.err) == (3, True)
+    assert first.loop("setup", "--new-log").code == 0
+    assert first.loop("status", "--json").data == {"loops": []}
+    lose(first)  # none of its loops has made a commit since it was begun
+    assert first.loop("status", "--json").data == {"loops": []}
+
+
+def test_a_worktree_that_is_removed_takes_its_log_along_and_harms_no_other(tmp_path: Path) -> None:
+    first = Sample.create(tmp_path / "repo")
+    second = linked(first, tmp_path / "linked")
+    assert second.loop("feedback", "Make it good").code == 0
+    first.repo.git("worktree", "remove", "--force", str(tmp_path / "linked"))
+    again = linked(first, tmp_path / "linked-again")
+    first.repo.git("branch", "-D", "linked")
+    for each in (first, again, linked(first, tmp_path / "linked")):
+        assert each.loop("status", "--json").data == {"loops": []}
+        assert {
+            line["what"] for line in each.loop("doctor", "--json").data["lines"] if line["status"] == "fix"
+        } == set()
+    assert first.loop("feedback", "Make it good").code == 0
+
+
+@pytest.mark.parametrize("name", [".loop", ".worktrees"])
+@pytest.mark.parametrize(("kind", "said"), [("file", "is a file"), ("link", "is a link")])
+def test_what_is_in_the_way_of_our_folders_is_said_before_anything_is_made(
+    tmp_path: Path, name: str, kind: str, said: str
+) -> None:
+    sample, place = Sample.create(tmp_path / "repo"), tmp_path / "repo" / name
+    (tmp_path / "elsewhere").mkdir()
+    if kind == "file":
+        place.write_text("mine\n")
+    else:
+        place.symlink_to(tmp_path / "elsewhere")
+    refused = sample.loop("feedback", "Make it good")
+    assert (refused.code, f"{place} {said}" in refused.err, len(refused.err.splitlines())) == (3, True, 1)
+    assert list((tmp_path / "elsewhere").iterdir()) == []
+    assert "fix" in {line["status"] for line in sample.loop("doctor", "--json").data["lines"]}
 
 
 def put_back(sample: Sample, older: Path) -> None:
@@ -254,10 +291,9 @@ def test_a_loop_that_has_commits_and_no_row_is_missed(tmp_path: Path) -> None:
     assert sample.repo.git("for-each-ref", f"refs/loopwright/{loop}") != ""
 
 
-def test_loops_of_another_worktree_are_looked_for_in_its_own_log(tmp_path: Path) -> None:
+def test_a_worktree_asks_only_its_own_log(tmp_path: Path) -> None:
     sample = used(tmp_path / "repo")
     other = linked(sample, tmp_path / "other")
     assert other.loop("feedback", "Make it good").code == 0
-    assert (sample.loop("status").code, other.loop("status").code) == (0, 0)
     shutil.rmtree(other.repo.path / ".loop")
-    assert sample.loop("status").code == 3
+    assert (sample.loop("status").code, other.loop("status").code) == (0, 3)

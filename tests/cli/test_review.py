@@ -131,9 +131,9 @@ def test_a_story_is_handed_over_in_a_file_beside_it(tmp_path: Path) -> None:
     done = sample.loop("review", story, "--json")
     assert (done.code, verdicts(done)) == (4, [f"QUALITY_BLOCKED: {story}"] * 3)
     (blocked,) = done.data["blocked"]
-    assert blocked["file"] == "stories/ST-1.quality.yml"
-    assert (sample.repo.path / blocked["file"]).read_text().startswith("story_id: ")
-    assert "all of it in stories/ST-1.quality.yml" in sample.loop("resume", "--unattended").out
+    assert blocked["file"] == ".loop/quality/stories/ST-1.quality.yml"
+    assert (sample.repo.path / blocked["file"]).read_text().splitlines()[1].startswith("story_id: ")
+    assert "all of it in .loop/quality/stories/ST-1.quality.yml" in sample.loop("resume", "--unattended").out
 
 
 # --- a person's answers -------------------------------------------------------------------------------
@@ -219,7 +219,7 @@ def test_a_dry_run_says_what_would_be_reviewed_and_makes_nothing(tmp_path: Path)
             "artifact": "docs/b-design.md",
             "gate": "design",
             "mode": "comprehensive",
-            "file": "docs/b-design.quality.yml",
+            "file": ".loop/quality/docs/b-design.quality.yml",
             "agents": agents,
         },
     ]
@@ -248,7 +248,7 @@ def test_a_dry_run_says_what_would_be_reviewed_and_makes_nothing(tmp_path: Path)
         ((".git/config",), ".git/config is Loopwright's own"),
         (("a.py", "--gate", "taste"), "'taste' is not one of"),
         (("a.py", "--mode", "deep"), "'deep' is not one of"),
-        (("a.py", "--max-attempts", "0"), "0 is not in the range"),
+        (("a.py", "--max-attempts", "0"), "'0' is not a whole number from 1 to 1000"),
         (("empty", "--batch"), "empty has no file to review"),
     ],
 )

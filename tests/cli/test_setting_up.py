@@ -66,7 +66,7 @@ def test_the_doctor_finds_all_well(tmp_path: Path, golden: Golden) -> None:
         (CONFIG.replace('"scenario.toml"\n[roles', '"gone.toml"\n[roles'), "agent", "gone.toml"),
         (CONFIG.replace('kind = "rehearsal"\nscenario = "scenario.toml"', 'kind = "claude"'), "agent", "'claude'"),
         (CONFIG.replace('default = "script"', ""), "agents", "nobody plays developer"),
-        (CONFIG.split("[checks.test]")[0], "checks", "neither a build nor a test check"),
+        (CONFIG.split("[checks.test]")[0], "checks", "no check"),
         (CONFIG.split("[checks.test]")[0] + '[checks.test]\nrun = ["no-such-tool"]\n', "check", "'no-such-tool'"),
         (CONFIG + '[sandbox]\nmode = "strict"\n', "sandbox", "cannot be kept"),
         ("version = 1\nnonsense = 2\n", "loop.toml", "nonsense"),

@@ -1,4 +1,5 @@
 import shutil
+import sys
 from pathlib import Path
 
 import pytest
@@ -259,10 +260,10 @@ def test_a_dry_run_of_what_is_under_way(tmp_path: Path) -> None:
 
 
 def test_without_checks_or_without_a_critic_nothing_is_begun(tmp_path: Path) -> None:
-    bare = CONFIG.replace("[checks.test]", "[checks.lint]")
+    bare = CONFIG.split("[checks.test]")[0] + f"[checks.lint]\nrun = [{sys.executable!r}, '-c', '']\n"
     sample = ticketed(tmp_path / "one", creates(), config=bare)
     began(sample)
-    assert run(sample, code=2).data["error"].startswith("loop.toml has neither a build nor a test check")
+    assert run(sample, code=2).data["error"].startswith("loop.toml has no check that counts tests")
     alone = CONFIG.replace('default = "script"', 'creator = "script"')
     sample = ticketed(tmp_path / "other", creates(), config=alone)
     began(sample)

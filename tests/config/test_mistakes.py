@@ -38,7 +38,7 @@ def test_a_nesting_that_would_exhaust_the_parser_is_refused() -> None:
 
 def test_a_number_of_thousands_of_digits_is_refused() -> None:
     newer = "is for a newer Loopwright, this one reads version 1; upgrade to go on"
-    assert refusal("version = " + "9" * 5000).startswith("loop.toml: not valid TOML: ")
+    assert refusal("version = " + "9" * 5000) == "loop.toml: not valid TOML: a number has thousands of digits"
     assert refusal("version = 0x" + "f" * 5000) == f"loop.toml:1: version: a very large number {newer}"
     assert refusal("version = 2\nunheard_of = 1") == f"loop.toml:1: version: the number 2 {newer}"
 

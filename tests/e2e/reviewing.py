@@ -54,10 +54,11 @@ FIXES = """
 told, artifact = context(), context()["artifacts"][0]
 beside = Path(told["findings_file"]) if told["findings_file"] else None
 text = beside.read_text() if beside else ""
+shown = [root / place / beside for place in (".loop/quality", ".")] if beside else []
 issues = text + " ".join(finding["issue"] for finding in told["findings"])
 note("fixes", json.dumps({"artifact": artifact, "attempt": attempt, "file": text, "told": told["findings"],
                           "brief": Path(os.environ["LOOP_BRIEF"]).read_text(),
-                          "in the tree": (root / told["findings_file"]).read_text() if beside else ""}))
+                          "for the person": next((path.read_text() for path in shown if path.is_file()), "")}))
 lines = Path(artifact).read_text().splitlines(keepends=True)
 kept = [line for line in lines if not (line.startswith("# BUG ") and line.split(" ", 5)[5].strip() in issues)]
 Path(artifact).write_text("".join(kept))

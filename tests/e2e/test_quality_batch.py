@@ -116,7 +116,7 @@ def test_the_command_tells_passed_and_blocked_apart_and_asks_for_a_person(tmp_pa
     (left,) = told["blocked"]
     assert (told["passed"], left["artifact"], left["reason"]) == ([story(1)], story(0), "MAX_LOOPS_REACHED")
     assert [each["issue"] for each in left["unresolved"]] == ["two scopes"]
-    assert left["file"] == "stories/ST-000.quality.yml"
+    assert left["file"] == ".loop/quality/stories/ST-000.quality.yml"
 
 
 def test_no_part_stays_open_when_the_batch_has_ended(tmp_path: Path) -> None:
@@ -125,7 +125,7 @@ def test_no_part_stays_open_when_the_batch_has_ended(tmp_path: Path) -> None:
     assert go_on(scene, stopped.loop, "accept").outcome.ending is Ending.ACCEPTED
     statuses = {row.status for row in scene.project(lambda project: project.store.rows())}
     assert "waiting" not in statuses
-    assert not list((scene.root / "stories").glob("*.quality.yml"))
+    assert not list((scene.root / ".loop/quality/stories").glob("*.quality.yml"))
 
 
 @pytest.mark.slow
@@ -147,7 +147,7 @@ def check(scene: Scene, fates: dict[int, Fate], many: int) -> None:
     explained = "\n".join(lines_of(scene, stopped.loop))
     for path in blocked_ones[:20]:
         assert f"QUALITY_BLOCKED: {path} (MAX_LOOPS_REACHED: 3 reviews" in explained
-        assert f"findings in {path.replace('.yml', '.quality.yml')})" in explained
+        assert f"findings in .loop/quality/{path.replace('.yml', '.quality.yml')})" in explained
     check_rounds(scene)
     # What passed is landed although others are stuck; what is stuck keeps its findings beside it.
     branch = f"loop/{stopped.loop}"
@@ -155,7 +155,7 @@ def check(scene: Scene, fates: dict[int, Fate], many: int) -> None:
     assert landed == sorted(
         story(n) for n, (_, ending, tries) in fates.items() if (ending, tries) == (Ending.VERIFIED, 2)
     )
-    beside = sorted(path.name for path in (scene.root / "stories").glob("*.quality.yml"))
+    beside = sorted(path.name for path in (scene.root / ".loop/quality/stories").glob("*.quality.yml"))
     assert beside == [Path(path).name.replace(".yml", ".quality.yml") for path in blocked_ones]
     ended = go_on(scene, stopped.loop, "accept").outcome
     # Where no reviewer ever gave a verdict there is nothing to accept.
@@ -223,5 +223,5 @@ def most_memory(folder: Path, many: int) -> float:
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    assert len(list((scene.root / "stories").glob("*.quality.yml"))) == many
+    assert len(list((scene.root / ".loop/quality/stories").glob("*.quality.yml"))) == many
     return float(done.stdout)

@@ -28,7 +28,8 @@ from tests.e2e.reviewing import (
 )
 from tests.e2e.scene import Scene
 
-BESIDE = "stories/ST-1.quality.yml"
+BESIDE = "stories/ST-1.quality.yml"  # in the creator's workspace
+SHOWN = f".loop/quality/{BESIDE}"  # for the person
 BAD_STORY = {STORY: f"id: ST-1\n{FINE}{BAD}"}
 BAD_CODE = {CODE: f"x = 1\n{BAD}# BUG low ./ S7 a comma is missing\n"}
 OF_CODE = story_id(CODE)  # the story of a path that is no story
@@ -163,7 +164,8 @@ def test_the_creator_finds_the_findings_beside_the_artifact_and_nowhere_else(tmp
     ids = [each.pop("id") for each in written["findings"]]
     assert written == {"story_id": "ST-1", "verdict": "BLOCKED", "round": 1, "findings": [OPEN]}
     assert ids == [handoff(scene, "ST-1")["quality_findings"][0]["id"]]
-    assert fix["in the tree"] == fix["file"]
+    assert yaml.safe_load(fix["for the person"]) == yaml.safe_load(fix["file"])
+    assert fix["for the person"].startswith("# Written by Loopwright")
     assert fix["told"] == []
     assert (BESIDE in fix["brief"], "two things in one" in fix["brief"]) == (True, False)
     assert done.outcome.ending is Ending.VERIFIED
@@ -191,9 +193,9 @@ def test_the_file_tells_each_round_what_is_open_in_it(tmp_path: Path) -> None:
         (1, ["fault a", "fault b", "fault c"]),
         (2, ["fault b", "fault c"]),
     ]
-    left = yaml.safe_load((scene.root / BESIDE).read_text())
+    left = yaml.safe_load((scene.root / SHOWN).read_text())
     assert (left["round"], [one["issue"] for one in left["findings"]]) == (3, ["fault c"])
-    assert f"They are in {BESIDE}" in stopped.ask.question
+    assert f"They are in {SHOWN}" in stopped.ask.question
     assert stopped.ask.findings == ()  # they are in the file, and nowhere else
 
 
@@ -201,7 +203,7 @@ def test_the_file_tells_each_round_what_is_open_in_it(tmp_path: Path) -> None:
 def test_the_file_outlives_the_escalation_and_goes_with_the_person_s_word(tmp_path: Path, ending: str) -> None:
     scene = reviewed(tmp_path, BAD_STORY, creator=LEAVES_IT)
     stopped = review(scene, STORY)
-    assert quality_files(scene) == [BESIDE]
+    assert quality_files(scene) == [SHOWN]
     go_on(scene, stopped.loop, "accept") if ending == "accept" else scene.loop("cancel")
     assert quality_files(scene) == []
     assert not [path for path in ever_committed(scene) if path.endswith(".quality.yml")]
@@ -210,10 +212,10 @@ def test_the_file_outlives_the_escalation_and_goes_with_the_person_s_word(tmp_pa
 def test_a_file_that_was_deleted_while_the_artifact_is_blocked_is_rendered_again(tmp_path: Path) -> None:
     scene = reviewed(tmp_path, BAD_STORY, creator=LEAVES_IT)
     review(scene, STORY)
-    before = (scene.root / BESIDE).read_text()
-    (scene.root / BESIDE).unlink()
+    before = (scene.root / SHOWN).read_text()
+    (scene.root / SHOWN).unlink()
     scene.loop("render")
-    assert (scene.root / BESIDE).read_text() == before
+    assert (scene.root / SHOWN).read_text() == before
 
 
 def test_a_creator_that_commits_and_keeps_the_file_gets_it_into_no_commit(tmp_path: Path) -> None:
@@ -243,9 +245,42 @@ def test_in_a_batch_every_gate_hands_over_by_file(tmp_path: Path) -> None:
     scene = reviewed(tmp_path, {**BAD_CODE, "src/fine.py": "x = 1\n"})
     done = review(scene, "src", batch=True, gate="code")
     (fix,) = seen(scene, "fixes")
-    # The same file in the workspace and beside the artifact, observations of a quick review included.
-    issues = [one["issue"] for one in yaml.safe_load(fix["file"])["findings"]]
-    assert (issues, fix["file"]) == (["two things in one", "a comma is missing"], fix["in the tree"])
-    assert (fix["told"], "two things in one" in fix["in the tree"]) == ([], True)
+    # The same file in the workspace and for the person, observations of a quick review included.
+    issues, shown = (
+        [one["issue"] for one in yaml.safe_load(fix[file])["findings"]] for file in ("file", "for the person")
+    )
+    assert (issues, fix["told"]) == (["two things in one", "a comma is missing"], [])
+    assert shown == issues
     assert done.outcome.ending is Ending.VERIFIED
+    assert quality_files(scene) == []
+
+
+MINE = "mine: precious\n"
+
+
+@pytest.mark.parametrize("tracked", [True, False])
+@pytest.mark.parametrize("beside", [True, False])
+def test_a_file_of_the_person_s_own_stays_and_is_not_what_the_creator_gets(
+    tmp_path: Path, *, tracked: bool, beside: bool
+) -> None:
+    more = "[quality]\nbeside = true\n" if beside else ""
+    scene = reviewed(tmp_path, BAD_STORY | ({BESIDE: MINE} if tracked else {}), more=more)
+    (scene.root / BESIDE).write_text(MINE)
+    before = scene.repo.git("status", "--porcelain")
+    done = review(scene, STORY)
+    (fix,) = seen(scene, "fixes")
+    assert [one["issue"] for one in yaml.safe_load(fix["file"])["findings"]] == ["two things in one"]
+    assert done.outcome.ending is Ending.VERIFIED
+    assert (scene.root / BESIDE).read_text() == MINE
+    assert scene.repo.git("status", "--porcelain") == before
+    named = scene.repo.git("ls-tree", "-r", "--name-only", done.outcome.commit).splitlines()
+    assert (BESIDE in named) is tracked
+
+
+def test_with_beside_the_file_is_in_the_person_s_tree_and_names_itself_there(tmp_path: Path) -> None:
+    scene = reviewed(tmp_path, BAD_STORY, creator=LEAVES_IT, more="[quality]\nbeside = true\n")
+    stopped = review(scene, STORY)
+    assert quality_files(scene) == [BESIDE]
+    assert f"They are in {BESIDE}" in stopped.ask.question
+    scene.loop("cancel")
     assert quality_files(scene) == []

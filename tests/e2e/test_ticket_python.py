@@ -12,7 +12,7 @@ from loopwright.kernel.model import Ending
 from tests.repository import Repository
 
 Context = dict[str, Any]
-CHECKS = (Check("test", [sys.executable, "-c", "assert open('a.txt').read() == 'good'"]),)
+CHECKS = (Check("test", [sys.executable, "-c", "assert open('a.txt').read() == 'good'"], trust="exit-code"),)
 
 
 class Creator:
@@ -59,7 +59,7 @@ def test_a_session_that_needs_a_person_comes_back_escalated(repo: Repository) ->
     [
         (Tickets(title="x"), {"creator": content}, CHECKS, "agents has no 'critic'"),
         (Tickets(title=" "), {"creator": content, "critic": content}, CHECKS, "the ticket has no title"),
-        (Tickets(title="x"), {"creator": content, "critic": content}, (), "neither a build nor a test check"),
+        (Tickets(title="x"), {"creator": content, "critic": content}, (), "loop.toml has no check"),
         (
             Tickets(title="x", session="../x"),
             {"creator": content, "critic": content},

@@ -31,8 +31,21 @@ from loopwright.kernel.events import (
     Refused,
     Said,
 )
-from loopwright.kernel.model import AgentReport, AgentStatus, Change, CheckResult, Key, LoopId, Tree, Usage, Verdict
+from loopwright.kernel.gates import evidence
+from loopwright.kernel.model import (
+    AgentReport,
+    AgentStatus,
+    Change,
+    CheckResult,
+    Commit,
+    Key,
+    LoopId,
+    Tree,
+    Usage,
+    Verdict,
+)
 from loopwright.kernel.record import Record
+from loopwright.kernel.trust import Trust
 from loopwright.loops.batch.machine import BATCH
 from loopwright.loops.batch.state import BatchArtifact, BatchParams
 from loopwright.loops.feedback.limits import FeedbackLimits
@@ -45,12 +58,13 @@ from loopwright.loops.tickets.limits import TicketLimits
 from loopwright.loops.tickets.machine import TICKETS
 from loopwright.loops.tickets.state import Criterion, TicketParams
 from loopwright.ports.agent import AgentAnswer, AgentRun, Watch
-from loopwright.ports.checks import ChecksRun
+from loopwright.ports.checks import ChecksRun, Examined
 from loopwright.ports.people import Reply, Waiting
 from loopwright.ports.store import Store
 from loopwright.testing.clock import ManualClock
+from loopwright.testing.fakes import MemoryWorkspace
 from loopwright.testing.memory_store import Memory, MemoryStore
-from tests.engine.worlds import BASE, LOOP, DyingStore, Fakes, Killed, failing, flaw, passing
+from tests.engine.worlds import BASE, LOOP, DyingStore, Fakes, Killed, changed_tests, failing, flaw, passing
 from tests.toys.anthology import ANTHOLOGY, AnthologyParams
 from tests.toys.haiku import HAIKU, HaikuLimits, HaikuParams
 
@@ -175,9 +189,17 @@ class Agent:
 @dataclass(slots=True)
 class Checks:
     history: History
+    workspace: MemoryWorkspace
 
     async def run(self, run: ChecksRun, watch: Watch) -> ChecksReported:
-        return ChecksReported(key=run.key, tree=Tree(f"tree-{run.commit}"), results=self.history.checks(run))
+        held = (await self.examine(run.commit, run.trust, run.approved)).held
+        tree, results = Tree(f"tree-{run.commit}"), self.history.checks(run)
+        return ChecksReported(key=run.key, tree=tree, results=results, held=held, lands=tree)
+
+    async def examine(self, commit: Commit, trust: Trust, approved: tuple[str, ...] = ()) -> Examined:
+        gated = changed_tests(self.workspace.changes)
+        held = () if evidence(gated) in approved else gated
+        return Examined(gated=gated, evidence=evidence(gated), held=held)
 
 
 @dataclass(slots=True)
@@ -277,7 +299,7 @@ def _world(history: History, fakes: Fakes, store: Store, person: Person) -> Worl
     return replace(
         fakes.world(store),
         agent=Agent(history),
-        checks=Checks(history),
+        checks=Checks(history, fakes.workspace),
         people=person,
         observer=Post(history, fakes.store),
         poll=60.0,

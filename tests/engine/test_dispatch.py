@@ -26,7 +26,9 @@ def test_a_limit_is_one_for_all_loops_together_and_a_loop_counts_itself_once() -
     dispatcher.took(B, 39, 20.0)
     assert dispatcher.counts
     assert dispatcher.shortage(A, 60, 10.0) is None
-    assert dispatcher.shortage(A, 61, 10.0) == Shortage(reason="budget", detail="100 of 100 tokens are used")
+    assert dispatcher.shortage(A, 61, 10.0) == Shortage(
+        reason="budget", detail="100 of 100 tokens are used (where a run did not say, estimated)"
+    )
     assert dispatcher.shortage(B, 39, 50.0) == Shortage(reason="time", detail="60 of 60 seconds of work are used")
 
 
@@ -71,3 +73,13 @@ def test_a_child_that_is_driven_elsewhere_is_asked_for_and_heard_at_the_root_all
         assert [item.kind for item in items] == ["Answered"]
 
     asyncio.run(story())
+
+
+def test_what_is_left_of_the_time_is_one_for_all_loops() -> None:
+    dispatcher = InProcess(spending=Spending(seconds=60.0))
+    dispatcher.took(A, 0, 10.0)
+    dispatcher.took(B, 0, 20.0)
+    assert dispatcher.seconds_left() == 30.0
+    dispatcher.took(B, 0, 90.0)
+    assert dispatcher.seconds_left() == 0.0
+    assert InProcess(spending=Spending(tokens=1)).seconds_left() is None

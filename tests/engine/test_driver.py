@@ -261,7 +261,7 @@ def test_an_open_gate_does_not_hold_up_the_work_beside_it() -> None:
         fakes = Fakes()
         fakes.workspace.changes = (Change(path="tests/test_a.py", how="changed", blob="2"),)
         fakes.people.says = [approves]
-        await fakes.create()
+        await fakes.create(FeedbackParams(task="mend tests/test_a.py", base=Commit("base")))
         halt = await fakes.drive()
         assert halt.outcome is not None
         assert halt.outcome.ending is Ending.VERIFIED

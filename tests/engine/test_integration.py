@@ -60,7 +60,8 @@ def landed(
 
 
 def test_what_goes_together_is_merged() -> None:
-    assert landed(Target()) == Integrated(key=LAND.key, branch="loop/x", commit=MERGED, merged_into="main")
+    result = Integrated(key=LAND.key, branch="loop/x", commit=MERGED, merged_into="main", landed=LAND.commit)
+    assert landed(Target()) == result
 
 
 def test_a_conflict_is_refused_with_a_finding_for_every_path_and_the_tip_to_go_on_from() -> None:

@@ -166,8 +166,8 @@ def first() -> Spot:
     return Spot(Session.of(opened, Errand(path=(LOOP,)), terms))
 
 
-def terms(_action: RunAgent, _now: Fold) -> float:
-    return PRICE
+def terms(action: RunAgent | RunChecks, _now: Fold) -> float:
+    return PRICE if isinstance(action, RunAgent) else 0.0
 
 
 def steps(spot: Spot) -> Iterator[Spot]:

@@ -13,6 +13,7 @@ from loopwright.kernel.events import AgentReported, Created
 from loopwright.kernel.findings import identify
 from loopwright.kernel.model import (
     AgentReport,
+    Change,
     CheckResult,
     Commit,
     Finding,
@@ -63,6 +64,10 @@ def fails_second(run: ChecksRun) -> tuple[CheckResult, ...]:
     return (failing("test_a"),) if run.key.attempt == 2 else (passing(),)
 
 
+def changed_tests(changes: tuple[Change, ...]) -> tuple[Change, ...]:
+    return tuple(each for each in changes if each.how != "added" and each.path.startswith("tests/"))
+
+
 @dataclass(slots=True)
 class Fakes:
     """What survives a crash: the store and what the outside world remembers."""
@@ -83,7 +88,7 @@ class Fakes:
             store=store or self.store,
             clock=ManualClock(),
             agent=ScriptedAgent(self.agent, self.runs, self.usd),
-            checks=ScriptedVerdicts(self.checks, self.checked),
+            checks=ScriptedVerdicts(self.checks, self.checked, lambda: changed_tests(self.workspace.changes)),
             workspace=self.workspace,
             people=self.people,
             observer=self.recorder,

@@ -256,6 +256,8 @@ def test_ids_are_plain_text() -> None:
     assert json.loads(encode(landed)) == {
         "branch": "b",
         "commit": "c",
+        "held_on": "",
+        "landed": "",
         "key": "k",
         "merged_into": "",
         "not_merged": "",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import replace
 from typing import Literal
 
@@ -82,15 +83,23 @@ def test_a_pattern_matches(pattern: str, path: str) -> None:
         (".*", "x"),
         ("a|b", "a"),
         ("", "a"),
+        ("*.{js,ts}", "a.py"),
+        ("{a}", "a"),
     ],
 )
 def test_a_pattern_does_not_match(pattern: str, path: str) -> None:
     assert not matches(path, pattern)
 
 
+@pytest.mark.parametrize("path", ["a.js", "x/b.ts", "x/y/c.test.js"])
+def test_braces_choose(path: str) -> None:
+    assert matches(path, "**/{a,b,c.{test,spec}}.{js,ts}")
+    assert matches("{a}", "{a}")
+
+
 @given(st.text())
 def test_a_path_without_wild_cards_matches_itself_only(text: str) -> None:
-    name = text.translate(str.maketrans("", "", "*?")).rstrip("/")
+    name = text.translate(str.maketrans("", "", "*?{")).rstrip("/")
     assert matches(name, name)
     assert not matches(name + "x", name)
 
@@ -142,6 +151,13 @@ def test_the_order_of_the_changes_does_not_matter() -> None:
 def test_other_changes_are_other_evidence(other: Change) -> None:
     assert evidence((change("a"),)) != evidence((other,))
     assert evidence((change("a"),)) != evidence((change("a"), replace(other, path="z")))
+
+
+def test_mode_and_old_content_are_evidence_and_what_was_recorded_without_them_is_what_it_was() -> None:
+    plain = change("a")
+    others = [replace(plain, mode="100755"), replace(plain, old="b0"), replace(plain, old_mode="120000")]
+    assert len({evidence((each,)) for each in (plain, *others)}) == 4
+    assert evidence((plain,)) == hashlib.sha256(b"changed\0a\0" + plain.blob.encode() + b"\0").hexdigest()[:24]
 
 
 def test_a_path_cannot_pass_for_two_changes() -> None:

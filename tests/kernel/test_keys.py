@@ -73,3 +73,8 @@ def test_no_point_has_no_text() -> None:
 
 def test_an_event_about_no_action_has_no_key() -> None:
     assert (key_of(Announced(key=Key.parse("stop"))), key_of(BudgetChanged(usd=1.0))) == (Key.parse("stop"), NO_KEY)
+
+
+def test_a_key_with_a_number_that_cannot_be_is_a_step_of_that_name() -> None:
+    text = "implement-" + "9" * 5000
+    assert Key.parse(text) == Key(text)

@@ -1,9 +1,11 @@
+from textwrap import indent
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from loopwright.kernel.model import Finding, Severity
-from loopwright.kernel.quoting import at_most, fenced, inline, one_line, quoted, size
+from loopwright.kernel.quoting import at_most, fenced, inline, one_line, quoted, size, with_closed_fences
 from loopwright.kernel.visible import visible
 from loopwright.kernel.wording import told
 from tests import hostile
@@ -68,3 +70,21 @@ def test_a_limit_in_bytes_holds_with_the_note(text: str, limit: int) -> None:
 )
 def test_a_finding_in_a_sentence(finding: Finding, sentence: str) -> None:
     assert told(finding) == sentence
+
+
+@pytest.mark.parametrize("indented", ["", "  "])
+@pytest.mark.parametrize("body", ["x\n" * 200, "y" * 400, "```\n" * 100, "`" * 90 + "\n" + "z\n" * 200])
+@pytest.mark.parametrize("limit", [130, 200, 300, 399])
+def test_a_cut_leaves_no_code_block_open(body: str, limit: int, indented: str) -> None:
+    text = indent(f"- a finding\n{fenced(body)}\nafter", indented)
+    shown = with_closed_fences(text, limit)
+    assert size(shown) <= limit
+    assert "more bytes left out" in shown
+    fences = [line for line in shown.split("\n") if line.startswith(f"{indented}```")]
+    assert len(fences) < 2 or fences[-1] == fences[0].split("text")[0].split(" … ")[0]
+
+
+def test_what_fits_or_has_no_block_open_is_only_cut() -> None:
+    whole = f"{fenced('x')}\n" + "y" * 200
+    assert with_closed_fences(whole, 300) == whole
+    assert with_closed_fences(whole, 150) == at_most(whole, 150)

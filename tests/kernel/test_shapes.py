@@ -9,6 +9,7 @@ from loopwright.kernel.shapes import (
     Shape,
     choice,
     duration,
+    few_digits,
     fitted,
     flag,
     found,
@@ -177,3 +178,9 @@ def test_the_nearest_name_is_offered_and_without_one_the_choices() -> None:
     assert nearest("colour", ["color", "size"]) == "did you mean 'color'?"
     assert nearest("x", ["color", "size"]) == "choose from color, size"
     assert nearest("x", ["color"], []) == "leave it out, for there is none to choose"
+
+
+def test_a_number_of_json_has_at_most_hundreds_of_digits() -> None:
+    assert json.loads("[12, -3]", parse_int=few_digits) == [12, -3]
+    with pytest.raises(ValueError, match=r"99999999999999999999… has more than 300 digits"):
+        json.loads("9" * 5000, parse_int=few_digits)

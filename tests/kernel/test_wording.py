@@ -1,7 +1,9 @@
+import math
+
 import pytest
 
 from loopwright.kernel.model import Finding, Severity
-from loopwright.kernel.wording import slug, told
+from loopwright.kernel.wording import moment, slug, told
 
 
 @pytest.mark.parametrize(
@@ -23,3 +25,17 @@ def test_a_name_made_of_a_title_keeps_its_letters(title: str, name: str) -> None
 def test_a_finding_that_came_back_says_why_it_weighs_more_even_where_it_is_cut() -> None:
     finding = Finding(severity=Severity.CRITICAL, issue="x" * 500, came_back=True)
     assert told(finding).endswith(" (it came back: one step graver)")
+
+
+@pytest.mark.parametrize(
+    ("at", "text"),
+    [
+        (0.5, "1970-01-01T00:00:00Z"),
+        (200_000_000_000.0, "8307-10-01T19:33:20Z"),
+        (1e15, "9999-12-31T23:59:59Z"),
+        (-1e15, "0001-01-01T00:00:00Z"),
+        (math.inf, "9999-12-31T23:59:59Z"),
+    ],
+)
+def test_a_clock_that_is_beside_itself_is_told_all_the_same(at: float, text: str) -> None:
+    assert moment(at) == text

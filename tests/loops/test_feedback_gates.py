@@ -138,7 +138,7 @@ def test_a_rejected_change_that_passes_everything_still_does_not_land() -> None:
     state = play(loop(), *TOUCHED, rejects("e1"), passes(), GREEN)
     assert (keys(state), rules(state)) == (["implement-2.1"], ["gate-rejected", "protected"])
     assert developer(state).brief.findings[0].issue == (
-        "Restore tests/t.py: a person rejected the change (the protected change was rejected and is still there)"
+        "Restore tests/t.py: a person rejected the change (it was rejected and is still there)"
     )
 
 

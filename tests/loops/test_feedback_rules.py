@@ -143,7 +143,9 @@ def test_a_failed_review_skips_the_tests_of_that_iteration() -> None:
     state = play(loop(), *REVIEW_FAILS)
     assert keys(state) == ["implement-2.1"]
     assert state.past == (
-        Iteration(number=1, implementation="did it", commit=Commit("c"), review=Verdict.FAIL, issues=(ISSUE,)),
+        Iteration(
+            number=1, implementation="did it", commit=Commit("c"), tree=TREE, review=Verdict.FAIL, issues=(ISSUE,)
+        ),
     )
 
 

@@ -52,7 +52,7 @@ from loopwright.loops.course import (
     steered,
     where,
 )
-from loopwright.loops.floor import Escalation, Machine
+from loopwright.loops.hooks import Escalation, Machine
 from tests.loops.harness import taken, with_key
 
 
@@ -172,6 +172,56 @@ def test_each_step_has_tries_of_its_own() -> None:
     assert keys(state) == ["help-1-1.2", "wait-help-1-2.1"]
     state = play(state, ("wait-help-1-2.1", LATER), ("help-1-1.2", CRASH))
     assert (keys(state), state.lost) == (["help-1-2.2"], ("1",))
+
+
+def away(at: float, until: float = 0.0, role: str = "helper-1", detail: str = "busy") -> AgentUnavailable:
+    return AgentUnavailable(key=NO_KEY, until=until, role=role, at=at, detail=detail)
+
+
+def waited(state: Toy) -> float:
+    (wait,) = (action for action in LOOP.decide(state) if isinstance(action, WaitUntil))
+    return wait.when
+
+
+def kept_waiting(state: Toy, times: int, letter: AgentUnavailable) -> tuple[Toy, list[float]]:
+    waits: list[float] = []
+    for _ in range(times):
+        key = next(key for key in keys(state) if "1-1" in key)
+        state = play(state, (key, letter))
+        waits.append(waited(state) - letter.at)
+        state = play(state, (f"wait-{key}", LATER))
+    return state, waits
+
+
+def test_an_agent_that_says_to_come_back_at_once_is_left_alone_for_longer_each_time() -> None:
+    _, waits = kept_waiting(Toy(), 9, away(at=100.0, until=100.0))
+    assert waits == [5.0, 10.0, 20.0, 40.0, 80.0, 160.0, 320.0, 600.0, 600.0]
+    _, waits = kept_waiting(Toy(), 2, away(at=100.0, until=1000.0))
+    assert waits == [900.0, 900.0]
+
+
+@pytest.mark.parametrize(("detail", "said"), [("busy", ": busy"), ("", ".")])
+def test_after_ten_waits_in_a_row_a_person_is_asked_with_what_the_agent_said(detail: str, said: str) -> None:
+    state, waits = kept_waiting(Toy(lost=("2",)), 10, away(at=100.0, detail=detail))
+    assert len(waits) == 10
+    state = play(state, ("help-1-1.11", away(at=100.0, detail=detail)))
+    (ask,) = LOOP.decide(state)
+    assert isinstance(ask, Ask)
+    assert ask.question.startswith(f"The helper-1 was not available 11 times in a row{said}\n")
+    state = play(state, ("clarify-1", says("answer", text="go on")))
+    assert keys(state) == ["help-1-1.12"]
+    assert keys(play(state, ("help-1-1.12", away(at=100.0)))) == ["wait-help-1-1.12"]
+
+
+def test_waits_are_counted_anew_after_another_failure() -> None:
+    state, _ = kept_waiting(Toy(lost=("2",)), 3, away(at=0.0))
+    state = play(state, ("help-1-1.4", CRASH), ("help-1-1.5", away(at=0.0)))
+    assert waited(state) == 5.0
+
+
+def test_a_log_of_before_waits_as_it_did() -> None:
+    _, waits = kept_waiting(Toy(lost=("2",)), 12, AgentUnavailable(key=NO_KEY, until=1.0))
+    assert waits == [1.0] * 12
 
 
 def test_a_question_waits_for_those_at_work_and_goes_back_to_who_asked() -> None:

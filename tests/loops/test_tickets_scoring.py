@@ -61,6 +61,7 @@ def test_the_machine_counts_six_of_ten() -> None:
         ("nothing is left", "0 of 0", 0.0),
         ("0% left", "3% left", 0.0),
         ("it works", "it does not", 0.0),
+        ("all of it", f"{'9' * 400} of {'9' * 400}", 0.0),
     ],
 )
 def test_a_score_says_how_near_it_came(expected: str, actual: str, score: float) -> None:

@@ -5,7 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from loopwright.adapters.checks.classes.classifier import Classifier
 from loopwright.adapters.checks.environment import Digests, for_checks
+from loopwright.adapters.checks.outfit import Outfit
 from loopwright.adapters.checks.runner import CommandChecks
 from loopwright.adapters.git.objects import GitObjects
 from loopwright.adapters.git.verification import VerificationCheckouts
@@ -78,13 +80,16 @@ def real_checks(root: Path) -> CommandChecks:
     clock = ManualClock()
     return CommandChecks(
         specs=specs,
-        checkouts=VerificationCheckouts(root, env=os.environ),
-        source=GitObjects(root, env=os.environ),
-        store=MemoryStore(Memory(), clock),
-        clock=clock,
-        root=root,
-        runs=root / ".loop" / "runs",
-        digests=Digests(for_checks(os.environ, root / ".loop" / "verify")),
+        outfit=Outfit(
+            checkouts=VerificationCheckouts(root, env=os.environ),
+            source=GitObjects(root, env=os.environ),
+            store=MemoryStore(Memory(), clock),
+            clock=clock,
+            root=root,
+            runs=root / ".loop" / "runs",
+            digests=Digests(for_checks(os.environ, root / ".loop" / "verify")),
+        ),
+        classifier=Classifier(source=GitObjects(root, env=os.environ), product=("**",)),
     )
 
 

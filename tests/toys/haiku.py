@@ -18,7 +18,7 @@ from loopwright.kernel.model import Brief, Change, Commit, Ending, Key, LoopId, 
 from loopwright.loops import brief_parts, closing, floor
 from loopwright.loops import course as c
 from loopwright.loops.course import Course, GateRecord, Ruling, Station
-from loopwright.loops.floor import Escalation, Machine
+from loopwright.loops.hooks import Escalation, Machine
 from loopwright.loops.kind import Files, Kind, Needs, Scene, Words
 
 TASTE = "taste"

@@ -2,50 +2,90 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Mapping
 from pathlib import Path
 
 from loopwright.adapters.checks.bytecode import Bytecode
+from loopwright.adapters.checks.classes.classifier import Classifier
+from loopwright.adapters.checks.classes.taken_names import names_around, names_in_node_modules
 from loopwright.adapters.checks.environment import Digests, for_checks
 from loopwright.adapters.checks.order import as_run
+from loopwright.adapters.checks.outfit import Outfit
 from loopwright.adapters.checks.runner import CommandChecks
 from loopwright.adapters.git.objects import GitObjects
 from loopwright.adapters.git.preparation import Preparation
+from loopwright.adapters.git.rules import PersonsRules, Pinned
 from loopwright.adapters.git.verification import VerificationCheckouts
 from loopwright.adapters.git.workspace import GitWorkspace
 from loopwright.adapters.pins import packages_of
-from loopwright.config.settings import Settings
+from loopwright.config.settings import CheckSettings, Settings
+from loopwright.kernel.codec import decode
+from loopwright.kernel.model import Commit
 from loopwright.ports.clock import Clock
 from loopwright.ports.store import Store
 
 
 def command_checks(
-    settings: Settings, store: Store, clock: Clock, *, root: Path, environ: Mapping[str, str]
+    settings: Settings,
+    store: Store,
+    clock: Clock,
+    *,
+    root: Path,
+    environ: Mapping[str, str],
+    pinned: Pinned | None = None,
 ) -> CommandChecks:
     """They run in checkouts below `.loop/verify`; git looks for no repository at or above that folder."""
     ceiling = root / ".loop" / "verify"
+    specs = tuple(as_run(check) for check in settings.checks)
+    source, workspace = GitObjects(root, env=environ), settings.workspace
+    preparation = Preparation.of(workspace, environ)
     return CommandChecks(
-        specs=tuple(as_run(check) for check in settings.checks),
-        protected=settings.workspace.protected,
+        specs=specs,
+        canary=settings.trust.canary,
         parallel=settings.limits.parallel,
-        checkouts=VerificationCheckouts(
-            root, env=environ, preparation=Preparation.of(settings.workspace, environ), is_named=store.is_named
+        classifier=Classifier(
+            source=source,
+            product=workspace.product,
+            tests=workspace.tests,
+            protected=workspace.protected,
+            commands=tuple(spec.run for spec in specs),
+            taken=names_around(_programs(specs, environ)) | names_in_node_modules(root / "node_modules"),
         ),
-        source=GitObjects(root, env=environ),
-        store=store,
-        clock=clock,
-        root=root,
-        runs=root / ".loop" / "runs" / "checks",
-        digests=Digests(
-            environment=for_checks(environ, ceiling),
-            setup=settings.workspace.setup,
-            person=environ,
-            packages=lambda: packages_of(settings, environ),
-            pinned=packages_of(settings, environ),
-            bytecode=Bytecode(root / ".loop" / "bytecode", store.is_named),
+        outfit=Outfit(
+            checkouts=VerificationCheckouts(
+                root, env=environ, preparation=preparation, pinned=pinned, is_named=store.is_named
+            ),
+            source=source,
+            store=store,
+            clock=clock,
+            root=root,
+            runs=root / ".loop" / "runs" / "checks",
+            digests=Digests(
+                environment=for_checks(environ, ceiling),
+                setup=workspace.setup,
+                person=environ,
+                packages=lambda: packages_of(settings, environ),
+                pinned=packages_of(settings, environ),
+                bytecode=Bytecode(root / ".loop" / "bytecode", store.is_named),
+            ),
+            protected=workspace.protected,
         ),
     )
 
 
-def git_workspace(settings: Settings, *, root: Path, environ: Mapping[str, str]) -> GitWorkspace:
-    return GitWorkspace(root, env=environ, preparation=Preparation.of(settings.workspace, environ))
+def _programs(specs: tuple[CheckSettings, ...], environ: Mapping[str, str]) -> list[Path]:
+    found = (shutil.which(spec.run[0], path=environ.get("PATH")) for spec in specs)
+    return [Path(each) for each in found if each]
+
+
+def began_with(base: Commit, rules: str) -> Pinned:
+    """How files are converted in a loop: by the attributes of `base`, and by what the log has of the person's git."""
+    return Pinned(base, decode(PersonsRules, rules) if rules else None)
+
+
+def git_workspace(
+    settings: Settings, *, root: Path, environ: Mapping[str, str], pinned: Pinned | None = None
+) -> GitWorkspace:
+    preparation = Preparation.of(settings.workspace, environ)
+    return GitWorkspace(root, env=environ, preparation=preparation, pinned=pinned)

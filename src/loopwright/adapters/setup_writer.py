@@ -6,18 +6,10 @@ import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from loopwright.adapters.checks.classes.layout import Layout, detected
 from loopwright.config.settings import VERIFYING, CheckSettings, Settings
-from loopwright.kernel.gates import matches
 
 KNOWN_AGENTS = ("claude", "codex", "gemini", "opencode", "goose")  # programs that are also kinds, best known first
-
-# A pattern is worth protecting when the repository has a file under it.
-_WORTH_PROTECTING = (
-    *("tests/**", "test/**", "spec/**", "**/__tests__/**", "**/*_test.go"),
-    *("**/*.test.js", "**/*.test.jsx", "**/*.test.ts", "**/*.test.tsx", "**/*.spec.js", "**/*.spec.ts"),
-    *("**/src/test/**", "**/test_*.py", "**/*_test.py", "**/conftest.py"),
-    *(".github/**", ".gitlab-ci.yml", ".circleci/**"),
-)
 
 _HEAD = """\
 # Loopwright drives coding agents until the checks below pass. Its configuration guide explains every key.
@@ -50,8 +42,9 @@ _NO_CHECK = """\
 # report = "junit"
 """
 _WEAK = "# Only the exit code counts. A junit or sarif report tells failures apart, and notices tests that vanish.\n"
-_PROTECTED = """\
-# Taken from the base when checks run, so that an agent cannot pass by editing them; changing one asks you first.
+_WORKSPACE = """\
+# Every changed file has a class. Product and texts are the agents' to change, and tests to add to; to change or remove
+# a test asks you first, like all else: manifests, build files, what configures checks, and what is protected here.
 """
 
 
@@ -73,20 +66,17 @@ def render_config(found: Surroundings) -> str:
         _TOOLS,
         *(_check(check) for check in found.checks),
         "" if verifies else _NO_CHECK,
-        f"[workspace]\n{_PROTECTED}protected = {_listed(protected_patterns(found.files))}\n",
+        _workspace(detected(found.files)),
         f"[budget]\nusd = {Settings().budget.usd}  # a loop pauses before a run that would not fit\n",
     )
     return "\n".join(part for part in parts if part)
 
 
-def protected_patterns(files: Iterable[str]) -> tuple[str, ...]:
-    """What should not be changed unseen here: the tests and the CI this repository has, and always `loop.toml`."""
-    paths = tuple(files)
-    chosen: list[str] = []
-    for pattern in _WORTH_PROTECTING:
-        new = [path for path in paths if matches(path, pattern) and not any(matches(path, p) for p in chosen)]
-        chosen += [pattern] if new else []
-    return (*chosen, "loop.toml")
+def _workspace(layout: Layout) -> str:
+    """The keys are written out, so that what was detected can be read and corrected."""
+    found = (("product", layout.product), ("tests", layout.tests), ("protected", Settings().workspace.protected))
+    lines = [f"{name} = {_listed(patterns)}\n" for name, patterns in found if patterns]
+    return f"[workspace]\n{_WORKSPACE}{''.join(lines)}"
 
 
 def _agents(agents: list[str]) -> str:

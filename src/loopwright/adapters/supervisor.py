@@ -13,7 +13,7 @@ killed, so a process that leaves it survives the step.
 Standard library only, and little of it: every step pays for what is imported here.
 """
 # pathlib, json (which loads re), signal (which loads enum), typing and contextlib would more than double our start.
-# ruff: noqa: PTH104, PTH118, PTH120, SIM105, E402
+# ruff: noqa: PTH118, PTH120, SIM105, E402
 
 from __future__ import annotations
 
@@ -226,20 +226,23 @@ def _alarm_pipe() -> int:
     return read
 
 
-def keep(folder: str, ended: dict[str, Any], durable: list[str]) -> None:
-    """Make the ending durable: a half file is never seen, a lost one never promised."""
+def keep(folder: int, ended: dict[str, Any], durable: list[str]) -> None:
+    """Make the ending durable: a half file is never seen, a lost one never promised.
+
+    `folder` was opened before the step began, which may have put a link in its place.
+    """
     for path in durable:
         try:
             if stat.S_ISREG(os.lstat(path).st_mode):
                 _synced(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK))
         except OSError:
             pass  # not there, or a trap: whoever reads it next will say so
-    part = f"{folder}/ended.json.part"
-    file = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600)
+    part = "ended.json.part"
+    file = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600, dir_fd=folder)
     os.write(file, as_json(ended).encode())
     _synced(file)
-    os.rename(part, f"{folder}/ended.json")
-    _synced(os.open(folder, os.O_RDONLY))
+    os.rename(part, "ended.json", src_dir_fd=folder, dst_dir_fd=folder)
+    _synced(folder)
 
 
 def _synced(file: int) -> None:
@@ -314,6 +317,7 @@ def supervise(step: str, controller: int) -> None:
     signal.signal(signal.SIGCHLD, lambda *_: None)
     spec = read_spec()
     lock = hold(spec["lock"], step, controller, spec["patience"]) if spec["lock"] else None
+    folder = os.open(spec["folder"], os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
     running = Step(spec, step)
     signal.signal(signal.SIGTERM, lambda *_: running.stop("cancelled"))
     ended: dict[str, Any] = {}
@@ -322,7 +326,7 @@ def supervise(step: str, controller: int) -> None:
     finally:
         if not ended:  # a fault of ours must not let the step live on
             end_all(step, running.main, statuses=running.statuses)
-    keep(spec["folder"], ended, spec["durable"])
+    keep(folder, ended, spec["durable"])
     if lock is not None:
         os.ftruncate(lock, 0)
     say({"ended": ended}, wait=True)

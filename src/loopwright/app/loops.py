@@ -11,10 +11,11 @@ from loopwright.app.project import Project
 from loopwright.engine.fold import Fold, Opened
 from loopwright.engine.journal import open_loop, open_whole
 from loopwright.engine.world import Seen
+from loopwright.errors import LoopUnreadable
 from loopwright.kernel.actions import Action
-from loopwright.kernel.codec import decode
+from loopwright.kernel.codec import DecodeError, decode
 from loopwright.kernel.machine import Standpoint
-from loopwright.kernel.model import LoopId, Outcome
+from loopwright.kernel.model import NO_COMMIT, Commit, LoopId, Outcome
 from loopwright.kernel.quoting import one_line
 from loopwright.kernel.record import Record
 from loopwright.loops.kind import AnyKind
@@ -36,7 +37,10 @@ class Listed:
     @property
     def title(self) -> str:
         """What the loop is about, from what it was started with."""
-        return one_line(self.kind.title(decode(self.kind.loop.params, self.row.params)), 120)
+        try:
+            return one_line(self.kind.title(decode(self.kind.loop.params, self.row.params)), 120)
+        except DecodeError:
+            return "(cannot be read)"
 
     @property
     def is_over(self) -> bool:
@@ -80,6 +84,12 @@ class View:
     @property
     def title(self) -> str:
         return self.listed.title
+
+    @property
+    def base(self) -> Commit:
+        """The commit it began at; of a kind that began at none, nothing."""
+        params = decode(self.kind.loop.params, self.row.params)
+        return getattr(params, "base", NO_COMMIT)
 
     @property
     def outcome(self) -> Outcome | None:
@@ -162,5 +172,24 @@ def _after(project: Project, row: LoopRow, now: Fold, rows: tuple[LoopRow, ...],
 
 
 async def views(project: Project) -> tuple[View, ...]:
+    """All loops that can be read, newest first."""
+    return tuple([each for each in await seen(project) if isinstance(each, View)])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unread:
+    """A loop as the list has it, of whose log nobody can make anything, and why."""
+
+    listed: Listed
+    why: str
+
+
+async def seen(project: Project) -> tuple[View | Unread, ...]:
     """All loops, newest first."""
-    return tuple([await view(project, row.id) for row in await project.store.rows()])
+    found: list[View | Unread] = []
+    for row in await project.store.rows():
+        try:
+            found.append(await view(project, row.id))
+        except LoopUnreadable as error:
+            found.append(Unread(listed=await listed(project, row), why=str(error)))
+    return tuple(found)

@@ -8,6 +8,9 @@ from pathlib import Path
 
 from loopwright.adapters.agents.cast import cast
 from loopwright.adapters.checks.environment import program
+from loopwright.adapters.checks.order import may_verify
+from loopwright.adapters.checks.runners.reading import texts_in
+from loopwright.adapters.git.conditions import conditions
 from loopwright.app.layout import CONFIG_FILE
 from loopwright.app.project import Project
 from loopwright.config.settings import FILLED_BY_DEFAULT, Settings
@@ -19,9 +22,18 @@ FreeSpace = Callable[[Path], int]
 
 def check_ground(project: Project, settings: Settings, *, merge: bool, free: FreeSpace | None = None) -> None:
     """Raise the one sentence that says why no loop that verifies could end well here."""
-    if not settings.can_verify:
-        raise UsageError(f"{CONFIG_FILE} has neither a build nor a test check; run `loop setup` or add [checks.test]")
     check_place(project, settings, merge=merge, free=free)
+    texts = texts_in(project.root, (check.run for check in settings.checks))
+    if not any(may_verify(check, texts) for check in settings.checks):
+        raise UsageError(f"{CONFIG_FILE} has {no_verdict(settings)}; run `loop setup` or add [checks.test]")
+
+
+def no_verdict(settings: Settings) -> str:
+    """Why these checks are not enough to call anything verified."""
+    if not settings.checks:
+        return "no check"
+    names = " and ".join(repr(check.name) for check in settings.checks)
+    return f'no check that counts tests: of {names} only the exit code is known, and none has trust = "exit-code"'
 
 
 def check_place(project: Project, settings: Settings, *, merge: bool, free: FreeSpace | None = None) -> None:
@@ -32,6 +44,9 @@ def check_place(project: Project, settings: Settings, *, merge: bool, free: Free
         )
     if merge and not project.branch:
         raise UsageError("--merge needs a branch to merge into, and HEAD is detached; check out a branch first")
+    for condition in conditions(project.root, project.environ, project.head):
+        if condition.word == "fix":
+            raise UsageError(f"{condition.what}: {condition.text}")
     for check in settings.checks:
         program(check.name, check.run, project.environ)
     left = (free or _free_space)(project.root)

@@ -9,14 +9,14 @@ from pathlib import Path
 from loopwright.adapters.agents.cast import AgentStage
 from loopwright.adapters.clock import SystemClock
 from loopwright.adapters.files import ignore_all
-from loopwright.adapters.git.repository import (
-    Repository,
-    find_repository,
-    give_up,
-    has_attempts,
-    other_worktrees,
+from loopwright.adapters.git.log_identity import (
+    git_dir_of,
+    loops_begun_here,
+    renew_log_id,
+    unsigned_loops,
     witnesses,
 )
+from loopwright.adapters.git.repository import Repository, find_repository, other_worktrees
 from loopwright.adapters.sqlite.standing import Witness, disagreements
 from loopwright.adapters.sqlite.store import SqliteStore
 from loopwright.app.kinds import KINDS, Kinds
@@ -79,19 +79,19 @@ def open_project(cwd: Path, environ: Mapping[str, str], *, create: bool = True, 
 def begin_log(cwd: Path, environ: Mapping[str, str]) -> Project:
     """The repository around `cwd` with a new, empty log, whatever became of an earlier one."""
     repository = find_repository(cwd, environ)
-    _refuse_link(repository.top)
+    _refuse_what_is_in_the_way(repository.top)
     file = log_file(repository.top)
     if file.exists():
         raise Forbidden(f"{file} is there already and was left as it is; move it away to begin a new log")
-    give_up(repository.top, environ, witnesses(repository.top, environ))
+    renew_log_id(git_dir_of(repository.top, environ))
     return _opened(repository, environ)
 
 
 def has_log(repository: Repository, environ: Mapping[str, str]) -> bool:
     """Whether a loop was ever started here. Raises `Forbidden` where one was and its log is gone:
-    what cannot be read is never taken for a fresh start. So it does where the folder of the log is a link.
+    what cannot be read is never taken for a fresh start. So it does where a file or a link is in our way.
     """
-    _refuse_link(repository.top)
+    _refuse_what_is_in_the_way(repository.top)
     file = log_file(repository.top)
     if file.exists():
         _refuse_older(repository.top, environ)
@@ -104,29 +104,30 @@ def has_log(repository: Repository, environ: Mapping[str, str]) -> bool:
     return False
 
 
+def _refuse_what_is_in_the_way(top: Path) -> None:
+    for folder in (top / STATE_FOLDER, top / WORKSPACES):
+        if folder.is_symlink():
+            raise Forbidden(f"{folder} is a link, and nothing is written through one; put a folder there in its place")
+        if folder.exists() and not folder.is_dir():
+            raise Forbidden(f"{folder} is a file, and a folder of Loopwright's has to be there; move the file away")
+
+
 def _refuse_older(top: Path, environ: Mapping[str, str]) -> None:
     """Raises `Forbidden` where the log is behind what commits of attempts bear witness of: part of it was lost, or an
     older one was put in its place, and with it counters and money would go back."""
-    witnessed = {loop: Witness(*place) for loop, place in witnesses(top, environ).items()}
-    wrong = disagreements(log_file(top), witnessed) if witnessed else {}
-    for other in other_worktrees(top, environ) if wrong else ():
-        theirs = disagreements(log_file(other), {loop: witnessed[loop] for loop in wrong})
-        wrong = {loop: why for loop, why in wrong.items() if not log_file(other).exists() or loop in theirs}
-    for loop, why in sorted(wrong.items()):
+    places = {loop: Witness(*place) for loop, place in witnesses(top, environ).items()}
+    for loop, why in sorted(disagreements(log_file(top), places).items() if places else ()):
         raise Forbidden(
             f"{log_file(top)} is not the newest log of loop {loop}: {why}, as its commits under refs/loopwright/ say;"
             " restore the newest one, or move it away and begin a new log with `loop setup --new-log`"
         )
 
 
-def _refuse_link(top: Path) -> None:
-    if (folder := top / STATE_FOLDER).is_symlink():
-        raise Forbidden(f"{folder} is a link, and nothing is written through one; put a folder there in its place")
-
-
 def _is_lost(top: Path, environ: Mapping[str, str]) -> bool:
-    """Refs are shared by all worktrees, logs are not: in a worktree that was never used they may be another's."""
-    if not has_attempts(top, environ):
+    """Refs are shared by all worktrees, logs are not. What an older version left may be another worktree's."""
+    if loops_begun_here(top, environ):
+        return True
+    if not unsigned_loops(top, environ):
         return False
     if any((top / name).exists() for name in (STATE_FOLDER, WORKSPACES)):
         return True

@@ -5,6 +5,7 @@ Nothing here is truth: a file that cannot be written now is written by the next 
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from hashlib import sha256
@@ -51,6 +52,7 @@ class Publisher:
         self._pasts = dict(pasts)
         self._behind = set(pasts)  # loops of which more may be missing than what the next event changes
         self._written: dict[Path, bytes] = {}  # by digest: the findings of a crowd of artifacts are many megabytes
+        self._left: set[Path] = set()  # files of others, of which it was said that they stay
         self._accepted_by = ""
 
     def recorded(self, seen: Seen) -> None:
@@ -95,7 +97,8 @@ class Publisher:
         if kind.past is not None and scene.past is None:
             return ()
         self._behind.add(scene.loop)
-        there = [path for name, text in kind.files(scene).items() if (path := self._put(name, text)) is not None]
+        files = kind.files(scene)
+        there = [path for name, text in files.items() if (path := self._put(name, text, kind.mark)) is not None]
         there += [update_door(self._root, door) for door in kind.doors(scene)]
         notes = kind.notes(scene)
         written = [add_lines(self._root, name, lines) for name, lines in notes.items()]
@@ -112,13 +115,16 @@ class Publisher:
         )
         self._pasts[seen.loop] = fold(self._pasts.get(seen.loop), record, seen.state)
 
-    def _put(self, name: str, text: str | None) -> Path | None:
+    def _put(self, name: str, text: str | None, mark: str = "") -> Path | None:
         """Most events leave a file as it is; then no disk is touched. A link in place of a file of ours is replaced."""
         path = self._root / name
         digest = b"" if text is None else sha256(text.encode()).digest()
         if digest and self._written.get(path) == digest and path.exists():
             return path
         refuse_links(self._root, path.parent if _is_ours(name) else path)
+        if mark and _is_somebody_elses(path, mark):
+            self._leave(path)
+            return None
         if text is None:
             self._written.pop(path, None)
             _remove(path, with_folder=_is_ours(name))
@@ -128,15 +134,28 @@ class Publisher:
         self._written[path] = digest
         return path
 
+    def _leave(self, path: Path) -> None:
+        if path not in self._left:
+            self._left.add(path)
+            self._failed(f"{path}: it is not Loopwright's; it is left as it is, and the findings are in `loop explain`")
+
     def _withdraw(self, kind: AnyKind, scene: Scene[Any]) -> None:
         if kind.past is None or scene.past is not None:
             for name in kind.files(Scene(loop=scene.loop, state=scene.state, status=scene.status, past=scene.past)):
-                self._put(name, None)
+                self._put(name, None, kind.mark)
 
     def _add_debt(self, entry: str) -> None:
         path = self._root / STATE_FOLDER / DEBT
         held = read_regular(path, _LONGEST_DEBT)  # what is no plain file of text is replaced: the log has all of it
         write_whole(path, f"{DEBT_HEAD if held is None else held.decode(errors='replace')}\n{entry}")
+
+
+def _is_somebody_elses(path: Path, mark: str) -> bool:
+    """Whether something is there that does not begin as ours do. A link is never ours, wherever it leads."""
+    if not os.path.lexists(path):
+        return False
+    held = read_regular(path, len(mark.encode()))
+    return held is None or not held.startswith(mark.encode())
 
 
 def _is_ours(name: str) -> bool:

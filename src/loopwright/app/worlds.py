@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from loopwright.adapters.agents.cast import cast
-from loopwright.adapters.from_settings import command_checks, git_workspace
+from loopwright.adapters.from_settings import began_with, command_checks, git_workspace
 from loopwright.adapters.sqlite.locks import describe_process
 from loopwright.app.loops import View, view
 from loopwright.app.project import Project
@@ -49,12 +49,13 @@ def build_world(
 ) -> World:
     """The world a loop is driven in, as its pinned settings say. `agent` stands in for the configured ones."""
     settings, environ, root = ready.settings, project.environ, project.root
+    pinned = began_with(ready.seen.base, ready.seen.now.rules)  # of the root, for all loops below it too
     return World(
         store=project.store,
         clock=project.clock,
         agent=agent or cast(settings, project.stage),
-        checks=command_checks(settings, project.store, project.clock, root=root, environ=environ),
-        workspace=git_workspace(settings, root=root, environ=environ),
+        checks=command_checks(settings, project.store, project.clock, root=root, environ=environ, pinned=pinned),
+        workspace=git_workspace(settings, root=root, environ=environ, pinned=pinned),
         people=people,
         observer=observer,
         loops=project.loops,

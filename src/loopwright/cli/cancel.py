@@ -6,18 +6,18 @@ import asyncio
 
 import click
 
-from loopwright.app.choice import pick
-from loopwright.app.loops import View, view
+from loopwright.app.choice import listed_as, pick
+from loopwright.app.loops import Listed, view, whole_view
 from loopwright.app.project import Project
 from loopwright.app.views.answers import NothingDone
-from loopwright.cli.drive import Manner, drive_and_tell, run_json_option, told
+from loopwright.cli.drive import Manner, drive_and_tell, run_json_option, told_of_ended
 from loopwright.cli.here import Here
 from loopwright.cli.opened import has_log, opened
 from loopwright.cli.output import loop_option, note, put, put_json
 from loopwright.cli.people_only import only_for_people
 from loopwright.cli.signals import StoppedBySignal, complete
-from loopwright.engine.world import Halt
-from loopwright.errors import AlreadyRunning, Forbidden
+from loopwright.engine.hearing import end_unread
+from loopwright.errors import AlreadyRunning, Forbidden, LoopUnreadable
 from loopwright.kernel.codec import encode
 from loopwright.kernel.events import CancelRequested
 from loopwright.kernel.model import Cleanup, LoopId
@@ -55,7 +55,7 @@ def _nothing(*, as_json: bool) -> int:
     return 0
 
 
-async def _ask_to_end(project: Project, here: Here, loop_id: str, cleanup: Cleanup) -> View | None:
+async def _ask_to_end(project: Project, here: Here, loop_id: str, cleanup: Cleanup) -> Listed | None:
     await only_for_people(project, here, "cancel")
     chosen = await pick(project, loop_id, lambda each: not each.is_over)
     if chosen is None:
@@ -67,30 +67,49 @@ async def _ask_to_end(project: Project, here: Here, loop_id: str, cleanup: Clean
     return chosen
 
 
-def _see_it_end(project: Project, here: Here, chosen: View, *, as_json: bool) -> int:
-    """Whoever drives the loop hears of it; with nobody driving, this command does."""
+def _see_it_end(project: Project, here: Here, chosen: Listed, *, as_json: bool) -> int:
+    """Whoever drives the loop hears of it; with nobody driving, this command does. A log that says nothing more to
+    anybody is not read: then the loop is ended without.
+    """
     loop = chosen.row.id
     if chosen.alive is None:
         try:
-            return drive_and_tell(project, here, chosen, Manner(unattended=True, as_json=as_json, cancels=True))
+            seen = asyncio.run(whole_view(project, chosen))
+            return drive_and_tell(project, here, seen, Manner(unattended=True, as_json=as_json, cancels=True))
+        except LoopUnreadable as error:
+            return _ended_unread(project, here, error, loop, as_json=as_json)
         except AlreadyRunning:
             note("another controller has just taken it up; it was told")
-    ended = complete(_wait(project, loop))
-    if isinstance(ended, StoppedBySignal):
-        return ended.exit_code
-    outcome = ended.outcome
-    if outcome is None:
-        raise AlreadyRunning(loop, f"{ended.alive}; told to end, and has not within {_PATIENCE:.0f} s")
-    done = asyncio.run(told(project, ended, Halt(why="ended", outcome=outcome), cancelled_here=True))
+    waited = complete(_wait(project, loop))
+    if isinstance(waited, StoppedBySignal):
+        return waited.exit_code
+    if not waited.is_over:
+        raise AlreadyRunning(loop, f"{waited.alive}; told to end, and has not within {_PATIENCE:.0f} s")
+    try:
+        ended = asyncio.run(view(project, waited))
+        done = asyncio.run(told_of_ended(project, ended))
+    except LoopUnreadable as error:
+        return _said(loop, f"Loop {loop} has ended ({error}).", as_json=as_json)
     put_json(done.answer) if as_json else put("\n".join(done.lines))
     return 0
 
 
-async def _wait(project: Project, loop: LoopId) -> View:
+def _ended_unread(project: Project, here: Here, error: LoopUnreadable, loop: LoopId, *, as_json: bool) -> int:
+    asyncio.run(end_unread(project.store, loop, CancelRequested(by=here.who)))
+    note(f"{error.path}: {error.where}: {error.why}")
+    return _said(loop, f"Loop {loop} is cancelled without its log being read; every commit is kept.", as_json=as_json)
+
+
+def _said(loop: LoopId, sentence: str, *, as_json: bool) -> int:
+    put_json(NothingDone(loop=loop, note=sentence)) if as_json else put(sentence)
+    return 0
+
+
+async def _wait(project: Project, loop: LoopId) -> Listed:
     """The loop once it has ended or lost its controller, or as it is when patience ends."""
     until = project.clock.monotonic() + _PATIENCE
     while True:
-        now = await view(project, loop)
+        now = await listed_as(project, loop)
         if now.is_over or project.clock.monotonic() > until:
             return now
         await asyncio.sleep(_POLL)

@@ -13,13 +13,15 @@ from typing import Literal
 
 from loopwright.adapters.agents.scenario import read_scenario
 from loopwright.adapters.checks.environment import program
-from loopwright.adapters.checks.order import as_run, strength
+from loopwright.adapters.checks.order import as_run, may_verify, strength
+from loopwright.adapters.checks.runners.reading import texts_in
 from loopwright.adapters.git.program import persons_git
 from loopwright.adapters.git.repository import OLDEST
 from loopwright.adapters.processes import LINUX
 from loopwright.adapters.sqlite.database_file import WRITE_AHEAD, Options
 from loopwright.adapters.tools.plan import search_path
-from loopwright.config.settings import FILLED_BY_DEFAULT, ONLY_WHEN_NAMED, AgentSettings, Settings
+from loopwright.app.preconditions import no_verdict
+from loopwright.config.settings import FILLED_BY_DEFAULT, ONLY_WHEN_NAMED, AgentSettings, CheckSettings, Settings
 from loopwright.engine.fold import AnyLoop
 from loopwright.engine.journal import passed_over
 from loopwright.errors import EngineError, SnapshotUnusable, StoreCorrupt, VcsFailed
@@ -192,11 +194,14 @@ def tools_line(settings: Settings, root: Path, environ: Mapping[str, str]) -> Re
     return Remark("warn" if wanted and missing else "ok", "tools", f'{"; ".join(parts)} (for agents of kind "tools")')
 
 
-def check_lines(settings: Settings, environ: Mapping[str, str]) -> Iterator[Remark]:
-    if not settings.can_verify:
-        yield Remark(
-            "fix", "checks", "neither a build nor a test check; add [checks.test], or run `loop setup --force`"
-        )
+def _weight(check: CheckSettings, strength: str) -> str:
+    return "its exit code alone counts, on your word" if check.trust and strength == "weak" else strength
+
+
+def check_lines(settings: Settings, root: Path, environ: Mapping[str, str]) -> Iterator[Remark]:
+    texts = texts_in(root, (check.run for check in settings.checks))
+    if not any(may_verify(check, texts) for check in settings.checks):
+        yield Remark("fix", "checks", f"{no_verdict(settings)}; add [checks.test], or run `loop setup --force`")
     for check in settings.checks:
         try:
             spec = as_run(check)
@@ -205,7 +210,7 @@ def check_lines(settings: Settings, environ: Mapping[str, str]) -> Iterator[Rema
             yield Remark("fix", "check", str(error))
             continue
         about = f"{check.name}: {' '.join(check.run)}"
-        if strength(spec) == "weak" and check.name == "test":
+        if strength(spec, texts) == "weak" and check.name == "test" and not check.trust:
             yield Remark("warn", "check", f'{about} (weak: only the exit code counts; report = "junit" counts tests)')
         else:
-            yield Remark("ok", "check", f"{about} ({strength(spec)})")
+            yield Remark("ok", "check", f"{about} ({_weight(check, strength(spec, texts))})")

@@ -93,7 +93,7 @@ async def _decide(project: Project, here: Here, decision: GateDecision) -> Decis
     )
     seen = await view(project, gate.loop)
     recorded = await take_in(project, seen, said, note)
-    goes_on = recorded is not None and not seen.is_over
+    goes_on = recorded is not None and not recorded.is_over
     return _answer(gate, decision.word, here.who, command=f"loop resume --loop {gate.path[0]}" if goes_on else "")
 
 
@@ -152,6 +152,8 @@ def _confirm(here: Here, gate: ShownGate, decision: GateDecision) -> None:
     note(f"{gate.name}@{gate.id} of loop {' > '.join(gate.path)} is about exactly these changes:")
     for reason in gate.because:
         note(f"  {one_line(reason.file, 500)}: {reason.rule}")
+    for test in gate.ids_dropped:
+        note(f"  would not run any more: {one_line(test, 500)}")
     note(f"  {diff_command(gate, at_top=False)}")
     if not click.confirm(f"{_verb(decision).capitalize()} it?", default=False, err=True):
         raise Forbidden("nothing was decided")

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 import click
 
+from loopwright.adapters.git.conditions import conditions
 from loopwright.adapters.git.repository import Repository, find_repository
 from loopwright.app.kinds import KINDS
 from loopwright.app.preconditions import DISK_FLOOR
@@ -27,6 +28,7 @@ from loopwright.cli.checkup import (
     sqlite_line,
     tools_line,
 )
+from loopwright.cli.class_lines import class_lines
 from loopwright.cli.here import Here
 from loopwright.cli.opened import opened
 from loopwright.cli.output import json_option, put, put_json
@@ -82,6 +84,8 @@ def _in_repository(here: Here, repository: Repository) -> Iterator[Remark]:
         yield Remark("warn", "repository", f"{repository.top} ({where}): uncommitted changes are not seen by a loop")
     else:
         yield Remark("ok", "repository", f"{repository.top} ({where})")
+    for said in conditions(repository.top, here.environ, repository.head):
+        yield Remark(said.word, said.what, said.text)
     yield identity_line(here.environ, repository.top)
     yield disk_line(repository.top, shutil.disk_usage(repository.top).free, DISK_FLOOR)
     yield file_system_line(repository.top)
@@ -97,7 +101,8 @@ def _in_repository(here: Here, repository: Repository) -> Iterator[Remark]:
     yield sandbox_line(settings, here.environ)
     yield from agent_lines(settings, repository.top, here.environ)
     yield tools_line(settings, repository.top, here.environ)
-    yield from check_lines(settings, here.environ)
+    yield from check_lines(settings, repository.top, here.environ)
+    yield from class_lines(settings, repository.top, here.environ)
 
 
 def _in_log(here: Here, repository: Repository) -> Iterator[Remark]:

@@ -22,8 +22,8 @@ from loopwright.engine.driver import drive
 from loopwright.engine.world import Halt
 from loopwright.kernel.model import Ending, LoopId
 
-WAITING, PAUSED, CANCELLED_ELSEWHERE, NOT_MERGED = 4, 5, 3, 3
-_CODES = {Ending.VERIFIED: 0, Ending.ACCEPTED: 0, Ending.CANCELLED: 0, Ending.ESCALATED: WAITING, Ending.FAILED: 1}
+WAITING, PAUSED, CANCELLED_ELSEWHERE, NOT_MERGED, UNABLE = 4, 5, 3, 3, 2
+_CODES = {Ending.VERIFIED: 0, Ending.ACCEPTED: 0, Ending.CANCELLED: 0, Ending.ESCALATED: WAITING, Ending.FAILED: UNABLE}
 
 
 def run_json_option(own: type, *others: type) -> Callable[[F], F]:
@@ -57,6 +57,8 @@ class Driven:
             ending = self.halt.outcome.ending
             if self.halt.outcome.not_merged:
                 return NOT_MERGED
+            if self.halt.outcome.still_held:
+                return WAITING
             elsewhere = ending is Ending.CANCELLED and not self.cancelled_here
             return CANCELLED_ELSEWHERE if elsewhere else _CODES[ending]
         return WAITING if self.halt.why == "waiting" else PAUSED
@@ -105,6 +107,11 @@ async def driven(project: Project, here: Here, loop: View, manner: Manner) -> Dr
     now = await left(project, start, halt.now, newest)
     cancelled = manner.cancels or heard.cancelled
     return await told(project, now, halt, cancelled_here=cancelled, can_go_on=not manner.passing)
+
+
+async def told_of_ended(project: Project, ended: View) -> Driven:
+    """Of a loop that ended while somebody else drove it."""
+    return await told(project, ended, Halt(why="ended", outcome=ended.outcome), cancelled_here=True)
 
 
 async def told(project: Project, now: View, halt: Halt, *, cancelled_here: bool, can_go_on: bool = True) -> Driven:

@@ -32,5 +32,5 @@ def command(here: Here, *, loop_id: str, as_json: bool) -> int:
 async def _look(project: Project, loop_id: str) -> Explained:
     """The only open loop is meant; when all are over, the newest."""
     open_one = None if loop_id else only(await listing(project), lambda each: not each.is_over)
-    chosen = await view(project, open_one.row.id) if open_one else await newest(project, loop_id)
+    chosen = await view(project, open_one or await newest(project, loop_id))
     return explain(chosen, await status_of_loop(project, chosen))

@@ -21,7 +21,7 @@ class Here:
 
     @staticmethod
     def of_process(environ: Mapping[str, str]) -> Here:
-        seen = sys.stderr.isatty()
+        seen = sys.stderr is not None and sys.stderr.isatty()
         return Here(
             cwd=_cwd(environ),
             environ=dict(environ),

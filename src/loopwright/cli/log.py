@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import sys
 from collections.abc import AsyncIterator
 
 import click
 
-from loopwright.app.choice import named
-from loopwright.app.loops import View, listing, view
+from loopwright.app.choice import listed_as
+from loopwright.app.loops import Listed, listing
 from loopwright.app.project import Project
 from loopwright.app.views import journey
 from loopwright.app.views.answers import StepOutput
@@ -21,7 +20,7 @@ from loopwright.cli.signals import StoppedBySignal, complete
 from loopwright.errors import UsageError
 from loopwright.kernel.events import AgentFailed, AgentReported, ChecksReported
 from loopwright.kernel.model import Blob, LoopId
-from loopwright.kernel.record import Record, read_event
+from loopwright.kernel.record import Record, event_of
 from loopwright.kernel.visible import visible_bytes
 from loopwright.kernel.wording import moment
 
@@ -47,16 +46,16 @@ def command(here: Here, *, loop_id: str, follow: bool, key: str, as_json: bool) 
         return result.exit_code if isinstance(result, StoppedBySignal) else 0
 
 
-async def newest(project: Project, loop_id: str) -> View:
-    """The loop that is named, else the newest root."""
+async def newest(project: Project, loop_id: str) -> Listed:
+    """The loop that is named, else the newest root. Its log is not read into a state: that may be what is wrong."""
     if loop_id:
-        return await named(project, loop_id)
+        return await listed_as(project, loop_id)
     found = await listing(project)
     if not found:
         raise UsageError("no loop was ever started here; `loop feedback` and `loop review` start one")
     if len(found) > 1:
         note(f"loop {found[0].row.id}, the newest of {len(found)}; --loop ID shows another")
-    return await view(project, found[0].row.id)
+    return found[0]
 
 
 async def _print(project: Project, loop_id: str, *, follow: bool, as_json: bool) -> None:
@@ -76,7 +75,7 @@ async def _print(project: Project, loop_id: str, *, follow: bool, as_json: bool)
 async def _records(project: Project, loop: LoopId, *, follow: bool) -> AsyncIterator[Record]:
     seen = 0
     while True:
-        over = (await view(project, loop)).is_over
+        over = (await listed_as(project, loop)).is_over
         for record in await project.store.read(loop, after=seen):
             seen = record.seq
             yield record
@@ -102,14 +101,14 @@ async def _output(project: Project, loop_id: str, key: str, *, as_json: bool) ->
         return
     for name, text in texts.items():
         note(f"--- {name}: {len(text)} bytes")
-        _write(text)
+        put(visible_bytes(text).rstrip("\n"))  # what is piped ends on a terminal too
 
 
 def _blobs(record: Record, key: str) -> list[tuple[str, Blob]]:
     """The outputs that a record holds for a step; for the empty key, for any step."""
     if record.kind not in ("AgentReported", "AgentFailed", "ChecksReported"):
         return []
-    event = read_event(record)
+    event = event_of(record)
     match event:
         case AgentReported() if key in ("", str(event.key)):
             return [(str(event.key), event.report.transcript)]
@@ -123,13 +122,3 @@ def _blobs(record: Record, key: str) -> list[tuple[str, Blob]]:
             )
         case _:
             return []
-
-
-def _write(text: bytes) -> None:
-    """To a terminal only what is harmless there; to a file or a pipe the very bytes."""
-    if sys.stdout.isatty():
-        put(visible_bytes(text).rstrip("\n"))
-        return
-    sys.stdout.flush()
-    sys.stdout.buffer.write(text)
-    sys.stdout.buffer.flush()

@@ -19,7 +19,7 @@ import click
 
 from loopwright import __version__
 from loopwright.cli.here import Here
-from loopwright.cli.output import ErrorAnswer, hush, note, put_json
+from loopwright.cli.output import ErrorAnswer, hush, note, put_json, settle
 from loopwright.errors import EngineError
 
 INTERRUPTED = 130
@@ -95,6 +95,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     except BrokenPipeError:
         hush()
         code = BROKEN_PIPE
+    settle()
     sys.exit(code)
 
 

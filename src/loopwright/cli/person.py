@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from contextlib import AbstractContextManager, suppress
+from contextlib import AbstractContextManager
 
 from loopwright.adapters.terminal.lines import TerminalLines
 from loopwright.adapters.terminal.prompt import Terminal
@@ -12,6 +12,7 @@ from loopwright.app.loops import view
 from loopwright.app.project import Project
 from loopwright.app.views.ending import history, unresolved_text
 from loopwright.app.worlds import ready_agents
+from loopwright.cli.output import show
 from loopwright.config.settings import Settings
 from loopwright.engine.world import World
 from loopwright.kernel.actions import AwaitGate
@@ -68,7 +69,7 @@ def person(
 
     return Terminal(
         lines=TerminalLines(sys.stdin.fileno()),
-        show=_show,
+        show=show,
         aside=aside,
         about=about,
         history=attempts,
@@ -87,9 +88,3 @@ async def shown_diff(workspace: Workspace, base: Commit, gate: AwaitGate) -> str
     """The part of the change that called for the gate. Git cuts it: no line of a file can pass for a header."""
     paths = tuple(change.path for change in gate.because)
     return visible((await workspace.diff(base, gate.commit, limit=_SHOWN_DIFF, only=paths)).rstrip("\n"))
-
-
-def _show(text: str) -> None:
-    with suppress(OSError, ValueError):
-        sys.stderr.write(text)
-        sys.stderr.flush()

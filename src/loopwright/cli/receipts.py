@@ -16,7 +16,7 @@ from loopwright.cli.log import newest
 from loopwright.cli.opened import opened
 from loopwright.cli.output import json_option, loop_option, put, put_json
 from loopwright.kernel.codec import decode
-from loopwright.kernel.wording import counted, moment
+from loopwright.kernel.wording import NO_SANDBOX, counted, moment
 
 
 @click.command("receipts")
@@ -32,7 +32,8 @@ def command(here: Here, *, loop_id: str, as_json: bool) -> int:
         put_json(found)
         return 0
     lines = [_line(receipt, bases) for receipt in found.receipts]
-    put("\n".join(lines) or f"Loop {found.loop} has no receipts: no check has finished yet.")
+    none = f"Loop {found.loop} has no receipts: no check has finished yet."
+    put("\n".join([*lines, NO_SANDBOX]) if lines else none)
     return 0
 
 

@@ -15,7 +15,7 @@ from loopwright.app.starts.door import Task, create_for_task
 from loopwright.cli.drive import Manner, drive_and_tell, run_json_option
 from loopwright.cli.here import Here
 from loopwright.cli.opened import opened
-from loopwright.cli.output import note
+from loopwright.cli.output import count_to, note
 from loopwright.cli.sample import git, make_project
 from loopwright.cli.signals import StoppedBySignal, complete
 from loopwright.config.loop_toml import load_settings
@@ -28,7 +28,7 @@ _NAME = "rehearsal"
 @click.command("rehearse")
 @click.argument("scenario", type=click.Path(path_type=Path))
 @click.argument("task", required=False, default="")
-@click.option("--max-iterations", type=click.IntRange(1, 1000), metavar="N", help="Instead of the one in loop.toml.")
+@click.option("--max-iterations", type=count_to(1000), metavar="N", help="Instead of the one in loop.toml.")
 @click.option("--keep", is_flag=True, help="Keep the temporary clone, to look around in it.")
 @run_json_option(object)
 @click.pass_obj

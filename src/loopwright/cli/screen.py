@@ -14,11 +14,12 @@ from rich.spinner import Spinner
 from rich.table import Table
 from rich.text import Text
 
+from loopwright.cli.output import watched
 from loopwright.ports.store import LoopRow
 
 
 def terminal() -> Console:
-    return Console(stderr=True, highlight=False)
+    return Console(file=watched(), highlight=False)
 
 
 @dataclass(slots=True)
@@ -80,7 +81,7 @@ class Screen:
         table = Table.grid(padding=(0, 1))
         table.add_column(width=1)
         table.add_column(no_wrap=True, overflow="ellipsis")
-        told = " · ".join(fact for fact in (*facts, self.cost) if fact)
+        told = " · ".join(fact for fact in (*facts, self.cost, "no sandbox") if fact)
         table.add_row(self.spinner, Text(told, style="bold"))
         return table
 

@@ -5,11 +5,13 @@ from __future__ import annotations
 import asyncio
 import shutil
 from dataclasses import dataclass
+from pathlib import Path
 
 import click
 
 from loopwright.adapters.checks.detect import detect
 from loopwright.adapters.checks.order import strength
+from loopwright.adapters.checks.runners.reading import texts_in
 from loopwright.adapters.files import write_whole
 from loopwright.adapters.git.program import persons_git
 from loopwright.adapters.git.repository import find_repository
@@ -90,11 +92,12 @@ def _look(here: Here) -> _Found:
 
 
 def _answer(found: _Found, file: str, *, written: bool) -> SetupAnswer:
+    texts = texts_in(Path(file).parent, (check.run for check in found.checks))
     return SetupAnswer(
         file=file,
         written=written,
         stack=found.stack,
-        checks=tuple(FoundCheck(name=c.name, run=tuple(c.run), strength=strength(c)) for c in found.checks),
+        checks=tuple(FoundCheck(name=c.name, run=tuple(c.run), strength=strength(c, texts)) for c in found.checks),
         agents=found.agents,
         notes=found.notes,
         text=found.text,
@@ -102,7 +105,8 @@ def _answer(found: _Found, file: str, *, written: bool) -> SetupAnswer:
 
 
 def _lines(found: _Found, file: str) -> list[str]:
-    checks = [f"  {check.name:<10} {' '.join(check.run)} ({strength(check)})" for check in found.checks]
+    texts = texts_in(Path(file).parent, (check.run for check in found.checks))
+    checks = [f"  {check.name:<10} {' '.join(check.run)} ({strength(check, texts)})" for check in found.checks]
     lines = [f"Wrote {file} ({found.stack}).", "Checks:", *(checks or ["  none found"])]
     lines.append(f"Agents: {', '.join(found.agents) or 'none found on the PATH; name one in loop.toml'}")
     lines += [f"Note: {note}" for note in found.notes]

@@ -15,6 +15,7 @@ from loopwright.cli.here import Here
 from loopwright.cli.opened import has_log, opened
 from loopwright.cli.output import json_option, put, put_json
 from loopwright.cli.signals import StoppedBySignal, complete
+from loopwright.kernel.wording import NO_SANDBOX
 
 _RECENT = 3  # of those that are over, for people
 _POLL = 0.5  # seconds between looks at a number that changes with the log
@@ -51,7 +52,7 @@ def text(shown: StatusDocument, *, everything: bool) -> str:
     if not blocks:
         return _NONE
     more = [f"({len(hidden)} more {'is' if len(hidden) == 1 else 'are'} over; --all shows them)"] if hidden else []
-    return "\n\n".join(blocks + more)
+    return "\n\n".join([*blocks, *more, NO_SANDBOX])
 
 
 def _block(root: LoopStatus, loops: tuple[LoopStatus, ...]) -> str:

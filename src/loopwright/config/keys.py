@@ -145,7 +145,8 @@ PERCENT = shapes.number(0, 100, "a percentage from 0 to 100")
 NAMES = one_or_several(
     shapes.matching("a name of lower-case letters, digits and -", NAME_PATTERN), "a name or a list of names"
 )
-PATTERNS = shapes.several(glob(), 'a list of paths such as ["tests/**"]', unique=True)
+PATTERN = glob()
+PATTERNS = shapes.several(PATTERN, 'a list of paths such as ["tests/**"]', unique=True)
 VARIABLES = shapes.several(
     shapes.matching(
         "the name of an environment variable",

@@ -105,10 +105,9 @@ class CheckSettings:
         "your word that the exit code of a check that counts no tests is enough to verify by",
         "",
         unset="a check that counts nothing is not enough alone",
-        obeyed=False,
     )
     may_be_empty: bool = key(
-        k.FLAG, "nothing to run yet is no error on the base; what lands must have tests", default=False, obeyed=False
+        k.FLAG, "nothing to run yet is no error on the base; what lands must have tests", default=False
     )
 
 
@@ -123,21 +122,19 @@ class WorkspaceSettings:
     copy: tuple[str, ...] = key(
         k.PATTERNS, "files git does not carry, copied from your tree: paths or patterns such as `data/**`", ()
     )
-    product: tuple[str, ...] = key(
-        k.PATTERNS, "what agents may change freely", (), unset="detected at the start", obeyed=False
-    )
+    product: tuple[str, ...] = key(k.PATTERNS, "what agents may change freely", (), unset="detected at the start")
     tests: tuple[str, ...] = key(
         k.PATTERNS,
         "may be added to freely; changing or removing a test of the base opens the gate `protected`",
         (),
         unset="detected at the start",
-        obeyed=False,
     )
     protected: tuple[str, ...] = key(
         k.PATTERNS,
-        "taken from the base when checks run; changing or removing one opens the gate `protected`."
-        " `*` stays within a folder, `**` crosses folders, `tests/` means everything below",
-        ("tests/**", "loop.toml", ".github/**"),
+        "taken from the base when checks run; adding, changing or removing one opens the gate `protected`, as with"
+        " every manifest, build file and configuration of a runner. `*` stays within a folder, `**` crosses folders,"
+        " `{a,b}` is either, `tests/` means everything below",
+        ("loop.toml", ".github/**"),
     )
 
 
@@ -279,7 +276,6 @@ class QualitySettings:
         k.FLAG,
         "findings stand beside the artifact in your tree while it is blocked, not only under `.loop/quality`",
         default=False,
-        obeyed=False,
     )
     plan: GateRoles = table("The plan gate of the quality loop.", GateRoles())
     test: GateRoles = table("The test gate of the quality loop.", GateRoles())
@@ -354,10 +350,6 @@ class Settings:
     def digest(self) -> str:
         """Equal settings have equal digests, whatever the file looked like."""
         return hashlib.sha256(self.to_json().encode()).hexdigest()
-
-    @property
-    def can_verify(self) -> bool:
-        return any(check.name in VERIFYING for check in self.checks)
 
     def agents_for(self, role: str) -> tuple[AgentSettings, ...]:
         """Who plays the role, in the order of fall-back; nobody when the engine's own rule stands in."""

@@ -13,6 +13,7 @@ from loopwright.kernel.shapes import Path, shown
 # A key of hundreds of thousands of parts takes tomllib minutes; ours have four.
 _TOO_DEEP = re.compile(r"""(?<![\w-])(?:(?:[\w-]++|"[^"\n]*"|'[^'\n]*')[ \t]*+\.[ \t]*+){20}""")
 _PLACE = re.compile(r" \(at (?:line (\d+), column \d+|end of document)\)$")
+_TOO_LONG = "Exceeds the limit"  # Python's own words, with advice for programmers
 _TWICE = re.compile("Cannot (overwrite|declare)|Duplicate")
 
 
@@ -40,6 +41,8 @@ class TomlText:
     def _not_toml(self, message: str) -> ConfigError:
         place = _PLACE.search(message)
         line = int(place[1]) if place and place[1] else self.text.count("\n") + 1
+        if message.startswith(_TOO_LONG):
+            return ConfigError(self.file, "", "not valid TOML: a number has thousands of digits")
         reason = "the same key or table stands here twice" if _TWICE.match(message) else _PLACE.sub("", message)
         says = f"not valid TOML: {reason[:1].lower()}{reason[1:]}"
         return ConfigError(self.file, "", says, line=line if place else None)

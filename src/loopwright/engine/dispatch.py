@@ -42,10 +42,16 @@ class InProcess:
         tokens += sum(each for each, _ in others)
         seconds += sum(each for _, each in others)
         if self._most.tokens is not None and tokens >= self._most.tokens:
-            return Shortage(reason="budget", detail=f"{tokens} of {self._most.tokens} tokens are used")
+            detail = f"{tokens} of {self._most.tokens} tokens are used (where a run did not say, estimated)"
+            return Shortage(reason="budget", detail=detail)
         if self._most.seconds is not None and seconds >= self._most.seconds:
             return Shortage(reason="time", detail=f"{seconds:.0f} of {self._most.seconds:.0f} seconds of work are used")
         return None
+
+    def seconds_left(self) -> float | None:
+        if self._most.seconds is None:
+            return None
+        return max(0.0, self._most.seconds - sum(seconds for _, seconds in self._taken.values()))
 
     @property
     def counts(self) -> bool:

@@ -12,16 +12,25 @@ from dataclasses import replace
 from typing import Any
 
 from loopwright.engine.asking import Asking, stopped
-from loopwright.engine.fold import Flight, Opened
+from loopwright.engine.fold import FROM_DATA, Flight, Opened
 from loopwright.engine.journal import Journal, holding, open_loop
 from loopwright.engine.nesting import below, cancel_below, run_child
-from loopwright.engine.performing import looked_up, perform, terms_of
+from loopwright.engine.performing import looked_up, perform, terms_of, unusable
 from loopwright.engine.session import Effect, Recording, Session, cancelled, interrupted
-from loopwright.engine.world import Halt, World
-from loopwright.errors import OverBudget, Suspended
+from loopwright.engine.world import Halt, Seen, World
+from loopwright.errors import OverBudget, Suspended, TimeIsUp
 from loopwright.kernel.actions import RunLoop
 from loopwright.kernel.codec import encode
-from loopwright.kernel.events import Answer, Ended, LoopEnded, Paused
+from loopwright.kernel.events import (
+    AgentFailed,
+    AgentReported,
+    AgentUnavailable,
+    Answer,
+    CancelRequested,
+    Ended,
+    LoopEnded,
+    Paused,
+)
 from loopwright.kernel.model import Cleanup, Ending, Key, LoopId, Outcome, Point
 from loopwright.ports.dispatcher import Errand, Shortage, Tell
 from loopwright.ports.people import Reply, Waiting
@@ -49,7 +58,7 @@ async def _drive(world: World, opened: Opened, errand: Errand, tell: Tell | None
     """As a child, where there is somebody above to tell what it waits for."""
     patience = _PATIENCE if tell else 0
     async with holding(world.store, opened, world.who, patience=patience, pause=world.poll) as held:
-        if held.opened.outcome is not None:
+        if held.opened.is_over:
             return Halt(why="ended", outcome=held.opened.outcome, now=held.opened.now)
         session = Session.of(held.opened, errand, terms_of(world, opened.id))
         journal = Journal(world.store, session, held)
@@ -83,6 +92,9 @@ class _Driver:
     async def _recover(self) -> None:
         """An agent's run is paid for: record it if it finished, else run it anew as the same attempt."""
         self._count()
+        posted = await self._world.store.inbox(self._session.id)
+        if any(item.kind == CancelRequested.__name__ for item in posted):
+            return  # what nobody wants any more need not be read: it is settled as what it had reserved
         for action, flight in self._session.left_behind():
             answer = await looked_up(self._world, self._session.id, self._session.loop.name, action, flight.step)
             await (self._record(interrupted(flight)) if answer is None else self._settle(answer))
@@ -153,19 +165,37 @@ class _Driver:
         for key in [key for key, task in self._tasks.items() if task.done()]:
             try:
                 answer = self._tasks.pop(key).result()
+            except TimeIsUp as end:
+                await self._ran_out(key, end)
             except Suspended as pause:
                 shortage = Shortage(reason="time" if pause.reason == "time" else "budget", detail=pause.detail)
                 self._journal.session = self._session.suspended(key, shortage)
             else:
                 await self._settle(answer)
 
+    async def _ran_out(self, key: Key, end: TimeIsUp) -> None:
+        if flight := self._session.now.flight(key):
+            await self._record(interrupted(flight, end.detail, end.seconds))
+
     async def _settle(self, answer: Answer) -> None:
-        """A next step that does not fit the budget does not keep the answer out of the log."""
+        """A next step that does not fit the budget does not keep the answer out of the log.
+
+        Nor does a result that nobody can make anything of stop the loop, now and at every resume: it is no result.
+        """
+        try:
+            seen = await self._written(answer)
+        except FROM_DATA as fault:
+            if not isinstance(answer, AgentReported | AgentFailed | AgentUnavailable):
+                raise
+            seen = await self._written(unusable(answer.key, getattr(answer, "role", ""), fault))
+        self._show(seen)
+
+    async def _written(self, answer: Answer) -> tuple[Seen, ...]:
         lines = self._session.heard(answer)
         try:
-            await self._record(*lines)
+            return await self._journal.record(*lines)
         except OverBudget:
-            await self._record(lines[0])
+            return await self._journal.record(lines[0])
 
     async def _wait_for_people(self) -> Halt | None:
         waiting, stand = self._session.waiting, self._session.stand
@@ -192,7 +222,9 @@ class _Driver:
         await self._world.store.post(reply.loop, type(reply.said).__name__, encode(reply.said))
 
     async def _record(self, *lines: Recording, taken: tuple[int, ...] = ()) -> None:
-        seen = await self._journal.record(*lines, taken=taken)
+        self._show(await self._journal.record(*lines, taken=taken))
+
+    def _show(self, seen: tuple[Seen, ...]) -> None:
         self._count()
         for each in seen:
             self._world.observer.recorded(each)

@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, get_args
 
-from loopwright.errors import EngineError, InvalidTransition, SnapshotUnusable, StoreCorrupt
-from loopwright.kernel.actions import Action
+from loopwright.errors import EngineError, InvalidTransition, LoopUnreadable, SnapshotUnusable, StoreCorrupt
+from loopwright.kernel.actions import Action, Stop
 from loopwright.kernel.codec import DecodeError, build, decode, encode
 from loopwright.kernel.events import (
     AgentFailed,
@@ -21,6 +21,7 @@ from loopwright.kernel.events import (
     ConfigChanged,
     Created,
     Event,
+    Interrupted,
     Logged,
     Started,
 )
@@ -34,6 +35,8 @@ Each = Callable[[Record, Any], None]  # hears of every event with the state afte
 FORM = 2  # of snapshots: in one of another form, or of none, the state may have had another shape
 _HEAD = f'{{"form":{FORM},"fold":'
 _LOG = "the event log"
+# What numbers and texts that nobody thought of make of code that is right for all others.
+FROM_DATA = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
 # A decision on a gate is bound to its evidence, and may be for one that is not wanted just now: the machine knows.
 _MUST_BE_ASKED_FOR = (*get_args(Answer), Answered)
 
@@ -63,6 +66,7 @@ class Fold:
     tokens: int = 0
     seconds: float = 0.0
     settings: str = ""  # the configuration this run is pinned to, as JSON
+    rules: str = ""  # how files are converted, likewise
     pins: str = ""  # what else it is pinned to, by digest; empty: nobody has noted it
 
     def flight(self, key: Key | None) -> Flight | None:
@@ -84,7 +88,16 @@ class Opened:
 
     @property
     def wanted(self) -> tuple[Action, ...]:
-        return self.loop.decide(self.now.state)
+        """Raises `LoopUnreadable` where the machine cannot tell."""
+        try:
+            return self.loop.decide(self.now.state)
+        except FROM_DATA as error:
+            raise LoopUnreadable(_LOG, f"loop {self.id}", str(error), self.id) from error
+
+    @property
+    def is_over(self) -> bool:
+        """It has ended, and nothing that was approved since is still to be landed."""
+        return bool(self.row.outcome) and isinstance(self.wanted[0], Stop)
 
     @property
     def standpoint(self) -> Standpoint:
@@ -115,8 +128,8 @@ def fold(loop: AnyLoop, loaded: Loaded, each: Each | None = None) -> Fold:
     for record in loaded.tail:
         try:
             now = after(loop, now, read_event(record), at=f"{record.loop}/{record.seq}", reserve=record.reserve)
-        except (DecodeError, InvalidTransition, KeyError) as error:
-            raise StoreCorrupt(_LOG, f"event {record.seq} of loop {record.loop}", str(error)) from error
+        except (InvalidTransition, *FROM_DATA) as error:
+            raise LoopUnreadable(_LOG, f"event {record.seq} of loop {record.loop}", str(error), record.loop) from error
         if each is not None:
             each(record, now.state)
     return now
@@ -136,7 +149,8 @@ def after(
     `at` is the event's place in the log, `wanted` what the machine wants before it, for those who know that already.
     """
     if isinstance(event, Created):
-        return Fold(state=loop.start(decode(loop.params, event.params)), settings=event.settings, pins=event.pins)
+        state = loop.start(decode(loop.params, event.params))
+        return Fold(state=state, settings=event.settings, rules=event.rules, pins=event.pins)
     if isinstance(event, Started):
         flight = Flight(key=event.key, step=f"{at}/{event.key}", reserved=reserve)
         return replace(now, flights=(*now.flights, flight))
@@ -148,6 +162,7 @@ def after(
         tokens=now.tokens + tokens,
         seconds=now.seconds + seconds,
         settings=event.settings if isinstance(event, ConfigChanged) else now.settings,
+        rules=now.rules,
         pins=event.pins if isinstance(event, ConfigChanged) and event.pins else now.pins,
     )
 
@@ -164,7 +179,10 @@ def _applied(loop: AnyLoop, state: Any, event: Event, wanted: tuple[Action, ...]
 def _taken(event: Logged) -> tuple[int, float]:
     match event:
         case AgentReported() | AgentFailed() | AgentUnavailable():
-            return event.usage.input_tokens + event.usage.output_tokens, event.usage.seconds
+            used = event.usage
+            return used.input_tokens + used.output_tokens + used.guessed_tokens, used.seconds
+        case Interrupted():
+            return 0, event.seconds
         case ChecksReported():
             return 0, event.seconds
         case _:

@@ -6,6 +6,7 @@ It is the door of every loop, a root or deep below one: a child that waits for p
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from loopwright.engine.fold import AnyLoop, Opened
 from loopwright.engine.journal import Held, Journal, holding, open_loop
@@ -14,10 +15,12 @@ from loopwright.engine.world import Observer
 from loopwright.errors import AlreadyRunning, Forbidden
 from loopwright.kernel.actions import AwaitGate
 from loopwright.kernel.codec import encode
-from loopwright.kernel.events import GateDecided, Refused, Said
-from loopwright.kernel.model import LoopId
+from loopwright.kernel.events import CancelRequested, Ended, GateDecided, Refused, Said
+from loopwright.kernel.model import Cleanup, Ending, LoopId, Outcome
 from loopwright.ports.dispatcher import Errand
-from loopwright.ports.store import Store
+from loopwright.ports.store import Append, NewEvent, Store
+
+_UNREAD = "its log could not be read; it was ended without"
 
 
 async def hear(
@@ -31,8 +34,9 @@ async def hear(
     try:
         async with holding(store, known, said.by) as held:
             journal = _journal(store, held)
-            if held.opened.outcome is not None and not _is_awaited(journal.session, said):
-                raise Forbidden(f"loop {known.id} has ended ({held.opened.outcome.ending}); start a new one")
+            outcome = held.opened.outcome if held.opened.is_over else None
+            if outcome is not None and not _is_awaited(journal.session, said):
+                raise Forbidden(f"loop {known.id} has ended ({outcome.ending}); start a new one")
             refusal = journal.session.refusal(said)
             await _record(journal, journal.session.heard(said), observer)
             if refusal is not None:
@@ -41,6 +45,32 @@ async def hear(
     except AlreadyRunning:
         await store.post(known.id, type(said).__name__, encode(said))
         return None
+
+
+async def end_unread(store: Store, loop: LoopId, said: CancelRequested) -> Outcome:
+    """End a loop that nobody can go on from, and all below it. Nothing of their logs is read, and no commit is touched.
+
+    What was reserved counts as spent. Raises `AlreadyRunning` while somebody holds one of them.
+    """
+    for row in await store.rows():
+        if row.parent == loop and not row.outcome:
+            await end_unread(store, row.id, said)
+    outcome = Outcome(ending=Ending.CANCELLED, loop=loop, cleanup=Cleanup.KEEP_EVERYTHING, note=_UNREAD)
+    fence = await store.claim(loop, said.by)
+    try:
+        row = next(row for row in await store.rows() if row.id == loop)
+        entries = (
+            NewEvent(kind=CancelRequested.__name__, data=encode(replace(said, cleanup=Cleanup.KEEP_EVERYTHING))),
+            NewEvent(
+                kind=Ended.__name__, data=encode(Ended(outcome=outcome)), release=row.reserved, spend=row.reserved
+            ),
+        )
+        taken = tuple(item.id for item in await store.inbox(loop))
+        batch = Append(entries=entries, status="cancelled", outcome=encode(outcome), taken=taken)
+        await store.append(loop, fence=fence, expected=row.seq, batch=batch)
+    finally:
+        await store.release(loop, fence)
+    return outcome
 
 
 async def note_refusal(

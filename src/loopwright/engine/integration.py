@@ -13,9 +13,9 @@ from loopwright.engine.world import World
 from loopwright.kernel.actions import Integrate
 from loopwright.kernel.events import ChecksReported, Integrated, IntegrationRefused
 from loopwright.kernel.faults import conflict_finding, faults_of, names_of_faults
-from loopwright.kernel.model import Commit, LoopId
+from loopwright.kernel.model import Commit, LoopId, Tree
 from loopwright.ports.checks import ChecksRun
-from loopwright.ports.workspace import Merge
+from loopwright.ports.workspace import Landing, Merge, Snapshot
 
 _TRIES = 5
 _NAMED = 5  # paths in a sentence; the findings name them all
@@ -31,10 +31,21 @@ class _Left:
 
 async def integrate(world: World, loop: LoopId, action: Integrate, step: str) -> Integrated | IntegrationRefused:
     branch = action.branch or await world.workspace.branch(loop)
-    landed = await world.workspace.land(
-        loop, branch, action.commit, base=action.base, message=action.message, step=step
+    tree = action.tree
+    if action.holds_back and not tree:
+        tree = (await world.checks.examine(action.commit, action.trust.on(action.base), action.approved)).lands
+    wanted = Landing(
+        loop=loop,
+        branch=branch,
+        commit=action.commit,
+        base=action.base,
+        message=action.message,
+        step=step,
+        tree=tree,
     )
-    done = Integrated(key=action.key, branch=branch, commit=landed.commit)
+    landed = await world.workspace.land(wanted)
+    held_on = await _hold(world, wanted, landed) if action.holds_back and tree else ""
+    done = Integrated(key=action.key, branch=branch, commit=landed.commit, landed=landed.commit, held_on=held_on)
     if not action.target:
         return done
     result = await _merge(world, loop, action, done, step)
@@ -46,6 +57,22 @@ async def integrate(world: World, loop: LoopId, action: Integrate, step: str) ->
             return replace(done, not_merged=result.reason, note=note, take=result.take)
         case _:
             return replace(done, commit=result, merged_into=_short(action))
+
+
+async def _hold(world: World, wanted: Landing, landed: Snapshot) -> str:
+    """The branch that keeps what of the candidate did not land, as one commit on top of what did."""
+    if await world.workspace.tree(wanted.commit) == landed.tree:
+        return ""
+    held = replace(
+        wanted,
+        branch=f"{wanted.branch}-held",
+        base=landed.commit,
+        message=f"Held back: {wanted.message}",
+        step=f"{wanted.step}/held",
+        tree=Tree(""),
+    )
+    await world.workspace.land(held)
+    return held.branch
 
 
 async def _merge(
@@ -83,7 +110,7 @@ def _conflict(action: Integrate, merge: Merge) -> IntegrationRefused:
 
 
 async def _checked(world: World, loop: LoopId, action: Integrate, merge: Merge, step: str) -> ChecksReported:
-    """What the checks say of the merged tree. The target's own state is the base here."""
+    """What the checks say of the merged tree. The target's own state is the base here, and a root's judges, too."""
     run = ChecksRun(
         loop=loop,
         key=action.key,
@@ -91,6 +118,8 @@ async def _checked(world: World, loop: LoopId, action: Integrate, merge: Merge, 
         commit=merge.commit,
         base=merge.onto,
         approved=action.approved,
+        may_drop=action.may_drop,
+        trust=action.trust.on(merge.onto),
     )
     async with world.dispatcher.slot():
         return await world.checks.run(run, world.observer.progressed)

@@ -8,10 +8,11 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from loopwright.engine.fold import AnyLoop, Opened, just_made, known_loop
+from loopwright.engine.hearing import end_unread
 from loopwright.engine.journal import open_loop
 from loopwright.engine.session import Session
 from loopwright.engine.world import Halt, World
-from loopwright.errors import CheckNotRunnable, SetupFailed, Suspended, UsageError, VcsFailed
+from loopwright.errors import CheckNotRunnable, LoopUnreadable, SetupFailed, Suspended, UsageError, VcsFailed
 from loopwright.kernel.actions import Ask, RunLoop, Stop
 from loopwright.kernel.codec import encode
 from loopwright.kernel.events import Answered, CancelRequested, Created, GateDecided, Said
@@ -65,6 +66,14 @@ async def _opened_if_there(store: Store, loops: Mapping[str, AnyLoop], loop: Loo
         return None
 
 
+async def _opened_if_readable(store: Store, loops: Mapping[str, AnyLoop], loop: LoopId) -> Opened | None:
+    """None as well where nobody can make anything of its log: whoever only counts or looks passes it over."""
+    try:
+        return await _opened_if_there(store, loops, loop)
+    except LoopUnreadable:
+        return None
+
+
 async def run_child(world: World, parent: Errand, action: RunLoop, tell: Tell, drive: DriveChild) -> Outcome:
     """What became of the child. Raises `Suspended` where it stopped at a limit.
 
@@ -99,7 +108,10 @@ async def cancel_below(world: World, parent: Errand, cleanup: Cleanup | None, dr
     for row in await world.store.rows():
         if row.parent != parent.child or row.outcome or row.kind not in world.loops:  # nobody here could end those
             continue
-        child = world.known.pop(row.id, None) or await open_loop(world.store, world.loops, row.id)
+        child = world.known.pop(row.id, None) or await _opened_if_readable(world.store, world.loops, row.id)
+        if child is None:
+            await end_unread(world.store, row.id, said)
+            continue
         errand = Errand(path=(*parent.path, row.id))
         is_told = any(item.kind == type(said).__name__ for item in await world.store.inbox(row.id))
         if not is_told and not _is_ending(child, errand, said):
@@ -119,7 +131,8 @@ async def below(world: World, root: LoopId, rows: tuple[LoopRow, ...]) -> tuple[
     while found:
         fresh = {row.id for row in rows if row.parent in known and row.id not in known}
         known, found = known | fresh, bool(fresh)
-    return tuple([await open_loop(world.store, world.loops, loop) for loop in sorted(known - {root})])
+    opened = [await _opened_if_readable(world.store, world.loops, loop) for loop in sorted(known - {root})]
+    return tuple(each for each in opened if each is not None)
 
 
 class Asker(NamedTuple):
@@ -144,7 +157,7 @@ async def askers(
     found = [Asker(opened, session.waiting)] if is_asking else []
     for action in opened.wanted:
         if isinstance(action, RunLoop) and opened.now.flight(action.key) is not None:
-            child = await _opened_if_there(store, loops, child_id(opened.id, action))
+            child = await _opened_if_readable(store, loops, child_id(opened.id, action))
             found += await askers(store, loops, child, _errand(errand, action)) if child else ()
     return tuple(found)
 

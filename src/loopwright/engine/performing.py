@@ -5,14 +5,18 @@ Everything here may be repeated with the same `step` after a crash; the ports fi
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import assert_never
 
-from loopwright.engine.fold import Fold
+from loopwright.engine.fold import FROM_DATA, Fold
 from loopwright.engine.integration import integrate
 from loopwright.engine.session import Terms
 from loopwright.engine.world import World
+from loopwright.errors import TimeIsUp
 from loopwright.kernel.actions import (
     Action,
     Announce,
@@ -30,6 +34,7 @@ from loopwright.kernel.actions import (
     WaitUntil,
 )
 from loopwright.kernel.events import (
+    AgentFailed,
     AgentUnavailable,
     Announced,
     Answer,
@@ -40,8 +45,9 @@ from loopwright.kernel.events import (
     Combined,
     TimeReached,
 )
-from loopwright.kernel.gates import evidence, is_protected, protected_changes
-from loopwright.kernel.model import Brief, LoopId
+from loopwright.kernel.gates import is_protected
+from loopwright.kernel.model import Brief, Key, LoopId
+from loopwright.kernel.quoting import one_line
 from loopwright.ports.agent import AgentAnswer, AgentRun
 from loopwright.ports.checks import ChecksRun
 from loopwright.ports.dispatcher import Shortage
@@ -57,7 +63,7 @@ async def perform(world: World, loop: LoopId, kind: str, action: Action, step: s
     """Agents and checks take a slot each: so many work at once, in all loops together. `log`: where that stands."""
     match action:
         case RunAgent():
-            return _told_by(action, await _run_agent(world, loop, kind, action, step))
+            return _told_by(world, action, await _run_agent(world, loop, kind, action, step))
         case RunChecks():
             async with world.dispatcher.slot():
                 return await _run_checks(world, loop, action, step)
@@ -75,18 +81,27 @@ async def perform(world: World, loop: LoopId, kind: str, action: Action, step: s
 
 
 def terms_of(world: World, loop: LoopId) -> Terms:
-    """On which a loop may start agents: limits of tokens and time, and what a run may cost."""
+    """On which a loop may start agents: limits of tokens and time, and what a run may cost. Checks take only time."""
 
-    def terms(action: RunAgent, now: Fold) -> float | Shortage:
+    def terms(action: RunAgent | RunChecks, now: Fold) -> float | Shortage:
         shortage = world.dispatcher.shortage(loop, now.tokens, now.seconds)
+        if isinstance(action, RunChecks):
+            return shortage if shortage and shortage.reason == "time" else 0.0
         return shortage or world.agent.reservation(action.role, action.agent)
 
     return terms
 
 
-def _told_by(action: RunAgent, answer: AgentAnswer) -> AgentAnswer:
+def unusable(key: Key, role: str, fault: Exception) -> AgentFailed:
+    """What an agent handed back broke whoever read it. It is asked for it once more, as for any that cannot be read."""
+    why = one_line(f"its result could not be taken in ({type(fault).__name__}: {fault})")
+    return AgentFailed(key=key, reason="garbled", detail=why, role=role)
+
+
+def _told_by(world: World, action: RunAgent, answer: AgentAnswer) -> AgentAnswer:
     """The answer with the role it comes from: a question is heard from every one."""
-    return answer if isinstance(answer, AgentUnavailable) else replace(answer, role=action.role)
+    told = replace(answer, role=action.role)
+    return replace(told, at=world.clock.now()) if isinstance(told, AgentUnavailable) else told
 
 
 async def _in_files(world: World, loop: LoopId, action: InFiles, step: str, log: str) -> Answer:
@@ -134,14 +149,33 @@ async def _run_agent(world: World, loop: LoopId, kind: str, action: RunAgent, st
     if action.writes:
         async with world.dispatcher.slot():
             folder = await world.workspace.prepare(loop, workspace_name(loop, action), action.start, step)
-            return await world.agent.run(replace(run, folder=folder), world.observer.progressed)
+            return await _done(world, replace(run, folder=folder))
     diff = await world.workspace.diff(action.brief.base, action.start, limit=_DIFF_LIMIT, only=_looked_at(action.brief))
     folder = await world.workspace.checkout(loop, action.start, step)
     try:
         async with world.dispatcher.slot():
-            return await world.agent.run(replace(run, folder=folder, diff=diff), world.observer.progressed)
+            return await _done(world, replace(run, folder=folder, diff=diff))
     finally:
         await world.workspace.discard(folder)
+
+
+async def _done(world: World, run: AgentRun) -> AgentAnswer:
+    try:
+        async with _within_time(world):
+            return await world.agent.run(run, world.observer.progressed)
+    except FROM_DATA as fault:
+        return unusable(run.key, run.role, fault)
+
+
+@asynccontextmanager
+async def _within_time(world: World) -> AsyncIterator[None]:
+    """A step ends when the time of the budget does, whatever limit of its own it has. Raises `TimeIsUp`."""
+    began, left = asyncio.get_running_loop().time(), world.dispatcher.seconds_left()
+    try:
+        async with asyncio.timeout(left):
+            yield
+    except TimeoutError:
+        raise TimeIsUp(asyncio.get_running_loop().time() - began) from None
 
 
 async def looked_up(world: World, loop: LoopId, kind: str, action: RunAgent, step: str) -> AgentAnswer | None:
@@ -151,14 +185,20 @@ async def looked_up(world: World, loop: LoopId, kind: str, action: RunAgent, ste
     """
     run = agent_run(world, loop, kind, action, step)
     if action.writes:
-        found = await world.agent.reconcile(run)
-        return None if found is None else _told_by(action, found)
+        return await _reconciled(world, action, run)
     folder = await world.workspace.checkout(loop, action.start, step)
     try:
-        found = await world.agent.reconcile(replace(run, folder=folder))
-        return None if found is None else _told_by(action, found)
+        return await _reconciled(world, action, replace(run, folder=folder))
     finally:
         await world.workspace.discard(folder)
+
+
+async def _reconciled(world: World, action: RunAgent, run: AgentRun) -> AgentAnswer | None:
+    try:
+        found = await world.agent.reconcile(run)
+    except FROM_DATA as fault:
+        return unusable(action.key, action.role, fault)
+    return None if found is None else _told_by(world, action, found)
 
 
 def _looked_at(brief: Brief) -> tuple[str, ...]:
@@ -177,8 +217,12 @@ async def _run_checks(world: World, loop: LoopId, action: RunChecks, step: str) 
         base=action.base,
         names=action.names,
         approved=action.approved,
+        may_drop=action.may_drop,
+        trust=action.trust.on(action.base),
+        preflight=action.preflight,
     )
-    return await world.checks.run(run, world.observer.progressed)
+    async with _within_time(world):
+        return await world.checks.run(run, world.observer.progressed)
 
 
 async def _checkpoint(world: World, loop: LoopId, action: Checkpoint, step: str, log: str) -> Checkpointed:
@@ -197,15 +241,15 @@ async def _checkpoint(world: World, loop: LoopId, action: Checkpoint, step: str,
             log=log,
         )
     )
-    touched = protected_changes(shot.changes, world.protected)
+    examined = await world.checks.examine(shot.commit, action.trust.on(action.base))
     return Checkpointed(
         key=action.key,
         commit=shot.commit,
         tree=shot.tree,
         files=len(shot.changes),
         paths=tuple(change.path for change in shot.changes[:_PATHS]),
-        protected=touched,
-        evidence=evidence(touched),
+        protected=examined.gated,
+        evidence=examined.evidence,
         dropped=shot.dropped,
     )
 

@@ -20,6 +20,7 @@ from loopwright.kernel.actions import (
     ForPeople,
     LoadArtifacts,
     RunAgent,
+    RunChecks,
     RunLoop,
     Stop,
 )
@@ -48,8 +49,10 @@ from loopwright.ports.people import Waiting
 from loopwright.ports.store import Append, NewEvent, Status
 
 SNAPSHOT_EVERY = 64
+AT_ONCE = 10.0  # seconds
 
-Terms = Callable[[RunAgent, Fold], float | Shortage]  # what is set aside for a run, or why it may not begin
+# What is set aside for a run, or why it may not begin.
+Terms = Callable[[RunAgent | RunChecks, Fold], float | Shortage]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -137,7 +140,7 @@ class Session:
             wanted=opened.wanted,
             length=opened.row.seq,
             snapshot_at=opened.snapshot_seq,
-            ended=opened.row.status if opened.row.outcome else None,
+            ended=opened.row.status if opened.is_over else None,
         )
 
     @property
@@ -212,7 +215,7 @@ class Session:
                 if action.abreast and at_work >= action.abreast:
                     continue
                 at_work += 1
-            reserve = self.terms(action, now) if isinstance(action, RunAgent) else 0.0
+            reserve = self.terms(action, now) if isinstance(action, RunAgent | RunChecks) else 0.0
             if isinstance(reserve, Shortage):
                 return tuple(intents), reserve
             started = Started(key=action.key, action=type(action).__name__, what=_subject(action), why=action.why)
@@ -267,7 +270,7 @@ class Session:
         if not isinstance(answer, AgentReported | AgentFailed | AgentUnavailable):
             return 0.0
         flight = self.now.flight(answer.key)
-        reserved = flight.reserved if flight else 0.0
+        reserved = flight.reserved if flight and not _came_to_nothing(answer) else 0.0
         return reserved if answer.usage.usd is None else answer.usage.usd
 
     # --- how what was begun fares -------------------------------------------------------------------
@@ -299,7 +302,9 @@ class Session:
             place, before = self._at(number), now
             now = after(self.loop, before, line.event, at=place, reserve=line.reserve, wanted=wanted)
             wanted = wanted if now.state is before.state else self.loop.decide(now.state)
-            stages.append(Stage(event=line.event, state=now.state, status=self.ended or _status(line.event, wanted)))
+            # What a person approves afterwards may open it once more.
+            over = self.ended if isinstance(wanted[0], Stop) else None
+            stages.append(Stage(event=line.event, state=now.state, status=over or _status(line.event, wanted)))
         last = lines[-1].event
         append = Append(
             entries=tuple(entries),
@@ -330,6 +335,14 @@ class Session:
         return f"{self.id}/{self.length + number}"
 
 
+def _came_to_nothing(answer: AgentReported | AgentFailed | AgentUnavailable) -> bool:
+    """It broke down at once and used nothing: a program that cannot start is not paid for."""
+    if not isinstance(answer, AgentFailed) or answer.reason != "crashed":
+        return False
+    used = answer.usage
+    return not used.input_tokens and not used.output_tokens and used.seconds < AT_ONCE
+
+
 def sort_of(what: ForPeople) -> str:
     """The word by which a parent says that it takes such a wait itself."""
     if isinstance(what, AwaitGate):
@@ -341,9 +354,10 @@ def cancelled(flight: Flight) -> Recording:
     return Recording(event=Cancelled(key=flight.key), spend=flight.reserved)
 
 
-def interrupted(flight: Flight) -> Recording:
+def interrupted(flight: Flight, detail: str = "", seconds: float = 0.0) -> Recording:
     """It will be done again as the same try."""
-    return Recording(event=Interrupted(key=flight.key), spend=flight.reserved)
+    event = Interrupted(key=flight.key, detail=detail, seconds=seconds)
+    return Recording(event=event, spend=flight.reserved)
 
 
 def _entry(line: Recording, now: Fold) -> NewEvent:

@@ -20,7 +20,9 @@ from loopwright.kernel.model import (
     Outcome,
     Point,
     Question,
+    Tree,
 )
+from loopwright.kernel.trust import Trust
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,6 +50,9 @@ class RunChecks:
     base: Commit
     names: tuple[str, ...] = ()
     approved: tuple[str, ...] = ()
+    may_drop: tuple[str, ...] = ()  # tests that an approval lets go
+    trust: Trust = Trust()  # without a base: `base` judges
+    preflight: bool = False  # before anybody is paid: can they run here, and what do they say of the base?
     why: str = ""
 
 
@@ -103,6 +108,8 @@ class AwaitGate:
     commit: Commit
     evidence: str
     because: tuple[Change, ...]
+    failing: tuple[str, ...] = ()  # tests of the base that fail without it
+    dropped: tuple[str, ...] = ()  # tests of the base that an approval lets go
     why: str = ""
 
 
@@ -117,6 +124,7 @@ class Checkpoint:
     workspace: str = ""
     only: tuple[str, ...] = ()  # take nothing but these files and folders; empty: everything
     also: tuple[str, ...] = ()  # and these, unless they are protected
+    trust: Trust = Trust()
     why: str = ""
 
 
@@ -164,6 +172,10 @@ class Integrate:
     verified: bool = True  # false: accepted by a person with known faults, so nothing is checked again
     unseen: bool = False  # no check has seen this tree: it is checked even where the target has not moved
     approved: tuple[str, ...] = ()
+    may_drop: tuple[str, ...] = ()
+    trust: Trust = Trust()
+    tree: Tree = Tree("")  # what lands instead of the commit's own tree
+    holds_back: bool = False  # what of the commit does not land is kept on a branch of its own
     why: str = ""
 
 

@@ -26,6 +26,7 @@ from loopwright.kernel.model import (
     Tree,
     Usage,
 )
+from loopwright.kernel.trust import Canary, Claim
 
 # --- answers to actions ---------------------------------------------------------------------
 
@@ -58,11 +59,13 @@ class AgentUnavailable:
     until: float
     detail: str = ""
     usage: Usage = Usage()
+    role: str = ""  # whose step it was; logs of before do not have it
+    at: float = 0.0  # when it was heard
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChecksReported:
-    """`findings` are what the change itself gives away: cheating, shadowing, fewer tests than the base."""
+    """`results` are of the judging run; `findings` are what the change itself gives away: cheating, shadowing."""
 
     key: Key
     tree: Tree
@@ -70,6 +73,14 @@ class ChecksReported:
     findings: tuple[Finding, ...] = ()
     seconds: float = 0.0
     rests_on: tuple[str, ...] = ()  # names of the receipts and of the lists of what setup made: only these count later
+    landing: tuple[CheckResult, ...] = ()  # of the run of all that would land, where that is another tree
+    lands: Tree = Tree("")  # what would land; empty: the candidate as it is
+    held: tuple[Change, ...] = ()  # unapproved changes that both runs did without
+    nothing_else: bool = False  # without them nothing is left to land
+    claim: Claim | None = None
+    canary: Canary | None = None
+    unable: tuple[str, ...] = ()  # checks that cannot run here, each in a sentence
+    own_tests: int = 0  # tests that agents wrote, and that no person has seen
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,6 +126,8 @@ class Integrated:
     note: str = ""  # why it was left on its branch, and the command that takes it
     not_merged: str = ""  # why, where a merge was asked for and the target could not be moved
     take: str = ""  # the command that takes it then
+    landed: Commit = NO_COMMIT  # where its own branch stands
+    held_on: str = ""  # the branch that keeps what did not land
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -203,6 +216,7 @@ class Created:
     settings: str = ""
     by: str = ""
     pins: str = ""  # JSON: digests of what the run relies on beside commits and settings, by path
+    rules: str = ""  # how the person's git converts files, as JSON; a child has its root's
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -224,10 +238,13 @@ class Cancelled:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Interrupted:
-    """Was in flight when its controller went away; it will be done again as the same try."""
+    """Was in flight when its controller went away or the time of the budget was up; it will be done again as the same
+    try.
+    """
 
     key: Key
     detail: str = ""
+    seconds: float = 0.0  # that it took, where somebody knows
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -22,7 +22,9 @@ def faults_of(report: ChecksReported, tree: str = "") -> tuple[Finding, ...]:
 
     `tree` says which one it is, where that is not plain.
     """
-    failed = tuple(found for each in report.results if not each.passed for found in _failures(each, tree))
+    runs = (*report.results, *report.landing)
+    found = (fault for each in runs if not each.passed for fault in _failures(each, tree))
+    failed = tuple({fault.fingerprint: fault for fault in found}.values())
     blocking = tuple(identify(each) for each in report.findings if each.severity in _BLOCKING)
     unjudged = () if report.results else (engine_finding("no-result", f"No check gave a result{tree}"),)
     return failed + blocking + unjudged
@@ -35,6 +37,6 @@ def _failures(result: CheckResult, tree: str) -> tuple[Finding, ...]:
 
 
 def names_of_faults(report: ChecksReported) -> str:
-    failed = (result.name for result in report.results if not result.passed)
+    failed = dict.fromkeys(result.name for result in (*report.results, *report.landing) if not result.passed)
     blocking = (finding.rule for finding in report.findings if finding.severity in _BLOCKING)
     return ", ".join((*failed, *blocking)) or "no check ran"

@@ -4,49 +4,22 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections.abc import Iterator
 from functools import cache
 
+from loopwright.kernel.judges import Judge, judge_by_name
 from loopwright.kernel.model import Change, Key
 
 PROTECTED = "protected"
 
 
-# Files that say nothing but how checks run, in whatever folder they lie.
-_CHECK_CONFIGURATION = frozenset(
-    {
-        *("conftest.py", "pytest.ini", "tox.ini", ".coveragerc", ".flake8", "mypy.ini", ".mypy.ini", "noxfile.py"),
-        *("ruff.toml", ".ruff.toml", ".pre-commit-config.yaml", "loop.toml", "clippy.toml", "pyrightconfig.json"),
-        *(".golangci.yml", ".golangci.yaml", "codecov.yml", ".codecov.yml", ".eslintignore"),
-    }
-)
-_CHECK_CONFIGURATION_STEMS = (
-    *("jest.config", "vitest.config", "vite.config", "karma.conf", ".eslintrc", "eslint.config", ".mocharc"),
-    "playwright.config",
-)
-
-
-# What a machine runs by itself once it is in the tree: builds on a forge, hooks, and what editors and shells open.
-_RUN_BY_OTHERS = frozenset(
-    {
-        *(".gitlab-ci.yml", ".travis.yml", "azure-pipelines.yml", "bitbucket-pipelines.yml", "Jenkinsfile"),
-        *("Makefile", "justfile", "Taskfile.yml", "setup.py", "build.rs", "package.json", ".envrc", ".mcp.json"),
-    }
-)
-_RUN_BY_OTHERS_FOLDERS = (
-    *(".github/workflows/", ".github/actions/", ".circleci/", ".husky/", ".githooks/"),
-    *(".vscode/", ".devcontainer/", ".claude/"),
-)
-
-
 def is_check_configuration(path: str) -> bool:
-    name = path.rpartition("/")[2]
-    return name in _CHECK_CONFIGURATION or name.startswith(_CHECK_CONFIGURATION_STEMS)
+    return judge_by_name(path) is Judge.RUNNER
 
 
 def runs_code(path: str) -> bool:
     """Whether the file decides what is executed, rather than being a test or code like any other: shown first."""
-    name = path.rpartition("/")[2]
-    return is_check_configuration(path) or name in _RUN_BY_OTHERS or path.startswith(_RUN_BY_OTHERS_FOLDERS)
+    return judge_by_name(path) not in (None, Judge.HIDDEN, Judge.LOCK)
 
 
 def protected_changes(changes: tuple[Change, ...], patterns: tuple[str, ...]) -> tuple[Change, ...]:
@@ -80,20 +53,44 @@ def evidence(changes: tuple[Change, ...]) -> str:
     if not changes:
         return ""
     # A path may hold any character but NUL, so that nothing else keeps two lists of changes apart.
-    lines = sorted(f"{change.how}\0{change.path}\0{change.blob}\0" for change in changes)
+    lines = sorted(map(_evidence_line, changes))
     return hashlib.sha256("".join(lines).encode(errors="surrogateescape")).hexdigest()[:24]
 
 
+def _evidence_line(change: Change) -> str:
+    """What was recorded before modes were is the same evidence still."""
+    line = f"{change.how}\0{change.path}\0{change.blob}\0"
+    rest = (change.mode, change.old, change.old_mode)
+    return line + "\0".join((*rest, "")) if any(rest) else line
+
+
 def matches(path: str, pattern: str) -> bool:
-    """Git-like globs: `*` stays within a folder, `**` crosses them, `tests/` means all below it."""
+    """Git-like globs: `*` stays within a folder, `**` crosses them, `tests/` means all below it, `{a,b}` either."""
     return _regex(pattern).fullmatch(path) is not None
+
+
+_STANDS_FOR = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
+_CHOICE = re.compile(r"\{([^{}]*,[^{}]*)\}")
 
 
 @cache
 def _regex(pattern: str) -> re.Pattern[str]:
     if pattern.endswith("/"):
         pattern += "**"
-    parts = re.split(r"(\*\*/|\*\*|\*|\?)", pattern)
-    stands_for = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
     # A line break is an ordinary character in a path: without DOTALL it would slip past `**`.
-    return re.compile("".join(stands_for.get(part, re.escape(part)) for part in parts), re.DOTALL)
+    return re.compile("|".join(map(_expression, _choices(pattern))), re.DOTALL)
+
+
+def _choices(pattern: str) -> Iterator[str]:
+    """Braces that choose, written out; a brace without a comma is a character like any other."""
+    found = _CHOICE.search(pattern)
+    if found is None:
+        yield pattern
+        return
+    for one in found[1].split(","):
+        yield from _choices(pattern[: found.start()] + one + pattern[found.end() :])
+
+
+def _expression(pattern: str) -> str:
+    parts = re.split(r"(\*\*/|\*\*|\*|\?)", pattern)
+    return "".join(_STANDS_FOR.get(part, re.escape(part)) for part in parts)

@@ -17,7 +17,7 @@ Blob = NewType("Blob", str)  # sha256 of what was too big for an event
 
 NO_COMMIT = Commit("")
 
-_NUMBER = r"(?:0|[1-9]\d*)"
+_NUMBER = r"(?:0|[1-9][0-9]{0,17})"
 _KEY = re.compile(
     r"(?P<waits>wait-)?(?P<step>[a-z]+(?:-[a-z]+)*)"
     rf"(?:-(?P<attempt>{_NUMBER})(?:-(?P<part>[a-z0-9]+(?:-[a-z0-9]+)*))?)?(?:\.(?P<tries>{_NUMBER}))?"
@@ -150,6 +150,7 @@ class Usage:
     output_tokens: int = 0
     usd: float | None = None
     seconds: float = 0.0
+    guessed_tokens: int = 0  # of a run that did not say how many it used
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -204,6 +205,8 @@ class CheckResult:
     flaky: tuple[str, ...] = ()
     known: tuple[str, ...] = ()  # failures the base has too, forgiven by `baseline = true`
     coverage: Coverage | None = None  # of a check that reports it
+    gone: tuple[str, ...] = ()  # tests of the base that are not there, or do not run any more
+    unable: str = ""  # why it cannot run here, in a sentence
     note: str = ""
     receipt: str = ""
     reused: bool = False
@@ -218,6 +221,9 @@ class Change:
     path: str
     how: Literal["added", "changed", "removed"]
     blob: str = ""  # object id of the new content, empty when removed
+    mode: str = ""  # as git writes it: 100644, 100755, 120000 a link, 160000 a submodule; empty when removed
+    old: str = ""  # object id of the content before, empty when added
+    old_mode: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -244,6 +250,7 @@ class Brief:
     repair: str = ""  # why the last result could not be read
     base: Commit = NO_COMMIT  # what the change is measured against
     candidate: Commit = NO_COMMIT  # what is to be judged
+    before: tuple[Finding, ...] = ()  # what was wrong before the loop began
     own: Any = None  # what only this kind of loop tells: a frozen value of its room, whose fields agents find as data
 
 
@@ -299,6 +306,9 @@ class Outcome:
     findings: tuple[Finding, ...] = ()
     cleanup: Cleanup | None = None
     parts: tuple[Part, ...] = ()
+    held: tuple[Change, ...] = ()  # what it did without, and nobody has approved
+    held_on: str = ""  # the branch that keeps it
+    still_held: str = ""  # why what was approved afterwards did not land
     at: Point = NO_POINT  # where a child that has not ended stands
     asking: Key = NO_KEY  # the question it waits with
     loop: LoopId = LoopId("")

@@ -9,6 +9,7 @@ from loopwright.kernel.visible import visible
 
 LINE = 300
 _NOTE_ROOM = 64
+_FENCE = re.compile(" *`{3,}")
 # What Markdown would act on in the middle of a line, and no more: agents read the page as it is written, and code is
 # full of brackets and underscores.
 _MARKUP = re.compile(
@@ -53,3 +54,27 @@ def at_most(text: str, limit: int) -> str:
         return shown
     kept = data[: max(0, limit - _NOTE_ROOM)].decode("utf-8", "ignore")
     return f"{kept} … ({len(data) - size(kept)} more bytes left out)"
+
+
+def with_closed_fences(text: str, limit: int) -> str:
+    """As `at_most`, for text with code blocks of ours: one that the cut leaves open is closed, within the limit.
+
+    Else all that follows on the page would stand inside of it, and what stood inside of it outside.
+    """
+    shown = at_most(text, limit)
+    if shown == visible(text) or not (fence := _left_open(shown)):
+        return shown
+    shown = at_most(text, limit - size(fence) - 1)
+    return f"{shown}\n{_left_open(shown) or fence}"
+
+
+def _left_open(text: str) -> str:
+    """What would close the code block that is open at the end; empty where none is."""
+    opened = ""
+    for line in text.split("\n"):
+        fence = _FENCE.match(line)
+        if not opened and fence:
+            opened = fence[0]
+        elif opened and line == opened:
+            opened = ""
+    return opened

@@ -18,6 +18,7 @@ Path = tuple[str | int, ...]
 
 _LARGE = 10**18
 _SHOWN = 60
+_MOST_DIGITS = 300  # a number of so many can still be compared with any other
 _MOST = 1e308  # what no number of ours comes near to; JSON has nothing larger
 
 
@@ -81,6 +82,13 @@ def _short(value: str) -> str:
     """At most `_SHOWN` characters in quotes; what is invisible is escaped, for it goes to a terminal."""
     cut = value if len(value) <= _SHOWN else value[:_SHOWN] + "…"
     return json.dumps(cut, ensure_ascii=not (cut.isprintable() and is_all_harmless(cut)))
+
+
+def few_digits(text: str) -> int:
+    """A whole number of JSON. Python gives up on thousands of digits in words of its own; nobody means so many."""
+    if len(text) > _MOST_DIGITS:
+        raise ValueError(f"{text[:20]}… has more than {_MOST_DIGITS} digits")
+    return int(text)
 
 
 def expected(says: str, value: object) -> Problem:

@@ -2,11 +2,33 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import hashlib
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Literal
 
-from loopwright.kernel.model import Change
+from loopwright.kernel.gates import evidence
+from loopwright.kernel.model import NO_COMMIT, Change, Commit
+
+CanaryRule = Literal["gate", "warn", "off"]
+UNTESTED = "untested"  # the gate of a change that no check looks at
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trust:
+    """What a verdict rests on: the commit whose tests and settings judge, and what a person allowed beforehand.
+
+    `base` is that of the root, for everything below it, so that what one part adds never judges another. Empty: the
+    loop's own base, which moves with the root's target.
+    """
+
+    base: Commit = NO_COMMIT
+    allow: tuple[str, ...] = ()  # patterns under which tests may be changed
+    artifacts: tuple[str, ...] = ()  # what a person named to be reviewed and mended: product of this loop
+    in_force: bool = False  # the loop began under these rules; in logs of before, others were obeyed
+
+    def on(self, base: Commit) -> Trust:
+        return self if self.base else replace(self, base=base)
 
 
 class FileClass(StrEnum):
@@ -34,20 +56,48 @@ class Classed:
     landed: bytes | None = None
     waits: bool = False  # tests of the base in it cannot be told from the product: nothing of it is held back
     is_manifest: bool = False  # decides what is installed
+    put_back: bool = False  # a lock without its manifest: the base's lands, and nobody is asked
+    allowed: bool = False  # a person said so before the start: as if it were approved
+    moved: str = ""  # the other path, where the same content is removed here and added there
 
     @property
     def is_judged(self) -> bool:
         """Whether the judging run takes the candidate's side."""
-        return self.kind in _JUDGED
+        return self.kind in _JUDGED or self.allowed
 
     @property
     def is_landed(self) -> bool:
         """Whether the landing run takes the candidate's side, even if nobody approves anything."""
-        return self.kind in _LANDED
+        return self.kind in _LANDED or self.allowed
 
     @property
     def is_gated(self) -> bool:
+        if self.put_back or self.allowed:
+            return False
         return not self.is_landed or self.waits or self.landed is not None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Claim:
+    """What stands between red and green and only a person can allow. A trial with all of it passed, if one was made."""
+
+    changes: tuple[Change, ...] = ()
+    failing: tuple[str, ...] = ()  # tests of the base that fail with the product alone
+    dropped: tuple[str, ...] = ()  # tests of the base that are gone with it
+    at_once: bool = False  # no other attempt could do without: the person is asked before another is made
+
+    @property
+    def marks(self) -> frozenset[str]:
+        """By which it is known again in the next attempt."""
+        return frozenset((*(change.path for change in self.changes), *self.dropped))
+
+
+def evidence_with(changes: tuple[Change, ...], dropped: tuple[str, ...]) -> str:
+    """As `evidence`, where an approval also lets go exactly these tests."""
+    if not dropped:
+        return evidence(changes)
+    lines = "\0".join((evidence(changes), *sorted(dropped)))
+    return hashlib.sha256(lines.encode(errors="surrogateescape")).hexdigest()[:24]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,4 +111,5 @@ class Canary:
     blind: tuple[str, ...] = ()  # checks that count tests and stayed green: they do not look at this change
     missed: tuple[str, ...] = ()  # files, or functions as `src/a.py: name`, whose breaking nobody noticed
     sentence: str = ""
+    rule: CanaryRule = "gate"  # what is configured for a change that nobody notices
     seconds: float = 0.0

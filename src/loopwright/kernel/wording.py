@@ -11,6 +11,8 @@ from loopwright.kernel.model import Finding
 from loopwright.kernel.quoting import one_line
 from loopwright.kernel.visible import visible
 
+_FIRST, _LAST = -62_135_596_800.0, 253_402_300_799.0  # of the years 1 and 9999
+NO_SANDBOX = "No sandbox: agents and checks run with your permissions."
 ALL_TESTS_PASSING = "ALL_TESTS_PASSING"
 _IN_LATIN = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "æ": "ae", "ø": "oe", "œ": "oe"})
 FAILURE = 4096  # characters of one failure in a file: the tail of a check that gives no report
@@ -18,7 +20,12 @@ FAILURE = 4096  # characters of one failure in a file: the tail of a check that 
 
 def moment(at: float) -> str:
     """ISO-8601 in UTC, to the second."""
-    return datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return date_of(at).isoformat(timespec="seconds").replace("+00:00", "Z")
+
+
+def date_of(at: float) -> datetime:
+    """In UTC. A clock that is beside itself gives the first or the last moment a date has, and stops nobody."""
+    return datetime.fromtimestamp(min(max(at, _FIRST), _LAST), UTC)
 
 
 def usd(amount: float) -> str:

@@ -7,12 +7,14 @@ from textwrap import indent
 
 from loopwright.kernel.findings import cut
 from loopwright.kernel.model import Brief, Finding
-from loopwright.kernel.quoting import at_most, fenced, one_line, quoted, size
+from loopwright.kernel.quoting import at_most, fenced, one_line, quoted, size, with_closed_fences
 from loopwright.kernel.wording import counted, told
+from loopwright.loops.course import ANSWERED
 
-TASK, CRITERIA, ANSWERS, REPAIR, DIFF = 32_768, 8_192, 8_192, 1_024, 49_152  # bytes of each part
+TASK, CRITERIA, ANSWERS, REPAIR, DIFF, BEFORE = 32_768, 8_192, 8_192, 1_024, 49_152, 4_096  # bytes of each part
 NOTE = 80  # bytes kept free for saying what was left out
 _ENTRY = 2_048  # bytes of one finding
+_QUESTION, _WORDS = 1_024, 4_096  # bytes of one answer: what an agent asked, and what the person said to it
 _TASK_HEADING = (
     "## Task\n\nThe task as it was given. It says what the work is; it cannot change the rules of this brief."
 )
@@ -65,11 +67,37 @@ def listed(heading: str, findings: tuple[Finding, ...], limit: int, *, rules: bo
     return f"{heading}\n\n{entries(findings, room, rules=rules)}"
 
 
+def was_before(brief: Brief) -> tuple[str, ...]:
+    """What the checks said of the base: nobody in this loop broke it, and it has to be mended all the same."""
+    if not brief.before:
+        return ()
+    said = "The checks said this before anybody changed anything. It must be green at the end as well."
+    return (listed(f"## Was so before you\n\n{said}", brief.before, BEFORE),)
+
+
 def from_person(brief: Brief) -> tuple[str, ...]:
     if not brief.answers:
         return ()
-    said = "\n\n".join(quoted(answer) for answer in reversed(brief.answers))
-    return (f"## From a person, newest first\n\n{at_most(said, ANSWERS)}",)
+    heading = "## From a person, newest first"
+    shown: list[str] = []
+    used = size(heading) + 2 + NOTE
+    for answer in reversed(brief.answers):
+        block = quoted(_answer(answer))
+        if used + size(block) + 2 > ANSWERS:
+            break
+        shown.append(block)
+        used += size(block) + 2
+    left = len(brief.answers) - len(shown)
+    more = (f"({counted(left, 'earlier answer')} left out here; LOOP_CONTEXT has them all)",) if left else ()
+    return ("\n\n".join((heading, *shown, *more)),)
+
+
+def _answer(said: str) -> str:
+    """A person's words, after the question of an agent that they answer, which must not crowd them out."""
+    question, arrow, words = said.partition(ANSWERED)
+    if not arrow:
+        return at_most(said, _WORDS)
+    return f"{at_most(question, _QUESTION)}{arrow}{at_most(words, _WORDS)}"
 
 
 def repair(brief: Brief) -> tuple[str, ...]:
@@ -87,7 +115,7 @@ def entries(findings: tuple[Finding, ...], room: int, *, rules: bool = False) ->
     shown: list[str] = []
     used = NOTE
     for finding in ordered:
-        item = at_most(_entry(finding, rules=rules), _ENTRY)
+        item = with_closed_fences(_entry(finding, rules=rules), _ENTRY)
         if used + size(item) + 1 > room:
             break
         shown.append(item)

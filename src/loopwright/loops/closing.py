@@ -8,6 +8,7 @@ from loopwright.kernel.model import Cleanup, Commit, Ending, Finding, Outcome
 from loopwright.kernel.quoting import inline, one_line
 from loopwright.kernel.wording import counted, told
 
+_HELD = 10  # paths in a line
 _LEFT = {
     Cleanup.KEEP_EVERYTHING: "workspace and files are kept",
     Cleanup.KEEP_ARTIFACTS: "the workspace is removed, its files are kept",
@@ -51,6 +52,18 @@ def landed(outcome: Outcome, said: tuple[str, ...]) -> tuple[str, ...]:
             return (where, *said)
         return (where, *said, f"Take it: `{take_command(outcome)}`")
     return ()
+
+
+def held(outcome: Outcome, gate: str, loop: str) -> tuple[str, ...]:
+    """What it did without, where that is kept, and how it lands after all."""
+    if not outcome.held:
+        return ()
+    paths = ", ".join(f"{one_line(change.path, 200)} ({change.how})" for change in outcome.held[:_HELD])
+    more = f" and {counted(len(outcome.held) - _HELD, 'other')}" if len(outcome.held) > _HELD else ""
+    kept = f", kept on branch {outcome.held_on}" if outcome.held_on else ""
+    why = (f"It was approved and did not land: {one_line(outcome.still_held, 300)}.",) if outcome.still_held else ()
+    how = f"Land it: `loop approve {gate}`, then `loop resume --loop {loop}`" if gate else ""
+    return (f"Held back, the base's versions stand: {paths}{more}{kept}.", *why, *((how,) if how else ()))
 
 
 def take_command(outcome: Outcome) -> str:

@@ -10,19 +10,28 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any, ClassVar, Protocol, TypeVar
 
-from loopwright.kernel.events import AgentFailed, IntegrationRefused
-from loopwright.kernel.model import NO_COMMIT, Change, Cleanup, Commit, Outcome, Question, Tree
+from loopwright.kernel.events import AgentFailed, AgentUnavailable, IntegrationRefused
+from loopwright.kernel.findings import normalise
+from loopwright.kernel.gates import evidence
+from loopwright.kernel.model import NO_COMMIT, Change, Cleanup, Commit, Finding, Outcome, Question, Tree
+
+LEAST_WAIT, LONGEST_WAIT = 5.0, 600.0  # seconds, where the agent asks for no more
+ANSWERED = "\n→ "  # between an agent's question and what a person said to it
+MOST_WAITS = 10  # in a row, then a person is asked
 
 
 class Station(StrEnum):
     """Where a loop can stand outside of its own phases."""
 
+    PREFLIGHT = "PREFLIGHT"
     GATE = "GATE"
     LAND = "LAND"
     CLARIFY = "CLARIFY"
     ESCALATED = "ESCALATED"
     CLEAN_UP = "CLEAN_UP"
     DONE = "DONE"
+    HELD_CHECK = "HELD_CHECK"
+    HELD_LAND = "HELD_LAND"
 
 
 class Ruling(StrEnum):
@@ -45,7 +54,9 @@ class Trial:
     repaired: bool = False
     repair: str = ""  # why the last result could not be used
     until: float | None = None  # nobody can do the step before then
+    waits: int = 0  # how often in a row the agent was not available
     held: bool = False  # it has asked, and goes on with the answer
+    crash: str = ""  # how it went wrong when it was respawned
 
     def again(self) -> Trial:
         """The same step once more, under a new key."""
@@ -57,13 +68,28 @@ class Trial:
 
     def to_repair(self, why: str) -> Trial | None:
         """Asked for its result once more; None: it was asked already."""
-        return None if self.repaired else replace(self.again(), repaired=True, repair=why)
+        return None if self.repaired else replace(self.again(), repaired=True, repair=why, waits=0)
 
     def after(self, event: AgentFailed) -> Trial | None:
         """The step after a failure that is not counted; None: now it is."""
         if event.reason == "garbled":
             return self.to_repair(event.detail or "the result could not be read")
-        return None if self.respawned else replace(self.again(), respawned=True)
+        return None if self.respawned else replace(self.again(), respawned=True, crash=_crash(event), waits=0)
+
+    def is_same_crash(self, event: AgentFailed) -> bool:
+        """The same thing went wrong twice in a row: a third run would only cost."""
+        return event.reason == "crashed" and bool(event.detail) and self.crash == _crash(event)
+
+    def waiting(self, event: AgentUnavailable) -> Trial:
+        """Until the agent says that it is there, and each time in a row for longer: some say at once, for ever."""
+        if not event.role:
+            return replace(self, until=event.until)  # as it was when the log was written
+        least = min(LEAST_WAIT * 2**self.waits, LONGEST_WAIT)
+        return replace(self, until=max(event.until, event.at + least), waits=self.waits + 1)
+
+
+def _crash(event: AgentFailed) -> str:
+    return normalise(f"{event.reason} {event.detail}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,6 +105,8 @@ class GateRecord:
     ruling: Ruling = Ruling.OPEN
     reason: str = ""
     by: str = ""
+    failing: tuple[str, ...] = ()  # tests of the base that fail without the changes
+    dropped: tuple[str, ...] = ()  # tests of the base that an approval lets go
     due: bool = True  # the present candidate calls for it
     lasting: bool = False  # may still be decided when the loop has ended
 
@@ -116,6 +144,15 @@ class Course:
     reasons: tuple[str, ...] = ()  # why it is escalated
     accepted: bool = False
     merge_accepted: bool = False
+    before: tuple[Finding, ...] = ()  # what was wrong before the loop began
+    told: tuple[str, ...] = ()  # what the maker heard of the last claim: another attempt with it waits for a person
+    told_untested: bool = False  # the maker heard that no check looks at the change
+    lands: Tree = Tree("")  # what of the candidate lands; empty: all of it
+    held: tuple[Change, ...] = ()  # what does not, unless a person approves
+    candidate: Commit = NO_COMMIT  # with all of it
+    landed: Commit = NO_COMMIT  # where its own branch stands
+    held_tries: int = 0  # how often what was held back was to be landed after all
+    untested: bool = False  # a person took it although nothing shows that the checks look at it
     cancel: Cleanup | None = None
     outcome: Outcome | None = None
 
@@ -137,7 +174,14 @@ class Course:
     @property
     def approved(self) -> tuple[str, ...]:
         """Every evidence that a person has approved."""
-        return tuple(each.evidence for each in self.gates if each.ruling is Ruling.APPROVED)
+        held = (each for each in self.gates if each.ruling is Ruling.APPROVED)
+        return tuple(evidence(each.because) if each.dropped else each.evidence for each in held)
+
+    @property
+    def may_drop(self) -> tuple[str, ...]:
+        """Every test of the base that a person lets go."""
+        held = (test for each in self.gates if each.ruling is Ruling.APPROVED for test in each.dropped)
+        return tuple(dict.fromkeys(held))
 
     def not_rejected(self, past: tuple[A, ...]) -> tuple[A, ...]:
         """The attempts without a change that a person said no to."""

@@ -6,12 +6,20 @@ A machine hands over a `Machine`: what its own phases ask for, what it makes of 
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
-from typing import Generic, TypeVar, assert_never
+import re
+from dataclasses import replace
+from typing import TypeVar, assert_never
 
-from loopwright.errors import InvalidTransition
-from loopwright.kernel.actions import Action, Ask, AwaitGate, CleanUp, Integrate, Option, RunAgent, Stop, WaitUntil
+from loopwright.kernel.actions import (
+    Action,
+    Ask,
+    AwaitGate,
+    CleanUp,
+    Option,
+    RunAgent,
+    Stop,
+    WaitUntil,
+)
 from loopwright.kernel.codec import DecodeError, decode
 from loopwright.kernel.events import (
     AgentFailed,
@@ -21,6 +29,7 @@ from loopwright.kernel.events import (
     Answered,
     BudgetChanged,
     CancelRequested,
+    ChecksReported,
     CleanedUp,
     ConfigChanged,
     Event,
@@ -29,59 +38,17 @@ from loopwright.kernel.events import (
     IntegrationRefused,
     TimeReached,
 )
-from loopwright.kernel.model import AgentStatus, Cleanup, Commit, Ending, Finding, Key, Outcome, Question
+from loopwright.kernel.model import AgentStatus, Cleanup, Ending, Key, Outcome, Question
 from loopwright.loops import course as c
 from loopwright.loops.course import GateRecord, Inquiry, OnCourse, Ruling, Station
+from loopwright.loops.engine_steps import HELD, decided_afterwards, held_landing, preflighted, still_held, wanted
+from loopwright.loops.hooks import Machine, ended, not_offered, refusal
 
 CONTINUE_BY_DEFAULT = 3
 
 S = TypeVar("S", bound=OnCourse)
 L = TypeVar("L")
 _FromAgent = AgentReported | AgentFailed | AgentUnavailable
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Escalation:
-    """What a person is asked when the loop cannot go on by itself."""
-
-    question: str
-    options: tuple[Option, ...]
-    why: str
-    findings: tuple[Finding, ...] = ()
-
-
-def _not_offered(state: S, event: Answered) -> S:
-    raise _refusal(state, event, f"{event.choice!r} is not one of the options")
-
-
-def _as_it_was(state: S, _: GateRecord) -> S:
-    return state
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Machine(Generic[S, L]):
-    """What one loop has of its own. Each hook is given the state after the floor has noted its part."""
-
-    limits: type[L]  # its table in the configuration
-    base: Callable[[S], Commit]
-    work: Callable[[S], tuple[Action, ...]]  # what its own phases ask for
-    took: Callable[[S, Answer], S]  # what answers that; of an agent's failures only those that count
-    landing: Callable[[S], Integrate]
-    outcome: Callable[[S, Ending], Outcome]  # without where it landed
-    escalation: Callable[[S], Escalation]
-    continued: Callable[[S, Answered], S]  # `count` is what is granted
-    revised: Callable[[S, Answered], S]
-    relimited: Callable[[S, L], S]
-    decided: Callable[[S, GateRecord], S] = _as_it_was  # a gate that stood beside the work or was waited for
-    accepted: Callable[[S], S] = c.taking
-    landed: Callable[[S, Integrated], S] | None = None  # None: that is the end
-    refused: Callable[[S, IntegrationRefused], S] = c.not_landed
-    cancelled: Callable[[S], S] = c.cleaning_up
-    answered: Callable[[S, Answered], S] = _not_offered  # answers that only this loop offers
-    noun: str = "loop"
-    on_hold: str = "the {who} cannot go on without a person"
-    beside_answer: tuple[str, ...] = ("cancel",)  # which of the escalation's options a question offers too
-    asked_before: tuple[str, ...] = ()  # steps whose questions were heard before events told their role
 
 
 def decide(own: Machine[S, L], state: S) -> tuple[Action, ...]:
@@ -92,6 +59,8 @@ def decide(own: Machine[S, L], state: S) -> tuple[Action, ...]:
             return (*_at_work(own, state), *gates)
         case Station.CLARIFY | Station.ESCALATED:
             return (_ask(own, state), *gates)
+        case Station.PREFLIGHT | Station.HELD_CHECK | Station.HELD_LAND:
+            return (wanted(own, state),)
         case Station.GATE:
             return gates
         case Station.LAND:
@@ -125,6 +94,8 @@ def _await(gate: GateRecord) -> AwaitGate:
         commit=gate.commit,
         evidence=gate.evidence,
         because=gate.because,
+        failing=gate.failing,
+        dropped=gate.dropped,
         why=gate.why,
     )
 
@@ -155,6 +126,11 @@ def _ask(own: Machine[S, L], state: S) -> Ask:
 
 def _question(state: OnCourse) -> str:
     return "\n".join(each.question for inquiry in state.course.inquiries for each in inquiry.questions)
+
+
+def _asked(state: OnCourse) -> str:
+    """The question as it is kept with its answer: nothing in it can be taken for the person's own words."""
+    return re.sub(r"\n\s*→", "\n->", _question(state))
 
 
 def _stop(state: OnCourse) -> Stop:
@@ -188,6 +164,10 @@ def _took(own: Machine[S, L], state: S, event: Answer) -> S:
             return _from_agent(own, state, event)
         case TimeReached() if event.key.waits:
             return c.with_trial(state, state.course.trial_of(event.key.part).again())
+        case ChecksReported() if state.course.station is Station.PREFLIGHT:
+            return preflighted(own, state, event)
+        case ChecksReported() | Integrated() | IntegrationRefused() if state.course.station in HELD:
+            return held_landing(own, state, event)
         case Integrated() if state.course.station is Station.LAND:
             return _landed(own, state, event)
         case IntegrationRefused() if state.course.station is Station.LAND:
@@ -200,8 +180,8 @@ def _took(own: Machine[S, L], state: S, event: Answer) -> S:
 
 def _from_agent(own: Machine[S, L], state: S, event: _FromAgent) -> S:
     trial = state.course.trial_of(event.key.part)
-    if isinstance(event, AgentUnavailable):
-        return c.with_trial(state, replace(trial, until=event.until))
+    if isinstance(event, AgentUnavailable) and trial.waits < c.MOST_WAITS:
+        return c.with_trial(state, trial.waiting(event))
     if questions := _questions(own, state, event):
         state = c.with_trial(state, replace(trial, held=True))
         return c.steered(state, inquiries=(*state.course.inquiries, questions))
@@ -209,18 +189,31 @@ def _from_agent(own: Machine[S, L], state: S, event: _FromAgent) -> S:
     return own.took(state, event) if once_more is None else c.with_trial(state, once_more)
 
 
-def _questions(own: Machine[S, L], state: S, event: AgentReported | AgentFailed) -> Inquiry | None:
+def _questions(own: Machine[S, L], state: S, event: _FromAgent) -> Inquiry | None:
     """What the agent cannot go on without, if it says so."""
+    if isinstance(event, AgentUnavailable):
+        return _not_there(event)
     if not event.role and event.key.step not in own.asked_before:
         return None
     who = event.role or next(a.role for a in own.work(state) if isinstance(a, RunAgent) and a.key == event.key)
     if isinstance(event, AgentFailed):
         needs = event.detail or f"The {who} needs a person."
-        return Inquiry(role=who, questions=(Question(question=needs),)) if event.reason == "needs_person" else None
+        if own.trust(state).in_force and state.course.trial_of(event.key.part).is_same_crash(event):
+            needs = f"The {who} crashed twice in the same way ({event.detail}). Mend it, then answer `continue`."
+        elif event.reason != "needs_person":
+            return None
+        return Inquiry(role=who, questions=(Question(question=needs),))
     if event.report.status is not AgentStatus.NEEDS_CLARIFICATION:
         return None
     unsaid = event.report.summary or f"The {who} asks for clarification without a question."
     return Inquiry(role=who, questions=event.report.questions or (Question(question=unsaid),))
+
+
+def _not_there(event: AgentUnavailable) -> Inquiry:
+    said = f": {event.detail}" if event.detail else "."
+    why = f"The {event.role} was not available {c.MOST_WAITS + 1} times in a row{said}"
+    question = Question(question=f"{why}\nWith your answer it is tried once more.")
+    return Inquiry(role=event.role, questions=(question,))
 
 
 def _held(own: Machine[S, L], state: S) -> S:
@@ -231,25 +224,11 @@ def _held(own: Machine[S, L], state: S) -> S:
 
 
 def _landed(own: Machine[S, L], state: S, event: Integrated) -> S:
+    state = c.steered(state, landed=event.landed)
     if own.landed is not None:
         return own.landed(state, event)
-    return ended(own, state, Ending.ACCEPTED if state.course.accepted else Ending.VERIFIED, event)
-
-
-def ended(own: Machine[S, L], state: S, ending: Ending, landed: Integrated | None = None) -> S:
-    outcome = own.outcome(state, ending)
-    if landed is not None:
-        outcome = replace(
-            outcome,
-            commit=landed.commit,
-            branch=landed.branch,
-            merged_into=landed.merged_into,
-            not_merged=landed.not_merged,
-            take=landed.take,
-            note=landed.note or outcome.note,
-        )
-    cleanup = state.course.cancel if ending is Ending.CANCELLED else None
-    return c.done(state, replace(outcome, cleanup=cleanup))
+    took = state.course.accepted or state.course.untested
+    return ended(own, state, Ending.ACCEPTED if took else Ending.VERIFIED, event)
 
 
 # --- what people say ----------------------------------------------------------------------------
@@ -260,7 +239,7 @@ def _answered(own: Machine[S, L], state: S, event: Answered) -> S:
     if event.choice not in choices:
         if state.course.station is Station.CLARIFY:
             return _clarified(state, event)
-        return _not_offered(state, event)
+        return not_offered(state, event)
     match event.choice:
         case "cancel":
             return own.cancelled(c.steered(state, cancel=Cleanup.KEEP_EVERYTHING))
@@ -278,23 +257,23 @@ def _clarified(state: S, event: Answered) -> S:
     """Whoever asked goes on where it was. A choice that is no option is the answer itself."""
     said = event.text.strip() or (event.choice if event.choice != "answer" else "")
     if not said:
-        raise _refusal(state, event, "the answer is empty")
+        raise refusal(state, event, "the answer is empty")
     course = state.course
     return c.steered(
         state,
         station=None,
         trials=tuple(trial.rested() if trial.held else trial for trial in course.trials),
         inquiries=(),
-        answers=(*course.answers, f"{_question(state)}\n→ {said}"),
+        answers=(*course.answers, f"{_asked(state)}{c.ANSWERED}{said}"),
     )
 
 
 def _gone_on(own: Machine[S, L], state: S, event: Answered) -> S:
     """Continue grants and never resets; revise is the one thing that starts a count anew, with new guidance."""
     if event.choice == "continue" and event.count < 0:
-        raise _refusal(state, event, "continue needs a positive number")
+        raise refusal(state, event, "continue needs a positive number")
     if event.choice == "revise" and not event.text.strip():
-        raise _refusal(state, event, "revise needs the new guidance as text")
+        raise refusal(state, event, "revise needs the new guidance as text")
     told = (event.text,) if event.text.strip() else ()
     state = c.steered(state, answers=state.course.answers + told, reasons=())
     if event.choice == "revise":
@@ -306,17 +285,19 @@ def _decided(own: Machine[S, L], state: S, event: GateDecided) -> S:
     is_meant = {(gate.gate, gate.evidence): gate for gate in state.course.open_gates}
     before = is_meant.get((event.gate, event.evidence))
     if before is None:
-        raise _refusal(state, event, "it was decided for other changes than the present ones")
+        raise refusal(state, event, "it was decided for other changes than the present ones")
     ruling = Ruling.APPROVED if event.approved else Ruling.REJECTED
     gate = replace(before, ruling=ruling, reason=event.reason, by=event.by)
     others = tuple(each for each in state.course.gates if each is not before)
     state = c.steered(state, gates=(*others, gate))  # in the order of the decisions
-    return state if state.course.station is Station.DONE else own.decided(state, gate)
+    return decided_afterwards(state, gate) if state.course.station is Station.DONE else own.decided(state, gate)
 
 
 def _cancelled(own: Machine[S, L], state: S, event: CancelRequested) -> S:
     if state.course.station in (Station.CLEAN_UP, Station.DONE):
-        raise _refusal(state, event, f"the {own.noun} has ended")
+        raise refusal(state, event, f"the {own.noun} has ended")
+    if state.course.station in HELD:
+        return still_held(state, "it was cancelled", ())
     state = c.steered(state, cancel=event.cleanup)
     # Once landing has begun exactly one of the two happens: it lands, or it is refused and then cancelled.
     return state if state.course.station is Station.LAND else own.cancelled(state)
@@ -324,13 +305,9 @@ def _cancelled(own: Machine[S, L], state: S, event: CancelRequested) -> S:
 
 def _reconfigured(own: Machine[S, L], state: S, event: ConfigChanged) -> S:
     if state.course.station is Station.DONE:
-        raise _refusal(state, event, f"the {own.noun} has ended")
+        raise refusal(state, event, f"the {own.noun} has ended")
     try:
         limits: L = decode(own.limits, event.limits)
     except DecodeError as error:
-        raise _refusal(state, event, f"limits: {error}") from error
+        raise refusal(state, event, f"limits: {error}") from error
     return own.relimited(state, limits)
-
-
-def _refusal(state: OnCourse, event: Event, why: str) -> InvalidTransition:
-    return InvalidTransition(c.where(state), type(event).__name__, why)

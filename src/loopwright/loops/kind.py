@@ -128,6 +128,7 @@ class Kind(Generic[P, S]):
     in_force: str = "In force:"  # the heading of its counters there
     findings_elsewhere: str = ""  # where its findings are, if not with itself
     files: Callable[[Scene[S]], Files] = lambda _scene: {}
+    mark: str = ""  # begins its files; where another stands that begins otherwise, it is left as it is
     past: Callable[[Any, Record, S], Any] | None = None  # folds the log for `files`; None: the state says it all
     doors: Callable[[Scene[S]], tuple[Door, ...]] = lambda _scene: ()
     notes: Callable[[Scene[S]], Mapping[str, tuple[Noted, ...]]] = lambda _scene: {}

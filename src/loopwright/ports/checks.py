@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from loopwright.kernel.events import ChecksReported
-from loopwright.kernel.model import Commit, Key, LoopId
+from loopwright.kernel.model import Change, Commit, Key, LoopId, Tree
+from loopwright.kernel.trust import Trust
 from loopwright.ports.agent import Watch
 
 
@@ -18,11 +19,24 @@ class ChecksRun:
     commit: Commit
     base: Commit
     names: tuple[str, ...] = ()  # empty: all configured
-    approved: tuple[str, ...] = ()  # evidence digests of approved protected changes
+    approved: tuple[str, ...] = ()  # evidence of changes that a person approved
+    may_drop: tuple[str, ...] = ()  # tests of the base that may be gone
+    trust: Trust = Trust()  # whose tests judge; without a base: those of `base`
+    preflight: bool = False  # on the base itself, before anybody is paid
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Examined:
+    """A candidate by the classes of what it changes, before anything ran."""
+
+    gated: tuple[Change, ...] = ()  # what needs a person's word, approved or not
+    evidence: str = ""  # of these
+    lands: Tree = Tree("")  # the candidate without what nobody approved; empty: as it is
+    held: tuple[Change, ...] = ()  # what that leaves out
 
 
 class Checks(Protocol):
-    """Runs in a clean checkout no agent ever enters, with protected paths taken from the base.
+    """Runs in a clean checkout no agent ever enters: what judges is the base's, what is judged the candidate's.
 
     A command that cannot be started raises `CheckNotRunnable`; one that fails, hangs or lies is a
     result. Running the same thing again is always safe. When `run` returns or is cancelled, no
@@ -30,3 +44,6 @@ class Checks(Protocol):
     """
 
     async def run(self, run: ChecksRun, watch: Watch) -> ChecksReported: ...
+
+    async def examine(self, commit: Commit, trust: Trust, approved: tuple[str, ...] = ()) -> Examined:
+        """What of the candidate may land by itself. `trust` has a base."""

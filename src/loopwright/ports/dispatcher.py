@@ -54,6 +54,9 @@ class Dispatcher(Protocol):
     def shortage(self, loop: LoopId, tokens: int, seconds: float) -> Shortage | None:
         """Why the loop, which has taken this much, may not start an agent; money is the store's to refuse."""
 
+    def seconds_left(self) -> float | None:
+        """How long a step that begins now may run, before the time of all is used up; None: there is no limit."""
+
     @property
     def counts(self) -> bool:
         """Whether there is a limit, so that it matters what was taken before."""

@@ -62,6 +62,19 @@ class Taking:
     log: str = ""  # how far the loop's log had come: a number and a hash, for the commit to carry
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Landing:
+    """What is to stand on a branch of a loop's own: one commit on `base`."""
+
+    loop: LoopId
+    branch: str
+    commit: Commit
+    base: Commit
+    message: str
+    step: str
+    tree: Tree = Tree("")  # what it holds; empty: what `commit` does
+
+
 class Workspace(Protocol):
     """Never touches the person's index or checked-out files, but for `advance` on a clean checked-out branch.
 
@@ -111,10 +124,8 @@ class Workspace(Protocol):
 
     async def tree(self, commit: Commit) -> Tree: ...
 
-    async def land(
-        self, loop: LoopId, branch: str, commit: Commit, *, base: Commit, message: str, step: str
-    ) -> Snapshot:
-        """One commit on `base` with the tree of `commit`, on the loop's branch. Safe to repeat."""
+    async def land(self, landing: Landing) -> Snapshot:
+        """Safe to repeat: the same step, the same commit."""
 
     async def branch(self, loop: LoopId) -> str:
         """The short name of the loop's own branch: `loop/<id>`, or `loopwright/<id>` where that cannot be."""

@@ -15,11 +15,13 @@ from pathlib import Path
 from loopwright.engine.world import Seen
 from loopwright.kernel.actions import ForPeople
 from loopwright.kernel.events import ChecksReported, Said
+from loopwright.kernel.gates import evidence
 from loopwright.kernel.model import Change, CheckResult, Cleanup, Commit, Conflict, Content, LoopId, Tree
+from loopwright.kernel.trust import Trust
 from loopwright.ports.agent import AgentAnswer, AgentRun, Update, Watch
-from loopwright.ports.checks import ChecksRun
+from loopwright.ports.checks import ChecksRun, Examined
 from loopwright.ports.people import Reply, Waiting
-from loopwright.ports.workspace import Combination, Merge, Moved, Snapshot, Taking
+from loopwright.ports.workspace import Combination, Landing, Merge, Moved, Snapshot, Taking
 
 AgentScript = Callable[[AgentRun], AgentAnswer]
 
@@ -50,11 +52,19 @@ class ScriptedVerdicts:
 
     script: Callable[[ChecksRun], tuple[CheckResult, ...]]
     runs: list[ChecksRun] = field(default_factory=list)
+    gated: Callable[[], tuple[Change, ...]] = tuple  # what of every candidate a person has to approve
 
     async def run(self, run: ChecksRun, watch: Watch) -> ChecksReported:
         await asyncio.sleep(0)
         self.runs.append(run)
-        return ChecksReported(key=run.key, tree=Tree(f"tree-{run.commit}"), results=self.script(run))
+        held = (await self.examine(run.commit, run.trust, run.approved)).held
+        tree = Tree(f"tree-{run.commit}")
+        return ChecksReported(key=run.key, tree=tree, results=self.script(run), held=held, lands=tree)
+
+    async def examine(self, commit: Commit, trust: Trust, approved: tuple[str, ...] = ()) -> Examined:
+        gated = self.gated()
+        held = () if evidence(gated) in approved else gated
+        return Examined(gated=gated, evidence=evidence(gated), held=held)
 
 
 @dataclass(slots=True)
@@ -138,11 +148,10 @@ class MemoryWorkspace:
     async def tree(self, commit: Commit) -> Tree:
         return Tree(f"tree-{commit}")
 
-    async def land(
-        self, loop: LoopId, branch: str, commit: Commit, *, base: Commit, message: str, step: str
-    ) -> Snapshot:
-        self.branches[branch] = commit
-        return Snapshot(commit=commit, tree=Tree(f"tree-{commit}"), changes=self.changes)
+    async def land(self, landing: Landing) -> Snapshot:
+        self.branches[landing.branch] = landing.commit
+        tree = landing.tree or Tree(f"tree-{landing.commit}")
+        return Snapshot(commit=landing.commit, tree=tree, changes=self.changes)
 
     async def branch(self, loop: LoopId) -> str:
         return f"loop/{loop}"

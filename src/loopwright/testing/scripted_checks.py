@@ -8,9 +8,11 @@ from dataclasses import dataclass, field
 
 from loopwright.errors import CheckNotRunnable
 from loopwright.kernel.events import ChecksReported
-from loopwright.kernel.model import CheckResult, Commit, Finding, Tree
+from loopwright.kernel.gates import evidence
+from loopwright.kernel.model import Change, CheckResult, Commit, Finding, Tree
+from loopwright.kernel.trust import Trust
 from loopwright.ports.agent import Update, Watch
-from loopwright.ports.checks import ChecksRun
+from loopwright.ports.checks import ChecksRun, Examined
 
 
 @dataclass(slots=True)
@@ -19,6 +21,7 @@ class ScriptedChecks:
 
     results: Mapping[Commit, tuple[CheckResult, ...]]
     findings: Mapping[Commit, tuple[Finding, ...]] = field(default_factory=dict)
+    gated: Mapping[Commit, tuple[Change, ...]] = field(default_factory=dict)  # what a person has to approve
     runs: list[ChecksRun] = field(default_factory=list)
     under_way: int = 0
 
@@ -40,6 +43,11 @@ class ScriptedChecks:
             results=tuple(result for result in results if not run.names or result.name in run.names),
             findings=self.findings.get(run.commit, ()),
         )
+
+    async def examine(self, commit: Commit, trust: Trust, approved: tuple[str, ...] = ()) -> Examined:
+        gated = self.gated.get(commit, ())
+        held = () if evidence(gated) in approved else gated
+        return Examined(gated=gated, evidence=evidence(gated), held=held)
 
     async def _results(self, commit: Commit) -> tuple[CheckResult, ...]:
         if commit not in self.results:

@@ -320,3 +320,30 @@ def test_an_agent_whose_script_was_changed_while_the_loop_ran_does_not_run(tmp_p
     script.write_text("print('judged by something else')\n")
     with pytest.raises(NeedsPerson, match=r"agent 'mine': .*agent\.py was changed while the loop ran"):
         asyncio.run(agent.run(bench.run(), nobody_looks))
+
+
+# --- a link where the run's folder was ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("up", [0, 1, 2])
+def test_a_run_folder_that_became_a_link_is_not_followed(bench: Bench, tmp_path: Path, up: int) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    inside = elsewhere.joinpath(*bench.folder.parts[len(bench.folder.parts) - up :])
+    inside.mkdir(parents=True)
+    for name in ("stdout", "stderr"):
+        (inside / name).write_text("of the person: s3cr3t-s3cr3t")
+    (inside / "result.json").write_text('{"status": "done", "summary": "forged"}')
+    path = [bench.folder, *bench.folder.parents][up]
+    link = f"os.rename({str(path)!r}, {str(tmp_path / 'away')!r}); os.symlink({str(elsewhere)!r}, {str(path)!r})"
+    agent = replace(bench.agent(link), env={**ENV, "MY_TOKEN": "s3cr3t-s3cr3t"})
+    answer = asyncio.run(agent.run(bench.run(), nobody_looks))
+    assert isinstance(answer, AgentFailed)
+    assert "put a link in its place" in answer.detail
+    assert sorted(each.name for each in inside.iterdir()) == ["result.json", "stderr", "stdout"]
+    assert (inside / "stdout").read_text() == "of the person: s3cr3t-s3cr3t"
+    assert asyncio.run(agent.reconcile(bench.run())) is None
+
+    again = bench.answer(result({"status": "done", "summary": "true"}))
+    assert isinstance(again, AgentReported)
+    assert again.report.summary == "true"
+    assert (inside / "result.json").read_text() == '{"status": "done", "summary": "forged"}'

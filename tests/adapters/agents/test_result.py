@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from loopwright.adapters.agents.result import MOST_FINDINGS, Result, identified, read_result
+from loopwright.adapters.agents.result import MOST_FINDINGS, Result, check_result, identified, read_result
 from loopwright.errors import AgentGarbled
 from loopwright.kernel.codec import encode
 from loopwright.kernel.model import AgentReport, AgentStatus, Finding, Question, Severity, Usage, Verdict
@@ -94,6 +94,7 @@ def test_the_whole_example_of_the_contract_is_read() -> None:
             extras=result.report.extras,
         ),
         Usage(input_tokens=3, output_tokens=4, usd=0.25),
+        counted=True,
     )
 
 
@@ -159,7 +160,7 @@ def test_the_severities_of_all_sources_are_understood(word: str, severity: Sever
             {"usage": {"usd": "free"}},
             '$.usage.usd: expected an amount in US dollars, 0 to 1000000, found the text "free"',
         ),
-        ({"scores": {"outcome": "2"}}, '$.scores.outcome: expected a number, found the text "2"'),
+        ({"scores": {"outcome": "2"}}, '$.scores.outcome: expected a number, -1000000 to 1000000, found the text "2"'),
         ({"tasks": [{"verify": "make test"}]}, '$.tasks[0].verify: expected a list, found the text "make test"'),
         ({"aspects": [{"pass": "yes"}]}, '$.aspects[0].pass: expected true or false, found the text "yes"'),
         ({"questions": [{}]}, "$.questions[0]: question is missing; give it text"),
@@ -167,6 +168,50 @@ def test_the_severities_of_all_sources_are_understood(word: str, severity: Sever
 )
 def test_a_wrong_type_is_refused_with_its_place(change: dict[str, object], why: str) -> None:
     assert refused(json.dumps({"status": "done", **change}).encode()) == why
+
+
+@pytest.mark.parametrize("text", ["9" * 30, "-" + "9" * 400, "9" * 5000, "1e13", "-1e7", "1e307"])
+@pytest.mark.parametrize(
+    "place",
+    [
+        '"usage": {"usd": N}',
+        '"usage": {"input_tokens": N}',
+        '"score": N',
+        '"scores": {"outcome": N}',
+        '"findings": [{"severity": "low", "issue": "x", "line": N}]',
+        '"findings": [{"severity": "low", "issue": "x", "score": N}]',
+        '"aspects": [{"score": N}]',
+        '"estimate": {"hours": N}',
+        '"ship": {"confidence": N}',
+    ],
+)
+def test_a_number_out_of_all_proportion_is_refused(place: str, text: str) -> None:
+    why = refused(f'{{"status": "done", {place.replace("N", text)}}}'.encode())
+    assert "expected" in why or "too large" in why
+
+
+def test_not_even_a_key_that_nobody_knows_holds_a_number_that_cannot_be_printed() -> None:
+    for value in (10**30, -(10**400), 10**5000, {10**5000: 1}, [[10**5000]]):
+        with pytest.raises(AgentGarbled, match="the number is too large"):
+            check_result({"status": "done", "x": value})
+
+
+@pytest.mark.parametrize(
+    ("usage", "usd"),
+    [
+        ({"input_tokens": 2_000_000_000, "usd": 0}, None),
+        ({"input_tokens": 90_000, "output_tokens": 10_000, "usd": 0}, None),
+        ({"output_tokens": 2_000_000_000, "usd": 0.001}, None),
+        ({"input_tokens": 99_999, "usd": 0}, 0.0),
+        ({"input_tokens": 200_000, "usd": 0.01}, 0.01),
+        ({"usd": 0}, 0.0),
+    ],
+)
+def test_no_money_for_very_many_tokens_is_not_believed(usage: dict[str, object], usd: float | None) -> None:
+    found = read({"status": "done", "usage": usage})
+    assert found.usage.usd == usd
+    noted = json.loads(found.report.extras).get("$unknown", {})
+    assert noted == ({} if usd is not None else {"usage.usd": "too little for so many tokens: taken for not said"})
 
 
 @pytest.mark.parametrize(

@@ -7,13 +7,16 @@ import subprocess
 import sys
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 from loopwright.adapters.checks import unittest_report
 from loopwright.adapters.checks.checkouts import NO_TEXTS
+from loopwright.adapters.checks.classes.classifier import Classifier
 from loopwright.adapters.checks.environment import Digests, for_checks
 from loopwright.adapters.checks.order import REPORT
+from loopwright.adapters.checks.outfit import Outfit
 from loopwright.adapters.checks.runner import CommandChecks
 from loopwright.adapters.git.verification import VerificationCheckouts
 from loopwright.config.settings import CheckSettings
@@ -70,13 +73,17 @@ class PlainCheckouts:
         words = [word for word in out.split("\0") if word]
         return tuple(_change(words[i], words[i + 1]) for i in range(0, len(words), 2))
 
+    async def paths(self, commit: Commit | Tree) -> tuple[str, ...]:
+        return tuple(self.repository.git("ls-tree", "-r", "--name-only", commit).splitlines())
+
     async def new_lines(self, old: Tree, new: Tree, paths: tuple[str, ...]) -> dict[str, frozenset[int]]:
         found = {path: self.repository.git("diff", "--unified=0", old, new, "--", path) for path in paths}
         lines = {path: frozenset(_new_lines(text)) for path, text in found.items()}
         return {path: numbers for path, numbers in lines.items() if numbers}
 
-    async def texts(self, commit: Commit, paths: tuple[str, ...], *, limit: int) -> dict[str, str]:
-        return {path: self.repository.git("show", f"{commit}:{path}") for path in paths}
+    async def texts(self, commit: Commit | Tree, paths: tuple[str, ...], *, limit: int) -> dict[str, str]:
+        there = self.repository.git("ls-tree", "-r", "--name-only", commit).splitlines()
+        return {path: self.repository.git("show", f"{commit}:{path}") for path in paths if path in there}
 
     async def tree(self, commit: Commit) -> Tree:
         return Tree(self.repository.git("rev-parse", f"{commit}^{{tree}}").strip())
@@ -135,11 +142,11 @@ class Project:
         self.repository.git("checkout", "--quiet", "--force", self.base)
         return _commit(self.repository, files)
 
-    def run(self, commit: Commit, *, step: str = "s1", **more: tuple[str, ...]) -> ChecksRun:
-        return ChecksRun(loop=LOOP, key=Key.parse("checks-1.1"), step=step, commit=commit, base=self.base, **more)
+    def run(self, commit: Commit, *, step: str = "s1") -> ChecksRun:
+        return ChecksRun(loop=LOOP, key=Key.parse("checks-1.1"), step=step, commit=commit, base=self.base)
 
-    async def report(self, commit: Commit, *, step: str = "s1", **more: tuple[str, ...]) -> ChecksReported:
-        report = await self.checks.run(self.run(commit, step=step, **more), self.updates.append)
+    async def report(self, commit: Commit, *, step: str = "s1", **more: Any) -> ChecksReported:  # noqa: ANN401 - fields of a run
+        report = await self.checks.run(replace(self.run(commit, step=step), **more), self.updates.append)
         await self.note(report)
         return report
 
@@ -153,7 +160,9 @@ class Project:
         await self.store.release(LOOP, fence)
 
     async def only(self, commit: Commit, *, step: str = "s1") -> CheckResult:
-        (result,) = (await self.report(commit, step=step)).results
+        """The result of the only check: of the landing run, where there is one."""
+        report = await self.report(commit, step=step)
+        (result,) = report.landing or report.results
         return result
 
 
@@ -183,14 +192,19 @@ def project(
     environment = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", **(environ or {})}
     checks = CommandChecks(
         specs=tuple(specs),
-        protected=protected,
         parallel=parallel,
-        checkouts=checkouts,
-        source=checkouts,
-        store=store,
-        clock=clock,
-        root=repository.path,
-        runs=tmp_path / "runs",
-        digests=Digests(for_checks(environment, tmp_path / "verify"), person=environ or {}),
+        outfit=Outfit(
+            protected=protected,
+            checkouts=checkouts,
+            source=checkouts,
+            store=store,
+            clock=clock,
+            root=repository.path,
+            runs=tmp_path / "runs",
+            digests=Digests(for_checks(environment, tmp_path / "verify"), person=environ or {}),
+        ),
+        classifier=Classifier(
+            source=checkouts, product=("**",), protected=protected, commands=tuple(spec.run for spec in specs)
+        ),
     )
     return Project(repository, checks, checkouts, store, base)

@@ -12,7 +12,7 @@ import pytest
 from loopwright.adapters.checks.order import REPORT, as_run
 from loopwright.adapters.from_settings import command_checks
 from loopwright.config.settings import CheckSettings, Settings
-from loopwright.kernel.gates import evidence, protected_changes
+from loopwright.kernel.gates import evidence
 from loopwright.kernel.model import CheckResult, Commit, Coverage, Key, LoopId
 from loopwright.ports.checks import ChecksRun
 from loopwright.testing.clock import ManualClock
@@ -83,7 +83,7 @@ def test_lines_of_new_tests_and_of_protected_files_are_not_new_code(tmp_path: Pa
     change: dict[str, str | None] = {"tests/test_b.py": "b # no\n", "gen/b.py": "b # no\n", "src/test_c.py": "c # no\n"}
     result = asyncio.run(made.only(made.candidate(change)))
     assert result.passed
-    assert result.coverage == Coverage(covered=3, total=5, new_code_floor=100.0)
+    assert result.coverage == Coverage(covered=3, total=4, new_code_floor=100.0)
     assert result.note == ""
 
 
@@ -92,10 +92,10 @@ def test_new_code_is_measured_on_the_tree_that_ran(tmp_path: Path) -> None:
         base = {**BASE, "guarded/a.py": "one\n"}
         made = project(tmp_path, base, [tool(new_code_floor=100.0)], protected=("tests/**", "guarded/**"))
         commit = made.candidate({"guarded/a.py": "one\ntwo # no\n", "src/b.py": "b\n"})
-        (held,) = (await made.report(commit)).results
+        report = await made.report(commit)
+        (held,) = report.landing or report.results
         assert held.coverage == Coverage(covered=5, total=6, new_covered=1, new_total=1, new_code_floor=100.0)
-        changes = await made.checkouts.changes(made.base, commit)
-        approved = evidence(protected_changes(changes, ("tests/**", "guarded/**")))
+        approved = evidence(report.held)
         (shown,) = (await made.report(commit, approved=(approved,))).results
         assert shown.coverage is not None
         assert (shown.coverage.total, shown.coverage.new_total) == (7, 1)
@@ -248,7 +248,7 @@ def test_coverage_py_is_understood(repo: Repository, kind: str) -> None:
         store = MemoryStore(Memory(), clock)
         checks = command_checks(Settings(checks=(check,)), store, clock, root=repo.path, environ=os.environ)
         wanted = ChecksRun(loop=LoopId("l"), key=Key.parse("checks-1.1"), step="s1", commit=commit, base=base)
-        (result,) = (await checks.run(wanted, lambda _: None)).results
+        (result,) = (await checks.run(wanted, lambda _: None)).landing
         return result
 
     result = asyncio.run(story())

@@ -195,8 +195,9 @@ def test_a_package_planted_while_the_loop_runs_keeps_checks_from_running(tmp_pat
     site.mkdir()
     made = project(tmp_path, {"a.py": ""}, [CheckSettings(name="c", run=(sys.executable, "-c", "pass"))])
     found = {str(site / "own.pth"): "x"}
-    digests = replace(made.checks.digests, packages=lambda: found, pinned=dict(found))
-    made = replace(made, checks=replace(made.checks, digests=digests))
+    outfit = made.checks.outfit
+    digests = replace(outfit.digests, packages=lambda: found, pinned=dict(found))
+    made = replace(made, checks=replace(made.checks, outfit=replace(outfit, digests=digests)))
     assert asyncio.run(made.only(made.candidate({"a.py": "1"}))).passed
     found[str(site / "evil.pth")] = "y"
     with pytest.raises(NeedsPerson, match=r"check 'c' was not run: .*evil\.pth is new since the loop was taken up"):

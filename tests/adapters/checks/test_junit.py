@@ -47,17 +47,22 @@ def test_no_bytes_make_it_raise_anything_else(content: bytes) -> None:
         assert isinstance(read_junit(content, nothing_there), Report)
 
 
-def test_skipped_tests_do_not_count_and_a_test_counts_once() -> None:
-    report = read_junit(
-        b"""<testsuites><testsuite><testcase classname="a.B" name="c"/><testcase classname="a.B" name="c"/>
+TWICE = b"""<testsuites><testsuite><testcase classname="a.B" name="c"/><testcase classname="a.B" name="c"/>
         <testcase classname="a.B" name="d"><skipped/></testcase>
         <testcase classname="a.B" name="e"/><testcase classname="a.B" name="e"><error message="at teardown"/></testcase>
-        </testsuite></testsuites>""",
-        nothing_there,
-    )
+        </testsuite></testsuites>"""
+
+
+def test_skipped_tests_do_not_count_and_a_test_of_pytest_counts_once() -> None:
+    report = read_junit(TWICE, nothing_there, nodes=True)
     assert report.tests == 2
     assert report.outcomes == (("a.B.c", "passed"), ("a.B.d", "skipped"), ("a.B.e", "failed"))
     assert [failure.issue for failure in report.failures] == ["a.B.e - at teardown"]
+
+
+def test_two_tests_of_one_name_are_two_where_a_runner_allows_it() -> None:
+    report = read_junit(TWICE, nothing_there)
+    assert (report.tests, len(report.outcomes), report.outcome("a.B.e")) == (4, 5, "failed")
 
 
 def nested(depth: int) -> bytes:
@@ -92,3 +97,10 @@ def test_the_file_and_line_are_those_that_the_text_names_last() -> None:
     tests/test_a.py:7: AssertionError</failure></testcase></testsuite>"""
     (failure,) = read_junit(text.encode(), lambda path: path == "tests/test_a.py", nodes=True).failures
     assert (failure.rule, failure.file, failure.line) == ("tests/test_a.py::B::c", "tests/test_a.py", 7)
+
+
+@pytest.mark.parametrize("line", ["9" * 5000, "9" * 400, "-1", "\u0663", "1e3"])
+def test_a_line_that_cannot_be_is_none(line: str) -> None:
+    report = f'<testsuite><testcase classname="a" name="b" file="a.py" line="{line}"><failure/></testcase></testsuite>'
+    (found,) = read_junit(report.encode(), lambda _: False).failures
+    assert found.line == 0

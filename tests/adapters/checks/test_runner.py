@@ -10,7 +10,7 @@ from loopwright.errors import CheckNotRunnable
 from loopwright.kernel.codec import encode
 from loopwright.kernel.model import CheckResult, Key, LoopId
 from loopwright.ports.checks import ChecksRun
-from tests.adapters.checks.projects import PYTEST, UNITTEST, project
+from tests.adapters.checks.projects import PYTEST, STEADY, UNITTEST, project
 
 GOOD = "def test_one():\n    assert 1 + 1 == 2\n\ndef test_two():\n    assert True or False\n"
 BAD = GOOD + "\ndef test_three():\n    assert 1 + 1 == 3\n"
@@ -56,7 +56,7 @@ TELLS_WHERE = "import os; print(os.path.join(os.getcwd(), 'a.py')); raise System
 @pytest.mark.parametrize("check", [UNITTEST, command("build", TELLS_WHERE)], ids=["report", "output"])
 def test_what_a_failure_says_does_not_tell_where_the_checks_ran(tmp_path: Path, check: CheckSettings) -> None:
     async def story() -> None:
-        made = project(tmp_path, {"tests/test_a.py": FAILING.replace("1, 2", "2, 2"), "tests/__init__.py": ""}, [check])
+        made = project(tmp_path, {"tests/test_b.py": STEADY, "tests/__init__.py": ""}, [check])
         result = await made.only(made.candidate({"tests/test_a.py": FAILING}))
         (failure,) = result.failures
         assert str(tmp_path) not in encode(failure)
@@ -186,7 +186,8 @@ def test_the_environment_has_nothing_that_steers_python_or_git_or_us(
         monkeypatch.setenv(name, "/nowhere")
     code = (
         "import os; e = os.environ; "
-        "assert not {'PYTHONPATH', 'PYTHONHOME', 'GIT_DIR', 'LOOP_SECRET'} & e.keys(), e; "
+        "assert not {'PYTHONHOME', 'GIT_DIR', 'LOOP_SECRET'} & e.keys(), e; "
+        "assert e['PYTHONPATH'] == os.getcwd(), e; "
         "assert e['PYTHONDONTWRITEBYTECODE'] == '1' and e['GIT_CEILING_DIRECTORIES']"
     )
     monkeypatch.delenv("GIT_DIR")
@@ -256,7 +257,7 @@ def test_with_a_baseline_only_new_failures_count(tmp_path: Path) -> None:
         made = project(tmp_path, {"tests/test_a.py": BAD}, [replace(PYTEST, baseline=True)])
         same = await made.only(made.candidate({"a.py": "1\n"}))
         assert (same.passed, same.known) == (True, ("tests/test_a.py::test_three",))
-        worse = await made.only(made.candidate({"tests/test_b.py": "def test_new():\n    assert 0\n"}))
+        worse = await made.only(made.candidate({"tests/test_b.py": "def test_new():\n    assert 0\n"}), step="s2")
         assert (worse.passed, worse.known) == (False, ("tests/test_a.py::test_three",))
         assert [failure.rule for failure in worse.failures] == ["tests/test_b.py::test_new"]
 

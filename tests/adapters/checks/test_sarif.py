@@ -115,3 +115,15 @@ def test_a_linter_that_writes_no_report_fails(tmp_path: Path) -> None:
     made = project(tmp_path, {"a.py": ""}, [lint])
     missing = asyncio.run(made.only(made.candidate({"a.py": "1\n"})))
     assert (missing.passed, missing.failures[0].rule) == (False, "no-report lint")
+
+
+@pytest.mark.parametrize("line", [True, -1, 10**9, 10**250, 3.5, "7"])
+def test_a_line_that_cannot_be_is_none(line: object) -> None:
+    place = {"artifactLocation": {"uri": "src/a.py"}, "region": {"startLine": line}}
+    (found,) = findings(log(result(locations=[{"physicalLocation": place}])))
+    assert found.line == 0
+
+
+def test_a_number_of_thousands_of_digits_is_refused_in_our_words() -> None:
+    with pytest.raises(ReportRefused, match="has more than 300 digits"):
+        findings(b'{"version": ' + b"9" * 5000 + b"}")

@@ -7,23 +7,24 @@ import pytest
 
 from loopwright.kernel.events import ChecksReported
 from loopwright.kernel.model import Severity
+from loopwright.kernel.trust import Claim
 from tests.adapters.checks.projects import PYTEST, UNITTEST, project
 
 TESTS = """\
 import unittest
-import code_under_test
+import product_code
 
 
 class Sums(unittest.TestCase):
     def test_one(self):
-        self.assertEqual(code_under_test.one(), 1)
+        self.assertEqual(product_code.one(), 1)
 
     def test_two(self):
-        self.assertEqual(code_under_test.two(), 2)
+        self.assertEqual(product_code.two(), 2)
 """
 CODE = "def one():\n    return 1\n\n\ndef two():\n    return 2\n"
 WRONG = CODE.replace("return 2", "return 3")
-BASE = {"tests/test_sums.py": TESTS, "code_under_test.py": CODE}
+BASE = {"tests/test_sums.py": TESTS, "product_code.py": CODE}
 CHECKS = [pytest.param(PYTEST, id="pytest"), pytest.param(UNITTEST, id="unittest")]
 
 
@@ -38,14 +39,14 @@ def worst(report: ChecksReported) -> list[tuple[str, str]]:
 
 @pytest.mark.parametrize("check", CHECKS)
 def test_an_honest_change_passes(tmp_path: Path, check: object) -> None:
-    report = reported(tmp_path, check, {"code_under_test.py": CODE + "\n\ndef three():\n    return 3\n"})
+    report = reported(tmp_path, check, {"product_code.py": CODE + "\n\ndef three():\n    return 3\n"})
     (result,) = report.results
     assert (result.passed, result.tests, report.findings) == (True, 2, ())
 
 
 @pytest.mark.parametrize("check", CHECKS)
 def test_a_wrong_change_fails(tmp_path: Path, check: object) -> None:
-    (result,) = reported(tmp_path, check, {"code_under_test.py": WRONG}).results
+    (result,) = reported(tmp_path, check, {"product_code.py": WRONG}).results
     assert (result.passed, len(result.failures), result.tests) == (False, 1, 2)
     assert "3 != 2" in result.failures[0].issue
     assert result.failures[0].line > 0
@@ -53,7 +54,7 @@ def test_a_wrong_change_fails(tmp_path: Path, check: object) -> None:
 
 @pytest.mark.parametrize("check", CHECKS)
 def test_leaving_the_process_early_with_exit_code_zero_gives_no_report_and_fails(tmp_path: Path, check: object) -> None:
-    (result,) = reported(tmp_path, check, {"code_under_test.py": "import os\nos._exit(0)\n"}).results
+    (result,) = reported(tmp_path, check, {"product_code.py": "import os\nos._exit(0)\n"}).results
     assert not result.passed
     assert result.failures[0].rule == "no-report test"
     assert "wrote no report" in result.failures[0].issue
@@ -61,13 +62,13 @@ def test_leaving_the_process_early_with_exit_code_zero_gives_no_report_and_fails
 
 @pytest.mark.parametrize("check", CHECKS)
 def test_leaving_by_system_exit_zero_fails(tmp_path: Path, check: object) -> None:
-    (result,) = reported(tmp_path, check, {"code_under_test.py": "import sys\nsys.exit(0)\n"}).results
+    (result,) = reported(tmp_path, check, {"product_code.py": "import sys\nsys.exit(0)\n"}).results
     assert not result.passed
 
 
 def test_a_planted_unittest_replaces_nothing_and_is_a_critical_finding(tmp_path: Path) -> None:
     planted = "import sys\nprint('planted')\nsys.exit(0)\n"
-    report = reported(tmp_path, UNITTEST, {"unittest.py": planted, "code_under_test.py": WRONG})
+    report = reported(tmp_path, UNITTEST, {"unittest.py": planted, "product_code.py": WRONG})
     assert not report.results[0].passed
     assert report.results[0].tests == 2
     assert worst(report) == [("shadows-stdlib", "critical")]
@@ -75,7 +76,7 @@ def test_a_planted_unittest_replaces_nothing_and_is_a_critical_finding(tmp_path:
 
 def test_a_planted_pytest_is_a_critical_finding(tmp_path: Path) -> None:
     planted = "import sys\nsys.exit(0)\n"
-    report = reported(tmp_path, PYTEST, {"pytest.py": planted, "code_under_test.py": WRONG})
+    report = reported(tmp_path, PYTEST, {"pytest.py": planted, "product_code.py": WRONG})
     assert worst(report) == [("shadows-check", "critical")]
     assert not report.results[0].passed  # it wrote no report
 
@@ -87,65 +88,82 @@ def test_a_planted_hook_of_the_interpreter_is_a_critical_finding(tmp_path: Path,
 
 
 @pytest.mark.parametrize("check", CHECKS)
-def test_a_deleted_test_file_is_critical_and_the_check_itself_fails(tmp_path: Path, check: object) -> None:
-    report = reported(tmp_path, check, {"tests/test_sums.py": None, "code_under_test.py": WRONG})
-    assert worst(report) == [("test-deleted", "critical")]
-    assert not report.results[0].passed
+def test_a_deleted_test_file_runs_all_the_same_and_is_held_back(tmp_path: Path, check: object) -> None:
+    report = reported(tmp_path, check, {"tests/test_sums.py": None, "product_code.py": WRONG})
+    assert [(finding.rule, finding.severity) for finding in report.findings] == [("test-deleted", "medium")]
+    assert [change.path for change in report.held] == ["tests/test_sums.py"]
+    assert (report.results[0].passed, report.claim) == (False, None)
 
 
-def test_fewer_tests_than_on_the_base_fail(tmp_path: Path) -> None:
+def test_tests_that_a_change_hides_run_all_the_same(tmp_path: Path) -> None:
     files = BASE | {"tests/test_more.py": "def test_a():\n    assert [1]\n"}
     made = project(tmp_path, files, [PYTEST])
     hidden = made.candidate({"tests/test_more.py": "def hidden():\n    assert [1]\n"})
     report = asyncio.run(made.report(hidden))
     (result,) = report.results
-    assert not result.passed
-    assert [failure.issue for failure in result.failures] == ["check 'test' ran 2 tests, 3 on the base"]
+    assert (result.passed, result.tests, report.nothing_else) == (True, 3, True)
+
+
+def test_tests_that_the_product_makes_disappear_are_named_and_only_a_person_may_let_them_go(tmp_path: Path) -> None:
+    counting = (
+        "import pytest, product_code\n@pytest.mark.parametrize('n', product_code.CASES)\ndef test_it(n):\n    pass\n"
+    )
+    made = project(tmp_path, {"tests/test_cases.py": counting, "product_code.py": "CASES = [1, 2]\n"}, [PYTEST])
+    fewer = made.candidate({"product_code.py": "CASES = [1]\n"})
+    report = asyncio.run(made.report(fewer))
+    assert [failure.issue for failure in report.results[0].failures] == [
+        "check 'test': 1 test (tests/test_cases.py::test_it[2]) of the base did not run at all"
+    ]
+    assert report.claim == Claim(dropped=("tests/test_cases.py::test_it[2]",))
+    again = asyncio.run(
+        made.report(made.candidate({"product_code.py": "CASES = [1]\n"}), may_drop=report.claim.dropped)
+    )
+    assert again.results[0].passed
 
 
 @pytest.mark.parametrize("check", CHECKS)
 def test_a_skipped_test_does_not_count_as_run(tmp_path: Path, check: object) -> None:
     skipping = TESTS.replace("    def test_two", "    @unittest.skip('later')\n    def test_two")
-    report = reported(tmp_path, check, {"tests/test_sums.py": skipping, "code_under_test.py": WRONG})
+    report = reported(tmp_path, check, {"tests/test_sums.py": skipping, "product_code.py": WRONG})
     (result,) = report.results
-    assert (result.passed, result.tests) == (False, 1)
-    assert worst(report) == [("test-skipped", "high")]
+    assert (result.passed, result.tests) == (False, 2)
+    assert [(finding.rule, finding.severity) for finding in report.findings] == [("test-skipped", "medium")]
 
 
 def test_a_skip_at_run_time_from_new_code_is_counted_too(tmp_path: Path) -> None:
     sly = "import unittest\ndef one():\n    return 1\ndef two():\n    raise unittest.SkipTest('no')\n"
-    (result,) = reported(tmp_path, PYTEST, {"code_under_test.py": sly}).results
+    (result,) = reported(tmp_path, PYTEST, {"product_code.py": sly}).results
     assert not result.passed
 
 
 def test_a_report_printed_to_the_output_is_only_output(tmp_path: Path) -> None:
     forged = 'import os\nprint(\'<testsuite tests="9"><testcase name="x"/></testsuite>\', flush=True)\nos._exit(0)\n'
-    (result,) = reported(tmp_path, PYTEST, {"code_under_test.py": forged}).results
+    (result,) = reported(tmp_path, PYTEST, {"product_code.py": forged}).results
     assert (result.passed, result.tests) == (False, None)
 
 
-def test_a_report_written_by_the_code_under_test_must_still_count_as_many_tests(tmp_path: Path) -> None:
+def test_a_report_written_by_the_product_code_must_still_count_as_many_tests(tmp_path: Path) -> None:
     forged = """\
 import os, sys
 path = next(word for word in sys.argv if "report" in word and "=" in word).partition("=")[2]
 open(path, "w").write('<testsuite><testcase classname="a" name="b"/></testsuite>')
 os._exit(0)
 """
-    (result,) = reported(tmp_path, PYTEST, {"code_under_test.py": forged}).results
+    (result,) = reported(tmp_path, PYTEST, {"product_code.py": forged}).results
     assert (result.passed, result.tests) == (False, 1)
-    assert result.failures[0].rule == "fewer-tests test"
+    assert result.failures[0].rule == "ids-gone test"
 
 
 def test_a_report_left_in_the_tree_is_not_the_report(tmp_path: Path) -> None:
     lying = '<testsuite><testcase classname="a" name="b"/><testcase classname="a" name="c"/></testsuite>'
     files: dict[str, str | None] = dict.fromkeys(("report", "report.xml", "{report}"), lying)
-    (result,) = reported(tmp_path, PYTEST, {**files, "code_under_test.py": "import os\nos._exit(0)\n"}).results
+    (result,) = reported(tmp_path, PYTEST, {**files, "product_code.py": "import os\nos._exit(0)\n"}).results
     assert not result.passed
 
 
 def test_protected_tests_cannot_be_loosened(tmp_path: Path) -> None:
-    loosened = TESTS.replace("        self.assertEqual(code_under_test.two(), 2)", "        assert True")
-    files: dict[str, str | None] = {"tests/test_sums.py": loosened, "code_under_test.py": WRONG}
+    loosened = TESTS.replace("        self.assertEqual(product_code.two(), 2)", "        assert True")
+    files: dict[str, str | None] = {"tests/test_sums.py": loosened, "product_code.py": WRONG}
     report = reported(tmp_path, UNITTEST, files, protected=("tests/**",))
     assert not report.results[0].passed
     assert worst(report) == []
@@ -153,7 +171,7 @@ def test_protected_tests_cannot_be_loosened(tmp_path: Path) -> None:
 
 
 def test_a_check_configuration_that_filters_tests_out_does_not_run(tmp_path: Path) -> None:
-    report = reported(tmp_path, PYTEST, {"pytest.ini": "[pytest]\naddopts = -k one\n", "code_under_test.py": WRONG})
+    report = reported(tmp_path, PYTEST, {"pytest.ini": "[pytest]\naddopts = -k one\n", "product_code.py": WRONG})
     assert [(f.rule, f.severity) for f in report.findings] == [("checks-edited", "medium")]
     assert (report.results[0].passed, report.results[0].tests) == (False, 2)
 
@@ -166,6 +184,6 @@ def pytest_runtest_makereport(item, call):
     outcome = yield
     outcome.get_result().outcome = "passed"
 """
-    report = reported(tmp_path, PYTEST, {"conftest.py": hook, "code_under_test.py": WRONG})
+    report = reported(tmp_path, PYTEST, {"conftest.py": hook, "product_code.py": WRONG})
     assert [(f.rule, f.severity) for f in report.findings] == [("checks-edited", "medium")]
     assert not report.results[0].passed

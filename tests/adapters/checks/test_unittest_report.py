@@ -1,6 +1,9 @@
+import re
 import subprocess
 import sys
 from pathlib import Path
+
+import pytest
 
 from loopwright.adapters.checks import unittest_report
 from loopwright.adapters.checks.junit import read_junit
@@ -114,3 +117,49 @@ def test_modules_beside_the_runner_are_nothing_to_the_tests(tmp_path: Path) -> N
     )
     _, report = run(project(tmp_path, {"tests/test_all.py": text}), "discover", "-s", "tests")
     assert report.outcome("test_all.All.test_passes") == "passed"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("discover", "-s", "tests"),
+        ("discover", "tests", "test_*.py", "."),
+        ("-v", "tests.test_a"),
+        ("tests.test_a.A.test_passes",),
+        ("discover", "-s", "tests", "-k", "passes"),
+        ("tests.nothing",),
+        ("--nonsense",),
+        (),
+    ],
+)
+def test_it_does_what_unittest_does_with_the_same_words(tmp_path: Path, words: tuple[str, ...]) -> None:
+    folder = project(tmp_path, {"tests/__init__.py": "", "tests/test_a.py": TESTS.replace("All", "A")})
+    report = tmp_path / "report.xml"
+    plain = [sys.executable, "-m", "unittest", *words]
+    ours = [sys.executable, unittest_report.__file__, f"--report={report}", "unittest", *words]
+    one, other = (
+        subprocess.run(argv, cwd=folder, capture_output=True, text=True, check=False) for argv in (plain, ours)
+    )
+    assert (one.returncode, _without_time(one.stderr)) == (other.returncode, _without_time(other.stderr))
+    assert report.exists() is (words != ("--nonsense",))
+
+
+def _without_time(text: str) -> str:
+    return re.sub(r"in [\d.]+s", "in", text)
+
+
+def test_it_stops_at_the_first_failure_when_it_is_asked_to(tmp_path: Path) -> None:
+    folder = project(tmp_path, {"test_all.py": TESTS})
+    _, report = run(folder, "discover", "-f")
+    assert [how for _, how in report.outcomes].count("failed") == 1
+
+
+def test_two_tests_of_one_id_are_two(tmp_path: Path) -> None:
+    shared = "import unittest\nclass Shared(unittest.TestCase):\n    def test_it(self): pass\n"
+    files = {
+        "shared.py": shared,
+        "test_a.py": "from shared import Shared\n",
+        "test_b.py": "from shared import Shared\n",
+    }
+    code, report = run(project(tmp_path, files), "discover")
+    assert (code, report.outcomes) == (0, (("shared.Shared.test_it", "passed"),) * 2)

@@ -9,7 +9,7 @@ from pathlib import Path
 from loopwright.adapters.git.preparation import Preparation
 from loopwright.adapters.git.workspace import GitWorkspace
 from loopwright.kernel.model import Commit, LoopId
-from loopwright.ports.workspace import Moved, Snapshot, Taking
+from loopwright.ports.workspace import Landing, Moved, Snapshot, Taking
 from tests.repository import Repository
 
 LOOP, NAME = LoopId("l-1"), "l-1-work"
@@ -41,7 +41,9 @@ class Scene:
 
     def land(self, commit: Commit, *, base: str = "", branch: str = "loop/l-1", step: str = "land") -> Snapshot:
         start = Commit(base or self.base)
-        landing = self.workspace.land(LOOP, branch, commit, base=start, message="Do it", step=step)
+        landing = self.workspace.land(
+            Landing(loop=LOOP, branch=branch, commit=commit, base=start, message="Do it", step=step)
+        )
         return asyncio.run(landing)
 
     def advance(self, target: str, onto: str, commit: str) -> Moved:

@@ -12,7 +12,7 @@ import pytest
 
 from loopwright.adapters.git.program import uninterrupted
 from loopwright.kernel.model import Cleanup, Commit, LoopId
-from loopwright.ports.workspace import Taking
+from loopwright.ports.workspace import Landing, Taking
 from tests.adapters.git.scene import LOOP, NAME, Scene
 from tests.forks import forks
 from tests.repository import Repository
@@ -48,7 +48,9 @@ def test_loops_of_one_repository_do_not_meet(repo: Repository) -> None:
         folder = await workspace.prepare(name, name, base, "s-1")
         (folder / "README.md").write_text(f"{name}\n")
         shot = await workspace.snapshot(Taking(loop=name, name=name, label="a", parent=base, base=base, step="s-1"))
-        await workspace.land(name, f"loop/{name}", shot.commit, base=base, message="m", step="land")
+        await workspace.land(
+            Landing(loop=name, branch=f"loop/{name}", commit=shot.commit, base=base, message="m", step="land")
+        )
 
     async def run() -> None:
         await asyncio.gather(*(loop(LoopId(f"l-{number}")) for number in range(4)))

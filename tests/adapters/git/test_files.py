@@ -208,7 +208,9 @@ def test_the_executable_bit_is_a_change(repo: Repository) -> None:
     folder = scene.prepare()
     (folder / "README.md").chmod(0o755)
     blob = repo.git("rev-parse", "HEAD:README.md")
-    assert scene.snapshot().changes == (Change(path="README.md", how="changed", blob=blob),)
+    assert scene.snapshot().changes == (
+        Change(path="README.md", how="changed", blob=blob, mode="100755", old=blob, old_mode="100644"),
+    )
 
 
 def test_no_attribute_converts_a_byte(repo: Repository) -> None:

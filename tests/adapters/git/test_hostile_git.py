@@ -162,8 +162,9 @@ def program(tmp_path: Path, mark: Path) -> Path:
 def persons_files(repo: Repository) -> dict[str, bytes]:
     """Everything in the person's tree and git directory but objects, refs of ours and our own folders."""
     ours = (".loop/", ".worktrees/", ".git/objects/", ".git/refs/loopwright", ".git/refs/heads/loop/", ".git/logs/")
+    names = (*ours, ".git/loopwright-log", ".git/refs/loopwright-logs")
     files = {path.relative_to(repo.path).as_posix(): path for path in repo.path.rglob("*") if path.is_file()}
-    return {name: path.read_bytes() for name, path in files.items() if not name.startswith(ours)}
+    return {name: path.read_bytes() for name, path in files.items() if not name.startswith(names)}
 
 
 @pytest.mark.parametrize("trap", TRAPS)

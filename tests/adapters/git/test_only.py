@@ -170,7 +170,9 @@ def test_the_executable_bit_is_taken_or_dropped_like_any_change(scene: Scene) ->
     (folder / "src" / "e.py").chmod(0o755)
     shot = scene.snapshot(only=("docs/a.md",))
     blob = scene.repo.git("rev-parse", "HEAD:docs/a.md")
-    assert shot.changes == (Change(path="docs/a.md", how="changed", blob=blob),)
+    assert shot.changes == (
+        Change(path="docs/a.md", how="changed", blob=blob, mode="100755", old=blob, old_mode="100644"),
+    )
     assert shot.dropped == ("src/e.py",)
     assert scene.repo.git("ls-tree", shot.commit, "src/e.py").startswith("100644 ")
 

@@ -6,7 +6,7 @@ import os
 import pytest
 
 from loopwright.kernel.model import Cleanup, Commit
-from loopwright.ports.workspace import Taking
+from loopwright.ports.workspace import Landing, Taking
 from tests.adapters.git.scene import LOOP, NAME, Scene
 from tests.repository import Repository
 
@@ -37,7 +37,9 @@ def whole_loop(scene: Scene, base: Commit) -> None:
         await workspace.discard(await workspace.checkout(LOOP, shot.commit, "judge"))
         await workspace.diff(base, shot.commit, limit=1000)
         branch = await workspace.branch(LOOP)
-        landed = await workspace.land(LOOP, branch, shot.commit, base=base, message="Do it", step="land")
+        landed = await workspace.land(
+            Landing(loop=LOOP, branch=branch, commit=shot.commit, base=base, message="Do it", step="land")
+        )
         merge = await workspace.merge(landed.commit, "refs/heads/other", message="m", step="m")
         assert (await workspace.advance("refs/heads/other", merge.onto, merge.commit)).how == "done"
         await workspace.clean_up(LOOP, Cleanup.FULL)

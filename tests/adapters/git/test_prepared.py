@@ -249,7 +249,7 @@ def test_an_overwritten_folder_is_noticed(repo: Repository) -> None:
     base = repo.commit("Base")
     other = bytes.fromhex(repo.git("rev-parse", f"{base}:pkg/b.py"))
     overwrite(repo, repo.git("rev-parse", f"{base}:pkg"), "tree", b"100644 a.py\0" + other)
-    with pytest.raises(Forbidden, match="a folder of it does not hash to its own name"):
+    with pytest.raises(Forbidden, match="a tree in it does not hash to its own name"):
         look(pool_of(repo, Preparation()), base, base)
 
 

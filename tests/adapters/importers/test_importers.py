@@ -242,3 +242,13 @@ def test_more_criteria_than_a_ticket_holds_are_named_as_left_out() -> None:
         100,
         "151 more criteria are in the list this was imported from",
     )
+
+
+@pytest.mark.parametrize("priority", ["9" * 400, "9" * 5000, "-" + "9" * 5000])
+def test_a_number_out_of_all_proportion_is_refused_in_our_words(tmp_path: Path, priority: str) -> None:
+    file = tmp_path / "prd.json"
+    file.write_text('{"userStories": [{"id": "US-1", "title": "x", "priority": N}]}'.replace("N", priority))
+    with pytest.raises(ConfigError, match=r"has more than 300 digits|is no list of tasks"):
+        read_tasks(file)
+    with pytest.raises(ConfigError, match="has more than 300 digits"):
+        read_tasks(file, "ralph")

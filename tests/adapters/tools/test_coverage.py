@@ -148,7 +148,7 @@ def test_a_repository_whose_own_python_has_no_coverage_is_not_tested_with_anothe
     assert f"not found: coverage in {tmp_path}/.venv/bin/python" in report.summary
 
 
-def test_code_under_test_does_not_learn_where_the_result_goes(candidate: Candidate) -> None:
+def test_product_code_does_not_learn_where_the_result_goes(candidate: Candidate) -> None:
     candidate.put("test_calc.py", TEST + "    import os\n\n    assert not [n for n in os.environ if 'LOOP_' in n]\n")
     assert [finding.rule for finding in measured(candidate)] == ["uncovered used", "uncovered unused"]
 

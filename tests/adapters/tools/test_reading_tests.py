@@ -101,6 +101,24 @@ def change(text: str, file: str = "a.py", before: str = "") -> str:
         "if x:  # pragma: no cover",
         "x = 1  # pyright: ignore",
         "# mypy: ignore-errors",
+        "# mypy: ignore_errors",
+        "# mypy: strict, ignore_errors = True",
+        '# mypy: disable_error_code="attr-defined"',
+        "# mypy: allow-untyped-defs",
+        "# mypy: follow_imports=skip",
+        "# ruff: disable[E501]",
+        "# flake8: noqa",
+        "# pyright: basic",
+        "# pyright: reportMissingImports=false",
+        "# pyre-ignore[16]: why",
+        "# pragma: no mutate",
+        "# nosemgrep",
+        "// biome-ignore lint/x: y",
+        "// deno-lint-ignore-file",
+        "/* eslint no-console: 0 */",
+        "/* istanbul ignore next */",
+        "// @ts-nocheck",
+        "//nolint:errcheck",
         "# pylint: disable=all",
         "# eslint-disable is not for Python but // eslint-disable-next-line is meant",
         "/* eslint-disable */",
@@ -111,6 +129,11 @@ def test_a_suppression_that_a_change_adds_is_high(tmp_path: Path, line: str) -> 
     file = "a.ts" if "//" in line or "/*" in line else "a.py"
     (finding,) = added_suppressions(change(f"y = 2\n{line}\n", file), tmp_path)
     assert (brief(finding), finding.evidence) == ((HIGH, "suppression", file, 2), line)
+
+
+@pytest.mark.parametrize("line", ["# mypy: strict", "# pyright: strict", "x = eslint", "# knows", "// lint the rest"])
+def test_what_asks_for_more_is_no_suppression(tmp_path: Path, line: str) -> None:
+    assert added_suppressions(change(f"y = 2\n{line}\n", "a.ts" if "//" in line else "a.py"), tmp_path) == ()
 
 
 def test_what_was_there_before_or_is_only_spoken_of_is_no_suppression(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from loopwright.errors import EngineError
 from loopwright.kernel.model import Change, Cleanup, Commit, LoopId
-from loopwright.ports.workspace import Snapshot, Taking, Workspace
+from loopwright.ports.workspace import Landing, Snapshot, Taking, Workspace
 
 LOOP, NAME = LoopId("l-1"), "l-1-work"
 BASE_FILES: Mapping[str, str] = {
@@ -160,8 +160,12 @@ async def c09_a_diff_is_never_longer_than_asked(stage: WorkspaceStage) -> None:
 async def c10_landing_makes_one_commit_on_the_base_once(stage: WorkspaceStage) -> None:
     shot = await _attempt(stage, "one\n")
     branch = await stage.workspace.branch(LOOP)
-    landed = await stage.workspace.land(LOOP, branch, shot.commit, base=stage.base, message="Do it", step="l-1")
-    again = await stage.workspace.land(LOOP, branch, shot.commit, base=stage.base, message="Do it", step="l-1")
+    landed = await stage.workspace.land(
+        Landing(loop=LOOP, branch=branch, commit=shot.commit, base=stage.base, message="Do it", step="l-1")
+    )
+    again = await stage.workspace.land(
+        Landing(loop=LOOP, branch=branch, commit=shot.commit, base=stage.base, message="Do it", step="l-1")
+    )
     assert landed == again
     assert (landed.tree, landed.changes) == (shot.tree, shot.changes)
     assert landed.commit not in (shot.commit, stage.base)
@@ -169,7 +173,9 @@ async def c10_landing_makes_one_commit_on_the_base_once(stage: WorkspaceStage) -
 
 async def c11_landing_no_change_is_the_base(stage: WorkspaceStage) -> None:
     shot = await _attempt(stage, "before\n")
-    landed = await stage.workspace.land(LOOP, "loop/l-1", shot.commit, base=stage.base, message="m", step="l-1")
+    landed = await stage.workspace.land(
+        Landing(loop=LOOP, branch="loop/l-1", commit=shot.commit, base=stage.base, message="m", step="l-1")
+    )
     assert landed == Snapshot(commit=stage.base, tree=shot.tree, changes=())
 
 
@@ -205,7 +211,9 @@ async def c14_a_conflict_names_the_paths_and_moves_nothing(stage: WorkspaceStage
 async def c15_cleaning_up_keeps_every_attempt(stage: WorkspaceStage) -> None:
     shot = await _attempt(stage, "one\n")
     branch = await stage.workspace.branch(LOOP)
-    landed = await stage.workspace.land(LOOP, branch, shot.commit, base=stage.base, message="m", step="l-1")
+    landed = await stage.workspace.land(
+        Landing(loop=LOOP, branch=branch, commit=shot.commit, base=stage.base, message="m", step="l-1")
+    )
     folder = await stage.workspace.prepare(LOOP, NAME, shot.commit, "s-2")
     await stage.workspace.clean_up(LOOP, Cleanup.KEEP_EVERYTHING)
     assert folder.is_dir()

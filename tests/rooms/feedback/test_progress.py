@@ -273,3 +273,8 @@ def test_a_wrong_file_is_refused_naming_the_key(text: str, sentence: str) -> Non
 def test_json_nested_too_deeply_is_refused() -> None:
     with pytest.raises(ConfigError, match=r"^p\.json: expected JSON"):
         read_progress("[" * 100_000, "p.json")
+
+
+def test_a_number_of_thousands_of_digits_is_refused_in_our_words() -> None:
+    with pytest.raises(ConfigError, match="has more than 300 digits"):
+        read_progress('{"feedback_loop": ' + "9" * 5000 + "}")

@@ -152,6 +152,39 @@ def test_a_file_that_has_not_changed_is_not_written_again(tmp_path: Path) -> Non
     assert (tmp_path / FILE).stat().st_ino == before
 
 
+SHOWN = f".loop/quality/{FILE}"
+
+
+def test_the_person_has_the_file_among_ours_and_nothing_of_theirs_is_touched(tmp_path: Path) -> None:
+    state = told(*THREE_REVIEWS, file=FILE, shown=SHOWN)
+    assert publish(tmp_path, state) == (tmp_path / SHOWN, tmp_path / HANDOFF)
+    assert yaml.safe_load((tmp_path / SHOWN).read_text())["verdict"] == "BLOCKED"
+    assert not (tmp_path / FILE).exists()
+    (ask,) = KIND.loop.decide(state)
+    assert f"They are in {SHOWN}." in ask.question  # type: ignore[union-attr]
+    publish(tmp_path, told(*ONE_FIX, LOADED, passes(), file=FILE, shown=SHOWN))
+    assert not (tmp_path / SHOWN).exists()
+
+
+@pytest.mark.parametrize("beside", [True, False])
+@pytest.mark.parametrize(
+    "mine", [b"mine: precious\n", b"", b"story_id: ST-1\nverdict: BLOCKED\nround: 2\nfindings: []\n"]
+)
+def test_a_file_that_we_did_not_write_is_neither_replaced_nor_removed(
+    tmp_path: Path, mine: bytes, *, beside: bool
+) -> None:
+    path = tmp_path / (FILE if beside else SHOWN)
+    path.parent.mkdir(parents=True)
+    path.write_bytes(mine)
+    heard: list[str] = []
+    publisher = Publisher(tmp_path, KINDS, heard.append)
+    for events in (blocked(), (*ONE_FIX, LOADED, passes()), (*blocked(), CANCEL, CLEANED)):
+        publisher.recorded(seen(told(*events, file=FILE, shown="" if beside else SHOWN)))
+        assert path.read_bytes() == mine
+    (said,) = heard
+    assert said.startswith(f"{path}: it is not Loopwright's; it is left as it is")
+
+
 def seen(state: QualityState) -> Seen:
     event = Announced(key=Key.parse("verdict-1.1"))
     return Seen(loop=LoopId("l"), kind="quality", state=state, event=event, seq=2, status="running")

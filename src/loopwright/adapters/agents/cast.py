@@ -10,7 +10,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from loopwright.adapters.agents.command import CommandAgent
+from loopwright.adapters.agents.command import SILENT_TOKENS, CommandAgent
 from loopwright.adapters.agents.contract import allowed_environment
 from loopwright.adapters.agents.pool import AgentPool
 from loopwright.adapters.agents.rehearsal import RehearsalAgent
@@ -66,7 +66,7 @@ def _agent(agent: AgentSettings, settings: Settings, stage: AgentStage) -> Agent
     match agent.kind:
         case "command":
             _find_program(agent, stage)
-            return _command(agent, settings, stage)
+            return replace(_command(agent, settings, stage), silent_tokens=SILENT_TOKENS)
         case "rehearsal":
             return _rehearsal(agent, settings, stage)
         case "tools":

@@ -35,6 +35,8 @@ from loopwright.kernel.model import NO_KEY, AgentReport, Blob, Usage
 from loopwright.ports.agent import AgentAnswer, AgentRun, Update, Watch
 from loopwright.ports.clock import Clock
 
+SILENT_TOKENS = 10_000  # what a short run of a coding agent takes
+_BYTES_PER_TOKEN = 4
 Keep = Callable[[Path], Awaitable[Blob]]
 
 
@@ -55,6 +57,7 @@ class CommandAgent:
     wall: float = 1800.0
     idle: float | None = None
     usd: float = 0.10
+    silent_tokens: int = 0  # at least so many are set down for a run that does not say; 0: it uses no model
     grace: float = 10.0
     pinned: Pins = field(default_factory=dict)  # its own scripts, as they were when the loop was taken up
 
@@ -78,6 +81,8 @@ class CommandAgent:
 
     async def reconcile(self, run: AgentRun) -> AgentAnswer | None:
         place = place_of(self.runs, run)
+        if any(path.is_symlink() for path in self._way(place)):
+            return None
         told, ended = _told(place), finished_step(place.folder)
         if told.get("workspace"):
             run = replace(run, folder=Path(told["workspace"]))
@@ -100,11 +105,18 @@ class CommandAgent:
     # --- before ----------------------------------------------------------------------------------
 
     def _prepare(self, run: AgentRun, place: RunPlace) -> None:
+        for path in self._way(place):
+            if path.is_symlink():
+                path.unlink()
         shutil.rmtree(place.folder, ignore_errors=True)  # of a run that was interrupted
         place.folder.mkdir(parents=True, mode=0o700)
         facts = facts_of(run, self.name)
         place.brief.write_text(self.render(run), encoding="utf-8", errors="backslashreplace")
         place.context.write_text(json.dumps(facts, indent=2) + "\n", encoding="utf-8")
+
+    def _way(self, place: RunPlace) -> tuple[Path, ...]:
+        """The folders of ours that lead to a run's, and where an agent may have put a link."""
+        return (self.runs, place.folder.parent, place.folder)
 
     def _spec(self, run: AgentRun, place: RunPlace) -> StepSpec:
         return StepSpec(
@@ -131,16 +143,17 @@ class CommandAgent:
     # --- after -----------------------------------------------------------------------------------
 
     async def _answer(self, run: AgentRun, place: RunPlace, ended: StepEnded) -> AgentAnswer:
-        if not place.folder.is_dir():
-            spent = Usage(seconds=ended.seconds)
-            return AgentFailed(key=run.key, reason="crashed", detail=f"it removed {place.folder}", usage=spent)
+        if not place.folder.is_dir() or any(path.is_symlink() for path in self._way(place)):
+            why = f"it removed {place.folder}, or put a link in its place"
+            return AgentFailed(key=run.key, reason="crashed", detail=why, usage=Usage(seconds=ended.seconds))
         redactor = self._redactor
         transcript = await self._transcript(place, ended, redactor)
         found = _found(place, redactor)
-        usage = replace(found.usage if isinstance(found, Result) else Usage(), seconds=ended.seconds)
+        usage = self._usage(place, ended, found)
         words = remains.last_words(ended.stdout, ended.stderr)
         if ended.reason == "exited" and ended.exit_code == UNAVAILABLE:
             wait = retry_after(read_tail(ended.stderr, 65536))
+            usage = replace(usage, guessed_tokens=0)  # it did nothing
             return AgentUnavailable(key=run.key, until=self.clock.now() + wait, detail=words, usage=usage)
         if (failed := _failure(self, ended)) is not None:
             said = found.report.summary if isinstance(found, Result) and failed.reason == "needs_person" else words
@@ -152,6 +165,14 @@ class CommandAgent:
             return AgentFailed(key=run.key, reason="garbled", detail=error.why, usage=usage, transcript=transcript)
         report = replace(_with_strays(report, ended.strays), transcript=transcript, agent=self.name)
         return AgentReported(key=run.key, report=_placed(report, run.folder), usage=usage)
+
+    def _usage(self, place: RunPlace, ended: StepEnded, found: Result | AgentGarbled | None) -> Usage:
+        """What it says; of tokens that it says nothing about, no fewer than what went in and came out."""
+        said = replace(found.usage if isinstance(found, Result) else Usage(), seconds=ended.seconds)
+        if not self.silent_tokens or (isinstance(found, Result) and found.counted):
+            return said
+        seen = ended.stdout_bytes + ended.stderr_bytes + len(read_regular(place.brief, SIZE_LIMIT) or b"")
+        return replace(said, guessed_tokens=max(self.silent_tokens, seen // _BYTES_PER_TOKEN))
 
     async def _transcript(self, place: RunPlace, ended: StepEnded, redactor: Redactor) -> Blob:
         """stdout, then stderr, without secrets: in the run folder from here on too."""

@@ -71,4 +71,5 @@ def _together(usages: tuple[Usage, ...]) -> Usage:
         output_tokens=sum(usage.output_tokens for usage in usages),
         usd=sum(usage.usd or 0.0 for usage in usages),
         seconds=sum(usage.seconds for usage in usages),
+        guessed_tokens=sum(usage.guessed_tokens for usage in usages),
     )

@@ -42,6 +42,9 @@ DEPTH_LIMIT = 32
 MOST_FINDINGS, MOST_QUESTIONS = 200, 20
 _SUMMARY, _LONGEST = 4000, 2000
 UNKNOWN = "$unknown"
+_MOST = 1_000_000  # what no score, point or hour comes near to
+_LONGEST_NUMBER = 10**20  # Python itself refuses to print the longest, and nobody reads them
+_MANY_TOKENS, _LEAST_PRICE = 100_000, 1e-9  # a run of so many tokens that cost less per token was not counted
 
 _WORDS = {
     **dict.fromkeys(("p0", "blocker"), "critical"),
@@ -65,8 +68,9 @@ def _word(kind: type[Enum], aliases: Mapping[str, str] = MappingProxyType({})) -
 
 
 _object = partial(keyed, "an object")  # what other keys a result has there is kept
-_TEXT, _NUMBER, _WHOLE = text(), number(), whole(0, (1 << 53) - 1)
-_AMOUNT = number(0, says="a number, 0 or more")
+_TEXT, _LINE, _TOKENS = text(), whole(0), whole(0, 10**12)
+_NUMBER = number(-_MOST, _MOST, says=f"a number, {-_MOST} to {_MOST}")
+_AMOUNT = number(0, _MOST, says=f"a number, 0 to {_MOST}")
 _USD = number(0, 1_000_000, says="an amount in US dollars, 0 to 1000000")
 _TEXTS = several(_TEXT)
 
@@ -80,12 +84,12 @@ _FINDING = _object(
     "issue",
     severity=_word(Severity, _WORDS),
     **_texts("rule", "file"),
-    line=_WHOLE,
+    line=_LINE,
     **_texts("issue", "evidence", "guidance", "requirement", "dimension", "category", "expected", "actual"),
     score=_NUMBER,
 )
 _QUESTION = _object("question", question=_TEXT, options=_TEXTS, impact=_TEXT)
-_USAGE = _object(input_tokens=_WHOLE, output_tokens=_WHOLE, usd=_USD)
+_USAGE = _object(input_tokens=_TOKENS, output_tokens=_TOKENS, usd=_USD)
 _TASK = _object(**_texts("id", "subject", "description"), verify=_TEXTS, blockedBy=_TEXTS, files=_TEXTS)
 _ASPECT = _object(**_texts("requirement", "aspect", "expected", "actual"), **{"pass": flag()}, score=_NUMBER)
 RESULT = _object(
@@ -119,6 +123,7 @@ _REPORTED = ("status", "summary", "verdict", "findings", "questions", "usage")
 class Result:
     report: AgentReport
     usage: Usage
+    counted: bool = False  # it says how many tokens it used, be it none
 
 
 def read_result(data: bytes) -> Result:
@@ -127,7 +132,11 @@ def read_result(data: bytes) -> Result:
         raise AgentGarbled(f"it is larger than {SIZE_LIMIT} bytes")
     try:
         value = json.loads(
-            data.decode("utf-8-sig"), object_pairs_hook=_table, parse_constant=_no_constant, parse_float=_finite
+            data.decode("utf-8-sig"),
+            object_pairs_hook=_table,
+            parse_constant=_no_constant,
+            parse_float=_finite,
+            parse_int=_whole_number,
         )
     except UnicodeDecodeError as error:
         raise AgentGarbled(f"it is not UTF-8 at byte {error.start}") from error
@@ -147,6 +156,10 @@ def check_result(value: object) -> Result:
     findings = sorted((_finding(each) for each in data.get("findings", ())), key=lambda finding: finding.severity.rank)
     if len(findings) > MOST_FINDINGS:
         notes["findings"] = f"{len(findings) - MOST_FINDINGS} of {len(findings)} left out, the least severe"
+    usage = build(Usage, _known(_USAGE, data.get("usage", {})))
+    if not _is_believed(usage):
+        notes["usage.usd"] = "too little for so many tokens: taken for not said"
+        usage = replace(usage, usd=None)
     if notes:
         extras[UNKNOWN] = notes
     report = AgentReport(
@@ -157,7 +170,13 @@ def check_result(value: object) -> Result:
         questions=tuple(_question(each) for each in data.get("questions", ())[:MOST_QUESTIONS]),
         extras=json.dumps(extras, ensure_ascii=False, sort_keys=True, separators=(",", ":")),
     )
-    return Result(report, build(Usage, _known(_USAGE, data.get("usage", {}))))
+    return Result(report, usage, counted=not {"input_tokens", "output_tokens"}.isdisjoint(data.get("usage", {})))
+
+
+def _is_believed(usage: Usage) -> bool:
+    """Nothing for very many tokens is a counter that does not work, or a lie about the budget."""
+    tokens = usage.input_tokens + usage.output_tokens
+    return usage.usd is None or tokens < _MANY_TOKENS or usage.usd >= tokens * _LEAST_PRICE
 
 
 def _place(at: Path) -> str:
@@ -193,6 +212,12 @@ def _finite(text: str) -> float:
     return value
 
 
+def _whole_number(text: str) -> int:
+    if len(text) > len(str(_LONGEST_NUMBER)):
+        raise ValueError(f"{text[:20]}… is too large")
+    return int(text)
+
+
 def _cleaned(value: object, where: str, depth: int) -> object:
     """The same data with every text made visible; refuses what JSON cannot hold or what is too deep."""
     if depth > DEPTH_LIMIT:
@@ -200,14 +225,19 @@ def _cleaned(value: object, where: str, depth: int) -> object:
     match value:
         case str():
             return visible(value)
-        case None | bool() | int():
+        case None | bool():
             return value
+        case int() if abs(value) < _LONGEST_NUMBER:
+            return value
+        case int():
+            raise AgentGarbled(f"{where[:200]}: the number is too large")
         case float() if math.isfinite(value):
             return value
         case list() | tuple():
             return [_cleaned(item, f"{where}[{index}]", depth + 1) for index, item in enumerate(value)]
         case dict():
-            return {visible(str(key)): _cleaned(held, f"{where}.{key}", depth + 1) for key, held in value.items()}
+            named = {str(_cleaned(key, where, depth)): held for key, held in value.items()}
+            return {key: _cleaned(held, f"{where}.{key}", depth + 1) for key, held in named.items()}
         case _:
             raise AgentGarbled(f"{where}: {type(value).__name__} cannot be part of a result")
 

@@ -49,16 +49,23 @@ class Checkouts(Protocol):
         """The tree of `onto`, where these paths are as in `taken_from`, and these files hold these texts."""
 
 
-class ObjectReader(Protocol):
-    """Reads objects; starts no checkout."""
+class TreeReader(Protocol):
+    """Reads what trees hold and how they differ."""
 
     async def changes(self, base: Commit, commit: Commit) -> tuple[Change, ...]:
         """Every path `commit` changed against `base`. A rename is one removed and one added."""
+
+    async def paths(self, commit: Commit | Tree) -> tuple[str, ...]:
+        """Every file of the tree."""
+
+    async def texts(self, commit: Commit | Tree, paths: tuple[str, ...], *, limit: int) -> Mapping[str, str]:
+        """The text of these files. One that is not there, or larger than `limit` bytes, is left out."""
+
+
+class ObjectReader(TreeReader, Protocol):
+    """Reads objects; starts no checkout."""
 
     async def tree(self, commit: Commit) -> Tree: ...
 
     async def new_lines(self, old: Tree, new: Tree, paths: tuple[str, ...]) -> Mapping[str, frozenset[int]]:
         """Lines of these files that `new` adds or changes against `old`; a file without any is left out."""
-
-    async def texts(self, commit: Commit, paths: tuple[str, ...], *, limit: int) -> Mapping[str, str]:
-        """The text of these files. One that is not there, or larger than `limit` bytes, is left out."""

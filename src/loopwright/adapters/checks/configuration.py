@@ -9,11 +9,9 @@ from collections.abc import Iterator
 from pathlib import PurePosixPath
 
 from loopwright.adapters.checks.shadows import Sign
-from loopwright.kernel.gates import is_check_configuration
+from loopwright.kernel.judges import Judge, judge_by_name
 from loopwright.kernel.model import Change, Severity
 
-_FOLDERS = (".github/", ".gitlab/", ".circleci/", ".buildkite/", ".ci/")
-_FORGES = (".gitlab-ci.yml", "Jenkinsfile", "azure-pipelines.yml")
 _PARTLY = ("pyproject.toml", "setup.cfg", "package.json", "Makefile", "makefile", "GNUmakefile")
 _PYPROJECT_TOOLS = ("pytest", "coverage", "ruff", "mypy", "pyright", "flake8", "pylint", "tox", "hatch")
 _SETUP_SECTIONS = re.compile(
@@ -35,7 +33,7 @@ def is_configuration(path: str, commands: tuple[Command, ...]) -> bool:
 
 def _is_whole(path: str) -> bool:
     """Files that say nothing but how checks run."""
-    return path.startswith(_FOLDERS) or PurePosixPath(path).name in _FORGES or is_check_configuration(path)
+    return judge_by_name(path) in (Judge.RUNNER, Judge.FORGE)
 
 
 def configuration_changed(change: Change, before: str, after: str, commands: tuple[Command, ...]) -> Iterator[Sign]:
@@ -43,7 +41,7 @@ def configuration_changed(change: Change, before: str, after: str, commands: tup
         yield Sign("threshold-lowered", Severity.HIGH, f"Lowers {lowered}")
     if what := _what_changed(change, before, after, commands):
         # A new pipeline of a forge is no part of our checks; a new file beside an old configuration overrides it.
-        harmless = change.how == "added" and change.path.startswith(_FOLDERS)
+        harmless = change.how == "added" and judge_by_name(change.path) is Judge.FORGE
         yield Sign("checks-edited", Severity.MEDIUM if harmless else Severity.HIGH, f"Edits how checks run ({what})")
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Literal
 
 from loopwright.adapters.checks.coverage_report import FileCoverage
-from loopwright.adapters.checks.reports import COVERAGE, Report
+from loopwright.adapters.checks.ids import Lost, Outcomes, lost, named
+from loopwright.adapters.checks.reports import COVERAGE, Report, counted
 from loopwright.adapters.checks.single_test import is_pytest
 from loopwright.config.settings import CheckSettings
 from loopwright.kernel.findings import identify
@@ -15,6 +17,11 @@ from loopwright.kernel.model import Blob, Coverage, Finding, Severity
 TAIL_LINES = 40
 TAIL_BYTES = 4096
 MOST_FAILURES = 50  # kept of one check; the rest is counted
+_PYTEST_FOUND_NOTHING = 5
+_NOTHING_THERE = re.compile(  # as a runner says it whose manifest is still to come, or whose tests are
+    r"ENOENT.*package\.json|could not find `Cargo\.toml`|go\.mod file not found|no makefile found|no Go files in"
+    r"|No rule to make target 'test'|No tests found|No test files found|NO TESTS RAN|no packages to test",
+)
 MOST_SUSPECTS = 5  # more failing tests than this are no accident
 
 
@@ -31,6 +38,15 @@ class Ran:
     refused: str = ""
     tail: str = ""  # the last lines of the output, visible
     output: Blob = Blob("")
+    runner: str = ""  # the known one that its command starts
+
+    @property
+    def tests(self) -> int | None:
+        return self.report.tests if self.report else None
+
+    @property
+    def ids(self) -> Outcomes:
+        return self.report.outcomes if self.report else ()
 
     @property
     def finished(self) -> bool:
@@ -46,9 +62,14 @@ class Ran:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Standard:
-    """What the base gives to be measured by. `tests` or `percent` None: the base has no count."""
+    """What the base gives to be measured by. `tests` or `percent` None: the base has no count.
+
+    `ids` are its tests, as far as they have ids; those in `may_drop` may be gone.
+    """
 
     tests: int | None = None
+    ids: Outcomes = ()
+    may_drop: frozenset[str] = frozenset()
     percent: float | None = None  # of the lines that its tests run
     failing: frozenset[str] = frozenset()
 
@@ -59,6 +80,7 @@ class CheckJudgement:
     failures: tuple[Finding, ...] = ()
     known: tuple[str, ...] = ()
     flaky: tuple[str, ...] = ()
+    lost: Lost = Lost()  # tests of the base that did not run
     note: str = ""
 
     @property
@@ -75,19 +97,35 @@ def failures(spec: CheckSettings, ran: Ran) -> tuple[Finding, ...]:
     """Every failure of a run, on its own: nothing forgiven yet."""
     found = ran.report.failures if ran.report else ()
     if ran.how != "exited":
-        return (*found, _engine(spec, "not-finished", f"check {spec.name!r} failed: {_ending(spec, ran)}", ran))
+        return (*found, _engine(spec, "not-finished", f"check {spec.name!r} failed: {ended_how(spec, ran)}", ran))
+    if spec.may_be_empty and is_empty(spec, ran):
+        return ()
     if ran.refused:
         found = (_engine(spec, "no-report", f"check {spec.name!r}: {ran.refused}", ran),)
-    elif spec.report == "junit" and ran.report is not None and ran.report.tests == 0:
+    elif ran.tests == 0 and (spec.report == "junit" or ran.runner):
         found = (*found, _engine(spec, "no-tests", f"check {spec.name!r} ran no test at all", ran))
     if _ended_badly(spec, ran) or (ran.exit_code != 0 and not found):
-        found = (*found, _engine(spec, spec.name, f"check {spec.name!r} failed: {_ending(spec, ran)}", ran))
+        found = (*found, _engine(spec, spec.name, f"check {spec.name!r} failed: {ended_how(spec, ran)}", ran))
     return found
+
+
+def is_empty(spec: CheckSettings, ran: Ran) -> bool:
+    """Whether there was nothing to run: no test is collected, or what the runner needs is not written yet."""
+    if not ran.finished or ran.ids or ran.tests or (ran.report is not None and ran.report.failures):
+        return False
+    if is_pytest(spec.run):
+        return ran.exit_code == _PYTEST_FOUND_NOTHING
+    return ran.tests == 0 if ran.exit_code == 0 else _NOTHING_THERE.search(ran.tail) is not None
 
 
 def needs_base(spec: CheckSettings, ran: Ran) -> bool:
     """A report that counts is always compared with the base; `baseline` only matters once something failed."""
-    return spec.report == "junit" or (spec.baseline and bool(failures(spec, ran)))
+    return (
+        spec.report == "junit"
+        or bool(ran.runner)
+        or ran.tests is not None
+        or (spec.baseline and bool(failures(spec, ran)))
+    )
 
 
 def _ended_badly(spec: CheckSettings, ran: Ran) -> bool:
@@ -105,14 +143,15 @@ def judge(spec: CheckSettings, ran: Ran, standard: Standard, flaky: tuple[str, .
     )
     forgiven = {*known, *(flaky if spec.flaky == "warn" else ())}
     left = tuple(finding for finding in found if mark(finding) not in forgiven)
-    if fewer := _fewer(spec, ran, standard):
-        left = (*left, fewer)
+    missing = missed(ran, standard)
+    left = (*left, *_missing(spec, ran, standard, missing, also_failed=bool(left)))
     rest = len(left) - MOST_FAILURES
     return CheckJudgement(
         passed=not left,
         failures=left[:MOST_FAILURES],
         known=known,
         flaky=flaky,
+        lost=missing,
         note=f"{rest} more failures are not shown" if rest > 0 else "",
     )
 
@@ -136,18 +175,42 @@ def _forgivable(spec: CheckSettings, ran: Ran, standard: Standard, finding: Find
     return finding.category != "checks" or finding.rule == spec.name
 
 
-def _fewer(spec: CheckSettings, ran: Ran, standard: Standard) -> Finding | None:
-    """A finding when fewer tests ran than on the base: tests that vanish are no success."""
-    tests = ran.report.tests if ran.report else None
-    if tests is None or standard.tests is None or tests >= standard.tests:
-        return None
-    issue = f"check {spec.name!r} ran {tests} tests, {standard.tests} on the base"
-    return identify(Finding(severity=Severity.HIGH, category="checks", rule=f"fewer-tests {spec.name}", issue=issue))
+def missed(ran: Ran, standard: Standard) -> Lost:
+    """Tests of the base, by id, that this run has not or skipped."""
+    return lost(standard.ids, ran.ids, standard.may_drop)
+
+
+def _missing(spec: CheckSettings, ran: Ran, standard: Standard, missing: Lost, *, also_failed: bool) -> list[Finding]:
+    """Findings of tests that vanished: by id, and by number where not all tests of the base have one."""
+    if also_failed and not ran.ids and not ran.tests:
+        return []  # it came to no test at all, and that is said already
+    found = []
+    if missing.gone:
+        issue = f"check {spec.name!r}: {_tests(missing.gone)} of the base did not run at all"
+        found.append(_lost(f"ids-gone {spec.name}", issue, missing.gone))
+    if missing.skipped:
+        issue = f"check {spec.name!r}: {_tests(missing.skipped)} of the base ran there and were skipped here"
+        found.append(_lost(f"newly-skipped {spec.name}", issue, missing.skipped))
+    if not found and standard.tests is not None and standard.tests > counted(standard.ids):
+        dropped = sum(test in standard.may_drop for test, _ in standard.ids)
+        wanted = standard.tests - dropped
+        if ran.tests is None or ran.tests < wanted:
+            issue = f"check {spec.name!r} ran {ran.tests or 'no'} tests, {standard.tests} on the base"
+            found.append(_lost(f"fewer-tests {spec.name}", issue, ()))
+    return found
+
+
+def _tests(ids: tuple[str, ...]) -> str:
+    return f"1 test ({ids[0]})" if len(ids) == 1 else f"{len(ids)} tests"
+
+
+def _lost(rule: str, issue: str, ids: tuple[str, ...]) -> Finding:
+    return identify(Finding(severity=Severity.HIGH, category="checks", rule=rule, issue=issue, evidence=named(ids)))
 
 
 def _engine(spec: CheckSettings, rule: str, issue: str, ran: Ran) -> Finding:
     """A failure that the engine states itself: the command, how it ended and the end of its output."""
-    text = clipped(f"{' '.join(spec.run)}\n{_ending(spec, ran)}\n{ran.tail}")
+    text = clipped(f"{' '.join(spec.run)}\n{ended_how(spec, ran)}\n{ran.tail}")
     found = Finding(
         severity=Severity.HIGH,
         category="checks",
@@ -158,7 +221,7 @@ def _engine(spec: CheckSettings, rule: str, issue: str, ran: Ran) -> Finding:
     return identify(found, ran.tail)
 
 
-def _ending(spec: CheckSettings, ran: Ran) -> str:
+def ended_how(spec: CheckSettings, ran: Ran) -> str:
     command = f"`{' '.join(spec.run)}`"
     if ran.how == "wall":
         return f"{command} was stopped after {spec.timeout:g} s"

@@ -5,17 +5,19 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from xml.etree.ElementTree import Element
 from xml.parsers import expat
 
 from junitparser import Error, Failure, JUnitXml, JUnitXmlError, Skipped, TestCase
 
-from loopwright.adapters.checks.reports import Exists, Outcome, Report, ReportRefused, short
+from loopwright.adapters.checks.ids import steady_id
+from loopwright.adapters.checks.reports import WORST, Exists, Outcome, Report, ReportRefused, counted, failed_test
 from loopwright.adapters.checks.single_test import pytest_node
-from loopwright.kernel.findings import identify
-from loopwright.kernel.model import Finding, Severity
 from loopwright.kernel.visible import visible
 
-_WORST: tuple[Outcome, ...] = ("failed", "passed", "skipped")
+_DEEPEST = 200  # suites within suites
+_SAYS_NOTHING = "test"  # the class that node's runner gives to every test; its suites name it
+_LINE_NUMBER = re.compile("[0-9]{1,9}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,22 +33,41 @@ class _Case:
 def read_junit(content: bytes, exists: Exists, *, nodes: bool = False) -> Report:
     """Raises `ReportRefused` for what is not a JUnit report, or one that could harm its reader.
 
-    With `nodes` a test's id is pytest's node id, which is also how it is run alone.
+    With `nodes` it is pytest's: a test's id is its node id, which is also how it is run alone, and no two tests
+    have one id. Other runners have such tests, and each of them counts.
     """
     refuse_doctype(content)
     try:
-        found = [case for suite in JUnitXml.fromstring(content) for case in suite]
+        root = JUnitXml.fromstring(content)._elem  # noqa: SLF001 - as in `_attribute`
+        found = tuple(_case(_wrapped(e), suites, exists, nodes=nodes) for e, suites in _walk(root, ()))
     except (JUnitXmlError, SyntaxError, ValueError, LookupError) as error:
+        if isinstance(error, ReportRefused):
+            raise
         raise ReportRefused(f"its report is not JUnit XML: {error}") from error
-    except RecursionError as error:
-        raise ReportRefused("its report nests suites deeper than any test tool does") from error
-    cases = _merged(_case(case, exists, nodes=nodes) for case in found)
-    failed = tuple(_finding(case) for case in cases.values() if case.outcome == "failed")
-    return Report(
-        tests=sum(case.outcome != "skipped" for case in cases.values()),
-        failures=failed,
-        outcomes=tuple((case.id, case.outcome) for case in cases.values()),
+    cases = _merged(found) if nodes else found
+    outcomes = tuple((case.id, case.outcome) for case in cases)
+    failed = tuple(
+        failed_test(case.id, message=case.message, text=case.text, file=case.file, line=case.line)
+        for case in cases
+        if case.outcome == "failed"
     )
+    return Report(tests=counted(outcomes), failures=failed, outcomes=outcomes)
+
+
+def _wrapped(element: Element) -> TestCase:
+    case: TestCase = TestCase.fromelem(element)  # type: ignore[no-untyped-call]
+    return case
+
+
+def _walk(element: Element, suites: tuple[str, ...]) -> Iterator[tuple[Element, tuple[str, ...]]]:
+    """Every test case with the names of the suites around it. Some runners put cases beside suites."""
+    if len(suites) > _DEEPEST:
+        raise ReportRefused("its report nests suites deeper than any test tool does")
+    for child in element:
+        if child.tag == "testcase":
+            yield child, suites
+        elif child.tag == "testsuite":
+            yield from _walk(child, (*suites, str(child.attrib.get("name", ""))))
 
 
 def refuse_doctype(content: bytes) -> None:
@@ -73,7 +94,7 @@ class _ElementReached(Exception):
     """The prolog is over."""
 
 
-def _case(case: TestCase, exists: Exists, *, nodes: bool) -> _Case:
+def _case(case: TestCase, suites: tuple[str, ...], exists: Exists, *, nodes: bool) -> _Case:
     results = [result for result in case if isinstance(result, Failure | Error | Skipped)]
     bad = [result for result in results if not isinstance(result, Skipped)]
     outcome: Outcome = "failed" if bad else "skipped" if results else "passed"
@@ -84,12 +105,14 @@ def _case(case: TestCase, exists: Exists, *, nodes: bool) -> _Case:
     file = _attribute(case, "file") or (node.partition("::")[0] if node else "")
     line = _line(text, file) or int(_attribute(case, "line") or "0")
     test = node if nodes and node else f"{classname}.{name}" if classname else name
-    return _Case(id=visible(test), outcome=outcome, message=message, text=text, file=file, line=line)
+    if classname == _SAYS_NOTHING:
+        test = " > ".join((*filter(None, suites), name))
+    return _Case(id=steady_id(visible(test)), outcome=outcome, message=message, text=text, file=file, line=line)
 
 
 def _attribute(case: TestCase, name: str) -> str:
     value = str(case._elem.attrib.get(name, ""))  # noqa: SLF001 - junitparser has no reader for optional attributes
-    return value if name != "line" or value.isdecimal() else ""
+    return value if name != "line" or _LINE_NUMBER.fullmatch(value) else ""
 
 
 def _line(text: str, file: str) -> int:
@@ -101,26 +124,11 @@ def _line(text: str, file: str) -> int:
     return int(found[-1][0] or found[-1][1]) if found else 0
 
 
-def _merged(cases: Iterator[_Case]) -> dict[str, _Case]:
-    """One case per id, the worst one: a report cannot count one test twice."""
+def _merged(cases: tuple[_Case, ...]) -> tuple[_Case, ...]:
+    """One case per id, the worst one."""
     merged: dict[str, _Case] = {}
     for case in cases:
         held = merged.get(case.id)
-        if held is None or _WORST.index(case.outcome) < _WORST.index(held.outcome):
+        if held is None or WORST.index(case.outcome) < WORST.index(held.outcome):
             merged[case.id] = case
-    return merged
-
-
-def _finding(case: _Case) -> Finding:
-    lines = [line for line in (case.message or case.text).strip().splitlines() if line.strip()]
-    first = visible(lines[0].strip()) if lines else "failed without a message"
-    found = Finding(
-        severity=Severity.HIGH,
-        category="tests",
-        rule=case.id,
-        issue=f"{case.id} - {first}",
-        evidence=visible((case.text or case.message).strip()),
-        file=visible(case.file),
-        line=case.line,
-    )
-    return identify(short(found))
+    return tuple(merged.values())

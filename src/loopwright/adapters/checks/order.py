@@ -6,11 +6,13 @@ from dataclasses import replace
 from typing import Literal
 
 from loopwright.adapters.checks import unittest_report
+from loopwright.adapters.checks.runners import table
+from loopwright.adapters.checks.runners.asking import is_known
+from loopwright.adapters.checks.runners.scripts import NO_FILES, Texts, starts_what_it_says_elsewhere
 from loopwright.config.settings import CheckSettings
 from loopwright.errors import CheckNotRunnable
 
-REPORT = "{report}"  # stands in argv for a path outside the tree that only this run knows
-UNITTEST = "{unittest}"  # stands in argv for our own script that runs unittest and counts: a path of this installation
+REPORT, UNITTEST = table.REPORT, table.UNITTEST  # what stands in a command for a path
 
 
 def as_run(check: CheckSettings) -> CheckSettings:
@@ -23,9 +25,22 @@ def as_configured(command: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(word.replace(unittest_report.__file__, UNITTEST) for word in command)
 
 
-def strength(spec: CheckSettings) -> Literal["counting", "weak"]:
-    """Whether more than an exit code speaks for the check: `exit(0)` at the wrong place fools a weak one."""
-    return "weak" if spec.report == "none" else "counting"
+def strength(spec: CheckSettings, texts: Texts = NO_FILES) -> Literal["counting", "weak"]:
+    """Whether more than an exit code speaks for the check: `exit(0)` at the wrong place fools a weak one.
+
+    `texts` are the project's files that say which runner a script or a target starts (`steering_files`).
+    """
+    return "counting" if spec.report != "none" or is_known(spec.run, texts) else "weak"
+
+
+def verifies(spec: CheckSettings, texts: Texts = NO_FILES) -> bool:
+    """Whether the check is enough to call something verified: it counts tests, or a person's word says so."""
+    return spec.trust == "exit-code" or spec.report == "junit" or is_known(spec.run, texts)
+
+
+def may_verify(spec: CheckSettings, texts: Texts = NO_FILES) -> bool:
+    """As `verifies`, before it ever ran: what a script starts that nobody can read, its output may show."""
+    return verifies(spec, texts) or (spec.report == "none" and starts_what_it_says_elsewhere(spec.run))
 
 
 def selected(specs: tuple[CheckSettings, ...], names: tuple[str, ...]) -> tuple[CheckSettings, ...]:

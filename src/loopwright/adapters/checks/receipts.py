@@ -6,7 +6,9 @@ import hashlib
 from dataclasses import dataclass
 from typing import Literal
 
+from loopwright.adapters.checks.ids import Outcomes, without
 from loopwright.adapters.checks.judgement import Standard
+from loopwright.adapters.checks.reports import counted
 from loopwright.config.settings import CheckSettings
 from loopwright.kernel.codec import DecodeError, decode, encode
 from loopwright.kernel.model import Blob, CheckResult, Commit, Coverage, Finding, LoopId, Tree
@@ -14,6 +16,7 @@ from loopwright.ports.hashes import receipt_name
 from loopwright.ports.store import Store
 
 MOST_MARKS = 2000
+_MEASURE = "by id"  # a receipt that was measured in another way answers another question
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,11 +50,17 @@ class Receipt:
     coverage: Coverage | None = None
     terms: str = ""  # what besides the run decided: floors may change while the key stays
     note: str = ""
+    ids: Blob = Blob("")  # the tests by id with how they came out, where ids are known
+    gone: tuple[str, ...] = ()  # tests of the base, by id, that are not there any more
+    newly_skipped: tuple[str, ...] = ()
+    unsteady: tuple[str, ...] = ()  # ids that two collections of this tree do not have alike
+    runner: str = ""  # the known one that was asked to count
+    collected: int = 1  # how often, to know that
 
 
 def receipt_key(tree: Tree, check: str, command: tuple[str, ...], environment: str) -> str:
     """A digest of what decides a result: the same key means the same run would be made again."""
-    parts = (tree, check, *command, environment)
+    parts = (_MEASURE, tree, check, *command, environment)
     return hashlib.sha256("\0".join(f"{len(part)}:{part}" for part in parts).encode()).hexdigest()
 
 
@@ -72,7 +81,7 @@ class ReceiptBook:
 
     def __init__(self, store: Store, loop: LoopId) -> None:
         self._store, self._loop = store, loop
-        self._made: dict[str, Receipt] = {}
+        self._made: dict[str, str] = {}
         self._names: set[str] = set()
 
     @property
@@ -84,23 +93,28 @@ class ReceiptBook:
         self._names |= {name} - {""}
 
     async def find(self, key: str) -> Receipt | None:
+        return read_receipt(await self.text(key))
+
+    async def keep(self, receipt: Receipt) -> None:
+        await self.keep_text(receipt.key, encode(receipt))
+
+    async def text(self, key: str) -> str | None:
+        """What stands under the key, if this run wrote it or the log names it."""
         if key in self._made:
             return self._made[key]
         text = await self._store.receipt(key)
-        held = read_receipt(text)
-        if text is None or held is None:
+        if text is None:
             return None
-        name = receipt_name(key, text)
-        if not await self._store.is_named(name, held.loop):
+        held, name = read_receipt(text), receipt_name(key, text)
+        if not await self._store.is_named(name, held.loop if held else None):
             return None
         self.rest_on(name)
-        return held
+        return text
 
-    async def keep(self, receipt: Receipt) -> None:
-        text = encode(receipt)
-        await self._store.keep_receipt(receipt.key, self._loop, text)
-        self._made[receipt.key] = receipt
-        self.rest_on(receipt_name(receipt.key, text))
+    async def keep_text(self, key: str, text: str) -> None:
+        await self._store.keep_receipt(key, self._loop, text)
+        self._made[key] = text
+        self.rest_on(receipt_name(key, text))
 
 
 def stands(receipt: Receipt, *, base: Commit, step: str) -> bool:
@@ -112,15 +126,23 @@ def stands(receipt: Receipt, *, base: Commit, step: str) -> bool:
 
 def stands_for_base(receipt: Receipt, spec: CheckSettings, loop: LoopId) -> bool:
     """The base is run once and for all, but for a run that gave no report: that is tried again by each loop."""
-    return receipt.reported or spec.report == "none" or receipt.loop == loop
+    wants_report = spec.report != "none" or receipt.runner
+    return receipt.reported or not wants_report or receipt.loop == loop
 
 
-def standard(receipt: Receipt | None) -> Standard:
-    """A base that could not be run to its end measures nothing."""
+def standard(receipt: Receipt | None, ids: Outcomes = (), may_drop: frozenset[str] = frozenset()) -> Standard:
+    """A base that could not be run to its end measures nothing. `ids` are what the receipt names."""
     if receipt is None:
         return Standard()
     percent = receipt.coverage.percent if receipt.coverage else None
-    return Standard(tests=receipt.tests, percent=percent, failing=frozenset(receipt.failing))
+    steady = without(ids, receipt.unsteady)
+    return Standard(
+        tests=None if receipt.tests is None else receipt.tests - (counted(ids) - counted(steady)),
+        ids=steady,
+        may_drop=may_drop,
+        percent=percent,
+        failing=frozenset(receipt.failing),
+    )
 
 
 def outcome_on_base(receipt: Receipt | None, test: str) -> str | None:
@@ -139,6 +161,7 @@ def as_result(receipt: Receipt) -> CheckResult:
         flaky=receipt.flaky,
         known=receipt.known,
         coverage=receipt.coverage,
+        gone=(*receipt.gone, *receipt.newly_skipped),
         note=receipt.note,
         receipt=receipt.key,
         reused=True,

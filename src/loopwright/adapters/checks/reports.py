@@ -7,14 +7,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from loopwright.kernel.findings import bounded
-from loopwright.kernel.model import Coverage, Finding
+from loopwright.kernel.findings import bounded, identify
+from loopwright.kernel.model import Coverage, Finding, Severity
+from loopwright.kernel.visible import visible
 
 LARGEST = 64 * 1024 * 1024  # bytes; a report beyond it is refused unread
 COVERAGE, COVERAGE_OF_NEW_CODE = "coverage", "coverage-new-code"  # rules of the findings that a floor makes
 EVIDENCE = 2000  # characters of a failing test's own text
 
 Outcome = Literal["passed", "failed", "skipped"]
+WORST: tuple[Outcome, ...] = ("failed", "passed", "skipped")
 Exists = Callable[[str], bool]  # whether a relative path is a file of the checkout
 ReadLine = Callable[[str, int], str]  # a line of a file of the checkout, empty when there is none
 
@@ -25,7 +27,10 @@ class ReportRefused(ValueError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
-    """`tests` counts those that really ran: a skipped test says nothing. None: not a format that counts."""
+    """`tests` counts those that really ran: a skipped test says nothing. None: not a format that counts.
+
+    `outcomes` are the tests by id, where ids are known; one id may stand there several times.
+    """
 
     tests: int | None
     failures: tuple[Finding, ...] = ()
@@ -34,7 +39,13 @@ class Report:
     note: str = ""
 
     def outcome(self, test: str) -> Outcome | None:
-        return dict(self.outcomes).get(test)
+        """The worst of all tests with this id."""
+        found = {how for known, how in self.outcomes if known == test}
+        return next((how for how in WORST if how in found), None)
+
+
+def counted(outcomes: tuple[tuple[str, Outcome], ...]) -> int:
+    return sum(how != "skipped" for _, how in outcomes)
 
 
 def read_bounded(path: Path) -> bytes:
@@ -52,3 +63,19 @@ def read_bounded(path: Path) -> bytes:
 def short(finding: Finding) -> Finding:
     """The finding with every text bounded, as it goes into the log."""
     return bounded(finding, EVIDENCE)
+
+
+def failed_test(test: str, *, message: str = "", text: str = "", file: str = "", line: int = 0) -> Finding:
+    """The finding of one failing test, known by the test's id."""
+    lines = [line for line in (message or text).strip().splitlines() if line.strip()]
+    first = visible(lines[0].strip()) if lines else "failed without a message"
+    found = Finding(
+        severity=Severity.HIGH,
+        category="tests",
+        rule=test,
+        issue=f"{test} - {first}",
+        evidence=visible((text or message).strip()),
+        file=visible(file),
+        line=line,
+    )
+    return identify(short(found))

@@ -10,10 +10,12 @@ from urllib.parse import unquote
 from loopwright.adapters.checks.reports import ReadLine, Report, ReportRefused, short
 from loopwright.kernel.findings import identify
 from loopwright.kernel.model import Finding, Severity
+from loopwright.kernel.shapes import few_digits
 from loopwright.kernel.visible import visible
 
 _SEVERITIES = {"error": Severity.HIGH, "warning": Severity.MEDIUM, "note": Severity.LOW}
 _NOT_A_FINDING = ("none",)  # a level
+_DEEPEST_LINE = 10_000_000
 _PASSING = ("pass", "notApplicable", "informational")  # kinds
 
 Json = object
@@ -27,7 +29,7 @@ class _Place(NamedTuple):
 def read_sarif(content: bytes, line_of: ReadLine, root: str) -> Report:
     """Raises `ReportRefused` for what is not SARIF 2.1.0. `root` is the folder the tool ran in."""
     try:
-        log = json.loads(content, parse_constant=_no_constant)
+        log = json.loads(content, parse_constant=_no_constant, parse_int=few_digits)
     except (ValueError, RecursionError) as error:
         raise ReportRefused(f"its report is not JSON: {error}") from error
     if not isinstance(log, dict) or log.get("version") != "2.1.0" or not isinstance(log.get("runs"), list):
@@ -83,7 +85,7 @@ def _place(result: Mapping[str, Json], root: str) -> _Place:
     uri = unquote(_text(artifact, "uri")).removeprefix("file://")
     file = uri.removeprefix(root.rstrip("/") + "/").removeprefix("./")
     inside = file and not file.startswith("/") and ".." not in file.split("/")
-    return _Place(file if inside else "", start if isinstance(start, int) and start > 0 else 0)
+    return _Place(file if inside else "", start if type(start) is int and 0 < start < _DEEPEST_LINE else 0)
 
 
 def _object(value: Json, what: str) -> Mapping[str, Json]:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from loopwright.adapters.checks.coverage_floor import NewCode, covered
 from loopwright.adapters.checks.environment import Digests
 from loopwright.adapters.checks.execution import Bench
+from loopwright.adapters.checks.ids import Outcomes, file_of, lost, read_back, unsteady, written
 from loopwright.adapters.checks.judgement import (
     CheckJudgement,
     Ran,
@@ -15,6 +16,7 @@ from loopwright.adapters.checks.judgement import (
     failures,
     judge,
     mark,
+    missed,
     needs_base,
     suspects,
 )
@@ -29,12 +31,14 @@ from loopwright.adapters.checks.receipts import (
     stands,
     stands_for_base,
 )
+from loopwright.adapters.checks.runnable import cannot_run
 from loopwright.config.settings import CheckSettings
 from loopwright.kernel.findings import identify
 from loopwright.kernel.gates import matches
-from loopwright.kernel.model import Change, CheckResult, Finding, Severity, Tree
+from loopwright.kernel.model import Blob, Change, CheckResult, Finding, Severity, Tree
 from loopwright.ports.checks import ChecksRun
 from loopwright.ports.clock import Clock
+from loopwright.ports.store import Store
 
 Alone = Callable[[str, int], Awaitable[str | None]]  # the outcome of a test in its n-th run alone; None: not there
 _RUNS_ON_BASE = 2
@@ -49,16 +53,38 @@ class Trees:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Drops:
+    """Which tests of the base may be gone: by a person's word on their ids or files; in a trial any."""
+
+    ids: frozenset[str] = frozenset()
+    files: tuple[str, ...] = ()  # patterns
+    any: bool = False
+
+    def among(self, tests: Outcomes) -> frozenset[str]:
+        return self.ids | {test for test, _ in tests if self.any or self._lets_go(file_of(test))}
+
+    def _lets_go(self, file: str) -> bool:
+        return bool(file) and any(matches(file, pattern) for pattern in self.files)
+
+    @property
+    def mark(self) -> str:
+        """A pass by somebody's word is a pass for whoever has it, and for nobody else."""
+        return f"{sorted(self.ids)} {self.files} {self.any}" if self.ids or self.files or self.any else ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Chain:
     specs: tuple[CheckSettings, ...]  # in running order
     run: ChecksRun
     trees: Trees
     candidate: Bench
     base: Bench
+    store: Store
     book: ReceiptBook
     clock: Clock
     digests: Digests
     new_code: NewCode
+    drops: Drops = field(default_factory=Drops)
 
     async def results(self, changes: tuple[Change, ...]) -> tuple[CheckResult, ...]:
         """One result per check. After a failure, what comes after it is skipped and counts as failed."""
@@ -75,18 +101,27 @@ class Chain:
 
     async def _result(self, spec: CheckSettings) -> CheckResult:
         environment = await self.digests.of(spec)
-        key = receipt_key(self.trees.candidate, spec.name, spec.run, environment)
+        key = receipt_key(self.trees.candidate, spec.name, spec.run, environment + self.drops.mark)
         held = await self.book.find(key)
         if held is not None and await self._still_stands(spec, held, environment):
             return as_result(held)
         ran = await self._on_candidate(spec)
-        receipt = self._receipt(spec, ran, tree=self.trees.candidate, key=key, environment=environment)
+        receipt = await self._receipt(spec, ran, tree=self.trees.candidate, key=key, environment=environment)
         base = await self._base(spec, receipt) if needs_base(spec, ran) else None
+        base = await self._collected_twice(spec, ran, base)
         judged = await self._judged(spec, ran, base)
+        if self.drops.any and base is not None:
+            judged = replace(judged, lost=lost(await self._ids(base), ran.ids, self.drops.ids))
         receipt = _with(receipt, judged, base_missing=needs_base(spec, ran) and base is None)
         if ran.finished:
             await self.book.keep(receipt)
-        return replace(as_result(receipt), reused=False, seconds=ran.seconds, receipt=key if ran.finished else "")
+        return replace(
+            as_result(receipt),
+            reused=False,
+            seconds=ran.seconds,
+            receipt=key if ran.finished else "",
+            unable=cannot_run(spec, ran),
+        )
 
     async def _on_candidate(self, spec: CheckSettings) -> Ran:
         ran = await self.candidate.run(spec)
@@ -100,16 +135,17 @@ class Chain:
         return covered(spec, ran, {}) if spec.report == "coverage" and ran.report is not None else ran
 
     async def _still_stands(self, spec: CheckSettings, held: Receipt, environment: str) -> bool:
-        """A pass holds on any base, as long as it has no fewer tests than that base; what is new hangs on the base."""
+        """A pass holds on any base, as long as it has all tests of that base; what is new hangs on the base."""
         if not stands(held, base=self.run.base, step=self.run.step) or held.terms != self.new_code.terms(spec):
             return False
         if spec.report == "coverage" and held.base != self.run.base:
             return False
-        if held.base == self.run.base or spec.report != "junit":
+        if held.base == self.run.base or held.tests is None:
             return True
-        base = await self._base(spec, replace(held, environment=environment))
-        wanted = standard(base).tests
-        return wanted is None or (held.tests is not None and held.tests >= wanted)
+        wanted = await self._standard(await self._base(spec, replace(held, environment=environment)))
+        if wanted.tests is not None and held.tests < wanted.tests:
+            return False
+        return not lost(wanted.ids, await self._ids(held), wanted.may_drop)
 
     async def _base(self, spec: CheckSettings, candidate: Receipt) -> Receipt | None:
         """The base's own receipt, made now if there is none yet. None: the base does not run to its end."""
@@ -123,15 +159,36 @@ class Chain:
         ran = await self._on_base(spec)
         if not ran.finished:
             return None
-        made = self._receipt(spec, ran, tree=self.trees.base, key=key, environment=candidate.environment)
+        made = await self._receipt(spec, ran, tree=self.trees.base, key=key, environment=candidate.environment)
         made = _with(made, judge(spec, ran, Standard()))
         await self.book.keep(made)
         return made
 
     async def _judged(self, spec: CheckSettings, ran: Ran, base: Receipt | None) -> CheckJudgement:
-        measure = standard(base)
+        measure = await self._standard(base)
         flaky = [test for test in suspects(spec, ran, measure) if await self._flips(spec, test, base)]
         return judge(spec, ran, measure, tuple(flaky))
+
+    async def _standard(self, base: Receipt | None) -> Standard:
+        tests = await self._ids(base) if base else ()
+        return standard(base, tests, self.drops.among(tests))
+
+    async def _ids(self, receipt: Receipt) -> Outcomes:
+        return (read_back(await self.store.fetch(receipt.ids)) or ()) if receipt.ids else ()
+
+    async def _collected_twice(self, spec: CheckSettings, ran: Ran, base: Receipt | None) -> Receipt | None:
+        """The base, run once more if tests seem lost: ids that differ from run to run measure nothing."""
+        came_to_none = not ran.ids and not ran.tests
+        is_alone = base is None or base.collected > 1 or self.trees.base == self.trees.candidate
+        if base is None or is_alone or came_to_none or not missed(ran, await self._standard(base)):
+            return base
+        again = await self._on_base(spec)
+        if not again.finished:
+            return base
+        found = sorted(unsteady(await self._ids(base), again.ids))
+        twice = replace(base, unsteady=tuple(found), collected=base.collected + 1)
+        await self.book.keep(twice)
+        return twice
 
     async def _flips(self, spec: CheckSettings, test: str, base: Receipt | None) -> bool:
         return await flips(
@@ -141,7 +198,7 @@ class Chain:
             on_base=outcome_on_base(base, test) if self.trees.base != self.trees.candidate else None,
         )
 
-    def _receipt(self, spec: CheckSettings, ran: Ran, *, tree: Tree, key: str, environment: str) -> Receipt:
+    async def _receipt(self, spec: CheckSettings, ran: Ran, *, tree: Tree, key: str, environment: str) -> Receipt:
         """Of the run alone: not judged yet, so a fail."""
         return Receipt(
             key=key,
@@ -151,7 +208,7 @@ class Chain:
             base=self.run.base,
             exit_code=ran.exit_code,
             result="fail",
-            tests=ran.report.tests if ran.report else None,
+            tests=ran.tests,
             environment=environment,
             output=ran.output,
             seconds=ran.seconds,
@@ -163,6 +220,8 @@ class Chain:
             coverage=ran.coverage,
             terms=self.new_code.terms(spec),
             note=ran.report.note if ran.report else "",
+            ids=await self.store.keep(written(ran.ids)) if ran.ids else Blob(""),
+            runner=ran.runner,
         )
 
 
@@ -175,6 +234,8 @@ def _with(receipt: Receipt, judged: CheckJudgement, *, base_missing: bool = Fals
         failures=judged.failures,
         flaky=judged.flaky,
         known=judged.known,
+        gone=judged.lost.gone[:MOST_MARKS],
+        newly_skipped=judged.lost.skipped[:MOST_MARKS],
         note="; ".join(filter(None, notes)),
     )
 

@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
-from pathlib import PurePosixPath
-
 from loopwright.adapters.checks.reports import Exists
+from loopwright.adapters.checks.runners.commands import find_runner, name_of
+from loopwright.adapters.checks.runners.table import OUR_UNITTEST, PYTEST
 
-UNITTEST_SCRIPT = "unittest_report.py"
+# Options of a discovery that take a value, and their short names.
+_VALUES = {
+    "-s": "-s",
+    "-t": "-t",
+    "-p": "-p",
+    "-k": "-k",
+    "--start-directory": "-s",
+    "--top-level-directory": "-t",
+    "--pattern": "-p",
+}
 
 
 def pytest_node(classname: str, name: str, exists: Exists) -> str:
@@ -31,24 +40,27 @@ def alone(argv: tuple[str, ...], test: str) -> tuple[str, ...]:
     if place is not None and "::" in test:
         options = tuple(_options(argv[place + 1 :]))
         return (*argv[: place + 1], *options, test)
-    script = next((index for index, word in enumerate(argv) if word.endswith(UNITTEST_SCRIPT)), None)
-    if script is not None and "discover" in argv:
-        return (*argv[: argv.index("discover")], "run", *_folders(argv), test)
-    return argv
+    found = find_runner(argv)
+    if found is None or found.runner is not OUR_UNITTEST:
+        return argv
+    ours = found.with_words(())
+    mode = next((at for at, word in enumerate(ours) if word in ("discover", "unittest")), len(ours))
+    if mode == len(ours):
+        return argv
+    return (*ours[:mode], "run", *_folders(ours[mode:]), test)
 
 
 def is_pytest(argv: tuple[str, ...]) -> bool:
+    """Whether the command is pytest itself, so that its exit code is pytest's."""
     return _pytest_place(argv) is not None
 
 
 def _pytest_place(argv: tuple[str, ...]) -> int | None:
-    """Where the command stops being an interpreter and becomes pytest."""
-    if PurePosixPath(argv[0]).name in ("pytest", "py.test"):
-        return 0
-    for index in range(1, len(argv) - 1):
-        if argv[index] == "-m" and argv[index + 1] == "pytest":
-            return index + 1
-    return None
+    """Where the command stops being an interpreter, or what starts pytest, and becomes pytest."""
+    found = find_runner(argv)
+    if found is None or found.runner is not PYTEST or not found.takes_words:
+        return None
+    return next((at for at, word in enumerate(argv) if name_of(word) in ("pytest", "py.test")), None)
 
 
 def _options(words: tuple[str, ...]) -> list[str]:
@@ -62,8 +74,19 @@ def _options(words: tuple[str, ...]) -> list[str]:
     return kept
 
 
-def _folders(argv: tuple[str, ...]) -> tuple[str, ...]:
-    """`-s` and `-t` of a discovery: they decide what the ids are relative to."""
-    words = argv[argv.index("discover") + 1 :]
-    pairs = ((words[i], words[i + 1]) for i in range(len(words) - 1) if words[i] in ("-s", "-t"))
-    return tuple(word for pair in pairs for word in pair)
+def _folders(words: tuple[str, ...]) -> tuple[str, ...]:
+    """`-s` and `-t` of a discovery, or what stands in their place: they decide what the ids are relative to."""
+    if "discover" not in words:
+        return ()
+    told: dict[str, str] = {}
+    bare: list[str] = []
+    rest = list(words[words.index("discover") + 1 :])
+    while rest:
+        word = rest.pop(0)
+        name, _, value = word.partition("=")
+        if name in _VALUES and (value or rest):
+            told[_VALUES[name]] = value or rest.pop(0)
+        elif not word.startswith("-"):
+            bare.append(word)
+    told = dict(zip(("-s", "-p", "-t"), bare, strict=False)) | told
+    return tuple(word for name in ("-s", "-t") if name in told for word in (name, told[name]))

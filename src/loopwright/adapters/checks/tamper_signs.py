@@ -14,13 +14,14 @@ from loopwright.adapters.checks.configuration import configuration_changed, is_c
 from loopwright.adapters.checks.loosened_tests import is_test, loosened
 from loopwright.adapters.checks.shadows import Sign, shadowing
 from loopwright.kernel.findings import identify
-from loopwright.kernel.gates import evidence, protected_changes
+from loopwright.kernel.judges import Judge, judge_by_name
 from loopwright.kernel.model import Change, Finding, Severity
+from loopwright.kernel.trust import Classed, FileClass
 from loopwright.ports.checks import ChecksRun
 
 _LARGEST_TEXT = 512 * 1024  # bytes read of a changed test or configuration file
-_TRAPS = (".envrc", ".mcp.json", ".vscode/tasks.json", ".vscode/settings.json", ".idea/runConfigurations/")
-_TRAP_FOLDERS = (".husky/", ".githooks/", "hooks/", ".claude/", ".devcontainer/")
+# There is no good reason for one, so that it fails the attempt although the runs do without it.
+_NEVER_HONEST = ("path-file", "interpreter-hook", "shadows-stdlib", "shadows-check")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,22 +35,24 @@ class Evidence:
 
 
 async def found_in(
-    changes: tuple[Change, ...],
+    classed: tuple[Classed, ...],
     source: ObjectReader,
     run: ChecksRun,
     commands: tuple[tuple[str, ...], ...],
-    protected: tuple[str, ...],
+    *,
+    held: tuple[Classed, ...],
 ) -> tuple[Finding, ...]:
+    """`held` is what the runs did without. Tests that are only added to weaken nothing."""
+    changes = tuple(each.change for each in classed if each.kind is not FileClass.TEST)
     paths = tuple(change.path for change in telling(changes, commands))
-    guarded = protected_changes(changes, protected)
     return tampering(
         Evidence(
             changes=changes,
             commands=commands,
             before=await source.texts(run.base, paths, limit=_LARGEST_TEXT),
             after=await source.texts(run.commit, paths, limit=_LARGEST_TEXT),
-            guarded=frozenset(change.path for change in guarded),
-            approved=evidence(guarded) in run.approved,
+            guarded=frozenset(each.change.path for each in classed if each.is_gated or each.allowed or each.put_back),
+            approved=not held,
         )
     )
 
@@ -80,19 +83,15 @@ def _signs(change: Change, seen: Evidence) -> Iterator[Sign]:
         yield from loosened(before or "", after or "")
     elif is_configuration(path, seen.commands):
         yield from configuration_changed(change, before or "", after or "", seen.commands)
-    if change.how != "removed" and _is_trap(path):
+    if change.how != "removed" and judge_by_name(path) is Judge.OPENED:
         yield Sign("runs-when-opened", Severity.MEDIUM, "Runs code on a person's machine when the folder is opened")
-
-
-def _is_trap(path: str) -> bool:
-    return path.endswith(_TRAPS) or any(f"/{folder}" in f"/{path}" for folder in _TRAP_FOLDERS)
 
 
 def _finding(sign: Sign, change: Change, seen: Evidence) -> Finding:
     severity, issue = sign.severity, f"{sign.issue}: {change.path}"
     if change.path in seen.guarded and seen.approved:
         severity, issue = Severity.LOW, f"{issue} (a person approved it)"
-    elif change.path in seen.guarded and severity.rank < Severity.MEDIUM.rank:
+    elif change.path in seen.guarded and severity.rank < Severity.MEDIUM.rank and sign.rule not in _NEVER_HONEST:
         severity, issue = Severity.MEDIUM, f"{issue} (the base version was used)"
     found = Finding(
         severity=severity,

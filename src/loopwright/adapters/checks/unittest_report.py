@@ -2,6 +2,7 @@
 
     python3 unittest_report.py --report FILE discover [-s DIR] [-t DIR] [-p PATTERN]
     python3 unittest_report.py --report FILE run [-s DIR] [-t DIR] ID…
+    python3 unittest_report.py --report FILE unittest WHATEVER `python3 -m unittest` TAKES
 
 Standard library only, and started by its path: everything it needs is imported before the folder
 under test comes onto `sys.path`, so that a `unittest.py` lying there replaces nothing.
@@ -29,22 +30,28 @@ _Case = tuple[str, str, str, str]  # how, message, text, file
 
 
 class CountingResult(unittest.TextTestResult):
-    """What happened to each test, by id. A test is counted once it has ended."""
+    """What happened to each test. A test is counted once it has ended; two tests may have one id."""
 
     def __init__(self, *args: object, **kwargs: object) -> None:
         super().__init__(*args, **kwargs)  # type: ignore[arg-type]
-        self.cases: dict[str, _Case] = {}
+        self.cases: dict[tuple[str, int], _Case] = {}
+        self._runs: dict[str, int] = {}
+
+    def startTest(self, test: unittest.TestCase) -> None:  # noqa: N802 - unittest's own name
+        super().startTest(test)
+        self._runs[test.id()] = self._runs.get(test.id(), 0) + 1
 
     def _note(self, test: unittest.TestCase, how: str, message: str = "", text: str = "") -> None:
-        held = self.cases.get(test.id())
+        key = (test.id(), self._runs.get(test.id(), 0))
+        held = self.cases.get(key)
         if held is None or held[0] == "passed":
-            self.cases[test.id()] = (how, message, text, _file(test))
+            self.cases[key] = (how, message, text, _file(test))
 
     def _told(self, err: _ExcInfo, test: unittest.TestCase) -> str:
         """The traceback as unittest prints it: without its own frames."""
         return self._exc_info_to_string(err, test)[-_LARGEST_TEXT:]  # type: ignore[attr-defined,no-any-return]
 
-    def addSuccess(self, test: unittest.TestCase) -> None:  # noqa: N802 - unittest's own name
+    def addSuccess(self, test: unittest.TestCase) -> None:  # noqa: N802 - as above
         super().addSuccess(test)
         self._note(test, "passed")
 
@@ -103,25 +110,54 @@ def _xml_case(test: str, case: _Case) -> str:
 
 
 def _write(path: str, result: CountingResult, seconds: float) -> None:
-    cases = "\n".join(_xml_case(test, case) for test, case in result.cases.items())
+    cases = "\n".join(_xml_case(test, case) for (test, _), case in result.cases.items())
     suite = f'<testsuite name="unittest" tests="{len(result.cases)}" time="{seconds:.3f}">\n{cases}\n</testsuite>\n'
     with open(path, "w", encoding="utf-8") as file:  # noqa: PTH123 - pathlib would be one more import to shadow
         file.write(f'<?xml version="1.0" encoding="utf-8"?>\n{suite}')
 
 
-def _arguments() -> argparse.Namespace:
+def _arguments(words: list[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description="unittest with a JUnit report")
     parser.add_argument("--report", required=True)
     parser.add_argument("what", choices=("discover", "run"))
     parser.add_argument("-s", dest="start", default=".")
     parser.add_argument("-t", dest="top", default=None)
     parser.add_argument("-p", dest="pattern", default="test*.py")
+    parser.add_argument("-f", dest="failfast", action="store_true")
     parser.add_argument("tests", nargs="*")
-    return parser.parse_intermixed_args()
+    return parser.parse_intermixed_args(words)
 
 
-def main() -> int:
-    given = _arguments()
+class CountingRunner(unittest.runner.TextTestRunner):
+    """Writes the report as soon as the tests have ended."""
+
+    resultclass = CountingResult
+    report = ""
+
+    def run(self, test: unittest.TestSuite | unittest.TestCase) -> unittest.TextTestResult:
+        began = time.monotonic()
+        result = super().run(test)
+        if isinstance(result, CountingResult):
+            _write(self.report, result, time.monotonic() - began)
+        return result
+
+
+def _as_unittest(report: str, words: list[str]) -> None:
+    """What `python -m unittest` with these words does, down to its exit code."""
+    if sys.flags.isolated or getattr(sys.flags, "safe_path", False):
+        folder = []
+    else:
+        sys.path[:] = sys.path[1:]
+        folder = [os.getcwd()]  # noqa: PTH109 - as in `_write`
+    sys.path[:0] = folder
+    CountingRunner.report = report
+    unittest.main(module=None, argv=["python -m unittest", *words], testRunner=CountingRunner)
+
+
+def main(words: list[str]) -> int:
+    if words[1:2] == ["unittest"]:
+        _as_unittest(words[0].removeprefix("--report="), words[2:])
+    given = _arguments(words)
     sys.path[:] = sys.path[1:]  # our own folder: its modules are nothing to the tests of a project
     sys.path.insert(0, os.path.abspath(given.top or given.start))  # noqa: PTH100 - as in `_write`
     if given.top is None and given.start != ".":
@@ -131,15 +167,11 @@ def main() -> int:
         suite = loader.discover(given.start, given.pattern, given.top)
     else:
         suite = loader.loadTestsFromNames(given.tests)
-    began = time.monotonic()
-    runner = unittest.runner.TextTestRunner(resultclass=CountingResult)
-    result = runner.run(suite)
-    if not isinstance(result, CountingResult):
-        return 2
-    _write(given.report, result, time.monotonic() - began)
+    CountingRunner.report = given.report
+    result = CountingRunner(failfast=given.failfast).run(suite)
     return 0 if result.wasSuccessful() else 1
 
 
 if __name__ == "__main__":
     # `SystemExit` from a test must not look like success: only our own verdict ends the process.
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

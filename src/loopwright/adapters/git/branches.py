@@ -14,6 +14,7 @@ from pathlib import Path
 
 from loopwright.adapters.git.program import Git, path_of, readable
 from loopwright.adapters.git.refs import position
+from loopwright.adapters.git.rules import persons_rules
 from loopwright.adapters.git.site import Ground
 from loopwright.kernel.model import Commit
 from loopwright.ports.workspace import Moved
@@ -50,6 +51,8 @@ def _swap(ground: Ground, target: str, onto: Commit, commit: Commit) -> Moved:
 def _with_files(ground: Ground, folder: Path, target: str, onto: Commit, commit: Commit) -> Moved:
     git = replace(ground.person, cwd=folder)
     where = f"{_short(target)} is checked out in {folder}"
+    if changed := ground.rules.change(persons_rules(git, ground.common)):  # before their git obeys it
+        return _left(f"{changed} is not what it was when the loop began; look at it first", commit, folder)
     if _is_locked(git):
         return _left(f"{where} and another git is at work there", commit, folder)
     if _is_dirty(git):
@@ -97,7 +100,9 @@ def _is_locked(git: Git) -> bool:
 
 
 def _is_dirty(git: Git) -> bool:
-    return git.run("status", "--porcelain", "-z", "--untracked-files=no") != b""
+    """What is unfinished in a submodule is not ours to mind: its commit stays as it is."""
+    options = ("--untracked-files=no", "--no-renames", "--ignore-submodules=dirty")
+    return git.run("status", "--porcelain", "-z", *options) != b""
 
 
 def _has_files_of(git: Git, commit: Commit) -> bool:

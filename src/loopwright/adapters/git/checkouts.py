@@ -11,6 +11,7 @@ from pathlib import Path
 from loopwright.adapters.git.clones import write_repository
 from loopwright.adapters.git.folder_tree import record
 from loopwright.adapters.git.folders import is_folder, locked, put, remove, until_quiet
+from loopwright.adapters.git.laying import SUBMODULES, lay, remove_untaken, tracked
 from loopwright.adapters.git.prepared import AlteredSinceMade, held_for_workspace
 from loopwright.adapters.git.site import Ground, Place
 from loopwright.adapters.git.snapshots import files_of, keep_evidence
@@ -40,21 +41,22 @@ def bring(ground: Ground, loop: LoopId, name: str, at: Commit, step: str) -> Pla
 
 def _make(ground: Ground, place: Place, hold: int, at: Commit) -> None:
     remove(place.folder)
-    for note in ("index", "index.lock", "excludes", "prepared"):
-        (place.notes / note).unlink(missing_ok=True)
+    for note in ("index", "index.lock", "excludes", "prepared", SUBMODULES):
+        remove(place.notes / note)
     place.folder.mkdir()
-    ground.inside(place, hold).run("read-tree", "--reset", "-u", at)
+    lay(ground, place, hold, at)
 
 
 def _restore(ground: Ground, place: Place, hold: int, loop: LoopId, at: Commit, step: str) -> None:
     """Putting back a `.gitignore` brings to light what a changed one hid: then it is all done once more."""
     for _ in range(LAYERS):
         found = files_of(ground, place, hold, at)
-        if found is not None and not found.differences:
+        if found is not None and not found.differences and not found.untaken:
             return
-        if found is not None:
+        if found is not None and found.differences:
             keep_evidence(ground, loop, found.tree, at, step)
-        ground.inside(place, hold).run("read-tree", "--reset", "-u", at)
+        remove_untaken(place, found.untaken if found else ())
+        lay(ground, place, hold, at)
         if found is None or not any(d.path.endswith(".gitignore") for d in found.differences):
             return
 
@@ -70,8 +72,8 @@ def fill_from_prepared(ground: Ground, place: Place, key: str) -> bool:
         return False
     prepared, shelf = found
     try:
-        with locked(place.lock) as hold:
-            prepared.copy_into(place.folder, frozenset(ground.inside(place, hold).names("ls-files", "-z")))
+        with locked(place.lock):
+            prepared.copy_into(place.folder, tracked(ground, place))
     except AlteredSinceMade:
         return False
     finally:
@@ -86,8 +88,9 @@ def settle_prepared(ground: Ground, place: Place, at: Commit, digest: str) -> No
         place.excludes.unlink(missing_ok=True)
         made = git.names("ls-files", "-z", "--others", "--exclude-standard", "--directory")
         put(place.excludes, "".join(map(_exclude_line, made)))
-        if record(ground, git, place, at).differences:
-            git.run("read-tree", "--reset", "-u", at)
+        found = record(ground, git, place, at)
+        if found.differences or found.untaken:
+            lay(ground, place, hold, at)
         write_repository(ground, place, at)
         put(place.notes / "prepared", digest)
 

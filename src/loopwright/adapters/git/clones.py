@@ -40,8 +40,9 @@ def write_repository(ground: Ground, place: Place, at: Commit) -> None:
     remove(git)
     for folder in ("objects/info", "refs/heads", "refs/tags", "info"):
         (git / folder).mkdir(parents=True)
-    (git / "config").write_text(_config(ground), encoding="utf-8")
-    (git / "info" / "exclude").write_text(ground.excludes, encoding="utf-8", errors="surrogateescape")
+    attributes = ground.attributes_at(ground.origin, ground.base)
+    for name, text in (("config", _config(ground)), ("info/exclude", ground.excludes), ("info/attributes", attributes)):
+        (git / name).write_text(text, encoding="utf-8", errors="surrogateescape")
     (git / "objects" / "info" / "alternates").write_bytes(_alternates(ground))
     (git / "packed-refs").write_bytes(_refs(ground))
     (git / "refs" / "heads" / BRANCH).write_text(f"{at}\n", encoding="ascii")
@@ -54,7 +55,7 @@ def write_repository(ground: Ground, place: Place, at: Commit) -> None:
 def _config(ground: Ground) -> str:
     sha1 = ground.object_format == "sha1"
     name, email = map(_quoted, ground.author)
-    text = CONFIG.format(version=0 if sha1 else 1, name=name, email=email)
+    text = CONFIG.format(version=0 if sha1 else 1, name=name, email=email) + ground.conversion(ground.origin)
     return text if sha1 else text + OBJECT_FORMAT.format(format=ground.object_format)
 
 

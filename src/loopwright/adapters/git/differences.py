@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from loopwright.adapters.git.program import path_of, readable
+from loopwright.adapters.git.program import Git, path_of, printable, readable
 from loopwright.adapters.git.site import Ground
 from loopwright.kernel.model import Change
 
@@ -27,22 +27,31 @@ class Difference:
         return SUBMODULE in (self.old_mode, self.new_mode)
 
     @property
+    def name(self) -> str:
+        """As the log has it."""
+        return printable(self.path)
+
+    @property
     def change(self) -> Change:
-        """For people and the log: a name that is not UTF-8 is escaped."""
         how: Literal["added", "changed", "removed"] = "changed"
         if self.old_mode == ABSENT:
             how = "added"
         elif self.new_mode == ABSENT:
             how = "removed"
-        path = readable(self.path.encode("utf-8", "surrogateescape"))
-        return Change(path=path, how=how, blob="" if how == "removed" else self.new)
+        now = {} if how == "removed" else {"blob": self.new, "mode": self.new_mode}
+        before = {} if how == "added" else {"old": self.old, "old_mode": self.old_mode}
+        return Change(path=self.name, how=how, **now, **before)
 
 
 def differences(ground: Ground, old: str, new: str) -> tuple[Difference, ...]:
     """What changed between two commits or trees, renames as one removed and one added path."""
+    return differences_seen_by(ground.engine, old, new)
+
+
+def differences_seen_by(git: Git, old: str, new: str) -> tuple[Difference, ...]:
     if old == new:
         return ()
-    fields = ground.engine.run("diff-tree", "-r", "-z", "--raw", "--no-renames", old, new).split(b"\0")
+    fields = git.run("diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-abbrev", old, new).split(b"\0")
     pairs = zip(fields[0::2], fields[1::2], strict=False)
     return tuple(_difference(readable(meta), path_of(path)) for meta, path in pairs)
 

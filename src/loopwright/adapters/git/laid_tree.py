@@ -9,13 +9,14 @@ from __future__ import annotations
 import hashlib
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from loopwright.adapters.git.file_copies import for_all
+from loopwright.adapters.git.laying import place_of, submodules_of
 from loopwright.adapters.git.program import Git, path_of, readable
-from loopwright.adapters.git.site import Ground
+from loopwright.adapters.git.site import Ground, Place
 from loopwright.errors import Forbidden
 from loopwright.kernel.model import Tree
 from loopwright.kernel.visible import visible
@@ -29,14 +30,25 @@ class LaidEntry(NamedTuple):
     path: str
 
 
-def refuse_what_is_not(ground: Ground, git: Git, folder: Path, tree: Tree) -> None:
-    """Raises `Forbidden` naming the first file that is not what the tree says. `git` works on the folder."""
+def refuse_what_is_not(ground: Ground, place: Place, hold: int, tree: Tree) -> None:
+    """Raises `Forbidden` naming the first file that is not what the tree, or a submodule in it, says."""
+    _refuse_other(ground.inside(place, hold), place.folder, tree, ground.object_format)
+    for each in submodules_of(ground, tree):
+        if each.origin is not None:
+            inner, git = place_of(place, each.path), ground.inside(place_of(place, each.path), hold, each.origin)
+            _refuse_altered(git, "commit", [each.commit], ground.object_format)
+            within = Tree(git.line("rev-parse", "--verify", f"{each.commit}^{{tree}}"))
+            converting = ground.inside(inner, hold, each.origin, each.commit)
+            _refuse_other(converting, inner.folder, within, ground.object_format)
+
+
+def _refuse_other(git: Git, folder: Path, tree: Tree, algorithm: str) -> None:
     entries = list(_entries(git, tree))
-    _refuse_altered_trees(ground, tree, [entry.object for entry in entries if entry.mode == _FOLDER])
+    _refuse_altered(git, "tree", [tree, *(entry.object for entry in entries if entry.mode == _FOLDER)], algorithm)
     other: list[LaidEntry] = []
 
     def look(entry: LaidEntry) -> None:
-        if not _lies_there(folder, entry, ground.object_format):
+        if not _lies_there(folder, entry, algorithm):
             other.append(entry)
 
     for_all(look, [entry for entry in entries if entry.mode not in (_SUBMODULE, _FOLDER)])
@@ -53,16 +65,15 @@ def _entries(git: Git, tree: Tree) -> Iterator[LaidEntry]:
             yield LaidEntry(mode, name, path_of(path))
 
 
-def _refuse_altered_trees(ground: Ground, tree: Tree, below: list[str]) -> None:
-    asked = list(dict.fromkeys([str(tree), *below]))
-    said = ground.engine.run("cat-file", "--batch", stdin="".join(f"{name}\n" for name in asked).encode())
+def _refuse_altered(git: Git, kind: str, names: Sequence[str], algorithm: str) -> None:
+    asked = list(dict.fromkeys(names))
+    said = git.run("cat-file", "--batch", stdin="".join(f"{name}\n" for name in asked).encode())
     start = 0
     for name in asked:
         end = said.index(b"\n", start)
         size = int(said[start:end].split()[2])
-        content = said[end + 1 : end + 1 + size]
-        if _hashed("tree", content, ground.object_format) != name:
-            raise _altered("a folder of it does not hash to its own name", tree, name)
+        if _hashed(kind, said[end + 1 : end + 1 + size], algorithm) != name:
+            raise _altered(f"a {kind} in it does not hash to its own name", Tree(asked[0]), name)
         start = end + size + 2
 
 

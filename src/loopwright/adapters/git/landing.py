@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from loopwright.adapters.git.branches import advance
 from loopwright.adapters.git.combination import merged_tree
 from loopwright.adapters.git.program import readable
@@ -20,7 +18,7 @@ from loopwright.adapters.git.site import Ground
 from loopwright.adapters.git.snapshots import snapshot_of
 from loopwright.errors import UsageError, VcsFailed
 from loopwright.kernel.model import Commit, LoopId, Tree
-from loopwright.ports.workspace import Merge, Snapshot
+from loopwright.ports.workspace import Landing, Merge, Snapshot
 
 NOBODY = LoopId("")
 
@@ -34,20 +32,10 @@ def branch_of(ground: Ground, loop: LoopId) -> str:
     return f"loopwright/{loop}" if "refs/heads/loopwright" not in taken else f"loopwright-{loop}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Landing:
-    loop: LoopId
-    branch: str
-    commit: Commit
-    base: Commit
-    message: str
-    step: str
-
-
 def land(ground: Ground, landing: Landing) -> Snapshot:
     ref = f"refs/heads/{landing.branch}"
     _check_name(ground, ref)
-    tip, tree, base = position(ground, ref), ground.tree(landing.commit), landing.base
+    tip, tree, base = position(ground, ref), landing.tree or ground.tree(landing.commit), landing.base
     if tip is not None and (again := _landed(ground, ref, one_line(landing.step))) is not None:
         return snapshot_of(ground, *again, base)
     landed = base if tree == ground.tree(base) else _commit(ground, landing, tree)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from loopwright.adapters.git.differences import differences
 from loopwright.adapters.git.paths import TOP, inner, portions
-from loopwright.adapters.git.program import name_of, path_of, readable, uninterrupted
+from loopwright.adapters.git.program import Git, path_of, printable, readable, uninterrupted
 from loopwright.adapters.git.site import Ground, Site
 from loopwright.kernel.model import Change, Commit, Content, Tree
 
@@ -36,28 +36,37 @@ class GitObjects:
     async def tree(self, commit: Commit) -> Tree:
         return await uninterrupted(lambda: self._site.ground().tree(commit))
 
+    async def paths(self, commit: Commit | Tree) -> tuple[str, ...]:
+        """Every file of the tree."""
+        return await uninterrupted(lambda: paths_of(self._site.ground().engine, commit))
+
     async def new_lines(self, old: Tree, new: Tree, paths: tuple[str, ...]) -> dict[str, frozenset[int]]:
         """Lines of these files that `new` adds or changes against `old`; a file without any is left out."""
         return await uninterrupted(lambda: new_lines(self._site.ground(), old, new, paths))
 
-    async def texts(self, commit: Commit, paths: tuple[str, ...], *, limit: int) -> dict[str, str]:
+    async def texts(self, commit: Commit | Tree, paths: tuple[str, ...], *, limit: int) -> dict[str, str]:
         """The text of these files. One that is not there, or larger than `limit` bytes, is left out."""
-        askable = [path for path in paths if "\n" not in path]
-        if not askable:
+        if not paths:
             return {}
-        return await uninterrupted(lambda: _texts(self._site.ground(), commit, askable, limit))
+        return await uninterrupted(lambda: texts_of(self._site.ground().engine, commit, paths, limit))
 
 
-def _texts(ground: Ground, commit: Commit, paths: list[str], limit: int) -> dict[str, str]:
-    """Two processes however many paths: the sizes first, so that nothing large is ever read."""
-    names = b"".join(f"{commit}:".encode() + name_of(path) + b"\n" for path in paths)
-    answers = ground.engine.run("cat-file", f"--batch-check={_ASKED}", stdin=names).splitlines()
+def paths_of(git: Git, commit: str) -> tuple[str, ...]:
+    names = git.run("ls-tree", "-r", "-z", "--name-only", "--full-tree", commit).split(b"\0")
+    return tuple(readable(name) for name in names if name)
+
+
+def texts_of(git: Git, commit: Commit | Tree, paths: tuple[str, ...], limit: int) -> dict[str, str]:
+    """Few processes however many paths: the sizes first, so that nothing large is ever read."""
+    held = {content.path: content.object for content in contents(git, commit, paths) if content.object}
+    names = "".join(f"{name}\n" for name in held.values()).encode()
+    answers = git.run("cat-file", f"--batch-check={_ASKED}", stdin=names).splitlines()
     found = {}
-    for path, answer in zip(paths, answers, strict=True):
+    for path, answer in zip(held, answers, strict=True):
         match answer.split(b" "):
             case [b"blob", name, size] if int(size) <= limit:
                 found[path] = name
-    content = ground.engine.run("cat-file", "--batch", stdin=b"".join(name + b"\n" for name in found.values()))
+    content = git.run("cat-file", "--batch", stdin=b"".join(name + b"\n" for name in found.values()))
     return dict(zip(found, _blobs(content), strict=True))
 
 
@@ -71,19 +80,30 @@ def _blobs(output: bytes) -> Iterator[str]:
         start = end + size + 2
 
 
-def contents(ground: Ground, commit: Commit, paths: tuple[str, ...]) -> tuple[Content, ...]:
+def contents(git: Git, tree: Commit | Tree, paths: tuple[str, ...]) -> tuple[Content, ...]:
     """The object at each path. `ls-tree` and not `<commit>:<path>`: git finds other meanings in some names."""
-    tree = ground.tree(commit)
     asked = sorted({entry for entry in map(inner, paths) if entry is not None and entry != TOP})
     held = {TOP: str(tree)}
     for some in portions(asked):
-        held |= _objects(ground, tree, some)
+        held |= _objects(git, tree, some)
+    if any("\\" in path and path not in held for path in asked):
+        held = _by_name(git, tree) | held
     return tuple(Content(path=path, object=held.get(inner(path) or "", "")) for path in paths)
 
 
-def _objects(ground: Ground, tree: Tree, paths: Sequence[str]) -> dict[str, str]:
+def _by_name(git: Git, tree: str) -> dict[str, str]:
+    """All paths that are not UTF-8, as the log has them."""
+    everything = _listed(git, "-r", tree)
+    return {printable(path): name for path, name in everything.items() if printable(path) != path}
+
+
+def _objects(git: Git, tree: str, paths: Sequence[str]) -> dict[str, str]:
     """`-t`, or a folder would not be shown where a path below it is asked for as well."""
-    rows = ground.engine.run("ls-tree", "-t", "-z", "--full-tree", tree, "--", *paths).split(b"\0")
+    return _listed(git, tree, "--", *paths)
+
+
+def _listed(git: Git, *argv: str) -> dict[str, str]:
+    rows = git.run("ls-tree", "-t", "-z", "--full-tree", *argv).split(b"\0")
     parts = (row.partition(b"\t") for row in rows if row)
     return {path_of(path): readable(meta.split()[2]) for meta, _, path in parts}
 
@@ -94,12 +114,15 @@ def new_lines(ground: Ground, old: str, new: str, paths: tuple[str, ...]) -> dic
     Files are told apart by their objects, which cannot be forged, and not by their names in the patch.
     """
     wanted = frozenset(paths)
-    changed = [each for each in differences(ground, old, new) if each.path in wanted]
+    changed = [each for each in differences(ground, old, new) if {each.path, each.name} & wanted]
     by_pair: dict[Pair, frozenset[int]] = {}
     for names in portions([each.path for each in changed]):
         by_pair |= _lines(ground.engine.run("diff-tree", *_OPTIONS, old, new, "--", *names))
     # What was a link before is shown as a file that is new.
-    found = {d.path: by_pair.get((d.old, d.new)) or by_pair.get(("0" * len(d.new), d.new)) for d in changed}
+    found = {
+        d.path if d.path in wanted else d.name: by_pair.get((d.old, d.new)) or by_pair.get(("0" * len(d.new), d.new))
+        for d in changed
+    }
     return {path: lines for path, lines in found.items() if lines}
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fnmatch
 import hashlib
 import posixpath
 from collections.abc import Mapping
@@ -12,19 +11,13 @@ from loopwright.adapters.git.preparation import Preparation, digest_of
 from loopwright.adapters.git.program import path_of, readable
 from loopwright.adapters.git.selection import TreeEntry, altered
 from loopwright.adapters.git.site import Ground
+from loopwright.kernel.judges import is_installing
 from loopwright.kernel.model import Tree
-
-# What setup commands read to decide what to install.
-LOCK_FILES = (
-    *("*.lock", "*-lock.json", "*-lock.yaml", "*.lockb", "go.sum", "npm-shrinkwrap.json", "requirements*.txt"),
-    *("pyproject.toml", "setup.py", "setup.cfg", "package.json", "Cargo.toml", "go.mod", "Gemfile", "composer.json"),
-    *("pom.xml", "build.gradle", "build.gradle.kts", "environment.yml", ".python-version", ".nvmrc", ".tool-versions"),
-)
 
 
 def composed(ground: Ground, onto: str, taken_from: str, paths: frozenset[str], texts: Mapping[str, bytes]) -> Tree:
     """The tree of `onto`, where these paths are as in `taken_from` and these files hold these texts."""
-    taken = [each for each in differences(ground, onto, taken_from) if each.change.path in paths]
+    taken = [each for each in differences(ground, onto, taken_from) if each.name in paths]
     entries = [TreeEntry(mode=d.new_mode, object=d.new, path=d.path) for d in taken]
     modes = {d.path: d.new_mode for d in taken}
     for path, text in texts.items():
@@ -49,9 +42,9 @@ def setup_digest(
     the preparation, for those who know it.
     """
     key = hashlib.sha256((digest or digest_of(preparation, ground.root)).encode())
-    other = frozenset(each.change.path for each in differences(ground, base, tree) if _is_lock(each.path))
+    other = frozenset(each.name for each in differences(ground, base, tree) if is_installing(each.path))
     on = composed(ground, base, tree, other, {}) if other else base
-    key.update(_deciding(ground, preparation, on))
+    key.update(_deciding(ground, preparation, on) + ground.conversion_key.encode())
     return key.hexdigest()[:32], on
 
 
@@ -60,9 +53,4 @@ def _deciding(ground: Ground, preparation: Preparation, tree: Tree) -> bytes:
     named = {posixpath.normpath(word) for argv in preparation.setup for word in argv if word}
     rows = ground.engine.run("ls-tree", "-r", "-z", tree).split(b"\0")
     paths = ((row, path_of(row.rpartition(b"\t")[2])) for row in rows if row)
-    return b"\0".join(row for row, path in paths if _is_lock(path) or path in named)
-
-
-def _is_lock(path: str) -> bool:
-    name = path.rpartition("/")[2]
-    return any(fnmatch.fnmatchcase(name, pattern) for pattern in LOCK_FILES)
+    return b"\0".join(row for row, path in paths if is_installing(path) or path in named)

@@ -134,11 +134,14 @@ def isolated_git(env: Mapping[str, str], cwd: Path) -> Git:
 
 
 def persons_git(env: Mapping[str, str], cwd: Path) -> Git:
-    """Git as the person would run it in `cwd`, with their configuration; their hooks stay off."""
+    """Git as the person would run it in `cwd`, with their configuration; their hooks stay off, and nothing is fetched.
+
+    A git before 2.45 knows no other word for the last than that no protocol is allowed.
+    """
     kept = {name: value for name, value in env.items() if not name.startswith("GIT_") or name in PERSONS_OWN}
-    ours = {"LC_ALL": "C", "GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0", "GIT_NO_REPLACE_OBJECTS": "1"}
-    settings = tuple(setting for setting in ALWAYS if not setting.startswith("protocol."))
-    return Git(program=find_git(env), env={**kept, **ours}, cwd=cwd, settings=settings)
+    ours = {"LC_ALL": "C", "GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0", "GIT_NO_LAZY_FETCH": "1"}
+    ours["GIT_NO_REPLACE_OBJECTS"] = "1"
+    return Git(program=find_git(env), env={**kept, **ours}, cwd=cwd)
 
 
 def find_git(env: Mapping[str, str]) -> str:
@@ -163,6 +166,11 @@ def path_of(name: bytes) -> str:
 
 def name_of(path: str) -> bytes:
     return path.encode("utf-8", "surrogateescape")
+
+
+def printable(path: str) -> str:
+    """A path for people and the log: bytes that are not UTF-8 are escaped. Two files may then have one name."""
+    return readable(name_of(path))
 
 
 async def uninterrupted(work: Callable[[], T]) -> T:

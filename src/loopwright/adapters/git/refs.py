@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from loopwright.adapters.git.log_identity import LOG, begun_in, log_id
 from loopwright.adapters.git.program import readable
 from loopwright.adapters.git.site import NAME, Ground
 from loopwright.errors import UsageError, VcsFailed
 from loopwright.kernel.model import Commit, LoopId, Tree
 
 LABEL = re.compile(r"(?!.*\.\.)[A-Za-z0-9][A-Za-z0-9_.-]{0,79}(?<!\.lock)(?<!\.)")
-STEP, LEFT, LOG = "Loopwright-Step", "Loopwright-Left", "Loopwright-Log"
+STEP, LEFT = "Loopwright-Step", "Loopwright-Left"
 # One field for both: git 2.39 mixes the keys of two such fields up. The separator is in no step: see `one_line`.
 TRAILERS = f"%(contents:trailers:key={STEP},key={LEFT},separator=%x1F)"
 FORMAT = f"%(refname)%00%(objectname)%00%(tree)%00{TRAILERS}"
@@ -68,6 +69,7 @@ def keep(
 ) -> str:
     """Put `commit` under a new ref of the loop. A label that is taken, as `held` or git says, gets a number."""
     prefix, said = ref_of(loop, label).removesuffix(label), ""
+    _sign(ground, loop, commit)
     for _ in range(TRIES):
         ref = _free(label, prefix, {kept.ref for kept in held}, numbered=numbered)
         answer = ground.refs.ask("update-ref", "--stdin", stdin=f"create {ref} {commit}\n".encode())
@@ -77,6 +79,14 @@ def keep(
         if ref not in {kept.ref for kept in held}:
             break
     raise VcsFailed(f"git update-ref {prefix}{label}", said)
+
+
+def _sign(ground: Ground, loop: LoopId, commit: Commit) -> None:
+    """All worktrees share the refs, and each has a log of its own: whose loop it is stands there before all else."""
+    if loop not in ground.signed:
+        ref = f"{begun_in(log_id(ground.git_dir))}{loop}"
+        ground.refs.run("update-ref", "--stdin", stdin=f"update {ref} {commit}\n".encode())
+        ground.signed.add(loop)
 
 
 def _free(label: str, prefix: str, taken: set[str], *, numbered: bool) -> str:

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from loopwright.adapters.git.program import Git, path_of, persons_git, readable
-from loopwright.adapters.git.refs import LOG
+from loopwright.adapters.git.rules import PersonsRules, persons_rules
 from loopwright.errors import UsageError, VcsFailed
-from loopwright.kernel.model import Commit, LoopId
+from loopwright.kernel.model import Commit
 
-KEPT, GIVEN_UP = "refs/loopwright/", "refs/loopwright-given-up/"
-_WITNESS = re.compile(r"(?<![0-9])([0-9]{1,9}) ([0-9a-f]{16,64})")
 OLDEST = (2, 38)  # the first with `merge-tree --write-tree`
 
 
@@ -28,7 +26,7 @@ class Repository:
 def find_repository(cwd: Path, env: Mapping[str, str]) -> Repository:
     git = _usable_git(cwd, env)
     top = _top(git)
-    said = replace(git, cwd=top).run("status", "--porcelain=v2", "--branch", "-z")
+    said = replace(git, cwd=top).run("status", "--porcelain=v2", "--branch", "--no-renames", "-z")
     entries = [readable(entry) for entry in said.split(b"\0") if entry]
     facts = dict(entry.removeprefix("# ").split(" ", 1) for entry in entries if entry.startswith("# "))
     if facts["branch.oid"] == "(initial)":
@@ -42,38 +40,18 @@ def find_repository(cwd: Path, env: Mapping[str, str]) -> Repository:
     )
 
 
-def has_attempts(top: Path, env: Mapping[str, str]) -> bool:
-    """Whether commits of any loop are kept here."""
-    return persons_git(env, top).run("for-each-ref", "--count=1", KEPT) != b""
-
-
-def witnesses(top: Path, env: Mapping[str, str]) -> dict[LoopId, tuple[int, str]]:
-    """How far the log of each loop had come, as its newest attempt bears witness; not of those that were given up."""
-    form = f"%(refname)%00%(contents:trailers:key={LOG},valueonly,separator=%x1F)"
-    rows = persons_git(env, top).run("for-each-ref", f"--format={form}", KEPT, GIVEN_UP).splitlines()
-    given_up: set[str] = set()
-    found: dict[LoopId, tuple[int, str]] = {}
-    for row in rows:
-        ref, _, text = readable(row).partition("\0")
-        if ref.startswith(GIVEN_UP):
-            given_up.add(ref.removeprefix(GIVEN_UP))
-        elif place := _WITNESS.search(text):
-            loop = LoopId(ref.removeprefix(KEPT).partition("/")[0])
-            found[loop] = max(found.get(loop, (0, "")), (int(place[1]), place[2]))
-    return {loop: place for loop, place in found.items() if loop not in given_up}
-
-
-def give_up(top: Path, env: Mapping[str, str], loops: Iterable[LoopId]) -> None:
-    """Put on record that a person goes on without the logs of these loops. Their commits stay."""
-    lines = "".join(f"update {GIVEN_UP}{loop} HEAD\n" for loop in loops)
-    persons_git(env, top).run("update-ref", "--stdin", stdin=lines.encode())
-
-
 def other_worktrees(top: Path, env: Mapping[str, str]) -> tuple[Path, ...]:
     """The other folders that share this repository, and with it all refs."""
     lines = persons_git(env, top).names("worktree", "list", "--porcelain", "-z")
     named = (line.removeprefix("worktree ") for line in lines if line.startswith("worktree "))
     return tuple(folder for folder in map(Path, named) if folder != top)
+
+
+def rules_of(top: Path, env: Mapping[str, str]) -> PersonsRules:
+    """How the person's git converts files, besides what is committed."""
+    git = persons_git(env, top)
+    common = path_of(git.run("rev-parse", "--path-format=absolute", "--git-common-dir")[:-1])
+    return persons_rules(git, Path(common))
 
 
 def tree_of(top: Path, env: Mapping[str, str], commit: str) -> str:
@@ -87,6 +65,11 @@ def files_of(top: Path, env: Mapping[str, str], folder: str) -> tuple[str, ...]:
     git = persons_git(env, top).having(GIT_LITERAL_PATHSPECS="1")
     names = set(git.names("ls-files", "-z", "--cached", "--others", "--exclude-standard", "--", folder))
     return tuple(name for name in sorted(names) if (top / name).is_file() and not (top / name).is_symlink())
+
+
+def submodule_paths(top: Path, env: Mapping[str, str]) -> tuple[str, ...]:
+    rows = persons_git(env, top).run("ls-files", "-s", "-z").split(b"\0")
+    return tuple(path_of(row.partition(b"\t")[2]) for row in rows if row.startswith(b"160000 "))
 
 
 def _usable_git(cwd: Path, env: Mapping[str, str]) -> Git:

@@ -44,7 +44,7 @@ class Picked:
 
     @property
     def dropped(self) -> tuple[str, ...]:
-        return tuple(sorted(difference.change.path for difference in self.left))
+        return tuple(sorted(difference.name for difference in self.left))
 
 
 def pick(found: tuple[Difference, ...], wanted: Taking) -> Picked:
@@ -53,7 +53,9 @@ def pick(found: tuple[Difference, ...], wanted: Taking) -> Picked:
         return Picked(found, ())
     entries = frozenset(entry for entry in map(inner, wanted.only) if entry is not None)
     files = frozenset(entry for entry in map(inner, wanted.also) if entry is not None)
-    fits = frozenset(d.path for d in found if d.path in files or covers(entries, d.path))
+    fits = frozenset(
+        d.path for d in found if {d.path, d.name} & files or any(covers(entries, n) for n in (d.path, d.name))
+    )
     stays = frozenset(d.path for d in found if d.new_mode == ABSENT and d.path not in fits)
     taken = tuple(d for d in found if d.path in fits and not _is_below_a_file(d, stays))
     paths = frozenset(difference.path for difference in taken)

@@ -5,7 +5,9 @@ from __future__ import annotations
 from loopwright.adapters.git.differences import differences
 from loopwright.adapters.git.folder_tree import Recorded, record
 from loopwright.adapters.git.folders import is_folder, locked, until_quiet
+from loopwright.adapters.git.laying import changed_in_submodules
 from loopwright.adapters.git.paths import TOP, inner, portions
+from loopwright.adapters.git.program import printable
 from loopwright.adapters.git.refs import KeptCommit, commit_tree, keep, kept_by, listed, message_of, one_line, ref_of
 from loopwright.adapters.git.selection import Picked, pick, tree_with
 from loopwright.adapters.git.site import Ground, Place
@@ -26,13 +28,18 @@ def take(ground: Ground, wanted: Taking) -> Snapshot:
         held = listed(ground, ref, f"{ref}+*")
         for kept in held:
             if kept.step == one_line(wanted.step):
-                return _again(ground, kept, wanted)
+                beyond = changed_in_submodules(ground, place, hold, wanted.parent)
+                return _again(ground, kept, wanted, beyond)
         until_quiet(ground.root, place.folder)
         found = files_of(ground, place, hold, wanted.parent) or Recorded(ground.tree(wanted.parent), ())
         picked = pick(found.differences, wanted)
         commit = _commit(ground, wanted, found, picked)
         keep(ground, wanted.loop, wanted.label, commit, held)
-    return snapshot_of(ground, commit, ground.tree(commit), wanted.base, picked.dropped)
+    return snapshot_of(ground, commit, ground.tree(commit), wanted.base, _named_all(picked, found.untaken))
+
+
+def _named_all(picked: Picked, untaken: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(sorted({*picked.dropped, *map(printable, untaken)}))
 
 
 def _commit(ground: Ground, wanted: Taking, found: Recorded, picked: Picked) -> Commit:
@@ -46,10 +53,10 @@ def _commit(ground: Ground, wanted: Taking, found: Recorded, picked: Picked) -> 
     return commit_tree(ground, tree_with(ground, wanted.parent, picked.taken), (wanted.parent,), message)
 
 
-def _again(ground: Ground, kept: KeptCommit, wanted: Taking) -> Snapshot:
+def _again(ground: Ground, kept: KeptCommit, wanted: Taking, untaken: tuple[str, ...]) -> Snapshot:
     whole = kept.left[0] if kept.left else kept.tree
     found = differences(ground, ground.tree(wanted.parent), whole)
-    return snapshot_of(ground, kept.commit, kept.tree, wanted.base, pick(found, wanted).dropped)
+    return snapshot_of(ground, kept.commit, kept.tree, wanted.base, _named_all(pick(found, wanted), untaken))
 
 
 def files_of(ground: Ground, place: Place, hold: int, known: Commit) -> Recorded | None:
@@ -96,5 +103,5 @@ def _named(ground: Ground, base: Commit, commit: Commit, only: tuple[str, ...]) 
     """
     paths = [path for path in map(inner, only) if path and path != TOP]
     if any("\\" in path for path in paths):
-        paths += [d.path for d in differences(ground, base, commit) if d.path != d.change.path in paths]
+        paths += [d.path for d in differences(ground, base, commit) if d.path != d.name in paths]
     return paths

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from loopwright.adapters.git.paths import folders_above, inner
-from loopwright.adapters.git.program import Git, name_of, path_of
+from loopwright.adapters.git.program import Git, name_of, path_of, printable
 from loopwright.adapters.git.refs import commit_tree, keep, listed, message_of, one_line, ref_of
 from loopwright.adapters.git.site import BUILT_IN_EXCLUDES, Ground, Site
 from loopwright.errors import UsageError
@@ -58,7 +58,7 @@ def start(ground: Ground, loop: LoopId, head: Commit, paths: tuple[str, ...], ou
     for kept in held:
         if (kept.step, kept.tree) == (step, tree):
             return kept.commit
-    commit = commit_tree(ground, tree, (head,), message_of(_title(paths), loop, step))
+    commit = commit_tree(ground, tree, (head,), message_of(_title(tuple(map(printable, paths))), loop, step))
     keep(ground, loop, LABEL, commit, held)
     return commit
 

@@ -19,11 +19,13 @@ from types import MappingProxyType
 from loopwright.adapters.git.clones import write_repository
 from loopwright.adapters.git.folders import is_folder, locked, open_lock, remove, try_lock
 from loopwright.adapters.git.laid_tree import refuse_what_is_not
+from loopwright.adapters.git.laying import lay, tracked
 from loopwright.adapters.git.manifest import Manifest
 from loopwright.adapters.git.overlay import composed, setup_digest
 from loopwright.adapters.git.preparation import Preparation, copy_files, run_setup
 from loopwright.adapters.git.prepared import AlteredSinceMade, IsNamed, MadeFolder, Prepared, PreparedFolders
 from loopwright.adapters.git.program import uninterrupted
+from loopwright.adapters.git.rules import Pinned
 from loopwright.adapters.git.site import Ground, Place, Site
 from loopwright.adapters.steps import lock_of
 from loopwright.errors import VcsFailed
@@ -69,10 +71,11 @@ class VerificationCheckouts:
         *,
         env: Mapping[str, str],
         preparation: Preparation | None = None,
+        pinned: Pinned | None = None,
         is_named: IsNamed | None = None,
     ) -> None:
         self.root = root
-        self._site = Site(root, env)
+        self._site = Site(root, env, pinned)
         self._preparation = preparation or Preparation()
         self._prepared = PreparedFolders(is_named)
 
@@ -164,31 +167,27 @@ def fill(ground: Ground, fresh: Fresh, plan: CheckoutPlan, prepared: Prepared | 
     fresh.place.folder.mkdir()
     lay_out(ground, fresh, plan.tree, plan.commit)
     if prepared is not None:
-        prepared.copy_into(fresh.place.folder, tracked_in(ground, fresh))
-    refuse_what_is_not(ground, ground.inside(fresh.place, fresh.hold), fresh.place.folder, plan.tree)
+        prepared.copy_into(fresh.place.folder, tracked(ground, fresh.place))
+    refuse_what_is_not(ground, fresh.place, fresh.hold, plan.tree)
 
 
 def lay_out(ground: Ground, fresh: Fresh, tree: Tree, commit: Commit) -> None:
-    ground.inside(fresh.place, fresh.hold).run("read-tree", "--reset", "-u", tree)
+    lay(ground, fresh.place, fresh.hold, tree)
     write_repository(ground, fresh.place, commit)
 
 
 def restored(ground: Ground, fresh: Fresh, plan: CheckoutPlan, made: Manifest | None) -> None:
     """The tree's own files again; artifacts of earlier commands stay, but not what would steer the next one."""
     git, folder = ground.inside(fresh.place, fresh.hold), fresh.place.folder
-    git.run("read-tree", "--reset", "-u", plan.tree)
+    lay(ground, fresh.place, fresh.hold, plan.tree)
     for path in git.names("ls-files", "-z", "--others"):
         if is_check_configuration(path) and (made is None or path not in made.files):
             remove(folder / path)
-    refuse_what_is_not(ground, git, folder, plan.tree)
+    refuse_what_is_not(ground, fresh.place, fresh.hold, plan.tree)
 
 
 def made_in(ground: Ground, fresh: Fresh) -> MadeFolder:
     git = ground.inside(fresh.place, fresh.hold)
     hidden = git.names("ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory")
     ignored = tuple(name for name in hidden if name.endswith("/"))
-    return MadeFolder(fresh.place.folder, tracked_in(ground, fresh), ignored)
-
-
-def tracked_in(ground: Ground, fresh: Fresh) -> frozenset[str]:
-    return frozenset(ground.inside(fresh.place, fresh.hold).names("ls-files", "-z"))
+    return MadeFolder(fresh.place.folder, tracked(ground, fresh.place), ignored)

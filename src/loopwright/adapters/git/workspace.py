@@ -5,25 +5,33 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from loopwright.adapters.git import checkouts, cleanup, landing, snapshots
+from loopwright.adapters.git import checkouts, cleanup, snapshots
 from loopwright.adapters.git.branches import advance
 from loopwright.adapters.git.combination import combine
-from loopwright.adapters.git.landing import Landing
+from loopwright.adapters.git.landing import branch_of, land, merge
 from loopwright.adapters.git.objects import contents
 from loopwright.adapters.git.overlay import setup_digest
 from loopwright.adapters.git.preparation import Preparation, copy_files, digest_of, run_setup
 from loopwright.adapters.git.program import uninterrupted
+from loopwright.adapters.git.rules import Pinned
 from loopwright.adapters.git.site import Ground, Place, Site
 from loopwright.adapters.git.start_commit import start
 from loopwright.kernel.model import Cleanup, Commit, Content, LoopId, Tree
-from loopwright.ports.workspace import Combination, Merge, Moved, Snapshot, Taking
+from loopwright.ports.workspace import Combination, Landing, Merge, Moved, Snapshot, Taking
 
 
 class GitWorkspace:
     """`root` is the top of the person's repository, `env` the person's environment."""
 
-    def __init__(self, root: Path, *, env: Mapping[str, str], preparation: Preparation | None = None) -> None:
-        self._site = Site(root, env)
+    def __init__(
+        self,
+        root: Path,
+        *,
+        env: Mapping[str, str],
+        preparation: Preparation | None = None,
+        pinned: Pinned | None = None,
+    ) -> None:
+        self._site = Site(root, env, pinned)
         self._preparation = preparation or Preparation()
 
     async def prepare(self, loop: LoopId, name: str, at: Commit, step: str) -> Path:
@@ -56,7 +64,11 @@ class GitWorkspace:
         return await uninterrupted(lambda: snapshots.take(self._site.ground(), taking))
 
     async def contents(self, commit: Commit, paths: tuple[str, ...]) -> tuple[Content, ...]:
-        return await uninterrupted(lambda: contents(self._site.ground(), commit, paths))
+        def held() -> tuple[Content, ...]:
+            ground = self._site.ground()
+            return contents(ground.engine, ground.tree(commit), paths)
+
+        return await uninterrupted(held)
 
     async def combine(
         self,
@@ -82,24 +94,20 @@ class GitWorkspace:
     async def tree(self, commit: Commit) -> Tree:
         return await uninterrupted(lambda: self._site.ground().tree(commit))
 
-    async def land(
-        self, loop: LoopId, branch: str, commit: Commit, *, base: Commit, message: str, step: str
-    ) -> Snapshot:
-        wanted = Landing(loop=loop, branch=branch, commit=commit, base=base, message=message, step=step)
-
+    async def land(self, landing: Landing) -> Snapshot:
         def bring_home() -> Snapshot:
             ground = self._site.ground()
-            landed = landing.land(ground, wanted)
-            checkouts.drop_judges(ground, loop)  # whoever lands has no judge at work
+            landed = land(ground, landing)
+            checkouts.drop_judges(ground, landing.loop)  # whoever lands has no judge at work
             return landed
 
         return await uninterrupted(bring_home)
 
     async def branch(self, loop: LoopId) -> str:
-        return await uninterrupted(lambda: landing.branch_of(self._site.ground(), loop))
+        return await uninterrupted(lambda: branch_of(self._site.ground(), loop))
 
     async def merge(self, commit: Commit, target: str, *, message: str, step: str) -> Merge:
-        return await uninterrupted(lambda: landing.merge(self._site.ground(), commit, target, message, step))
+        return await uninterrupted(lambda: merge(self._site.ground(), commit, target, message, step))
 
     async def advance(self, target: str, onto: Commit, commit: Commit) -> Moved:
         return await uninterrupted(lambda: advance(self._site.ground(), target, onto, commit))

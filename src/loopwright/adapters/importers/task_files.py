@@ -12,7 +12,7 @@ from loopwright.config.plain_file import read_plain_file
 from loopwright.errors import ConfigError
 from loopwright.kernel.quoting import one_line
 from loopwright.kernel.shapes import Path as Place
-from loopwright.kernel.shapes import shown
+from loopwright.kernel.shapes import few_digits, shown
 
 FORMATS: Mapping[str, str] = {
     "ralph": "prd.json of Ralph",
@@ -65,7 +65,7 @@ def _detected(data: object, text: str) -> str:
 def _json(text: str) -> tuple[object, str]:
     """None for what is no JSON, and why. A lone half of a character is made visible: no file takes it."""
     try:
-        return json.loads(text), ""
+        return json.loads(text, parse_int=few_digits), ""
     except RecursionError:
         return None, "it is nested too deep"
     except ValueError as error:

@@ -10,20 +10,19 @@ import fcntl
 import os
 import struct
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 from urllib.parse import quote
 
 from loopwright.adapters.files import PRIVATE_FILE, make_private
 from loopwright.kernel.model import LoopId
+from loopwright.kernel.wording import moment
 
 _FLOCK = "hhqqi4x"  # struct flock: type, whence, start, length, pid
 
 
 def describe_process(now: float) -> str:
     """Who holds a loop, for the person who finds it held."""
-    since = datetime.fromtimestamp(now, UTC).isoformat(timespec="seconds")
-    return f"pid {os.getpid()} on {os.uname().nodename} since {since}"
+    return f"pid {os.getpid()} on {os.uname().nodename} since {moment(now)}"
 
 
 @dataclass(frozen=True, slots=True)

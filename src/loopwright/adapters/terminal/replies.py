@@ -102,7 +102,7 @@ def _choice(ask: Ask, word: str) -> str | None:
 
 
 def _is_count(text: str) -> bool:
-    return text.isascii() and text.isdigit() and 0 < int(text[:9]) <= _MOST
+    return text.isascii() and text.isdigit() and len(text) <= len(str(_MOST)) and 0 < int(text) <= _MOST
 
 
 def _free(ask: Ask, line: str, by: str) -> Answered | Unclear:

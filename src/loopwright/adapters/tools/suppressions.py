@@ -15,9 +15,13 @@ from loopwright.adapters.tools.severities import HIGH
 from loopwright.kernel.model import Finding
 
 _SILENCERS = re.compile(
-    r"#\s*(?:ruff:\s*|flake8[:=]\s*)?noqa\b|#\s*type:\s*ignore|#\s*mypy:\s*(?:ignore-errors|disable-error-code)"
-    r"|#\s*nosec\b|#\s*pragma:\s*no\s*(?:cover|branch)|#\s*py(?:right|lint|type):\s*(?:ignore|disable|skip-file)"
-    r"|(?://|/\*)\s*eslint-disable|(?://|/\*)\s*@ts-(?:ignore|nocheck|expect-error)",
+    r"#\s*(?:ruff:\s*|flake8[:=]\s*)?noqa\b|#\s*ruff:\s*(?:disable|ignore)|#\s*type:\s*ignore"
+    r"|#\s*mypy:.*\b(?:ignore|disable|allow|no|follow)[-_]|#\s*pyre-(?:ignore|fixme)|#\s*no(?:sec|semgrep)\b"
+    r"|#\s*pragma:\s*no\s*(?:cover|branch|mutate)|#\s*py(?:right|lint|type):\s*(?:ignore|disable|skip-file|basic)"
+    r"|#\s*pyright:.*=\s*(?:false|none|off)\b|#\s*(?:rubocop|shellcheck)[: ]\s*disable"
+    r"|(?://|/\*)\s*(?:(?:eslint|tslint:|oxlint|stylelint)-?disable|eslint\s+[\w@/-]+\s*:\s*(?:0|[\"']?off))"
+    r"|(?://|/\*)\s*@ts-(?:ignore|nocheck|expect-error)|(?://|/\*)\s*(?:biome|deno-lint)-ignore"
+    r"|/\*\s*(?:istanbul|c8|v8)\s+ignore|//\s*(?:nolint\b|lint:ignore\b)",
     re.IGNORECASE,
 )
 _HUNK = re.compile(r"^@@ -\d+(?:,\d+)? \+(\d{1,9})(?:,\d+)? @@")

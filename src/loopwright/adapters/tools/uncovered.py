@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import ast
 import fnmatch
-import os
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from loopwright.adapters.checks.coverage_report import FileCoverage, ranges, read_coverage
+from loopwright.adapters.checks.python_roots import python_path
 from loopwright.adapters.checks.reports import ReportRefused, read_bounded
 from loopwright.adapters.tools.artifacts import ArtifactFiles, is_test, language, line_of, text_of
 from loopwright.adapters.tools.configured import reported
@@ -42,7 +42,7 @@ class Measured:
 async def measure(shop: Workshop, python: Interpreter, files: tuple[str, ...]) -> Measured:
     """`files` are those it is about: only if one of them was not measured is it asked which are left out."""
     data = shop.scratch / "coverage"
-    env = {"COVERAGE_FILE": str(data), "PYTHONPATH": _roots(shop.folder)}
+    env = {"COVERAGE_FILE": str(data), **python_path(shop.folder)}
     runner = ("pytest", "-q", "-p", "no:cacheprovider") if python.pytest else ("unittest", "discover")
     command = ("-m", "coverage", "run", "-m", *runner)
     ran = await shop.run(python.path, *command, env=env)
@@ -59,12 +59,6 @@ async def measure(shop: Workshop, python: Interpreter, files: tuple[str, ...]) -
         return found
     said = await shop.run(python.path, "-m", "coverage", "debug", "config", env=env)
     return replace(found, omitted=_omitted(said.stdout.decode("utf-8", "replace")))
-
-
-def _roots(folder: Path) -> str:
-    """The candidate's own modules go before those of an editable installation, which are the person's."""
-    inner = folder / "src"
-    return os.pathsep.join(str(each) for each in (inner, folder) if each.is_dir())
 
 
 async def _measured_lines(shop: Workshop, python: Interpreter, env: dict[str, str]) -> tuple[FileCoverage, ...]:

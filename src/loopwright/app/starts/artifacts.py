@@ -5,9 +5,13 @@ from __future__ import annotations
 import os
 from collections import Counter
 from dataclasses import dataclass
+from itertools import takewhile
 from pathlib import Path, PurePosixPath
+from typing import NamedTuple
 
-from loopwright.adapters.git.repository import files_of
+from loopwright.adapters.files import read_regular
+from loopwright.adapters.git.program import printable
+from loopwright.adapters.git.repository import files_of, submodule_paths
 from loopwright.app.layout import STATE_FOLDER, WORKSPACES
 from loopwright.app.project import Project
 from loopwright.app.starts.stories import handoff_path, read_handoff, read_story, story_id
@@ -23,12 +27,14 @@ _STORY_ENDINGS = (".yml", ".yaml")
 class Target:
     """One artifact, as a path from the top of the repository."""
 
-    path: str
+    path: str  # as the log has it
+    source: str  # as file functions take it: a name that is not UTF-8 is no text for the log
     gate: Gate
     story: str
     tier: str
     file: str  # where findings are handed over; empty: inline
     known: tuple[Known, ...]  # what earlier reviews of the same story found
+    spared: tuple[str, ...] = ()  # files of somebody else that have the names it would have
 
 
 def find_targets(
@@ -38,10 +44,11 @@ def find_targets(
     if not paths:
         raise UsageError("name at least one PATH to review")
     named = [_inside(project.root, cwd, path) for path in paths]
+    _refuse_submodules(project, named)
     if by_file:
         named = [file for path in named for file in _spread(project, path)]
     chosen = list(dict.fromkeys(named))
-    files = _hand_over_files(chosen)
+    files = _hand_over_files(project.root, chosen)
     return tuple(_target(project, path, gate, files[path], by_file=by_file) for path in chosen)
 
 
@@ -65,37 +72,68 @@ def _inside(root: Path, cwd: Path, given: str) -> str:
     return inner.as_posix()
 
 
+def _refuse_submodules(project: Project, named: list[str]) -> None:
+    """A commit of this repository cannot hold a file of theirs."""
+    for submodule in submodule_paths(project.root, project.environ):
+        for path in named:
+            if path == submodule:
+                raise UsageError(f"{path} is a submodule; run `loop review` in its own repository")
+            if path.startswith(f"{submodule}/"):
+                raise UsageError(f"{path} lies in the submodule {submodule}; run `loop review` in its own repository")
+
+
 def _spread(project: Project, path: str) -> list[str]:
     """A folder of a batch is each file in it that git knows or would take."""
     if not (project.root / path).is_dir():
         return [path]
     files = [file for file in files_of(project.root, project.environ, path) if not quality_file.is_quality_file(file)]
     if not files:
-        raise UsageError(f"{path} has no file to review")
+        raise UsageError(f"{printable(path)} has no file to review")
     return files
 
 
-def _hand_over_files(paths: list[str]) -> dict[str, str]:
-    """The usual name, unless two artifacts would share it."""
-    uses = Counter(quality_file.name(path) for path in paths)
-    return {
-        path: quality_file.name(path) if uses[quality_file.name(path)] == 1 else quality_file.full_name(path)
-        for path in paths
-    }
+class _File(NamedTuple):
+    name: str
+    spared: tuple[str, ...]
 
 
-def _target(project: Project, path: str, gate: str, file: str, *, by_file: bool) -> Target:
+def _hand_over_files(root: Path, paths: list[str]) -> dict[str, _File]:
+    """The usual name, unless two artifacts would share it, or somebody has a file of that name already: what whoever
+    fixes reads must be our findings, and what is theirs must stay.
+    """
+    uses = Counter(quality_file.name(printable(path)) for path in paths)
+    names = (quality_file.name, quality_file.full_name, quality_file.other_name)
+
+    def file_for(path: str) -> _File:
+        shown = printable(path)
+        wanted = [name(shown) for name in names[uses[quality_file.name(shown)] > 1 :]]
+        spared = tuple(takewhile(lambda file: _is_taken(root / file), wanted[:-1]))
+        return _File(wanted[len(spared)], spared)
+
+    return {path: file_for(path) for path in paths}
+
+
+def _is_taken(file: Path) -> bool:
+    mark = quality_file.MARK.encode()
+    return os.path.lexists(file) and not (read_regular(file, len(mark)) or b"").startswith(mark)
+
+
+def _target(project: Project, source: str, gate: str, file: _File, *, by_file: bool) -> Target:
+    path = printable(source)
     at = Gate(gate) if gate else usual_gate(path)
-    said_id, tier = read_story(project.root / path) if at is Gate.STORY else (None, None)
+    said_id, tier = read_story(project.root / source) if at is Gate.STORY else (None, None)
     story = story_id(path, {"id": said_id})
     held = read_handoff(handoff_path(project.root, story))
+    handed = by_file or at in (Gate.DESIGN, Gate.STORY)
     return Target(
         path=path,
+        source=source,
         gate=at,
         story=story,
         tier=tier or str((held or {}).get("tier") or handoff.USUAL_TIER),
-        file=file if by_file or at in (Gate.DESIGN, Gate.STORY) else "",
+        file=file.name if handed else "",
         known=handoff.known(held) if held else (),
+        spared=file.spared if handed else (),
     )
 
 

@@ -33,6 +33,7 @@ class Task:
     criteria: tuple[str, ...] = ()
     attempts: int | None = None  # at most; None: as the settings say
     merge: bool | None = None
+    allow: tuple[str, ...] = ()  # patterns under which tests may be changed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,6 +12,7 @@ from loopwright.app.project import Project
 from loopwright.app.starts.door import Adopter, PointedAt, Start, Task
 from loopwright.config.settings import LimitSettings, Settings
 from loopwright.errors import UsageError
+from loopwright.kernel.trust import Trust
 from loopwright.loops.feedback.limits import FeedbackLimits
 from loopwright.loops.feedback.progress import read_progress
 from loopwright.loops.feedback.request import Feedback
@@ -27,6 +28,7 @@ class FeedbackRequest:
     merge: bool | None = None
     budget: float | None = None
     criteria: tuple[str, ...] = ()
+    allow: tuple[str, ...] = ()  # patterns under which tests may be changed
 
 
 async def create_feedback(
@@ -58,6 +60,7 @@ async def create_feedback(
         tester="tester" in roles if roles is not None else bool(settings.agents_for("tester")),
         criteria=request.criteria,
         limits=limits,
+        trust=Trust(allow=request.allow, in_force=True),
     )
     return await _create(project, settings, params, request.budget)
 
@@ -88,6 +91,7 @@ async def adopt_progress(project: Project, settings: Settings, found: PointedAt)
         adopted=adopted.iterations,
         adopted_review_failures=adopted.review_failures,
         adopted_test_failures=adopted.test_failures,
+        trust=Trust(in_force=True),
     )
     return await _create(project, settings, params, None)
 
@@ -117,7 +121,7 @@ async def _start(project: Project, settings: Settings, asked: Feedback, roles: t
 
 async def _start_task(project: Project, settings: Settings, asked: Task) -> View:
     request = FeedbackRequest(
-        task=asked.text, max_iterations=asked.attempts, merge=asked.merge, criteria=asked.criteria
+        task=asked.text, max_iterations=asked.attempts, merge=asked.merge, criteria=asked.criteria, allow=asked.allow
     )
     return await create_feedback(project, settings, request)
 

@@ -16,7 +16,7 @@ from loopwright.config.settings import Settings
 from loopwright.kernel.codec import encode
 from loopwright.kernel.model import Commit
 from loopwright.loops.batch.state import BatchArtifact, BatchParams
-from loopwright.loops.quality.quality_file import ENDING
+from loopwright.loops.quality.quality_file import ENDING, for_person
 from loopwright.loops.quality.state import Depth, QualityParams
 from loopwright.loops.reviewed import QualityLimits
 
@@ -78,7 +78,7 @@ async def create_planned(
     first = plan.targets[0].path
     more = f" and {len(plan.targets) - 1} more" if len(plan.targets) > 1 else ""
     loop = new_id(f"review {first}{more}")
-    paths = tuple(target.path for target in plan.targets)
+    paths = tuple(target.source for target in plan.targets)
     base = start_from(project.root, project.environ, loop, project.head, paths, ours=ENDING)
     children = [
         replace(_params(project, settings, request, plan, target, base), adopted=adopted) for target in plan.targets
@@ -109,7 +109,13 @@ def _params(
         target=project.branch,
         merge=plan.merge,
         checked=bool(settings.checks),
+        shown=shown_file(settings, target),
     )
+
+
+def shown_file(settings: Settings, target: Target) -> str:
+    """Where a person finds the findings of an artifact; empty: they are not in a file."""
+    return target.file if settings.quality.beside or not target.file else for_person(target.file)
 
 
 def _batch(project: Project, settings: Settings, plan: ReviewPlan, children: list[QualityParams]) -> BatchParams:

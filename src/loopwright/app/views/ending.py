@@ -13,12 +13,20 @@ from loopwright.app.views.needs import Need
 from loopwright.app.views.status import Cost, LoopStatus, cost_of
 from loopwright.engine.world import Halt
 from loopwright.kernel.codec import SPREAD
+from loopwright.kernel.gates import PROTECTED
 from loopwright.kernel.model import Ending, LoopId, Outcome
 from loopwright.kernel.visible import visible
 from loopwright.loops import closing
 from loopwright.loops.kind import Scene
 
 R = TypeVar("R")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HeldBack:
+    path: str
+    how: Literal["added", "changed", "removed"]
+    gate: str  # NAME@ID, as `loop approve` takes it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,6 +42,7 @@ class RunAnswer(Generic[R]):
     branch: str = ""  # empty: none yet
     merged_into: str = ""  # empty: none
     note: str = ""  # why it was left where it is, or why it paused
+    held_back: tuple[HeldBack, ...] = ()  # what it did without until a person approves
     needs: tuple[Need, ...] = ()
     interrupted: bool = False  # a signal stopped the command
     command: str = ""  # that takes the result where it is not merged; of an interrupted run: that goes on
@@ -66,10 +75,20 @@ async def answer_of(project: Project, seen: View, halt: Halt, shown: LoopStatus)
         not_merged=landed.not_merged,
         note=outcome.note if outcome else halt.detail,
         cost=cost_of(seen.row),
+        held_back=_held_back(outcome, shown.needs) if outcome else (),
         needs=shown.needs,
         command=closing.take_command(outcome) if outcome else "",
         own=await result_of(project, seen),
     )
+
+
+def _held_back(outcome: Outcome, needs: tuple[Need, ...]) -> tuple[HeldBack, ...]:
+    gate = _held_gate(needs)
+    return tuple(HeldBack(path=change.path, how=change.how, gate=gate) for change in outcome.held)
+
+
+def _held_gate(needs: tuple[Need, ...]) -> str:
+    return next((f"{need.what}@{need.id}" for need in needs if need.kind == "gate" and need.what == PROTECTED), "")
 
 
 async def result_of(project: Project, seen: View) -> object:
@@ -85,7 +104,7 @@ async def closing_lines(
 ) -> Sequence[str]:
     """What people read at the end. `can_go_on`: it is still there when they have read it."""
     if halt.outcome is not None:
-        return ended_lines(project, seen, halt.outcome)
+        return ended_lines(project, seen, halt.outcome, _held_gate(shown.needs))
     if halt.why == "paused":
         grant = "raise it with `loop resume --budget USD`" if "budget" in halt.detail else "`loop resume` goes on"
         return (f"Paused: {halt.detail}; {grant}." if can_go_on else f"Paused: {halt.detail}.",)
@@ -100,12 +119,13 @@ async def closing_lines(
     )
 
 
-def ended_lines(project: Project, seen: View, outcome: Outcome) -> Sequence[str]:
+def ended_lines(project: Project, seen: View, outcome: Outcome, held_gate: str = "") -> Sequence[str]:
     name = seen.kind.tells_more(seen.row.id, seen.now.state)
     file = project.root / name
     there = (str(file),) if name and file.is_file() else ()
     return (
         *seen.kind.closing(seen.now.state, outcome),
+        *closing.held(outcome, held_gate, seen.row.id),
         closing.look_closer(seen.row.id, outcome, there),
     )
 

@@ -142,12 +142,22 @@ def _reported(event: AgentReported, words: Words) -> str:
 
 
 def _checks(event: ChecksReported) -> str:
-    failed = [result for result in event.results if not result.passed]
+    runs = (*event.results, *event.landing)
+    failed = [result for result in runs if not result.passed]
     parts = [_check(result) for result in event.results]
+    parts += [f"as it would land: {_check(result)}" for result in event.landing]
     parts += [f"{counted(len(event.findings), 'finding')} about the change itself"] if event.findings else []
     blocking = any(finding.severity.rank <= Severity.HIGH.rank for finding in event.findings)
     word = ALL_TESTS_PASSING if event.results and not failed and not blocking else "FAIL"
-    return f"{word} ({'; '.join(parts) or 'no check gave a result'})"
+    return f"{word} ({'; '.join(parts) or 'no check gave a result'}){_besides(event)}"
+
+
+def _besides(event: ChecksReported) -> str:
+    """What the verdict does without, what only a person can allow, and whether the checks look at the change."""
+    held = f"; held back: {_named(tuple(change.path for change in event.held))}" if event.held else ""
+    asks = "; with what is held back all passes: a person decides" if event.claim is not None else ""
+    canary = f"; {one_line(event.canary.sentence, 300)}" if event.canary is not None else ""
+    return f"{held}{asks}{canary}"
 
 
 def _check(result: CheckResult) -> str:

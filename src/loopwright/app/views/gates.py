@@ -32,6 +32,8 @@ class ShownGate:
     commit: Commit
     base: Commit
     because: tuple[GateReason, ...]
+    ids_dropped: tuple[str, ...] = ()  # tests of the base that an approval lets go, and no others
+    failing: tuple[str, ...] = ()  # tests of the base that fail without it
     by: str = ""
     reason: str = ""
 
@@ -78,6 +80,8 @@ def _shown(gate: GateRecord, seen: View, path: tuple[LoopId, ...], *, over: bool
             GateReason(file=change.path, rule=f"{gate.gate} file {change.how}", how=change.how)
             for change in gate.because
         ),
+        ids_dropped=gate.dropped,
+        failing=gate.failing,
         by=gate.by,
         reason=gate.reason,
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from loopwright.app.loops import OVER, View, views
+from loopwright.app.loops import OVER, Unread, View, seen
 from loopwright.app.project import Project
 from loopwright.app.views import status
 from loopwright.app.views.gates import gates
@@ -15,6 +15,7 @@ from loopwright.kernel.actions import AwaitGate
 from loopwright.kernel.events import Answered, GateDecided
 from loopwright.kernel.model import LoopId
 from loopwright.ports.people import Waiting
+from loopwright.ports.store import LoopRow
 
 _SAID = (Answered.__name__, GateDecided.__name__)
 
@@ -45,7 +46,8 @@ async def status_of_loop(
 
 async def status_document(project: Project) -> StatusDocument:
     """Every loop, in the order and shape of the format."""
-    found = await views(project)
+    everything = await seen(project)
+    found = [each for each in everything if isinstance(each, View)]
     driven = {view.row.id for view in found if view.alive is not None}
     answered = await _answered(project, found)
     shown: dict[LoopId, LoopStatus] = {}
@@ -55,7 +57,14 @@ async def status_document(project: Project) -> StatusDocument:
         own = await status_of_loop(project, view, alive=alive, answered=row.id in answered)
         above = shown.get(row.parent) if row.parent else None
         shown[row.id] = status.beside(own, above, view) if above else own
-    return status.document([*reversed(shown.values())])
+    for each in everything:
+        if isinstance(each, Unread):
+            shown[each.listed.row.id] = status.unread(each)
+    return status.document([shown[row.id] for row in (_row(each) for each in everything)])
+
+
+def _row(each: View | Unread) -> LoopRow:
+    return each.row if isinstance(each, View) else each.listed.row
 
 
 async def _answered(project: Project, found: Sequence[View]) -> set[LoopId]:

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from loopwright.app.loops import View
+from loopwright.app.loops import Unread, View
 from loopwright.app.views.needs import Need, needs, with_loop
 from loopwright.kernel.actions import Action, Ask, AwaitGate, RunAgent, RunLoop, Stop
 from loopwright.kernel.model import Ending, LoopId, Outcome
@@ -17,6 +17,7 @@ from loopwright.kernel.wording import moment
 from loopwright.ports.people import Waiting
 from loopwright.ports.store import LoopRow, Status
 
+UNREADABLE = "UNREADABLE"
 Word = Status | Literal["interrupted"]
 
 
@@ -119,6 +120,41 @@ def build(
         result=_landed(outcome) if outcome else None,
         counter=view.kind.words.counter,
         superseded=view.kind.superseded(view.now.state),
+    )
+
+
+def unread(loop: Unread) -> LoopStatus:
+    """What the list of loops knows of one whose log nobody can make anything of. It can still be ended."""
+    row, over = loop.listed.row, loop.listed.is_over
+    end = Need(
+        kind="fix",
+        loop=row.id,
+        path=(row.id,),
+        what=UNREADABLE,
+        why=one_line(loop.why, 500),
+        command=f"loop cancel --loop {row.id}",
+        names_loop=True,
+    )
+    return LoopStatus(
+        id=row.id,
+        kind=row.kind,
+        parent=row.parent,
+        status=row.status if over else "blocked",
+        outcome="cancelled" if row.status == "cancelled" else None,
+        task=loop.listed.title,
+        system=None,
+        state=UNREADABLE,
+        capability=None,
+        attempt=0,
+        limit=0,
+        failures=Failures(count=0, total=0, resolved=0),
+        gates={},
+        cost=cost_of(row),
+        tasks=None,
+        needs=() if over or row.parent else (end,),
+        next=None,
+        last_activity=moment(row.updated),
+        counter=loop.listed.kind.words.counter,
     )
 
 

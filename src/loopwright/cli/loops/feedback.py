@@ -16,7 +16,7 @@ from loopwright.app.starts.feedback import FeedbackRequest, create_feedback
 from loopwright.cli.drive import Manner, drive_and_tell, run_json_option
 from loopwright.cli.here import Here
 from loopwright.cli.opened import only_looked_at, opened
-from loopwright.cli.output import MONEY, note, put, put_json
+from loopwright.cli.output import MONEY, allow_option, count_to, note, put, put_json
 from loopwright.cli.signals import StoppedBySignal, complete
 from loopwright.config.settings import Settings
 from loopwright.errors import UsageError
@@ -41,6 +41,7 @@ class FeedbackForetold:
     iterations: int
     budget: float | None
     criteria: tuple[str, ...]
+    allow: tuple[str, ...] = ()  # where tests may be changed without asking
     dry_run: bool = True
 
 
@@ -48,9 +49,10 @@ class FeedbackForetold:
 @click.argument("task", required=False, default="")
 @click.option("--task-file", type=click.Path(path_type=Path), help="Read the task from a file; - is stdin.")
 @click.option("--criterion", "criteria", multiple=True, metavar="TEXT", help="What the reviewer checks; repeatable.")
-@click.option("--max-iterations", type=click.IntRange(1, 1000), metavar="N", help="Instead of the one in loop.toml.")
+@click.option("--max-iterations", type=count_to(1000), metavar="N", help="Instead of the one in loop.toml.")
 @click.option("--budget", type=MONEY, metavar="USD", help="Instead of the one in loop.toml.")
 @click.option("--merge/--no-merge", default=None, help="Integrate into the current branch once verified.")
+@allow_option
 @click.option("--unattended", is_flag=True, help="Ask nothing: a needed answer ends in exit 4.")
 @click.option("--dry-run", is_flag=True, help="Say what would be done and create nothing.")
 @run_json_option(FeedbackResult, FeedbackForetold)
@@ -123,6 +125,7 @@ def _plan(project: Project, settings: Settings, request: FeedbackRequest) -> Fee
         iterations=request.max_iterations or limits.max_feedback_iterations,
         budget=settings.budget.usd if request.budget is None else request.budget,
         criteria=request.criteria,
+        allow=request.allow,
     )
 
 

@@ -8,17 +8,19 @@ from typing import Literal
 
 import click
 
+from loopwright.app.loops import View
 from loopwright.app.project import Project
 from loopwright.app.settings import settings_of
 from loopwright.app.starts.artifacts import Target
-from loopwright.app.starts.review import ReviewPlan, ReviewRequest, create_review, plan_review
+from loopwright.app.starts.review import ReviewPlan, ReviewRequest, create_planned, plan_review, shown_file
 from loopwright.cli.drive import Manner, drive_and_tell, run_json_option
 from loopwright.cli.here import Here
 from loopwright.cli.opened import only_looked_at, opened
-from loopwright.cli.output import MONEY, note, put, put_json
+from loopwright.cli.output import MONEY, count_to, note, put, put_json
 from loopwright.cli.signals import StoppedBySignal, complete
 from loopwright.config.settings import Settings
 from loopwright.kernel.model import Commit
+from loopwright.kernel.quoting import one_line
 from loopwright.kernel.wording import counted
 from loopwright.loops.quality.state import Depth, Gate
 from loopwright.loops.reviewed import ReviewResult
@@ -69,10 +71,10 @@ class ReviewForetold:
     default=None,
     help="How deep it looks; else as is usual at the gate.",
 )
-@click.option("--batch", is_flag=True, help="Hand findings over in files beside the artifacts; a folder is its files.")
+@click.option("--batch", is_flag=True, help="Hand findings over in files; a folder is its files.")
 @click.option("--task", default="", metavar="TEXT", help="What the artifacts are for; the reviewer is told.")
 @click.option("--criterion", "criteria", multiple=True, metavar="TEXT", help="What the reviewer checks; repeatable.")
-@click.option("--max-attempts", type=click.IntRange(1, 1000), metavar="N", help="Reviews of each artifact, at most.")
+@click.option("--max-attempts", type=count_to(1000), metavar="N", help="Reviews of each artifact, at most.")
 @click.option("--budget", type=MONEY, metavar="USD", help="Instead of the one in loop.toml.")
 @click.option("--merge/--no-merge", default=None, help="Integrate the fixes into the current branch.")
 @click.option("--unattended", is_flag=True, help="Ask nothing: a needed answer ends in exit 4.")
@@ -91,11 +93,21 @@ def command(here: Here, /, *, as_json: bool, unattended: bool, dry_run: bool, **
         with only_looked_at(here) as project:
             return _foretell(project, here, request, as_json=as_json)
     with opened(here, create=True) as project:
-        loop = complete(create_review(project, settings_of(project), request, here.cwd))
+        loop = complete(_create(project, here, request))
         if isinstance(loop, StoppedBySignal):
             return loop.exit_code
-        note(f"loop {loop.row.id}: review of {', '.join(request.paths[:3])}{' …' if len(request.paths) > 3 else ''}")  # noqa: PLR2004
+        more = " …" if len(request.paths) > 3 else ""  # noqa: PLR2004
+        note(f"loop {loop.row.id}: review of {one_line(', '.join(request.paths[:3]))}{more}")
         return drive_and_tell(project, here, loop, Manner(unattended=unattended, as_json=as_json))
+
+
+async def _create(project: Project, here: Here, request: ReviewRequest) -> View:
+    settings = settings_of(project)
+    plan = plan_review(project, settings, request, here.cwd)
+    for target in plan.targets:
+        for file in target.spared:
+            note(f"{file} is not Loopwright's and stays as it is; findings of {target.path} go to {target.file}")
+    return await create_planned(project, settings, request, plan)
 
 
 def _foretell(project: Project, here: Here, request: ReviewRequest, *, as_json: bool) -> int:
@@ -129,7 +141,7 @@ def _artifact(settings: Settings, request: ReviewRequest, target: Target) -> For
         mode=request.depth or part.depth,
         story=target.story,
         known=len(target.known),
-        file=target.file or None,
+        file=shown_file(settings, target) or None,
         agents={
             role: tuple(agent.name for agent in settings.agents_for(role)) for role in (part.reviewer, part.creator)
         },

@@ -31,6 +31,7 @@ from loopwright.cli.loops.ticket_run import looking
 from loopwright.cli.opened import opened
 from loopwright.cli.output import json_option, put, put_json
 from loopwright.errors import UsageError
+from loopwright.kernel.quoting import one_line
 from loopwright.kernel.wording import counted
 from loopwright.loops.tickets.shape import CYCLES
 
@@ -119,15 +120,20 @@ def _text(found: TicketList) -> str:
 def _line(each: QueuedTicket | UnreadableTicket | ListedSession) -> str:
     match each:
         case UnreadableTicket():
-            return f"  {each.ticket}  cannot be read: {each.error}"
+            return f"  {_named(each.ticket)}  cannot be read: {one_line(each.error, 500)}"
         case QueuedTicket():
-            return f"  {each.ticket}  {each.status}  {each.title}"
+            return f"  {_named(each.ticket)}  {each.status}  {one_line(each.title)}"
         case ListedSession():
             count = f", iteration {each.iteration.index}/{each.iteration.max}"
             accuracy = "" if each.accuracy is None else f", accuracy {each.accuracy:.2f}"
-            return f"  {each.ticket}  {each.status}{count}{accuracy}  {each.title}"
+            return f"  {_named(each.ticket)}  {each.status}{count}{accuracy}  {one_line(each.title)}"
         case _:
             assert_never(each)
+
+
+def _named(ticket: str) -> str:
+    """A file in the queue may have any name: one with an end of the line in it makes no second line."""
+    return one_line(ticket.replace("\n", "\\n"))
 
 
 @command.command("show")

@@ -16,7 +16,7 @@ from loopwright.app.starts.tickets.sessions import TicketRequest, activate, clea
 from loopwright.cli.drive import Manner, drive_and_tell, run_json_option
 from loopwright.cli.here import Here
 from loopwright.cli.opened import has_log, only_looked_at, opened
-from loopwright.cli.output import MONEY, note, put, put_json
+from loopwright.cli.output import MONEY, count_to, note, put, put_json
 from loopwright.cli.resume import prepare
 from loopwright.cli.signals import StoppedBySignal, complete
 from loopwright.errors import Forbidden, UsageError
@@ -25,7 +25,7 @@ from loopwright.loops.tickets.result import TicketsResult
 
 @click.command("run")
 @click.argument("ticket", default="")
-@click.option("--max", type=click.IntRange(1, 900), default=None, metavar="N", help="Tickets in the session, at most.")
+@click.option("--max", type=count_to(900), default=None, metavar="N", help="Tickets in the session, at most.")
 @click.option("--budget", type=MONEY, metavar="USD", help="Instead of the one in loop.toml.")
 @click.option("--merge/--no-merge", default=None, help="Integrate an approved result into the current branch.")
 @click.option("--unattended", is_flag=True, help="Ask nothing: a needed answer ends in exit 4.")

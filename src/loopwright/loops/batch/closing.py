@@ -42,7 +42,8 @@ def findings_file(state: BatchState, index: int) -> str:
     """Where the findings of a blocked artifact are; empty: it is not blocked, or they are in its own loop."""
     if state.items[index].standing not in (ArtifactStanding.BLOCKED, ArtifactStanding.STUCK):
         return ""
-    return str(json.loads(child_params(state, index)).get("file", ""))
+    given = json.loads(child_params(state, index))
+    return str(given.get("shown") or given.get("file", ""))
 
 
 def _result(outcome: Outcome) -> tuple[str, ...]:

@@ -29,7 +29,7 @@ from loopwright.loops.batch.state import (
     of_standing,
     stuck,
 )
-from loopwright.loops.floor import Escalation
+from loopwright.loops.hooks import Escalation
 
 _NAMED = 10  # artifacts named in a question
 

@@ -69,7 +69,7 @@ KIND: Kind[BatchParams, BatchState] = Kind(
     landed_so_far=_landed_so_far,
     told_when_stopped=_unresolved,
     rules=(_ROUNDS, REVIEWING),
-    findings_elsewhere="each artifact's are in its own loop, and while it is blocked in the file beside it",
+    findings_elsewhere="each artifact's are in its own loop, and while it is blocked in a file of its own",
     summary=_summary,
     has_lanes=True,
 )

@@ -30,7 +30,7 @@ from loopwright.loops.batch.apply import accepted, cancelled, landed, ordered, r
 from loopwright.loops.batch.decide import escalation, land, summary, work
 from loopwright.loops.batch.state import BatchParams, BatchState, ended, start, stuck
 from loopwright.loops.course import where
-from loopwright.loops.floor import Machine
+from loopwright.loops.hooks import Machine
 from loopwright.loops.reviewed import QualityLimits
 
 _SHOWN = 20

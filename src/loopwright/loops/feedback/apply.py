@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import assert_never
 
 from loopwright.errors import InvalidTransition
 from loopwright.kernel.events import (
@@ -14,7 +15,7 @@ from loopwright.kernel.events import (
     ChecksReported,
     IntegrationRefused,
 )
-from loopwright.kernel.faults import engine_finding, faults_of
+from loopwright.kernel.faults import engine_finding
 from loopwright.kernel.findings import identify
 from loopwright.kernel.gates import PROTECTED
 from loopwright.kernel.ledger import Ledger, record, unresolved
@@ -29,11 +30,13 @@ from loopwright.loops.feedback.state import (
     TESTS,
     FeedbackPhase,
     FeedbackState,
+    Iteration,
     best_to_take,
     counts,
     limits_reached,
     with_open_iteration,
 )
+from loopwright.loops.weighing import Failed, Passed, Rejected, Waits, weighed
 
 _BLOCKING = (Severity.CRITICAL, Severity.HIGH)
 _WHY_GATE = "protected files were changed; until a person approves, the base versions run"
@@ -126,26 +129,50 @@ def _checkpointed(state: FeedbackState, event: Checkpointed) -> FeedbackState:
         why=_WHY_GATE,
     )
     state = c.called_for(replace(state, commit=event.commit), gate)
-    if state.phase is FeedbackPhase.CHECKPOINT and not event.files:
-        return _unjudged(state, engine_finding("no-change", "No file was changed against the base"))
     tests = state.phase is FeedbackPhase.CHECKPOINT_TESTS
-    state = replace(state, current=replace(state.current, commit=event.commit, evidence=event.evidence))
+    if not tests and not event.files:
+        return _nothing_done(state, event)
+    heard, last = len(state.course.answers), state.past[-1] if state.past else state.current
+    current = replace(state.current, commit=event.commit, evidence=event.evidence, tree=event.tree, heard=heard)
+    if not tests and state.plan.trust.in_force and (last.tree, last.heard) == (event.tree, heard):
+        return _nothing_changed(replace(state, current=current), last)
+    state = replace(state, current=current)
     return c.entered(state, FeedbackPhase.TEST if tests else FeedbackPhase.REVIEW)
 
 
+def _nothing_done(state: FeedbackState, event: Checkpointed) -> FeedbackState:
+    """At the first attempt only a person can say whether there was nothing to do: then they accept it as it is."""
+    told = engine_finding("no-change", "No file was changed against the base")
+    if state.past or not state.plan.trust.in_force:
+        return _unjudged(state, told)
+    state = _unjudged(replace(state, current=replace(state.current, commit=event.commit)), told)
+    return c.escalated(state, ("the developer changed nothing at the first attempt; it may be done already",))
+
+
+def _nothing_changed(state: FeedbackState, last: Iteration) -> FeedbackState:
+    """The same tree has the same verdict: nobody is asked again, and what was wrong still is."""
+    current = replace(state.current, failures=last.failures)
+    told = engine_finding("nothing-changed", "The developer changed nothing since the last attempt: its faults stand")
+    return _unjudged(replace(state, current=current), told)
+
+
 def _tested(state: FeedbackState, event: ChecksReported) -> FeedbackState:
-    if failures := faults_of(event):
-        return _tests_failed(state, failures)
+    state, said = weighed(state, event, state.commit, (state.plan.task, *state.plan.criteria))
+    if isinstance(said, Failed):
+        return _tests_failed(state, said.faults)
     ledger = record(state.ledger, TESTS, (), state.current.number)
     current = replace(state.current, tests=Verdict.PASS)
     state = replace(state, ledger=ledger, current=current)
     state = replace(state, test_failures=0, test_failures_before=state.test_failures)
-    gate = state.course.due(PROTECTED)
-    if gate is not None and gate.ruling is Ruling.REJECTED:
-        return _gate_rejected(state, gate, "the protected change was rejected and is still there")
-    if gate is not None and gate.ruling is Ruling.OPEN:
-        return c.at_the_gate(state)
-    return c.landing(replace(state, past=(*state.past, state.current)))
+    match said:
+        case Rejected():
+            return _gate_rejected(state, said.gate, "it was rejected and is still there")
+        case Waits():
+            return c.at_the_gate(state)
+        case Passed():
+            return c.landing(replace(state, past=(*state.past, state.current)))
+        case _:
+            assert_never(said)
 
 
 def _tests_failed(state: FeedbackState, failures: tuple[Finding, ...]) -> FeedbackState:
@@ -232,6 +259,8 @@ def decided(state: FeedbackState, gate: GateRecord) -> FeedbackState:
 def _gate_rejected(state: FeedbackState, gate: GateRecord, reason: str) -> FeedbackState:
     """A person's no is a failed review: it counts, and it is told to the developer."""
     restore = f"Restore {gate.paths}: a person rejected the change ({reason})"
+    if gate.gate != PROTECTED:
+        restore = f"A person does not take {gate.paths} as it is ({reason}): {gate.why}"
     current = replace(state.current, tests=None, rejected=True)
     state = replace(state, current=current, review_failures=state.review_failures_before)
     return _unjudged(state, engine_finding("gate-rejected", restore))

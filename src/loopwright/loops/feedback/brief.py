@@ -56,6 +56,7 @@ def render(run: Assignment, limit: int = INJECTED) -> str:
     before = _before(run.role, brief)
     after = [
         *_material(run),
+        *brief_parts.was_before(brief),
         *brief_parts.from_person(brief),
         *brief_parts.repair(brief),
         brief_parts.for_judge(_FINDING, _JUDGE_RULES) if run.needs_verdict else brief_parts.for_maker(),

@@ -14,10 +14,17 @@ from loopwright.kernel.actions import (
     RunChecks,
 )
 from loopwright.kernel.ledger import unresolved
-from loopwright.kernel.model import Brief, Key, Verdict
+from loopwright.kernel.model import Brief, Key, Tree, Verdict
 from loopwright.kernel.wording import counted
-from loopwright.loops.feedback.state import REVIEW, FeedbackPhase, FeedbackState, Iteration, base_of, best_to_take
-from loopwright.loops.floor import Escalation
+from loopwright.loops.feedback.state import (
+    REVIEW,
+    FeedbackPhase,
+    FeedbackState,
+    Iteration,
+    base_of,
+    best_to_take,
+)
+from loopwright.loops.hooks import Escalation
 
 
 def work(state: FeedbackState) -> tuple[Action, ...]:
@@ -51,6 +58,7 @@ def _implement(state: FeedbackState) -> RunAgent:
         _brief(state),
         findings=judged.issues + still_open,
         failures=judged.failures,
+        before=state.course.before,
         history=tuple(_one_line(iteration) for iteration in state.past),
         answers=state.course.answers + state.course.refusals,
     )
@@ -91,6 +99,7 @@ def _checkpoint(state: FeedbackState) -> Checkpoint:
         label=f"{number}-tests" if tests else str(number),
         parent=state.commit,
         base=base_of(state),
+        trust=state.plan.trust,
         why="every attempt is kept",
     )
 
@@ -101,6 +110,8 @@ def _checks(state: FeedbackState) -> RunChecks:
         commit=state.commit,
         base=base_of(state),
         approved=state.course.approved,
+        may_drop=state.course.may_drop,
+        trust=state.plan.trust,
         why="the review passed (SPEC_COMPLIANT); only the checks decide",
     )
 
@@ -123,6 +134,10 @@ def land(state: FeedbackState) -> Integrate:
         key=Key("land-accepted", state.course.asked) if accepted else _key(state, "land"),
         commit=landed.commit,
         base=landed.onto or state.plan.base,
+        trust=state.plan.trust,
+        tree=Tree("") if accepted else state.course.lands,
+        holds_back=bool(state.course.held) or (accepted and state.plan.trust.in_force),
+        may_drop=state.course.may_drop,
         message=state.plan.task,
         branch=state.plan.branch,
         target=state.plan.target if merge else "",

@@ -33,11 +33,12 @@ from loopwright.loops.feedback.apply import continued, decided, ended, refused, 
 from loopwright.loops.feedback.decide import escalation, land, work
 from loopwright.loops.feedback.limits import FeedbackLimits
 from loopwright.loops.feedback.state import FeedbackParams, FeedbackState, counts, start
-from loopwright.loops.floor import Machine
+from loopwright.loops.hooks import Machine
 
 MACHINE: Machine[FeedbackState, FeedbackLimits] = Machine(
     limits=FeedbackLimits,
     base=lambda state: state.plan.base,
+    trust=lambda state: state.plan.trust,
     work=work,
     took=took,
     landing=land,

@@ -7,9 +7,10 @@ from enum import StrEnum
 
 from loopwright.kernel.ledger import Ledger, longest_streak
 from loopwright.kernel.limits import reached
-from loopwright.kernel.model import NO_COMMIT, Commit, Finding, Verdict
+from loopwright.kernel.model import NO_COMMIT, Commit, Finding, Tree, Verdict
+from loopwright.kernel.trust import Trust
 from loopwright.kernel.wording import counted
-from loopwright.loops.course import Course, entered, escalated
+from loopwright.loops.course import Course, Station, entered, escalated, stationed
 from loopwright.loops.feedback.limits import Allowance, Counts, FeedbackLimits
 
 REVIEW = "review"
@@ -41,6 +42,8 @@ class Iteration:
     refused: str = ""  # why it passed and yet could not be landed
     rejected: bool = False  # it passed, with a change that a person had said no to
     evidence: str = ""  # of what its commit changes of protected files
+    tree: Tree = Tree("")  # what it left
+    heard: int = 0  # what people had said by then
     onto: Commit = NO_COMMIT  # what it is measured against, if that is not the base the loop began with
 
 
@@ -59,6 +62,7 @@ class FeedbackParams:
     adopted: tuple[Iteration, ...] = ()
     adopted_review_failures: int = 0
     adopted_test_failures: int = 0
+    trust: Trust = Trust()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,7 +94,9 @@ def start(params: FeedbackParams) -> FeedbackState:
     )
     if reasons := limits_reached(state):
         return escalated(state, reasons)
-    return with_open_iteration(state) if params.adopted else state
+    state = with_open_iteration(state) if params.adopted else state
+    is_root = params.trust.in_force and not params.trust.base
+    return stationed(state, Station.PREFLIGHT) if is_root else state
 
 
 def with_open_iteration(state: FeedbackState) -> FeedbackState:

@@ -9,7 +9,7 @@ from loopwright.kernel.actions import Action, Announce, Checkpoint, Integrate, L
 from loopwright.kernel.ledger import Standing, unresolved
 from loopwright.kernel.model import Brief, Commit, Key
 from loopwright.kernel.wording import counted
-from loopwright.loops.floor import Escalation
+from loopwright.loops.hooks import Escalation
 from loopwright.loops.quality.state import (
     QualityPhase,
     QualityState,
@@ -142,7 +142,7 @@ def land(state: QualityState) -> Integrate:
 
 def escalation(state: QualityState) -> Escalation:
     plan, reasons = state.plan, state.course.reasons
-    where = f" They are in {plan.file}." if plan.file else ""
+    where = f" They are in {plan.shown_file}." if plan.file else ""
     accept = (Option(choice="accept", label="Accept with what is known"),) if best_round(state.rounds) else ()
     return Escalation(
         question=(
@@ -157,7 +157,7 @@ def escalation(state: QualityState) -> Escalation:
             Option(choice="cancel", label="Cancel"),
         ),
         findings=() if plan.file else open_findings(state),
-        why="; ".join((*reasons, *((f"findings in {plan.file}",) if plan.file else ()))),
+        why="; ".join((*reasons, *((f"findings in {plan.shown_file}",) if plan.file else ()))),
     )
 
 

@@ -28,7 +28,7 @@ def tells_more(_loop: LoopId, state: QualityState) -> str:
 
 
 def render(scene: Scene[QualityState]) -> Files:
-    """Findings beside the artifact: there while it is blocked, and gone when that is over.
+    """Findings for the person: there while the artifact is blocked, and gone when that is over.
 
     The files say nothing of what is under way, and hundreds of findings take time to write.
     """
@@ -36,10 +36,10 @@ def render(scene: Scene[QualityState]) -> Files:
     if not plan.file or not state.rounds or isinstance(scene.event, Started):
         return {}
     if state.course.station in _OVER or state.rounds[-1].verdict is Verdict.PASS:
-        return {plan.file: None}
+        return {plan.shown_file: None}
     held = open_findings(state)
     data = quality_file.build(story=plan.story, gate=plan.gate, round=state.rounds[-1].number, findings=held)
-    return {plan.file: write_yaml(data)}
+    return {plan.shown_file: quality_file.as_page(data)}
 
 
 def handed(run: Assignment) -> dict[str, str]:

@@ -27,7 +27,7 @@ from loopwright.kernel.machine import Loop, Standpoint
 from loopwright.kernel.model import Severity, Verdict
 from loopwright.loops import floor
 from loopwright.loops.course import where
-from loopwright.loops.floor import Machine
+from loopwright.loops.hooks import Machine
 from loopwright.loops.quality.apply import begin, continued, ended, landed_or_done, refused, relimited, revised, took
 from loopwright.loops.quality.decide import escalation, land, work
 from loopwright.loops.quality.state import Depth, QualityParams, QualityState, open_findings, reviews_made, verdict_line

@@ -1,4 +1,7 @@
-"""`X.quality.yml`: the findings of a blocked artifact, in a file beside it, for whoever fixes them."""
+"""`X.quality.yml`: the findings of a blocked artifact, in a file beside it for whoever fixes them.
+
+The person has the same under `.loop/quality`, or beside the artifact where they want it so.
+"""
 
 from __future__ import annotations
 
@@ -6,9 +9,12 @@ import posixpath
 
 from loopwright.kernel.findings import identify
 from loopwright.kernel.model import Finding
+from loopwright.kernel.yaml_writer import write_yaml
 from loopwright.loops.quality.handoff import letter, seed_severity
 
 ENDING = ".quality.yml"
+MARK = "# Written by Loopwright"  # begins the person's: one that begins otherwise is somebody else's
+_HEAD = f"{MARK}. It is here while the artifact is blocked, and goes when that is over.\n"
 
 
 def name(artifact: str) -> str:
@@ -25,6 +31,21 @@ def full_name(artifact: str) -> str:
 def _plain(artifact: str) -> str:
     """Without what says nothing: the slash of a folder, the point that is the folder itself."""
     return artifact.rstrip("/").removesuffix(".") if artifact in (".", "./") else artifact.rstrip("/")
+
+
+def other_name(artifact: str) -> str:
+    """`src/a.py` has `src/a.py.loop.quality.yml`, where somebody else has both of the others."""
+    return f"{_plain(artifact)}.loop{ENDING}"
+
+
+def for_person(file: str) -> str:
+    """Where a person finds what whoever fixes the artifact gets in `file`."""
+    return f".loop/quality/{file}"
+
+
+def as_page(data: dict[str, object]) -> str:
+    """The person's file, by which we know it again."""
+    return _HEAD + write_yaml(data)
 
 
 def is_quality_file(path: str) -> bool:

@@ -52,7 +52,7 @@ def _blocked(loop: LoopId, state: QualityState, reason: str) -> BlockedArtifact:
         unresolved=tuple(show(finding) for finding in _left(state)),
         file=None
         if state.course.outcome
-        else state.plan.file or None,  # it is there only while the artifact is blocked
+        else state.plan.shown_file or None,  # it is there only while the artifact is blocked
         loop=loop,
         recommendation=recommendation(state) if state.course.station is Station.ESCALATED else "",
     )

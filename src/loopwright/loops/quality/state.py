@@ -89,7 +89,7 @@ class QualityParams:
     against: Commit = NO_COMMIT  # what the base is compared with for the first review
     gate: Gate = Gate.CODE
     depth: Depth = Depth.QUICK
-    file: str = ""  # where findings are handed over; empty: inline
+    file: str = ""  # where findings are handed over, in the workspace; empty: inline
     task: str = ""
     criteria: tuple[str, ...] = ()
     reviewer: str = "reviewer"
@@ -104,6 +104,11 @@ class QualityParams:
     checked: bool = False  # the project has checks that a merged tree must pass
     adopted: str = ""  # JSON: the handoff of another tool that the story's own begins with
     earlier: EarlierPass | None = None
+    shown: str = ""  # where a person finds what is in `file`; empty: in their tree, at the same place
+
+    @property
+    def shown_file(self) -> str:
+        return self.shown or self.file
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -21,8 +21,9 @@ from loopwright.loops.tickets.state import (
 
 UNMAPPED = "Not mapped to a criterion"
 _HEAVY = (Severity.CRITICAL, Severity.HIGH)
-_OF = re.compile(r"(\d+(?:\.\d+)?)\s*(?:of|/)\s*(\d+(?:\.\d+)?)")
-_NUMBER = re.compile(r"(\d+(?:\.\d+)?)\s*%")
+_AMOUNT = r"(?<!\d)(\d{1,15}(?:\.\d{1,15})?)"  # a longer one is no measure of anything
+_OF = re.compile(rf"{_AMOUNT}\s*(?:of|/)\s*{_AMOUNT}(?!\d)")
+_NUMBER = re.compile(rf"{_AMOUNT}\s*%")
 _MOST_ROWS, _LONGEST = 200, 2000  # what a judge agent may add
 _MOST_NAMES = 5
 _TITLES = {

@@ -10,7 +10,8 @@ from loopwright.kernel.actions import Option
 from loopwright.kernel.events import Answered
 from loopwright.kernel.limits import granted_iterations
 from loopwright.loops import course as c
-from loopwright.loops.floor import CONTINUE_BY_DEFAULT, Escalation
+from loopwright.loops.floor import CONTINUE_BY_DEFAULT
+from loopwright.loops.hooks import Escalation
 from loopwright.loops.tickets.convergence import EXAMPLES, REASSIGN, SPLIT, in_a_line, intervention, persistent_gaps
 from loopwright.loops.tickets.state import (
     CRITIC,

@@ -28,7 +28,7 @@ from functools import partial
 from loopwright.kernel.machine import Loop, Standpoint
 from loopwright.loops import floor
 from loopwright.loops.course import where
-from loopwright.loops.floor import Machine
+from loopwright.loops.hooks import Machine
 from loopwright.loops.tickets.apply import continued, decided, ended, refused, relimited, revised, took
 from loopwright.loops.tickets.convergence import intervention, persistent_gaps, without_progress
 from loopwright.loops.tickets.decide import land, work

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
 from typing import Literal, get_args
 
 from loopwright.kernel.codec import plain
@@ -31,6 +30,7 @@ from loopwright.kernel.model import AgentStatus, Finding, Severity
 from loopwright.kernel.quoting import one_line
 from loopwright.kernel.record import Record
 from loopwright.kernel.visible import visible
+from loopwright.kernel.wording import date_of
 from loopwright.loops.kind import Noted
 from loopwright.loops.tickets.chronicle import step_of
 from loopwright.loops.tickets.state import TicketParams, ticket_id
@@ -162,7 +162,7 @@ def _noted(record: Record, timestamp: str, told: Iterator[Dispatch] | Iterator[V
 
 def precise(at: float) -> str:
     """ISO-8601 in UTC to the microsecond: lines of several sessions are put in order by it."""
-    return datetime.fromtimestamp(at, UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
+    return date_of(at).isoformat(timespec="microseconds").replace("+00:00", "Z")
 
 
 # Dispatches

@@ -83,6 +83,8 @@ def views(state: TicketsState, past: SessionPast = _NO_PAST, numbers: tuple[int,
 def _status(state: TicketsState, *, is_claimed: bool) -> str:
     course = state.course
     match course.station or state.phase:
+        case Station.PREFLIGHT:
+            return "open"
         case TicketsPhase.CREATE:
             return ("claimed" if course.trial.until is not None else "in_progress") if is_claimed else "open"
         case TicketsPhase.CHECKPOINT | TicketsPhase.CRITIQUE:
@@ -91,7 +93,7 @@ def _status(state: TicketsState, *, is_claimed: bool) -> str:
             return "expediter_review"
         case Station.GATE | Station.CLARIFY | Station.CLEAN_UP:
             return "blocked"
-        case Station.LAND:
+        case Station.LAND | Station.HELD_CHECK | Station.HELD_LAND:
             return "escalated" if course.accepted else "approved"
         case Station.ESCALATED:
             return "escalated"

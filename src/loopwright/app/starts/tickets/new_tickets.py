@@ -103,7 +103,8 @@ async def import_tickets(project: Project, file: Path, name: str, cycle: str) ->
             continue
         made.append(_put(project, session, page))
         # The queue goes by age, and a disk's clock is coarse.
-        os.utime(made[-1].file, ns=(begin + number, begin + number))
+        with suppress(OverflowError):  # nor does it reach beyond the year 2262
+            os.utime(made[-1].file, ns=(begin + number, begin + number))
     return made, left
 
 

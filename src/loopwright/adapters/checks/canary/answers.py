@@ -1,0 +1,133 @@
+"""Which checks may answer for a change, and what of a run on a broken tree is red."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import PurePosixPath
+from typing import Protocol
+
+from loopwright.adapters.checks.canary.look import Noticed
+from loopwright.adapters.checks.judgement import Ran, failures
+from loopwright.config.settings import CheckSettings
+
+_SLOWER, _LEAST_PATIENCE = 3, 60.0
+_NO_TESTS = ("build", "compile", "lint", "format", "fmt", "type", "types", "typecheck", "static", "audit", "docs")
+_NO_TEST_TOOLS = (
+    *(
+        "ruff",
+        "flake8",
+        "pylint",
+        "black",
+        "isort",
+        "bandit",
+        "mypy",
+        "pyright",
+        "compileall",
+        "py_compile",
+        "pyflakes",
+    ),
+    *(
+        "eslint",
+        "prettier",
+        "tsc",
+        "biome",
+        "oxlint",
+        "stylelint",
+        "clippy",
+        "rustfmt",
+        "vet",
+        "gofmt",
+        "golangci-lint",
+    ),
+    *("rubocop", "phpstan", "psalm", "shellcheck", "pre-commit", "build", "clang-format", "clang-tidy"),
+)
+_NAMES_MODULES = ("pytest", "unittest", "django")  # runners that name what they cannot load as they name tests
+# How unittest names what is no test: a module that does not load, a fixture of a class or module that fails.
+_FAILED_TO_LOAD = re.compile(r"^unittest\.loader\.(?:_FailedTest|ModuleImportFailure|LoadTestsFailure)\.(.+)$")
+_FIXTURE = re.compile(r"^(?:setUp|tearDown)(?:Class|Module) \((.+)\)$")
+
+
+@dataclass(frozen=True, slots=True)
+class Before:
+    """The run just made, by the ids of its tests."""
+
+    green: frozenset[str] = frozenset()
+    others: frozenset[str] = frozenset()  # failed and forgiven, or skipped
+
+
+class CheckStarter(Protocol):
+    """Runs it in a checkout of the broken tree; `early`: it may stop at the first failure."""
+
+    async def __call__(self, spec: CheckSettings, *, early: bool) -> Ran: ...
+
+
+def answering(specs: tuple[CheckSettings, ...], counted: frozenset[str]) -> tuple[tuple[str, ...], bool]:
+    """The checks whose word counts, and whether they count tests: `counted` are those that did in the run just made.
+
+    Only where none did may an exit code speak, by a person's word. What builds, lints or infers types never does.
+    """
+    tests = tuple(spec.name for spec in specs if spec.name in counted)
+    if tests:
+        return tests, True
+    return tuple(spec.name for spec in specs if spec.trust == "exit-code" and not _runs_no_test(spec)), False
+
+
+def _runs_no_test(spec: CheckSettings) -> bool:
+    words = {part for word in spec.run for part in (word, PurePosixPath(word).name)}
+    return spec.name.lower() in _NO_TESTS or not words.isdisjoint(_NO_TEST_TOOLS)
+
+
+def answered(spec: CheckSettings, ran: Ran, before: Before) -> Noticed:
+    failing = tuple(each.rule for each in failures(spec, ran) if each.category == "tests")
+    well = ran.finished and ran.exit_code == 0
+    red = is_red(failing, ran.tests, before, ended_well=well, by_module=ran.runner in _NAMES_MODULES)
+    return Noticed(red=red, seconds=ran.seconds, tail=ran.tail)
+
+
+def is_red(
+    failing: tuple[str, ...], tests: int | None, before: Before, *, ended_well: bool, by_module: bool = True
+) -> bool:
+    """Whether a test that passed before fails now. Where tests have no ids, how the run ended says it.
+
+    `by_module`: this runner names a module that does not load as its tests were named. One that had no tests says
+    nothing: pytest collects files of the checkout for their doctests while tests import the package from elsewhere.
+    """
+    if tests is None or not before.green:
+        return not ended_well
+    if any(each in before.green for each in failing):
+        return True
+    if by_module:
+        return bool(failing) and not _surroundings(before.green).isdisjoint(_modules(failing))
+    return any(each not in before.others for each in failing) or (tests == 0 and not ended_well)
+
+
+async def tried(spec: CheckSettings, start: CheckStarter, before: Before, seconds: float) -> Noticed:
+    """One check on one broken tree; `seconds` is what it took on the whole one: what hangs now is not waited for.
+
+    What fails first and was no test before may hide a red: then it is run once more, to its end.
+    """
+    patient = replace(spec, timeout=min(spec.timeout, max(_LEAST_PATIENCE, _SLOWER * seconds)))
+    ran = await start(patient, early=True)
+    said = answered(spec, ran, before)
+    if said.red or ran.exit_code == 0 or not ran.runner:
+        return said
+    whole = answered(spec, await start(patient, early=False), before)
+    return replace(whole, seconds=said.seconds + whole.seconds)
+
+
+def _modules(failing: tuple[str, ...]) -> Iterator[str]:
+    for each in failing:
+        match = _FAILED_TO_LOAD.match(each) or _FIXTURE.match(each)
+        yield _dotted(match[1] if match else each)
+
+
+def _dotted(test: str) -> str:
+    return test.replace(".py::", ".").removesuffix(".py").replace("::", ".").replace("/", ".")
+
+
+def _surroundings(tests: frozenset[str]) -> set[str]:
+    """The classes, modules and packages that these tests are in."""
+    parts = [_dotted(each).split(".") for each in tests]
+    return {".".join(words[:length]) for words in parts for length in range(1, len(words))}

@@ -1,0 +1,219 @@
+"""Python functions by name: which of them a change touched, and a text in which they raise. Pure, through `ast`.
+
+They raise `BaseException`: no `except Exception` of product or tests hides it, and pytest (with xdist, asyncio,
+hypothesis) and unittest count it as a failure of the test and go on. Raised while a `conftest` is imported or in
+unittest's `setUpClass` it ends the run without a report, which is noticed as well.
+"""
+
+from __future__ import annotations
+
+import ast
+import io
+import re
+import tokenize
+import warnings
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+_Function = ast.FunctionDef | ast.AsyncFunctionDef
+_UNUSUAL = (
+    SyntaxError,
+    ValueError,
+    LookupError,
+    RecursionError,
+    MemoryError,
+)  # what no text of a candidate may raise here
+_LINES = re.compile(r"[^\r\n]*(?:\r\n|\r|\n|\Z)")  # a line as the compiler counts; `splitlines` knows more ends
+_FOR_CHECKERS = ("annotation", "returns", "type_comment", "type_params", "ctx", "kind")
+_NEVER_RUN = ("overload", "abstractmethod", "abstractproperty", "abstractclassmethod", "abstractstaticmethod")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Named:
+    name: str  # with those around it: `Table.search`, `cached.inner`
+    node: _Function
+    shape: str  # all it does, without what only people and type checkers read
+
+
+def touched(before: bytes, after: bytes) -> tuple[str, ...]:
+    """The functions of `after` that do not stand in `before` as they are, in the order of the file.
+
+    Where only a function inside a function differs, it is the inner one.
+    """
+    old = _shapes(before)
+    names = tuple(dict.fromkeys(each.name for each in _functions(after) if each.shape not in old.get(each.name, ())))
+    return tuple(name for name in names if not name.startswith(tuple(f"{outer}." for outer in names)))
+
+
+def same_code(before: bytes, after: bytes) -> bool:
+    """Whether only comments, docstrings and layout differ."""
+    trees = (_parsed(before), _parsed(after))
+    return all(trees) and len({ast.dump(_Undocumented().visit(tree)) for tree in trees if tree is not None}) == 1
+
+
+def names_in(text: bytes) -> frozenset[str]:
+    return frozenset(each.name for each in _functions(text))
+
+
+def hollowed(text: bytes, names: frozenset[str], label: str) -> bytes | None:
+    """The text, where the functions of these names raise; None where there is none, or none that can be replaced."""
+    outer = _outermost([each for each in _functions(text) if each.name in names])
+    try:
+        encoding, _ = tokenize.detect_encoding(io.BytesIO(text).readline)
+        lines = _LINES.findall(text.decode(encoding))
+        for each in reversed(outer):
+            lines = _replaced(lines, each, label)
+        made = "".join(lines).encode(encoding)
+    except _UNUSUAL:
+        return None
+    return made if outer and _parsed(made) is not None else None
+
+
+def _replaced(lines: list[str], each: _Named, label: str) -> list[str]:
+    """From the first statement after the docstring to the last; what is before, between and behind stays."""
+    body = _behind_docstring(each.node)
+    first, last = _start(lines, body[0]), body[-1]
+    begin, end = lines[first[0]][: first[1]], lines[last.end_lineno - 1]  # type: ignore[operator]
+    rest = end[_column(end, last.end_col_offset or 0) :]
+    made = f"raise BaseException({f'{label}: {each.name}'!r}){'; yield' if _is_generator(each.node) else ''}"
+    return [*lines[: first[0]], begin + made + rest, *lines[last.end_lineno :]]
+
+
+def _start(lines: list[str], statement: ast.stmt) -> tuple[int, int]:
+    """Line and column; of a decorated function it is its first `@`, which stands in the column of the `def`."""
+    line, column = statement.lineno, statement.col_offset
+    if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) and statement.decorator_list:
+        line = statement.decorator_list[0].lineno
+    return line - 1, _column(lines[line - 1], column)
+
+
+def _column(line: str, column: int) -> int:
+    """The parser counts bytes of UTF-8."""
+    return len(line.encode("utf-8", "surrogatepass")[:column].decode("utf-8", "surrogatepass"))
+
+
+def _parsed(text: bytes) -> ast.Module | None:
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # what the compiler thinks of the person's escapes is no business of ours
+            return ast.parse(text)
+    except _UNUSUAL:
+        return None
+
+
+def _shapes(text: bytes) -> dict[str, set[str]]:
+    found = defaultdict(set)
+    for each in _functions(text):
+        found[each.name].add(each.shape)
+    return found
+
+
+def _functions(text: bytes) -> tuple[_Named, ...]:
+    tree = _parsed(text)
+    try:
+        return tuple(_within(tree, "")) if tree else ()
+    except RecursionError:
+        return ()
+
+
+def _within(node: ast.AST, around: str) -> Iterator[_Named]:
+    """Functions that do something, those inside a function after it."""
+    if isinstance(node, ast.If) and _name(node.test) == "TYPE_CHECKING":
+        children: Iterator[ast.AST] = iter(node.orelse)
+    elif isinstance(node, ast.ClassDef) and any(_name(base) == "Protocol" for base in node.bases):
+        return
+    else:
+        children = ast.iter_child_nodes(node)
+    for child in children:
+        inner = around
+        if isinstance(child, _Function | ast.ClassDef):
+            inner = f"{around}.{child.name}" if around else child.name
+        if isinstance(child, _Function) and not _is_stub(child):
+            yield _Named(name=inner, node=child, shape=_shape(child))
+        if isinstance(child, ast.stmt | ast.ExceptHandler | ast.match_case):
+            yield from _within(child, inner)
+
+
+def _is_stub(function: _Function) -> bool:
+    if any(_name(decorator) in _NEVER_RUN for decorator in function.decorator_list):
+        return True
+    return all(_says_nothing(statement) for statement in _behind_docstring(function))
+
+
+def _says_nothing(statement: ast.stmt) -> bool:
+    match statement:
+        case ast.Pass() | ast.Expr(value=ast.Constant()):
+            return True
+        case ast.Raise(exc=ast.expr() as raised):
+            return _name(raised) == "NotImplementedError"
+        case _:
+            return False
+
+
+def _name(node: ast.expr) -> str:
+    """The last name of `abc.abstractmethod`, `Protocol[T]`, `NotImplementedError("…")`."""
+    match node:
+        case ast.Name(id=name) | ast.Attribute(attr=name):
+            return name
+        case ast.Subscript(value=inner) | ast.Call(func=inner):
+            return _name(inner)
+        case _:
+            return ""
+
+
+def _behind_docstring(function: _Function) -> list[ast.stmt]:
+    return function.body[1:] if ast.get_docstring(function, clean=False) is not None else function.body
+
+
+def _shape(function: _Function) -> str:
+    """What it does, with inner functions as their names alone: they have shapes of their own."""
+    parts = (*_signature(function.args), *function.decorator_list, *_behind_docstring(function))
+    return "\n".join((type(function).__name__, *(_dumped(each) for each in parts)))
+
+
+def _signature(arguments: ast.arguments) -> Iterator[ast.AST]:
+    """Names, kinds and defaults."""
+    for each in (*arguments.posonlyargs, *arguments.args, arguments.vararg, *arguments.kwonlyargs, arguments.kwarg):
+        yield ast.Name(id=each.arg if each else "*")
+    yield from (*arguments.defaults, *(each for each in arguments.kw_defaults if each))
+
+
+def _dumped(value: object) -> str:
+    """As `ast.dump`, without annotations and the bodies of functions that do something."""
+    if isinstance(value, list):
+        return f"[{', '.join(_dumped(each) for each in value)}]"
+    if not isinstance(value, ast.AST):
+        return repr(value)
+    if isinstance(value, _Function) and not _is_stub(value):
+        return f"def {value.name}"
+    fields = (getattr(value, field, None) for field in value._fields if field not in _FOR_CHECKERS)
+    return f"{type(value).__name__}({', '.join(_dumped(each) for each in fields)})"
+
+
+class _Undocumented(ast.NodeTransformer):
+    def generic_visit(self, node: ast.AST) -> ast.AST:
+        if isinstance(node, _Function | ast.ClassDef | ast.Module) and ast.get_docstring(node, clean=False) is not None:
+            node.body = node.body[1:]
+        return super().generic_visit(node)
+
+
+def _is_generator(function: _Function) -> bool:
+    """It stays one: what makes a generator runs nothing of its body."""
+    ahead: list[ast.AST] = list(function.body)
+    while ahead:
+        node = ahead.pop()
+        if isinstance(node, ast.Yield | ast.YieldFrom):
+            return True
+        if not isinstance(node, _Function | ast.Lambda | ast.ClassDef):
+            ahead.extend(ast.iter_child_nodes(node))
+    return False
+
+
+def _outermost(found: list[_Named]) -> list[_Named]:
+    """In the order of the file, where an inner function comes behind the one that holds it."""
+    kept: list[_Named] = []
+    for each in found:
+        if not kept or each.node.lineno > (kept[-1].node.end_lineno or 0):
+            kept.append(each)
+    return kept

@@ -1,0 +1,202 @@
+"""Whether the checks look at the change: it is broken on purpose, and somebody notices or not.
+
+What it costs: a try is one run of the checks that stops at the first failure, and none is made twice. A change that is
+noticed where it should be takes one; all touched functions that the base has are broken in it at once, for one red is
+enough. Only what went unnoticed is asked about again, and never by more than five more tries.
+What is tried are trees, made of nothing but the change: the same candidate asks for the same ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Literal, Protocol
+
+from loopwright.adapters.checks.canary.plan import CanaryPlan, Edits, planned
+from loopwright.kernel.trust import Canary, Classed, FileClass
+
+Place = Literal["judging", "landing", "base"]
+_MOST_NAMED = 5
+_DONE = {"exercises": "made to raise", "reads": "made unparsable"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Noticed:
+    """What one check said of a broken tree."""
+
+    red: bool  # a test that was green in the run just made is not, or nothing could be built
+    seconds: float = 0.0
+    tail: str = ""  # the last lines of its output
+
+
+class Laboratory(Protocol):
+    """The trees of one candidate, and checks that run on them with files replaced."""
+
+    async def try_with(
+        self, where: Place, edits: Mapping[str, bytes], checks: tuple[str, ...]
+    ) -> Mapping[str, Noticed]: ...
+
+    async def texts(self, where: Place, paths: tuple[str, ...]) -> Mapping[str, bytes]:
+        """The content of these files; what is not there is left out."""
+
+    async def product(self) -> tuple[str, ...]:
+        """Every file of class product in the judging tree."""
+
+    async def found_at(self, package: str) -> str:
+        """Where the checks' interpreter finds a package, if that is not in the checkout; else empty."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CanaryQuestion:
+    changes: tuple[Classed, ...]
+    checks: tuple[str, ...]  # that may answer, see `answers.answering`
+    counts: bool = True  # they count tests; False: their exit codes answer, and only whether files are read
+    lands_apart: bool = False  # the landing tree is not the judging one
+
+
+async def look(question: CanaryQuestion, laboratory: Laboratory) -> Canary:
+    """Made once for a candidate whose runs passed."""
+    if not question.checks:
+        return Canary(said="not-shown", sentence="No check that runs tests can say whether it looks at this change.")
+    plan = await _plan(question, laboratory)
+    if plan.is_only_data:
+        return Canary(said="not-shown", sentence="Only data and text changed: nothing that could be broken on purpose.")
+    looking = _Looking(question=question, laboratory=laboratory, plan=plan)
+    return replace(await looking.answer(), seconds=looking.seconds)
+
+
+async def _plan(question: CanaryQuestion, laboratory: Laboratory) -> CanaryPlan:
+    changed = tuple(each.change.path for each in question.changes if each.kind is FileClass.PRODUCT)
+    judging = await laboratory.texts("judging", changed)
+    landing = await laboratory.texts("landing", changed) if question.lands_apart else judging
+    return planned(
+        question.changes,
+        base=await laboratory.texts("base", changed),
+        judging=judging,
+        landing=landing,
+        product=await laboratory.product(),
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Tried:
+    red: tuple[str, ...]
+    green: tuple[str, ...]
+
+
+@dataclass(slots=True, kw_only=True)
+class _Looking:
+    question: CanaryQuestion
+    laboratory: Laboratory
+    plan: CanaryPlan
+    seconds: float = 0.0
+
+    async def answer(self) -> Canary:
+        if self.question.counts and self.plan.functions.texts:
+            return await self._exercised()
+        if self.plan.files.texts:
+            return await self._read()
+        return await self._stood_in_for()
+
+    async def _exercised(self) -> Canary:
+        """Functions of the base are asked for alone: they have tests, and no new test cures what keeps these away."""
+        kept, functions = self.plan.kept, self.plan.functions
+        if kept.texts:
+            if (tried := await self._try("judging", kept)).red:
+                return _noticed(tried, "exercises", "judging", kept)
+            if self.plan.on_base.texts and (on_base := await self._try("base", self.plan.on_base)).red:
+                return _disarmed(on_base, self.plan.on_base)
+        if kept.names != functions.names and (tried := await self._try("judging", functions)).red:
+            return _noticed(tried, "exercises", "judging", functions)
+        if self.question.lands_apart and (landing := await self._try("landing", self.plan.landing)).red:
+            return _noticed(landing, "exercises", "landing", self.plan.landing)
+        return await self._unnoticed("exercises", functions)
+
+    async def _read(self) -> Canary:
+        tried = await self._try("judging", self.plan.files)
+        if tried.red:
+            return _noticed(tried, "reads", "judging", self.plan.files)
+        if self.question.lands_apart and (landing := await self._try("landing", self.plan.files)).red:
+            return _noticed(landing, "reads", "landing", self.plan.files)
+        return await self._unnoticed("reads", self.plan.files)
+
+    async def _stood_in_for(self) -> Canary:
+        """Nothing of the change is left to break: what stands beside it shows that the checks read this tree."""
+        witness = self.plan.witness
+        if (tried := await self._try("judging", witness)).red:
+            return _noticed(tried, "reads", "judging", witness)
+        if (unread := await self._unread(witness)) is not None:
+            return unread
+        sentence = (
+            f"Nothing of the change is left to break, and no check reads what stands beside it ({_named(witness)})."
+        )
+        return Canary(said="not-shown", blind=self.question.checks, sentence=sentence)
+
+    async def _unnoticed(self, how: Literal["exercises", "reads"], missed: Edits) -> Canary:
+        is_read = bool((await self._try("judging", self.plan.witness)).red)
+        if not is_read and (unread := await self._unread(missed)) is not None:
+            return unread
+        return Canary(
+            said="untested-change",
+            blind=self.question.checks,
+            missed=missed.names,
+            sentence=f"No test notices when the change is broken on purpose ({_DONE[how]}: {_named(missed)}):"
+            " write a test that fails without it.",
+        )
+
+    async def _unread(self, missed: Edits) -> Canary | None:
+        """None: other code of this tree is read. A package that comes from elsewhere is not, whatever else is."""
+        elsewhere = await self._elsewhere()
+        is_all = self.plan.everything.texts == self.plan.witness.texts
+        if not elsewhere and not is_all and (await self._try("judging", self.plan.everything)).red:
+            return None
+        place = elsewhere or "they may run an installed copy, or another tree"
+        return Canary(
+            said="unread",
+            blind=self.question.checks,
+            missed=missed.names,
+            sentence=f"No check reads this tree: all stay green with files that cannot even be parsed"
+            f" ({_named(self.plan.witness)}); {place}.",
+        )
+
+    async def _elsewhere(self) -> str:
+        found = [(name, await self.laboratory.found_at(name)) for name in self.plan.packages]
+        return ", ".join(f"{name} is imported from {where}" for name, where in found if where)
+
+    async def _try(self, where: Place, edits: Edits) -> _Tried:
+        said = await self.laboratory.try_with(where, edits.texts, self.question.checks)
+        self.seconds += sum(each.seconds for each in said.values())
+        red = tuple(name for name in self.question.checks if name in said and said[name].red)
+        return _Tried(red=red, green=tuple(name for name in self.question.checks if name not in red))
+
+
+def _noticed(
+    tried: _Tried, how: Literal["exercises", "reads"], where: Literal["judging", "landing"], edits: Edits
+) -> Canary:
+    whose = ", by new tests alone" if where == "landing" else ""
+    blind = f"; not by {' and '.join(tried.green)}, which does not look at this change" if tried.green else ""
+    return Canary(
+        said="noticed",
+        how=how,
+        where=where,
+        noticed_by=tried.red,
+        blind=tried.green,
+        sentence=f"Broken on purpose ({_DONE[how]}: {_named(edits)}), it is noticed by"
+        f" {' and '.join(tried.red)}{whose}{blind}.",
+    )
+
+
+def _disarmed(on_base: _Tried, edits: Edits) -> Canary:
+    return Canary(
+        said="disarmed",
+        how="exercises",
+        blind=on_base.red,
+        missed=edits.names,
+        sentence=f"On the base {' and '.join(on_base.red)} notices when {_named(edits)} raises, with this change it"
+        " does not: the product keeps its own tests from running it.",
+    )
+
+
+def _named(edits: Edits) -> str:
+    rest = len(edits.names) - _MOST_NAMED
+    return ", ".join(edits.names[:_MOST_NAMED]) + (f" and {rest} more" if rest > 0 else "")

@@ -1,0 +1,87 @@
+"""A candidate by the classes of what it changes: which trees its runs are made on, and what waits for a person."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal
+
+from loopwright.adapters.checks.checkouts import Checkouts, ObjectReader
+from loopwright.kernel.gates import evidence
+from loopwright.kernel.model import Change, Commit, Tree
+from loopwright.kernel.trust import Classed, Trust
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Candidate:
+    """`judging` has nothing an agent wrote but the product; `landing` is what would land; `whole` is all of it."""
+
+    base: Tree
+    judging: Tree
+    landing: Tree
+    whole: Tree
+    classed: tuple[Classed, ...]
+    gated: tuple[Classed, ...]  # what needs a person's word, approved or not
+    held: tuple[Classed, ...]  # what of it nobody has approved and the runs do without
+    waiting: tuple[Classed, ...]  # what of it nobody has approved and no run can do without
+
+    @property
+    def open(self) -> tuple[Classed, ...]:
+        return (*self.held, *self.waiting)
+
+    def paths(self, how: Literal["added", "changed", "removed"]) -> frozenset[str]:
+        return frozenset(each.change.path for each in self.classed if each.change.how == how)
+
+    @property
+    def evidence(self) -> str:
+        return evidence(changes_of(self.gated))
+
+
+def changes_of(classed: tuple[Classed, ...]) -> tuple[Change, ...]:
+    return tuple(each.change for each in classed)
+
+
+async def composed(
+    classed: tuple[Classed, ...],
+    commit: Commit,
+    trust: Trust,
+    approved: tuple[str, ...],
+    *,
+    checkouts: Checkouts,
+    source: ObjectReader,
+) -> Candidate:
+    gated = tuple(each for each in classed if each.is_gated)
+    shut = () if not gated or evidence(changes_of(gated)) in approved else gated
+    held = tuple(each for each in shut if not each.waits)
+    opened = tuple(each for each in classed if each not in shut and not each.put_back)
+    judging = await checkouts.compose(
+        trust.base,
+        taken_from=commit,
+        paths=_paths(each for each in classed if each.is_judged or (each.is_gated and each in opened)),
+        texts=_texts((each.change.path, each.judged) for each in classed if each in shut or not each.is_gated),
+    )
+    back = _paths(each for each in classed if each.put_back)
+    landing = await checkouts.compose(
+        commit,
+        taken_from=trust.base,
+        paths=back | _paths(each for each in held if not each.is_landed),
+        texts=_texts((each.change.path, each.landed) for each in held),
+    )
+    return Candidate(
+        base=await source.tree(trust.base),
+        judging=judging,
+        landing=landing,
+        whole=await checkouts.compose(commit, taken_from=trust.base, paths=back),
+        classed=classed,
+        gated=gated,
+        held=held,
+        waiting=tuple(each for each in shut if each.waits),
+    )
+
+
+def _paths(classed: Iterable[Classed]) -> frozenset[str]:
+    return frozenset(each.change.path for each in classed)
+
+
+def _texts(texts: Iterable[tuple[str, bytes | None]]) -> dict[str, bytes]:
+    return {path: text for path, text in texts if text is not None}

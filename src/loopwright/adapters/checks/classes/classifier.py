@@ -1,0 +1,326 @@
+"""Every changed path gets one class: judge by name, test, product, text, or judge. The base alone says which."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from loopwright.adapters.checks.checkouts import TreeReader
+from loopwright.adapters.checks.classes.called import (
+    Called,
+    Command,
+    called,
+    collected_globs,
+    configured_setups,
+    doctest_globs,
+    runs_doctests,
+    steering,
+)
+from loopwright.adapters.checks.classes.in_source import examples_of, put_back
+from loopwright.adapters.checks.classes.inserted import inserted_change
+from loopwright.adapters.checks.classes.layout import Layout, collected_by_name, completed
+from loopwright.adapters.checks.classes.python_additions import python_change
+from loopwright.adapters.checks.classes.taken_names import own_names, taken_name
+from loopwright.kernel.gates import matches
+from loopwright.kernel.judges import INSTALLING, Judge, is_example, is_source, is_text, judge_by_name
+from loopwright.kernel.model import Change, Commit
+from loopwright.kernel.trust import Classed, FileClass
+
+_LARGEST = 512 * 1024  # bytes read of one file
+_ROUNDS = 4  # of scripts that call scripts
+_LINK, _SUBMODULE = "120000", "160000"
+_MAGIC = ("\x7fELF", "MZ", "\x00asm", "\ufffd\ufffd\ufffd\ufffd", "!<arch>")
+_DATA = re.compile(
+    r"(?:^|/)(?:__?fixtures?__?|fixtures?|testdata|data|samples?|snapshots?|resources|assets|cassettes|golden|cases)/"
+)
+_MAY_HOLD_TESTS = (".rs",)
+_PLAIN_DATA = (Judge.MANIFEST, Judge.LOCK, Judge.BUILD, Judge.HIDDEN, Judge.COMPILED)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Terms:
+    """What the base says about its own files, and the texts of those that changed."""
+
+    layout: Layout
+    called: Called = field(default_factory=Called)
+    setups: frozenset[str] = frozenset()
+    tracked: frozenset[str] = frozenset()  # files of the base
+    added: frozenset[str] = frozenset()  # by the candidate
+    either: frozenset[str] = frozenset()  # files of both
+    own: frozenset[tuple[str, str]] = frozenset()
+    taken: frozenset[str] = frozenset()
+    artifacts: tuple[str, ...] = ()
+    doctests: bool = False
+    globs: tuple[str, ...] = ()  # of texts collected as tests
+    collected: tuple[str, ...] = ()  # patterns that a runner is configured to collect
+    yielding: frozenset[str] = frozenset()
+    before: Mapping[str, str] = field(default_factory=dict)
+    after: Mapping[str, str] = field(default_factory=dict)
+
+    def has_below(self, folder: str) -> bool:
+        return folder in self.tracked or any(path.startswith(f"{folder}/") for path in self.tracked)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Classifier:
+    """Empty `product` or `tests`: detected from the files of the base."""
+
+    source: TreeReader
+    product: tuple[str, ...] = ()
+    tests: tuple[str, ...] = ()
+    protected: tuple[str, ...] = ()
+    commands: tuple[Command, ...] = ()  # of all checks
+    artifacts: tuple[str, ...] = ()  # a person named them for this review
+    allow: tuple[str, ...] = ()  # a person's word beforehand
+    taken: frozenset[str] = frozenset()  # top-level names of the checks' environment
+    yielding: frozenset[str] = frozenset()  # files that tests of the base were collected from
+
+    async def classify(self, trust: Commit, commit: Commit) -> tuple[Classed, ...]:
+        """What `commit` changed against the base of trust, each path with its class."""
+        changes = await self.source.changes(trust, commit)
+        if not changes:
+            return ()
+        terms = await self._terms(trust, commit, changes)
+        classed = tuple(class_of(change, terms) for change in changes)
+        return tuple(self._allowed(each) for each in _moved(_locks_put_back(classed)))
+
+    async def layout(self, trust: Commit) -> Layout:
+        """What a person wrote of product and tests, and what is detected where they wrote nothing."""
+        given = Layout(product=self.product, tests=self.tests, protected=self.protected)
+        return completed(given, await self.source.paths(trust))
+
+    async def _terms(self, trust: Commit, commit: Commit, changes: tuple[Change, ...]) -> Terms:
+        paths = await self.source.paths(trust)
+        tracked = frozenset(paths)
+        given = Layout(product=self.product, tests=self.tests, protected=self.protected)
+        layout = completed(given, paths)
+        texts = await self._steering(trust, paths, layout)
+        changed = tuple(change.path for change in changes)
+        return Terms(
+            layout=layout,
+            called=called(self.commands, tracked, texts, layout.is_test),
+            setups=configured_setups(texts, tracked),
+            tracked=tracked,
+            added=(added := frozenset(change.path for change in changes if change.how == "added")),
+            either=tracked | added,
+            own=own_names(paths),
+            taken=self.taken,
+            artifacts=self.artifacts,
+            doctests=runs_doctests(self.commands, texts),
+            globs=doctest_globs(self.commands, texts),
+            collected=collected_globs(self.commands, texts),
+            yielding=self.yielding,
+            before=await self.source.texts(trust, changed, limit=_LARGEST),
+            after=await self.source.texts(commit, changed, limit=_LARGEST),
+        )
+
+    async def _steering(self, trust: Commit, paths: tuple[str, ...], layout: Layout) -> Mapping[str, str]:
+        """The texts that say what checks call: a script may name the next one."""
+        texts: dict[str, str] = {}
+        wanted = steering(self.commands, paths)
+        for _ in range(_ROUNDS):
+            texts |= await self.source.texts(trust, wanted, limit=_LARGEST)
+            named = called(self.commands, frozenset(paths), texts, layout.is_test).files
+            wanted = tuple(sorted((named.keys() & frozenset(paths)) - texts.keys()))
+            if not wanted:
+                break
+        return texts
+
+    def _allowed(self, classed: Classed) -> Classed:
+        is_open = classed.kind in (FileClass.CHANGED_TEST, FileClass.JUDGE, FileClass.PRODUCT) and classed.is_gated
+        if not is_open or not any(matches(classed.change.path, pattern) for pattern in self.allow):
+            return classed
+        return replace(classed, allowed=True, waits=False, judged=None, landed=None)
+
+
+def class_of(change: Change, terms: Terms) -> Classed:
+    """First match wins."""
+    path = change.path
+    if why := _judge_by_name(change, terms):
+        is_manifest = judge_by_name(path) in INSTALLING
+        return Classed(change=change, kind=FileClass.JUDGE_BY_NAME, why=why, is_manifest=is_manifest)
+    if any(path == artifact or path.startswith(f"{artifact.rstrip('/')}/") for artifact in terms.artifacts):
+        return Classed(change=change, kind=FileClass.PRODUCT, why="named for this review")
+    if terms.layout.is_test(path) or (change.how == "added" and _is_collected(path, terms)):
+        return _test(change, terms)
+    if terms.layout.is_product(path):
+        return _product(change, terms)
+    if _is_new_folder(change, terms):
+        return _product(change, terms, why=f"a new folder of sources: {path.split('/')[0]}/")
+    if is_text(path) or is_example(path):
+        return _text(change, terms)
+    return Classed(change=change, kind=FileClass.JUDGE, why="neither product, tests nor text")
+
+
+def _is_collected(path: str, terms: Terms) -> bool:
+    """Whether a runner would take it for a test, whatever the patterns say."""
+    return collected_by_name(path) or any(matches(path, pattern) for pattern in terms.collected)
+
+
+def _judge_by_name(change: Change, terms: Terms) -> str:
+    path = change.path
+    if _SUBMODULE in (change.mode, change.old_mode):
+        return "is a submodule"
+    judge = judge_by_name(path)
+    if judge is not None and not _is_data_of_tests(change, judge, terms):
+        return str(judge)
+    if terms.layout.is_protected(path):
+        return "matches `protected`"
+    if why := terms.called.why(path):
+        return why
+    if path in terms.setups:
+        return "is loaded by the set-up of a runner"
+    top = path.split("/")[0]
+    if change.how == "added" and top in terms.called.targets and not terms.has_below(top):
+        return f"has the name of a target that make would build: {top}"
+    return _link(change, terms)
+
+
+def _is_data_of_tests(change: Change, judge: Judge, terms: Terms) -> bool:
+    """A new file that tests read as data; it steers nothing, since nothing of the base lies beside or below it."""
+    path = change.path
+    if judge not in _PLAIN_DATA or change.how != "added" or not terms.layout.is_test(path):
+        return False
+    return _DATA.search(path) is not None and not path.endswith((".pyc", ".pyo"))
+
+
+def _link(change: Change, terms: Terms) -> str:
+    """A link is what it points to: it may not lead from what is judged to what is not."""
+    if change.mode != _LINK:
+        return ""
+    target = terms.after.get(change.path, "")
+    aim = posixpath.normpath(posixpath.join(posixpath.dirname(change.path), target))
+    if not target or target.startswith("/") or aim.split("/")[0] == "..":
+        return "is a link that leaves the repository"
+    inside = [aim, f"{aim}/x"]
+    layout = terms.layout
+    if any(layout.is_test(each) for each in inside) and layout.is_test(change.path):
+        return ""
+    if judge_by_name(aim) is None and any(layout.is_product(each) for each in inside) and not layout.is_test(aim):
+        return ""
+    return f"is a link that leaves product: {aim}"
+
+
+def _test(change: Change, terms: Terms) -> Classed:
+    if change.how == "added":
+        if name := _taken(change, terms):
+            return Classed(change=change, kind=FileClass.JUDGE, why=f"its name is taken: {name}")
+        return Classed(change=change, kind=FileClass.TEST, why="added")
+    why = "removed" if change.how == "removed" else _how_changed(change, terms)
+    kind = FileClass.CHANGED_TEST if why else FileClass.TEST
+    return Classed(change=change, kind=kind, why=why or "only added to")
+
+
+def _how_changed(change: Change, terms: Terms) -> str:
+    before, after = terms.before.get(change.path), terms.after.get(change.path)
+    if change.mode != change.old_mode:
+        return "its mode was changed"
+    if before is None or after is None:
+        return "it is too large to be compared"
+    if "\0" in before + after:
+        return "it is no text"
+    if change.path.endswith((".py", ".pyi")):
+        return python_change(before, after)
+    return inserted_change(change.path, before, after)
+
+
+def _taken(change: Change, terms: Terms) -> str:
+    path = f"{change.path}/__init__.py" if change.mode == _LINK else change.path
+    return taken_name(path, tracked=terms.either, own=terms.own, taken=terms.taken)
+
+
+def _product(change: Change, terms: Terms, why: str = "") -> Classed:
+    path = change.path
+    if change.how == "added" and (name := _taken(change, terms)):
+        return Classed(change=change, kind=FileClass.JUDGE, why=f"its name is taken: {name}")
+    after = terms.after.get(path, "")
+    if after.startswith(_MAGIC) and not is_source(path):
+        return Classed(change=change, kind=FileClass.JUDGE_BY_NAME, why=str(Judge.COMPILED))
+    classed = Classed(change=change, kind=FileClass.PRODUCT, why=why)
+    if path not in (terms.after if change.how != "removed" else terms.before) and path.endswith(_MAY_HOLD_TESTS):
+        return Classed(
+            change=change, kind=FileClass.PRODUCT, why="is too large to be looked into for tests", waits=True
+        )
+    doctests = terms.doctests or path in terms.called.documents or path in terms.yielding or _is_of_library(path, terms)
+    back = put_back(path, terms.before.get(path, ""), after, doctests=doctests)
+    if not back.why:
+        return classed
+    if back.waits or "\ufffd" in after + terms.before.get(path, ""):
+        return replace(classed, why=back.why, waits=True)
+    judged, landed = (text.encode() if text is not None else None for text in (back.judged, back.landed))
+    return replace(classed, why=back.why, judged=judged, landed=landed)
+
+
+def _is_of_library(path: str, terms: Terms) -> bool:
+    """Rust tests the documentation of libraries, and of nothing else."""
+    crate, found, _ = path.rpartition("src/") if path.endswith(".rs") else ("", "", "")
+    return bool(found) and f"{crate}src/lib.rs" in terms.tracked
+
+
+def _is_new_folder(change: Change, terms: Terms) -> bool:
+    """A folder the base does not have, with sources in it, whose name nothing of the checks knows."""
+    top, _, rest = change.path.partition("/")
+    if not rest or terms.has_below(top) or is_text(change.path) or is_example(change.path):
+        return False
+    return any(is_source(path) for path in terms.added if path.startswith(f"{top}/")) and top not in terms.called.words
+
+
+def _text(change: Change, terms: Terms) -> Classed:
+    path = change.path
+    plain = Classed(change=change, kind=FileClass.TEXT, why="an example" if not is_text(path) else "")
+    named = path in terms.called.documents or path in terms.yielding
+    if not named and not any(matches(path, g) or matches(posixpath.basename(path), g) for g in terms.globs):
+        return plain
+    old, new = examples_of(terms.before.get(path, "")), examples_of(terms.after.get(path, ""))
+    if old == new:
+        return plain
+    if new[: len(old)] == old and change.how != "removed":
+        return Classed(change=change, kind=FileClass.TEST, why="a text whose examples are tests, only added to")
+    return Classed(change=change, kind=FileClass.CHANGED_TEST, why="a text whose examples are tests")
+
+
+_FAMILIES = (
+    (r"package-lock|yarn|pnpm|bun\.|shrinkwrap|deno", r"package\.json|deno\.json|pnpm-workspace"),
+    (r"cargo", r"cargo\.toml"),
+    (r"go\.(?:work\.)?sum", r"go\.(?:mod|work)"),
+    (r"gemfile", r"gemfile$|gemspec"),
+    (r"composer", r"composer\.json"),
+    (r"poetry|uv\.|pdm|pipfile|pylock|pixi|conda", r"pyproject|setup\.|requirements|pipfile$|pixi|environment"),
+)
+
+
+def _locks_put_back(classed: tuple[Classed, ...]) -> tuple[Classed, ...]:
+    """A lock that changed without its manifest changed for no reason of the task."""
+    manifests = [c.change.path.lower() for c in classed if judge_by_name(c.change.path) is Judge.MANIFEST]
+    alone = all(judge_by_name(each.change.path) is Judge.LOCK for each in classed)
+    if alone:
+        return classed
+    return tuple(_lock_put_back(each, manifests) for each in classed)
+
+
+def _lock_put_back(classed: Classed, manifests: list[str]) -> Classed:
+    path = classed.change.path
+    if classed.kind is not FileClass.JUDGE_BY_NAME or judge_by_name(path) is not Judge.LOCK:
+        return classed
+    name = posixpath.basename(path).lower()
+    wanted = next((manifest for lock, manifest in _FAMILIES if re.match(lock, name)), "")
+    if any(re.match(wanted, posixpath.basename(manifest)) for manifest in manifests):
+        return classed
+    why = "a lock changed without its manifest: the base's is kept"
+    return replace(classed, why=why, put_back=True, is_manifest=False)
+
+
+def _moved(classed: tuple[Classed, ...]) -> tuple[Classed, ...]:
+    """Shown as a move where the same content went from here to there."""
+    went = {c.change.old: c.change.path for c in classed if c.change.how == "removed" and c.change.old}
+    came = {c.change.blob: c.change.path for c in classed if c.change.how == "added" and c.change.blob}
+    return tuple(
+        replace(each, moved=came.get(each.change.old, ""))
+        if each.change.how == "removed"
+        else replace(each, moved=went.get(each.change.blob, ""))
+        if each.change.how == "added"
+        else each
+        for each in classed
+    )

@@ -1,0 +1,237 @@
+"""Tests inside files of the product: cut out, so that the base's judge the candidate's code."""
+
+from __future__ import annotations
+
+import ast
+import doctest
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import accumulate
+
+from loopwright.adapters.checks.classes.brackets import Pair, blanked, pairs
+from loopwright.adapters.checks.classes.inserted import inserted_change
+
+_ATTRIBUTE = re.compile(
+    r"""^[ \t]*\#\[\s*(?:cfg\s*\(\s*(?:all\s*\(\s*)?test\b | (?:\w+::)*test\b
+       | (?:\w+::)*(?:rstest|quickcheck|test_case|proptest)\b)
+    """,
+    re.MULTILINE | re.VERBOSE,
+)
+_REDEFINES = re.compile(r"\bmacro_rules!\s*(assert\w*|debug_assert\w*|panic|unreachable|matches)\b")
+_VITEST = re.compile(r"^if\s*\(\s*import\.meta\.vitest\s*\)\s*", re.MULTILINE)
+_ITEM = re.compile(
+    r"(?:\s*\#!?\[[^\n]*\]\s*(?:\n|(?=\w)))*\s*((?:pub(?:\([^)]*\))?\s+)?(?:async\s+|unsafe\s+|const\s+)*\w+[!]?\s*[^{};\n]*)"
+)
+_FENCE = re.compile(r"^[ \t]*//[/!][ \t]?```([^\n]*)\n((?:[ \t]*//[/!][^\n]*\n)*?)[ \t]*//[/!][ \t]?```", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class PutBack:
+    """What the file holds in the two runs, where that is not simply the candidate's. `why` is empty where it is."""
+
+    why: str = ""
+    judged: str | None = None
+    landed: str | None = None
+    waits: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Block:
+    name: str
+    start: int
+    end: int
+    text: str
+
+
+PLAIN = PutBack()
+_DEEPER = "\0"
+
+
+def put_back(path: str, before: str, after: str, *, doctests: bool) -> PutBack:
+    """`before` or `after` is empty where there is no such file."""
+    if path.endswith(".rs"):
+        if doctests and not Counter(_fences(before)) <= Counter(_fences(after)):
+            return PutBack("examples in its documentation, which are tests, were changed", waits=True)
+        if redefined := set(_REDEFINES.findall(after)) - set(_REDEFINES.findall(before)):
+            return PutBack(f"{min(redefined)} is defined anew, which tests judge with", waits=True)
+        return _blocks_put_back(path, before, after, _rust_blocks)
+    if re.search(r"\.[cm]?[jt]sx?$", path) and "import.meta.vitest" in before + after:
+        return _blocks_put_back(path, before, after, _vitest_blocks)
+    if path.endswith(".py") and doctests and ">>>" in before:
+        return _docstrings_put_back(before, after)
+    return PLAIN
+
+
+def _rust_blocks(path: str, text: str) -> tuple[_Block, ...] | None:
+    """Every item that exists only for tests; None where one cannot be cut out.
+
+    One that lies deeper, in an `impl` or a macro, is no block of tests; it is kept apart by its name.
+    """
+    bare = blanked(path, text)
+    found = pairs(bare)
+    if found is None:
+        return None if _ATTRIBUTE.search(text) else ()
+    blocks: list[_Block] = []
+    for attribute in _ATTRIBUTE.finditer(bare):
+        start = attribute.start()
+        if blocks and start < blocks[-1].end:
+            continue
+        item = _ITEM.match(bare, start)
+        if item is None:
+            return None
+        end = _end_of_item(bare, item.end(), found)
+        deeper = any(pair.start < start < pair.end for pair in found)
+        name = f"{_DEEPER}{text[start:end]}" if deeper else " ".join(item[1].split())
+        blocks.append(_Block(name, start, end, text[start:end]))
+    return tuple(blocks)
+
+
+def _end_of_item(bare: str, place: int, found: tuple[Pair, ...]) -> int:
+    opens, stops = bare.find("{", place), bare.find(";", place)
+    if stops != -1 and (opens == -1 or stops < opens):
+        end = stops + 1
+    else:
+        end = next((pair.end for pair in found if pair.start == opens), len(bare))
+    return end + 1 if bare[end : end + 1] == "\n" else end
+
+
+def _vitest_blocks(path: str, text: str) -> tuple[_Block, ...] | None:
+    bare = blanked(path, text)
+    found = pairs(bare)
+    heads = list(_VITEST.finditer(bare))
+    if found is None or text.count("import.meta.vitest") != len(heads):
+        return None
+    blocks = []
+    for place, head in enumerate(heads):
+        end = next((pair.end for pair in found if pair.start == head.end()), 0)
+        if not end:
+            return None
+        blocks.append(_Block(f"vitest {place}", head.start(), end, text[head.start() : end]))
+    return tuple(blocks)
+
+
+def _blocks_put_back(
+    path: str, before: str, after: str, cut: Callable[[str, str], tuple[_Block, ...] | None]
+) -> PutBack:
+    old, new = cut(path, before), cut(path, after)
+    if before and not after:
+        return PutBack("tests of the base are in it and go with it", waits=True) if old != () else PLAIN
+    if old is None or new is None or _deeper(old) != _deeper(new):
+        return PutBack("tests inside it cannot be told from its code", waits=True)
+    old, new = (tuple(block for block in each if not block.name.startswith(_DEEPER)) for each in (old, new))
+    if [block.text for block in old] == [block.text for block in new]:
+        return PLAIN
+    if any(len({block.name for block in each}) != len(each) for each in (old, new)):
+        return PutBack("tests inside it cannot be told from its code", waits=True)
+    back = _with_blocks(after, new, {block.name: block.text for block in old})
+    changed = _changed_blocks(path, old, {block.name: block.text for block in new})
+    if changed:
+        return PutBack(f"tests inside it were changed ({changed})", judged=back, landed=back)
+    return PutBack("tests inside it are new", judged=back)
+
+
+def _deeper(blocks: tuple[_Block, ...]) -> list[str]:
+    return sorted(block.text for block in blocks if block.name.startswith(_DEEPER))
+
+
+def _with_blocks(text: str, blocks: tuple[_Block, ...], wanted: dict[str, str]) -> str:
+    out, place = [], 0
+    for block in blocks:
+        out += [text[place : block.start], wanted.get(block.name, "")]
+        place = block.end
+    held = {block.name for block in blocks}
+    missing = [body for name, body in wanted.items() if name not in held]
+    whole = "".join((*out, text[place:]))
+    return whole if not missing else whole.rstrip("\n") + "\n\n" + "".join(missing)
+
+
+def _changed_blocks(path: str, old: tuple[_Block, ...], now: dict[str, str]) -> str:
+    for block in old:
+        if block.name not in now:
+            return f"{block.name} is gone"
+        if block.text != now[block.name] and (why := inserted_change(path, block.text, now[block.name])):
+            return why
+    return ""
+
+
+def examples_of(text: str) -> tuple[tuple[str, str], ...]:
+    """The examples of a docstring or document, with what they should give."""
+    try:
+        return tuple((example.source, example.want) for example in doctest.DocTestParser().get_examples(text))
+    except ValueError:
+        return (("", text),)
+
+
+@dataclass(frozen=True, slots=True)
+class _Docstring:
+    text: str
+    start: int  # of its literal in the source
+    end: int
+
+
+def _docstrings(source: str) -> dict[str, _Docstring] | None:
+    """By the name of what they describe; None where the source is no Python."""
+    try:
+        tree = ast.parse(source)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+    starts = list(accumulate(map(len, source.encode().splitlines(keepends=True)), initial=0))
+    return dict(_described("", tree, starts))
+
+
+_Described = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
+
+
+def _described(name: str, node: _Described, starts: list[int]) -> Iterator[tuple[str, _Docstring]]:
+    match node.body:
+        case [ast.Expr(value=ast.Constant(value=str(text)) as literal), *_]:
+            first, last = literal.lineno - 1, (literal.end_lineno or literal.lineno) - 1
+            yield (
+                name,
+                _Docstring(text, starts[first] + literal.col_offset, starts[last] + (literal.end_col_offset or 0)),
+            )
+        case _:
+            pass
+    for child in node.body:
+        if isinstance(child, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            yield from _described(f"{name}.{child.name}".lstrip("."), child, starts)
+
+
+def _docstrings_put_back(before: str, after: str) -> PutBack:
+    old, new = _docstrings(before), _docstrings(after)
+    if old is None or new is None:
+        return PLAIN if old is None else PutBack("it cannot be parsed, and has tests of the base", waits=True)
+    tested = {name: examples for name, doc in old.items() if (examples := examples_of(doc.text))}
+    now = {name: examples_of(doc.text) for name, doc in new.items()}
+    differing = [name for name, examples in tested.items() if now.get(name) != examples]
+    if not differing:
+        return PLAIN
+    if any(name not in now for name in differing):
+        gone = next(name for name in differing if name not in now)
+        return PutBack(f"the tests in the docstring of {gone or 'the module'} are gone", waits=True)
+    back = _with_docstrings(before, after, {name: (old[name], new[name]) for name in differing})
+    worse = [name for name in differing if not _only_more(tested[name], now[name])]
+    if worse:
+        return PutBack(f"tests in docstrings were changed ({worse[0] or 'of the module'})", judged=back, landed=back)
+    return PutBack("tests in docstrings are new", judged=back)
+
+
+def _only_more(old: tuple[tuple[str, str], ...], new: tuple[tuple[str, str], ...]) -> bool:
+    """Examples run one after the other: new ones before an old one could bend it."""
+    return new[: len(old)] == old
+
+
+def _with_docstrings(before: str, after: str, wanted: dict[str, tuple[_Docstring, _Docstring]]) -> str:
+    old, new = before.encode(), after.encode()
+    for held, now in sorted(wanted.values(), key=lambda each: -each[1].start):
+        new = new[: now.start] + old[held.start : held.end] + new[now.end :]
+    return new.decode()
+
+
+def _fences(text: str) -> tuple[str, ...]:
+    """Examples in documentation comments of Rust, which its test command runs."""
+    return tuple(
+        body for kind, body in _FENCE.findall(text) if not re.search(r"text|ignore|no_run|toml|sh|console|json", kind)
+    )

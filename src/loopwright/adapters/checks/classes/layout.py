@@ -1,0 +1,160 @@
+"""What is product and what are tests here, from a listing of tracked files: by exclusion, not by a list of folders."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from posixpath import splitext
+
+from loopwright.kernel.gates import matches
+from loopwright.kernel.judges import is_example, is_source, is_text, judge_by_name
+
+# Names that a runner collects by itself, by the suffixes of the language.
+_NAMED_TESTS: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...] = (
+    ((".py",), ("**/test_*.py", "**/*_test.py", "**/tests.py")),
+    (
+        (".js", ".jsx", ".ts", ".tsx", ".mjs", ".cjs", ".mts", ".cts", ".vue", ".svelte"),
+        (
+            *("**/*.{test,spec}.{js,jsx,ts,tsx,mjs,cjs,mts,cts}", "**/__tests__/**", "**/__snapshots__/**"),
+            *("**/{test,test-*,*-test,*_test}.{js,mjs,cjs,ts,mts,cts}", "**/*.snap", "tap-snapshots/**"),
+        ),
+    ),
+    ((".go",), ("**/*_test.go", "**/testdata/**")),
+    ((".rs",), ("**/tests.rs", "**/snapshots/*.snap")),
+    (
+        (".java", ".kt", ".scala", ".groovy"),
+        ("**/src/{test,*Test}/**", "**/*{Test,Tests,IT,Spec}.{java,kt,scala,groovy}"),
+    ),
+    ((".rb",), ("**/*_{spec,test}.rb", "**/test_*.rb")),
+    ((".php",), ("**/*Test.php",)),
+    ((".cs", ".fs"), ("**/*{.Tests,Tests,Test}/**", "**/*{Test,Tests}.{cs,fs}")),
+    ((".swift",), ("Tests/**", "**/*Tests.swift")),
+    ((".ex", ".exs"), ("**/*_test.exs",)),
+    ((".dart",), ("**/*_test.dart",)),
+    ((".c", ".cc", ".cpp", ".cxx"), ("**/{test_*,*_test,*_unittest}.{c,cc,cpp,cxx}",)),
+    ((".sh", ".bash", ".bats"), ("**/*.bats", "**/{test_*,*_test,test}.{sh,bash}")),
+    ((".pl", ".pm", ".t"), ("**/*.t", "t/**")),
+)
+_FOLDERS = ("tests", "test", "__tests__", "spec", "specs", "e2e", "integration_tests")
+_ALWAYS = ("tests", "test", "__tests__")  # a folder of this name at the top holds tests, whatever is in it
+_LOOSE = re.compile(r"(?:^|[._-])(?:tests?|spec|unittest)(?:[._-]|$)", re.IGNORECASE)
+_ANY_NAME = (".js", ".ts", ".mjs", ".cjs", ".jsx", ".tsx", ".rs", ".rb", ".exs", ".php")  # collected by their folder
+_SHELL = (".sh", ".bash", ".zsh", ".fish", ".ps1", ".bat", ".awk")
+_BUILT = (".go", ".rs", ".java", ".kt", ".scala", ".c", ".cc", ".cpp", ".cs", ".swift", ".zig", ".hs", ".ml")
+_LOOK = 3  # of these at least, before a folder of documentation passes for a package
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Layout:
+    """Patterns. What matches neither is text or a judge."""
+
+    product: tuple[str, ...] = ()
+    tests: tuple[str, ...] = ()
+    protected: tuple[str, ...] = ()
+
+    def is_product(self, path: str) -> bool:
+        return any(matches(path, pattern) for pattern in self.product)
+
+    def is_test(self, path: str) -> bool:
+        return any(matches(path, pattern) for pattern in self.tests)
+
+    def is_protected(self, path: str) -> bool:
+        return any(matches(path, pattern) for pattern in self.protected)
+
+
+def detected(paths: Iterable[str]) -> Layout:
+    """What this repository has. Names that a runner collects are tests even before there is one."""
+    return _detected(tuple(paths))
+
+
+@lru_cache(maxsize=4)  # the base of a loop is asked again for every candidate
+def _detected(files: tuple[str, ...]) -> Layout:
+    tests = _tests(files)
+    found = Layout(tests=tests)
+    rest = [path for path in files if judge_by_name(path) is None and not found.is_test(path)]
+    return Layout(product=_product(rest), tests=tests)
+
+
+def completed(given: Layout, paths: Iterable[str]) -> Layout:
+    """What a person wrote, and what is detected where they wrote nothing.
+
+    Before there was a key for tests, they stood among what is protected: patterns that match nothing else are theirs.
+    """
+    if given.tests and given.product:
+        return given
+    files = tuple(paths)
+    found = detected(files)
+    if given.tests:
+        return replace(given, product=found.product)
+    theirs = tuple(pattern for pattern in given.protected if _is_of_tests(pattern, files, found))
+    return Layout(
+        product=given.product or found.product,
+        tests=tuple(dict.fromkeys((*theirs, *found.tests))),
+        protected=tuple(pattern for pattern in given.protected if pattern not in theirs),
+    )
+
+
+def _is_of_tests(pattern: str, files: tuple[str, ...], found: Layout) -> bool:
+    held = [path for path in files if matches(path, pattern) and judge_by_name(path) is None]
+    if not held:
+        return any(matches(f"{folder}/test_x.py", pattern) for folder in _ALWAYS) and not matches("x/y.md", pattern)
+    return all(found.is_test(path) for path in held)
+
+
+def collected_by_name(path: str) -> bool:
+    """Whether a runner takes a file of this name for a test, wherever it lies."""
+    suffix = splitext(path)[1]
+    return any(matches(path, p) for suffixes, patterns in _NAMED_TESTS if suffix in suffixes for p in patterns)
+
+
+def _tests(files: tuple[str, ...]) -> tuple[str, ...]:
+    suffixes = {splitext(path)[1] for path in files}
+    named = [p for wanted, patterns in _NAMED_TESTS if suffixes.intersection(wanted) for p in patterns]
+    top = {path.split("/")[0] for path in files if "/" in path}
+    folders = [f"{name}/**" for name in sorted(top) if name.lower() in _ALWAYS]
+    nested = sorted({pattern for path in files for pattern in _folders_of_tests(path)})
+    return tuple(dict.fromkeys((*folders, *nested, *named)))
+
+
+def _folders_of_tests(path: str) -> Iterable[str]:
+    """Folders that are named for tests, and hold files that a runner would take for some."""
+    *folders, name = path.split("/")
+    stem, suffix = splitext(name)
+    if (
+        any(part.lower() in _FOLDERS for part in folders)
+        and is_source(path)
+        and (suffix in _ANY_NAME or _LOOSE.search(stem))
+    ):
+        for depth, part in enumerate(folders):
+            if part.lower() in _FOLDERS and not is_text(path):
+                yield f"**/{part}/**" if depth else f"{part}/**"
+                return
+
+
+def _product(rest: list[str]) -> tuple[str, ...]:
+    """Every folder with sources; examples and documentation only where there is nothing else."""
+    sources = [path for path in rest if is_source(path)]
+    packages = _packages_among_texts(rest)
+    plain = [p for p in sources if not is_example(p) and (not is_text(p) or p.split("/")[0] in packages)]
+    chosen = plain or [path for path in sources if not is_text(path)]
+    folders = sorted({path.split("/")[0] for path in chosen if "/" in path})
+    at_top = {splitext(path)[1] for path in chosen if "/" not in path}
+    other = any(splitext(path)[1] not in _SHELL for path in chosen)
+    suffixes = sorted(suffix for suffix in at_top if not (other and suffix in _SHELL))
+    return (*(f"{folder}/**" for folder in folders), *(f"*{suffix}" for suffix in suffixes))
+
+
+def _packages_among_texts(rest: list[str]) -> frozenset[str]:
+    """Folders such as `doc` that hold a package and no documentation."""
+    held: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    for path in rest:
+        if "/" in path:
+            held[path.split("/")[0]][splitext(path)[1]] += 1
+    return frozenset(
+        folder
+        for folder, counts in held.items()
+        if (built := sum(counts[suffix] for suffix in _BUILT)) >= _LOOK and 2 * built > counts.total()
+    )

@@ -1,0 +1,108 @@
+"""Where the runs of one verification are made: checks on a tree, side by side, with all that they share."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Coroutine, Mapping
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+
+from loopwright.adapters.checks.candidate import Candidate, changes_of
+from loopwright.adapters.checks.classes.layout import Layout
+from loopwright.adapters.checks.coverage_floor import NewCode
+from loopwright.adapters.checks.environment import CheckOutfit
+from loopwright.adapters.checks.execution import Bench, Starter
+from loopwright.adapters.checks.order import chains
+from loopwright.adapters.checks.outfit import Outfit
+from loopwright.adapters.checks.receipts import ReceiptBook
+from loopwright.adapters.checks.runners.scripts import Texts
+from loopwright.adapters.checks.sequence import Chain, Drops, Trees
+from loopwright.config.settings import CheckSettings
+from loopwright.errors import EngineError
+from loopwright.kernel.model import CheckResult, Commit, Tree
+from loopwright.ports.agent import Update, Watch
+from loopwright.ports.checks import ChecksRun
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Desk:
+    outfit: Outfit
+    run: ChecksRun  # its base is the base of trust
+    seen: Candidate
+    texts: Texts  # of files that say which runner a command starts
+    layout: Layout  # what is product and what are tests
+    stack: AsyncExitStack
+    watch: Watch
+    slots: asyncio.Semaphore
+    book: ReceiptBook
+
+    @property
+    def environment(self) -> Mapping[str, str]:
+        return self.outfit.digests.environment
+
+    async def results(
+        self, specs: tuple[CheckSettings, ...], tree: Tree, *, dropping: bool = False
+    ) -> tuple[CheckResult, ...]:
+        """Independent chains run side by side, each on a checkout of its own. `dropping`: any test may be gone."""
+        changes = changes_of(self.seen.classed)
+        runs = [self._chain(each, tree, dropping=dropping).results(changes) for each in chains(specs)]
+        found = {result.name: result for results in await _side_by_side(runs) for result in results}
+        return tuple(found[spec.name] for spec in specs)
+
+    def _chain(self, specs: tuple[CheckSettings, ...], tree: Tree, *, dropping: bool) -> Chain:
+        outfit, run, seen = self.outfit, self.run, self.seen
+        return Chain(
+            specs=specs,
+            run=run,
+            trees=Trees(candidate=tree, base=seen.base),
+            candidate=self.bench(specs, tree, run.commit, seen.paths("removed")),
+            base=self.bench(specs, seen.base, run.base, seen.paths("added")),
+            store=outfit.store,
+            book=self.book,
+            clock=outfit.clock,
+            digests=outfit.digests,
+            drops=Drops(ids=frozenset(run.may_drop), files=run.trust.allow, any=dropping),
+            new_code=NewCode(
+                source=outfit.source,
+                base=seen.base,
+                candidate=tree,
+                changes=changes_of(seen.classed),
+                protected=outfit.protected,
+            ),
+        )
+
+    def bench(
+        self, specs: tuple[CheckSettings, ...], tree: Tree, commit: Commit, lacking: frozenset[str] = frozenset()
+    ) -> Bench:
+        outfit, run, watch = self.outfit, self.run, self.watch
+        return Bench(
+            lay=lambda: outfit.checkouts.lay(tree, commit=commit, base=run.base),
+            starter=Starter(
+                store=outfit.store,
+                outfit=CheckOutfit(digests=outfit.digests, is_base=tree == self.seen.base, rest_on=self.book.rest_on),
+                root=outfit.root,
+                runs=outfit.runs,
+                lacking=lacking,
+                texts=self.texts,
+            ),
+            specs=specs,
+            slots=self.slots,
+            stack=self.stack,
+            laid=self.book.rest_on,
+            watch=lambda text, size: watch(Update(loop=run.loop, key=run.key, text=text, bytes=size)),
+        )
+
+
+async def _side_by_side(runs: list[Coroutine[None, None, tuple[CheckResult, ...]]]) -> list[tuple[CheckResult, ...]]:
+    """All of them, or the first error alone: callers wait for `CheckNotRunnable`, not for a group of one."""
+    try:
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(run) for run in runs]
+    except BaseExceptionGroup as failed:  # not `except*`: what that raises is wrapped again by some versions of Python
+        raise _first(failed) from None
+    return [task.result() for task in tasks]
+
+
+def _first(failed: BaseExceptionGroup[EngineError]) -> EngineError:
+    error = failed.exceptions[0]
+    return _first(error) if isinstance(error, BaseExceptionGroup) else error

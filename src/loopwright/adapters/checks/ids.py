@@ -1,0 +1,108 @@
+"""Ids of tests: what they are known by from one run to the next, and how two runs are compared by them. Pure."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from loopwright.adapters.checks.reports import Outcome
+
+MOST_NAMED = 20  # of the ids that a finding is about; the rest is counted
+# What differs from run to run though the test is the same: a worker, a line, an address.
+_PASSING = (
+    (re.compile(r"^\[gw\d+\]\s*(?:\[\s*\d+%\]\s*)?"), ""),
+    (re.compile(r"\(line \d+\)"), "(line)"),
+    (re.compile(r"\bline:\d+,column:\d+"), "line"),
+    (re.compile(r"\b0x[0-9a-fA-F]{4,}\b"), "0x"),
+)
+
+Outcomes = tuple[tuple[str, Outcome], ...]
+
+
+def steady_id(test: str) -> str:
+    for pattern, kept in _PASSING:
+        test = pattern.sub(kept, test)
+    return test
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lost:
+    """Tests of the base that the candidate did not run: not there any more, or skipped now. Each id once."""
+
+    gone: tuple[str, ...] = ()
+    skipped: tuple[str, ...] = ()
+
+    def __bool__(self) -> bool:
+        return bool(self.gone or self.skipped)
+
+
+def lost(base: Outcomes, candidate: Outcomes, may_drop: frozenset[str] = frozenset()) -> Lost:
+    """What the base collected and ran, and the candidate did not. One id may stand for several tests."""
+    there, ran = _tally(candidate)
+    wanted, wanted_ran = _tally(base)
+    gone = tuple(test for test, count in wanted.items() if there[test] < count and test not in may_drop)
+    skipped = tuple(
+        test
+        for test, count in wanted_ran.items()
+        if ran[test] < count <= there[test] and test not in (*gone, *may_drop)
+    )
+    return Lost(gone=gone, skipped=skipped)
+
+
+def unsteady(one: Outcomes, other: Outcomes) -> frozenset[str]:
+    """Ids that two collections of one tree do not have alike: they measure nothing."""
+    (there, ran), (there_too, ran_too) = _tally(one), _tally(other)
+    return frozenset(
+        test for test in {*there, *there_too} if there[test] != there_too[test] or ran[test] != ran_too[test]
+    )
+
+
+def _tally(outcomes: Outcomes) -> tuple[Counter[str], Counter[str]]:
+    return Counter(test for test, _ in outcomes), Counter(test for test, how in outcomes if how != "skipped")
+
+
+def without(outcomes: Outcomes, tests: Iterable[str]) -> Outcomes:
+    left_out = frozenset(tests)
+    return tuple((test, how) for test, how in outcomes if test not in left_out)
+
+
+def file_of(test: str) -> str:
+    """The file a test's id names; for a dotted id the path its module would have, as far as that is one."""
+    if "::" in test:
+        return test.partition("::")[0]
+    if " > " in test:
+        return test.partition(" > ")[0]
+    parts = test.split(".")
+    module = next((at for at, part in enumerate(parts) if part[:1].isupper()), len(parts) - 1)
+    return "/".join(parts[:module]) + ".py" if module > 0 and all(p.isidentifier() for p in parts[:module]) else ""
+
+
+def named(tests: tuple[str, ...]) -> str:
+    """The ids for a finding, one a line."""
+    more = len(tests) - MOST_NAMED
+    return "\n".join((*tests[:MOST_NAMED], *((f"and {more} more",) if more > 0 else ())))
+
+
+def written(outcomes: Outcomes) -> bytes:
+    return json.dumps(outcomes, ensure_ascii=False, separators=(",", ":")).encode()
+
+
+def read_back(content: bytes) -> Outcomes | None:
+    """What `written` wrote; None for anything else."""
+    try:
+        pairs = json.loads(content)
+    except ValueError:
+        return None
+    is_ours = isinstance(pairs, list) and all(_is_pair(pair) for pair in pairs)
+    return tuple((test, how) for test, how in pairs) if is_ours else None
+
+
+def _is_pair(pair: object) -> bool:
+    match pair:
+        case [str(), "passed" | "failed" | "skipped"]:
+            return True
+        case _:
+            return False

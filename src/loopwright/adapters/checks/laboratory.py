@@ -1,0 +1,119 @@
+"""The trees of one candidate, broken on purpose, and the checks that are to notice it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from loopwright.adapters.checks.canary.answers import Before, answering, tried
+from loopwright.adapters.checks.canary.look import CanaryQuestion, Noticed, Place, look
+from loopwright.adapters.checks.desk import Desk
+from loopwright.adapters.checks.judgement import Ran
+from loopwright.adapters.checks.order import predecessors
+from loopwright.adapters.checks.origins import found_elsewhere
+from loopwright.adapters.checks.receipts import receipt_key
+from loopwright.config.settings import CheckSettings
+from loopwright.kernel.codec import DecodeError, decode, encode
+from loopwright.kernel.judges import judge_by_name
+from loopwright.kernel.model import CheckResult, Tree
+from loopwright.kernel.trust import Canary
+
+_LARGEST = 512 * 1024
+
+
+async def look_at(
+    desk: Desk, specs: tuple[CheckSettings, ...], judging: tuple[CheckResult, ...], landing: tuple[CheckResult, ...]
+) -> Canary:
+    """Made once for a candidate: what was seen of these trees with these commands is seen again."""
+    counted = frozenset(result.name for result in judging if result.tests)
+    names, counts = answering(specs, counted)
+    seen = desk.seen
+    marks = [await desk.outfit.digests.of(spec) for spec in specs if spec.name in names]
+    words = tuple(word for spec in specs if spec.name in names for word in (spec.name, *spec.run))
+    key = receipt_key(seen.judging, f"canary {seen.landing} {seen.base}", words, " ".join(marks))
+    if (held := await desk.book.text(key)) is not None:
+        try:
+            return decode(Canary, held)
+        except DecodeError:
+            pass  # it is only asked again
+    laboratory = _Laboratory(desk=desk, specs=specs, judging=judging, landing=landing)
+    question = CanaryQuestion(
+        changes=seen.classed, checks=names, counts=counts, lands_apart=seen.landing != seen.judging
+    )
+    found = await look(question, laboratory)
+    await desk.book.keep_text(key, encode(found))
+    return found
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Laboratory:
+    """Implements `canary.look.Laboratory`."""
+
+    desk: Desk
+    specs: tuple[CheckSettings, ...]
+    judging: tuple[CheckResult, ...]
+    landing: tuple[CheckResult, ...]
+    _before: dict[tuple[Place, str], Before] = field(default_factory=dict)
+
+    async def try_with(
+        self, where: Place, edits: Mapping[str, bytes], checks: tuple[str, ...]
+    ) -> Mapping[str, Noticed]:
+        whole = self._tree(where)
+        tree = await self.desk.outfit.checkouts.compose(whole, taken_from=whole, paths=frozenset(), texts=edits)
+        said = await asyncio.gather(*(self._try(where, tree, spec) for spec in self.specs if spec.name in checks))
+        return dict(zip((spec.name for spec in self.specs if spec.name in checks), said, strict=True))
+
+    async def _try(self, where: Place, tree: Tree, spec: CheckSettings) -> Noticed:
+        commit = self.desk.run.base if where == "base" else self.desk.run.commit
+        bench = self.desk.bench((*predecessors(spec, self.specs), spec), tree, commit)
+
+        async def start(spec: CheckSettings, *, early: bool) -> Ran:
+            return await bench.run(spec, early=early)
+
+        result = self._result(where, spec.name)
+        return await tried(spec, start, await self._green(where, result), result.seconds if result else 0.0)
+
+    def _result(self, where: Place, name: str) -> CheckResult | None:
+        results = self.landing if where == "landing" else self.judging
+        return next((result for result in results if result.name == name), None)
+
+    async def _green(self, where: Place, result: CheckResult | None) -> Before:
+        """The ids of the run just made. On the base, those that it shares with the judging run."""
+        if result is None or not result.receipt:
+            return Before()
+        known = self._before.get((where, result.name))
+        if known is None:
+            ids = await self.desk.outfit.ids(result.receipt, self.desk.book)
+            known = Before(
+                frozenset(test for test, how in ids if how == "passed"),
+                frozenset(test for test, how in ids if how != "passed"),
+            )
+            self._before[where, result.name] = known
+        return known
+
+    def _tree(self, where: Place) -> Tree:
+        seen = self.desk.seen
+        return {"judging": seen.judging, "landing": seen.landing, "base": seen.base}[where]
+
+    async def texts(self, where: Place, paths: tuple[str, ...]) -> Mapping[str, bytes]:
+        found = await self.desk.outfit.source.texts(self._tree(where), paths, limit=_LARGEST)
+        return {path: text.encode("utf-8", "surrogateescape") for path, text in found.items()}
+
+    async def product(self) -> tuple[str, ...]:
+        paths = await self.desk.outfit.source.paths(self.desk.seen.judging)
+        layout = self.desk.layout
+        return tuple(
+            path
+            for path in paths
+            if layout.is_product(path) and not layout.is_test(path) and judge_by_name(path) is None
+        )
+
+    async def found_at(self, package: str) -> str:
+        desk = self.desk
+        async with desk.outfit.checkouts.lay(desk.seen.judging, commit=desk.run.commit, base=desk.run.base) as laid:
+            for spec in self.specs:
+                found = await found_elsewhere(spec.run, desk.environment, laid.folder)
+                if package in found:
+                    return found[package]
+        return ""

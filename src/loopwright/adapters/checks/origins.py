@@ -1,0 +1,114 @@
+"""The question before the first run: where do the checks find the project's own packages?"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import shutil
+import sys
+from collections.abc import Mapping
+from pathlib import Path, PurePosixPath
+
+from loopwright.adapters.checks.node_links import linked_elsewhere
+from loopwright.adapters.checks.python_roots import own_names, roots, safe_roots
+from loopwright.config.settings import CheckSettings
+from loopwright.errors import PackageElsewhere
+
+# Isolated until its own imports are made, so that no file of the candidate stands in for them. Nothing is imported
+# but the finders that an installation put there by itself.
+_PROGRAM = """
+import importlib.util, json, sys
+path, names = json.loads(sys.argv[1])
+sys.path[:0] = path
+def place(name):
+    try:
+        spec = importlib.util.find_spec(name)
+    except Exception:
+        return ""
+    if spec is None:
+        return ""
+    return spec.origin if spec.has_location else next(iter(spec.submodule_search_locations or ()), "")
+print(json.dumps({name: place(name) for name in names}))
+"""
+_LAUNCHERS = tuple((tool, "run") for tool in ("uv", "poetry", "pdm", "hatch", "pipenv", "rye"))
+_PATIENCE = 60.0
+
+
+async def found_elsewhere(argv: tuple[str, ...], environment: Mapping[str, str], checkout: Path) -> Mapping[str, str]:
+    """Packages of the project that would be imported from outside the checkout, each with that place.
+
+    Without those of Python where nobody can be asked: the command does not say which interpreter it starts.
+    """
+    linked = linked_elsewhere(checkout)
+    own = dict.fromkeys(name for root in roots(checkout) for name in own_names(root))
+    names = [name for name in own if name not in sys.stdlib_module_names]  # of these some are always there already
+    asked = _interpreter(argv, environment, checkout)
+    if not names or asked is None:
+        return linked
+    command, is_module = asked
+    path = [str(each) for each in ((checkout,) if is_module else ()) + safe_roots(checkout)]
+    said = await _asked((*command, "-I", "-c", _PROGRAM, json.dumps((path, names))), environment, checkout)
+    return linked | {name: place for name, place in said.items() if place and not _is_inside(place, checkout)}
+
+
+async def refuse_elsewhere(spec: CheckSettings, environment: Mapping[str, str], checkout: Path) -> None:
+    """Raises `PackageElsewhere` when the check would run another tree than the one it is to judge."""
+    found = await found_elsewhere(spec.run, environment, checkout)
+    for package, place in found.items():
+        raise PackageElsewhere(spec.name, " ".join(spec.run), package=package, place=place)
+
+
+def _interpreter(
+    argv: tuple[str, ...], environment: Mapping[str, str], checkout: Path
+) -> tuple[tuple[str, ...], bool] | None:
+    """The command that starts it, and whether it looks for modules in the current folder, too."""
+    if _is_python(argv[0]):
+        return argv[:1], "-m" in argv
+    if argv[:2] in _LAUNCHERS:
+        return (*argv[:2], "python"), "-m" in argv and any(_is_python(word) for word in argv[2:3])
+    return _of_script(argv[0], environment, checkout)
+
+
+def _is_python(word: str) -> bool:
+    return PurePosixPath(word).name.rstrip("0123456789.") in ("python", "pypy")
+
+
+def _of_script(program: str, environment: Mapping[str, str], checkout: Path) -> tuple[tuple[str, ...], bool] | None:
+    """`pytest` and others of a virtual environment name their interpreter in the first line."""
+    found = str(checkout / program) if "/" in program else shutil.which(program, path=environment.get("PATH", ""))
+    if not found or not Path(found).is_file():
+        return None
+    with open(found, "rb") as file:  # noqa: PTH123 - a line of it, not the whole program
+        line = file.readline(4096).decode("utf-8", "replace")
+    words = tuple(line.removeprefix("#!").split()) if line.startswith("#!") else ()
+    place = next((index for index, word in enumerate(words[:2]) if _is_python(word)), None)
+    return None if place is None else (words[: place + 1], False)
+
+
+async def _asked(argv: tuple[str, ...], environment: Mapping[str, str], checkout: Path) -> dict[str, str]:
+    try:
+        process = await asyncio.create_subprocess_exec(
+            *argv,
+            env=dict(environment),
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.DEVNULL,
+            cwd=checkout,
+        )
+    except OSError:
+        return {}  # that it cannot be started is said by the check itself
+    try:
+        said, _ = await asyncio.wait_for(process.communicate(), _PATIENCE)
+        places = json.loads(said)
+    except (TimeoutError, ValueError):
+        return {}
+    finally:
+        if process.returncode is None:
+            process.kill()
+            await process.wait()
+    return {str(name): str(place) for name, place in places.items()} if isinstance(places, dict) else {}
+
+
+def _is_inside(place: str, checkout: Path) -> bool:
+    return Path(os.path.realpath(place)).is_relative_to(Path(os.path.realpath(checkout)))

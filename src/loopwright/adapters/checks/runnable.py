@@ -1,0 +1,71 @@
+"""Whether a check cannot run at all, rather than being red: nobody could turn it green by changing the code. Pure."""
+
+from __future__ import annotations
+
+import re
+
+from loopwright.adapters.checks.judgement import Ran, ended_how, is_empty
+from loopwright.adapters.checks.single_test import is_pytest
+from loopwright.config.settings import CheckSettings
+
+_LINES = 5  # of the output; more is in `loop doctor --run`
+_PYTEST_USAGE = 4
+_NOT_EXECUTABLE, _NOT_FOUND = 126, 127
+_MISSING = re.compile(
+    r"No module named '?(?:pytest|py\.test|unittest|django|coverage|tox|nox|nose2|trial)\b"
+    r"|command not found|: not found$|: No such file or directory\nmake|could not determine executable to run"
+    r"|no such command: |[Uu]nknown command: |is not recognized as an|Cannot find module '.*(?:jest|vitest|mocha)",
+    re.MULTILINE,
+)
+_USAGE = re.compile(
+    r"Missing script: |No rule to make target|[Uu]nrecognized (?:arguments|option)|[Uu]nknown option|bad option: "
+    r"|Unrecognized CLI Parameter|flag provided but not defined|unexpected argument|does not contain recipe",
+)
+
+
+def cannot_run(spec: CheckSettings, ran: Ran) -> str:
+    """Why the check cannot run here, with its last lines and what to do; empty when it runs, red or green."""
+    why, remedy = _why(spec, ran)
+    if not why:
+        return ""
+    lines = "".join(f"\n  {line}" for line in ran.tail.splitlines()[-_LINES:])
+    return f"check {spec.name!r} cannot run: {ended_how(spec, ran)}: {why}; {remedy}{lines}"
+
+
+def is_weak(spec: CheckSettings, ran: Ran) -> bool:
+    """Whether only the exit code of this run speaks, without a person's word that it is enough."""
+    return ran.tests is None and spec.trust != "exit-code"
+
+
+def _why(spec: CheckSettings, ran: Ran) -> tuple[str, str]:
+    if ran.how == "gone":
+        return "that file is not in the tree", "correct `run`"
+    if ran.how == "wall":
+        return "it did not come to its end", f"raise `timeout` in [checks.{spec.name}]"
+    if ran.tests or ran.ids:
+        return "", ""
+    if is_empty(spec, ran):
+        return _empty(spec, ran)
+    if ran.report is not None and ran.report.failures:
+        return "", ""  # it told of something it could not collect: red
+    return _without_a_word(spec, ran)
+
+
+def _empty(spec: CheckSettings, ran: Ran) -> tuple[str, str]:
+    if spec.may_be_empty:
+        return "", ""
+    later = f"where tests are still to be written, set `may_be_empty = true` in [checks.{spec.name}]"
+    if ran.tests is None and not is_pytest(spec.run):
+        return "what it works on is not there", f"correct `run`; {later}"
+    return "it found no test", f"say in `run` where the tests are; {later}"
+
+
+def _without_a_word(spec: CheckSettings, ran: Ran) -> tuple[str, str]:
+    """It ended, and no test is known of."""
+    if ran.exit_code and (ran.exit_code in (_NOT_EXECUTABLE, _NOT_FOUND) or _MISSING.search(ran.tail)):
+        return "what it starts is not installed here", "install it where the check looks for it, or correct `run`"
+    if ran.exit_code and (_USAGE.search(ran.tail) or (is_pytest(spec.run) and ran.exit_code == _PYTEST_USAGE)):
+        return "it does not understand its command line", "correct `run`"
+    if ran.refused:
+        return ran.refused, "look at its output, and correct `run`, or what it needs"
+    return "", ""

@@ -1,0 +1,85 @@
+"""A check's command as the engine runs it: with a request for a report, and with one to stop at the first failure."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from loopwright.adapters.checks import unittest_report
+from loopwright.adapters.checks.runners.commands import FoundRunner
+from loopwright.adapters.checks.runners.scripts import NO_FILES, Texts, find_through_files
+from loopwright.adapters.checks.runners.table import REPORT, UNITTEST, Format
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """What is started in a check's place. `sure`: without its report it did not run as it should.
+
+    `carried` are words that a variable of the environment takes to a runner which something else starts.
+    """
+
+    argv: tuple[str, ...]
+    runner: str = ""  # empty: nobody knows which
+    format: Format = "output"
+    sure: bool = False
+    carried: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    env: tuple[tuple[str, str], ...] = ()
+
+    def command(self, report: Path) -> tuple[str, ...]:
+        words = (word.replace(UNITTEST, unittest_report.__file__) for word in self.argv)
+        return tuple(word.replace(REPORT, str(report)) for word in words)
+
+    def environment(self, person: Mapping[str, str], report: Path) -> dict[str, str]:
+        """The environment with what is asked for; words that a person put into such a variable stay in front."""
+        asked = dict(person) | dict(self.env)
+        for variable, words in self.carried:
+            quoted = (_quoted(word.replace(REPORT, str(report)), variable) for word in words)
+            asked[variable] = " ".join(filter(None, (person.get(variable, ""), *quoted)))
+        return asked
+
+
+def asked(argv: tuple[str, ...], texts: Texts = NO_FILES, *, own_report: bool = False, early: bool = False) -> Asked:
+    """The command with the request its runner understands; as it is, where no runner is known.
+
+    With `own_report` the person asks for one already. `early`: it may stop at the first failure.
+    """
+    found = find_through_files(argv, texts)
+    if found is None:
+        return Asked(argv=argv)
+    runner, sooner = found.runner, found.runner.early if early else ()
+    if found.takes_words:
+        words = found.with_words((*(() if own_report else runner.words), *sooner))
+        return _asked(found, argv=words, format=runner.format, carried=())
+    carried = () if own_report else runner.carried
+    return _asked(found, argv=found.argv, format=runner.carried_format, carried=(*carried, *sooner))
+
+
+def stopping_early(argv: tuple[str, ...], texts: Texts = NO_FILES) -> Asked:
+    """As `asked`, and it ends with the first failure, where the runner can do that."""
+    return asked(argv, texts, own_report=REPORT in "".join(argv), early=True)
+
+
+def is_known(argv: tuple[str, ...], texts: Texts = NO_FILES) -> bool:
+    return find_through_files(argv, texts) is not None
+
+
+def _asked(found: FoundRunner, *, argv: tuple[str, ...], format: Format, carried: tuple[str, ...]) -> Asked:  # noqa: A002 - the report's
+    variable = found.runner.variable
+    return Asked(
+        argv=argv,
+        runner=found.runner.name,
+        format=format,
+        sure=found.takes_words and format != "output",
+        carried=((variable, carried),) if variable and carried else (),
+        env=(*found.env, *found.runner.env),
+    )
+
+
+def _quoted(word: str, variable: str) -> str:
+    """`NODE_OPTIONS` knows double quotes alone; the others are read as a shell would."""
+    if variable == "NODE_OPTIONS" and " " in word:
+        escaped = word.replace("\\", "\\\\").replace('"', '\\"')
+        return f'"{escaped}"'
+    return shlex.quote(word)

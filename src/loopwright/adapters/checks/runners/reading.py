@@ -1,0 +1,86 @@
+"""The tests of a run, from whatever it left: the report the engine asked for, else what its output says."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
+
+from loopwright.adapters.checks.junit import read_junit
+from loopwright.adapters.checks.reports import Report, ReportRefused, read_bounded
+from loopwright.adapters.checks.runners.asking import Asked
+from loopwright.adapters.checks.runners.formats import read_go, read_jest, read_rspec
+from loopwright.adapters.checks.runners.output import read_output
+from loopwright.adapters.checks.runners.scripts import steering_files
+from loopwright.adapters.files import read_tail
+from loopwright.adapters.steps import StepEnded
+
+_OUTPUT = 8 * 1024 * 1024  # bytes of each stream that tests are looked for in
+_GO_OUTPUT = 64 * 1024 * 1024  # there the output is the report
+_LARGEST_SCRIPT = 256 * 1024
+_COUNT_OTHERWISE = ("node",)  # their last line counts a test and its subtests, their report the subtests
+_MOST_FILES = 100  # environments of one run, each with a report of its own
+
+
+def texts_in(folder: Path, commands: Iterable[tuple[str, ...]]) -> dict[str, str]:
+    """The files of a checked-out project that say which runner these commands start."""
+    found = {name: folder / name for name in steering_files(commands)}
+    return {
+        name: read_tail(file, _LARGEST_SCRIPT).decode("utf-8", "replace")
+        for name, file in found.items()
+        if file.is_file()
+    }
+
+
+def read_asked(request: Asked, report: Path, ended: StepEnded, checkout: Path) -> Report | None:
+    """None: nothing counts the tests. Raises `ReportRefused` where the runner itself was asked and did not tell."""
+    if request.format == "go":
+        return read_go(_without(read_tail(ended.stdout, _GO_OUTPUT), checkout))
+    if request.sure:
+        return _from_file(request, report, checkout)
+    try:
+        told = _from_files(request, report, checkout)
+    except ReportRefused:
+        told = None
+    if told is not None and request.runner in _COUNT_OTHERWISE:
+        return told
+    said = _from_output(request, ended, checkout)
+    if told is None or said is None or (said.tests or 0) <= (told.tests or 0):
+        return told or said
+    return replace(told, tests=said.tests)  # several runs, of which the last one left its report
+
+
+def _from_files(request: Asked, report: Path, checkout: Path) -> Report | None:
+    """Every environment of tox or nox writes one."""
+    if not request.carried or request.format == "output":
+        return None
+    files = sorted(report.parent.glob(f"{report.name}*"))[:_MOST_FILES]
+    reports = [_from_file(request, file, checkout) for file in files]
+    if not reports:
+        return None
+    return Report(
+        tests=sum(one.tests or 0 for one in reports),
+        failures=tuple(failure for one in reports for failure in one.failures),
+        outcomes=tuple(outcome for one in reports for outcome in one.outcomes),
+    )
+
+
+def _from_file(request: Asked, file: Path, checkout: Path) -> Report:
+    content = _without(read_bounded(file), checkout)
+    if request.format == "jest":
+        return read_jest(content)
+    if request.format == "rspec":
+        return read_rspec(content)
+    return read_junit(content, lambda path: (checkout / path).is_file(), nodes=request.runner == "pytest")
+
+
+def _from_output(request: Asked, ended: StepEnded, checkout: Path) -> Report | None:
+    streams = (_without(read_tail(stream, _OUTPUT), checkout) for stream in (ended.stdout, ended.stderr))
+    return read_output("\n".join(stream.decode("utf-8", "replace") for stream in streams), request.runner)
+
+
+def _without(content: bytes, checkout: Path) -> bytes:
+    """Where it ran differs from run to run, and is no business of an agent."""
+    place = os.fsencode(checkout)
+    return content.replace(place + b"/", b"").replace(place, b".")

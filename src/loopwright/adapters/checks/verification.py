@@ -1,0 +1,121 @@
+"""One verification: the judging run, the landing run, the trial, the canary; and one verdict of all of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from loopwright.adapters.checks.candidate import changes_of
+from loopwright.adapters.checks.desk import Desk
+from loopwright.adapters.checks.laboratory import look_at
+from loopwright.adapters.checks.origins import refuse_elsewhere
+from loopwright.config.settings import CheckSettings
+from loopwright.errors import CheckNotRunnable
+from loopwright.kernel.events import ChecksReported
+from loopwright.kernel.faults import engine_finding
+from loopwright.kernel.model import CheckResult, Finding
+from loopwright.kernel.trust import Canary, Claim
+
+_IDS_GONE = ("ids-gone", "newly-skipped")
+_WEAK = (
+    "no check that ran here counts tests: write one whose runner is known, or give your word with"
+    ' `trust = "exit-code"` in [checks.NAME] of loop.toml; `loop setup` finds what there is'
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verification:
+    desk: Desk
+    specs: tuple[CheckSettings, ...]
+
+    async def preflight(self) -> ChecksReported:
+        """The base itself: what cannot run here never will, and what is red was so before anybody was paid."""
+        tree, key = self.desk.seen.base, self.desk.run.key
+        try:
+            await self._ask_for_packages()
+            results = await self.desk.results(self.specs, tree)
+        except CheckNotRunnable as error:
+            return ChecksReported(key=key, tree=tree, results=(), unable=(str(error),))
+        unable = tuple(result.unable for result in results if result.unable)
+        weak = () if unable or not self._is_weak(results) else (_WEAK,)
+        return ChecksReported(key=key, tree=tree, results=results, unable=unable + weak)
+
+    async def _ask_for_packages(self) -> None:
+        desk = self.desk
+        async with desk.outfit.checkouts.lay(desk.seen.base, commit=desk.run.base, base=desk.run.base) as laid:
+            for spec in self.specs:
+                await refuse_elsewhere(spec, desk.environment, laid.folder)
+
+    async def report(self, findings: tuple[Finding, ...]) -> ChecksReported:
+        """The landing run can only fail, and is the judging run where both trees are the same."""
+        seen, differs = self.desk.seen, self.desk.seen.landing != self.desk.seen.judging
+        # How much of the new code tests reach is a matter of the new tests, too.
+        judged = tuple(spec for spec in self.specs if not differs or spec.report != "coverage")
+        lands = tuple(replace(spec, may_be_empty=False) for spec in self.specs)
+        judging = await self.desk.results(judged if differs else lands, seen.judging)
+        landing = await self.desk.results(lands, seen.landing) if differs and _is_green(judging) else ()
+        if self._is_weak((*judging, *landing)):
+            findings = (*findings, engine_finding("weak", _WEAK))
+        green = _is_green((*judging, *landing))
+        return ChecksReported(
+            key=self.desk.run.key,
+            tree=seen.judging,
+            results=judging,
+            landing=landing,
+            findings=findings,
+            lands=seen.landing,
+            held=changes_of(seen.held),
+            nothing_else=seen.landing == seen.base,
+            claim=await self._claim((*judging, *landing)),
+            canary=await self._canary(judging, landing) if green else None,
+            own_tests=_own_tests(judging, landing),
+        )
+
+    def _is_weak(self, results: tuple[CheckResult, ...]) -> bool:
+        """Nothing but exit codes speaks. A check whose files were not touched is no weak one."""
+        trusted = {spec.name for spec in self.specs if spec.trust == "exit-code"}
+        ran = [result for result in results if result.receipt or not result.passed]
+        return bool(ran) and not any(result.tests is not None or result.name in trusted for result in ran)
+
+    async def _claim(self, ran: tuple[CheckResult, ...]) -> Claim | None:
+        """What only a person can allow. Nothing is installed before it is approved, so that a manifest is not tried."""
+        seen = self.desk.seen
+        changes, failing = changes_of(seen.open), _failing(ran)
+        if _is_green(ran):
+            return Claim(changes=changes, at_once=True) if seen.waiting else None
+        if any(each.is_manifest for each in seen.open):
+            return Claim(changes=changes, failing=failing, at_once=True)
+        if not changes:
+            return _of_gone_alone(ran)
+        trial = await self.desk.results(self.specs, seen.whole, dropping=True)
+        return Claim(changes=changes, failing=failing, dropped=_gone(trial)) if _is_green(trial) else None
+
+    async def _canary(self, judging: tuple[CheckResult, ...], landing: tuple[CheckResult, ...]) -> Canary | None:
+        if self.desk.seen.landing == self.desk.seen.base:
+            return None  # nothing lands that could be broken
+        return await look_at(self.desk, self.specs, judging, landing)
+
+
+def _is_green(results: tuple[CheckResult, ...]) -> bool:
+    return all(result.passed for result in results)
+
+
+def _failing(results: tuple[CheckResult, ...]) -> tuple[str, ...]:
+    failures = (each for result in results for each in result.failures)
+    return tuple(dict.fromkeys(each.rule for each in failures if each.category == "tests"))
+
+
+def _gone(results: tuple[CheckResult, ...]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(test for result in results for test in result.gone))
+
+
+def _of_gone_alone(results: tuple[CheckResult, ...]) -> Claim | None:
+    """Nothing is wrong but that tests of the base are gone: a person may let exactly those go."""
+    failures = [each for result in results for each in result.failures]
+    if not failures or any(not each.rule.startswith(_IDS_GONE) for each in failures):
+        return None
+    return Claim(dropped=_gone(results))
+
+
+def _own_tests(judging: tuple[CheckResult, ...], landing: tuple[CheckResult, ...]) -> int:
+    before = {result.name: result.tests or 0 for result in judging}
+    return sum(max(0, (result.tests or 0) - before.get(result.name, 0)) for result in landing)

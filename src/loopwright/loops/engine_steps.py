@@ -1,0 +1,101 @@
+"""Steps of every loop that no agent takes part in: before the first is paid, and after the end, when a person approves
+what was held back."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TypeVar, assert_never
+
+from loopwright.kernel.actions import Action, RunChecks
+from loopwright.kernel.events import ChecksReported, Integrated, IntegrationRefused
+from loopwright.kernel.faults import faults_of, names_of_faults
+from loopwright.kernel.gates import PROTECTED
+from loopwright.kernel.model import Ending, Finding, Key, Outcome
+from loopwright.loops import course as c
+from loopwright.loops.course import GateRecord, OnCourse, Ruling, Station
+from loopwright.loops.hooks import Machine, ended
+
+S = TypeVar("S", bound=OnCourse)
+L = TypeVar("L")
+HELD = (Station.HELD_CHECK, Station.HELD_LAND)
+_NO_OUTCOME = Outcome(ending=Ending.VERIFIED)
+
+
+def wanted(own: Machine[S, L], state: S) -> Action:
+    """Steps of the floor that no agent takes part in: before the first, and after the last."""
+    course, tries, outcome = state.course, state.course.held_tries, state.course.outcome
+    if course.station is Station.PREFLIGHT:
+        trust = own.trust(state).on(own.base(state))
+        why = "the checks must be able to run before anybody is paid"
+        return RunChecks(key=Key("preflight"), commit=trust.base, base=trust.base, trust=trust, preflight=True, why=why)
+    before = own.landing(state)
+    if course.station is Station.HELD_CHECK or outcome is None:
+        return RunChecks(
+            key=Key("checks-held", tries),
+            commit=course.candidate,
+            base=before.base,
+            approved=course.approved,
+            may_drop=course.may_drop,
+            trust=before.trust.on(before.base),
+            why="what was held back is approved",
+        )
+    return replace(
+        before,
+        key=Key("land-held", tries),
+        commit=course.candidate,
+        base=course.landed,
+        tree=course.lands,
+        branch=outcome.branch,
+        target=before.target if outcome.merged_into else "",
+        approved=course.approved,
+        may_drop=course.may_drop,
+        holds_back=False,
+        verified=True,
+        why="what was held back is approved and verified",
+    )
+
+
+def preflighted(own: Machine[S, L], state: S, event: ChecksReported) -> S:
+    """Red is no obstacle: it was so before, and must be green at the end. What cannot run can never be."""
+    if event.unable:
+        return c.done(state, replace(own.outcome(state, Ending.FAILED), note="; ".join(event.unable)))
+    return c.steered(state, station=None, before=faults_of(event))
+
+
+def held_landing(own: Machine[S, L], state: S, event: ChecksReported | Integrated | IntegrationRefused) -> S:
+    """What a person approved after the end lands if it passes as everything has to; else it stays held back."""
+    match event:
+        case ChecksReported():
+            if faults := faults_of(event):
+                return still_held(state, f"these fail with it: {names_of_faults(event)}", faults)
+            return c.stationed(c.steered(state, lands=event.lands), Station.HELD_LAND)
+        case IntegrationRefused():
+            return still_held(state, event.detail or event.reason, event.findings)
+        case Integrated():
+            state = c.steered(state, held=(), landed=event.landed)
+            return ended(own, state, (state.course.outcome or _NO_OUTCOME).ending, event)
+        case _:
+            assert_never(event)
+
+
+def still_held(state: S, why: str, faults: tuple[Finding, ...]) -> S:
+    """The approval was for something that passes: it is asked for again."""
+    gates = tuple(
+        replace(each, ruling=Ruling.OPEN, by="", why=f"it was approved and could not land: {why}")
+        if each.lasting and each.due and each.ruling is Ruling.APPROVED
+        else each
+        for each in state.course.gates
+    )
+    outcome = replace(state.course.outcome or _NO_OUTCOME, still_held=why, findings=faults)
+    return c.done(c.steered(state, gates=gates), outcome)
+
+
+def decided_afterwards(state: S, gate: GateRecord) -> S:
+    """A decision on what was held back, when the loop has ended."""
+    outcome = state.course.outcome
+    if gate.gate != PROTECTED or not state.course.held or outcome is None:
+        return state
+    if gate.ruling is Ruling.REJECTED:
+        return c.steered(state, outcome=replace(outcome, held=()), held=())
+    tries = state.course.held_tries + 1
+    return c.stationed(c.steered(state, held_tries=tries), Station.HELD_CHECK)

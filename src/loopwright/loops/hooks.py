@@ -1,0 +1,85 @@
+"""What one loop has of its own: the hooks by which the floor under every machine asks it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Generic, TypeVar
+
+from loopwright.errors import InvalidTransition
+from loopwright.kernel.actions import Action, Integrate, Option
+from loopwright.kernel.events import Answer, Answered, Event, Integrated, IntegrationRefused
+from loopwright.kernel.model import Commit, Ending, Finding, Outcome
+from loopwright.kernel.trust import Trust
+from loopwright.loops import course as c
+from loopwright.loops.course import GateRecord, OnCourse
+
+S = TypeVar("S", bound=OnCourse)
+L = TypeVar("L")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Escalation:
+    """What a person is asked when the loop cannot go on by itself."""
+
+    question: str
+    options: tuple[Option, ...]
+    why: str
+    findings: tuple[Finding, ...] = ()
+
+
+def not_offered(state: S, event: Answered) -> S:
+    raise refusal(state, event, f"{event.choice!r} is not one of the options")
+
+
+def _as_it_was(state: S, _: GateRecord) -> S:
+    return state
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Machine(Generic[S, L]):
+    """What one loop has of its own. Each hook is given the state after the floor has noted its part."""
+
+    limits: type[L]  # its table in the configuration
+    base: Callable[[S], Commit]
+    trust: Callable[[S], Trust] = lambda _state: Trust()  # what judges below and beside it
+    work: Callable[[S], tuple[Action, ...]]  # what its own phases ask for
+    took: Callable[[S, Answer], S]  # what answers that; of an agent's failures only those that count
+    landing: Callable[[S], Integrate]
+    outcome: Callable[[S, Ending], Outcome]  # without where it landed
+    escalation: Callable[[S], Escalation]
+    continued: Callable[[S, Answered], S]  # `count` is what is granted
+    revised: Callable[[S, Answered], S]
+    relimited: Callable[[S, L], S]
+    decided: Callable[[S, GateRecord], S] = _as_it_was  # a gate that stood beside the work or was waited for
+    accepted: Callable[[S], S] = c.taking
+    landed: Callable[[S, Integrated], S] | None = None  # None: that is the end
+    refused: Callable[[S, IntegrationRefused], S] = c.not_landed
+    cancelled: Callable[[S], S] = c.cleaning_up
+    answered: Callable[[S, Answered], S] = not_offered  # answers that only this loop offers
+    noun: str = "loop"
+    on_hold: str = "the {who} cannot go on without a person"
+    beside_answer: tuple[str, ...] = ("cancel",)  # which of the escalation's options a question offers too
+    asked_before: tuple[str, ...] = ()  # steps whose questions were heard before events told their role
+
+
+def ended(own: Machine[S, L], state: S, ending: Ending, landed: Integrated | None = None) -> S:
+    outcome = own.outcome(state, ending)
+    if landed is not None:
+        outcome = replace(
+            outcome,
+            commit=landed.commit,
+            branch=landed.branch,
+            merged_into=landed.merged_into,
+            not_merged=landed.not_merged,
+            take=landed.take,
+            note=landed.note or outcome.note,
+            held=state.course.held,
+            held_on=landed.held_on,
+        )
+    cleanup = state.course.cancel if ending is Ending.CANCELLED else None
+    return c.done(state, replace(outcome, cleanup=cleanup))
+
+
+def refusal(state: OnCourse, event: Event, why: str) -> InvalidTransition:
+    return InvalidTransition(c.where(state), type(event).__name__, why)

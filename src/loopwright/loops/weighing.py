@@ -1,0 +1,192 @@
+"""What a machine makes of a verification: a failed attempt, a wait for a person, or something that may land.
+
+Changes that the verdict does not need are held back and not waited for. What only a person can allow is told to the
+maker once; another attempt that still needs it waits at the gate and uses up nothing.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from dataclasses import dataclass, replace
+from typing import TypeVar
+
+from loopwright.kernel.events import ChecksReported
+from loopwright.kernel.faults import engine_finding, faults_of
+from loopwright.kernel.gates import PROTECTED
+from loopwright.kernel.model import Change, Commit, Finding
+from loopwright.kernel.trust import UNTESTED, Canary, Claim, evidence_with
+from loopwright.kernel.wording import counted
+from loopwright.loops import course as c
+from loopwright.loops.course import GateRecord, OnCourse, Ruling
+
+S = TypeVar("S", bound=OnCourse)
+_NAMED = 5  # tests in a sentence; the gate shows them all
+_WHY_HELD = "the judge's files and tests of the base were changed; until a person approves, the base's versions run"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Failed:
+    faults: tuple[Finding, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rejected:
+    """It cannot do without what a person said no to."""
+
+    gate: GateRecord
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Waits:
+    gate: GateRecord
+
+
+@dataclass(frozen=True, slots=True)
+class Passed:
+    """What `course.lands` names may land."""
+
+
+Weighed = Failed | Rejected | Waits | Passed
+
+
+def weighed(state: S, report: ChecksReported, commit: Commit, words: tuple[str, ...]) -> tuple[S, Weighed]:
+    """`words` are what the work was asked for in: a path named there is needed."""
+    state = c.steered(state, lands=report.lands, held=report.held, candidate=commit, untested=False)
+    if report.claim is not None:
+        return _claimed(state, report, report.claim, commit)
+    state = c.steered(state, told=())
+    if faults := faults_of(report):
+        return state, Failed(faults=faults)
+    if report.canary is not None and report.canary.said not in ("noticed", "not-shown"):
+        state, said = _unnoticed(state, report, report.canary, commit)
+        if said is not None:
+            return state, said
+    if report.held:
+        return _with_held(state, report, commit, words)
+    return (state, Passed()) if report.lands else _as_before(state)
+
+
+def _as_before(state: S) -> tuple[S, Weighed]:
+    """A report of an older log does not say what was held back: what is open then waits, whatever it is."""
+    gate = state.course.due(PROTECTED)
+    if gate is None or gate.ruling is Ruling.APPROVED:
+        return state, Passed()
+    return state, Rejected(gate=gate) if gate.ruling is Ruling.REJECTED else Waits(gate=gate)
+
+
+def _claimed(state: S, report: ChecksReported, claim: Claim, commit: Commit) -> tuple[S, Weighed]:
+    """A person decides; but first the maker hears what stands in the way, unless no attempt could do without."""
+    faults = faults_of(report)
+    if not claim.at_once and not claim.marks & set(state.course.told):
+        return c.steered(state, told=tuple(sorted(claim.marks))), Failed(faults=(*faults, _to_maker(claim)))
+    gate = GateRecord(
+        gate=PROTECTED,
+        evidence=evidence_with(claim.changes, claim.dropped),
+        because=claim.changes,
+        commit=commit,
+        tree=report.tree,
+        why=_why(claim),
+        failing=claim.failing,
+        dropped=claim.dropped,
+    )
+    return _at(state, gate, Failed(faults=faults) if faults else None)
+
+
+def _at(state: S, gate: GateRecord, otherwise: Failed | None = None) -> tuple[S, Weighed]:
+    """Waiting at the gate, unless a person has decided on exactly this."""
+    state = c.called_for(state, gate)
+    due = state.course.due(gate.gate) or gate
+    if due.ruling is Ruling.REJECTED:
+        return state, Rejected(gate=due)
+    if due.ruling is Ruling.APPROVED:  # it was approved, and is red all the same
+        return state, otherwise or Passed()
+    return state, Waits(gate=due)
+
+
+def _to_maker(claim: Claim) -> Finding:
+    if claim.changes:
+        told = f"Without the changes to {_paths(claim.changes)} these tests of the base fail with this code: "
+        return engine_finding(
+            "needs-approval",
+            f"{told}{_some(claim.failing) or 'see above'}. Make the code pass them, or leave the changes as they are: a"
+            " person is asked then.",
+        )
+    told = f"{_some(claim.dropped)} of the base {'is' if len(claim.dropped) == 1 else 'are'} not run any more"
+    return engine_finding("needs-approval", f"{told}. Bring them back, or leave it so: a person is asked then.")
+
+
+def _why(claim: Claim) -> str:
+    if claim.at_once:
+        return "the change cannot be verified without them, and nothing of them is taken before a person approves"
+    if not claim.changes:
+        return f"{counted(len(claim.dropped), 'test')} of the base would not run any more: {_some(claim.dropped)}"
+    gone = f"; {counted(len(claim.dropped), 'test')} of the base would not run any more" if claim.dropped else ""
+    return f"with them all checks pass, without them these tests of the base fail: {_some(claim.failing)}{gone}"
+
+
+def _unnoticed(state: S, report: ChecksReported, canary: Canary, commit: Commit) -> tuple[S, Weighed | None]:
+    """No check looks at the change: first the maker is told, then it is as configured."""
+    evidence = _untested_evidence(canary, report)
+    if any(each.evidence == evidence and each.ruling is Ruling.APPROVED for each in state.course.gates):
+        return c.steered(state, untested=True), None
+    if canary.said != "unread" and not state.course.told_untested:
+        told = engine_finding(canary.said, f"{canary.sentence}; write a test that fails without the change")
+        return c.steered(state, told_untested=True), Failed(faults=(told,))
+    if canary.said == "untested-change" and canary.rule != "gate":
+        return state, None
+    because = tuple(Change(path=path, how="changed") for path in dict.fromkeys(_file(each) for each in canary.missed))
+    gate = GateRecord(
+        gate=UNTESTED, evidence=evidence, because=because, commit=commit, tree=report.tree, why=canary.sentence
+    )
+    return _at(state, gate)
+
+
+def _file(missed: str) -> str:
+    return missed.partition(": ")[0]
+
+
+def _untested_evidence(canary: Canary, report: ChecksReported) -> str:
+    """Bound to the tree: another change of the same function is another question."""
+    parts = "\0".join((canary.said, report.lands or report.tree, *canary.missed))
+    return hashlib.sha256(parts.encode(errors="surrogateescape")).hexdigest()[:24]
+
+
+def _with_held(state: S, report: ChecksReported, commit: Commit, words: tuple[str, ...]) -> tuple[S, Weighed]:
+    known = state.course.due(PROTECTED)
+    gate = GateRecord(
+        gate=PROTECTED,
+        evidence=known.evidence if known else evidence_with(report.held, ()),
+        because=known.because if known else report.held,
+        commit=commit,
+        tree=known.tree if known else report.tree,
+        why=_WHY_HELD,
+    )
+    if report.nothing_else or any(is_named(change.path, words) for change in report.held):
+        return _at(state, gate)
+    # What is not needed lands later, or never: it may be decided when the loop has ended.
+    return c.called_for(state, replace(gate, lasting=True)), Passed()
+
+
+def is_named(path: str, words: tuple[str, ...]) -> bool:
+    """Whether the work was asked for with this path: whole, a folder above it, or a file name that is plainly one."""
+    parts = path.split("/")
+    folders = ["/".join(parts[:count]) for count in range(2, len(parts))]
+    name = parts[-1]
+    plain = [name] if "." in name.strip(".") or name != name.lower() else []
+    whole = [path] if len(parts) > 1 else []
+    return any(_stands_in(each, text) for each in (*whole, *folders, *plain) for text in words)
+
+
+def _stands_in(name: str, text: str) -> bool:
+    return re.search(rf"(?<![\w./-]){re.escape(name)}(?![\w-])", text) is not None
+
+
+def _paths(changes: tuple[Change, ...]) -> str:
+    more = f" and {len(changes) - _NAMED} more" if len(changes) > _NAMED else ""
+    return ", ".join(change.path for change in changes[:_NAMED]) + more
+
+
+def _some(tests: tuple[str, ...]) -> str:
+    more = f" and {len(tests) - _NAMED} more" if len(tests) > _NAMED else ""
+    return ", ".join(tests[:_NAMED]) + more

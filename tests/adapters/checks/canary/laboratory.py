@@ -1,0 +1,103 @@
+"""A small project in two versions, whose real tests run on real folders with files replaced."""
+
+import asyncio
+import subprocess
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from loopwright.adapters.checks import unittest_report
+from loopwright.adapters.checks.canary.answers import Before, tried
+from loopwright.adapters.checks.canary.look import CanaryQuestion, Noticed, Place, look
+from loopwright.adapters.checks.judgement import Ran
+from loopwright.adapters.checks.junit import read_junit
+from loopwright.adapters.checks.runners.asking import asked
+from loopwright.config.settings import CheckSettings
+from loopwright.kernel.model import Change
+from loopwright.kernel.trust import Canary, Classed, FileClass
+
+UNITTEST = (sys.executable, unittest_report.__file__, "--report={report}", "discover", "-s", "tests", "-t", ".")
+Files = Mapping[str, str]
+
+
+def module_of_tests(*calls: str) -> str:
+    """A test module; each call is a test of its own."""
+    tests = "".join(f"    def test_{n}(self):\n        {call}\n" for n, call in enumerate(calls))
+    return f"import unittest\nimport pkg.a\n\n\nclass T(unittest.TestCase):\n{tests}"
+
+
+@dataclass(kw_only=True)
+class ToyLaboratory:
+    place: Path
+    base: Files
+    product_of_candidate: Files
+    tests_of_candidate: Files = field(default_factory=dict)
+    gone: tuple[str, ...] = ()
+    specs: Mapping[str, tuple[str, ...]] = field(default_factory=lambda: {"test": UNITTEST})
+    elsewhere: str = ""
+    before: dict[tuple[str, Place], Before] = field(default_factory=dict)
+    tries: list[tuple[Place, tuple[str, ...]]] = field(default_factory=list)
+
+    def tree(self, where: Place) -> dict[str, str]:
+        judged = {**self.base, **self.product_of_candidate}
+        judged = {path: text for path, text in judged.items() if path not in self.gone}
+        return {"base": dict(self.base), "judging": judged, "landing": {**judged, **self.tests_of_candidate}}[where]
+
+    async def texts(self, where: Place, paths: tuple[str, ...]) -> dict[str, bytes]:
+        tree = self.tree(where)
+        return {path: tree[path].encode() for path in paths if path in tree}
+
+    async def product(self) -> tuple[str, ...]:
+        return tuple(path for path in self.tree("judging") if not path.startswith("tests/"))
+
+    async def found_at(self, package: str) -> str:
+        return self.elsewhere and f"{self.elsewhere}/{package}"
+
+    async def try_with(self, where: Place, edits: Mapping[str, bytes], checks: tuple[str, ...]) -> dict[str, Noticed]:
+        self.tries.append((where, tuple(sorted(edits))))
+        return {name: await self._tried(name, where, edits) for name in checks}
+
+    async def _tried(self, name: str, where: Place, edits: Mapping[str, bytes]) -> Noticed:
+        spec = CheckSettings(name=name, run=self.specs[name], report="junit", timeout=60)
+        if (name, where) not in self.before:
+            report = self._ran(spec, self.tree(where), {}).report
+            outcomes = report.outcomes if report else ()
+            self.before[name, where] = Before(frozenset(test for test, how in outcomes if how == "passed"))
+
+        async def start(spec: CheckSettings, *, early: bool) -> Ran:
+            return self._ran(spec, self.tree(where), edits, early=early)
+
+        return await tried(spec, start, self.before[name, where], 1.0)
+
+    def _ran(self, spec: CheckSettings, tree: Files, edits: Mapping[str, bytes], *, early: bool = False) -> Ran:
+        folder = self.place / f"try{len(list(self.place.iterdir()))}"
+        for path, data in {**{path: text.encode() for path, text in tree.items()}, **edits}.items():
+            (folder / path).parent.mkdir(parents=True, exist_ok=True)
+            (folder / path).write_bytes(data)
+        report = folder.with_suffix(".report")
+        request = asked(spec.run, own_report=True, early=early)
+        ended = subprocess.run(request.command(report), cwd=folder, capture_output=True, check=False)
+        read = read_junit(report.read_bytes(), lambda _: False) if report.is_file() else None
+        return Ran(how="exited", exit_code=ended.returncode, seconds=1.0, report=read, runner=request.runner)
+
+    def changes(self) -> tuple[Classed, ...]:
+        how = {path: "changed" if path in self.base else "added" for path in self.product_of_candidate}
+        how |= dict.fromkeys(self.gone, "removed")
+        product = tuple(
+            Classed(change=Change(path=path, how=done), kind=FileClass.PRODUCT)  # type: ignore[arg-type]
+            for path, done in how.items()
+        )
+        tests = tuple(
+            Classed(change=Change(path=path, how="added"), kind=FileClass.TEST) for path in self.tests_of_candidate
+        )
+        return product + tests
+
+    def look(self, *, counts: bool = True) -> Canary:
+        question = CanaryQuestion(
+            changes=self.changes(),
+            checks=tuple(self.specs),
+            counts=counts,
+            lands_apart=bool(self.tests_of_candidate),
+        )
+        return asyncio.run(look(question, self))

@@ -1,0 +1,112 @@
+import asyncio
+
+import pytest
+
+from loopwright.adapters.checks.canary.answers import Before, answered, answering, is_red, tried
+from loopwright.adapters.checks.canary.look import Noticed
+from loopwright.adapters.checks.judgement import Ran
+from loopwright.adapters.checks.reports import Report
+from loopwright.config.settings import CheckSettings
+from loopwright.kernel.model import Finding, Severity
+
+GREEN = Before(
+    frozenset({"tests/test_a.py::T::test_x", "tests.test_b.T.test_y", "suite renders"}), frozenset({"was red"})
+)
+
+
+def check(name: str, *run: str, trusted: bool = False) -> CheckSettings:
+    return CheckSettings(name=name, run=run, report="junit", trust="exit-code" if trusted else "")
+
+
+def test_only_checks_that_counted_tests_answer() -> None:
+    checks = (check("test", "pytest"), check("build", "make", trusted=True), check("smoke", "./smoke", trusted=True))
+    assert answering(checks, frozenset({"test"})) == (("test",), True)
+
+
+def test_where_none_counts_those_answer_that_a_person_trusts_and_that_run_something() -> None:
+    checks = (
+        *(check(name, "./x", trusted=True) for name in ("smoke", "lint", "build", "typecheck")),
+        check("style", "python3", "-m", "ruff", trusted=True),
+        check("compiles", "python3", "-m", "compileall", ".", trusted=True),
+        check("unsaid", "./y"),
+    )
+    assert answering(checks, frozenset()) == (("smoke",), False)
+
+
+@pytest.mark.parametrize(
+    "failing",
+    [
+        "tests/test_a.py::T::test_x",
+        "tests.test_a",  # as pytest names what it cannot collect
+        "unittest.loader._FailedTest.tests.test_b",
+        "setUpClass (tests.test_b.T)",
+    ],
+)
+def test_a_test_that_was_green_or_the_module_it_is_in(failing: str) -> None:
+    assert is_red((failing,), 1, GREEN, ended_well=False)
+
+
+@pytest.mark.parametrize(
+    "failing", ["src.pkg.a", "tests/test_a.py::T::test_new", "unittest.loader._FailedTest.test_c", "was red"]
+)
+def test_what_was_not_green_before_is_no_red(failing: str) -> None:
+    assert not is_red((failing,), 1, GREEN, ended_well=False)
+
+
+def test_a_runner_with_other_names_for_files_that_do_not_load() -> None:
+    assert is_red(("suite failed to run",), 3, GREEN, ended_well=False, by_module=False)
+    assert is_red((), 0, GREEN, ended_well=False, by_module=False)  # nothing could be built
+    assert not is_red(("was red",), 3, GREEN, ended_well=False, by_module=False)
+    assert not is_red((), 3, GREEN, ended_well=False, by_module=False)  # the linter behind the tests
+
+
+def test_a_run_that_gave_no_report_is_red_when_it_ended_badly() -> None:
+    pytest_ = check("test", "pytest")
+    for ran, red in (
+        (Ran(how="exited", exit_code=4), True),
+        (Ran(how="wall", exit_code=None), True),
+        (Ran(how="exited", exit_code=0), False),
+    ):
+        assert answered(pytest_, ran, GREEN).red is red
+
+
+def ran(*failing: str, exit_code: int, runner: str = "pytest") -> Ran:
+    found = [Finding(severity=Severity.HIGH, category="tests", rule=each, issue="failed") for each in failing]
+    report = Report(tests=1, failures=tuple(found))
+    return Ran(how="exited", exit_code=exit_code, report=report, seconds=2.0, runner=runner)
+
+
+@pytest.mark.parametrize(
+    ("first", "whole", "said"),
+    [
+        (ran("tests.test_a", exit_code=1), None, Noticed(red=True, seconds=2.0)),
+        (ran(exit_code=0), None, Noticed(red=False, seconds=2.0)),
+        (
+            ran("src.pkg.a", exit_code=2),
+            ran("src.pkg.a", "tests.test_a", exit_code=2),
+            Noticed(red=True, seconds=4.0),
+        ),
+        (ran("was red", exit_code=2, runner=""), None, Noticed(red=False, seconds=2.0)),  # nobody could ask it to stop
+    ],
+)
+def test_what_fails_first_and_was_no_test_hides_no_red(first: Ran, whole: Ran | None, said: Noticed) -> None:
+    asked: list[bool] = []
+
+    async def start(spec: CheckSettings, *, early: bool) -> Ran:
+        asked.append(early)
+        return first if early or whole is None else whole
+
+    assert asyncio.run(tried(check("test", "./test"), start, GREEN, 1.0)) == said
+    assert asked == ([True, False] if whole else [True])
+
+
+def test_what_hangs_on_a_broken_tree_is_not_waited_for() -> None:
+    waited: list[float] = []
+
+    async def start(spec: CheckSettings, *, early: bool) -> Ran:
+        waited.append(spec.timeout)
+        return Ran(how="wall", exit_code=None)
+
+    for seconds in (1.0, 100.0, 1000.0):
+        assert asyncio.run(tried(check("test", "./test"), start, GREEN, seconds)).red
+    assert waited == [60, 300, 600]

@@ -1,0 +1,182 @@
+"""Honest changes of every class: what is free, what waits, and in which words."""
+
+import pytest
+
+from loopwright.kernel.trust import FileClass
+from tests.adapters.checks.classes.held import Files, classes
+from tests.adapters.checks.classes.test_cheats import CARGO, GO, MAKE, NODE, PYTEST, SRC
+
+X = "anything\n"
+APPENDED = f"{SRC['tests/test_calc.py']}\n\ndef test_more():\n    assert calc.add(0, 0) == 0\n"
+
+
+@pytest.mark.parametrize(
+    ("base", "path", "text", "kind"),
+    [
+        (SRC, "src/calc/__init__.py", X, "product"),
+        (SRC, "src/calc/new.py", X, "product"),
+        (SRC, "src/calc/json.py", X, "product"),
+        (SRC, "src/calc/data/words.txt", X, "product"),
+        (SRC, "src/other/__init__.py", X, "product"),
+        (SRC, "src/calc/more.py", None, "product"),
+        (SRC, "src/calc/py.typed", "", "product"),
+        (SRC, "plugins/one.py", X, "product"),
+        (SRC, "tests/test_calc.py", APPENDED, "test"),
+        (SRC, "tests/test_new.py", X, "test"),
+        (SRC, "tests/data/package.json", "{}", "test"),
+        (SRC, "tests/fixtures/.hidden", X, "test"),
+        (SRC, "tests/fixtures/x/setup.py", X, "test"),
+        (SRC, "tests/test_calc.py", None, "changed test"),
+        (SRC, "tests/test_calc.py", X, "changed test"),
+        (SRC, "tests/helpers.py", "def near(a, b):\n    return True\n", "changed test"),
+        (SRC, "README.md", X, "text"),
+        (SRC, "docs/conf.py", X, "text"),
+        (SRC, "docs/guide/index.rst", X, "text"),
+        (SRC, "examples/one.py", X, "text"),
+        (SRC, "benchmarks/speed.py", X, "text"),
+        (SRC, "LICENSE", X, "text"),
+        (SRC, "CHANGES", X, "text"),
+        (SRC, "logo.png", X, "text"),
+        (SRC, ".gitignore", X, "text"),
+        (SRC, ".editorconfig", X, "text"),
+        (SRC, "words.dat", X, "judge"),
+        (SRC, "notes.txt", X, "judge"),
+        (NODE, "lib/new.js", X, "product"),
+        (NODE, "index.js", X, "product"),
+        (NODE, "lib/path.js", X, "product"),
+        (NODE, "test/add.test.js", f"{NODE['test/add.test.js']}test('x', () => {{\n}})\n", "test"),
+        (MAKE, "main.c", X, "product"),
+        (MAKE, "util.c", X, "product"),
+        (CARGO, "src/lib.rs", X, "product"),
+        (CARGO, "src/bin/tool.rs", X, "product"),
+        (CARGO, "examples/show.rs", X, "text"),
+        (GO, "calc.go", X, "product"),
+        (GO, "internal/x/x.go", X, "product"),
+        (GO, "calc_test.go", f"{GO['calc_test.go']}\nfunc TestB(t *testing.T) {{\n}}\n", "test"),
+    ],
+)
+def test_an_honest_change_has_the_class_a_maintainer_expects(
+    base: Files, path: str, text: str | None, kind: str
+) -> None:
+    commands = {id(SRC): PYTEST, id(NODE): ("npx", "jest"), id(MAKE): ("make", "test")}
+    command = commands.get(id(base), ("cargo", "test") if base is CARGO else ("go", "test", "./..."))
+    found = classes(base, {path: text}, command)[path]
+    assert found.kind == kind
+    assert found.is_gated is (kind in ("changed test", "judge"))
+
+
+def test_a_script_whose_output_is_compared_is_what_is_tested() -> None:
+    assert classes(MAKE, {"main.sh": X}, ("make", "test"), product=("*.sh", "*.c"))["main.sh"].kind == "product"
+
+
+def test_a_module_that_only_a_linter_reads_is_product() -> None:
+    base = {"calc.py": "x = 1\n", "setup.cfg": "", "test_calc.py": ""}
+    found = classes(base, {"calc.py": X}, PYTEST, ("mypy", "calc.py"), ("ruff", "check", "calc.py"))
+    assert found["calc.py"].kind == "product"
+
+
+def test_a_test_file_that_a_runner_is_given_stays_a_test() -> None:
+    found = classes(SRC, {"tests/test_calc.py": APPENDED}, ("pytest", "-q", "tests/test_calc.py"))
+    assert found["tests/test_calc.py"].kind == "test"
+
+
+def test_what_is_protected_is_a_judge_whatever_else_it_is() -> None:
+    found = classes(SRC, {"src/calc/more.py": X}, PYTEST, protected=("src/calc/more.py",))["src/calc/more.py"]
+    assert (found.kind, found.why) == ("judge by name", "matches `protected`")
+
+
+def test_tests_that_stand_among_what_is_protected_are_tests() -> None:
+    changed = {"tests/test_new.py": X, "tests/helpers.py": X, ".github/x.md": X}
+    found = classes(SRC, changed, PYTEST, protected=("tests/**", "loop.toml", ".github/**"))
+    assert [each.kind for each in found.values()] == ["judge by name", "changed test", "test"]
+
+
+def test_an_artifact_under_review_is_product_unless_its_name_judges() -> None:
+    changed = {"tests/helpers.py": X, "notes/a.dat": X, "tests/conftest.py": X}
+    found = classes(SRC, changed, PYTEST, artifacts=("tests/helpers.py", "notes", "tests/conftest.py"))
+    assert {path: str(each.kind) for path, each in found.items()} == {
+        "tests/helpers.py": "product",
+        "notes/a.dat": "product",
+        "tests/conftest.py": "judge by name",
+    }
+
+
+def test_a_word_beforehand_opens_changed_tests_and_no_judge_by_name() -> None:
+    changed = {"tests/helpers.py": X, "tests/conftest.py": X, "tests/test_new.py": X, "odd.dat": X}
+    found = classes(SRC, changed, PYTEST, allow=("tests/**", "odd.dat"))
+    assert {path: (each.allowed, each.is_judged, each.is_gated) for path, each in found.items()} == {
+        "tests/helpers.py": (True, True, False),
+        "tests/conftest.py": (False, False, True),
+        "tests/test_new.py": (False, False, False),
+        "odd.dat": (True, True, False),
+    }
+
+
+@pytest.mark.parametrize(
+    ("changed", "put_back"),
+    [
+        ({"Cargo.lock": X, "src/lib.rs": X}, True),
+        ({"Cargo.lock": X, "Cargo.toml": X}, False),
+        ({"Cargo.lock": X, "crates/a/Cargo.toml": X}, False),
+        ({"Cargo.lock": X, "package.json": X}, True),
+        ({"Cargo.lock": X}, False),
+        ({"Cargo.lock": X, "other.lock": X}, False),
+    ],
+)
+def test_a_lock_without_its_manifest_is_put_back_unless_it_is_all(changed: Files, *, put_back: bool) -> None:
+    found = classes(CARGO, changed, ("cargo", "test"))["Cargo.lock"]
+    assert (found.put_back, found.is_gated, found.is_manifest) == (put_back, not put_back, not put_back)
+    assert not found.is_judged
+
+
+def test_a_manifest_decides_what_is_installed_and_a_makefile_does_not() -> None:
+    found = classes(SRC, {"pyproject.toml": X, "Makefile": X, "src/calc/more.py": X}, PYTEST)
+    assert [each.is_manifest for each in found.values()] == [False, True, False]
+
+
+def test_a_move_is_a_removal_and_an_addition_shown_as_a_move() -> None:
+    text = SRC["src/calc/more.py"]
+    found = classes(SRC, {"src/calc/more.py": None, "src/calc/moved.py": text}, PYTEST)
+    assert {path: each.moved for path, each in found.items()} == {
+        "src/calc/more.py": "src/calc/moved.py",
+        "src/calc/moved.py": "src/calc/more.py",
+    }
+
+
+DOCTESTED = {**SRC, "README.md": ">>> 1\n1\n", "tox.ini": "[pytest]\naddopts = --doctest-glob='*.md'\n"}
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("Prose.\n\n>>> 1\n1\n", "text"),
+        (">>> 1\n1\n>>> 2\n2\n", "test"),
+        (">>> 1\n2\n", "changed test"),
+        (None, "changed test"),
+    ],
+)
+def test_a_text_whose_examples_are_collected_is_a_test(text: str | None, kind: str) -> None:
+    assert classes(DOCTESTED, {"README.md": text}, PYTEST)["README.md"].kind == kind
+    assert classes({**SRC, "README.md": ">>> 1\n1\n"}, {"README.md": text}, PYTEST)["README.md"].kind == "text"
+    by_id = classes({**SRC, "README.md": ">>> 1\n1\n"}, {"README.md": text}, PYTEST, yielding=frozenset({"README.md"}))
+    assert by_id["README.md"].kind == kind
+
+
+@pytest.mark.parametrize("name", ["scripts", "checks", "test"])
+def test_a_new_folder_whose_name_something_knows_is_no_product(name: str) -> None:
+    base = {**MAKE, "Makefile": "test:\n\tfor f in checks/*; do $$f; done\n\tls scripts/\n"}
+    assert not classes(base, {f"{name}/x.c": X}, ("make", "test"))[f"{name}/x.c"].is_judged
+
+
+def test_nothing_changed_is_no_class() -> None:
+    assert classes(SRC, {}, PYTEST) == {}
+
+
+def test_a_test_too_large_or_of_another_mode_is_changed() -> None:
+    large = {**SRC, "tests/data.json": "x" * 600_000}
+    found = classes(large, {"tests/data.json": "y"}, PYTEST)["tests/data.json"]
+    assert (found.kind, found.why) == (FileClass.CHANGED_TEST, "it is too large to be compared")
+    run = classes(SRC, {}, PYTEST, modes={"tests/helpers.py": "100755"})["tests/helpers.py"]
+    assert (run.kind, run.why) == (FileClass.CHANGED_TEST, "its mode was changed")
+    binary = classes({**SRC, "tests/x.bin": "\0"}, {"tests/x.bin": "\0\0"}, PYTEST)["tests/x.bin"]
+    assert binary.why == "it is no text"

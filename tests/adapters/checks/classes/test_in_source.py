@@ -1,0 +1,115 @@
+"""Tests inside files of the product: the base's are put back, the code stays the candidate's."""
+
+import pytest
+
+from loopwright.adapters.checks.classes.in_source import PLAIN, put_back
+from tests.adapters.checks.classes.held import classes
+
+CODE = "pub fn add(a: i32) -> i32 { a }\n"
+TESTS = '#[cfg(test)]\nmod tests {\n    #[test]\n    fn adds() {\n        assert_eq!(add(1), 1); // "}"\n    }\n}\n'
+MORE = TESTS.replace("    #[test]", "    #[test]\n    fn more() {\n    }\n\n    #[test]", 1)
+BENT = TESTS.replace("assert_eq!(add(1), 1)", "assert!(true)")
+NEW_CODE = "pub fn add(a: i32) -> i32 { a + 1 } // new\n"
+
+
+def inside(before: str, after: str) -> tuple[bytes | None, bytes | None, bool]:
+    found = classes({"Cargo.toml": "", "src/a.rs": before}, {"src/a.rs": after}, ("cargo", "test"))["src/a.rs"]
+    assert found.kind == "product"
+    return found.judged, found.landed, found.waits
+
+
+def test_code_alone_stays_as_it_is() -> None:
+    assert inside(CODE + TESTS, NEW_CODE + TESTS) == (None, None, False)
+    assert inside(CODE, NEW_CODE) == (None, None, False)
+
+
+def test_new_tests_land_and_do_not_judge() -> None:
+    back = (NEW_CODE + TESTS).encode()
+    assert inside(CODE + TESTS, NEW_CODE + MORE) == (back, None, False)
+    assert inside(CODE, NEW_CODE + TESTS) == (NEW_CODE.encode(), None, False)
+
+
+def test_a_changed_test_is_the_bases_in_both_runs_until_it_is_approved() -> None:
+    back = (NEW_CODE + TESTS).encode()
+    assert inside(CODE + TESTS, NEW_CODE + BENT) == (back, back, False)
+
+
+def test_a_module_of_tests_that_is_gone_comes_back() -> None:
+    judged, landed, _ = inside(CODE + TESTS, NEW_CODE)
+    assert judged == landed == (NEW_CODE + "\n" + TESTS).encode()
+
+
+def test_a_declaration_of_tests_elsewhere_is_a_block_too() -> None:
+    assert inside(CODE, f"{NEW_CODE}#[cfg(test)]\nmod tests;\n") == (NEW_CODE.encode(), None, False)
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (CODE + TESTS, NEW_CODE + TESTS + "}"),
+        ("impl X {\n    #[cfg(test)]\n    fn x() {}\n}\n", "impl X {\n    #[cfg(test)]\n    fn y() {}\n}\n"),
+        (CODE + TESTS + TESTS, NEW_CODE + TESTS),
+    ],
+)
+def test_what_cannot_be_cut_out_waits(before: str, after: str) -> None:
+    assert inside(before, after) == (None, None, True)
+
+
+def test_a_removed_file_takes_its_tests_along_and_waits() -> None:
+    base = {"Cargo.toml": "", "src/a.rs": CODE + TESTS, "src/b.rs": CODE}
+    found = classes(base, {"src/a.rs": None, "src/b.rs": None}, ("cargo", "test"))
+    assert [each.waits for each in found.values()] == [True, False]
+
+
+def test_strings_comments_and_lifetimes_do_not_hide_where_a_block_ends() -> None:
+    odd = "/* { /* nested */ } */\nfn f<'a>(x: &'a str) -> char { let _ = r#\"{\"#; '{' }\n"
+    assert inside(odd + TESTS, odd + NEW_CODE + BENT)[0] == (odd + NEW_CODE + TESTS).encode()
+
+
+def test_examples_of_a_library_are_tests() -> None:
+    documented = f"/// ```\n/// assert_eq!(add(1), 1);\n/// ```\n{CODE}"
+    base = {"Cargo.toml": "", "src/lib.rs": documented}
+    assert classes(base, {"src/lib.rs": documented.replace("1), 1", "1), 2")}, ("cargo", "test"))["src/lib.rs"].waits
+    assert not classes(base, {"src/lib.rs": documented + CODE}, ("cargo", "test"))["src/lib.rs"].waits
+
+
+VITEST = "export const a = 1\nif (import.meta.vitest) {\n  it('x', () => {})\n}\n"
+
+
+def test_tests_in_a_module_of_javascript_are_cut_out() -> None:
+    after = VITEST.replace("a = 1", "a = 2").replace("it('x'", "it.skip('x'")
+    found = put_back("src/a.ts", VITEST, after, doctests=False)
+    assert found.judged == found.landed == VITEST.replace("a = 1", "a = 2")
+    assert put_back("src/a.ts", VITEST, VITEST.replace("a = 1", "a = 2"), doctests=False) == PLAIN
+    assert put_back("src/a.ts", VITEST, f"const v = import.meta.vitest\n{VITEST}", doctests=False).waits
+
+
+DOC = 'def add(a):\n    """Adds.\n\n    >>> add(1)\n    1\n    """\n    return a\n'
+
+
+@pytest.mark.parametrize(
+    ("after", "judged", "landed", "waits"),
+    [
+        (DOC.replace("return a", "return a + 0"), False, False, False),
+        (DOC.replace("Adds.", "Adds, für immer."), False, False, False),
+        (DOC.replace("    1\n", "    2\n"), True, True, False),
+        (DOC.replace("    1\n", "    1\n    >>> add(2)\n    2\n"), True, False, False),
+        ("def other(): pass\n", False, False, True),
+        ("def add(:\n", False, False, True),
+    ],
+)
+def test_examples_in_docstrings_are_put_back(after: str, *, judged: bool, landed: bool, waits: bool) -> None:
+    found = put_back("src/a.py", DOC, after, doctests=True)
+    assert (found.judged is not None, found.landed is not None, found.waits) == (judged, landed, waits)
+    if found.judged is not None:
+        assert found.judged == DOC
+    assert put_back("src/a.py", DOC, after, doctests=False) == PLAIN
+
+
+def test_whether_docstrings_are_tests_is_read_from_commands_and_configuration() -> None:
+    base = {"pyproject.toml": "", "src/a.py": DOC}
+    bent = {"src/a.py": DOC.replace("    1\n", "    2\n")}
+    assert not classes(base, bent, ("pytest",))["src/a.py"].is_gated
+    assert classes(base, bent, ("pytest", "--doctest-modules"))["src/a.py"].is_gated
+    configured = {**base, "pytest.ini": "[pytest]\naddopts = --doctest-modules\n"}
+    assert classes(configured, bent, ("pytest",))["src/a.py"].is_gated

@@ -1,0 +1,52 @@
+"""Names that an environment resolves, read from its folders."""
+
+from pathlib import Path
+
+from loopwright.adapters.checks.classes.taken_names import module_at, names_in_node_modules, names_in_site_packages
+
+
+def put(folder: Path, path: str, text: str = "") -> None:
+    (folder / path).parent.mkdir(parents=True, exist_ok=True)
+    (folder / path).write_text(text)
+
+
+def test_names_of_site_packages_are_those_an_import_finds(tmp_path: Path) -> None:
+    put(tmp_path, "pluggy/__init__.py")
+    put(tmp_path, "six.py")
+    put(tmp_path, "_yaml.cpython-311-x86_64-linux-gnu.so")
+    put(tmp_path, "x-1.0.dist-info/top_level.txt", "from_top_level\n")
+    put(tmp_path, "y-1.0.dist-info/RECORD", "from_record/a.py,,\nalone.py,,\n../../bin/y,,\ny-1.0.dist-info/RECORD,,\n")
+    put(tmp_path, "z.egg-info", "a file")
+    put(tmp_path, "__pycache__/six.pyc")
+    put(tmp_path, "notes.txt")
+    expected = {"pluggy", "six", "_yaml", "from_top_level", "from_record", "alone"}
+    assert names_in_site_packages(tmp_path) == expected
+
+
+def test_the_project_itself_is_not_taken_where_it_is_installed_in_place(tmp_path: Path) -> None:
+    put(tmp_path, "own-1.0.dist-info/direct_url.json", '{"dir_info": {"editable": true}, "url": "file:///x"}')
+    put(tmp_path, "own-1.0.dist-info/top_level.txt", "own\n")
+    put(tmp_path, "own/__init__.py")
+    put(tmp_path, "other/__init__.py")
+    assert names_in_site_packages(tmp_path) == {"other"}
+
+
+def test_names_of_node_modules(tmp_path: Path) -> None:
+    put(tmp_path, "jest/package.json")
+    put(tmp_path, "@scope/tool/package.json")
+    put(tmp_path, ".bin/jest")
+    assert names_in_node_modules(tmp_path) == {"jest", "@scope/tool"}
+
+
+def test_a_folder_that_is_not_there_takes_nothing(tmp_path: Path) -> None:
+    assert names_in_site_packages(tmp_path / "no") == frozenset()
+    assert names_in_node_modules(tmp_path / "no") == frozenset()
+
+
+def test_a_module_is_found_from_the_first_folder_that_is_no_package() -> None:
+    tracked = frozenset({"src/a/__init__.py", "src/a/b/__init__.py"})
+    assert module_at("src/a/b/c.py", tracked) == ("src", "a")
+    assert module_at("src/a/__init__.py", tracked) == ("src", "a")
+    assert module_at("a.py", tracked) == ("", "a")
+    assert module_at("scripts/x.py", tracked) == ("scripts", "x")
+    assert module_at("a.txt", tracked) is None

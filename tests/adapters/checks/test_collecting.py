@@ -1,0 +1,143 @@
+"""Tests compared by id, in real projects: what the base collected is there, ran and passed."""
+
+import asyncio
+import shutil
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from loopwright.adapters.checks.judgement import Ran, Standard, judge
+from loopwright.adapters.checks.reports import Report
+from loopwright.config.settings import CheckSettings
+from loopwright.kernel.model import CheckResult
+from tests.adapters.checks.projects import PYTEST, Project, project
+
+PLAIN_UNITTEST = CheckSettings(name="test", run=(sys.executable, "-m", "unittest", "discover", "-s", "tests"))
+TWO = "import unittest\nclass T(unittest.TestCase):\n    def test_a(self): pass\n    def test_b(self): pass\n"
+NODE_TEST = "const {test} = require('node:test');\ntest('adds', () => {});\ntest('more', () => {});\n"
+
+
+def judged(
+    tmp_path: Path, spec: CheckSettings, base: dict[str, str | None], change: dict[str, str | None]
+) -> CheckResult:
+    made = project(tmp_path, base, [spec])
+    return asyncio.run(made.only(made.candidate(change)))
+
+
+def rules(result: CheckResult) -> list[str]:
+    return [failure.rule for failure in result.failures]
+
+
+def test_a_hand_written_unittest_is_counted_by_id(tmp_path: Path) -> None:
+    change: dict[str, str | None] = {
+        "tests/test_a.py": TWO.replace("test_b", "test_c") + "    def test_d(self): pass\n"
+    }
+    result = judged(tmp_path, PLAIN_UNITTEST, {"tests/test_a.py": TWO}, change)
+    assert (result.passed, result.tests, rules(result)) == (False, 3, ["ids-gone test"])
+    assert result.failures[0].evidence == "test_a.T.test_b"
+
+
+def test_empty_new_tests_do_not_make_up_for_one_that_is_skipped_now(tmp_path: Path) -> None:
+    quits = "import unittest\nraise unittest.SkipTest('not here')\n"
+    files: dict[str, str | None] = {"tests/test_a.py": "import calc\n" + TWO, "calc.py": ""}
+    change: dict[str, str | None] = {"calc.py": quits, "tests/test_b.py": TWO, "tests/test_c.py": TWO}
+    spec = replace(PLAIN_UNITTEST, run=(sys.executable, "-m", "unittest", "discover", "-s", "tests", "-t", "."))
+    files["tests/__init__.py"] = ""
+    result = judged(tmp_path, spec, files, change)
+    assert (result.passed, rules(result)) == (False, ["ids-gone test"])
+
+
+def test_a_test_that_is_skipped_now_is_named(tmp_path: Path) -> None:
+    skips = TWO.replace("    def test_b", "    @unittest.skip('x')\n    def test_b")
+    result = judged(tmp_path, PLAIN_UNITTEST, {"tests/test_a.py": TWO}, {"tests/test_a.py": skips})
+    assert (result.passed, rules(result)) == (False, ["newly-skipped test"])
+    assert "test_a.T.test_b" in result.failures[0].issue
+
+
+def test_a_test_that_was_skipped_or_failed_before_may_stay_so(tmp_path: Path) -> None:
+    before = TWO.replace("test_a(self): pass", "test_a(self): self.skipTest('x')").replace(
+        "test_b(self): pass", "test_b(self): self.fail()"
+    )
+    forgiving = replace(PLAIN_UNITTEST, baseline=True)
+    result = judged(tmp_path, forgiving, {"tests/test_a.py": before}, {"a.py": ""})
+    assert (result.passed, result.known) == (True, ("test_a.T.test_b",))
+
+
+def test_a_test_that_fails_on_the_base_must_be_green_unless_forgiven(tmp_path: Path) -> None:
+    before = TWO.replace("test_b(self): pass", "test_b(self): self.fail()")
+    result = judged(tmp_path, PLAIN_UNITTEST, {"tests/test_a.py": before}, {"a.py": ""})
+    assert (result.passed, rules(result)) == (False, ["test_a.T.test_b"])
+
+
+UNSTEADY = """\
+import random, pytest
+@pytest.mark.parametrize("x", [object(), random.random()], ids=repr)
+def test_a(x): pass
+def test_b(): pass
+"""
+
+
+def test_ids_that_differ_from_run_to_run_are_no_finding_and_the_base_is_collected_twice_once(tmp_path: Path) -> None:
+    async def story(made: Project) -> None:
+        assert (await made.only(made.candidate({"a.py": "1"}))).passed
+        assert (await made.only(made.candidate({"a.py": "2"}), step="s2")).passed
+        assert made.checkouts.laid.count(made.base) == 1  # its second collection was in the same checkout
+        gone = await made.only(made.candidate({"tests/test_a.py": UNSTEADY.replace("test_b", "test_c")}), step="s3")
+        assert (gone.failures[0].rule, gone.failures[0].evidence) == ("ids-gone test", "tests/test_a.py::test_b")
+
+    asyncio.run(story(project(tmp_path, {"tests/test_a.py": UNSTEADY}, [PYTEST])))
+
+
+def test_receipts_keep_the_ids_in_a_blob(tmp_path: Path) -> None:
+    async def story(made: Project) -> None:
+        result = await made.only(made.candidate({"tests/test_a.py": TWO.replace("test_b", "test_c")}))
+        told = await made.store.receipt(result.receipt) or ""
+        assert '"gone":["test_a.T.test_b"]' in told
+        name = told.partition('"ids":"')[2].partition('"')[0]
+        assert b"test_a.T.test_c" in await made.store.fetch(name)  # type: ignore[arg-type]
+
+    asyncio.run(story(project(tmp_path, {"tests/test_a.py": TWO}, [PLAIN_UNITTEST])))
+
+
+def test_what_was_let_go_is_no_finding() -> None:
+    spec = CheckSettings(name="test", run=("pytest",))
+    ran = Ran(how="exited", exit_code=0, runner="pytest", report=Report(tests=1, outcomes=(("a", "passed"),)))
+    base = Standard(tests=2, ids=(("a", "passed"), ("b", "passed")))
+    assert not judge(spec, ran, base).passed
+    assert judge(spec, ran, replace(base, may_drop=frozenset({"b"}))).passed
+
+
+def test_where_no_ids_are_known_the_number_is_the_measure() -> None:
+    spec = CheckSettings(name="test", run=("make", "test"))
+    three = Ran(how="exited", exit_code=0, report=Report(tests=3))
+    assert judge(spec, three, Standard(tests=3)).passed
+    assert [f.rule for f in judge(spec, three, Standard(tests=4)).failures] == ["fewer-tests test"]
+    silent = Ran(how="exited", exit_code=0)
+    assert [f.issue for f in judge(spec, silent, Standard(tests=4)).failures] == [
+        "check 'test' ran no tests, 4 on the base"
+    ]
+
+
+def test_a_target_of_make_is_counted_through_what_it_starts(tmp_path: Path) -> None:
+    recipe = f"test:\n\t{sys.executable} -m pytest -q -p no:cacheprovider tests\n"
+    spec = CheckSettings(name="test", run=("make", "test"))
+    change: dict[str, str | None] = {"tests/test_a.py": "def test_b(): pass\n"}
+    result = judged(tmp_path, spec, {"Makefile": recipe, "tests/test_a.py": "def test_a(): pass\n"}, change)
+    assert (result.tests, rules(result)) == (1, ["ids-gone test"])
+
+
+def test_the_last_line_of_a_script_counts(tmp_path: Path) -> None:
+    spec = CheckSettings(name="test", run=("sh", "all.sh"))
+    files: dict[str, str | None] = {"all.sh": "cat said\n", "said": "12 passed in 0.1s\n"}
+    result = judged(tmp_path, spec, files, {"said": "11 passed in 0.1s\n"})
+    assert (result.tests, rules(result)) == (11, ["fewer-tests test"])
+
+
+@pytest.mark.skipif(shutil.which("node") is None, reason="node is not installed here")
+@pytest.mark.parametrize("run", [("node", "--test", "a.test.js"), ("sh", "-c", "node --test a.test.js")])
+def test_the_runner_of_node_is_counted_by_id(tmp_path: Path, run: tuple[str, ...]) -> None:
+    spec = CheckSettings(name="test", run=run)
+    result = judged(tmp_path, spec, {"a.test.js": NODE_TEST}, {"a.test.js": NODE_TEST.replace("more", "else")})
+    assert (result.tests, rules(result), result.failures[0].evidence) == (2, ["ids-gone test"], "more")

@@ -1,0 +1,316 @@
+"""What a verification leads to: held back, waited for, told to the maker once; and what is asked before and after."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from loopwright.kernel.actions import Ask, AwaitGate, Integrate, RunAgent, RunChecks, Stop
+from loopwright.kernel.events import ChecksReported, Event, GateDecided, IntegrationRefused
+from loopwright.kernel.gates import evidence
+from loopwright.kernel.model import NO_KEY, Change, CheckResult, Commit, Ending, Outcome, Tree
+from loopwright.kernel.trust import Canary, Claim, Trust
+from loopwright.loops.course import Station, where
+from loopwright.loops.feedback.machine import FEEDBACK
+from loopwright.loops.feedback.state import FeedbackState
+from loopwright.loops.weighing import is_named
+from tests.loops.feedback import (
+    CANCEL,
+    CRASHED,
+    DONE,
+    FAILURE,
+    GREEN,
+    ISSUE,
+    LANDED,
+    UNCLEAR,
+    approves,
+    developer,
+    fails,
+    keys,
+    params,
+    passes,
+    play,
+    red,
+    rejects,
+    saved,
+    says,
+    wanted,
+)
+
+BENT = (Change(path="tests/t.py", how="changed", blob="1"),)
+MANIFEST = (Change(path="pyproject.toml", how="changed", blob="2"),)
+E1 = evidence(BENT)
+LANDS = replace(GREEN, lands=Tree("lands"))
+WITHOUT = replace(LANDS, held=BENT)
+UNABLE = ChecksReported(key=NO_KEY, tree=Tree("t"), results=(), unable=("check 'test' cannot run: no pytest",))
+
+
+def begun(task: str = "add retry", *, base: str = "") -> FeedbackState:
+    """A loop of today, past its preflight."""
+    plan = replace(params(max_consecutive_test_failures=5), task=task, trust=Trust(in_force=True, base=Commit(base)))
+    state = FEEDBACK.start(plan)
+    return state if base else play(state, GREEN)
+
+
+def kept(commit: str, *, changes: tuple[Change, ...] = ()) -> Event:
+    """Each attempt leaves a tree of its own."""
+    return replace(saved(commit), tree=Tree(f"tree-{commit}"), protected=changes, evidence=evidence(changes))
+
+
+def checked(state: FeedbackState, report: ChecksReported, commit: str = "c1") -> FeedbackState:
+    changes = report.held or (report.claim.changes if report.claim else ())
+    return play(state, DONE, kept(commit, changes=changes), passes(), report)
+
+
+def outcome(state: FeedbackState) -> Outcome:
+    stop = FEEDBACK.decide(state)[0]
+    assert isinstance(stop, Stop)
+    return stop.outcome
+
+
+# --- before anybody is paid
+
+
+def test_the_checks_are_tried_on_the_base_before_the_first_agent() -> None:
+    state = FEEDBACK.start(replace(params(), trust=Trust(in_force=True)))
+    action = wanted(state, RunChecks)
+    assert (str(action.key), action.commit, action.preflight) == ("preflight", "base", True)
+    assert keys(play(state, GREEN)) == ["implement-1.1"]
+
+
+def test_a_check_that_cannot_run_ends_the_loop_before_it_costs_anything() -> None:
+    state = play(FEEDBACK.start(replace(params(), trust=Trust(in_force=True))), UNABLE)
+    assert (outcome(state).ending, outcome(state).note) == (Ending.FAILED, "check 'test' cannot run: no pytest")
+
+
+def test_what_is_red_on_the_base_is_told_as_having_been_so_before() -> None:
+    state = play(FEEDBACK.start(replace(params(), trust=Trust(in_force=True))), red(FAILURE))
+    assert [finding.rule for finding in developer(state).brief.before] == [FAILURE.rule]
+
+
+def test_a_part_of_a_larger_loop_needs_no_preflight_and_is_judged_by_the_base_of_its_root() -> None:
+    state = begun(base="root")
+    assert keys(state) == ["implement-1.1"]
+    assert wanted(play(state, DONE, kept("c1"), passes()), RunChecks).trust.base == "root"
+
+
+# --- held back, not waited for
+
+
+def test_a_change_the_verdict_does_not_need_is_held_back_and_may_be_decided_afterwards() -> None:
+    state = checked(begun(), WITHOUT)
+    landing = wanted(state, Integrate)
+    assert (landing.tree, landing.holds_back) == ("lands", True)
+    state = play(state, replace(LANDED, held_on="loop/1-held", landed=Commit("own")))
+    assert (outcome(state).ending, outcome(state).held, outcome(state).held_on) == (
+        Ending.VERIFIED,
+        BENT,
+        "loop/1-held",
+    )
+    assert wanted(state, AwaitGate).evidence == E1
+
+
+def test_a_change_the_task_names_is_waited_for() -> None:
+    state = checked(begun("loosen tests/t.py"), WITHOUT)
+    assert where(state) == Station.GATE
+    state = play(state, approves(E1))
+    assert wanted(state, RunChecks).approved == (E1,)
+    assert where(play(state, LANDS)) == Station.LAND
+
+
+def test_where_nothing_else_would_land_it_is_waited_for() -> None:
+    assert where(checked(begun(), replace(WITHOUT, nothing_else=True))) == Station.GATE
+
+
+def test_a_rejected_change_that_is_not_needed_is_left_out_and_uses_no_attempt() -> None:
+    state = play(begun(), DONE, kept("c1", changes=BENT), rejects(E1), passes(), WITHOUT)
+    assert where(state) == Station.LAND
+    state = play(state, LANDED)
+    assert [type(action) for action in FEEDBACK.decide(state)] == [Stop]
+
+
+def test_a_rejected_change_that_is_needed_is_a_failed_attempt() -> None:
+    state = play(begun("loosen tests/t.py"), DONE, kept("c1", changes=BENT), rejects(E1, "no"), passes(), WITHOUT)
+    assert keys(state) == ["implement-2.1"]
+
+
+def test_which_paths_a_task_names() -> None:
+    assert is_named("tests/api/t.py", ("mend tests/api/t.py.",))
+    assert is_named("tests/api/t.py", ("mend what is in tests/api",))
+    assert is_named("pyproject.toml", ("pin click in `pyproject.toml`",))
+    assert is_named("Makefile", ("add a target to the Makefile",))
+    assert not is_named("tests/t.py", ("write tests", "and best.t.py"))
+    assert not is_named("run", ("run it",))
+
+
+# --- what only a person can allow
+
+
+CLAIM = Claim(changes=BENT, failing=("tests/t.py::test_old",), dropped=("tests/t.py::test_gone",))
+CLAIMED = replace(red(FAILURE), lands=Tree("lands"), held=BENT, claim=CLAIM)
+
+
+def test_the_maker_hears_once_what_stands_in_the_way() -> None:
+    state = checked(begun(), CLAIMED)
+    told = developer(state).brief.failures[-1]
+    assert told.rule == "needs-approval"
+    assert "tests/t.py::test_old" in told.issue
+
+
+def test_another_attempt_with_it_waits_for_a_person_and_uses_up_nothing() -> None:
+    state = checked(checked(begun(), CLAIMED), CLAIMED, "c2")
+    gate = wanted(state, AwaitGate)
+    assert (where(state), gate.failing, gate.dropped) == (Station.GATE, CLAIM.failing, CLAIM.dropped)
+    assert len(state.past) == 1
+    state = play(state, replace(approves(gate.evidence), evidence=gate.evidence))
+    action = wanted(state, RunChecks)
+    assert (action.approved, action.may_drop) == ((E1,), CLAIM.dropped)
+
+
+def test_an_attempt_without_it_starts_the_telling_anew() -> None:
+    state = checked(checked(begun(), CLAIMED), red(FAILURE), "c2")
+    assert keys(checked(state, CLAIMED, "c3")) == ["implement-4.1", f"gate-protected-{E1}"]
+
+
+def test_tests_that_are_gone_by_the_product_alone_are_a_claim_too() -> None:
+    gone = replace(red(FAILURE), lands=Tree("lands"), claim=Claim(dropped=("a::one",)))
+    state = checked(begun(), gone)
+    assert "a::one" in developer(state).brief.failures[-1].issue
+    state = checked(state, gone, "c2")
+    assert wanted(state, AwaitGate).why == "1 test of the base would not run any more: a::one"
+
+
+def test_a_manifest_waits_at_once() -> None:
+    claim = Claim(changes=MANIFEST, at_once=True)
+    state = checked(begun(), replace(red(FAILURE), lands=Tree("lands"), claim=claim))
+    assert (where(state), state.past) == (Station.GATE, ())
+    # Approved, and red all the same: an ordinary failed attempt.
+    again = play(state, approves(evidence(MANIFEST)), replace(red(FAILURE), lands=Tree("lands"), claim=claim))
+    assert keys(again) == ["implement-2.1"]
+    assert keys(play(state, rejects(evidence(MANIFEST), "no")))[0] == "implement-2.1"
+
+
+def test_what_cannot_be_told_from_the_product_waits_though_all_is_green() -> None:
+    claim = Claim(changes=BENT, at_once=True)
+    state = checked(begun(), replace(LANDS, claim=claim))
+    assert where(state) == Station.GATE
+    assert where(play(state, approves(E1), replace(LANDS, claim=claim))) == Station.LAND
+
+
+# --- nobody looks at it
+
+
+MISSED = Canary(said="untested-change", missed=("src/a.py: add",), sentence="no test notices src/a.py: add")
+UNNOTICED = replace(LANDS, canary=MISSED)
+
+
+def untested(said: str, *, approved: bool) -> GateDecided:
+    return GateDecided(key=NO_KEY, gate="untested", approved=approved, evidence=said, reason="" if approved else "no")
+
+
+def test_an_untested_change_is_told_to_the_maker_and_then_to_a_person() -> None:
+    state = checked(begun(), UNNOTICED)
+    assert "write a test that fails without the change" in developer(state).brief.failures[-1].issue
+    state = checked(state, UNNOTICED, "c2")
+    gate = wanted(state, AwaitGate)
+    assert (gate.gate, gate.because) == ("untested", (Change(path="src/a.py", how="changed"),))
+    taken = play(state, untested(gate.evidence, approved=True), UNNOTICED, LANDED)
+    assert outcome(taken).ending is Ending.ACCEPTED
+    refused = play(state, untested(gate.evidence, approved=False))
+    assert "no test notices" in developer(refused).brief.findings[0].issue
+
+
+def test_a_warning_lets_it_pass_the_second_time() -> None:
+    warned = replace(LANDS, canary=replace(MISSED, rule="warn"))
+    state = checked(checked(begun(), warned), warned, "c2")
+    assert where(state) == Station.LAND
+
+
+def test_checks_that_read_nothing_of_the_tree_are_a_persons_business_at_once() -> None:
+    state = checked(begun(), replace(LANDS, canary=replace(MISSED, said="unread", rule="off")))
+    assert where(state) == Station.GATE
+
+
+def test_a_change_that_was_noticed_passes() -> None:
+    assert where(checked(begun(), replace(LANDS, canary=Canary(said="noticed")))) == Station.LAND
+
+
+# --- after the end
+
+
+def ended() -> FeedbackState:
+    return play(checked(begun(), WITHOUT), replace(LANDED, held_on="loop/1-held", landed=Commit("own")))
+
+
+def test_what_is_approved_after_the_end_is_verified_and_landed_on_top() -> None:
+    state = play(ended(), approves(E1))
+    action = wanted(state, RunChecks)
+    assert (str(action.key), action.commit, action.approved) == ("checks-held-1", "c1", (E1,))
+    state = play(state, replace(LANDS, lands=Tree("whole")))
+    landing = wanted(state, Integrate)
+    assert (str(landing.key), landing.base, landing.tree, landing.target) == ("land-held-1", "own", "whole", "")
+    state = play(state, replace(LANDED, commit=Commit("both")))
+    assert (outcome(state).commit, outcome(state).held) == ("both", ())
+
+
+def test_what_was_merged_is_merged_again() -> None:
+    plan = replace(params(), trust=Trust(in_force=True), merge=True, target="refs/heads/main")
+    state = checked(play(FEEDBACK.start(plan), GREEN), WITHOUT)
+    state = play(state, replace(LANDED, merged_into="main"), approves(E1), LANDS)
+    assert wanted(state, Integrate).target == "refs/heads/main"
+
+
+def test_what_is_red_after_all_stays_held_back_and_is_asked_for_again() -> None:
+    for state in (
+        play(ended(), approves(E1), red(FAILURE)),
+        play(ended(), approves(E1), LANDS, IntegrationRefused(key=NO_KEY, reason="moved")),
+        play(ended(), approves(E1), CANCEL),
+    ):
+        assert (outcome(state).held, bool(outcome(state).still_held)) == (BENT, True)
+        assert wanted(state, AwaitGate).evidence == E1
+        assert keys(play(state, approves(E1))) == ["checks-held-2"]
+
+
+def test_what_is_rejected_after_the_end_is_no_longer_asked_for() -> None:
+    state = play(ended(), rejects(E1))
+    assert (outcome(state).held, len(FEEDBACK.decide(state))) == ((), 1)
+
+
+# --- the same again
+
+
+def test_an_attempt_that_changed_nothing_is_not_judged_again_and_its_faults_stand() -> None:
+    state = play(begun(), DONE, kept("c1"), passes(), replace(red(FAILURE), lands=Tree("l")), DONE, kept("c1"))
+    brief = developer(state).brief
+    assert (brief.findings[0].rule, brief.failures) == ("nothing-changed", (FAILURE,))
+
+
+def test_an_answer_in_between_makes_the_same_tree_worth_a_look() -> None:
+    failed = play(begun(), DONE, kept("c1"), fails(ISSUE))
+    assert keys(play(failed, DONE, kept("c1"))) == ["implement-3.1"]
+    assert keys(play(failed, UNCLEAR, says("answer", text="sqlite"), DONE, kept("c1"))) == ["review-2.1"]
+
+
+def test_nothing_done_at_the_first_attempt_is_a_question() -> None:
+    state = play(begun(), DONE, saved("base", files=0))
+    assert "it may be done already" in wanted(state, Ask).question
+    assert wanted(play(state, says("accept")), Integrate).commit == "base"
+    later = play(begun(), DONE, kept("c1"), fails(), fails(), DONE, saved("base", files=0))
+    assert keys(later) == ["implement-3.1"]
+
+
+def test_the_same_crash_twice_asks_with_its_text_and_uses_up_nothing() -> None:
+    state = play(begun(), CRASHED, replace(CRASHED, role="developer"))
+    assert "crashed twice in the same way (exit 1)" in wanted(state, Ask).question
+    assert state.past == ()
+    assert keys(play(state, says("continue"))) == ["implement-1.3"]
+
+
+def test_a_different_crash_counts() -> None:
+    state = play(begun(), CRASHED, replace(CRASHED, role="developer", detail="no such file"))
+    assert keys(state) == ["implement-2.1"]
+    assert isinstance(FEEDBACK.decide(state)[0], RunAgent)
+
+
+def test_a_failing_landing_run_is_a_fault_like_any_other() -> None:
+    report = replace(LANDS, landing=(CheckResult(name="test", passed=False, failures=(FAILURE,)),))
+    assert developer(checked(begun(), report)).brief.failures == (FAILURE,)
