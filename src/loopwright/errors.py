@@ -38,6 +38,12 @@ class Forbidden(EngineError):
     exit_code = 3
 
 
+class NeedsPerson(EngineError):
+    """Only a person may go on from here, at a terminal."""
+
+    exit_code = 4
+
+
 class InvalidTransition(EngineError):
     """A machine refused an event; nothing changed."""
 

@@ -1,8 +1,14 @@
+import asyncio
+import io
+import os
 from pathlib import Path
 
 import pytest
 
-from tests.cli.projects import CONFIG, NEVER_RIGHT, TOUCHES_PROTECTED, Sample
+from loopwright.cli.here import Here
+from loopwright.cli.opened import opened
+from loopwright.cli.resume import prepare
+from tests.cli.projects import CONFIG, NEVER_RIGHT, TOUCHES_PROTECTED, Sample, told
 from tests.kept import Kept
 from tests.repository import Repository
 
@@ -217,6 +223,39 @@ def test_a_changed_configuration_is_shown_and_taken_in(escalated: Sample) -> Non
     resumed = escalated.loop("resume")
     assert "loop.toml has changed since this loop began; taken in:" in resumed.err
     assert "  limits.feedback.max_feedback_iterations: 5 -> 6" in resumed.err
+    assert "configuration taken in" in escalated.loop("log").out
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "named"),
+    [
+        ('"check.py"]', '"-c", "pass"]', "[checks]"),
+        ('protected = ["check.py"', 'protected = ["nothing.py"', "[workspace]"),
+        ('default = "script"', 'default = ["script"]\ntester = "script"', "[roles]"),
+    ],
+)
+def test_what_decides_who_judges_is_not_taken_in_without_a_person(
+    escalated: Sample, old: str, new: str, named: str
+) -> None:
+    assert old in CONFIG
+    escalated.repo.write("loop.toml", CONFIG.replace(old, new))
+    assert escalated.loop("answer", "continue", "1").code == 0
+    for more in ((), ("--unattended",)):
+        refused = escalated.loop("resume", *more)
+        assert (refused.code, f"has changed: {named} of loop.toml; nothing was taken in" in refused.err) == (4, True)
+    assert "configuration taken in" not in escalated.loop("log").out
+
+
+def test_at_a_terminal_it_is_shown_and_confirmed(escalated: Sample, monkeypatch: pytest.MonkeyPatch) -> None:
+    escalated.repo.write("loop.toml", CONFIG.replace('"check.py"]', '"-B", "check.py"]'))
+    here = Here(cwd=escalated.repo.path, environ=dict(os.environ), asks=True)
+    monkeypatch.setattr("sys.stdin", io.StringIO("n\ny\n"))
+    refused = told(here, "resume")
+    assert "checks.test.run" in refused.err
+    assert (refused.code, "nothing was taken in and nothing was done" in refused.err) == (4, True)
+    assert "configuration taken in" not in escalated.loop("log").out
+    with opened(here) as project:
+        asyncio.run(prepare(project, here, "", None))
     assert "configuration taken in" in escalated.loop("log").out
 
 

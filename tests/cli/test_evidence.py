@@ -73,6 +73,7 @@ def test_with_two_open_gates_the_commands_name_the_loop(tmp_path: Path) -> None:
     refused = sample.loop("approve", gate)
     named = ", ".join(f"{gate} (loop {each})" for each in reversed(ids))
     assert (refused.code, refused.err) == (2, f"loop: several gates fit, name one: {named}\n")
+    assert sample.loop("approve", "protected").code == 3
     assert sample.loop("cancel", "--loop", ids[0]).code == 0
     assert f"loop approve {gate}\n" in sample.loop("gates").out
 

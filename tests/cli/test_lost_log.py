@@ -255,3 +255,45 @@ def test_what_is_in_the_way_of_our_folders_is_said_before_anything_is_made(
     assert (refused.code, f"{place} {said}" in refused.err, len(refused.err.splitlines())) == (3, True, 1)
     assert list((tmp_path / "elsewhere").iterdir()) == []
     assert "fix" in {line["status"] for line in sample.loop("doctor", "--json").data["lines"]}
+
+
+def put_back(sample: Sample, older: Path) -> None:
+    for side in ("-wal", "-shm"):
+        (sample.repo.path / ".loop" / f"loop.db{side}").unlink(missing_ok=True)
+    shutil.copyfile(older, sample.repo.path / ".loop" / "loop.db")
+
+
+@pytest.mark.parametrize("command", ["status", "resume", "log"])
+def test_an_older_log_in_its_place_is_refused(tmp_path: Path, command: str) -> None:
+    sample = Sample.create(tmp_path / "repo", NEVER_RIGHT)
+    loop = sample.loop("feedback", "Make it good", "--max-iterations", "1", "--json").data["loop"]
+    older = shutil.copyfile(sample.repo.path / ".loop" / "loop.db", tmp_path / "older.db")
+    assert sample.loop("answer", "continue", "1").code == 0
+    assert sample.loop("resume").code == 4
+    put_back(sample, older)
+    refused = sample.loop(command)
+    assert (refused.code, len(refused.err.splitlines())) == (3, 1)
+    assert f"loop.db is not the newest log of loop {loop}: it has " in refused.err
+
+
+def test_a_loop_that_has_commits_and_no_row_is_missed(tmp_path: Path) -> None:
+    """As after a crash, when the side file of the log was deleted: what is left is a log without loops."""
+    sample, empty = Sample.create(tmp_path / "repo"), Sample.create(tmp_path / "empty")
+    assert empty.loop("setup", "--new-log").code == 0
+    loop = sample.loop("feedback", "Make it good", "--json").data["loop"]
+    put_back(sample, empty.repo.path / ".loop" / "loop.db")
+    refused = sample.loop("status")
+    assert (refused.code, f"is not the newest log of loop {loop}: it is not there" in refused.err) == (3, True)
+    (sample.repo.path / ".loop" / "loop.db").unlink()
+    shutil.rmtree(sample.repo.path / ".loop" / "blobs")
+    assert sample.loop("setup", "--new-log").code == 0
+    assert sample.loop("status").code == 0
+    assert sample.repo.git("for-each-ref", f"refs/loopwright/{loop}") != ""
+
+
+def test_a_worktree_asks_only_its_own_log(tmp_path: Path) -> None:
+    sample = used(tmp_path / "repo")
+    other = linked(sample, tmp_path / "other")
+    assert other.loop("feedback", "Make it good").code == 0
+    shutil.rmtree(other.repo.path / ".loop")
+    assert (sample.loop("status").code, other.loop("status").code) == (0, 3)

@@ -146,7 +146,7 @@ def end_state(scene: Scene) -> dict[str, object]:
     text = json.dumps(whole).replace(seen.row.id, "LOOP").replace(str(scene.root), "ROOT")
     for name in set(re.findall(r"\b[0-9a-f]{40}\b", text)):
         text = text.replace(name, _named(scene, name))
-    state: dict[str, object] = json.loads(re.sub(r"ROOT/.loop/verify/\d+", "CHECKOUT", text))
+    state: dict[str, object] = json.loads(re.sub(r"ROOT/.loop/verify/[0-9a-f]+", "CHECKOUT", text))
     return state
 
 

@@ -97,7 +97,7 @@ def end_of_session(scene: Scene) -> dict[str, Any]:
     text = _TIME.sub("TIME", json.dumps(whole).replace(str(scene.root), "ROOT"))
     for name in set(re.findall(r"\b[0-9a-f]{40}\b", text)):
         text = text.replace(name, _named(scene, name))
-    ended: dict[str, Any] = json.loads(re.sub(r"ROOT/.loop/verify/\d+", "CHECKOUT", text))
+    ended: dict[str, Any] = json.loads(re.sub(r"ROOT/.loop/verify/[0-9a-f]+", "CHECKOUT", text))
     return ended
 
 

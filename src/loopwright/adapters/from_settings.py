@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
+from loopwright.adapters.checks.bytecode import Bytecode
 from loopwright.adapters.checks.classes.classifier import Classifier
 from loopwright.adapters.checks.environment import Digests, for_checks
 from loopwright.adapters.checks.outfit import Outfit
@@ -15,6 +16,7 @@ from loopwright.adapters.git.preparation import Preparation
 from loopwright.adapters.git.rules import PersonsRules, Pinned
 from loopwright.adapters.git.verification import VerificationCheckouts
 from loopwright.adapters.git.workspace import GitWorkspace
+from loopwright.adapters.pins import packages_of
 from loopwright.config.settings import Settings
 from loopwright.kernel.codec import decode
 from loopwright.kernel.model import Commit
@@ -49,13 +51,22 @@ def command_checks(
             taken=names_taken(specs, root=root, environ=environ),
         ),
         outfit=Outfit(
-            checkouts=VerificationCheckouts(root, env=environ, preparation=preparation, pinned=pinned),
+            checkouts=VerificationCheckouts(
+                root, env=environ, preparation=preparation, pinned=pinned, is_named=store.is_named
+            ),
             source=source,
             store=store,
             clock=clock,
             root=root,
             runs=root / ".loop" / "runs" / "checks",
-            digests=Digests(environment=for_checks(environ, ceiling), setup=workspace.setup),
+            digests=Digests(
+                environment=for_checks(environ, ceiling),
+                setup=workspace.setup,
+                person=environ,
+                packages=lambda: packages_of(settings, environ),
+                pinned=packages_of(settings, environ),
+                bytecode=Bytecode(root / ".loop" / "bytecode", store.is_named),
+            ),
             protected=workspace.protected,
         ),
     )

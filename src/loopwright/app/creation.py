@@ -7,6 +7,7 @@ import secrets
 from loopwright.adapters.git.repository import rules_of
 from loopwright.app.loops import Listed, Past, View
 from loopwright.app.project import Project
+from loopwright.app.settings import pins_text
 from loopwright.config.settings import Settings
 from loopwright.engine.fold import just_made
 from loopwright.errors import Forbidden
@@ -32,7 +33,13 @@ async def create_loop(
     kind = next(each for each in project.kinds.values() if each.loop.params is type(params))
     given = encode(params)
     rules = encode(rules_of(project.root, project.environ))
-    created = Created(kind=kind.loop.name, params=given, settings=settings.to_json(), rules=rules)
+    created = Created(
+        kind=kind.loop.name,
+        params=given,
+        settings=settings.to_json(),
+        rules=rules,
+        pins=pins_text(project, settings),
+    )
     limit = settings.budget.usd if budget is None else budget
     new = NewLoop(id=loop, kind=kind.loop.name, params=given, budget=limit)
     written = await project.store.create(new, NewEvent(kind="Created", data=encode(created)))

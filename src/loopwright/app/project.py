@@ -9,8 +9,15 @@ from pathlib import Path
 from loopwright.adapters.agents.cast import AgentStage
 from loopwright.adapters.clock import SystemClock
 from loopwright.adapters.files import ignore_all
-from loopwright.adapters.git.log_identity import git_dir_of, loops_begun_here, renew_log_id, unsigned_loops
+from loopwright.adapters.git.log_identity import (
+    git_dir_of,
+    loops_begun_here,
+    renew_log_id,
+    unsigned_loops,
+    witnesses,
+)
 from loopwright.adapters.git.repository import Repository, find_repository, other_worktrees
+from loopwright.adapters.sqlite.standing import Witness, disagreements
 from loopwright.adapters.sqlite.store import SqliteStore
 from loopwright.app.kinds import KINDS, Kinds
 from loopwright.app.layout import LOG_FILE, STATE_FOLDER, WORKSPACES
@@ -87,6 +94,7 @@ def has_log(repository: Repository, environ: Mapping[str, str]) -> bool:
     _refuse_what_is_in_the_way(repository.top)
     file = log_file(repository.top)
     if file.exists():
+        _refuse_older(repository.top, environ)
         return True
     if _is_lost(repository.top, environ):
         raise Forbidden(
@@ -102,6 +110,17 @@ def _refuse_what_is_in_the_way(top: Path) -> None:
             raise Forbidden(f"{folder} is a link, and nothing is written through one; put a folder there in its place")
         if folder.exists() and not folder.is_dir():
             raise Forbidden(f"{folder} is a file, and a folder of Loopwright's has to be there; move the file away")
+
+
+def _refuse_older(top: Path, environ: Mapping[str, str]) -> None:
+    """Raises `Forbidden` where the log is behind what commits of attempts bear witness of: part of it was lost, or an
+    older one was put in its place, and with it counters and money would go back."""
+    places = {loop: Witness(*place) for loop, place in witnesses(top, environ).items()}
+    for loop, why in sorted(disagreements(log_file(top), places).items() if places else ()):
+        raise Forbidden(
+            f"{log_file(top)} is not the newest log of loop {loop}: {why}, as its commits under refs/loopwright/ say;"
+            " restore the newest one, or move it away and begin a new log with `loop setup --new-log`"
+        )
 
 
 def _is_lost(top: Path, environ: Mapping[str, str]) -> bool:

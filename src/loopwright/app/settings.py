@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-from dataclasses import fields, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
+from loopwright.adapters.pins import differing, pins_of
 from loopwright.app.loops import View
 from loopwright.app.project import Project
 from loopwright.config.loop_toml import Warn, load_settings
@@ -14,6 +15,8 @@ from loopwright.kernel.codec import encode
 from loopwright.kernel.events import ConfigChanged
 
 _SHOWN = 20
+# All other tables decide who works, who judges and by what: they are taken in only where a person sees it.
+FREE = ("version", "limits", "budget", "finish", "notify", "forge")
 
 
 def settings_of(project: Project, warn: Warn | None = None) -> Settings:
@@ -24,18 +27,46 @@ def settings_of(project: Project, warn: Warn | None = None) -> Settings:
     return load_settings(project.root, warn)
 
 
-def changed_settings(project: Project, seen: View, by: str, warn: Warn) -> ConfigChanged | None:
-    """The person's `loop.toml` as an event, if it is not what the loop is pinned to.
+def pins_text(project: Project, settings: Settings) -> str:
+    """What a loop with these settings relies on besides, as the log has it."""
+    return encode(pins_of(settings, project.root, project.environ))
+
+
+@dataclass(frozen=True, slots=True)
+class Changed:
+    """What a loop in flight would take in, and what of it only a person may let in."""
+
+    event: ConfigChanged
+    lines: tuple[str, ...]  # all of it, key by key and path by path
+    guarded: tuple[str, ...]  # names of the tables that decide who judges, and paths
+
+    @property
+    def is_of_settings(self) -> bool:
+        return len(self.lines) > len([line for line in self.lines if line.startswith("/")])
+
+
+def changed_settings(project: Project, seen: View, by: str, warn: Warn) -> Changed | None:
+    """What of the person's `loop.toml`, and of what it relies on, is not what the loop is pinned to.
 
     `warn` hears of keys in it that nothing obeys; the loop goes on with them.
     """
     now = settings_of(project, warn)
-    if now.to_json() == seen.now.settings:
+    pins = pins_text(project, now)
+    moved = tuple(differing(json.loads(seen.now.pins), json.loads(pins))) if seen.now.pins else ()
+    if now.to_json() == seen.now.settings and not moved:
         return None
+    before = Settings.from_json(seen.now.settings)
+    names = (field.name for field in fields(Settings) if field.name not in FREE)
+    tables = tuple(name for name in names if getattr(before, name) != getattr(now, name))
+    lines = (*differences(seen.now.settings, now.to_json()), *moved)
+    return Changed(_event(seen, before, now, by, pins), lines, (*tables, *moved))
+
+
+def _event(seen: View, old: Settings, now: Settings, by: str, pins: str) -> ConfigChanged:
     own = seen.now.state.plan.limits
-    before, after = (getattr(s.limits, seen.kind.limits, own) for s in (Settings.from_json(seen.now.settings), now))
+    before, after = (getattr(s.limits, seen.kind.limits, own) for s in (old, now))
     limits = _moved(own, before, after)
-    return ConfigChanged(digest=now.digest, settings=now.to_json(), limits=encode(limits), by=by)
+    return ConfigChanged(digest=now.digest, settings=now.to_json(), limits=encode(limits), by=by, pins=pins)
 
 
 def _moved(own: Any, before: Any, now: Any) -> Any:  # noqa: ANN401 - limits of whatever kind

@@ -124,7 +124,8 @@ def _meant(pending: list[ShownGate], known: list[ShownGate], decision: GateDecis
     if len(fits) == 1:
         return fits[0]
     if len(fits) > 1:
-        raise UsageError(f"several gates fit, name one: {_listed(fits)}")
+        refusal = UsageError if decision.id else Forbidden
+        raise refusal(f"several gates fit, name one: {_listed(fits)}")
     decided = [gate for gate in known if gate.status in ("approved", "rejected")]
     same = [gate for gate in decided if not decision.id or gate.id == decision.id]
     if same and same[-1].status == decision.word:

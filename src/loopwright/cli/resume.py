@@ -8,7 +8,7 @@ from loopwright.app.choice import named_root, only
 from loopwright.app.loops import Listed, View, listing, whole_view
 from loopwright.app.project import Project
 from loopwright.app.said import take_in
-from loopwright.app.settings import changed_settings, differences
+from loopwright.app.settings import changed_settings
 from loopwright.app.views.answers import NothingDone
 from loopwright.cli.drive import Manner, drive_and_tell, run_json_option
 from loopwright.cli.here import Here
@@ -16,10 +16,11 @@ from loopwright.cli.opened import has_log, opened
 from loopwright.cli.output import MONEY, loop_option, note, put, put_json
 from loopwright.cli.people_only import only_for_people
 from loopwright.cli.signals import StoppedBySignal, complete
-from loopwright.errors import AlreadyRunning
+from loopwright.errors import AlreadyRunning, NeedsPerson
 from loopwright.kernel.events import BudgetChanged, ConfigChanged
+from loopwright.kernel.quoting import one_line
 
-_SHOWN = 20
+_NAMED = 5
 _NOTHING = "Nothing to resume."
 
 
@@ -37,7 +38,7 @@ def command(here: Here, *, loop_id: str, budget: float | None, unattended: bool,
     if not has_log(here):
         return _nothing(loop_id, "Nothing to resume: no loop was ever started here.", as_json=as_json)
     with opened(here) as project:
-        ready = complete(prepare(project, here, loop_id, budget))
+        ready = complete(prepare(project, here, loop_id, budget, unattended=unattended))
         if isinstance(ready, StoppedBySignal):
             return ready.exit_code
         if isinstance(ready, str):
@@ -50,7 +51,9 @@ def _nothing(loop_id: str, why: str, *, as_json: bool) -> int:
     return 0
 
 
-async def prepare(project: Project, here: Here, loop: str | Listed, budget: float | None) -> View | str:
+async def prepare(
+    project: Project, here: Here, loop: str | Listed, budget: float | None, *, unattended: bool = False
+) -> View | str:
     """The loop to go on with, with what changed taken in; or why there is nothing to do."""
     await only_for_people(project, here, "resume")
     chosen = await _choose(project, loop)
@@ -59,7 +62,7 @@ async def prepare(project: Project, here: Here, loop: str | Listed, budget: floa
     if chosen.alive is not None:
         raise AlreadyRunning(chosen.row.id, chosen.alive)
     said = [BudgetChanged(usd=budget, by=here.who)] if budget is not None else []
-    changed = _changed_settings(project, chosen, here.who)
+    changed = _changed_settings(project, chosen, here, asks=here.asks and not unattended)
     for each in (*said, *([changed] if changed else ())):
         chosen = await take_in(project, chosen, each, note) or chosen
     return chosen
@@ -82,11 +85,25 @@ def _can_go_on(loop: Listed) -> bool:
     return loop.alive is None and loop.status in ("interrupted", "paused", "blocked")
 
 
-def _changed_settings(project: Project, seen: View, by: str) -> ConfigChanged | None:
+def _changed_settings(project: Project, seen: View, here: Here, *, asks: bool) -> ConfigChanged | None:
     """A changed loop.toml is shown and becomes part of the log; running steps keep theirs."""
-    changed = changed_settings(project, seen, by, note)
-    if changed is not None:
-        note("loop.toml has changed since this loop began; taken in:")
-        for line in differences(seen.now.settings, changed.settings):
-            note(f"  {line}")
-    return changed
+    changed = changed_settings(project, seen, here.who, note)
+    if changed is None:
+        return None
+    if changed.guarded and not asks:
+        raise NeedsPerson(
+            f"since loop {seen.row.id} began, what decides who works and who judges has changed:"
+            f" {', '.join(map(_shown, changed.guarded[:_NAMED]))}; nothing was taken in, look at it and run"
+            f" `loop resume --loop {seen.row.id}` at a terminal, or put it back"
+        )
+    what = "loop.toml" if changed.is_of_settings else "what this loop relies on"
+    note(f"{what} has changed since this loop began; taken in:")
+    for line in changed.lines:
+        note(f"  {line}")
+    if changed.guarded and not click.confirm("Did you change this, and go on with it?", default=False, err=True):
+        raise NeedsPerson("nothing was taken in and nothing was done; put back what you did not change")
+    return changed.event
+
+
+def _shown(name: str) -> str:
+    return one_line(name, 200) if name.startswith("/") else f"[{name}] of loop.toml"

@@ -99,9 +99,7 @@ class CheckSettings:
     new_code_floor: float | None = key(
         k.PERCENT, 'least coverage of changed lines; only with `report = "coverage"`', None, unset="no floor"
     )
-    env: tuple[str, ...] = key(
-        k.VARIABLES, "names of environment variables let through, besides the usual ones", (), obeyed=False
-    )
+    env: tuple[str, ...] = key(k.VARIABLES, "names of environment variables let through, besides the usual ones", ())
     trust: Literal["", "exit-code"] = key(
         choice("exit-code"),
         "your word that the exit code of a check that counts no tests is enough to verify by",
@@ -116,9 +114,14 @@ class CheckSettings:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkspaceSettings:
     setup: tuple[tuple[str, ...], ...] = key(
-        several(k.ARGV, 'a list of commands such as [["uv", "sync"]]'), "commands run once in each new workspace", ()
+        several(k.ARGV, 'a list of commands such as [["uv", "sync"]]'),
+        "commands that install what the project needs; run"
+        " once for the same lock files, commands and copied files, and what they make is copied into every folder",
+        (),
     )
-    copy: tuple[str, ...] = key(k.PATTERNS, "ignored files it needs, copied from your tree", ())
+    copy: tuple[str, ...] = key(
+        k.PATTERNS, "files git does not carry, copied from your tree: paths or patterns such as `data/**`", ()
+    )
     product: tuple[str, ...] = key(k.PATTERNS, "what agents may change freely", (), unset="detected at the start")
     tests: tuple[str, ...] = key(
         k.PATTERNS,

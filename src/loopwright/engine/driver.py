@@ -146,7 +146,7 @@ class _Driver:
     async def _perform(self, effect: Effect) -> Answer:
         action, session = effect.action, self._session
         if not isinstance(action, RunLoop):
-            return await perform(self._world, session.id, session.loop.name, action, effect.step)
+            return await perform(self._world, session.id, session.loop.name, action, effect.step, self._journal.stand)
 
         def tell(waiting: tuple[Waiting, ...]) -> None:
             self._journal.session = self._session.told(action.key, waiting)

@@ -67,6 +67,7 @@ class Fold:
     seconds: float = 0.0
     settings: str = ""  # the configuration this run is pinned to, as JSON
     rules: str = ""  # how files are converted, likewise
+    pins: str = ""  # what else it is pinned to, by digest; empty: nobody has noted it
 
     def flight(self, key: Key | None) -> Flight | None:
         return next((flight for flight in self.flights if flight.key == key), None)
@@ -149,7 +150,7 @@ def after(
     """
     if isinstance(event, Created):
         state = loop.start(decode(loop.params, event.params))
-        return Fold(state=state, settings=event.settings, rules=event.rules)
+        return Fold(state=state, settings=event.settings, rules=event.rules, pins=event.pins)
     if isinstance(event, Started):
         flight = Flight(key=event.key, step=f"{at}/{event.key}", reserved=reserve)
         return replace(now, flights=(*now.flights, flight))
@@ -162,6 +163,7 @@ def after(
         seconds=now.seconds + seconds,
         settings=event.settings if isinstance(event, ConfigChanged) else now.settings,
         rules=now.rules,
+        pins=event.pins if isinstance(event, ConfigChanged) and event.pins else now.pins,
     )
 
 

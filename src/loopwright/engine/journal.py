@@ -16,6 +16,7 @@ from loopwright.kernel.events import Refused, Said
 from loopwright.kernel.model import LoopId
 from loopwright.ports.store import InboxItem, LoopRow, Store
 
+_WITNESS = 32  # characters of a hash
 _SAID: dict[str, type] = {kind.__name__: kind for kind in (*get_args(Said), Refused)}
 
 
@@ -106,6 +107,11 @@ class Journal:
         """The loop after all that was recorded."""
         session = self.session
         return Opened(row=self._row, loop=session.loop, now=session.now, snapshot_seq=session.snapshot_at)
+
+    @property
+    def stand(self) -> str:
+        """How far the log has come: its length, and the beginning of its last hash."""
+        return f"{self._row.seq} {self._row.hash[:_WITNESS]}" if self._row.hash else ""
 
     async def is_current(self) -> bool:
         """Whether nothing was written since the inbox was looked into."""

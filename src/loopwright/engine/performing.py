@@ -60,8 +60,8 @@ _PATHS = 200  # changed paths an event names
 _NOWHERE = Path("/nonexistent")  # a run that is only looked up needs no folder
 
 
-async def perform(world: World, loop: LoopId, kind: str, action: Action, step: str) -> Answer:
-    """Agents and checks take a slot each: so many work at once, in all loops together."""
+async def perform(world: World, loop: LoopId, kind: str, action: Action, step: str, log: str = "") -> Answer:
+    """Agents and checks take a slot each: so many work at once, in all loops together. `log`: where that stands."""
     match action:
         case RunAgent():
             return _told_by(world, action, await _run_agent(world, loop, kind, action, step))
@@ -69,7 +69,7 @@ async def perform(world: World, loop: LoopId, kind: str, action: Action, step: s
             async with world.dispatcher.slot():
                 return await _run_checks(world, loop, action, step)
         case Checkpoint() | LoadArtifacts() | Combine() | Integrate() | CleanUp():
-            return await _in_files(world, loop, action, step)
+            return await _in_files(world, loop, action, step, log)
         case Announce():
             return Announced(key=action.key)
         case WaitUntil():
@@ -105,10 +105,10 @@ def _told_by(world: World, action: RunAgent, answer: AgentAnswer) -> AgentAnswer
     return replace(told, at=world.clock.now()) if isinstance(told, AgentUnavailable) else told
 
 
-async def _in_files(world: World, loop: LoopId, action: InFiles, step: str) -> Answer:
+async def _in_files(world: World, loop: LoopId, action: InFiles, step: str, log: str) -> Answer:
     match action:
         case Checkpoint():
-            return await _checkpoint(world, loop, action, step)
+            return await _checkpoint(world, loop, action, step, log)
         case LoadArtifacts():
             contents = await world.workspace.contents(action.commit, action.paths)
             return ArtifactsLoaded(key=action.key, contents=contents)
@@ -226,7 +226,8 @@ async def _run_checks(world: World, loop: LoopId, action: RunChecks, step: str) 
         return await world.checks.run(run, world.observer.progressed)
 
 
-async def _checkpoint(world: World, loop: LoopId, action: Checkpoint, step: str) -> Checkpointed:
+async def _checkpoint(world: World, loop: LoopId, action: Checkpoint, step: str, log: str) -> Checkpointed:
+    """`log` goes into the commit: it bears witness, should the log be an older one some day."""
     also = tuple(path for path in action.also if not is_protected(path, world.protected))
     shot = await world.workspace.snapshot(
         Taking(
@@ -238,6 +239,7 @@ async def _checkpoint(world: World, loop: LoopId, action: Checkpoint, step: str)
             step=step,
             only=action.only,
             also=also,
+            log=log,
         )
     )
     examined = await world.checks.examine(shot.commit, action.trust.on(action.base))

@@ -73,6 +73,7 @@ class ChecksReported:
     results: tuple[CheckResult, ...]
     findings: tuple[Finding, ...] = ()
     seconds: float = 0.0
+    rests_on: tuple[str, ...] = ()  # names of the receipts and of the lists of what setup made: only these count later
     landing: tuple[CheckResult, ...] = ()  # of the run of all that would land, where that is another tree
     lands: Tree = Tree("")  # what would land; empty: the candidate as it is
     held: tuple[Change, ...] = ()  # unapproved changes that both runs did without
@@ -203,6 +204,7 @@ class ConfigChanged:
     settings: str
     limits: str = "{}"
     by: str = ""
+    pins: str = ""  # as in `Created`, taken in with it
 
 
 # --- the engine's own bookkeeping ----------------------------------------------------------------
@@ -216,6 +218,7 @@ class Created:
     params: str
     settings: str = ""
     by: str = ""
+    pins: str = ""  # JSON: digests of what the run relies on beside commits and settings, by path
     rules: str = ""  # how the person's git converts files, as JSON; a child has its root's
 
 

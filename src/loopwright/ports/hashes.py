@@ -16,6 +16,7 @@ from loopwright.kernel.model import LoopId
 from loopwright.kernel.record import Record
 from loopwright.ports.store import NewEvent
 
+RESTING = "ChecksReported"  # the events that name receipts
 _encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
 
 
@@ -30,6 +31,22 @@ def is_intact(seal: object, *fields: object) -> bool:
         return digest(*fields) == seal
     except (TypeError, ValueError):
         return False
+
+
+def receipt_name(key: str, data: str) -> str:
+    """By which an event names a receipt: exactly this one, since another content has another name."""
+    return digest("receipt", key, data)
+
+
+def named_in(record: Record) -> frozenset[str]:
+    """What the event rests on, where it is one that says so."""
+    if record.kind != RESTING:
+        return frozenset()
+    try:
+        names = json.loads(record.data).get("rests_on", ())
+    except (AttributeError, ValueError, RecursionError):
+        return frozenset()
+    return frozenset(name for name in names if isinstance(name, str)) if isinstance(names, list) else frozenset()
 
 
 def anchor(loop: LoopId, kind: str, params: str) -> str:

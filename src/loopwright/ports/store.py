@@ -49,6 +49,7 @@ class LoopRow:
     spent: float
     reserved: float
     outcome: str = ""  # JSON of the `Outcome`, once ended
+    hash: str = ""  # of the last event
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -145,6 +146,12 @@ class Store(Protocol):
 
     async def receipts(self, loop: LoopId) -> tuple[str, ...]:
         """The loop's receipts, oldest first."""
+
+    async def is_named(self, name: str, loop: LoopId | None = None) -> bool:
+        """Whether an event of the loop's chain, or of any loop's, rests on what has this name.
+
+        Verifies the hashes it reads: a row that somebody wrote beside the log is named by nothing.
+        """
 
     async def keep(self, content: bytes) -> Blob:
         """Store bytes by their content."""

@@ -59,6 +59,7 @@ class Taking:
     step: str
     only: tuple[str, ...] = ()  # these files, and all below these folders; empty: everything
     also: tuple[str, ...] = ()  # besides `only`: these files, and nothing below them
+    log: str = ""  # how far the loop's log had come: a number and a hash, for the commit to carry
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -37,7 +37,8 @@ class MemoryLoop:
         return self.records[seq - 1].hash if seq else self.anchor
 
     def counted(self) -> LoopRow:
-        return replace(self.row, spent=usd(self.purse.spent), reserved=usd(self.purse.reserved))
+        last = self.hash_at(len(self.records))
+        return replace(self.row, spent=usd(self.purse.spent), reserved=usd(self.purse.reserved), hash=last)
 
 
 @dataclass(slots=True)
@@ -157,6 +158,12 @@ class MemoryStore:
     async def receipts(self, loop: LoopId) -> tuple[str, ...]:
         self._refuse_if_closed()
         return tuple(data for owner, data in self._memory.receipts.values() if owner == loop)
+
+    async def is_named(self, name: str, loop: LoopId | None = None) -> bool:
+        self._refuse_if_closed()
+        loops = self._memory.loops
+        asked = loops.values() if loop is None else filter(None, [loops.get(loop)])
+        return any(name in hashes.named_in(record) for each in asked for record in self._checked(each, 0))
 
     async def keep(self, content: bytes) -> Blob:
         self._refuse_if_closed()

@@ -1,12 +1,15 @@
 import asyncio
 import json
 import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from loopwright.errors import AgentNotFound
+from loopwright.adapters.pins import scripts_of
+from loopwright.config.settings import AgentSettings
+from loopwright.errors import AgentNotFound, NeedsPerson
 from loopwright.kernel.events import AgentFailed, AgentReported, AgentUnavailable
 from loopwright.kernel.model import AgentReport, AgentStatus, Key, Severity, Usage, Verdict
 from loopwright.ports.agent import Update
@@ -305,6 +308,18 @@ def test_a_repeated_run_starts_from_an_empty_folder(bench: Bench) -> None:
     answer = bench.answer("")
     assert isinstance(answer, AgentReported)
     assert answer.report.summary == "(no summary)"
+
+
+def test_an_agent_whose_script_was_changed_while_the_loop_ran_does_not_run(tmp_path: Path) -> None:
+    script = tmp_path / "agent.py"
+    script.write_text("pass\n")
+    settings = AgentSettings(name="mine", kind="command", argv=(sys.executable, str(script)))
+    bench = Bench(tmp_path)
+    agent = replace(bench.agent(""), argv=settings.argv, pinned=scripts_of(settings, tmp_path))
+    assert isinstance(asyncio.run(agent.run(bench.run(), nobody_looks)), AgentReported)
+    script.write_text("print('judged by something else')\n")
+    with pytest.raises(NeedsPerson, match=r"agent 'mine': .*agent\.py was changed while the loop ran"):
+        asyncio.run(agent.run(bench.run(), nobody_looks))
 
 
 # --- a link where the run's folder was ------------------------------------------------------------------------

@@ -20,14 +20,17 @@ from loopwright.adapters.checks.outfit import Outfit
 from loopwright.adapters.checks.runner import CommandChecks
 from loopwright.adapters.git.verification import VerificationCheckouts
 from loopwright.config.settings import CheckSettings
+from loopwright.kernel.codec import encode
 from loopwright.kernel.events import ChecksReported
 from loopwright.kernel.model import Change, CheckResult, Commit, Key, LoopId, Tree
 from loopwright.ports.agent import Update
 from loopwright.ports.checks import ChecksRun
+from loopwright.ports.store import Append, NewEvent, NewLoop
 from loopwright.testing.clock import ManualClock
 from loopwright.testing.memory_store import Memory, MemoryStore
 from tests.repository import Repository
 
+LOOP = LoopId("l")
 PYTEST = CheckSettings(
     name="test",
     run=(sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", f"--junitxml={REPORT}"),
@@ -48,6 +51,7 @@ STEADY = (
 class LaidFolder:
     folder: Path
     tree: Tree
+    setup_list: str = ""
 
     async def restore(self) -> None:
         """Plain checkouts are for tests of what runs in them; the real ones have this tested."""
@@ -138,9 +142,22 @@ class Project:
         self.repository.git("checkout", "--quiet", "--force", self.base)
         return _commit(self.repository, files)
 
+    def run(self, commit: Commit, *, step: str = "s1") -> ChecksRun:
+        return ChecksRun(loop=LOOP, key=Key.parse("checks-1.1"), step=step, commit=commit, base=self.base)
+
     async def report(self, commit: Commit, *, step: str = "s1", **more: Any) -> ChecksReported:  # noqa: ANN401 - fields of a run
-        run = ChecksRun(loop=LoopId("l"), key=Key.parse("checks-1.1"), step=step, commit=commit, base=self.base)
-        return await self.checks.run(replace(run, **more), self.updates.append)
+        report = await self.checks.run(replace(self.run(commit, step=step), **more), self.updates.append)
+        await self.note(report)
+        return report
+
+    async def note(self, report: ChecksReported) -> None:
+        """Put it on record, as the engine does: what it rests on counts from then on."""
+        created = NewEvent(kind="Created", data="{}")
+        await self.store.create(NewLoop(id=LOOP, kind="toy", params="{}"), created)
+        fence, length = await self.store.claim(LOOP, "test"), len(await self.store.read(LOOP))
+        entries = (NewEvent(kind="ChecksReported", data=encode(report)),)
+        await self.store.append(LOOP, fence=fence, expected=length, batch=Append(entries=entries))
+        await self.store.release(LOOP, fence)
 
     async def only(self, commit: Commit, *, step: str = "s1") -> CheckResult:
         """The result of the only check: of the landing run, where there is one."""
@@ -165,13 +182,14 @@ def project(
     *,
     protected: tuple[str, ...] = (),
     parallel: int = 2,
+    environ: Mapping[str, str] | None = None,
 ) -> Project:
     repository = Repository.create(tmp_path / "repo")
     base = _commit(repository, files)
     checkouts = PlainCheckouts(repository, tmp_path / "verify")
     clock = ManualClock()
     store = MemoryStore(Memory(), clock)
-    environment = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+    environment = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", **(environ or {})}
     checks = CommandChecks(
         specs=tuple(specs),
         parallel=parallel,
@@ -183,7 +201,7 @@ def project(
             clock=clock,
             root=repository.path,
             runs=tmp_path / "runs",
-            digests=Digests(for_checks(environment, tmp_path / "verify")),
+            digests=Digests(for_checks(environment, tmp_path / "verify"), person=environ or {}),
         ),
         classifier=Classifier(
             source=checkouts, product=("**",), protected=protected, commands=tuple(spec.run for spec in specs)

@@ -1,12 +1,19 @@
 import asyncio
+import base64
 import os
+import py_compile
+import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from loopwright.adapters.checks.bytecode import Bytecode
 from loopwright.adapters.checks.environment import Digests, for_checks, program
 from loopwright.adapters.checks.started import located
-from loopwright.errors import CheckNotRunnable
+from loopwright.config.settings import CheckSettings
+from loopwright.errors import CheckNotRunnable, NeedsPerson
+from tests.adapters.checks.projects import project
 
 
 def tool(folder: Path, name: str, text: str = "#!/bin/sh\n") -> Path:
@@ -18,7 +25,7 @@ def tool(folder: Path, name: str, text: str = "#!/bin/sh\n") -> Path:
 
 
 def digest(environment: dict[str, str], *argv: str, setup: tuple[tuple[str, ...], ...] = ()) -> str:
-    return asyncio.run(Digests(environment, setup).of("c", argv))
+    return asyncio.run(Digests(environment, setup).of(CheckSettings(name="c", run=argv)))
 
 
 def test_the_path_has_no_entry_that_means_the_current_folder() -> None:
@@ -27,7 +34,9 @@ def test_the_path_has_no_entry_that_means_the_current_folder() -> None:
         "PATH": "/a:/b",
         "HOME": "/h",
         "PYTHONDONTWRITEBYTECODE": "1",
+        "PYTHONNOUSERSITE": "1",
         "GIT_CEILING_DIRECTORIES": "/v",
+        "GIT_NO_REPLACE_OBJECTS": "1",
     }
 
 
@@ -94,3 +103,125 @@ def test_a_shim_is_asked_which_python_it_starts(tmp_path: Path) -> None:
     first = digest(environment, "python")
     choice.write_text("3.12\n")
     assert digest(environment, "python") != first
+
+
+@pytest.mark.parametrize(
+    ("name", "seen"),
+    [
+        ("HOME", True),
+        ("LC_ALL", True),
+        ("VIRTUAL_ENV", True),
+        ("GOFLAGS", True),
+        ("https_proxy", True),
+        ("PYTHONPATH", False),
+        ("PYTHONSTARTUP", False),
+        ("DATABASE_URL", False),
+        ("AWS_SECRET_ACCESS_KEY", False),
+        ("CARGO_REGISTRY_TOKEN", False),
+        ("UV_INDEX_OWN_PASSWORD", False),
+        ("NPM_CONFIG__AUTH", False),
+        ("GIT_DIR", False),
+    ],
+)
+def test_a_check_sees_the_usual_variables_and_nothing_that_looks_secret(name: str, seen: bool) -> None:  # noqa: FBT001
+    assert (for_checks({name: "x"}, Path("/v")).get(name) == "x") is seen
+
+
+SAYS = "import os, sys; print(sorted(os.environ.items())); print(sys.flags.no_user_site); sys.exit(1)"
+
+
+def said(tmp_path: Path, spec: CheckSettings, person: dict[str, str]) -> str:
+    """All that is kept of a check that prints its whole environment and fails."""
+    made = project(tmp_path, {"a.py": ""}, [spec], environ=person)
+
+    async def run() -> str:
+        result = await made.only(made.candidate({"a.py": "1\n"}))
+        return repr(result) + (await made.store.fetch(result.output)).decode()
+
+    return asyncio.run(run())
+
+
+def test_what_looks_secret_comes_back_as_its_name_in_whatever_spelling(tmp_path: Path) -> None:
+    secret = "s3cr3t-of-the-person"
+    spelled = (secret, secret.encode().hex(), base64.b64encode(b"user:" + secret.encode()).decode())
+    (tmp_path / "leak.py").write_text(f"import sys; print({spelled!r}); sys.exit(1)")
+    spec = CheckSettings(name="c", run=(sys.executable, str(tmp_path / "leak.py")))
+    text = said(tmp_path, spec, {"API_TOKEN": secret})
+    assert "[redacted:API_TOKEN]" in text
+    assert all(each not in text for each in spelled)
+
+
+def test_a_check_gets_what_env_names_and_its_value_is_not_kept(tmp_path: Path) -> None:
+    person = {"DATABASE_URL": "postgres://me:hunter-2000@db/x", "OTHER": "not-let-through"}
+    spec = CheckSettings(name="c", run=(sys.executable, "-c", SAYS), env=("DATABASE_URL", "MISSING"))
+    text = said(tmp_path, spec, person)
+    assert "DATABASE_URL" in text
+    assert "hunter-2000" not in text
+    assert "OTHER" not in text
+    assert "PYTHONPYCACHEPREFIX" in text
+
+
+def test_the_site_of_the_user_does_not_run(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    site = home / ".local" / "lib" / f"python{sys.version_info[0]}.{sys.version_info[1]}" / "site-packages"
+    site.mkdir(parents=True)
+    (site / "usercustomize.py").write_text("print('the user site ran')\n")
+    text = said(tmp_path, CheckSettings(name="c", run=(sys.executable, "-c", SAYS)), {"HOME": str(home)})
+    assert "the user site ran" not in text
+
+
+def test_compiled_code_beside_the_sources_does_not_run(tmp_path: Path) -> None:
+    """A `.pyc` that claims to be unchecked runs in place of its source, wherever Python looks for one."""
+    compiled = tmp_path / "evil.pyc"
+    source = tmp_path / "evil.py"
+    source.write_text("WORD = 'evil'\n")
+    py_compile.compile(str(source), str(compiled), invalidation_mode=py_compile.PycInvalidationMode.UNCHECKED_HASH)
+    name = f"__pycache__/good.{sys.implementation.cache_tag}.pyc"
+    plant = f"import pathlib, shutil; pathlib.Path('__pycache__').mkdir(); shutil.copy({str(compiled)!r}, {name!r});"
+    code = f"{plant} import good, sys; print('it is', good.WORD); sys.exit(1)"
+    made = project(
+        tmp_path, {"good.py": "WORD = 'good'\n"}, [CheckSettings(name="c", run=(sys.executable, "-c", code))]
+    )
+    result = asyncio.run(made.only(made.candidate({"a.py": ""})))
+    assert "it is good" in repr(result)
+
+
+def test_what_the_base_compiled_serves_candidates_until_somebody_touches_it(tmp_path: Path) -> None:
+    asked: list[str] = []
+
+    async def is_named(name: str) -> bool:
+        asked.append(name)
+        return False
+
+    async def story() -> None:
+        kept, checkout = Bytecode(tmp_path / "kept", is_named), tmp_path / "checkout"
+        fresh = tmp_path / "fresh"
+        (fresh / checkout.relative_to("/")).mkdir(parents=True)
+        (fresh / "a.pyc").write_text("made")
+        name = await kept.keep("test", fresh, checkout)
+        found = await kept.made_before("test")
+        assert found == (tmp_path / "kept" / "test" / "files", name)
+        assert [path.name for path in found[0].rglob("*.pyc")] == ["a.pyc"]
+        assert not list(found[0].rglob("checkout"))
+        assert await Bytecode(tmp_path / "kept", is_named).made_before("test") is None
+        assert asked == [name]
+        (found[0] / "a.pyc").write_text("evil")
+        assert await kept.made_before("test") is None
+        (tmp_path / "empty").mkdir()
+        assert await kept.keep("other", tmp_path / "empty", checkout) == ""
+
+    asyncio.run(story())
+
+
+def test_a_package_planted_while_the_loop_runs_keeps_checks_from_running(tmp_path: Path) -> None:
+    site = tmp_path / "site"
+    site.mkdir()
+    made = project(tmp_path, {"a.py": ""}, [CheckSettings(name="c", run=(sys.executable, "-c", "pass"))])
+    found = {str(site / "own.pth"): "x"}
+    outfit = made.checks.outfit
+    digests = replace(outfit.digests, packages=lambda: found, pinned=dict(found))
+    made = replace(made, checks=replace(made.checks, outfit=replace(outfit, digests=digests)))
+    assert asyncio.run(made.only(made.candidate({"a.py": "1"}))).passed
+    found[str(site / "evil.pth")] = "y"
+    with pytest.raises(NeedsPerson, match=r"check 'c' was not run: .*evil\.pth is new since the loop was taken up"):
+        asyncio.run(made.only(made.candidate({"a.py": "2"})))

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from loopwright.adapters.checks.receipts import Receipt, as_result, read_receipt, receipt_key, stands
 from loopwright.config.settings import CheckSettings
-from loopwright.kernel.codec import encode
+from loopwright.kernel.codec import decode, encode
 from loopwright.kernel.model import Blob, Commit, LoopId, Tree
 from tests.adapters.checks.projects import STEADY, UNITTEST, project
 
@@ -42,6 +42,47 @@ def counting(tmp_path: Path, ending: str = "") -> tuple[CheckSettings, Path]:
     counter = tmp_path / "counter"
     code = COUNTS.format(path=str(counter)) + ending
     return CheckSettings(name="build", run=(sys.executable, "-c", code)), counter
+
+
+def test_a_receipt_that_no_event_names_does_not_count(tmp_path: Path) -> None:
+    """Whoever can write into the store cannot make a check that never ran pass."""
+
+    async def story() -> None:
+        spec, counter = counting(tmp_path)
+        made = project(tmp_path, {"a.py": ""}, [spec])
+        commit = made.candidate({"a.py": "1\n"})
+        run = made.run(commit)
+        await made.checks.run(run, made.updates.append)  # its controller is killed before the event is written
+        await made.only(commit)
+        assert counter.read_text() == "2"
+
+    asyncio.run(story())
+
+
+def test_a_named_receipt_with_another_content_does_not_count(tmp_path: Path) -> None:
+    async def story() -> None:
+        spec, counter = counting(tmp_path, "sys.exit(1)")
+        made = project(tmp_path, {"a.py": ""}, [spec])
+        commit = made.candidate({"a.py": "1\n"})
+        failed = await made.only(commit)
+        text = await made.store.receipt(failed.receipt) or ""
+        forged = replace(decode(Receipt, text), result="pass", failures=(), failing=())
+        await made.store.keep_receipt(failed.receipt, forged.loop, encode(forged))
+        assert not (await made.only(commit)).passed
+        assert counter.read_text() == "2"
+
+    asyncio.run(story())
+
+
+def test_a_report_names_all_that_it_rests_on(tmp_path: Path) -> None:
+    async def story() -> None:
+        made = project(tmp_path, {"tests/test_a.py": STEADY}, [UNITTEST])
+        first = await made.report(made.candidate({"a.py": "1\n"}))
+        assert len(first.rests_on) == 3  # the receipts of candidate, base and canary
+        again = await made.report(made.candidate({"a.py": "2\n"}))
+        assert len(set(first.rests_on) & set(again.rests_on)) == 1
+
+    asyncio.run(story())
 
 
 def test_a_pass_is_reused_by_any_step_without_a_checkout(tmp_path: Path) -> None:

@@ -90,6 +90,19 @@ def test_after_a_failed_write_nothing_more_is_written(path: Path, fault: type[ap
     with_store(path, go_on)
 
 
+def test_an_event_written_beside_the_chain_names_nothing(path: Path) -> None:
+    async def use(store: Store) -> None:
+        fence = await begin(store)
+        await store.append(LOOP, fence=fence, expected=1, batch=Append(entries=entries(1)))
+        forged = ("ChecksReported", '{"rests_on":["forged"]}', LOOP)
+        apsw.Connection(str(path)).execute("UPDATE events SET kind = ?, data = ? WHERE loop = ? AND seq = 2", forged)
+        for asked in (LOOP, None):
+            with pytest.raises(StoreCorrupt, match="event 2: it is not what was written"):
+                await store.is_named("forged", asked)
+
+    with_store(path, use)
+
+
 def test_a_claim_that_could_not_be_recorded_leaves_no_lock(path: Path) -> None:
     async def use(store: Store) -> None:
         fence = await begin(store)

@@ -77,6 +77,29 @@ async def c55_a_receipt_is_replaced_by_one_with_the_same_key(fresh: Fresh) -> No
         assert await other.receipts(LOOP) == ("two", "one again")
 
 
+async def c59_what_the_chain_rests_on_is_named_and_nothing_else(fresh: Fresh) -> None:
+    async with fresh() as opened:
+        store, other = await opened(), await opened()
+        fence = await begin(store)
+
+        async def report(data: str, kind: str, expected: int) -> None:
+            batch = Append(entries=(NewEvent(kind=kind, data=data),))
+            await store.append(LOOP, fence=fence, expected=expected, batch=batch)
+
+        assert not await other.is_named("n1", LOOP)
+        await report('{"rests_on":["n1","n2"]}', "ChecksReported", 1)
+        await report('{"rests_on":"n3","findings":["n4"]}', "ChecksReported", 2)
+        await report('{"rests_on":["n5"]}', "Announced", 3)
+        for asked in (LOOP, None):
+            assert [name for name in ("n1", "n2", "n3", "n4", "n5") if await other.is_named(name, asked)] == [
+                "n1",
+                "n2",
+            ]
+        assert not await other.is_named("n1", LoopId("unknown"))
+        await report('{"rests_on":["n6"]}', "ChecksReported", 4)
+        assert await other.is_named("n6", LOOP)
+
+
 async def c56_bytes_are_kept_by_their_content(fresh: Fresh) -> None:
     async with fresh() as opened:
         store, other = await opened(), await opened()
@@ -117,4 +140,5 @@ MAIL: tuple[Contract, ...] = (
     c56_bytes_are_kept_by_their_content,
     c57_a_file_is_moved_in_by_its_content,
     c58_a_blob_that_is_gone_is_said_to_be,
+    c59_what_the_chain_rests_on_is_named_and_nothing_else,
 )

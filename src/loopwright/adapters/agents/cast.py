@@ -15,6 +15,7 @@ from loopwright.adapters.agents.contract import allowed_environment
 from loopwright.adapters.agents.pool import AgentPool
 from loopwright.adapters.agents.rehearsal import RehearsalAgent
 from loopwright.adapters.agents.scenario import read_scenario
+from loopwright.adapters.pins import scripts_of
 from loopwright.adapters.tools.plan import plan_for, search_path, write_plan
 from loopwright.config.settings import FILLED_BY_DEFAULT, ONLY_WHEN_NAMED, AgentSettings, Settings
 from loopwright.errors import AgentNotFound, ConfigError, UsageError
@@ -93,6 +94,8 @@ def _command(agent: AgentSettings, settings: Settings, stage: AgentStage) -> Com
         name=agent.name,
         argv=agent.argv,
         env=allowed_environment(stage.environ, agent.env, whole=whole),
+        secrets=stage.environ,
+        pinned=scripts_of(agent, stage.root),
         root=stage.root,
         runs=stage.root / ".loop" / "runs",
         render=stage.brief,

@@ -7,7 +7,7 @@ import json
 import os
 import shutil
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import assert_never
 
@@ -27,8 +27,9 @@ from loopwright.adapters.agents.handover import laid_beside, take_away
 from loopwright.adapters.agents.redaction import Redactor
 from loopwright.adapters.agents.result import SIZE_LIMIT, Result, identified, read_result
 from loopwright.adapters.files import join, read_regular, read_tail
+from loopwright.adapters.pins import Pins, differing, digest_of
 from loopwright.adapters.steps import StepEnded, StepSpec, finished_step, lock_of, run_step
-from loopwright.errors import AgentGarbled, AgentNotFound
+from loopwright.errors import AgentGarbled, AgentNotFound, NeedsPerson
 from loopwright.kernel.events import AgentFailed, AgentReported, AgentUnavailable
 from loopwright.kernel.model import NO_KEY, AgentReport, Blob, Usage
 from loopwright.ports.agent import AgentAnswer, AgentRun, Update, Watch
@@ -46,6 +47,7 @@ class CommandAgent:
     name: str
     argv: tuple[str, ...]
     env: Mapping[str, str]
+    secrets: Mapping[str, str] = field(default_factory=dict)  # the person's whole environment: an agent may find them
     root: Path  # the person's repository
     runs: Path  # where run folders are made
     render: Callable[[AgentRun], str]  # the brief as Markdown
@@ -57,14 +59,16 @@ class CommandAgent:
     usd: float = 0.10
     silent_tokens: int = 0  # at least so many are set down for a run that does not say; 0: it uses no model
     grace: float = 10.0
+    pinned: Pins = field(default_factory=dict)  # its own scripts, as they were when the loop was taken up
 
     def reservation(self, role: str, agent: str = "") -> float:  # noqa: ARG002  one price, whoever is asked for
         return self.usd
 
     async def run(self, run: AgentRun, watch: Watch) -> AgentAnswer:
+        self._refuse_other_scripts()
         place = place_of(self.runs, run)
         self._prepare(run, place)
-        redactor = Redactor(self.env)
+        redactor = self._redactor
 
         def told(text: str, count: int) -> None:
             watch(Update(loop=run.loop, key=run.key, text=redactor.text(text), bytes=count))
@@ -86,6 +90,17 @@ class CommandAgent:
         if ended is None or ended.reason in ("not_found", "cancelled", "controller_gone"):
             return None
         return await self._answer(run, place, ended) if told.get("agent") == self.name else None
+
+    @property
+    def _redactor(self) -> Redactor:
+        return Redactor({**self.secrets, **self.env})
+
+    def _refuse_other_scripts(self) -> None:
+        for path in differing(self.pinned, {path: digest_of(Path(path)) for path in self.pinned}):
+            raise NeedsPerson(
+                f"agent {self.name!r}: {path} while the loop ran, and it did not run; look at it, then go on with"
+                " `loop resume` at a terminal"
+            )
 
     # --- before ----------------------------------------------------------------------------------
 
@@ -131,7 +146,7 @@ class CommandAgent:
         if not place.folder.is_dir() or any(path.is_symlink() for path in self._way(place)):
             why = f"it removed {place.folder}, or put a link in its place"
             return AgentFailed(key=run.key, reason="crashed", detail=why, usage=Usage(seconds=ended.seconds))
-        redactor = Redactor(self.env)
+        redactor = self._redactor
         transcript = await self._transcript(place, ended, redactor)
         found = _found(place, redactor)
         usage = self._usage(place, ended, found)

@@ -24,6 +24,10 @@ class CleanCheckout(Protocol):
         """What lies there."""
 
     @property
+    def setup_list(self) -> str:
+        """The name of the list of what setup made there; empty: it made nothing."""
+
+    @property
     def restore(self) -> Callable[[], Awaitable[None]]:
         """Puts the tree's files back as they were laid, and removes what a command planted to steer the next one."""
 

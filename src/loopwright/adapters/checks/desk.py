@@ -10,9 +10,11 @@ from dataclasses import dataclass
 from loopwright.adapters.checks.candidate import Candidate, changes_of
 from loopwright.adapters.checks.classes.layout import Layout
 from loopwright.adapters.checks.coverage_floor import NewCode
+from loopwright.adapters.checks.environment import CheckOutfit
 from loopwright.adapters.checks.execution import Bench, Starter
 from loopwright.adapters.checks.order import chains
 from loopwright.adapters.checks.outfit import Outfit
+from loopwright.adapters.checks.receipts import ReceiptBook
 from loopwright.adapters.checks.runners.scripts import Texts
 from loopwright.adapters.checks.sequence import Chain, Drops, Trees
 from loopwright.config.settings import CheckSettings
@@ -32,6 +34,7 @@ class Desk:
     stack: AsyncExitStack
     watch: Watch
     slots: asyncio.Semaphore
+    book: ReceiptBook
 
     @property
     def environment(self) -> Mapping[str, str]:
@@ -55,6 +58,7 @@ class Desk:
             candidate=self.bench(specs, tree, run.commit, seen.paths("removed")),
             base=self.bench(specs, seen.base, run.base, seen.paths("added")),
             store=outfit.store,
+            book=self.book,
             clock=outfit.clock,
             digests=outfit.digests,
             drops=Drops(ids=frozenset(run.may_drop), files=run.trust.allow, any=dropping),
@@ -75,7 +79,7 @@ class Desk:
             lay=lambda: outfit.checkouts.lay(tree, commit=commit, base=run.base),
             starter=Starter(
                 store=outfit.store,
-                environment=outfit.digests.environment,
+                outfit=CheckOutfit(digests=outfit.digests, is_base=tree == self.seen.base, rest_on=self.book.rest_on),
                 root=outfit.root,
                 runs=outfit.runs,
                 lacking=lacking,
@@ -84,6 +88,7 @@ class Desk:
             specs=specs,
             slots=self.slots,
             stack=self.stack,
+            laid=self.book.rest_on,
             watch=lambda text, size: watch(Update(loop=run.loop, key=run.key, text=text, bytes=size)),
         )
 

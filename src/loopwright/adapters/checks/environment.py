@@ -6,31 +6,81 @@ import asyncio
 import hashlib
 import os
 import shutil
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from loopwright.errors import CheckNotRunnable
+from loopwright.adapters.agents.redaction import Redactor, looks_secret
+from loopwright.adapters.agents.remains import redact_in_place
+from loopwright.adapters.checks.bytecode import Bytecode
+from loopwright.adapters.pins import Pins, differing
+from loopwright.adapters.steps import StepWatch
+from loopwright.config.settings import CheckSettings
+from loopwright.errors import CheckNotRunnable, NeedsPerson
 
-# What could hand the check another interpreter, another repository or our own door.
-_DROPPED = ("PYTHONPATH", "PYTHONHOME", "PYTHONSTARTUP", "PYTHONINSPECT", "PYTHONUSERBASE")
-_DROPPED_FAMILIES = ("GIT_", "LOOP_")
+# The person's variables that a check sees; any other is named in `[checks.X] env`. What looks like a secret is not
+# among them, even where its family is.
+USUAL = (
+    *(
+        "PATH",
+        "HOME",
+        "USER",
+        "LOGNAME",
+        "SHELL",
+        "TERM",
+        "COLORTERM",
+        "TMPDIR",
+        "TMP",
+        "TEMP",
+        "TZ",
+        "LANG",
+        "LANGUAGE",
+    ),
+    *("CI", "GITHUB_ACTIONS", "NO_COLOR", "FORCE_COLOR", "CLICOLOR", "PY_COLORS", "DISPLAY", "WAYLAND_DISPLAY"),
+    *("XAUTHORITY", "DBUS_SESSION_BUS_ADDRESS", "DOCKER_HOST", "SOURCE_DATE_EPOCH", "DEVELOPER_DIR", "SDKROOT"),
+    *("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "all_proxy", "no_proxy"),
+    *("SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE"),
+    *("VIRTUAL_ENV", "PNPM_HOME", "BUN_INSTALL", "VOLTA_HOME", "JAVA_HOME", "M2_HOME", "PHP_INI_SCAN_DIR"),
+    *("CC", "CXX", "CPP", "LD", "AR", "CFLAGS", "CXXFLAGS", "CPPFLAGS", "LDFLAGS", "CPATH", "LIBRARY_PATH"),
+    *("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "DYLD_FALLBACK_LIBRARY_PATH", "PKG_CONFIG_PATH", "OMP_NUM_THREADS"),
+)
+USUAL_FAMILIES = (
+    *("LC_", "XDG_", "CONDA_", "MAMBA_", "PYENV_", "UV_", "PIP_", "POETRY_", "PDM_", "HATCH_", "TOX_", "NOX_"),
+    *("PYTEST_", "COVERAGE_", "HYPOTHESIS_", "NODE_", "NVM_", "NPM_CONFIG_", "npm_config_", "YARN_", "COREPACK_"),
+    *("FNM_", "ASDF_", "MISE_", "DENO_", "PLAYWRIGHT_", "CARGO_", "RUSTUP_", "RUST_", "RUSTC_", "GO", "CGO_"),
+    *("JDK_", "MAVEN_", "GRADLE_", "ANDROID_", "RBENV_", "GEM_", "BUNDLE_", "COMPOSER_", "DOTNET_", "NUGET_", "CMAKE_"),
+    *("NIX_", "HOMEBREW_", "GUIX_"),
+)
+# What could hand the check another repository or our own door, even if it is named.
+_NEVER = ("GIT_", "LOOP_")
 # Different in every shell and of no weight for a result.
 _VOLATILE = ("_", "PWD", "OLDPWD", "SHLVL", "PYTEST_CURRENT_TEST")
 
 
 def for_checks(person: Mapping[str, str], ceiling: Path) -> dict[str, str]:
-    """The person's environment without what could steer a check, and with a wall above its folder for git."""
-    kept = {
-        name: value for name, value in person.items() if name not in _DROPPED and not name.startswith(_DROPPED_FAMILIES)
-    }
+    """What of the person's environment every check sees, with a wall above its folder for git.
+
+    No site of the user and no bytecode beside sources: what an agent may write there must not run.
+    """
+    kept = {name: value for name, value in person.items() if _is_usual(name)}
     # A relative or empty entry means the current folder, where a candidate could have put its own `pytest`.
     folders = [folder for folder in kept.get("PATH", os.defpath).split(os.pathsep) if folder.startswith("/")]
     return kept | {
         "PATH": os.pathsep.join(folders),
         "PYTHONDONTWRITEBYTECODE": "1",
+        "PYTHONNOUSERSITE": "1",
         "GIT_CEILING_DIRECTORIES": str(ceiling),
+        "GIT_NO_REPLACE_OBJECTS": "1",
     }
+
+
+def _is_usual(name: str) -> bool:
+    return (name in USUAL or name.startswith(USUAL_FAMILIES)) and not looks_secret(name)
+
+
+def handed_to(check: CheckSettings, person: Mapping[str, str]) -> dict[str, str]:
+    """What `[checks.X] env` lets through besides."""
+    return {name: person[name] for name in check.env if name in person and not name.startswith(_NEVER)}
 
 
 def is_of_the_tree(argv: tuple[str, ...]) -> bool:
@@ -54,15 +104,28 @@ class Digests:
 
     environment: Mapping[str, str]
     setup: tuple[tuple[str, ...], ...] = ()
+    person: Mapping[str, str] = field(default_factory=dict)  # the whole: `env` names of it, secrets are known by it
+    bytecode: Bytecode | None = None  # None: every run compiles anew
+    packages: Callable[[], Pins] = dict  # what the checks' own Python finds, as it is now
+    pinned: Pins = field(default_factory=dict)  # and as it was when the loop was taken up
     _versions: dict[str, str] = field(default_factory=dict)
 
-    async def of(self, check: str, argv: tuple[str, ...]) -> str:
+    async def of(self, check: CheckSettings) -> str:
         """Tool, setup and names of variables. Lock files are part of the tree, which a receipt names besides."""
-        where = program(check, argv, self.environment)
-        lines = [await self._tool(where) if where else f"tree {argv[0]}"]
+        where = program(check.name, check.run, self.environment)
+        names = self.environment.keys() | handed_to(check, self.person).keys()
+        lines = [await self._tool(where) if where else f"tree {check.run[0]}"]
         lines += [f"setup {command!r}" for command in self.setup]
-        lines += [f"name {name}" for name in sorted(self.environment) if name not in _VOLATILE]
+        lines += [f"name {name}" for name in sorted(names) if name not in _VOLATILE]
         return hashlib.sha256("\n".join(lines).encode()).hexdigest()[:32]
+
+    def refuse_other_packages(self, check: CheckSettings) -> None:
+        """Raises `NeedsPerson` where somebody put something into the environment of checks while the loop ran."""
+        for path in differing(self.pinned, self.packages()):
+            raise NeedsPerson(
+                f"check {check.name!r} was not run: {path} since the loop was taken up, and Python would import it;"
+                " look at it, then go on with `loop resume` at a terminal"
+            )
 
     async def _tool(self, where: Path) -> str:
         real = where.resolve()
@@ -102,3 +165,40 @@ async def _asked(where: Path, environment: Mapping[str, str]) -> str:
     )
     said, _ = await process.communicate()
     return said.decode("utf-8", "replace").strip()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckOutfit:
+    """The environment of checks on one side of a change, and what of it must not come back in what they print."""
+
+    digests: Digests
+    is_base: bool  # what runs here is the base's own: what it compiles may serve candidates
+    rest_on: Callable[[str], None] = lambda _name: None
+
+    async def environment(self, check: CheckSettings, compiled: Path) -> dict[str, str]:
+        """`compiled` becomes an empty folder of this run."""
+        given = self.digests
+        given.refuse_other_packages(check)
+        env = {**given.environment, **handed_to(check, given.person), "PYTHONPYCACHEPREFIX": str(compiled)}
+        compiled.mkdir(mode=0o700)
+        if given.bytecode is not None and self.is_base:
+            env.pop("PYTHONDONTWRITEBYTECODE", None)
+        elif given.bytecode is not None and (found := await given.bytecode.made_before(check.name)) is not None:
+            env["PYTHONPYCACHEPREFIX"] = str(found[0])
+            self.rest_on(found[1])
+        return env
+
+    async def keep_compiled(self, check: CheckSettings, compiled: Path, checkout: Path) -> None:
+        if self.digests.bytecode is not None and self.is_base:
+            self.rest_on(await self.digests.bytecode.keep(check.name, compiled, checkout))
+
+    def redact(self, check: CheckSettings, *files: Path) -> None:
+        for file in files:
+            redact_in_place(file, self._redactor(check))
+
+    def without_secrets(self, check: CheckSettings, watch: StepWatch | None) -> StepWatch | None:
+        redactor = self._redactor(check)
+        return None if watch is None else lambda text, size: watch(redactor.text(text), size)
+
+    def _redactor(self, check: CheckSettings) -> Redactor:
+        return Redactor(self.digests.person, handed=check.env)

@@ -6,12 +6,13 @@ import asyncio
 import posixpath
 import secrets
 import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from loopwright.adapters.checks.checkouts import CleanCheckout
+from loopwright.adapters.checks.environment import CheckOutfit
 from loopwright.adapters.checks.judgement import Ran, last_lines
 from loopwright.adapters.checks.order import predecessors
 from loopwright.adapters.checks.python_roots import python_path
@@ -31,7 +32,7 @@ class Starter:
     """Everything a command needs besides itself and a checkout."""
 
     store: Store
-    environment: Mapping[str, str]
+    outfit: CheckOutfit
     root: Path  # the person's repository
     runs: Path  # where run folders go
     lacking: frozenset[str] = frozenset()  # files of the tree that this side of the change does not have
@@ -51,16 +52,20 @@ class Starter:
         reports.mkdir(parents=True, mode=0o700)
         report = reports / "report"
         request = asked(spec.run, self.texts, own_report=spec.report != "none", early=early)
-        step = StepSpec(
-            argv=request.command(report),
-            cwd=checkout,
-            env={**request.environment(self.environment, report), **python_path(checkout)},
-            folder=folder,
-            root=self.root,
-            wall=spec.timeout,
-        )
+        compiled = folder / secrets.token_hex(16)
         try:
-            ended = await run_step(step, watch)
+            environment = await self.outfit.environment(spec, compiled)
+            step = StepSpec(
+                argv=request.command(report),
+                cwd=checkout,
+                env={**request.environment(environment, report), **python_path(checkout)},
+                folder=folder,
+                root=self.root,
+                wall=spec.timeout,
+            )
+            ended = await run_step(step, self.outfit.without_secrets(spec, watch))
+            await self.outfit.keep_compiled(spec, compiled, checkout)
+            self.outfit.redact(spec, ended.stdout, ended.stderr, report)
             left = LeftBehind(report=report, ended=ended, checkout=checkout)
             ran = with_report(self._ran(spec, request, ended, checkout), spec, request, left)
             output = folder / "output"
@@ -72,7 +77,8 @@ class Starter:
     def _ran(self, spec: CheckSettings, request: Asked, ended: StepEnded, checkout: Path) -> Ran:
         said = "\n".join(filter(None, (end_of(ended.stdout, request), end_of(ended.stderr, request))))
         said = "\n".join(line for line in said.splitlines() if str(self.runs) not in line)
-        tail = last_lines(said.replace(f"{checkout}/", ""))  # where it ran is no business of an agent
+        # Where it ran is no business of an agent, and another place in every run: the same failure has the same words.
+        tail = last_lines(said.replace(f"{checkout}/", "").replace(str(checkout), "."))
         if ended.reason == "not_found":
             if posixpath.normpath(spec.run[0]) not in self.lacking:
                 raise CheckNotRunnable(spec.name, " ".join(spec.run), ended.detail or "it cannot be started")
@@ -97,6 +103,7 @@ class Bench:
     slots: asyncio.Semaphore
     stack: AsyncExitStack
     watch: StepWatch | None = None
+    laid: Callable[[str], None] = lambda _list: None  # hears the name of the list of what setup made
     _laid: CleanCheckout | None = None
     _done: set[str] = field(default_factory=set)
     _reruns: dict[tuple[tuple[str, ...], int], Ran] = field(default_factory=dict)
@@ -119,6 +126,7 @@ class Bench:
     async def _start(self, spec: CheckSettings, *, early: bool = False) -> Ran:
         if self._laid is None:
             self._laid = await self.stack.enter_async_context(self.lay())
+            self.laid(self._laid.setup_list)
         else:
             await self._laid.restore()  # what ran before was the candidate's code, and may have bent the tests
         async with self.slots:

@@ -29,11 +29,10 @@ async def look_at(
     counted = frozenset(result.name for result in judging if result.tests)
     names, counts = answering(specs, counted)
     seen = desk.seen
-    marks = [await desk.outfit.digests.of(spec.name, spec.run) for spec in specs if spec.name in names]
+    marks = [await desk.outfit.digests.of(spec) for spec in specs if spec.name in names]
     words = tuple(word for spec in specs if spec.name in names for word in (spec.name, *spec.run))
     key = receipt_key(seen.judging, f"canary {seen.landing} {seen.base}", words, " ".join(marks))
-    held = await desk.outfit.store.receipt(key)
-    if held is not None:
+    if (held := await desk.book.text(key)) is not None:
         try:
             return decode(Canary, held)
         except DecodeError:
@@ -43,7 +42,7 @@ async def look_at(
         changes=seen.classed, checks=names, counts=counts, lands_apart=seen.landing != seen.judging
     )
     found = await look(question, laboratory)
-    await desk.outfit.store.keep_receipt(key, desk.run.loop, encode(found))
+    await desk.book.keep_text(key, encode(found))
     return found
 
 
@@ -85,7 +84,7 @@ class _Laboratory:
             return Before()
         known = self._before.get((where, result.name))
         if known is None:
-            ids = await self.desk.outfit.ids(result.receipt)
+            ids = await self.desk.outfit.ids(result.receipt, self.desk.book)
             known = Before(
                 frozenset(test for test, how in ids if how == "passed"),
                 frozenset(test for test, how in ids if how != "passed"),

@@ -8,12 +8,14 @@ from pathlib import Path
 from loopwright.adapters.checks.checkouts import Checkouts, ObjectReader
 from loopwright.adapters.checks.environment import Digests
 from loopwright.adapters.checks.ids import Outcomes, file_of, read_back
-from loopwright.adapters.checks.receipts import read_receipt, receipt_key
+from loopwright.adapters.checks.receipts import ReceiptBook, receipt_key
 from loopwright.config.settings import CheckSettings
 from loopwright.errors import CheckNotRunnable
-from loopwright.kernel.model import Commit
+from loopwright.kernel.model import Commit, LoopId
 from loopwright.ports.clock import Clock
 from loopwright.ports.store import Store
+
+NOBODY = LoopId("")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,9 +29,9 @@ class Outfit:
     digests: Digests
     protected: tuple[str, ...] = ()
 
-    async def ids(self, receipt: str) -> Outcomes:
+    async def ids(self, receipt: str, book: ReceiptBook) -> Outcomes:
         """The tests of the run that this receipt stands for; none where nobody knows them."""
-        held = read_receipt(await self.store.receipt(receipt))
+        held = await book.find(receipt)
         return (read_back(await self.store.fetch(held.ids)) or ()) if held and held.ids else ()
 
     async def files_with_tests(self, specs: tuple[CheckSettings, ...], base: Commit) -> frozenset[str]:
@@ -37,9 +39,10 @@ class Outfit:
         tree, found = await self.source.tree(base), set[str]()
         for spec in specs:
             try:
-                environment = await self.digests.of(spec.name, spec.run)
+                environment = await self.digests.of(spec)
             except CheckNotRunnable:
                 continue  # whoever runs it says so
-            tests = await self.ids(receipt_key(tree, spec.name, spec.run, environment))
+            key = receipt_key(tree, spec.name, spec.run, environment)
+            tests = await self.ids(key, ReceiptBook(self.store, NOBODY))
             found |= {file_of(test) for test, _ in tests}
         return frozenset(found - {""})

@@ -1,4 +1,4 @@
-"""Receipts: what one finished run of one check on one tree said. Pure; the store keeps the text."""
+"""Receipts: what one finished run of one check on one tree said; and which of them count."""
 
 from __future__ import annotations
 
@@ -10,8 +10,10 @@ from loopwright.adapters.checks.ids import Outcomes, without
 from loopwright.adapters.checks.judgement import Standard
 from loopwright.adapters.checks.reports import counted
 from loopwright.config.settings import CheckSettings
-from loopwright.kernel.codec import DecodeError, decode
+from loopwright.kernel.codec import DecodeError, decode, encode
 from loopwright.kernel.model import Blob, CheckResult, Commit, Coverage, Finding, LoopId, Tree
+from loopwright.ports.hashes import receipt_name
+from loopwright.ports.store import Store
 
 MOST_MARKS = 2000
 _MEASURE = "by id"  # a receipt that was measured in another way answers another question
@@ -70,6 +72,49 @@ def read_receipt(text: str | None) -> Receipt | None:
         return decode(Receipt, text)
     except DecodeError:
         return None
+
+
+class ReceiptBook:
+    """The receipts of one run of checks. One that was found counts only if an event of the log names it, as this run's
+    event will name all that it rests on; a row that somebody else wrote into the store is not even read as a receipt.
+    """
+
+    def __init__(self, store: Store, loop: LoopId) -> None:
+        self._store, self._loop = store, loop
+        self._made: dict[str, str] = {}
+        self._names: set[str] = set()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(sorted(self._names))
+
+    def rest_on(self, name: str) -> None:
+        """Also on this; an empty name is none."""
+        self._names |= {name} - {""}
+
+    async def find(self, key: str) -> Receipt | None:
+        return read_receipt(await self.text(key))
+
+    async def keep(self, receipt: Receipt) -> None:
+        await self.keep_text(receipt.key, encode(receipt))
+
+    async def text(self, key: str) -> str | None:
+        """What stands under the key, if this run wrote it or the log names it."""
+        if key in self._made:
+            return self._made[key]
+        text = await self._store.receipt(key)
+        if text is None:
+            return None
+        held, name = read_receipt(text), receipt_name(key, text)
+        if not await self._store.is_named(name, held.loop if held else None):
+            return None
+        self.rest_on(name)
+        return text
+
+    async def keep_text(self, key: str, text: str) -> None:
+        await self._store.keep_receipt(key, self._loop, text)
+        self._made[key] = text
+        self.rest_on(receipt_name(key, text))
 
 
 def stands(receipt: Receipt, *, base: Commit, step: str) -> bool:

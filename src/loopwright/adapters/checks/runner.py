@@ -11,6 +11,7 @@ from loopwright.adapters.checks.classes.classifier import Classifier
 from loopwright.adapters.checks.desk import Desk
 from loopwright.adapters.checks.order import selected
 from loopwright.adapters.checks.outfit import Outfit
+from loopwright.adapters.checks.receipts import ReceiptBook
 from loopwright.adapters.checks.runners.scripts import steering_files
 from loopwright.adapters.checks.tamper_signs import found_in
 from loopwright.adapters.checks.verification import Verification
@@ -57,6 +58,7 @@ class CommandChecks:
                 stack=stack,
                 watch=watch,
                 slots=asyncio.Semaphore(max(1, self.parallel)),
+                book=ReceiptBook(self.outfit.store, run.loop),
             )
             verification = Verification(desk=desk, specs=specs)
             if run.preflight:
@@ -64,7 +66,8 @@ class CommandChecks:
             else:
                 report = await verification.report(await found_in(seen.classed, source, run, commands, held=seen.held))
         canary = replace(report.canary, rule=self.canary) if report.canary else None
-        return replace(report, canary=canary, seconds=self.outfit.clock.monotonic() - began)
+        seconds = self.outfit.clock.monotonic() - began
+        return replace(report, canary=canary, seconds=seconds, rests_on=desk.book.names)
 
     async def _candidate(self, commit: Commit, trust: Trust, approved: tuple[str, ...]) -> Candidate:
         yielding = await self.outfit.files_with_tests(self.specs, trust.base)

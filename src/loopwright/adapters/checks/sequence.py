@@ -23,9 +23,9 @@ from loopwright.adapters.checks.judgement import (
 from loopwright.adapters.checks.receipts import (
     MOST_MARKS,
     Receipt,
+    ReceiptBook,
     as_result,
     outcome_on_base,
-    read_receipt,
     receipt_key,
     standard,
     stands,
@@ -33,7 +33,6 @@ from loopwright.adapters.checks.receipts import (
 )
 from loopwright.adapters.checks.runnable import cannot_run
 from loopwright.config.settings import CheckSettings
-from loopwright.kernel.codec import encode
 from loopwright.kernel.findings import identify
 from loopwright.kernel.gates import matches
 from loopwright.kernel.model import Blob, Change, CheckResult, Finding, Severity, Tree
@@ -81,6 +80,7 @@ class Chain:
     candidate: Bench
     base: Bench
     store: Store
+    book: ReceiptBook
     clock: Clock
     digests: Digests
     new_code: NewCode
@@ -100,9 +100,9 @@ class Chain:
         return tuple(results.values())
 
     async def _result(self, spec: CheckSettings) -> CheckResult:
-        environment = await self.digests.of(spec.name, spec.run)
+        environment = await self.digests.of(spec)
         key = receipt_key(self.trees.candidate, spec.name, spec.run, environment + self.drops.mark)
-        held = read_receipt(await self.store.receipt(key))
+        held = await self.book.find(key)
         if held is not None and await self._still_stands(spec, held, environment):
             return as_result(held)
         ran = await self._on_candidate(spec)
@@ -114,7 +114,7 @@ class Chain:
             judged = replace(judged, lost=lost(await self._ids(base), ran.ids, self.drops.ids))
         receipt = _with(receipt, judged, base_missing=needs_base(spec, ran) and base is None)
         if ran.finished:
-            await self.store.keep_receipt(key, self.run.loop, encode(receipt))
+            await self.book.keep(receipt)
         return replace(
             as_result(receipt),
             reused=False,
@@ -152,7 +152,7 @@ class Chain:
         if self.trees.base == self.trees.candidate:
             return candidate
         key = receipt_key(self.trees.base, spec.name, spec.run, candidate.environment)
-        held = read_receipt(await self.store.receipt(key))
+        held = await self.book.find(key)
         is_measured_alike = held is not None and held.terms == self.new_code.terms(spec)
         if held is not None and is_measured_alike and stands_for_base(held, spec, self.run.loop):
             return held
@@ -161,7 +161,7 @@ class Chain:
             return None
         made = await self._receipt(spec, ran, tree=self.trees.base, key=key, environment=candidate.environment)
         made = _with(made, judge(spec, ran, Standard()))
-        await self.store.keep_receipt(key, self.run.loop, encode(made))
+        await self.book.keep(made)
         return made
 
     async def _judged(self, spec: CheckSettings, ran: Ran, base: Receipt | None) -> CheckJudgement:
@@ -187,7 +187,7 @@ class Chain:
             return base
         found = sorted(unsteady(await self._ids(base), again.ids))
         twice = replace(base, unsteady=tuple(found), collected=base.collected + 1)
-        await self.store.keep_receipt(base.key, self.run.loop, encode(twice))
+        await self.book.keep(twice)
         return twice
 
     async def _flips(self, spec: CheckSettings, test: str, base: Receipt | None) -> bool:

@@ -47,7 +47,8 @@ def with_report(ran: Ran, spec: CheckSettings, request: Asked, left: LeftBehind)
 
 def _read(ran: Ran, spec: CheckSettings, content: bytes, checkout: Path) -> Ran:
     if spec.report == "junit":
-        content = content.replace(os.fsencode(checkout) + b"/", b"")  # as in `_ran`
+        where = os.fsencode(checkout)
+        content = content.replace(where + b"/", b"").replace(where, b".")
         return replace(ran, report=read_junit(content, _exists_in(checkout), nodes=ran.runner == "pytest"))
     if spec.report == "coverage":
         return replace(

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import re
 from pathlib import Path
 
 from loopwright.adapters.git.clones import write_repository
 from loopwright.adapters.git.folder_tree import record
 from loopwright.adapters.git.folders import is_folder, locked, put, remove, until_quiet
-from loopwright.adapters.git.laying import SUBMODULES, lay, remove_untaken
+from loopwright.adapters.git.laying import SUBMODULES, lay, remove_untaken, tracked
+from loopwright.adapters.git.prepared import AlteredSinceMade, held_for_workspace
 from loopwright.adapters.git.site import Ground, Place
 from loopwright.adapters.git.snapshots import files_of, keep_evidence
 from loopwright.adapters.steps import lock_of
@@ -62,6 +64,21 @@ def _restore(ground: Ground, place: Place, hold: int, loop: LoopId, at: Commit, 
 def is_prepared(place: Place, digest: str) -> bool:
     mark = place.notes / "prepared"
     return mark.is_file() and mark.read_text() == digest
+
+
+def fill_from_prepared(ground: Ground, place: Place, key: str) -> bool:
+    """Copy what setup made for checks already, if it did: then it need not run again."""
+    if (found := held_for_workspace(ground, key)) is None:
+        return False
+    prepared, shelf = found
+    try:
+        with locked(place.lock):
+            prepared.copy_into(place.folder, tracked(ground, place))
+    except AlteredSinceMade:
+        return False
+    finally:
+        os.close(shelf)
+    return True
 
 
 def settle_prepared(ground: Ground, place: Place, at: Commit, digest: str) -> None:

@@ -87,15 +87,20 @@ def _grant(path: Path, wanted: int) -> None:
             path.chmod(mode | wanted)
 
 
-def files_below(folder: Path) -> Iterator[str]:
-    """Plain files and links below a folder, as paths relative to it; nothing called `.git` is entered."""
-    for above, folders, files in os.walk(folder):
-        links = [name for name in folders if Path(above, name).is_symlink()]
-        folders[:] = [name for name in folders if name != ".git" and name not in links]
-        for name in (*files, *links):
-            path = Path(above, name)
-            if name != ".git" and stat.S_IFMT(path.lstat().st_mode) in (stat.S_IFREG, stat.S_IFLNK):
-                yield path.relative_to(folder).as_posix()
+def files_below(folder: Path, skipped: tuple[str, ...] = ()) -> Iterator[str]:
+    """Plain files and links below a folder, as paths relative to it; nothing called `.git` is entered, nor what is
+    named and lies directly in it."""
+    waiting = [""]
+    while waiting:
+        prefix = waiting.pop()
+        with os.scandir(os.path.join(folder, prefix)) as entries:  # noqa: PTH118 - tens of thousands of files
+            for entry in entries:
+                if entry.name == ".git" or (not prefix and entry.name in skipped):
+                    continue
+                if entry.is_dir(follow_symlinks=False):
+                    waiting.append(f"{prefix}{entry.name}/")
+                elif entry.is_symlink() or entry.is_file(follow_symlinks=False):
+                    yield prefix + entry.name
 
 
 @contextlib.contextmanager
@@ -114,11 +119,11 @@ def open_lock(file: Path) -> int:
     return os.open(file, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
 
 
-def try_lock(file: Path) -> int | None:
+def try_lock(file: Path, *, shared: bool = False) -> int | None:
     """The descriptor of a lock that was free, or None."""
     descriptor = open_lock(file)
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fcntl.flock(descriptor, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
     except BlockingIOError:
         os.close(descriptor)
         return None

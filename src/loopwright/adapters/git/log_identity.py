@@ -19,6 +19,8 @@ from loopwright.kernel.model import LoopId
 LISTS = "refs/loopwright-logs/"
 ATTEMPTS = "refs/loopwright/"
 _FILE = "loopwright-log"
+LOG = "Loopwright-Log"  # the trailer of a commit that says how far the log had come
+_WITNESS = re.compile(r"(?<![0-9])([0-9]{1,9}) ([0-9a-f]{16,64})")
 _NAME = re.compile(r"[0-9a-f]{16}")
 
 
@@ -51,6 +53,20 @@ def loops_begun_here(top: Path, env: Mapping[str, str]) -> frozenset[LoopId]:
     """Loops of this worktree that have made a commit: each of them must be in its log."""
     name = _read(git_dir_of(top, env))
     return frozenset(_listed(top, env, begun_in(name))) if name else frozenset()
+
+
+def witnesses(top: Path, env: Mapping[str, str]) -> dict[LoopId, tuple[int, str]]:
+    """How far the log of each loop begun here had come, as its newest attempt bears witness."""
+    form = f"%(refname)%00%(contents:trailers:key={LOG},valueonly,separator=%x1F)"
+    found: dict[LoopId, tuple[int, str]] = {}
+    begun = loops_begun_here(top, env)
+    rows = persons_git(env, top).run("for-each-ref", f"--format={form}", ATTEMPTS).splitlines() if begun else ()
+    for row in rows:
+        ref, _, text = readable(row).partition("\0")
+        loop = LoopId(ref.removeprefix(ATTEMPTS).partition("/")[0])
+        if loop in begun and (place := _WITNESS.search(text)):
+            found[loop] = max(found.get(loop, (0, "")), (int(place[1]), place[2]))
+    return found
 
 
 def unsigned_loops(top: Path, env: Mapping[str, str]) -> frozenset[LoopId]:

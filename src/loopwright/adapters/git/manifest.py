@@ -1,7 +1,7 @@
-"""What setup made in a verification checkout, and whether it is still as it was made.
+"""What setup made in a folder: every path with its digest, and whether it is still as it was made.
 
-A file whose stat is the same is the same; one whose stat differs is compared by content, because a
-hard link made elsewhere changes the stat and nothing else.
+A file whose stat is the same is the same: nobody sets the time of its last change. One whose stat differs is compared
+by content, because a hard link made elsewhere changes the stat and nothing else.
 """
 
 from __future__ import annotations
@@ -14,56 +14,62 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from loopwright.adapters.git.folders import make_readable, put, remove
+from loopwright.adapters.git.folders import make_readable
 
 Files = dict[str, tuple[list[int], str]]  # path: stat, digest
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Manifest:
+    """`speaks` are the files and links that hold the folder's own path, which is another in every copy of it."""
+
+    made_in: str
     files: Files
     folders: frozenset[str]
+    speaks: frozenset[str] = frozenset()
 
     @property
-    def needed(self) -> frozenset[str]:
-        """Folders that have to stay."""
-        return self.folders | parents_of(self.files)
+    def text(self) -> str:
+        """All of it; its digest names it."""
+        return json.dumps([self.made_in, self.files, sorted(self.folders), sorted(self.speaks)])
+
+    @property
+    def name(self) -> str:
+        return hashlib.sha256(self.text.encode("utf-8", "surrogateescape")).hexdigest()
 
 
 def take_manifest(folder: Path, tracked: frozenset[str]) -> Manifest:
     """Everything there but the tracked files and `.git`."""
     files: Files = {}
     folders: set[str] = set()
+    speaks: set[str] = set()
+    own = os.fsencode(folder)
 
     def note(path: str, kind: str) -> bool:
         if kind == "folder":
             folders.add(path)
         elif path not in tracked:
-            files[path] = (_stat(folder / path), _digest(folder / path))
+            found, content = stat_of(f"{folder}/{path}"), content_of(f"{folder}/{path}")
+            files[path] = (found, _digest(found[0], content))
+            if own in content:
+                speaks.add(path)
         return True
 
     _walk(folder, note)
-    return Manifest(files, frozenset(folders - parents_of(tracked)))
+    return Manifest(
+        made_in=str(folder),
+        files=files,
+        folders=frozenset(folders - parents_of(tracked)),
+        speaks=frozenset(speaks),
+    )
 
 
-def tidy(folder: Path, tracked: frozenset[str], made: Manifest) -> bool:
-    """Remove what is neither tracked nor made by setup. False when something setup made was altered."""
-    stay = made.needed | parents_of(tracked)
-    seen: set[str] = set()
-
-    def judge(path: str, kind: str) -> bool:
-        if kind == "folder" and path in stay:
-            return True
-        if kind == "file" and path in made.files and path not in tracked:
-            seen.add(path)
-            return True
-        if kind == "file" and path in tracked:
-            return True
-        remove(folder / path)
+def is_as_made(file: str, noted: tuple[list[int], str]) -> bool:
+    try:
+        found = stat_of(file)
+        return found == noted[0] or _digest(found[0], content_of(file)) == noted[1]
+    except OSError:
         return False
-
-    _walk(folder, judge)
-    return seen == made.files.keys() and all(_is_same(folder / path, made.files[path]) for path in seen)
 
 
 def _walk(folder: Path, visit: Callable[[str, str], bool]) -> None:
@@ -83,23 +89,20 @@ def _descend(folder: Path, prefix: str, visit: Callable[[str, str], bool]) -> No
             _descend(folder, path + "/", visit)
 
 
-def _is_same(file: Path, noted: tuple[list[int], str]) -> bool:
-    return _stat(file) == noted[0] or _digest(file) == noted[1]
-
-
-def _stat(file: Path) -> list[int]:
-    found = file.lstat()
+def stat_of(file: str) -> list[int]:
+    found = os.lstat(file)
     return [found.st_mode, found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino]
 
 
-def _digest(file: Path) -> str:
-    mode = file.lstat().st_mode
+def content_of(file: str) -> bytes:
+    """Of a file its bytes, of a link where it points to, of anything else nothing."""
+    mode = os.lstat(file).st_mode
     if stat.S_ISLNK(mode):
-        content = os.fsencode(file.readlink())
-    elif stat.S_ISREG(mode):
-        content = file.read_bytes()
-    else:
-        content = b""
+        return os.fsencode(Path(file).readlink())
+    return Path(file).read_bytes() if stat.S_ISREG(mode) else b""
+
+
+def _digest(mode: int, content: bytes) -> str:
     return f"{mode:o} {hashlib.sha256(content).hexdigest()}"
 
 
@@ -111,14 +114,15 @@ def parents_of(paths: frozenset[str] | Files) -> frozenset[str]:
     return frozenset(found)
 
 
-def save(manifest: Manifest, file: Path) -> None:
-    put(file, json.dumps([manifest.files, sorted(manifest.folders)]))
-
-
-def load(file: Path) -> Manifest | None:
-    """None when there is none that can be read: then the checkout is made anew."""
+def read_manifest(file: Path) -> Manifest | None:
+    """None when there is none that can be read: then all is made anew."""
     try:
-        files, folders = json.loads(file.read_bytes())
-        return Manifest({path: (noted[0], noted[1]) for path, noted in files.items()}, frozenset(folders))
+        made_in, files, folders, speaks = json.loads(file.read_text("utf-8", "surrogateescape"))
+        return Manifest(
+            made_in=made_in,
+            files={path: (noted[0], noted[1]) for path, noted in files.items()},
+            folders=frozenset(folders),
+            speaks=frozenset(speaks),
+        )
     except (OSError, ValueError, TypeError, LookupError, AttributeError):
         return None

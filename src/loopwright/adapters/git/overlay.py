@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import posixpath
 from collections.abc import Mapping
 
 from loopwright.adapters.git.differences import differences
@@ -31,21 +32,25 @@ def _mode(ground: Ground, tree: str, path: str) -> str:
     return row.split(" ", 1)[0] if row else "100644"
 
 
-def setup_digest(ground: Ground, preparation: Preparation, tree: Tree, base: Tree) -> tuple[str, Tree]:
-    """A key for the prepared folder, and the tree setup runs on.
+def setup_digest(
+    ground: Ground, preparation: Preparation, tree: Tree, base: Tree, digest: str = ""
+) -> tuple[str, Tree]:
+    """A key for what setup makes, and the tree it runs on.
 
-    Setup runs code of the tree it runs on, and what it makes serves later candidates too. So it runs on
-    the base, unless the candidate changes what is to be installed; that folder then serves nobody else.
+    Setup runs code of the tree it runs on, and what it makes serves later candidates too. So it runs on the base; of a
+    tree that has other lock files, which a person has approved, it takes these and nothing else. `digest` is that of
+    the preparation, for those who know it.
     """
-    if not preparation.needed:
-        return "plain", base
-    key = hashlib.sha256(digest_of(preparation, ground.root).encode())
-    locks = _lock_files(ground, tree)
-    own = locks != _lock_files(ground, base)
-    key.update(locks + (tree.encode() if own else b""))
-    return key.hexdigest(), tree if own else base
+    key = hashlib.sha256((digest or digest_of(preparation, ground.root)).encode())
+    other = frozenset(each.name for each in differences(ground, base, tree) if is_installing(each.path))
+    on = composed(ground, base, tree, other, {}) if other else base
+    key.update(_deciding(ground, preparation, on) + ground.conversion_key.encode())
+    return key.hexdigest()[:32], on
 
 
-def _lock_files(ground: Ground, tree: Tree) -> bytes:
+def _deciding(ground: Ground, preparation: Preparation, tree: Tree) -> bytes:
+    """The lock files, and the scripts of the tree that a command of setup names."""
+    named = {posixpath.normpath(word) for argv in preparation.setup for word in argv if word}
     rows = ground.engine.run("ls-tree", "-r", "-z", tree).split(b"\0")
-    return b"\0".join(row for row in rows if is_installing(path_of(row.rpartition(b"\t")[2])))
+    paths = ((row, path_of(row.rpartition(b"\t")[2])) for row in rows if row)
+    return b"\0".join(row for row, path in paths if is_installing(path) or path in named)

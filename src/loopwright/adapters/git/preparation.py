@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import hashlib
+import itertools
+import os
 import shlex
-import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from loopwright.adapters.files import read_tail
+from loopwright.adapters.git.file_copies import copy_entry, for_all
 from loopwright.adapters.git.folders import files_below, is_folder, remove
 from loopwright.adapters.steps import StepEnded, StepSpec, lock_of, run_step
 from loopwright.config.settings import WorkspaceSettings
 from loopwright.errors import ConfigError, SetupFailed
+from loopwright.kernel.gates import matches
 from loopwright.kernel.visible import visible_bytes
 
 TAIL = 4096
+OWN_FOLDERS = (".loop", ".worktrees")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,42 +69,64 @@ def _why(ended: StepEnded, wall: float) -> str:
     return said or f"it ended with {ended.exit_code if ended.exit_code is not None else ended.reason}"
 
 
-def copy_files(paths: tuple[str, ...], root: Path, folder: Path) -> None:
+def copy_files(patterns: tuple[str, ...], root: Path, folder: Path) -> None:
     """Bring files from the person's tree that git does not carry."""
-    for path in paths:
-        source, target = _beneath(root, path), _beneath(folder, path)
-        if not source.exists():
-            raise SetupFailed(f"copy {path}", f"{source} does not exist; make it, or change `copy` in loop.toml")
-        _refuse_links_above(folder, target)
-        target.parent.mkdir(parents=True, exist_ok=True)
-        if source.is_dir():
-            shutil.copytree(source, target, symlinks=True, dirs_exist_ok=is_folder(target))
-        else:
-            remove(target)
-            shutil.copy2(source, target)
+    for pattern in patterns:
+        found = named_by(pattern, root)
+        if not found:
+            source = root / pattern
+            raise SetupFailed(f"copy {pattern}", f"{source} does not exist; make it, or change `copy` in loop.toml")
+        for above in {path.rpartition("/")[0] for path in found}:
+            _refuse_links_above(folder, folder / above)
+            (folder / above).mkdir(parents=True, exist_ok=True)
+        for_all(lambda path: _replace(f"{root}/{path}", f"{folder}/{path}"), found)
 
 
-def _beneath(folder: Path, path: str) -> Path:
+def _replace(source: str, target: str) -> None:
+    if os.path.lexists(target):
+        remove(Path(target))
+    copy_entry(source, target)
+
+
+def named_by(pattern: str, root: Path) -> list[str]:
+    """The files of the person's tree that `copy` names: one, all below a folder, or what fits a pattern."""
+    _refuse_outside(pattern)
+    if not _is_pattern(pattern):
+        whole = pattern.rstrip("/")
+        if is_folder(root / whole):
+            return sorted(f"{whole}/{name}" for name in files_below(root / whole))
+        return [whole] if (root / whole).exists() else []
+    start = "/".join(itertools.takewhile(lambda part: not _is_pattern(part), pattern.rstrip("/").split("/")[:-1]))
+    if not is_folder(root / start):
+        return []
+    skipped = OWN_FOLDERS if not start else ()
+    names = (f"{start}/{name}" if start else name for name in files_below(root / start, skipped))
+    return sorted(name for name in names if matches(name, pattern))
+
+
+def _is_pattern(text: str) -> bool:
+    return any(sign in text for sign in "*?")
+
+
+def _refuse_outside(path: str) -> None:
     parts = Path(path).parts
     if not parts or Path(path).is_absolute() or ".." in parts or ".git" in parts:
         raise ConfigError("loop.toml", "workspace.copy", f"{path!r} has to be a path inside the repository")
-    return folder / path
 
 
 def _refuse_links_above(folder: Path, target: Path) -> None:
-    for above in target.relative_to(folder).parents:
-        if (folder / above).is_symlink() and above != Path():
+    relative = target.relative_to(folder)
+    for above in (relative, *relative.parents):
+        if above != Path() and (folder / above).is_symlink():
             raise SetupFailed(f"copy {target.name}", f"{folder / above} is a link; nothing is written through it")
 
 
 def digest_of(preparation: Preparation, root: Path) -> str:
     """Changes when a prepared folder would come out differently, as far as the person's tree can tell."""
     digest = hashlib.sha256(repr((preparation.setup, preparation.copy)).encode())
-    for path in preparation.copy:
-        source = _beneath(root, path)
-        names = sorted(files_below(source)) if source.is_dir() else [""]
-        for name in names:
-            file = source / name if name else source
-            content = file.read_bytes() if file.is_file() else b"-"
-            digest.update(f"\n{path}/{name}\n".encode("utf-8", "surrogateescape") + hashlib.sha256(content).digest())
+    for pattern in preparation.copy:
+        for path in named_by(pattern, root):
+            found = os.lstat(f"{root}/{path}")
+            stood = (found.st_mode, found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino)
+            digest.update(f"\n{path}\n{stood}".encode("utf-8", "surrogateescape"))
     return digest.hexdigest()

@@ -140,6 +140,7 @@ def persons_git(env: Mapping[str, str], cwd: Path) -> Git:
     """
     kept = {name: value for name, value in env.items() if not name.startswith("GIT_") or name in PERSONS_OWN}
     ours = {"LC_ALL": "C", "GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0", "GIT_NO_LAZY_FETCH": "1"}
+    ours["GIT_NO_REPLACE_OBJECTS"] = "1"
     return Git(program=find_git(env), env={**kept, **ours}, cwd=cwd)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from loopwright.adapters.git.log_identity import begun_in, log_id
+from loopwright.adapters.git.log_identity import LOG, begun_in, log_id
 from loopwright.adapters.git.program import readable
 from loopwright.adapters.git.site import NAME, Ground
 from loopwright.errors import UsageError, VcsFailed
@@ -110,11 +110,12 @@ def commit_tree(ground: Ground, tree: Tree, parents: tuple[Commit, ...], message
     return commit
 
 
-def message_of(text: str, loop: LoopId, step: str, left: tuple[str, ...] = ()) -> str:
-    """The text and the trailers by which the commit is found again, with what it left out."""
+def message_of(text: str, loop: LoopId, step: str, left: tuple[str, ...] = (), log: str = "") -> str:
+    """The text and the trailers by which the commit is found again, with what it left out and where its log stood."""
     said = "".join(char for char in text if char in "\n\t" or char.isprintable()).strip() or "Loopwright"
     trailers = [f"Loopwright-Loop: {loop}"] if loop else []
     trailers += [f"{LEFT}: {name}" for name in left]
+    trailers += [f"{LOG}: {one_line(log)}"] if log else []
     return "\n".join([said, "", *trailers, f"{STEP}: {one_line(step)}", ""])
 
 

@@ -19,6 +19,7 @@ from pathlib import Path
 
 from loopwright.adapters.git.folders import locked, own_folder, put, real_folder, remove
 from loopwright.adapters.git.program import OUR_EMAIL, OUR_NAME, Git, isolated_git, path_of, persons_git, readable
+from loopwright.adapters.git.risky_settings import RiskySettings
 from loopwright.adapters.git.rules import (
     FilterPlace,
     PersonsRules,
@@ -113,6 +114,7 @@ class Ground:
     person: Git  # as the person would run it
     base: Commit  # whose attributes count
     rules: PersonsRules  # as they were when the loop began
+    risky: RiskySettings
     trees: dict[Commit, Tree] = field(default_factory=dict)  # what is known for ever
     attributes: dict[Commit, str] = field(default_factory=dict)
     signed: set[LoopId] = field(default_factory=set)  # loops whose refs say where they were begun
@@ -237,6 +239,7 @@ class Site:
     def ground(self) -> Ground:
         with self._once:
             self._ground = self._ground or survey(self.root, self._env, self._pinned)
+            self._ground.risky.refuse_changed()  # whoever comes here is about to begin a step, or has ended one
             self._ground.settle()
             return self._ground
 
@@ -267,6 +270,7 @@ def survey(root: Path, env: Mapping[str, str], pinned: Pinned) -> Ground:
         person=person,
         base=pinned.base or Commit(person.line("rev-parse", "--verify", "HEAD")),
         rules=persons_rules(person, Path(common)) if pinned.rules is None else pinned.rules,
+        risky=RiskySettings.taken(person, Path(common), env),
     )
 
 

@@ -46,9 +46,10 @@ def _commit(ground: Ground, wanted: Taking, found: Recorded, picked: Picked) -> 
     """What is left behind is kept before, and named in the message, so that a repeat tells the same of it."""
     title = f"{wanted.label} of {wanted.loop}"
     if not picked.left:
-        return commit_tree(ground, found.tree, (wanted.parent,), message_of(title, wanted.loop, wanted.step))
+        message = message_of(title, wanted.loop, wanted.step, log=wanted.log)
+        return commit_tree(ground, found.tree, (wanted.parent,), message)
     keep_evidence(ground, wanted.loop, found.tree, wanted.parent, wanted.step)
-    message = message_of(title, wanted.loop, wanted.step, left=(found.tree,))
+    message = message_of(title, wanted.loop, wanted.step, left=(found.tree,), log=wanted.log)
     return commit_tree(ground, tree_with(ground, wanted.parent, picked.taken), (wanted.parent,), message)
 
 

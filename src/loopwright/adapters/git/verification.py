@@ -1,71 +1,65 @@
 """Checkouts for checks, which no agent ever enters.
 
-A pool of folders in `.loop/verify`. Each is prepared once with copy and setup, and laid for every run
-with exactly one tree, composed of what is judged and what may judge. What setup made stays as
-long as nobody altered it; everything else is removed.
+Each run gets a folder of its own in `.loop/verify`, under a name nobody can guess: the files of exactly one tree,
+composed of what is judged and what may judge, each hashed against it; and a copy of what setup made. It is removed
+afterwards.
 """
 
 from __future__ import annotations
 
 import contextlib
-import itertools
+import fcntl
 import os
+import secrets
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 
 from loopwright.adapters.git.clones import write_repository
-from loopwright.adapters.git.folders import is_folder, locked, put, remove, try_lock
-from loopwright.adapters.git.laying import SUBMODULES, lay, tracked
-from loopwright.adapters.git.manifest import load, save, take_manifest, tidy
+from loopwright.adapters.git.folders import is_folder, locked, open_lock, remove, try_lock
+from loopwright.adapters.git.laid_tree import refuse_what_is_not
+from loopwright.adapters.git.laying import lay, tracked
+from loopwright.adapters.git.manifest import Manifest
 from loopwright.adapters.git.overlay import composed, setup_digest
 from loopwright.adapters.git.preparation import Preparation, copy_files, run_setup
+from loopwright.adapters.git.prepared import AlteredSinceMade, IsNamed, MadeFolder, Prepared, PreparedFolders
 from loopwright.adapters.git.program import uninterrupted
 from loopwright.adapters.git.rules import Pinned
 from loopwright.adapters.git.site import Ground, Place, Site
+from loopwright.adapters.steps import lock_of
 from loopwright.errors import VcsFailed
 from loopwright.kernel.gates import is_check_configuration
 from loopwright.kernel.model import Commit, Tree
 
 NO_TEXTS: Mapping[str, bytes] = MappingProxyType({})
-KEPT = 4  # prepared differently, before one is prepared anew
+_TRIES = 2  # of copying what setup made, which somebody may have altered
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class LaidCheckout:
     folder: Path
     tree: Tree  # as it really runs
+    setup_list: str  # the name of the list of what setup made there; empty: nothing
     restore: Callable[[], Awaitable[None]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckoutPlan:
-    """What is to lie there, and how the folder under it has to be prepared."""
+    """What is to lie there; with a key, what setup makes of `setup_on` too."""
 
     commit: Commit
     tree: Tree
-    digest: str
-    setup_on: Tree
+    key: str = ""
+    setup_on: Tree = Tree("")
 
 
 @dataclass(frozen=True, slots=True)
-class Slot:
+class Fresh:
+    """A folder of one run. Its lock is a kernel lock: that of a dead holder is free, and its folder goes."""
+
     place: Place
     hold: int
-
-    @property
-    def digest(self) -> Path:
-        return self.place.notes / "digest"
-
-    @property
-    def made(self) -> Path:
-        return self.place.notes / "made.json"
-
-    @property
-    def in_use(self) -> Path:
-        """There while a run goes on; found at the start of another, its user died in the middle."""
-        return self.place.notes / "in-use"
 
 
 class VerificationCheckouts:
@@ -78,26 +72,25 @@ class VerificationCheckouts:
         env: Mapping[str, str],
         preparation: Preparation | None = None,
         pinned: Pinned | None = None,
+        is_named: IsNamed | None = None,
     ) -> None:
         self.root = root
         self._site = Site(root, env, pinned)
         self._preparation = preparation or Preparation()
+        self._prepared = PreparedFolders(is_named)
 
     @contextlib.asynccontextmanager
     async def lay(self, tree: Tree, *, commit: Commit, base: Commit) -> AsyncIterator[LaidCheckout]:
         ground = await uninterrupted(self._site.ground)
-        plan = await uninterrupted(lambda: self._plan(ground, commit, tree, base))
-        slot = await uninterrupted(lambda: take_slot(ground, plan.digest))
-        try:
-            await self._fill(ground, slot, plan)
+        plan = await uninterrupted(lambda: self._plan(ground, tree, commit, base))
+        async with fresh_folder(ground) as fresh:
+            made = await self._fill(ground, fresh, plan)
 
             async def restore() -> None:
-                await uninterrupted(lambda: restored(ground, slot, plan))
+                await uninterrupted(lambda: restored(ground, fresh, plan, made))
 
-            yield LaidCheckout(slot.place.folder, plan.tree, restore)
-        finally:
-            slot.in_use.unlink(missing_ok=True)
-            os.close(slot.hold)
+            folder, named = fresh.place.folder, made.name if made else ""
+            yield LaidCheckout(folder=folder, tree=tree, setup_list=named, restore=restore)
 
     async def compose(
         self,
@@ -109,85 +102,92 @@ class VerificationCheckouts:
     ) -> Tree:
         return await uninterrupted(lambda: composed(self._site.ground(), onto, taken_from, paths, texts))
 
-    def _plan(self, ground: Ground, commit: Commit, tree: Tree, base: Commit) -> CheckoutPlan:
-        digest, setup_on = setup_digest(ground, self._preparation, tree, ground.tree(base))
-        kind = f"{digest} {ground.conversion_key}"
-        return CheckoutPlan(commit=commit, tree=tree, digest=kind, setup_on=setup_on)
+    def _plan(self, ground: Ground, tree: Tree, commit: Commit, base: Commit) -> CheckoutPlan:
+        if not self._preparation.needed:
+            return CheckoutPlan(commit=commit, tree=tree)
+        key, setup_on = setup_digest(ground, self._preparation, tree, ground.tree(base))
+        return CheckoutPlan(commit=commit, tree=tree, key=key, setup_on=setup_on)
 
-    async def _fill(self, ground: Ground, slot: Slot, plan: CheckoutPlan) -> None:
-        if not await uninterrupted(lambda: relay(ground, slot, plan)):
-            await self._prepare(ground, slot, plan)
-            if not await uninterrupted(lambda: relay(ground, slot, plan)):
-                raise VcsFailed("git read-tree", f"{slot.place.folder} changes while it is prepared")
-        put(slot.in_use, "")
+    async def _fill(self, ground: Ground, fresh: Fresh, plan: CheckoutPlan) -> Manifest | None:
+        """Lay the tree and what setup made; the list of the latter."""
+        if not plan.key:
+            await uninterrupted(lambda: fill(ground, fresh, plan))
+            return None
+        for _ in range(_TRIES):
+            async with self._prepared.open(ground, plan.key, lambda: self._made(ground, plan)) as prepared:
+                with contextlib.suppress(AlteredSinceMade):
+                    await uninterrupted(lambda: fill(ground, fresh, plan, prepared))
+                    return prepared.made
+            await self._prepared.forget(ground, plan.key)
+        raise VcsFailed("copy", "what setup made changes while it is copied; find out who does it")
 
-    async def _prepare(self, ground: Ground, slot: Slot, plan: CheckoutPlan) -> None:
-        place = slot.place
-        await uninterrupted(lambda: begin(ground, slot, plan, self._preparation.copy))
-        await run_setup(self._preparation, place.folder, root=ground.root, runs=place.notes / "runs")
-        await uninterrupted(lambda: finish(ground, slot, plan))
-
-
-def take_slot(ground: Ground, digest: str) -> Slot:
-    """A free folder, best one that is prepared already. Locks are kernel locks: a dead holder frees its own."""
-    slots = ground.own / "verify"
-    with locked(slots / "lock"):
-        known = sorted(int(notes.name) for notes in slots.iterdir() if notes.name.isdigit())
-        ready = [n for n in known if _digest(slot_place(ground, n)) == digest]
-        spare = known if len(known) >= KEPT else []
-        for number in itertools.chain(ready, spare, itertools.count(max(known, default=0) + 1)):
-            place = slot_place(ground, number)
-            if (hold := try_lock(place.lock)) is not None:
-                return Slot(place, hold)
-    raise AssertionError("numbers do not end")
+    @contextlib.asynccontextmanager
+    async def _made(self, ground: Ground, plan: CheckoutPlan) -> AsyncIterator[MadeFolder]:
+        async with fresh_folder(ground) as fresh:
+            place = fresh.place
+            await uninterrupted(lambda: lay_out(ground, fresh, plan.setup_on, plan.commit))
+            await uninterrupted(lambda: copy_files(self._preparation.copy, ground.root, place.folder))
+            await run_setup(self._preparation, place.folder, root=ground.root, runs=place.notes / "runs")
+            yield await uninterrupted(lambda: made_in(ground, fresh))
 
 
-def slot_place(ground: Ground, number: int) -> Place:
-    return Place(ground.loop / "verify" / str(number), ground.own / "verify" / str(number))
-
-
-def _digest(place: Place) -> str:
-    file = place.notes / "digest"
-    return file.read_text() if file.is_file() else ""
-
-
-def relay(ground: Ground, slot: Slot, plan: CheckoutPlan) -> bool:
-    """Lay the tree over a folder that is prepared as the plan wants; False when it is not."""
-    place, made = slot.place, load(slot.made)
-    if made is None or _digest(place) != plan.digest or slot.in_use.exists() or not is_folder(place.folder):
-        return False
+@contextlib.asynccontextmanager
+async def fresh_folder(ground: Ground) -> AsyncIterator[Fresh]:
+    fresh = await uninterrupted(lambda: begin(ground))
     try:
-        if not tidy(place.folder, tracked(ground, slot.place), made):
-            return False
-        lay(ground, place, slot.hold, plan.tree)
-    except (VcsFailed, FileNotFoundError):
-        return False
-    write_repository(ground, place, plan.commit)
-    return True
+        yield fresh
+    finally:
+        await uninterrupted(lambda: end(ground, fresh))
 
 
-def restored(ground: Ground, slot: Slot, plan: CheckoutPlan) -> None:
+def begin(ground: Ground) -> Fresh:
+    """A new folder; those whose holder died are removed."""
+    slots, name = ground.own / "verify", secrets.token_hex(16)
+    place = Place(ground.loop / "verify" / name, slots / name)
+    with locked(slots / "lock"):
+        dead = [(each, try_lock(each / "lock")) for each in slots.iterdir() if is_folder(each)]
+        fresh = Fresh(place, open_lock(place.lock))
+        fcntl.flock(fresh.hold, fcntl.LOCK_EX)
+    for notes, hold in dead:
+        if hold is not None:
+            end(ground, Fresh(Place(ground.loop / "verify" / notes.name, notes), hold))
+    place.folder.mkdir(parents=True)
+    return fresh
+
+
+def end(ground: Ground, fresh: Fresh) -> None:
+    remove(fresh.place.folder)
+    remove(fresh.place.notes)
+    lock_of(ground.root, fresh.place.folder).unlink(missing_ok=True)
+    os.close(fresh.hold)
+
+
+def fill(ground: Ground, fresh: Fresh, plan: CheckoutPlan, prepared: Prepared | None = None) -> None:
+    remove(fresh.place.folder)  # of a try that failed
+    fresh.place.folder.mkdir()
+    lay_out(ground, fresh, plan.tree, plan.commit)
+    if prepared is not None:
+        prepared.copy_into(fresh.place.folder, tracked(ground, fresh.place))
+    refuse_what_is_not(ground, fresh.place, fresh.hold, plan.tree)
+
+
+def lay_out(ground: Ground, fresh: Fresh, tree: Tree, commit: Commit) -> None:
+    lay(ground, fresh.place, fresh.hold, tree)
+    write_repository(ground, fresh.place, commit)
+
+
+def restored(ground: Ground, fresh: Fresh, plan: CheckoutPlan, made: Manifest | None) -> None:
     """The tree's own files again; artifacts of earlier commands stay, but not what would steer the next one."""
-    git, made = ground.inside(slot.place, slot.hold), load(slot.made)
-    lay(ground, slot.place, slot.hold, plan.tree)
+    git, folder = ground.inside(fresh.place, fresh.hold), fresh.place.folder
+    lay(ground, fresh.place, fresh.hold, plan.tree)
     for path in git.names("ls-files", "-z", "--others"):
         if is_check_configuration(path) and (made is None or path not in made.files):
-            remove(slot.place.folder / path)
+            remove(folder / path)
+    refuse_what_is_not(ground, fresh.place, fresh.hold, plan.tree)
 
 
-def begin(ground: Ground, slot: Slot, plan: CheckoutPlan, copies: tuple[str, ...]) -> None:
-    place = slot.place
-    for note in (slot.digest, slot.made, slot.in_use, place.index):
-        remove(note)
-    for name in ("index.lock", "runs", SUBMODULES):
-        remove(place.notes / name)
-    remove(place.folder)
-    place.folder.mkdir(parents=True)
-    lay(ground, place, slot.hold, plan.setup_on)
-    write_repository(ground, place, plan.commit)
-    copy_files(copies, ground.root, place.folder)
-
-
-def finish(ground: Ground, slot: Slot, plan: CheckoutPlan) -> None:
-    save(take_manifest(slot.place.folder, tracked(ground, slot.place)), slot.made)
-    put(slot.digest, plan.digest)
+def made_in(ground: Ground, fresh: Fresh) -> MadeFolder:
+    git = ground.inside(fresh.place, fresh.hold)
+    hidden = git.names("ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory")
+    ignored = tuple(name for name in hidden if name.endswith("/"))
+    return MadeFolder(fresh.place.folder, tracked(ground, fresh.place), ignored)

@@ -10,6 +10,7 @@ from loopwright.adapters.git.branches import advance
 from loopwright.adapters.git.combination import combine
 from loopwright.adapters.git.landing import branch_of, land, merge
 from loopwright.adapters.git.objects import contents
+from loopwright.adapters.git.overlay import setup_digest
 from loopwright.adapters.git.preparation import Preparation, copy_files, digest_of, run_setup
 from loopwright.adapters.git.program import uninterrupted
 from loopwright.adapters.git.rules import Pinned
@@ -34,21 +35,24 @@ class GitWorkspace:
         self._preparation = preparation or Preparation()
 
     async def prepare(self, loop: LoopId, name: str, at: Commit, step: str) -> Path:
-        def bring() -> tuple[Ground, Place, str]:
-            ground = self._site.ground()
-            digest = digest_of(self._preparation, ground.root) if self._preparation.needed else ""
-            return ground, checkouts.bring(ground, loop, name, at, step), digest
+        def bring() -> tuple[Ground, Place, str, str]:
+            ground, needed = self._site.ground(), self._preparation.needed
+            digest = digest_of(self._preparation, ground.root) if needed else ""
+            tree = ground.tree(at)
+            key = setup_digest(ground, self._preparation, tree, tree, digest)[0] if needed else ""
+            return ground, checkouts.bring(ground, loop, name, at, step), digest, key
 
-        ground, place, digest = await uninterrupted(bring)
+        ground, place, digest, key = await uninterrupted(bring)
         if digest and not checkouts.is_prepared(place, digest):
-            await self._set_up(ground, place, loop, at, digest)
+            if not await uninterrupted(lambda: checkouts.fill_from_prepared(ground, place, key)):
+                await self._set_up(ground, place, loop)
+            await uninterrupted(lambda: checkouts.settle_prepared(ground, place, at, digest))
         return place.folder
 
-    async def _set_up(self, ground: Ground, place: Place, loop: LoopId, at: Commit, digest: str) -> None:
+    async def _set_up(self, ground: Ground, place: Place, loop: LoopId) -> None:
         runs = ground.loop / "runs" / loop / f"setup-{place.folder.name}"
         await uninterrupted(lambda: copy_files(self._preparation.copy, ground.root, place.folder))
         await run_setup(self._preparation, place.folder, root=ground.root, runs=runs)
-        await uninterrupted(lambda: checkouts.settle_prepared(ground, place, at, digest))
 
     async def checkout(self, loop: LoopId, at: Commit, step: str) -> Path:
         return await uninterrupted(lambda: checkouts.lay_out(self._site.ground(), loop, at, step))

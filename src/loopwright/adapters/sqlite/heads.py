@@ -48,6 +48,7 @@ class Head(NamedTuple):
             spent=usd(self.spent),
             reserved=usd(self.reserved),
             outcome=self.outcome,
+            hash=self.hash,
         )
 
     def after(self, move: Move) -> Head:

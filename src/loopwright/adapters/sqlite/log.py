@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
 import apsw
 
@@ -26,6 +27,7 @@ _READ = """
 _HASH = "SELECT hash FROM events WHERE loop = ? AND seq = ?"
 _SNAPSHOT = "SELECT seq, hash, state, seal FROM snapshots WHERE loop = ?"
 _KEEP_SNAPSHOT = "INSERT OR REPLACE INTO snapshots (loop, seq, hash, state, seal) VALUES (?, ?, ?, ?, ?)"
+_MENTION = "SELECT DISTINCT loop FROM events WHERE kind = ? AND instr(data, ?) > 0"
 _BELOW = """
     WITH RECURSIVE below (id) AS (
         SELECT ? UNION SELECT loops.id FROM loops JOIN below ON loops.parent = below.id
@@ -138,6 +140,31 @@ def verify(connection: apsw.Connection, loop: LoopId) -> None:
     seq, previous, _ = _snapshot(connection, head)
     if _hash_at(connection, head, seq) != previous:
         raise SnapshotUnusable(connection.filename, f"loop {loop}, snapshot at event {seq}", "it is of another history")
+
+
+class NamedSoFar(NamedTuple):
+    """What the events of a loop rest on, up to the one with this number and hash."""
+
+    seq: int
+    hash: str
+    names: frozenset[str]
+
+
+def named(connection: apsw.Connection, loop: LoopId, known: NamedSoFar | None) -> NamedSoFar | None:
+    """What the whole chain names, going on from what is known. None: there is no such loop."""
+    head = heads.find(connection, loop)
+    if head is None:
+        return None
+    seq, last, names = known or NamedSoFar(0, _anchor(head), frozenset())
+    for record in _checked(connection, loop, previous=last, after=seq):
+        seq, last, names = record.seq, record.hash, names | hashes.named_in(record)
+    _refuse_other_end(connection, head, seq, last)
+    return NamedSoFar(seq, last, names)
+
+
+def loops_with(connection: apsw.Connection, name: str) -> tuple[LoopId, ...]:
+    """Loops with an event that may name it."""
+    return tuple(LoopId(found) for (found,) in connection.execute(_MENTION, (hashes.RESTING, name)))
 
 
 def _spent_below(connection: apsw.Connection, loop: LoopId) -> int | None:

@@ -11,6 +11,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import apsw
+
 from loopwright.adapters.sqlite import heads, log, mail
 from loopwright.adapters.sqlite.blobs import Blobs, KeptBlob
 from loopwright.adapters.sqlite.database import Database
@@ -35,6 +37,7 @@ class SqliteStore:
         self._clock = clock
         self._locks = Locks(path.parent / "locks")
         self._blobs = Blobs(path.parent / "blobs")
+        self._named: dict[LoopId, log.NamedSoFar] = {}  # what was proved once need not be read again
 
     @classmethod
     def open(cls, path: Path, clock: Clock, options: Options | None = None) -> SqliteStore:
@@ -121,6 +124,11 @@ class SqliteStore:
         with self._database.reading() as connection:
             return mail.receipts(connection, loop)
 
+    async def is_named(self, name: str, loop: LoopId | None = None) -> bool:
+        with self._database.reading() as connection:
+            asked = log.loops_with(connection, name) if loop is None else (loop,)
+            return any(name in self._names(connection, each) for each in asked)
+
     async def keep(self, content: bytes) -> Blob:
         with self._files():
             return self._indexed(self._blobs.write(content))
@@ -136,6 +144,13 @@ class SqliteStore:
     async def close(self) -> None:
         self._locks.close()
         self._database.close()
+
+    def _names(self, connection: apsw.Connection, loop: LoopId) -> frozenset[str]:
+        found = log.named(connection, loop, self._named.get(loop))
+        if found is None:
+            return frozenset()
+        self._named[loop] = found
+        return found.names
 
     def _now(self) -> float:
         # Always a float, as it will be when it is read back: the hashes cover it.

@@ -43,13 +43,13 @@ def command(here: Here, /, *, as_json: bool, unattended: bool, dry_run: bool, ti
     if dry_run:
         return _foretell(here, ticket, request, as_json=as_json)
     with opened(here, create=True) as project:
-        ready = complete(_ready(project, here, ticket, request))
+        ready = complete(_ready(project, here, ticket, request, unattended=unattended))
         if isinstance(ready, StoppedBySignal):
             return ready.exit_code
         return drive_and_tell(project, here, ready, Manner(unattended=unattended, as_json=as_json))
 
 
-async def _ready(project: Project, here: Here, name: str, request: TicketRequest) -> View:
+async def _ready(project: Project, here: Here, name: str, request: TicketRequest, *, unattended: bool) -> View:
     """The loop that is to be driven: one that goes on, with what changed taken in, or a new one out of the queue."""
     if not name:
         await clear_queue(project)
@@ -59,7 +59,7 @@ async def _ready(project: Project, here: Here, name: str, request: TicketRequest
         note(f"loop {loop.row.id}: session {found.session}, {found.ticket.title}")
         return loop
     _refuse_to_change(found, request)
-    goes_on = await prepare(project, here, found.row.id, request.budget)
+    goes_on = await prepare(project, here, found.row.id, request.budget, unattended=unattended)
     if isinstance(goes_on, str):
         raise Forbidden(goes_on)
     note(f"loop {found.row.id}: session {found.now.state.plan.session} goes on")

@@ -1,0 +1,116 @@
+"""Whether what lies in a folder is the tree it was laid from, by its own bytes.
+
+Git believes an object that was overwritten in its store, and so would whoever believes git: here every tree object and
+every file is hashed anew.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import stat
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from loopwright.adapters.git.file_copies import for_all
+from loopwright.adapters.git.laying import place_of, submodules_of
+from loopwright.adapters.git.program import Git, path_of, readable
+from loopwright.adapters.git.site import Ground, Place
+from loopwright.errors import Forbidden
+from loopwright.kernel.model import Tree
+from loopwright.kernel.visible import visible
+
+_LINK, _PROGRAM, _SUBMODULE, _FOLDER = "120000", "100755", "160000", "040000"
+
+
+class LaidEntry(NamedTuple):
+    mode: str
+    object: str
+    path: str
+
+
+def refuse_what_is_not(ground: Ground, place: Place, hold: int, tree: Tree) -> None:
+    """Raises `Forbidden` naming the first file that is not what the tree, or a submodule in it, says."""
+    _refuse_other(ground.inside(place, hold), place.folder, tree, ground.object_format)
+    for each in submodules_of(ground, tree):
+        if each.origin is not None:
+            inner, git = place_of(place, each.path), ground.inside(place_of(place, each.path), hold, each.origin)
+            _refuse_altered(git, "commit", [each.commit], ground.object_format)
+            within = Tree(git.line("rev-parse", "--verify", f"{each.commit}^{{tree}}"))
+            converting = ground.inside(inner, hold, each.origin, each.commit)
+            _refuse_other(converting, inner.folder, within, ground.object_format)
+
+
+def _refuse_other(git: Git, folder: Path, tree: Tree, algorithm: str) -> None:
+    entries = list(_entries(git, tree))
+    _refuse_altered(git, "tree", [tree, *(entry.object for entry in entries if entry.mode == _FOLDER)], algorithm)
+    other: list[LaidEntry] = []
+
+    def look(entry: LaidEntry) -> None:
+        if not _lies_there(folder, entry, algorithm):
+            other.append(entry)
+
+    for_all(look, [entry for entry in entries if entry.mode not in (_SUBMODULE, _FOLDER)])
+    for entry in sorted(other, key=lambda entry: entry.path):
+        if not _is_converted(git, folder, entry):
+            raise _altered(f"{visible(entry.path)} does not hash to what the tree says", tree, entry.object)
+
+
+def _entries(git: Git, tree: Tree) -> Iterator[LaidEntry]:
+    for row in git.run("ls-tree", "-r", "-t", "-z", "--full-tree", tree).split(b"\0"):
+        if row:
+            meta, _, path = row.partition(b"\t")
+            mode, _, name = readable(meta).split(" ")
+            yield LaidEntry(mode, name, path_of(path))
+
+
+def _refuse_altered(git: Git, kind: str, names: Sequence[str], algorithm: str) -> None:
+    asked = list(dict.fromkeys(names))
+    said = git.run("cat-file", "--batch", stdin="".join(f"{name}\n" for name in asked).encode())
+    start = 0
+    for name in asked:
+        end = said.index(b"\n", start)
+        size = int(said[start:end].split()[2])
+        if _hashed(kind, said[end + 1 : end + 1 + size], algorithm) != name:
+            raise _altered(f"a {kind} in it does not hash to its own name", Tree(asked[0]), name)
+        start = end + size + 2
+
+
+def _lies_there(folder: Path, entry: LaidEntry, algorithm: str) -> bool:
+    file = folder / entry.path
+    try:
+        mode = file.lstat().st_mode
+        if entry.mode == _LINK:
+            content = os.fsencode(file.readlink())
+        elif stat.S_ISREG(mode) and bool(mode & stat.S_IXUSR) == (entry.mode == _PROGRAM):
+            content = file.read_bytes()
+        else:
+            return False
+    except OSError:
+        return False
+    return _hashed("blob", content, algorithm) == entry.object
+
+
+def _is_converted(git: Git, folder: Path, entry: LaidEntry) -> bool:
+    """Whether git, taking the file back in as its attributes say, comes to the object of the tree."""
+    try:
+        if entry.mode == _LINK or not stat.S_ISREG((folder / entry.path).lstat().st_mode):
+            return False
+        content = (folder / entry.path).read_bytes()
+    except OSError:
+        return False
+    said = git.ask("hash-object", "--stdin", f"--path={entry.path}", stdin=content)
+    return said.code == 0 and readable(said.out).strip() == entry.object
+
+
+def _hashed(kind: str, content: bytes, algorithm: str) -> str:
+    header = f"{kind} {len(content)}\0".encode()
+    return hashlib.new(algorithm, header + content, usedforsecurity=False).hexdigest()
+
+
+def _altered(what: str, tree: Tree, name: str) -> Forbidden:
+    return Forbidden(
+        f"{what} ({tree[:12]}): object {name[:12]} in your repository was overwritten after it was written;"
+        " `git fsck` names all such objects, bring them back from a backup or another clone, then run `loop resume`"
+    )

@@ -1,0 +1,214 @@
+"""What copy and setup make, made once and kept: by lock files, commands and copied files.
+
+It is made in a fresh folder on the base's files, listed, and moved to `.loop/prepared/<key>`; every workspace and every
+verification checkout gets a copy of its own. An agent can reach that folder. So it serves a check only while each file
+is as the list says, and the list is one that this process made or that an event of the log names.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import shutil
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
+from pathlib import Path
+
+from loopwright.adapters.git.file_copies import copy_entry, for_all, put_file
+from loopwright.adapters.git.folders import is_folder, put, real_folder, remove, try_lock
+from loopwright.adapters.git.manifest import (
+    Manifest,
+    content_of,
+    is_as_made,
+    parents_of,
+    read_manifest,
+    take_manifest,
+)
+from loopwright.adapters.git.site import Ground
+from loopwright.errors import SetupFailed
+from loopwright.kernel.gates import is_check_configuration
+from loopwright.kernel.visible import visible
+
+KEPT = 4  # prepared differently, before the oldest goes
+_LOOK_AGAIN = 0.05  # seconds, while somebody else prepares the same
+_NUL = b"\0"
+
+IsNamed = Callable[[str], Awaitable[bool]]  # whether an event of the log rests on a list of this name
+
+
+class AlteredSinceMade(Exception):
+    """Something setup made is not there any more, or is something else; it is made anew."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shelf:
+    """Where what setup made for one key is kept."""
+
+    folder: Path
+
+    @property
+    def files(self) -> Path:
+        return self.folder / "files"
+
+    @property
+    def list(self) -> Path:
+        return self.folder / "made.json"
+
+
+@dataclass(frozen=True, slots=True)
+class MadeFolder:
+    """A folder where setup has run, and which is nobody else's."""
+
+    folder: Path
+    tracked: frozenset[str]
+    ignored: tuple[str, ...]  # folders that git does not look into, such as `node_modules/`
+
+
+Make = Callable[[], AbstractAsyncContextManager[MadeFolder]]
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """What setup made, held so that nobody takes it away meanwhile."""
+
+    files: Path
+    made: Manifest
+
+    def copy_into(self, folder: Path, tracked: frozenset[str]) -> None:
+        """Lay it into a folder, beside the tree's own files and never in their place. Raises `AlteredSinceMade`."""
+        above = parents_of(tracked)
+
+        def is_free(path: str) -> bool:
+            return path not in tracked and tracked.isdisjoint(parents_of(frozenset({path})))
+
+        wanted = [path for path in self.made.files if path not in above and is_free(path)]
+        folders = {*parents_of(frozenset(wanted)), *filter(is_free, self.made.folders)}
+        for path in sorted(folders - above):
+            real_folder(folder / path)
+        for_all(lambda path: self._copy(path, folder), wanted)
+
+    def _copy(self, path: str, folder: Path) -> None:
+        source, target = f"{self.files}/{path}", f"{folder}/{path}"
+        if not is_as_made(source, self.made.files[path]):
+            raise AlteredSinceMade(path)
+        if os.path.lexists(target):
+            remove(Path(target))
+        if path in self.made.speaks:
+            _copy_moved(source, target, os.fsencode(self.made.made_in), os.fsencode(folder))
+        else:
+            copy_entry(source, target)
+
+
+def _copy_moved(source: str, target: str, old: bytes, new: bytes) -> None:
+    """What speaks of the folder it was made in speaks of this one: a link, a script's first line, a `.pth` file."""
+    content = content_of(source)
+    if Path(source).is_symlink():
+        Path(target).symlink_to(os.fsdecode(content.replace(old, new)))
+    elif _NUL in content and len(old) != len(new):
+        copy_entry(source, target)  # in compiled code a path of another length would move all that follows it
+    else:
+        put_file(target, content.replace(old, new), Path(source).stat())
+
+
+class PreparedFolders:
+    """`is_named` says whether the log rests on a list, for those that another process made."""
+
+    def __init__(self, is_named: IsNamed | None = None) -> None:
+        self._is_named = is_named
+        self._own: set[str] = set()
+
+    @contextlib.asynccontextmanager
+    async def open(self, ground: Ground, key: str, make: Make) -> AsyncIterator[Prepared]:
+        """What `make` makes in the folder it gives back, made now unless it is there already."""
+        hold = await self._held(ground, key, shared=True)
+        try:
+            while (found := await self._trusted(shelf_of(ground, key))) is None:
+                os.close(hold)
+                hold = await self._held(ground, key)
+                if await self._trusted(shelf_of(ground, key)) is None:
+                    await self._make(ground, key, make)
+                os.close(hold)
+                hold = await self._held(ground, key, shared=True)
+            yield found
+        finally:
+            os.close(hold)
+
+    async def forget(self, ground: Ground, key: str) -> None:
+        """What was altered is not laid again."""
+        hold = await self._held(ground, key)
+        try:
+            await asyncio.to_thread(remove, shelf_of(ground, key).list)
+        finally:
+            os.close(hold)
+
+    async def _trusted(self, shelf: Shelf) -> Prepared | None:
+        made = await asyncio.to_thread(read_manifest, shelf.list)
+        if made is None or not is_folder(shelf.files):
+            return None
+        if made.name not in self._own:
+            if self._is_named is None or not await self._is_named(made.name):
+                return None
+            self._own.add(made.name)
+        return Prepared(shelf.files, made)
+
+    async def _make(self, ground: Ground, key: str, make: Make) -> None:
+        shelf = shelf_of(ground, key)
+        await asyncio.to_thread(remove, shelf.folder)
+        async with make() as made:
+            self._own.add(await asyncio.to_thread(_shelve, shelf, made))
+        await asyncio.to_thread(_drop_oldest, ground)
+
+    async def _held(self, ground: Ground, key: str, *, shared: bool = False) -> int:
+        file = ground.own / "verify" / f"{key}.lock"
+        while (hold := try_lock(file, shared=shared)) is None:  # noqa: ASYNC110 - of another process perhaps
+            await asyncio.sleep(_LOOK_AGAIN)
+        return hold
+
+
+def held_for_workspace(ground: Ground, key: str) -> tuple[Prepared, int] | None:
+    """What was made for this key, whoever made it: an agent's own folder needs no proof. With the lock to close."""
+    shelf = shelf_of(ground, key)
+    hold = try_lock(ground.own / "verify" / f"{key}.lock", shared=True)
+    if hold is None:
+        return None
+    made = read_manifest(shelf.list)
+    if made is None or not is_folder(shelf.files):
+        os.close(hold)
+        return None
+    return Prepared(shelf.files, made), hold
+
+
+def shelf_of(ground: Ground, key: str) -> Shelf:
+    return Shelf(ground.loop / "prepared" / key)
+
+
+def _shelve(shelf: Shelf, made: MadeFolder) -> str:
+    """List what setup made in the folder, which becomes the shelf's. The name of the list."""
+    listed = take_manifest(made.folder, made.tracked)
+    _refuse_judges(listed, made.ignored)
+    remove(made.folder / ".git")
+    shelf.folder.mkdir(parents=True)
+    made.folder.rename(shelf.files)
+    put(shelf.list, listed.text)
+    return listed.name
+
+
+def _refuse_judges(made: Manifest, ignored: tuple[str, ...]) -> None:
+    for path in made.files:
+        if is_check_configuration(path) and not path.startswith(ignored):
+            raise SetupFailed(
+                "setup",
+                f"it makes {visible(path)}, which would decide how checks run; commit that file, or let setup"
+                " make it in a folder that git ignores",
+            )
+
+
+def _drop_oldest(ground: Ground) -> None:
+    shelves = [folder for folder in (ground.loop / "prepared").iterdir() if is_folder(folder)]
+    for folder in sorted(shelves, key=lambda folder: folder.stat().st_mtime, reverse=True)[KEPT:]:
+        file = ground.own / "verify" / f"{folder.name}.lock"
+        if (hold := try_lock(file)) is not None:
+            shutil.rmtree(folder, ignore_errors=True)
+            os.close(hold)
