@@ -1,4 +1,4 @@
-"""From settings to the checks and the workspaces of a repository: only here is known how their parts go together."""
+"""From settings to the checks of a repository: only here is known how their parts go together."""
 
 from __future__ import annotations
 
@@ -13,13 +13,10 @@ from loopwright.adapters.checks.runner import CommandChecks
 from loopwright.adapters.checks.started import names_taken, runnable_checks
 from loopwright.adapters.git.objects import GitObjects
 from loopwright.adapters.git.preparation import Preparation
-from loopwright.adapters.git.rules import PersonsRules, Pinned
+from loopwright.adapters.git.rules import Pinned
 from loopwright.adapters.git.verification import VerificationCheckouts
-from loopwright.adapters.git.workspace import GitWorkspace
 from loopwright.adapters.pins import packages_of
 from loopwright.config.settings import Settings
-from loopwright.kernel.codec import decode
-from loopwright.kernel.model import Commit
 from loopwright.ports.clock import Clock
 from loopwright.ports.store import Store
 
@@ -70,15 +67,3 @@ def command_checks(
             protected=workspace.protected,
         ),
     )
-
-
-def began_with(base: Commit, rules: str) -> Pinned:
-    """How files are converted in a loop: by the attributes of `base`, and by what the log has of the person's git."""
-    return Pinned(base, decode(PersonsRules, rules) if rules else None)
-
-
-def git_workspace(
-    settings: Settings, *, root: Path, environ: Mapping[str, str], pinned: Pinned | None = None
-) -> GitWorkspace:
-    preparation = Preparation.of(settings.workspace, environ)
-    return GitWorkspace(root, env=environ, preparation=preparation, pinned=pinned)

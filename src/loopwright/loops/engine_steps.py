@@ -51,6 +51,7 @@ def wanted(own: Machine[S, L], state: S) -> Action:
         may_drop=course.may_drop,
         holds_back=False,
         verified=True,
+        message=f"Held back until it was approved: {before.message}",
         why="what was held back is approved and verified",
     )
 

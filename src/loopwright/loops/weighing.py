@@ -13,9 +13,9 @@ from typing import TypeVar
 
 from loopwright.kernel.events import ChecksReported
 from loopwright.kernel.faults import engine_finding, faults_of
-from loopwright.kernel.gates import PROTECTED
+from loopwright.kernel.gates import PROTECTED, UNTESTED
 from loopwright.kernel.model import Change, Commit, Finding
-from loopwright.kernel.trust import UNTESTED, Canary, Claim, evidence_with
+from loopwright.kernel.trust import Canary, Claim, evidence_with
 from loopwright.kernel.wording import counted
 from loopwright.loops import course as c
 from loopwright.loops.course import GateRecord, OnCourse, Ruling
