@@ -11,9 +11,10 @@ import pytest
 from loopwright.adapters.terminal.prompt import Nobody
 from loopwright.app.project import open_project
 from loopwright.app.publisher import Publisher
+from loopwright.app.readiness import make_ready
 from loopwright.app.settings import settings_of
 from loopwright.app.starts.feedback import FeedbackRequest, create_feedback
-from loopwright.app.worlds import build_world, make_ready
+from loopwright.app.worlds import build_world
 from loopwright.engine.driver import drive
 from loopwright.engine.world import Seen
 from loopwright.ports.agent import Update

@@ -1,4 +1,4 @@
-"""From settings to the checks of a repository: only here is known how their parts go together."""
+"""From settings to the checks and the workspaces of a repository: only here is known how their parts go together."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from loopwright.adapters.git.objects import GitObjects
 from loopwright.adapters.git.preparation import Preparation
 from loopwright.adapters.git.rules import Pinned
 from loopwright.adapters.git.verification import VerificationCheckouts
+from loopwright.adapters.git.workspace import GitWorkspace
 from loopwright.adapters.pins import packages_of
 from loopwright.config.settings import Settings
 from loopwright.ports.clock import Clock
@@ -67,3 +68,10 @@ def command_checks(
             protected=workspace.protected,
         ),
     )
+
+
+def git_workspace(
+    settings: Settings, *, root: Path, environ: Mapping[str, str], pinned: Pinned | None = None
+) -> GitWorkspace:
+    preparation = Preparation.of(settings.workspace, environ)
+    return GitWorkspace(root, env=environ, preparation=preparation, pinned=pinned)

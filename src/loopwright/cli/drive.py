@@ -10,9 +10,10 @@ from loopwright.adapters.terminal.prompt import Nobody
 from loopwright.app.loops import Newest, View, left, view
 from loopwright.app.project import Project
 from loopwright.app.publication import rebuild_debt
+from loopwright.app.readiness import make_ready
 from loopwright.app.views.ending import RunAnswer, answer_of, closing_lines
 from loopwright.app.views.standing import current
-from loopwright.app.worlds import build_world, make_ready
+from loopwright.app.worlds import build_world
 from loopwright.cli.here import Here
 from loopwright.cli.output import F, json_option, note, put, put_json
 from loopwright.cli.person import Heard, person

@@ -16,6 +16,7 @@ NO_SANDBOX = "No sandbox: agents and checks run with your permissions."
 ALL_TESTS_PASSING = "ALL_TESTS_PASSING"
 _IN_LATIN = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "æ": "ae", "ø": "oe", "œ": "oe"})
 FAILURE = 4096  # characters of one failure in a file: the tail of a check that gives no report
+ANSWERED = "\n→ "  # between an agent's question and what a person said to it
 
 
 def moment(at: float) -> str:

@@ -280,7 +280,7 @@ def _clarified(state: S, event: Answered) -> S:
         station=None,
         trials=tuple(trial.rested() if trial.held else trial for trial in course.trials),
         inquiries=(),
-        answers=(*course.answers, f"{_asked(state)}{c.ANSWERED}{said}"),
+        answers=(*course.answers, f"{_asked(state)}{ANSWERED}{said}"),
     )
 
 

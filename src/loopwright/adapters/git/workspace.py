@@ -16,7 +16,6 @@ from loopwright.adapters.git.program import uninterrupted
 from loopwright.adapters.git.rules import Pinned
 from loopwright.adapters.git.site import Ground, Place, Site
 from loopwright.adapters.git.start_commit import start
-from loopwright.config.settings import Settings
 from loopwright.kernel.model import Cleanup, Commit, Content, LoopId, Tree
 from loopwright.ports.workspace import Combination, Landing, Merge, Moved, Snapshot, Taking
 
@@ -115,10 +114,3 @@ class GitWorkspace:
 
     async def clean_up(self, loop: LoopId, choice: Cleanup) -> None:
         await uninterrupted(lambda: cleanup.clean_up(self._site.ground(), loop, choice))
-
-
-def git_workspace(
-    settings: Settings, *, root: Path, environ: Mapping[str, str], pinned: Pinned | None = None
-) -> GitWorkspace:
-    preparation = Preparation.of(settings.workspace, environ)
-    return GitWorkspace(root, env=environ, preparation=preparation, pinned=pinned)
