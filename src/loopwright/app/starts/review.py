@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -66,10 +67,19 @@ def plan_review(
 
 
 async def create_review(
-    project: Project, settings: Settings, request: ReviewRequest, cwd: Path, *, played: tuple[str, ...] | None = None
+    project: Project,
+    settings: Settings,
+    request: ReviewRequest,
+    cwd: Path,
+    *,
+    played: tuple[str, ...] | None = None,
+    say: Callable[[str], None] = lambda _sentence: None,
 ) -> View:
-    """A new quality loop, or a batch of them, not yet driven."""
+    """A new quality loop, or a batch of them, not yet driven. `say` hears of files of others that stay."""
     plan = plan_review(project, settings, request, cwd, played=played)
+    for target in plan.targets:
+        for file in target.spared:
+            say(f"{file} is not Loopwright's and stays as it is; findings of {target.path} go to {target.file}")
     return await create_planned(project, settings, request, plan)
 
 

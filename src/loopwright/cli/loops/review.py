@@ -6,10 +6,9 @@ import asyncio
 
 import click
 
-from loopwright.app.loops import View
 from loopwright.app.project import Project
 from loopwright.app.settings import settings_of
-from loopwright.app.starts.review import ReviewRequest, create_planned, plan_review
+from loopwright.app.starts.review import ReviewRequest, create_review, plan_review
 from loopwright.app.starts.review_foretold import ForetoldArtifact, ReviewForetold, foretold, reviewed_by_others
 from loopwright.cli.drive import Manner, drive_and_tell, run_json_option
 from loopwright.cli.here import Here
@@ -62,7 +61,7 @@ def command(here: Here, /, *, as_json: bool, unattended: bool, dry_run: bool, **
         with only_looked_at(here) as project:
             return _foretell(project, here, request, as_json=as_json)
     with opened(here, create=True) as project:
-        loop = complete(_create(project, here, request))
+        loop = complete(create_review(project, settings_of(project), request, here.cwd, say=note))
         if isinstance(loop, StoppedBySignal):
             return loop.exit_code
         more = " …" if len(request.paths) > 3 else ""  # noqa: PLR2004
@@ -70,15 +69,6 @@ def command(here: Here, /, *, as_json: bool, unattended: bool, dry_run: bool, **
         for warning in asyncio.run(reviewed_by_others(project, loop)):
             note(warning)
         return drive_and_tell(project, here, loop, Manner(unattended=unattended, as_json=as_json))
-
-
-async def _create(project: Project, here: Here, request: ReviewRequest) -> View:
-    settings = settings_of(project)
-    plan = plan_review(project, settings, request, here.cwd)
-    for target in plan.targets:
-        for file in target.spared:
-            note(f"{file} is not Loopwright's and stays as it is; findings of {target.path} go to {target.file}")
-    return await create_planned(project, settings, request, plan)
 
 
 def _foretell(project: Project, here: Here, request: ReviewRequest, *, as_json: bool) -> int:

@@ -16,6 +16,7 @@ from loopwright.loops.quality import handoff, quality_file
 from loopwright.loops.quality.handoff import Persisted
 from loopwright.loops.quality.state import QualityState, ReviewFacts, open_findings, taken
 
+MARK = quality_file.MARK
 _OVER = (Station.LAND, Station.CLEAN_UP, Station.DONE)
 
 

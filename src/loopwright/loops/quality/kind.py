@@ -7,7 +7,7 @@ from loopwright.kernel.model import Verdict
 from loopwright.kernel.visible import visible
 from loopwright.loops.course import Station, where
 from loopwright.loops.kind import Kind, Lane, Needs, Words
-from loopwright.loops.quality import brief, closing, files, quality_file, verdict
+from loopwright.loops.quality import brief, closing, files, verdict
 from loopwright.loops.quality.machine import QUALITY
 from loopwright.loops.quality.request import Quality
 from loopwright.loops.quality.result import result
@@ -64,7 +64,7 @@ KIND: Kind[QualityParams, QualityState] = Kind(
     told_when_stopped=_unresolved,
     rules=(*verdict.RULES, REVIEWING),
     files=files.render,
-    mark=quality_file.MARK,
+    mark=files.MARK,
     doors=files.doors,
     tells_more=files.tells_more,
     lane=_lane,
