@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections import Counter
 from collections.abc import Callable
@@ -18,10 +19,11 @@ from loopwright.app.layout import STATE_FOLDER, WORKSPACES
 from loopwright.app.project import Project
 from loopwright.app.starts.stories import handoff_path, read_handoff, read_story, story_id
 from loopwright.errors import UsageError
-from loopwright.kernel.model import Commit
+from loopwright.kernel.model import Commit, LoopId
 from loopwright.loops.quality import handoff, quality_file
 from loopwright.loops.quality.state import Gate, Known
 
+_NAMED = 3  # artifacts in a warning
 _OURS = (STATE_FOLDER, WORKSPACES, ".git")
 _STORY_ENDINGS = (".yml", ".yaml")
 
@@ -138,6 +140,28 @@ def _target(project: Project, source: str, gate: str, file: _File, *, by_file: b
         known=handoff.known(held, landed_in(project)) if held else (),
         spared=file.spared if handed else (),
     )
+
+
+async def reviewed_by_others(project: Project, loop: LoopId) -> tuple[str, ...]:
+    """A sentence for each review that is still open and looks at the same: both write the findings of one story."""
+    looks_at = {row.id: _looked_at(row.kind, row.params) for row in await project.store.rows() if not row.outcome}
+    said = []
+    for other, artifacts in looks_at.items():
+        both = sorted(artifacts & looks_at[loop]) if other != loop else []
+        if both:
+            named = ", ".join(both[:_NAMED]) + (f" and {len(both) - _NAMED} more" if len(both) > _NAMED else "")
+            said.append(
+                f"warning: {named} is under review in loop {other} too, and each writes its findings over the other's;"
+                f" end that one first (`loop cancel --loop {other}`)"
+            )
+    return tuple(said)
+
+
+def _looked_at(kind: str, params: str) -> set[str]:
+    """Of a batch all its artifacts; of its parts, which it answers for, nothing."""
+    given = json.loads(params) if kind in ("quality", "batch") else {}
+    many = {each["path"] for each in given.get("artifacts", ())}
+    return many | ({given["artifact"]} if given.get("lands") else set())
 
 
 def landed_in(project: Project) -> Callable[[Commit], bool]:

@@ -9,16 +9,14 @@ from typing import Literal
 
 import click
 
-from loopwright.app.loops import View
 from loopwright.app.project import Project
 from loopwright.app.settings import settings_of
-from loopwright.app.starts.artifacts import Target
+from loopwright.app.starts.artifacts import Target, reviewed_by_others
 from loopwright.app.starts.review import (
     ReviewPlan,
     ReviewRequest,
     create_planned,
     plan_review,
-    reviewed_by_others,
     shown_file,
 )
 from loopwright.cli.drive import Manner, drive_and_tell, run_json_option
@@ -102,23 +100,23 @@ def command(here: Here, /, *, as_json: bool, unattended: bool, dry_run: bool, **
         with only_looked_at(here) as project:
             return _foretell(project, here, request, as_json=as_json)
     with opened(here, create=True) as project:
-        loop = complete(_create(project, here, request))
+        settings = settings_of(project)
+        plan = plan_review(project, settings, request, here.cwd)
+        _tell_of_spared(plan)
+        loop = complete(create_planned(project, settings, request, plan))
         if isinstance(loop, StoppedBySignal):
             return loop.exit_code
         more = " …" if len(request.paths) > 3 else ""  # noqa: PLR2004
         note(f"loop {loop.row.id}: review of {one_line(', '.join(request.paths[:3]))}{more}")
-        for warning in asyncio.run(reviewed_by_others(project, loop)):
+        for warning in asyncio.run(reviewed_by_others(project, loop.row.id)):
             note(warning)
         return drive_and_tell(project, here, loop, Manner(unattended=unattended, as_json=as_json))
 
 
-async def _create(project: Project, here: Here, request: ReviewRequest) -> View:
-    settings = settings_of(project)
-    plan = plan_review(project, settings, request, here.cwd)
+def _tell_of_spared(plan: ReviewPlan) -> None:
     for target in plan.targets:
         for file in target.spared:
             note(f"{file} is not Loopwright's and stays as it is; findings of {target.path} go to {target.file}")
-    return await create_planned(project, settings, request, plan)
 
 
 def _foretell(project: Project, here: Here, request: ReviewRequest, *, as_json: bool) -> int:
