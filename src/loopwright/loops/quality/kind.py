@@ -6,10 +6,9 @@ from loopwright.kernel.gates import PROTECTED
 from loopwright.kernel.trust import UNTESTED
 from loopwright.loops.kind import Kind, Needs, Words
 from loopwright.loops.quality import brief, closing, files, quality_file, verdict
-from loopwright.loops.quality.lane import lane
 from loopwright.loops.quality.machine import QUALITY
 from loopwright.loops.quality.request import Quality
-from loopwright.loops.quality.result import result
+from loopwright.loops.quality.result import lane, result
 from loopwright.loops.quality.state import QualityParams, QualityState
 from loopwright.loops.reviewed import REVIEWING, ReviewResult, unresolved_lines
 
