@@ -1,4 +1,4 @@
-"""What is owed: the blocks of `debt.md`, of what was accepted or put off although it was known."""
+"""`debt.md`: what was taken although it is known to be wrong, and what was put off. One block for each loop."""
 
 from __future__ import annotations
 

@@ -171,7 +171,8 @@ def _verified(state: BatchState, event: ChecksReported) -> BatchState:
         case Waits():
             return c.at_the_gate(state)
         case Failed():
-            return _not_verified(state, f"with all fixes together these fail: {names_of_faults(event)}", said.faults)
+            named = names_of_faults(event, said.faults)
+            return _not_verified(state, f"with all fixes together these fail: {named}", said.faults)
         case Rejected():
             return _rejected(state, said.gate)
         case _:

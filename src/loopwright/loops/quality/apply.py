@@ -181,7 +181,7 @@ def _verified(state: QualityState, event: ChecksReported) -> QualityState:
         case Waits():
             return c.at_the_gate(state)
         case Failed():
-            return _not_verified(state, event, f"these fail: {names_of_faults(event)}", said.faults)
+            return _not_verified(state, event, f"these fail: {names_of_faults(event, said.faults)}", said.faults)
         case Rejected():
             return _rejected(state, event, said.gate)
         case _:
