@@ -89,7 +89,7 @@ def test_a_session_goes_on_with_the_ticket_that_was_under_way(tmp_path: Path, na
     theirs = left(tmp_path / "theirs" / "active" / "export")
     before = texts(theirs)
     data = adopt(sample, str(tmp_path / name)).data
-    assert (data["kind"], data["state"]) == ("tickets", "CREATE")
+    assert (data["kind"], data["state"]) == ("tickets", "PREFLIGHT")
     assert list(texts(folder(sample, "active", "export"))) == ["TICKET-export-002.md"]
     done = sample.loop("ticket", "run", "--json").data
     assert (done["loop"], done["session"], done["verdict"]) == (data["loop"], "export", "APPROVE")

@@ -8,7 +8,7 @@ from loopwright.kernel.actions import Ask, AwaitGate, Integrate, RunAgent, RunCh
 from loopwright.kernel.events import ChecksReported, Event, GateDecided, IntegrationRefused
 from loopwright.kernel.gates import evidence
 from loopwright.kernel.model import NO_KEY, Change, CheckResult, Commit, Ending, Outcome, Tree
-from loopwright.kernel.trust import Canary, Claim, Trust
+from loopwright.kernel.trust import Canary, Claim, Trust, evidence_with
 from loopwright.loops.course import Station, where
 from loopwright.loops.feedback.machine import FEEDBACK
 from loopwright.loops.feedback.state import FeedbackState
@@ -268,6 +268,16 @@ def test_what_is_red_after_all_stays_held_back_and_is_asked_for_again() -> None:
         assert (outcome(state).held, bool(outcome(state).still_held)) == (BENT, True)
         assert wanted(state, AwaitGate).evidence == E1
         assert keys(play(state, approves(E1))) == ["checks-held-2"]
+
+
+def test_tests_that_would_go_with_what_was_held_back_are_another_question() -> None:
+    gone = replace(red(FAILURE), claim=Claim(dropped=("t::old",)))
+    state = play(ended(), approves(E1), gone)
+    gate = wanted(state, AwaitGate)
+    assert (gate.evidence, gate.dropped) == (evidence_with(BENT, ("t::old",)), ("t::old",))
+    assert outcome(state).still_held == "1 test of the base would not run any more, which was not approved"
+    again = wanted(play(state, approves(gate.evidence)), RunChecks)
+    assert (str(again.key), again.approved, again.may_drop) == ("checks-held-2", (E1,), ("t::old",))
 
 
 def test_what_is_rejected_after_the_end_is_no_longer_asked_for() -> None:

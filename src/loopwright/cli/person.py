@@ -7,7 +7,7 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 
 from loopwright.adapters.terminal.lines import TerminalLines
-from loopwright.adapters.terminal.prompt import Terminal
+from loopwright.adapters.terminal.prompt import Nobody, Terminal
 from loopwright.app.loops import view
 from loopwright.app.project import Project
 from loopwright.app.views.ending import history, unresolved_text
@@ -22,6 +22,7 @@ from loopwright.kernel.visible import visible
 from loopwright.ports.people import People, Reply, Waiting
 from loopwright.ports.workspace import Workspace
 
+NOBODY = Nobody()
 _SHOWN_DIFF = 20_000  # characters
 
 

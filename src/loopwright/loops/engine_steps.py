@@ -11,6 +11,8 @@ from loopwright.kernel.events import ChecksReported, Integrated, IntegrationRefu
 from loopwright.kernel.faults import faults_of, names_of_faults
 from loopwright.kernel.gates import PROTECTED
 from loopwright.kernel.model import Ending, Finding, Key, Outcome
+from loopwright.kernel.trust import evidence_with
+from loopwright.kernel.wording import counted
 from loopwright.loops import course as c
 from loopwright.loops.course import GateRecord, OnCourse, Ruling, Station
 from loopwright.loops.hooks import Machine, ended
@@ -68,7 +70,7 @@ def held_landing(own: Machine[S, L], state: S, event: ChecksReported | Integrate
     match event:
         case ChecksReported():
             if faults := faults_of(event):
-                return still_held(state, f"these fail with it: {names_of_faults(event)}", faults)
+                return still_held(state, _why_not(event), faults, event.claim.dropped if event.claim else ())
             return c.stationed(c.steered(state, lands=event.lands), Station.HELD_LAND)
         case IntegrationRefused():
             return still_held(state, event.detail or event.reason, event.findings)
@@ -79,10 +81,17 @@ def held_landing(own: Machine[S, L], state: S, event: ChecksReported | Integrate
             assert_never(event)
 
 
-def still_held(state: S, why: str, faults: tuple[Finding, ...]) -> S:
-    """The approval was for something that passes: it is asked for again."""
+def _why_not(report: ChecksReported) -> str:
+    gone = report.claim.dropped if report.claim else ()
+    if gone:
+        return f"{counted(len(gone), 'test')} of the base would not run any more, which was not approved"
+    return f"these fail with it: {names_of_faults(report)}"
+
+
+def still_held(state: S, why: str, faults: tuple[Finding, ...], gone: tuple[str, ...] = ()) -> S:
+    """The approval was for something that passes: it is asked for again. Tests that are `gone` make it another one."""
     gates = tuple(
-        replace(each, ruling=Ruling.OPEN, by="", why=f"it was approved and could not land: {why}")
+        _asked_again(each, f"it was approved and could not land: {why}", gone)
         if each.lasting and each.due and each.ruling is Ruling.APPROVED
         else each
         for each in state.course.gates
@@ -91,12 +100,18 @@ def still_held(state: S, why: str, faults: tuple[Finding, ...]) -> S:
     return c.done(c.steered(state, gates=gates), outcome)
 
 
+def _asked_again(gate: GateRecord, why: str, gone: tuple[str, ...]) -> GateRecord:
+    dropped = tuple(dict.fromkeys((*gate.dropped, *gone)))
+    evidence = evidence_with(gate.because, dropped) if gone else gate.evidence
+    return replace(gate, ruling=Ruling.OPEN, by="", why=why, dropped=dropped, evidence=evidence)
+
+
 def decided_afterwards(state: S, gate: GateRecord) -> S:
     """A decision on what was held back, when the loop has ended."""
     outcome = state.course.outcome
     if gate.gate != PROTECTED or not state.course.held or outcome is None:
         return state
     if gate.ruling is Ruling.REJECTED:
-        return c.steered(state, outcome=replace(outcome, held=()), held=())
+        return c.steered(state, outcome=replace(outcome, held=(), still_held=""), held=())
     tries = state.course.held_tries + 1
     return c.stationed(c.steered(state, held_tries=tries), Station.HELD_CHECK)
