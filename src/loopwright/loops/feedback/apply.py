@@ -134,7 +134,8 @@ def _checkpointed(state: FeedbackState, event: Checkpointed) -> FeedbackState:
         return _nothing_done(state, event)
     heard, last = len(state.course.answers), state.past[-1] if state.past else state.current
     current = replace(state.current, commit=event.commit, evidence=event.evidence, tree=event.tree, heard=heard)
-    if not tests and state.plan.trust.in_force and (last.tree, last.heard) == (event.tree, heard):
+    is_same = (last.tree, last.heard, last.onto) == (event.tree, heard, current.onto)
+    if not tests and state.plan.trust.in_force and is_same:
         return _nothing_changed(replace(state, current=current), last)
     state = replace(state, current=current)
     return c.entered(state, FeedbackPhase.TEST if tests else FeedbackPhase.REVIEW)
