@@ -10,7 +10,10 @@ from tests.e2e.scene import ADD, NAMES_THE_TEST, PASSES, TEST_ADD, WRITES_ADD, S
 
 WRONG = "Path('calc.py').write_text('def add(a, b):\\n    return a - b\\n')\nreport(summary='subtracted')\n"
 TEST = "tests/test_calc.py"
-CHANGED = TEST_ADD.replace("2, 3), 5", "3, 2), 5") + "\n    def test_adds_nothing(self):\n        self.assertEqual(add(0, 0), 0)\n"
+CHANGED = (
+    TEST_ADD.replace("2, 3), 5", "3, 2), 5")
+    + "\n    def test_adds_nothing(self):\n        self.assertEqual(add(0, 0), 0)\n"
+)
 RESUME = ("resume", "--unattended", "--json")
 
 
