@@ -9,7 +9,7 @@ from typing import TypeVar, assert_never
 from loopwright.kernel.actions import Action, RunChecks
 from loopwright.kernel.events import ChecksReported, Integrated, IntegrationRefused
 from loopwright.kernel.faults import faults_of, names_of_faults
-from loopwright.kernel.gates import PROTECTED
+from loopwright.kernel.gates import PROTECTED, evidence
 from loopwright.kernel.model import Ending, Finding, Key, Outcome
 from loopwright.kernel.trust import evidence_with
 from loopwright.kernel.wording import counted
@@ -20,6 +20,7 @@ from loopwright.loops.hooks import Machine, ended
 S = TypeVar("S", bound=OnCourse)
 L = TypeVar("L")
 HELD = (Station.HELD_CHECK, Station.HELD_LAND)
+_LANDED = (Ending.VERIFIED, Ending.REVIEWED, Ending.ACCEPTED)
 _NO_OUTCOME = Outcome(ending=Ending.VERIFIED)
 
 
@@ -61,7 +62,7 @@ def wanted(own: Machine[S, L], state: S) -> Action:
 def preflighted(own: Machine[S, L], state: S, event: ChecksReported) -> S:
     """Red is no obstacle: it was so before, and must be green at the end. What cannot run can never be."""
     if event.unable:
-        return c.done(state, replace(own.outcome(state, Ending.FAILED), note="; ".join(event.unable)))
+        return own.unable(state, replace(own.outcome(state, Ending.FAILED), note="; ".join(event.unable)))
     return c.steered(state, station=None, preflighted=True, before=faults_of(event))
 
 
@@ -71,6 +72,8 @@ def held_landing(own: Machine[S, L], state: S, event: ChecksReported | Integrate
         case ChecksReported():
             if faults := faults_of(event):
                 return still_held(state, _why_not(event), faults, event.claim.dropped if event.claim else ())
+            if event.claim is not None or event.held:
+                return still_held(state, "it is not all that a person would have to approve", ())
             return c.stationed(c.steered(state, lands=event.lands), Station.HELD_LAND)
         case IntegrationRefused():
             return still_held(state, event.detail or event.reason, event.findings)
@@ -102,8 +105,33 @@ def still_held(state: S, why: str, faults: tuple[Finding, ...], gone: tuple[str,
 
 def _asked_again(gate: GateRecord, why: str, gone: tuple[str, ...]) -> GateRecord:
     dropped = tuple(dict.fromkeys((*gate.dropped, *gone)))
-    evidence = evidence_with(gate.because, dropped) if gone else gate.evidence
-    return replace(gate, ruling=Ruling.OPEN, by="", why=why, dropped=dropped, evidence=evidence)
+    mark = evidence_with(gate.because, dropped) if gone else gate.evidence
+    return replace(gate, ruling=Ruling.OPEN, by="", why=why, dropped=dropped, evidence=mark)
+
+
+def settled(state: S) -> S:
+    """At the end, what a person decided on what is held back while the rest was landed."""
+    outcome, gate = state.course.outcome, state.course.due(PROTECTED)
+    if state.course.station is not Station.DONE or outcome is None or outcome.ending not in _LANDED or gate is None:
+        return state
+    return decided_afterwards(state, gate) if gate.lasting and gate.ruling is not Ruling.OPEN else state
+
+
+def accepted_without(own: Machine[S, L], state: S, event: Integrated) -> S:
+    """What of an accepted candidate did not land: only the landing found it out."""
+    action = own.landing(state)
+    if action.tree or not action.holds_back:
+        return state
+    state = c.steered(state, held=event.held, candidate=action.commit)
+    gate = GateRecord(
+        gate=PROTECTED,
+        evidence=evidence(event.held),
+        because=event.held,
+        commit=action.commit,
+        why=c.WHY_HELD,
+        lasting=True,
+    )
+    return c.called_for(state, gate)
 
 
 def decided_afterwards(state: S, gate: GateRecord) -> S:

@@ -42,7 +42,16 @@ from loopwright.kernel.model import AgentStatus, Cleanup, Ending, Key, Outcome, 
 from loopwright.kernel.wording import ANSWERED
 from loopwright.loops import course as c
 from loopwright.loops.course import GateRecord, Inquiry, OnCourse, Ruling, Station
-from loopwright.loops.engine_steps import HELD, decided_afterwards, held_landing, preflighted, still_held, wanted
+from loopwright.loops.engine_steps import (
+    HELD,
+    accepted_without,
+    decided_afterwards,
+    held_landing,
+    preflighted,
+    settled,
+    still_held,
+    wanted,
+)
 from loopwright.loops.hooks import Machine, ended, not_offered, refusal
 
 CONTINUE_BY_DEFAULT = 3
@@ -172,7 +181,7 @@ def apply(own: Machine[S, L], state: S, event: Event) -> S:
         case BudgetChanged():
             return state  # money is the engine's business
         case _:
-            return _held(own, _took(own, state, event))
+            return settled(_held(own, _took(own, state, event)))
 
 
 def _took(own: Machine[S, L], state: S, event: Answer) -> S:
@@ -241,7 +250,7 @@ def _held(own: Machine[S, L], state: S) -> S:
 
 
 def _landed(own: Machine[S, L], state: S, event: Integrated) -> S:
-    state = c.steered(state, landed=event.landed)
+    state = c.steered(accepted_without(own, state, event), landed=event.landed)
     if own.landed is not None:
         return own.landed(state, event)
     took = state.course.accepted or state.course.untested
