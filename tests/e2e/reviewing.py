@@ -65,7 +65,9 @@ kept = [line for line in lines if not (line.startswith("# BUG ") and line.split(
 Path(artifact).write_text("".join(kept))
 """
 CREATOR = FIXES + "report(summary='took the lines out')\n"
-LEAVES_IT = FIXES.replace("# BUG ", "# NONE ") + "report(summary='could not')\n"
+# It does something, or nobody would look again: the same tree has the same verdict.
+TRIES = "with Path(artifact).open('a') as file:\n    file.write(f'# tried {attempt}\\n')\n"
+LEAVES_IT = FIXES.replace("# BUG ", "# NONE ") + TRIES + "report(summary='could not')\n"
 
 
 def reviewed(

@@ -141,7 +141,8 @@ def _why(claim: Claim) -> str:
     if not claim.changes:
         return f"{counted(len(claim.dropped), 'test')} of the base would not run any more: {_some(claim.dropped)}"
     gone = f"; {counted(len(claim.dropped), 'test')} of the base would not run any more" if claim.dropped else ""
-    return f"with them all checks pass, without them these tests of the base fail: {_some(claim.failing)}{gone}"
+    red = f"these tests of the base fail: {_some(claim.failing)}" if claim.failing else "they fail"
+    return f"with them all checks pass, without them {red}{gone}"
 
 
 def _unnoticed(state: S, report: ChecksReported, canary: Canary, commit: Commit) -> tuple[S, Weighed | None]:
