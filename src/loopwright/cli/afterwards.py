@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-import sys
-
-from loopwright.adapters.terminal.lines import TerminalLines
-from loopwright.adapters.terminal.replies import Unclear, afterwards
 from loopwright.app.loops import View
 from loopwright.app.project import Project
 from loopwright.app.said import take_in
 from loopwright.app.views.gates import ShownGate, gates
 from loopwright.cli.gates import diff_command, file_line, tests_lines
 from loopwright.cli.here import Here
-from loopwright.cli.output import note, show
-from loopwright.kernel.events import GateDecided
-from loopwright.kernel.gates import gate_key
+from loopwright.cli.listening import heard_on
+from loopwright.cli.output import note
 from loopwright.kernel.wording import counted
 
 _CHOICES = """\
@@ -37,7 +32,7 @@ def stays(gate: ShownGate) -> str:
 
 async def decided_on(project: Project, here: Here, ended: View, gate: ShownGate) -> View:
     """The loop as it is when whoever is there was asked about what it did without."""
-    said = await _asked(gate, here.who)
+    said = await heard_on(gate, question_text(gate), here.who)
     if said is None:
         note(stays(gate))
         return ended
@@ -45,34 +40,6 @@ async def decided_on(project: Project, here: Here, ended: View, gate: ShownGate)
     if not said.approved:
         note(f"Rejected; the changes are kept as commit {gate.commit[:12]}.")
     return now or ended
-
-
-async def _asked(gate: ShownGate, by: str) -> GateDecided | None:
-    """The decision of the person at the terminal; None: later, or they went away."""
-    lines = TerminalLines(sys.stdin.fileno())
-    note(question_text(gate))
-    lines.forget()
-    while True:
-        show("> ")
-        line = await lines.next()
-        if line is None:
-            note("")
-            return None
-        word, _, reason = line.strip().partition(" ")
-        choice = afterwards(word)
-        if isinstance(choice, Unclear):
-            note(f"{choice.sentence}.")
-        elif choice == "later":
-            return None
-        else:
-            return GateDecided(
-                key=gate_key(gate.name, gate.evidence),
-                gate=gate.name,
-                approved=choice == "approve",
-                evidence=gate.evidence,
-                reason=reason.strip(),
-                by=by,
-            )
 
 
 def question_text(gate: ShownGate) -> str:

@@ -12,11 +12,10 @@ from loopwright.app.publication import rebuild_debt
 from loopwright.app.readiness import make_ready
 from loopwright.app.views.ending import RunAnswer, answer_of, closing_lines
 from loopwright.app.views.standing import current
-from loopwright.app.worlds import build_world
 from loopwright.cli.afterwards import decided_on, left_open, stays
 from loopwright.cli.here import Here
+from loopwright.cli.listening import peopled
 from loopwright.cli.output import F, json_option, note, put, put_json
-from loopwright.cli.person import NOBODY, Heard, person
 from loopwright.cli.signals import StoppedBySignal, complete
 from loopwright.cli.watch import watched
 from loopwright.engine.driver import drive
@@ -128,11 +127,9 @@ async def driven(project: Project, here: Here, loop: View, manner: Manner) -> Dr
     ready = await make_ready(project, loop, note)
     start, newest = ready.seen, Newest()
     async with watched(project, here, start, newest, ready.publisher) as watching:
-        world = build_world(project, ready, people=NOBODY, observer=watching.observer)
-        asks = here.asks and not manner.unattended
-        aside = watching.aside
-        heard = Heard(person(project, world, ready.settings, here.who, aside) if asks else NOBODY)
-        halt = await drive(replace(world, people=heard), start.opened, rows=ready.rows)
+        asked = here.who if here.asks and not manner.unattended else ""
+        world, heard = peopled(project, ready, watching, asked)
+        halt = await drive(world, start.opened, rows=ready.rows)
     if halt.outcome is not None and halt.outcome.ending is Ending.ACCEPTED:
         await rebuild_debt(project)
     now = await left(project, start, halt.now, newest)
