@@ -34,6 +34,7 @@ def command_checks(
     """They run in checkouts below `.loop/verify`; git looks for no repository at or above that folder."""
     ceiling = root / ".loop" / "verify"
     specs = runnable_checks(settings, root=root, environ=environ)
+    commands = tuple(spec.run for spec in specs)
     source, workspace = GitObjects(root, env=environ), settings.workspace
     preparation = Preparation.of(workspace, environ)
     return CommandChecks(
@@ -45,7 +46,7 @@ def command_checks(
             product=workspace.product,
             tests=workspace.tests,
             protected=workspace.protected,
-            commands=tuple(spec.run for spec in specs),
+            commands=commands,
             taken=names_taken(specs, root=root, environ=environ),
         ),
         outfit=Outfit(
@@ -61,8 +62,8 @@ def command_checks(
                 environment=for_checks(environ, ceiling),
                 setup=workspace.setup,
                 person=environ,
-                packages=lambda: packages_of(settings, environ),
-                pinned=packages_of(settings, environ),
+                packages=lambda: packages_of(commands, environ),
+                pinned=packages_of(commands, environ),
                 bytecode=Bytecode(root / ".loop" / "bytecode", store.is_named),
             ),
             protected=workspace.protected,

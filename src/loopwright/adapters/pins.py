@@ -52,9 +52,9 @@ def digest_of(file: Path) -> str:
         return GONE
 
 
-def packages_of(settings: Settings, environ: Mapping[str, str]) -> Pins:
-    """What the Python of each check would import first, or run by itself: entry by entry of its site folders."""
-    folders = sorted({folder for check in settings.checks for folder in _site_folders(check.run, environ)})
+def packages_of(commands: Iterable[tuple[str, ...]], environ: Mapping[str, str]) -> Pins:
+    """What the Python of each command would import first, or run by itself: entry by entry of its site folders."""
+    folders = sorted({folder for argv in commands for folder in _site_folders(argv, environ)})
     return {path: held for folder in folders for path, held in _entries(folder)}
 
 
