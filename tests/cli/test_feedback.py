@@ -141,3 +141,11 @@ def test_a_repository_is_found_from_a_folder_within(tmp_path: Path) -> None:
     inner.path.mkdir()
     assert Sample(inner).loop("feedback", "Make it good").code == 0
     assert not (inner.path / ".loop").exists()
+
+
+def test_what_is_not_promised_without_a_sandbox_is_said_at_every_start(tmp_path: Path) -> None:
+    own, others = Sample.create(tmp_path / "own"), Sample.create(tmp_path / "others")
+    others.repo.write("loop.toml", CONFIG + '\n[agents.other]\nkind = "command"\nargv = ["true"]\n')
+    said = "No sandbox: agents and checks run with your permissions. An agent that means to could speak for you"
+    assert said not in own.loop("feedback", "Make it good").err
+    assert others.loop("feedback", "Make it good").err.count(said) == 1

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from loopwright.adapters.checks.bytecode import Bytecode
 from loopwright.adapters.checks.classes.classifier import Classifier
-from loopwright.adapters.checks.environment import Digests, for_checks
+from loopwright.adapters.checks.environment import digests_for
 from loopwright.adapters.checks.outfit import Outfit
 from loopwright.adapters.checks.runner import CommandChecks
 from loopwright.adapters.checks.started import names_taken, runnable_checks
@@ -16,7 +15,6 @@ from loopwright.adapters.git.preparation import Preparation
 from loopwright.adapters.git.rules import Pinned
 from loopwright.adapters.git.verification import VerificationCheckouts
 from loopwright.adapters.git.workspace import GitWorkspace
-from loopwright.adapters.pins import packages_of
 from loopwright.config.settings import Settings
 from loopwright.ports.clock import Clock
 from loopwright.ports.store import Store
@@ -32,7 +30,6 @@ def command_checks(
     pinned: Pinned | None = None,
 ) -> CommandChecks:
     """They run in checkouts below `.loop/verify`; git looks for no repository at or above that folder."""
-    ceiling = root / ".loop" / "verify"
     specs = runnable_checks(settings, root=root, environ=environ)
     commands = tuple(spec.run for spec in specs)
     source, workspace = GitObjects(root, env=environ), settings.workspace
@@ -58,14 +55,7 @@ def command_checks(
             clock=clock,
             root=root,
             runs=root / ".loop" / "runs" / "checks",
-            digests=Digests(
-                environment=for_checks(environ, ceiling),
-                setup=workspace.setup,
-                person=environ,
-                packages=lambda: packages_of(commands, environ),
-                pinned=packages_of(commands, environ),
-                bytecode=Bytecode(root / ".loop" / "bytecode", store.is_named),
-            ),
+            digests=digests_for(settings, commands, environ, root=root, is_named=store.is_named),
             protected=workspace.protected,
         ),
     )

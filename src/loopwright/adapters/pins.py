@@ -94,11 +94,11 @@ def _size_and_time(entry: os.DirEntry[str]) -> str:
     return f"{found.st_size} {found.st_mtime_ns}"
 
 
-def pins_of(settings: Settings, root: Path, environ: Mapping[str, str]) -> Pins:
+def pins_of(settings: Settings, commands: Iterable[tuple[str, ...]], root: Path, environ: Mapping[str, str]) -> Pins:
     """What a log can hold of it: each script, and one digest for each folder of packages."""
     scripts = {path: held for agent in settings.agents for path, held in scripts_of(agent, root).items()}
     packages: dict[str, list[str]] = {}
-    for path, held in packages_of(settings, environ).items():
+    for path, held in packages_of(commands, environ).items():
         packages.setdefault(os.path.dirname(path), []).append(f"{path}\0{held}\n")  # noqa: PTH120 - hundreds of them
     return scripts | {folder: hashlib.sha256("".join(all_).encode()).hexdigest() for folder, all_ in packages.items()}
 

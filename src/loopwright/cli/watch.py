@@ -13,8 +13,10 @@ from loopwright.app.project import Project
 from loopwright.cli.here import Here
 from loopwright.cli.output import note
 from loopwright.cli.plain import PlainLines, Several
+from loopwright.config.settings import Settings
 from loopwright.engine.world import Observer
 from loopwright.kernel.model import LoopId
+from loopwright.kernel.wording import NO_SANDBOX, NOT_PROMISED
 
 if TYPE_CHECKING:
     from loopwright.cli.screen import Screen
@@ -32,6 +34,8 @@ class Watching:
 @asynccontextmanager
 async def watched(project: Project, here: Here, start: View, *first: Observer) -> AsyncIterator[Watching]:
     """The live view where it can be drawn, else plain lines. Before them hear others, such as whoever writes files."""
+    if Settings.from_json(start.now.settings).runs_strangers:
+        note(f"{NO_SANDBOX} {NOT_PROMISED}")
     many = start.kind.has_lanes
     if not here.draws:
         plain = PlainLines(note, project.clock.now, project.kinds, only_news=many)

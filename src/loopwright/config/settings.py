@@ -351,6 +351,11 @@ class Settings:
         """Equal settings have equal digests, whatever the file looked like."""
         return hashlib.sha256(self.to_json().encode()).hexdigest()
 
+    @property
+    def runs_strangers(self) -> bool:
+        """Whether an agent is a program that is not ours."""
+        return any(agent.kind not in _FREE_KINDS for agent in self.agents)
+
     def agents_for(self, role: str) -> tuple[AgentSettings, ...]:
         """Who plays the role, in the order of fall-back; nobody when the engine's own rule stands in."""
         cast = {entry.name: entry.agents for entry in self.roles}

@@ -6,16 +6,16 @@ import asyncio
 import hashlib
 import os
 import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from loopwright.adapters.agents.redaction import Redactor, looks_secret
 from loopwright.adapters.agents.remains import redact_in_place
 from loopwright.adapters.checks.bytecode import Bytecode
-from loopwright.adapters.pins import Pins, differing
+from loopwright.adapters.pins import Pins, differing, packages_of
 from loopwright.adapters.steps import StepWatch
-from loopwright.config.settings import CheckSettings
+from loopwright.config.settings import CheckSettings, Settings
 from loopwright.errors import CheckNotRunnable, NeedsPerson
 
 # The person's variables that a check sees; any other is named in `[checks.X] env`. What looks like a secret is not
@@ -165,6 +165,25 @@ async def _asked(where: Path, environment: Mapping[str, str]) -> str:
     )
     said, _ = await process.communicate()
     return said.decode("utf-8", "replace").strip()
+
+
+def digests_for(
+    settings: Settings,
+    commands: tuple[tuple[str, ...], ...],
+    environ: Mapping[str, str],
+    *,
+    root: Path,
+    is_named: Callable[[str], Awaitable[bool]],
+) -> Digests:
+    """For the checks of a repository, with what Python finds there now as what it is to find later."""
+    return Digests(
+        environment=for_checks(environ, root / ".loop" / "verify"),
+        setup=settings.workspace.setup,
+        person=environ,
+        bytecode=Bytecode(root / ".loop" / "bytecode", is_named),
+        packages=lambda: packages_of(commands, environ),
+        pinned=packages_of(commands, environ),
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
