@@ -101,17 +101,18 @@ def test_a_pattern_that_can_match_nothing_is_refused_in_a_sentence(merged: Sampl
 
 
 def test_a_check_that_cannot_run_is_told_before_an_agent_is_paid(tmp_path: Path) -> None:
-    config = CONFIG.replace('"check.py"]', '"-m", "no_such_runner"]').replace('trust = "exit-code"\n', "")
+    config = CONFIG.replace('"check.py"]', '"-m", "unittest"]').replace('trust = "exit-code"\n', "")
     sample = Sample.create(tmp_path / "repo", GOOD, config)
     done = sample.loop("feedback", "Make it good", "--json")
     assert (done.code, done.data["commit"]) == (2, "")
-    assert "no_such_runner" in done.data["note"]
+    assert "check 'test' cannot run: " in done.data["note"]
+    assert "it found no test" in done.data["note"]
     assert "RunAgent" not in sample.loop("log").out
 
 
 def test_what_is_red_before_the_work_is_in_the_brief(merged: Sample) -> None:
-    (brief,) = (merged.repo.path / ".loop" / "runs").rglob("implement-1.1*/brief.md")
-    assert "was so before you" in brief.read_text()
+    (brief,) = (merged.repo.path / ".loop" / "runs").rglob("*-implement-1.1/brief.md")
+    assert "## Was so before you\n" in brief.read_text()
 
 
 # --- whoever is at the terminal
