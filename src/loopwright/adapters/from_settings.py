@@ -14,12 +14,10 @@ from loopwright.adapters.checks.outfit import Outfit
 from loopwright.adapters.checks.runner import CommandChecks
 from loopwright.adapters.git.objects import GitObjects
 from loopwright.adapters.git.preparation import Preparation
-from loopwright.adapters.git.rules import PersonsRules, Pinned
+from loopwright.adapters.git.rules import Pinned
 from loopwright.adapters.git.verification import VerificationCheckouts
 from loopwright.adapters.git.workspace import GitWorkspace
 from loopwright.config.settings import CheckSettings, Settings
-from loopwright.kernel.codec import decode
-from loopwright.kernel.model import Commit
 from loopwright.ports.clock import Clock
 from loopwright.ports.store import Store
 
@@ -66,11 +64,6 @@ def command_checks(
 def _programs(specs: tuple[CheckSettings, ...], environ: Mapping[str, str]) -> list[Path]:
     found = (shutil.which(spec.run[0], path=environ.get("PATH")) for spec in specs)
     return [Path(each) for each in found if each]
-
-
-def began_with(base: Commit, rules: str) -> Pinned:
-    """How files are converted in a loop: by the attributes of `base`, and by what the log has of the person's git."""
-    return Pinned(base, decode(PersonsRules, rules) if rules else None)
 
 
 def git_workspace(

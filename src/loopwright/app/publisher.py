@@ -24,7 +24,6 @@ from loopwright.kernel.events import Answered, Ended
 from loopwright.kernel.model import Cleanup, Ending, LoopId, Outcome
 from loopwright.kernel.quoting import inline
 from loopwright.kernel.record import Record
-from loopwright.kernel.wording import moment
 from loopwright.loops import closing
 from loopwright.loops.kind import AnyKind, Scene
 from loopwright.ports.agent import Update
@@ -185,8 +184,7 @@ def owes(kind: AnyKind, outcome: Outcome) -> bool:
 def deferred_entry(loop: LoopId, outcome: Outcome, at: float) -> str:
     """One block of `debt.md`: what did not keep a loop from passing and was put off."""
     lines = (
-        f"## {inline(loop)}: passed {moment(at)}, with what was deferred",
-        "",
+        *closing.owed_heading(loop, "passed", at, ", with what was deferred"),
         f"- **Verdict**: {inline(outcome.note) or outcome.ending.value}",
         *closing.owed_where(outcome, outcome.branch, outcome.commit),
         *closing.owed_findings("Deferred", outcome.findings),
@@ -196,5 +194,5 @@ def deferred_entry(loop: LoopId, outcome: Outcome, at: float) -> str:
 
 def debt_entry(kind: AnyKind, loop: LoopId, state: object, at: float, by: str) -> str:
     """One block of `debt.md`: what a person accepted although it was known to be wrong."""
-    head = (f"## {inline(loop)}: accepted {moment(at)}", "")
+    head = closing.owed_heading(loop, "accepted", at)
     return "\n".join((*head, *kind.owed(state, inline(by) or "(not said)"))) + "\n"

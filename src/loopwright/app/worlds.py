@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from loopwright.adapters.agents.cast import cast
-from loopwright.adapters.from_settings import began_with, command_checks, git_workspace
+from loopwright.adapters.from_settings import command_checks, git_workspace
+from loopwright.adapters.git.rules import began_with
 from loopwright.adapters.sqlite.locks import describe_process
 from loopwright.app.loops import View, view
 from loopwright.app.project import Project

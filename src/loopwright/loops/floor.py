@@ -39,6 +39,7 @@ from loopwright.kernel.events import (
     TimeReached,
 )
 from loopwright.kernel.model import AgentStatus, Cleanup, Ending, Key, Outcome, Question
+from loopwright.kernel.wording import ANSWERED
 from loopwright.loops import course as c
 from loopwright.loops.course import GateRecord, Inquiry, OnCourse, Ruling, Station
 from loopwright.loops.engine_steps import (
@@ -273,7 +274,7 @@ def _clarified(state: S, event: Answered) -> S:
         station=None,
         trials=tuple(trial.rested() if trial.held else trial for trial in course.trials),
         inquiries=(),
-        answers=(*course.answers, f"{_asked(state)}{c.ANSWERED}{said}"),
+        answers=(*course.answers, f"{_asked(state)}{ANSWERED}{said}"),
     )
 
 

@@ -10,8 +10,9 @@ from loopwright.errors import InvalidTransition
 from loopwright.kernel.actions import Action, Integrate, Option
 from loopwright.kernel.events import Answer, Answered, Event, Integrated, IntegrationRefused
 from loopwright.kernel.faults import engine_finding
+from loopwright.kernel.gates import UNTESTED
 from loopwright.kernel.model import Commit, Ending, Finding, Outcome
-from loopwright.kernel.trust import UNTESTED, Trust
+from loopwright.kernel.trust import Trust
 from loopwright.loops import course as c
 from loopwright.loops.course import GateRecord, OnCourse
 

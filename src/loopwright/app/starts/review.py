@@ -17,12 +17,10 @@ from loopwright.kernel.codec import encode
 from loopwright.kernel.model import NO_COMMIT, Commit
 from loopwright.kernel.trust import Trust
 from loopwright.loops.batch.machine import BATCH
-from loopwright.loops.batch.state import BatchArtifact, BatchParams
-from loopwright.loops.quality.machine import QUALITY
+from loopwright.loops.batch.state import CHILD, BatchArtifact, BatchParams
 from loopwright.loops.quality.quality_file import ENDING, for_person
 from loopwright.loops.quality.state import Depth, QualityParams
 from loopwright.loops.reviewed import QualityLimits
-from loopwright.ports.store import LoopRow
 
 _NAMED = 3  # artifacts in a warning
 _PER_AGENT = 2  # children under way for each agent that may work: while one is recorded, another works
@@ -79,11 +77,11 @@ async def create_review(
 
 async def reviewed_by_others(project: Project, loop: View) -> tuple[str, ...]:
     """A sentence for each review that is still open and looks at the same: both write the findings of one story."""
-    own, said = _artifacts(loop.row), []
+    own, said = _artifacts(loop.row.kind, loop.row.params), []
     for row in await project.store.rows():
         if row.id == loop.row.id or row.outcome or row.parent is not None:
             continue
-        if both := own & _artifacts(row):
+        if both := own & _artifacts(row.kind, row.params):
             named = ", ".join(sorted(both)[:_NAMED]) + (f" and {len(both) - _NAMED} more" if len(both) > _NAMED else "")
             said.append(
                 f"warning: {named} is under review in loop {row.id} too, and each writes its findings over the other's;"
@@ -92,8 +90,8 @@ async def reviewed_by_others(project: Project, loop: View) -> tuple[str, ...]:
     return tuple(said)
 
 
-def _artifacts(row: LoopRow) -> set[str]:
-    given = json.loads(row.params) if row.kind in (QUALITY.name, BATCH.name) else {}
+def _artifacts(kind: str, params: str) -> set[str]:
+    given = json.loads(params) if kind in (CHILD, BATCH.name) else {}
     many = {each["path"] for each in given.get("artifacts", ())}
     return many | ({given["artifact"]} if "artifact" in given else set())
 

@@ -27,7 +27,6 @@ from loopwright.cli.opened import only_looked_at, opened
 from loopwright.cli.output import MONEY, allow_option, count_to, note, put, put_json
 from loopwright.cli.signals import StoppedBySignal, complete
 from loopwright.config.settings import Settings
-from loopwright.kernel.model import Commit
 from loopwright.kernel.quoting import one_line
 from loopwright.kernel.wording import counted
 from loopwright.loops.quality.state import Depth, Gate
@@ -52,7 +51,7 @@ class ReviewForetold:
     """What `loop review --dry-run` says would be started; nothing was created."""
 
     kind: Literal["batch", "quality"]
-    base: Commit
+    base: str
     branch: str
     merge: bool
     artifacts: tuple[ForetoldArtifact, ...]

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from loopwright.kernel.gates import PROTECTED
+from loopwright.kernel.gates import PROTECTED, UNTESTED
 from loopwright.kernel.model import Verdict
-from loopwright.kernel.trust import UNTESTED
 from loopwright.kernel.visible import visible
 from loopwright.loops.course import Station, where
 from loopwright.loops.kind import Kind, Lane, Needs, Words
