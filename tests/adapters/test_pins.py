@@ -87,7 +87,7 @@ def test_using_a_package_changes_nothing(venv: Path) -> None:
 
 
 def test_the_active_environment_counts_too(venv: Path) -> None:
-    made = Settings(checks=(CheckSettings(name="test", run=("make", "test")),))
+    made = (("make", "test"),)
     assert packages_of(made, {"PATH": "/nowhere"}) == {}
     home = str(venv.parent.parent.parent)
     assert packages_of(made, {"PATH": "/nowhere", "VIRTUAL_ENV": home}).keys() >= {str(venv / "own.pth")}

@@ -134,7 +134,7 @@ CRITIC = "\n# Critic Section\n\n## Approval Decision\n\n{said}\n\n## Rationale\n
 def next_after_preflight(sample: Sample) -> str:
     """The step that came next, without its numbers."""
     events = map(json.loads, sample.loop("log", "--json").out.splitlines())
-    started = [event["key"] for event in events if event["kind"] == "Started"]
+    started = [str(event["key"]) for event in events if event["kind"] == "Started"]
     return started[started.index("preflight") + 1].partition("-")[0]
 
 

@@ -162,7 +162,7 @@ def test_a_re_review_is_told_the_prior_findings_and_what_changed_since(tmp_path:
 
 
 def test_continue_grants_more_reviews_and_the_creator_hears_of_it(tmp_path: Path) -> None:
-    patient = f"if attempt < 3:\n    with Path(context()['artifacts'][0]).open('a') as file:\n        "
+    patient = "if attempt < 3:\n    with Path(context()['artifacts'][0]).open('a') as file:\n        "
     patient += f"file.write(f'# tried {{attempt}}\\n')\n    report()\n    sys.exit(0)\n{CREATOR}"
     scene = reviewed(tmp_path, {STORY: FINE + BAD}, creator=patient)
     stopped = review(scene, STORY)

@@ -16,6 +16,7 @@ NO_SANDBOX = "No sandbox: agents and checks run with your permissions."
 ANSWERED = "\n→ "  # between an agent's question and what a person said to it
 NOT_PROMISED = "An agent that means to could speak for you: docs/guide/guarantees.md says what is not promised."
 ALL_TESTS_PASSING = "ALL_TESTS_PASSING"
+ANSWERED = "\n→ "  # between a question of an agent and what a person said to it
 _IN_LATIN = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "æ": "ae", "ø": "oe", "œ": "oe"})
 FAILURE = 4096  # characters of one failure in a file: the tail of a check that gives no report
 ANSWERED = "\n→ "  # between an agent's question and what a person said to it

@@ -147,29 +147,29 @@ def _why(claim: Claim) -> str:
 
 def _unnoticed(state: S, report: ChecksReported, canary: Canary, commit: Commit) -> tuple[S, Weighed | None]:
     """No check looks at the change: first the maker is told, then it is as configured."""
-    evidence = _untested_evidence(canary, report)
-    if any(each.evidence == evidence and each.ruling is Ruling.APPROVED for each in state.course.gates):
-        return c.steered(state, untested=True), None
+    gate = _untested_gate(report, canary, commit)
+    if any(each.evidence == gate.evidence and each.ruling is Ruling.APPROVED for each in state.course.gates):
+        return c.steered(c.called_for(state, gate), untested=True), None
     if canary.said != "unread" and not state.course.told_untested:
         told = engine_finding(canary.said, f"{canary.sentence}; write a test that fails without the change")
         return c.steered(state, told_untested=True), Failed(faults=(told,))
     if canary.said == "untested-change" and canary.rule != "gate":
         return state, None
-    because = tuple(Change(path=path, how="changed") for path in dict.fromkeys(_file(each) for each in canary.missed))
-    gate = GateRecord(
-        gate=UNTESTED, evidence=evidence, because=because, commit=commit, tree=report.tree, why=canary.sentence
-    )
     return _at(state, gate)
 
 
-def _file(missed: str) -> str:
-    return missed.partition(": ")[0]
-
-
-def _untested_evidence(canary: Canary, report: ChecksReported) -> str:
-    """Bound to the tree: another change of the same function is another question."""
+def _untested_gate(report: ChecksReported, canary: Canary, commit: Commit) -> GateRecord:
+    """Its evidence is bound to the tree: another change of the same function is another question."""
     parts = "\0".join((canary.said, report.lands or report.tree, *canary.missed))
-    return hashlib.sha256(parts.encode(errors="surrogateescape")).hexdigest()[:24]
+    files = dict.fromkeys(each.partition(": ")[0] for each in canary.missed)
+    return GateRecord(
+        gate=UNTESTED,
+        evidence=hashlib.sha256(parts.encode(errors="surrogateescape")).hexdigest()[:24],
+        because=tuple(Change(path=path, how="changed") for path in files),
+        commit=commit,
+        tree=report.tree,
+        why=canary.sentence,
+    )
 
 
 def _with_held(state: S, report: ChecksReported, commit: Commit, words: tuple[str, ...]) -> tuple[S, Weighed | None]:

@@ -68,6 +68,11 @@ class Pinned:
     rules: PersonsRules | None = None
 
 
+def began_with(base: Commit, rules: str) -> Pinned:
+    """How files are converted in a loop: by the attributes of `base`, and by what the log has of the person's git."""
+    return Pinned(base, decode(PersonsRules, rules) if rules else None)
+
+
 def persons_rules(person: Git, common: Path) -> PersonsRules:
     entries = (readable(entry).partition("\n") for entry in person.run("config", "-z", "--list").split(b"\0") if entry)
     everything = {key: value for key, _, value in entries}
@@ -202,8 +207,3 @@ def _as_run(variable: str, value: str, place: FilterPlace) -> str:
 
 def _escaped(text: str) -> str:
     return text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n").replace("\t", "\\t")
-
-
-def began_with(base: Commit, rules: str) -> Pinned:
-    """How files are converted in a loop: by the attributes of `base`, and by what the log has of the person's git."""
-    return Pinned(base, decode(PersonsRules, rules) if rules else None)
