@@ -135,7 +135,7 @@ def next_after_preflight(sample: Sample) -> str:
     """The step that came next, without its numbers."""
     events = map(json.loads, sample.loop("log", "--json").out.splitlines())
     started = [event["key"] for event in events if event["kind"] == "Started"]
-    return started[started.index("preflight") + 1].partition("-")[0]
+    return str(started[started.index("preflight") + 1]).partition("-")[0]
 
 
 @pytest.mark.parametrize(
