@@ -134,8 +134,8 @@ CRITIC = "\n# Critic Section\n\n## Approval Decision\n\n{said}\n\n## Rationale\n
 def next_after_preflight(sample: Sample) -> str:
     """The step that came next, without its numbers."""
     events = map(json.loads, sample.loop("log", "--json").out.splitlines())
-    started = [str(event["key"]) for event in events if event["kind"] == "Started"]
-    return started[started.index("preflight") + 1].partition("-")[0]
+    started = [event["key"] for event in events if event["kind"] == "Started"]
+    return str(started[started.index("preflight") + 1]).partition("-")[0]
 
 
 @pytest.mark.parametrize(
