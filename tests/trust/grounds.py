@@ -178,7 +178,15 @@ mod tests {
 RS_WRONG = RS.replace("    a + b\n", "    a - b\n")
 GO = "package calc\n\n// Add adds.\nfunc Add(a, b int) int {\n\treturn a + b\n}\n"
 GO_WRONG = GO.replace("a + b", "a - b")
-_RIGHT_LINE = "import pathlib, sys; sys.exit('a + b' not in pathlib.Path({path!r}).read_text().split('test')[0])"
+_RUST_PROOF = """\
+rustc --edition 2021 --crate-name calc --crate-type rlib src/lib.rs -o libcalc.rlib &&
+echo 'fn main() { std::process::exit((calc::add(2, 3) != 5) as i32) }' > use.rs &&
+rustc --edition 2021 --extern calc=libcalc.rlib use.rs -o use && ./use
+"""
+_GO_PROOF = """\
+mkdir -p use && printf 'package main\\nimport ("calc"; "os")\\nfunc main() { if calc.Add(2, 3) != 5 { os.Exit(1) } }\\n' > use/use.go &&
+go run ./use
+"""
 
 GROUNDS: dict[str, Ground] = {
     each.name: each
@@ -262,7 +270,7 @@ GROUNDS: dict[str, Ground] = {
                 "Makefile": f"PYTHON ?= {_PYTHON}\n-include local.mk\n\ntest: lint\n"
                 "\t$(PYTHON) -m unittest discover -v -s tests -t .\n\nlint:\n\t@sh scripts/lint.sh\n",
                 "tests/__init__.py": "",
-                "scripts/lint.sh": "test -f calc.py\n",
+                "scripts/lint.sh": "echo linted\n",
             },
             product="calc.py",
             wrong=PY_WRONG,
@@ -282,7 +290,7 @@ GROUNDS: dict[str, Ground] = {
             product="bin/calc.sh",
             wrong=SH.replace("+", "-"),
             run=("sh", "check.sh"),
-            proof=("sh", "-c", 'test "$(sh bin/calc.sh 2 3)" = 5'),
+            proof=("sh", "-c", 'test "$(sh bin/calc.sh 2 3) $(sh bin/calc.sh 4 5)" = "5 9"'),
             by_exit_code=True,
         ),
         Ground(
@@ -297,7 +305,7 @@ GROUNDS: dict[str, Ground] = {
             product="src/lib.rs",
             wrong=RS_WRONG,
             run=("cargo", "test", "--offline"),
-            proof=(_PYTHON, "-I", "-c", _RIGHT_LINE.format(path="src/lib.rs")),
+            proof=("sh", "-c", _RUST_PROOF),
             needs=("cargo",),
         ),
         Ground(
@@ -311,7 +319,7 @@ GROUNDS: dict[str, Ground] = {
             product="calc.go",
             wrong=GO_WRONG,
             run=("go", "test", "./..."),
-            proof=(_PYTHON, "-I", "-c", _RIGHT_LINE.format(path="calc.go")),
+            proof=("sh", "-c", _GO_PROOF),
             needs=("go",),
         ),
     )

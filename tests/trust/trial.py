@@ -96,7 +96,11 @@ class Stage:
             self.repository.git("update-index", "--force-remove", "--", path)
             self.repository.git("update-index", "--add", "--cacheinfo", f"160000,{self.base},{path}")
         self.repository.git("commit", "--quiet", "--allow-empty", "--message=Done")
-        return Commit(self.repository.git("rev-parse", "HEAD"))
+        commit = Commit(self.repository.git("rev-parse", "HEAD"))
+        # The person's tree is as it was: what stands above a checkout is not the agent's.
+        self.repository.git("checkout", "--quiet", "--force", self.base)
+        self.repository.git("clean", "-ffdxq")
+        return commit
 
     def lay(self, tree: str, place: Path) -> Path:
         folder = place / f"laid-{tree[:12]}"

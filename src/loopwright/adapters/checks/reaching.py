@@ -6,8 +6,18 @@ from __future__ import annotations
 import ast
 import builtins
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import PurePosixPath
+
+from loopwright.adapters.checks.checkouts import TreeReader
+from loopwright.adapters.checks.classes.layout import Layout
+from loopwright.kernel.findings import identify
+from loopwright.kernel.gates import matches
+from loopwright.kernel.judges import is_source
+from loopwright.kernel.model import Finding, Severity
+from loopwright.kernel.trust import Classed, FileClass
+from loopwright.ports.checks import ChecksRun
 
 _RUNNERS = frozenset({"unittest", "pytest", "_pytest", "nose", "nose2", "twisted.trial", "testtools", "pluggy"})
 _VARIABLE = re.compile(r"PYTEST_\w+|TOX_ENV_\w+|NOSE_\w+")
@@ -19,6 +29,7 @@ _CALLERS = frozenset(
     | {"get_objects", "get_referrers", "settrace", "setprofile", "f_back"}
 )
 _PROCESS = re.compile(r"/proc/(?:self|\d+|\{[^}]*\}|%[sd])/(?:cmdline|environ|fd|maps|mem)")
+_LARGEST, _MOST_FILES = 512 * 1024, 4000
 _LONGEST_WORD = 200  # characters; longer strings are texts
 
 
@@ -163,7 +174,63 @@ _LOOKS: dict[str, Callable[[str], Iterator[str]]] = {
 }
 
 
-def named_judges(text: str, judges: frozenset[str]) -> frozenset[str]:
-    """Which files that judge are named in this code: who knows where the answers are need not work them out."""
-    words = {word.strip("./").rstrip(".") for word in re.findall(r"[\w./-]+", text)}
-    return frozenset(words & judges)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reach:
+    """The ground on which a candidate is looked at: `judges` are files of the base whose content decides."""
+
+    source: TreeReader
+    layout: Layout
+    judges: frozenset[str] = frozenset()
+
+    async def findings(self, classed: tuple[Classed, ...], run: ChecksRun) -> tuple[Finding, ...]:
+        """Only what is new in this product: one that reached for its tests before, anywhere, may go on doing so.
+
+        A person who allows the path beforehand allows this, too.
+        """
+        paths = tuple(each.change.path for each in classed if _is_looked_at(each, run.trust.allow))
+        after = await self.source.texts(run.commit, paths, limit=_LARGEST)
+        before = await self.source.texts(run.base, paths, limit=_LARGEST)
+        found = {path: self._reached(path, text) - self._reached(path, before.get(path, "")) for path, text in after.items()}
+        if not any(found.values()):
+            return ()
+        known = await self._known(run)
+        return tuple(
+            _finding(path, marks - known) for path, marks in sorted(found.items()) if marks - known
+        )
+
+    async def _known(self, run: ChecksRun) -> frozenset[str]:
+        paths = await self.source.paths(run.base)
+        product = tuple(p for p in paths if is_looked_into(p) and self.layout.is_product(p) and p not in self.judges)
+        texts: Mapping[str, str] = await self.source.texts(run.base, product[:_MOST_FILES], limit=_LARGEST)
+        return frozenset[str]().union(*(self._reached(path, text) for path, text in texts.items()))
+
+    def _reached(self, path: str, text: str) -> frozenset[str]:
+        # A script that checks run may well be run by the product, too; what they compare with may not.
+        answers = frozenset(each for each in self.judges if self.layout.is_test(each) or not is_source(each))
+        return reached(path, text) | {f"names a file that judges it ({each})" for each in _named(text, answers)}
+
+
+def _is_looked_at(classed: Classed, allow: tuple[str, ...]) -> bool:
+    path = classed.change.path
+    if classed.kind is not FileClass.PRODUCT or classed.change.how == "removed" or not is_looked_into(path):
+        return False
+    return not any(matches(path, pattern) for pattern in allow)
+
+
+def _finding(path: str, marks: frozenset[str]) -> Finding:
+    return identify(
+        Finding(
+            severity=Severity.HIGH,
+            category="tampering",
+            rule="reaches-into-tests",
+            file=path,
+            issue=f"Product code {' and '.join(sorted(marks))}: {path}",
+            guidance="Code must do the same whether it is tested or not. What helps tests belongs among the tests; where"
+            " the product needs it all the same, a person says so with `--allow`.",
+        )
+    )
+
+
+def _named(text: str, answers: frozenset[str]) -> frozenset[str]:
+    """Who knows where the answers are need not work them out."""
+    return answers.intersection(word.strip("./") for word in re.findall(r"[\w./-]+", text))
