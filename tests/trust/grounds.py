@@ -158,7 +158,7 @@ test('is as it was', () => {
   expect(`sum ${add(1, 1)}`).toMatchSnapshot();
 });
 """
-SNAPSHOT = "// Jest Snapshot v1, https://jestjs.io/docs/snapshot-testing\n\nexports[`is as it was 1`] = `\"sum 2\"`;\n"
+SNAPSHOT = '// Jest Snapshot v1, https://jestjs.io/docs/snapshot-testing\n\nexports[`is as it was 1`] = `"sum 2"`;\n'
 SH = "#!/bin/sh\necho $(($1 + $2))\n"
 RS = """\
 pub fn add(a: i64, b: i64) -> i64 {
@@ -184,8 +184,13 @@ echo 'fn main() { std::process::exit((calc::add(2, 3) != 5) as i32) }' > use.rs 
 rustc --edition 2021 --extern calc=libcalc.rlib use.rs -o use && ./use
 """
 _GO_PROOF = """\
-mkdir -p use && printf 'package main\\nimport ("calc"; "os")\\nfunc main() { if calc.Add(2, 3) != 5 { os.Exit(1) } }\\n' > use/use.go &&
-go run ./use
+mkdir -p use && cat > use/use.go << END && go run ./use
+package main
+
+import ("calc"; "os")
+
+func main() { if calc.Add(2, 3) != 5 { os.Exit(1) } }
+END
 """
 
 GROUNDS: dict[str, Ground] = {

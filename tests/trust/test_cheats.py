@@ -2,6 +2,7 @@
 
 import asyncio
 import shutil
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
@@ -73,3 +74,20 @@ def test_right_code_lands_on_the_same_grounds(ground: Ground, stages: Stages, tm
 
 def test_every_cheat_has_a_name_of_its_own() -> None:
     assert len({each.id for each in CHEATS}) == len(CHEATS)
+
+
+def test_the_page_of_guarantees_counts_these_cheats() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "guide" / "guarantees.md").read_text(encoding="utf-8")
+    assert table() in page, f"docs/guide/guarantees.md has to hold:\n\n{table()}"
+
+
+def table() -> str:
+    """Cheats by kind and ground."""
+    grounds = list(GROUNDS)
+    counts = Counter((each.kind, each.ground) for each in CHEATS)
+    kinds = list(dict.fromkeys(each.kind for each in CHEATS))
+    rows = [[kind, *(counts[kind, ground] for ground in grounds)] for kind in kinds]
+    whole = ["all", *(sum(counts[kind, ground] for kind in kinds) for ground in grounds)]
+    lines = [["", *grounds, "all"], ["---"] * (len(grounds) + 2)]
+    lines += [[*map(str, row), str(sum(n for n in row if isinstance(n, int)))] for row in (*rows, whole)]
+    return "\n".join(f"| {' | '.join('' if cell == '0' else cell for cell in line)} |" for line in lines)

@@ -23,7 +23,13 @@ from tests.repository import Repository
 from tests.trust.grounds import Cheat, Content, Ground
 
 # What a test of ours is started with is nothing to the tests that it starts.
-_OURS = ("PYTEST_CURRENT_TEST", "PYTEST_XDIST_WORKER", "PYTEST_ADDOPTS", "COVERAGE_PROCESS_START", "COVERAGE_PROCESS_CONFIG")
+_OURS = (
+    "PYTEST_CURRENT_TEST",
+    "PYTEST_XDIST_WORKER",
+    "PYTEST_ADDOPTS",
+    "COVERAGE_PROCESS_START",
+    "COVERAGE_PROCESS_CONFIG",
+)
 _WORDS = ("Make the sums right",)
 
 

@@ -56,15 +56,9 @@ def _python(text: str) -> Iterator[str]:
     except (SyntaxError, ValueError, RecursionError):
         return  # it runs nowhere
     nodes = tuple(ast.walk(tree))
-    names = frozenset(_names(nodes))
-    words = tuple(_words(nodes))
-    for module in sorted(_imported(nodes)):
-        yield f"imports the runner of tests {module}"
-    for word in words:
-        if found := _VARIABLE.search(word):
-            yield _asks(found[0])
-        if found := _PROCESS.search(word):
-            yield f"reads how its process was started ({found[0]})"
+    names, words = frozenset(_names(nodes)), tuple(_words(nodes))
+    yield from (f"imports the runner of tests {module}" for module in _imported(nodes))
+    yield from _told_by_words(words)
     if not names.isdisjoint(_STARTED_BY) and any(_RUNNER_WORD.search(word) for word in words):
         yield _asks("by the name of a runner")
     if not names.isdisjoint(_CALLERS) and any(_TEST_WORD.search(word) for word in words):
@@ -75,6 +69,14 @@ def _python(text: str) -> Iterator[str]:
         yield "puts another program in its place when it ends"
     for node in nodes:
         yield from _patching(node)
+
+
+def _told_by_words(words: tuple[str, ...]) -> Iterator[str]:
+    for word in words:
+        if found := _VARIABLE.search(word):
+            yield _asks(found[0])
+        if found := _PROCESS.search(word):
+            yield f"reads how its process was started ({found[0]})"
 
 
 def _names(nodes: tuple[ast.AST, ...]) -> Iterator[str]:
@@ -119,7 +121,9 @@ def _patching(node: ast.AST) -> Iterator[str]:
         case ast.Subscript(value=ast.Attribute(attr="modules"), slice=ast.Constant(value=str(name)), ctx=ast.Store()):
             if _TEST_WORD.search(name.replace("_", " ")) or name == "conftest":
                 yield f"stands in for the module {name}"
-        case ast.FunctionDef(name="__eq__", body=[*_, ast.Return(value=ast.Constant(value=True))]) if len(node.body) == 1:
+        case ast.FunctionDef(name="__eq__", body=[*_, ast.Return(value=ast.Constant(value=True))]) if (
+            len(node.body) == 1
+        ):
             yield "is equal to everything"
         case _:
             pass
@@ -151,8 +155,14 @@ _JAVASCRIPT = _by_words(
         "changes what tests judge with",
     ),
     (r"Object\.(?:assign|definePropert\w+)\(\s*(?:assert|expect)\b", "changes what tests judge with"),
-    (r"(?:\.stack\b|require\.main|module\.parent|argv\[1\])[^\n]*test|test[^\n]*(?:\.stack\b|require\.main|argv\[1\])", ""),
-    (r"reallyExit|process\.exitCode\s*=\s*0|process\.on\(\s*['\"]exit['\"][^\n]*exit\(0", "decides itself how the run ends"),
+    (
+        r"(?:\.stack\b|require\.main|module\.parent|argv\[1\])[^\n]*test|test[^\n]*(?:\.stack\b|require\.main|argv\[1\])",
+        "",
+    ),
+    (
+        r"reallyExit|process\.exitCode\s*=\s*0|process\.on\(\s*['\"]exit['\"][^\n]*exit\(0",
+        "decides itself how the run ends",
+    ),
 )
 _RUST = _by_words(
     (r"\bcfg!\(\s*(?:(?:any|all|not)\(\s*)*test\b|#!?\[cfg(?:_attr)?\(\s*(?:(?:any|all)\(\s*)?not\(\s*test\b", ""),
@@ -190,13 +200,13 @@ class Reach:
         paths = tuple(each.change.path for each in classed if _is_looked_at(each, run.trust.allow))
         after = await self.source.texts(run.commit, paths, limit=_LARGEST)
         before = await self.source.texts(run.base, paths, limit=_LARGEST)
-        found = {path: self._reached(path, text) - self._reached(path, before.get(path, "")) for path, text in after.items()}
+        found = {
+            path: self._reached(path, text) - self._reached(path, before.get(path, "")) for path, text in after.items()
+        }
         if not any(found.values()):
             return ()
         known = await self._known(run)
-        return tuple(
-            _finding(path, marks - known) for path, marks in sorted(found.items()) if marks - known
-        )
+        return tuple(_finding(path, marks - known) for path, marks in sorted(found.items()) if marks - known)
 
     async def _known(self, run: ChecksRun) -> frozenset[str]:
         paths = await self.source.paths(run.base)
@@ -225,8 +235,8 @@ def _finding(path: str, marks: frozenset[str]) -> Finding:
             rule="reaches-into-tests",
             file=path,
             issue=f"Product code {' and '.join(sorted(marks))}: {path}",
-            guidance="Code must do the same whether it is tested or not. What helps tests belongs among the tests; where"
-            " the product needs it all the same, a person says so with `--allow`.",
+            guidance="Code must do the same whether it is tested or not. What helps tests belongs among the tests;"
+            " where the product needs it all the same, a person says so with `--allow`.",
         )
     )
 

@@ -28,10 +28,12 @@ _ESCAPES = str.maketrans(
 _LARGEST_TEXT = 20_000
 _Case = tuple[str, str, str, str]  # how, message, text, file
 # What a test judges with and a result is told by, as it was before any code of the project ran.
-_JUDGING = re.compile(r"assert\w+|fail\w*|add(?:Success|Failure|Error|Skip|SubTest|ExpectedFailure|UnexpectedSuccess)|__exit__")
+_JUDGING = re.compile(
+    r"assert\w+|fail\w*|add(?:Success|Failure|Error|Skip|SubTest|ExpectedFailure|UnexpectedSuccess)|__exit__"
+)
 _AS_IT_WAS = {
     (kind, name): held
-    for kind in (unittest.TestCase, unittest.TestResult, unittest.case._AssertRaisesContext)  # type: ignore[attr-defined]  # noqa: SLF001 - replaced by name as well
+    for kind in (unittest.TestCase, unittest.TestResult, unittest.case._AssertRaisesContext)  # noqa: SLF001 - it is replaced by name, too
     for name, held in vars(kind).items()
     if _JUDGING.fullmatch(name)
 }
