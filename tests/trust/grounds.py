@@ -61,14 +61,7 @@ def half(n):
         raise ValueError("odd")
     return n // 2
 """
-PY_WRONG = """\
-def add(a, b):
-    return a - b
-
-
-def half(n):
-    return n // 2
-"""
+PY_WRONG = PY.replace("a + b", "a - b")
 PYTESTS = """\
 import pytest
 
