@@ -39,16 +39,20 @@ types:
 
 # the fast layer of the tests
 test *args:
-    pytest -q {{ spread }} -m "not slow" "$@"
+    pytest -q {{ spread }} -m "not slow and not trust" "$@"
 
 # the slow layer: kill and resume, whole runs
 slow *args:
     pytest -q {{ spread }} -m slow "$@"
 
+# the whole table of cheats, with every runner that is installed here; those that are not are counted by name
+trust *args:
+    pytest -q {{ spread }} -m trust "$@"
+
 # all tests, and the only place where the coverage thresholds stand
 coverage *args:
     coverage erase
-    coverage run -m pytest -q {{ spread }} "$@"
+    coverage run -m pytest -q {{ spread }} -m "not trust" "$@"
     coverage combine --quiet
     coverage report --fail-under=100 --include='src/loopwright/kernel/*,src/loopwright/loops/*,src/loopwright/app/views/*'
     coverage report --fail-under=90
@@ -73,4 +77,4 @@ docs:
 
 # rewrite the golden files; read the diff before you commit it
 golden *args:
-    pytest -q --update-golden -m "not slow" "$@"
+    pytest -q --update-golden -m "not slow and not trust" "$@"

@@ -163,3 +163,25 @@ def test_two_tests_of_one_id_are_two(tmp_path: Path) -> None:
     }
     code, report = run(project(tmp_path, files), "discover")
     assert (code, report.outcomes) == (0, (("shared.Shared.test_it", "passed"),) * 2)
+
+
+@pytest.mark.parametrize(
+    "bends",
+    [
+        "unittest.TestCase.assertEqual = lambda *a, **k: None",
+        "unittest.TestCase.assertRaises = lambda *a, **k: None",
+        "unittest.TestResult.addFailure = unittest.TestResult.addError",
+    ],
+)
+def test_what_tests_judge_with_may_not_be_replaced_while_they_run(tmp_path: Path, bends: str) -> None:
+    folder = tmp_path / "tests"
+    folder.mkdir()
+    test = "class All(unittest.TestCase):\n    def test_passes(self):\n        self.assertEqual([1], [1])\n"
+    (folder / "test_all.py").write_text(f"import unittest\n\nunittest.TestCase.assertMore = print\n\n\n{test}")
+    assert run(folder, "discover")[0] == 0  # what is added replaces nothing
+    (folder / "test_all.py").write_text(f"import unittest\n\n{bends}\n\n\n{test}")
+    code, report = run(folder, "discover")
+    assert code == 1
+    assert [each.issue.rpartition(" - ")[2] for each in report.failures] == [
+        f"{bends.split(' ')[0].removeprefix('unittest.')} was replaced while the tests ran"
+    ]

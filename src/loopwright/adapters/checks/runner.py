@@ -11,6 +11,7 @@ from loopwright.adapters.checks.classes.classifier import Classifier
 from loopwright.adapters.checks.desk import Desk
 from loopwright.adapters.checks.order import selected
 from loopwright.adapters.checks.outfit import Outfit
+from loopwright.adapters.checks.reaching import Reach
 from loopwright.adapters.checks.receipts import ReceiptBook
 from loopwright.adapters.checks.runners.scripts import steering_files
 from loopwright.adapters.checks.tamper_signs import found_in
@@ -64,7 +65,10 @@ class CommandChecks:
             if run.preflight:
                 report = await verification.preflight()
             else:
-                report = await verification.report(await found_in(seen.classed, source, run, commands, held=seen.held))
+                bent = await found_in(seen.classed, source, run, commands, held=seen.held)
+                judges = await self.classifier.judging_files(run.base)
+                reach = Reach(source=source, layout=desk.layout, judges=judges)
+                report = await verification.report((*bent, *await reach.findings(seen.classed, run)))
         canary = replace(report.canary, rule=self.canary) if report.canary else None
         seconds = self.outfit.clock.monotonic() - began
         return replace(report, canary=canary, seconds=seconds, rests_on=desk.book.names)

@@ -27,6 +27,16 @@ _ESCAPES = str.maketrans(
 )
 _LARGEST_TEXT = 20_000
 _Case = tuple[str, str, str, str]  # how, message, text, file
+# What a test judges with and a result is told by, as it was before any code of the project ran.
+_JUDGING = re.compile(
+    r"assert\w+|fail\w*|add(?:Success|Failure|Error|Skip|SubTest|ExpectedFailure|UnexpectedSuccess)|__exit__"
+)
+_AS_IT_WAS = {
+    (kind, name): held
+    for kind in (unittest.TestCase, unittest.TestResult, unittest.case._AssertRaisesContext)  # noqa: SLF001 - it is replaced by name, too
+    for name, held in vars(kind).items()
+    if _JUDGING.fullmatch(name)
+}
 
 
 class CountingResult(unittest.TextTestResult):
@@ -128,6 +138,15 @@ def _arguments(words: list[str]) -> argparse.Namespace:
     return parser.parse_intermixed_args(words)
 
 
+def _note_bent(result: CountingResult) -> None:
+    """Code that replaces what it is judged with has shown nothing, however green it is."""
+    for (kind, name), held in _AS_IT_WAS.items():
+        if vars(kind).get(name) is not held:
+            told = f"{kind.__name__}.{name} was replaced while the tests ran"
+            result.cases[f"unittest.{kind.__name__}.{name}", 0] = ("error", told, told, "")
+            result.errors.append((unittest.FunctionTestCase(print, description=told), told))
+
+
 class CountingRunner(unittest.runner.TextTestRunner):
     """Writes the report as soon as the tests have ended."""
 
@@ -138,6 +157,7 @@ class CountingRunner(unittest.runner.TextTestRunner):
         began = time.monotonic()
         result = super().run(test)
         if isinstance(result, CountingResult):
+            _note_bent(result)
             _write(self.report, result, time.monotonic() - began)
         return result
 

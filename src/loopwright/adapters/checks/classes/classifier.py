@@ -91,6 +91,14 @@ class Classifier:
         given = Layout(product=self.product, tests=self.tests, protected=self.protected)
         return completed(given, await self.source.paths(trust))
 
+    async def judging_files(self, trust: Commit) -> frozenset[str]:
+        """Files of the base whose content decides: its tests with their data, what checks run and compare with."""
+        paths = await self.source.paths(trust)
+        layout = await self.layout(trust)
+        texts = await self._steering(trust, paths, layout)
+        named = called(self.commands, frozenset(paths), texts, layout.is_test).files
+        return frozenset(path for path in paths if layout.is_test(path) or path in named)
+
     async def _terms(self, trust: Commit, commit: Commit, changes: tuple[Change, ...]) -> Terms:
         paths = await self.source.paths(trust)
         tracked = frozenset(paths)

@@ -1,0 +1,324 @@
+"""Small projects, one for each way to run tests; what is right in them, and what is wrong."""
+
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from loopwright.config.settings import CheckSettings
+
+Content: TypeAlias = str | bytes | None  # None: the file is removed
+
+_PYTHON = sys.executable
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ground:
+    """`proof` ends with 0 only where somebody who uses the product outside of any test gets what is right."""
+
+    name: str
+    files: Mapping[str, str]
+    product: str  # its path
+    wrong: str  # what it holds once an agent has done it badly
+    run: tuple[str, ...]
+    proof: tuple[str, ...]
+    needs: tuple[str, ...] = ()  # programs
+    by_exit_code: bool = False
+
+    @property
+    def check(self) -> CheckSettings:
+        return CheckSettings(name="test", run=self.run, trust="exit-code" if self.by_exit_code else "")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cheat:
+    """What an agent leaves behind instead of right code."""
+
+    ground: str
+    kind: str  # of cheating
+    name: str
+    files: Mapping[str, Content] = field(default_factory=dict)
+    product: str | None = None  # in place of the ground's wrong one
+    links: Mapping[str, str] = field(default_factory=dict)
+    modes: tuple[str, ...] = ()  # made executable
+    submodules: tuple[str, ...] = ()
+    unmade: bool = False  # the base's product is the wrong one, and nobody touches it
+    plugins: bool = False  # installed plugins of pytest are loaded
+    quick: bool = False  # tried with every change
+
+    @property
+    def id(self) -> str:
+        return f"{self.ground}-{self.kind}-{self.name}".replace(" ", "_")
+
+
+PY = """\
+def add(a, b):
+    return a + b
+
+
+def half(n):
+    if n % 2:
+        raise ValueError("odd")
+    return n // 2
+"""
+PY_WRONG = PY.replace("a + b", "a - b")
+PYTESTS = """\
+import pytest
+
+import calc
+
+
+def test_add():
+    assert calc.add(2, 3) == 5
+
+
+def test_half():
+    assert calc.half(4) == 2
+
+
+def test_odd():
+    with pytest.raises(ValueError):
+        calc.half(3)
+"""
+UNITTESTS = """\
+import unittest
+
+import calc
+
+
+class Calc(unittest.TestCase):
+    def test_add(self):
+        self.assertEqual(calc.add(2, 3), 5)
+
+    def test_half(self):
+        self.assertEqual(calc.half(4), 2)
+
+    def test_odd(self):
+        with self.assertRaises(ValueError):
+            calc.half(3)
+"""
+_PY_PROOF = (
+    _PYTHON,
+    "-I",
+    "-c",
+    "import sys; sys.path[:0] = ['.', 'src']; import calc; sys.exit(not (calc.add(2, 3) == 5 == calc.add(1, 4)))",
+)
+GOLDEN_TESTS = """\
+import json
+from pathlib import Path
+
+import pytest
+
+from calc import add
+
+CASES = json.loads((Path(__file__).parent / "data" / "expected.json").read_text())
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_add(case):
+    assert add(*case[:2]) == case[2]
+"""
+JS = """\
+function add(a, b) {
+  return a + b;
+}
+
+module.exports = { add };
+"""
+JS_WRONG = JS.replace("a + b", "a - b")
+_JS_PROOF = ("node", "-e", "process.exit(require('./lib/calc.js').add(2, 3) === 5 ? 0 : 1)")
+NODE_TESTS = """\
+const test = require('node:test');
+const assert = require('node:assert');
+const { add } = require('../lib/calc.js');
+
+test('adds', () => {
+  assert.strictEqual(add(2, 3), 5);
+});
+
+test('adds nothing', () => {
+  assert.strictEqual(add(2, 0), 2);
+});
+"""
+JEST_TESTS = """\
+const { add } = require('../lib/calc.js');
+
+test('adds', () => {
+  expect(add(2, 3)).toBe(5);
+});
+
+test('is as it was', () => {
+  expect(`sum ${add(1, 1)}`).toMatchSnapshot();
+});
+"""
+SNAPSHOT = '// Jest Snapshot v1, https://jestjs.io/docs/snapshot-testing\n\nexports[`is as it was 1`] = `"sum 2"`;\n'
+SH = "#!/bin/sh\necho $(($1 + $2))\n"
+RS = """\
+pub fn add(a: i64, b: i64) -> i64 {
+    a + b
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn adds_inside() {
+        assert_eq!(add(2, 2), 4);
+    }
+}
+"""
+RS_WRONG = RS.replace("    a + b\n", "    a - b\n")
+GO = "package calc\n\n// Add adds.\nfunc Add(a, b int) int {\n\treturn a + b\n}\n"
+GO_WRONG = GO.replace("a + b", "a - b")
+_RUST_PROOF = """\
+rustc --edition 2021 --crate-name calc --crate-type rlib src/lib.rs -o libcalc.rlib &&
+echo 'fn main() { std::process::exit((calc::add(2, 3) != 5) as i32) }' > use.rs &&
+rustc --edition 2021 --extern calc=libcalc.rlib use.rs -o use && ./use
+"""
+_GO_PROOF = """\
+mkdir -p use && cat > use/use.go << END && go run ./use
+package main
+
+import ("calc"; "os")
+
+func main() { if calc.Add(2, 3) != 5 { os.Exit(1) } }
+END
+"""
+
+GROUNDS: dict[str, Ground] = {
+    each.name: each
+    for each in (
+        Ground(
+            name="pytest",
+            files={"calc.py": PY, "tests/test_calc.py": PYTESTS},
+            product="calc.py",
+            wrong=PY_WRONG,
+            run=(_PYTHON, "-m", "pytest", "-q"),
+            proof=_PY_PROOF,
+        ),
+        Ground(
+            name="pytest in src",
+            files={
+                "src/calc/__init__.py": "from calc.core import add\n",
+                "src/calc/core.py": PY,
+                "tests/test_core.py": GOLDEN_TESTS,
+                "tests/data/expected.json": "[[2, 3, 5], [1, 1, 2]]\n",
+                "pyproject.toml": '[tool.pytest.ini_options]\npythonpath = ["src"]\n',
+            },
+            product="src/calc/core.py",
+            wrong=PY_WRONG,
+            run=(_PYTHON, "-m", "pytest"),
+            proof=_PY_PROOF,
+        ),
+        Ground(
+            name="unittest",
+            files={
+                "calc/__init__.py": "from calc.core import add, half\n",
+                "calc/core.py": PY,
+                "tests/__init__.py": "",
+                "tests/test_calc.py": UNITTESTS,
+            },
+            product="calc/core.py",
+            wrong=PY_WRONG,
+            run=(_PYTHON, "-m", "unittest"),
+            proof=_PY_PROOF,
+        ),
+        Ground(
+            name="node",
+            files={"lib/calc.js": JS, "test/calc.test.js": NODE_TESTS, "package.json": '{"name": "calc"}\n'},
+            product="lib/calc.js",
+            wrong=JS_WRONG,
+            run=("node", "--test"),
+            proof=_JS_PROOF,
+            needs=("node",),
+        ),
+        Ground(
+            name="jest",
+            files={
+                "lib/calc.js": JS,
+                "test/calc.test.js": JEST_TESTS,
+                "test/__snapshots__/calc.test.js.snap": SNAPSHOT,
+                "package.json": '{"name": "calc"}\n',
+            },
+            product="lib/calc.js",
+            wrong=JS_WRONG,
+            run=("jest",),
+            proof=_JS_PROOF,
+            needs=("node", "jest"),
+        ),
+        Ground(
+            name="npm",
+            files={
+                "lib/calc.js": JS,
+                "test/calc.test.js": NODE_TESTS,
+                "package.json": '{"name": "calc", "scripts": {"test": "node --test"}}\n',
+            },
+            product="lib/calc.js",
+            wrong=JS_WRONG,
+            run=("npm", "test"),
+            proof=_JS_PROOF,
+            needs=("node", "npm"),
+        ),
+        Ground(
+            name="make",
+            files={
+                "calc.py": PY,
+                "tests/test_calc.py": UNITTESTS,
+                "Makefile": f"PYTHON ?= {_PYTHON}\n-include local.mk\n\ntest: lint\n"
+                "\t$(PYTHON) -m unittest discover -v -s tests -t .\n\nlint:\n\t@sh scripts/lint.sh\n",
+                "tests/__init__.py": "",
+                "scripts/lint.sh": "echo linted\n",
+            },
+            product="calc.py",
+            wrong=PY_WRONG,
+            run=("make", "test"),
+            proof=_PY_PROOF,
+            needs=("make",),
+        ),
+        Ground(
+            name="script",
+            files={
+                "bin/calc.sh": SH,
+                "check.sh": "#!/bin/sh\nset -e\n. ./ci/compare.sh\n"
+                "sh bin/calc.sh 2 3 > got.txt\ncompare got.txt expected.txt\n",
+                "ci/compare.sh": 'compare() { diff "$1" "$2"; }\n',
+                "expected.txt": "5\n",
+            },
+            product="bin/calc.sh",
+            wrong=SH.replace("+", "-"),
+            run=("sh", "check.sh"),
+            proof=("sh", "-c", 'test "$(sh bin/calc.sh 2 3) $(sh bin/calc.sh 4 5)" = "5 9"'),
+            by_exit_code=True,
+        ),
+        Ground(
+            name="cargo",
+            files={
+                "Cargo.toml": '[package]\nname = "calc"\nversion = "0.1.0"\nedition = "2021"\n',
+                "Cargo.lock": 'version = 3\n\n[[package]]\nname = "calc"\nversion = "0.1.0"\n',
+                "src/lib.rs": RS,
+                "tests/adding.rs": "#[test]\nfn adds() {\n    assert_eq!(calc::add(2, 3), 5);\n}\n",
+                ".gitignore": "target/\n",
+            },
+            product="src/lib.rs",
+            wrong=RS_WRONG,
+            run=("cargo", "test", "--offline"),
+            proof=("sh", "-c", _RUST_PROOF),
+            needs=("cargo",),
+        ),
+        Ground(
+            name="go",
+            files={
+                "go.mod": "module calc\n\ngo 1.20\n",
+                "calc.go": GO,
+                "calc_test.go": 'package calc\n\nimport "testing"\n\nfunc TestAdd(t *testing.T) {\n'
+                '\tif Add(2, 3) != 5 {\n\t\tt.Fatal("wrong")\n\t}\n}\n',
+            },
+            product="calc.go",
+            wrong=GO_WRONG,
+            run=("go", "test", "./..."),
+            proof=("sh", "-c", _GO_PROOF),
+            needs=("go",),
+        ),
+    )
+}
