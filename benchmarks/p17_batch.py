@@ -20,8 +20,9 @@ from pathlib import Path
 from benchmarks.measuring import Figure, seconds
 from benchmarks.sample import git, open_sample
 from loopwright.adapters.terminal.prompt import Nobody
+from loopwright.app.readiness import make_ready
 from loopwright.app.starts.review import ReviewRequest, create_review
-from loopwright.app.worlds import build_world, make_ready
+from loopwright.app.worlds import build_world
 from loopwright.config.loop_toml import read_settings
 from loopwright.engine.driver import drive
 from loopwright.kernel.model import Ending

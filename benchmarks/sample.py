@@ -10,8 +10,9 @@ from pathlib import Path
 
 from loopwright.adapters.terminal.prompt import Nobody
 from loopwright.app.project import Project, open_project
+from loopwright.app.readiness import make_ready
 from loopwright.app.starts.feedback import FeedbackRequest, create_feedback
-from loopwright.app.worlds import build_world, make_ready
+from loopwright.app.worlds import build_world
 from loopwright.config.loop_toml import read_settings
 from loopwright.engine.driver import drive
 from loopwright.engine.world import Seen

@@ -24,8 +24,8 @@ def test_the_polite_example_ends_verified_at_the_second_try() -> None:
 def test_the_review_example_tells_what_came_of_each_artifact() -> None:
     *parts, last = run_example("review.py").splitlines()
     assert parts == [
-        "bread.md: verified after 1 review",
+        "bread.md: reviewed after 1 review",
         "cake.md: escalated after 2 reviews",
-        "soup.md: verified after 2 reviews",
+        "soup.md: reviewed after 2 reviews",
     ]
     assert re.fullmatch(r"escalated; what passed is on branch loop/review-bread-md-[a-z0-9-]+", last)

@@ -16,8 +16,9 @@ from loopwright.app import kinds
 from loopwright.app.kinds import *  # noqa: F403 - the types of what may be asked for: only the table names them
 from loopwright.app.loops import View
 from loopwright.app.project import Project, open_project
+from loopwright.app.readiness import make_ready
 from loopwright.app.starts.door import Request, create_requested, kind_of
-from loopwright.app.worlds import build_world, make_ready
+from loopwright.app.worlds import build_world
 from loopwright.config.settings import CheckSettings
 from loopwright.engine.driver import drive
 from loopwright.engine.nesting import child_outcome

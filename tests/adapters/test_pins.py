@@ -27,6 +27,10 @@ def venv(tmp_path: Path) -> Path:
     return packages
 
 
+def commands(venv: Path) -> tuple[tuple[str, ...], ...]:
+    return tuple(check.run for check in settings(venv).checks)
+
+
 def settings(venv: Path, *agents: AgentSettings) -> Settings:
     python = venv.parent.parent.parent / "bin" / "python"
     return Settings(checks=(CheckSettings(name="test", run=(str(python), "-m", "pytest")),), agents=agents)
@@ -67,23 +71,23 @@ def test_a_large_program_is_known_by_size_and_time(tmp_path: Path) -> None:
     ],
 )
 def test_what_python_would_import_or_run_is_seen_to_change(venv: Path, deed: object, name: str, word: str) -> None:
-    before = packages_of(settings(venv), {})
-    pins = pins_of(settings(venv), venv, {})
+    before = packages_of(commands(venv), {})
+    pins = pins_of(settings(venv), commands(venv), venv, {})
     deed(venv)  # type: ignore[operator]
-    assert list(differing(before, packages_of(settings(venv), {}))) == [f"{venv / name} {word}"]
-    assert list(differing(pins, pins_of(settings(venv), venv, {}))) == [f"{venv} was changed"]
+    assert list(differing(before, packages_of(commands(venv), {}))) == [f"{venv / name} {word}"]
+    assert list(differing(pins, pins_of(settings(venv), commands(venv), venv, {}))) == [f"{venv} was changed"]
 
 
 def test_using_a_package_changes_nothing(venv: Path) -> None:
-    before = packages_of(settings(venv), {})
+    before = packages_of(commands(venv), {})
     for folder in (venv, venv / "lib"):
         (folder / "__pycache__").mkdir()
         (folder / "__pycache__" / "a.pyc").write_text("x")
-    assert packages_of(settings(venv), {}) == before
+    assert packages_of(commands(venv), {}) == before
 
 
 def test_the_active_environment_counts_too(venv: Path) -> None:
-    made = Settings(checks=(CheckSettings(name="test", run=("make", "test")),))
+    made = (("make", "test"),)
     assert packages_of(made, {"PATH": "/nowhere"}) == {}
     home = str(venv.parent.parent.parent)
     assert packages_of(made, {"PATH": "/nowhere", "VIRTUAL_ENV": home}).keys() >= {str(venv / "own.pth")}

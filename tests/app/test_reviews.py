@@ -98,7 +98,7 @@ def test_a_batch_keeps_once_what_its_artifacts_share_and_gives_each_what_is_its_
     shared = json.loads(params["shared"])
     own = [json.loads(each["own"]) for each in params["artifacts"]]
     assert shared["gate"] == "code"
-    assert [sorted(each) for each in own] == [["artifact", "story", "task"]] * 2
+    assert [sorted(each) for each in own] == [["artifact", "story", "task", "trust"]] * 2
     assert not shared.keys() & own[0].keys()
 
 

@@ -16,9 +16,11 @@ from loopwright.app.starts.tickets.queue import Queued, read_queued, waiting
 from loopwright.app.starts.tickets.sessions import TicketRequest, activate, sessions
 from loopwright.app.worlds import ready_agents
 from loopwright.errors import ConfigError, Forbidden
+from loopwright.kernel.codec import decode
 from loopwright.kernel.events import Answered
 from loopwright.kernel.model import Key
 from loopwright.loops.tickets.kind import KIND
+from loopwright.loops.tickets.machine import TICKETS
 from loopwright.loops.tickets.state import TicketParams
 from tests.cli.projects import CONFIG
 from tests.cli.tickets import creates, ticketed
@@ -164,6 +166,8 @@ def test_what_somebody_has_or_something_keeps_is_left_in_the_queue(tmp_path: Pat
 def test_a_ticket_of_the_queue_begins_with_whose_turn_it_is(tmp_path: Path, status: str, phase: str) -> None:
     async def work(project: Project) -> str:
         queued = read_queued(project.root, drop(project, f"---\nstatus: {status}\n---\n{TEXT}"))
-        return (await activate(project, settings_of(project), queued, TicketRequest())).opened.standpoint.state
+        loop = await activate(project, settings_of(project), queued, TicketRequest())
+        assert loop.opened.standpoint.state == "PREFLIGHT"  # before anybody's turn
+        return TICKETS.start(decode(TicketParams, loop.row.params)).phase
 
     assert within(tmp_path, work) == phase

@@ -80,6 +80,7 @@ role = "reviewer"
 repeat = true
 result = { status = "done", verdict = "pass" }
 """
+NAMES_THE_CHECK = "Make it good\n\nAnd check.py clearer."  # asks for the protected change: it is waited for
 HANGS = """\
 [[step]]
 role = "developer"

@@ -2,8 +2,14 @@
 
 from pathlib import Path
 
-from tests.cli.projects import Sample
+from tests.cli.projects import CHECK, Sample
 
+# So that somebody notices when what was fixed is broken.
+READS = """\
+import pathlib
+for file in pathlib.Path().rglob("*.py"):
+    compile(file.read_text(), str(file), "exec")
+"""
 PASSES = """\
 [[step]]
 role = "reviewer"
@@ -57,6 +63,7 @@ def reviewable(path: Path, *steps: str, files: tuple[str, ...] = ("a.py",)) -> S
     for file in files:
         sample.repo.write(file, f"x = 1  # {file}\n")
     sample.repo.write("result.txt", "good")  # so that the check passes
+    sample.repo.write("check.py", READS + CHECK)
     sample.repo.commit("Add what is reviewed")
     return sample
 

@@ -1,3 +1,4 @@
+import json
 import os
 from pathlib import Path
 
@@ -89,7 +90,7 @@ def test_a_session_goes_on_with_the_ticket_that_was_under_way(tmp_path: Path, na
     theirs = left(tmp_path / "theirs" / "active" / "export")
     before = texts(theirs)
     data = adopt(sample, str(tmp_path / name)).data
-    assert (data["kind"], data["state"]) == ("tickets", "CREATE")
+    assert (data["kind"], data["state"]) == ("tickets", "PREFLIGHT")
     assert list(texts(folder(sample, "active", "export"))) == ["TICKET-export-002.md"]
     done = sample.loop("ticket", "run", "--json").data
     assert (done["loop"], done["session"], done["verdict"]) == (data["loop"], "export", "APPROVE")
@@ -130,12 +131,19 @@ def test_a_session_that_was_escalated_asks_how_to_go_on(tmp_path: Path) -> None:
 CRITIC = "\n# Critic Section\n\n## Approval Decision\n\n{said}\n\n## Rationale\n\nThere are no tests.\n"
 
 
+def next_after_preflight(sample: Sample) -> str:
+    """The step that came next, without its numbers."""
+    events = map(json.loads, sample.loop("log", "--json").out.splitlines())
+    started = [str(event["key"]) for event in events if event["kind"] == "Started"]
+    return started[started.index("preflight") + 1].partition("-")[0]
+
+
 @pytest.mark.parametrize(
     ("status", "said", "state"),
     [
         ("critic_review", "", "CRITIQUE"),
-        ("expediter_review", CRITIC.format(said="APPROVED"), "CHECK"),
-        ("expediter_review", CRITIC.format(said="NEEDS_CHANGES"), "CHECK"),
+        ("expediter_review", CRITIC.format(said="APPROVED"), "CHECKS"),
+        ("expediter_review", CRITIC.format(said="NEEDS_CHANGES"), "CHECKS"),
         ("expediter_review", "", "CRITIQUE"),
         ("blocked", "\n# Creator Section\n\n## Concerns\n\nWhich database?\n", "CLARIFY"),
         ("claimed", "", "CREATE"),
@@ -146,7 +154,11 @@ def test_a_ticket_goes_on_with_the_role_whose_turn_it_is(tmp_path: Path, status:
     theirs = left(tmp_path / "export", status)
     file = theirs / "TICKET-export-002.md"
     file.write_text(file.read_text() + said)
-    assert adopt(sample, str(theirs)).data["state"] == state
+    first = adopt(sample, str(theirs)).data["state"]
+    assert first == ("CLARIFY" if state == "CLARIFY" else "PREFLIGHT")
+    if first == "PREFLIGHT":
+        assert sample.loop("resume", "--json").code in (0, 4)
+        assert next_after_preflight(sample) == state.lower()
     assert ("Which database?" in sample.loop("status").out) == (status == "blocked")
 
 

@@ -8,7 +8,7 @@ import pytest
 from loopwright.cli.here import Here
 from loopwright.cli.opened import opened
 from loopwright.cli.resume import prepare
-from tests.cli.projects import CONFIG, NEVER_RIGHT, TOUCHES_PROTECTED, Sample, told
+from tests.cli.projects import CONFIG, NAMES_THE_CHECK, NEVER_RIGHT, TOUCHES_PROTECTED, Sample, told
 from tests.kept import Kept
 from tests.repository import Repository
 
@@ -31,9 +31,9 @@ result = { status = "done", verdict = "pass" }
 def once(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Kept]:
     """What each of the two below comes to, driven there once."""
     kept = {}
-    for scenario, most in ((NEVER_RIGHT, "1"), (TOUCHES_PROTECTED, "2")):
+    for scenario, task, most in ((NEVER_RIGHT, "Make it good", "1"), (TOUCHES_PROTECTED, NAMES_THE_CHECK, "2")):
         sample = Sample.create(tmp_path_factory.mktemp("waiting") / "repo", scenario)
-        assert sample.loop("feedback", "Make it good", "--max-iterations", most).code == 4
+        assert sample.loop("feedback", task, "--max-iterations", most).code == 4
         kept[scenario] = Kept.of(sample.repo.path)
     return kept
 
@@ -46,7 +46,7 @@ def escalated(once: dict[str, Kept]) -> Sample:
 
 @pytest.fixture
 def gated(once: dict[str, Kept]) -> Sample:
-    """A loop whose change is right but touches a protected file."""
+    """A loop whose change is right but touches a protected file, as its task asked for."""
     return Sample(Repository(once[TOUCHES_PROTECTED].restored()))
 
 

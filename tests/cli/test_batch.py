@@ -66,9 +66,18 @@ def test_a_pipe_hears_verdicts_and_what_the_batch_itself_does(tmp_path: Path) ->
     sample = reviewable(tmp_path / "repo", *STEPS, files=FILES)
     lines = sample.loop("review", "docs", "--batch").err.splitlines()
     keys = [re.sub(r"-\d.*", "", line.split()[1]) for line in lines[1:]]
-    assert keys == [*["verdict"] * 6, "review", *["combine"] * 2, *["verify"] * 2, *["land"] * 2, "escalation"]
+    assert keys == [
+        *["verdict"] * 3,
+        *["preflight"] * 2,
+        *["verdict"] * 3,
+        "review",
+        *["combine"] * 2,
+        *["verify"] * 2,
+        *["land"] * 2,
+        "escalation",
+    ]
     assert (
-        "docs/c.md (MAX_LOOPS_REACHED: 3 reviews and 2 fixes; findings in .loop/quality/docs/c.quality.yml)" in lines[7]
+        "docs/c.md (MAX_LOOPS_REACHED: 3 reviews and 2 fixes; findings in .loop/quality/docs/c.quality.yml)" in lines[9]
     )
 
 

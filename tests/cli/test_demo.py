@@ -73,7 +73,7 @@ def test_progress_of_another_tool_is_taken_over(tmp_path: Path) -> None:
     file = tmp_path / "progress.json"
     file.write_text(text)
     adopted = sample.loop("adopt", str(file), "--json")
-    assert (adopted.code, adopted.data["kind"], adopted.data["state"]) == (0, "feedback", "IMPLEMENT")
+    assert (adopted.code, adopted.data["kind"], adopted.data["state"]) == (0, "feedback", "PREFLIGHT")
     assert file.read_text() == text
     resumed = sample.loop("resume", "--json")
     assert (resumed.data["outcome"], resumed.data["iterations"]) == ("verified", 2)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.projects import CONFIG, GOOD, TOUCHES_PROTECTED, Sample, loop
+from tests.cli.projects import CONFIG, GOOD, NAMES_THE_CHECK, TOUCHES_PROTECTED, Sample, loop
 from tests.cli.test_looking import normal
 
 Golden = Callable[[str, str], None]
@@ -39,7 +39,7 @@ def waiting(sample: Sample) -> Sample:
     if not (sample.repo.path / ".loop").exists():
         sample.repo.write("a spec [1].txt", "as it was")
         sample.repo.commit("A file with a name of its own")
-        assert sample.loop("feedback", "Make it good", "--max-iterations", "2").code == 4
+        assert sample.loop("feedback", NAMES_THE_CHECK, "--max-iterations", "2").code == 4
     return sample
 
 
@@ -65,7 +65,7 @@ def test_a_gate_as_data_has_the_commits_between_which_to_look(gated: Sample) -> 
 
 def test_with_two_open_gates_the_commands_name_the_loop(tmp_path: Path) -> None:
     sample = Sample.create(tmp_path / "repo", TOUCHES_PROTECTED)
-    ids = [sample.loop("feedback", "Make it good", "--json").data["loop"] for _ in range(2)]
+    ids = [sample.loop("feedback", NAMES_THE_CHECK, "--json").data["loop"] for _ in range(2)]
     said = sample.loop("gates").out
     (gate,) = {f"protected@{gate['id']}" for gate in sample.loop("gates", "--json").data["gates"]}
     assert all(f"loop approve {gate} --loop {each}\n" in said for each in ids)
@@ -82,7 +82,7 @@ def test_names_that_cannot_be_typed_are_left_out_of_the_command(tmp_path: Path) 
     added = '{ path = "a\\u202e\\n/conftest.py", content = "x" },'
     scenario = TOUCHES_PROTECTED.replace("edits = [\n", f"edits = [\n    {added}\n", 1)
     sample = Sample.create(tmp_path / "repo", scenario)
-    assert sample.loop("feedback", "Make it good", "--max-iterations", "2").code == 4
+    assert sample.loop("feedback", NAMES_THE_CHECK, "--max-iterations", "2").code == 4
     said = sample.loop("gates").out
     assert "a\\u202e /conftest.py: protected file added  <- decides what is executed\n" in said
     (line,) = [line for line in said.splitlines() if "git diff" in line]

@@ -25,6 +25,7 @@ def test_a_verified_task_is_a_commit_on_a_branch_of_its_own(tmp_path: Path) -> N
         "command": f"git merge loop/{loop}",
         "folder": "",
         "note": "",
+        "held_back": [],
         "cost": {"usd": 0.0, "reserved": 0.0, "budget": 25.0},
         "needs": [],
     }

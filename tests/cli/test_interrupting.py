@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.projects import CONFIG, HANGS, Sample
+from tests.cli.projects import CONFIG, HANGS, NEVER_RIGHT, Sample
 
 pytestmark = pytest.mark.slow  # real programs that are stopped by real signals
 _PATIENCE = 60.0
@@ -147,7 +147,7 @@ def test_following_a_log_and_watching_the_status_show_what_happens(tmp_path: Pat
 
 
 def test_the_commands_name_the_loop_when_others_are_open(tmp_path: Path) -> None:
-    sample = Sample.create(tmp_path / "repo", "")
+    sample = Sample.create(tmp_path / "repo", NEVER_RIGHT)
     assert sample.loop("feedback", "Make it bad", "--max-iterations", "1").code == 4
     done = sample.loop("feedback", "Make it good", "--max-iterations", "1", "--json")
     assert done.data["needs"][0]["command"] == f"loop answer continue 3 --loop {done.data['loop']}"

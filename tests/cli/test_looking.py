@@ -17,7 +17,7 @@ def normal(text: str, root: Path) -> str:
     for pattern, stands_for in (
         (r"\b\d{4}-\d\d-\d\d(T\d\d:\d\d:\d\dZ)?", "TIME"),
         (r"\b\d\d:\d\d:\d\dZ", "TIME"),
-        (r"(make-it-good)-[0-9a-f]{6}", r"\1-ID"),
+        (r"(make-it-good)[a-z-]*-[0-9a-f]{6}", r"\1-ID"),
         (r"\b[0-9a-f]{64}\b", "DIGEST"),
         (r"\b[0-9a-f]{12,40}\b", "COMMIT"),
         (r"\b\d+\.\d s\b", "N s"),

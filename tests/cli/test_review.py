@@ -57,6 +57,7 @@ def test_what_passes_at_once_is_left_as_it_is(tmp_path: Path) -> None:
         "interrupted": False,
         "command": "",
         "folder": "",
+        "held_back": [],
         "unresolved": [],
         "note": "CHECK_PASSED: a.py",
         "cost": {"usd": 0.0, "reserved": 0.0, "budget": 25.0},
@@ -189,7 +190,8 @@ def test_what_is_looked_at_afterwards(stopped: Sample) -> None:
     assert (explained["kind"], explained["state"]) == ("quality", "ESCALATED")
     assert [each["severity"] for each in explained["findings"]] == ["critical"]
     assert stopped.loop("gates", "--json").data == {"gates": []}
-    assert stopped.loop("receipts", "--json").data["receipts"] == []
+    (receipt,) = stopped.loop("receipts", "--json").data["receipts"]
+    assert receipt["check"] == "test", "of the base, before the first fix"
     shown = stopped.loop("status").out
     assert "State: ESCALATED (review 3/3, waiting)" in shown
     assert "Parts:" not in shown
@@ -312,9 +314,8 @@ def test_a_fix_that_changed_nothing_is_not_reviewed_again(tmp_path: Path) -> Non
 
 
 def test_a_fix_that_breaks_the_checks_is_not_landed_though_the_reviewer_passes_it(tmp_path: Path) -> None:
-    steps = (blocks("result.txt", attempt=1), fixes("result.txt", "broken\\n"))
-    sample = reviewable(tmp_path / "repo", *steps)
-    done = sample.loop("review", "result.txt", "--max-attempts", "2", "--json")
+    sample = reviewable(tmp_path / "repo", blocks("a.py", attempt=1), fixes("a.py", "broken(\\n"))
+    done = sample.loop("review", "a.py", "--max-attempts", "2", "--json")
     assert (done.code, done.data["outcome"], done.data["passed"], done.data["branch"]) == (4, "escalated", [], "")
     assert "these fail: test" in done.err
 

@@ -234,7 +234,7 @@ def test_a_session_that_is_under_way_takes_no_second_ticket_and_no_new_limits(tm
     sample.loop("ticket", "new", "Another", "--session", "s")
     again = run(sample, ".loop/tickets/queue/TICKET-s.md", code=3)
     assert "session s is under way as loop" in again.data["error"]
-    assert "--max and --merge are for one that begins" in run(sample, "s", "--max", "9", code=2).data["error"]
+    assert "--max, --merge and --allow are for a new one" in run(sample, "s", "--max", "9", code=2).data["error"]
 
 
 def test_a_dry_run_says_who_would_do_it_and_makes_nothing(tmp_path: Path) -> None:

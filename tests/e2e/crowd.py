@@ -8,9 +8,10 @@ from pathlib import Path
 
 from loopwright.adapters.terminal.prompt import Nobody
 from loopwright.app.project import open_project
+from loopwright.app.readiness import make_ready
 from loopwright.app.settings import settings_of
 from loopwright.app.starts.review import ReviewRequest, create_review
-from loopwright.app.worlds import build_world, make_ready
+from loopwright.app.worlds import build_world
 from loopwright.engine.driver import drive
 
 

@@ -18,10 +18,11 @@ from loopwright.adapters.terminal.prompt import Nobody
 from loopwright.app.loops import View, view
 from loopwright.app.project import Project, open_project
 from loopwright.app.publication import publisher_of
+from loopwright.app.readiness import make_ready
 from loopwright.app.settings import settings_of
 from loopwright.app.starts.feedback import FeedbackRequest, create_feedback
 from loopwright.app.starts.review import ReviewRequest, create_review
-from loopwright.app.worlds import build_world, make_ready
+from loopwright.app.worlds import build_world
 from loopwright.engine.driver import drive
 from loopwright.engine.hearing import hear
 from loopwright.kernel.events import Answered

@@ -13,9 +13,10 @@ import yaml
 from loopwright.adapters.terminal.prompt import Nobody
 from loopwright.app.loops import View, view
 from loopwright.app.project import Project, open_project
+from loopwright.app.readiness import make_ready
 from loopwright.app.settings import settings_of
 from loopwright.app.starts.review import ReviewRequest, create_review
-from loopwright.app.worlds import build_world, make_ready
+from loopwright.app.worlds import build_world
 from loopwright.engine.driver import drive
 from loopwright.engine.world import Halt
 from loopwright.kernel.actions import Ask
@@ -64,7 +65,9 @@ kept = [line for line in lines if not (line.startswith("# BUG ") and line.split(
 Path(artifact).write_text("".join(kept))
 """
 CREATOR = FIXES + "report(summary='took the lines out')\n"
-LEAVES_IT = FIXES.replace("# BUG ", "# NONE ") + "report(summary='could not')\n"
+# It does something, or nobody would look again: the same tree has the same verdict.
+TRIES = "with Path(artifact).open('a') as file:\n    file.write(f'# tried {attempt}\\n')\n"
+LEAVES_IT = FIXES.replace("# BUG ", "# NONE ") + TRIES + "report(summary='could not')\n"
 
 
 def reviewed(

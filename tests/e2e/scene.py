@@ -50,6 +50,8 @@ def loop(*args, env=None, prefix=()):
 note("started", f"{{role}} {{run}}")
 """
 
+# A task that names the test: a loop that changes it waits for a person, whatever the checks say without the change.
+NAMES_THE_TEST = "Add add() and mend tests/test_calc.py"
 PASSES = "report(verdict='pass', summary='fine')\n"
 ADD = "def add(a, b):\n    return a + b\n"
 PUTS_ADD = f"Path('calc.py').write_text({ADD!r})\n"
@@ -62,6 +64,11 @@ class Adding(unittest.TestCase):
     def test_adds(self):
         self.assertEqual(add(2, 3), 5)
 """
+# Another test at each attempt, as right as that of the base.
+CHANGES_THE_TEST = (
+    f"changed = {TEST_ADD!r}.replace('2, 3), 5', f'{{attempt}}, 3), {{attempt + 3}}')\n"
+    "Path('tests/test_calc.py').write_text(changed)\n"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,9 +139,11 @@ class Scene:
             text=True,
         )
 
-    def feedback(self, *args: str, code: int | None = 0, env: Mapping[str, str] | None = None) -> Any:  # noqa: ANN401
+    def feedback(
+        self, *args: str, task: str = "Add add()", code: int | None = 0, env: Mapping[str, str] | None = None
+    ) -> Any:  # noqa: ANN401
         """What `loop feedback --json` answers."""
-        return self.loop("feedback", "Add add()", "--unattended", "--json", *args, code=code, env=env).json
+        return self.loop("feedback", task, "--unattended", "--json", *args, code=code, env=env).json
 
     def open_gate(self) -> str:
         """The only one that waits for a decision, as the decision names it."""

@@ -36,6 +36,7 @@ FIXES = "Path(artifact).write_text(Path(artifact).read_text() + f'fixed {attempt
 # The check fails where the person's change meets a fix of the first artifact that was not made for it.
 CHECK = """
 [checks.state]
+trust = "exit-code"
 run = ["python3", "-c", "import pathlib, sys; bad = 'bad' in pathlib.Path('state').read_text(); \
 text = pathlib.Path('docs/a.md').read_text(); sys.exit(bad and 'fixed' in text and 'mended' not in text)"]
 """
@@ -60,7 +61,7 @@ def test_a_fix_that_conflicts_with_the_target_is_made_again_from_its_tip_and_all
     meanwhile = "if once('moved'):\n    (root / 'docs/a.md').write_text('theirs\\n'); git('commit', '-qam', 'Moved')\n"
     scene = batch(tmp_path, meanwhile + FIXES)
     said = run(scene)
-    assert (said["outcome"], said["merged"], said["blocked"]) == ("verified", True, [])
+    assert (said["outcome"], said["merged"], said["blocked"]) == ("reviewed", True, [])
     first, second = fixes(scene, A)
     assert (first["held"], second["held"], second["attempt"]) == ("one\n", "theirs\n", 2)
     assert "conflicts with what another artifact or the target has by now" in str(second["told"])
@@ -74,7 +75,7 @@ def test_a_fix_that_conflicts_with_that_of_another_artifact_is_made_again_on_top
     both = "Path('docs/index.md').write_text(Path('docs/index.md').read_text() + artifact + '\\n')\n"
     scene = batch(tmp_path, both + FIXES, files="[artifact, 'docs/index.md']")
     said = run(scene)
-    assert (said["outcome"], said["merged"], said["fixes"]) == ("verified", True, 3)
+    assert (said["outcome"], said["merged"], said["fixes"]) == ("reviewed", True, 3)
     assert (scene.root / INDEX).read_text() == f"index\n{A}\n{B}\n"
     assert "docs/index.md conflicts with that of another artifact" in str(fixes(scene, B)[1]["told"])
 
@@ -116,7 +117,8 @@ def test_accepting_what_conflicts_leaves_it_out_and_takes_nothing_back_of_what_t
 
 
 def test_a_fix_that_the_checks_do_not_pass_is_not_merged_though_the_target_has_not_moved(tmp_path: Path) -> None:
-    check = '[checks.never]\nrun = ["python3", "-c", "import sys; sys.exit(\'fixed\' in open(\'docs/a.md\').read())"]\n'
+    argv = ["python3", "-c", "import sys; sys.exit('fixed' in open('docs/a.md').read())"]
+    check = f'[checks.never]\ntrust = "exit-code"\nrun = {json.dumps(argv)}\n'
     scene = batch(tmp_path, FIXES, more=check)
     alone = scene.loop("review", A, "--merge", "--unattended", "--json", code=4).json
     assert (alone["outcome"], alone["merged"]) == ("escalated", False)

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from loopwright.kernel.events import AgentFailed, ChecksReported, Refused
-from tests.e2e.scene import PASSES, TEST_ADD, WRITES_ADD, ready
+from tests.e2e.scene import CHANGES_THE_TEST, NAMES_THE_TEST, PASSES, TEST_ADD, WRITES_ADD, ready
 
 CLAIMS = "report(summary='all tests pass', verdict='pass')\n"
 TEST = "tests/test_calc.py"
@@ -49,22 +49,31 @@ def test_wrong_code_is_never_verified_when_its_developer(tmp_path: Path, cheat: 
     before = scene.person()
     said = scene.feedback("--max-iterations", "1", "--merge", code=4)
     assert (said["outcome"], said["iterations"], said["merged_into"]) == ("escalated", 1, "")
-    assert scene.events(ChecksReported), "the checks have to have run"
+    assert len(scene.events(ChecksReported)) == 2, "the checks have to have run, on the base and on this"
     assert scene.repo.git("for-each-ref", "refs/heads/loop") == ""
     assert scene.person() == before
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("how", ["edits the test", "deletes the test", "skips the test"])
-def test_right_code_waits_at_the_gate_when_its_developer(tmp_path: Path, how: str) -> None:
+def test_right_code_lands_without_what_its_developer_did_to_the_test_who(tmp_path: Path, how: str) -> None:
     scene = ready(tmp_path, developer=CHEATS[how] + WRITES_ADD)
-    said = scene.feedback("--merge", code=4)
-    assert said["outcome"] == "escalated"
+    said = scene.feedback("--merge")
+    assert (said["outcome"], said["merged_into"]) == ("verified", "main")
+    (gate,) = scene.loop("gates", "--json").json["gates"]
+    assert (gate["name"], gate["status"], [b["file"] for b in gate["because"]]) == ("protected", "pending", [TEST])
+    assert [(held["path"], held["gate"]) for held in said["held_back"]] == [(TEST, f"protected@{gate['id']}")]
     assert [(need["kind"], need["what"]) for need in said["needs"]] == [("gate", "protected")]
-    gates = scene.loop("gates", "--json").json["gates"]
-    assert [(gate["name"], gate["status"], [b["file"] for b in gate["because"]]) for gate in gates] == [
-        ("protected", "pending", [TEST])
-    ]
+    # Resuming does not open it.
+    scene.loop("resume", "--unattended", "--loop", said["loop"])
+    assert scene.file_at("main", TEST) == TEST_ADD.rstrip()
+
+
+def test_where_the_task_names_the_test_the_change_is_waited_for(tmp_path: Path) -> None:
+    scene = ready(tmp_path, developer=CHANGES_THE_TEST + WRITES_ADD)
+    said = scene.feedback("--merge", task=NAMES_THE_TEST, code=4)
+    assert (said["outcome"], said["merged"]) == ("escalated", False)
+    assert [(need["kind"], need["what"]) for need in said["needs"]] == [("gate", "protected")]
     # Resuming does not open it.
     assert scene.loop("resume", "--unattended", "--json", code=4).json["outcome"] == "escalated"
     assert scene.repo.git("for-each-ref", "refs/heads/loop") == ""
@@ -91,9 +100,8 @@ for env in (None, {"PATH": os.environ["PATH"]}):
 
 @pytest.mark.slow
 def test_a_step_cannot_decide_in_place_of_a_person(tmp_path: Path) -> None:
-    changes_the_test = f"Path({TEST!r}).write_text({TEST_ADD!r} + '# changed\\n')\n"
-    scene = ready(tmp_path, developer=changes_the_test + WRITES_ADD, reviewer=SELF_APPROVAL + PASSES)
-    said = scene.feedback(code=4)
+    scene = ready(tmp_path, developer=CHANGES_THE_TEST + WRITES_ADD, reviewer=SELF_APPROVAL + PASSES)
+    said = scene.feedback(task=NAMES_THE_TEST, code=4)
     commands = scene.noted("commands")
     assert len(commands) == 15
     for line in commands:
@@ -121,4 +129,4 @@ def test_a_pass_with_a_critical_finding_is_a_fail(tmp_path: Path) -> None:
     finding = "{'severity': 'critical', 'file': 'calc.py', 'issue': 'adds', 'evidence': 'x'}"
     scene = ready(tmp_path, reviewer=f"report(verdict='pass', findings=[{finding}])\n")
     assert scene.feedback("--max-iterations", "1", code=4)["outcome"] == "escalated"
-    assert scene.events(ChecksReported) == []
+    assert [str(event.key) for event in scene.events(ChecksReported)] == ["preflight"]

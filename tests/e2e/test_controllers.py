@@ -27,7 +27,7 @@ def test_a_second_controller_is_told_who_the_first_is(tmp_path: Path) -> None:
         (scene.notes / "door").write_text("")
         out, err = first.communicate(timeout=60)
     assert first.returncode == 0, err
-    assert scene.noted("started") == ["developer 2-implement-1.1", "reviewer 6-review-1.1"], out
+    assert scene.noted("started") == ["developer 4-implement-1.1", "reviewer 8-review-1.1"], out
 
 
 def test_a_controller_that_is_told_to_end_stops_its_step_first_and_can_be_resumed(tmp_path: Path) -> None:

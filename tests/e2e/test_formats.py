@@ -11,14 +11,15 @@ import pytest
 from loopwright.adapters.terminal.prompt import Nobody
 from loopwright.app.project import open_project
 from loopwright.app.publisher import Publisher
+from loopwright.app.readiness import make_ready
 from loopwright.app.settings import settings_of
 from loopwright.app.starts.feedback import FeedbackRequest, create_feedback
-from loopwright.app.worlds import build_world, make_ready
+from loopwright.app.worlds import build_world
 from loopwright.engine.driver import drive
 from loopwright.engine.world import Seen
 from loopwright.ports.agent import Update
 from tests.e2e.kills import killable
-from tests.e2e.scene import TEST_ADD, WRITES_ADD, Scene, ready
+from tests.e2e.scene import CHANGES_THE_TEST, NAMES_THE_TEST, WRITES_ADD, Scene, ready
 from tests.test_schemas import mistakes
 
 
@@ -53,7 +54,7 @@ async def driven(scene: Scene, environ: dict[str, str]) -> list[str]:
 def test_the_files_of_a_run_fit_their_schemas_at_every_step(tmp_path: Path) -> None:
     scene = killable(tmp_path)
     texts = asyncio.run(driven(scene, {**os.environ, "NOTES": str(scene.notes)}))
-    assert len(texts) == 19
+    assert len(texts) == 21
     assert [found for text in texts for found in mistakes("progress", json.loads(text))] == []
     runs = [folder for folder in scene.root.glob(".loop/runs/*/*") if (folder / "brief.md").exists()]
     assert len(runs) == 4
@@ -64,8 +65,7 @@ def test_the_files_of_a_run_fit_their_schemas_at_every_step(tmp_path: Path) -> N
 
 @pytest.mark.slow
 def test_what_the_commands_answer_fits_their_schemas(tmp_path: Path) -> None:
-    developer = f"Path('tests/test_calc.py').write_text({TEST_ADD!r} + f'# changed {{attempt}}\\n')\n"
-    scene = ready(tmp_path, developer=developer + WRITES_ADD)
+    scene = ready(tmp_path, developer=CHANGES_THE_TEST + WRITES_ADD)
 
     def fits(schema: str, *words: str, code: int = 0) -> None:
         said = scene.loop(*words, "--json", code=code)
@@ -77,7 +77,7 @@ def test_what_the_commands_answer_fits_their_schemas(tmp_path: Path) -> None:
     fits("resume", "resume")
     fits("cancel", "cancel")
     fits("status", "status")
-    fits("feedback", "feedback", "Add add()", "--unattended", code=4)
+    fits("feedback", "feedback", NAMES_THE_TEST, "--unattended", code=4)
     fits("error", "answer", "continue", code=3)
     fits("error", "approve", "nothing", code=2)
     for schema in ("status", "gates", "explain", "receipts", "render"):

@@ -35,12 +35,14 @@ def test_git_in_a_workspace_without_its_repository_does_not_find_the_persons(tmp
 
 
 def test_a_workspace_that_its_agent_removed_is_made_anew(tmp_path: Path) -> None:
-    removes = FIRST + indented(
-        "import shutil; shutil.rmtree(os.environ['LOOP_WORKSPACE'])", "report(summary='gone')", "sys.exit(0)"
+    removes = (
+        "if attempt == 1:\n    Path('calc.py').write_text('add = max\\n'); report(summary='wrong'); sys.exit(0)\n"
+        "if attempt == 2:\n    import shutil; shutil.rmtree(os.environ['LOOP_WORKSPACE'])\n"
+        "    report(summary='gone'); sys.exit(0)\n"
     )
     scene = ready(tmp_path, developer=removes + WRITES_ADD)
     said = scene.feedback()
-    assert said["outcome"] == "verified"
+    assert (said["outcome"], said["iterations"]) == ("verified", 3)
     assert scene.file_at(said["branch"], "tests/test_calc.py") == scene.file_at("main", "tests/test_calc.py")
 
 
@@ -49,12 +51,14 @@ def test_special_files_are_neither_read_nor_followed(tmp_path: Path) -> None:
     scene = ready(tmp_path, developer=plants + WRITES_ADD)
     said = scene.feedback()
     assert said["outcome"] == "verified"
-    listed = scene.repo.git("ls-tree", "-r", said["branch"]).splitlines()
-    assert {line.split("\t")[1]: line[:6] for line in listed if line[:6] == "120000"} == {
-        "everything": "120000",
-        "loop": "120000",
-    }
-    assert not [line for line in listed if line.endswith("\tpipe")]
+    assert [held["path"] for held in said["held_back"]] == ["everything", "loop"]  # a link may lead anywhere
+    landed, kept = (modes_at(scene, said["branch"] + end) for end in ("", "-held"))
+    assert ("120000" in landed.values(), "pipe" in kept) == (False, False)
+    assert {name for name, mode in kept.items() if mode == "120000"} == {"everything", "loop"}
+
+
+def modes_at(scene: Scene, ref: str) -> dict[str, str]:
+    return {line.split("\t")[1]: line[:6] for line in scene.repo.git("ls-tree", "-r", ref).splitlines()}
 
 
 def test_a_daemon_does_not_outlive_its_step(tmp_path: Path) -> None:

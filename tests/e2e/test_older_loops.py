@@ -47,8 +47,12 @@ def test_one_that_waits_for_a_person_takes_the_answer_and_goes_on(name: str, tmp
 
 
 def test_one_that_was_killed_in_mid_flight_goes_on_with_the_same_try(tmp_path: Path) -> None:
+    """What it changes is no product by any word of the person's: it is asked about, and then verified."""
     root = unpacked("midflight", tmp_path)
     assert (shown(root)["status"], shown(root)["attempt"]) == ("interrupted", 2)
-    done = loop(root, "resume", "--unattended", "--json")
-    assert (done.code, done.data["outcome"], done.data["iterations"]) == (0, "verified", 2)
+    waits = loop(root, "resume", "--unattended", "--json")
+    assert (waits.code, [need["what"] for need in waits.data["needs"]]) == (4, ["protected"])
     assert loop(root, "log").out.count("implement-2.1") > 1
+    assert loop(root, "approve", f"protected@{waits.data['needs'][0]['id']}").code == 0
+    done = loop(root, "resume", "--unattended", "--json")
+    assert (done.code, done.data["outcome"], done.data["iterations"]) == (0, "verified", 3)

@@ -6,11 +6,14 @@ from pathlib import Path
 import pytest
 
 from loopwright.kernel.events import ChecksReported, GateDecided
-from tests.e2e.scene import ADD, PASSES, TEST_ADD, WRITES_ADD, Scene, adding, ready
+from tests.e2e.scene import ADD, NAMES_THE_TEST, PASSES, TEST_ADD, WRITES_ADD, Scene, adding, ready
 
 WRONG = "Path('calc.py').write_text('def add(a, b):\\n    return a - b\\n')\nreport(summary='subtracted')\n"
 TEST = "tests/test_calc.py"
-TWO_TESTS = TEST_ADD + "\n    def test_adds_nothing(self):\n        self.assertEqual(add(0, 0), 0)\n"
+CHANGED = (
+    TEST_ADD.replace("2, 3), 5", "3, 2), 5")
+    + "\n    def test_adds_nothing(self):\n        self.assertEqual(add(0, 0), 0)\n"
+)
 RESUME = ("resume", "--unattended", "--json")
 
 
@@ -127,11 +130,11 @@ def changes_the_test(text: str) -> str:
 
 
 def test_an_approved_test_is_the_one_that_runs(tmp_path: Path) -> None:
-    scene = ready(tmp_path, developer=changes_the_test(TWO_TESTS) + WRITES_ADD)
-    scene.feedback(code=4)
+    scene = ready(tmp_path, developer=changes_the_test(CHANGED) + WRITES_ADD)
+    scene.feedback(task=NAMES_THE_TEST, code=4)
     scene.loop("approve", scene.open_gate())
     assert scene.loop(*RESUME).json["outcome"] == "verified"
-    assert [event.results[0].tests for event in scene.events(ChecksReported)] == [1, 2]
+    assert [event.results[0].tests for event in scene.events(ChecksReported)] == [1, 1, 2]
     assert [event.approved for event in scene.events(GateDecided)] == [True]
 
 
@@ -139,10 +142,10 @@ def test_an_approved_test_is_the_one_that_runs(tmp_path: Path) -> None:
 def test_a_rejected_change_is_told_to_the_developer(tmp_path: Path) -> None:
     restores = (
         "note('findings', json.dumps([finding['issue'] for finding in context()['findings']]))\n"
-        f"Path({TEST!r}).write_text({TWO_TESTS!r} if attempt == 1 else {TEST_ADD!r})\n"
+        f"Path({TEST!r}).write_text({CHANGED!r} if attempt == 1 else {TEST_ADD!r})\n"
     )
     scene = ready(tmp_path, developer=restores + WRITES_ADD)
-    scene.feedback(code=4)
+    scene.feedback(task=NAMES_THE_TEST, code=4)
     scene.loop("reject", scene.open_gate(), "--reason", "keep the test as it is")
     said = scene.loop(*RESUME).json
     assert (said["outcome"], said["iterations"]) == ("verified", 2)
@@ -161,6 +164,7 @@ def test_a_test_that_the_tester_adds_runs_and_counts(tmp_path: Path, expected: s
     )
     scene.repo.commit("A task")
     said = scene.feedback("--max-iterations", "1", code=code)
-    (checks,) = scene.events(ChecksReported)
-    assert (checks.results[0].tests, checks.results[0].passed) == (2, code == 0)
+    _, checks = scene.events(ChecksReported)
+    assert (checks.results[0].tests, checks.results[0].passed) == (1, True)
+    assert (checks.landing[0].tests, checks.landing[0].passed) == (2, code == 0)
     assert said["needs"] == [] if code == 0 else said["needs"][0]["kind"] == "escalation"

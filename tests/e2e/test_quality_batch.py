@@ -65,7 +65,8 @@ def for_ever(what: str) -> Callable[[int], list[Step]]:
 
 
 def blocked(number: int) -> list[Step]:
-    return [reviews(number, repeat=True), fixes(number, "still two\n", repeat=True)]
+    tries = [fixes(number, f"still two, {attempt}\n", attempt=attempt) for attempt in (1, 2, 3)]
+    return [reviews(number, repeat=True), *tries]
 
 
 def fixed(number: int) -> list[Step]:
@@ -74,18 +75,18 @@ def fixed(number: int) -> list[Step]:
 
 FATES: dict[int, Fate] = {
     # One in twenty crashes or gives garbage: half of them once, half of them for ever.
-    3: (stumbles("reviewer", "crash"), Ending.VERIFIED, 1),
-    23: (stumbles("reviewer", "garbage"), Ending.VERIFIED, 1),
-    43: (stumbles("reviewer", "no-result"), Ending.VERIFIED, 1),
-    63: (stumbles("creator", "crash"), Ending.VERIFIED, 2),
-    83: (stumbles("creator", "garbage"), Ending.VERIFIED, 2),
-    103: (for_ever("crash"), Ending.ESCALATED, 3),
+    3: (stumbles("reviewer", "crash"), Ending.REVIEWED, 1),
+    23: (stumbles("reviewer", "garbage"), Ending.REVIEWED, 1),
+    43: (stumbles("reviewer", "no-result"), Ending.REVIEWED, 1),
+    63: (stumbles("creator", "crash"), Ending.REVIEWED, 2),
+    83: (stumbles("creator", "garbage"), Ending.REVIEWED, 2),
+    103: (for_ever("no-result"), Ending.ESCALATED, 3),
     123: (for_ever("garbage"), Ending.ESCALATED, 3),
     143: (for_ever("no-result"), Ending.ESCALATED, 3),
-    163: (for_ever("crash"), Ending.ESCALATED, 3),
+    163: (for_ever("no-result"), Ending.ESCALATED, 3),
     183: (for_ever("garbage"), Ending.ESCALATED, 3),
     **dict.fromkeys((7, 57, 107, 157), (blocked, Ending.ESCALATED, 3)),
-    **dict.fromkeys(range(15, MANY, 19), (fixed, Ending.VERIFIED, 2)),
+    **dict.fromkeys(range(15, MANY, 19), (fixed, Ending.REVIEWED, 2)),
 }
 
 
@@ -100,10 +101,10 @@ def crowd(folder: Path, fates: dict[int, Fate], many: int) -> Scene:
 
 def test_every_artifact_of_a_batch_ends_in_the_right_list(tmp_path: Path) -> None:
     fates: dict[int, Fate] = {
-        1: (stumbles("reviewer", "garbage"), Ending.VERIFIED, 1),
-        2: (for_ever("crash"), Ending.ESCALATED, 3),
+        1: (stumbles("reviewer", "garbage"), Ending.REVIEWED, 1),
+        2: (for_ever("no-result"), Ending.ESCALATED, 3),
         3: (blocked, Ending.ESCALATED, 3),
-        4: (fixed, Ending.VERIFIED, 2),
+        4: (fixed, Ending.REVIEWED, 2),
     }
     scene = crowd(tmp_path, fates, 6)
     check(scene, fates, 6)
@@ -119,8 +120,15 @@ def test_the_command_tells_passed_and_blocked_apart_and_asks_for_a_person(tmp_pa
     assert left["file"] == ".loop/quality/stories/ST-000.quality.yml"
 
 
-def test_no_part_stays_open_when_the_batch_has_ended(tmp_path: Path) -> None:
+def test_a_reviewer_that_crashes_twice_in_the_same_way_is_for_a_person_to_mend(tmp_path: Path) -> None:
     scene = crowd(tmp_path, {0: (for_ever("crash"), Ending.ESCALATED, 1)}, 2)
+    stopped = review(scene, "stories", batch=True)
+    assert stopped.ask.question.startswith("The reviewer crashed twice in the same way")
+    assert len([event for _, _, event in history(scene) if isinstance(event, AgentFailed)]) == 2
+
+
+def test_no_part_stays_open_when_the_batch_has_ended(tmp_path: Path) -> None:
+    scene = crowd(tmp_path, {0: (for_ever("garbage"), Ending.ESCALATED, 1)}, 2)
     stopped = review(scene, "stories", batch=True, max_attempts=1)
     assert go_on(scene, stopped.loop, "accept").outcome.ending is Ending.ACCEPTED
     statuses = {row.status for row in scene.project(lambda project: project.store.rows())}
@@ -138,7 +146,7 @@ def test_two_hundred_artifacts_of_which_some_crash_and_some_lie_end_each_in_the_
 def check(scene: Scene, fates: dict[int, Fate], many: int) -> None:
     stopped = review(scene, "stories", batch=True)
     assert stopped.halt.why == "waiting"
-    expected = {story(number): (Ending.VERIFIED, 1) for number in range(many)}
+    expected = {story(number): (Ending.REVIEWED, 1) for number in range(many)}
     expected |= {story(number): (ending, attempts) for number, (_, ending, attempts) in fates.items()}
     blocked_ones = sorted(path for path, (ending, _) in expected.items() if ending is Ending.ESCALATED)
     summary = f"{many - len(blocked_ones)} passed, {len(blocked_ones)} blocked of {many} artifacts."
@@ -153,7 +161,7 @@ def check(scene: Scene, fates: dict[int, Fate], many: int) -> None:
     branch = f"loop/{stopped.loop}"
     landed = scene.repo.git("diff", "--name-only", "main", branch).splitlines()
     assert landed == sorted(
-        story(n) for n, (_, ending, tries) in fates.items() if (ending, tries) == (Ending.VERIFIED, 2)
+        story(n) for n, (_, ending, tries) in fates.items() if (ending, tries) == (Ending.REVIEWED, 2)
     )
     beside = sorted(path.name for path in (scene.root / ".loop/quality/stories").glob("*.quality.yml"))
     assert beside == [Path(path).name.replace(".yml", ".quality.yml") for path in blocked_ones]

@@ -55,7 +55,7 @@ def quality_files(scene: Scene) -> list[str]:
 def test_a_passed_review_puts_its_findings_on_file_with_what_was_resolved(tmp_path: Path) -> None:
     scene = reviewed(tmp_path, BAD_CODE)
     done = review(scene, CODE)
-    assert (done.outcome.ending, done.outcome.attempts, done.said) == (Ending.VERIFIED, 2, ())
+    assert (done.outcome.ending, done.outcome.attempts, done.said) == (Ending.REVIEWED, 2, ())
     assert sorted(on_file(scene, OF_CODE)) == [
         ("code", "P0", "two things in one", True),
         ("code", "P3", "a comma is missing", False),  # an observation at quick depth: nobody was told to fix it
@@ -106,7 +106,7 @@ def test_a_handoff_that_became_unreadable_is_left_as_it_is_and_the_loop_goes_on(
     scene = reviewed(tmp_path, BAD_STORY, creator=breaks + CREATOR)
     done = review(scene, STORY)
     held = scene.root / ".loop" / "stories" / "ST-1" / "handoff.yml"
-    assert done.outcome.ending is Ending.VERIFIED
+    assert done.outcome.ending is Ending.REVIEWED
     assert held.read_text() == "story_id: [not, a"
     assert set(done.said)
     assert all(str(held) in sentence and "mend it and run `loop render`" in sentence for sentence in done.said)
@@ -168,7 +168,7 @@ def test_the_creator_finds_the_findings_beside_the_artifact_and_nowhere_else(tmp
     assert fix["for the person"].startswith("# Written by Loopwright")
     assert fix["told"] == []
     assert (BESIDE in fix["brief"], "two things in one" in fix["brief"]) == (True, False)
-    assert done.outcome.ending is Ending.VERIFIED
+    assert done.outcome.ending is Ending.REVIEWED
     assert quality_files(scene) == []
     assert not [path for path in ever_committed(scene) if path.endswith(".quality.yml")]
 
@@ -226,7 +226,7 @@ def test_a_creator_that_commits_and_keeps_the_file_gets_it_into_no_commit(tmp_pa
     )
     scene = reviewed(tmp_path, BAD_STORY, creator=commits + "report()\n")
     done = review(scene, STORY)
-    assert done.outcome.ending is Ending.VERIFIED
+    assert done.outcome.ending is Ending.REVIEWED
     named = scene.repo.git("ls-tree", "-r", "--name-only", done.outcome.commit).splitlines()
     assert named == ["README.md", "loop.toml", STORY]
     assert BESIDE not in ever_committed(scene)
@@ -251,7 +251,7 @@ def test_in_a_batch_every_gate_hands_over_by_file(tmp_path: Path) -> None:
     )
     assert (issues, fix["told"]) == (["two things in one", "a comma is missing"], [])
     assert shown == issues
-    assert done.outcome.ending is Ending.VERIFIED
+    assert done.outcome.ending is Ending.REVIEWED
     assert quality_files(scene) == []
 
 
@@ -270,7 +270,7 @@ def test_a_file_of_the_person_s_own_stays_and_is_not_what_the_creator_gets(
     done = review(scene, STORY)
     (fix,) = seen(scene, "fixes")
     assert [one["issue"] for one in yaml.safe_load(fix["file"])["findings"]] == ["two things in one"]
-    assert done.outcome.ending is Ending.VERIFIED
+    assert done.outcome.ending is Ending.REVIEWED
     assert (scene.root / BESIDE).read_text() == MINE
     assert scene.repo.git("status", "--porcelain") == before
     named = scene.repo.git("ls-tree", "-r", "--name-only", done.outcome.commit).splitlines()

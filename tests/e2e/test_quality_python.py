@@ -63,7 +63,7 @@ def endings(outcome: Outcome) -> list[tuple[str, Ending, int]]:
 def test_one_artifact_is_fixed_by_a_function_and_lands_on_a_branch(repo: Repository) -> None:
     root = with_files(repo, a="it is wrong\n")
     outcome = run(Quality(artifacts="stories/a.yml"), agents=AGENTS, root=root)
-    assert (outcome.ending, outcome.attempts, outcome.parts) == (Ending.VERIFIED, 2, ())
+    assert (outcome.ending, outcome.attempts, outcome.parts) == (Ending.REVIEWED, 2, ())
     assert outcome.branch == f"loop/{outcome.loop}"
     assert repo.git("show", f"{outcome.branch}:stories/a.yml") == "all is right"
     assert (root / "stories" / "a.yml").read_text() == "it is wrong\n"
@@ -74,7 +74,7 @@ def test_an_awaited_object_gets_its_findings_in_the_file(repo: Repository) -> No
     root, creator = with_files(repo, a="it is wrong\n"), Creator()
     outcome = run(Quality(artifacts="stories/a.yml"), agents={**AGENTS, "creator": creator}, root=root)
     (context,), (file,) = creator.seen, creator.files
-    assert outcome.ending is Ending.VERIFIED
+    assert outcome.ending is Ending.REVIEWED
     assert (context["findings"], context["findings_file"]) == ([], "stories/a.quality.yml")
     assert "issue: it is wrong\n" in file
     assert not (Path(context["workspace"]) / "stories" / "a.quality.yml").exists()
@@ -93,8 +93,8 @@ def test_of_several_artifacts_the_outcome_tells_what_came_of_each(repo: Reposito
     assert outcome.ending is Ending.ESCALATED
     assert outcome.note.startswith("2 passed, 1 blocked of 3 artifacts")
     assert endings(outcome) == [
-        ("stories/a.yml", Ending.VERIFIED, 1),
-        ("stories/b.yml", Ending.VERIFIED, 2),
+        ("stories/a.yml", Ending.REVIEWED, 1),
+        ("stories/b.yml", Ending.REVIEWED, 2),
         ("stories/c.yml", Ending.ESCALATED, 3),
     ]
     assert repo.git("diff", "--name-only", "main", outcome.branch) == "stories/b.yml"  # what passed has landed
@@ -103,11 +103,11 @@ def test_of_several_artifacts_the_outcome_tells_what_came_of_each(repo: Reposito
 def test_a_batch_that_passes_is_verified_whole_and_merged(repo: Repository) -> None:
     root = with_files(repo, a="all is right\n", b="it is wrong\n", c="it is wrong\n")
     outcome = run(Quality(artifacts="stories", batch=True, merge=True), agents=AGENTS, root=root)
-    assert (outcome.ending, outcome.attempts, outcome.merged_into) == (Ending.VERIFIED, 2, "main")
+    assert (outcome.ending, outcome.attempts, outcome.merged_into) == (Ending.REVIEWED, 2, "main")
     assert endings(outcome) == [
-        ("stories/a.yml", Ending.VERIFIED, 1),
-        ("stories/b.yml", Ending.VERIFIED, 2),
-        ("stories/c.yml", Ending.VERIFIED, 2),
+        ("stories/a.yml", Ending.REVIEWED, 1),
+        ("stories/b.yml", Ending.REVIEWED, 2),
+        ("stories/c.yml", Ending.REVIEWED, 2),
     ]
     assert all(part.loop.startswith(outcome.loop[:31]) for part in outcome.parts)
     assert len({part.loop for part in outcome.parts}) == 3
@@ -131,7 +131,7 @@ def test_high_findings_block_beyond_the_threshold_only(repo: Repository) -> None
     agents = {**AGENTS, "reviewer": finds}
     lax = run(Quality(artifacts="stories/a.yml"), agents=agents, root=root)
     strict = run(Quality(artifacts="stories/a.yml", p1_threshold=1, max_attempts=1), agents=agents, root=root)
-    assert (lax.ending, strict.ending) == (Ending.VERIFIED, Ending.ESCALATED)
+    assert (lax.ending, strict.ending) == (Ending.REVIEWED, Ending.ESCALATED)
 
 
 def test_a_callable_that_raises_gets_one_more_chance(repo: Repository) -> None:
@@ -145,7 +145,7 @@ def test_a_callable_that_raises_gets_one_more_chance(repo: Repository) -> None:
 
     root = with_files(repo, a="all is right\n")
     outcome = run(Quality(artifacts="stories/a.yml"), agents={**AGENTS, "reviewer": raises_once}, root=root)
-    assert (outcome.ending, outcome.attempts, len(calls)) == (Ending.VERIFIED, 1, 2)
+    assert (outcome.ending, outcome.attempts, len(calls)) == (Ending.REVIEWED, 1, 2)
 
 
 @pytest.mark.parametrize("missing", ["reviewer", "creator"])

@@ -16,10 +16,11 @@ from loopwright.adapters.terminal.prompt import Nobody
 from loopwright.app.loops import View
 from loopwright.app.project import Project, open_project
 from loopwright.app.publisher import Publisher
+from loopwright.app.readiness import make_ready
 from loopwright.app.settings import settings_of
 from loopwright.app.starts.tickets.queue import read_queued, waiting
 from loopwright.app.starts.tickets.sessions import TicketRequest, activate
-from loopwright.app.worlds import build_world, make_ready
+from loopwright.app.worlds import build_world
 from loopwright.engine.driver import drive
 from loopwright.engine.world import Halt, Seen
 from loopwright.kernel.events import key_of

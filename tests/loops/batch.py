@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any, TypeVar
 
-from loopwright.kernel.actions import Action, RunLoop, Stop
+from loopwright.kernel.actions import Action, AwaitGate, RunLoop, Stop
 from loopwright.kernel.events import (
     Answered,
     CancelRequested,
@@ -154,9 +154,9 @@ def keyed(state: BatchState, letter: Letter) -> Event:
         return LoopEnded(key=key, outcome=outcome)
     if not hasattr(letter, "key"):
         return letter
-    (action,) = BATCH.decide(state)
-    assert isinstance(letter, ANSWERED_BY[type(action)]), f"{letter} does not answer {action}"
-    return with_key(letter, action.key)
+    fitting = [action for action in BATCH.decide(state) if isinstance(letter, ANSWERED_BY[type(action)])]
+    assert fitting, f"{letter} answers nothing in {BATCH.decide(state)}"
+    return with_key(letter, fitting[0].key)
 
 
 def runs(state: BatchState) -> tuple[RunLoop, ...]:
@@ -169,7 +169,8 @@ def at_work(state: BatchState) -> list[tuple[int, str]]:
 
 
 def wanted(state: BatchState, kind: type[A]) -> A:
-    (action,) = BATCH.decide(state)
+    """The one action that is wanted now, beside a gate that is open."""
+    (action,) = (each for each in BATCH.decide(state) if isinstance(each, AwaitGate) is (kind is AwaitGate))
     assert isinstance(action, kind), action
     return action
 

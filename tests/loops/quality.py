@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any, TypeVar
 
-from loopwright.kernel.actions import Action, Ask, RunAgent, Stop
+from loopwright.kernel.actions import Action, Ask, AwaitGate, RunAgent, Stop
 from loopwright.kernel.events import (
     AgentFailed,
     AgentReported,
@@ -255,8 +255,8 @@ def keys(state: QualityState) -> list[str]:
 
 
 def wanted(state: QualityState, kind: type[A]) -> A:
-    """The one action that is wanted now."""
-    (action,) = QUALITY.decide(state)
+    """The one action that is wanted now, beside a gate that is open."""
+    (action,) = (each for each in QUALITY.decide(state) if isinstance(each, AwaitGate) is (kind is AwaitGate))
     assert isinstance(action, kind), action
     return action
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
 from loopwright.kernel.actions import Ask, AwaitGate, Integrate, RunAgent, RunChecks, Stop
 from loopwright.kernel.events import ChecksReported, Event, GateDecided, IntegrationRefused
 from loopwright.kernel.gates import evidence
 from loopwright.kernel.model import NO_KEY, Change, CheckResult, Commit, Ending, Outcome, Tree
-from loopwright.kernel.trust import Canary, Claim, Trust
+from loopwright.kernel.trust import Canary, Claim, Trust, evidence_with
 from loopwright.loops.course import Station, where
 from loopwright.loops.feedback.machine import FEEDBACK
 from loopwright.loops.feedback.state import FeedbackState
@@ -166,6 +168,35 @@ def test_another_attempt_with_it_waits_for_a_person_and_uses_up_nothing() -> Non
     assert (action.approved, action.may_drop) == ((E1,), CLAIM.dropped)
 
 
+def test_what_waits_for_a_person_has_not_passed() -> None:
+    state = checked(checked(begun(), CLAIMED), CLAIMED, "c2")
+    assert (state.current.tests, state.test_failures) == (None, 1)
+
+
+@pytest.mark.parametrize("report", ["claim", "canary"])
+def test_a_developer_that_leaves_it_so_is_taken_at_its_word(report: str) -> None:
+    told = CLAIMED if report == "claim" else UNNOTICED
+    state = play(checked(begun(), told), DONE, kept("c1", changes=told.held))
+    assert keys(state)[0] == "checks-2.1"
+    assert where(play(state, told)) == Station.GATE
+
+
+def test_what_is_held_back_may_be_decided_while_another_gate_is_waited_for() -> None:
+    state = checked(begun(), replace(WITHOUT, canary=replace(MISSED, said="unread")))
+    assert len(FEEDBACK.decide(state)) == 2
+    assert where(play(state, rejects(E1))) == Station.GATE
+    assert wanted(play(state, approves(E1)), RunChecks).approved == (E1,)
+
+
+def test_what_a_person_accepts_lands_without_what_nobody_approved() -> None:
+    plan = replace(params(max_feedback_iterations=1), trust=Trust(in_force=True))
+    state = play(checked(play(FEEDBACK.start(plan), GREEN), replace(red(FAILURE), held=BENT)), says("accept"))
+    assert (wanted(state, Integrate).tree, wanted(state, Integrate).holds_back) == ("", True)
+    state = play(state, replace(LANDED, held=BENT, held_on="loop/1-held"))
+    assert (outcome(state).ending, outcome(state).held) == (Ending.ACCEPTED, BENT)
+    assert wanted(play(state, approves(E1)), RunChecks).commit == "c1"
+
+
 def test_an_attempt_without_it_starts_the_telling_anew() -> None:
     state = checked(checked(begun(), CLAIMED), red(FAILURE), "c2")
     assert keys(checked(state, CLAIMED, "c3")) == ["implement-4.1", f"gate-protected-{E1}"]
@@ -215,6 +246,7 @@ def test_an_untested_change_is_told_to_the_maker_and_then_to_a_person() -> None:
     assert (gate.gate, gate.because) == ("untested", (Change(path="src/a.py", how="changed"),))
     taken = play(state, untested(gate.evidence, approved=True), UNNOTICED, LANDED)
     assert outcome(taken).ending is Ending.ACCEPTED
+    assert outcome(taken).findings[-1].issue == "Taken untested: no test notices src/a.py: add"
     refused = play(state, untested(gate.evidence, approved=False))
     assert "no test notices" in developer(refused).brief.findings[0].issue
 
@@ -268,6 +300,16 @@ def test_what_is_red_after_all_stays_held_back_and_is_asked_for_again() -> None:
         assert (outcome(state).held, bool(outcome(state).still_held)) == (BENT, True)
         assert wanted(state, AwaitGate).evidence == E1
         assert keys(play(state, approves(E1))) == ["checks-held-2"]
+
+
+def test_tests_that_would_go_with_what_was_held_back_are_another_question() -> None:
+    gone = replace(red(FAILURE), claim=Claim(dropped=("t::old",)))
+    state = play(ended(), approves(E1), gone)
+    gate = wanted(state, AwaitGate)
+    assert (gate.evidence, gate.dropped) == (evidence_with(BENT, ("t::old",)), ("t::old",))
+    assert outcome(state).still_held == "1 test of the base would not run any more, which was not approved"
+    again = wanted(play(state, approves(gate.evidence)), RunChecks)
+    assert (str(again.key), again.approved, again.may_drop) == ("checks-held-2", (E1,), ("t::old",))
 
 
 def test_what_is_rejected_after_the_end_is_no_longer_asked_for() -> None:

@@ -180,6 +180,12 @@ def walks() -> dict[str, Walk[QualityState]]:
             ),
             max_attempts=2,
         ),
+        **more_walks(),
+    }
+
+
+def more_walks() -> dict[str, Walk[QualityState]]:
+    return {
         "files": reachable(
             Alphabet(
                 artifact=(q.LOADED, q.loaded("o2"), q.GONE),

@@ -256,7 +256,6 @@ def test_every_state_can_be_stored(walked: Walk[TicketsState]) -> None:
 
 
 def says_no_at_last(step: Step[TicketsState]) -> bool:
-    """A critic or a judge that is not asked once more, or the checks, in the last ticket there may be."""
     before, event = step.before, step.event
     if before.ticket.number < before.allowance or before.groups:  # of what a split put off, the next ticket is judged
         return False

@@ -12,12 +12,10 @@ from loopwright.adapters.checks.runner import CommandChecks
 from loopwright.adapters.checks.started import names_taken, runnable_checks
 from loopwright.adapters.git.objects import GitObjects
 from loopwright.adapters.git.preparation import Preparation
-from loopwright.adapters.git.rules import PersonsRules, Pinned
+from loopwright.adapters.git.rules import Pinned
 from loopwright.adapters.git.verification import VerificationCheckouts
 from loopwright.adapters.git.workspace import GitWorkspace
 from loopwright.config.settings import Settings
-from loopwright.kernel.codec import decode
-from loopwright.kernel.model import Commit
 from loopwright.ports.clock import Clock
 from loopwright.ports.store import Store
 
@@ -33,6 +31,7 @@ def command_checks(
 ) -> CommandChecks:
     """They run in checkouts below `.loop/verify`; git looks for no repository at or above that folder."""
     specs = runnable_checks(settings, root=root, environ=environ)
+    commands = tuple(spec.run for spec in specs)
     source, workspace = GitObjects(root, env=environ), settings.workspace
     preparation = Preparation.of(workspace, environ)
     return CommandChecks(
@@ -44,7 +43,7 @@ def command_checks(
             product=workspace.product,
             tests=workspace.tests,
             protected=workspace.protected,
-            commands=tuple(spec.run for spec in specs),
+            commands=commands,
             taken=names_taken(specs, root=root, environ=environ),
         ),
         outfit=Outfit(
@@ -56,15 +55,10 @@ def command_checks(
             clock=clock,
             root=root,
             runs=root / ".loop" / "runs" / "checks",
-            digests=digests_for(settings, environ, root=root, is_named=store.is_named),
+            digests=digests_for(settings, commands, environ, root=root, is_named=store.is_named),
             protected=workspace.protected,
         ),
     )
-
-
-def began_with(base: Commit, rules: str) -> Pinned:
-    """How files are converted in a loop: by the attributes of `base`, and by what the log has of the person's git."""
-    return Pinned(base, decode(PersonsRules, rules) if rules else None)
 
 
 def git_workspace(

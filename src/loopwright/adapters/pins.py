@@ -52,9 +52,9 @@ def digest_of(file: Path) -> str:
         return GONE
 
 
-def packages_of(settings: Settings, environ: Mapping[str, str]) -> Pins:
-    """What the Python of each check would import first, or run by itself: entry by entry of its site folders."""
-    folders = sorted({folder for check in settings.checks for folder in _site_folders(check.run, environ)})
+def packages_of(commands: Iterable[tuple[str, ...]], environ: Mapping[str, str]) -> Pins:
+    """What the Python of each command would import first, or run by itself: entry by entry of its site folders."""
+    folders = sorted({folder for argv in commands for folder in _site_folders(argv, environ)})
     return {path: held for folder in folders for path, held in _entries(folder)}
 
 
@@ -94,11 +94,11 @@ def _size_and_time(entry: os.DirEntry[str]) -> str:
     return f"{found.st_size} {found.st_mtime_ns}"
 
 
-def pins_of(settings: Settings, root: Path, environ: Mapping[str, str]) -> Pins:
+def pins_of(settings: Settings, commands: Iterable[tuple[str, ...]], root: Path, environ: Mapping[str, str]) -> Pins:
     """What a log can hold of it: each script, and one digest for each folder of packages."""
     scripts = {path: held for agent in settings.agents for path, held in scripts_of(agent, root).items()}
     packages: dict[str, list[str]] = {}
-    for path, held in packages_of(settings, environ).items():
+    for path, held in packages_of(commands, environ).items():
         packages.setdefault(os.path.dirname(path), []).append(f"{path}\0{held}\n")  # noqa: PTH120 - hundreds of them
     return scripts | {folder: hashlib.sha256("".join(all_).encode()).hexdigest() for folder, all_ in packages.items()}
 

@@ -9,10 +9,11 @@ from typing import Any
 
 from loopwright.adapters.files import write_whole
 from loopwright.adapters.shared_lines import rebuild_lines
+from loopwright.app.debt import DEBT_HEAD, debt_entry, deferred_entry, owes
 from loopwright.app.layout import DEBT, STATE_FOLDER
 from loopwright.app.loops import Past, View, listed, view, views, whole_view
 from loopwright.app.project import Project
-from loopwright.app.publisher import DEBT_HEAD, Publisher, debt_entry, deferred_entry, owes
+from loopwright.app.publisher import Publisher
 from loopwright.engine.fold import Opened
 from loopwright.engine.journal import open_whole
 from loopwright.errors import ConfigError

@@ -15,21 +15,18 @@ from typing import Any
 from loopwright.adapters.doors import update_door
 from loopwright.adapters.files import holds, ignore_all, read_regular, refuse_links, write_whole
 from loopwright.adapters.shared_lines import add_lines
+from loopwright.app.debt import DEBT_HEAD, debt_entry, deferred_entry, owes
 from loopwright.app.layout import DEBT, STATE_FOLDER, WORKSPACES
 from loopwright.engine.nesting import PARENT
 from loopwright.engine.world import Seen
 from loopwright.errors import ConfigError
 from loopwright.kernel.codec import encode
 from loopwright.kernel.events import Answered, Ended
-from loopwright.kernel.model import Cleanup, Ending, LoopId, Outcome
-from loopwright.kernel.quoting import inline
+from loopwright.kernel.model import Cleanup, Ending, LoopId
 from loopwright.kernel.record import Record
-from loopwright.kernel.wording import moment
-from loopwright.loops import closing
 from loopwright.loops.kind import AnyKind, Scene
 from loopwright.ports.agent import Update
 
-DEBT_HEAD = "# Accepted with known issues\n"
 _LONGEST_DEBT = 16 << 20  # bytes
 _NO_PASTS: Mapping[LoopId, Any] = {}
 
@@ -174,27 +171,3 @@ def _remove(path: Path, *, with_folder: bool) -> None:
     if with_folder:
         with suppress(OSError):  # not there, or somebody else's files are in it
             path.parent.rmdir()
-
-
-def owes(kind: AnyKind, outcome: Outcome) -> bool:
-    """What has parts owes nothing itself, its parts do. What passed owes what was put off."""
-    is_taken = outcome.ending is Ending.ACCEPTED or (outcome.ending.is_passed and bool(outcome.findings))
-    return is_taken and not kind.has_lanes
-
-
-def deferred_entry(loop: LoopId, outcome: Outcome, at: float) -> str:
-    """One block of `debt.md`: what did not keep a loop from passing and was put off."""
-    lines = (
-        f"## {inline(loop)}: passed {moment(at)}, with what was deferred",
-        "",
-        f"- **Verdict**: {inline(outcome.note) or outcome.ending.value}",
-        *closing.owed_where(outcome, outcome.branch, outcome.commit),
-        *closing.owed_findings("Deferred", outcome.findings),
-    )
-    return "\n".join(lines) + "\n"
-
-
-def debt_entry(kind: AnyKind, loop: LoopId, state: object, at: float, by: str) -> str:
-    """One block of `debt.md`: what a person accepted although it was known to be wrong."""
-    head = (f"## {inline(loop)}: accepted {moment(at)}", "")
-    return "\n".join((*head, *kind.owed(state, inline(by) or "(not said)"))) + "\n"

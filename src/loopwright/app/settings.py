@@ -6,6 +6,7 @@ import json
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
+from loopwright.adapters.checks.started import runnable_checks
 from loopwright.adapters.pins import differing, pins_of
 from loopwright.app.loops import View
 from loopwright.app.project import Project
@@ -29,7 +30,8 @@ def settings_of(project: Project, warn: Warn | None = None) -> Settings:
 
 def pins_text(project: Project, settings: Settings) -> str:
     """What a loop with these settings relies on besides, as the log has it."""
-    return encode(pins_of(settings, project.root, project.environ))
+    started = runnable_checks(settings, root=project.root, environ=project.environ)
+    return encode(pins_of(settings, (check.run for check in started), project.root, project.environ))
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from loopwright.app.loops import view
 from loopwright.app.project import Project
 from loopwright.app.said import take_in
 from loopwright.app.views.gates import GateReason, ShownGate, gates_below
-from loopwright.cli.gates import diff_command
+from loopwright.cli.gates import diff_command, tests_lines
 from loopwright.cli.here import Here
 from loopwright.cli.opened import opened
 from loopwright.cli.output import note, put, put_json
@@ -152,8 +152,8 @@ def _confirm(here: Here, gate: ShownGate, decision: GateDecision) -> None:
     note(f"{gate.name}@{gate.id} of loop {' > '.join(gate.path)} is about exactly these changes:")
     for reason in gate.because:
         note(f"  {one_line(reason.file, 500)}: {reason.rule}")
-    for test in gate.ids_dropped:
-        note(f"  would not run any more: {one_line(test, 500)}")
+    for line in tests_lines(gate):
+        note(line)
     note(f"  {diff_command(gate, at_top=False)}")
     if not click.confirm(f"{_verb(decision).capitalize()} it?", default=False, err=True):
         raise Forbidden("nothing was decided")

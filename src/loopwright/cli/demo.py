@@ -32,11 +32,12 @@ _EXPLANATION = """\
 What you saw
   Iteration 1  The agent said "all done". The reviewer read the change and found a criterion that is not met.
                The tests were not even run; what the reviewer found went into the next brief.
-  Iteration 2  The agent bent a test until it agreed with its code, and fooled the reviewer. tests/ is protected:
-               Loopwright ran the tests of the base, on a clean checkout, and the bent one failed. The edit itself
-               opened a gate: to keep it, a person would have had to approve exactly that change.
-  Iteration 3  The agent restored the test (so the gate closed) and fixed the code. Review and tests passed, on the
-               very tree that was then merged into {branch}.
+  Iteration 2  The agent bent a test until it agreed with its code, and fooled the reviewer. Loopwright ran the
+               tests as they were before any agent came, on a clean checkout, and the bent one failed. The agent was
+               told so; had it insisted, a person would have been asked about exactly that change (a gate).
+  Iteration 3  The agent restored the test (so the gate closed) and fixed the code. Review and tests passed. Then
+               Loopwright broke the new code on purpose to see whether the tests look at it: they noticed. What was
+               verified is the very tree that was merged into {branch}.
 
 What is on {branch} now
 {log}

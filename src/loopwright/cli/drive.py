@@ -6,16 +6,16 @@ import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from loopwright.adapters.terminal.prompt import Nobody
 from loopwright.app.loops import Newest, View, left, view
 from loopwright.app.project import Project
 from loopwright.app.publication import rebuild_debt
+from loopwright.app.readiness import make_ready
 from loopwright.app.views.ending import RunAnswer, answer_of, closing_lines
 from loopwright.app.views.standing import current
-from loopwright.app.worlds import build_world, make_ready
+from loopwright.cli.afterwards import decided_on, left_open, stays
 from loopwright.cli.here import Here
+from loopwright.cli.listening import peopled
 from loopwright.cli.output import F, json_option, note, put, put_json
-from loopwright.cli.person import Heard, person
 from loopwright.cli.signals import StoppedBySignal, complete
 from loopwright.cli.watch import watched
 from loopwright.engine.driver import drive
@@ -72,15 +72,38 @@ class Driven:
 
 
 def drive_and_tell(project: Project, here: Here, loop: View, manner: Manner) -> int:
-    """Drive the loop as far as it goes, say how it ended, and give the exit code."""
-    result = complete(driven(project, here, loop, manner))
-    if isinstance(result, StoppedBySignal):
-        return interrupted(project, loop.row.id, result, manner)
+    """Drive the loop as far as it goes, say how it ended, and give the exit code.
+
+    Whoever is there is asked once about what it did without; what they approve lands at once.
+    """
+    asked: set[str] = set()
+    while True:
+        result = complete(driven(project, here, loop, manner))
+        if isinstance(result, StoppedBySignal):
+            return interrupted(project, loop.row.id, result, manner)
+        _tell_people(result, manner)
+        gate = left_open(result.view) if here.asks and not manner.unattended else None
+        if gate is None or gate.id in asked:
+            return _answered(result, manner)
+        asked.add(gate.id)
+        decided = complete(decided_on(project, here, result.view, gate))
+        if isinstance(decided, StoppedBySignal):
+            note(stays(gate))
+            _answered(replace(result, answer=replace(result.answer, interrupted=True)), manner)
+            return decided.exit_code
+        if decided.is_over:
+            return _answered(asyncio.run(told_of_ended(project, decided)), manner)
+        loop = decided
+
+
+def _tell_people(result: Driven, manner: Manner) -> None:
+    for line in () if manner.as_json else result.lines:
+        put(line)
+
+
+def _answered(result: Driven, manner: Manner) -> int:
     if manner.as_json:
         put_json(result.answer)
-    else:
-        for line in result.lines:
-            put(line)
     return result.exit_code
 
 
@@ -104,11 +127,9 @@ async def driven(project: Project, here: Here, loop: View, manner: Manner) -> Dr
     ready = await make_ready(project, loop, note)
     start, newest = ready.seen, Newest()
     async with watched(project, here, start, newest, ready.publisher) as watching:
-        world = build_world(project, ready, people=Nobody(), observer=watching.observer)
-        asks = here.asks and not manner.unattended
-        aside = watching.aside
-        heard = Heard(person(project, world, ready.settings, here.who, aside) if asks else Nobody())
-        halt = await drive(replace(world, people=heard), start.opened, rows=ready.rows)
+        asked = here.who if here.asks and not manner.unattended else ""
+        world, heard = peopled(project, ready, watching, asked)
+        halt = await drive(world, start.opened, rows=ready.rows)
     if halt.outcome is not None and halt.outcome.ending is Ending.ACCEPTED:
         await rebuild_debt(project)
     now = await left(project, start, halt.now, newest)

@@ -19,6 +19,7 @@ from loopwright.kernel.visible import visible
 
 _NAMED = 20  # files in a command; with more of them it shows the whole change
 _LONGEST = 200
+_TESTS = 20  # of a kind; data has them all
 _MEANS_MORE = frozenset(":*?[\\!^")
 
 
@@ -55,7 +56,10 @@ def _text(gate: ShownGate, *, at_top: bool, several: bool) -> str:
     why = f": {gate.reason}" if gate.reason else ""
     where = f"loop {' > '.join(gate.path)}"
     lines = [f"{gate.name}@{gate.id} ({gate.status}{by}{why}), {where}, commit {gate.commit[:12]}"]
-    lines += map(_file, gate.because)
+    if gate.why and gate.status == "pending":
+        lines.append(f"  {one_line(gate.why, _LONGEST)}")
+    lines += map(file_line, gate.because)
+    lines += tests_lines(gate)
     lines.append(f"  look at it    {diff_command(gate, at_top=at_top)}")
     if gate.status == "pending":
         which = f" --loop {gate.loop}" if several else ""
@@ -64,9 +68,22 @@ def _text(gate: ShownGate, *, at_top: bool, several: bool) -> str:
     return "\n".join(lines)
 
 
-def _file(reason: GateReason) -> str:
+def file_line(reason: GateReason) -> str:
     mark = "  <- decides what is executed" if runs_code(reason.file) else ""
     return f"  {one_line(reason.file, _LONGEST)}: {reason.rule}{mark}"
+
+
+def tests_lines(gate: ShownGate) -> list[str]:
+    """The tests of the base that a decision is about."""
+    return [
+        *_listed("would not run any more: ", gate.ids_dropped),
+        *_listed("fails without it: ", gate.failing),
+    ]
+
+
+def _listed(what: str, tests: tuple[str, ...]) -> list[str]:
+    more = [f"  {what}{len(tests) - _TESTS} more"] if len(tests) > _TESTS else []
+    return [*(f"  {what}{one_line(test, _LONGEST)}" for test in tests[:_TESTS]), *more]
 
 
 def diff_command(gate: ShownGate, *, at_top: bool) -> str:

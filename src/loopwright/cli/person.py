@@ -7,7 +7,7 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 
 from loopwright.adapters.terminal.lines import TerminalLines
-from loopwright.adapters.terminal.prompt import Terminal
+from loopwright.adapters.terminal.prompt import Nobody, Terminal
 from loopwright.app.loops import view
 from loopwright.app.project import Project
 from loopwright.app.views.ending import history, unresolved_text
@@ -16,27 +16,13 @@ from loopwright.cli.output import show
 from loopwright.config.settings import Settings
 from loopwright.engine.world import World
 from loopwright.kernel.actions import AwaitGate
-from loopwright.kernel.events import Answered, CancelRequested, Said
+from loopwright.kernel.events import Answered, Said
 from loopwright.kernel.model import Commit, LoopId
 from loopwright.kernel.visible import visible
-from loopwright.ports.people import People, Reply, Waiting
 from loopwright.ports.workspace import Workspace
 
+NOBODY = Nobody()
 _SHOWN_DIFF = 20_000  # characters
-
-
-class Heard:
-    """People, with a memory of whether it was they who cancelled."""
-
-    def __init__(self, people: People) -> None:
-        self._people, self.cancelled = people, False
-
-    async def ask(self, waiting: tuple[Waiting, ...]) -> Reply | None:
-        reply = await self._people.ask(waiting)
-        said = reply.said if reply else None
-        if isinstance(said, CancelRequested) or (isinstance(said, Answered) and said.choice == "cancel"):
-            self.cancelled = True
-        return reply
 
 
 def person(

@@ -7,7 +7,7 @@ import asyncio
 import click
 
 from loopwright.adapters.checks.order import as_configured
-from loopwright.adapters.checks.receipts import Receipt
+from loopwright.adapters.checks.receipts import Receipt, read_receipt
 from loopwright.adapters.git.repository import tree_of
 from loopwright.app.project import Project
 from loopwright.app.views.answers import ReceiptList
@@ -16,6 +16,7 @@ from loopwright.cli.log import newest
 from loopwright.cli.opened import opened
 from loopwright.cli.output import json_option, loop_option, put, put_json
 from loopwright.kernel.codec import decode
+from loopwright.kernel.trust import Canary
 from loopwright.kernel.wording import NO_SANDBOX, counted, moment
 
 
@@ -31,7 +32,7 @@ def command(here: Here, *, loop_id: str, as_json: bool) -> int:
     if as_json:
         put_json(found)
         return 0
-    lines = [_line(receipt, bases) for receipt in found.receipts]
+    lines = [*(_line(receipt, bases) for receipt in found.receipts), *(each.sentence for each in found.canaries)]
     none = f"Loop {found.loop} has no receipts: no check has finished yet."
     put("\n".join([*lines, NO_SANDBOX]) if lines else none)
     return 0
@@ -40,7 +41,12 @@ def command(here: Here, *, loop_id: str, as_json: bool) -> int:
 async def _receipts(project: Project, loop_id: str) -> ReceiptList:
     chosen = await newest(project, loop_id)
     texts = await project.store.receipts(chosen.row.id)
-    return ReceiptList(loop=chosen.row.id, receipts=tuple(decode(Receipt, text) for text in texts))
+    read = [read_receipt(text) or decode(Canary, text) for text in texts]
+    return ReceiptList(
+        loop=chosen.row.id,
+        receipts=tuple(each for each in read if isinstance(each, Receipt)),
+        canaries=tuple(each for each in read if isinstance(each, Canary)),
+    )
 
 
 def _base_trees(project: Project, receipts: tuple[Receipt, ...]) -> dict[str, str]:

@@ -323,7 +323,7 @@ class Settings:
         " that verify; any other name may be added.",
         CheckSettings,
     )
-    trust: TrustSettings = table("What a verdict rests on.", TrustSettings(), obeyed=False)
+    trust: TrustSettings = table("What a verdict rests on.", TrustSettings())
     workspace: WorkspaceSettings = table("The folder an agent works in.", WorkspaceSettings())
     limits: LimitSettings = table("When a loop stops and asks.", LimitSettings())
     budget: BudgetSettings = table(

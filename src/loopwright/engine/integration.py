@@ -14,7 +14,7 @@ from loopwright.kernel.actions import Integrate
 from loopwright.kernel.events import ChecksReported, Integrated, IntegrationRefused
 from loopwright.kernel.faults import conflict_finding, faults_of, names_of_faults
 from loopwright.kernel.model import Commit, LoopId, Tree
-from loopwright.ports.checks import ChecksRun
+from loopwright.ports.checks import ChecksRun, Examined
 from loopwright.ports.workspace import Landing, Merge, Snapshot
 
 _TRIES = 5
@@ -31,9 +31,10 @@ class _Left:
 
 async def integrate(world: World, loop: LoopId, action: Integrate, step: str) -> Integrated | IntegrationRefused:
     branch = action.branch or await world.workspace.branch(loop)
-    tree = action.tree
+    tree, seen = action.tree, Examined()
     if action.holds_back and not tree:
-        tree = (await world.checks.examine(action.commit, action.trust.on(action.base), action.approved)).lands
+        seen = await world.checks.examine(action.commit, action.trust.on(action.base), action.approved)
+        tree = seen.lands
     wanted = Landing(
         loop=loop,
         branch=branch,
@@ -45,7 +46,14 @@ async def integrate(world: World, loop: LoopId, action: Integrate, step: str) ->
     )
     landed = await world.workspace.land(wanted)
     held_on = await _hold(world, wanted, landed) if action.holds_back and tree else ""
-    done = Integrated(key=action.key, branch=branch, commit=landed.commit, landed=landed.commit, held_on=held_on)
+    done = Integrated(
+        key=action.key,
+        branch=branch,
+        commit=landed.commit,
+        landed=landed.commit,
+        held_on=held_on,
+        held=seen.held if held_on else (),
+    )
     if not action.target:
         return done
     result = await _merge(world, loop, action, done, step)

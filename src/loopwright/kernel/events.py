@@ -131,6 +131,7 @@ class Integrated:
     take: str = ""  # the command that takes it then
     landed: Commit = NO_COMMIT  # where its own branch stands
     held_on: str = ""  # the branch that keeps what did not land
+    held: tuple[Change, ...] = ()  # that, where it was found out only by landing: a person took the rest unverified
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -36,7 +36,8 @@ def _failures(result: CheckResult, tree: str) -> tuple[Finding, ...]:
     return tuple(identify(each) for each in result.failures) or (engine_finding(f"check-{result.name}", why),)
 
 
-def names_of_faults(report: ChecksReported) -> str:
+def names_of_faults(report: ChecksReported, faults: tuple[Finding, ...] = ()) -> str:
+    """`faults` are named where everything passed and yet something speaks against it."""
     failed = dict.fromkeys(result.name for result in (*report.results, *report.landing) if not result.passed)
     blocking = (finding.rule for finding in report.findings if finding.severity in _BLOCKING)
-    return ", ".join((*failed, *blocking)) or "no check ran"
+    return ", ".join((*failed, *blocking) or dict.fromkeys(fault.rule for fault in faults)) or "no check ran"

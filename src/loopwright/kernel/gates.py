@@ -11,6 +11,7 @@ from loopwright.kernel.judges import Judge, judge_by_name
 from loopwright.kernel.model import Change, Key
 
 PROTECTED = "protected"
+UNTESTED = "untested"  # a change that no check looks at
 
 
 def is_check_configuration(path: str) -> bool:

@@ -11,7 +11,6 @@ from loopwright.kernel.gates import evidence
 from loopwright.kernel.model import NO_COMMIT, Change, Commit
 
 CanaryRule = Literal["gate", "warn", "off"]
-UNTESTED = "untested"  # the gate of a change that no check looks at
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,8 +8,7 @@ from textwrap import indent
 from loopwright.kernel.findings import cut
 from loopwright.kernel.model import Brief, Finding
 from loopwright.kernel.quoting import at_most, fenced, one_line, quoted, size, with_closed_fences
-from loopwright.kernel.wording import counted, told
-from loopwright.loops.course import ANSWERED
+from loopwright.kernel.wording import ANSWERED, counted, told
 
 TASK, CRITERIA, ANSWERS, REPAIR, DIFF, BEFORE = 32_768, 8_192, 8_192, 1_024, 49_152, 4_096  # bytes of each part
 NOTE = 80  # bytes kept free for saying what was left out

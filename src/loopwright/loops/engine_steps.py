@@ -9,8 +9,10 @@ from typing import TypeVar, assert_never
 from loopwright.kernel.actions import Action, RunChecks
 from loopwright.kernel.events import ChecksReported, Integrated, IntegrationRefused
 from loopwright.kernel.faults import faults_of, names_of_faults
-from loopwright.kernel.gates import PROTECTED
+from loopwright.kernel.gates import PROTECTED, evidence
 from loopwright.kernel.model import Ending, Finding, Key, Outcome
+from loopwright.kernel.trust import evidence_with
+from loopwright.kernel.wording import counted
 from loopwright.loops import course as c
 from loopwright.loops.course import GateRecord, OnCourse, Ruling, Station
 from loopwright.loops.hooks import Machine, ended
@@ -18,6 +20,7 @@ from loopwright.loops.hooks import Machine, ended
 S = TypeVar("S", bound=OnCourse)
 L = TypeVar("L")
 HELD = (Station.HELD_CHECK, Station.HELD_LAND)
+_LANDED = (Ending.VERIFIED, Ending.REVIEWED, Ending.ACCEPTED)
 _NO_OUTCOME = Outcome(ending=Ending.VERIFIED)
 
 
@@ -51,6 +54,7 @@ def wanted(own: Machine[S, L], state: S) -> Action:
         may_drop=course.may_drop,
         holds_back=False,
         verified=True,
+        message=f"Held back until it was approved: {before.message}",
         why="what was held back is approved and verified",
     )
 
@@ -58,7 +62,7 @@ def wanted(own: Machine[S, L], state: S) -> Action:
 def preflighted(own: Machine[S, L], state: S, event: ChecksReported) -> S:
     """Red is no obstacle: it was so before, and must be green at the end. What cannot run can never be."""
     if event.unable:
-        return c.done(state, replace(own.outcome(state, Ending.FAILED), note="; ".join(event.unable)))
+        return own.unable(state, replace(own.outcome(state, Ending.FAILED), note="; ".join(event.unable)))
     return c.steered(state, station=None, preflighted=True, before=faults_of(event))
 
 
@@ -67,7 +71,9 @@ def held_landing(own: Machine[S, L], state: S, event: ChecksReported | Integrate
     match event:
         case ChecksReported():
             if faults := faults_of(event):
-                return still_held(state, f"these fail with it: {names_of_faults(event)}", faults)
+                return still_held(state, _why_not(event), faults, event.claim.dropped if event.claim else ())
+            if event.claim is not None or event.held:
+                return still_held(state, "it is not all that a person would have to approve", ())
             return c.stationed(c.steered(state, lands=event.lands), Station.HELD_LAND)
         case IntegrationRefused():
             return still_held(state, event.detail or event.reason, event.findings)
@@ -78,10 +84,17 @@ def held_landing(own: Machine[S, L], state: S, event: ChecksReported | Integrate
             assert_never(event)
 
 
-def still_held(state: S, why: str, faults: tuple[Finding, ...]) -> S:
-    """The approval was for something that passes: it is asked for again."""
+def _why_not(report: ChecksReported) -> str:
+    gone = report.claim.dropped if report.claim else ()
+    if gone:
+        return f"{counted(len(gone), 'test')} of the base would not run any more, which was not approved"
+    return f"these fail with it: {names_of_faults(report)}"
+
+
+def still_held(state: S, why: str, faults: tuple[Finding, ...], gone: tuple[str, ...] = ()) -> S:
+    """The approval was for something that passes: it is asked for again. Tests that are `gone` make it another one."""
     gates = tuple(
-        replace(each, ruling=Ruling.OPEN, by="", why=f"it was approved and could not land: {why}")
+        _asked_again(each, f"it was approved and could not land: {why}", gone)
         if each.lasting and each.due and each.ruling is Ruling.APPROVED
         else each
         for each in state.course.gates
@@ -90,12 +103,43 @@ def still_held(state: S, why: str, faults: tuple[Finding, ...]) -> S:
     return c.done(c.steered(state, gates=gates), outcome)
 
 
+def _asked_again(gate: GateRecord, why: str, gone: tuple[str, ...]) -> GateRecord:
+    dropped = tuple(dict.fromkeys((*gate.dropped, *gone)))
+    mark = evidence_with(gate.because, dropped) if gone else gate.evidence
+    return replace(gate, ruling=Ruling.OPEN, by="", why=why, dropped=dropped, evidence=mark)
+
+
+def settled(state: S) -> S:
+    """At the end, what a person decided on what is held back while the rest was landed."""
+    outcome, gate = state.course.outcome, state.course.due(PROTECTED)
+    if state.course.station is not Station.DONE or outcome is None or outcome.ending not in _LANDED or gate is None:
+        return state
+    return decided_afterwards(state, gate) if gate.lasting and gate.ruling is not Ruling.OPEN else state
+
+
+def accepted_without(own: Machine[S, L], state: S, event: Integrated) -> S:
+    """What of an accepted candidate did not land: only the landing found it out."""
+    action = own.landing(state)
+    if action.tree or not action.holds_back:
+        return state
+    state = c.steered(state, held=event.held, candidate=action.commit)
+    gate = GateRecord(
+        gate=PROTECTED,
+        evidence=evidence(event.held),
+        because=event.held,
+        commit=action.commit,
+        why=c.WHY_HELD,
+        lasting=True,
+    )
+    return c.called_for(state, gate)
+
+
 def decided_afterwards(state: S, gate: GateRecord) -> S:
     """A decision on what was held back, when the loop has ended."""
     outcome = state.course.outcome
     if gate.gate != PROTECTED or not state.course.held or outcome is None:
         return state
     if gate.ruling is Ruling.REJECTED:
-        return c.steered(state, outcome=replace(outcome, held=()), held=())
+        return c.steered(state, outcome=replace(outcome, held=(), still_held=""), held=())
     tries = state.course.held_tries + 1
     return c.stationed(c.steered(state, held_tries=tries), Station.HELD_CHECK)

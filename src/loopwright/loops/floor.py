@@ -39,9 +39,19 @@ from loopwright.kernel.events import (
     TimeReached,
 )
 from loopwright.kernel.model import AgentStatus, Cleanup, Ending, Key, Outcome, Question
+from loopwright.kernel.wording import ANSWERED
 from loopwright.loops import course as c
 from loopwright.loops.course import GateRecord, Inquiry, OnCourse, Ruling, Station
-from loopwright.loops.engine_steps import HELD, decided_afterwards, held_landing, preflighted, still_held, wanted
+from loopwright.loops.engine_steps import (
+    HELD,
+    accepted_without,
+    decided_afterwards,
+    held_landing,
+    preflighted,
+    settled,
+    still_held,
+    wanted,
+)
 from loopwright.loops.hooks import Machine, ended, not_offered, refusal
 
 CONTINUE_BY_DEFAULT = 3
@@ -171,7 +181,7 @@ def apply(own: Machine[S, L], state: S, event: Event) -> S:
         case BudgetChanged():
             return state  # money is the engine's business
         case _:
-            return _held(own, _took(own, state, event))
+            return settled(_held(own, _took(own, state, event)))
 
 
 def _took(own: Machine[S, L], state: S, event: Answer) -> S:
@@ -240,7 +250,7 @@ def _held(own: Machine[S, L], state: S) -> S:
 
 
 def _landed(own: Machine[S, L], state: S, event: Integrated) -> S:
-    state = c.steered(state, landed=event.landed)
+    state = c.steered(accepted_without(own, state, event), landed=event.landed)
     if own.landed is not None:
         return own.landed(state, event)
     took = state.course.accepted or state.course.untested
@@ -280,7 +290,7 @@ def _clarified(state: S, event: Answered) -> S:
         station=None,
         trials=tuple(trial.rested() if trial.held else trial for trial in course.trials),
         inquiries=(),
-        answers=(*course.answers, f"{_asked(state)}{c.ANSWERED}{said}"),
+        answers=(*course.answers, f"{_asked(state)}{ANSWERED}{said}"),
     )
 
 

@@ -9,6 +9,8 @@ from typing import Generic, TypeVar
 from loopwright.errors import InvalidTransition
 from loopwright.kernel.actions import Action, Integrate, Option
 from loopwright.kernel.events import Answer, Answered, Event, Integrated, IntegrationRefused
+from loopwright.kernel.faults import engine_finding
+from loopwright.kernel.gates import UNTESTED
 from loopwright.kernel.model import Commit, Ending, Finding, Outcome
 from loopwright.kernel.trust import Trust
 from loopwright.loops import course as c
@@ -56,6 +58,7 @@ class Machine(Generic[S, L]):
     landed: Callable[[S, Integrated], S] | None = None  # None: that is the end
     refused: Callable[[S, IntegrationRefused], S] = c.not_landed
     cancelled: Callable[[S], S] = c.cleaning_up
+    unable: Callable[[S, Outcome], S] = c.done  # the checks cannot run here
     answered: Callable[[S, Answered], S] = not_offered  # answers that only this loop offers
     noun: str = "loop"
     on_hold: str = "the {who} cannot go on without a person"
@@ -65,6 +68,7 @@ class Machine(Generic[S, L]):
 
 def ended(own: Machine[S, L], state: S, ending: Ending, landed: Integrated | None = None) -> S:
     outcome = own.outcome(state, ending)
+    outcome = replace(outcome, findings=(*outcome.findings, *untested(state)))
     if landed is not None:
         outcome = replace(
             outcome,
@@ -80,6 +84,12 @@ def ended(own: Machine[S, L], state: S, ending: Ending, landed: Integrated | Non
         )
     cleanup = state.course.cancel if ending is Ending.CANCELLED else None
     return c.done(state, replace(outcome, cleanup=cleanup))
+
+
+def untested(state: OnCourse) -> tuple[Finding, ...]:
+    """What a person owes who took a change that no check looks at."""
+    gate = state.course.due(UNTESTED) if state.course.untested else None
+    return (engine_finding("untested-change", f"Taken untested: {gate.why}"),) if gate else ()
 
 
 def refusal(state: OnCourse, event: Event, why: str) -> InvalidTransition:

@@ -13,16 +13,17 @@ from typing import TypeVar
 
 from loopwright.kernel.events import ChecksReported
 from loopwright.kernel.faults import engine_finding, faults_of
-from loopwright.kernel.gates import PROTECTED
+from loopwright.kernel.gates import PROTECTED, UNTESTED
 from loopwright.kernel.model import Change, Commit, Finding
-from loopwright.kernel.trust import UNTESTED, Canary, Claim, evidence_with
+from loopwright.kernel.trust import Canary, Claim, evidence_with
 from loopwright.kernel.wording import counted
 from loopwright.loops import course as c
 from loopwright.loops.course import GateRecord, OnCourse, Ruling
 
 S = TypeVar("S", bound=OnCourse)
+_NEEDS_APPROVAL = "needs-approval"
+_TOLD_ONCE = (_NEEDS_APPROVAL, "untested-change", "disarmed")
 _NAMED = 5  # tests in a sentence; the gate shows them all
-_WHY_HELD = "the judge's files and tests of the base were changed; until a person approves, the base's versions run"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,18 +56,34 @@ def weighed(state: S, report: ChecksReported, commit: Commit, words: tuple[str, 
     state = c.steered(
         state, lands=report.lands, held=report.held, candidate=commit, written=report.written, untested=False
     )
-    if report.claim is not None:
-        return _claimed(state, report, report.claim, commit)
-    state = c.steered(state, told=())
+    state, said = _with_claim(_without_older_gates(state, commit), report, commit)
+    if said is not None:
+        return state, said
     if faults := faults_of(report):
         return state, Failed(faults=faults)
+    state, without = _with_held(state, report, commit, words) if report.held else (state, None)
     if report.canary is not None and report.canary.said not in ("noticed", "not-shown"):
         state, said = _unnoticed(state, report, report.canary, commit)
-        if said is not None:
-            return state, said
-    if report.held:
-        return _with_held(state, report, commit, words)
+    said = said or without
+    if said is not None:
+        return state, said
     return (state, Passed()) if report.lands else _as_before(state)
+
+
+def is_told_once(faults: tuple[Finding, ...]) -> bool:
+    """Whether the maker may leave it as it is, and a person is asked then: the same tree is worth another look."""
+    return any(each.category == "engine" and each.rule in _TOLD_ONCE for each in faults)
+
+
+def _without_older_gates(state: S, commit: Commit) -> S:
+    """What an earlier candidate called for, this one may not."""
+    gates = tuple(
+        replace(each, due=False)
+        if each.gate == UNTESTED or (each.gate == PROTECTED and each.commit != commit)
+        else each
+        for each in state.course.gates
+    )
+    return c.steered(state, gates=gates)
 
 
 def _as_before(state: S) -> tuple[S, Weighed]:
@@ -77,9 +94,11 @@ def _as_before(state: S) -> tuple[S, Weighed]:
     return state, Rejected(gate=gate) if gate.ruling is Ruling.REJECTED else Waits(gate=gate)
 
 
-def _claimed(state: S, report: ChecksReported, claim: Claim, commit: Commit) -> tuple[S, Weighed]:
+def _with_claim(state: S, report: ChecksReported, commit: Commit) -> tuple[S, Weighed | None]:
     """A person decides; but first the maker hears what stands in the way, unless no attempt could do without."""
-    faults = faults_of(report)
+    claim, faults = report.claim, faults_of(report)
+    if claim is None:
+        return c.steered(state, told=()), None
     if not claim.at_once and not claim.marks & set(state.course.told):
         return c.steered(state, told=tuple(sorted(claim.marks))), Failed(faults=(*faults, _to_maker(claim)))
     gate = GateRecord(
@@ -92,30 +111,28 @@ def _claimed(state: S, report: ChecksReported, claim: Claim, commit: Commit) -> 
         failing=claim.failing,
         dropped=claim.dropped,
     )
-    return _at(state, gate, Failed(faults=faults) if faults else None)
+    return _at(state, gate)
 
 
-def _at(state: S, gate: GateRecord, otherwise: Failed | None = None) -> tuple[S, Weighed]:
-    """Waiting at the gate, unless a person has decided on exactly this."""
+def _at(state: S, gate: GateRecord) -> tuple[S, Weighed | None]:
+    """Waiting at the gate, unless a person has decided on exactly this; approved, it may be red all the same."""
     state = c.called_for(state, gate)
     due = state.course.due(gate.gate) or gate
     if due.ruling is Ruling.REJECTED:
         return state, Rejected(gate=due)
-    if due.ruling is Ruling.APPROVED:  # it was approved, and is red all the same
-        return state, otherwise or Passed()
-    return state, Waits(gate=due)
+    return state, None if due.ruling is Ruling.APPROVED else Waits(gate=due)
 
 
 def _to_maker(claim: Claim) -> Finding:
     if claim.changes:
         told = f"Without the changes to {_paths(claim.changes)} these tests of the base fail with this code: "
         return engine_finding(
-            "needs-approval",
+            _NEEDS_APPROVAL,
             f"{told}{_some(claim.failing) or 'see above'}. Make the code pass them, or leave the changes as they are: a"
             " person is asked then.",
         )
     told = f"{_some(claim.dropped)} of the base {'is' if len(claim.dropped) == 1 else 'are'} not run any more"
-    return engine_finding("needs-approval", f"{told}. Bring them back, or leave it so: a person is asked then.")
+    return engine_finding(_NEEDS_APPROVAL, f"{told}. Bring them back, or leave it so: a person is asked then.")
 
 
 def _why(claim: Claim) -> str:
@@ -124,37 +141,38 @@ def _why(claim: Claim) -> str:
     if not claim.changes:
         return f"{counted(len(claim.dropped), 'test')} of the base would not run any more: {_some(claim.dropped)}"
     gone = f"; {counted(len(claim.dropped), 'test')} of the base would not run any more" if claim.dropped else ""
-    return f"with them all checks pass, without them these tests of the base fail: {_some(claim.failing)}{gone}"
+    red = f"these tests of the base fail: {_some(claim.failing)}" if claim.failing else "they fail"
+    return f"with them all checks pass, without them {red}{gone}"
 
 
 def _unnoticed(state: S, report: ChecksReported, canary: Canary, commit: Commit) -> tuple[S, Weighed | None]:
     """No check looks at the change: first the maker is told, then it is as configured."""
-    evidence = _untested_evidence(canary, report)
-    if any(each.evidence == evidence and each.ruling is Ruling.APPROVED for each in state.course.gates):
-        return c.steered(state, untested=True), None
+    gate = _untested_gate(report, canary, commit)
+    if any(each.evidence == gate.evidence and each.ruling is Ruling.APPROVED for each in state.course.gates):
+        return c.steered(c.called_for(state, gate), untested=True), None
     if canary.said != "unread" and not state.course.told_untested:
         told = engine_finding(canary.said, f"{canary.sentence}; write a test that fails without the change")
         return c.steered(state, told_untested=True), Failed(faults=(told,))
     if canary.said == "untested-change" and canary.rule != "gate":
         return state, None
-    because = tuple(Change(path=path, how="changed") for path in dict.fromkeys(_file(each) for each in canary.missed))
-    gate = GateRecord(
-        gate=UNTESTED, evidence=evidence, because=because, commit=commit, tree=report.tree, why=canary.sentence
-    )
     return _at(state, gate)
 
 
-def _file(missed: str) -> str:
-    return missed.partition(": ")[0]
-
-
-def _untested_evidence(canary: Canary, report: ChecksReported) -> str:
-    """Bound to the tree: another change of the same function is another question."""
+def _untested_gate(report: ChecksReported, canary: Canary, commit: Commit) -> GateRecord:
+    """Its evidence is bound to the tree: another change of the same function is another question."""
     parts = "\0".join((canary.said, report.lands or report.tree, *canary.missed))
-    return hashlib.sha256(parts.encode(errors="surrogateescape")).hexdigest()[:24]
+    files = dict.fromkeys(each.partition(": ")[0] for each in canary.missed)
+    return GateRecord(
+        gate=UNTESTED,
+        evidence=hashlib.sha256(parts.encode(errors="surrogateescape")).hexdigest()[:24],
+        because=tuple(Change(path=path, how="changed") for path in files),
+        commit=commit,
+        tree=report.tree,
+        why=canary.sentence,
+    )
 
 
-def _with_held(state: S, report: ChecksReported, commit: Commit, words: tuple[str, ...]) -> tuple[S, Weighed]:
+def _with_held(state: S, report: ChecksReported, commit: Commit, words: tuple[str, ...]) -> tuple[S, Weighed | None]:
     known = state.course.due(PROTECTED)
     gate = GateRecord(
         gate=PROTECTED,
@@ -162,12 +180,12 @@ def _with_held(state: S, report: ChecksReported, commit: Commit, words: tuple[st
         because=known.because if known else report.held,
         commit=commit,
         tree=known.tree if known else report.tree,
-        why=_WHY_HELD,
+        why=c.WHY_HELD,
     )
     if report.nothing_else or any(is_named(change.path, words) for change in report.held):
         return _at(state, gate)
     # What is not needed lands later, or never: it may be decided when the loop has ended.
-    return c.called_for(state, replace(gate, lasting=True)), Passed()
+    return c.called_for(state, replace(gate, lasting=True)), None
 
 
 def is_named(path: str, words: tuple[str, ...]) -> bool:

@@ -60,6 +60,13 @@ def test_the_built_in_agents_are_programs_that_cost_nothing(tmp_path: Path) -> N
     }
 
 
+def test_only_a_program_of_the_person_s_own_may_use_a_model_and_not_say_so(tmp_path: Path) -> None:
+    assert {agent.silent_tokens for agent in agents(tmp_path).values()} == {0}
+    own = AgentSettings(name="own", kind="command", argv=(sys.executable,))
+    made = agents(tmp_path, replace(SETTINGS, agents=(own,), roles=(RoleSettings("reviewer", ("own",)),)))
+    assert made["reviewer"].silent_tokens == 10_000
+
+
 def test_the_plan_holds_the_checks_that_stand_in_for_a_tool(tmp_path: Path) -> None:
     plan = read_plan(Path(agents(tmp_path)["reviewer"].argv[-1]))
     assert [(check.name, check.floor) for check in plan.checks] == [("lint", None), ("coverage", 90.0)]

@@ -347,3 +347,24 @@ def test_a_run_folder_that_became_a_link_is_not_followed(bench: Bench, tmp_path:
     assert isinstance(again, AgentReported)
     assert again.report.summary == "true"
     assert (inside / "result.json").read_text() == '{"status": "done", "summary": "forged"}'
+
+
+# --- tokens -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("code", "guessed"),
+    [
+        ("", 10_000),
+        (result({"status": "done", "usage": {"usd": 0.3}}), 10_000),
+        ("os.write(1, b'x' * 80_000)", 20_003),
+        ("sys.exit(1)", 10_000),
+        (result({"status": "done", "usage": {"output_tokens": 0}}), 0),
+        (result({"status": "done", "usage": {"input_tokens": 7}}), 0),
+        ("sys.exit(75)", 0),
+    ],
+)
+def test_tokens_that_a_run_does_not_speak_of_are_guessed(bench: Bench, code: str, guessed: int) -> None:
+    agent = replace(bench.agent(code), silent_tokens=10_000)
+    assert asyncio.run(agent.run(bench.run(), nobody_looks)).usage.guessed_tokens == guessed
+    assert bench.answer(code).usage.guessed_tokens == 0  # of one that uses no model

@@ -209,3 +209,12 @@ def test_what_is_missing_goes_into_the_environment_that_is_there(tmp_path: Path)
     seen = look(tmp_path, {"setup.py": ""})
     virtual_environment(seen.root / "venv")
     assert install_advice(seen) == "venv/bin/python -m pip install -e . pytest"
+
+
+def test_what_an_installation_generated_inside_the_packages_is_brought_along(tmp_path: Path) -> None:
+    """A checkout is imported in place of the installation, and git carries none of these."""
+    ignored = ["src/a/_version.py", "src/a/locale/de/LC_MESSAGES/a.mo", "src/a/locale/fr/LC_MESSAGES/a.mo"]
+    others = [".venv/", "src/a/__pycache__/", "src/a/secrets.py", ".env", "version.py"]
+    seen = look(tmp_path, {"pyproject.toml": ""}, "python3", ask=lambda _argv: "\n".join([*ignored, *others]))
+    (way, *_) = python_checks(seen).prospects[0].ways
+    assert way.copy == ("src/a/_version.py", "src/a/locale/**/*.mo")

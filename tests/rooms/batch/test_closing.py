@@ -1,7 +1,7 @@
 from collections.abc import Callable
 from dataclasses import replace
 
-from loopwright.app.publisher import debt_entry
+from loopwright.app.debt import debt_entry
 from loopwright.loops.batch import closing
 from loopwright.loops.batch.kind import KIND
 from loopwright.loops.batch.state import BatchState

@@ -1,6 +1,6 @@
 from collections.abc import Callable
 
-from loopwright.app.publisher import debt_entry
+from loopwright.app.debt import debt_entry
 from loopwright.loops.feedback.kind import KIND
 from tests.rooms.feedback.stories import (
     AT,

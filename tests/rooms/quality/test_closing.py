@@ -3,7 +3,7 @@ from dataclasses import replace
 
 import pytest
 
-from loopwright.app.publisher import debt_entry
+from loopwright.app.debt import debt_entry
 from loopwright.kernel.model import Cleanup, Ending, Outcome, Verdict
 from loopwright.loops.closing import look_closer
 from loopwright.loops.course import steered

@@ -66,7 +66,7 @@ def test_the_file_tells_every_finding_in_the_words_of_its_format() -> None:
 
 
 def test_a_design_is_named_as_one() -> None:
-    data = build(story="1-design", gate="design", round=1, findings=())
+    data = build(story="docs-1-design-md-d653", gate="design", round=1, findings=(), artifact="docs/1-design.md")
     assert data == {"design_name": "1-design", "verdict": "BLOCKED", "round": 1, "findings": []}
     assert fits_schema("quality-file", data)
 

@@ -1,8 +1,8 @@
 from collections.abc import Callable
 from dataclasses import replace
 
+from loopwright.app.debt import debt_entry
 from loopwright.app.loops import View
-from loopwright.app.publisher import debt_entry
 from loopwright.app.views import explanation, status
 from loopwright.kernel.actions import Ask
 from loopwright.kernel.codec import encode

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from loopwright.adapters.checks.checkouts import Checkouts, ObjectReader
-from loopwright.kernel.gates import evidence
+from loopwright.kernel.gates import evidence, runs_code
 from loopwright.kernel.model import Change, Commit, Tree
 from loopwright.kernel.trust import Classed, Trust
 
@@ -38,7 +38,8 @@ class Candidate:
 
 
 def changes_of(classed: tuple[Classed, ...]) -> tuple[Change, ...]:
-    return tuple(each.change for each in classed)
+    """What decides what is executed comes first, so that a long list does not hide it."""
+    return tuple(sorted((each.change for each in classed), key=lambda change: not runs_code(change.path)))
 
 
 async def composed(

@@ -168,7 +168,12 @@ async def _asked(where: Path, environment: Mapping[str, str]) -> str:
 
 
 def digests_for(
-    settings: Settings, environ: Mapping[str, str], *, root: Path, is_named: Callable[[str], Awaitable[bool]]
+    settings: Settings,
+    commands: tuple[tuple[str, ...], ...],
+    environ: Mapping[str, str],
+    *,
+    root: Path,
+    is_named: Callable[[str], Awaitable[bool]],
 ) -> Digests:
     """For the checks of a repository, with what Python finds there now as what it is to find later."""
     return Digests(
@@ -176,8 +181,8 @@ def digests_for(
         setup=settings.workspace.setup,
         person=environ,
         bytecode=Bytecode(root / ".loop" / "bytecode", is_named),
-        packages=lambda: packages_of(settings, environ),
-        pinned=packages_of(settings, environ),
+        packages=lambda: packages_of(commands, environ),
+        pinned=packages_of(commands, environ),
     )
 
 

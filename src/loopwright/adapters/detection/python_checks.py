@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
@@ -18,6 +19,7 @@ _TEST_FILES = (
     *("*/test*.py", "*/tests/**/test*.py", "*/test/**/test*.py"),
 )
 _NOT_OURS = re.compile(r"(?:^|/)(?:\.[^/]+|node_modules|venv|env|build|dist|site-packages)/")
+_GENERATED = re.compile(r"(?:^|/)(?:_*version_*\.py|\w+_pb2(?:_grpc)?\.pyi?|[^/]+\.mo)$")
 _KEPT_OPTIONS = ("--doctest-modules", "--doctest-glob", "--ignore", "--import-mode", "--pyargs")
 _WITH_VALUE = ("-k", "-m", "-c")
 _FLAGS = ("-v", "-vv", "-q", "-s", "-x", "-l", "-ra", "-rA", "--verbose", "--quiet", "--doctest-modules", "--pyargs")
@@ -38,8 +40,8 @@ _TOOLS: tuple[tuple[str, str, tuple[str, ...], ReportKind], ...] = (
 
 def python_checks(look: Look) -> Detected:
     known = interpreters(look)
-    linters = _linters(look, known)
-    return Detected(stack="python", prospects=(_tests(look, known), *linters))
+    prospects = (_tests(look, known), *_linters(look, known))
+    return Detected(stack="python", prospects=_with_copies(prospects, generated_files(look)))
 
 
 def django_checks(look: Look) -> Detected:
@@ -50,7 +52,26 @@ def django_checks(look: Look) -> Detected:
         r"DJANGO_SETTINGS_MODULE", look.text("pytest.ini") + look.text("pyproject.toml") + look.text("setup.cfg")
     ):
         tests = Prospect(name="test", ways=(*_pytest(look, known), *tests.ways), advice=advice)
-    return Detected(stack="django", prospects=(build, tests, *_linters(look, known)))
+    prospects = (build, tests, *_linters(look, known))
+    return Detected(stack="django", prospects=_with_copies(prospects, generated_files(look)))
+
+
+def generated_files(look: Look) -> tuple[str, ...]:
+    """What an installation made inside the packages and git ignores: a checkout that is imported needs it as well.
+
+    Only what is known to be generated: an ignored file may as well be somebody's secret.
+    """
+    said = look.ask(("git", "ls-files", "--others", "--ignored", "--exclude-standard", "--directory"))
+    found = [path for path in said.splitlines() if "/" in path and _GENERATED.search(path)]
+    many = {path.split("/locale/")[0] for path in found if path.endswith(".mo") and "/locale/" in path}
+    catalogues = tuple(f"{folder}/locale/**/*.mo" for folder in sorted(many))
+    return (*(path for path in found if not path.endswith(".mo")), *catalogues)
+
+
+def _with_copies(prospects: tuple[Prospect, ...], copy: tuple[str, ...]) -> tuple[Prospect, ...]:
+    return tuple(
+        replace(each, ways=tuple(replace(way, copy=(*way.copy, *copy)) for way in each.ways)) for each in prospects
+    )
 
 
 def has_python_tests(root: Path) -> bool:

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from loopwright.adapters.git.program import Git, name_of, path_of, readable
+from loopwright.kernel.codec import decode
 from loopwright.kernel.model import NO_COMMIT, Commit
 
 CONVERSION = re.compile(r"core\.(autocrlf|eol|checkroundtripencoding)|filter\..+\.(clean|smudge|process|required)")
@@ -65,6 +66,11 @@ class Pinned:
 
     base: Commit = NO_COMMIT  # whose attributes count
     rules: PersonsRules | None = None
+
+
+def began_with(base: Commit, rules: str) -> Pinned:
+    """How files are converted in a loop: by the attributes of `base`, and by what the log has of the person's git."""
+    return Pinned(base, decode(PersonsRules, rules) if rules else None)
 
 
 def persons_rules(person: Git, common: Path) -> PersonsRules:

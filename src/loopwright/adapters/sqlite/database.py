@@ -18,24 +18,21 @@ class Database:
         self.path = str(path)
         self._file = path
         self._connection = connect(path, options)
-        self._identity = self._look()
+        self._identity = _identity(path)
+        self._ahead = path.with_name(f"{path.name}-wal")  # what was written last is only there
+        self._ahead_identity = _identity(self._ahead)
         self._broken = ""
         self._written = 0
         self._sound_at: int | None = None
 
-    def _look(self) -> tuple[int, int] | None:
-        try:
-            found = self._file.stat()
-        except OSError:
-            return None
-        return found.st_dev, found.st_ino
-
     def _refuse_if_replaced(self) -> None:
-        if self._look() != self._identity:
+        ahead = _identity(self._ahead)
+        if _identity(self._file) != self._identity or self._ahead_identity not in (None, ahead):
             raise StoreFailed(
                 f"{self.path}: the state file was replaced or removed while it was open;"
                 " put it back, then run `loop resume`"
             )
+        self._ahead_identity = ahead
 
     @contextmanager
     def writing(self) -> Iterator[apsw.Connection]:
@@ -104,3 +101,11 @@ class Database:
 
     def close(self) -> None:
         self._connection.close()
+
+
+def _identity(file: Path) -> tuple[int, int] | None:
+    try:
+        found = file.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino

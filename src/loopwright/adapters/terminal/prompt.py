@@ -133,8 +133,14 @@ def gate_text(gate: AwaitGate, diff: str) -> str:
     listed = [f"  {change.how:<8} {change.path}" for change in gate.because[:_SHOWN_FILES]]
     if len(gate.because) > _SHOWN_FILES:
         listed.append(f"  and {len(gate.because) - _SHOWN_FILES} more")
+    listed += _tests("would not run any more", gate.dropped) + _tests("fails without it", gate.failing)
     head = f"? Gate {gate.gate}: {gate.why}"
     return "\n".join([head, *listed, "", diff.rstrip("\n"), "", _AT_A_GATE])
+
+
+def _tests(what: str, tests: tuple[str, ...]) -> list[str]:
+    more = [f"  {what}: {len(tests) - _SHOWN_FILES} more"] if len(tests) > _SHOWN_FILES else []
+    return [*(f"  {what}: {one_line(test, 300)}" for test in tests[:_SHOWN_FILES]), *more]
 
 
 def _files(gate: AwaitGate) -> str:

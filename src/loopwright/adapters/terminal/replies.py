@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 from loopwright.kernel.actions import Ask, AwaitGate, ForPeople
 from loopwright.kernel.events import Answered, CancelRequested, GateDecided, Said
@@ -45,6 +46,19 @@ def understood(waiting: tuple[ForPeople, ...], line: str, by: str) -> Said | Unc
     if first.free_text:
         return _free(first, line.strip(), by)
     return answer(first, TypedAnswer(words=tuple(line.strip().split(" ")), by=by))
+
+
+def afterwards(word: str) -> Literal["approve", "reject", "later"] | Unclear:
+    """What is typed about changes that a loop ended without: there is nothing to cancel, and nothing that hurries."""
+    match word.strip().lower():
+        case "1" | "approve":
+            return "approve"
+        case "2" | "reject":
+            return "reject"
+        case "" | "3" | "later" | "cancel":
+            return "later"
+        case _:
+            return Unclear("type approve, reject REASON, or later")
 
 
 def _means_gate(first: ForPeople, gate: AwaitGate, rest: str) -> bool:

@@ -57,6 +57,8 @@ def find_targets(
 
 def _inside(root: Path, cwd: Path, given: str) -> str:
     """The path from the top of the repository. Links are not followed: a review is of what stands there."""
+    if not given:
+        raise UsageError("a PATH is empty; name a file or a folder")
     path = Path(os.path.normpath(cwd / given))
     try:
         inner = path.relative_to(root)
@@ -65,7 +67,8 @@ def _inside(root: Path, cwd: Path, given: str) -> str:
     if not inner.parts:
         raise UsageError(f"{given} is the whole repository; name files or folders in it")
     if inner.parts[0] in _OURS:
-        raise UsageError(f"{given} is Loopwright's own; name a path of your project")
+        whose = "git's" if inner.parts[0] == ".git" else "Loopwright's"
+        raise UsageError(f"{given} is {whose} own; name a path of your project")
     if any((root / part).is_symlink() for part in (inner, *inner.parents)):
         raise UsageError(f"{given} is, or lies behind, a symbolic link; name the file itself")
     if quality_file.is_quality_file(inner.as_posix()):

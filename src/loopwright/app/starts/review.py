@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -16,15 +17,11 @@ from loopwright.config.settings import Settings
 from loopwright.kernel.codec import encode
 from loopwright.kernel.model import NO_COMMIT, Commit
 from loopwright.kernel.trust import Trust
-from loopwright.loops.batch.machine import BATCH
 from loopwright.loops.batch.state import BatchArtifact, BatchParams
-from loopwright.loops.quality.machine import QUALITY
 from loopwright.loops.quality.quality_file import ENDING, for_person
 from loopwright.loops.quality.state import Depth, QualityParams
 from loopwright.loops.reviewed import QualityLimits
-from loopwright.ports.store import LoopRow
 
-_NAMED = 3  # artifacts in a warning
 _PER_AGENT = 2  # children under way for each agent that may work: while one is recorded, another works
 
 
@@ -70,32 +67,20 @@ def plan_review(
 
 
 async def create_review(
-    project: Project, settings: Settings, request: ReviewRequest, cwd: Path, *, played: tuple[str, ...] | None = None
+    project: Project,
+    settings: Settings,
+    request: ReviewRequest,
+    cwd: Path,
+    *,
+    played: tuple[str, ...] | None = None,
+    say: Callable[[str], None] = lambda _sentence: None,
 ) -> View:
-    """A new quality loop, or a batch of them, not yet driven."""
+    """A new quality loop, or a batch of them, not yet driven. `say` hears of files of others that stay."""
     plan = plan_review(project, settings, request, cwd, played=played)
+    for target in plan.targets:
+        for file in target.spared:
+            say(f"{file} is not Loopwright's and stays as it is; findings of {target.path} go to {target.file}")
     return await create_planned(project, settings, request, plan)
-
-
-async def reviewed_by_others(project: Project, loop: View) -> tuple[str, ...]:
-    """A sentence for each review that is still open and looks at the same: both write the findings of one story."""
-    own, said = _artifacts(loop.row), []
-    for row in await project.store.rows():
-        if row.id == loop.row.id or row.outcome or row.parent is not None:
-            continue
-        if both := own & _artifacts(row):
-            named = ", ".join(sorted(both)[:_NAMED]) + (f" and {len(both) - _NAMED} more" if len(both) > _NAMED else "")
-            said.append(
-                f"warning: {named} is under review in loop {row.id} too, and each writes its findings over the other's;"
-                f" end that one first (`loop cancel --loop {row.id}`)"
-            )
-    return tuple(said)
-
-
-def _artifacts(row: LoopRow) -> set[str]:
-    given = json.loads(row.params) if row.kind in (QUALITY.name, BATCH.name) else {}
-    many = {each["path"] for each in given.get("artifacts", ())}
-    return many | ({given["artifact"]} if "artifact" in given else set())
 
 
 async def create_planned(

@@ -8,6 +8,7 @@ from typing import Literal
 
 from loopwright.adapters.checks.receipts import Receipt
 from loopwright.kernel.model import LoopId
+from loopwright.kernel.trust import Canary
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,6 +44,7 @@ class StepOutput:
 class ReceiptList:
     loop: LoopId
     receipts: tuple[Receipt, ...]  # oldest first
+    canaries: tuple[Canary, ...] = ()  # what came of breaking a change on purpose
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

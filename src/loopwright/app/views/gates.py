@@ -34,6 +34,7 @@ class ShownGate:
     because: tuple[GateReason, ...]
     ids_dropped: tuple[str, ...] = ()  # tests of the base that an approval lets go, and no others
     failing: tuple[str, ...] = ()  # tests of the base that fail without it
+    why: str = ""  # it is asked for
     by: str = ""
     reason: str = ""
 
@@ -82,6 +83,7 @@ def _shown(gate: GateRecord, seen: View, path: tuple[LoopId, ...], *, over: bool
         ),
         ids_dropped=gate.dropped,
         failing=gate.failing,
+        why=gate.why,
         by=gate.by,
         reason=gate.reason,
     )

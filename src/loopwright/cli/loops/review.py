@@ -3,65 +3,24 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Literal
 
 import click
 
-from loopwright.app.loops import View
 from loopwright.app.project import Project
 from loopwright.app.settings import settings_of
-from loopwright.app.starts.artifacts import Target
-from loopwright.app.starts.review import (
-    ReviewPlan,
-    ReviewRequest,
-    create_planned,
-    plan_review,
-    reviewed_by_others,
-    shown_file,
-)
+from loopwright.app.starts.review import ReviewRequest, create_review, plan_review
+from loopwright.app.starts.review_foretold import ForetoldArtifact, ReviewForetold, foretold, reviewed_by_others
 from loopwright.cli.drive import Manner, drive_and_tell, run_json_option
 from loopwright.cli.here import Here
 from loopwright.cli.opened import only_looked_at, opened
 from loopwright.cli.output import MONEY, allow_option, count_to, note, put, put_json
 from loopwright.cli.signals import StoppedBySignal, complete
-from loopwright.config.settings import Settings
-from loopwright.kernel.model import Commit
 from loopwright.kernel.quoting import one_line
 from loopwright.kernel.wording import counted
 from loopwright.loops.quality.state import Depth, Gate
 from loopwright.loops.reviewed import ReviewResult
 
 _SHOWN = 40  # artifacts that a dry run names
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ForetoldArtifact:
-    artifact: str
-    gate: str
-    mode: str
-    story: str
-    known: int  # findings of earlier reviews
-    file: str | None  # where findings would be handed over; null: in the brief
-    agents: Mapping[str, tuple[str, ...]]  # names by role, in the order of fall-back
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReviewForetold:
-    """What `loop review --dry-run` says would be started; nothing was created."""
-
-    kind: Literal["batch", "quality"]
-    base: Commit
-    branch: str
-    merge: bool
-    artifacts: tuple[ForetoldArtifact, ...]
-    max_attempts: int
-    p1_threshold: int
-    parallel: int
-    budget: float | None
-    criteria: tuple[str, ...]
-    dry_run: bool = True
 
 
 @click.command("review")
@@ -102,7 +61,7 @@ def command(here: Here, /, *, as_json: bool, unattended: bool, dry_run: bool, **
         with only_looked_at(here) as project:
             return _foretell(project, here, request, as_json=as_json)
     with opened(here, create=True) as project:
-        loop = complete(_create(project, here, request))
+        loop = complete(create_review(project, settings_of(project), request, here.cwd, say=note))
         if isinstance(loop, StoppedBySignal):
             return loop.exit_code
         more = " …" if len(request.paths) > 3 else ""  # noqa: PLR2004
@@ -112,51 +71,12 @@ def command(here: Here, /, *, as_json: bool, unattended: bool, dry_run: bool, **
         return drive_and_tell(project, here, loop, Manner(unattended=unattended, as_json=as_json))
 
 
-async def _create(project: Project, here: Here, request: ReviewRequest) -> View:
-    settings = settings_of(project)
-    plan = plan_review(project, settings, request, here.cwd)
-    for target in plan.targets:
-        for file in target.spared:
-            note(f"{file} is not Loopwright's and stays as it is; findings of {target.path} go to {target.file}")
-    return await create_planned(project, settings, request, plan)
-
-
 def _foretell(project: Project, here: Here, request: ReviewRequest, *, as_json: bool) -> int:
     settings = settings_of(project)
     plan = plan_review(project, settings, request, here.cwd)
-    told = _plan(project, settings, request, plan)
+    told = foretold(project, settings, request, plan)
     put_json(told) if as_json else put("\n".join(_lines(told)))
     return 0
-
-
-def _plan(project: Project, settings: Settings, request: ReviewRequest, plan: ReviewPlan) -> ReviewForetold:
-    return ReviewForetold(
-        kind="batch" if plan.batch else "quality",
-        base=project.head,
-        branch=project.branch.removeprefix("refs/heads/") or "(detached)",
-        merge=plan.merge,
-        artifacts=tuple(_artifact(settings, request, target) for target in plan.targets),
-        max_attempts=plan.limits.max_attempts,
-        p1_threshold=plan.limits.p1_threshold,
-        parallel=settings.limits.parallel,
-        budget=settings.budget.usd if request.budget is None else request.budget,
-        criteria=request.criteria,
-    )
-
-
-def _artifact(settings: Settings, request: ReviewRequest, target: Target) -> ForetoldArtifact:
-    part = settings.gate(target.gate)
-    return ForetoldArtifact(
-        artifact=target.path,
-        gate=target.gate.value,
-        mode=request.depth or part.depth,
-        story=target.story,
-        known=len(target.known),
-        file=shown_file(settings, target) or None,
-        agents={
-            role: tuple(agent.name for agent in settings.agents_for(role)) for role in (part.reviewer, part.creator)
-        },
-    )
 
 
 def _lines(told: ReviewForetold) -> list[str]:

@@ -40,6 +40,7 @@ from loopwright.loops.batch.state import (
     with_item,
 )
 from loopwright.loops.course import GateRecord, Ruling, Station
+from loopwright.loops.hooks import untested
 from loopwright.loops.reviewed import EarlierPass, QualityLimits
 from loopwright.loops.weighing import Failed, Passed, Rejected, Waits, weighed
 
@@ -131,8 +132,18 @@ def _asked_or_done(state: BatchState) -> BatchState:
 
 
 def _done(state: BatchState) -> BatchState:
+    if state.unable:
+        return c.done(state, replace(ended(state, Ending.FAILED), note=state.unable))
     good = Ending.VERIFIED if state.verified or not state.plan.firm else Ending.REVIEWED
-    return c.done(state, ended(state, Ending.ACCEPTED if is_accepted(state) else good))
+    took = is_accepted(state) or state.course.untested
+    outcome = ended(state, Ending.ACCEPTED if took else good)
+    return c.done(state, replace(outcome, findings=(*outcome.findings, *untested(state))))
+
+
+def unable(state: BatchState, outcome: Outcome) -> BatchState:
+    """Nothing is left waiting under a batch that has ended."""
+    left = tuple(index for index, item in enumerate(state.items) if not item.over)
+    return _entered(replace(state, unable=outcome.note), BatchPhase.CANCEL, left)
 
 
 def _is_whole(state: BatchState) -> bool:
@@ -171,7 +182,8 @@ def _verified(state: BatchState, event: ChecksReported) -> BatchState:
         case Waits():
             return c.at_the_gate(state)
         case Failed():
-            return _not_verified(state, f"with all fixes together these fail: {names_of_faults(event)}", said.faults)
+            named = names_of_faults(event, said.faults)
+            return _not_verified(state, f"with all fixes together these fail: {named}", said.faults)
         case Rejected():
             return _rejected(state, said.gate)
         case _:
@@ -199,11 +211,11 @@ def _not_verified(state: BatchState, why: str, faults: tuple[Finding, ...]) -> B
 
 def decided(state: BatchState, gate: GateRecord) -> BatchState:
     """What was checked without the approval ran the base's versions: once more."""
-    if state.course.station is not Station.GATE:
-        return state
+    waits = state.course.station is Station.GATE
     if gate.ruling is Ruling.APPROVED:
-        return c.entered(replace(state, again=state.again + 1), BatchPhase.VERIFY)
-    return _rejected(state, gate)
+        stale = waits or c.at_work(state, BatchPhase.VERIFY)
+        return c.entered(replace(state, again=state.again + 1), BatchPhase.VERIFY) if stale else state
+    return _rejected(state, gate) if waits and not gate.lasting else state
 
 
 def _left_out(state: BatchState, index: int, event: Combined) -> BatchState:

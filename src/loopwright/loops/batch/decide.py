@@ -140,7 +140,7 @@ def land(state: BatchState) -> Integrate:
         may_drop=state.course.may_drop,
         trust=plan.trust,
         tree=Tree("") if is_accepted(state) else state.course.lands,
-        holds_back=bool(state.course.held) or (is_accepted(state) and plan.trust.in_force),
+        holds_back=bool(state.course.held) or (plan.trust.in_force and (is_accepted(state) or not plan.checked)),
         why=summary(state),
     )
 

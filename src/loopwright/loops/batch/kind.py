@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from loopwright.kernel.assignment import Assignment
-from loopwright.kernel.gates import PROTECTED
+from loopwright.kernel.gates import PROTECTED, UNTESTED
 from loopwright.kernel.model import LoopId
-from loopwright.kernel.trust import UNTESTED
 from loopwright.kernel.wording import counted
 from loopwright.loops.batch import closing
 from loopwright.loops.batch.machine import BATCH

@@ -29,7 +29,7 @@ from functools import partial
 
 from loopwright.kernel.machine import Loop, Standpoint
 from loopwright.loops import floor
-from loopwright.loops.batch.apply import accepted, cancelled, decided, landed, ordered, refused, relimited, took
+from loopwright.loops.batch.apply import accepted, cancelled, decided, landed, ordered, refused, relimited, took, unable
 from loopwright.loops.batch.decide import escalation, land, summary, work
 from loopwright.loops.batch.state import BatchParams, BatchState, ended, start, stuck
 from loopwright.loops.course import where
@@ -55,6 +55,7 @@ MACHINE: Machine[BatchState, QualityLimits] = Machine(
     landed=landed,
     refused=refused,
     cancelled=cancelled,
+    unable=unable,
     noun="batch",
 )
 

@@ -106,6 +106,7 @@ class BatchState:
     result: Integrated = NOT_LANDED
     aimed: str = ""  # where that landing went besides the branch
     verified: bool = False  # the checks have passed on what all fixes come to
+    unable: str = ""  # why the checks cannot run here: it ends with that
 
     @property
     def commit(self) -> Commit:
@@ -210,6 +211,8 @@ def ended(state: BatchState, ending: Ending) -> Outcome:
         note=result.note,
         findings=state.failures,
         parts=tuple(_part(state, item) for item in state.items),
+        held=state.course.held if result.commit else (),
+        held_on=result.held_on,
     )
 
 

@@ -15,7 +15,7 @@ from loopwright.kernel.events import (
     ChecksReported,
     IntegrationRefused,
 )
-from loopwright.kernel.faults import engine_finding
+from loopwright.kernel.faults import engine_finding, faults_of
 from loopwright.kernel.findings import identify
 from loopwright.kernel.gates import PROTECTED
 from loopwright.kernel.ledger import Ledger, record, unresolved
@@ -36,7 +36,7 @@ from loopwright.loops.feedback.state import (
     limits_reached,
     with_open_iteration,
 )
-from loopwright.loops.weighing import Failed, Passed, Rejected, Waits, weighed
+from loopwright.loops.weighing import Failed, Passed, Rejected, Waits, is_told_once, weighed
 
 _BLOCKING = (Severity.CRITICAL, Severity.HIGH)
 _WHY_GATE = "protected files were changed; until a person approves, the base versions run"
@@ -134,7 +134,8 @@ def _checkpointed(state: FeedbackState, event: Checkpointed) -> FeedbackState:
         return _nothing_done(state, event)
     heard, last = len(state.course.answers), state.past[-1] if state.past else state.current
     current = replace(state.current, commit=event.commit, evidence=event.evidence, tree=event.tree, heard=heard)
-    if not tests and state.plan.trust.in_force and (last.tree, last.heard) == (event.tree, heard):
+    same = (last.tree, last.heard, last.onto) == (event.tree, heard, current.onto)
+    if same and state.past and state.plan.trust.in_force and not tests:
         return _nothing_changed(replace(state, current=current), last)
     state = replace(state, current=current)
     return c.entered(state, FeedbackPhase.TEST if tests else FeedbackPhase.REVIEW)
@@ -150,7 +151,13 @@ def _nothing_done(state: FeedbackState, event: Checkpointed) -> FeedbackState:
 
 
 def _nothing_changed(state: FeedbackState, last: Iteration) -> FeedbackState:
-    """The same tree has the same verdict: nobody is asked again, and what was wrong still is."""
+    """The same tree has the same verdict: nobody is asked again, and what was wrong still is.
+
+    Where the developer was told to leave it so if it has to be, the checks lead on to a person.
+    """
+    if last.review is Verdict.PASS and is_told_once(last.failures):
+        state = replace(state, current=replace(state.current, review=Verdict.PASS, issues=last.issues))
+        return c.entered(state, FeedbackPhase.TEST)
     current = replace(state.current, failures=last.failures)
     told = engine_finding("nothing-changed", "The developer changed nothing since the last attempt: its faults stand")
     return _unjudged(replace(state, current=current), told)
@@ -160,10 +167,7 @@ def _tested(state: FeedbackState, event: ChecksReported) -> FeedbackState:
     state, said = weighed(state, event, state.commit, (state.plan.task, *state.plan.criteria))
     if isinstance(said, Failed):
         return _tests_failed(state, said.faults)
-    ledger = record(state.ledger, TESTS, (), state.current.number)
-    current = replace(state.current, tests=Verdict.PASS)
-    state = replace(state, ledger=ledger, current=current)
-    state = replace(state, test_failures=0, test_failures_before=state.test_failures)
+    state = state if faults_of(event) else _tests_passed(state)
     match said:
         case Rejected():
             return _gate_rejected(state, said.gate, "it was rejected and is still there")
@@ -173,6 +177,12 @@ def _tested(state: FeedbackState, event: ChecksReported) -> FeedbackState:
             return c.landing(replace(state, past=(*state.past, state.current)))
         case _:
             assert_never(said)
+
+
+def _tests_passed(state: FeedbackState) -> FeedbackState:
+    ledger = record(state.ledger, TESTS, (), state.current.number)
+    state = replace(state, ledger=ledger, current=replace(state.current, tests=Verdict.PASS))
+    return replace(state, test_failures=0, test_failures_before=state.test_failures)
 
 
 def _tests_failed(state: FeedbackState, failures: tuple[Finding, ...]) -> FeedbackState:
@@ -239,13 +249,13 @@ def ended(state: FeedbackState, ending: Ending) -> Outcome:
 
 
 def decided(state: FeedbackState, gate: GateRecord) -> FeedbackState:
-    waited_for = state.course.station is Station.GATE
+    waits = state.course.station is Station.GATE
     if gate.ruling is Ruling.APPROVED:
         # Checks in flight or done without the approval ran the base versions: they are run anew.
-        stale = waited_for or c.at_work(state, FeedbackPhase.TEST)
+        stale = waits or c.at_work(state, FeedbackPhase.TEST)
         return c.entered(state, FeedbackPhase.TEST, tries=state.course.trial.tries + 1) if stale else state
     reason = gate.reason or "no reason given"
-    if waited_for:
+    if waits and not gate.lasting:
         return _gate_rejected(state, gate, reason)
     told = f"A person rejected the change to {gate.paths}: {reason}"
     state = c.steered(state, refusals=(*state.course.refusals, told))

@@ -47,7 +47,7 @@ from loopwright.loops.quality.state import (
 )
 from loopwright.loops.quality.verdict import judge, put_off, rests_on, tally, usable
 from loopwright.loops.reviewed import QualityLimits
-from loopwright.loops.weighing import Failed, Passed, Rejected, Waits, weighed
+from loopwright.loops.weighing import Failed, Passed, Rejected, Waits, is_told_once, weighed
 
 
 def took(state: QualityState, event: Answer) -> QualityState:
@@ -181,7 +181,7 @@ def _verified(state: QualityState, event: ChecksReported) -> QualityState:
         case Waits():
             return c.at_the_gate(state)
         case Failed():
-            return _not_verified(state, event, f"these fail: {names_of_faults(event)}", said.faults)
+            return _not_verified(state, event, f"these fail: {names_of_faults(event, said.faults)}", said.faults)
         case Rejected():
             return _rejected(state, event, said.gate)
         case _:
@@ -206,10 +206,12 @@ def _not_verified(
 
 def decided(state: QualityState, gate: GateRecord) -> QualityState:
     """What was checked without the approval ran the base's versions: once more."""
-    if state.course.station is not Station.GATE:
-        return state
+    waits = state.course.station is Station.GATE
     if gate.ruling is Ruling.APPROVED:
-        return next_step(state, QualityPhase.VERIFY)
+        stale = waits or c.at_work(state, QualityPhase.VERIFY)
+        return next_step(state, QualityPhase.VERIFY) if stale else state
+    if not waits or gate.lasting:
+        return state
     asked = GateDecided(key=gate_key(gate.gate, gate.evidence), gate=gate.gate, approved=False, evidence=gate.evidence)
     return _rejected(state, asked, gate)
 
@@ -270,7 +272,11 @@ def _checkpointed(state: QualityState, event: Checkpointed) -> QualityState:
         tree=event.tree,
         verified=False,
     )
-    return next_review(state) if same is None else _unchanged(next_review(state), same)
+    if same is None:
+        return next_review(state)
+    state = next_review(state)
+    left_so = same.refused and is_told_once(same.findings)
+    return _left_so(state, same) if left_so else _unchanged(state, same)
 
 
 def _judged_before(state: QualityState, event: Checkpointed) -> Round | None:
@@ -289,6 +295,12 @@ def _unchanged(state: QualityState, same: Round) -> QualityState:
     state = replace(state, ledger=record(state.ledger, state.plan.gate, found, state.number), untouched=True)
     why = f"{tally(open_findings(state))}; nothing changed: what review {same.number} said of this tree stands"
     return _closed(state, Verdict.FAIL, why, unchanged=True)
+
+
+def _left_so(state: QualityState, same: Round) -> QualityState:
+    """The creator was told to leave it so if it has to be: what the review passed leads on to a person."""
+    state = replace(state, ledger=record(state.ledger, LANDING, (), state.number), untouched=True)
+    return _closed(state, Verdict.PASS, f"nothing changed: review {same.number} passed this tree", unchanged=True)
 
 
 # --- ending -------------------------------------------------------------------------------------

@@ -164,7 +164,8 @@ def land(state: QualityState) -> Integrate:
         may_drop=state.course.may_drop,
         trust=plan.trust,
         tree=Tree("") if accepted else state.course.lands,
-        holds_back=bool(state.course.held) or (accepted and plan.trust.in_force),
+        # Where no check runs, nobody has said yet what of it is judge or test.
+        holds_back=bool(state.course.held) or (plan.trust.in_force and (accepted or not plan.checked)),
         why="accepted by a person" if accepted else landed.line,
     )
 

@@ -16,6 +16,7 @@ from loopwright.loops.quality import handoff, quality_file
 from loopwright.loops.quality.handoff import Persisted
 from loopwright.loops.quality.state import QualityState, ReviewFacts, open_findings, taken
 
+MARK = quality_file.MARK
 _OVER = (Station.LAND, Station.CLEAN_UP, Station.DONE)
 
 
@@ -38,7 +39,9 @@ def render(scene: Scene[QualityState]) -> Files:
     if state.course.station in _OVER or state.rounds[-1].verdict is Verdict.PASS:
         return {plan.shown_file: None}
     held = open_findings(state)
-    data = quality_file.build(story=plan.story, gate=plan.gate, round=state.rounds[-1].number, findings=held)
+    data = quality_file.build(
+        story=plan.story, gate=plan.gate, round=state.rounds[-1].number, findings=held, artifact=plan.artifact
+    )
     return {plan.shown_file: quality_file.as_page(data)}
 
 
@@ -48,7 +51,13 @@ def handed(run: Assignment) -> dict[str, str]:
     own: ReviewFacts = brief.own
     if not own.findings_file:
         return {}
-    data = quality_file.build(story=own.story, gate=own.gate, round=brief.attempt, findings=brief.findings)
+    data = quality_file.build(
+        story=own.story,
+        gate=own.gate,
+        round=brief.attempt,
+        findings=brief.findings,
+        artifact="".join(brief.artifacts[:1]),
+    )
     return {own.findings_file: write_yaml(data)}
 
 

@@ -2,49 +2,18 @@
 
 from __future__ import annotations
 
-from loopwright.kernel.gates import PROTECTED
-from loopwright.kernel.model import Verdict
-from loopwright.kernel.trust import UNTESTED
-from loopwright.kernel.visible import visible
-from loopwright.loops.course import Station, where
-from loopwright.loops.kind import Kind, Lane, Needs, Words
-from loopwright.loops.quality import brief, closing, files, quality_file, verdict
+from loopwright.kernel.gates import PROTECTED, UNTESTED
+from loopwright.loops.kind import Kind, Needs, Words
+from loopwright.loops.quality import brief, closing, files, verdict
 from loopwright.loops.quality.machine import QUALITY
 from loopwright.loops.quality.request import Quality
-from loopwright.loops.quality.result import result
-from loopwright.loops.quality.state import QualityParams, QualityPhase, QualityState, open_findings
+from loopwright.loops.quality.result import lane, result
+from loopwright.loops.quality.state import QualityParams, QualityState
 from loopwright.loops.reviewed import REVIEWING, ReviewResult, unresolved_lines
-
-_ASKS = (Station.ESCALATED, Station.CLARIFY)
-_WAITS: dict[str, str] = {
-    QualityPhase.FIX: "to be fixed",
-    QualityPhase.LOAD_ARTIFACTS: "to be reviewed again",
-    Station.ESCALATED: "needs you",
-    Station.CLARIFY: "has a question for you",
-}
 
 
 def _unresolved(_state: QualityState, told: object) -> tuple[str, ...]:
     return unresolved_lines(told) if isinstance(told, ReviewResult) else ()
-
-
-def _lane(state: QualityState, working: bool) -> Lane | None:  # noqa: FBT001 - a port's signature
-    """Nothing for what passed, and for what has not been looked at. `working`: an agent is at it."""
-    passed = bool(state.rounds) and state.rounds[-1].verdict is Verdict.PASS
-    if passed or (not working and not state.rounds):
-        return None
-    word = _WAITS.get(where(state), "blocked")
-    if working:
-        word = "in review" if where(state) == QualityPhase.RUN_CHECKS else "being fixed"
-    held = open_findings(state)
-    return Lane(
-        name=visible(state.plan.artifact),
-        count=f"review {state.number}/{state.allowance}",
-        word=word,
-        detail=verdict.tally(held) if held else "",
-        needs_person=not working and state.course.station in _ASKS,
-        failed=not working and where(state) == QualityPhase.FIX,
-    )
 
 
 KIND: Kind[QualityParams, QualityState] = Kind(
@@ -65,9 +34,9 @@ KIND: Kind[QualityParams, QualityState] = Kind(
     told_when_stopped=_unresolved,
     rules=(*verdict.RULES, REVIEWING),
     files=files.render,
-    mark=quality_file.MARK,
+    mark=files.MARK,
     doors=files.doors,
     tells_more=files.tells_more,
-    lane=_lane,
+    lane=lane,
     starts="loop review PATH",
 )

@@ -52,10 +52,19 @@ def is_quality_file(path: str) -> bool:
     return path.endswith(ENDING)
 
 
-def build(*, story: str, gate: str, round: int, findings: tuple[Finding, ...]) -> dict[str, object]:  # noqa: A002
-    """The file's data; `round` is the word the file has for an attempt."""
+def build(  # the words are the file's: `round` is an attempt
+    *,
+    story: str,
+    gate: str,
+    round: int,  # noqa: A002
+    findings: tuple[Finding, ...],
+    artifact: str = "",
+) -> dict[str, object]:
+    """The file's data. A design is called by the name of its file, anything else by its story."""
+    design = posixpath.splitext(posixpath.basename(_plain(artifact)))[0] or story
+    whose = {"design_name": design} if gate == "design" else {"story_id": story}
     return {
-        "design_name" if gate == "design" else "story_id": story,
+        **whose,
         "verdict": "BLOCKED",
         "round": round,
         "findings": [_entry(identify(finding)) for finding in findings],

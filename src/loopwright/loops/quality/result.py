@@ -1,17 +1,27 @@
-"""What came of the review of one artifact, as it stands now."""
+"""What came of the review of one artifact, as it stands now; and its row in the live view of a batch."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
 from loopwright.kernel.model import Ending, Finding, LoopId, Verdict
-from loopwright.loops.course import Station
+from loopwright.kernel.visible import visible
+from loopwright.loops.course import Station, where
+from loopwright.loops.kind import Lane
 from loopwright.loops.quality.decide import MAX_LOOPS_REACHED, recommendation
-from loopwright.loops.quality.state import QualityState, best_round, open_findings, reviews_made
+from loopwright.loops.quality.state import QualityPhase, QualityState, best_round, open_findings, reviews_made
+from loopwright.loops.quality.verdict import tally
 from loopwright.loops.reviewed import BlockedArtifact, ReviewResult, show
 
 _ACCEPTED = "a person accepted it with what is known"
 _CANCELLED = "the review was cancelled"
+_ASKS = (Station.ESCALATED, Station.CLARIFY)
+_WAITS: dict[str, str] = {
+    QualityPhase.FIX: "to be fixed",
+    QualityPhase.LOAD_ARTIFACTS: "to be reviewed again",
+    Station.ESCALATED: "needs you",
+    Station.CLARIFY: "has a question for you",
+}
 
 
 def result(loop: LoopId, state: QualityState, _parts: Mapping[LoopId, object]) -> ReviewResult:
@@ -62,3 +72,22 @@ def _left(state: QualityState) -> tuple[Finding, ...]:
     """What is wrong with what stands: of an accepted review, with the attempt that was kept."""
     best = best_round(state.rounds)
     return best.findings if state.course.accepted and best else open_findings(state)
+
+
+def lane(state: QualityState, working: bool) -> Lane | None:  # noqa: FBT001 - a port's signature
+    """Nothing for what passed, and for what has not been looked at. `working`: an agent is at it."""
+    passed = bool(state.rounds) and state.rounds[-1].verdict is Verdict.PASS
+    if passed or (not working and not state.rounds):
+        return None
+    word = _WAITS.get(where(state), "blocked")
+    if working:
+        word = "in review" if where(state) == QualityPhase.RUN_CHECKS else "being fixed"
+    held = open_findings(state)
+    return Lane(
+        name=visible(state.plan.artifact),
+        count=f"review {state.number}/{state.allowance}",
+        word=word,
+        detail=tally(held) if held else "",
+        needs_person=not working and state.course.station in _ASKS,
+        failed=not working and where(state) == QualityPhase.FIX,
+    )

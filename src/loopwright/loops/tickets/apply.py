@@ -49,7 +49,7 @@ from loopwright.loops.tickets.state import (
     stepped,
     ticket_id,
 )
-from loopwright.loops.weighing import Failed, Passed, Waits, Weighed, weighed
+from loopwright.loops.weighing import Failed, Passed, Waits, Weighed, is_told_once, weighed
 
 _WHY_GATE = "protected files were changed; until a person approves, the base versions run"
 _NO_RESULT = "(the creator gave no result: "
@@ -123,10 +123,10 @@ def _checked(state: TicketsState, event: ChecksReported) -> TicketsState:
     if state.plan.trust.in_force:
         criteria = tuple(criterion.text for criterion in state.plan.criteria)
         state, said = weighed(state, event, state.commit, (state.plan.title, state.plan.what, *criteria))
-    if isinstance(said, Waits) and event.claim is not None:
-        return c.at_the_gate(stepped(state, TicketsPhase.CHECK))
     told = said.faults if isinstance(said, Failed) else ()
     state = heard_checks(state, event, tuple(fault for fault in told if fault.category == "engine"))
+    if isinstance(said, Waits) and event.claim is not None:
+        return c.at_the_gate(stepped(state, TicketsPhase.CHECK))
     return stepped(state, TicketsPhase.JUDGE) if state.plan.judge else judged(state)
 
 
@@ -156,7 +156,11 @@ def _checkpointed(state: TicketsState, event: Checkpointed) -> TicketsState:
     if state.plan.firm and not (files or state.past or ticket.notes.startswith(_NO_RESULT)):
         return _asked_whether_it_was_done(state)
     same = judged_before(state) if state.plan.firm else None
-    return criticised_by(state) if same is None else judged(as_before(state, same))
+    if same is None:
+        return criticised_by(state)
+    if is_told_once(same.own):  # the creator was told to leave it so if it has to be: the checks lead on to a person
+        return stepped(replace(state, ticket=replace(ticket, critiques=same.critiques)), TicketsPhase.CHECK)
+    return judged(as_before(state, same))
 
 
 def _asked_whether_it_was_done(state: TicketsState) -> TicketsState:
@@ -271,7 +275,7 @@ def _gate_rejected(state: TicketsState, gate: GateRecord) -> TicketsState:
     """A person's no keeps the ticket from being approved, and the creator is told."""
     told = f"A person rejected the change to {gate.paths}: {gate.reason or 'no reason given'}"
     state = c.steered(state, refusals=(*state.course.refusals, told))
-    if state.course.station is Station.GATE:
+    if state.course.station is Station.GATE and not gate.lasting:
         return judged(state)
     if not c.at_work(state, TicketsPhase.CREATE):
         return state

@@ -10,10 +10,9 @@ from dataclasses import replace
 
 from loopwright.kernel.events import IntegrationRefused
 from loopwright.kernel.findings import identify
-from loopwright.kernel.gates import PROTECTED
+from loopwright.kernel.gates import PROTECTED, UNTESTED
 from loopwright.kernel.ledger import Ledger, record, unresolved
 from loopwright.kernel.model import AgentReport, AgentStatus, CheckResult, Commit, Finding, Severity, Verdict
-from loopwright.kernel.trust import UNTESTED
 from loopwright.loops.course import Ruling
 from loopwright.loops.tickets.state import CHECKS, CRITIC, ENGINE, JUDGE, LANDING, Critique, Ticket, TicketsState
 from loopwright.loops.tickets.thresholds import is_security, weighed

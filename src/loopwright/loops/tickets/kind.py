@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from loopwright.kernel.events import Answered
-from loopwright.kernel.gates import PROTECTED
-from loopwright.kernel.trust import UNTESTED
+from loopwright.kernel.gates import PROTECTED, UNTESTED
 from loopwright.loops.kind import Kind, Needs, Words
 from loopwright.loops.tickets import brief, closing, files, past
 from loopwright.loops.tickets.machine import TICKETS

@@ -1,0 +1,35 @@
+"""`debt.md`: what was taken although it is known to be wrong, and what was put off. One block for each loop."""
+
+from __future__ import annotations
+
+from loopwright.kernel.model import Ending, LoopId, Outcome
+from loopwright.kernel.quoting import inline
+from loopwright.kernel.wording import moment
+from loopwright.loops import closing
+from loopwright.loops.kind import AnyKind
+
+DEBT_HEAD = "# Accepted with known issues\n"
+
+
+def owes(kind: AnyKind, outcome: Outcome) -> bool:
+    """What has parts owes nothing itself, its parts do. What passed owes what was put off."""
+    is_taken = outcome.ending is Ending.ACCEPTED or (outcome.ending.is_passed and bool(outcome.findings))
+    return is_taken and not kind.has_lanes
+
+
+def deferred_entry(loop: LoopId, outcome: Outcome, at: float) -> str:
+    """One block of `debt.md`: what did not keep a loop from passing and was put off."""
+    lines = (
+        f"## {inline(loop)}: passed {moment(at)}, with what was deferred",
+        "",
+        f"- **Verdict**: {inline(outcome.note) or outcome.ending.value}",
+        *closing.owed_where(outcome, outcome.branch, outcome.commit),
+        *closing.owed_findings("Deferred", outcome.findings),
+    )
+    return "\n".join(lines) + "\n"
+
+
+def debt_entry(kind: AnyKind, loop: LoopId, state: object, at: float, by: str) -> str:
+    """One block of `debt.md`: what a person accepted although it was known to be wrong."""
+    head = (f"## {inline(loop)}: accepted {moment(at)}", "")
+    return "\n".join((*head, *kind.owed(state, inline(by) or "(not said)"))) + "\n"

@@ -1,0 +1,59 @@
+"""What a loop ended without is asked about once, of whoever is at the terminal when it ends."""
+
+from __future__ import annotations
+
+from loopwright.app.loops import View
+from loopwright.app.project import Project
+from loopwright.app.said import take_in
+from loopwright.app.views.gates import ShownGate, gates
+from loopwright.cli.gates import diff_command, file_line, tests_lines
+from loopwright.cli.here import Here
+from loopwright.cli.listening import heard_on
+from loopwright.cli.output import note
+from loopwright.kernel.wording import counted
+
+_CHOICES = """\
+  1  Approve  approve: exactly these changes; they are verified and landed at once
+  2  Reject   reject [REASON]: they stay out, their commit is kept
+  3  Later    later: nothing is decided now"""
+
+
+def left_open(ended: View) -> ShownGate | None:
+    """The gate of what the loop did without, if a person has still to decide it."""
+    is_held = ended.outcome is not None and ended.outcome.held
+    return next((gate for gate in gates(ended) if gate.status == "pending"), None) if is_held else None
+
+
+def stays(gate: ShownGate) -> str:
+    """Said to whoever did not decide."""
+    how = f"`loop approve {gate.name}@{gate.id}`, then `loop resume --loop {gate.loop}`"
+    return f"Nothing is decided; it stays held back. Land it: {how}"
+
+
+async def decided_on(project: Project, here: Here, ended: View, gate: ShownGate) -> View:
+    """The loop as it is when whoever is there was asked about what it did without."""
+    said = await heard_on(gate, question_text(gate), here.who)
+    if said is None:
+        note(stays(gate))
+        return ended
+    now = await take_in(project, ended, said, note)
+    if not said.approved:
+        note(f"Rejected; the changes are kept as commit {gate.commit[:12]}.")
+    return now or ended
+
+
+def question_text(gate: ShownGate) -> str:
+    """All that is needed to decide: the changes, the tests that would go with them, the command that shows them."""
+    count = len(gate.because)
+    them = "it" if count == 1 else "them"
+    return "\n".join(
+        [
+            "",
+            f"? The result does without {counted(count, 'change')} to how it is judged. Let {them} in?",
+            *map(file_line, gate.because),
+            *tests_lines(gate),
+            f"  look at it    {diff_command(gate, at_top=False)}",
+            _CHOICES,
+            "(Ctrl-D means later.)",
+        ]
+    )

@@ -1,0 +1,181 @@
+"""What the verdict does not need is held back and not waited for: told at the end, and landed by a person's word."""
+
+import os
+import pty
+import select
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from loopwright.adapters.terminal.replies import Unclear, afterwards
+from tests.cli.projects import CONFIG, GOOD, TOUCHES_PROTECTED, Sample, command
+from tests.kept import Kept
+from tests.repository import Repository
+
+# As a change of the check that is right for nothing but itself.
+BREAKS_THE_CHECK = TOUCHES_PROTECTED.replace("print('checking:', ", "exit(3); print(")
+PATIENCE = 60  # seconds
+
+
+def drive(path: Path, scenario: str, *options: str) -> Sample:
+    sample = Sample.create(path, scenario)
+    done = sample.loop("feedback", "Make it good", *options)
+    assert done.code == 0, done.err
+    return sample
+
+
+@pytest.fixture(scope="module")
+def once(tmp_path_factory: pytest.TempPathFactory) -> Kept:
+    return Kept.of(drive(tmp_path_factory.mktemp("held") / "repo", TOUCHES_PROTECTED, "--merge").repo.path)
+
+
+@pytest.fixture
+def merged(once: Kept) -> Sample:
+    """A loop that was verified and merged without its change of the check."""
+    return Sample(Repository(once.restored()))
+
+
+def gate_of(sample: Sample) -> str:
+    (gate,) = [gate for gate in sample.loop("gates", "--json").data["gates"] if gate["status"] == "pending"]
+    return f"{gate['name']}@{gate['id']}"
+
+
+def test_what_is_not_needed_is_held_back_and_told(tmp_path: Path) -> None:
+    sample = Sample.create(tmp_path / "repo", TOUCHES_PROTECTED)
+    done = sample.loop("feedback", "Make it good", "--json")
+    loop, gate = done.data["loop"], gate_of(sample)
+    assert (done.code, done.data["outcome"]) == (0, "verified")
+    assert done.data["held_back"] == [{"path": "check.py", "how": "changed", "gate": gate}]
+    assert [need["command"] for need in done.data["needs"]] == [f"loop approve {gate}"]
+    assert sample.repo.git("diff", "--name-only", "main", f"loop/{loop}") == "result.txt"
+    assert "check.py" in sample.repo.git("diff", "--name-only", "main", f"loop/{loop}-held")
+
+
+def test_the_closing_lines_name_it_with_the_commands_that_land_it(tmp_path: Path) -> None:
+    sample = Sample.create(tmp_path / "repo", TOUCHES_PROTECTED)
+    said = sample.loop("feedback", "Make it good").out
+    gate, loop = gate_of(sample), sample.loop("status", "--json").data["loops"][0]["id"]
+    assert f"Held back, the base's versions stand: check.py (changed), kept on branch loop/{loop}-held.\n" in said
+    assert f"Land it: `loop approve {gate}`, then `loop resume --loop {loop}`\n" in said
+
+
+def test_what_is_approved_after_the_end_lands_where_the_rest_did(merged: Sample) -> None:
+    approved = merged.loop("approve", gate_of(merged), "--json").data
+    assert approved["command"] == f"loop resume --loop {approved['loop']}"
+    assert "checking:" not in (merged.repo.path / "check.py").read_text()
+    done = merged.loop("resume", "--json")
+    assert (done.code, done.data["outcome"], done.data["held_back"], done.data["needs"]) == (0, "verified", [], [])
+    assert "checking:" in (merged.repo.path / "check.py").read_text()
+    assert merged.repo.git("rev-parse", "main") == done.data["commit"]
+    assert merged.repo.git("status", "--porcelain") == ""
+
+
+def test_what_is_rejected_after_the_end_is_out_of_the_way_and_kept(merged: Sample) -> None:
+    rejected = merged.loop("reject", gate_of(merged), "--reason", "leave it", "--json").data
+    assert (rejected["status"], rejected["command"]) == ("rejected", "")
+    (loop,) = merged.loop("status", "--json").data["loops"]
+    assert (loop["needs"], loop["status"]) == ([], "complete")
+    assert "has ended" in merged.loop("resume", "--loop", loop["id"]).out
+    assert "check.py" in merged.repo.git("diff", "--name-only", "main", f"loop/{loop['id']}-held")
+
+
+def test_what_is_red_after_its_approval_stays_held_back(tmp_path: Path) -> None:
+    sample = drive(tmp_path / "repo", BREAKS_THE_CHECK)
+    gate = gate_of(sample)
+    sample.loop("approve", gate)
+    done = sample.loop("resume", "--json")
+    assert (done.code, done.data["held_back"][0]["path"], gate_of(sample)) == (4, "check.py", gate)
+    assert "it was approved and could not land: these fail with it: test" in sample.loop("gates").out
+
+
+# --- a word beforehand, and what is known before anybody is paid
+
+
+@pytest.mark.parametrize("words", [("feedback", "Do it"), ("review", "check.py"), ("ticket", "run")], ids=" ".join)
+def test_a_pattern_that_can_match_nothing_is_refused_in_a_sentence(merged: Sample, words: tuple[str, ...]) -> None:
+    refused = merged.loop(*words, "--allow", "../tests/**")
+    assert (refused.code, len(refused.err.splitlines())) == (2, 1)
+    assert "--allow" in refused.err
+    assert "../tests/**" in refused.err
+
+
+def test_a_check_that_cannot_run_is_told_before_an_agent_is_paid(tmp_path: Path) -> None:
+    config = CONFIG.replace('"check.py"]', '"-m", "unittest"]').replace('trust = "exit-code"\n', "")
+    sample = Sample.create(tmp_path / "repo", GOOD, config)
+    done = sample.loop("feedback", "Make it good", "--json")
+    assert (done.code, done.data["commit"]) == (2, "")
+    assert "check 'test' cannot run: " in done.data["note"]
+    assert "it found no test" in done.data["note"]
+    assert "RunAgent" not in sample.loop("log").out
+
+
+def test_what_is_red_before_the_work_is_in_the_brief(merged: Sample) -> None:
+    (brief,) = (merged.repo.path / ".loop" / "runs").rglob("*-implement-1.1/brief.md")
+    assert "## Was so before you\n" in brief.read_text()
+
+
+# --- whoever is at the terminal
+
+
+def test_what_may_be_typed_at_the_end() -> None:
+    known = {"1": "approve", "Approve": "approve", "2": "reject", "reject": "reject"}
+    later = dict.fromkeys(["", "3", "later", "cancel"], "later")
+    assert {word: afterwards(word) for word in {**known, **later}} == {**known, **later}
+    assert afterwards("yes") == Unclear("type approve, reject REASON, or later")
+
+
+class AtTerminal:
+    """The command with a terminal for stdin and stderr, and a person who types when they are asked."""
+
+    def __init__(self, sample: Sample, *argv: str) -> None:
+        self._ours, theirs = pty.openpty()
+        self._process = subprocess.Popen(
+            command(*argv),
+            cwd=sample.repo.path,
+            env={**os.environ, "TERM": "dumb"},
+            stdin=theirs,
+            stderr=theirs,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        os.close(theirs)
+        self.screen = ""
+
+    def until(self, words: str) -> None:
+        while words not in self.screen:
+            assert select.select([self._ours], [], [], PATIENCE)[0], self.screen
+            self.screen += os.read(self._ours, 4096).decode()
+
+    def types(self, text: str) -> None:
+        os.write(self._ours, text.encode())
+
+    def interrupt(self) -> None:
+        self._process.send_signal(2)
+
+    def ends(self) -> tuple[int, str]:
+        out, _ = self._process.communicate(timeout=PATIENCE)
+        os.close(self._ours)
+        return self._process.returncode, out
+
+
+def test_a_terminal_asks_once_and_what_is_approved_lands_at_once(tmp_path: Path) -> None:
+    sample = Sample.create(tmp_path / "repo", TOUCHES_PROTECTED)
+    person = AtTerminal(sample, "feedback", "Make it good", "--merge")
+    person.until("(Ctrl-D means later.)\r\n> ")
+    assert "check.py: protected file changed" in person.screen
+    person.types("approve\n")
+    code, out = person.ends()
+    assert (code, "checking:" in (sample.repo.path / "check.py").read_text()) == (0, True)
+    assert out.count("IMPLEMENTATION_VERIFIED after 1 iteration.") == 2
+
+
+def test_a_signal_at_the_question_loses_nothing(tmp_path: Path) -> None:
+    sample = Sample.create(tmp_path / "repo", TOUCHES_PROTECTED)
+    person = AtTerminal(sample, "feedback", "Make it good", "--merge")
+    person.until("(Ctrl-D means later.)\r\n> ")
+    person.interrupt()
+    person.until("Nothing is decided; it stays held back.")
+    assert person.ends()[0] == 130
+    assert sample.loop("approve", gate_of(sample)).code == 0
+    assert sample.loop("resume").code == 0

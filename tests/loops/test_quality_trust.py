@@ -1,0 +1,181 @@
+"""What a verification leads to in a review: held back, waited for, told once; and what is asked afterwards."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from loopwright.kernel.actions import AwaitGate, Integrate, RunAgent, RunChecks, Stop
+from loopwright.kernel.events import ChecksReported, IntegrationRefused
+from loopwright.kernel.model import NO_KEY, Commit, Ending, Tree, Verdict
+from loopwright.loops.course import Station, where
+from loopwright.loops.quality.machine import QUALITY
+from loopwright.loops.quality.state import QualityState
+from tests.loops import verified as v
+from tests.loops.quality import (
+    CANCEL,
+    FIXED,
+    LANDED,
+    RED_MERGE,
+    SAID,
+    blocked,
+    creator,
+    fixed,
+    keys,
+    looked,
+    outcome,
+    passes,
+    play,
+    saved,
+    says,
+    told,
+    wanted,
+)
+
+
+def verifying(task: str = "", **given: object) -> QualityState:
+    """A review of today whose first fix was passed: its checks run."""
+    begun = play(told(*blocked(), checked=True, trust=v.NOW, task=task, **given), v.LANDS)
+    return play(begun, *fixed("c1"), *looked(passes(), "o2"))
+
+
+def once_more(state: QualityState, commit: str, report: ChecksReported) -> QualityState:
+    return play(state, *fixed(commit), *looked(passes(), commit), report)
+
+
+def gate(state: QualityState) -> AwaitGate:
+    return wanted(state, AwaitGate)
+
+
+def test_the_checks_are_tried_before_the_first_fix_of_a_root() -> None:
+    begun = told(*blocked(), checked=True, trust=v.NOW)
+    assert keys(begun) == ["preflight"]
+    assert keys(play(begun, v.RED)) == ["fix-1.4"]
+    ended = outcome(play(begun, v.UNABLE))
+    assert (ended.ending, ended.note) == (Ending.FAILED, "check 'test' cannot run: no pytest")
+    assert told(checked=True, trust=v.NOW).course.station is None
+    for given in ({"lands": False}, {"checked": False}, {"trust": v.PART}):
+        assert wanted(told(*blocked(), **{"checked": True, "trust": v.NOW, **given}), RunAgent).role == "creator"
+
+
+def test_a_change_the_verdict_does_not_need_is_held_back_and_may_be_decided_afterwards() -> None:
+    state = play(verifying(), v.WITHOUT)
+    assert (wanted(state, Integrate).tree, wanted(state, Integrate).holds_back) == ("lands", True)
+    state = play(state, replace(LANDED, held_on="loop/1-held"))
+    assert (outcome(state).ending, outcome(state).held, gate(state).evidence) == (Ending.VERIFIED, v.BENT, v.E1)
+
+
+@pytest.mark.parametrize(("task", "report"), [("Loosen tests/t.py", v.WITHOUT), ("", v.NOTHING_ELSE)])
+def test_what_was_asked_for_or_is_all_there_is_is_waited_for(task: str, report: ChecksReported) -> None:
+    state = play(verifying(task), report)
+    assert where(state) == Station.GATE
+    again = play(state, v.approves())
+    assert (keys(again), wanted(again, RunChecks).approved) == (["verify-2.5"], (v.E1,))
+    assert keys(play(again, v.LANDS)) == ["land-2-0"]
+    refused = play(state, v.rejects())
+    assert [each.rule for each in creator(refused).brief.findings] == ["gate-rejected"]
+    # Another change of the same file is another question.
+    asked = once_more(refused, "c2", replace(report, held=v.OTHERWISE_BENT))
+    assert (where(asked), gate(asked).evidence) == (Station.GATE, v.E2)
+    # The same one is not: a person has said no to it, and that was the last attempt.
+    assert where(once_more(refused, "c3", report)) == Station.ESCALATED
+
+
+def test_a_claim_is_told_once_and_then_waited_for() -> None:
+    state = play(verifying(), v.CLAIMED)
+    assert [each.rule for each in creator(state).brief.findings] == ["t::old", "needs-approval"]
+    state = once_more(state, "c2", v.CLAIMED)
+    assert (where(state), gate(state).failing) == (Station.GATE, v.CLAIM.failing)
+    assert wanted(play(state, v.approves()), RunChecks).approved == (v.E1,)
+
+
+@pytest.mark.parametrize("report", [v.CLAIMED, v.UNNOTICED])
+def test_a_creator_that_leaves_it_so_is_taken_at_its_word(report: ChecksReported) -> None:
+    state = play(verifying(), report, FIXED, saved("c1", same=True), SAID)
+    assert (state.rounds[-1].verdict, wanted(state, RunChecks).commit) == (Verdict.PASS, "c1")
+    assert where(play(state, report)) == Station.GATE
+
+
+def test_a_fix_that_changes_nothing_else_stays_a_failed_attempt() -> None:
+    state = play(verifying(max_attempts=4), v.RED, FIXED, saved("c1", same=True))
+    assert state.rounds[-1].verdict is Verdict.FAIL
+
+
+def test_a_manifest_waits_at_once_and_is_red_all_the_same() -> None:
+    state = play(verifying(), v.AT_ONCE)
+    assert where(state) == Station.GATE
+    assert [each.rule for each in creator(play(state, v.approves(v.E3), v.AT_ONCE)).brief.findings] == ["t::old"]
+
+
+def test_an_untested_change_is_told_and_then_a_persons_business() -> None:
+    state = play(verifying(), v.UNNOTICED)
+    assert [each.rule for each in creator(state).brief.findings] == ["untested-change"]
+    state = once_more(state, "c2", v.UNNOTICED)
+    asked = gate(state)
+    assert (where(state), asked.gate) == (Station.GATE, "untested")
+    taken = outcome(play(state, v.approves(asked.evidence, "untested"), v.UNNOTICED, LANDED))
+    assert (taken.ending, [each.rule for each in taken.findings]) == (Ending.ACCEPTED, ["untested-change"])
+    refused = play(state, v.rejects(asked.evidence, "untested"))
+    assert (where(refused), keys(refused)) == (Station.ESCALATED, ["escalation-1"])
+
+
+def test_what_is_held_back_may_be_decided_while_another_gate_is_waited_for() -> None:
+    state = play(verifying(), replace(v.UNREAD, held=v.BENT))
+    assert where(play(state, v.rejects())) == Station.GATE
+    assert wanted(play(state, v.approves()), RunChecks).approved == (v.E1,)
+
+
+def test_an_approval_while_the_checks_run_has_them_run_anew() -> None:
+    # A landing was refused, so that the gate of what was held back stands beside the work.
+    state = play(verifying(max_attempts=5), v.WITHOUT, RED_MERGE, *fixed("c2"), *looked(passes(), "o3"))
+    assert keys(state) == ["verify-3.4", f"gate-protected-{v.E1}"]
+    again = play(state, v.approves())
+    assert (keys(again), wanted(again, RunChecks).approved) == (["verify-3.5"], (v.E1,))
+    # What the next candidate no longer changes is no longer asked for.
+    assert keys(play(state, v.LANDS)) == ["land-3-0"]
+
+
+def test_an_approval_during_the_fix_is_kept() -> None:
+    state = play(verifying(max_attempts=5), v.WITHOUT, RED_MERGE)
+    assert keys(play(state, v.approves())) == ["fix-2.6"]
+    assert keys(play(state, v.rejects())) == ["fix-2.6"]
+
+
+def landed() -> QualityState:
+    return play(verifying(), v.WITHOUT, replace(LANDED, held_on="loop/1-held", landed=Commit("own")))
+
+
+def test_what_is_approved_after_the_end_is_verified_and_landed_on_top() -> None:
+    state = play(landed(), v.approves())
+    assert (keys(state), wanted(state, RunChecks).commit) == (["checks-held-1"], "c1")
+    state = play(state, replace(v.LANDS, lands=Tree("whole")))
+    landing = wanted(state, Integrate)
+    assert (str(landing.key), landing.base, landing.tree) == ("land-held-1", "own", "whole")
+    state = play(state, replace(LANDED, commit=Commit("both")))
+    assert (outcome(state).ending, outcome(state).commit, outcome(state).held) == (Ending.VERIFIED, "both", ())
+
+
+def test_what_does_not_pass_then_stays_held_back() -> None:
+    for state in (
+        play(landed(), v.approves(), v.RED),
+        play(landed(), v.approves(), v.WITHOUT),
+        play(landed(), v.approves(), replace(v.LANDS, claim=v.CLAIM)),
+        play(landed(), v.approves(), v.LANDS, IntegrationRefused(key=NO_KEY, reason="moved")),
+        play(landed(), v.approves(), CANCEL),
+    ):
+        assert (outcome(state).held, bool(outcome(state).still_held)) == (v.BENT, True)
+        assert keys(play(state, v.approves())) == ["checks-held-2"]
+
+
+def test_rejected_after_the_end_it_is_no_longer_asked_for() -> None:
+    state = play(landed(), v.rejects())
+    assert (outcome(state).held, len(QUALITY.decide(state))) == ((), 1)
+
+
+def test_what_a_person_accepts_lands_without_what_nobody_approved() -> None:
+    state = play(verifying(max_attempts=2), replace(v.RED, held=v.BENT), says("accept"))
+    assert (wanted(state, Integrate).tree, wanted(state, Integrate).holds_back) == ("", True)
+    state = play(state, replace(LANDED, held=v.BENT, held_on="loop/1-held", landed=Commit("own")))
+    assert (outcome(state).ending, outcome(state).held, gate(state).evidence) == (Ending.ACCEPTED, v.BENT, v.E1)
+    assert isinstance(QUALITY.decide(play(state, v.rejects()))[0], Stop)
