@@ -4,6 +4,7 @@ import asyncio
 import hashlib
 import json
 import os
+import shutil
 import sys
 import zlib
 from collections.abc import Callable
@@ -115,9 +116,12 @@ def test_what_setup_made_serves_as_long_as_it_is_as_it_was_made(
     based: tuple[Repository, Commit], deed: Callable[[Repository, Path], None], times: int
 ) -> None:
     repo, base = based
-    pool = pool_of(repo, counted(repo))
-    look(pool, base, base, do=lambda folder: deed(repo, folder))
-    files, _ = look(pool, base, base)
+    _, name = look(pool_of(repo, counted(repo)), base, base, do=lambda folder: deed(repo, folder))
+
+    async def is_named(asked: str) -> bool:
+        return asked == name
+
+    files, _ = look(pool_of(repo, counted(repo), is_named), base, base)
     assert {name: files[name] for name in files if name.startswith("deps/")} == {"deps/tool": "tool"}
     assert setups(repo) == times
 
@@ -206,7 +210,49 @@ def test_setup_makes_no_judge_outside_of_ignored_folders(based: tuple[Repository
     pool = pool_of(repo, counted(repo, "open('conftest.py', 'w');"))
     with pytest.raises(SetupFailed, match=r"it makes conftest\.py, which would decide how checks run"):
         look(pool, base, base)
-    assert list((repo.path / ".loop" / "verify").iterdir()) == []
+    assert not any((folder / "conftest.py").exists() for folder in (repo.path / ".loop" / "verify").iterdir())
+
+
+def break_a_copy(folder: Path) -> None:
+    before = (folder / "deps" / "tool").stat()
+    (folder / "deps" / "tool").write_text("evil")
+    os.utime(folder / "deps" / "tool", ns=(before.st_atime_ns, before.st_mtime_ns))
+
+
+def lose_a_copy(folder: Path) -> None:
+    (folder / "deps" / "tool").unlink()
+
+
+def add_to_the_copies(folder: Path) -> None:
+    (folder / "deps" / "sitecustomize.py").write_text("evil")
+    (folder / "deps" / "more").mkdir()
+
+
+def put_a_link_there(folder: Path) -> None:
+    shutil.move(folder / "deps", folder / "elsewhere")
+    (folder / "deps").symlink_to("elsewhere")
+
+
+@pytest.mark.parametrize("deed", [break_a_copy, lose_a_copy, add_to_the_copies, put_a_link_there])
+def test_copies_serve_the_next_run_under_another_name_if_nobody_touched_them(
+    based: tuple[Repository, Commit], deed: Callable[[Path], None]
+) -> None:
+    repo, base = based
+    pool, seen = pool_of(repo, counted(repo)), list[tuple[str, int]]()
+
+    def note(folder: Path) -> None:
+        seen.append((folder.name, (folder / "deps" / "tool").stat().st_ino))
+
+    def note_and_do(folder: Path) -> None:
+        note(folder)
+        deed(folder)
+
+    look(pool, base, base, do=note)
+    look(pool, base, base, do=note_and_do)
+    files, _ = look(pool, base, base, do=note)
+    assert {name for name in files if name.startswith("deps")} == {"deps/tool"}
+    assert (files["deps/tool"], setups(repo), len({name for name, _ in seen})) == ("tool", 1, 3)
+    assert seen[0][1] == seen[1][1]
 
 
 def test_the_folder_of_a_run_that_died_is_removed(based: tuple[Repository, Commit]) -> None:

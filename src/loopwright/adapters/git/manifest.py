@@ -28,6 +28,10 @@ class Manifest:
     folders: frozenset[str]
     speaks: frozenset[str] = frozenset()
 
+    def is_special(self, path: str) -> bool:
+        """Neither file nor link."""
+        return stat.S_IFMT(self.files[path][0][0]) not in (stat.S_IFREG, stat.S_IFLNK)
+
     @property
     def text(self) -> str:
         """All of it; its digest names it."""
@@ -55,7 +59,7 @@ def take_manifest(folder: Path, tracked: frozenset[str]) -> Manifest:
                 speaks.add(path)
         return True
 
-    _walk(folder, note)
+    walk(folder, note)
     return Manifest(
         made_in=str(folder),
         files=files,
@@ -72,7 +76,7 @@ def is_as_made(file: str, noted: tuple[list[int], str]) -> bool:
         return False
 
 
-def _walk(folder: Path, visit: Callable[[str, str], bool]) -> None:
+def walk(folder: Path, visit: Callable[[str, str], bool]) -> None:
     """Every path below with its kind, links not followed; a folder is entered when `visit` says so."""
     try:
         _descend(folder, "", visit)

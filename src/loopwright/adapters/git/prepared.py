@@ -11,7 +11,7 @@ import asyncio
 import contextlib
 import os
 import shutil
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from pathlib import Path
@@ -76,8 +76,11 @@ class Prepared:
     files: Path
     made: Manifest
 
-    def copy_into(self, folder: Path, tracked: frozenset[str]) -> None:
-        """Lay it into a folder, beside the tree's own files and never in their place. Raises `AlteredSinceMade`."""
+    def copy_into(self, folder: Path, tracked: frozenset[str], present: Collection[str] = ()) -> list[str]:
+        """Lay it into a folder, beside the tree's own files and never in their place: the paths that are there then.
+
+        What is `present` already is not copied, but for what speaks of the folder. Raises `AlteredSinceMade`.
+        """
         above = parents_of(tracked)
 
         def is_free(path: str) -> bool:
@@ -87,7 +90,9 @@ class Prepared:
         folders = {*parents_of(frozenset(wanted)), *filter(is_free, self.made.folders)}
         for path in sorted(folders - above):
             real_folder(folder / path)
-        for_all(lambda path: self._copy(path, folder), wanted)
+        missing = [path for path in wanted if path not in present or path in self.made.speaks]
+        for_all(lambda path: self._copy(path, folder), missing)
+        return [path for path in wanted if not self.made.is_special(path)]
 
     def _copy(self, path: str, folder: Path) -> None:
         source, target = f"{self.files}/{path}", f"{folder}/{path}"

@@ -8,16 +8,13 @@ afterwards.
 from __future__ import annotations
 
 import contextlib
-import fcntl
-import os
-import secrets
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 
 from loopwright.adapters.git.clones import write_repository
-from loopwright.adapters.git.folders import is_folder, locked, open_lock, remove, try_lock
+from loopwright.adapters.git.folders import remove
 from loopwright.adapters.git.laid_tree import refuse_what_is_not
 from loopwright.adapters.git.laying import lay, tracked
 from loopwright.adapters.git.manifest import Manifest
@@ -26,8 +23,8 @@ from loopwright.adapters.git.preparation import Preparation, copy_files, run_set
 from loopwright.adapters.git.prepared import AlteredSinceMade, IsNamed, MadeFolder, Prepared, PreparedFolders
 from loopwright.adapters.git.program import uninterrupted
 from loopwright.adapters.git.rules import Pinned
-from loopwright.adapters.git.site import Ground, Place, Site
-from loopwright.adapters.steps import lock_of
+from loopwright.adapters.git.run_folders import RunFolder, RunFolders, end, note_copies
+from loopwright.adapters.git.site import Ground, Site
 from loopwright.errors import VcsFailed
 from loopwright.kernel.gates import is_check_configuration
 from loopwright.kernel.model import Commit, Tree
@@ -54,14 +51,6 @@ class CheckoutPlan:
     setup_on: Tree = Tree("")
 
 
-@dataclass(frozen=True, slots=True)
-class Fresh:
-    """A folder of one run. Its lock is a kernel lock: that of a dead holder is free, and its folder goes."""
-
-    place: Place
-    hold: int
-
-
 class VerificationCheckouts:
     """`env` is the person's environment; setup runs with that of `preparation`."""
 
@@ -78,19 +67,22 @@ class VerificationCheckouts:
         self._site = Site(root, env, pinned)
         self._preparation = preparation or Preparation()
         self._prepared = PreparedFolders(is_named)
+        self._folders = RunFolders()
 
     @contextlib.asynccontextmanager
     async def lay(self, tree: Tree, *, commit: Commit, base: Commit) -> AsyncIterator[LaidCheckout]:
         ground = await uninterrupted(self._site.ground)
         plan = await uninterrupted(lambda: self._plan(ground, tree, commit, base))
-        async with fresh_folder(ground) as fresh:
-            made = await self._fill(ground, fresh, plan)
+        folder, made = await self._filled(ground, plan)
+        named = made.name if made else ""
 
-            async def restore() -> None:
-                await uninterrupted(lambda: restored(ground, fresh, plan, made))
+        async def restore() -> None:
+            await uninterrupted(lambda: restored(ground, folder, plan, made))
 
-            folder, named = fresh.place.folder, made.name if made else ""
-            yield LaidCheckout(folder=folder, tree=tree, setup_list=named, restore=restore)
+        try:
+            yield LaidCheckout(folder=folder.place.folder, tree=tree, setup_list=named, restore=restore)
+        finally:
+            await uninterrupted(lambda: self._folders.end(ground, folder, named))
 
     async def compose(
         self,
@@ -108,86 +100,64 @@ class VerificationCheckouts:
         key, setup_on = setup_digest(ground, self._preparation, tree, ground.tree(base))
         return CheckoutPlan(commit=commit, tree=tree, key=key, setup_on=setup_on)
 
-    async def _fill(self, ground: Ground, fresh: Fresh, plan: CheckoutPlan) -> Manifest | None:
-        """Lay the tree and what setup made; the list of the latter."""
+    async def _filled(self, ground: Ground, plan: CheckoutPlan) -> tuple[RunFolder, Manifest | None]:
+        """A folder with the tree and what setup made, and the list of the latter."""
         if not plan.key:
-            await uninterrupted(lambda: fill(ground, fresh, plan))
-            return None
+            return await uninterrupted(lambda: self._laid(ground, plan)), None
         for _ in range(_TRIES):
             async with self._prepared.open(ground, plan.key, lambda: self._made(ground, plan)) as prepared:
                 with contextlib.suppress(AlteredSinceMade):
-                    await uninterrupted(lambda: fill(ground, fresh, plan, prepared))
-                    return prepared.made
+                    return await uninterrupted(lambda: self._laid(ground, plan, prepared)), prepared.made
             await self._prepared.forget(ground, plan.key)
         raise VcsFailed("copy", "what setup made changes while it is copied; find out who does it")
 
+    def _laid(self, ground: Ground, plan: CheckoutPlan, prepared: Prepared | None = None) -> RunFolder:
+        folder = self._folders.begin(ground, prepared.made.name if prepared else "")
+        try:
+            fill(ground, folder, plan, prepared)
+        except BaseException:
+            end(ground, folder)
+            raise
+        return folder
+
     @contextlib.asynccontextmanager
     async def _made(self, ground: Ground, plan: CheckoutPlan) -> AsyncIterator[MadeFolder]:
-        async with fresh_folder(ground) as fresh:
-            place = fresh.place
-            await uninterrupted(lambda: lay_out(ground, fresh, plan.setup_on, plan.commit))
+        folder = await uninterrupted(lambda: self._folders.begin(ground))
+        place = folder.place
+        try:
+            await uninterrupted(lambda: lay_out(ground, folder, plan.setup_on, plan.commit))
             await uninterrupted(lambda: copy_files(self._preparation.copy, ground.root, place.folder))
             await run_setup(self._preparation, place.folder, root=ground.root, runs=place.notes / "runs")
-            yield await uninterrupted(lambda: made_in(ground, fresh))
+            yield await uninterrupted(lambda: made_in(ground, folder))
+        finally:
+            await uninterrupted(lambda: end(ground, folder))
 
 
-@contextlib.asynccontextmanager
-async def fresh_folder(ground: Ground) -> AsyncIterator[Fresh]:
-    fresh = await uninterrupted(lambda: begin(ground))
-    try:
-        yield fresh
-    finally:
-        await uninterrupted(lambda: end(ground, fresh))
-
-
-def begin(ground: Ground) -> Fresh:
-    """A new folder; those whose holder died are removed."""
-    slots, name = ground.own / "verify", secrets.token_hex(16)
-    place = Place(ground.loop / "verify" / name, slots / name)
-    with locked(slots / "lock"):
-        dead = [(each, try_lock(each / "lock")) for each in slots.iterdir() if is_folder(each)]
-        fresh = Fresh(place, open_lock(place.lock))
-        fcntl.flock(fresh.hold, fcntl.LOCK_EX)
-    for notes, hold in dead:
-        if hold is not None:
-            end(ground, Fresh(Place(ground.loop / "verify" / notes.name, notes), hold))
-    place.folder.mkdir(parents=True)
-    return fresh
-
-
-def end(ground: Ground, fresh: Fresh) -> None:
-    remove(fresh.place.folder)
-    remove(fresh.place.notes)
-    lock_of(ground.root, fresh.place.folder).unlink(missing_ok=True)
-    os.close(fresh.hold)
-
-
-def fill(ground: Ground, fresh: Fresh, plan: CheckoutPlan, prepared: Prepared | None = None) -> None:
-    remove(fresh.place.folder)  # of a try that failed
-    fresh.place.folder.mkdir()
-    lay_out(ground, fresh, plan.tree, plan.commit)
+def fill(ground: Ground, folder: RunFolder, plan: CheckoutPlan, prepared: Prepared | None = None) -> None:
+    lay_out(ground, folder, plan.tree, plan.commit)
     if prepared is not None:
-        prepared.copy_into(fresh.place.folder, tracked(ground, fresh.place))
-    refuse_what_is_not(ground, fresh.place, fresh.hold, plan.tree)
+        laid = tracked(ground, folder.place)
+        note_copies(folder, prepared.copy_into(folder.place.folder, laid, folder.copies))
+    refuse_what_is_not(ground, folder.place, folder.hold, plan.tree)
 
 
-def lay_out(ground: Ground, fresh: Fresh, tree: Tree, commit: Commit) -> None:
-    lay(ground, fresh.place, fresh.hold, tree)
-    write_repository(ground, fresh.place, commit)
+def lay_out(ground: Ground, folder: RunFolder, tree: Tree, commit: Commit) -> None:
+    lay(ground, folder.place, folder.hold, tree)
+    write_repository(ground, folder.place, commit)
 
 
-def restored(ground: Ground, fresh: Fresh, plan: CheckoutPlan, made: Manifest | None) -> None:
+def restored(ground: Ground, folder: RunFolder, plan: CheckoutPlan, made: Manifest | None) -> None:
     """The tree's own files again; artifacts of earlier commands stay, but not what would steer the next one."""
-    git, folder = ground.inside(fresh.place, fresh.hold), fresh.place.folder
-    lay(ground, fresh.place, fresh.hold, plan.tree)
+    git = ground.inside(folder.place, folder.hold)
+    lay(ground, folder.place, folder.hold, plan.tree)
     for path in git.names("ls-files", "-z", "--others"):
         if is_check_configuration(path) and (made is None or path not in made.files):
-            remove(folder / path)
-    refuse_what_is_not(ground, fresh.place, fresh.hold, plan.tree)
+            remove(folder.place.folder / path)
+    refuse_what_is_not(ground, folder.place, folder.hold, plan.tree)
 
 
-def made_in(ground: Ground, fresh: Fresh) -> MadeFolder:
-    git = ground.inside(fresh.place, fresh.hold)
+def made_in(ground: Ground, folder: RunFolder) -> MadeFolder:
+    git = ground.inside(folder.place, folder.hold)
     hidden = git.names("ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory")
     ignored = tuple(name for name in hidden if name.endswith("/"))
-    return MadeFolder(fresh.place.folder, tracked(ground, fresh.place), ignored)
+    return MadeFolder(folder.place.folder, tracked(ground, folder.place), ignored)

@@ -1,0 +1,109 @@
+"""Folders of single runs: each under a name nobody can guess, gone when the run is over or its process is dead.
+
+What setup made may be tens of thousands of files. So the folder of a run that is over is kept as long as the process
+lives: the next run gets it under a new name, emptied of all but those copies that are, by the stat noted when they were
+made, as they were then. Nobody sets the time of a file's last change, and what was noted is in memory alone.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import secrets
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from loopwright.adapters.git.folders import is_folder, locked, open_lock, remove, try_lock
+from loopwright.adapters.git.manifest import parents_of, stat_of, walk
+from loopwright.adapters.git.site import Ground, Place
+from loopwright.adapters.steps import lock_of
+
+Noted = dict[str, list[int]]  # path: stat
+_MOST = 4  # folders that wait for another run
+
+
+@dataclass(frozen=True, slots=True)
+class RunFolder:
+    """Its lock is a kernel lock: that of a dead holder is free, and its folder goes."""
+
+    place: Place
+    hold: int
+    copies: Noted = field(default_factory=dict)  # what is there of what setup made
+
+
+@dataclass(frozen=True, slots=True)
+class RunFolders:
+    _over: dict[str, list[RunFolder]] = field(default_factory=dict)  # by the name of the list of what setup made
+
+    def begin(self, ground: Ground, made: str = "") -> RunFolder:
+        """A new folder, with copies of what setup made if one is left that has them."""
+        new = _begun(ground)
+        try:
+            old = self._over.get(made, []).pop()
+        except IndexError:
+            new.place.folder.mkdir(parents=True)
+            return new
+        try:
+            old.place.folder.rename(new.place.folder)
+            is_sound = _emptied(str(new.place.folder), old.copies)
+        except OSError:
+            is_sound = False
+        end(ground, old)
+        if is_sound:
+            return RunFolder(new.place, new.hold, old.copies)
+        remove(new.place.folder)
+        new.place.folder.mkdir()
+        return new
+
+    def end(self, ground: Ground, folder: RunFolder, made: str = "") -> None:
+        """The run is over. With the name of a list its copies may serve another one."""
+        if made and folder.copies and sum(map(len, self._over.values())) < _MOST:
+            self._over.setdefault(made, []).append(folder)
+        else:
+            end(ground, folder)
+
+
+def _begun(ground: Ground) -> RunFolder:
+    """Those whose holder died are removed."""
+    slots, name = ground.own / "verify", secrets.token_hex(16)
+    place = Place(ground.loop / "verify" / name, slots / name)
+    with locked(slots / "lock"):
+        dead = [(each, try_lock(each / "lock")) for each in slots.iterdir() if is_folder(each)]
+        new = RunFolder(place, open_lock(place.lock))
+        fcntl.flock(new.hold, fcntl.LOCK_EX)
+    for notes, hold in dead:
+        if hold is not None:
+            end(ground, RunFolder(Place(ground.loop / "verify" / notes.name, notes), hold))
+    (ground.loop / "verify").mkdir(exist_ok=True)
+    return new
+
+
+def end(ground: Ground, folder: RunFolder) -> None:
+    remove(folder.place.folder)
+    remove(folder.place.notes)
+    lock_of(ground.root, folder.place.folder).unlink(missing_ok=True)
+    os.close(folder.hold)
+
+
+def note_copies(folder: RunFolder, paths: list[str]) -> None:
+    """What was just copied there, before anybody could touch it."""
+    folder.copies.clear()
+    folder.copies.update({path: stat_of(f"{folder.place.folder}/{path}") for path in paths})
+
+
+def _emptied(folder: str, noted: Noted) -> bool:
+    """Remove all but what was noted. False: something of that was altered, or is gone."""
+    stay, seen = parents_of(frozenset(noted)), set[str]()
+
+    def judge(path: str, kind: str) -> bool:
+        if kind == "folder" and path in stay:
+            return True
+        if kind == "file" and noted.get(path) == stat_of(f"{folder}/{path}"):
+            seen.add(path)
+            return True
+        remove(Path(folder, path))
+        return False
+
+    remove(Path(folder, ".git"))
+    walk(Path(folder), judge)
+    return seen == noted.keys()
