@@ -3,7 +3,8 @@
 `python -m benchmarks.honest_changes FOLDER [COUNT] [COMMIT ...]` takes a clone with an environment that its tests run
 in (a `.venv`, `node_modules`), lets `loop setup` write the checks, and takes the newest COUNT changes of the history
 that touch product, and the newest one that is documentation alone: each commit is a candidate, its first parent the
-base, its message the task. `python -m benchmarks.honest_changes --table FILE ...` makes one table of what was printed.
+base (and what is checked out meanwhile), its message the task.
+`python -m benchmarks.honest_changes --table FILE ...` makes one table of what was printed.
 A change whose base or whole tree is red here is no honest case: it is counted and left out. Opt-in: it takes long.
 """
 
@@ -15,7 +16,6 @@ import os
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
@@ -25,6 +25,8 @@ from loopwright.adapters.from_settings import command_checks
 from loopwright.config.loop_toml import load_settings
 from loopwright.errors import EngineError
 from loopwright.kernel.events import ChecksReported
+from loopwright.kernel.gates import matches
+from loopwright.kernel.judges import is_source, is_text, judge_by_name
 from loopwright.kernel.model import Commit, Key, LoopId
 from loopwright.kernel.trust import Classed, FileClass, Trust
 from loopwright.loops.feedback.machine import FEEDBACK
@@ -40,7 +42,7 @@ _LOOK_BACK = 400  # changes of a history
 class OneHand(MemoryStore):
     """All receipts are of this very process, so that a base is run once."""
 
-    async def is_named(self, name: str, loop: LoopId | None = None) -> bool:
+    async def is_named(self, name: str, loop: LoopId | None = None) -> bool:  # noqa: ARG002 - the port's
         return bool(name)
 
 
@@ -63,35 +65,41 @@ def git(folder: Path, *words: str) -> str:
 class History:
     """One clone with its environment, and the checks that `loop setup` wrote for it."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *, memory: Memory | None = None, parallel: int = 4) -> None:
         self.folder = folder
         plain = {name: value for name, value in os.environ.items() if name not in ("VIRTUAL_ENV", "PYTHONPATH")}
-        plain["PYTHONPATH"] = ""
+        self.environ = {**plain, "PYTHONPATH": ""}
         if not (folder / "loop.toml").exists():
             loop = [sys.executable, "-m", "loopwright.cli.main", "setup"]
-            subprocess.run(loop, cwd=folder, env=plain, check=True, capture_output=True)
+            subprocess.run(loop, cwd=folder, env=self.environ, check=True, capture_output=True)
         clock = SystemClock()
+        settings = load_settings(folder)
+        self.settings = replace(settings, limits=replace(settings.limits, parallel=parallel))
         self.checks: CommandChecks = command_checks(
-            load_settings(folder), OneHand(Memory(), clock), clock, root=folder, environ=plain
+            self.settings, OneHand(memory or Memory(), clock), clock, root=folder, environ=self.environ
         )
 
-    async def chosen(self, count: int) -> Iterator[str]:
-        """The newest that touch product, and one that is only documentation."""
+    def chosen(self, count: int) -> list[str]:
+        """The newest that touch product, and one that is only documentation; told by names, which is quick."""
         product: list[str] = []
         texts: list[str] = []
-        history = git(self.folder, "log", "--first-parent", "--format=%H %P", f"-{_LOOK_BACK}").splitlines()
-        for commit, parent, *_ in (line.split() for line in history if line.count(" ")):
-            kinds = _kinds(await self.checks.classifier.classify(Commit(parent), Commit(commit)))
-            if FileClass.PRODUCT in kinds:
+        log = git(self.folder, "log", "--first-parent", "-m", "--name-only", "--format=%x00%H", f"-{_LOOK_BACK}")
+        for commit, *paths in (each.split() for each in log.split("\0") if each):
+            if any(self._is_code(path) for path in paths):
                 product.append(commit)
-            elif set(kinds) == {FileClass.TEXT}:
+            elif paths and all(is_text(path) for path in paths):
                 texts.append(commit)
-            if len(product) == count:
-                break
-        return iter([*product, *texts[:1]])
+        return [*product[:count], *texts[:1]]
+
+    def _is_code(self, path: str) -> bool:
+        patterns = self.settings.workspace
+        is_test = any(matches(path, each) for each in patterns.tests)
+        is_judge = is_test or judge_by_name(path) is not None
+        return is_source(path) and not is_judge and any(matches(path, each) for each in patterns.product)
 
     async def weigh(self, commit: str) -> Honest:
         base, candidate = Commit(git(self.folder, "rev-parse", f"{commit}^1")), Commit(commit)
+        git(self.folder, "checkout", "-q", "--detach", base)  # as a person has it who starts a loop
         classed = await self.checks.classifier.classify(base, candidate)
         message = git(self.folder, "log", "-1", "--format=%B", commit)
         row = Honest(
@@ -101,10 +109,10 @@ class History:
             kinds={str(kind): number for kind, number in _kinds(classed).items()},
             outcome="red",
         )
-        before = await self._ran(base, base, "preflight")
+        before = await self.ran(base, base, "preflight")
         if before.unable or not _is_green(before):
             return replace(row, why=f"the base: {_shown(before)}")
-        report = await self._ran(candidate, base, "checks")
+        report = await self.ran(candidate, base, "checks")
         plan = FeedbackParams(task=message, base=base, trust=Trust(in_force=True, base=base))
         _, said = weighed(FEEDBACK.start(plan), report, candidate, (message,))
         outcome, why = self._told(said, report)
@@ -113,7 +121,7 @@ class History:
         held = tuple(change.path for change in report.held)
         return replace(row, outcome=outcome, why=why, held=held, seconds=report.seconds)
 
-    async def _ran(self, commit: Commit, base: Commit, step: str) -> ChecksReported:
+    async def ran(self, commit: Commit, base: Commit, step: str) -> ChecksReported:
         run = ChecksRun(
             loop=LoopId("honest"),
             key=Key.parse(f"{step}-1.1"),
@@ -127,7 +135,7 @@ class History:
 
     async def _is_whole_green(self, commit: Commit) -> bool:
         """On its own, with its own tests and settings: as its people saw it."""
-        return _is_green(await self._ran(commit, commit, "preflight"))
+        return _is_green(await self.ran(commit, commit, "preflight"))
 
     def _told(self, said: Weighed, report: ChecksReported) -> tuple[str, str]:
         if isinstance(said, Waits):
@@ -161,7 +169,7 @@ def _shown(report: ChecksReported) -> str:
 
 async def _weigh_all(folder: Path, count: int, commits: list[str]) -> None:
     history = History(folder)
-    for commit in commits or await history.chosen(count):
+    for commit in commits or history.chosen(count):
         try:
             row = await history.weigh(commit)
         except EngineError as error:
@@ -173,7 +181,9 @@ async def _weigh_all(folder: Path, count: int, commits: list[str]) -> None:
 
 def table(rows: list[Honest]) -> str:
     """One line a project, one a change that does not simply land."""
-    lines = ["| project | changes | with tests | land | of them something held back | wait | stopped | left out: red here |"]
+    lines = [
+        "| project | changes | with tests | land | of them something held back | wait | stopped | left out: red here |"
+    ]
     lines += ["|---|---|---|---|---|---|---|---|"]
     groups = {name: [row for row in rows if row.project == name] for name in dict.fromkeys(row.project for row in rows)}
     for name, group in [*groups.items(), ("all", rows)]:
