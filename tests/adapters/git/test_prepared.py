@@ -303,6 +303,7 @@ def test_links_programs_and_odd_names_are_what_the_tree_says(repo: Repository) -
     repo.write("run.sh", "#!/bin/sh\n")
     (repo.path / "run.sh").chmod(0o755)
     (repo.path / "link").symlink_to("run.sh")
+    (repo.path / "dotted").symlink_to("./run.sh")
     repo.write("line\nend", "x\n")
     (repo.path / os.fsdecode(b"caf\xe9")).write_text("x\n")
     base = repo.commit("Odd")
