@@ -183,5 +183,5 @@ def test_what_tests_judge_with_may_not_be_replaced_while_they_run(tmp_path: Path
     code, report = run(folder, "discover")
     assert code == 1
     assert [each.issue.rpartition(" - ")[2] for each in report.failures] == [
-        f"{bends.split(' ')[0].removeprefix('unittest.')} was replaced while the tests ran"
+        f"{bends.split(' ', maxsplit=1)[0].removeprefix('unittest.')} was replaced while the tests ran"
     ]
