@@ -113,11 +113,10 @@ class VerificationCheckouts:
 
     def _laid(self, ground: Ground, plan: CheckoutPlan, prepared: Prepared | None = None) -> RunFolder:
         folder = self._folders.begin(ground, prepared.made.name if prepared else "")
-        try:
+        with contextlib.ExitStack() as failed:
+            failed.callback(end, ground, folder)
             fill(ground, folder, plan, prepared)
-        except BaseException:
-            end(ground, folder)
-            raise
+            failed.pop_all()
         return folder
 
     @contextlib.asynccontextmanager
