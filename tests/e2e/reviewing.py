@@ -95,7 +95,8 @@ def rehearsed(folder: Path, files: dict[str, str], steps: list[dict[str, Any]], 
         "scenario.toml", "[default]\nlenient = true\n" + "".join(f"[[step]]\n{_toml(step)}" for step in steps)
     )
     play = '[agents.play]\nkind = "rehearsal"\nscenario = "scenario.toml"\n[roles]\ndefault = "play"\n'
-    scene.repo.write("loop.toml", f"version = 1\n{play}{more}")
+    product = "" if "[workspace]" in more else '\n[workspace]\nproduct = ["**"]\n'
+    scene.repo.write("loop.toml", f"version = 1\n{play}{more}{product}")
     scene.repo.commit("What is to be reviewed")
     return scene
 

@@ -113,6 +113,8 @@ def is_empty(spec: CheckSettings, ran: Ran) -> bool:
     """Whether there was nothing to run: no test is collected, or what the runner needs is not written yet."""
     if not ran.finished or ran.ids or ran.tests or (ran.report is not None and ran.report.failures):
         return False
+    if spec.report == "coverage" and ran.exit_code == 0 and ran.refused:
+        return True  # a measure of no lines at all has no form
     if is_pytest(spec.run):
         return ran.exit_code == _PYTEST_FOUND_NOTHING
     return ran.tests == 0 if ran.exit_code == 0 else _NOTHING_THERE.search(ran.tail) is not None

@@ -45,7 +45,7 @@ def _why(spec: CheckSettings, ran: Ran) -> tuple[str, str]:
         return "it did not come to its end", f"raise `timeout` in [checks.{spec.name}]"
     if ran.tests or ran.ids:
         return "", ""
-    if is_empty(spec, ran):
+    if is_empty(spec, ran) and (spec.may_be_empty or spec.report != "coverage"):
         return _empty(spec, ran)
     if ran.report is not None and ran.report.failures:
         return "", ""  # it told of something it could not collect: red
