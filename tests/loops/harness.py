@@ -166,10 +166,12 @@ def strangers(actions: tuple[Action, ...]) -> Iterator[Event]:
 def check_keys(loop: Loop[P, S], walked: Walk[S]) -> None:
     """A key names one try: its action never changes while it is wanted, and once gone it never comes back.
 
-    A gate is bound to its evidence: it may come back with that, and the commit it shows may move on.
+    A gate is bound to its evidence: it may come back with that, and the commit it shows may move on. The end is
+    no try: it comes again when what was held back has been landed after it.
     """
     wanted = {
-        id(state): {a.key: a for a in loop.decide(state) if not isinstance(a, AwaitGate)} for state in walked.states
+        id(state): {a.key: a for a in loop.decide(state) if not isinstance(a, AwaitGate | Stop)}
+        for state in walked.states
     }
     later = _keys_later(walked, {state: frozenset(keys) for state, keys in wanted.items()})
     for step in walked.steps:

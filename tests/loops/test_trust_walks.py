@@ -59,11 +59,8 @@ BAD, UNNOTICED = Tree("bad"), Tree("unnoticed")
 REPORTS: dict[str, tuple[ChecksReported, ...]] = {
     "held": (v.LANDS, replace(v.WITHOUT, lands=Tree("part")), replace(v.NOTHING_ELSE, lands=Tree("part"))),
     "claims": (v.LANDS, replace(v.CLAIMED, lands=BAD), replace(v.AT_ONCE, lands=BAD)),
-    "canary": (
-        replace(v.UNNOTICED, lands=UNNOTICED),
-        replace(v.UNREAD, lands=UNNOTICED, held=v.BENT),
-        replace(v.RED, lands=BAD),
-    ),
+    "untested": (replace(v.UNNOTICED, lands=UNNOTICED), replace(v.RED, lands=BAD)),
+    "unread": (v.LANDS, replace(v.UNREAD, lands=UNNOTICED, held=v.BENT)),
 }
 PREFLIGHT = (v.LANDS, v.RED, v.UNABLE)
 AFTERWARDS = (replace(v.LANDS, lands=Tree("whole")), replace(v.RED, lands=BAD))
@@ -84,7 +81,7 @@ def of_feedback(action: Action, _: State) -> tuple[Event, ...]:
         case RunAgent(role="developer"):
             return (f.DONE,)
         case RunAgent():
-            return (f.passes(), f.fails(f.ISSUE))
+            return (f.passes(),)
         case Checkpoint():
             fresh = replace(f.saved(f"c{action.key.attempt}"), tree=Tree(f"tree-{action.key.attempt}"))
             bent = replace(fresh, protected=v.BENT, evidence=evidence(v.BENT))
@@ -99,7 +96,7 @@ def of_tickets(action: Action, _: State) -> tuple[Event, ...]:
         case RunAgent(role="creator"):
             return (t.MADE,)
         case RunAgent():
-            return (t.passes(), t.fails(t.GRAVE))
+            return (t.passes(),)
         case Announce():
             return (t.SAID,)
         case Checkpoint():
@@ -112,12 +109,12 @@ def of_tickets(action: Action, _: State) -> tuple[Event, ...]:
             return (t.LANDED, t.RED_MERGE)
 
 
-def of_quality(action: Action, _: State) -> tuple[Event, ...]:
+def of_quality(action: Action, state: State) -> tuple[Event, ...]:
     match action:
         case RunAgent(role="creator"):
             return (q.FIXED,)
         case RunAgent():
-            return (q.passes(), q.fails(*q.THREE))
+            return (q.fails(*q.THREE),) if state.number == 1 else (q.passes(), q.fails(*q.THREE))
         case LoadArtifacts():
             return (q.LOADED,)
         case Announce():
@@ -184,7 +181,11 @@ MACHINES = {
 def letters(machine: Walked, reports: tuple[ChecksReported, ...], action: Action, state: State) -> tuple[Event, ...]:
     match action:
         case RunChecks():
-            return PREFLIGHT if action.preflight else AFTERWARDS if action.key.step == "checks-held" else reports
+            if action.preflight:
+                return PREFLIGHT
+            if action.key.step == "checks-held":
+                return AFTERWARDS
+            return tuple(_known(action, report) for report in reports)
         case AwaitGate():
             return (v.approves(action.evidence, action.gate), v.rejects(action.evidence, action.gate))
         case Ask():
@@ -197,8 +198,23 @@ def letters(machine: Walked, reports: tuple[ChecksReported, ...], action: Action
             return (f.CLEANED,)
         case Stop():
             return ()
+        case Checkpoint() if reports is REPORTS["claims"] and machine.loop in (FEEDBACK, TICKETS):
+            return machine.letters(action, state)[1:]  # with a change that is claimed
+        case Checkpoint() if reports is REPORTS["untested"]:
+            return machine.letters(action, state)[::2]  # another tree, or the same again
+        case RunAgent() | Integrate() if reports is not REPORTS["held"]:
+            return machine.letters(action, state)[:1]  # reviews and merges that say no: once is enough
         case _:
             return machine.letters(action, state)
+
+
+def _known(action: RunChecks, report: ChecksReported) -> ChecksReported:
+    """What is approved is neither held back nor claimed."""
+    if evidence(report.held) not in action.approved:
+        return report
+    return replace(
+        report, held=(), claim=None, nothing_else=False, lands=report.lands if report.canary else Tree("all")
+    )
 
 
 def reachable(machine: Walked, reports: tuple[ChecksReported, ...]) -> Walk[State]:
@@ -257,7 +273,7 @@ def test_what_answers_nothing_is_refused(case: Case) -> None:
 
 def test_every_state_can_be_stored(case: Case) -> None:
     machine, walked = case
-    check_round_trip(machine.loop.state, walked.states[::20])
+    check_round_trip(machine.loop.state, walked.states[::50])
 
 
 def test_nothing_lands_that_was_not_in_a_report(case: Case) -> None:
@@ -280,21 +296,16 @@ def _accepts(step: Step[State]) -> bool:
     return bool(step.before.course.accepted) or type(step.event).__name__ == "Integrated"
 
 
-def test_no_path_leads_from_a_red_run_at_the_last_attempt_to_a_pass(case: Case) -> None:
-    machine, walked = case
-    if not any(faults_of(report) for reports in REPORTS.values() for report in reports if _of(walked, report)):
-        return
+@pytest.mark.parametrize("report", ["claims", "untested"])
+@pytest.mark.parametrize("name", MACHINES)
+def test_no_path_leads_from_a_red_run_at_the_last_attempt_to_a_pass(name: str, report: str) -> None:
+    machine = MACHINES[name]
 
     def failed_last(step: Step[State]) -> bool:
-        is_work = step.before.course.station is None
         red = isinstance(step.event, ChecksReported) and bool(faults_of(step.event))
-        return is_work and red and machine.is_last(step.before)
+        return step.before.course.station is None and red and machine.is_last(step.before)
 
-    check_last_no_stands(machine.loop, walked, failed_last)
-
-
-def _of(walked: Walk[State], report: ChecksReported) -> bool:
-    return any(isinstance(step.event, ChecksReported) and step.event.lands == report.lands for step in walked.steps)
+    check_last_no_stands(machine.loop, walked_by(name, report), failed_last)
 
 
 def test_what_no_check_looks_at_never_ends_verified(case: Case) -> None:

@@ -76,10 +76,10 @@ def is_told_once(faults: tuple[Finding, ...]) -> bool:
 
 
 def _without_older_gates(state: S, commit: Commit) -> S:
-    """What an earlier candidate called for, this one may not."""
+    """What an earlier candidate called for, this one may not; and what was held back, this report says anew."""
     gates = tuple(
-        replace(each, due=False)
-        if each.gate == UNTESTED or (each.gate == PROTECTED and each.commit != commit)
+        replace(each, due=each.due and each.gate != UNTESTED and each.commit == commit, lasting=False)
+        if each.gate in (PROTECTED, UNTESTED)
         else each
         for each in state.course.gates
     )
