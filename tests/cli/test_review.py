@@ -246,7 +246,7 @@ def test_a_dry_run_says_what_would_be_reviewed_and_makes_nothing(tmp_path: Path)
         (("link.py",), "link.py is, or lies behind, a symbolic link; name the file itself"),
         (("a.quality.yml",), "a.quality.yml holds findings, it is nothing to review"),
         ((".",), ". is the whole repository; name files or folders in it"),
-        ((".git/config",), ".git/config is Loopwright's own"),
+        ((".git/config",), ".git/config is git's own"),
         (("a.py", "--gate", "taste"), "'taste' is not one of"),
         (("a.py", "--mode", "deep"), "'deep' is not one of"),
         (("a.py", "--max-attempts", "0"), "'0' is not a whole number from 1 to 1000"),

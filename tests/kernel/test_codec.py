@@ -256,6 +256,7 @@ def test_ids_are_plain_text() -> None:
     assert json.loads(encode(landed)) == {
         "branch": "b",
         "commit": "c",
+        "held": [],
         "held_on": "",
         "landed": "",
         "key": "k",

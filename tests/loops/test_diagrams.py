@@ -81,11 +81,13 @@ def test_the_page_about_the_ticket_cycle_is_current(document: Document) -> None:
 
 @pytest.mark.unmeasured
 def test_the_samples_reach_every_phase_and_only_the_end_has_no_way_on() -> None:
+    # Before the first agent and after the end all machines do the same: the walks of today's rules go there.
+    stations = {*Station} - {Station.PREFLIGHT, Station.HELD_CHECK, Station.HELD_LAND}
     for found, phases in (
-        (feedback_moves(), (*FeedbackPhase, *Station)),
-        (quality_moves(), {*QualityPhase, *Station} - {Station.GATE}),
-        (batch_moves(), {*BatchPhase, *Station} - {Station.GATE, Station.CLARIFY}),
-        (tickets_moves(), {*TicketsPhase, *Station}),
+        (feedback_moves(), {*FeedbackPhase, *stations}),
+        (quality_moves(), {*QualityPhase, *stations} - {Station.GATE}),
+        (batch_moves(), {*BatchPhase, *stations} - {Station.GATE, Station.CLARIFY}),
+        (tickets_moves(), {*TicketsPhase, *stations}),
     ):
         assert {move.to for move in found} | {found[0].phase} == set(phases)
         assert set(phases) - {move.phase for move in found} == {"DONE"}

@@ -23,7 +23,7 @@ def judged(
     tmp_path: Path, spec: CheckSettings, base: dict[str, str | None], change: dict[str, str | None]
 ) -> CheckResult:
     made = project(tmp_path, base, [spec])
-    return asyncio.run(made.only(made.candidate(change)))
+    return asyncio.run(made.only(made.candidate(change), approved=True))
 
 
 def rules(result: CheckResult) -> list[str]:
@@ -84,7 +84,9 @@ def test_ids_that_differ_from_run_to_run_are_no_finding_and_the_base_is_collecte
         assert (await made.only(made.candidate({"a.py": "1"}))).passed
         assert (await made.only(made.candidate({"a.py": "2"}), step="s2")).passed
         assert made.checkouts.laid.count(made.base) == 1  # its second collection was in the same checkout
-        gone = await made.only(made.candidate({"tests/test_a.py": UNSTEADY.replace("test_b", "test_c")}), step="s3")
+        gone = await made.only(
+            made.candidate({"tests/test_a.py": UNSTEADY.replace("test_b", "test_c")}), step="s3", approved=True
+        )
         assert (gone.failures[0].rule, gone.failures[0].evidence) == ("ids-gone test", "tests/test_a.py::test_b")
 
     asyncio.run(story(project(tmp_path, {"tests/test_a.py": UNSTEADY}, [PYTEST])))
@@ -92,7 +94,7 @@ def test_ids_that_differ_from_run_to_run_are_no_finding_and_the_base_is_collecte
 
 def test_receipts_keep_the_ids_in_a_blob(tmp_path: Path) -> None:
     async def story(made: Project) -> None:
-        result = await made.only(made.candidate({"tests/test_a.py": TWO.replace("test_b", "test_c")}))
+        result = await made.only(made.candidate({"tests/test_a.py": TWO.replace("test_b", "test_c")}), approved=True)
         told = await made.store.receipt(result.receipt) or ""
         assert '"gone":["test_a.T.test_b"]' in told
         name = told.partition('"ids":"')[2].partition('"')[0]

@@ -249,7 +249,7 @@ def test_a_loop_with_an_odd_name_is_held_like_any_other(path: Path) -> None:
 
 
 def test_a_process_is_described_by_what_a_person_can_look_up() -> None:
-    assert describe_process(0.0) == f"pid {os.getpid()} on {os.uname().nodename} since 1970-01-01T00:00:00+00:00"
+    assert describe_process(0.0) == f"pid {os.getpid()} on {os.uname().nodename} since 1970-01-01T00:00:00Z"
 
 
 # Damage

@@ -29,6 +29,9 @@ class Outfit:
     digests: Digests
     protected: tuple[str, ...] = ()
 
+    def book(self, loop: LoopId) -> ReceiptBook:
+        return ReceiptBook(self.store, loop)
+
     async def ids(self, receipt: str, book: ReceiptBook) -> Outcomes:
         """The tests of the run that this receipt stands for; none where nobody knows them."""
         held = await book.find(receipt)

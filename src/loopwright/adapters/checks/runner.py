@@ -12,7 +12,6 @@ from loopwright.adapters.checks.desk import Desk
 from loopwright.adapters.checks.order import selected
 from loopwright.adapters.checks.outfit import Outfit
 from loopwright.adapters.checks.reaching import Reach
-from loopwright.adapters.checks.receipts import ReceiptBook
 from loopwright.adapters.checks.runners.scripts import steering_files
 from loopwright.adapters.checks.tamper_signs import found_in
 from loopwright.adapters.checks.verification import Verification
@@ -59,7 +58,7 @@ class CommandChecks:
                 stack=stack,
                 watch=watch,
                 slots=asyncio.Semaphore(max(1, self.parallel)),
-                book=ReceiptBook(self.outfit.store, run.loop),
+                book=self.outfit.book(run.loop),
             )
             verification = Verification(desk=desk, specs=specs)
             if run.preflight:

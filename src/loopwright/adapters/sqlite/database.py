@@ -101,6 +101,7 @@ class Database:
 
     def close(self) -> None:
         self._connection.close()
+        self._ahead_identity = None  # it goes with the last connection
 
 
 def _identity(file: Path) -> tuple[int, int] | None:
