@@ -12,7 +12,7 @@ from loopwright.kernel.model import Ending
 from tests.repository import Repository
 
 Context = dict[str, Any]
-CHECKS = (Check("test", [sys.executable, "-c", "assert open('a.txt').read() == 'good'"], trust="exit-code"),)
+CHECKS = (Check("test", [sys.executable, "-c", "assert open('src/a.py').read() == 'good'"], trust="exit-code"),)
 
 
 class Creator:
@@ -23,7 +23,9 @@ class Creator:
 
     def __call__(self, context: Context) -> dict[str, Any]:
         self.seen.append(context)
-        (Path(context["workspace"]) / "a.txt").write_text("good" if len(self.seen) > 1 else "bad")
+        file = Path(context["workspace"]) / "src" / "a.py"
+        file.parent.mkdir(exist_ok=True)
+        file.write_text("good" if len(self.seen) > 1 else "bad")
         return {"status": "done", "summary": f"go {len(self.seen)}"}
 
 
@@ -37,7 +39,7 @@ def test_a_second_ticket_is_approved_and_was_told_what_the_first_lacked(repo: Re
     agents: dict[str, Any] = {"creator": creator, "critic": content, "judge": content}
     outcome = run(loop, agents=agents, checks=CHECKS, root=repo.path)
     assert (outcome.ending, outcome.attempts, outcome.branch[:18]) == (Ending.VERIFIED, 2, "loop/make-it-good-")
-    assert repo.git("show", f"{outcome.commit}:a.txt") == "good"
+    assert repo.git("show", f"{outcome.commit}:src/a.py") == "good"
     first, second = creator.seen
     assert (first["task"], first["criteria"]) == ("Make it good\n\ngood, no less\n\nsee docs", ["AC-1: it is good"])
     assert first["feedback"] == []

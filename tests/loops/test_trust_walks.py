@@ -178,7 +178,9 @@ MACHINES = {
 }
 
 
-def letters(machine: Walked, reports: tuple[ChecksReported, ...], action: Action, state: State) -> tuple[Event, ...]:
+def letters(  # noqa: C901 - one row for each action
+    machine: Walked, reports: tuple[ChecksReported, ...], action: Action, state: State
+) -> tuple[Event, ...]:
     match action:
         case RunChecks():
             if action.preflight:

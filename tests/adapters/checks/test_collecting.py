@@ -46,7 +46,7 @@ def test_empty_new_tests_do_not_make_up_for_one_that_is_skipped_now(tmp_path: Pa
     spec = replace(PLAIN_UNITTEST, run=(sys.executable, "-m", "unittest", "discover", "-s", "tests", "-t", "."))
     files["tests/__init__.py"] = ""
     result = judged(tmp_path, spec, files, change)
-    assert (result.passed, rules(result)) == (False, ["ids-gone test"])
+    assert (result.passed, "ids-gone test" in rules(result)) == (False, True)
 
 
 def test_a_test_that_is_skipped_now_is_named(tmp_path: Path) -> None:

@@ -69,7 +69,7 @@ def entries(event: Logged, at: float, verdict: str) -> Iterator[ChangelogEntry]:
             yield ChangelogEntry(at=at, role=EXPEDITER, what="decided", text=verdict)
         case AgentReported() | AgentFailed() | AgentUnavailable() if verb in _ROLES:
             yield ChangelogEntry(at=at, role=_ROLES[verb], what=_what_agent(event, verb), text=_agent(event, verb))
-        case ChecksReported():
+        case ChecksReported() if verb == "checks":
             yield ChangelogEntry(at=at, role=EXPEDITER, what="validated", text=_checks(event.results))
         case Integrated():
             merged = f", merged into {event.merged_into}" if event.merged_into else ""

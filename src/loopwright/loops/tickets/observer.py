@@ -220,7 +220,7 @@ def _violations(scene: _Scene, event: Logged, seen: dict[str, int]) -> Iterator[
         case AgentReported() if scene.verb in ("critique", "judge"):
             agent = event.report.agent or _ROLES[scene.verb]
             yield from _of_findings(scene, event.report.findings, seen, tool=_ROLES[scene.verb], agent=agent)
-        case ChecksReported():
+        case ChecksReported() if scene.verb == "checks":
             yield from _of_checks(scene, event, seen)
         case Checkpointed():
             for change in event.protected:
