@@ -58,7 +58,8 @@ def folded(known: SessionPast | None, record: Record, state: TicketsState) -> Se
     now = _noted(before, event, record.at, state)
     if state.ticket.number > before.newest:
         now = opened(now, state)
-        if at_work(state, TicketsPhase.CREATE):
+        is_tried = state.course.station is Station.PREFLIGHT and state.phase is TicketsPhase.CREATE
+        if is_tried or at_work(state, TicketsPhase.CREATE):
             now = _with_entries(now, state.ticket.number, (opening(event, record.at),))
     shared = (state.allowance, state.course.station is Station.DONE, is_completed(state))
     return replace(
