@@ -100,6 +100,22 @@ def test_uv_makes_its_environment_in_the_checkout(tmp_path: Path) -> None:
             {"setup.py": "", "Makefile": "test:\n\t@poetry run pytest a\n", "a/test_b.py": ""},
             "python3 -m pytest a",
         ),
+        (
+            {"tox.ini": "[testenv]\ncommands = pytest -v --ignore bench --cov a {posargs}\n", "bench/x.py": ""},
+            "python3 -m pytest --ignore bench",
+        ),
+        (
+            {
+                "tox.ini": "[testenv]\ncommands = pytest --doctest-modules {env_site_packages_dir}/a {tox_root}/t\n",
+                "src/a/__init__.py": "",
+                "t/test_b.py": "",
+            },
+            "python3 -m pytest --doctest-modules src/a t",
+        ),
+        (
+            {"tox.ini": "[testenv]\ncommands = pytest {posargs:t}\n", "t/test_b.py": ""},
+            "python3 -m pytest t",
+        ),
         ({"tox.ini": "not [ ini", "noxfile.py": "not python (", "test_a.py": ""}, f"python3 {UNITTEST} ."),
     ],
 )

@@ -15,6 +15,7 @@ from loopwright.adapters.detection.ways import Look
 
 Command = tuple[str, ...]
 _WRAPPERS = ("uv", "poetry", "pdm", "hatch", "run", "env")  # `uv run pytest` is pytest
+_INSTALLED = re.compile(r"\{env_?site_?packages_?dir\}/(\S+)")  # what is installed there is the project itself
 _RECIPE = re.compile(r"^\t[@-]*(.+)$", re.MULTILINE)
 
 
@@ -80,9 +81,17 @@ def _tox_ini(look: Look) -> dict[str, dict[str, str]]:
 def _tox(look: Look) -> Iterator[str]:
     for name, section in _tox_ini(look).items():
         if name.startswith("testenv"):
-            yield from section.get("commands", "").replace("\\\n", " ").splitlines()
+            commands = section.get("commands", "").replace("\\\n", " ")
+            yield from _filled(look, commands).splitlines()
     for table in (_toml(look.text("tox.toml")), look.in_pyproject("tool", "tox")):
         yield from _of_table(table)
+
+
+def _filled(look: Look, commands: str) -> str:
+    """What tox would put in place of its variables, as far as it names files of the project."""
+    commands = re.sub(r"\{posargs(?::([^{}]*))?\}", lambda found: found[1] or "", commands)
+    commands = re.sub(r"\{(?:tox_root|toxinidir)\}/", "", commands)
+    return _INSTALLED.sub(lambda found: f"src/{found[1]}" if look.has_folder(f"src/{found[1]}") else found[1], commands)
 
 
 def _toml(text: str) -> dict[str, Any]:

@@ -21,7 +21,7 @@ _TEST_FILES = (
 _NOT_OURS = re.compile(r"(?:^|/)(?:\.[^/]+|node_modules|venv|env|build|dist|site-packages)/")
 _GENERATED = re.compile(r"(?:^|/)(?:_*version_*\.py|\w+_pb2(?:_grpc)?\.pyi?|[^/]+\.mo)$")
 _KEPT_OPTIONS = ("--doctest-modules", "--doctest-glob", "--ignore", "--import-mode", "--pyargs")
-_WITH_VALUE = ("-k", "-m", "-c")
+_WITH_VALUE = ("-k", "-m", "-c", "--ignore", "--ignore-glob", "--doctest-glob", "--import-mode")
 _FLAGS = ("-v", "-vv", "-q", "-s", "-x", "-l", "-ra", "-rA", "--verbose", "--quiet", "--doctest-modules", "--pyargs")
 _NAMING = (
     *("pyproject.toml", "setup.cfg", "tox.ini", "noxfile.py", "setup.py", "Makefile"),
@@ -95,6 +95,8 @@ def _pytest(look: Look, known: tuple[Launcher, ...]) -> Iterator[Way]:
     options = [named]
     if re.search(r"addopts.*?--cov", _pytest_configuration(look), re.DOTALL):
         options.append((*named, "-o", "addopts="))
+    if named:
+        options.append(())  # its own words may be meant for another place than a checkout
     for extra in options:
         for each in known:
             check = CheckSettings(name="test", run=(*each.argv, "-m", "pytest", *extra))

@@ -59,6 +59,9 @@ class Look:
     def has(self, *names: str) -> bool:
         return any((self.root / name).is_file() for name in names)
 
+    def has_folder(self, name: str) -> bool:
+        return (self.root / name).is_dir()
+
     def text(self, name: str) -> str:
         """The text of a small file; empty when there is none."""
         file = self.root / name
