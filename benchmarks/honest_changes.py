@@ -169,14 +169,16 @@ def _shown(report: ChecksReported) -> str:
 
 async def _weigh_all(folder: Path, count: int, commits: list[str]) -> None:
     history = History(folder)
+    stood = git(folder, "rev-parse", "--abbrev-ref", "HEAD")
     for commit in commits or history.chosen(count):
         try:
             row = await history.weigh(commit)
         except EngineError as error:
-            row = Honest(
-                project=folder.name, commit=commit[:10], subject="", kinds={}, outcome="red", why=str(error)[:300]
-            )
+            said = str(error)[:300]
+            row = Honest(project=folder.name, commit=commit[:10], subject="", kinds={}, outcome="red", why=said)
         print(json.dumps(asdict(row)), flush=True)
+    if stood != "HEAD":
+        git(folder, "checkout", "-q", stood)
 
 
 def table(rows: list[Honest]) -> str:

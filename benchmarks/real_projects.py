@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+LOOP = (sys.executable, "-m", "loopwright.cli.main")
 _VENV = ".venv"
 _RUST = {
     "Cargo.toml": '[package]\nname = "sum"\nversion = "0.1.0"\nedition = "2021"\n',
@@ -120,13 +121,12 @@ def main(names: list[str]) -> int:
 
 def _row(each: Real, folder: Path) -> tuple[str, str, str, str, str]:
     repository = folder / "repositories" / each.name
-    environ = _made(each, folder, repository)
-    loop = [sys.executable, "-m", "loopwright.cli.main"]
-    _run([*loop, "setup", "--force"], repository, environ)
-    _run(["git", "add", "loop.toml"], repository, environ)
-    _run(["git", "commit", "-qm", "Loop", "--allow-empty"], repository, environ)
+    environ = made(each, folder, repository)
+    run([*LOOP, "setup", "--force"], repository, environ)
+    run(["git", "add", "loop.toml"], repository, environ)
+    run(["git", "commit", "-qm", "Loop", "--allow-empty"], repository, environ)
     done = subprocess.run(
-        [*loop, "doctor", "--run", "--json"], cwd=repository, env=environ, capture_output=True, check=False
+        [*LOOP, "doctor", "--run", "--json"], cwd=repository, env=environ, capture_output=True, check=False
     )
     runs = json.loads(done.stdout)["runs"]
     tests = [run for run in runs if run["check"] == "test" and run["status"] == "ok"]
@@ -140,7 +140,7 @@ def _count(run: dict[str, int | None]) -> str:
     return "" if run["tests"] is None else f"{run['tests']} tests, "
 
 
-def _made(each: Real, folder: Path, repository: Path) -> dict[str, str]:
+def made(each: Real, folder: Path, repository: Path) -> dict[str, str]:
     """The repository with its environment, and the environment variables of the shell its people are in."""
     plain = {name: value for name, value in os.environ.items() if name not in ("VIRTUAL_ENV", "PYTHONPATH")}
     plain["PYTHONPATH"] = ""
@@ -159,12 +159,12 @@ def _fetch(each: Real, folder: Path, repository: Path) -> None:
     packed.mkdir(parents=True)
     match each.registry:
         case "pypi":
-            _run(
+            run(
                 [sys.executable, "-m", "pip", "download", "-q", "--no-deps", "--no-binary", each.name, each.name],
                 packed,
             )
         case "npm":
-            _run(["npm", "pack", "--silent", each.name], packed)
+            run(["npm", "pack", "--silent", each.name], packed)
         case "made":
             for path, text in _RUST.items():
                 (repository / path).parent.mkdir(parents=True, exist_ok=True)
@@ -176,21 +176,21 @@ def _fetch(each: Real, folder: Path, repository: Path) -> None:
         repository.parent.mkdir(parents=True, exist_ok=True)
         shutil.move(inner, repository)
     for argv in (["init", "-q", "-b", "main"], ["add", "-A"], ["commit", "-qm", "As published"]):
-        _run(["git", "-c", "user.name=Real", "-c", "user.email=real@example.com", *argv], repository)
+        run(["git", "-c", "user.name=Real", "-c", "user.email=real@example.com", *argv], repository)
     with (repository / ".git" / "info" / "exclude").open("a") as ignored:
         ignored.write(f"{_VENV}\nnode_modules\npackage-lock.json\n*.egg-info\n")
 
 
 def _prepare(each: Real, folder: Path, repository: Path) -> None:
     if each.environment == "node_modules":
-        _run(["npm", "install", "--silent", "--no-audit", "--no-fund", "--ignore-scripts"], repository)
+        run(["npm", "install", "--silent", "--no-audit", "--no-fund", "--ignore-scripts"], repository)
     elif each.environment != "none":
         where = repository / _VENV if each.environment == "in repository" else folder / "environments" / each.name
-        _run([sys.executable, "-m", "venv", "--clear", str(where)], repository)
-        _run([str(where / "bin" / "python"), "-m", "pip", "install", "-q", *each.install], repository)
+        run([sys.executable, "-m", "venv", "--clear", str(where)], repository)
+        run([str(where / "bin" / "python"), "-m", "pip", "install", "-q", *each.install], repository)
 
 
-def _run(argv: list[str], cwd: Path, environ: dict[str, str] | None = None) -> None:
+def run(argv: list[str], cwd: Path, environ: dict[str, str] | None = None) -> None:
     subprocess.run(argv, cwd=cwd, env=environ, check=True, capture_output=True)
 
 
