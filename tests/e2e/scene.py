@@ -66,7 +66,7 @@ class Adding(unittest.TestCase):
 """
 # Another test at each attempt, as right as that of the base.
 CHANGES_THE_TEST = (
-    f"changed = {TEST_ADD!r}.replace('2, 3), 5', f'{{attempt}}, 3), {{attempt + 3}}')\n"
+    f"changed = {TEST_ADD!r}.replace('2, 3), 5', f'{{attempt + 5}}, 3), {{attempt + 8}}')\n"
     "Path('tests/test_calc.py').write_text(changed)\n"
 )
 

@@ -16,7 +16,7 @@ from tests.e2e.kills import (
     run_and_die,
 )
 
-APPENDS = 11  # of the whole run, after the creation of the loop; an answer and what follows from it are one
+APPENDS = 12  # of the whole run, after the creation of the loop; an answer and what follows from it are one
 RUNS = ["implement-1.1", "implement-2.1", "review-1.1", "review-2.1"]
 
 

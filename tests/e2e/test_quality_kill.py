@@ -82,7 +82,7 @@ def test_a_review_killed_at_an_append_ends_as_if_nothing_had_happened(
     witness = killed(scene, "review", at, when)
     said = scene.loop(*RESUME, env=notes_of(scene), code=None)
     # Just after the last append there is nothing left to do.
-    assert (said.code, said.json["outcome"]) == (0, "verified" if (at, when) != (APPENDS, "after") else None), said
+    assert (said.code, said.json["outcome"]) == (0, "reviewed" if (at, when) != (APPENDS, "after") else None), said
     witness.controller_is_gone()
     check_no_review_is_lost(scene)
     # No agent was at work at any of these moments, so that none had to be started twice.

@@ -22,8 +22,8 @@ from tests.e2e.ticket_kills import (
 from tests.e2e.ticketing import QUEUE
 from tests.kept import Kept
 
-APPENDS = 15  # of the session that is merged
-UNTIL_ASKED, ON_APPENDS = 7, 10  # of the one that is escalated; the answer is the first of the second part
+APPENDS = 16  # of the session that is merged
+UNTIL_ASKED, ON_APPENDS = 8, 10  # of the one that is escalated; the answer is the first of the second part
 RUNS = [
     f"{step}" for number in (1, 2) for step in (f"create-{number}.1", f"critique-{number}-1.1", f"judge-{number}.5")
 ]
