@@ -96,8 +96,8 @@ class Opened:
 
     @property
     def is_over(self) -> bool:
-        """It has ended, and nothing that was approved since is still to be landed."""
-        return bool(self.row.outcome) and isinstance(self.wanted[0], Stop)
+        """It has ended, and nothing that was approved since is still to be landed or to be put on record."""
+        return bool(self.row.outcome) and self.row.status != "running" and isinstance(self.wanted[0], Stop)
 
     @property
     def standpoint(self) -> Standpoint:
