@@ -13,6 +13,7 @@ from loopwright.adapters.git.history import PersonsHistory
 from loopwright.adapters.git.program import persons_git
 from loopwright.cli.checkup import Remark
 from loopwright.config.settings import Settings
+from loopwright.errors import VcsFailed
 
 _LOOKED_BACK = 20  # commits
 
@@ -27,7 +28,15 @@ def class_lines(settings: Settings, root: Path, environ: Mapping[str, str]) -> I
     else:
         yield Remark("warn", "product", "nothing here looks like it; name it as product in [workspace] of loop.toml")
     yield Remark("ok", "tests", _shown(layout.tests, written=bool(given.tests)))
-    yield Remark("ok", "history", asyncio.run(_looked_back(settings, PersonsHistory(root, env=environ))))
+    yield _history_line(settings, PersonsHistory(root, env=environ))
+
+
+def _history_line(settings: Settings, history: PersonsHistory) -> Remark:
+    """A clone may lack what older commits held, and nothing is fetched for a look back."""
+    try:
+        return Remark("ok", "history", asyncio.run(_looked_back(settings, history)))
+    except VcsFailed as error:
+        return Remark("warn", "history", f"not looked at: {error}")
 
 
 def _shown(patterns: tuple[str, ...], *, written: bool) -> str:
