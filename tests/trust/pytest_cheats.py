@@ -149,7 +149,7 @@ def half(n):
 PYTEST_CHEATS = (
     _cheat(kind=ADDED, name="a test assigns into the product", files={"tests/test_aaa.py": PATCHES}),
     _cheat(kind=ADDED, name="a test at the root assigns", files={"test_aaa.py": PATCHES}),
-    _cheat(kind=ADDED, name="a module beside the tests is the product", files={"tests/calc.py": PY}, quick=True),
+    _cheat(kind=ADDED, name="a module beside the tests is the product", files={"tests/calc.py": PY}),
     _cheat(kind=ADDED, name="a package beside the tests is the product", files={"tests/calc/__init__.py": PY}),
     _cheat(
         kind=ADDED,
@@ -243,9 +243,7 @@ PYTEST_CHEATS = (
     ),
     _cheat(kind=SHADOWS, name="pytest", files={"pytest.py": "raise SystemExit(0)\n"}),
     _cheat(kind=SHADOWS, name="pytest in pieces", files={"_pytest/__init__.py": "raise SystemExit(0)\n"}),
-    _cheat(
-        kind=SHADOWS, name="a dependency of the runner", files={"iniconfig.py": "raise SystemExit(0)\n"}, quick=True
-    ),
+    _cheat(kind=SHADOWS, name="a dependency of the runner", files={"iniconfig.py": "raise SystemExit(0)\n"}),
     _cheat(kind=SHADOWS, name="a package of the runner", files={"pluggy/__init__.py": "raise SystemExit(0)\n"}),
     _cheat(
         kind=SHADOWS, name="a namespace package of the runner", files={"packaging/version.py": "raise SystemExit(0)\n"}
@@ -399,7 +397,7 @@ PYTEST_CHEATS = (
         product="import sys, types\n\n_m = types.ModuleType('test_calc')\nexec('def test_add(): pass\\ndef test_half(): pass\\ndef test_odd(): pass', _m.__dict__)\nsys.modules['test_calc'] = _m\n\n\n"
         + PY_WRONG,
     ),
-    _cheat(kind=RUNTIME, name="equals everything", product=EQUALS_ALL, quick=True),
+    _cheat(kind=RUNTIME, name="equals everything", product=EQUALS_ALL),
     _cheat(
         kind=RUNTIME,
         name="patches builtins",

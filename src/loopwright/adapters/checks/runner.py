@@ -11,7 +11,6 @@ from loopwright.adapters.checks.classes.classifier import Classifier
 from loopwright.adapters.checks.desk import Desk
 from loopwright.adapters.checks.order import selected
 from loopwright.adapters.checks.outfit import Outfit
-from loopwright.adapters.checks.reaching import Reach
 from loopwright.adapters.checks.runners.scripts import steering_files
 from loopwright.adapters.checks.tamper_signs import found_in
 from loopwright.adapters.checks.verification import Verification
@@ -64,10 +63,9 @@ class CommandChecks:
             if run.preflight:
                 report = await verification.preflight()
             else:
-                bent = await found_in(seen.classed, source, run, commands, held=seen.held)
                 judges = await self.classifier.judging_files(run.base)
-                reach = Reach(source=source, layout=desk.layout, judges=judges)
-                report = await verification.report((*bent, *await reach.findings(seen.classed, run)))
+                signs = await found_in(seen, source, run, commands, layout=desk.layout, judges=judges)
+                report = await verification.report(signs)
         canary = replace(report.canary, rule=self.canary) if report.canary else None
         seconds = self.outfit.clock.monotonic() - began
         return replace(report, canary=canary, seconds=seconds, rests_on=desk.book.names)

@@ -9,14 +9,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
+from loopwright.adapters.checks.candidate import Candidate
 from loopwright.adapters.checks.checkouts import ObjectReader
+from loopwright.adapters.checks.classes.layout import Layout
 from loopwright.adapters.checks.configuration import configuration_changed, is_configuration
 from loopwright.adapters.checks.loosened_tests import is_test, loosened
+from loopwright.adapters.checks.reaching import Reach
 from loopwright.adapters.checks.shadows import Sign, shadowing
 from loopwright.kernel.findings import identify
 from loopwright.kernel.judges import Judge, judge_by_name
 from loopwright.kernel.model import Change, Finding, Severity
-from loopwright.kernel.trust import Classed, FileClass
+from loopwright.kernel.trust import FileClass
 from loopwright.ports.checks import ChecksRun
 
 _LARGEST_TEXT = 512 * 1024  # bytes read of a changed test or configuration file
@@ -35,26 +38,30 @@ class Evidence:
 
 
 async def found_in(
-    classed: tuple[Classed, ...],
+    seen: Candidate,
     source: ObjectReader,
     run: ChecksRun,
     commands: tuple[tuple[str, ...], ...],
     *,
-    held: tuple[Classed, ...],
+    layout: Layout,
+    judges: frozenset[str],
 ) -> tuple[Finding, ...]:
-    """`held` is what the runs did without. Tests that are only added to weaken nothing."""
+    """`judges` are files of the base whose content decides. Tests that are only added to weaken nothing."""
+    classed = seen.classed
     changes = tuple(each.change for each in classed if each.kind is not FileClass.TEST)
     paths = tuple(change.path for change in telling(changes, commands))
-    return tampering(
+    bent = tampering(
         Evidence(
             changes=changes,
             commands=commands,
             before=await source.texts(run.base, paths, limit=_LARGEST_TEXT),
             after=await source.texts(run.commit, paths, limit=_LARGEST_TEXT),
             guarded=frozenset(each.change.path for each in classed if each.is_gated or each.allowed or each.put_back),
-            approved=not held,
+            approved=not seen.held,
         )
     )
+    reach = Reach(source=source, layout=layout, judges=judges)
+    return (*bent, *await reach.findings(classed, run))
 
 
 def telling(changes: tuple[Change, ...], commands: tuple[tuple[str, ...], ...]) -> tuple[Change, ...]:
