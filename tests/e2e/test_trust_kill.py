@@ -16,7 +16,7 @@ import pytest
 from loopwright.kernel.events import Integrated
 from tests.e2e import deadly, kills
 from tests.e2e.kills import RESUME, Witness, check_nothing_is_lost, end_state, key_of, notes_of, run_and_die
-from tests.e2e.scene import ADD, TEST_ADD, Scene
+from tests.e2e.scene import ADD, CHECK, TEST_ADD, Scene
 from tests.kept import Kept
 from tests.repository import Repository
 
@@ -43,8 +43,8 @@ else:
 Path(os.environ["LOOP_RESULT"]).write_text(json.dumps(result))
 """
 COMMAND = [sys.executable, deadly.__file__, "--report", "{report}", "discover", "-s", "tests", "-t", "."]
-CHECK = f'\n[checks.test]\nrun = {json.dumps(COMMAND)}\nreport = "junit"\nenv = ["NOTES"]\n'
-SETTINGS = kills.SETTINGS.replace(kills.CHECK, CHECK)
+WITH_NOTES = f'\n[checks.test]\nrun = {json.dumps(COMMAND)}\nreport = "junit"\nenv = ["NOTES"]\n'
+SETTINGS = kills.SETTINGS.replace(CHECK, WITH_NOTES)
 
 
 def held_back(folder: Path) -> Scene:
