@@ -20,7 +20,7 @@ from loopwright.engine.world import Halt, Seen, World
 from loopwright.errors import OverBudget
 from loopwright.kernel.actions import RunLoop
 from loopwright.kernel.codec import decode, encode
-from loopwright.kernel.events import Answer, Ended, LoopEnded, Paused, Refused, Said
+from loopwright.kernel.events import Answer, CancelRequested, Ended, LoopEnded, Paused, Refused, Said
 from loopwright.kernel.model import Ending, Key, LoopId, Outcome
 from loopwright.ports.dispatcher import Errand, Shortage, Tell
 from loopwright.ports.people import Waiting
@@ -89,6 +89,8 @@ class _One:
     rests: bool = False  # nothing goes on without people
 
     async def recover(self) -> None:
+        if any(item.kind == CancelRequested.__name__ for item in await self.world.store.inbox(self.session.id)):
+            return  # what nobody wants any more is not looked up
         for action, flight in self.session.left_behind():
             answer = await looked_up(self.world, self.session.id, self.session.loop.name, action, flight.step)
             await (self._settle(answer) if answer else self._record(interrupted(flight)))
