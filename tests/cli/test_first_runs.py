@@ -54,6 +54,18 @@ def test_an_environment_in_the_repository_runs_the_checks_of_a_clean_checkout(tm
     assert (run["status"], run["tests"]) == ("ok", 1)
 
 
+def test_what_lies_unrecorded_in_the_persons_root_does_not_steer_a_run(tmp_path: Path) -> None:
+    """pytest looks for its settings in the folders above as well."""
+    check = f"[checks.test]\nrun = {json.dumps([sys.executable, '-m', 'pytest'])}\n"
+    sample = with_checks(tmp_path / "repo", check)
+    sample.repo.write("tests/test_a.py", GREEN)
+    sample.repo.commit("A test")
+    sample.repo.write("pytest.ini", "[pytest]\naddopts = --collect-only -k none\n")
+    sample.repo.write("conftest.py", "raise SystemExit(1)\n")
+    (run,) = sample.loop("doctor", "--run", "--json").data["runs"]
+    assert (run["status"], run["tests"]) == ("ok", 1)
+
+
 def test_the_first_way_that_is_green_is_written(tmp_path: Path) -> None:
     """The environment of the repository has no pytest; its tests need none."""
     repo = project(tmp_path / "repo", {"setup.py": "", "tests/test_a.py": GREEN, "requirements.txt": "pytest\n"})

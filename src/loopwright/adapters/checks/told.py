@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -14,7 +13,7 @@ from loopwright.adapters.checks.junit import read_junit
 from loopwright.adapters.checks.reports import Report, ReportRefused, read_bounded
 from loopwright.adapters.checks.runners.asking import Asked
 from loopwright.adapters.checks.runners.formats import words_of_go
-from loopwright.adapters.checks.runners.reading import read_asked
+from loopwright.adapters.checks.runners.reading import read_asked, without_place
 from loopwright.adapters.checks.sarif import read_sarif
 from loopwright.adapters.files import read_tail
 from loopwright.adapters.steps import StepEnded
@@ -47,8 +46,7 @@ def with_report(ran: Ran, spec: CheckSettings, request: Asked, left: LeftBehind)
 
 def _read(ran: Ran, spec: CheckSettings, content: bytes, checkout: Path) -> Ran:
     if spec.report == "junit":
-        where = os.fsencode(checkout)
-        content = content.replace(where + b"/", b"").replace(where, b".")
+        content = without_place(content, checkout)
         return replace(ran, report=read_junit(content, _exists_in(checkout), nodes=ran.runner == "pytest"))
     if spec.report == "coverage":
         return replace(

@@ -20,6 +20,8 @@ from loopwright.adapters.steps import lock_of
 
 Noted = dict[str, list[int]]  # path: stat
 _MOST = 4  # folders that wait for another run
+# pytest looks for its settings upwards: a tree without any must not find what lies unrecorded in the person's root.
+_FENCE = "[pytest]\n"
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +76,9 @@ def _begun(ground: Ground) -> RunFolder:
     for notes, hold in dead:
         if hold is not None:
             end(ground, RunFolder(Place(ground.loop / "verify" / notes.name, notes), hold))
-    (ground.loop / "verify").mkdir(exist_ok=True)
+    folder = ground.loop / "verify"
+    folder.mkdir(exist_ok=True)
+    (folder / "pytest.ini").write_text(_FENCE)
     return new
 
 

@@ -36,7 +36,7 @@ def texts_in(folder: Path, commands: Iterable[tuple[str, ...]]) -> dict[str, str
 def read_asked(request: Asked, report: Path, ended: StepEnded, checkout: Path) -> Report | None:
     """None: nothing counts the tests. Raises `ReportRefused` where the runner itself was asked and did not tell."""
     if request.format == "go":
-        return read_go(_without(read_tail(ended.stdout, _GO_OUTPUT), checkout))
+        return read_go(without_place(read_tail(ended.stdout, _GO_OUTPUT), checkout))
     if request.sure:
         return _from_file(request, report, checkout)
     try:
@@ -67,7 +67,7 @@ def _from_files(request: Asked, report: Path, checkout: Path) -> Report | None:
 
 
 def _from_file(request: Asked, file: Path, checkout: Path) -> Report:
-    content = _without(read_bounded(file), checkout)
+    content = without_place(read_bounded(file), checkout)
     if request.format == "jest":
         return read_jest(content)
     if request.format == "rspec":
@@ -76,11 +76,15 @@ def _from_file(request: Asked, file: Path, checkout: Path) -> Report:
 
 
 def _from_output(request: Asked, ended: StepEnded, checkout: Path) -> Report | None:
-    streams = (_without(read_tail(stream, _OUTPUT), checkout) for stream in (ended.stdout, ended.stderr))
+    streams = (without_place(read_tail(stream, _OUTPUT), checkout) for stream in (ended.stdout, ended.stderr))
     return read_output("\n".join(stream.decode("utf-8", "replace") for stream in streams), request.runner)
 
 
-def _without(content: bytes, checkout: Path) -> bytes:
-    """Where it ran differs from run to run, and is no business of an agent."""
-    place = os.fsencode(checkout)
-    return content.replace(place + b"/", b"").replace(place, b".")
+def without_place(content: bytes, checkout: Path) -> bytes:
+    """Where it ran differs from run to run, and is no business of an agent.
+
+    A runner that takes the folder above for its root names tests after the checkout's own name, which nobody guesses.
+    """
+    place, name = os.fsencode(checkout), os.fsencode(checkout.name)
+    content = content.replace(place + b"/", b"").replace(place, b".")
+    return content.replace(name + b"/", b"").replace(name + b".", b"")
