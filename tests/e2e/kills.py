@@ -73,6 +73,12 @@ def killable(folder: Path) -> Scene:
     return scene
 
 
+def moments(appends: int) -> list[tuple[int, str]]:
+    """Before every append, where something was done that nobody has recorded; after every third, where nothing was."""
+    before = [(at, "before") for at in range(1, appends + 1)]
+    return before + [(at, "after") for at in range(appends, 0, -3)]
+
+
 def notes_of(scene: Scene) -> dict[str, str]:
     """The environment by which agents know where to write down that they started."""
     return {"NOTES": str(scene.notes)}

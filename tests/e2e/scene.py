@@ -19,6 +19,7 @@ from loopwright.kernel.model import LoopId
 from loopwright.kernel.record import Record, read_event
 from loopwright.ports.store import LoopRow
 from tests.forks import forks
+from tests.interpreter import WARM_PYTHON
 from tests.repository import Repository
 
 LOOP = Path(sys.executable).with_name("loop")
@@ -217,7 +218,7 @@ def until(holds: Callable[[], Any], what: str, patience: float = 60.0) -> None:
         time.sleep(0.01)
 
 
-RUN_TESTS = (sys.executable, unittest_report.__file__, "--report", "{report}", "discover", "-s", "tests", "-t", ".")
+RUN_TESTS = (*WARM_PYTHON, unittest_report.__file__, "--report", "{report}", "discover", "-s", "tests", "-t", ".")
 CHECK = f'\n[checks.test]\nrun = {json.dumps(RUN_TESTS)}\nreport = "junit"\n'
 
 

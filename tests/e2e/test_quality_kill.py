@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.kills import RESUME, Witness, key_of, notes_of, run_and_die
+from tests.e2e.kills import RESUME, Witness, key_of, moments, notes_of, run_and_die
 from tests.e2e.review_kills import check_no_review_is_lost, end_of_reviews, killable_stories, landings
 from tests.e2e.scene import Scene
 from tests.kept import Kept
@@ -35,7 +35,6 @@ SIGNATURES = [
 # Where several parts go the same way, also the last that does.
 LATER = ["batch:LoopEnded#4", "quality:AgentReported+Started#5", "quality:Checkpointed#2", "quality:Ended#2"]
 ON_SIGNATURES = ["batch:Ended", "batch:Integrated", "quality:Answered"]  # of what follows, and not seen before
-EDGES = pytest.mark.parametrize("when", ["before", "after"])
 
 
 @pytest.fixture(scope="module")
@@ -73,8 +72,7 @@ def killed(scene: Scene, what: str, at: int | str, when: str) -> Witness:
 
 
 @pytest.mark.slow
-@EDGES
-@pytest.mark.parametrize("at", range(1, APPENDS + 1))
+@pytest.mark.parametrize(("at", "when"), moments(APPENDS))
 def test_a_review_killed_at_an_append_ends_as_if_nothing_had_happened(
     tmp_path: Path, one_review: dict[str, object], at: int, when: str
 ) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.e2e.kills import RESUME, Witness, check_nothing_is_lost, key_of, notes_of, run_and_die
+from tests.e2e.kills import RESUME, Witness, check_nothing_is_lost, key_of, moments, notes_of, run_and_die
 from tests.e2e.scene import Said, Scene
 from tests.e2e.ticket_kills import (
     check_the_observer,
@@ -77,8 +77,7 @@ def runs_of(scene: Scene) -> list[str]:
 
 
 @pytest.mark.slow
-@EDGES
-@pytest.mark.parametrize("at", range(1, APPENDS + 1))
+@pytest.mark.parametrize(("at", "when"), moments(APPENDS))
 def test_a_session_killed_at_an_append_ends_as_if_nothing_had_happened(
     tmp_path: Path, merged: Ends, at: int, when: str
 ) -> None:
@@ -93,7 +92,7 @@ def test_a_session_killed_at_an_append_ends_as_if_nothing_had_happened(
 
 
 def until_asked() -> list[tuple[int, str]]:
-    """The first ticket is killed above on both sides of everything; here the escalation, and each append once."""
+    """The first ticket is killed above at everything; here the escalation, and each append once."""
     once = [(at, "after" if at % 2 else "before") for at in range(1, UNTIL_ASKED)]
     return [*once, (UNTIL_ASKED, "before"), (UNTIL_ASKED, "after")]
 

@@ -4,7 +4,6 @@ import asyncio
 import json
 import os
 import shutil
-import sys
 import sysconfig
 import venv
 from dataclasses import dataclass
@@ -27,6 +26,7 @@ from loopwright.kernel.trust import Trust
 from loopwright.loops.feedback.state import FeedbackParams
 from tests.e2e.scene import PASSES, PUTS_ADD, TEST_ADD, Scene
 from tests.e2e.ticketing import against, creates, new, played, run, says
+from tests.interpreter import WARM_PYTHON
 from tests.repository import Repository
 from tests.toys.anthology import AnthologyParams
 from tests.toys.program import TOYS
@@ -72,7 +72,7 @@ DOUBLES = "\n\ndef double(a):\n    return a * 2\n"
 PLAIN = "from calc import add\n\n\ndef test_adds():\n    assert add(2, 3) == 5\n"
 GROUNDS = {
     "unittest": Ground(
-        run=(sys.executable, "-m", "unittest", "discover", "-s", "tests", "-t", "."),
+        run=(*WARM_PYTHON, "-m", "unittest", "discover", "-s", "tests", "-t", "."),
         code="calc.py",
         held=ADDS,
         test=TEST,
@@ -84,7 +84,7 @@ GROUNDS = {
         gives_up="import unittest\n\nunittest.TestLoader.getTestCaseNames = lambda *_: []\n",
     ),
     "pytest": Ground(
-        run=(sys.executable, "-m", "pytest", "-q"),
+        run=(*WARM_PYTHON, "-m", "pytest", "-q"),
         code="calc.py",
         held=ADDS,
         test=TEST,

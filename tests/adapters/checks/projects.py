@@ -4,7 +4,6 @@ import os
 import re
 import shutil
 import subprocess
-import sys
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
@@ -29,17 +28,18 @@ from loopwright.ports.checks import ChecksRun
 from loopwright.ports.store import Append, NewEvent, NewLoop
 from loopwright.testing.clock import ManualClock
 from loopwright.testing.memory_store import Memory, MemoryStore
+from tests.interpreter import WARM_PYTHON
 from tests.repository import Repository
 
 LOOP = LoopId("l")
 PYTEST = CheckSettings(
     name="test",
-    run=(sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", f"--junitxml={REPORT}"),
+    run=(*WARM_PYTHON, "-m", "pytest", "-q", "-p", "no:cacheprovider", f"--junitxml={REPORT}"),
     report="junit",
 )
 UNITTEST = CheckSettings(
     name="test",
-    run=(sys.executable, unittest_report.__file__, f"--report={REPORT}", "discover", "-s", "tests"),
+    run=(*WARM_PYTHON, unittest_report.__file__, f"--report={REPORT}", "discover", "-s", "tests"),
     report="junit",
 )
 # For either; unittest starts in a tenth of the time, so it runs whatever is not about pytest.

@@ -13,8 +13,9 @@ from loopwright.adapters.checks.reports import Report
 from loopwright.config.settings import CheckSettings
 from loopwright.kernel.model import CheckResult
 from tests.adapters.checks.projects import PYTEST, Project, project
+from tests.interpreter import WARM_PYTHON
 
-PLAIN_UNITTEST = CheckSettings(name="test", run=(sys.executable, "-m", "unittest", "discover", "-s", "tests"))
+PLAIN_UNITTEST = CheckSettings(name="test", run=(*WARM_PYTHON, "-m", "unittest", "discover", "-s", "tests"))
 TWO = "import unittest\nclass T(unittest.TestCase):\n    def test_a(self): pass\n    def test_b(self): pass\n"
 NODE_TEST = "const {test} = require('node:test');\ntest('adds', () => {});\ntest('more', () => {});\n"
 
@@ -43,7 +44,7 @@ def test_empty_new_tests_do_not_make_up_for_one_that_is_skipped_now(tmp_path: Pa
     quits = "import unittest\nraise unittest.SkipTest('not here')\n"
     files: dict[str, str | None] = {"tests/test_a.py": "import calc\n" + TWO, "calc.py": ""}
     change: dict[str, str | None] = {"calc.py": quits, "tests/test_b.py": TWO, "tests/test_c.py": TWO}
-    spec = replace(PLAIN_UNITTEST, run=(sys.executable, "-m", "unittest", "discover", "-s", "tests", "-t", "."))
+    spec = replace(PLAIN_UNITTEST, run=(*WARM_PYTHON, "-m", "unittest", "discover", "-s", "tests", "-t", "."))
     files["tests/__init__.py"] = ""
     result = judged(tmp_path, spec, files, change)
     assert (result.passed, "ids-gone test" in rules(result)) == (False, True)

@@ -121,7 +121,7 @@ def test_what_a_run_leaves_behind_is_gone_at_the_next(based: tuple[Repository, s
     seen: list[str] = []
     assert look(pool, base, base, do=lambda folder: seen.extend(p.name for p in folder.iterdir())) == (before, tree)
     assert sorted(seen) == [".git", "README.md", "src.py", "tests"]
-    assert list((repo.path / ".loop" / "verify").iterdir()) == []
+    assert list((repo.path / ".loop" / "verify").iterdir()) == [repo.path / ".loop" / "verify" / "pytest.ini"]
     assert [path.name for path in (repo.path / ".loop" / "git" / "verify").iterdir()] == ["lock"]
 
 

@@ -51,7 +51,8 @@ def differences(ground: Ground, old: str, new: str) -> tuple[Difference, ...]:
 def differences_seen_by(git: Git, old: str, new: str) -> tuple[Difference, ...]:
     if old == new:
         return ()
-    fields = git.run("diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-abbrev", old, new).split(b"\0")
+    asked = ("diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-abbrev", old, new)
+    fields = git.run_once((old, new), *asked).split(b"\0")
     pairs = zip(fields[0::2], fields[1::2], strict=False)
     return tuple(_difference(readable(meta), path_of(path)) for meta, path in pairs)
 

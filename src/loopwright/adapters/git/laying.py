@@ -31,7 +31,7 @@ class Submodule:
 
 def links(git: Git, tree: str) -> dict[str, Commit]:
     """Path and commit of each submodule of one repository."""
-    rows = (row.partition(b"\t") for row in git.run("ls-tree", "-r", "-z", tree).split(b"\0") if row)
+    rows = (row.partition(b"\t") for row in git.run_once((tree,), "ls-tree", "-r", "-z", tree).split(b"\0") if row)
     return {path_of(path): Commit(readable(meta.split()[2])) for meta, _, path in rows if meta.startswith(GITLINK)}
 
 

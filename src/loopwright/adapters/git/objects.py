@@ -52,21 +52,24 @@ class GitObjects:
 
 
 def paths_of(git: Git, commit: str) -> tuple[str, ...]:
-    names = git.run("ls-tree", "-r", "-z", "--name-only", "--full-tree", commit).split(b"\0")
+    names = git.run_once((commit,), "ls-tree", "-r", "-z", "--name-only", "--full-tree", commit).split(b"\0")
     return tuple(readable(name) for name in names if name)
 
 
 def texts_of(git: Git, commit: Commit | Tree, paths: tuple[str, ...], limit: int) -> dict[str, str]:
     """Few processes however many paths: the sizes first, so that nothing large is ever read."""
     held = {content.path: content.object for content in contents(git, commit, paths) if content.object}
+    if not held:
+        return {}
     names = "".join(f"{name}\n" for name in held.values()).encode()
-    answers = git.run("cat-file", f"--batch-check={_ASKED}", stdin=names).splitlines()
+    answers = git.run_once(held.values(), "cat-file", f"--batch-check={_ASKED}", stdin=names).splitlines()
     found = {}
     for path, answer in zip(held, answers, strict=True):
         match answer.split(b" "):
             case [b"blob", name, size] if int(size) <= limit:
                 found[path] = name
-    content = git.run("cat-file", "--batch", stdin=b"".join(name + b"\n" for name in found.values()))
+    asked = b"".join(name + b"\n" for name in found.values())
+    content = git.run_once(map(readable, found.values()), "cat-file", "--batch", stdin=asked)
     return dict(zip(found, _blobs(content), strict=True))
 
 
@@ -93,17 +96,17 @@ def contents(git: Git, tree: Commit | Tree, paths: tuple[str, ...]) -> tuple[Con
 
 def _by_name(git: Git, tree: str) -> dict[str, str]:
     """All paths that are not UTF-8, as the log has them."""
-    everything = _listed(git, "-r", tree)
+    everything = _listed(git, tree, "-r", tree)
     return {printable(path): name for path, name in everything.items() if printable(path) != path}
 
 
 def _objects(git: Git, tree: str, paths: Sequence[str]) -> dict[str, str]:
     """`-t`, or a folder would not be shown where a path below it is asked for as well."""
-    return _listed(git, tree, "--", *paths)
+    return _listed(git, tree, tree, "--", *paths)
 
 
-def _listed(git: Git, *argv: str) -> dict[str, str]:
-    rows = git.run("ls-tree", "-t", "-z", "--full-tree", *argv).split(b"\0")
+def _listed(git: Git, tree: str, *argv: str) -> dict[str, str]:
+    rows = git.run_once((tree,), "ls-tree", "-t", "-z", "--full-tree", *argv).split(b"\0")
     parts = (row.partition(b"\t") for row in rows if row)
     return {path_of(path): readable(meta.split()[2]) for meta, _, path in parts}
 

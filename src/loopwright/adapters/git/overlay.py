@@ -12,7 +12,7 @@ from loopwright.adapters.git.program import path_of, readable
 from loopwright.adapters.git.selection import TreeEntry, altered
 from loopwright.adapters.git.site import Ground
 from loopwright.kernel.judges import is_installing
-from loopwright.kernel.model import Tree
+from loopwright.kernel.model import Commit, Tree
 
 
 def composed(ground: Ground, onto: str, taken_from: str, paths: frozenset[str], texts: Mapping[str, bytes]) -> Tree:
@@ -23,7 +23,7 @@ def composed(ground: Ground, onto: str, taken_from: str, paths: frozenset[str], 
     for path, text in texts.items():
         blob = readable(ground.engine.run("hash-object", "-w", "--stdin", stdin=text)).strip()
         entries.append(TreeEntry(mode=modes.get(path) or _mode(ground, onto, path), object=blob, path=path))
-    return altered(ground, onto, entries)
+    return altered(ground, onto, entries) if entries else ground.tree(Commit(onto))
 
 
 def _mode(ground: Ground, tree: str, path: str) -> str:
@@ -51,6 +51,6 @@ def setup_digest(
 def _deciding(ground: Ground, preparation: Preparation, tree: Tree) -> bytes:
     """The lock files, and the scripts of the tree that a command of setup names."""
     named = {posixpath.normpath(word) for argv in preparation.setup for word in argv if word}
-    rows = ground.engine.run("ls-tree", "-r", "-z", tree).split(b"\0")
+    rows = ground.engine.run_once((tree,), "ls-tree", "-r", "-z", tree).split(b"\0")
     paths = ((row, path_of(row.rpartition(b"\t")[2])) for row in rows if row)
     return b"\0".join(row for row, path in paths if is_installing(path) or path in named)

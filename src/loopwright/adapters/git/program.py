@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 import shutil
 import subprocess
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+import threading
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TypeVar
 
@@ -19,6 +21,8 @@ from loopwright.errors import VcsFailed
 
 T = TypeVar("T")
 
+_FULL_NAME = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
+_MOST_KNOWN, _LARGEST_KNOWN = 256, 256 * 1024  # answers, and bytes of one
 LONGEST = 600.0  # seconds; a git that takes longer is stuck
 OUR_NAME, OUR_EMAIL = "Loopwright", "loopwright@localhost"
 
@@ -59,6 +63,28 @@ class Said:
     err: str
 
 
+class Recorded:
+    """What git said about objects, asked for by their full names: they never change, so that it is asked once.
+
+    Bounded; what was least lately learned goes first. Threads share it.
+    """
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[tuple[str, ...], bytes], bytes] = {}
+        self._one_at_a_time = threading.Lock()
+
+    def said(self, argv: tuple[str, ...], stdin: bytes) -> bytes | None:
+        return self._known.get((argv, stdin))
+
+    def learn(self, argv: tuple[str, ...], stdin: bytes, said: bytes) -> None:
+        if len(said) > _LARGEST_KNOWN:
+            return
+        with self._one_at_a_time:
+            if len(self._known) >= _MOST_KNOWN:
+                del self._known[next(iter(self._known))]
+            self._known[argv, stdin] = said
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Git:
     program: str
@@ -66,6 +92,7 @@ class Git:
     cwd: Path
     settings: tuple[str, ...] = ALWAYS
     hold: tuple[int, ...] = ()  # descriptors git keeps open, so that our lock lives as long as a git that needs it
+    recorded: Recorded = field(default_factory=Recorded, compare=False)
 
     def ask(self, *argv: str, stdin: bytes = b"") -> Said:
         """Run it and say what came of it, whatever that is."""
@@ -92,6 +119,15 @@ class Git:
         if said.code != 0:
             raise VcsFailed(shown(argv), said.err)
         return said.out
+
+    def run_once(self, names: Iterable[str], *argv: str, stdin: bytes = b"") -> bytes:
+        """`run` of a command that reads these objects alone. What is no full name may be another object tomorrow."""
+        known = self.recorded.said(argv, stdin)
+        if known is None:
+            known = self.run(*argv, stdin=stdin)
+            if all(map(_FULL_NAME.fullmatch, names)):
+                self.recorded.learn(argv, stdin, known)
+        return known
 
     def line(self, *argv: str, stdin: bytes = b"") -> str:
         return readable(self.run(*argv, stdin=stdin)).strip()

@@ -102,7 +102,7 @@ def _text(file: Path) -> str:
 
 def attributes_of(git: Git, commit: str) -> tuple[tuple[str, str], ...]:
     """Every `.gitattributes` of a commit: the folder it is in, and its text; folders before those in them."""
-    rows = [row.partition(b"\t") for row in git.run("ls-tree", "-r", "-z", commit).split(b"\0") if row]
+    rows = [row.partition(b"\t") for row in git.run_once((commit,), "ls-tree", "-r", "-z", commit).split(b"\0") if row]
     files = [(path_of(path), meta.split()[2]) for meta, _, path in rows if _is_rule_file(meta, path)]
     found = [(path.rpartition("/")[0], path_of(git.run("cat-file", "blob", readable(blob)))) for path, blob in files]
     return tuple(sorted(found, key=lambda each: (each[0].count("/") + bool(each[0]), each[0])))

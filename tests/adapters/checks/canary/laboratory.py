@@ -2,7 +2,6 @@
 
 import asyncio
 import subprocess
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,8 +15,9 @@ from loopwright.adapters.checks.runners.asking import asked
 from loopwright.config.settings import CheckSettings
 from loopwright.kernel.model import Change
 from loopwright.kernel.trust import Canary, Classed, FileClass
+from tests.interpreter import WARM_PYTHON
 
-UNITTEST = (sys.executable, unittest_report.__file__, "--report={report}", "discover", "-s", "tests", "-t", ".")
+UNITTEST = (*WARM_PYTHON, unittest_report.__file__, "--report={report}", "discover", "-s", "tests", "-t", ".")
 Files = Mapping[str, str]
 
 

@@ -7,6 +7,7 @@ import pytest
 
 from loopwright.kernel.trust import Canary
 from tests.adapters.checks.canary.laboratory import UNITTEST, ToyLaboratory, module_of_tests
+from tests.interpreter import WARM_PYTHON
 
 A = "LIMIT = 3\n\n\ndef add(a, b):\n    return a + b\n\n\ndef sub(a, b):\n    return a - b\n"
 WRONG = A.replace("return a + b", "return 0")
@@ -47,7 +48,7 @@ def test_a_test_that_swallows_exceptions_notices_all_the_same(tmp_path: Path) ->
 
 def test_pytest_counts_it_as_a_failure_of_the_test(tmp_path: Path) -> None:
     text = "import pytest, pkg.a\n\n\ndef test_a():\n    with pytest.raises(Exception):\n        pkg.a.add(1, None)\n"
-    command = (sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--junitxml={report}")
+    command = (*WARM_PYTHON, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--junitxml={report}")
     said = laboratory(tmp_path, base={**BASE, "tests/test_a.py": text}, specs={"test": command}).look()
     assert (said.said, said.how) == ("noticed", "exercises")
 
