@@ -11,6 +11,7 @@ from loopwright.kernel.events import ChecksReported, Event, GateDecided, Integra
 from loopwright.kernel.gates import evidence
 from loopwright.kernel.model import NO_KEY, Change, CheckResult, Commit, Ending, Outcome, Tree
 from loopwright.kernel.trust import Canary, Claim, Trust, evidence_with
+from loopwright.loops import closing
 from loopwright.loops.course import Station, where
 from loopwright.loops.feedback.machine import FEEDBACK
 from loopwright.loops.feedback.state import FeedbackState
@@ -260,6 +261,14 @@ def test_a_warning_lets_it_pass_the_second_time() -> None:
 def test_checks_that_read_nothing_of_the_tree_are_a_persons_business_at_once() -> None:
     state = checked(begun(), replace(LANDS, canary=replace(MISSED, said="unread", rule="off")))
     assert where(state) == Station.GATE
+
+
+def test_the_tests_that_no_person_has_seen_are_named_at_the_end() -> None:
+    many = tuple(f"tests/test_{number}.py" for number in range(12))
+    (line,) = closing.written(Outcome(ending=Ending.VERIFIED, written=many))
+    assert line.startswith("Tests written by agents, seen by no person: tests/test_0.py, tests/test_1.py")
+    assert line.endswith(" others.")
+    assert closing.written(Outcome(ending=Ending.VERIFIED)) == ()
 
 
 def test_a_change_that_was_noticed_passes() -> None:

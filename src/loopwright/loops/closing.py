@@ -6,7 +6,7 @@ from typing import assert_never
 
 from loopwright.kernel.model import Cleanup, Commit, Ending, Finding, Outcome
 from loopwright.kernel.quoting import inline, one_line
-from loopwright.kernel.wording import counted, moment, told
+from loopwright.kernel.wording import counted, told
 
 _HELD = 10  # paths in a line
 _LEFT = {
@@ -91,10 +91,6 @@ def look_closer(loop_id: str, outcome: Outcome, files: tuple[str, ...]) -> str:
 
 
 # --- what is owed -------------------------------------------------------------------------------------------------
-
-
-def owed_heading(loop: str, how: str, at: float, besides: str = "") -> tuple[str, ...]:
-    return (f"## {inline(loop)}: {how} {moment(at)}{besides}", "")
 
 
 def owed_where(outcome: Outcome | None, branch: str, commit: str) -> tuple[str, ...]:
