@@ -5,6 +5,7 @@ import os
 
 import pytest
 
+from loopwright.adapters.git.program import persons_git
 from loopwright.errors import VcsFailed
 from loopwright.kernel.model import Commit
 from tests.adapters.git.scene import Scene
@@ -65,3 +66,16 @@ def test_more_paths_than_one_command_line_takes(repo: Repository) -> None:
 def test_an_unknown_commit_is_said(repo: Repository) -> None:
     with pytest.raises(VcsFailed):
         objects(Scene(repo), "0" * 40, "README.md")
+
+
+def test_an_object_is_read_once_by_its_full_name_and_anew_by_any_other(repo: Repository) -> None:
+    git = persons_git(os.environ, repo.path)
+    first = repo.git("rev-parse", "HEAD")
+    asked = [(name, "ls-tree", "--name-only", name) for name in (first, "HEAD")]
+    before = [git.run_once((name,), *argv) for name, *argv in asked]
+    repo.write("more.txt", "x\n")
+    repo.commit("More")
+    (repo.path / ".git").rename(repo.path / "elsewhere")
+    assert git.run_once((first,), "ls-tree", "--name-only", first) == before[0]
+    with pytest.raises(VcsFailed):
+        git.run_once(("HEAD",), "ls-tree", "--name-only", "HEAD")
