@@ -63,7 +63,7 @@ class Said:
     err: str
 
 
-class Recorded:
+class ObjectAnswers:
     """What git said about objects, asked for by their full names: they never change, so that it is asked once.
 
     Bounded; what was least lately learned goes first. Threads share it.
@@ -92,7 +92,7 @@ class Git:
     cwd: Path
     settings: tuple[str, ...] = ALWAYS
     hold: tuple[int, ...] = ()  # descriptors git keeps open, so that our lock lives as long as a git that needs it
-    recorded: Recorded = field(default_factory=Recorded, compare=False)
+    known: ObjectAnswers = field(default_factory=ObjectAnswers, compare=False)
 
     def ask(self, *argv: str, stdin: bytes = b"") -> Said:
         """Run it and say what came of it, whatever that is."""
@@ -122,11 +122,11 @@ class Git:
 
     def run_once(self, names: Iterable[str], *argv: str, stdin: bytes = b"") -> bytes:
         """`run` of a command that reads these objects alone. What is no full name may be another object tomorrow."""
-        known = self.recorded.said(argv, stdin)
+        known = self.known.said(argv, stdin)
         if known is None:
             known = self.run(*argv, stdin=stdin)
             if all(map(_FULL_NAME.fullmatch, names)):
-                self.recorded.learn(argv, stdin, known)
+                self.known.learn(argv, stdin, known)
         return known
 
     def line(self, *argv: str, stdin: bytes = b"") -> str:
