@@ -39,11 +39,15 @@ types:
 
 # the fast layer of the tests
 test *args:
-    pytest -q {{ spread }} -m "not slow and not trust" "$@"
+    pytest -q {{ spread }} -m "not slow and not trust and not kills" "$@"
 
 # the slow layer: kill and resume, whole runs
 slow *args:
-    pytest -q {{ spread }} -m slow "$@"
+    pytest -q {{ spread }} -m "slow and not trust and not kills" "$@"
+
+# every moment at which a controller can be killed; the check takes a third of them
+kills *args:
+    pytest -q {{ spread }} -m kills "$@"
 
 # the whole table of cheats, with every runner that is installed here; those that are not are counted by name
 trust *args:
@@ -52,7 +56,7 @@ trust *args:
 # all tests, and the only place where the coverage thresholds stand
 coverage *args:
     coverage erase
-    coverage run -m pytest -q {{ spread }} -m "not trust" "$@"
+    coverage run -m pytest -q {{ spread }} -m "not trust and not kills" "$@"
     coverage combine --quiet
     coverage report --fail-under=100 --include='src/loopwright/kernel/*,src/loopwright/loops/*,src/loopwright/app/views/*'
     coverage report --fail-under=90
@@ -77,4 +81,4 @@ docs:
 
 # rewrite the golden files; read the diff before you commit it
 golden *args:
-    pytest -q --update-golden -m "not slow and not trust" "$@"
+    pytest -q --update-golden -m "not slow and not trust and not kills" "$@"

@@ -10,8 +10,12 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
+
+import pytest
 
 from loopwright.adapters.clock import SystemClock
 from loopwright.adapters.sqlite.store import SqliteStore
@@ -74,9 +78,15 @@ def killable(folder: Path) -> Scene:
 
 
 def moments(appends: int) -> list[tuple[int, str]]:
-    """Before every append, where something was done that nobody has recorded; after every third, where nothing was."""
-    before = [(at, "before") for at in range(1, appends + 1)]
-    return before + [(at, "after") for at in range(appends, 0, -3)]
+    """Just before every append, where something was done that nobody has recorded, and just after it."""
+    return [(at, when) for at in range(1, appends + 1) for when in ("before", "after")]
+
+
+def some_of(cases: Sequence[Any], *, each: int = 3) -> list[Any]:
+    """The first, the last and every third between them; the rest is for those who ask for every one (`./run kills`)."""
+    chosen = {0, len(cases) - 1, *range(0, len(cases), each)}
+    plain = [each if isinstance(each, tuple) else (each,) for each in cases]
+    return [pytest.param(*case, marks=() if at in chosen else pytest.mark.kills) for at, case in enumerate(plain)]
 
 
 def notes_of(scene: Scene) -> dict[str, str]:

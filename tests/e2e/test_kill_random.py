@@ -1,4 +1,4 @@
-"""Killed at random moments, again and again: 4 cases of 25 kills, each run of a case resumed until it ends."""
+"""Killed at random moments, again and again: 8 cases of 25 kills, each run of a case resumed until it ends."""
 
 import os
 import random
@@ -10,11 +10,21 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.kills import FEEDBACK, RESUME, Witness, check_nothing_is_lost, end_state, killable, notes_of, recorded
+from tests.e2e.kills import (
+    FEEDBACK,
+    RESUME,
+    Witness,
+    check_nothing_is_lost,
+    end_state,
+    killable,
+    notes_of,
+    recorded,
+    some_of,
+)
 from tests.e2e.scene import Scene
 from tests.forks import forks
 
-CASES, KILLS = 4, 25
+CASES, KILLS = 8, 25
 MOST_PER_RUN = 12  # a run that is killed more often than this is let go, so that a case sees several runs
 
 
@@ -43,11 +53,11 @@ def kill_until_it_ends(scene: Scene, chance: random.Random, span: float) -> int:
 
 @pytest.mark.slow
 @pytest.mark.timeout(600)
-@pytest.mark.parametrize("case", range(CASES))
+@pytest.mark.parametrize("case", some_of(range(CASES), each=CASES))
 def test_killed_at_random_it_ends_as_if_nothing_had_happened(
     tmp_path: Path, uninterrupted: dict[str, object], span: float, case: int
 ) -> None:
-    assert CASES * KILLS >= 100
+    assert CASES * KILLS >= 200
     seed = int(os.environ.get("KILL_SEED") or time.time_ns() % 10**9) + case
     print(f"seed {seed - case}: run it again with KILL_SEED={seed - case}")  # noqa: T201  pytest shows it on failure
     chance, kills = random.Random(seed), 0  # noqa: S311  not a secret

@@ -12,8 +12,10 @@ from tests.e2e.kills import (
     end_state,
     key_of,
     killable,
+    moments,
     notes_of,
     run_and_die,
+    some_of,
 )
 
 APPENDS = 12  # of the whole run, after the creation of the loop; an answer and what follows from it are one
@@ -27,8 +29,7 @@ def test_the_sweep_covers_every_append_of_the_run(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("when", ["before", "after"])
-@pytest.mark.parametrize("at", range(1, APPENDS + 1))
+@pytest.mark.parametrize(("at", "when"), some_of(moments(APPENDS)))
 def test_killed_at_an_append_it_ends_as_if_nothing_had_happened(
     tmp_path: Path, uninterrupted: dict[str, object], at: int, when: str
 ) -> None:

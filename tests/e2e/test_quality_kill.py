@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.kills import RESUME, Witness, key_of, moments, notes_of, run_and_die
+from tests.e2e.kills import RESUME, Witness, key_of, moments, notes_of, run_and_die, some_of
 from tests.e2e.review_kills import check_no_review_is_lost, end_of_reviews, killable_stories, landings
 from tests.e2e.scene import Scene
 from tests.kept import Kept
@@ -72,7 +72,7 @@ def killed(scene: Scene, what: str, at: int | str, when: str) -> Witness:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("at", "when"), moments(APPENDS))
+@pytest.mark.parametrize(("at", "when"), some_of(moments(APPENDS)))
 def test_a_review_killed_at_an_append_ends_as_if_nothing_had_happened(
     tmp_path: Path, one_review: dict[str, object], at: int, when: str
 ) -> None:
@@ -101,7 +101,7 @@ def is_own(signature: str) -> bool:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("at", "when"), until_asked())
+@pytest.mark.parametrize(("at", "when"), some_of(until_asked()))
 def test_a_batch_killed_at_an_append_stops_at_the_same_question(
     tmp_path: Path, batch: tuple[dict[str, object], dict[str, object]], at: str, when: str
 ) -> None:
@@ -133,7 +133,7 @@ def answered(tmp_path_factory: pytest.TempPathFactory) -> tuple[Scene, Kept]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("at", "when"), on_from_here())
+@pytest.mark.parametrize(("at", "when"), some_of(on_from_here()))
 def test_a_batch_killed_after_the_answer_ends_as_if_nothing_had_happened(
     answered: tuple[Scene, Kept], batch: tuple[dict[str, object], dict[str, object]], at: int | str, when: str
 ) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.e2e.kills import RESUME, Witness, check_nothing_is_lost, key_of, moments, notes_of, run_and_die
+from tests.e2e.kills import RESUME, Witness, check_nothing_is_lost, key_of, moments, notes_of, run_and_die, some_of
 from tests.e2e.scene import Said, Scene
 from tests.e2e.ticket_kills import (
     check_the_observer,
@@ -77,7 +77,7 @@ def runs_of(scene: Scene) -> list[str]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("at", "when"), moments(APPENDS))
+@pytest.mark.parametrize(("at", "when"), some_of(moments(APPENDS)))
 def test_a_session_killed_at_an_append_ends_as_if_nothing_had_happened(
     tmp_path: Path, merged: Ends, at: int, when: str
 ) -> None:
@@ -98,7 +98,7 @@ def until_asked() -> list[tuple[int, str]]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("at", "when"), until_asked())
+@pytest.mark.parametrize(("at", "when"), some_of(until_asked()))
 def test_a_session_killed_before_it_asks_stops_at_the_same_question(
     tmp_path: Path, continued: tuple[Ends, Ends], at: int, when: str
 ) -> None:
@@ -129,7 +129,7 @@ def asking(tmp_path_factory: pytest.TempPathFactory) -> tuple[Scene, Kept]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("at", "when"), after_the_answer())
+@pytest.mark.parametrize(("at", "when"), some_of(after_the_answer()))
 def test_a_session_killed_after_the_answer_ends_as_if_nothing_had_happened(
     asking: tuple[Scene, Kept], continued: tuple[Ends, Ends], at: int, when: str
 ) -> None:

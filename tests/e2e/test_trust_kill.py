@@ -15,7 +15,7 @@ import pytest
 
 from loopwright.kernel.events import Integrated
 from tests.e2e import deadly, kills
-from tests.e2e.kills import RESUME, Witness, check_nothing_is_lost, end_state, key_of, notes_of, run_and_die
+from tests.e2e.kills import RESUME, Witness, check_nothing_is_lost, end_state, key_of, notes_of, run_and_die, some_of
 from tests.e2e.scene import ADD, CHECK, TEST_ADD, Scene
 from tests.kept import Kept
 from tests.repository import Repository
@@ -111,7 +111,7 @@ def ended(tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, object], 
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("number", range(1, CHECK_RUNS + 1))
+@pytest.mark.parametrize("number", some_of(range(1, CHECK_RUNS + 1)))
 def test_killed_in_the_midst_of_a_check_only_the_step_it_belongs_to_is_made_again(
     tmp_path: Path, ended: tuple[dict[str, object], dict[str, object]], number: int
 ) -> None:
@@ -138,7 +138,7 @@ AFTERWARDS = [(at, when) for at in range(1, HELD_APPENDS + 1) for when in ("befo
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("at", "when"), [*AFTERWARDS, *((0, str(run)) for run in range(1, HELD_RUNS + 1))])
+@pytest.mark.parametrize(("at", "when"), some_of([*AFTERWARDS, *((0, str(run)) for run in range(1, HELD_RUNS + 1))]))
 def test_killed_while_what_was_held_back_lands_it_lands_once(
     approved: tuple[Scene, Kept], ended: tuple[dict[str, object], dict[str, object]], at: int, when: str
 ) -> None:
