@@ -13,6 +13,7 @@ from loopwright.adapters.checks.judgement import Ran
 from loopwright.adapters.checks.order import predecessors
 from loopwright.adapters.checks.origins import found_elsewhere
 from loopwright.adapters.checks.receipts import receipt_key
+from loopwright.adapters.checks.runners.table import Stop
 from loopwright.config.settings import CheckSettings
 from loopwright.kernel.codec import DecodeError, decode, encode
 from loopwright.kernel.judges import judge_by_name
@@ -68,8 +69,8 @@ class _Laboratory:
         commit = self.desk.run.base if where == "base" else self.desk.run.commit
         bench = self.desk.bench((*predecessors(spec, self.specs), spec), tree, commit)
 
-        async def start(spec: CheckSettings, *, early: bool) -> Ran:
-            return await bench.run(spec, early=early)
+        async def start(spec: CheckSettings, *, stop: Stop) -> Ran:
+            return await bench.run(spec, stop=stop)
 
         result = self._result(where, spec.name)
         return await tried(spec, start, await self._green(where, result), result.seconds if result else 0.0)

@@ -1,4 +1,5 @@
 import asyncio
+from dataclasses import replace
 
 import pytest
 
@@ -6,6 +7,7 @@ from loopwright.adapters.checks.canary.answers import Before, answered, answerin
 from loopwright.adapters.checks.canary.look import Noticed
 from loopwright.adapters.checks.judgement import Ran
 from loopwright.adapters.checks.reports import Report
+from loopwright.adapters.checks.runners.table import Stop
 from loopwright.config.settings import CheckSettings
 from loopwright.kernel.model import Finding, Severity
 
@@ -76,34 +78,36 @@ def ran(*failing: str, exit_code: int, runner: str = "pytest") -> Ran:
     return Ran(how="exited", exit_code=exit_code, report=report, seconds=2.0, runner=runner)
 
 
+NO_TEST = ran("src.pkg.a", exit_code=2)
+MORE = ran("src.pkg.a", "tests.test_a", exit_code=2)
+
+
 @pytest.mark.parametrize(
-    ("first", "whole", "said"),
+    ("runs", "said"),
     [
-        (ran("tests.test_a", exit_code=1), None, Noticed(red=True, seconds=2.0)),
-        (ran(exit_code=0), None, Noticed(red=False, seconds=2.0)),
-        (
-            ran("src.pkg.a", exit_code=2),
-            ran("src.pkg.a", "tests.test_a", exit_code=2),
-            Noticed(red=True, seconds=4.0),
-        ),
-        (ran("was red", exit_code=2, runner=""), None, Noticed(red=False, seconds=2.0)),  # nobody could ask it to stop
+        ({"first": ran("tests.test_a", exit_code=1)}, Noticed(red=True, seconds=2.0)),
+        ({"first": ran(exit_code=0)}, Noticed(red=False, seconds=2.0)),
+        ({"first": NO_TEST, "twentieth": MORE}, Noticed(red=True, seconds=4.0)),
+        ({"first": NO_TEST, "twentieth": NO_TEST, "never": MORE}, Noticed(red=True, seconds=6.0)),
+        ({"first": replace(NO_TEST, runner="mocha"), "never": MORE}, Noticed(red=True, seconds=4.0)),
+        ({"first": replace(NO_TEST, runner="")}, Noticed(red=False, seconds=2.0)),  # nobody could ask it to stop
     ],
 )
-def test_what_fails_first_and_was_no_test_hides_no_red(first: Ran, whole: Ran | None, said: Noticed) -> None:
-    asked: list[bool] = []
+def test_what_fails_first_and_was_no_test_hides_no_red(runs: dict[str, Ran], said: Noticed) -> None:
+    asked: list[str] = []
 
-    async def start(spec: CheckSettings, *, early: bool) -> Ran:
-        asked.append(early)
-        return first if early or whole is None else whole
+    async def start(spec: CheckSettings, *, stop: Stop) -> Ran:
+        asked.append(stop)
+        return runs[stop]
 
     assert asyncio.run(tried(check("test", "./test"), start, GREEN, 1.0)) == said
-    assert asked == ([True, False] if whole else [True])
+    assert asked == list(runs)
 
 
 def test_what_hangs_on_a_broken_tree_is_not_waited_for() -> None:
     waited: list[float] = []
 
-    async def start(spec: CheckSettings, *, early: bool) -> Ran:
+    async def start(spec: CheckSettings, *, stop: Stop) -> Ran:
         waited.append(spec.timeout)
         return Ran(how="wall", exit_code=None)
 

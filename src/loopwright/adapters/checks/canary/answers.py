@@ -10,6 +10,7 @@ from typing import Protocol
 
 from loopwright.adapters.checks.canary.look import Noticed
 from loopwright.adapters.checks.judgement import Ran, failures
+from loopwright.adapters.checks.runners.table import STOP_LATER, Stop
 from loopwright.config.settings import CheckSettings
 
 _SLOWER, _LEAST_PATIENCE = 3, 60.0
@@ -58,9 +59,9 @@ class Before:
 
 
 class CheckStarter(Protocol):
-    """Runs it in a checkout of the broken tree; `early`: it may stop at the first failure."""
+    """Runs it in a checkout of the broken tree; `stop`: at which failure it may."""
 
-    async def __call__(self, spec: CheckSettings, *, early: bool) -> Ran: ...
+    async def __call__(self, spec: CheckSettings, *, stop: Stop) -> Ran: ...
 
 
 def answering(specs: tuple[CheckSettings, ...], counted: frozenset[str]) -> tuple[tuple[str, ...], bool]:
@@ -106,15 +107,19 @@ def is_red(
 async def tried(spec: CheckSettings, start: CheckStarter, before: Before, seconds: float) -> Noticed:
     """One check on one broken tree; `seconds` is what it took on the whole one: what hangs now is not waited for.
 
-    What fails first and was no test before may hide a red: then it is run once more, to its end.
+    What fails first and was no test before may hide a red: then it is run on for some failures more, and to its end.
     """
     patient = replace(spec, timeout=min(spec.timeout, max(_LEAST_PATIENCE, _SLOWER * seconds)))
-    ran = await start(patient, early=True)
+    ran = await start(patient, stop="first")
     said = answered(spec, ran, before)
-    if said.red or ran.exit_code == 0 or not ran.runner:
-        return said
-    whole = answered(spec, await start(patient, early=False), before)
-    return replace(whole, seconds=said.seconds + whole.seconds)
+    on: tuple[Stop, ...] = ("twentieth", "never") if ran.runner in STOP_LATER else ("never",)
+    for stop in on if ran.runner else ():
+        if said.red or ran.exit_code == 0:
+            break
+        ran, spent = await start(patient, stop=stop), said.seconds
+        said = answered(spec, ran, before)
+        said = replace(said, seconds=spent + said.seconds)
+    return said
 
 
 def _modules(failing: tuple[str, ...]) -> Iterator[str]:

@@ -10,7 +10,7 @@ from pathlib import Path
 from loopwright.adapters.checks import unittest_report
 from loopwright.adapters.checks.runners.commands import FoundRunner
 from loopwright.adapters.checks.runners.scripts import NO_FILES, Texts, find_through_files
-from loopwright.adapters.checks.runners.table import REPORT, UNITTEST, Format
+from loopwright.adapters.checks.runners.table import REPORT, UNITTEST, Format, Stop
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,15 +40,16 @@ class Asked:
         return asked
 
 
-def asked(argv: tuple[str, ...], texts: Texts = NO_FILES, *, own_report: bool = False, early: bool = False) -> Asked:
+def asked(argv: tuple[str, ...], texts: Texts = NO_FILES, *, own_report: bool = False, stop: Stop = "never") -> Asked:
     """The command with the request its runner understands; as it is, where no runner is known.
 
-    With `own_report` the person asks for one already. `early`: it may stop at the first failure.
+    With `own_report` the person asks for one already. `stop`: at which failure it may, where the runner can do that.
     """
     found = find_through_files(argv, texts)
     if found is None:
         return Asked(argv=argv)
-    runner, sooner = found.runner, found.runner.early if early else ()
+    runner = found.runner
+    sooner = {"first": runner.early, "twentieth": runner.later, "never": ()}[stop]
     if found.takes_words:
         words = found.with_words((*(() if own_report else runner.words), *sooner))
         return _asked(found, argv=words, format=runner.format, carried=())
@@ -58,7 +59,7 @@ def asked(argv: tuple[str, ...], texts: Texts = NO_FILES, *, own_report: bool = 
 
 def stopping_early(argv: tuple[str, ...], texts: Texts = NO_FILES) -> Asked:
     """As `asked`, and it ends with the first failure, where the runner can do that."""
-    return asked(argv, texts, own_report=REPORT in "".join(argv), early=True)
+    return asked(argv, texts, own_report=REPORT in "".join(argv), stop="first")
 
 
 def is_known(argv: tuple[str, ...], texts: Texts = NO_FILES) -> bool:

@@ -10,6 +10,7 @@ UNITTEST = "{unittest}"  # stands in argv for our own script that runs unittest 
 SCRIPT = "unittest_report.py"  # that script's name
 
 Format = Literal["junit", "jest", "rspec", "go", "output"]
+Stop = Literal["first", "twentieth", "never"]  # at which failure a run may stop
 Place = Literal["end", "after"]  # of its arguments, or right after the word that makes it a test run
 
 
@@ -21,6 +22,7 @@ class Runner:
     format: Format
     words: tuple[str, ...] = ()
     early: tuple[str, ...] = ()  # stop at the first failure
+    later: tuple[str, ...] = ()  # stop at the twentieth
     place: Place = "end"
     variable: str = ""
     carried: tuple[str, ...] = ()
@@ -44,6 +46,7 @@ PYTEST = Runner(
     format="junit",
     words=(f"--junitxml={REPORT}",),
     early=("-x",),
+    later=("--maxfail=20",),
     variable="PYTEST_ADDOPTS",
     carried=(f"--junitxml={_EACH}",),
     carried_format="junit",
@@ -58,6 +61,7 @@ VITEST = Runner(
     format="jest",
     words=("--run", "--reporter=default", "--reporter=json", f"--outputFile.json={REPORT}"),
     early=("--bail=1",),
+    later=("--bail=20",),
     env=(("CI", "true"),),  # or it writes snapshots that are not there yet
 )
 MOCHA = Runner(
@@ -100,6 +104,7 @@ PHPUNIT = Runner(
     words=("--log-junit", REPORT),
     early=("--stop-on-error", "--stop-on-failure"),
 )
+STOP_LATER = frozenset(runner.name for runner in (PYTEST, VITEST))  # those that have `later`
 
 # Known by the name of the program, or of the module after `-m`.
 BY_NAME: dict[str, Runner] = {
