@@ -18,7 +18,7 @@ from loopwright.adapters.checks.order import predecessors
 from loopwright.adapters.checks.python_roots import python_path
 from loopwright.adapters.checks.runners.asking import Asked, asked
 from loopwright.adapters.checks.runners.scripts import NO_FILES, Texts
-from loopwright.adapters.checks.runners.table import Stop
+from loopwright.adapters.checks.runners.table import WHOLE, Pace
 from loopwright.adapters.checks.single_test import alone
 from loopwright.adapters.checks.told import LeftBehind, end_of, with_report
 from loopwright.adapters.files import join
@@ -42,17 +42,17 @@ class Starter:
     )  # the base's files that say which runner a script or a target starts
 
     async def start(
-        self, spec: CheckSettings, checkout: Path, watch: StepWatch | None = None, *, stop: Stop = "never"
+        self, spec: CheckSettings, checkout: Path, watch: StepWatch | None = None, *, pace: Pace = WHOLE
     ) -> Ran:
         """Raises `CheckNotRunnable` when the program is missing; everything else is a `Ran`.
 
-        `stop`: at which failure it may end, where the runner can do that.
+        `pace`: how much of it is wanted, where the runner can do with less.
         """
         folder = self.runs / f"{spec.name}-{secrets.token_hex(8)}"
         reports = folder / secrets.token_hex(16)  # unguessable: code under test must not have written it before
         reports.mkdir(parents=True, mode=0o700)
         report = reports / "report"
-        request = asked(spec.run, self.texts, own_report=spec.report != "none", stop=stop)
+        request = asked(spec.run, self.texts, own_report=spec.report != "none", pace=pace)
         compiled = folder / secrets.token_hex(16)
         try:
             environment = await self.outfit.environment(spec, compiled)
@@ -109,12 +109,12 @@ class Bench:
     _done: set[str] = field(default_factory=set)
     _reruns: dict[tuple[tuple[str, ...], int], Ran] = field(default_factory=dict)
 
-    async def run(self, spec: CheckSettings, *, stop: Stop = "never") -> Ran:
+    async def run(self, spec: CheckSettings, *, pace: Pace = WHOLE) -> Ran:
         """Run it, after those it builds on, which may not have run here: their receipts are no build artifacts."""
         for earlier in predecessors(spec, self.specs):
             if earlier.name not in self._done:
                 await self._start(earlier)
-        return await self._start(spec, stop=stop)
+        return await self._start(spec, pace=pace)
 
     async def rerun(self, spec: CheckSettings, test: str, turn: int) -> str | None:
         """How `test` came out alone. Where it cannot be run alone, one run of all serves every test."""
@@ -124,13 +124,13 @@ class Bench:
             held = self._reruns[argv, turn] = await self.run(replace(spec, run=argv))
         return held.outcome(test) if held.finished else None
 
-    async def _start(self, spec: CheckSettings, *, stop: Stop = "never") -> Ran:
+    async def _start(self, spec: CheckSettings, *, pace: Pace = WHOLE) -> Ran:
         if self._laid is None:
             self._laid = await self.stack.enter_async_context(self.lay())
             self.laid(self._laid.setup_list)
         else:
             await self._laid.restore()  # what ran before was the candidate's code, and may have bent the tests
         async with self.slots:
-            ran = await self.starter.start(spec, self._laid.folder, self.watch, stop=stop)
+            ran = await self.starter.start(spec, self._laid.folder, self.watch, pace=pace)
         self._done.add(spec.name)
         return ran

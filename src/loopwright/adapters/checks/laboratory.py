@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import PurePosixPath
 
 from loopwright.adapters.checks.canary.answers import Before, answering, tried
 from loopwright.adapters.checks.canary.look import CanaryQuestion, Noticed, Place, look
@@ -13,7 +14,7 @@ from loopwright.adapters.checks.judgement import Ran
 from loopwright.adapters.checks.order import predecessors
 from loopwright.adapters.checks.origins import found_elsewhere
 from loopwright.adapters.checks.receipts import receipt_key
-from loopwright.adapters.checks.runners.table import Stop
+from loopwright.adapters.checks.runners.table import Pace
 from loopwright.config.settings import CheckSettings
 from loopwright.kernel.codec import DecodeError, decode, encode
 from loopwright.kernel.judges import judge_by_name
@@ -62,18 +63,22 @@ class _Laboratory:
     ) -> Mapping[str, Noticed]:
         whole = self._tree(where)
         tree = await self.desk.outfit.checkouts.compose(whole, taken_from=whole, paths=frozenset(), texts=edits)
-        said = await asyncio.gather(*(self._try(where, tree, spec) for spec in self.specs if spec.name in checks))
+        said = await asyncio.gather(
+            *(self._try(where, tree, spec, edits) for spec in self.specs if spec.name in checks)
+        )
         return dict(zip((spec.name for spec in self.specs if spec.name in checks), said, strict=True))
 
-    async def _try(self, where: Place, tree: Tree, spec: CheckSettings) -> Noticed:
+    async def _try(self, where: Place, tree: Tree, spec: CheckSettings, edits: Mapping[str, bytes]) -> Noticed:
         commit = self.desk.run.base if where == "base" else self.desk.run.commit
         bench = self.desk.bench((*predecessors(spec, self.specs), spec), tree, commit)
 
-        async def start(spec: CheckSettings, *, stop: Stop) -> Ran:
-            return await bench.run(spec, stop=stop)
+        async def start(spec: CheckSettings, *, pace: Pace) -> Ran:
+            return await bench.run(spec, pace=pace)
 
         result = self._result(where, spec.name)
-        return await tried(spec, start, await self._green(where, result), result.seconds if result else 0.0)
+        words = tuple(sorted({PurePosixPath(path).stem for path in edits}))
+        before = await self._green(where, result)
+        return await tried(spec, start, before, seconds=result.seconds if result else 0.0, likely=words)
 
     def _result(self, where: Place, name: str) -> CheckResult | None:
         results = self.landing if where == "landing" else self.judging

@@ -12,7 +12,7 @@ from loopwright.adapters.checks.canary.look import CanaryQuestion, Noticed, Plac
 from loopwright.adapters.checks.judgement import Ran
 from loopwright.adapters.checks.junit import read_junit
 from loopwright.adapters.checks.runners.asking import asked
-from loopwright.adapters.checks.runners.table import Stop
+from loopwright.adapters.checks.runners.table import WHOLE, Pace
 from loopwright.config.settings import CheckSettings
 from loopwright.kernel.model import Change
 from loopwright.kernel.trust import Canary, Classed, FileClass
@@ -66,18 +66,20 @@ class ToyLaboratory:
             outcomes = report.outcomes if report else ()
             self.before[name, where] = Before(frozenset(test for test, how in outcomes if how == "passed"))
 
-        async def start(spec: CheckSettings, *, stop: Stop) -> Ran:
-            return self._ran(spec, self.tree(where), edits, stop=stop)
+        async def start(spec: CheckSettings, *, pace: Pace) -> Ran:
+            return self._ran(spec, self.tree(where), edits, pace=pace)
 
-        return await tried(spec, start, self.before[name, where], 1.0)
+        return await tried(
+            spec, start, self.before[name, where], seconds=1.0, likely=tuple(Path(path).stem for path in edits)
+        )
 
-    def _ran(self, spec: CheckSettings, tree: Files, edits: Mapping[str, bytes], *, stop: Stop = "never") -> Ran:
+    def _ran(self, spec: CheckSettings, tree: Files, edits: Mapping[str, bytes], *, pace: Pace = WHOLE) -> Ran:
         folder = self.place / f"try{len(list(self.place.iterdir()))}"
         for path, data in {**{path: text.encode() for path, text in tree.items()}, **edits}.items():
             (folder / path).parent.mkdir(parents=True, exist_ok=True)
             (folder / path).write_bytes(data)
         report = folder.with_suffix(".report")
-        request = asked(spec.run, own_report=True, stop=stop)
+        request = asked(spec.run, own_report=True, pace=pace)
         ended = subprocess.run(request.command(report), cwd=folder, capture_output=True, check=False)
         read = read_junit(report.read_bytes(), lambda _: False) if report.is_file() else None
         return Ran(how="exited", exit_code=ended.returncode, seconds=1.0, report=read, runner=request.runner)

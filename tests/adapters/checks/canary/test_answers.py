@@ -7,7 +7,7 @@ from loopwright.adapters.checks.canary.answers import Before, answered, answerin
 from loopwright.adapters.checks.canary.look import Noticed
 from loopwright.adapters.checks.judgement import Ran
 from loopwright.adapters.checks.reports import Report
-from loopwright.adapters.checks.runners.table import Stop
+from loopwright.adapters.checks.runners.table import Pace
 from loopwright.config.settings import CheckSettings
 from loopwright.kernel.model import Finding, Severity
 
@@ -89,28 +89,31 @@ MORE = ran("src.pkg.a", "tests.test_a", exit_code=2)
         ({"first": ran(exit_code=0)}, Noticed(red=False, seconds=2.0)),
         ({"first": NO_TEST, "twentieth": MORE}, Noticed(red=True, seconds=4.0)),
         ({"first": NO_TEST, "twentieth": NO_TEST, "never": MORE}, Noticed(red=True, seconds=6.0)),
-        ({"first": replace(NO_TEST, runner="mocha"), "never": MORE}, Noticed(red=True, seconds=4.0)),
-        ({"first": replace(NO_TEST, runner="")}, Noticed(red=False, seconds=2.0)),  # nobody could ask it to stop
+        ({"first": replace(NO_TEST, runner="unittest"), "never": MORE}, Noticed(red=True, seconds=4.0)),
+        (
+            {"first": ran("was red", exit_code=2, runner="")},
+            Noticed(red=False, seconds=2.0),
+        ),  # nobody could ask it to stop
     ],
 )
 def test_what_fails_first_and_was_no_test_hides_no_red(runs: dict[str, Ran], said: Noticed) -> None:
     asked: list[str] = []
 
-    async def start(spec: CheckSettings, *, stop: Stop) -> Ran:
-        asked.append(stop)
-        return runs[stop]
+    async def start(spec: CheckSettings, *, pace: Pace) -> Ran:
+        asked.append(pace.stop)
+        return runs[pace.stop]
 
-    assert asyncio.run(tried(check("test", "./test"), start, GREEN, 1.0)) == said
+    assert asyncio.run(tried(check("test", "./test"), start, GREEN, seconds=1.0)) == said
     assert asked == list(runs)
 
 
 def test_what_hangs_on_a_broken_tree_is_not_waited_for() -> None:
     waited: list[float] = []
 
-    async def start(spec: CheckSettings, *, stop: Stop) -> Ran:
+    async def start(spec: CheckSettings, *, pace: Pace) -> Ran:
         waited.append(spec.timeout)
         return Ran(how="wall", exit_code=None)
 
     for seconds in (1.0, 100.0, 1000.0):
-        assert asyncio.run(tried(check("test", "./test"), start, GREEN, seconds)).red
+        assert asyncio.run(tried(check("test", "./test"), start, GREEN, seconds=seconds)).red
     assert waited == [60, 300, 600]

@@ -10,7 +10,7 @@ from typing import Protocol
 
 from loopwright.adapters.checks.canary.look import Noticed
 from loopwright.adapters.checks.judgement import Ran, failures
-from loopwright.adapters.checks.runners.table import STOP_LATER, Stop
+from loopwright.adapters.checks.runners.table import CHOOSES, STOP_LATER, Pace
 from loopwright.config.settings import CheckSettings
 
 _SLOWER, _LEAST_PATIENCE = 3, 60.0
@@ -44,6 +44,7 @@ _NO_TEST_TOOLS = (
     ),
     *("rubocop", "phpstan", "psalm", "shellcheck", "pre-commit", "build", "clang-format", "clang-tidy"),
 )
+_PLAIN_WORD = re.compile(r"(?!and$|or$|not$)[A-Za-z_][A-Za-z0-9_]+")  # as an expression over names takes it
 _NAMES_MODULES = ("pytest", "unittest", "django")  # runners that name what they cannot load as they name tests
 # How unittest names what is no test: a module that does not load, a fixture of a class or module that fails.
 _FAILED_TO_LOAD = re.compile(r"^unittest\.loader\.(?:_FailedTest|ModuleImportFailure|LoadTestsFailure)\.(.+)$")
@@ -59,9 +60,9 @@ class Before:
 
 
 class CheckStarter(Protocol):
-    """Runs it in a checkout of the broken tree; `stop`: at which failure it may."""
+    """Runs it in a checkout of the broken tree; `pace`: how much of it."""
 
-    async def __call__(self, spec: CheckSettings, *, stop: Stop) -> Ran: ...
+    async def __call__(self, spec: CheckSettings, *, pace: Pace) -> Ran: ...
 
 
 def answering(specs: tuple[CheckSettings, ...], counted: frozenset[str]) -> tuple[tuple[str, ...], bool]:
@@ -104,22 +105,44 @@ def is_red(
     return any(each not in before.others for each in failing) or (tests == 0 and not ended_well)
 
 
-async def tried(spec: CheckSettings, start: CheckStarter, before: Before, seconds: float) -> Noticed:
+async def tried(
+    spec: CheckSettings, start: CheckStarter, before: Before, *, seconds: float, likely: tuple[str, ...] = ()
+) -> Noticed:
     """One check on one broken tree; `seconds` is what it took on the whole one: what hangs now is not waited for.
 
-    What fails first and was no test before may hide a red: then it is run on for some failures more, and to its end.
+    Tests that have one of the `likely` words in their ids go first. What fails first and was no test before may hide
+    a red: then it is run on for some failures more, and to its end.
     """
     patient = replace(spec, timeout=min(spec.timeout, max(_LEAST_PATIENCE, _SLOWER * seconds)))
-    ran = await start(patient, stop="first")
-    said = answered(spec, ran, before)
-    on: tuple[Stop, ...] = ("twentieth", "never") if ran.runner in STOP_LATER else ("never",)
-    for stop in on if ran.runner else ():
-        if said.red or ran.exit_code == 0:
-            break
-        ran, spent = await start(patient, stop=stop), said.seconds
+    spent = 0.0
+    paces = [Pace(stop="first", only=_telling(before.green, likely))]
+    while True:
+        pace = paces.pop(0)
+        ran = await start(patient, pace=pace)
         said = answered(spec, ran, before)
-        said = replace(said, seconds=spent + said.seconds)
-    return said
+        spent += said.seconds
+        if not said.red and pace.only:
+            # A part that stays green says nothing of the rest.
+            paces = [Pace(stop="first")] if ran.runner in CHOOSES else _further(ran)
+        elif not said.red and pace.stop == "first":
+            paces = _further(ran)
+        if said.red or not paces:
+            return replace(said, seconds=spent)
+
+
+def _further(ran: Ran) -> list[Pace]:
+    """After a run that stopped at its first failure, which was no test."""
+    if ran.exit_code == 0 or not ran.runner:
+        return []
+    later = [Pace(stop="twentieth")] if ran.runner in STOP_LATER else []
+    return [*later, Pace()]
+
+
+def _telling(green: frozenset[str], likely: tuple[str, ...]) -> tuple[str, ...]:
+    """Those of the words that some ids have, if most ids have none of them: else it would be nearly all of the run."""
+    words = tuple(word for word in likely if _PLAIN_WORD.fullmatch(word) and any(word in test for test in green))
+    having = sum(any(word in test for word in words) for test in green)
+    return words if having * 2 < len(green) else ()
 
 
 def _modules(failing: tuple[str, ...]) -> Iterator[str]:

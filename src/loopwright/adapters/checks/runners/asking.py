@@ -10,7 +10,7 @@ from pathlib import Path
 from loopwright.adapters.checks import unittest_report
 from loopwright.adapters.checks.runners.commands import FoundRunner
 from loopwright.adapters.checks.runners.scripts import NO_FILES, Texts, find_through_files
-from loopwright.adapters.checks.runners.table import REPORT, UNITTEST, Format, Stop
+from loopwright.adapters.checks.runners.table import REPORT, UNITTEST, WHOLE, Format, Pace
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,16 +40,18 @@ class Asked:
         return asked
 
 
-def asked(argv: tuple[str, ...], texts: Texts = NO_FILES, *, own_report: bool = False, stop: Stop = "never") -> Asked:
+def asked(argv: tuple[str, ...], texts: Texts = NO_FILES, *, own_report: bool = False, pace: Pace = WHOLE) -> Asked:
     """The command with the request its runner understands; as it is, where no runner is known.
 
-    With `own_report` the person asks for one already. `stop`: at which failure it may, where the runner can do that.
+    With `own_report` the person asks for one already. `pace`: how much of it is wanted.
     """
     found = find_through_files(argv, texts)
     if found is None:
         return Asked(argv=argv)
     runner = found.runner
-    sooner = {"first": runner.early, "twentieth": runner.later, "never": ()}[stop]
+    sooner = {"first": runner.early, "twentieth": runner.later, "never": ()}[pace.stop]
+    if runner.chosen and pace.only:
+        sooner = (*sooner, runner.chosen, " or ".join(pace.only))
     if found.takes_words:
         words = found.with_words((*(() if own_report else runner.words), *sooner))
         return _asked(found, argv=words, format=runner.format, carried=())
@@ -59,7 +61,7 @@ def asked(argv: tuple[str, ...], texts: Texts = NO_FILES, *, own_report: bool = 
 
 def stopping_early(argv: tuple[str, ...], texts: Texts = NO_FILES) -> Asked:
     """As `asked`, and it ends with the first failure, where the runner can do that."""
-    return asked(argv, texts, own_report=REPORT in "".join(argv), stop="first")
+    return asked(argv, texts, own_report=REPORT in "".join(argv), pace=Pace(stop="first"))
 
 
 def is_known(argv: tuple[str, ...], texts: Texts = NO_FILES) -> bool:

@@ -10,8 +10,18 @@ UNITTEST = "{unittest}"  # stands in argv for our own script that runs unittest 
 SCRIPT = "unittest_report.py"  # that script's name
 
 Format = Literal["junit", "jest", "rspec", "go", "output"]
-Stop = Literal["first", "twentieth", "never"]  # at which failure a run may stop
 Place = Literal["end", "after"]  # of its arguments, or right after the word that makes it a test run
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pace:
+    """How much of a run is wanted, where the runner can do with less."""
+
+    stop: Literal["first", "twentieth", "never"] = "never"  # at which failure it may stop
+    only: tuple[str, ...] = ()  # of all tests those whose ids have one of these words
+
+
+WHOLE = Pace()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,6 +33,7 @@ class Runner:
     words: tuple[str, ...] = ()
     early: tuple[str, ...] = ()  # stop at the first failure
     later: tuple[str, ...] = ()  # stop at the twentieth
+    chosen: str = ""  # the option that takes an expression over the names of tests
     place: Place = "end"
     variable: str = ""
     carried: tuple[str, ...] = ()
@@ -47,6 +58,7 @@ PYTEST = Runner(
     words=(f"--junitxml={REPORT}",),
     early=("-x",),
     later=("--maxfail=20",),
+    chosen="-k",
     variable="PYTEST_ADDOPTS",
     carried=(f"--junitxml={_EACH}",),
     carried_format="junit",
@@ -104,6 +116,7 @@ PHPUNIT = Runner(
     words=("--log-junit", REPORT),
     early=("--stop-on-error", "--stop-on-failure"),
 )
+CHOOSES = frozenset({PYTEST.name})  # those that have `chosen`
 STOP_LATER = frozenset(runner.name for runner in (PYTEST, VITEST))  # those that have `later`
 
 # Known by the name of the program, or of the module after `-m`.
