@@ -10,6 +10,7 @@ from loopwright.adapters.checks.order import may_verify, strength, verifies
 from loopwright.adapters.checks.runners.asking import Asked, asked, stopping_early
 from loopwright.adapters.checks.runners.reading import texts_in
 from loopwright.adapters.checks.runners.scripts import steering_files
+from loopwright.adapters.checks.runners.table import Pace
 from loopwright.adapters.checks.single_test import alone, is_pytest
 from loopwright.config.settings import CheckSettings
 
@@ -94,6 +95,14 @@ NODE = (
         ("npm run bare", "node", f"npm run bare -- {NODE}"),
     ],
 )
+def test_a_part_of_the_tests_is_asked_for_where_the_runner_can_choose() -> None:
+    part = Pace(stop="twentieth", only=("calc", "shop"))
+    assert asked(("pytest", "-q"), own_report=True, pace=part).argv == (
+        *("pytest", "-q", "--maxfail=20", "-k", "calc or shop"),
+    )
+    assert asked(("npx", "mocha"), own_report=True, pace=part).argv == ("npx", "mocha")
+
+
 def test_a_known_runner_is_asked_on_its_command_line(command: str, runner: str, started: str) -> None:
     found = asked(tuple(command.split()), TEXTS)
     assert (found.runner, " ".join(found.argv)) == (runner, started)

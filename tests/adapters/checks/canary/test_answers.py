@@ -117,3 +117,36 @@ def test_what_hangs_on_a_broken_tree_is_not_waited_for() -> None:
     for seconds in (1.0, 100.0, 1000.0):
         assert asyncio.run(tried(check("test", "./test"), start, GREEN, seconds=seconds)).red
     assert waited == [60, 300, 600]
+
+
+@pytest.mark.parametrize(
+    ("likely", "runner", "asked"),
+    [
+        (("test_a",), "pytest", [("first", ("test_a",)), ("first", ())]),  # a part that stays green says nothing
+        (("test_a",), "mocha", [("first", ("test_a",))]),  # it cannot choose, and ran whole
+        (("test",), "pytest", [("first", ())]),  # most of them anyway
+        (("nowhere", "not", "a b"), "pytest", [("first", ())]),
+    ],
+)
+def test_tests_that_are_likely_to_notice_go_first(
+    likely: tuple[str, ...], runner: str, asked: list[tuple[str, tuple[str, ...]]]
+) -> None:
+    paces: list[Pace] = []
+
+    async def start(spec: CheckSettings, *, pace: Pace) -> Ran:
+        paces.append(pace)
+        return ran(exit_code=0, runner=runner)
+
+    said = asyncio.run(tried(check("test", "./test"), start, GREEN, seconds=1.0, likely=likely))
+    assert (said.red, [(pace.stop, pace.only) for pace in paces]) == (False, asked)
+
+
+def test_a_part_that_turns_red_is_enough() -> None:
+    paces: list[Pace] = []
+
+    async def start(spec: CheckSettings, *, pace: Pace) -> Ran:
+        paces.append(pace)
+        return ran("tests.test_a", exit_code=1)
+
+    assert asyncio.run(tried(check("test", "./test"), start, GREEN, seconds=1.0, likely=("test_a",))).red
+    assert [pace.only for pace in paces] == [("test_a",)]
