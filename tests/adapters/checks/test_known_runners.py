@@ -95,14 +95,6 @@ NODE = (
         ("npm run bare", "node", f"npm run bare -- {NODE}"),
     ],
 )
-def test_a_part_of_the_tests_is_asked_for_where_the_runner_can_choose() -> None:
-    part = Pace(stop="twentieth", only=("calc", "shop"))
-    assert asked(("pytest", "-q"), own_report=True, pace=part).argv == (
-        *("pytest", "-q", "--maxfail=20", "-k", "calc or shop"),
-    )
-    assert asked(("npx", "mocha"), own_report=True, pace=part).argv == ("npx", "mocha")
-
-
 def test_a_known_runner_is_asked_on_its_command_line(command: str, runner: str, started: str) -> None:
     found = asked(tuple(command.split()), TEXTS)
     assert (found.runner, " ".join(found.argv)) == (runner, started)
@@ -287,3 +279,11 @@ def test_one_test_alone_behind_other_programs() -> None:
     assert alone(("jest",), "a > b") == ("jest",)
     assert is_pytest(("uv", "run", "pytest"))
     assert not is_pytest(("hatch", "test"))
+
+
+def test_a_part_of_the_tests_is_asked_for_where_the_runner_can_choose() -> None:
+    part = Pace(stop="twentieth", only=("calc", "shop"))
+    assert asked(("pytest", "-q"), own_report=True, pace=part).argv == (
+        *("pytest", "-q", "--maxfail=20", "-k", "calc or shop"),
+    )
+    assert asked(("npx", "mocha"), own_report=True, pace=part).argv == ("npx", "mocha")
