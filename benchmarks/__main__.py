@@ -1,6 +1,7 @@
 """Take every figure, one after the other; write `benchmarks/results.json` and `docs/performance.md`.
 
-`python -m benchmarks P1 P9` takes some of them and writes nothing.
+`python -m benchmarks P1 P9` takes some of them and writes nothing; with `--write` they take the place of those taken
+before. P18 needs clones of public projects: without `LOOP_HISTORIES` it is left as it was.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from benchmarks import (
     p11_brief,
     p12_flood,
     p17_batch,
+    p18_verification,
     p22_publishing,
 )
 from benchmarks.measuring import Figure
@@ -34,9 +36,11 @@ FIGURES: dict[str, Callable[[], Figure]] = {
     "P11": p11_brief.measure,
     "P12": p12_flood.measure,
     "P17": p17_batch.measure,
+    "P18": p18_verification.measure,
     "P22": p22_publishing.measure,
 }
 HERE = Path(__file__).parent
+RESULTS = HERE / "results.json"
 PAGE = HERE.parent / "docs" / "performance.md"
 HEAD = """# Performance
 
@@ -57,24 +61,33 @@ def table(figures: list[Figure]) -> str:
     return "\n".join([*lines, "", *details, *notes, ""])
 
 
-def main(names: list[str]) -> int:
-    chosen = names or list(FIGURES)
-    figures = []
+def main(words: list[str]) -> int:
+    names = [word for word in words if word != "--write"]
+    everything = [name for name in FIGURES if name != "P18" or p18_verification.HISTORIES in os.environ]
+    chosen = names or everything
+    figures: list[Figure] = []
     for name in chosen:
         print(f"{name} …", end=" ", flush=True)
         figure = FIGURES[name]()
         figures.append(figure)
         print(f"{figure.value:.3g} ({figure.low:.3g}-{figure.high:.3g}), goal {figure.goal}: {figure.verdict}")
-    if not names:
-        machine = (
-            f"{os.cpu_count()} cores, {platform.system()} {platform.release()}, Python {platform.python_version()}"
-        )
-        data = {"machine": machine, "figures": [figure.as_json() for figure in figures]}
-        (HERE / "results.json").write_text(json.dumps(data, indent=2) + "\n")
-        PAGE.write_text(f"{HEAD}Taken on: {machine}.\n\n{table(figures)}")
+    if not names or "--write" in words:
+        _write(figures)
     print()
     print(table(figures))
     return 0
+
+
+def _write(figures: list[Figure]) -> None:
+    """Those that were not taken now stay as they were."""
+    machine = f"{os.cpu_count()} cores, {platform.system()} {platform.release()}, Python {platform.python_version()}"
+    before = json.loads(RESULTS.read_text())["figures"]
+    known = {each["name"]: Figure(**{**each, "notes": tuple(each["notes"])}) for each in before}
+    known |= {figure.name: figure for figure in figures}
+    all_of_them = [known[name] for name in FIGURES if name in known]
+    data = {"machine": machine, "figures": [figure.as_json() for figure in all_of_them]}
+    RESULTS.write_text(json.dumps(data, indent=2) + "\n")
+    PAGE.write_text(f"{HEAD}Taken on: {machine}.\n\n{table(all_of_them)}")
 
 
 if __name__ == "__main__":
