@@ -64,6 +64,7 @@ def test_what_lies_unrecorded_in_the_persons_root_does_not_steer_a_run(tmp_path:
     sample.repo.write("conftest.py", "raise SystemExit(1)\n")
     (run,) = sample.loop("doctor", "--run", "--json").data["runs"]
     assert (run["status"], run["tests"]) == ("ok", 1)
+    assert [path.name for path in (sample.repo.path / ".loop" / "verify").iterdir()] == ["pytest.ini"]
 
 
 def test_the_first_way_that_is_green_is_written(tmp_path: Path) -> None:

@@ -59,7 +59,7 @@ class Starter:
             step = StepSpec(
                 argv=request.command(report),
                 cwd=checkout,
-                env={**request.environment(environment, report), **python_path(checkout)},
+                env={**request.environment(environment, report), **python_path(checkout), "PWD": str(checkout)},
                 folder=folder,
                 root=self.root,
                 wall=spec.timeout,

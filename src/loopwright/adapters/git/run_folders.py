@@ -20,8 +20,9 @@ from loopwright.adapters.steps import lock_of
 
 Noted = dict[str, list[int]]  # path: stat
 _MOST = 4  # folders that wait for another run
-# pytest looks for its settings upwards: a tree without any must not find what lies unrecorded in the person's root.
-_FENCE = "[pytest]\n"
+# pytest looks for its settings upwards: a tree without any must not find what lies unrecorded in the person's root. It
+# writes beside its settings what it remembers, and that is to go with the run.
+_FENCE = "[pytest]\ncache_dir = $PWD/.pytest_cache\n"
 
 
 @dataclass(frozen=True, slots=True)
