@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from loopwright.kernel.gates import UNTESTED
 from loopwright.kernel.model import Ending, LoopId, Outcome
 from loopwright.kernel.quoting import inline
 from loopwright.kernel.wording import moment
 from loopwright.loops import closing
+from loopwright.loops.course import OnCourse
+from loopwright.loops.hooks import untested
 from loopwright.loops.kind import AnyKind
 
 DEBT_HEAD = "# Accepted with known issues\n"
@@ -29,7 +32,10 @@ def deferred_entry(loop: LoopId, outcome: Outcome, at: float) -> str:
     return "\n".join(lines) + "\n"
 
 
-def debt_entry(kind: AnyKind, loop: LoopId, state: object, at: float, by: str) -> str:
+def debt_entry(kind: AnyKind, loop: LoopId, state: OnCourse, at: float, by: str) -> str:
     """One block of `debt.md`: what a person accepted although it was known to be wrong."""
     head = (f"## {inline(loop)}: accepted {moment(at)}", "")
-    return "\n".join((*head, *kind.owed(state, inline(by) or "(not said)"))) + "\n"
+    gate = state.course.due(UNTESTED) if state.course.untested else None
+    who = by or (gate.by if gate else "")
+    taken = closing.owed_findings("Taken untested", untested(state)) if gate else ()
+    return "\n".join((*head, *kind.owed(state, inline(who) or "(not said)"), *taken)) + "\n"

@@ -82,6 +82,7 @@ class ChecksReported:
     canary: Canary | None = None
     unable: tuple[str, ...] = ()  # checks that cannot run here, each in a sentence
     written: tuple[str, ...] = ()  # files of tests that agents wrote, and that no person has seen
+    would_drop: tuple[str, ...] = ()  # tests of the base that are gone with what was held back
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -315,6 +315,8 @@ class Outcome:
     held: tuple[Change, ...] = ()  # what it did without, and nobody has approved
     held_on: str = ""  # the branch that keeps it
     written: tuple[str, ...] = ()  # tests in it that agents wrote, and that no person has seen
+    allowed: tuple[str, ...] = ()  # where tests might be changed without asking
+    unnoticed: str = ""  # that no test notices the change, where that is only said
     still_held: str = ""  # why what was approved afterwards did not land
     at: Point = NO_POINT  # where a child that has not ended stands
     asking: Key = NO_KEY  # the question it waits with

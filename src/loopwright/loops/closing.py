@@ -63,6 +63,13 @@ def written(outcome: Outcome) -> tuple[str, ...]:
     return (f"Tests written by agents, seen by no person: {paths}{more}.",)
 
 
+def said_beforehand(outcome: Outcome) -> tuple[str, ...]:
+    """What a person had allowed, and what they had rather be told than asked."""
+    allowed = ", ".join(one_line(pattern, 200) for pattern in outcome.allowed)
+    asked = (f"Tests might be changed without asking: {allowed} (--allow).",) if allowed else ()
+    return (*asked, *((f"Untested: {one_line(outcome.unnoticed, 500)}",) if outcome.unnoticed else ()))
+
+
 def held(outcome: Outcome, gate: str, loop: str) -> tuple[str, ...]:
     """What it did without, where that is kept, and how it lands after all."""
     if not outcome.held:

@@ -155,6 +155,7 @@ class Course:
     landed: Commit = NO_COMMIT  # where its own branch stands
     held_tries: int = 0  # how often what was held back was to be landed after all
     written: tuple[str, ...] = ()  # tests of the candidate that agents wrote
+    unnoticed: str = ""  # that no test notices it, where that is only said
     untested: bool = False  # a person took it although nothing shows that the checks look at it
     cancel: Cleanup | None = None
     outcome: Outcome | None = None

@@ -92,6 +92,7 @@ def _signed(own: Machine[S, L], state: S) -> Action:
     notes = (
         f"Tests written by agents: {_some(written)}" if written and not state.course.accepted else "",
         f"Tests that might be changed without asking: {', '.join(trust.allow)}" if trust.allow else "",
+        state.course.unnoticed,
     )
     return replace(landing, message="\n\n".join((landing.message, *filter(None, notes))))
 

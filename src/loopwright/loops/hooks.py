@@ -81,6 +81,8 @@ def ended(own: Machine[S, L], state: S, ending: Ending, landed: Integrated | Non
             held=state.course.held,
             held_on=landed.held_on,
             written=state.course.written,
+            allowed=own.trust(state).allow,
+            unnoticed=state.course.unnoticed,
         )
     cleanup = state.course.cancel if ending is Ending.CANCELLED else None
     return c.done(state, replace(outcome, cleanup=cleanup))

@@ -51,12 +51,23 @@ class Passed:
 Weighed = Failed | Rejected | Waits | Passed
 
 
-def weighed(state: S, report: ChecksReported, commit: Commit, words: tuple[str, ...]) -> tuple[S, Weighed]:
-    """`words` are what the work was asked for in: a path named there is needed."""
+def weighed(
+    state: S, report: ChecksReported, commit: Commit, words: tuple[str, ...], *, is_last: bool = False
+) -> tuple[S, Weighed]:
+    """`words` are what the work was asked for in: a path named there is needed.
+
+    `is_last`: the maker has no attempt left in which it could do without.
+    """
     state = c.steered(
-        state, lands=report.lands, held=report.held, candidate=commit, written=report.written, untested=False
+        state,
+        lands=report.lands,
+        held=report.held,
+        candidate=commit,
+        written=report.written,
+        untested=False,
+        unnoticed="",
     )
-    state, said = _with_claim(_without_older_gates(state, commit), report, commit)
+    state, said = _with_claim(_without_older_gates(state, commit), report, commit, is_last=is_last)
     if said is not None:
         return state, said
     if faults := faults_of(report):
@@ -94,12 +105,12 @@ def _as_before(state: S) -> tuple[S, Weighed]:
     return state, Rejected(gate=gate) if gate.ruling is Ruling.REJECTED else Waits(gate=gate)
 
 
-def _with_claim(state: S, report: ChecksReported, commit: Commit) -> tuple[S, Weighed | None]:
+def _with_claim(state: S, report: ChecksReported, commit: Commit, *, is_last: bool) -> tuple[S, Weighed | None]:
     """A person decides; but first the maker hears what stands in the way, unless no attempt could do without."""
     claim, faults = report.claim, faults_of(report)
     if claim is None:
         return c.steered(state, told=()), None
-    if not claim.at_once and not claim.marks & set(state.course.told):
+    if not (claim.at_once or is_last) and not claim.marks & set(state.course.told):
         return c.steered(state, told=tuple(sorted(claim.marks))), Failed(faults=(*faults, _to_maker(claim)))
     gate = GateRecord(
         gate=PROTECTED,
@@ -154,7 +165,7 @@ def _unnoticed(state: S, report: ChecksReported, canary: Canary, commit: Commit)
         told = engine_finding(canary.said, f"{canary.sentence}; write a test that fails without the change")
         return c.steered(state, told_untested=True), Failed(faults=(told,))
     if canary.said == "untested-change" and canary.rule != "gate":
-        return state, None
+        return c.steered(state, unnoticed=canary.sentence), None
     return _at(state, gate)
 
 
@@ -173,14 +184,15 @@ def _untested_gate(report: ChecksReported, canary: Canary, commit: Commit) -> Ga
 
 
 def _with_held(state: S, report: ChecksReported, commit: Commit, words: tuple[str, ...]) -> tuple[S, Weighed | None]:
-    known = state.course.due(PROTECTED)
+    known = None if report.would_drop else state.course.due(PROTECTED)
     gate = GateRecord(
         gate=PROTECTED,
-        evidence=known.evidence if known else evidence_with(report.held, ()),
+        evidence=known.evidence if known else evidence_with(report.held, report.would_drop),
         because=known.because if known else report.held,
         commit=commit,
         tree=known.tree if known else report.tree,
         why=c.WHY_HELD,
+        dropped=report.would_drop,
     )
     if report.nothing_else or any(is_named(change.path, words) for change in report.held):
         return _at(state, gate)

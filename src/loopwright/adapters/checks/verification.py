@@ -68,6 +68,7 @@ class Verification:
             nothing_else=seen.landing == seen.base,
             claim=await self._claim((*judging, *landing)),
             canary=await self._canary(judging, landing) if green else None,
+            would_drop=await self._would_drop() if green else (),
             written=tuple(each.change.path for each in seen.classed if each.kind is FileClass.TEST),
         )
 
@@ -89,6 +90,13 @@ class Verification:
             return _of_gone_alone(ran)
         trial = await self.desk.results(self.specs, seen.whole, dropping=True)
         return Claim(changes=changes, failing=failing, dropped=_gone(trial)) if _is_green(trial) else None
+
+    async def _would_drop(self) -> tuple[str, ...]:
+        """What an approval of what is held back would let go: whoever decides is to see it. No verdict rests on it."""
+        held = self.desk.seen.held
+        if any(each.is_manifest for each in held) or not any(each.kind is FileClass.CHANGED_TEST for each in held):
+            return ()
+        return _gone(await self.desk.results(self.specs, self.desk.seen.whole, dropping=True))
 
     async def _canary(self, judging: tuple[CheckResult, ...], landing: tuple[CheckResult, ...]) -> Canary | None:
         if self.desk.seen.landing == self.desk.seen.base:

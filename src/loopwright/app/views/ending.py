@@ -127,6 +127,7 @@ def ended_lines(project: Project, seen: View, outcome: Outcome, held_gate: str =
     return (
         *seen.kind.closing(seen.now.state, outcome),
         *closing.written(outcome),
+        *closing.said_beforehand(outcome),
         *closing.held(outcome, held_gate, seen.row.id),
         closing.look_closer(seen.row.id, outcome, there),
     )

@@ -37,6 +37,7 @@ from loopwright.kernel.events import (
 )
 from loopwright.kernel.model import AgentStatus, CheckResult, Ending, Key, Outcome, Severity
 from loopwright.kernel.quoting import one_line
+from loopwright.kernel.trust import Claim
 from loopwright.kernel.wording import ALL_TESTS_PASSING, counted, moment, usd
 from loopwright.loops.kind import Words
 
@@ -152,10 +153,16 @@ def _checks(event: ChecksReported) -> str:
     return f"{word} ({'; '.join(parts) or 'no check gave a result'}){_besides(event)}"
 
 
+def _asks(claim: Claim) -> str:
+    if claim.at_once:
+        return "; it cannot be verified without what only a person can approve"
+    return "; with what is held back all passes: a person decides"
+
+
 def _besides(event: ChecksReported) -> str:
     """What the verdict does without, what only a person can allow, and whether the checks look at the change."""
     held = f"; held back: {_named(tuple(change.path for change in event.held))}" if event.held else ""
-    asks = "; with what is held back all passes: a person decides" if event.claim is not None else ""
+    asks = _asks(event.claim) if event.claim is not None else ""
     canary = f"; {one_line(event.canary.sentence, 300)}" if event.canary is not None else ""
     return f"{held}{asks}{canary}"
 

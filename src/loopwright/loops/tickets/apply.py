@@ -122,7 +122,8 @@ def _checked(state: TicketsState, event: ChecksReported) -> TicketsState:
     said: Weighed = Passed()
     if state.plan.trust.in_force:
         criteria = tuple(criterion.text for criterion in state.plan.criteria)
-        state, said = weighed(state, event, state.commit, (state.plan.title, state.plan.what, *criteria))
+        words, is_last = (state.plan.title, state.plan.what, *criteria), state.ticket.number >= state.allowance
+        state, said = weighed(state, event, state.commit, words, is_last=is_last)
     told = said.faults if isinstance(said, Failed) else ()
     state = heard_checks(state, event, tuple(fault for fault in told if fault.category == "engine"))
     if isinstance(said, Waits) and event.claim is not None:
