@@ -6,13 +6,15 @@ from dataclasses import replace
 
 import pytest
 
+from loopwright.app.debt import debt_entry
 from loopwright.kernel.actions import Ask, AwaitGate, Integrate, RunAgent, RunChecks, Stop
 from loopwright.kernel.events import ChecksReported, Event, GateDecided, IntegrationRefused
 from loopwright.kernel.gates import evidence
-from loopwright.kernel.model import NO_KEY, Change, CheckResult, Commit, Ending, Outcome, Tree
+from loopwright.kernel.model import NO_KEY, Change, CheckResult, Commit, Ending, LoopId, Outcome, Tree
 from loopwright.kernel.trust import Canary, Claim, Trust, evidence_with
-from loopwright.loops import closing
+from loopwright.loops import brief_parts, closing
 from loopwright.loops.course import Station, where
+from loopwright.loops.feedback.kind import KIND
 from loopwright.loops.feedback.machine import FEEDBACK
 from loopwright.loops.feedback.state import FeedbackState
 from loopwright.loops.weighing import is_named
@@ -47,9 +49,10 @@ WITHOUT = replace(LANDS, held=BENT)
 UNABLE = ChecksReported(key=NO_KEY, tree=Tree("t"), results=(), unable=("check 'test' cannot run: no pytest",))
 
 
-def begun(task: str = "add retry", *, base: str = "") -> FeedbackState:
+def begun(task: str = "add retry", *, base: str = "", **limits: int) -> FeedbackState:
     """A loop of today, past its preflight."""
-    plan = replace(params(max_consecutive_test_failures=5), task=task, trust=Trust(in_force=True, base=Commit(base)))
+    bounds = params(**{"max_consecutive_test_failures": 5, **limits})
+    plan = replace(bounds, task=task, trust=Trust(in_force=True, base=Commit(base)))
     state = FEEDBACK.start(plan)
     return state if base else play(state, GREEN)
 
@@ -112,6 +115,15 @@ def test_a_change_the_verdict_does_not_need_is_held_back_and_may_be_decided_afte
     assert wanted(state, AwaitGate).evidence == E1
 
 
+def test_the_reviewer_is_told_what_will_not_land() -> None:
+    state = play(begun(), DONE, kept("c1", changes=BENT))
+    run = wanted(state, RunAgent)
+    assert (run.role, run.brief.unapproved) == ("reviewer", ("tests/t.py",))
+    told = brief_parts.change("## Change", replace(run.brief, unapproved=("tests/t.py",) * 21), "", "No diff.")
+    assert "the versions of the base stand: `tests/t.py`, " in told
+    assert "` and 1 more." in told
+
+
 def test_a_change_the_task_names_is_waited_for() -> None:
     state = checked(begun("loosen tests/t.py"), WITHOUT)
     assert where(state) == Station.GATE
@@ -167,6 +179,29 @@ def test_another_attempt_with_it_waits_for_a_person_and_uses_up_nothing() -> Non
     state = play(state, replace(approves(gate.evidence), evidence=gate.evidence))
     action = wanted(state, RunChecks)
     assert (action.approved, action.may_drop) == ((E1,), CLAIM.dropped)
+
+
+def test_the_last_attempt_that_needs_an_approval_waits_for_it() -> None:
+    state = checked(begun(max_feedback_iterations=1), CLAIMED)
+    gate = wanted(state, AwaitGate)
+    assert (where(state), gate.failing, state.past) == (Station.GATE, CLAIM.failing, ())
+    approved = play(state, replace(approves(gate.evidence), evidence=gate.evidence), LANDS)
+    assert where(approved) == Station.LAND
+    rejected = play(state, replace(rejects(gate.evidence), evidence=gate.evidence))
+    assert where(rejected) == Station.ESCALATED
+
+
+def test_a_last_attempt_that_is_plainly_red_escalates() -> None:
+    assert where(checked(begun(max_feedback_iterations=1), red(FAILURE))) == Station.ESCALATED
+
+
+def test_what_is_held_back_shows_the_tests_an_approval_would_let_go() -> None:
+    gone = ("tests/t.py::test_gone",)
+    state = play(checked(begun(), replace(WITHOUT, would_drop=gone)), replace(LANDED, landed=Commit("own")))
+    gate = wanted(state, AwaitGate)
+    assert (gate.dropped, gate.evidence) == (gone, evidence_with(BENT, gone))
+    on = play(state, replace(approves(gate.evidence), evidence=gate.evidence))
+    assert (wanted(on, RunChecks).approved, wanted(on, RunChecks).may_drop) == ((E1,), gone)
 
 
 def test_what_waits_for_a_person_has_not_passed() -> None:
@@ -236,7 +271,7 @@ UNNOTICED = replace(LANDS, canary=MISSED)
 
 
 def untested(said: str, *, approved: bool) -> GateDecided:
-    return GateDecided(key=NO_KEY, gate="untested", approved=approved, evidence=said, reason="" if approved else "no")
+    return GateDecided(key=NO_KEY, gate="untested", approved=approved, evidence=said, by="ann", reason="no")
 
 
 def test_an_untested_change_is_told_to_the_maker_and_then_to_a_person() -> None:
@@ -248,6 +283,9 @@ def test_an_untested_change_is_told_to_the_maker_and_then_to_a_person() -> None:
     taken = play(state, untested(gate.evidence, approved=True), UNNOTICED, LANDED)
     assert outcome(taken).ending is Ending.ACCEPTED
     assert outcome(taken).findings[-1].issue == "Taken untested: no test notices src/a.py: add"
+    owed = debt_entry(KIND, LoopId("l"), taken, 0.0, "")
+    assert "- **Accepted by**: ann\n" in owed
+    assert owed.endswith("- **Taken untested**:\n  - [high] Taken untested: no test notices src/a.py: add\n")
     refused = play(state, untested(gate.evidence, approved=False))
     assert "no test notices" in developer(refused).brief.findings[0].issue
 
@@ -255,7 +293,17 @@ def test_an_untested_change_is_told_to_the_maker_and_then_to_a_person() -> None:
 def test_a_warning_lets_it_pass_the_second_time() -> None:
     warned = replace(LANDS, canary=replace(MISSED, rule="warn"))
     state = checked(checked(begun(), warned), warned, "c2")
-    assert where(state) == Station.LAND
+    assert MISSED.sentence in wanted(state, Integrate).message
+    end = outcome(play(state, LANDED))
+    assert (end.ending, closing.said_beforehand(end)) == (Ending.VERIFIED, (f"Untested: {MISSED.sentence}",))
+
+
+def test_what_was_allowed_beforehand_is_told_at_the_end() -> None:
+    plan = replace(params(), trust=Trust(in_force=True, base=Commit("b"), allow=("tests/api/**", "spec/**")))
+    end = outcome(play(checked(FEEDBACK.start(plan), LANDS), LANDED))
+    told = "Tests might be changed without asking: tests/api/**, spec/** (--allow)."
+    assert closing.said_beforehand(end) == (told,)
+    assert closing.said_beforehand(Outcome(ending=Ending.VERIFIED)) == ()
 
 
 def test_checks_that_read_nothing_of_the_tree_are_a_persons_business_at_once() -> None:

@@ -251,6 +251,7 @@ class Brief:
     base: Commit = NO_COMMIT  # what the change is measured against
     candidate: Commit = NO_COMMIT  # what is to be judged
     before: tuple[Finding, ...] = ()  # what was wrong before the loop began
+    unapproved: tuple[str, ...] = ()  # paths of the candidate that do not land unless a person approves
     own: Any = None  # what only this kind of loop tells: a frozen value of its room, whose fields agents find as data
 
 

@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Protocol, TypeVar
 
 from loopwright.kernel.events import AgentFailed, AgentUnavailable, IntegrationRefused
 from loopwright.kernel.findings import normalise
-from loopwright.kernel.gates import evidence
+from loopwright.kernel.gates import PROTECTED, evidence
 from loopwright.kernel.model import NO_COMMIT, Change, Cleanup, Commit, Finding, Outcome, Question, Tree
 from loopwright.kernel.trust import Trust
 
@@ -166,6 +166,12 @@ class Course:
 
     def trial_of(self, part: str) -> Trial:
         return next((trial for trial in self.trials if trial.part == part), self.trial)
+
+    @property
+    def unapproved(self) -> tuple[str, ...]:
+        """Paths of the present candidate that land only if a person approves, whatever was decided: a brief is one."""
+        gate = self.due(PROTECTED)
+        return tuple(change.path for change in gate.because) if gate else ()
 
     def due(self, gate: str) -> GateRecord | None:
         """What the present candidate calls for at this gate, whatever was decided on it."""

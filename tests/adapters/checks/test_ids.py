@@ -70,3 +70,16 @@ def test_a_few_are_named_and_the_rest_is_counted() -> None:
 def test_ids_are_read_back_as_written_and_nothing_else_is() -> None:
     assert read_back(written(BASE)) == BASE
     assert [read_back(text) for text in (b"", b"1", b'[["a"]]', b'[["a", "well"]]', b'[[1, "passed"]]')] == [None] * 5
+
+
+@pytest.mark.parametrize(
+    ("red", "now"),
+    [
+        ("tests.test_bad", "tests/test_bad.py::test_a"),
+        ("unittest.loader._FailedTest.tests.test_bad", "tests.test_bad.T.test_a"),
+    ],
+)
+def test_a_module_that_loads_at_last_is_not_gone(red: str, now: str) -> None:
+    assert not lost(((red, "failed"),), ((now, "passed"),))
+    assert lost(((red, "failed"),), (("tests.test_other.T.test_a", "passed"),)).gone == (red,)
+    assert lost(((red, "passed"),), ((now, "passed"),)).gone == (red,)

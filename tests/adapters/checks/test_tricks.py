@@ -95,6 +95,14 @@ def test_a_deleted_test_file_runs_all_the_same_and_is_held_back(tmp_path: Path, 
     assert (report.results[0].passed, report.claim) == (False, None)
 
 
+def test_whoever_decides_on_what_is_held_back_sees_the_tests_it_would_let_go(tmp_path: Path) -> None:
+    fewer = TESTS.replace("test_two", "look_at_two")
+    more = CODE + "\n\ndef three():\n    return 3\n"
+    report = reported(tmp_path, UNITTEST, {"tests/test_sums.py": fewer, "product_code.py": more})
+    assert (report.results[0].passed, report.claim) == (True, None)
+    assert [test.rpartition(".")[2] for test in report.would_drop] == ["test_two"]
+
+
 def test_tests_that_a_change_hides_run_all_the_same(tmp_path: Path) -> None:
     files = BASE | {"tests/test_more.py": "def test_a():\n    assert [1]\n"}
     made = project(tmp_path, files, [PYTEST])

@@ -19,6 +19,10 @@ _PASSING = (
     (re.compile(r"\b0x[0-9a-fA-F]{4,}\b"), "0x"),
 )
 
+# How unittest names what is no test: a module that does not load, a fixture of a class or module that fails.
+_FAILED_TO_LOAD = re.compile(r"^unittest\.loader\.(?:_FailedTest|ModuleImportFailure|LoadTestsFailure)\.(.+)$")
+_FIXTURE = re.compile(r"^(?:setUp|tearDown)(?:Class|Module) \((.+)\)$")
+
 Outcomes = tuple[tuple[str, Outcome], ...]
 
 
@@ -43,13 +47,37 @@ def lost(base: Outcomes, candidate: Outcomes, may_drop: frozenset[str] = frozens
     """What the base collected and ran, and the candidate did not. One id may stand for several tests."""
     there, ran = _tally(candidate)
     wanted, wanted_ran = _tally(base)
-    gone = tuple(test for test, count in wanted.items() if there[test] < count and test not in may_drop)
+    loads = _loads_now(base, candidate)
+    gone = tuple(test for test, count in wanted.items() if there[test] < count and test not in may_drop | loads)
     skipped = tuple(
         test
         for test, count in wanted_ran.items()
         if ran[test] < count <= there[test] and test not in (*gone, *may_drop)
     )
     return Lost(gone=gone, skipped=skipped)
+
+
+def _loads_now(base: Outcomes, candidate: Outcomes) -> frozenset[str]:
+    """What failed on the base as a whole, a module that could not be loaded, and has tests that run now."""
+    red = {test for test, how in base if how == "failed"} - {test for test, _ in candidate}
+    around = surroundings(frozenset(test for test, _ in candidate)) if red else set()
+    return frozenset(test for test in red if place_of(test) in around)
+
+
+def place_of(test: str) -> str:
+    """The dotted name of a test; of what is none, of the module or class that it stands for."""
+    match = _FAILED_TO_LOAD.match(test) or _FIXTURE.match(test)
+    return _dotted(match[1] if match else test)
+
+
+def surroundings(tests: frozenset[str]) -> set[str]:
+    """The classes, modules and packages that these tests are in."""
+    parts = [_dotted(each).split(".") for each in tests]
+    return {".".join(words[:length]) for words in parts for length in range(1, len(words))}
+
+
+def _dotted(test: str) -> str:
+    return test.replace(".py::", ".").removesuffix(".py").replace("::", ".").replace("/", ".")
 
 
 def unsteady(one: Outcomes, other: Outcomes) -> frozenset[str]:

@@ -45,6 +45,7 @@ def _brief(state: FeedbackState) -> Brief:
         answers=state.course.answers,
         base=base_of(state),
         candidate=state.commit,
+        unapproved=state.course.unapproved,
     )
 
 

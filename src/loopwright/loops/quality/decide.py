@@ -56,6 +56,7 @@ def _brief(state: QualityState) -> Brief:
         repair=state.course.trial.repair,
         answers=state.course.answers,
         candidate=state.commit,
+        unapproved=state.course.unapproved,
         history=tuple(in_a_line(each) for each in state.rounds),
         own=ReviewFacts(gate=plan.gate, depth=plan.depth, story=plan.story),
     )

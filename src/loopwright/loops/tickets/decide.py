@@ -48,6 +48,7 @@ def _brief(state: TicketsState, criteria: tuple[Criterion, ...]) -> Brief:
         answers=state.course.answers,
         base=base_of(state),
         candidate=state.commit,
+        unapproved=state.course.unapproved,
         own=TicketFacts(story=ticket_id(plan.session, state.ticket.number)),
     )
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 from typing import Protocol
 
 from loopwright.adapters.checks.canary.look import Noticed
+from loopwright.adapters.checks.ids import place_of, surroundings
 from loopwright.adapters.checks.judgement import Ran, failures
 from loopwright.adapters.checks.runners.table import CHOOSES, STOP_LATER, Pace
 from loopwright.config.settings import CheckSettings
@@ -46,9 +46,6 @@ _NO_TEST_TOOLS = (
 )
 _PLAIN_WORD = re.compile(r"(?!and$|or$|not$)[A-Za-z_][A-Za-z0-9_]+")  # as an expression over names takes it
 _NAMES_MODULES = ("pytest", "unittest", "django")  # runners that name what they cannot load as they name tests
-# How unittest names what is no test: a module that does not load, a fixture of a class or module that fails.
-_FAILED_TO_LOAD = re.compile(r"^unittest\.loader\.(?:_FailedTest|ModuleImportFailure|LoadTestsFailure)\.(.+)$")
-_FIXTURE = re.compile(r"^(?:setUp|tearDown)(?:Class|Module) \((.+)\)$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +98,7 @@ def is_red(
     if any(each in before.green for each in failing):
         return True
     if by_module:
-        return bool(failing) and not _surroundings(before.green).isdisjoint(_modules(failing))
+        return bool(failing) and not surroundings(before.green).isdisjoint(map(place_of, failing))
     return any(each not in before.others for each in failing) or (tests == 0 and not ended_well)
 
 
@@ -143,19 +140,3 @@ def _telling(green: frozenset[str], likely: tuple[str, ...]) -> tuple[str, ...]:
     words = tuple(word for word in likely if _PLAIN_WORD.fullmatch(word) and any(word in test for test in green))
     having = sum(any(word in test for word in words) for test in green)
     return words if having * 2 < len(green) else ()
-
-
-def _modules(failing: tuple[str, ...]) -> Iterator[str]:
-    for each in failing:
-        match = _FAILED_TO_LOAD.match(each) or _FIXTURE.match(each)
-        yield _dotted(match[1] if match else each)
-
-
-def _dotted(test: str) -> str:
-    return test.replace(".py::", ".").removesuffix(".py").replace("::", ".").replace("/", ".")
-
-
-def _surroundings(tests: frozenset[str]) -> set[str]:
-    """The classes, modules and packages that these tests are in."""
-    parts = [_dotted(each).split(".") for each in tests]
-    return {".".join(words[:length]) for words in parts for length in range(1, len(words))}
