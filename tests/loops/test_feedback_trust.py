@@ -10,7 +10,7 @@ from loopwright.app.debt import debt_entry
 from loopwright.kernel.actions import Ask, AwaitGate, Integrate, RunAgent, RunChecks, Stop
 from loopwright.kernel.events import ChecksReported, Event, GateDecided, IntegrationRefused
 from loopwright.kernel.gates import evidence
-from loopwright.kernel.model import NO_KEY, Change, CheckResult, Commit, Ending, LoopId, Outcome, Tree
+from loopwright.kernel.model import NO_KEY, Change, CheckResult, Commit, Ending, LoopId, Outcome, Tree, Verdict
 from loopwright.kernel.trust import Canary, Claim, Trust, evidence_with
 from loopwright.loops import brief_parts, closing
 from loopwright.loops.course import Station, where
@@ -413,3 +413,8 @@ def test_a_different_crash_counts() -> None:
 def test_a_failing_landing_run_is_a_fault_like_any_other() -> None:
     report = replace(LANDS, landing=(CheckResult(name="test", passed=False, failures=(FAILURE,)),))
     assert developer(checked(begun(), report)).brief.failures == (FAILURE,)
+
+
+def test_a_no_that_is_asked_why_and_passes_then_stays_a_no() -> None:
+    state = play(begun(), DONE, kept("c1"), fails(), passes())
+    assert (len(state.past), state.past[0].review, state.past[0].tests) == (1, Verdict.FAIL, None)

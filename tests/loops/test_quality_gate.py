@@ -296,7 +296,14 @@ def test_a_no_whose_findings_all_lack_evidence_is_asked_for_once_more_and_then_s
         "The reviewer gave no usable verdict: it is not passed, but what says why lacks evidence or guidance"
         "; 1 dropped for want of evidence or guidance"
     )
-    assert keys(play(state, SAID)) == ["load-2"]
+    assert keys(play(state, SAID)) == ["escalation-1"]  # nobody looks at the same tree until it passes
+
+
+def test_a_no_that_is_asked_why_and_passes_then_stays_a_no() -> None:
+    for no in (fails(), fails(UNSHOWN)):
+        state = told(LOADED, no, passes())
+        assert (state.rounds[0].verdict, state.rounds[0].judged) == (Verdict.FAIL, False)
+        assert keys(play(state, SAID)) == ["escalation-1"]
 
 
 def test_a_no_that_is_repaired_counts_as_it_is_then() -> None:
@@ -309,7 +316,7 @@ def test_a_no_without_a_finding_is_asked_for_once_more_and_then_stays_a_no() -> 
     assert reviewer(state).brief.repair == "it is not passed, but no finding says why"
     state = play(state, fails())
     assert [finding.rule for finding in state.rounds[0].findings] == ["no-finding"]
-    assert (state.rounds[0].verdict, keys(play(state, SAID))) == (Verdict.FAIL, ["load-2"])
+    assert (state.rounds[0].verdict, keys(play(state, SAID))) == (Verdict.FAIL, ["escalation-1"])
 
 
 def test_a_no_that_rests_on_what_cannot_be_shown_does_not_pass_because_the_rest_is_put_off() -> None:
@@ -345,7 +352,7 @@ def test_a_reviewer_that_calls_itself_blocked_for_what_it_found_is_understood() 
 
 
 def test_a_real_verdict_settles_what_stood_there_for_want_of_one() -> None:
-    state = told(LOADED, fails(), fails(), SAID, *looked(passes()))
+    state = told(LOADED, review(None), review(None), SAID, *looked(passes()))
     assert (outcome(state).ending, outcome(state).attempts) == (Ending.REVIEWED, 2)
 
 

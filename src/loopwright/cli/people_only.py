@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 from contextlib import suppress
 from pathlib import Path
@@ -26,6 +27,11 @@ async def only_for_people(project: Project, here: Here, command: str) -> None:
             with suppress(EngineError):
                 await note_refusal(project.store, project.loops, loop.row.id, attempt, Silent())
     raise _refused(command)
+
+
+def started_by_people(project: Project, here: Here, command: str) -> None:
+    """A loop is begun with a person's word: what may be changed without asking, what is merged, what is paid."""
+    asyncio.run(only_for_people(project, here, command))
 
 
 def only_outside_of_steps(root: Path, here: Here, command: str) -> None:

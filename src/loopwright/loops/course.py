@@ -54,6 +54,7 @@ class Trial:
     respawned: bool = False
     repaired: bool = False
     repair: str = ""  # why the last result could not be used
+    said_no: bool = False  # the last result was a no that did not say why: what is asked for is the reason
     until: float | None = None  # nobody can do the step before then
     waits: int = 0  # how often in a row the agent was not available
     held: bool = False  # it has asked, and goes on with the answer
@@ -66,6 +67,11 @@ class Trial:
     def rested(self) -> Trial:
         """Once more with every chance a new step has."""
         return Trial(part=self.part, tries=self.tries + 1)
+
+    def to_explain(self, why: str) -> Trial | None:
+        """As `to_repair`, of a no: whatever comes next, a pass it is not."""
+        once_more = self.to_repair(why)
+        return None if once_more is None else replace(once_more, said_no=True)
 
     def to_repair(self, why: str) -> Trial | None:
         """Asked for its result once more; None: it was asked already."""

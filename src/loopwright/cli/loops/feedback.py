@@ -17,6 +17,7 @@ from loopwright.cli.drive import Manner, drive_and_tell, run_json_option
 from loopwright.cli.here import Here
 from loopwright.cli.opened import only_looked_at, opened
 from loopwright.cli.output import MONEY, allow_option, count_to, note, put, put_json
+from loopwright.cli.people_only import started_by_people
 from loopwright.cli.signals import StoppedBySignal, complete
 from loopwright.config.settings import Settings
 from loopwright.errors import UsageError
@@ -68,6 +69,7 @@ def command(here: Here, /, *, as_json: bool, unattended: bool, dry_run: bool, **
         with only_looked_at(here) as project:
             return _foretell(project, settings_of(project), request, as_json=as_json)
     with opened(here, create=True) as project:
+        started_by_people(project, here, "feedback")
         settings = settings_of(project)
         loop = complete(create_feedback(project, settings, request))
         if isinstance(loop, StoppedBySignal):

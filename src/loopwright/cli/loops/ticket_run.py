@@ -17,6 +17,7 @@ from loopwright.cli.drive import Manner, drive_and_tell, run_json_option
 from loopwright.cli.here import Here
 from loopwright.cli.opened import has_log, only_looked_at, opened
 from loopwright.cli.output import MONEY, allow_option, count_to, note, put, put_json
+from loopwright.cli.people_only import started_by_people
 from loopwright.cli.resume import prepare
 from loopwright.cli.signals import StoppedBySignal, complete
 from loopwright.errors import Forbidden, UsageError
@@ -43,6 +44,7 @@ def command(here: Here, /, *, as_json: bool, unattended: bool, dry_run: bool, ti
     if dry_run:
         return _foretell(here, ticket, request, as_json=as_json)
     with opened(here, create=True) as project:
+        started_by_people(project, here, "ticket run")
         ready = complete(_ready(project, here, ticket, request, unattended=unattended))
         if isinstance(ready, StoppedBySignal):
             return ready.exit_code

@@ -86,6 +86,9 @@ def _reviewed(state: FeedbackState, event: AgentReported) -> FeedbackState:
     ledger = _judged(state, tuple(identify(finding) for finding in report.findings))
     findings = unresolved(ledger, REVIEW)  # a reopened one weighs more than the reviewer says
     passes = report.verdict is Verdict.PASS and report.status is AgentStatus.DONE
+    if passes and state.course.trial.said_no and state.plan.trust.in_force:
+        told = "The reviewer did not pass it, and asked why, passed it: on the same tree a no stays a no"
+        return _unjudged(state, engine_finding("no-finding", told))
     if passes and not any(finding.severity in _BLOCKING for finding in findings):
         current = replace(state.current, review=Verdict.PASS, issues=_with_protected(state, findings))
         state = replace(state, ledger=ledger, current=current)
@@ -93,7 +96,7 @@ def _reviewed(state: FeedbackState, event: AgentReported) -> FeedbackState:
         return c.entered(state, FeedbackPhase.ADD_TESTS if state.plan.tester else FeedbackPhase.TEST)
     if findings:
         return _review_failed(replace(state, ledger=ledger), findings)
-    once_more = state.course.trial.to_repair("the verdict is not a pass but no finding says why")
+    once_more = state.course.trial.to_explain("the verdict is not a pass but no finding says why")
     if once_more is not None:
         return c.with_trial(state, once_more)
     return _unjudged(state, engine_finding("no-finding", "The reviewer did not pass it and did not say why"))

@@ -49,6 +49,8 @@ from loopwright.loops.quality.verdict import judge, put_off, rests_on, tally, us
 from loopwright.loops.reviewed import QualityLimits
 from loopwright.loops.weighing import Failed, Passed, Rejected, Waits, is_told_once, weighed
 
+_MUTE_NO = ("no-evidence", "no-finding")
+
 
 def took(state: QualityState, event: Answer) -> QualityState:
     match event:
@@ -111,15 +113,24 @@ def _reviewed(state: QualityState, event: AgentReported) -> QualityState:
         return _unfounded(state)
     if report.verdict is Verdict.FAIL and dropped and not rests_on(state, report, found):
         return _unfounded(state)  # what could be shown does not count, so that the no rests on what could not
+    if report.verdict is Verdict.PASS and state.course.trial.said_no and state.plan.firm:
+        return _stays_a_no(state, "no-finding", "it was not passed, and then passed instead of saying why")
     result = judge(state, report, found)
     return _closed(result.state, result.verdict, result.why)
 
 
 def _unfounded(state: QualityState) -> QualityState:
     """A no that shows nothing is asked for once more, and then stays a no."""
+    rule, lack = "no-finding", "it is not passed, but no finding says why"
     if state.dropped:
-        return _unusable(state, "no-evidence", "it is not passed, but what says why lacks evidence or guidance")
-    return _unusable(state, "no-finding", "it is not passed, but no finding says why")
+        rule, lack = "no-evidence", "it is not passed, but what says why lacks evidence or guidance"
+    once_more = state.course.trial.to_explain(lack)
+    return _stays_a_no(state, rule, lack) if once_more is None else c.with_trial(state, once_more)
+
+
+def _stays_a_no(state: QualityState, rule: str, lack: str) -> QualityState:
+    """There is nothing to fix, and the same tree is not looked at again: a person is asked. Before, it was."""
+    return _unjudged(state, engine_finding(rule, f"The reviewer gave no usable verdict: {lack}"))
 
 
 def _unusable(state: QualityState, rule: str, lack: str) -> QualityState:
@@ -221,7 +232,13 @@ def _blocked(state: QualityState, *why: str) -> QualityState:
     """A fix that another review will see; or, after the last review, a person."""
     if reached(reviews_made(state), state.allowance):
         return c.escalated(state, (limit_reached(state), *why))
+    if state.plan.firm and _is_mute_no(state.rounds[-1]):
+        return c.escalated(state, ("the reviewer does not pass it and does not say why", *why))
     return _fix_or_review(state)
+
+
+def _is_mute_no(this: Round) -> bool:
+    return not this.judged and any(each.category == "engine" and each.rule in _MUTE_NO for each in this.findings)
 
 
 def _fix_or_review(state: QualityState) -> QualityState:
