@@ -19,6 +19,13 @@ FLAT: Files = {
     "test_calc.py": "import unittest\nimport calc\n\n\nclass TestAdd(unittest.TestCase):\n    def test_add(self):\n"
     "        self.assertEqual(calc.add(1, 2), 3)\n",
 }
+UNITTEST = ("python3", "-m", "unittest")
+PACKAGE: Files = {
+    "calc/__init__.py": "def add(a, b):\n    return a + b\n",
+    "calc/data/words.py": "",
+    "tests/__init__.py": "",
+    "tests/test_calc.py": FLAT["test_calc.py"],
+}
 NODE: Files = {
     "package.json": '{"scripts": {"pretest": "sh scripts/prepare.sh", "test": "node run.js"},'
     ' "jest": {"setupFiles": ["<rootDir>/support/first.js"]}}',
@@ -116,6 +123,15 @@ def test_what_a_tool_finds_by_itself_waits_for_a_person(
         (SRC, "docs/test_evil.py", X, PYTEST),
         (SRC, "tests/__init__.py", "import calc\n", PYTEST),
         (SRC, "tests/data/expected.json", "{}", PYTEST),
+        (SRC, "docs/test_aaa.txt", ">>> import calc\n", PYTEST),
+        (SRC, "docs/test_long.txt", ">>> import calc\n" * 50_000, PYTEST),
+        (SRC, "man/testing.txt", ">>> import calc\n", ("make", "test")),
+        (SRC, "src/calc/test_words.txt", ">>> import calc\n", PYTEST),
+        (PACKAGE, "calc/testing.py", X, UNITTEST),
+        (PACKAGE, "calc/testdata.py", X, (*UNITTEST, "discover", "-v")),
+        (PACKAGE, "testing.py", X, ("coverage", "run", "-m", "unittest", "-v")),
+        (PACKAGE, "calc/testing.py", X, ("sh", "-c", "cd . && python -m unittest discover -s .")),
+        ({**PACKAGE, "Makefile": "test:\n\tpython -m unittest discover -v\n"}, "calc/testing.py", X, ("make", "test")),
         (FLAT, "test_zzz.py", "import os\nos._exit(0)\n", ("python3", "-m", "unittest")),
         (NODE, "lib/evil.test.js", X, ("npm", "test")),
         (NODE, "test/aaa.test.js", X, ("node", "--test")),
@@ -128,6 +144,22 @@ def test_what_a_tool_finds_by_itself_waits_for_a_person(
 def test_a_new_test_lands_and_never_judges(base: Files, path: str, text: str, command: tuple[str, ...]) -> None:
     found = classes(base, {path: text}, command)[path]
     assert (found.kind, found.is_judged, found.is_landed) == ("test", False, True)
+
+
+@pytest.mark.parametrize(
+    ("path", "command"),
+    [
+        ("calc/testing.py", (*UNITTEST, "discover", "-s", "tests", "-t", ".")),
+        ("calc/testing.py", (*UNITTEST, "discover", "tests")),
+        ("calc/testing.py", (*UNITTEST, "discover", "-p", "test_*.py")),
+        ("calc/testing.py", (*UNITTEST, "tests.test_calc")),
+        ("calc/data/testing.py", UNITTEST),
+        ("calc/testing.py", PYTEST),
+        ("calc/test_words.txt", PYTEST),
+    ],
+)
+def test_a_new_file_that_no_runner_takes_for_a_test_is_product(path: str, command: tuple[str, ...]) -> None:
+    assert classes(PACKAGE, {path: X}, command)[path].kind == "product"
 
 
 @pytest.mark.parametrize(

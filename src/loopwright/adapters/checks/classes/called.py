@@ -7,7 +7,6 @@ import json
 import posixpath
 import re
 import shlex
-import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
@@ -329,62 +328,3 @@ def _scripts(text: str) -> dict[str, str]:
         return {}
     scripts = data.get("scripts") if isinstance(data, dict) else None
     return {k: v for k, v in scripts.items() if isinstance(v, str)} if isinstance(scripts, dict) else {}
-
-
-def runs_doctests(commands: Iterable[Command], texts: Mapping[str, str]) -> bool:
-    """Whether a check collects the examples in docstrings: by its command, or by what configures its runner."""
-    said = "\n".join([" ".join(command) for command in commands] + [t for p, t in texts.items() if "/" not in p])
-    return re.search(r"doctest[-_]?modules|doctest_plus|-m doctest|with-doctest|xdoctest|testmod\(", said) is not None
-
-
-def doctest_globs(commands: Iterable[Command], texts: Mapping[str, str]) -> tuple[str, ...]:
-    """Patterns of texts that are collected as tests."""
-    said = "\n".join([" ".join(command) for command in commands] + [t for p, t in texts.items() if "/" not in p])
-    return tuple(dict.fromkeys(re.findall(r"doctest-glob[=\s]+[\"']?([^\s\"',\]]+)", said)))
-
-
-def collected_globs(commands: Iterable[Command], texts: Mapping[str, str]) -> tuple[str, ...]:
-    """Patterns of files that a runner is told to collect, besides those it knows by itself."""
-    found = [
-        word for command in commands for before, word in itertools.pairwise(command) if before in ("-p", "--pattern")
-    ]
-    for path, text in texts.items():
-        if "/" not in path and judge_by_name(path) in (Judge.RUNNER, Judge.MANIFEST):
-            found += re.findall(r"^\s*python_files\s*=\s*(.+)$", text, re.MULTILINE)
-            found += re.findall(r"""["']?(?:testMatch|spec|include)["']?\s*[:=]\s*(\[[^\]]*\])""", text)
-    words = [word.strip("\"'[],") for value in found for word in value.split()]
-    return tuple(
-        dict.fromkeys(f"**/{posixpath.basename(word)}" for word in words if "*" in posixpath.basename(word)[:-2])
-    )
-
-
-def configured_setups(texts: Mapping[str, str], paths: frozenset[str]) -> frozenset[str]:
-    """Files that the configuration of a runner loads first: set-up of jest and vitest, what mocha requires."""
-    found: set[str] = set()
-    for path, text in texts.items():
-        if "/" in path or judge_by_name(path) not in (Judge.RUNNER, Judge.MANIFEST):
-            continue
-        part = _sections(path, text)
-        keys = (
-            r"(?:setup\w*|globalSetup|globalTeardown|require|file|import|bootstrap|testEnvironment|transform|resolver)"
-        )
-        for value in re.findall(rf"""["']?{keys}["']?\s*[:=]\s*(\[[^\]]*\]|\{{[^}}]*\}}|["'][^"']+["']|\S+)""", part):
-            for word in re.findall(r"[\w@./<>-]+", value):
-                name = posixpath.normpath(word.replace("<rootDir>/", "").removeprefix("/"))
-                found.update(p for p in (name, f"{name}.js", f"{name}.ts", f"{name}.py") if p in paths)
-    return frozenset(found)
-
-
-def _sections(path: str, text: str) -> str:
-    """What of a manifest configures runners; of any other file the whole."""
-    try:
-        if path == "package.json":
-            data = json.loads(text)
-            wanted = ("jest", "mocha", "tap", "ava", "nyc", "c8", "vitest", "jasmine")
-            return json.dumps({k: data[k] for k in wanted if k in data}) if isinstance(data, dict) else ""
-        if path == "pyproject.toml":
-            tools = tomllib.loads(text).get("tool", {})
-            return json.dumps({k: v for k, v in tools.items() if k in ("pytest", "tox", "nose2")})
-    except (ValueError, RecursionError):
-        return text
-    return text

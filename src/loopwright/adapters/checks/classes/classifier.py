@@ -8,15 +8,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from loopwright.adapters.checks.checkouts import TreeReader
-from loopwright.adapters.checks.classes.called import (
-    Called,
-    Command,
-    called,
+from loopwright.adapters.checks.classes.called import Called, Command, called, steering
+from loopwright.adapters.checks.classes.collecting import (
+    Discovery,
     collected_globs,
     configured_setups,
+    discoveries,
     doctest_globs,
     runs_doctests,
-    steering,
 )
 from loopwright.adapters.checks.classes.in_source import examples_of, put_back
 from loopwright.adapters.checks.classes.inserted import inserted_change
@@ -55,6 +54,7 @@ class Terms:
     doctests: bool = False
     globs: tuple[str, ...] = ()  # of texts collected as tests
     collected: tuple[str, ...] = ()  # patterns that a runner is configured to collect
+    discovered: tuple[Discovery, ...] = ()
     yielding: frozenset[str] = frozenset()
     before: Mapping[str, str] = field(default_factory=dict)
     after: Mapping[str, str] = field(default_factory=dict)
@@ -119,6 +119,7 @@ class Classifier:
             doctests=runs_doctests(self.commands, texts),
             globs=doctest_globs(self.commands, texts),
             collected=collected_globs(self.commands, texts),
+            discovered=discoveries(self.commands, texts),
             yielding=self.yielding,
             before=await self.source.texts(trust, changed, limit=_LARGEST),
             after=await self.source.texts(commit, changed, limit=_LARGEST),
@@ -153,18 +154,22 @@ def class_of(change: Change, terms: Terms) -> Classed:
         return Classed(change=change, kind=FileClass.PRODUCT, why="named for this review")
     if terms.layout.is_test(path) or (change.how == "added" and _is_collected(path, terms)):
         return _test(change, terms)
+    if (found := _examples(change, terms)) is not None:
+        return found
     if terms.layout.is_product(path):
         return _product(change, terms)
     if _is_new_folder(change, terms):
         return _product(change, terms, why=f"a new folder of sources: {path.split('/')[0]}/")
     if is_text(path) or is_example(path):
-        return _text(change, terms)
+        return Classed(change=change, kind=FileClass.TEXT, why="" if is_text(path) else "an example")
     return Classed(change=change, kind=FileClass.JUDGE, why="neither product, tests nor text")
 
 
 def _is_collected(path: str, terms: Terms) -> bool:
     """Whether a runner would take it for a test, whatever the patterns say."""
-    return collected_by_name(path) or any(matches(path, pattern) for pattern in terms.collected)
+    if collected_by_name(path) or any(matches(path, pattern) for pattern in terms.collected):
+        return True
+    return any(each.imports(path, terms.either) for each in terms.discovered)
 
 
 def _judge_by_name(change: Change, terms: Terms) -> str:
@@ -275,16 +280,23 @@ def _is_new_folder(change: Change, terms: Terms) -> bool:
     return any(is_source(path) for path in terms.added if path.startswith(f"{top}/")) and top not in terms.called.words
 
 
-def _text(change: Change, terms: Terms) -> Classed:
+def _examples(change: Change, terms: Terms) -> Classed | None:
+    """A text, wherever it lies, whose examples a runner takes for tests; None where they are as they were."""
     path = change.path
-    plain = Classed(change=change, kind=FileClass.TEXT, why="an example" if not is_text(path) else "")
     named = path in terms.called.documents or path in terms.yielding
     if not named and not any(matches(path, g) or matches(posixpath.basename(path), g) for g in terms.globs):
-        return plain
-    old, new = examples_of(terms.before.get(path, "")), examples_of(terms.after.get(path, ""))
-    if old == new:
-        return plain
-    if new[: len(old)] == old and change.how != "removed":
+        return None
+    if is_source(path) and not is_text(path):
+        return None  # its docstrings are put back one by one
+    if change.mode == _LINK:
+        return Classed(change=change, kind=FileClass.JUDGE, why="is a link that a runner reads examples from")
+    old, new = (examples_of(texts.get(path, "")) for texts in (terms.before, terms.after))
+    is_large = (change.how != "added" and path not in terms.before) or (
+        change.how != "removed" and path not in terms.after
+    )
+    if old == new and not is_large:
+        return None
+    if change.how == "added" or (new[: len(old)] == old and change.how != "removed" and not is_large):
         return Classed(change=change, kind=FileClass.TEST, why="a text whose examples are tests, only added to")
     return Classed(change=change, kind=FileClass.CHANGED_TEST, why="a text whose examples are tests")
 
