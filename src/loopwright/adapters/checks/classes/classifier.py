@@ -17,6 +17,12 @@ from loopwright.adapters.checks.classes.collecting import (
     doctest_globs,
     runs_doctests,
 )
+from loopwright.adapters.checks.classes.expectations import (
+    Expectations,
+    examples_kept,
+    expectations,
+    may_be_expected,
+)
 from loopwright.adapters.checks.classes.in_source import examples_of, put_back
 from loopwright.adapters.checks.classes.inserted import inserted_change
 from loopwright.adapters.checks.classes.layout import Layout, collected_by_name, completed
@@ -28,6 +34,7 @@ from loopwright.kernel.model import Change, Commit
 from loopwright.kernel.trust import Classed, FileClass
 
 _LARGEST = 512 * 1024  # bytes read of one file
+_MOST_READ = 3000  # files of tests that are looked into for names
 _ROUNDS = 4  # of scripts that call scripts
 _LINK, _SUBMODULE = "120000", "160000"
 _MAGIC = ("\x7fELF", "MZ", "\x00asm", "\ufffd\ufffd\ufffd\ufffd", "!<arch>")
@@ -56,6 +63,7 @@ class Terms:
     collected: tuple[str, ...] = ()  # patterns that a runner is configured to collect
     discovered: tuple[Discovery, ...] = ()
     yielding: frozenset[str] = frozenset()
+    expected: Expectations = field(default_factory=Expectations)
     before: Mapping[str, str] = field(default_factory=dict)
     after: Mapping[str, str] = field(default_factory=dict)
 
@@ -121,9 +129,22 @@ class Classifier:
             collected=collected_globs(self.commands, texts),
             discovered=discoveries(self.commands, texts),
             yielding=self.yielding,
+            expected=await self._expected(trust, paths, layout, changes),
             before=await self.source.texts(trust, changed, limit=_LARGEST),
             after=await self.source.texts(commit, changed, limit=_LARGEST),
         )
+
+    async def _expected(
+        self, trust: Commit, paths: tuple[str, ...], layout: Layout, changes: tuple[Change, ...]
+    ) -> Expectations:
+        """Read only where data of the base changed: most changes are of code."""
+        data = [c.path for c in changes if c.how != "added" and may_be_expected(c.path) and not layout.is_test(c.path)]
+        if not data:
+            return Expectations()
+        tests = tuple(path for path in paths if layout.is_test(path) and is_source(path))[:_MOST_READ]
+        rust = tuple(path for path in paths if path.endswith(".rs") and not layout.is_test(path))[:_MOST_READ]
+        texts = await self.source.texts(trust, (*tests, *rust), limit=_LARGEST)
+        return expectations(data, *({path: texts[path] for path in part if path in texts} for part in (tests, rust)))
 
     async def _steering(self, trust: Commit, paths: tuple[str, ...], layout: Layout) -> Mapping[str, str]:
         """The texts that say what checks call: a script may name the next one."""
@@ -154,7 +175,7 @@ def class_of(change: Change, terms: Terms) -> Classed:
         return Classed(change=change, kind=FileClass.PRODUCT, why="named for this review")
     if terms.layout.is_test(path) or (change.how == "added" and _is_collected(path, terms)):
         return _test(change, terms)
-    if (found := _examples(change, terms)) is not None:
+    if (found := _expected(change, terms) or _examples(change, terms)) is not None:
         return found
     if terms.layout.is_product(path):
         return _product(change, terms)
@@ -278,6 +299,17 @@ def _is_new_folder(change: Change, terms: Terms) -> bool:
     if not rest or terms.has_below(top) or is_text(change.path) or is_example(change.path):
         return False
     return any(is_source(path) for path in terms.added if path.startswith(f"{top}/")) and top not in terms.called.words
+
+
+def _expected(change: Change, terms: Terms) -> Classed | None:
+    path = change.path
+    if reader := terms.expected.read.get(path):
+        return Classed(change=change, kind=FileClass.CHANGED_TEST, why=f"is what a test compares with: {reader}")
+    before = terms.before.get(path)
+    kept = before is not None and examples_kept(before, terms.after.get(path, ""))
+    if kept or path not in terms.expected.shown:
+        return None
+    return Classed(change=change, kind=FileClass.CHANGED_TEST, why="a text whose examples are tests")
 
 
 def _examples(change: Change, terms: Terms) -> Classed | None:
