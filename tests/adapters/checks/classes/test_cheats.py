@@ -173,6 +173,10 @@ def test_a_new_file_that_no_runner_takes_for_a_test_is_product(path: str, comman
         (SRC, "src/iniconfig.py", "iniconfig"),
         (SRC, "src/unittest/__init__.py", "unittest"),
         (SRC, "src/helpers.py", "helpers"),
+        (SRC, "src/tests/__init__.py", "tests"),
+        (SRC, "src/tests.py", "tests"),
+        (SRC, "tests.py", "tests"),
+        ({**SRC, "tests/unit/checks.py": ""}, "lib/tests/__init__.py", "tests"),
         (SRC, "calc/__init__.py", "calc"),
         (SRC, "tests/calc.py", "calc"),
         (SRC, "tests/json.py", "json"),
@@ -185,6 +189,18 @@ def test_a_new_module_takes_no_name_that_checks_find_elsewhere(base: Files, path
     found = classes(base, {path: X}, PYTEST, product=("**",), tests=("tests/**", "**/test_*.py"))[path]
     assert (found.kind, found.why) == ("judge", f"its name is taken: {name}")
     assert not found.is_judged
+
+
+def test_a_package_of_tests_takes_what_tests_import_of_each_other() -> None:
+    changed = {"src/tests/__init__.py": "", "src/tests/helpers.py": X, "tests/__init__.py": ""}
+    found = classes(SRC, changed, PYTEST)
+    assert [each.is_judged for each in found.values()] == [False, False, False]
+    assert [str(each.kind) for each in found.values()] == ["judge", "judge", "test"]
+
+
+def test_a_package_may_have_tests_of_its_own() -> None:
+    changed = {"src/calc/tests/__init__.py": "", "src/calc/tests/test_more.py": X}
+    assert not any(each.is_gated for each in classes(SRC, changed, PYTEST).values())
 
 
 def test_names_of_the_environment_are_taken_too() -> None:
@@ -266,6 +282,29 @@ def test_what_a_runner_is_told_to_collect_never_judges_when_it_is_new(
 ) -> None:
     found = classes({**SRC, **configured}, {"src/calc/check_x.py": X}, command)["src/calc/check_x.py"]
     assert (found.kind, found.is_judged) == ("test", False)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "-include $(wildcard src/*.d)",
+        "DEPS := $(wildcard src/*.d)\n-include $(DEPS)",
+        "DEPS := a.d \\\n  src/*.d\nsinclude ${DEPS}",
+        "SRCS = $(wildcard src/*.c)\nifdef X\n  -include $(SRCS:.c=.d)\nendif",
+        "SRCS = $(wildcard src/*.c)\nOBJS = $(SRCS:%.c=$(OUT)/%.o)\n-include $(OBJS:.o=.d) # found before",
+        "SRCS = $(wildcard src/*.c)\n-include $(patsubst %.c,$(OUT)/%.d,$(SRCS))",
+        "-include $(addsuffix .d,$(basename $(SRCS)))",
+        "-include $(shell find src -name '*.d')",
+        "D = src\n-include $(D)/*.d",
+        "-include $(UNKNOWN)/*.d",
+        "A = $(A)\n-include $(A) src/new.d",
+    ],
+)
+def test_what_a_makefile_includes_by_a_pattern_is_a_judge(said: str) -> None:
+    base = {"Makefile": f"all: test\n{said}\n\ntest:\n\tcc src/main.c\n", "src/main.c": "", "src/old.d": ""}
+    found = classes(base, {"src/new.d": X, "src/new.c": X, "src/main.c": X}, ("make", "test"))
+    kinds = {path: str(each.kind) for path, each in found.items()}
+    assert kinds == {"src/new.d": "judge by name", "src/new.c": "product", "src/main.c": "product"}
 
 
 def test_product_may_not_redefine_what_tests_judge_with() -> None:

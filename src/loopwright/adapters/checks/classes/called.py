@@ -10,6 +10,8 @@ import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
+from loopwright.adapters.checks.classes.makefiles import included
+from loopwright.kernel.gates import matches
 from loopwright.kernel.judges import Judge, judge_by_name
 
 Command = tuple[str, ...]
@@ -44,7 +46,6 @@ _VALUE = re.compile(r"--?[\w-]+=(.+)")
 _NEVER = ("--cov=", "--target=", "--package=", "--source=", "--include=", "--ignore=", "--exclude=", "--junit")
 _HELPING = re.compile(r"test|check|harness|runner|setup|assert|expect|mock|helper|fixture|verify", re.IGNORECASE)
 _SPLIT = re.compile(r"&&|\|\||;|\n")
-_INCLUDE = re.compile(r"^[-s]?include\s+(.+)$", re.MULTILINE)
 _TARGET = re.compile(r"^([^\s#:=][^:=#]*?)\s*::?(?!=)([^\n]*)\n?((?:(?:\t| {2,})[^\n]*\n?|[ \t]*\n)*)", re.MULTILINE)
 _SCRIPTS = frozenset(
     {"scripts", "script", "tools", "tool", "ci", "hack", "dev", "build", "bin", "misc", "contrib", "etc"}
@@ -59,6 +60,7 @@ class Called:
     folders: frozenset[str] = frozenset()
     targets: frozenset[str] = frozenset()
     documents: frozenset[str] = frozenset()  # read for doctests
+    included: Mapping[str, str] = field(default_factory=dict)  # patterns of files that a build takes in
     words: frozenset[str] = frozenset()  # of everything that steers checks: a new folder must bear none of them
 
     def why(self, path: str) -> str:
@@ -68,7 +70,7 @@ class Called:
         top = path.split("/", maxsplit=1)[0]
         if "/" in path and top in self.folders:
             return f"lies in {top}/, from where checks run scripts"
-        return ""
+        return next((why for pattern, why in self.included.items() if matches(path, pattern)), "")
 
 
 @dataclass(slots=True)
@@ -81,6 +83,7 @@ class _Search:
     found: dict[str, str] = field(default_factory=dict)
     documents: set[str] = field(default_factory=set)
     targets: set[str] = field(default_factory=set)
+    included: dict[str, str] = field(default_factory=dict)
     seen: set[str] = field(default_factory=set)
     words: set[str] = field(default_factory=set)
 
@@ -98,6 +101,7 @@ def called(
         folders=frozenset(folders & _SCRIPTS),
         targets=frozenset(search.targets),
         documents=frozenset(search.documents),
+        included=search.included,
         words=frozenset(search.words),
     )
 
@@ -283,9 +287,10 @@ def _follow_make(search: _Search, rest: list[str], depth: int) -> None:
     goals = [word for word in rest if not word.startswith("-") and "=" not in word]
     for path, text in search.texts.items():
         if judge_by_name(path) is Judge.BUILD and "make" in path.lower():
-            for included in _INCLUDE.findall(text):
-                for word in included.split():
-                    _take(search, word, "", f"{path} includes it", depth)
+            for word in included(text):
+                if "*" in word or "?" in word:
+                    search.included.setdefault(word, f"{path} includes it")
+                _take(search, word, "", f"{path} includes it", depth)
             rules = {name: (needs, recipe) for names, needs, recipe in _TARGET.findall(text) for name in names.split()}
             search.targets.update(name for name in rules if re.fullmatch(r"[\w.-]+", name) and name != ".PHONY")
             _follow_rules(search, path, rules, goals or list(rules)[:1], depth)
