@@ -19,6 +19,13 @@ FLAT: Files = {
     "test_calc.py": "import unittest\nimport calc\n\n\nclass TestAdd(unittest.TestCase):\n    def test_add(self):\n"
     "        self.assertEqual(calc.add(1, 2), 3)\n",
 }
+UNITTEST = ("python3", "-m", "unittest")
+PACKAGE: Files = {
+    "calc/__init__.py": "def add(a, b):\n    return a + b\n",
+    "calc/data/words.py": "",
+    "tests/__init__.py": "",
+    "tests/test_calc.py": FLAT["test_calc.py"],
+}
 NODE: Files = {
     "package.json": '{"scripts": {"pretest": "sh scripts/prepare.sh", "test": "node run.js"},'
     ' "jest": {"setupFiles": ["<rootDir>/support/first.js"]}}',
@@ -116,6 +123,15 @@ def test_what_a_tool_finds_by_itself_waits_for_a_person(
         (SRC, "docs/test_evil.py", X, PYTEST),
         (SRC, "tests/__init__.py", "import calc\n", PYTEST),
         (SRC, "tests/data/expected.json", "{}", PYTEST),
+        (SRC, "docs/test_aaa.txt", ">>> import calc\n", PYTEST),
+        (SRC, "docs/test_long.txt", ">>> import calc\n" * 50_000, PYTEST),
+        (SRC, "man/testing.txt", ">>> import calc\n", ("make", "test")),
+        (SRC, "src/calc/test_words.txt", ">>> import calc\n", PYTEST),
+        (PACKAGE, "calc/testing.py", X, UNITTEST),
+        (PACKAGE, "calc/testdata.py", X, (*UNITTEST, "discover", "-v")),
+        (PACKAGE, "testing.py", X, ("coverage", "run", "-m", "unittest", "-v")),
+        (PACKAGE, "calc/testing.py", X, ("sh", "-c", "cd . && python -m unittest discover -s .")),
+        ({**PACKAGE, "Makefile": "test:\n\tpython -m unittest discover -v\n"}, "calc/testing.py", X, ("make", "test")),
         (FLAT, "test_zzz.py", "import os\nos._exit(0)\n", ("python3", "-m", "unittest")),
         (NODE, "lib/evil.test.js", X, ("npm", "test")),
         (NODE, "test/aaa.test.js", X, ("node", "--test")),
@@ -131,6 +147,22 @@ def test_a_new_test_lands_and_never_judges(base: Files, path: str, text: str, co
 
 
 @pytest.mark.parametrize(
+    ("path", "command"),
+    [
+        ("calc/testing.py", (*UNITTEST, "discover", "-s", "tests", "-t", ".")),
+        ("calc/testing.py", (*UNITTEST, "discover", "tests")),
+        ("calc/testing.py", (*UNITTEST, "discover", "-p", "test_*.py")),
+        ("calc/testing.py", (*UNITTEST, "tests.test_calc")),
+        ("calc/data/testing.py", UNITTEST),
+        ("calc/testing.py", PYTEST),
+        ("calc/test_words.txt", PYTEST),
+    ],
+)
+def test_a_new_file_that_no_runner_takes_for_a_test_is_product(path: str, command: tuple[str, ...]) -> None:
+    assert classes(PACKAGE, {path: X}, command)[path].kind == "product"
+
+
+@pytest.mark.parametrize(
     ("base", "path", "name"),
     [
         (SRC, "src/json.py", "json"),
@@ -141,6 +173,10 @@ def test_a_new_test_lands_and_never_judges(base: Files, path: str, text: str, co
         (SRC, "src/iniconfig.py", "iniconfig"),
         (SRC, "src/unittest/__init__.py", "unittest"),
         (SRC, "src/helpers.py", "helpers"),
+        (SRC, "src/tests/__init__.py", "tests"),
+        (SRC, "src/tests.py", "tests"),
+        (SRC, "tests.py", "tests"),
+        ({**SRC, "tests/unit/checks.py": ""}, "lib/tests/__init__.py", "tests"),
         (SRC, "calc/__init__.py", "calc"),
         (SRC, "tests/calc.py", "calc"),
         (SRC, "tests/json.py", "json"),
@@ -153,6 +189,18 @@ def test_a_new_module_takes_no_name_that_checks_find_elsewhere(base: Files, path
     found = classes(base, {path: X}, PYTEST, product=("**",), tests=("tests/**", "**/test_*.py"))[path]
     assert (found.kind, found.why) == ("judge", f"its name is taken: {name}")
     assert not found.is_judged
+
+
+def test_a_package_of_tests_takes_what_tests_import_of_each_other() -> None:
+    changed = {"src/tests/__init__.py": "", "src/tests/helpers.py": X, "tests/__init__.py": ""}
+    found = classes(SRC, changed, PYTEST)
+    assert [each.is_judged for each in found.values()] == [False, False, False]
+    assert [str(each.kind) for each in found.values()] == ["judge", "judge", "test"]
+
+
+def test_a_package_may_have_tests_of_its_own() -> None:
+    changed = {"src/calc/tests/__init__.py": "", "src/calc/tests/test_more.py": X}
+    assert not any(each.is_gated for each in classes(SRC, changed, PYTEST).values())
 
 
 def test_names_of_the_environment_are_taken_too() -> None:
@@ -234,6 +282,29 @@ def test_what_a_runner_is_told_to_collect_never_judges_when_it_is_new(
 ) -> None:
     found = classes({**SRC, **configured}, {"src/calc/check_x.py": X}, command)["src/calc/check_x.py"]
     assert (found.kind, found.is_judged) == ("test", False)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "-include $(wildcard src/*.d)",
+        "DEPS := $(wildcard src/*.d)\n-include $(DEPS)",
+        "DEPS := a.d \\\n  src/*.d\nsinclude ${DEPS}",
+        "SRCS = $(wildcard src/*.c)\nifdef X\n  -include $(SRCS:.c=.d)\nendif",
+        "SRCS = $(wildcard src/*.c)\nOBJS = $(SRCS:%.c=$(OUT)/%.o)\n-include $(OBJS:.o=.d) # found before",
+        "SRCS = $(wildcard src/*.c)\n-include $(patsubst %.c,$(OUT)/%.d,$(SRCS))",
+        "-include $(addsuffix .d,$(basename $(SRCS)))",
+        "-include $(shell find src -name '*.d')",
+        "D = src\n-include $(D)/*.d",
+        "-include $(UNKNOWN)/*.d",
+        "A = $(A)\n-include $(A) src/new.d",
+    ],
+)
+def test_what_a_makefile_includes_by_a_pattern_is_a_judge(said: str) -> None:
+    base = {"Makefile": f"all: test\n{said}\n\ntest:\n\tcc src/main.c\n", "src/main.c": "", "src/old.d": ""}
+    found = classes(base, {"src/new.d": X, "src/new.c": X, "src/main.c": X}, ("make", "test"))
+    kinds = {path: str(each.kind) for path, each in found.items()}
+    assert kinds == {"src/new.d": "judge by name", "src/new.c": "product", "src/main.c": "product"}
 
 
 def test_product_may_not_redefine_what_tests_judge_with() -> None:

@@ -7,10 +7,11 @@ import json
 import posixpath
 import re
 import shlex
-import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
+from loopwright.adapters.checks.classes.makefiles import included
+from loopwright.kernel.gates import matches
 from loopwright.kernel.judges import Judge, judge_by_name
 
 Command = tuple[str, ...]
@@ -45,7 +46,6 @@ _VALUE = re.compile(r"--?[\w-]+=(.+)")
 _NEVER = ("--cov=", "--target=", "--package=", "--source=", "--include=", "--ignore=", "--exclude=", "--junit")
 _HELPING = re.compile(r"test|check|harness|runner|setup|assert|expect|mock|helper|fixture|verify", re.IGNORECASE)
 _SPLIT = re.compile(r"&&|\|\||;|\n")
-_INCLUDE = re.compile(r"^[-s]?include\s+(.+)$", re.MULTILINE)
 _TARGET = re.compile(r"^([^\s#:=][^:=#]*?)\s*::?(?!=)([^\n]*)\n?((?:(?:\t| {2,})[^\n]*\n?|[ \t]*\n)*)", re.MULTILINE)
 _SCRIPTS = frozenset(
     {"scripts", "script", "tools", "tool", "ci", "hack", "dev", "build", "bin", "misc", "contrib", "etc"}
@@ -60,6 +60,7 @@ class Called:
     folders: frozenset[str] = frozenset()
     targets: frozenset[str] = frozenset()
     documents: frozenset[str] = frozenset()  # read for doctests
+    included: Mapping[str, str] = field(default_factory=dict)  # patterns of files that a build takes in
     words: frozenset[str] = frozenset()  # of everything that steers checks: a new folder must bear none of them
 
     def why(self, path: str) -> str:
@@ -69,7 +70,7 @@ class Called:
         top = path.split("/", maxsplit=1)[0]
         if "/" in path and top in self.folders:
             return f"lies in {top}/, from where checks run scripts"
-        return ""
+        return next((why for pattern, why in self.included.items() if matches(path, pattern)), "")
 
 
 @dataclass(slots=True)
@@ -82,6 +83,7 @@ class _Search:
     found: dict[str, str] = field(default_factory=dict)
     documents: set[str] = field(default_factory=set)
     targets: set[str] = field(default_factory=set)
+    included: dict[str, str] = field(default_factory=dict)
     seen: set[str] = field(default_factory=set)
     words: set[str] = field(default_factory=set)
 
@@ -99,6 +101,7 @@ def called(
         folders=frozenset(folders & _SCRIPTS),
         targets=frozenset(search.targets),
         documents=frozenset(search.documents),
+        included=search.included,
         words=frozenset(search.words),
     )
 
@@ -284,9 +287,10 @@ def _follow_make(search: _Search, rest: list[str], depth: int) -> None:
     goals = [word for word in rest if not word.startswith("-") and "=" not in word]
     for path, text in search.texts.items():
         if judge_by_name(path) is Judge.BUILD and "make" in path.lower():
-            for included in _INCLUDE.findall(text):
-                for word in included.split():
-                    _take(search, word, "", f"{path} includes it", depth)
+            for word in included(text):
+                if "*" in word or "?" in word:
+                    search.included.setdefault(word, f"{path} includes it")
+                _take(search, word, "", f"{path} includes it", depth)
             rules = {name: (needs, recipe) for names, needs, recipe in _TARGET.findall(text) for name in names.split()}
             search.targets.update(name for name in rules if re.fullmatch(r"[\w.-]+", name) and name != ".PHONY")
             _follow_rules(search, path, rules, goals or list(rules)[:1], depth)
@@ -329,62 +333,3 @@ def _scripts(text: str) -> dict[str, str]:
         return {}
     scripts = data.get("scripts") if isinstance(data, dict) else None
     return {k: v for k, v in scripts.items() if isinstance(v, str)} if isinstance(scripts, dict) else {}
-
-
-def runs_doctests(commands: Iterable[Command], texts: Mapping[str, str]) -> bool:
-    """Whether a check collects the examples in docstrings: by its command, or by what configures its runner."""
-    said = "\n".join([" ".join(command) for command in commands] + [t for p, t in texts.items() if "/" not in p])
-    return re.search(r"doctest[-_]?modules|doctest_plus|-m doctest|with-doctest|xdoctest|testmod\(", said) is not None
-
-
-def doctest_globs(commands: Iterable[Command], texts: Mapping[str, str]) -> tuple[str, ...]:
-    """Patterns of texts that are collected as tests."""
-    said = "\n".join([" ".join(command) for command in commands] + [t for p, t in texts.items() if "/" not in p])
-    return tuple(dict.fromkeys(re.findall(r"doctest-glob[=\s]+[\"']?([^\s\"',\]]+)", said)))
-
-
-def collected_globs(commands: Iterable[Command], texts: Mapping[str, str]) -> tuple[str, ...]:
-    """Patterns of files that a runner is told to collect, besides those it knows by itself."""
-    found = [
-        word for command in commands for before, word in itertools.pairwise(command) if before in ("-p", "--pattern")
-    ]
-    for path, text in texts.items():
-        if "/" not in path and judge_by_name(path) in (Judge.RUNNER, Judge.MANIFEST):
-            found += re.findall(r"^\s*python_files\s*=\s*(.+)$", text, re.MULTILINE)
-            found += re.findall(r"""["']?(?:testMatch|spec|include)["']?\s*[:=]\s*(\[[^\]]*\])""", text)
-    words = [word.strip("\"'[],") for value in found for word in value.split()]
-    return tuple(
-        dict.fromkeys(f"**/{posixpath.basename(word)}" for word in words if "*" in posixpath.basename(word)[:-2])
-    )
-
-
-def configured_setups(texts: Mapping[str, str], paths: frozenset[str]) -> frozenset[str]:
-    """Files that the configuration of a runner loads first: set-up of jest and vitest, what mocha requires."""
-    found: set[str] = set()
-    for path, text in texts.items():
-        if "/" in path or judge_by_name(path) not in (Judge.RUNNER, Judge.MANIFEST):
-            continue
-        part = _sections(path, text)
-        keys = (
-            r"(?:setup\w*|globalSetup|globalTeardown|require|file|import|bootstrap|testEnvironment|transform|resolver)"
-        )
-        for value in re.findall(rf"""["']?{keys}["']?\s*[:=]\s*(\[[^\]]*\]|\{{[^}}]*\}}|["'][^"']+["']|\S+)""", part):
-            for word in re.findall(r"[\w@./<>-]+", value):
-                name = posixpath.normpath(word.replace("<rootDir>/", "").removeprefix("/"))
-                found.update(p for p in (name, f"{name}.js", f"{name}.ts", f"{name}.py") if p in paths)
-    return frozenset(found)
-
-
-def _sections(path: str, text: str) -> str:
-    """What of a manifest configures runners; of any other file the whole."""
-    try:
-        if path == "package.json":
-            data = json.loads(text)
-            wanted = ("jest", "mocha", "tap", "ava", "nyc", "c8", "vitest", "jasmine")
-            return json.dumps({k: data[k] for k in wanted if k in data}) if isinstance(data, dict) else ""
-        if path == "pyproject.toml":
-            tools = tomllib.loads(text).get("tool", {})
-            return json.dumps({k: v for k, v in tools.items() if k in ("pytest", "tox", "nose2")})
-    except (ValueError, RecursionError):
-        return text
-    return text

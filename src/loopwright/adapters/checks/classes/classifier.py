@@ -8,15 +8,20 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from loopwright.adapters.checks.checkouts import TreeReader
-from loopwright.adapters.checks.classes.called import (
-    Called,
-    Command,
-    called,
+from loopwright.adapters.checks.classes.called import Called, Command, called, steering
+from loopwright.adapters.checks.classes.collecting import (
+    Discovery,
     collected_globs,
     configured_setups,
+    discoveries,
     doctest_globs,
     runs_doctests,
-    steering,
+)
+from loopwright.adapters.checks.classes.expectations import (
+    Expectations,
+    examples_kept,
+    expectations,
+    may_be_expected,
 )
 from loopwright.adapters.checks.classes.in_source import examples_of, put_back
 from loopwright.adapters.checks.classes.inserted import inserted_change
@@ -29,6 +34,7 @@ from loopwright.kernel.model import Change, Commit
 from loopwright.kernel.trust import Classed, FileClass
 
 _LARGEST = 512 * 1024  # bytes read of one file
+_MOST_READ = 3000  # files of tests that are looked into for names
 _ROUNDS = 4  # of scripts that call scripts
 _LINK, _SUBMODULE = "120000", "160000"
 _MAGIC = ("\x7fELF", "MZ", "\x00asm", "\ufffd\ufffd\ufffd\ufffd", "!<arch>")
@@ -55,7 +61,9 @@ class Terms:
     doctests: bool = False
     globs: tuple[str, ...] = ()  # of texts collected as tests
     collected: tuple[str, ...] = ()  # patterns that a runner is configured to collect
+    discovered: tuple[Discovery, ...] = ()
     yielding: frozenset[str] = frozenset()
+    expected: Expectations = field(default_factory=Expectations)
     before: Mapping[str, str] = field(default_factory=dict)
     after: Mapping[str, str] = field(default_factory=dict)
 
@@ -119,10 +127,24 @@ class Classifier:
             doctests=runs_doctests(self.commands, texts),
             globs=doctest_globs(self.commands, texts),
             collected=collected_globs(self.commands, texts),
+            discovered=discoveries(self.commands, texts),
             yielding=self.yielding,
+            expected=await self._expected(trust, paths, layout, changes),
             before=await self.source.texts(trust, changed, limit=_LARGEST),
             after=await self.source.texts(commit, changed, limit=_LARGEST),
         )
+
+    async def _expected(
+        self, trust: Commit, paths: tuple[str, ...], layout: Layout, changes: tuple[Change, ...]
+    ) -> Expectations:
+        """Read only where data of the base changed: most changes are of code."""
+        data = [c.path for c in changes if c.how != "added" and may_be_expected(c.path) and not layout.is_test(c.path)]
+        if not data:
+            return Expectations()
+        tests = tuple(path for path in paths if layout.is_test(path) and is_source(path))[:_MOST_READ]
+        rust = tuple(path for path in paths if path.endswith(".rs") and not layout.is_test(path))[:_MOST_READ]
+        texts = await self.source.texts(trust, (*tests, *rust), limit=_LARGEST)
+        return expectations(data, *({path: texts[path] for path in part if path in texts} for part in (tests, rust)))
 
     async def _steering(self, trust: Commit, paths: tuple[str, ...], layout: Layout) -> Mapping[str, str]:
         """The texts that say what checks call: a script may name the next one."""
@@ -153,18 +175,22 @@ def class_of(change: Change, terms: Terms) -> Classed:
         return Classed(change=change, kind=FileClass.PRODUCT, why="named for this review")
     if terms.layout.is_test(path) or (change.how == "added" and _is_collected(path, terms)):
         return _test(change, terms)
+    if (found := _expected(change, terms) or _examples(change, terms)) is not None:
+        return found
     if terms.layout.is_product(path):
         return _product(change, terms)
     if _is_new_folder(change, terms):
         return _product(change, terms, why=f"a new folder of sources: {path.split('/')[0]}/")
     if is_text(path) or is_example(path):
-        return _text(change, terms)
+        return Classed(change=change, kind=FileClass.TEXT, why="" if is_text(path) else "an example")
     return Classed(change=change, kind=FileClass.JUDGE, why="neither product, tests nor text")
 
 
 def _is_collected(path: str, terms: Terms) -> bool:
     """Whether a runner would take it for a test, whatever the patterns say."""
-    return collected_by_name(path) or any(matches(path, pattern) for pattern in terms.collected)
+    if collected_by_name(path) or any(matches(path, pattern) for pattern in terms.collected):
+        return True
+    return any(each.imports(path, terms.either) for each in terms.discovered)
 
 
 def _judge_by_name(change: Change, terms: Terms) -> str:
@@ -275,16 +301,34 @@ def _is_new_folder(change: Change, terms: Terms) -> bool:
     return any(is_source(path) for path in terms.added if path.startswith(f"{top}/")) and top not in terms.called.words
 
 
-def _text(change: Change, terms: Terms) -> Classed:
+def _expected(change: Change, terms: Terms) -> Classed | None:
     path = change.path
-    plain = Classed(change=change, kind=FileClass.TEXT, why="an example" if not is_text(path) else "")
+    if reader := terms.expected.read.get(path):
+        return Classed(change=change, kind=FileClass.CHANGED_TEST, why=f"is what a test compares with: {reader}")
+    before = terms.before.get(path)
+    kept = before is not None and examples_kept(before, terms.after.get(path, ""))
+    if kept or path not in terms.expected.shown:
+        return None
+    return Classed(change=change, kind=FileClass.CHANGED_TEST, why="a text whose examples are tests")
+
+
+def _examples(change: Change, terms: Terms) -> Classed | None:
+    """A text, wherever it lies, whose examples a runner takes for tests; None where they are as they were."""
+    path = change.path
     named = path in terms.called.documents or path in terms.yielding
     if not named and not any(matches(path, g) or matches(posixpath.basename(path), g) for g in terms.globs):
-        return plain
-    old, new = examples_of(terms.before.get(path, "")), examples_of(terms.after.get(path, ""))
-    if old == new:
-        return plain
-    if new[: len(old)] == old and change.how != "removed":
+        return None
+    if is_source(path) and not is_text(path):
+        return None  # its docstrings are put back one by one
+    if change.mode == _LINK:
+        return Classed(change=change, kind=FileClass.JUDGE, why="is a link that a runner reads examples from")
+    old, new = (examples_of(texts.get(path, "")) for texts in (terms.before, terms.after))
+    is_large = (change.how != "added" and path not in terms.before) or (
+        change.how != "removed" and path not in terms.after
+    )
+    if old == new and not is_large:
+        return None
+    if change.how == "added" or (new[: len(old)] == old and change.how != "removed" and not is_large):
         return Classed(change=change, kind=FileClass.TEST, why="a text whose examples are tests, only added to")
     return Classed(change=change, kind=FileClass.CHANGED_TEST, why="a text whose examples are tests")
 

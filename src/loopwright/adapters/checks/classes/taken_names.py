@@ -10,6 +10,7 @@ from pathlib import Path, PurePosixPath
 _MOST = 20_000  # entries looked at of one folder
 _IMPORTED = (".py", ".pyi", ".so", ".pyd", ".pyc")
 _ROOTS = ("", "src", "lib", "python", "py")
+_TESTS = ("tests", "test")
 # What runners of Python bring along, also where no environment could be looked at.
 _USUAL = frozenset(
     {"pytest", "_pytest", "py", "pluggy", "iniconfig", "packaging", "exceptiongroup", "tomli", "coverage", "xdist"}
@@ -101,6 +102,14 @@ def own_names(tracked: tuple[str, ...]) -> frozenset[tuple[str, str]]:
     return frozenset(found for path in files if (found := module_at(path, files)) is not None)
 
 
+@lru_cache(maxsize=4)
+def _folders_of_tests(own: frozenset[tuple[str, str]]) -> frozenset[str]:
+    """Folders of tests that are no packages: imported by their name until a module of this name is found."""
+    places = (place.split("/") for place, _ in own)
+    named = ((parts, depth) for parts in places for depth, part in enumerate(parts) if part in _TESTS)
+    return frozenset("/".join(parts[: depth + 1]) for parts, depth in named if _is_root("/".join(parts[:depth])))
+
+
 def taken_name(path: str, *, tracked: frozenset[str], own: frozenset[tuple[str, str]], taken: frozenset[str]) -> str:
     """The name a new file would take from where checks find it now; empty when it takes none.
 
@@ -112,6 +121,9 @@ def taken_name(path: str, *, tracked: frozenset[str], own: frozenset[tuple[str, 
     root, name = found
     if (root, name) in own or not (_is_root(root) or "/" not in root):
         return ""
+    folders = _folders_of_tests(own) if _is_root(root) else frozenset()
+    if any(PurePosixPath(folder).name == name and not path.startswith(f"{folder}/") for folder in folders):
+        return name
     others = {held for place, held in own if place != root and _is_root(place)} if _is_root(root) else set()
     known = taken | _USUAL
     return name if name in known or name in sys.stdlib_module_names or name in others else ""
@@ -119,4 +131,4 @@ def taken_name(path: str, *, tracked: frozenset[str], own: frozenset[tuple[str, 
 
 def _is_root(root: str) -> bool:
     """A folder that imports start from: the usual ones, and those of tests, which runners put in front."""
-    return root in _ROOTS or PurePosixPath(root).name in ("tests", "test")
+    return root in _ROOTS or PurePosixPath(root).name in _TESTS

@@ -1,0 +1,96 @@
+"""Data outside of tests that tests of the base compare with: it decides what is expected, wherever it lies."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+from loopwright.kernel.judges import is_example, is_source, is_text
+
+_SHORTEST = 3  # characters of a name that says which file is meant
+_DATA = re.compile(
+    r"""\.(?:txt|json[l5]?|ndjson|ya?ml|[ct]sv|xml|out|output|in|input|err|stdout|stderr|expect(?:ed)?|exp|golden|gold
+        |approved|ref|snap|diff|patch|log|toml|ini|dat|bin|md|rst)$
+    """,
+    re.VERBOSE | re.IGNORECASE,
+)
+_PROSE = (".md", ".rst")
+# Whatever stands between two quotes, for an apostrophe in a comment must hide nothing.
+_LITERAL = re.compile(r"""(?<=["'`])[^"'`\n]{2,200}(?=["'`])""")
+_INCLUDED = re.compile(r"""include_(?:str|bytes)!\s*\((?:[^";]|"\w+"){0,120}?"([^"\n]+\.\w+)\"""")
+_DOCUMENTED = re.compile(
+    r"""\#!?\[\s*(?:cfg_attr\s*\([^"\]]*?)?doc\s*=\s*include_str!\s*\((?:[^";]|"\w+"){0,120}?"([^"\n]+\.\w+)\""""
+)
+_TESTS_BEGIN = re.compile(r"#\[\s*(?:cfg\s*\(\s*(?:all\s*\(\s*)?test\b|(?:\w+::)*test\b)")
+_FENCED = re.compile(r"^[ \t]*(```|~~~)[^\n]*\n.*?^[ \t]*\1|^(?: {4}|\t)[^\n]+", re.MULTILINE | re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Expectations:
+    """`read` names for each file of data a file of the base that reads it in a test; `shown` are texts of a crate."""
+
+    read: Mapping[str, str] = field(default_factory=dict)
+    shown: frozenset[str] = frozenset()
+
+
+def may_be_expected(path: str) -> bool:
+    """Data only: code is what is tested, whoever names it."""
+    return _DATA.search(path) is not None and (not is_source(path) or path.endswith(_PROSE))
+
+
+def expectations(changed: Iterable[str], tests: Mapping[str, str], sources: Mapping[str, str]) -> Expectations:
+    """`changed` files of the base, by what its `tests` and its `sources` of Rust say."""
+    paths = tuple(changed)
+    read = {path: test for test, text in tests.items() for path in _named(paths, text)}
+    shown: set[str] = set()
+    for source, text in sources.items():
+        begin = _TESTS_BEGIN.search(text)
+        inside = _INCLUDED.findall(text, begin.start()) if begin else []
+        read |= {path: source for word in inside for path in paths if _is_included(word, source, path)}
+        documented = _DOCUMENTED.findall(text)
+        shown |= {path for word in documented for path in paths if _is_included(word, source, path)}
+    return Expectations(read=read, shown=frozenset(shown - read.keys()))
+
+
+def _named(paths: tuple[str, ...], text: str) -> Iterator[str]:
+    literals = frozenset(_plain(word) for word in _LITERAL.findall(text)) if paths else frozenset()
+    for path in paths:
+        name = posixpath.basename(path)
+        if any(word.endswith(name) and _is_meant(word, path) for word in literals) or _by_pattern(path, literals):
+            yield path
+
+
+def _plain(word: str) -> str:
+    """Without what is filled in at run time, and without the way up to where it starts."""
+    rest = word.rpartition("}")[2]
+    return re.sub(r"^(?:\.{0,2}/)+", "", posixpath.normpath(rest) if "/../" in rest else rest)
+
+
+def _is_meant(word: str, path: str) -> bool:
+    """A name at the top is too common to be meant where another folder is named before it."""
+    if len(word) < _SHORTEST:
+        return False
+    return path == word or path.endswith(f"/{word}") or ("/" in path and word.endswith(f"/{path}"))
+
+
+def _by_pattern(path: str, literals: frozenset[str]) -> bool:
+    """Beside examples and documents a test names the folder and the suffix; in product that would hit too much."""
+    if path.endswith(_PROSE) or not (is_text(path) or is_example(path)):
+        return False
+    folders, suffix = path.split("/")[:-1], posixpath.splitext(path)[1]
+    inside = frozenset(part for word in literals for part in word.split("/"))
+    return (suffix in inside or f"*{suffix}" in inside) and not inside.isdisjoint(folders)
+
+
+def _is_included(word: str, source: str, path: str) -> bool:
+    if word.startswith("/"):  # after the folder of the crate
+        return path == word[1:] or path.endswith(word)
+    return posixpath.normpath(posixpath.join(posixpath.dirname(source), word)) == path
+
+
+def examples_kept(before: str, after: str) -> bool:
+    """Whether every block of code in a text of a crate is still there."""
+    return Counter(each[0] for each in _FENCED.finditer(before)) <= Counter(each[0] for each in _FENCED.finditer(after))

@@ -1,0 +1,84 @@
+"""Which files a makefile takes in: by name, or by a pattern that a new file may match."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+_INCLUDE = re.compile(r"^ *[-s.]?include[ \t]+(.+)$", re.MULTILINE)
+_ASSIGNED = re.compile(r"^ *(?:export +|override +)*([\w.-]+)[ \t]*(?:::?:?|[?+])?=[ \t]*(.*)$", re.MULTILINE)
+_REPLACED = re.compile(r"[\w.-]+:[^=]*=(.*)", re.DOTALL)
+_KEPT = ("wildcard", "sort", "strip", "abspath", "realpath", "addprefix", "wordlist", "filter-out")
+_DEEPEST = 8  # variables of variables
+_ANYTHING = "**"
+
+
+def included(text: str) -> Iterator[str]:
+    """Names and patterns; what only make itself could work out is left out, or known by its suffix."""
+    joined = text.replace("\\\n", " ")
+    variables: dict[str, str] = {}
+    for name, value in _ASSIGNED.findall(joined):
+        variables[name] = f"{variables.get(name, '')} {value}"
+    for said in _INCLUDE.findall(joined):
+        for word in _Makefile(variables).expanded(said.partition(" #")[0], 0).split():
+            plain = re.sub(r"\*{3,}", _ANYTHING, word.strip("\"'"))
+            if plain.strip("*./"):
+                yield posixpath.normpath(plain)
+
+
+@dataclass(frozen=True, slots=True)
+class _Makefile:
+    variables: Mapping[str, str]
+
+    def expanded(self, said: str, depth: int) -> str:
+        parts, place = [], 0
+        while (begin := said.find("$", place)) >= 0 and depth < _DEEPEST:
+            end = _closing(said, begin + 1)
+            parts += [said[place:begin], self._value(said[begin + 2 : end], depth + 1)]
+            place = end + 1
+        return "".join((*parts, said[place:] if depth < _DEEPEST else _ANYTHING))
+
+    def _value(self, inner: str, depth: int) -> str:
+        if re.fullmatch(r"[\w.-]+", inner):
+            return self.expanded(self.variables.get(inner, _ANYTHING), depth).strip()
+        if replaced := _REPLACED.fullmatch(inner):
+            return _by_suffix(replaced[1])
+        name, _, rest = inner.strip().partition(" ")
+        arguments = _arguments(rest)
+        if name in _KEPT:
+            return self.expanded(arguments[-1], depth)
+        if name in ("patsubst", "subst") and len(arguments) > 1:
+            return _by_suffix(arguments[1])
+        if name in ("addsuffix", "filter"):
+            return _by_suffix(arguments[0])
+        if name == "shell":
+            return " ".join(f"**/{posixpath.basename(word)}" for word in re.findall(r"[\w./*-]*\*[\w./*-]+", rest))
+        return _ANYTHING
+
+
+def _closing(said: str, start: int) -> int:
+    """Where the bracket that opens at `start` closes; without one, a single letter is the name."""
+    open_brackets = 0
+    for place in range(start, len(said)):
+        open_brackets += (said[place] in "({") - (said[place] in ")}")
+        if not open_brackets:
+            return place
+    return len(said)
+
+
+def _arguments(rest: str) -> list[str]:
+    found, open_brackets = [""], 0
+    for letter in rest:
+        open_brackets += (letter in "({") - (letter in ")}")
+        if letter == "," and not open_brackets:
+            found.append("")
+        else:
+            found[-1] += letter
+    return found
+
+
+def _by_suffix(word: str) -> str:
+    _, dot, suffix = word.strip().rpartition(".")
+    return f"**/*.{suffix}" if dot and re.fullmatch(r"\w+", suffix) else _ANYTHING

@@ -1,0 +1,81 @@
+"""Data outside of tests that decides what tests expect, and data that does not."""
+
+import pytest
+
+from tests.adapters.checks.classes.held import Files, classes
+
+PYTEST = ("python", "-m", "pytest")
+CODE = "def add(a, b):\n    return a + b\n"
+DATA = "[[2, 3, 5]]\n"
+BENT = "[[2, 3, -1]]\n"
+
+
+def python(data: str, test: str) -> Files:
+    return {"calc/__init__.py": CODE, "calc/data/words.txt": "a\n", "tests/test_calc.py": test, data: DATA}
+
+
+def crate(data: str, library: str, test: str = "") -> Files:
+    return {"Cargo.toml": "", "src/lib.rs": library, "tests/add.rs": test, data: "# calc\n\n```\nassert!(true);\n```\n"}
+
+
+INSIDE = 'pub fn f() {}\n\n#[cfg(test)]\nmod tests {\n    const E: &str = include_str!("expected.txt");\n}\n'
+
+
+@pytest.mark.parametrize(
+    ("base", "path"),
+    [
+        (python("calc/data/expected.json", "P / 'data' / 'expected.json'"), "calc/data/expected.json"),
+        (python("calc/data/expected.json", 'open("calc/data/expected.json")'), "calc/data/expected.json"),
+        (python("calc/data/expected.json", "P / '../data/expected.json'"), "calc/data/expected.json"),
+        (python("calc/data/expected.json", '# it\'s "expected.json"'), "calc/data/expected.json"),
+        (python("docs/spec.json", "f'{ROOT}/docs/spec.json'"), "docs/spec.json"),
+        (python("README.md", "run('README.md')"), "README.md"),
+        (python("examples/sum.out", "E = R / 'examples'\nE.glob('*.py')\ns.with_suffix('.out')"), "examples/sum.out"),
+        (python("examples/sum.out", "glob('examples/*.out')"), "examples/sum.out"),
+        (crate("src/expected.txt", INSIDE), "src/expected.txt"),
+        (crate("src/e.txt", "", 'const E: &str = include_str!("../src/e.txt");'), "src/e.txt"),
+        (crate("README.md", '#![doc = include_str!("../README.md")]\n'), "README.md"),
+        (crate("README.md", '#![doc = include_str!(concat!(env!("DIR"), "/README.md"))]\n'), "README.md"),
+        (crate("README.md", '#[cfg_attr(doctest, doc = include_str!("../README.md"))]\n'), "README.md"),
+    ],
+)
+@pytest.mark.parametrize("text", [BENT, None])
+def test_what_a_test_of_the_base_compares_with_is_held_back(base: Files, path: str, text: str | None) -> None:
+    command = ("cargo", "test") if "Cargo.toml" in base else PYTEST
+    found = classes(base, {path: text}, command)[path]
+    assert (found.kind, found.is_judged, found.is_gated) == ("changed test", False, True)
+
+
+@pytest.mark.parametrize(
+    ("base", "path", "kind"),
+    [
+        (python("calc/data/expected.json", "P / 'other.json'"), "calc/data/expected.json", "product"),
+        (python("calc/data/expected.json", "P / 'other/expected.json'"), "calc/data/expected.json", "product"),
+        (python("calc/data/expected.json", "'data'\n'*.json'"), "calc/data/expected.json", "product"),
+        (python("README.md", "'docs/README.md'"), "README.md", "text"),
+        (python("docs/guide.md", "'docs'\n'*.md'"), "docs/guide.md", "text"),
+        (python("calc/more.py", "run('calc/more.py')"), "calc/more.py", "product"),
+        (python("examples/sum.py", "run('examples/sum.py')"), "examples/sum.py", "text"),
+        (python("calc/page.html", "render('page.html')"), "calc/page.html", "product"),
+        (
+            crate("src/e.txt", 'const E: &str = include_str!("e.txt");\n#[cfg(test)]\nmod t {}\n'),
+            "src/e.txt",
+            "product",
+        ),
+        (crate("README.md", "//! calc\n"), "README.md", "text"),
+    ],
+)
+def test_data_that_no_test_names_and_code_are_what_they_were(base: Files, path: str, kind: str) -> None:
+    command = ("cargo", "test") if "Cargo.toml" in base else PYTEST
+    assert classes(base, {path: BENT}, command)[path].kind == kind
+
+
+def test_a_text_of_a_crate_may_say_something_else_beside_its_examples() -> None:
+    base = crate("README.md", '#![doc = include_str!("../README.md")]\n')
+    changed = base["README.md"].replace("# calc", "# Calc, and more")
+    assert classes(base, {"README.md": changed}, ("cargo", "test"))["README.md"].kind == "text"
+
+
+def test_new_data_decides_nothing_the_base_asked() -> None:
+    base = python("calc/data/old.json", "'new.json'")
+    assert classes(base, {"calc/data/new.json": BENT}, PYTEST)["calc/data/new.json"].kind == "product"
