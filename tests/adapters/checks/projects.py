@@ -84,7 +84,8 @@ class PlainCheckouts:
 
     async def texts(self, commit: Commit | Tree, paths: tuple[str, ...], *, limit: int) -> dict[str, str]:
         there = self.repository.git("ls-tree", "-r", "--name-only", commit).splitlines()
-        return {path: self.repository.git("show", f"{commit}:{path}") for path in paths if path in there}
+        found = {path: self.repository.git("show", f"{commit}:{path}") for path in paths if path in there}
+        return {path: text for path, text in found.items() if len(text.encode()) <= limit}
 
     async def tree(self, commit: Commit) -> Tree:
         return Tree(self.repository.git("rev-parse", f"{commit}^{{tree}}").strip())

@@ -1,0 +1,135 @@
+"""Languages of which only words are known: what of their tests they reach for, told by patterns."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+
+from loopwright.adapters.checks.reaching_python import asks
+
+Look = Callable[[str, str], Iterator[str]]  # of a path and its text
+
+# Only a comment that begins its line is taken away. The other tokens are there to be stepped over: what looks like a
+# comment inside a string is none.
+_COMMENT = r"(?P<comment>^[ \t]*(?://[^\n]*|/\*.*?\*/))|//[^\n]*|/\*.*?\*/"
+_QUOTED = r'"(?:\\.|[^"\\\n])*"' + r"|'(?:\\.|[^'\\\n])*'"
+_REGEX = r"(?<=[=(,:;!&|?\[{}])[ \t]*/(?![/*])(?:\\.|\[(?:\\.|[^\]\\\n])*\]|[^/\\\n\[])+/"
+_TOKENS = {
+    "script": re.compile(rf"{_COMMENT}|{_QUOTED}|{_REGEX}|(?P<template>`(?:\\.|[^`\\])*`)", re.MULTILINE | re.DOTALL),
+    "rust": re.compile(
+        rf"""{_COMMENT}|\br(?P<hashes>\#*)".*?"(?P=hashes)|"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\\n])'""",
+        re.MULTILINE | re.DOTALL,
+    ),
+    "go": re.compile(rf"{_COMMENT}|{_QUOTED}|`[^`]*`", re.MULTILINE | re.DOTALL),
+    "shell": re.compile(r"(?P<comment>^[ \t]*#[^\n]*)", re.MULTILINE),
+}
+
+
+def _without_comments(text: str, language: str) -> str:
+    kept, done = [], 0
+    for token in _TOKENS[language].finditer(text):
+        if (token.groupdict().get("template") or "").count("${") > token[0].count("}"):
+            break  # a template inside a template: where comments are is not known from here on
+        if token["comment"] is not None:
+            kept.append(text[done : token.start()])
+            done = token.end()
+    return "".join((*kept, text[done:]))
+
+
+def _by_words(language: str, *signs: tuple[str, str]) -> Look:
+    """Each sign is a pattern and what it means; where the meaning is empty, what was found says it."""
+    compiled = [(re.compile(pattern, re.MULTILINE), meaning) for pattern, meaning in signs]
+
+    def look(_path: str, text: str) -> Iterator[str]:
+        bare = _without_comments(text, language)
+        for pattern, meaning in compiled:
+            if found := pattern.search(bare):
+                yield meaning or asks(" ".join(found[0].split()))
+
+    return look
+
+
+_CHANGES_JUDGE = "changes what tests judge with"
+_JS_RUNNERS = r"(?:node:test(?:/\w+)?|@jest/globals|jest|vitest|mocha|ava|tap|jasmine)"
+_JS_WORDS = _by_words(
+    "script",
+    (rf"""(?:require\(|from|import)\s*['"]{_JS_RUNNERS}['"]""", "loads a runner of tests"),
+    (r"NODE_TEST_CONTEXT|JEST_WORKER_ID|\bVITEST\w*|\bMOCHA_\w+|npm_lifecycle_\w+|npm_command|npm_package_json", ""),
+    (r"""NODE_ENV\b['"\])\s]*[!=]==?\s*['"`]test|['"`]test['"`]\s*[!=]==?\s*process\.env\.NODE_ENV""", ""),
+    (r"(?<![\w.])(?:assert|expect|test|it|describe|jest)(?:\.\w+)+\s*=(?!=)|\bexpect\.extend\(", _CHANGES_JUDGE),
+    (r"Object\.(?:assign|definePropert\w+)\(\s*(?:assert|expect)\b", _CHANGES_JUDGE),
+    (
+        r"(?:\.stack\b|require\.main|module\.parent|argv\[1\])[^\n]*test|test[^\n]*(?:\.stack\b|require\.main|argv\[1\])",
+        "",
+    ),
+    (r"\bmodule\s*\.\s*parent\s*\??\.\s*(?:filename|id|path)\b[^\0]{0,300}?test", asks("by who loads it")),
+    # To load a file anew, its entry is deleted; all else looks at what others loaded.
+    (r"(?<!delete )\brequire\s*\.\s*cache\b(?![^;]{0,200}\bdelete\s+require\.cache)", asks("by what is loaded")),
+    (
+        r"reallyExit|process\.exitCode\s*=\s*0|process\.on\(\s*['\"]exit['\"][^\n]*exit\(0",
+        "decides itself how the run ends",
+    ),
+)
+_ASSERT_LOADED = r"""(?:require|import|getBuiltinModule)\(\s*['"](?:node:)?(?:assert(?:/strict)?|test)['"]\s*\)"""
+_ASSERT_NAMED = re.compile(
+    rf"""\b([\w$]+)\s*=\s*\(?(?:await\s+)?(?:process\.)?{_ASSERT_LOADED}|import\s+(?:\*\s*as\s+)?([\w$]+)\b[^;'"]*?from\s*['"](?:node:)?assert(?:/strict)?['"]"""
+    r"""|import\s*\{[^}]*?\b(?:strict|default)\s+as\s+([\w$]+)[^}]*\}\s*from\s*['"](?:node:)?assert(?:/strict)?['"]"""
+)
+
+
+def _javascript(path: str, text: str) -> Iterator[str]:
+    yield from _JS_WORDS(path, text)
+    bare = _without_comments(text, "script")
+    names = {re.escape(name) for found in _ASSERT_NAMED.findall(bare) for name in found if name}
+    called = "|".join(sorted(names)) or r"(?!)"
+    judge = rf"(?:{_ASSERT_LOADED}|(?<![\w$.])(?:{called})(?![\w$]))"
+    changed = (
+        rf"{judge}\s*(?:\.\s*[\w$]+|\[[^\]\n]*\])(?:\s*\.\s*[\w$]+|\[[^\]\n]*\])*\s*(?:\|\||&&|\?\?)?=(?![=>])"
+        rf"|\b(?:Object|Reflect)\.(?:assign|definePropert\w+|set\w*)\(\s*{judge}"
+    )
+    if re.search(changed, bare):
+        yield _CHANGES_JUDGE
+
+
+_RUST_WORDS = _by_words(
+    "rust",
+    (r"RUST_TEST_\w+|NEXTEST\w*", ""),
+    (r"""(?:env::args|current_exe)[^;]*"[^"]*(?:deps|test)[^"]*\"""", asks("by the name of its program")),
+)
+_CONDITION = re.compile(r"\b(?P<asked>cfg\s*!\s*[(\[{])|#\s*!?\s*\[\s*cfg(?:_attr)?\s*\(")
+
+
+def _rust(path: str, text: str) -> Iterator[str]:
+    """`#[cfg(test)]` adds what only tests need; without them, code must be what it is with them."""
+    yield from _RUST_WORDS(path, text)
+    bare = _without_comments(text, "rust")
+    for found in _CONDITION.finditer(bare):
+        condition = re.sub(r'"[^"]*"', "", _enclosed(bare, found.end()))
+        denied = (_enclosed(condition, each.end()) for each in re.finditer(r"\bnot\s*\(", condition))
+        if any(re.search(r"\btest\b", part) for part in ([condition] if found["asked"] else denied)):
+            yield asks(" ".join(f"{found[0]}{condition}".split())[:60])
+
+
+def _enclosed(text: str, start: int) -> str:
+    """Up to the bracket that closes the one before `start`."""
+    depth = 1
+    for place in re.finditer(r"[(\[{]|[)\]}]", text[start : start + 2000]):
+        depth += 1 if place[0] in "([{" else -1
+        if not depth:
+            return text[start : start + place.start()]
+    return text[start : start + 2000]
+
+
+_GO = _by_words(
+    "go",
+    (r"""^\s*(?:import\s+)?(?:\w+\s+)?"testing(?:/\w+)?\"""", "imports the runner of tests testing"),
+    (r"""\bLookup\(\s*"test\.""", ""),
+    (r"""os\.Args\[0\][^\n]*test|test[^\n]*os\.Args\[0\]""", ""),
+)
+_SHELL = _by_words("shell", (r"\$\{?PPID\b", asks("by whoever started it")), (r"/proc/\S*(?:cmdline|environ)", ""))
+LOOKS_BY_WORDS: dict[str, Look] = {
+    **dict.fromkeys((".js", ".jsx", ".mjs", ".cjs", ".ts", ".tsx", ".mts", ".cts", ".vue", ".svelte"), _javascript),
+    ".rs": _rust,
+    ".go": _GO,
+    **dict.fromkeys((".sh", ".bash", ".zsh", ".ksh"), _SHELL),
+}
