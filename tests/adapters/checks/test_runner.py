@@ -170,11 +170,19 @@ def test_independent_checks_do_not_see_each_others_leavings(tmp_path: Path) -> N
 def test_a_check_with_paths_runs_only_if_the_change_touches_them(tmp_path: Path) -> None:
     async def story() -> None:
         spec = command("docs", "raise SystemExit(1)", paths=("docs/**",))
-        made = project(tmp_path, {"a.py": ""}, [spec])
-        assert await made.only(made.candidate({"a.py": "1\n"})) == CheckResult(
-            name="docs", passed=True, note="not touched"
-        )
-        assert not (await made.only(made.candidate({"docs/a/b.md": "x"}))).passed
+        made = project(tmp_path, {"a.py": ""}, [spec, command("always", "")])
+        docs, _always = (await made.report(made.candidate({"a.py": "1\n"}))).results
+        assert docs == CheckResult(name="docs", passed=True, note="not touched")
+        docs, _always = (await made.report(made.candidate({"docs/a/b.md": "x"}))).results
+        assert not docs.passed
+
+    asyncio.run(story())
+
+
+def test_where_a_change_touches_the_paths_of_no_check_all_of_them_run(tmp_path: Path) -> None:
+    async def story() -> None:
+        made = project(tmp_path, {"a.py": ""}, [command("docs", "raise SystemExit(1)", paths=("docs/**",))])
+        assert not (await made.only(made.candidate({"a.py": "1\n"}))).passed
 
     asyncio.run(story())
 

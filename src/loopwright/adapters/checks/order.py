@@ -11,6 +11,8 @@ from loopwright.adapters.checks.runners.asking import is_known
 from loopwright.adapters.checks.runners.scripts import NO_FILES, Texts, starts_what_it_says_elsewhere
 from loopwright.config.settings import CheckSettings
 from loopwright.errors import CheckNotRunnable
+from loopwright.kernel.gates import matches
+from loopwright.kernel.model import Change
 
 REPORT, UNITTEST = table.REPORT, table.UNITTEST  # what stands in a command for a path
 
@@ -50,6 +52,17 @@ def selected(specs: tuple[CheckSettings, ...], names: tuple[str, ...]) -> tuple[
         if name not in known:
             raise CheckNotRunnable(name, "", f"there is no such check, only {', '.join(sorted(known)) or 'none'}")
     return tuple(spec for spec in specs if not names or spec.name in names)
+
+
+def at_least_one(specs: tuple[CheckSettings, ...], changes: tuple[Change, ...]) -> tuple[CheckSettings, ...]:
+    """Where the change touches the `paths` of none, all of them run: nothing is verified by checks that did not."""
+    if any(not spec.paths or touches(changes, spec.paths) for spec in specs):
+        return specs
+    return tuple(replace(spec, paths=()) for spec in specs)
+
+
+def touches(changes: tuple[Change, ...], patterns: tuple[str, ...]) -> bool:
+    return any(matches(change.path, pattern) for change in changes for pattern in patterns)
 
 
 def ordered(specs: tuple[CheckSettings, ...]) -> tuple[CheckSettings, ...]:

@@ -20,6 +20,7 @@ from loopwright.adapters.checks.judgement import (
     needs_base,
     suspects,
 )
+from loopwright.adapters.checks.order import touches
 from loopwright.adapters.checks.receipts import (
     MOST_MARKS,
     Receipt,
@@ -93,7 +94,7 @@ class Chain:
             failed = [name for name in spec.after if name in results and not results[name].passed]
             if failed:
                 results[spec.name] = _skipped(spec, failed[0])
-            elif spec.paths and not _touches(changes, spec.paths):
+            elif spec.paths and not touches(changes, spec.paths):
                 results[spec.name] = CheckResult(name=spec.name, passed=True, note="not touched")
             else:
                 results[spec.name] = await self._result(spec)
@@ -246,10 +247,6 @@ def _skipped(spec: CheckSettings, failed: str) -> CheckResult:
         severity=Severity.HIGH, category="checks", rule=f"skipped {spec.name}", issue=f"check {spec.name!r} {why}"
     )
     return CheckResult(name=spec.name, passed=False, failures=(identify(finding),), note=why)
-
-
-def _touches(changes: tuple[Change, ...], patterns: tuple[str, ...]) -> bool:
-    return any(matches(change.path, pattern) for change in changes for pattern in patterns)
 
 
 async def flips(test: str, *, candidate: Alone, base: Alone, on_base: str | None) -> bool:
