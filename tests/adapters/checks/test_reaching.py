@@ -142,7 +142,7 @@ HONEST = {
     "from dataclasses import field\ndef a(fields):\n    for field in fields:\n        field.value = len([])": "a.py",
     "from decimal import DefaultContext\nDefaultContext.prec = int('12')": "a.py",
     "import app\napp.name = len([])\nself = app\nself.modules['plain'] = 1": "a.py",
-    "import sys\nsys.modules['calc'] = sys.modules['__main__'] = 1\nsys.modules[sys.argv[0]] = object()": "src/calc/__init__.py",
+    "import sys\nsys.modules['calc'] = sys.modules['__main__'] = 1\nsys.modules[__name__] = 1": "src/calc/__init__.py",
     "import sys\nTESTS = 'test_'\nhere = sys.modules[__name__]\nfor each in sys.modules:\n    print('latest')": "a.py",
     "import sys\nused = 'numpy' in sys.modules or sys.modules.get('contest')": "a.py",
     "import os\nenv = {**os.environ, 'PYTHONPYCACHEPREFIX': '/tmp'}\nenv['PYTHONPYCACHEPREFIX'] = '/a'": "a.py",

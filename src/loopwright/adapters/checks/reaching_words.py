@@ -43,8 +43,7 @@ def _by_words(language: str, *signs: tuple[str, str]) -> Look:
     def look(_path: str, text: str) -> Iterator[str]:
         bare = _without_comments(text, language)
         for pattern, meaning in compiled:
-            if found := pattern.search(bare):
-                yield meaning or asks(" ".join(found[0].split()))
+            yield from (meaning or asks(" ".join(found[0].split())) for found in pattern.finditer(bare))
 
     return look
 
@@ -107,7 +106,7 @@ def _rust(path: str, text: str) -> Iterator[str]:
         condition = re.sub(r'"[^"]*"', "", _enclosed(bare, found.end()))
         denied = (_enclosed(condition, each.end()) for each in re.finditer(r"\bnot\s*\(", condition))
         if any(re.search(r"\btest\b", part) for part in ([condition] if found["asked"] else denied)):
-            yield asks(" ".join(f"{found[0]}{condition}".split())[:60])
+            yield asks(" ".join(f"{found[0]}{condition})".split())[:60])
 
 
 def _enclosed(text: str, start: int) -> str:
