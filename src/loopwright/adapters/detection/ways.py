@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import shutil
-import sys
 import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -53,16 +52,9 @@ class Look:
     ask: Ask = field(default=lambda _argv: "")
 
     def where(self, program: str) -> Path | None:
-        """Where a program is on the PATH. What is there only because we are is none of the project's."""
+        """Where a program is on the PATH."""
         found = shutil.which(program, path=self.environ.get("PATH", ""))
-        return None if found is None or self._is_ours(Path(found)) else Path(found)
-
-    def _is_ours(self, program: Path) -> bool:
-        """In the environment this program was installed in, unless that is the one a person works in."""
-        own = Path(sys.prefix)
-        active = (self.environ.get("VIRTUAL_ENV", ""), self.environ.get("CONDA_PREFIX", ""))
-        is_own = sys.prefix != sys.base_prefix and str(own) not in active and not own.is_relative_to(self.root)
-        return is_own and program.parent == own / "bin"
+        return None if found is None else Path(found)
 
     def has(self, *names: str) -> bool:
         return any((self.root / name).is_file() for name in names)

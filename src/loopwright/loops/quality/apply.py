@@ -232,13 +232,10 @@ def _blocked(state: QualityState, *why: str) -> QualityState:
     """A fix that another review will see; or, after the last review, a person."""
     if reached(reviews_made(state), state.allowance):
         return c.escalated(state, (limit_reached(state), *why))
-    if state.plan.firm and _is_mute_no(state.rounds[-1]):
+    last = state.rounds[-1]
+    if state.plan.firm and not last.judged and any(each.rule in _MUTE_NO for each in last.findings):
         return c.escalated(state, ("the reviewer does not pass it and does not say why", *why))
     return _fix_or_review(state)
-
-
-def _is_mute_no(this: Round) -> bool:
-    return not this.judged and any(each.category == "engine" and each.rule in _MUTE_NO for each in this.findings)
 
 
 def _fix_or_review(state: QualityState) -> QualityState:
