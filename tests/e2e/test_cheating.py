@@ -48,7 +48,9 @@ def test_wrong_code_is_never_verified_when_its_developer(tmp_path: Path, cheat: 
     scene = ready(tmp_path, developer=WRONG + cheat + CLAIMS)
     before = scene.person()
     said = scene.feedback("--max-iterations", "1", "--merge", code=4)
-    assert (said["outcome"], said["iterations"], said["merged_into"]) == ("escalated", 1, "")
+    # Where only the changed test stands between red and green, the last attempt waits for a person and is not used up.
+    waits = [need["what"] for need in said["needs"]] == ["protected"]
+    assert (said["outcome"], said["iterations"], said["merged_into"]) == ("escalated", 0 if waits else 1, "")
     assert len(scene.events(ChecksReported)) == 2, "the checks have to have run, on the base and on this"
     assert scene.repo.git("for-each-ref", "refs/heads/loop") == ""
     assert scene.person() == before
@@ -60,7 +62,7 @@ def test_right_code_lands_without_what_its_developer_did_to_the_test_who(tmp_pat
     scene = ready(tmp_path, developer=CHEATS[how] + WRITES_ADD)
     said = scene.feedback("--merge")
     assert (said["outcome"], said["merged_into"]) == ("verified", "main")
-    (gate,) = scene.loop("gates", "--json").json["gates"]
+    (gate,) = [each for each in scene.loop("gates", "--json").json["gates"] if each["status"] == "pending"]
     assert (gate["name"], gate["status"], [b["file"] for b in gate["because"]]) == ("protected", "pending", [TEST])
     assert [(held["path"], held["gate"]) for held in said["held_back"]] == [(TEST, f"protected@{gate['id']}")]
     assert [(need["kind"], need["what"]) for need in said["needs"]] == [("gate", "protected")]

@@ -21,7 +21,7 @@ from tests.kept import Kept
 from tests.repository import Repository
 
 RUNS = ["implement-1.1", "review-1.1"]  # of agents, however often it is killed
-CHECK_RUNS = 4  # preflight, judging run, landing run, canary
+CHECK_RUNS = 5  # preflight, judging run, landing run, canary, and what an approval of the rest would let go
 HELD_RUNS, HELD_APPENDS = 3, 4  # of what lands after the end: judging run, landing run and canary once more
 CHECKS_APPENDED = 2  # which of them tells what came of the checks
 CHANGED = TEST_ADD.replace("2, 3), 5", "3, 2), 5")
