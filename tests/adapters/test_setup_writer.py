@@ -59,6 +59,8 @@ WORDS = st.text(st.characters(codec="utf-8", exclude_characters="\0"), min_size=
 
 @given(run=st.lists(WORDS, min_size=1).map(tuple))
 def test_any_command_reads_back(run: tuple[str, ...]) -> None:
-    check = CheckSettings(name="test", run=tuple(word.replace("{report}", "r") for word in run))
+    check = CheckSettings(
+        name="test", run=tuple(word.replace("{report}", "r").replace("{unittest}", "u") for word in run)
+    )
     (read,) = read_settings(render_config(Surroundings(checks=(check,))), "loop.toml").checks
     assert as_run(read) == check
