@@ -82,9 +82,9 @@ def moments(appends: int) -> list[tuple[int, str]]:
     return [(at, when) for at in range(1, appends + 1) for when in ("before", "after")]
 
 
-def some_of(cases: Sequence[Any], *, each: int = 3) -> list[Any]:
-    """The first, the last and every third between them; the rest is for those who ask for every one (`./run kills`)."""
-    chosen = {0, len(cases) - 1, *range(0, len(cases), each)}
+def some_of(cases: Sequence[Any], *, every: int = 3) -> list[Any]:
+    """The first, the last and every third, or as said, between them; the rest is for those who ask for every one (`./run kills`)."""
+    chosen = {0, len(cases) - 1, *range(0, len(cases), every)}
     plain = [each if isinstance(each, tuple) else (each,) for each in cases]
     return [pytest.param(*case, marks=() if at in chosen else pytest.mark.kills) for at, case in enumerate(plain)]
 

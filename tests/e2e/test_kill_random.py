@@ -53,7 +53,7 @@ def kill_until_it_ends(scene: Scene, chance: random.Random, span: float) -> int:
 
 @pytest.mark.slow
 @pytest.mark.timeout(600)
-@pytest.mark.parametrize("case", some_of(range(CASES), each=CASES))
+@pytest.mark.parametrize("case", some_of(range(CASES), every=CASES))
 def test_killed_at_random_it_ends_as_if_nothing_had_happened(
     tmp_path: Path, uninterrupted: dict[str, object], span: float, case: int
 ) -> None:
