@@ -83,7 +83,7 @@ def moments(appends: int) -> list[tuple[int, str]]:
 
 
 def some_of(cases: Sequence[Any], *, every: int = 3) -> list[Any]:
-    """The first, the last and every third, or as said, between them; the rest is for those who ask for every one (`./run kills`)."""
+    """The first, the last and some between them; the rest is for those who ask for all (`./run kills`)."""
     chosen = {0, len(cases) - 1, *range(0, len(cases), every)}
     plain = [each if isinstance(each, tuple) else (each,) for each in cases]
     return [pytest.param(*case, marks=() if at in chosen else pytest.mark.kills) for at, case in enumerate(plain)]
