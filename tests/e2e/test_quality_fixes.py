@@ -57,6 +57,30 @@ def test_of_a_fix_only_the_artifact_and_the_files_its_findings_name_are_taken(tm
     assert scene.file_at(f"{done.outcome.branch}-held", TEST) == "changed"
 
 
+ADDS_TESTS = """
+stem = Path(told["artifacts"][0]).stem
+for name, text in {f"tests/test_{stem}_new.py": f"attempt {attempt}", "tests/conftest.py": "x", "tests/test_calc.py": "y"}.items():
+    Path(name).parent.mkdir(exist_ok=True)
+    Path(name).write_text(text)
+if attempt > 1:
+    report()
+    sys.exit(0)
+Path(artifact).write_text(Path(artifact).read_text() + "# BUG critical ./ S3 it takes two\\n")
+report()
+"""
+
+
+@pytest.mark.parametrize("artifacts", [[CODE], [CODE, "src/other.py"]], ids=["one", "a batch"])
+def test_tests_that_a_fix_adds_are_taken_and_nothing_else_that_judges(tmp_path: Path, artifacts: list[str]) -> None:
+    files = dict.fromkeys(artifacts, BAD) | {TEST: "def test_calc(): ...\n"}
+    scene = reviewed(tmp_path, files, creator=FIXES + ADDS_TESTS)
+    done = review(scene, *artifacts)
+    added = {f"tests/test_{Path(each).stem}_new.py": "attempt 2" for each in artifacts}
+    changed = scene.repo.git("diff", "--name-only", "main", done.outcome.commit).splitlines()
+    assert changed == [*sorted(artifacts), *sorted(added)]
+    assert {name: scene.file_at(done.outcome.branch, name) for name in added} == added
+
+
 def test_a_protected_artifact_is_itself_taken(tmp_path: Path) -> None:
     scene = reviewed(tmp_path, {TEST: f"x = 1\n{BAD}"})
     done = review(scene, TEST)

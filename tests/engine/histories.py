@@ -201,6 +201,9 @@ class Checks:
         held = () if evidence(gated) in approved else gated
         return Examined(gated=gated, evidence=evidence(gated), held=held)
 
+    async def new_tests(self, base: Commit, trust: Trust) -> Callable[[str], bool]:
+        return lambda _path: False
+
 
 @dataclass(slots=True)
 class Post:

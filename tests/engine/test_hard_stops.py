@@ -193,6 +193,9 @@ class Hanging:
     async def examine(self, *_: object) -> Examined:
         return Examined()
 
+    async def new_tests(self, *_: object) -> Callable[[str], bool]:
+        return lambda _path: False
+
 
 def with_wall(world: World, seconds: float, **changes: object) -> World:
     return replace(world, dispatcher=InProcess(spending=Spending(seconds=seconds)), **changes)  # type: ignore[arg-type]

@@ -129,7 +129,7 @@ def test_a_blocked_review_is_followed_by_a_fix_of_which_only_what_was_named_is_t
             base=BASE,
             only=(ARTIFACT,),
             also=("src/money.py",),
-            why="of a fix only the artifact and the files its findings name are taken",
+            why="of a fix only the artifact, the files its findings name and new tests are taken",
         ),
     )
     state = play(state, saved("c1", dropped=("src/other.py",)))
@@ -411,7 +411,7 @@ def test_it_says_where_it_stands_and_by_which_rules() -> None:
             "open now: 3 high",
             "gate code: any critical finding blocks, and more than 2 high ones",
             "findings are handed to the creator inline",
-            f"of a fix only {ARTIFACT} and the files its findings name are taken",
+            f"of a fix only {ARTIFACT}, the files its findings name and tests that it adds are taken",
             "new findings count from high up in review 2; a critical one always counts",
         ),
     )

@@ -229,6 +229,8 @@ async def _run_checks(world: World, loop: LoopId, action: RunChecks, step: str) 
 async def _checkpoint(world: World, loop: LoopId, action: Checkpoint, step: str, log: str) -> Checkpointed:
     """`log` goes into the commit: it bears witness, should the log be an older one some day."""
     also = tuple(path for path in action.also if not is_protected(path, world.protected))
+    trust = action.trust.on(action.base)
+    welcome = await world.checks.new_tests(action.base, trust) if action.new_tests else lambda _path: False
     shot = await world.workspace.snapshot(
         Taking(
             loop=loop,
@@ -239,10 +241,11 @@ async def _checkpoint(world: World, loop: LoopId, action: Checkpoint, step: str,
             step=step,
             only=action.only,
             also=also,
+            welcome=welcome,
             log=log,
         )
     )
-    examined = await world.checks.examine(shot.commit, action.trust.on(action.base))
+    examined = await world.checks.examine(shot.commit, trust)
     return Checkpointed(
         key=action.key,
         commit=shot.commit,

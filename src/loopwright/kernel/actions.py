@@ -124,6 +124,7 @@ class Checkpoint:
     workspace: str = ""
     only: tuple[str, ...] = ()  # take nothing but these files and folders; empty: everything
     also: tuple[str, ...] = ()  # and these, unless they are protected
+    new_tests: bool = False  # and files of tests that the base does not have
     trust: Trust = Trust()
     why: str = ""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -47,3 +48,6 @@ class Checks(Protocol):
 
     async def examine(self, commit: Commit, trust: Trust, approved: tuple[str, ...] = ()) -> Examined:
         """What of the candidate may land by itself. `trust` has a base."""
+
+    async def new_tests(self, base: Commit, trust: Trust) -> Callable[[str], bool]:
+        """Whether a path that `base` does not have is a test there, which lands by itself. `trust` has a base."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, Protocol
@@ -59,6 +60,7 @@ class Taking:
     step: str
     only: tuple[str, ...] = ()  # these files, and all below these folders; empty: everything
     also: tuple[str, ...] = ()  # besides `only`: these files, and nothing below them
+    welcome: Callable[[str], bool] = lambda _path: False  # and whatever file this says yes to
     log: str = ""  # how far the loop's log had come: a number and a hash, for the commit to carry
 
 

@@ -53,6 +53,7 @@ class ScriptedVerdicts:
     script: Callable[[ChecksRun], tuple[CheckResult, ...]]
     runs: list[ChecksRun] = field(default_factory=list)
     gated: Callable[[], tuple[Change, ...]] = tuple  # what of every candidate a person has to approve
+    is_new_test: Callable[[str], bool] = lambda _path: False
 
     async def run(self, run: ChecksRun, watch: Watch) -> ChecksReported:
         await asyncio.sleep(0)
@@ -65,6 +66,9 @@ class ScriptedVerdicts:
         gated = self.gated()
         held = () if evidence(gated) in approved else gated
         return Examined(gated=gated, evidence=evidence(gated), held=held)
+
+    async def new_tests(self, base: Commit, trust: Trust) -> Callable[[str], bool]:
+        return self.is_new_test
 
 
 @dataclass(slots=True)
@@ -96,7 +100,10 @@ class MemoryWorkspace:
             taken = tuple(
                 change
                 for change in self.changes
-                if not taking.only or change.path in taking.also or _is_below(change.path, taking.only)
+                if not taking.only
+                or change.path in taking.also
+                or _is_below(change.path, taking.only)
+                or taking.welcome(change.path)
             )
             dropped = tuple(sorted(change.path for change in self.changes if change not in taken))
             commit = Commit(_digest(name))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from loopwright.errors import CheckNotRunnable
@@ -48,6 +48,9 @@ class ScriptedChecks:
         gated = self.gated.get(commit, ())
         held = () if evidence(gated) in approved else gated
         return Examined(gated=gated, evidence=evidence(gated), held=held)
+
+    async def new_tests(self, base: Commit, trust: Trust) -> Callable[[str], bool]:
+        return lambda _path: False
 
     async def _results(self, commit: Commit) -> tuple[CheckResult, ...]:
         if commit not in self.results:

@@ -63,9 +63,11 @@ async def c18_only_what_was_asked_for_is_taken(stage: WorkspaceStage) -> None:
             step="b",
             only=("changed.txt",),
             also=("sub", "sub.txt"),
+            welcome=lambda path: path.endswith("new.txt"),
         )
     )
-    assert _paths(beside) == [("changed.txt", "changed"), ("sub.txt", "added")]  # a folder is no file
+    # A folder is no file.
+    assert _paths(beside) == [("changed.txt", "changed"), ("sub.txt", "added"), ("sub/new.txt", "added")]
 
 
 async def c19_what_was_dropped_is_told_again(stage: WorkspaceStage) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
 
@@ -39,6 +40,11 @@ class CommandChecks:
         return Examined(
             gated=changes_of(seen.gated), evidence=seen.evidence, lands=seen.landing, held=changes_of(seen.held)
         )
+
+    async def new_tests(self, base: Commit, trust: Trust) -> Callable[[str], bool]:
+        held = frozenset(await self.outfit.source.paths(base))
+        is_test = await self.classifier.added_tests(trust.base)
+        return lambda path: path not in held and is_test(path)
 
     async def run(self, run: ChecksRun, watch: Watch) -> ChecksReported:
         began = self.outfit.clock.monotonic()

@@ -54,7 +54,9 @@ def pick(found: tuple[Difference, ...], wanted: Taking) -> Picked:
     entries = frozenset(entry for entry in map(inner, wanted.only) if entry is not None)
     files = frozenset(entry for entry in map(inner, wanted.also) if entry is not None)
     fits = frozenset(
-        d.path for d in found if {d.path, d.name} & files or any(covers(entries, n) for n in (d.path, d.name))
+        d.path
+        for d in found
+        if {d.path, d.name} & files or any(covers(entries, n) for n in (d.path, d.name)) or wanted.welcome(d.name)
     )
     stays = frozenset(d.path for d in found if d.new_mode == ABSENT and d.path not in fits)
     taken = tuple(d for d in found if d.path in fits and not _is_below_a_file(d, stays))

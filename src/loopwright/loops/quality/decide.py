@@ -122,8 +122,9 @@ def _checkpoint(state: QualityState) -> Checkpoint:
         base=base_of(state),
         only=(plan.artifact,),
         also=named,
+        new_tests=plan.trust.in_force,
         trust=plan.trust,
-        why="of a fix only the artifact and the files its findings name are taken",
+        why="of a fix only the artifact, the files its findings name and new tests are taken",
     )
 
 

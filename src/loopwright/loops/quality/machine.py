@@ -91,7 +91,7 @@ def _rules(state: QualityState) -> tuple[str, ...]:
     rules = [
         f"gate {plan.gate}: any critical finding blocks, and more than {plan.limits.p1_threshold} high ones",
         f"findings are handed to the {plan.creator} {hand_over}",
-        f"of a fix only {plan.artifact} and the files its findings name are taken",
+        f"of a fix only {plan.artifact}, the files its findings name and tests that it adds are taken",
     ]
     if least is not Severity.LOW:
         rules.append(f"new findings count from {least.value} up in review {state.number}; a critical one always counts")

@@ -37,8 +37,8 @@ _ABOUT_HAND_OVER = (
     "At the gates plan, test, code and quality the findings are in the creator's brief. At design and story, and in"
     " every batch, they are in the file `X.quality.yml` beside the artifact, in the creator's workspace, and nowhere"
     " else. You find the same under `.loop/quality` while the artifact is blocked, or beside it with `[quality] beside"
-    " = true`. A file of that name that is not ours is neither replaced nor removed. Of a fix only the artifact and the"
-    " files that findings name are taken. All findings, the resolved ones too, are in"
+    " = true`. A file of that name that is not ours is neither replaced nor removed. Of a fix only the artifact, the"
+    " files that findings name and test files it adds are taken. All findings, the resolved ones too, are in"
     " `.loop/stories/<id>/handoff.yml`."
 )
 

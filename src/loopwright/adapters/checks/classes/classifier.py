@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
 from loopwright.adapters.checks.checkouts import TreeReader
@@ -98,6 +98,16 @@ class Classifier:
         """What a person wrote of product and tests, and what is detected where they wrote nothing."""
         given = Layout(product=self.product, tests=self.tests, protected=self.protected)
         return completed(given, await self.source.paths(trust))
+
+    async def added_tests(self, trust: Commit) -> Callable[[str], bool]:
+        """Whether a path would be a test if it were added: what its name and place say."""
+        terms = await self._terms(trust, trust, ())
+
+        def is_test(path: str) -> bool:
+            added = Change(path=path, how="added")
+            return path not in terms.tracked and class_of(added, terms).kind is FileClass.TEST
+
+        return is_test
 
     async def judging_files(self, trust: Commit) -> frozenset[str]:
         """Files of the base whose content decides: its tests with their data, what checks run and compare with."""
