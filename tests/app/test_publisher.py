@@ -83,6 +83,16 @@ def test_what_was_deferred_by_a_loop_that_passed_is_debt_too(tmp_path: Path) -> 
     )
 
 
+@pytest.mark.parametrize("ending", [Ending.VERIFIED, Ending.ACCEPTED])
+def test_what_was_mended_only_in_what_did_not_land_is_debt(tmp_path: Path, ending: Ending) -> None:
+    left = (Finding(severity=Severity.HIGH, issue="x says nothing", file="tests/t.py", line=3),)
+    passed = Outcome(ending=ending, commit=Commit("c2"), branch="loop/1", waiting=left)
+    publisher(tmp_path).recorded(seen(Ended(outcome=passed), steered(TRIED, outcome=passed), "complete"))
+    debt = (tmp_path / ".loop" / "debt.md").read_text()
+    assert debt.endswith("- **Mended only in what did not land**:\n  - [high] tests/t.py:3 - x says nothing\n")
+    assert "**Deferred**" not in debt
+
+
 def test_a_disk_that_does_not_take_it_is_told_and_nothing_else_happens(tmp_path: Path) -> None:
     (tmp_path / ".loop").write_text("in the way")
     failures: list[str] = []

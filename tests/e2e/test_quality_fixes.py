@@ -53,13 +53,20 @@ def test_of_a_fix_only_the_artifact_and_the_files_its_findings_name_are_taken(tm
     ]
     (kept,) = evidence(scene, done.loop)
     assert [scene.file_at(kept, name) for name in ("new.txt", "src/other.py")] == ["changed"] * 2
-    # A test of the base is a person's to change, whoever found it weak.
+    # A test of the base is a person's to change, whoever found it weak; until then that is not resolved.
     assert scene.file_at(f"{done.outcome.branch}-held", TEST) == "changed"
+    assert {issue: gone for _, _, issue, gone in on_file(scene, story_id(CODE))} == {
+        "two things in one": True,
+        "wrong too": True,
+        "a weak test": False,
+    }
+    assert "  - [critical] tests/test_calc.py - a weak test\n" in (scene.root / ".loop/debt.md").read_text()
 
 
 ADDS_TESTS = """
 stem = Path(told["artifacts"][0]).stem
-for name, text in {f"tests/test_{stem}_new.py": f"attempt {attempt}", "tests/conftest.py": "x", "tests/test_calc.py": "y"}.items():
+texts = {f"tests/test_{stem}_new.py": f"attempt {attempt}", "tests/conftest.py": "x", "tests/test_calc.py": "y"}
+for name, text in texts.items():
     Path(name).parent.mkdir(exist_ok=True)
     Path(name).write_text(text)
 if attempt > 1:

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
 
 from loopwright.kernel.actions import AwaitGate, Integrate, RunChecks
-from loopwright.kernel.events import ChecksReported, IntegrationRefused
-from loopwright.kernel.model import NO_KEY, Change, Commit, Ending, Tree
+from loopwright.kernel.events import ChecksReported
+from loopwright.kernel.model import Change, Commit, Ending
 from loopwright.loops.batch.machine import BATCH
 from loopwright.loops.batch.state import BatchPhase, BatchState
 from loopwright.loops.course import Station, where
+from tests.loops import afterwards
 from tests.loops import verified as v
 from tests.loops.batch import (
-    CANCEL,
     CONFLICT,
     LANDED,
     accepted,
@@ -141,33 +142,16 @@ def test_an_approval_while_the_checks_run_has_them_run_anew() -> None:
     assert wanted(play(state, v.rejects()), RunChecks).approved == ()
 
 
-def landed() -> BatchState:
-    return play(verifying(), v.WITHOUT, replace(LANDED, held_on="loop/1-held", landed=Commit("own")))
+def landed() -> afterwards.Stand:
+    begun = play(batch(1, checked=True, trust=v.NOW), blocked(1), v.LANDS, waits(1, 2))
+    number, child = passed(1, "c1", attempts=2)
+    state = play(begun, (number, replace(child, mended=(afterwards.IN_TESTS,))), combined("all"), v.WITHOUT)
+    return afterwards.Stand(loop=BATCH, state=play(state, afterwards.LANDED), candidate="all")
 
 
-def test_what_is_approved_after_the_end_is_verified_and_landed_on_top() -> None:
-    state = play(landed(), v.approves())
-    assert (keys(state), wanted(state, RunChecks).commit) == (["checks-held-1"], "all")
-    state = play(state, replace(v.LANDS, lands=Tree("whole")))
-    landing = wanted(state, Integrate)
-    assert (str(landing.key), landing.base, landing.tree) == ("land-held-1", "own", "whole")
-    state = play(state, replace(LANDED, commit=Commit("both")))
-    assert (outcome(state).commit, outcome(state).held) == ("both", ())
-
-
-def test_what_does_not_pass_then_stays_held_back() -> None:
-    for state in (
-        play(landed(), v.approves(), v.RED),
-        play(landed(), v.approves(), v.LANDS, IntegrationRefused(key=NO_KEY, reason="moved")),
-        play(landed(), v.approves(), CANCEL),
-    ):
-        assert (outcome(state).held, bool(outcome(state).still_held)) == (v.BENT, True)
-        assert keys(play(state, v.approves())) == ["checks-held-2"]
-
-
-def test_rejected_after_the_end_it_is_no_longer_asked_for() -> None:
-    state = play(landed(), v.rejects())
-    assert (outcome(state).held, len(BATCH.decide(state))) == ((), 1)
+@pytest.mark.parametrize("story", afterwards.STORIES, ids=lambda story: story.__name__)
+def test_a_change_that_was_held_back_after_the_end(story: Callable[[afterwards.Stand], None]) -> None:
+    story(landed())
 
 
 def test_an_approval_before_the_end_lands_it_when_the_end_is_there() -> None:

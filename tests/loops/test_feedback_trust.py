@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
 
 from loopwright.app.debt import debt_entry
 from loopwright.kernel.actions import Ask, AwaitGate, Integrate, RunAgent, RunChecks, Stop
-from loopwright.kernel.events import ChecksReported, Event, GateDecided, IntegrationRefused
+from loopwright.kernel.events import ChecksReported, Event, GateDecided
 from loopwright.kernel.gates import evidence
 from loopwright.kernel.model import NO_KEY, Change, CheckResult, Commit, Ending, LoopId, Outcome, Tree, Verdict
 from loopwright.kernel.trust import Canary, Claim, Trust, evidence_with
@@ -18,8 +19,8 @@ from loopwright.loops.feedback.kind import KIND
 from loopwright.loops.feedback.machine import FEEDBACK
 from loopwright.loops.feedback.state import FeedbackState
 from loopwright.loops.weighing import is_named
+from tests.loops import afterwards
 from tests.loops.feedback import (
-    CANCEL,
     CRASHED,
     DONE,
     FAILURE,
@@ -326,19 +327,14 @@ def test_a_change_that_was_noticed_passes() -> None:
 # --- after the end
 
 
-def ended() -> FeedbackState:
-    return play(checked(begun(), WITHOUT), replace(LANDED, held_on="loop/1-held", landed=Commit("own")))
+def landed() -> afterwards.Stand:
+    state = play(begun(), DONE, kept("c0"), fails(afterwards.IN_TESTS))
+    return afterwards.Stand(loop=FEEDBACK, state=play(checked(state, WITHOUT), afterwards.LANDED), candidate="c1")
 
 
-def test_what_is_approved_after_the_end_is_verified_and_landed_on_top() -> None:
-    state = play(ended(), approves(E1))
-    action = wanted(state, RunChecks)
-    assert (str(action.key), action.commit, action.approved) == ("checks-held-1", "c1", (E1,))
-    state = play(state, replace(LANDS, lands=Tree("whole")))
-    landing = wanted(state, Integrate)
-    assert (str(landing.key), landing.base, landing.tree, landing.target) == ("land-held-1", "own", "whole", "")
-    state = play(state, replace(LANDED, commit=Commit("both")))
-    assert (outcome(state).commit, outcome(state).held) == ("both", ())
+@pytest.mark.parametrize("story", afterwards.STORIES, ids=lambda story: story.__name__)
+def test_a_change_that_was_held_back_after_the_end(story: Callable[[afterwards.Stand], None]) -> None:
+    story(landed())
 
 
 def test_what_was_merged_is_merged_again() -> None:
@@ -346,32 +342,6 @@ def test_what_was_merged_is_merged_again() -> None:
     state = checked(play(FEEDBACK.start(plan), GREEN), WITHOUT)
     state = play(state, replace(LANDED, merged_into="main"), approves(E1), LANDS)
     assert wanted(state, Integrate).target == "refs/heads/main"
-
-
-def test_what_is_red_after_all_stays_held_back_and_is_asked_for_again() -> None:
-    for state in (
-        play(ended(), approves(E1), red(FAILURE)),
-        play(ended(), approves(E1), LANDS, IntegrationRefused(key=NO_KEY, reason="moved")),
-        play(ended(), approves(E1), CANCEL),
-    ):
-        assert (outcome(state).held, bool(outcome(state).still_held)) == (BENT, True)
-        assert wanted(state, AwaitGate).evidence == E1
-        assert keys(play(state, approves(E1))) == ["checks-held-2"]
-
-
-def test_tests_that_would_go_with_what_was_held_back_are_another_question() -> None:
-    gone = replace(red(FAILURE), claim=Claim(dropped=("t::old",)))
-    state = play(ended(), approves(E1), gone)
-    gate = wanted(state, AwaitGate)
-    assert (gate.evidence, gate.dropped) == (evidence_with(BENT, ("t::old",)), ("t::old",))
-    assert outcome(state).still_held == "1 test of the base would not run any more, which was not approved"
-    again = wanted(play(state, approves(gate.evidence)), RunChecks)
-    assert (str(again.key), again.approved, again.may_drop) == ("checks-held-2", (E1,), ("t::old",))
-
-
-def test_what_is_rejected_after_the_end_is_no_longer_asked_for() -> None:
-    state = play(ended(), rejects(E1))
-    assert (outcome(state).held, len(FEEDBACK.decide(state))) == ((), 1)
 
 
 # --- the same again

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
 
 from loopwright.kernel.actions import AwaitGate, Integrate, RunAgent, RunChecks, Stop
-from loopwright.kernel.events import ChecksReported, IntegrationRefused
-from loopwright.kernel.model import NO_KEY, Commit, Ending, Tree, Verdict
+from loopwright.kernel.events import ChecksReported
+from loopwright.kernel.model import Commit, Ending, Verdict
 from loopwright.loops.course import Station, where
 from loopwright.loops.quality.machine import QUALITY
 from loopwright.loops.quality.state import QualityState
+from tests.loops import afterwards
 from tests.loops import verified as v
 from tests.loops.quality import (
-    CANCEL,
     FIXED,
     LANDED,
     RED_MERGE,
@@ -142,35 +143,15 @@ def test_an_approval_during_the_fix_is_kept() -> None:
     assert keys(play(state, v.rejects())) == ["fix-2.6"]
 
 
-def landed() -> QualityState:
-    return play(verifying(), v.WITHOUT, replace(LANDED, held_on="loop/1-held", landed=Commit("own")))
+def landed() -> afterwards.Stand:
+    begun = told(*blocked(afterwards.IN_TESTS), checked=True, trust=v.NOW)
+    state = play(begun, v.LANDS, *fixed("c1"), *looked(passes(), "o2"), v.WITHOUT, afterwards.LANDED)
+    return afterwards.Stand(loop=QUALITY, state=state, candidate="c1")
 
 
-def test_what_is_approved_after_the_end_is_verified_and_landed_on_top() -> None:
-    state = play(landed(), v.approves())
-    assert (keys(state), wanted(state, RunChecks).commit) == (["checks-held-1"], "c1")
-    state = play(state, replace(v.LANDS, lands=Tree("whole")))
-    landing = wanted(state, Integrate)
-    assert (str(landing.key), landing.base, landing.tree) == ("land-held-1", "own", "whole")
-    state = play(state, replace(LANDED, commit=Commit("both")))
-    assert (outcome(state).ending, outcome(state).commit, outcome(state).held) == (Ending.VERIFIED, "both", ())
-
-
-def test_what_does_not_pass_then_stays_held_back() -> None:
-    for state in (
-        play(landed(), v.approves(), v.RED),
-        play(landed(), v.approves(), v.WITHOUT),
-        play(landed(), v.approves(), replace(v.LANDS, claim=v.CLAIM)),
-        play(landed(), v.approves(), v.LANDS, IntegrationRefused(key=NO_KEY, reason="moved")),
-        play(landed(), v.approves(), CANCEL),
-    ):
-        assert (outcome(state).held, bool(outcome(state).still_held)) == (v.BENT, True)
-        assert keys(play(state, v.approves())) == ["checks-held-2"]
-
-
-def test_rejected_after_the_end_it_is_no_longer_asked_for() -> None:
-    state = play(landed(), v.rejects())
-    assert (outcome(state).held, len(QUALITY.decide(state))) == ((), 1)
+@pytest.mark.parametrize("story", afterwards.STORIES, ids=lambda story: story.__name__)
+def test_a_change_that_was_held_back_after_the_end(story: Callable[[afterwards.Stand], None]) -> None:
+    story(landed())
 
 
 def test_what_a_person_accepts_lands_without_what_nobody_approved() -> None:

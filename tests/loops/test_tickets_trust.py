@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
 
 from loopwright.kernel.actions import AwaitGate, Integrate, RunChecks, Stop
-from loopwright.kernel.events import ChecksReported, Event, IntegrationRefused
+from loopwright.kernel.events import ChecksReported, Event
 from loopwright.kernel.gates import evidence
-from loopwright.kernel.model import NO_KEY, Change, Commit, Ending, Outcome, Tree
+from loopwright.kernel.model import Change, Commit, Ending, Outcome
 from loopwright.loops.course import Station, where
 from loopwright.loops.tickets.machine import TICKETS
 from loopwright.loops.tickets.state import TicketsPhase, TicketsState
+from tests.loops import afterwards
 from tests.loops import verified as v
 from tests.loops.tickets import (
-    CANCEL,
     LANDED,
     MADE,
     SAID,
@@ -152,33 +153,15 @@ def test_a_red_landing_run_is_a_fault_like_any_other() -> None:
     assert open_rules(checked(begun(), v.RED_LANDING)) == ["t::old"]
 
 
-def landed() -> TicketsState:
-    return play(checked(begun(), v.WITHOUT), SAID, replace(LANDED, held_on="loop/1-held", landed=Commit("own")))
+def landed() -> afterwards.Stand:
+    state = play(begun(), MADE, kept("c0"), fails(afterwards.IN_TESTS), v.LANDS, SAID)
+    state = play(checked(state, v.WITHOUT), SAID, afterwards.LANDED)
+    return afterwards.Stand(loop=TICKETS, state=state, candidate="c1")
 
 
-def test_what_is_approved_after_the_end_is_verified_and_landed_on_top() -> None:
-    state = play(landed(), v.approves())
-    assert (keys(state), wanted(state, RunChecks).commit) == (["checks-held-1"], "c1")
-    state = play(state, replace(v.LANDS, lands=Tree("whole")))
-    landing = wanted(state, Integrate)
-    assert (str(landing.key), landing.base, landing.tree) == ("land-held-1", "own", "whole")
-    state = play(state, replace(LANDED, commit=Commit("both")))
-    assert (outcome(state).commit, outcome(state).held) == ("both", ())
-
-
-def test_what_does_not_pass_then_stays_held_back() -> None:
-    for state in (
-        play(landed(), v.approves(), v.RED),
-        play(landed(), v.approves(), v.LANDS, IntegrationRefused(key=NO_KEY, reason="moved")),
-        play(landed(), v.approves(), CANCEL),
-    ):
-        assert (outcome(state).held, bool(outcome(state).still_held)) == (v.BENT, True)
-        assert keys(play(state, v.approves())) == ["checks-held-2"]
-
-
-def test_rejected_after_the_end_it_is_no_longer_asked_for() -> None:
-    state = play(landed(), v.rejects())
-    assert (outcome(state).held, len(TICKETS.decide(state))) == ((), 1)
+@pytest.mark.parametrize("story", afterwards.STORIES, ids=lambda story: story.__name__)
+def test_a_change_that_was_held_back_after_the_end(story: Callable[[afterwards.Stand], None]) -> None:
+    story(landed())
 
 
 def test_what_a_person_accepts_lands_without_what_nobody_approved() -> None:

@@ -15,21 +15,28 @@ DEBT_HEAD = "# Accepted with known issues\n"
 
 
 def owes(kind: AnyKind, outcome: Outcome) -> bool:
-    """What has parts owes nothing itself, its parts do. What passed owes what was put off."""
+    """What has parts owes nothing itself, its parts do. What passed owes what was put off or has not landed."""
     is_taken = outcome.ending is Ending.ACCEPTED or (outcome.ending.is_passed and bool(outcome.findings))
-    return is_taken and not kind.has_lanes
+    return bool(outcome.waiting) or (is_taken and not kind.has_lanes)
 
 
 def deferred_entry(loop: LoopId, outcome: Outcome, at: float) -> str:
     """One block of `debt.md`: what did not keep a loop from passing and was put off."""
+    what = "what was deferred or did not land" if outcome.waiting else "what was deferred"
     lines = (
-        f"## {inline(loop)}: passed {moment(at)}, with what was deferred",
+        f"## {inline(loop)}: passed {moment(at)}, with {what}",
         "",
         f"- **Verdict**: {inline(outcome.note) or outcome.ending.value}",
         *closing.owed_where(outcome, outcome.branch, outcome.commit),
-        *closing.owed_findings("Deferred", outcome.findings),
+        *(closing.owed_findings("Deferred", outcome.findings) if outcome.findings else ()),
+        *_waiting(outcome),
     )
     return "\n".join(lines) + "\n"
+
+
+def _waiting(outcome: Outcome | None) -> tuple[str, ...]:
+    waits = outcome.waiting if outcome else ()
+    return closing.owed_findings("Mended only in what did not land", waits) if waits else ()
 
 
 def debt_entry(kind: AnyKind, loop: LoopId, state: OnCourse, at: float, by: str) -> str:
@@ -38,4 +45,5 @@ def debt_entry(kind: AnyKind, loop: LoopId, state: OnCourse, at: float, by: str)
     gate = state.course.due(UNTESTED) if state.course.untested else None
     who = by or (gate.by if gate else "")
     taken = closing.owed_findings("Taken untested", untested(state)) if gate else ()
-    return "\n".join((*head, *kind.owed(state, inline(who) or "(not said)"), *taken)) + "\n"
+    waits = _waiting(state.course.outcome)
+    return "\n".join((*head, *kind.owed(state, inline(who) or "(not said)"), *taken, *waits)) + "\n"

@@ -76,5 +76,11 @@ def resolved(ledger: Ledger) -> tuple[Finding, ...]:
     return tuple(entry.finding for entry in ledger if entry.standing is Standing.RESOLVED)
 
 
+def mended_in(ledger: Ledger, paths: frozenset[str], *sources: Source) -> tuple[Finding, ...]:
+    """What these sources found in these files and find there no more, worst first."""
+    gone = [e.finding for e in ledger if e.source in sources and e.last and e.standing is Standing.RESOLVED]
+    return tuple(sorted((f for f in gone if f.file in paths), key=lambda finding: finding.severity.rank))
+
+
 def longest_streak(ledger: Ledger, source: Source) -> int:
     return max((entry.streak for entry in ledger if entry.source == source), default=0)

@@ -319,6 +319,8 @@ class Outcome:
     allowed: tuple[str, ...] = ()  # where tests might be changed without asking
     unnoticed: str = ""  # that no test notices the change, where that is only said
     still_held: str = ""  # why what was approved afterwards did not land
+    waiting: tuple[Finding, ...] = ()  # mended only in what did not land
+    mended: tuple[Finding, ...] = ()  # of a part: found beside its artifact, and resolved if all of it lands
     at: Point = NO_POINT  # where a child that has not ended stands
     asking: Key = NO_KEY  # the question it waits with
     loop: LoopId = LoopId("")

@@ -82,6 +82,20 @@ def held(outcome: Outcome, gate: str, loop: str) -> tuple[str, ...]:
     return (f"Held back, the base's versions stand: {paths}{more}{kept}.", *why, *((how,) if how else ()))
 
 
+def waiting(outcome: Outcome) -> tuple[str, ...]:
+    """What was found and is still so where the result stands."""
+    if not outcome.waiting:
+        return ()
+    why = "waits with what is held back" if outcome.held else "stays, since what mends it was rejected"
+    head = f"Not resolved, it {why}:"
+    return (head, *findings(outcome.waiting, _HELD))
+
+
+def still_waiting(outcome: Outcome) -> str:
+    """The same in a headline."""
+    return f"; {counted(len(outcome.waiting), 'finding')} not resolved by what landed" if outcome.waiting else ""
+
+
 def take_command(outcome: Outcome) -> str:
     """The one command by which a person takes what was landed and not merged; empty: there is nothing to take."""
     return "" if outcome.merged_into or not outcome.branch else outcome.take or f"git merge {outcome.branch}"

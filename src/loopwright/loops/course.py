@@ -184,6 +184,13 @@ class Course:
         return next((each for each in self.gates if each.gate == gate and each.due), None)
 
     @property
+    def unlanded(self) -> frozenset[str]:
+        """Paths of the candidate that are as in the base where it landed: held back, or rejected afterwards."""
+        gate = self.due(PROTECTED)
+        rejected = gate.because if gate and gate.lasting and gate.ruling is Ruling.REJECTED else ()
+        return frozenset(change.path for change in (*self.held, *rejected))
+
+    @property
     def open_gates(self) -> tuple[GateRecord, ...]:
         return tuple(each for each in self.gates if each.due and each.ruling is Ruling.OPEN)
 

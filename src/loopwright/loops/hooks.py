@@ -69,7 +69,9 @@ class Machine(Generic[S, L]):
 def ended(own: Machine[S, L], state: S, ending: Ending, landed: Integrated | None = None) -> S:
     outcome = own.outcome(state, ending)
     outcome = replace(outcome, findings=(*outcome.findings, *untested(state)))
-    if landed is not None:
+    if landed is None:
+        outcome = replace(outcome, waiting=())
+    else:
         outcome = replace(
             outcome,
             commit=landed.commit,

@@ -100,7 +100,7 @@ class ReviewResult:
     pending: tuple[str, ...] = ()  # no last word on them yet
     rounds: int = 0  # begun; of a single artifact, reviews made
     fixes: int = 0  # asked for, in all
-    unresolved: tuple[ShownFinding, ...] = ()  # of a single artifact, what is open now
+    unresolved: tuple[ShownFinding, ...] = ()  # of a single artifact, what is open now; of a batch, what did not land
 
 
 def unresolved_lines(result: ReviewResult) -> tuple[str, ...]:

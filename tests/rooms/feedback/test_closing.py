@@ -3,14 +3,16 @@ from dataclasses import replace
 
 import pytest
 
-from loopwright.kernel.model import Cleanup, Commit, Ending, Finding, Outcome, Severity, Verdict
-from loopwright.loops.closing import look_closer, take_command
+from loopwright.kernel.model import Change, Cleanup, Commit, Ending, Finding, Outcome, Severity, Verdict
+from loopwright.loops.closing import look_closer, still_waiting, take_command, waiting
 from loopwright.loops.course import GateRecord, Ruling
 from loopwright.loops.feedback import closing
 from loopwright.loops.feedback.state import FeedbackState, Iteration
+from tests.loops import verified as v
 from tests.rooms.feedback.stories import (
     FAILED_REVIEW,
     LOOP,
+    NO_DOC,
     STORIES,
     VERIFIED,
     cancelled,
@@ -36,6 +38,16 @@ def test_the_closing_lines_of_every_ending(golden: Callable[[str, str], None]) -
     stories = ("verified", "accepted", "cancelled")
     text = "\n\n".join("\n".join(closed(STORIES[name])) for name in stories)
     golden("texts/closing.txt", text + "\n")
+
+
+@pytest.mark.parametrize(
+    ("held", "why"), [(v.BENT, "waits with what is held back"), ((), "stays, since what mends it was rejected")]
+)
+def test_what_was_mended_only_in_what_did_not_land_is_said(held: tuple[Change, ...], why: str) -> None:
+    ended = Outcome(ending=Ending.VERIFIED, held=held, waiting=(NO_DOC,))
+    assert waiting(ended)[0] == f"Not resolved, it {why}:"
+    assert waiting(replace(ended, waiting=())) == ()
+    assert still_waiting(ended) == "; 1 finding not resolved by what landed"
 
 
 def test_a_merged_result_needs_no_command() -> None:

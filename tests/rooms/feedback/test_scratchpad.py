@@ -7,14 +7,17 @@ from hypothesis import given
 
 from loopwright.kernel.findings import identify
 from loopwright.kernel.model import AgentStatus, Ending, Finding, Outcome, Severity
-from loopwright.loops.course import steered
+from loopwright.loops.course import Station, steered
+from loopwright.loops.feedback import progress
 from loopwright.loops.feedback.files import scratchpad
 from loopwright.loops.feedback.state import FeedbackState
 from tests import hostile
+from tests.loops import verified as v
 from tests.rooms.feedback.stories import (
     ESCALATED,
     FAILED_REVIEW,
     LOOP,
+    NO_DOC,
     NO_ORDER,
     STATUS,
     STORIES,
@@ -105,6 +108,23 @@ def test_a_loop_accepted_with_issues_counts_what_was_resolved_and_what_was_not()
         "- **Known Issues Remaining**: 1\n"
         "  - src/filter.py:12 - The order is lost\n"
     )
+
+
+def test_what_was_mended_only_in_what_did_not_land_is_not_counted_as_resolved() -> None:
+    verified = Outcome(ending=Ending.VERIFIED, held=v.BENT, waiting=(NO_DOC,))
+    text = scratchpad(LOOP, steered(STORIES["verified"], outcome=verified), "complete")
+    assert "- **Issues Resolved**: 2\n- **Known Issues Remaining**: 0\n" in text
+    assert f"- **Mended only in what did not land**: {NO_DOC.issue}" in text
+
+
+def test_what_a_person_took_untested_is_not_called_verified() -> None:
+    outcome = Outcome(ending=Ending.ACCEPTED, findings=(NO_DOC,))
+    state = steered(STORIES["verified"], outcome=outcome, untested=True)
+    for text in (scratchpad(LOOP, state, "complete"), progress.render(state, "complete")):
+        assert "IMPLEMENTATION_VERIFIED" not in text.replace("**Completion Promise**: IMPLEMENTATION_VERIFIED", "")
+    # On its way to the branch it is not called so either.
+    landing = steered(STORIES["verified"], outcome=None, station=Station.LAND, untested=True)
+    assert '"IMPLEMENTATION_VERIFIED"' not in progress.render(landing, "running")
 
 
 def test_very_many_issues_are_counted_worst_first() -> None:

@@ -129,6 +129,7 @@ def ended_lines(project: Project, seen: View, outcome: Outcome, held_gate: str =
         *closing.written(outcome),
         *closing.said_beforehand(outcome),
         *closing.held(outcome, held_gate, seen.row.id),
+        *closing.waiting(outcome),
         closing.look_closer(seen.row.id, outcome, there),
     )
 

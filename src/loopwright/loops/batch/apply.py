@@ -86,9 +86,10 @@ def _after(item: BatchItem, outcome: Outcome, *, cancelling: bool) -> BatchItem:
             return replace(seen, standing=ArtifactStanding.BLOCKED if blocked else ArtifactStanding.PENDING)
         case Ending.VERIFIED | Ending.REVIEWED:
             good = replace(seen, standing=ArtifactStanding.PASSED, commit=outcome.commit, over=True)
-            return replace(good, deferred=len(outcome.findings))
+            return replace(good, deferred=len(outcome.findings), mended=outcome.mended)
         case Ending.ACCEPTED:
-            return replace(seen, standing=ArtifactStanding.ACCEPTED, commit=outcome.commit, over=True)
+            good = replace(seen, standing=ArtifactStanding.ACCEPTED, commit=outcome.commit, over=True)
+            return replace(good, mended=outcome.mended)
         case Ending.CANCELLED:
             return replace(seen, standing=item.standing if cancelling else ArtifactStanding.STUCK, over=True)
         case Ending.ESCALATED:

@@ -13,7 +13,7 @@ from loopwright.loops.batch.state import ArtifactStanding, BatchState, child_par
 
 
 def lines(state: BatchState, outcome: Outcome) -> tuple[str, ...]:
-    after = f"after {counted(state.round, 'round')}: {summary(state)}"
+    after = f"after {counted(state.round, 'round')}: {summary(state)}{closing.still_waiting(outcome)}"
     return (
         closing.headline(outcome, promise="Passed", after=after, left="their known issues"),
         *_open(state),

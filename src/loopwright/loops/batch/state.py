@@ -83,6 +83,7 @@ class BatchItem:
     before: tuple[LoopId, ...] = ()  # the loops that passed it in vain: what they passed could not be landed
     earlier: EarlierPass | None = None  # the last of them
     deferred: int = 0  # findings that did not keep it from passing
+    mended: tuple[Finding, ...] = ()  # found beside the artifact, and gone if all of its fixes land
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -213,7 +214,14 @@ def ended(state: BatchState, ending: Ending) -> Outcome:
         parts=tuple(_part(state, item) for item in state.items),
         held=state.course.held if result.commit else (),
         held_on=result.held_on,
+        waiting=waiting(state),
     )
+
+
+def waiting(state: BatchState) -> tuple[Finding, ...]:
+    """What fixes on the branch have mended only in files that did not land with them."""
+    unlanded = state.course.unlanded if state.result.commit else frozenset()
+    return tuple(each for index in state.landed for each in state.items[index].mended if each.file in unlanded)
 
 
 _ENDINGS = {

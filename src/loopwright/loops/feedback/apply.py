@@ -18,7 +18,7 @@ from loopwright.kernel.events import (
 from loopwright.kernel.faults import engine_finding, faults_of
 from loopwright.kernel.findings import identify
 from loopwright.kernel.gates import PROTECTED
-from loopwright.kernel.ledger import Ledger, record, unresolved
+from loopwright.kernel.ledger import Ledger, mended_in, record, unresolved
 from loopwright.kernel.model import AgentStatus, Ending, Finding, Outcome, Severity, Verdict
 from loopwright.loops import course as c
 from loopwright.loops.course import GateRecord, Ruling, Station
@@ -252,7 +252,8 @@ def ended(state: FeedbackState, ending: Ending) -> Outcome:
     best = best_to_take(state)
     if ending is Ending.ACCEPTED and best:
         left = tuple(sorted(best.issues + best.failures, key=lambda finding: finding.severity.rank))
-    return Outcome(ending=ending, attempts=len(state.past), findings=left)
+    waiting = mended_in(state.ledger, state.course.unlanded, REVIEW)
+    return Outcome(ending=ending, attempts=len(state.past), findings=left, waiting=waiting)
 
 
 # --- people -----------------------------------------------------------------------------------------

@@ -144,7 +144,7 @@ def land(state: FeedbackState) -> Integrate:
         target=state.plan.target if merge else "",
         verified=not accepted,
         approved=state.course.approved,
-        why="accepted by a person" if accepted else "IMPLEMENTATION_VERIFIED",
+        why="accepted by a person" if accepted or state.course.untested else "IMPLEMENTATION_VERIFIED",
     )
 
 

@@ -112,9 +112,11 @@ def _listed(findings: tuple[Finding, ...]) -> str:
 
 
 def _summary(state: FeedbackState, word: str) -> str:
-    gone = resolved(state.ledger)
-    taken = best_to_take(state) if word == "accepted" else None
-    left = () if word == PROMISE else taken.issues + taken.failures if taken else unresolved(state.ledger)
+    outcome = state.course.outcome
+    later = outcome.waiting if outcome else ()
+    gone = [finding for finding in resolved(state.ledger) if finding not in later]
+    taken = outcome.findings if outcome and word == "accepted" else None
+    left = () if word == PROMISE else unresolved(state.ledger) if taken is None else taken
     lines = [
         "## Summary",
         f"- **Total Iterations**: {len(state.past)}",
@@ -122,6 +124,7 @@ def _summary(state: FeedbackState, word: str) -> str:
         f"- **Issues Resolved**: {len(gone)}",
         f"- **Known Issues Remaining**: {len(left)}",
         *(f"  - {inline(told(finding), 400)}" for finding in left[:_ISSUES]),
+        *(f"- **Mended only in what did not land**: {inline(told(finding), 400)}" for finding in later[:_ISSUES]),
     ]
     if len(left) > _ISSUES:
         lines.append(f"  - and {counted(len(left) - _ISSUES, 'other')}")

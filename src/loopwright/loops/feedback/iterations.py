@@ -52,13 +52,15 @@ def test_result(iteration: Iteration) -> str:
 
 
 def iteration_status(state: FeedbackState, index: int, status: str) -> str:
-    """Of `state.past[index]`: how the loop stands, if it was the last or the one that was accepted."""
-    iteration = state.past[index]
-    if iteration.review is Verdict.PASS and iteration.tests is Verdict.PASS:
-        return PROMISE
-    word = loop_status(state, status)
+    """Of `state.past[index]`: how the loop stands, if it was the last or the one that was accepted.
+
+    What a person takes is not verified, whatever passed: no check may have looked at it.
+    """
+    iteration, word = state.past[index], loop_status(state, status)
     if word == "accepted" and (taken := best_to_take(state)) is not None:
         return word if iteration.number == taken.number else CONTINUING
+    if iteration.review is Verdict.PASS and iteration.tests is Verdict.PASS and not state.course.untested:
+        return PROMISE
     if index < len(state.past) - 1 or word in ("in_progress", "paused"):
         return CONTINUING
     return word

@@ -23,10 +23,11 @@ from loopwright.kernel.findings import identify
 from loopwright.kernel.gates import gate_key
 from loopwright.kernel.ledger import record, unresolved
 from loopwright.kernel.limits import granted_iterations, reached
-from loopwright.kernel.model import NO_COMMIT, AgentStatus, Ending, Finding, Outcome, Severity, Verdict
+from loopwright.kernel.model import AgentStatus, Finding, Severity, Verdict
 from loopwright.loops import course as c
 from loopwright.loops.course import GateRecord, Ruling, Station
 from loopwright.loops.quality.decide import limit_reached
+from loopwright.loops.quality.ending import landed_or_done
 from loopwright.loops.quality.state import (
     ENGINE,
     LANDING,
@@ -40,12 +41,10 @@ from loopwright.loops.quality.state import (
     open_findings,
     reviews_made,
     start,
-    taken,
     to_fix,
     tokens,
-    verdict_line,
 )
-from loopwright.loops.quality.verdict import judge, put_off, rests_on, tally, usable
+from loopwright.loops.quality.verdict import judge, rests_on, tally, usable
 from loopwright.loops.reviewed import QualityLimits
 from loopwright.loops.weighing import Failed, Passed, Rejected, Waits, is_told_once, weighed
 
@@ -318,14 +317,7 @@ def _left_so(state: QualityState, same: Round) -> QualityState:
     return _closed(state, Verdict.PASS, f"nothing changed: review {same.number} passed this tree", unchanged=True)
 
 
-# --- ending -------------------------------------------------------------------------------------
-
-
-def landed_or_done(state: QualityState) -> QualityState:
-    """With its fixes on a branch, or, where there are none or a parent waits for them, at once."""
-    if state.plan.lands and taken(state).changed:
-        return c.landing(state, tries=state.course.trial.tries + 1)
-    return c.done(state, ended(state, Ending.ACCEPTED if state.course.accepted else Ending.VERIFIED))
+# --- landing -------------------------------------------------------------------------------------
 
 
 def begin(params: QualityParams) -> QualityState:
@@ -364,20 +356,6 @@ def refused(state: QualityState, event: IntegrationRefused) -> QualityState:
         findings=open_findings(state),
     )
     return _blocked(replace(state, rounds=(*earlier, last)), why)
-
-
-def ended(state: QualityState, ending: Ending) -> Outcome:
-    """How this loop ends, with everything still wrong. `verified` is said of nothing that no check has seen."""
-    if ending is Ending.VERIFIED and state.plan.firm and not state.verified:
-        ending = Ending.REVIEWED
-    left = taken(state).findings if ending is Ending.ACCEPTED else open_findings(state)
-    return Outcome(
-        ending=ending,
-        attempts=reviews_made(state),
-        commit=NO_COMMIT if ending is Ending.CANCELLED else taken(state).commit,
-        note=verdict_line(state),
-        findings=put_off(state) if ending.is_passed else left,
-    )
 
 
 # --- people -------------------------------------------------------------------------------------

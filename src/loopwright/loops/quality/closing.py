@@ -17,7 +17,9 @@ def lines(state: QualityState, outcome: Outcome) -> tuple[str, ...]:
     after = f"after {counted(reviews_made(state), 'review')} and {counted(state.fixes, 'fix', 'fixes')}"
     deferred = f"; {len(outcome.findings)} deferred, recorded in .loop/debt.md" if outcome.findings else ""
     unchecked = "; no check has run on it" if outcome.ending is Ending.REVIEWED and outcome.branch else ""
-    passed = after + minor + deferred + unchecked if outcome.ending.is_passed else after
+    passed = (
+        after + minor + deferred + closing.still_waiting(outcome) + unchecked if outcome.ending.is_passed else after
+    )
     left = counted(len(found), "known issue")
     return (
         *_reviews(state),

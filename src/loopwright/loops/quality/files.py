@@ -14,7 +14,7 @@ from loopwright.loops.course import Station
 from loopwright.loops.kind import Data, Door, Files, Scene
 from loopwright.loops.quality import handoff, quality_file
 from loopwright.loops.quality.handoff import Persisted
-from loopwright.loops.quality.state import QualityState, ReviewFacts, open_findings, taken
+from loopwright.loops.quality.state import QualityState, ReviewFacts, open_findings, taken, waiting
 
 MARK = quality_file.MARK
 _OVER = (Station.LAND, Station.CLEAN_UP, Station.DONE)
@@ -111,7 +111,7 @@ def persisted(state: QualityState) -> tuple[Persisted, ...]:
 
 
 def _as_it_stands(state: QualityState, entry: Entry) -> Persisted:
-    gone = entry.standing is Standing.RESOLVED
+    gone = entry.standing is Standing.RESOLVED and entry.finding not in waiting(state)
     fixed_in = _fixed_in(state, entry) if gone else NO_COMMIT
     resolved = gone and (not fixed_in or _has_passed(state))
     return Persisted(finding=entry.finding, resolved=resolved, resolved_in=fixed_in)
@@ -121,6 +121,8 @@ def _as_accepted(state: QualityState, entry: Entry, left: tuple[Finding, ...]) -
     found = next((finding for finding in left if finding.fingerprint == entry.finding.fingerprint), None)
     if found is not None:
         return Persisted(finding=found, accepted=True)
+    if entry.finding in waiting(state):
+        return Persisted(finding=entry.finding)
     return Persisted(finding=entry.finding, resolved=True, resolved_in=_fixed_in(state, entry))
 
 

@@ -33,15 +33,22 @@ from loopwright.loops.quality.apply import (
     begin,
     continued,
     decided,
-    ended,
-    landed_or_done,
     refused,
     relimited,
     revised,
     took,
 )
 from loopwright.loops.quality.decide import escalation, land, work
-from loopwright.loops.quality.state import Depth, QualityParams, QualityState, open_findings, reviews_made, verdict_line
+from loopwright.loops.quality.ending import ended, landed_or_done
+from loopwright.loops.quality.state import (
+    Depth,
+    QualityParams,
+    QualityState,
+    open_findings,
+    reviews_made,
+    verdict_line,
+    waiting,
+)
 from loopwright.loops.quality.verdict import counts_from, tally
 from loopwright.loops.reviewed import QualityLimits
 
@@ -72,7 +79,7 @@ def stand(state: QualityState) -> Standpoint:
         attempt=state.number,
         limit=state.allowance,
         failures=sum(each.verdict is Verdict.FAIL for each in state.rounds),
-        findings=open_findings(state),
+        findings=open_findings(state) + waiting(state),
         headline=verdict_line(state),
         lines=(*_counts(state), *_rules(state), *_exceptions(state)),
     )

@@ -6,11 +6,11 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from loopwright.kernel.findings import identify
-from loopwright.kernel.ledger import Entry, Ledger, Standing, unresolved
+from loopwright.kernel.ledger import Entry, Ledger, Standing, mended_in, unresolved
 from loopwright.kernel.model import NO_COMMIT, Commit, Content, Finding, Severity, Tree, Verdict
 from loopwright.kernel.touched import Touched
 from loopwright.kernel.trust import Trust
-from loopwright.loops.course import Course, entered
+from loopwright.loops.course import Course, Station, entered
 from loopwright.loops.reviewed import EarlierPass, QualityLimits
 
 ENGINE = "engine"  # what no reviewer said: no verdict, the artifact is gone
@@ -203,6 +203,18 @@ def open_findings(state: QualityState) -> tuple[Finding, ...]:
     """Everything that is wrong and counts, worst first."""
     held = [f for source in (state.plan.gate, ENGINE, LANDING) for f in unresolved(state.ledger, source)]
     return tuple(sorted(held, key=lambda finding: finding.severity.rank))
+
+
+def waiting(state: QualityState) -> tuple[Finding, ...]:
+    """What is gone only where the files that did not land are as the candidate has them."""
+    outcome = state.course.outcome
+    if outcome is not None:
+        return outcome.waiting
+    return mended_unlanded(state) if state.course.station is Station.LAND else ()
+
+
+def mended_unlanded(state: QualityState) -> tuple[Finding, ...]:
+    return mended_in(state.ledger, state.course.unlanded, state.plan.gate)
 
 
 def counted(findings: tuple[Finding, ...], severity: Severity) -> int:

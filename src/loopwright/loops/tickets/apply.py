@@ -16,7 +16,7 @@ from loopwright.kernel.events import (
     IntegrationRefused,
 )
 from loopwright.kernel.gates import PROTECTED
-from loopwright.kernel.ledger import record
+from loopwright.kernel.ledger import mended_in, record
 from loopwright.kernel.model import AgentReport, AgentStatus, Ending, Outcome, Question
 from loopwright.loops import course as c
 from loopwright.loops.course import GateRecord, Inquiry, Ruling, Station
@@ -34,6 +34,7 @@ from loopwright.loops.tickets.judgement import (
 )
 from loopwright.loops.tickets.limits import TicketLimits
 from loopwright.loops.tickets.state import (
+    CRITIC,
     JUDGE,
     LANDING,
     Critique,
@@ -251,6 +252,7 @@ def ended(state: TicketsState, ending: Ending) -> Outcome:
         attempts=len(state.past),
         note=f"{shown.decision}: {ticket_id(state.plan.session, shown.number)}" if shown else "",
         findings=shown.findings if shown else (),  # of an approved ticket, what was deferred
+        waiting=mended_in(state.ledger, state.course.unlanded, CRITIC, JUDGE),
     )
 
 
