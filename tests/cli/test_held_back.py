@@ -89,6 +89,19 @@ def test_what_is_red_after_its_approval_stays_held_back(tmp_path: Path) -> None:
     assert "it was approved and could not land: these fail with it: test" in sample.loop("gates").out
 
 
+@pytest.mark.parametrize("dirty", [False, True], ids=["in conflict", "over changes of the person"])
+def test_what_cannot_land_after_its_approval_moves_nothing(merged: Sample, dirty: bool) -> None:  # noqa: FBT001
+    gate, git = gate_of(merged), merged.repo.git
+    merged.repo.write("check.py", "# mine\n" + (merged.repo.path / "check.py").read_text().replace("print", "exit"))
+    if not dirty:
+        merged.repo.commit("A change of the person's")
+    before = git("for-each-ref", "refs/heads")
+    merged.loop("approve", gate)
+    done = merged.loop("resume", "--json")
+    assert (done.code, done.data["held_back"][0]["path"], gate_of(merged)) == (4, "check.py", gate)
+    assert git("for-each-ref", "refs/heads") == before
+
+
 # --- a word beforehand, and what is known before anybody is paid
 
 

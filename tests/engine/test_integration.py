@@ -130,6 +130,31 @@ def test_a_target_that_cannot_be_moved_leaves_the_result_on_its_branch_with_the_
     assert (left.take, f"`{command}`" in left.note) == (command, True)
 
 
+@pytest.mark.parametrize(
+    "target",
+    [
+        Target(merge_is=replace(CLEAN, tree=Tree(""), conflicts=("a.py",))),
+        Target(merge_is=replace(CLEAN, gone=True)),
+        Target(moves=(Moved(how="dirty", detail="main has changes of yours"),)),
+    ],
+    ids=["conflict", "gone", "dirty"],
+)
+def test_what_goes_on_top_of_a_result_leaves_its_branch_where_it_is_unless_the_target_moves(target: Target) -> None:
+    refused = landed(target, action=replace(LAND, on_top=True))
+    assert isinstance(refused, IntegrationRefused)
+    assert target.workspace.branches == {}
+    red = Target()
+    assert isinstance(landed(red, lambda _run: (failing("test_b"),), replace(LAND, on_top=True)), IntegrationRefused)
+    assert red.workspace.branches == {}
+
+
+@pytest.mark.parametrize("where", ["refs/heads/main", ""])
+def test_what_goes_on_top_of_a_result_is_on_its_branch_too_in_the_end(where: str) -> None:
+    target = Target()
+    done = landed(target, action=replace(LAND, on_top=True, target=where))
+    assert (isinstance(done, Integrated), target.workspace.branches) == (True, {"loop/x": LAND.commit})
+
+
 def test_a_target_that_moved_once_is_tried_again() -> None:
     target = Target(moves=(Moved(how="moved"), Moved(how="done")))
     done = landed(target)

@@ -1,6 +1,7 @@
 """The merge train: merge in objects, check the merged tree, move the branch by compare-and-swap.
 
-The result always stands on the loop's own branch first, so that whatever happens to the target nothing is lost. Where
+The result always stands on the loop's own branch first, so that whatever happens to the target nothing is lost; only
+what is landed on top of an earlier result waits for the target, so that a refusal leaves both as they were. Where
 the two do not go together, the loop hears what is wrong and at which commit of the target; where the target cannot be
 moved, the result stays on its branch, with the reason and the one command that takes it.
 """
@@ -44,7 +45,8 @@ async def integrate(world: World, loop: LoopId, action: Integrate, step: str) ->
         step=step,
         tree=tree,
     )
-    landed = await world.workspace.land(wanted)
+    together = action.on_top and bool(action.target)
+    landed = await world.workspace.land(replace(wanted, moves=not together))
     held_on = await _hold(world, wanted, landed) if action.holds_back and tree else ""
     done = Integrated(
         key=action.key,
@@ -62,8 +64,12 @@ async def integrate(world: World, loop: LoopId, action: Integrate, step: str) ->
             return result
         case _Left():
             note = f"not merged into {_short(action)}: {result.reason}"
+            if together:
+                return IntegrationRefused(key=action.key, reason="dirty", detail=note)
             return replace(done, not_merged=result.reason, note=note, take=result.take)
         case _:
+            if together:  # killed in between, it finds the target moved and ends here again
+                await world.workspace.land(wanted)
             return replace(done, commit=result, merged_into=_short(action))
 
 

@@ -177,6 +177,7 @@ class Integrate:
     trust: Trust = Trust()
     tree: Tree = Tree("")  # what lands instead of the commit's own tree
     holds_back: bool = False  # what of the commit does not land is kept on a branch of its own
+    on_top: bool = False  # of what has landed: its branch moves only with the target
     why: str = ""
 
 

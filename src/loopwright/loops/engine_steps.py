@@ -53,6 +53,7 @@ def wanted(own: Machine[S, L], state: S) -> Action:
         approved=course.approved,
         may_drop=course.may_drop,
         holds_back=False,
+        on_top=True,
         verified=True,
         message=f"Held back until it was approved: {before.message}",
         why="what was held back is approved and verified",

@@ -75,6 +75,7 @@ class Landing:
     message: str
     step: str
     tree: Tree = Tree("")  # what it holds; empty: what `commit` does
+    moves: bool = True  # false: the commit is made and kept, and the branch stands where it is
 
 
 class Workspace(Protocol):

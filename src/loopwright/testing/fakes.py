@@ -156,7 +156,8 @@ class MemoryWorkspace:
         return Tree(f"tree-{commit}")
 
     async def land(self, landing: Landing) -> Snapshot:
-        self.branches[landing.branch] = landing.commit
+        if landing.moves:
+            self.branches[landing.branch] = landing.commit
         tree = landing.tree or Tree(f"tree-{landing.commit}")
         return Snapshot(commit=landing.commit, tree=tree, changes=self.changes)
 

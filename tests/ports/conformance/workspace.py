@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable, Coroutine, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from loopwright.errors import EngineError
@@ -160,13 +160,16 @@ async def c09_a_diff_is_never_longer_than_asked(stage: WorkspaceStage) -> None:
 async def c10_landing_makes_one_commit_on_the_base_once(stage: WorkspaceStage) -> None:
     shot = await _attempt(stage, "one\n")
     branch = await stage.workspace.branch(LOOP)
+    still = Landing(loop=LOOP, branch=branch, commit=shot.commit, base=stage.base, message="Do it", step="l-1")
+    ready = await stage.workspace.land(replace(still, moves=False))
+    assert (await stage.workspace.merge(ready.commit, f"refs/heads/{branch}", message="m", step="m-1")).gone
     landed = await stage.workspace.land(
         Landing(loop=LOOP, branch=branch, commit=shot.commit, base=stage.base, message="Do it", step="l-1")
     )
     again = await stage.workspace.land(
         Landing(loop=LOOP, branch=branch, commit=shot.commit, base=stage.base, message="Do it", step="l-1")
     )
-    assert landed == again
+    assert landed == again == ready
     assert (landed.tree, landed.changes) == (shot.tree, shot.changes)
     assert landed.commit not in (shot.commit, stage.base)
 

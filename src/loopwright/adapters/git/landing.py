@@ -40,7 +40,8 @@ def land(ground: Ground, landing: Landing) -> Snapshot:
         return snapshot_of(ground, *again, base)
     landed = base if tree == ground.tree(base) else _commit(ground, landing, tree)
     _refuse_to_lose(ground, landing, tip, landed)
-    _move(ground, ref, tip, landed)
+    if landing.moves:
+        _move(ground, ref, tip, landed)
     return snapshot_of(ground, landed, tree, base)
 
 
