@@ -182,6 +182,27 @@ def test_another_attempt_with_it_waits_for_a_person_and_uses_up_nothing() -> Non
     assert (action.approved, action.may_drop) == ((E1,), CLAIM.dropped)
 
 
+def test_a_rejected_change_that_its_tests_need_is_told_with_the_note_and_with_what_fails_without_it() -> None:
+    state = checked(checked(begun(), CLAIMED), CLAIMED, "c2")
+    evidence_of = wanted(state, AwaitGate).evidence
+    brief = developer(play(state, rejects(evidence_of, "keep the old promise"))).brief
+    assert brief.findings[0].issue == (
+        "A person rejected the change to tests/t.py: keep the old promise. Leave that as the base has it and do the"
+        f" work without it; these tests of the base have to pass without it: {CLAIM.failing[0]}"
+    )
+    assert brief.failures == (FAILURE,)
+    assert brief.history[-1] == "Iteration 2: a person rejected a change in it, without which its tests fail"
+    approved = play(state, approves(evidence_of), LANDS)
+    assert (approved.past[-1].tests, approved.past[-1].failures) == (Verdict.PASS, ())
+
+
+def test_a_rejected_loss_of_tests_names_them() -> None:
+    gone = replace(red(FAILURE), lands=Tree("lands"), claim=Claim(dropped=("a::one",)))
+    state = checked(checked(begun(), gone), gone, "c2")
+    told = developer(play(state, rejects(wanted(state, AwaitGate).evidence))).brief.findings[0].issue
+    assert told.startswith("A person rejected that a::one would not run any more: no reason given. ")
+
+
 def test_the_last_attempt_that_needs_an_approval_waits_for_it() -> None:
     state = checked(begun(max_feedback_iterations=1), CLAIMED)
     gate = wanted(state, AwaitGate)

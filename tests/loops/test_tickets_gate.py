@@ -16,6 +16,10 @@ from loopwright.loops.tickets.state import TicketsPhase, TicketsState
 from tests.loops import tickets as t
 
 GATE = "gate-protected-e1"
+NO = (
+    "A person rejected the change to tests/t.py: leave the tests alone. Leave that as the base has it and do the work"
+    " without it"
+)
 TOUCHED = t.made("c1", evidence="e1")
 
 
@@ -116,7 +120,7 @@ def test_a_rejection_at_the_gate_routes_the_ticket_back() -> None:
     assert (where(state), t.decisions(state), len(state.past)) == (TicketsPhase.VERDICT, ["ROUTE_BACK"], 1)
     assert t.wanted(state, Announce).text == "ROUTE_BACK: TICKET-pay-001"
     assert [(each.rule, each.issue, each.severity) for each in t.last(state).findings] == [
-        ("gate-rejected", "Restore tests/t.py: a person rejected the change", Severity.CRITICAL)
+        ("gate-rejected", NO, Severity.CRITICAL)
     ]
     answers = t.creator(t.play(state, t.SAID)).brief.answers
     assert answers[0] == "A person rejected the change to tests/t.py: leave the tests alone"

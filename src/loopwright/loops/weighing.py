@@ -86,6 +86,17 @@ def is_told_once(faults: tuple[Finding, ...]) -> bool:
     return any(each.category == "engine" and each.rule in _TOLD_ONCE for each in faults)
 
 
+def rejection(gate: GateRecord) -> Finding:
+    """A person's no, for whoever made the change: what, why, and what has to be done without it."""
+    why = gate.reason or "no reason given"
+    if gate.gate != PROTECTED:
+        return engine_finding("gate-rejected", f"A person does not take {gate.paths} as it is ({why}): {gate.why}")
+    what = f"the change to {gate.paths}" if gate.because else f"that {_some(gate.dropped)} would not run any more"
+    red = f"; these tests of the base have to pass without it: {_some(gate.failing)}" if gate.failing else ""
+    told = f"A person rejected {what}: {why}. Leave that as the base has it and do the work without it{red}"
+    return engine_finding("gate-rejected", told)
+
+
 def _without_older_gates(state: S, commit: Commit) -> S:
     """What an earlier candidate called for, this one may not; and what was held back, this report says anew."""
     gates = tuple(

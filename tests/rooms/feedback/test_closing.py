@@ -82,6 +82,8 @@ def test_nobody_is_told_to_take_what_a_person_rejected() -> None:
     state = played(cancelled(), cleaned_up)
     state = replace(state, past=(no,), course=replace(state.course, gates=(gate,)))
     assert closed(state)[0] == "Iteration 1: no summary; review and tests passed, but a person rejected a change in it"
+    red = replace(state.past[0], failures=(NO_DOC,))
+    assert closing.sentence(red) == "Iteration 1: no summary; review passed, but a person rejected a change in it"
     assert closed(state)[2] == "Result: none; every attempt holds a change that a person rejected."
     other = replace(state, past=(no, Iteration(number=2, commit=Commit("c2"), review=Verdict.FAIL)))
     assert closed(other)[-2] == "Take it: `git merge c2`"

@@ -15,7 +15,7 @@ from loopwright.kernel.events import (
     IntegrationRefused,
     LoopEnded,
 )
-from loopwright.kernel.faults import conflict_finding, engine_finding, faults_of, names_of_faults
+from loopwright.kernel.faults import conflict_finding, faults_of, names_of_faults
 from loopwright.kernel.findings import cut
 from loopwright.kernel.model import NO_COMMIT, NO_KEY, NO_POINT, Ending, Finding, LoopId, Outcome
 from loopwright.loops import course as c
@@ -42,7 +42,7 @@ from loopwright.loops.batch.state import (
 from loopwright.loops.course import GateRecord, Ruling, Station
 from loopwright.loops.hooks import untested
 from loopwright.loops.reviewed import EarlierPass, QualityLimits
-from loopwright.loops.weighing import Failed, Passed, Rejected, Waits, weighed
+from loopwright.loops.weighing import Failed, Passed, Rejected, Waits, rejection, weighed
 
 _LINE = 300  # characters that a batch keeps of what a child says of itself
 
@@ -193,7 +193,7 @@ def _verified(state: BatchState, event: ChecksReported) -> BatchState:
 
 def _rejected(state: BatchState, gate: GateRecord) -> BatchState:
     why = f"a person rejected the change to {gate.paths}: {gate.reason or 'no reason given'}"
-    return _not_verified(state, why, (engine_finding("gate-rejected", why),))
+    return _not_verified(state, why, (rejection(gate),))
 
 
 def _not_verified(state: BatchState, why: str, faults: tuple[Finding, ...]) -> BatchState:

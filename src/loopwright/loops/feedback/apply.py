@@ -36,7 +36,7 @@ from loopwright.loops.feedback.state import (
     limits_reached,
     with_open_iteration,
 )
-from loopwright.loops.weighing import Failed, Passed, Rejected, Waits, is_told_once, weighed
+from loopwright.loops.weighing import Failed, Passed, Rejected, Waits, is_told_once, rejection, weighed
 
 _BLOCKING = (Severity.CRITICAL, Severity.HIGH)
 _WHY_GATE = "protected files were changed; until a person approves, the base versions run"
@@ -173,10 +173,11 @@ def _tested(state: FeedbackState, event: ChecksReported) -> FeedbackState:
         state, said = weighed(before, event, before.commit, words, is_last=True)
     if isinstance(said, Failed):
         return _tests_failed(state, said.faults)
-    state = state if faults_of(event) else _tests_passed(state)
+    faults = faults_of(event)
+    state = _with_failures(state, faults) if faults else _tests_passed(state)
     match said:
         case Rejected():
-            return _gate_rejected(state, said.gate, "it was rejected and is still there")
+            return _gate_rejected(state, said.gate)
         case Waits():
             return c.at_the_gate(state)
         case Passed():
@@ -185,13 +186,18 @@ def _tested(state: FeedbackState, event: ChecksReported) -> FeedbackState:
             assert_never(said)
 
 
+def _with_failures(state: FeedbackState, faults: tuple[Finding, ...]) -> FeedbackState:
+    """What is red until a person decides, for whoever has to do without their approval."""
+    return replace(state, current=replace(state.current, failures=faults))
+
+
 def _is_over(state: FeedbackState) -> bool:
     return state.course.station is Station.ESCALATED
 
 
 def _tests_passed(state: FeedbackState) -> FeedbackState:
     ledger = record(state.ledger, TESTS, (), state.current.number)
-    state = replace(state, ledger=ledger, current=replace(state.current, tests=Verdict.PASS))
+    state = replace(state, ledger=ledger, current=replace(state.current, tests=Verdict.PASS, failures=()))
     return replace(state, test_failures=0, test_failures_before=state.test_failures)
 
 
@@ -265,10 +271,9 @@ def decided(state: FeedbackState, gate: GateRecord) -> FeedbackState:
         # Checks in flight or done without the approval ran the base versions: they are run anew.
         stale = waits or c.at_work(state, FeedbackPhase.TEST)
         return c.entered(state, FeedbackPhase.TEST, tries=state.course.trial.tries + 1) if stale else state
-    reason = gate.reason or "no reason given"
     if waits and not gate.lasting:
-        return _gate_rejected(state, gate, reason)
-    told = f"A person rejected the change to {gate.paths}: {reason}"
+        return _gate_rejected(state, gate)
+    told = f"A person rejected the change to {gate.paths}: {gate.reason or 'no reason given'}"
     state = c.steered(state, refusals=(*state.course.refusals, told))
     if not c.at_work(state, FeedbackPhase.IMPLEMENT):
         return state
@@ -277,14 +282,11 @@ def decided(state: FeedbackState, gate: GateRecord) -> FeedbackState:
     return c.with_trial(state, replace(trial, tries=trial.tries + 1))
 
 
-def _gate_rejected(state: FeedbackState, gate: GateRecord, reason: str) -> FeedbackState:
-    """A person's no is a failed review: it counts, and it is told to the developer."""
-    restore = f"Restore {gate.paths}: a person rejected the change ({reason})"
-    if gate.gate != PROTECTED:
-        restore = f"A person does not take {gate.paths} as it is ({reason}): {gate.why}"
+def _gate_rejected(state: FeedbackState, gate: GateRecord) -> FeedbackState:
+    """A person's no is a failed review: it counts, and it is told to the developer with what fails without."""
     current = replace(state.current, tests=None, rejected=True)
     state = replace(state, current=current, review_failures=state.review_failures_before)
-    return _unjudged(state, engine_finding("gate-rejected", restore))
+    return _unjudged(state, rejection(gate))
 
 
 def continued(state: FeedbackState, event: Answered) -> FeedbackState:

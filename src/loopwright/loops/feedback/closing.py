@@ -53,7 +53,8 @@ def _verdicts(iteration: Iteration) -> str:
     if iteration.review is None:
         return "no review"
     if iteration.rejected:
-        return "review and tests passed, but a person rejected a change in it"
+        passed = "review passed" if iteration.failures else "review and tests passed"
+        return f"{passed}, but a person rejected a change in it"
     if iteration.review is Verdict.FAIL:
         return f"review failed with {counted(len(iteration.issues), 'issue')} ({NOT_COMPLIANT})"
     if iteration.tests is None:

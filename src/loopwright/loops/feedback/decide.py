@@ -175,6 +175,8 @@ def _what_failed(iteration: Iteration) -> str:
     if iteration.refused:
         return f"it passed but could not be landed: {iteration.refused}"
     if iteration.rejected:
+        if iteration.failures:
+            return "a person rejected a change in it, without which its tests fail"
         return "it passed but a person rejected a change in it"
     if iteration.review is Verdict.FAIL:
         return f"review failed with {counted(len(iteration.issues), 'issue')}"

@@ -20,7 +20,7 @@ from loopwright.loops.feedback.iterations import (
     review_result,
     test_result,
 )
-from loopwright.loops.feedback.state import FeedbackState, Iteration, best_to_take
+from loopwright.loops.feedback.state import FeedbackState, Iteration
 from loopwright.loops.kind import Files, Scene
 
 _TASK = 4096

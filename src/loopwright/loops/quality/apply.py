@@ -46,7 +46,7 @@ from loopwright.loops.quality.state import (
 )
 from loopwright.loops.quality.verdict import judge, rests_on, tally, usable
 from loopwright.loops.reviewed import QualityLimits
-from loopwright.loops.weighing import Failed, Passed, Rejected, Waits, is_told_once, weighed
+from loopwright.loops.weighing import Failed, Passed, Rejected, Waits, is_told_once, rejection, weighed
 
 _MUTE_NO = ("no-evidence", "no-finding")
 
@@ -201,7 +201,7 @@ def _verified(state: QualityState, event: ChecksReported) -> QualityState:
 
 def _rejected(state: QualityState, event: ChecksReported | GateDecided, gate: GateRecord) -> QualityState:
     why = f"a person rejected the change to {gate.paths}: {gate.reason or 'no reason given'}"
-    return _not_verified(state, event, why, (engine_finding("gate-rejected", why),))
+    return _not_verified(state, event, why, (rejection(gate),))
 
 
 def _not_verified(

@@ -16,6 +16,7 @@ from loopwright.kernel.model import AgentReport, AgentStatus, CheckResult, Commi
 from loopwright.loops.course import Ruling
 from loopwright.loops.tickets.state import CHECKS, CRITIC, ENGINE, JUDGE, LANDING, Critique, Ticket, TicketsState
 from loopwright.loops.tickets.thresholds import is_security, weighed
+from loopwright.loops.weighing import rejection
 
 _BLOCKING = (Severity.CRITICAL, Severity.HIGH)
 
@@ -118,12 +119,12 @@ def _silence(critique: Critique) -> Finding:
 def _protected(state: TicketsState) -> Iterator[Finding]:
     untested = state.course.due(UNTESTED)
     if untested is not None and untested.ruling is Ruling.REJECTED:
-        yield engine_finding("gate-rejected", f"A person does not take it as it is: {untested.why}")
+        yield replace(rejection(untested), severity=Severity.CRITICAL)
     gate = state.course.due(PROTECTED)
     if gate is None or gate.ruling is Ruling.APPROVED or gate.lasting:  # what is not needed does not land
         return
     if gate.ruling is Ruling.REJECTED:
-        yield engine_finding("gate-rejected", f"Restore {gate.paths}: a person rejected the change")
+        yield replace(rejection(gate), severity=Severity.CRITICAL)
         return
     for change in gate.because:
         told = (
