@@ -187,6 +187,22 @@ def test_where_a_change_touches_the_paths_of_no_check_all_of_them_run(tmp_path: 
     asyncio.run(story())
 
 
+def test_before_anybody_is_paid_every_check_runs_that_some_change_may_call_for(tmp_path: Path) -> None:
+    checks = [
+        CheckSettings(name="always", run=(sys.executable, "-c", ""), trust="exit-code"),
+        CheckSettings(name="docs", run=("no-such-program",), paths=("docs/**",)),
+        CheckSettings(name="web", run=("no-such-program",), paths=("web/**",)),  # there is nothing of it yet
+    ]
+
+    async def unable(files: dict[str, str], folder: str) -> tuple[str, ...]:
+        made = project(tmp_path / folder, files, checks)
+        return (await made.report(made.base, preflight=True)).unable
+
+    (said,) = asyncio.run(unable({"a.py": "", "docs/a.md": ""}, "with"))
+    assert said.startswith("check 'docs' cannot run")
+    assert asyncio.run(unable({"a.py": ""}, "without")) == ()
+
+
 def test_the_environment_has_nothing_that_steers_python_or_git_or_us(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

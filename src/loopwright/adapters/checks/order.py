@@ -61,6 +61,12 @@ def at_least_one(specs: tuple[CheckSettings, ...], changes: tuple[Change, ...]) 
     return tuple(replace(spec, paths=()) for spec in specs)
 
 
+def whatever_is_there(specs: tuple[CheckSettings, ...], files: tuple[str, ...]) -> tuple[CheckSettings, ...]:
+    """All that some change may call for; not those for whose `paths` there is nothing yet that they could be run on."""
+    there = (s for s in specs if not s.paths or any(matches(file, pattern) for file in files for pattern in s.paths))
+    return tuple(replace(spec, paths=()) for spec in tuple(there) or specs)
+
+
 def touches(changes: tuple[Change, ...], patterns: tuple[str, ...]) -> bool:
     return any(matches(change.path, pattern) for change in changes for pattern in patterns)
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from loopwright.adapters.checks.candidate import Candidate, changes_of, composed
 from loopwright.adapters.checks.classes.classifier import Classifier
 from loopwright.adapters.checks.desk import Desk
-from loopwright.adapters.checks.order import at_least_one, selected
+from loopwright.adapters.checks.order import at_least_one, selected, whatever_is_there
 from loopwright.adapters.checks.outfit import Outfit
 from loopwright.adapters.checks.runners.scripts import steering_files
 from loopwright.adapters.checks.tamper_signs import found_in
@@ -65,10 +65,11 @@ class CommandChecks:
                 slots=asyncio.Semaphore(max(1, self.parallel)),
                 book=self.outfit.book(run.loop),
             )
-            verification = Verification(desk=desk, specs=at_least_one(specs, changes_of(seen.classed)))
             if run.preflight:
-                report = await verification.preflight()
+                every = whatever_is_there(specs, await source.paths(run.base))
+                report = await Verification(desk=desk, specs=every).preflight()
             else:
+                verification = Verification(desk=desk, specs=at_least_one(specs, changes_of(seen.classed)))
                 judges = await self.classifier.judging_files(run.base)
                 signs = await found_in(seen, source, run, commands, layout=desk.layout, judges=judges)
                 report = await verification.report(signs)
