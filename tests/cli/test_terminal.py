@@ -3,12 +3,13 @@ import os
 import pty
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
+from dataclasses import replace
 
 from loopwright.adapters.terminal.lines import TerminalLines
 from loopwright.adapters.terminal.prompt import Nobody, Terminal
 from loopwright.kernel.actions import Ask, AwaitGate, ForPeople, Option
 from loopwright.kernel.events import Answered, GateDecided, Said
-from loopwright.kernel.model import Key, LoopId
+from loopwright.kernel.model import Key, LoopId, Question
 from loopwright.ports.people import People, Waiting
 from tests.cli.test_understanding import CLARIFICATION, ESCALATION, GATE
 
@@ -95,6 +96,15 @@ def test_a_question_and_the_gate_beside_it(golden: Golden) -> None:
     said, screen = asked((CLARIFICATION, GATE), Typed("blue"))
     assert said == Answered(key=CLARIFICATION.key, choice="answer", text="blue", by="ann")
     golden("cli/prompt-question.txt", screen)
+
+
+def test_each_of_several_questions_is_shown_with_its_own_options() -> None:
+    both = (
+        Question(question="Which order?", options=("up", "down")),
+        Question(question="Which colour?", impact="looks"),
+    )
+    _, screen = asked((replace(CLARIFICATION, question="Which order?\nWhich colour?", questions=both),), Typed("blue"))
+    assert "? Which order?\n  Options: up, down\n? Which colour?\n  Impact: looks\n" in screen
 
 
 def test_what_a_question_is_about_is_shown_before_it() -> None:

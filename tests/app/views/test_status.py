@@ -10,7 +10,7 @@ from loopwright.engine.fold import Flight
 from loopwright.kernel.actions import Ask, AwaitGate, WaitUntil
 from loopwright.kernel.codec import encode, plain
 from loopwright.kernel.machine import Standpoint
-from loopwright.kernel.model import NO_COMMIT, AgentStatus, Key, LoopId
+from loopwright.kernel.model import NO_COMMIT, AgentStatus, Key, LoopId, Question
 from loopwright.loops.feedback.state import FeedbackState
 from loopwright.ports.people import Waiting
 from loopwright.ports.store import Status
@@ -125,6 +125,27 @@ def test_an_open_gate_is_pending_and_its_command_names_the_evidence() -> None:
 def test_a_question_of_the_developer_is_answered_with_text() -> None:
     state = played(implemented("Which order?", status=AgentStatus.NEEDS_CLARIFICATION))
     assert shown(state, "waiting").needs[0].command == 'loop answer "your answer"'
+
+
+def test_each_of_several_questions_keeps_its_own_options_and_impact() -> None:
+    order = Question(question="Which order?", options=("up", "down"), impact="the list")
+    colour = Question(question="Which colour?", options=("red",), impact="the looks")
+    plain = Question(question="Anything else?")
+
+    def asked(*questions: Question) -> LoopStatus:
+        what = Ask(key=Key.parse("clarify-1"), question="\n".join(q.question for q in questions), questions=questions)
+        return seen.shown(seen.seen(Still(here=SHIP, wants=(what,)), row("waiting")))
+
+    (need,) = asked(order, colour, plain).needs
+    assert (need.questions, need.options, need.impact) == ((order, colour, plain), (), "")
+    assert (
+        "  Question: Which order?\n  Options: up, down\n  Impact: the list\n"
+        "  Question: Which colour?\n  Options: red\n  Impact: the looks\n"
+        "  Question: Anything else?\n"
+    ) in status.human(asked(order, colour, plain))
+    (alone,) = asked(order).needs
+    assert (alone.options, alone.impact) == (("up", "down"), "the list")
+    assert "Question:" not in status.human(asked(order))
 
 
 def test_a_gate_and_a_question_without_details_still_have_a_command() -> None:

@@ -95,8 +95,10 @@ class Terminal:
 
 def question_text(ask: Ask) -> str:
     """The question and what may be answered, numbered."""
-    lines = [f"? {ask.question}"]
+    several = len(ask.questions) > 1
+    lines = [] if several else [f"? {ask.question}"]
     for each in ask.questions:
+        lines += [f"? {each.question}"] if several else []
         lines += [f"  Options: {', '.join(one_line(option, 200) for option in each.options)}"] if each.options else []
         lines += [f"  Impact: {one_line(each.impact, 300)}"] if each.impact else []
     return "\n".join([*lines, choices_text(ask)])

@@ -7,12 +7,13 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from loopwright.kernel.actions import Ask, AwaitGate, Option
-from loopwright.kernel.model import LoopId
+from loopwright.kernel.model import LoopId, Question
 from loopwright.kernel.quoting import one_line
 from loopwright.kernel.wording import usd
 from loopwright.ports.people import Waiting
 from loopwright.ports.store import LoopRow
 
+_NONE = Question(question="")
 # What every loop understands; the answers that are one loop's own say themselves how they are typed.
 _HOW = {"continue": "continue 3", "revise": 'revise --text "new guidance"', "answer": '"your answer"'}
 
@@ -34,8 +35,9 @@ class Need:
     why: str
     command: str
     id: str = ""  # of a gate: what an approval is bound to
-    options: tuple[str, ...] = ()
+    options: tuple[str, ...] = ()  # of the one question there is
     impact: str = ""
+    questions: tuple[Question, ...] = ()  # of agents, each with what it offers
     choices: tuple[Choice, ...] = ()  # every way to answer
     names_loop: bool = False  # its commands do: several loops, or several parts of one, need a person
 
@@ -80,16 +82,27 @@ def _asked(waiting: Waiting) -> Need:
 
 def _question(waiting: Waiting, ask: Ask) -> Need:
     choices = tuple(_choice(option) for option in ask.options)
+    asked = tuple(_in_lines(question) for question in ask.questions)
+    (alone,) = asked if len(asked) == 1 else (_NONE,)
     return Need(
         kind=ask.kind,
         loop=waiting.loop,
         path=waiting.path,
         what=one_line(ask.question, 1_000),
         why=one_line(ask.why, 500),
-        options=tuple(one_line(option, 200) for each in ask.questions for option in each.options),
-        impact="; ".join(one_line(each.impact, 300) for each in ask.questions if each.impact),
+        options=alone.options,
+        impact=alone.impact,
+        questions=asked,
         command=choices[0].command if choices else 'loop answer "your answer"',
         choices=choices,
+    )
+
+
+def _in_lines(question: Question) -> Question:
+    return Question(
+        question=one_line(question.question, 500),
+        options=tuple(one_line(option, 200) for option in question.options),
+        impact=one_line(question.impact, 300),
     )
 
 

@@ -275,8 +275,10 @@ def _gates_line(gates: Mapping[str, str]) -> str:
 def _need_lines(need: Need) -> list[str]:
     below = f" in {' > '.join(need.path[1:])}" if len(need.path) > 1 else ""
     lines = [f"Needs you ({need.kind}{below}): {need.what}", f"  Why: {need.why}"]
-    lines += [f"  Options: {', '.join(need.options)}"] if need.options else []
-    lines += [f"  Impact: {need.impact}"] if need.impact else []
+    for each in need.questions:
+        lines += [f"  Question: {each.question}"] if len(need.questions) > 1 else []
+        lines += [f"  Options: {', '.join(each.options)}"] if each.options else []
+        lines += [f"  Impact: {each.impact}"] if each.impact else []
     if not need.choices:
         return [*lines, f"  {need.command}"]
     width = max(len(choice.command) for choice in need.choices)
