@@ -50,7 +50,7 @@ def test_the_first_ticket_may_be_a_critics_too() -> None:
 
 
 def test_a_blocked_ticket_asks_what_keeps_it() -> None:
-    assert t.wanted(turn("blocked"), Ask).question == "The ticket is blocked: it does not say why"
+    assert t.wanted(turn("blocked"), Ask).question == "The ticket is blocked and does not say why. How can it go on?"
     state = turn("blocked", hold="which database?")
     assert t.wanted(state, Ask).question == "The ticket is blocked: which database?"
     state = t.play(state, t.says("answer", text="SQLite"))

@@ -54,6 +54,24 @@ def test_the_least_a_ticket_needs() -> None:
     )
 
 
+CHANGES = "# Changelog\n## [2026-01-18 10:00] - Creator: blocked\n- no disk\n## [2026-01-18 11:00] - Creator: went on\n- x\n"
+
+
+@pytest.mark.parametrize(
+    ("concerns", "changes", "why"),
+    [
+        ("Which database?", "", "Which database?"),
+        *((nothing, "", "") for nothing in ("", "None", "- None.", "*none*", "N/A", "(none)", "No concerns.")),
+        ("None yet, but the disk is full", "", "None yet, but the disk is full"),
+        ("None", CHANGES, "no disk"),
+    ],
+)
+def test_a_blocked_ticket_says_what_keeps_it_if_it_knows(concerns: str, changes: str, why: str) -> None:
+    text = f"# Add\n{REQUIRED}\n# Creator Section\n\n## Concerns\n\n{concerns}\n{changes}"
+    read = build({"status": "blocked"}, body(text))
+    assert ticket_read.with_turn(PARAMS, read).hold == why
+
+
 def test_a_title_has_to_be_given() -> None:
     expected = ("title", "there is no title; give one in the frontmatter or as the first heading", 1)
     assert mistake(build, {}, body(REQUIRED)) == expected

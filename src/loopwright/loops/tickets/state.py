@@ -204,7 +204,8 @@ def _dispatched(state: TicketsState, begun: Ticket) -> TicketsState:
     """At the role whose turn it is by the ticket's own word. What others made of it is in the tree the session has."""
     match state.plan.stands:
         case "blocked":
-            question = Question(question=f"The ticket is blocked: {state.plan.hold or 'it does not say why'}")
+            why = f": {state.plan.hold}" if state.plan.hold else " and does not say why. How can it go on?"
+            question = Question(question=f"The ticket is blocked{why}")
             held = replace(state.course.trial, held=True)
             inquiry = Inquiry(role="creator", questions=(question,))
             return c.steered(c.stationed(state, Station.CLARIFY), trials=(held,), inquiries=(inquiry,), asked=1)

@@ -29,6 +29,7 @@ Front = dict[str, Any]
 _PREFIX = re.compile(r"(?:\[Iteration [0-9]+/[0-9]+\] ?)+")
 _NOT_THE_CREATORS = ("critic_review", "expediter_review", "blocked")
 _LONGEST = 2000
+_NOTHING = re.compile(r"[\s*_>()-]*(?:none|nothing|n/a|no concerns)?[\s*_.()-]*", re.IGNORECASE)  # as people write it
 _DECIDED = {
     "approved": Decision.APPROVE,
     "route_back": Decision.ROUTE_BACK,
@@ -187,7 +188,15 @@ def with_turn(params: TicketParams, read: ReadTicket) -> TicketParams:
         return params
     *before, begun = params.adopted or (Ticket(number=1),)
     begun = replace(begun, notes=read.creator, critiques=_critiques(read))
-    return replace(params, adopted=(*before, begun), stands=read.status, hold=cut(read.concerns, _LONGEST))
+    return replace(params, adopted=(*before, begun), stands=read.status, hold=cut(_why_blocked(read), _LONGEST))
+
+
+def _why_blocked(read: ReadTicket) -> str:
+    """Its creator's concerns; where there are none, what the changelog says last of it."""
+    if not _NOTHING.fullmatch(read.concerns):
+        return read.concerns
+    said = (each.text for each in reversed(read.changelog) if each.what.lower() == "blocked")
+    return next(said, "")
 
 
 def _critiques(read: ReadTicket) -> tuple[Critique, ...]:
