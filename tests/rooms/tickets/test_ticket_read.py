@@ -54,7 +54,9 @@ def test_the_least_a_ticket_needs() -> None:
     )
 
 
-CHANGES = "# Changelog\n## [2026-01-18 10:00] - Creator: blocked\n- no disk\n## [2026-01-18 11:00] - Creator: went on\n- x\n"
+CHANGES = (
+    "# Changelog\n## [2026-01-18 10:00] - Creator: blocked\n- no disk\n## [2026-01-18 11:00] - Creator: went on\n- x\n"
+)
 
 
 @pytest.mark.parametrize(
