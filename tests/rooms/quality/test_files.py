@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -19,6 +20,7 @@ from loopwright.loops.quality.handoff import Persisted
 from loopwright.loops.quality.kind import KIND
 from loopwright.loops.quality.state import Known, QualityState, ReviewFacts
 from loopwright.ports.agent import AgentRun
+from tests.loops import verified as v
 from tests.loops.quality import (
     ALPHA,
     BETA,
@@ -41,6 +43,7 @@ from tests.loops.quality import (
     looked,
     loop,
     medium,
+    outcome,
     passes,
     play,
     says,
@@ -236,6 +239,20 @@ def test_what_a_fix_resolved_is_bound_to_where_it_landed() -> None:
 def test_what_was_gone_when_the_review_began_is_resolved_wherever_that_is() -> None:
     state = told(*looked(passes()), known=(Known(finding=ALPHA, gate="code", elsewhere=True),))
     assert persisted(state) == (Persisted(finding=ALPHA, resolved=True),)
+
+
+def test_what_an_accepted_candidate_has_mended_only_in_what_did_not_land_is_persisted_as_open() -> None:
+    weak, worse = critical("weak", file="tests/t.py"), critical("worse")
+    reviews = (*blocked(weak, ALPHA), *fixed("c1"), *blocked(worse, content="o2"), *fixed("c2"))
+    # The last attempt has it again; the one before, which is taken, has not.
+    state = told(*reviews, *blocked(worse, weak, content="o3"), says("accept"), trust=v.NOW)
+    ended = play(state, replace(LANDED, held=v.BENT, held_on="loop/1-held"))
+    assert [each.rule for each in outcome(ended).waiting] == ["weak"]
+    assert {each.finding.rule: (each.resolved, each.accepted) for each in persisted(ended)} == {
+        "weak": (False, False),
+        "alpha": (True, False),
+        "worse": (False, True),
+    }
 
 
 @pytest.mark.parametrize(

@@ -214,7 +214,13 @@ def waiting(state: QualityState) -> tuple[Finding, ...]:
 
 
 def mended_unlanded(state: QualityState) -> tuple[Finding, ...]:
-    return mended_in(state.ledger, state.course.unlanded, state.plan.gate)
+    """Of what a person accepted, which is not always the last, all that was found in these files and is not in it."""
+    unlanded = state.course.unlanded
+    if not state.course.accepted:
+        return mended_in(state.ledger, unlanded, state.plan.gate)
+    left = {finding.fingerprint for finding in taken(state).findings}
+    own = (entry.finding for entry in state.ledger if entry.source == state.plan.gate and entry.last)
+    return tuple(each for each in own if each.file in unlanded and each.fingerprint not in left)
 
 
 def counted(findings: tuple[Finding, ...], severity: Severity) -> int:
