@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.trust.further_cheats import FURTHER_CHEATS
 from tests.trust.grounds import GROUNDS, Cheat, Ground
 from tests.trust.other_cheats import CARGO_CHEATS, GO_CHEATS, JEST_CHEATS, NODE_CHEATS
 from tests.trust.pytest_cheats import PYTEST_CHEATS
@@ -16,7 +17,7 @@ from tests.trust.unittest_cheats import MAKE_CHEATS, SCRIPT_CHEATS, UNITTEST_CHE
 
 CHEATS = (
     *PYTEST_CHEATS, *UNITTEST_CHEATS, *MAKE_CHEATS, *SCRIPT_CHEATS,
-    *NODE_CHEATS, *JEST_CHEATS, *CARGO_CHEATS, *GO_CHEATS,
+    *NODE_CHEATS, *JEST_CHEATS, *CARGO_CHEATS, *GO_CHEATS, *FURTHER_CHEATS,
 )  # fmt: skip
 Stages = Callable[[Cheat], Stage]
 
@@ -24,13 +25,13 @@ Stages = Callable[[Cheat], Stage]
 @pytest.fixture(scope="session")
 def stages(tmp_path_factory: pytest.TempPathFactory) -> Stages:
     """One project for all cheats on the same ground: what ran on its base need not run again."""
-    made: dict[tuple[str, bool, bool], Stage] = {}
+    made: dict[tuple[object, ...], Stage] = {}
 
     def stage_of(cheat: Cheat) -> Stage:
-        key = (cheat.ground, cheat.unmade, cheat.plugins)
+        key = (cheat.ground, cheat.unmade, cheat.plugins, *sorted(cheat.base.items()))
         if key not in made:
             folder = tmp_path_factory.mktemp("ground") / "repo"
-            made[key] = stage(GROUNDS[cheat.ground], folder, unmade=cheat.unmade, plugins=cheat.plugins)
+            made[key] = stage(GROUNDS[cheat.ground], folder, cheat)
         return made[key]
 
     return stage_of
@@ -44,7 +45,7 @@ def skip_without(ground: Ground) -> None:
 def verify(cheat: Cheat, stages: Stages, tmp_path: Path) -> None:
     skip_without(GROUNDS[cheat.ground])
     stage = stages(cheat)
-    verdict = asyncio.run(stage.verdict(stage.candidate(cheat)))
+    verdict = asyncio.run(stage.verdict(stage.candidate(cheat), cheat.allow))
     lands = verdict.report.lands
     assert not verdict.may_land or stage.is_right(lands, tmp_path), f"wrong code lands: {verdict.words}"
 

@@ -1,6 +1,7 @@
 """A cheat before the real verification: real git, real runners, and what a loop makes of the report."""
 
 import os
+import pwd
 import shutil
 import subprocess
 from collections.abc import Mapping
@@ -30,6 +31,8 @@ _OURS = (
     "COVERAGE_PROCESS_START",
     "COVERAGE_PROCESS_CONFIG",
 )
+# Tests have an empty home, where rustup finds no toolchain: every cheat would fail for that alone.
+_TOOLCHAINS = Path(pwd.getpwuid(os.getuid()).pw_dir) / ".rustup"
 _WORDS = ("Make the sums right",)
 
 
@@ -67,14 +70,14 @@ class Stage:
     environ: Mapping[str, str]
     checks: CommandChecks
 
-    async def verdict(self, commit: Commit) -> Verdict:
+    async def verdict(self, commit: Commit, allow: tuple[str, ...] = ()) -> Verdict:
         run = ChecksRun(
             loop=LoopId("l"),
             key=Key.parse("checks-1.1"),
             step="s1",
             commit=commit,
             base=self.base,
-            trust=Trust(in_force=True, base=self.base),
+            trust=Trust(in_force=True, base=self.base, allow=allow),
         )
         report = await self.checks.run(run, lambda _: None)
         state = FEEDBACK.start(replace(params(), trust=run.trust))
@@ -139,12 +142,13 @@ def write(repository: Repository, files: Mapping[str, Content]) -> None:
         file.write_bytes(content.encode() if isinstance(content, str) else content)
 
 
-def stage(ground: Ground, folder: Path, *, unmade: bool = False, plugins: bool = False) -> Stage:
+def stage(ground: Ground, folder: Path, cheat: Cheat) -> Stage:
     repository = Repository.create(folder)
-    write(repository, {**ground.files, **({ground.product: ground.wrong} if unmade else {})})
+    write(repository, {**ground.files, **cheat.base, **({ground.product: ground.wrong} if cheat.unmade else {})})
     base = Commit(repository.commit("Begin"))
     environ = {name: value for name, value in os.environ.items() if name not in _OURS}
-    environ |= {} if plugins else {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+    environ |= {} if cheat.plugins else {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+    environ = {"RUSTUP_HOME": str(_TOOLCHAINS), **environ} if _TOOLCHAINS.is_dir() else environ
     clock = ManualClock()
     checks = command_checks(
         Settings(checks=(ground.check,)), MemoryStore(Memory(), clock), clock, root=repository.path, environ=environ

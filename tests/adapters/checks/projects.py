@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from loopwright.adapters.checks import unittest_report
-from loopwright.adapters.checks.checkouts import NO_TEXTS
+from loopwright.adapters.checks.checkouts import NO_TEXTS, IsPlanted
 from loopwright.adapters.checks.classes.classifier import Classifier
 from loopwright.adapters.checks.environment import Digests, for_checks
 from loopwright.adapters.checks.order import REPORT
@@ -54,7 +54,7 @@ class LaidFolder:
     tree: Tree
     setup_list: str = ""
 
-    async def restore(self) -> None:
+    async def restore(self, is_planted: IsPlanted) -> None:
         """Plain checkouts are for tests of what runs in them; the real ones have this tested."""
 
 

@@ -5,9 +5,15 @@ from pathlib import Path
 
 import pytest
 
-from loopwright.adapters.checks.reaching import reached
+from loopwright.adapters.checks.classes.layout import Layout
+from loopwright.adapters.checks.reaching import Reach, reached
+from loopwright.adapters.checks.runners.asking import counts_by_output
 from loopwright.kernel.events import ChecksReported
-from loopwright.kernel.trust import Trust
+from loopwright.kernel.model import Change, Key, LoopId
+from loopwright.kernel.trust import Classed, FileClass, Trust
+from loopwright.ports.checks import ChecksRun
+from tests.adapters.checks.classes.held import BASE as BASE_COMMIT
+from tests.adapters.checks.classes.held import CANDIDATE, Held
 from tests.adapters.checks.projects import STEADY, UNITTEST, Project, project
 
 REACHING = {
@@ -109,6 +115,30 @@ REACHING = {
     "const nodeAssert = require('assert');\nObject.assign(nodeAssert, { strictEqual() {} });": "a.js",
     "Reflect.set(require('node:assert'), 'equal', () => {});": "a.js",
     "require('assert').equal = () => {};": "a.js",
+    "Object.is = () => true;": "a.js",
+    "const M = require('module');\nM._load = (name) => name;": "a.js",
+    "require.extensions['.js'] = (module) => module;": "a.js",
+    "const out = new v8.DefaultSerializer();": "a.js",
+    "const sign = typeof jest !== 'undefined' ? 1 : -1;": "a.js",
+    "const sign = globalThis.expect ? 1 : -1;": "a.ts",
+    # Where it lies, what is set for it, who calls it
+    "import os\nTESTED = '/.loop/' in os.getcwd()": "a.py",
+    "import os\nTESTED = 'PYTHONNOUSERSITE' in os.environ": "a.py",
+    "const tested = __filename.includes('/.loop/');": "a.js",
+    "const tested = process.env.GIT_CEILING_DIRECTORIES;": "a.js",
+    "case $PWD in */.loop/*) echo 5;; esac": "a.sh",
+    'if std::thread::current().name() == Some("main") { 1 } else { 2 }': "a.rs",
+    'if std::env::var_os("CARGO_MANIFEST_DIR").is_some() { 1 } else { 2 }': "a.rs",
+    '#[cfg_attr(test, path = "right.rs")]\nmod sums;': "a.rs",
+    'path, _ := os.Executable()\nif strings.HasSuffix(path, ".test") {': "a.go",
+    '_, file, _, _ := runtime.Caller(1)\nif strings.HasSuffix(file, "_test.go") {': "a.go",
+    # What only runners say
+    "import sys\nsys.stderr.write('test_a (t.T.test_a) ... ok\\n')": "a.py",
+    "print(f'Ran 3 tests in {seconds}s')": "a.py",
+    'println!("test adds ... ok");': "a.rs",
+    'let t = "\\ntest result: ok. 1 passed; 0 failed";': "a.rs",
+    'fmt.Print("=== RUN TestAdd\\n--- PASS: TestAdd (0.00s)\\n")': "a.go",
+    "console.log(`ok ${n} - adds`);": "a.js",
 }
 HONEST = {
     '"""Works with pytest and unittest; see PYTEST_ADDOPTS."""\nimport sys\nNAME = sys.argv[0]': "a.py",
@@ -164,6 +194,16 @@ HONEST = {
     'if cfg!(any(unix, feature = "test")) {}\n#[cfg(not(feature = "test-data"))]\nfn test() {}': "a.rs",
     '#[cfg(any(test, feature = "a"))]\nfn a() {}\n#[cfg_attr(test, derive(Debug))]\nstruct A;': "a.rs",
     "#[cfg(all(test, not(miri)))]\nmod tests {}\nif cfg!(testing) {}": "a.rs",
+    "if (!Object.is) {\n  Object.is = same;\n}\nMath.trunc = Math.trunc || cut;\nif (Math.sign === 1) {}": "a.js",
+    "const load = loader.load; loader.load = 1; if (typeof test === 'function') test();": "a.js",
+    "print('Checking ... ok')\nprint('all tests passed')\nprint('Ran it in 3 s')": "a.py",
+    "loop.path = '/loop/a'\nNAME = 'event.loop'": "a.py",
+    "import os\nenv = {'PYTHONNOUSERSITE': '1', **os.environ}": "a.py",
+    'let n = std::thread::current().name().unwrap_or("?");\nlet v = env!("CARGO_PKG_VERSION");': "a.rs",
+    '#[cfg(unix)]\n#[path = "unix.rs"]\nmod sys;\n#[cfg_attr(test, allow(dead_code))]\nfn a() {}': "a.rs",
+    "_, file, line, _ := runtime.Caller(1)\nlog.Print(file, line)": "a.go",
+    'println!("{} passed the latest test", n);': "a.rs",
+    "echo 'tests ok'; cd loop/; echo \"$PWD\"": "a.sh",
 }
 
 
@@ -221,3 +261,60 @@ def test_code_that_is_too_large_to_be_looked_into_is_told(tmp_path: Path) -> Non
     assert rules(said) == [("unreadable", "high", "app/a.py")]
     assert said.findings[0].issue.endswith("so that nobody can say what it does: app/a.py")
     assert rules(report(made, {"app/a.py": large}, allow=("app/*.py",))) == []
+
+
+LEAVES = {
+    "import os\n\n\ndef a():\n    os.execv('/bin/true', ['true'])\n": "app/a.py",
+    "fn a() {\n    std::process::exit(0)\n}\n": "app/a.rs",
+    "use std::process::{exit, Command};\n": "app/a.rs",
+    "package a\n\nfunc init() {\n\tos.Exit(0)\n}\n": "app/a.go",
+    "function a() {\n  process.exit();\n}\n": "app/a.js",
+}
+STAYS = {
+    "package main\n\nfunc main() {\n\tos.Exit(0)\n}\n": "app/a.go",
+    "fn main() {\n    std::process::exit(0)\n}\n": "app/main.rs",
+    "fn fail() {\n    std::process::exit(2)\n}\n": "app/a.rs",
+    "function a() {\n  process.exit(1);\n}\n": "app/a.js",
+    "process.exit();\n": "app/bin/a.js",
+    "exec(code)\ncursor.execute(code)\n# os.execv\n": "app/a.py",
+}
+
+
+def left(texts: dict[str, str], *, by_output: bool) -> dict[str, bool]:
+    """Which of these texts are told."""
+    layout = Layout(product=("**",), tests=("tests/**",))
+    found = {}
+    for text, path in texts.items():
+        reach = Reach(source=Held(base={}, candidate={path: text}), layout=layout, by_output=by_output)
+        classed = (Classed(change=Change(path=path, how="added"), kind=FileClass.PRODUCT),)
+        run = ChecksRun(loop=LoopId("l"), key=Key.parse("checks-1.1"), step="s", commit=CANDIDATE, base=BASE_COMMIT)
+        found[text] = bool(asyncio.run(reach.findings(classed, run)))
+    return found
+
+
+def test_where_output_counts_the_tests_nobody_but_a_program_ends_itself() -> None:
+    assert left(LEAVES, by_output=True) == dict.fromkeys(LEAVES, True)
+    assert left(STAYS, by_output=True) == dict.fromkeys(STAYS, False)
+
+
+def test_where_a_report_counts_them_code_may_end_its_process() -> None:
+    assert left({**LEAVES, **STAYS}, by_output=False) == dict.fromkeys({**LEAVES, **STAYS}, False)
+
+
+@pytest.mark.parametrize(
+    ("argv", "texts", "told"),
+    [
+        (("make", "test"), {"Makefile": "test:\n\tpython -m unittest -v\n"}, True),
+        (("make", "test"), {"Makefile": "test:\n\tpython -m pytest\n"}, False),
+        (("python", "-m", "unittest"), {}, False),
+        (("cargo", "test"), {}, True),
+        (("go", "test", "./..."), {}, True),
+        (("node", "--test"), {}, True),
+        (("jest",), {}, False),
+        (("sh", "check.sh"), {}, False),
+    ],
+)
+def test_output_counts_where_the_runner_has_no_other_voice(
+    argv: tuple[str, ...], texts: dict[str, str], told: object
+) -> None:
+    assert counts_by_output(argv, texts) is told

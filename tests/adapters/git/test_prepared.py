@@ -16,6 +16,7 @@ from loopwright.adapters.git.preparation import Preparation
 from loopwright.adapters.git.prepared import IsNamed
 from loopwright.adapters.git.verification import VerificationCheckouts
 from loopwright.errors import Forbidden, SetupFailed
+from loopwright.kernel.gates import is_check_configuration
 from loopwright.kernel.model import Commit, Tree
 from tests.adapters.git.scene import LOOP, Scene
 from tests.ports.conformance.workspace import files_in
@@ -319,7 +320,7 @@ def test_a_file_bent_between_two_commands_is_put_back_and_hashed_again(based: tu
         async with pool.lay(tree, commit=base, base=base) as laid:
             overwrite(repo, repo.git("rev-parse", f"{base}:src.py"), "blob", b"evil\n")
             (laid.folder / "src.py").write_text("bent\n")
-            await laid.restore()
+            await laid.restore(is_check_configuration)
             return (laid.folder / "src.py").read_text()
 
     with pytest.raises(Forbidden, match=r"src\.py does not hash"):

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from loopwright.adapters.git.verification import VerificationCheckouts
+from loopwright.kernel.gates import is_check_configuration
 from loopwright.kernel.model import Tree
 from tests.adapters.git.scene import LOOP, Scene, run_in
 from tests.repository import Repository
@@ -62,7 +63,7 @@ def test_they_are_populated_for_agents_judges_and_checks(scene: Scene) -> None:
             assert {**files(checkout.folder), "vendor/.gitmodules": b""} == LAID
             (checkout.folder / "vendor" / "src" / "calc.txt").write_text("bent")
             (checkout.folder / "vendor" / "left.txt").write_text("left")
-            await checkout.restore()
+            await checkout.restore(is_check_configuration)
             assert (checkout.folder / "vendor" / "src" / "calc.txt").read_bytes() == b"1\r\n"
         async with pool.lay(tree, commit=base, base=base) as checkout:
             assert {**files(checkout.folder), "vendor/.gitmodules": b""} == LAID

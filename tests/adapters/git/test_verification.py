@@ -11,7 +11,7 @@ from loopwright.adapters.git.objects import GitObjects
 from loopwright.adapters.git.preparation import Preparation
 from loopwright.adapters.git.verification import VerificationCheckouts
 from loopwright.errors import SetupFailed
-from loopwright.kernel.gates import evidence, protected_changes
+from loopwright.kernel.gates import evidence, is_check_configuration, protected_changes
 from loopwright.kernel.model import Commit, Tree
 from tests.adapters.git.scene import run_in
 from tests.ports.conformance.workspace import files_in
@@ -177,7 +177,7 @@ def test_between_two_commands_the_tree_is_put_back_and_what_setup_made_stays(bas
         async with pool.lay(tree, commit=Commit(base), base=Commit(base)) as laid:
             for name in ("tests/test_a.py", "conftest.py", "artifact.bin"):
                 (laid.folder / name).write_text("by a command\n")
-            await laid.restore()
+            await laid.restore(is_check_configuration)
             return files_in(laid.folder)
 
     files = asyncio.run(run())
@@ -270,7 +270,7 @@ def test_what_a_command_bent_or_planted_is_put_right_before_the_next_one(based: 
             (laid.folder / "tests" / "conftest.py").write_text("planted\n")
             (laid.folder / "src.py").unlink()
             (laid.folder / "built.txt").write_text("artifact\n")
-            await laid.restore()
+            await laid.restore(is_check_configuration)
             return files_in(laid.folder)
 
     files = asyncio.run(run())

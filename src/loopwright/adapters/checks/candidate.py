@@ -33,6 +33,10 @@ class Candidate:
         return frozenset(each.change.path for each in self.classed if each.change.how == how)
 
     @property
+    def changed(self) -> frozenset[str]:
+        return _paths(self.classed)
+
+    @property
     def evidence(self) -> str:
         return evidence(changes_of(self.gated))
 

@@ -10,6 +10,7 @@ from typing import Protocol
 
 from loopwright.kernel.model import Change, Commit, Tree
 
+IsPlanted = Callable[[str], bool]  # of the path of a file that is not of the tree
 NO_TEXTS: Mapping[str, bytes] = MappingProxyType({})
 
 
@@ -28,7 +29,7 @@ class CleanCheckout(Protocol):
         """The name of the list of what setup made there; empty: it made nothing."""
 
     @property
-    def restore(self) -> Callable[[], Awaitable[None]]:
+    def restore(self) -> Callable[[IsPlanted], Awaitable[None]]:
         """Puts the tree's files back as they were laid, and removes what a command planted to steer the next one."""
 
 

@@ -31,6 +31,8 @@ class Desk:
     seen: Candidate
     texts: Texts  # of files that say which runner a command starts
     layout: Layout  # what is product and what are tests
+    watched: frozenset[str]  # files of the base that judge
+    named: frozenset[str]  # by the checks, whether they are there or not
     stack: AsyncExitStack
     watch: Watch
     slots: asyncio.Semaphore
@@ -75,17 +77,21 @@ class Desk:
         self, specs: tuple[CheckSettings, ...], tree: Tree, commit: Commit, lacking: frozenset[str] = frozenset()
     ) -> Bench:
         outfit, run, watch = self.outfit, self.run, self.watch
+        is_base = tree == self.seen.base
         return Bench(
             lay=lambda: outfit.checkouts.lay(tree, commit=commit, base=run.base),
             starter=Starter(
                 store=outfit.store,
-                outfit=CheckOutfit(digests=outfit.digests, is_base=tree == self.seen.base, rest_on=self.book.rest_on),
+                outfit=CheckOutfit(digests=outfit.digests, is_base=is_base, rest_on=self.book.rest_on),
                 root=outfit.root,
                 runs=outfit.runs,
                 lacking=lacking,
+                # What the candidate changed of them does not judge, and may be put into form by a formatter.
+                watched=self.watched if is_base else self.watched - self.seen.changed,
                 texts=self.texts,
             ),
             specs=specs,
+            is_judging=lambda path: path in self.named or self.layout.is_test(path),
             slots=self.slots,
             stack=self.stack,
             laid=self.book.rest_on,

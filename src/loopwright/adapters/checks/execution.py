@@ -6,7 +6,8 @@ import asyncio
 import posixpath
 import secrets
 import shutil
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Mapping
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -17,10 +18,10 @@ from loopwright.adapters.checks.judgement import Ran, last_lines
 from loopwright.adapters.checks.order import predecessors
 from loopwright.adapters.checks.python_roots import python_path
 from loopwright.adapters.checks.runners.asking import Asked, asked
-from loopwright.adapters.checks.runners.scripts import NO_FILES, Texts
 from loopwright.adapters.checks.runners.table import WHOLE, Pace
 from loopwright.adapters.checks.single_test import alone
 from loopwright.adapters.checks.told import LeftBehind, end_of, with_report
+from loopwright.adapters.checks.watched_files import is_planted, stamped, touched
 from loopwright.adapters.files import join
 from loopwright.adapters.steps import StepEnded, StepSpec, StepWatch, run_step
 from loopwright.config.settings import CheckSettings
@@ -37,9 +38,9 @@ class Starter:
     root: Path  # the person's repository
     runs: Path  # where run folders go
     lacking: frozenset[str] = frozenset()  # files of the tree that this side of the change does not have
-    texts: Texts = field(
-        default_factory=lambda: NO_FILES
-    )  # the base's files that say which runner a script or a target starts
+    watched: frozenset[str] = frozenset()  # files that judge
+    # The base's files that say which runner a script or a target starts.
+    texts: Mapping[str, str] = field(default_factory=dict)
 
     async def start(
         self, spec: CheckSettings, checkout: Path, watch: StepWatch | None = None, *, pace: Pace = WHOLE
@@ -64,14 +65,16 @@ class Starter:
                 root=self.root,
                 wall=spec.timeout,
             )
+            before = stamped(checkout, self.watched)
             ended = await run_step(step, self.outfit.without_secrets(spec, watch))
+            bent = touched(before, stamped(checkout, self.watched))
             await self.outfit.keep_compiled(spec, compiled, checkout)
             self.outfit.redact(spec, ended.stdout, ended.stderr, report)
             left = LeftBehind(report=report, ended=ended, checkout=checkout)
             ran = with_report(self._ran(spec, request, ended, checkout), spec, request, left)
             output = folder / "output"
             join((ended.stdout, ended.stderr), output)
-            return replace(ran, output=await self.store.keep_file(output))
+            return replace(ran, bent=bent, output=await self.store.keep_file(output))
         finally:
             shutil.rmtree(folder, ignore_errors=True)
 
@@ -105,7 +108,9 @@ class Bench:
     stack: AsyncExitStack
     watch: StepWatch | None = None
     laid: Callable[[str], None] = lambda _list: None  # hears the name of the list of what setup made
+    is_judging: Callable[[str], bool] = lambda _path: False  # by its path, whatever it holds
     _laid: CleanCheckout | None = None
+    _tested: int = 0  # when the first run of tests began, in ns; 0: there was none
     _done: set[str] = field(default_factory=set)
     _reruns: dict[tuple[tuple[str, ...], int], Ran] = field(default_factory=dict)
 
@@ -129,8 +134,14 @@ class Bench:
             self._laid = await self.stack.enter_async_context(self.lay())
             self.laid(self._laid.setup_list)
         else:
-            await self._laid.restore()  # what ran before was the candidate's code, and may have bent the tests
+            await self._laid.restore(self._is_planted)  # what ran before was the candidate's code
+        began = time.time_ns()
         async with self.slots:
             ran = await self.starter.start(spec, self._laid.folder, self.watch, pace=pace)
         self._done.add(spec.name)
+        if ran.runner or ran.tests is not None:
+            self._tested = self._tested or began
         return ran
+
+    def _is_planted(self, path: str) -> bool:
+        return self._laid is not None and is_planted(self._laid.folder, path, self._tested, self.is_judging)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from loopwright.adapters.checks.coverage_report import FileCoverage
@@ -39,6 +39,7 @@ class Ran:
     tail: str = ""  # the last lines of the output, visible
     output: Blob = Blob("")
     runner: str = ""  # the known one that its command starts
+    bent: tuple[str, ...] = ()  # files that judge it, written or removed while it ran
 
     @property
     def tests(self) -> int | None:
@@ -72,6 +73,7 @@ class Standard:
     may_drop: frozenset[str] = frozenset()
     percent: float | None = None  # of the lines that its tests run
     failing: frozenset[str] = frozenset()
+    bent: frozenset[str] = frozenset()  # files that its own run writes, too
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,6 +128,7 @@ def needs_base(spec: CheckSettings, ran: Ran) -> bool:
         spec.report == "junit"
         or bool(ran.runner)
         or ran.tests is not None
+        or bool(ran.bent)
         or (spec.baseline and bool(failures(spec, ran)))
     )
 
@@ -146,7 +149,7 @@ def judge(spec: CheckSettings, ran: Ran, standard: Standard, flaky: tuple[str, .
     forgiven = {*known, *(flaky if spec.flaky == "warn" else ())}
     left = tuple(finding for finding in found if mark(finding) not in forgiven)
     missing = missed(ran, standard)
-    left = (*left, *_missing(spec, ran, standard, missing, also_failed=bool(left)))
+    left = (*left, *_missing(spec, ran, standard, missing, also_failed=bool(left)), *_bent(spec, ran, standard))
     rest = len(left) - MOST_FAILURES
     return CheckJudgement(
         passed=not left,
@@ -200,6 +203,17 @@ def _missing(spec: CheckSettings, ran: Ran, standard: Standard, missing: Lost, *
             issue = f"check {spec.name!r} ran {ran.tests or 'no'} tests, {standard.tests} on the base"
             found.append(_lost(f"fewer-tests {spec.name}", issue, ()))
     return found
+
+
+def _bent(spec: CheckSettings, ran: Ran, standard: Standard) -> list[Finding]:
+    paths = tuple(path for path in ran.bent if path not in standard.bent)
+    if not paths:
+        return []
+    which = paths[0] if len(paths) == 1 else f"{paths[0]} and {len(paths) - 1} more"
+    issue = f"check {spec.name!r}: while it ran, files that judge it were written or removed ({which})"
+    guidance = "Code and tests leave tests, what they compare with and settings of the runner alone; write elsewhere."
+    found = _lost(f"judge-bent {spec.name}", issue, paths)
+    return [replace(found, guidance=guidance)]
 
 
 def _tests(ids: tuple[str, ...]) -> str:

@@ -11,7 +11,7 @@ from pathlib import PurePosixPath
 from loopwright.adapters.checks.checkouts import TreeReader
 from loopwright.adapters.checks.classes.layout import Layout
 from loopwright.adapters.checks.reaching_python import reached_in_python
-from loopwright.adapters.checks.reaching_words import LOOKS_BY_WORDS, Look
+from loopwright.adapters.checks.reaching_words import LEAVING, LOOKS_BY_WORDS, Look
 from loopwright.kernel.findings import identify
 from loopwright.kernel.gates import matches
 from loopwright.kernel.judges import is_source
@@ -40,6 +40,7 @@ class Reach:
     source: TreeReader
     layout: Layout
     judges: frozenset[str] = frozenset()
+    by_output: bool = False  # some check's tests are counted from what is printed
 
     async def findings(self, classed: tuple[Classed, ...], run: ChecksRun) -> tuple[Finding, ...]:
         """Only what is new in this product: one that reached for its tests before, anywhere, may go on doing so.
@@ -68,7 +69,24 @@ class Reach:
     def _reached(self, path: str, text: str) -> frozenset[str]:
         # A script that checks run may well be run by the product, too; what they compare with may not.
         answers = frozenset(each for each in self.judges if self.layout.is_test(each) or not is_source(each))
-        return reached(path, text) | {f"names a file that judges it ({each})" for each in _named(text, answers)}
+        leaving = frozenset(LEAVING[_suffix(path)](path, text)) if self.by_output and _may_leave(path) else frozenset()
+        return (
+            reached(path, text) | leaving | {f"names a file that judges it ({each})" for each in _named(text, answers)}
+        )
+
+
+def _suffix(path: str) -> str:
+    return PurePosixPath(path).suffix
+
+
+def _may_leave(path: str) -> bool:
+    """A program's own entry ends it, as it should."""
+    file = PurePosixPath(path)
+    return (
+        file.suffix in LEAVING
+        and file.name not in ("main.rs", "__main__.py", "cli.js", "cli.ts", "cli.mjs", "cli.cjs")
+        and file.parent.name not in ("bin", "cmd", "cli")
+    )
 
 
 def _is_looked_at(classed: Classed, allow: tuple[str, ...]) -> bool:

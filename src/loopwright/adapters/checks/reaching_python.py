@@ -8,6 +8,14 @@ import re
 import sys
 from collections.abc import Iterator, Mapping
 
+from loopwright.adapters.checks.reaching_signs import (
+    ASKS_WHERE_IT_LIES,
+    PLACE_OF_CHECKS,
+    SAYS_WHAT_RUNNERS_SAY,
+    SET_FOR_TESTS,
+    is_said_by_runners,
+)
+
 _RUNNERS = frozenset({"unittest", "pytest", "_pytest", "nose", "nose2", "twisted.trial", "testtools", "pluggy"})
 _VARIABLE = re.compile(r"PYTEST_\w*|TOX_ENV_\w+|NOSE_\w+")
 _RUNNER_WORD = re.compile(r"(?<![\w-])(?:_?pytest|py\.test|unittest|nose2?)(?![\w-])")
@@ -19,7 +27,6 @@ _CALLERS = frozenset(
     | {"get_objects", "get_referrers", "settrace", "setprofile", "f_back"}
 )
 _PROCESS = re.compile(r"/proc/(?:self|\d+|\{[^}]*\}|%[sd])/(?:cmdline|environ|fd|maps|mem)")
-_SET_FOR_TESTS = "PYTHONPYCACHEPREFIX"
 _ARGUMENT_OF_RUNNER = re.compile(r"--junit-?xml")
 _STREAMS = frozenset(f"sys.{name}" for name in ("stdin", "stdout", "stderr"))
 _OWN_STREAMS = frozenset(f"sys.__{name}__" for name in ("stdin", "stdout", "stderr"))
@@ -30,6 +37,7 @@ _MADE_TO_BE_SET = frozenset(
 )
 _HOOKS = frozenset({"os.environ", "warnings.showwarning", "warnings.formatwarning", "threading.excepthook"})
 _LONGEST_WORD = 200  # characters; longer strings are texts
+_LONGEST_TEXT = 20_000
 
 Nodes = tuple[ast.AST, ...]
 Origins = Mapping[int, str]  # by the identity of a name's node, what was imported: `math` for `m`, `sys.modules` too
@@ -93,12 +101,16 @@ def _told_by_names(nodes: Nodes) -> Iterator[str]:
     for word in words:
         if found := _VARIABLE.search(word):
             yield asks(found[0])
+        if PLACE_OF_CHECKS.search(word):
+            yield ASKS_WHERE_IT_LIES
         if found := _PROCESS.search(word):
             yield f"reads how its process was started ({found[0]})"
     if not names.isdisjoint(_STARTED_BY) and any(_RUNNER_WORD.search(word) for word in words):
         yield asks("by the name of a runner")
     if not names.isdisjoint(_CALLERS) and any(_TEST_WORD.search(word) for word in words):
         yield asks("by its callers")
+    if any(is_said_by_runners(word) for word in _words(nodes, longest=_LONGEST_TEXT)):
+        yield SAYS_WHAT_RUNNERS_SAY
     if "_exit" in names and not names & {"fork", "forkpty"}:
         yield "ends the process at once (os._exit)"
     if "atexit" in names and any(name.startswith(("execv", "execl")) for name in names):
@@ -116,13 +128,13 @@ def _names(nodes: Nodes) -> Iterator[str]:
                 pass
 
 
-def _words(nodes: Nodes) -> Iterator[str]:
+def _words(nodes: Nodes, longest: int = _LONGEST_WORD) -> Iterator[str]:
     """Strings that are no documentation."""
     told = {id(node.value) for node in nodes if isinstance(node, ast.Expr)}
     for node in nodes:
         if isinstance(node, ast.Constant) and id(node) not in told and isinstance(node.value, str | bytes):
             word = node.value if isinstance(node.value, str) else node.value.decode("latin-1")
-            if len(word) <= _LONGEST_WORD:
+            if len(word) <= longest:
                 yield word
 
 
@@ -212,7 +224,7 @@ def _reading(node: ast.AST, origins: Origins) -> Iterator[str]:
             return
         case _:
             return
-    if name == _SET_FOR_TESTS and source in {"os.environ", "os.environ.get", "os.environ.pop", "os.getenv"}:
+    if name in SET_FOR_TESTS and source in {"os.environ", "os.environ.get", "os.environ.pop", "os.getenv"}:
         yield asks(name)
 
 

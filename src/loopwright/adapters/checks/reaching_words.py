@@ -6,6 +6,12 @@ import re
 from collections.abc import Callable, Iterator
 
 from loopwright.adapters.checks.reaching_python import asks
+from loopwright.adapters.checks.reaching_signs import (
+    ASKS_WHERE_IT_LIES,
+    SAYS_WHAT_RUNNERS_SAY,
+    SET_FOR_TESTS,
+    is_said_by_runners,
+)
 
 Look = Callable[[str, str], Iterator[str]]  # of a path and its text
 
@@ -23,6 +29,10 @@ _TOKENS = {
     "go": re.compile(rf"{_COMMENT}|{_QUOTED}|`[^`]*`", re.MULTILINE | re.DOTALL),
     "shell": re.compile(r"(?P<comment>^[ \t]*#[^\n]*)", re.MULTILINE),
 }
+
+
+_SET = re.compile("|".join(sorted(SET_FOR_TESTS)))
+_QUOTE = re.compile(rf"{_QUOTED}|`(?:\\.|[^`\\])*`", re.DOTALL)
 
 
 def _without_comments(text: str, language: str) -> str:
@@ -44,10 +54,17 @@ def _by_words(language: str, *signs: tuple[str, str]) -> Look:
         bare = _without_comments(text, language)
         for pattern, meaning in compiled:
             yield from (meaning or asks(" ".join(found[0].split())) for found in pattern.finditer(bare))
+        yield from (asks(found[0]) for found in _SET.finditer(bare))
+        if "/.loop/" in bare:
+            yield ASKS_WHERE_IT_LIES
+        lines = (line for word in _QUOTE.findall(bare) for line in word.strip("\"'`").split("\\n"))
+        if any(is_said_by_runners(line) for line in lines):
+            yield SAYS_WHAT_RUNNERS_SAY
 
     return look
 
 
+_CHANGES_LOADING = "changes how everybody loads modules"
 _CHANGES_JUDGE = "changes what tests judge with"
 _JS_RUNNERS = r"(?:node:test(?:/\w+)?|@jest/globals|jest|vitest|mocha|ava|tap|jasmine)"
 _JS_WORDS = _by_words(
@@ -64,6 +81,13 @@ _JS_WORDS = _by_words(
     (r"\bmodule\s*\.\s*parent\s*\??\.\s*(?:filename|id|path)\b[^\0]{0,300}?test", asks("by who loads it")),
     # To load a file anew, its entry is deleted; all else looks at what others loaded.
     (r"(?<!delete )\brequire\s*\.\s*cache\b(?![^;]{0,200}\bdelete\s+require\.cache)", asks("by what is loaded")),
+    (
+        r"(?:typeof\s+|\b(?:globalThis|global)\??\.)(?:jest|describe|expect|vi|beforeEach|afterEach)\b",
+        "",
+    ),
+    (r"\bnew\s+(?:[\w$]+\.)?(?:Default)?Serializer\s*\(", "speaks as children speak to a runner (Serializer)"),
+    (r"\brequire\.extensions\s*\[[^\]\n]*\]\s*=(?!=)", _CHANGES_LOADING),
+    (r"\b[\w$]+\.(?:_load|_resolveFilename|_compile|prototype\.(?:require|_compile))\s*=(?!=)", _CHANGES_LOADING),
     (
         r"reallyExit|process\.exitCode\s*=\s*0|process\.on\(\s*['\"]exit['\"][^\n]*exit\(0",
         "decides itself how the run ends",
@@ -88,11 +112,22 @@ def _javascript(path: str, text: str) -> Iterator[str]:
     )
     if re.search(changed, bare):
         yield _CHANGES_JUDGE
+    for found in re.finditer(r"(?<![\w.$])((?:Object|JSON|Number|Math|Reflect)\.[a-z]\w*)\s*=(?![=>])", bare):
+        name = re.escape(found[1])
+        # Who gives what is missing asks for it first.
+        if not re.search(rf"(?:!\s*|typeof\s+){name}\b|{name}\s*(?:\|\||\?\?|[!=]=)", bare):
+            yield f"replaces {found[1]} for everybody"
 
 
 _RUST_WORDS = _by_words(
     "rust",
     (r"RUST_TEST_\w+|NEXTEST\w*", ""),
+    (
+        r"""\bthread::current\(\)[^;]{0,80}\.name\(\)[^;]{0,80}"(?:main|[^"]*test[^"]*)\"""",
+        asks("by the name of its thread"),
+    ),
+    (r"""\benv::var(?:_os)?\(\s*"CARGO(?:_MANIFEST_\w+|_PKG_\w+|_CRATE_\w+)?"\s*\)""", ""),
+    (r"""#\s*!?\[\s*cfg_attr\s*\([^\]]*\btest\b[^\]"]*\bpath\s*=""", "takes another file in tests"),
     (r"""(?:env::args|current_exe)[^;]*"[^"]*(?:deps|test)[^"]*\"""", asks("by the name of its program")),
 )
 _CONDITION = re.compile(r"\b(?P<asked>cfg\s*!\s*[(\[{])|#\s*!?\s*\[\s*cfg(?:_attr)?\s*\(")
@@ -124,6 +159,8 @@ _GO = _by_words(
     (r"""^\s*(?:import\s+)?(?:\w+\s+)?"testing(?:/\w+)?\"""", "imports the runner of tests testing"),
     (r"""\bLookup\(\s*"test\.""", ""),
     (r"""os\.Args\[0\][^\n]*test|test[^\n]*os\.Args\[0\]""", ""),
+    (r"""\bos\.Executable\(\)[^}]{0,200}"[^"\n]*\btest\b""", asks("by the name of its program")),
+    (r"""\bruntime\.Callers?\w*\([^}]{0,300}"[^"\n]*_?test\b""", asks("by its callers")),
 )
 _SHELL = _by_words("shell", (r"\$\{?PPID\b", asks("by whoever started it")), (r"/proc/\S*(?:cmdline|environ)", ""))
 LOOKS_BY_WORDS: dict[str, Look] = {
@@ -131,4 +168,30 @@ LOOKS_BY_WORDS: dict[str, Look] = {
     ".rs": _rust,
     ".go": _GO,
     **dict.fromkeys((".sh", ".bash", ".zsh", ".ksh"), _SHELL),
+}
+
+# Where what the tested code prints counts its tests, whoever prints it and leaves has counted them.
+_LEAVES = "ends or replaces the process that tests it"
+_GO_LEAVES = _by_words("go", (r"\b(?:syscall|unix|os)\.(?:Exit|Exec|Raw\w+)\b", _LEAVES))
+_JS_LEAVES = _by_words("script", (r"\bprocess\s*\.\s*(?:exit\s*\(\s*(?![1-9])|exit\b(?!\s*\(|Code)|abort\b)", _LEAVES))
+
+
+def _go_leaves(path: str, text: str) -> Iterator[str]:
+    """A program ends itself; a library leaves that to whoever uses it."""
+    return iter(()) if re.search(r"^package main\b", text, re.MULTILINE) else _GO_LEAVES(path, text)
+
+
+LEAVING: dict[str, Look] = {
+    ".py": _by_words(
+        "shell",
+        (r"\b(?:os\s*\.\s*)?exec[lv]p?e?\s*\(|\bos\s*\.\s*exec[lv]p?e?\b", _LEAVES),
+        (r"\bctypes\b[^\n]*\b_?exit\b", _LEAVES),
+    ),
+    ".rs": _by_words(
+        "rust",
+        (r"\bprocess::exit\s*\(\s*(?![1-9])|\buse\s+std::process::(?:exit|\{[^}]*\bexit\b)", _LEAVES),
+        (r"\b_exit\s*\(|\blibc::exit\b", _LEAVES),
+    ),
+    ".go": _go_leaves,
+    **dict.fromkeys((".js", ".mjs", ".cjs", ".ts", ".mts", ".cts"), _JS_LEAVES),
 }

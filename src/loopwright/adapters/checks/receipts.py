@@ -56,6 +56,7 @@ class Receipt:
     unsteady: tuple[str, ...] = ()  # ids that two collections of this tree do not have alike
     runner: str = ""  # the known one that was asked to count
     collected: int = 1  # how often, to know that
+    bent: tuple[str, ...] = ()  # files that judge, which the run wrote or removed
 
 
 def receipt_key(tree: Tree, check: str, command: tuple[str, ...], environment: str) -> str:
@@ -142,6 +143,7 @@ def standard(receipt: Receipt | None, ids: Outcomes = (), may_drop: frozenset[st
         may_drop=may_drop,
         percent=percent,
         failing=frozenset(receipt.failing),
+        bent=frozenset(receipt.bent),
     )
 
 

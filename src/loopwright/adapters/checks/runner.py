@@ -15,6 +15,7 @@ from loopwright.adapters.checks.outfit import Outfit
 from loopwright.adapters.checks.runners.scripts import steering_files
 from loopwright.adapters.checks.tamper_signs import found_in
 from loopwright.adapters.checks.verification import Verification
+from loopwright.adapters.checks.watched_files import watched
 from loopwright.config.settings import CheckSettings
 from loopwright.kernel.events import ChecksReported
 from loopwright.kernel.model import Commit
@@ -53,6 +54,8 @@ class CommandChecks:
         seen = await self._candidate(run.commit, run.trust, run.approved)
         commands = tuple(spec.run for spec in self.specs)
         source = self.outfit.source
+        named = await self.classifier.judging_files(run.base)
+        paths = frozenset(await source.paths(run.base))
         async with AsyncExitStack() as stack:
             desk = Desk(
                 outfit=self.outfit,
@@ -60,18 +63,19 @@ class CommandChecks:
                 seen=seen,
                 texts=await source.texts(run.base, steering_files(commands), limit=_LARGEST_SCRIPT),
                 layout=await self.classifier.layout(run.base),
+                watched=watched(paths, named & paths),
+                named=named,
                 stack=stack,
                 watch=watch,
                 slots=asyncio.Semaphore(max(1, self.parallel)),
                 book=self.outfit.book(run.loop),
             )
             if run.preflight:
-                every = whatever_is_there(specs, await source.paths(run.base))
+                every = whatever_is_there(specs, paths)
                 report = await Verification(desk=desk, specs=every).preflight()
             else:
                 verification = Verification(desk=desk, specs=at_least_one(specs, changes_of(seen.classed)))
-                judges = await self.classifier.judging_files(run.base)
-                signs = await found_in(seen, source, run, commands, layout=desk.layout, judges=judges)
+                signs = await found_in(desk, commands, judges=named & paths)
                 report = await verification.report(signs)
         canary = replace(report.canary, rule=self.canary) if report.canary else None
         seconds = self.outfit.clock.monotonic() - began

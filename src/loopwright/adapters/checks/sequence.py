@@ -161,7 +161,7 @@ class Chain:
         if not ran.finished:
             return None
         made = await self._receipt(spec, ran, tree=self.trees.base, key=key, environment=candidate.environment)
-        made = _with(made, judge(spec, ran, Standard()))
+        made = _with(made, judge(spec, ran, Standard(bent=frozenset(ran.bent))))
         await self.book.keep(made)
         return made
 
@@ -223,6 +223,7 @@ class Chain:
             note=ran.report.note if ran.report else "",
             ids=await self.store.keep(written(ran.ids)) if ran.ids else Blob(""),
             runner=ran.runner,
+            bent=ran.bent[:MOST_MARKS],
         )
 
 

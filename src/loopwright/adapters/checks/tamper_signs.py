@@ -9,18 +9,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from loopwright.adapters.checks.candidate import Candidate
-from loopwright.adapters.checks.checkouts import ObjectReader
-from loopwright.adapters.checks.classes.layout import Layout
 from loopwright.adapters.checks.configuration import configuration_changed, is_configuration
+from loopwright.adapters.checks.desk import Desk
 from loopwright.adapters.checks.loosened_tests import is_test, loosened
 from loopwright.adapters.checks.reaching import Reach
+from loopwright.adapters.checks.runners.asking import counts_by_output
 from loopwright.adapters.checks.shadows import Sign, shadowing
 from loopwright.kernel.findings import identify
 from loopwright.kernel.judges import Judge, judge_by_name
 from loopwright.kernel.model import Change, Finding, Severity
 from loopwright.kernel.trust import FileClass
-from loopwright.ports.checks import ChecksRun
 
 _LARGEST_TEXT = 512 * 1024  # bytes read of a changed test or configuration file
 # There is no good reason for one, so that it fails the attempt although the runs do without it.
@@ -37,17 +35,9 @@ class Evidence:
     approved: bool = False  # ... unless a person approved exactly these
 
 
-async def found_in(
-    seen: Candidate,
-    source: ObjectReader,
-    run: ChecksRun,
-    commands: tuple[tuple[str, ...], ...],
-    *,
-    layout: Layout,
-    judges: frozenset[str],
-) -> tuple[Finding, ...]:
+async def found_in(desk: Desk, commands: tuple[tuple[str, ...], ...], *, judges: frozenset[str]) -> tuple[Finding, ...]:
     """`judges` are files of the base whose content decides. Tests that are only added to weaken nothing."""
-    classed = seen.classed
+    seen, source, run, classed = desk.seen, desk.outfit.source, desk.run, desk.seen.classed
     changes = tuple(each.change for each in classed if each.kind is not FileClass.TEST)
     paths = tuple(change.path for change in telling(changes, commands))
     bent = tampering(
@@ -60,7 +50,8 @@ async def found_in(
             approved=not seen.held,
         )
     )
-    reach = Reach(source=source, layout=layout, judges=judges)
+    by_output = any(counts_by_output(command, desk.texts) for command in commands)
+    reach = Reach(source=source, layout=desk.layout, judges=judges, by_output=by_output)
     return (*bent, *await reach.findings(classed, run))
 
 

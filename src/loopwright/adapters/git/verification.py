@@ -26,10 +26,10 @@ from loopwright.adapters.git.rules import Pinned
 from loopwright.adapters.git.run_folders import RunFolder, RunFolders, end, note_copies
 from loopwright.adapters.git.site import Ground, Site
 from loopwright.errors import VcsFailed
-from loopwright.kernel.gates import is_check_configuration
 from loopwright.kernel.model import Commit, Tree
 
 NO_TEXTS: Mapping[str, bytes] = MappingProxyType({})
+IsPlanted = Callable[[str], bool]
 _TRIES = 2  # of copying what setup made, which somebody may have altered
 
 
@@ -38,7 +38,7 @@ class LaidCheckout:
     folder: Path
     tree: Tree  # as it really runs
     setup_list: str  # the name of the list of what setup made there; empty: nothing
-    restore: Callable[[], Awaitable[None]]
+    restore: Callable[[IsPlanted], Awaitable[None]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,8 +76,9 @@ class VerificationCheckouts:
         folder, made = await self._filled(ground, plan)
         named = made.name if made else ""
 
-        async def restore() -> None:
-            await uninterrupted(lambda: restored(ground, folder, plan, made))
+        async def restore(is_planted: IsPlanted) -> None:
+            kept = made.files if made else {}
+            await uninterrupted(lambda: restored(ground, folder, plan, lambda p: p not in kept and is_planted(p)))
 
         try:
             yield LaidCheckout(folder=folder.place.folder, tree=tree, setup_list=named, restore=restore)
@@ -145,12 +146,12 @@ def lay_out(ground: Ground, folder: RunFolder, tree: Tree, commit: Commit) -> No
     write_repository(ground, folder.place, commit)
 
 
-def restored(ground: Ground, folder: RunFolder, plan: CheckoutPlan, made: Manifest | None) -> None:
+def restored(ground: Ground, folder: RunFolder, plan: CheckoutPlan, is_planted: IsPlanted) -> None:
     """The tree's own files again; artifacts of earlier commands stay, but not what would steer the next one."""
     git = ground.inside(folder.place, folder.hold)
     lay(ground, folder.place, folder.hold, plan.tree)
     for path in git.names("ls-files", "-z", "--others"):
-        if is_check_configuration(path) and (made is None or path not in made.files):
+        if is_planted(path):
             remove(folder.place.folder / path)
     refuse_what_is_not(ground, folder.place, folder.hold, plan.tree)
 

@@ -112,6 +112,28 @@ def test_a_word_beforehand_opens_changed_tests_and_no_judge_by_name() -> None:
     }
 
 
+TESTS = {"src/a.py": X, "tests/test_a.py": "A = 1\n", "tests/test_b.py": "B = 1\n"}
+
+
+def test_the_others_are_judged_without_tests_that_a_person_allowed_to_change() -> None:
+    found = classes(TESTS, {"tests/test_a.py": "A = 2\n"}, PYTEST, allow=("tests/**",))["tests/test_a.py"]
+    assert (found.allowed, found.is_judged, found.judged, found.landed) == (True, True, b"", None)
+
+
+@pytest.mark.parametrize(
+    ("base", "changed"),
+    [
+        (TESTS, {"tests/test_a.py": "A = 2\n", "tests/test_b.py": "B = 2\n"}),  # no others are left
+        ({**TESTS, "tests/test_b.py": "from tests.test_a import A\n"}, {"tests/test_a.py": "A = 2\n"}),
+        ({**TESTS, "tests/helpers.py": "H = 1\n"}, {"tests/helpers.py": "H = 2\n"}),
+        ({**TESTS, "tests/data.json": "1\n"}, {"tests/data.json": "2\n"}),
+    ],
+)
+def test_what_others_need_of_it_judges_as_a_person_allowed(base: Files, changed: Files) -> None:
+    found = classes(base, changed, PYTEST, allow=("tests/**",))
+    assert [(each.allowed, each.judged) for each in found.values()] == [(True, None)] * len(changed)
+
+
 @pytest.mark.parametrize(
     ("changed", "put_back"),
     [

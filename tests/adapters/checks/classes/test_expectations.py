@@ -32,6 +32,11 @@ INSIDE = 'pub fn f() {}\n\n#[cfg(test)]\nmod tests {\n    const E: &str = includ
         (python("README.md", "run('README.md')"), "README.md"),
         (python("examples/sum.out", "E = R / 'examples'\nE.glob('*.py')\ns.with_suffix('.out')"), "examples/sum.out"),
         (python("examples/sum.out", "glob('examples/*.out')"), "examples/sum.out"),
+        (python("examples/sum.py", "run('examples/sum.py')"), "examples/sum.py"),
+        (python("examples/sum.py", "E = R / 'examples'\nE.glob('*.py')"), "examples/sum.py"),
+        (python("examples/sum.py", "for e in (R / 'examples').iterdir():\n    run(e)"), "examples/sum.py"),
+        (python("calc/expected/sum.py", "read(R / 'expected' / 'sum.py')"), "calc/expected/sum.py"),
+        (python("calc/sum.golden.sql", "read('sum.golden.sql')"), "calc/sum.golden.sql"),
         (crate("src/expected.txt", INSIDE), "src/expected.txt"),
         (crate("src/e.txt", "", 'const E: &str = include_str!("../src/e.txt");'), "src/e.txt"),
         (crate("README.md", '#![doc = include_str!("../README.md")]\n'), "README.md"),
@@ -55,7 +60,10 @@ def test_what_a_test_of_the_base_compares_with_is_held_back(base: Files, path: s
         (python("README.md", "'docs/README.md'"), "README.md", "text"),
         (python("docs/guide.md", "'docs'\n'*.md'"), "docs/guide.md", "text"),
         (python("calc/more.py", "run('calc/more.py')"), "calc/more.py", "product"),
-        (python("examples/sum.py", "run('examples/sum.py')"), "examples/sum.py", "text"),
+        (python("examples/sum.py", "run('sums.py')"), "examples/sum.py", "text"),
+        (python("examples/sum.py", "'examples'\n'*.js'"), "examples/sum.py", "text"),
+        (python("calc/golden.py", "run('golden.py')"), "calc/golden.py", "product"),
+        (python("calc/expected/sum.py", "'calc'\nsys.executable"), "calc/expected/sum.py", "product"),
         (python("calc/page.html", "render('page.html')"), "calc/page.html", "product"),
         (
             crate("src/e.txt", 'const E: &str = include_str!("e.txt");\n#[cfg(test)]\nmod t {}\n'),
@@ -79,3 +87,9 @@ def test_a_text_of_a_crate_may_say_something_else_beside_its_examples() -> None:
 def test_new_data_decides_nothing_the_base_asked() -> None:
     base = python("calc/data/old.json", "'new.json'")
     assert classes(base, {"calc/data/new.json": BENT}, PYTEST)["calc/data/new.json"].kind == "product"
+
+
+def test_an_example_that_tests_run_may_show_more() -> None:
+    base = python("examples/sum.py", "E = R / 'examples'\nE.glob('*.py')")
+    found = classes(base, {"examples/sum.py": f"{DATA}\n\ndef more():\n    return 2\n"}, PYTEST)["examples/sum.py"]
+    assert (found.kind, found.is_gated) == ("test", False)

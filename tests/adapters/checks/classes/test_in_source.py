@@ -113,3 +113,48 @@ def test_whether_docstrings_are_tests_is_read_from_commands_and_configuration() 
     assert classes(base, bent, ("pytest", "--doctest-modules"))["src/a.py"].is_gated
     configured = {**base, "pytest.ini": "[pytest]\naddopts = --doctest-modules\n"}
     assert classes(configured, bent, ("pytest",))["src/a.py"].is_gated
+
+
+CASE = """\
+macro_rules! case {
+    ($n:ident, $a:expr, $e:expr) => {
+        #[test]
+        fn $n() {
+            assert_eq!($a, $e);
+        }
+    };
+}
+
+"""
+CALLED = "case!(adds, add(1), 1);\n"
+SAME = "macro_rules! same {\n    ($a:expr, $b:expr) => { assert!($a == $b) };\n}\n"
+
+
+def test_a_test_that_a_macro_makes_is_the_bases_in_both_runs() -> None:
+    back = (NEW_CODE + CASE + CALLED).encode()
+    assert inside(CODE + CASE + CALLED, NEW_CODE + CASE + "case!(adds, add(1), 2);\n") == (back, back, False)
+    more = "case!(more, add(2), 2);\n"
+    assert inside(CODE + CASE + CALLED, NEW_CODE + CASE + CALLED + more) == (back, None, False)
+
+
+@pytest.mark.parametrize("macro", [CASE, SAME])
+def test_a_macro_that_tests_judge_with_waits_when_it_changes(macro: str) -> None:
+    bent = macro.replace("assert_eq!($a, $e);", "let _ = ($a, $e);").replace("assert!($a == $b)", "let _ = ($a, $b)")
+    assert inside(CODE + macro, NEW_CODE + bent) == (None, None, True)
+    assert inside(CODE + macro, NEW_CODE) == (None, None, True)
+
+
+def test_macros_of_the_product_and_new_ones_are_code() -> None:
+    macro = "macro_rules! twice {\n    ($a:expr) => { $a + $a };\n}\n"
+    assert (
+        inside(CODE + macro + SAME, NEW_CODE + macro.replace("+", "*") + SAME + TESTS.replace("add(1)", "twice!(1)"))[2]
+        is False
+    )
+    assert inside(CODE + macro, NEW_CODE + SAME + macro) == (None, None, False)
+
+
+def test_a_macro_inside_of_tests_is_put_back_with_them() -> None:
+    held = TESTS.replace("    #[test]", SAME + "    #[test]")
+    bent = held.replace("assert!($a == $b)", "let _ = ($a, $b)")
+    back = (NEW_CODE + held).encode()
+    assert inside(CODE + held, NEW_CODE + bent) == (back, back, False)

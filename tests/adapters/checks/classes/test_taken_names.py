@@ -2,7 +2,16 @@
 
 from pathlib import Path
 
-from loopwright.adapters.checks.classes.taken_names import module_at, names_in_node_modules, names_in_site_packages
+import pytest
+
+from loopwright.adapters.checks.classes.taken_names import (
+    module_at,
+    names_around,
+    names_in_node_modules,
+    names_in_site_packages,
+)
+from loopwright.adapters.checks.started import names_taken
+from loopwright.config.settings import CheckSettings
 
 
 def put(folder: Path, path: str, text: str = "") -> None:
@@ -29,6 +38,42 @@ def test_the_project_itself_is_not_taken_where_it_is_installed_in_place(tmp_path
     put(tmp_path, "own/__init__.py")
     put(tmp_path, "other/__init__.py")
     assert names_in_site_packages(tmp_path) == {"other"}
+
+
+@pytest.mark.parametrize("place", ["", "local/", "versions/3.12.1/", "installs/python/3.12.1/"])
+def test_names_are_found_beside_an_interpreter_and_behind_a_shim(tmp_path: Path, place: str) -> None:
+    put(tmp_path, f"{place}lib/python3.12/site-packages/six.py")
+    assert names_around([tmp_path / "shims" / "python3"]) == {"six"}
+    assert names_around([tmp_path / "shims" / "node"]) == frozenset()
+
+
+@pytest.mark.parametrize(
+    ("run", "files"),
+    [
+        ("make test", {"Makefile": "PYTHON ?= {env}/bin/python3\ntest:\n\t$(PYTHON) -m unittest\n"}),
+        ("sh check.sh", {"check.sh": "PYTHONPATH=src env/bin/python3 -m unittest\n"}),
+        ("sh check.sh", {"check.sh": "exec python3 -m unittest\n"}),
+        ("npm test", {"package.json": '{{"scripts": {{"test": "{env}/bin/python3 -m pytest"}}}}'}),
+        ("uv run pytest", {".venv/lib/python3.12/site-packages/six.py": "", ".venv/bin/python": ""}),
+    ],
+)
+def test_what_scripts_and_recipes_start_has_its_names_too(tmp_path: Path, run: str, files: dict[str, str]) -> None:
+    put(tmp_path, "env/lib/python3.12/site-packages/six.py")
+    put(tmp_path, "env/bin/python3")
+    (tmp_path / "env/bin/python3").chmod(0o755)
+    for path, text in files.items():
+        put(tmp_path, path, text.format(env=tmp_path / "env"))
+    spec = CheckSettings(name="test", run=tuple(run.split()))
+    assert "six" in names_taken((spec,), root=tmp_path, environ={"PATH": str(tmp_path / "env/bin")})
+
+
+def test_a_word_that_is_like_an_interpreter_starts_none(tmp_path: Path) -> None:
+    put(tmp_path, "env/lib/python3.12/site-packages/six.py")
+    put(tmp_path, "env/bin/python3")
+    (tmp_path / "env/bin/python3").chmod(0o755)
+    put(tmp_path, "Makefile", "test:\n\tdocker build python3-slim ipython3 x/python3/y\n")
+    spec = CheckSettings(name="test", run=("make", "test"))
+    assert names_taken((spec,), root=tmp_path, environ={"PATH": str(tmp_path / "env/bin")}) == frozenset()
 
 
 def test_names_of_node_modules(tmp_path: Path) -> None:

@@ -28,6 +28,7 @@ from loopwright.adapters.checks.classes.inserted import inserted_change
 from loopwright.adapters.checks.classes.layout import Layout, collected_by_name, completed
 from loopwright.adapters.checks.classes.python_additions import python_change
 from loopwright.adapters.checks.classes.taken_names import own_names, taken_name
+from loopwright.adapters.checks.classes.together import locks_put_back, moved, set_apart
 from loopwright.kernel.gates import matches
 from loopwright.kernel.judges import INSTALLING, Judge, is_example, is_source, is_text, judge_by_name
 from loopwright.kernel.model import Change, Commit
@@ -92,7 +93,8 @@ class Classifier:
             return ()
         terms = await self._terms(trust, commit, changes)
         classed = tuple(class_of(change, terms) for change in changes)
-        return tuple(self._allowed(each) for each in _moved(_locks_put_back(classed)))
+        allowed = tuple(self._allowed(each) for each in moved(locks_put_back(classed)))
+        return await self._set_apart(allowed, trust, terms.layout)
 
     async def layout(self, trust: Commit) -> Layout:
         """What a person wrote of product and tests, and what is detected where they wrote nothing."""
@@ -110,12 +112,15 @@ class Classifier:
         return is_test
 
     async def judging_files(self, trust: Commit) -> frozenset[str]:
-        """Files of the base whose content decides: its tests with their data, what checks run and compare with."""
+        """Files whose content decides: tests of the base with their data, what checks run and compare with.
+
+        A file that checks name decides from when it is there.
+        """
         paths = await self.source.paths(trust)
         layout = await self.layout(trust)
         texts = await self._steering(trust, paths, layout)
         named = called(self.commands, frozenset(paths), texts, layout.is_test).files
-        return frozenset(path for path in paths if layout.is_test(path) or path in named)
+        return frozenset(path for path in paths if layout.is_test(path)) | named.keys()
 
     async def _terms(self, trust: Commit, commit: Commit, changes: tuple[Change, ...]) -> Terms:
         paths = await self.source.paths(trust)
@@ -167,6 +172,14 @@ class Classifier:
             if not wanted:
                 break
         return texts
+
+    async def _set_apart(self, classed: tuple[Classed, ...], trust: Commit, layout: Layout) -> tuple[Classed, ...]:
+        """Read only where a person allowed something: mostly nobody does."""
+        if not any(each.allowed for each in classed):
+            return classed
+        paths = await self.source.paths(trust)
+        tests = tuple(path for path in paths if path.endswith(".py") and layout.is_test(path))[:_MOST_READ]
+        return set_apart(classed, await self.source.texts(trust, tests, limit=_LARGEST), self.yielding)
 
     def _allowed(self, classed: Classed) -> Classed:
         is_open = classed.kind in (FileClass.CHANGED_TEST, FileClass.JUDGE, FileClass.PRODUCT) and classed.is_gated
@@ -314,6 +327,8 @@ def _is_new_folder(change: Change, terms: Terms) -> bool:
 def _expected(change: Change, terms: Terms) -> Classed | None:
     path = change.path
     if reader := terms.expected.read.get(path):
+        if is_source(path) and change.how == "changed" and not _how_changed(change, terms):
+            return Classed(change=change, kind=FileClass.TEST, why=f"code that a test runs, only added to: {reader}")
         return Classed(change=change, kind=FileClass.CHANGED_TEST, why=f"is what a test compares with: {reader}")
     before = terms.before.get(path)
     kept = before is not None and examples_kept(before, terms.after.get(path, ""))
@@ -341,48 +356,3 @@ def _examples(change: Change, terms: Terms) -> Classed | None:
     if change.how == "added" or (new[: len(old)] == old and change.how != "removed" and not is_large):
         return Classed(change=change, kind=FileClass.TEST, why="a text whose examples are tests, only added to")
     return Classed(change=change, kind=FileClass.CHANGED_TEST, why="a text whose examples are tests")
-
-
-_FAMILIES = (
-    (r"package-lock|yarn|pnpm|bun\.|shrinkwrap|deno", r"package\.json|deno\.json|pnpm-workspace"),
-    (r"cargo", r"cargo\.toml"),
-    (r"go\.(?:work\.)?sum", r"go\.(?:mod|work)"),
-    (r"gemfile", r"gemfile$|gemspec"),
-    (r"composer", r"composer\.json"),
-    (r"poetry|uv\.|pdm|pipfile|pylock|pixi|conda", r"pyproject|setup\.|requirements|pipfile$|pixi|environment"),
-)
-
-
-def _locks_put_back(classed: tuple[Classed, ...]) -> tuple[Classed, ...]:
-    """A lock that changed without its manifest changed for no reason of the task."""
-    manifests = [c.change.path.lower() for c in classed if judge_by_name(c.change.path) is Judge.MANIFEST]
-    alone = all(judge_by_name(each.change.path) is Judge.LOCK for each in classed)
-    if alone:
-        return classed
-    return tuple(_lock_put_back(each, manifests) for each in classed)
-
-
-def _lock_put_back(classed: Classed, manifests: list[str]) -> Classed:
-    path = classed.change.path
-    if classed.kind is not FileClass.JUDGE_BY_NAME or judge_by_name(path) is not Judge.LOCK:
-        return classed
-    name = posixpath.basename(path).lower()
-    wanted = next((manifest for lock, manifest in _FAMILIES if re.match(lock, name)), "")
-    if any(re.match(wanted, posixpath.basename(manifest)) for manifest in manifests):
-        return classed
-    why = "a lock changed without its manifest: the base's is kept"
-    return replace(classed, why=why, put_back=True, is_manifest=False)
-
-
-def _moved(classed: tuple[Classed, ...]) -> tuple[Classed, ...]:
-    """Shown as a move where the same content went from here to there."""
-    went = {c.change.old: c.change.path for c in classed if c.change.how == "removed" and c.change.old}
-    came = {c.change.blob: c.change.path for c in classed if c.change.how == "added" and c.change.blob}
-    return tuple(
-        replace(each, moved=came.get(each.change.old, ""))
-        if each.change.how == "removed"
-        else replace(each, moved=went.get(each.change.blob, ""))
-        if each.change.how == "added"
-        else each
-        for each in classed
-    )

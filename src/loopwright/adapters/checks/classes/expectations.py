@@ -17,6 +17,11 @@ _DATA = re.compile(
     """,
     re.VERBOSE | re.IGNORECASE,
 )
+# Folders and names of what a result is compared with.
+_KEPT = re.compile(
+    r"(?:^|/)(?:goldens?|expected|snapshots?|approved)/|[._-](?:golden|expected|approved)\.\w+$", re.IGNORECASE
+)
+_ALL_OF_IT = re.compile(r"\b(?:iterdir|listdir|scandir|walk|rglob|glob|readdir(?:Sync)?|read_dir|ReadDir|WalkDir)\b")
 _PROSE = (".md", ".rst")
 # Whatever stands between two quotes, for an apostrophe in a comment must hide nothing.
 _LITERAL = re.compile(r"""(?<=["'`])[^"'`\n]{2,200}(?=["'`])""")
@@ -37,8 +42,10 @@ class Expectations:
 
 
 def may_be_expected(path: str) -> bool:
-    """Data only: code is what is tested, whoever names it."""
-    return _DATA.search(path) is not None and (not is_source(path) or path.endswith(_PROSE))
+    """Data, and code that only shows or is what should come out. Other code is what is tested, whoever names it."""
+    if is_source(path) and not path.endswith(_PROSE):
+        return is_example(path) or is_text(path) or _KEPT.search(path) is not None
+    return _DATA.search(path) is not None
 
 
 def expectations(changed: Iterable[str], tests: Mapping[str, str], sources: Mapping[str, str]) -> Expectations:
@@ -59,7 +66,7 @@ def _named(paths: tuple[str, ...], text: str) -> Iterator[str]:
     literals = frozenset(_plain(word) for word in _LITERAL.findall(text)) if paths else frozenset()
     for path in paths:
         name = posixpath.basename(path)
-        if any(word.endswith(name) and _is_meant(word, path) for word in literals) or _by_pattern(path, literals):
+        if any(word.endswith(name) and _is_meant(word, path) for word in literals) or _by_pattern(path, literals, text):
             yield path
 
 
@@ -76,13 +83,14 @@ def _is_meant(word: str, path: str) -> bool:
     return path == word or path.endswith(f"/{word}") or ("/" in path and word.endswith(f"/{path}"))
 
 
-def _by_pattern(path: str, literals: frozenset[str]) -> bool:
-    """Beside examples and documents a test names the folder and the suffix; in product that would hit too much."""
-    if path.endswith(_PROSE) or not (is_text(path) or is_example(path)):
+def _by_pattern(path: str, literals: frozenset[str], text: str) -> bool:
+    """Of examples and documents a test names the folder and the suffix; in product that would hit too much."""
+    if path.endswith(_PROSE) or not (is_text(path) or is_example(path) or _KEPT.search(path)):
         return False
     folders, suffix = path.split("/")[:-1], posixpath.splitext(path)[1]
     inside = frozenset(part for word in literals for part in word.split("/"))
-    return (suffix in inside or f"*{suffix}" in inside) and not inside.isdisjoint(folders)
+    is_any = suffix in inside or f"*{suffix}" in inside or (is_source(path) and _ALL_OF_IT.search(text) is not None)
+    return is_any and not inside.isdisjoint(folders)
 
 
 def _is_included(word: str, source: str, path: str) -> bool:

@@ -20,6 +20,7 @@ _ATTRIBUTE = re.compile(
     re.MULTILINE | re.VERBOSE,
 )
 _REDEFINES = re.compile(r"\bmacro_rules!\s*(assert\w*|debug_assert\w*|panic|unreachable|matches)\b")
+_MACRO = re.compile(r"\bmacro_rules!\s*(\w+)\s*[({\[]")
 _VITEST = re.compile(r"^if\s*\(\s*import\.meta\.vitest\s*\)\s*", re.MULTILINE)
 _ITEM = re.compile(
     r"(?:\s*\#!?\[[^\n]*\]\s*(?:\n|(?=\w)))*\s*((?:pub(?:\([^)]*\))?\s+)?(?:async\s+|unsafe\s+|const\s+)*\w+[!]?\s*[^{};\n]*)"
@@ -56,12 +57,26 @@ def put_back(path: str, before: str, after: str, *, doctests: bool) -> PutBack:
             return PutBack("examples in its documentation, which are tests, were changed", waits=True)
         if redefined := set(_REDEFINES.findall(after)) - set(_REDEFINES.findall(before)):
             return PutBack(f"{min(redefined)} is defined anew, which tests judge with", waits=True)
+        if bent := _judging_macros(path, before) - _judging_macros(path, after):
+            return PutBack(f"the macro {min(bent)[0]}, which tests judge with, was changed", waits=True)
         return _blocks_put_back(path, before, after, _rust_blocks)
     if re.search(r"\.[cm]?[jt]sx?$", path) and "import.meta.vitest" in before + after:
         return _blocks_put_back(path, before, after, _vitest_blocks)
     if path.endswith(".py") and doctests and ">>>" in before:
         return _docstrings_put_back(before, after)
     return PLAIN
+
+
+def _judging_macros(path: str, text: str) -> frozenset[tuple[str, str]]:
+    """Macros that make tests or assert something, with their text; those that lie in tests are put back with them."""
+    bare = blanked(path, text)
+    found = pairs(bare) or ()
+    ends = {pair.start: pair.end for pair in found}
+    items = ((place.start(), _ITEM.match(bare, place.start())) for place in _ATTRIBUTE.finditer(bare))
+    tests = [(start, _end_of_item(bare, item.end(), found)) for start, item in items if item]
+    heads = [head for head in _MACRO.finditer(bare) if not any(a < head.start() < b for a, b in tests)]
+    bodies = ((head[1], text[head.start() : end]) for head in heads if (end := ends.get(head.end() - 1, 0)))
+    return frozenset((name, body) for name, body in bodies if re.search(r"\bassert\w*!|#\[\s*test\b", body))
 
 
 def _rust_blocks(path: str, text: str) -> tuple[_Block, ...] | None:
@@ -74,7 +89,8 @@ def _rust_blocks(path: str, text: str) -> tuple[_Block, ...] | None:
     if found is None:
         return None if _ATTRIBUTE.search(text) else ()
     blocks: list[_Block] = []
-    for attribute in _ATTRIBUTE.finditer(bare):
+    makers = {name for name, body in _judging_macros(path, text) if _ATTRIBUTE.search(body)}
+    for attribute in _heads(bare, makers):
         start = attribute.start()
         if blocks and start < blocks[-1].end:
             continue
@@ -86,6 +102,13 @@ def _rust_blocks(path: str, text: str) -> tuple[_Block, ...] | None:
         name = f"{_DEEPER}{text[start:end]}" if deeper else " ".join(item[1].split())
         blocks.append(_Block(name, start, end, text[start:end]))
     return tuple(blocks)
+
+
+def _heads(bare: str, makers: set[str]) -> Iterator[re.Match[str]]:
+    """Where an item begins that exists only for tests: by its attribute, or as a call of a macro that makes them."""
+    called = re.compile(rf"^[ \t]*(?:{'|'.join(sorted({*makers, 'quickcheck', 'proptest'}))})!\s*[({{\[]", re.MULTILINE)
+    heads = (*_ATTRIBUTE.finditer(bare), *called.finditer(bare))
+    yield from sorted(heads, key=lambda head: head.start())
 
 
 def _end_of_item(bare: str, place: int, found: tuple[Pair, ...]) -> int:

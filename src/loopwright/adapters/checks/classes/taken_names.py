@@ -7,6 +7,8 @@ from collections.abc import Iterable
 from functools import lru_cache
 from pathlib import Path, PurePosixPath
 
+# Where what is installed lies beside a program: an environment's, a system's own, and those that a shim starts.
+_BELOW = ("", "local/", "versions/*/", "installs/python/*/")
 _MOST = 20_000  # entries looked at of one folder
 _IMPORTED = (".py", ".pyi", ".so", ".pyd", ".pyc")
 _ROOTS = ("", "src", "lib", "python", "py")
@@ -68,7 +70,7 @@ def _text(file: Path) -> str:
 def names_around(programs: Iterable[Path]) -> frozenset[str]:
     """What the interpreters among these programs find besides the project, in an environment or in the system."""
     homes = {program.parent.parent for program in programs if program.name.startswith(("python", "pypy", "pytest"))}
-    folders = (folder for home in homes for folder in home.glob("lib/python3*/*-packages"))
+    folders = (folder for home in homes for place in _BELOW for folder in home.glob(f"{place}lib/python3*/*-packages"))
     return frozenset(name for folder in folders for name in names_in_site_packages(folder))
 
 

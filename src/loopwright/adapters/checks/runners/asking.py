@@ -64,6 +64,13 @@ def stopping_early(argv: tuple[str, ...], texts: Texts = NO_FILES) -> Asked:
     return asked(argv, texts, own_report=REPORT in "".join(argv), pace=Pace(stop="first"))
 
 
+def counts_by_output(argv: tuple[str, ...], texts: Texts = NO_FILES) -> bool:
+    """Whether what the tested code itself prints stands among what counts its tests."""
+    request = asked(argv, texts)
+    # A child of node's runner tells it on the same stream what it prints.
+    return bool(request.runner) and (request.format in ("output", "go") or request.runner == "node")
+
+
 def is_known(argv: tuple[str, ...], texts: Texts = NO_FILES) -> bool:
     return find_through_files(argv, texts) is not None
 
