@@ -71,7 +71,7 @@ class CommandChecks:
                 book=self.outfit.book(run.loop),
             )
             if run.preflight:
-                every = whatever_is_there(specs, paths)
+                every = whatever_is_there(specs, tuple(paths))
                 report = await Verification(desk=desk, specs=every).preflight()
             else:
                 verification = Verification(desk=desk, specs=at_least_one(specs, changes_of(seen.classed)))
