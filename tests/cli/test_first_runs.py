@@ -37,6 +37,16 @@ def own_environment(repo: Repository, script: str) -> None:
     repo.write(".git/info/exclude", ".venv\n")
 
 
+def persons_path(folder: Path, *modules: str) -> str:
+    """A PATH as a person has it: a Python of theirs, and these tools beside it. Ours is none of the project's."""
+    tools = {"python": "", **{module: f"-m {module} " for module in modules}}
+    folder.mkdir()
+    for name, words in tools.items():
+        (folder / name).write_text(f'#!/bin/sh\nexec {sys.executable} {words}"$@"\n')
+        (folder / name).chmod(0o755)
+    return f"{folder}:/usr/bin:/bin"
+
+
 def checks(done: Done) -> dict[str, str]:
     return {check["name"]: " ".join(check["run"]) for check in done.data["checks"]}
 
@@ -71,7 +81,7 @@ def test_the_first_way_that_is_green_is_written(tmp_path: Path) -> None:
     """The environment of the repository has no pytest; its tests need none."""
     repo = project(tmp_path / "repo", {"setup.py": "", "tests/test_a.py": GREEN, "requirements.txt": "pytest\n"})
     own_environment(repo, "import sys; sys.exit('No module named pytest')")
-    done = loop(repo.path, "setup", PATH=f"{Path(sys.executable).parent}:/usr/bin:/bin")
+    done = loop(repo.path, "setup", PATH=persons_path(tmp_path / "bin"))
     assert "trying test: .venv/bin/python -m pytest (at most 120 s)" in done.err
     assert "cannot run" in done.err
     assert 'run = ["python", "-m", "pytest"]' in (repo.path / "loop.toml").read_text()
@@ -106,7 +116,7 @@ def test_a_linter_that_is_red_by_its_exit_code_alone_is_not_put_in_force(tmp_pat
 
 def test_a_linter_with_a_report_is_in_force_and_forgives_what_was_there(tmp_path: Path) -> None:
     repo = project(tmp_path / "repo", {"ruff.toml": "", "a.py": "import os\n", "tests/test_a.py": GREEN})
-    path = f"{Path(sys.executable).parent}:/usr/bin:/bin"
+    path = persons_path(tmp_path / "bin", "ruff")
     text = loop(repo.path, "setup", "--json", PATH=path).data["text"]
     assert "baseline = true" in text.splitlines()
     repo.commit("Configured")

@@ -15,6 +15,7 @@ from loopwright.adapters.git.preparation import Preparation
 from loopwright.adapters.git.rules import Pinned
 from loopwright.adapters.git.verification import VerificationCheckouts
 from loopwright.adapters.git.workspace import GitWorkspace
+from loopwright.adapters.project_environment import of_the_project
 from loopwright.config.settings import Settings
 from loopwright.ports.clock import Clock
 from loopwright.ports.store import Store
@@ -30,6 +31,7 @@ def command_checks(
     pinned: Pinned | None = None,
 ) -> CommandChecks:
     """They run in checkouts below `.loop/verify`; git looks for no repository at or above that folder."""
+    environ = of_the_project(environ, root)
     specs = runnable_checks(settings, root=root, environ=environ)
     commands = tuple(spec.run for spec in specs)
     source, workspace = GitObjects(root, env=environ), settings.workspace
@@ -64,5 +66,5 @@ def command_checks(
 def git_workspace(
     settings: Settings, *, root: Path, environ: Mapping[str, str], pinned: Pinned | None = None
 ) -> GitWorkspace:
-    preparation = Preparation.of(settings.workspace, environ)
+    preparation = Preparation.of(settings.workspace, of_the_project(environ, root))
     return GitWorkspace(root, env=environ, preparation=preparation, pinned=pinned)

@@ -12,6 +12,7 @@ import stat
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
+from loopwright.adapters.project_environment import of_the_project
 from loopwright.config.settings import AgentSettings, Settings
 
 Pins = Mapping[str, str]  # a path: what it holds
@@ -98,7 +99,7 @@ def pins_of(settings: Settings, commands: Iterable[tuple[str, ...]], root: Path,
     """What a log can hold of it: each script, and one digest for each folder of packages."""
     scripts = {path: held for agent in settings.agents for path, held in scripts_of(agent, root).items()}
     packages: dict[str, list[str]] = {}
-    for path, held in packages_of(commands, environ).items():
+    for path, held in packages_of(commands, of_the_project(environ, root)).items():
         packages.setdefault(os.path.dirname(path), []).append(f"{path}\0{held}\n")  # noqa: PTH120 - hundreds of them
     return scripts | {folder: hashlib.sha256("".join(all_).encode()).hexdigest() for folder, all_ in packages.items()}
 

@@ -12,6 +12,7 @@ from loopwright.adapters.checks.order import may_verify
 from loopwright.adapters.checks.runners.reading import texts_in
 from loopwright.adapters.checks.started import runnable_checks
 from loopwright.adapters.git.conditions import conditions
+from loopwright.adapters.project_environment import of_the_project
 from loopwright.app.layout import CONFIG_FILE
 from loopwright.app.project import Project
 from loopwright.config.settings import FILLED_BY_DEFAULT, Settings
@@ -53,8 +54,9 @@ def check_place(project: Project, settings: Settings, *, merge: bool, free: Free
     for condition in conditions(project.root, project.environ, project.head):
         if condition.word == "fix":
             raise UsageError(f"{condition.what}: {condition.text}")
-    for check in runnable_checks(settings, root=project.root, environ=project.environ):
-        program(check.name, check.run, project.environ)
+    environ = of_the_project(project.environ, project.root)
+    for check in runnable_checks(settings, root=project.root, environ=environ):
+        program(check.name, check.run, environ)
     left = (free or _free_space)(project.root)
     if left < DISK_FLOOR:
         needs, has = DISK_FLOOR // 2**20, left // 2**20

@@ -13,6 +13,7 @@ from loopwright.adapters.checks.started import runnable_checks
 from loopwright.adapters.detection.node_checks import install_command, module_folders, read_package
 from loopwright.adapters.detection.python_interpreters import install_advice, interpreters
 from loopwright.adapters.detection.stacks import look_at, stack_of
+from loopwright.adapters.project_environment import of_the_project
 from loopwright.app.preconditions import can_verify, no_verdict
 from loopwright.cli.checkup import Remark, Word
 from loopwright.cli.class_lines import class_lines
@@ -28,7 +29,7 @@ def check_lines(settings: Settings, root: Path, environ: Mapping[str, str]) -> I
         yield Remark("warn", "checks", f"{said}; add [checks.test], or run `loop setup --force`")
     for check, spec in zip(settings.checks, runnable_checks(settings, root=root, environ=environ), strict=True):
         about = f"{check.name}: {' '.join(check.run)}"
-        if problem := _start_problem(spec, root, environ):
+        if problem := _start_problem(spec, root, of_the_project(environ, root)):
             yield Remark("fix", "check", f"{about}: {problem}")
         elif strength(spec, texts) == "weak" and check.name == "test" and not check.trust:
             yield Remark("warn", "check", f'{about} (weak: only the exit code counts; report = "junit" counts tests)')

@@ -10,6 +10,7 @@ from pathlib import Path
 from loopwright.adapters.detection.node_checks import node_checks, read_package
 from loopwright.adapters.detection.python_checks import django_checks, has_python_tests, python_checks
 from loopwright.adapters.detection.ways import Detected, Look, Prospect, Stack, single
+from loopwright.adapters.project_environment import of_the_project
 
 # The commands of each stack as people know them: (check, argv).
 PLAIN: Mapping[Stack, tuple[tuple[str, tuple[str, ...]], ...]] = {
@@ -50,6 +51,7 @@ _PATIENCE = 20.0  # seconds with a package manager that is asked for its environ
 
 def look_at(root: Path, environ: Mapping[str, str]) -> Look:
     """A look that may ask the package managers of the person where their environments are."""
+    environ = of_the_project(environ, root)
 
     def ask(argv: tuple[str, ...]) -> str:
         try:
