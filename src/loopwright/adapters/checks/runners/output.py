@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
 
 from loopwright.adapters.checks.ids import Outcomes, steady_id
-from loopwright.adapters.checks.reports import Outcome, Report, counted, failed_test
+from loopwright.adapters.checks.reports import Report, counted, failed_test
+from loopwright.adapters.checks.runners import listing
+from loopwright.adapters.checks.runners.listing import Listed, matches
+from loopwright.adapters.checks.runners.voices import voices
+from loopwright.kernel.findings import identify
 from loopwright.kernel.model import Finding
 from loopwright.kernel.visible import visible
 
@@ -15,53 +19,108 @@ _COLOUR = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 _LARGEST_TEXT = 20_000
 
 
-def read_output(text: str, runner: str = "") -> Report | None:
-    """The tests a run speaks of in its output; None when it does not count any. No runner: any that is recognised."""
-    text = _COLOUR.sub("", text).replace("\r\n", "\n")
+def read_output(text: str, runner: str = "", *, errors: str = "") -> Report | None:
+    """The tests a run speaks of in its output; None when it does not count any. No runner: any that is recognised.
+
+    What the packages of a workspace say is told apart: two of them may have tests of the same name.
+    """
+    streams = (_COLOUR.sub("", stream).replace("\r\n", "\n") for stream in (text, errors))
+    said = [(package, _of_one(each, runner)) for package, each in voices(*streams).items()]
+    reports = [_named_after(package, report) for package, report in said if report is not None]
+    if not reports:
+        return None
+    return Report(
+        tests=sum(report.tests or 0 for report in reports),
+        failures=tuple(failure for report in reports for failure in report.failures),
+        outcomes=tuple(outcome for report in reports for outcome in report.outcomes),
+    )
+
+
+def _of_one(text: str, runner: str) -> Report | None:
     told = [(family, family.count(text)) for family in _FAMILIES if not runner or runner in family.runners]
     counts = [(family, count) for family, count in told if count is not None]
     if not counts:
         return None
     outcomes: Outcomes = ()
+    failing: list[str] = []
     for family, count in counts:
         listed = tuple((steady_id(visible(test)), how) for test, how in family.listed(text))
         # Output of tests stands between these lines: a list that is not whole says nothing of what is missing.
-        outcomes += listed if counted(listed) == count else ()
-    failed = tuple(_failure(text, test) for test, how in outcomes if how == "failed")
+        is_whole = bool(listed) and counted(listed) == count
+        outcomes += listed if is_whole else ()
+        failing += [test for test, how in listed if how == "failed"] if is_whole else family.failing(text)
+    failed = tuple(_failure(text, test) for test in dict.fromkeys(failing))
     return Report(tests=sum(count for _, count in counts), failures=failed, outcomes=outcomes)
+
+
+def _named_after(package: str, report: Report) -> Report:
+    if not package:
+        return report
+    return replace(
+        report,
+        failures=tuple(
+            identify(replace(each, rule=f"{package} > {each.rule}", issue=f"{package} > {each.issue}"))
+            for each in report.failures
+        ),
+        outcomes=tuple((f"{package} > {test}", how) for test, how in report.outcomes),
+    )
 
 
 def _failure(text: str, test: str) -> Finding:
     block = _block(text, test)
-    panic = re.search(r"panicked at .*\n(.*)", block)
-    last = block.rstrip().rpartition("\n")[2]  # where a traceback says what was raised
-    return failed_test(test, message=panic[1] if panic else last, text=block)
+    return failed_test(test, message=_message(block), text=block)
+
+
+def _message(block: str) -> str:
+    """What was raised: a traceback has it in its last line, the others say it soon."""
+    if "Traceback" in block:
+        return block.rstrip().rpartition("\n")[2]
+    places = (
+        r"panicked at .*\n(.*)",
+        r"^ *error: (?:\|-\n *)?(.*)$",
+        r"^ *(\w*Error\b.*|expect\(.*)$",
+        r"\n\s*(\S.*)$",
+    )
+    found = next((match for place in places if (match := re.search(place, block, re.MULTILINE))), None)
+    return found[1].strip("'") if found else ""
 
 
 def _block(text: str, test: str) -> str:
     """What the runner printed about one failing test, under a headline that names it."""
-    last = test.rpartition(".")[2]
-    heads = (rf"^---- {re.escape(test)} stdout ----$", rf"^(?:FAIL|ERROR): {re.escape(last)} \(.*$")
+    last = re.escape(test.rpartition(".")[2])
+    name = re.escape(test.rpartition(" > ")[2]).replace(r"\#", r"\\?\#")
+    titles = re.escape(" \u203a ".join(test.split(" > ")[1:]))
+    heads = (
+        rf"^---- {re.escape(test)} stdout ----$",
+        rf"^(?:FAIL|ERROR): {last} \(.*$",
+        rf"^ *not ok \d+(?: -)? {name}$",
+        rf"^ *\u2716 {name} \(.*$",
+        rf"^  \u25cf {titles}$",
+        rf"^ FAIL +{re.escape(test)}$",
+        rf"^ {{5,}}{last}:$",
+    )
     for head in heads:
         if found := re.search(head, text, re.MULTILINE):
             rest = text[found.start() : found.start() + _LARGEST_TEXT]
-            ends = re.search(r"\n(?:={70}|-{70}\nRan .*|---- .* stdout ----|failures:)\n", rest[1:])
+            ends = re.search(_ENDS, rest[1:], re.MULTILINE)
             return rest[: ends.start() + 1] if ends else rest
     return ""
 
 
+_ENDS = (
+    r"\n(?:={70}|-{70}\nRan .*|---- .* stdout ----|failures:)$"
+    r"|\n *\.\.\.$|\n(?:  \u25cf |FAIL | FAIL |  \d+\) |Test Suites: |\u23af{4}| *[\u2714\u2716\u25b6] ).*$"
+)
+
+
 # Lines that close
-
-
-def _matches(pattern: str, text: str) -> list[re.Match[str]]:
-    return list(re.finditer(pattern, text, re.MULTILINE))
 
 
 def _sum(pattern: str) -> Callable[[str], int | None]:
     """Adds the groups named `ran…` and takes off those named `not…`, over all lines that match."""
 
     def count(text: str) -> int | None:
-        found = [match.groupdict() for match in _matches(pattern, text)]
+        found = [match.groupdict() for match in matches(pattern, text)]
         signed = ((-1 if name.startswith("not") else 1) * int(n or 0) for one in found for name, n in one.items())
         return sum(signed) if found else None
 
@@ -72,7 +131,7 @@ def _words(pattern: str, ran: tuple[str, ...]) -> Callable[[str], int | None]:
     """Of a line such as `2 failed, 12 passed, 1 skipped`: what these words count."""
 
     def count(text: str) -> int | None:
-        lines = [match[1] for match in _matches(pattern, text)]
+        lines = [match[1] for match in matches(pattern, text)]
         pairs = (pair for line in lines for pair in re.findall(r"(\d+) (\w+)", line))
         return sum(int(number) for number, word in pairs if word.rstrip("s") in ran) if lines else None
 
@@ -86,74 +145,37 @@ def _unittest(text: str) -> int | None:
     return None if ran is None else ran - skipped - expected
 
 
+_NODE_FAILS = r"^(?:#|\u2139) fail +(\d+)$"
+
+
+def _is_nodes_own(text: str) -> bool:
+    """tape closes like node's runner, which counts suites as well."""
+    return re.search(r"^(?:#|\u2139) suites \d+$", text, re.MULTILINE) is not None
+
+
+def _tape(text: str) -> int | None:
+    return None if _is_nodes_own(text) else _closing_of_node(text)
+
+
 def _node(text: str) -> int | None:
-    found = _matches(r"^(?:#|\u2139) (tests|skipped|todo) (\d+)$", text)
+    return _closing_of_node(text) if _is_nodes_own(text) else None
+
+
+def _closing_of_node(text: str) -> int | None:
+    found = matches(r"^(?:#|\u2139) (tests|skipped|todo) (\d+)$", text)
     signed = (int(match[2]) * (1 if match[1] == "tests" else -1) for match in found)
     return sum(signed) if any(match[1] == "tests" for match in found) else None
 
 
 def _go(text: str) -> int | None:
-    tests = _listed_by_go(text)
+    tests = listing.by_go(text)
     return counted(tuple(tests)) if tests else None
 
 
 def _tap(text: str) -> int | None:
-    if _node(text) is not None or not re.search(r"^1\.\.\d+$", text, re.MULTILINE):
+    if _closing_of_node(text) is not None or not re.search(r"^1\.\.\d+$", text, re.MULTILINE):
         return None
-    return counted(tuple(_listed_as_tap(text)))
-
-
-# Lines that list
-
-
-_Listed = Iterator[tuple[str, Outcome]]
-
-
-def _how(word: str) -> Outcome:
-    if word.startswith(("ok", "PASS", "XPASS", "unexpected")):
-        return "passed"
-    return "failed" if word.startswith(("FAIL", "ERROR", "not ok")) else "skipped"
-
-
-def _nothing(_: str) -> _Listed:
-    return iter(())
-
-
-def _listed_by_cargo(text: str) -> _Listed:
-    for match in _matches(r"^test (.+?)(?: - should panic)? \.\.\. (ok|FAILED|ignored)\b", text):
-        yield match[1], _how(match[2])
-
-
-def _listed_by_unittest(text: str) -> _Listed:
-    words = r"ok|FAIL|ERROR|skipped\b.*|expected failure|unexpected success"
-    for match in _matches(rf"^(\w+) \(([\w.]+)\)(?:\n[^\n]*?)?? \.\.\. ({words})$", text):
-        name, place, how = match.groups()
-        test = place if place.endswith(f".{name}") else f"{place}.{name}"
-        yield test, "failed" if how == "unexpected success" else _how(how)
-
-
-def _listed_by_pytest(text: str) -> _Listed:
-    words = "PASSED|FAILED|SKIPPED|ERROR|XFAIL|XPASS"
-    for match in _matches(rf"^(?:(\S+::.+?) ({words})\b|\[gw\d+\] \[ *\d+%\] ({words}) (\S+::.+?)\s*$)", text):
-        yield (match[1] or match[4]), _how(match[2] or match[3])
-
-
-def _listed_by_go(text: str) -> list[tuple[str, Outcome]]:
-    """The name of a package comes after its tests."""
-    tests: list[tuple[str, Outcome]] = []
-    waiting: list[tuple[str, Outcome]] = []
-    for match in _matches(r"^ *--- (PASS|FAIL|SKIP): (\S+) \(|^(?:ok|FAIL)\s+(\S+)\s+(?:[\d.]+s|\(cached\))", text):
-        if match[2]:
-            waiting.append((match[2], _how(match[1])))
-        else:
-            tests += [(f"{match[3]} > {test}", how) for test, how in waiting]
-            waiting = []
-    return tests + waiting
-
-
-def _listed_as_tap(text: str) -> _Listed:
-    for match in _matches(r"^(not ok|ok) \d+(?: -)?(?: (.*?))?(?: # (SKIP|TODO|skip|todo)\b.*)?$", text):
-        yield match[2] or "", "skipped" if match[3] else _how(match[1])
+    return counted(tuple(listing.as_tap(text)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,25 +184,53 @@ class _Family:
 
     runners: tuple[str, ...]
     count: Callable[[str], int | None]
-    listed: Callable[[str], _Listed] = _nothing
+    listed: Callable[[str], Listed] = listing.nothing
+    failing: Callable[[str], Iterable[str]] = lambda _text: ()  # where the list of all is not there, or not whole
+
+
+def _named(closing: str, names: Callable[[str], Iterable[str]]) -> Callable[[str], Iterable[str]]:
+    """The names of tests that fail, if the run closes by saying that some do: else they are somebody's output."""
+    return lambda text: tuple(names(text)) if any(int(match[1]) for match in matches(closing, text)) else ()
+
+
+def _red(listed: Callable[[str], Listed]) -> Callable[[str], Iterable[str]]:
+    return lambda text: (test for test, how in listed(text) if how == "failed")
 
 
 _RAN = ("passed", "failed", "error", "xpassed", "pass", "fail")
 _FAMILIES = (
-    _Family(("unittest", "django", "nose2"), _unittest, _listed_by_unittest),
-    _Family(("pytest",), _words(r"^(?:=+ )?((?:\d+ \w+, )*\d+ \w+|no tests ran) in [\d.:]+s", _RAN), _listed_by_pytest),
-    _Family(("node", "tape"), _node),
-    _Family(("bats", "tape"), _tap, _listed_as_tap),
-    _Family(("mocha",), _sum(r"^ +(?:(?P<ran>\d+) passing \(|(?P<ran_too>\d+) failing$)")),
-    _Family(("jest",), _words(r"^Tests: +(.*, )\d+ total$", _RAN)),
-    _Family(("vitest",), _words(r"^ *Tests  +(.*) \(\d+\)$", _RAN)),
+    _Family(("unittest", "django", "nose2"), _unittest, listing.by_unittest),
+    _Family(
+        ("pytest",),
+        _words(r"^(?:=+ )?((?:\d+ \w+, )*\d+ \w+|no tests ran) in [\d.:]+s", _RAN),
+        listing.by_pytest,
+        _named(r"^(?:=+ )?(?:.*, )?(\d+) (?:failed|errors?)\b.* in [\d.:]+s", listing.failing_in_pytest),
+    ),
+    _Family(("node",), _node, listing.by_node, _named(_NODE_FAILS, _red(listing.by_node))),
+    _Family(("tape",), _tape, listing.by_tape, _named(_NODE_FAILS, _red(listing.by_tape))),
+    _Family(("bats", "tape"), _tap, listing.as_tap),
+    _Family(
+        ("mocha",),
+        _sum(r"^ +(?:(?P<ran>\d+) passing \(|(?P<ran_too>\d+) failing$)"),
+        failing=_named(r"^ +(\d+) failing$", listing.failing_in_mocha),
+    ),
+    _Family(
+        ("jest",),
+        _words(r"^Tests: +(.*, )\d+ total$", _RAN),
+        failing=_named(r"^(?:Tests|Test Suites): +(\d+) failed,", listing.failing_in_jest),
+    ),
+    _Family(
+        ("vitest",),
+        _words(r"^ *Tests  +(.*) \(\d+\)$", _RAN),
+        failing=_named(r"^ *(?:Tests|Test Files)  +(\d+) failed\b", listing.failing_in_vitest),
+    ),
     _Family(
         ("cargo",),
         _sum(r"^test result: \w+\. (?P<ran>\d+) passed; (?P<ran_too>\d+) failed;"),
-        _listed_by_cargo,
+        listing.by_cargo,
     ),
     _Family(("nextest",), _sum(r"^ *Summary \[.*?\] +(?P<ran>\d+)(?:/\d+)? tests? run:")),
-    _Family(("go",), _go, lambda text: iter(_listed_by_go(text))),
+    _Family(("go",), _go, lambda text: iter(listing.by_go(text))),
     _Family(("rspec",), _sum(r"^(?P<ran>\d+) examples?, \d+ failures?(?:, (?P<not_ran>\d+) pending)?")),
     _Family(
         ("phpunit",),

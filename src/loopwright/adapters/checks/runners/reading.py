@@ -77,7 +77,8 @@ def _from_file(request: Asked, file: Path, checkout: Path) -> Report:
 
 def _from_output(request: Asked, ended: StepEnded, checkout: Path) -> Report | None:
     streams = (without_place(read_tail(stream, _OUTPUT), checkout) for stream in (ended.stdout, ended.stderr))
-    return read_output("\n".join(stream.decode("utf-8", "replace") for stream in streams), request.runner)
+    text, errors = (stream.decode("utf-8", "replace") for stream in streams)
+    return read_output(text, request.runner, errors=errors)
 
 
 def without_place(content: bytes, checkout: Path) -> bytes:
