@@ -23,7 +23,11 @@ THEIRS = "/usr/bin"
     ],
 )
 def test_our_programs_are_the_projects_only_where_the_person_says_so(
-    tmp_path: Path, environ: dict[str, str], is_apart: bool, place: str, kept: bool
+    tmp_path: Path,
+    environ: dict[str, str],
+    is_apart: bool,  # noqa: FBT001 - a table
+    place: str,
+    kept: bool,  # noqa: FBT001 - a table
 ) -> None:
     own = tmp_path / place
     (own / "bin").mkdir(parents=True)

@@ -197,6 +197,43 @@ def test_the_doctor_says_which_checks_nobody_has_run_here(tmp_path: Path) -> Non
     assert "never run here" not in sample.loop("doctor").out
 
 
+COUNTS = "echo '# tests 2'; echo '# suites 0'"
+
+
+def test_a_check_that_counts_nothing_is_not_ready_alone(tmp_path: Path) -> None:
+    done = with_checks(tmp_path / "repo", '[checks.test]\nrun = ["true"]\n').loop("doctor")
+    assert (done.code, "Ready" in done.out) == (1, False)
+    assert "fix   checks       no check that counts tests: of 'test' only the exit code is known" in done.out
+
+
+@pytest.mark.parametrize(("script", "words", "code"), [("true", ("fix", "weak"), 1), (COUNTS, ("ok", "counting"), 0)])
+def test_what_a_script_counts_is_known_once_it_ran(
+    tmp_path: Path, script: str, words: tuple[str, str], code: int
+) -> None:
+    sample = with_checks(tmp_path / "repo", '[checks.test]\nrun = ["sh", "check.sh"]\n')
+    sample.repo.write("check.sh", f"{script}\n")
+    sample.repo.commit("A script")
+    assert sample.loop("doctor").code == 0
+    for argv in (("doctor", "--run", "--json"), ("doctor", "--json")):
+        done = sample.loop(*argv)
+        assert (done.code, bool(done.data["ready"])) == (code, code == 0)
+        lines = [line for line in done.data["lines"] if line["what"] in ("check", "checks")]
+        assert words[0] in {line["status"] for line in lines}
+        assert any(f"({words[1]}" in line["text"] for line in lines)
+
+
+def test_setup_and_doctor_agree_on_what_is_weak(tmp_path: Path) -> None:
+    files = {"Makefile": f"test:\n\t{COUNTS}\nlint:\n\ttrue\n"}
+    repo = project(tmp_path / "repo", files)
+    found = loop(repo.path, "setup", "--json").data["checks"]
+    assert {each["name"]: each["strength"] for each in found} == {"test": "counting", "lint": "weak"}
+    lines = loop(repo.path, "doctor", "--run", "--json").data["lines"]
+    assert [line["text"] for line in lines if line["what"] == "check"] == [
+        "test: make test (counting)",
+        "lint: make lint (weak)",
+    ]
+
+
 def test_without_a_check_only_what_needs_none_is_ready(tmp_path: Path) -> None:
     done = with_checks(tmp_path / "repo", "").loop("doctor")
     assert (done.code, done.out.splitlines()[-1]) == (0, "Ready: loop review PATH")

@@ -57,7 +57,7 @@ class Surroundings:
 
     checks: tuple[CheckSettings, ...] = ()
     remarks: Mapping[str, str] = field(default_factory=dict)  # what is to be said above a check, by its name
-    weak: frozenset[str] = frozenset()  # checks whose tests nobody counts
+    weak: frozenset[str] = frozenset()  # checks for which an exit code alone speaks
     asleep: frozenset[str] = frozenset()  # checks that are written, but commented out
     left_out: tuple[str, ...] = ()  # why a check the project seems to have is not there
     setup: tuple[tuple[str, ...], ...] = ()
@@ -108,7 +108,7 @@ def _preparation(found: Surroundings) -> str:
 
 
 def _said_check(check: CheckSettings, found: Surroundings) -> str:
-    warning = _WEAK if check.name in found.weak else ""
+    warning = _WEAK if check.name == "test" and check.name in found.weak else ""  # what lints has nothing to count
     text = _commented(found.remarks.get(check.name, "")) + warning + _check(check)
     if check.name not in found.asleep:
         return text

@@ -103,12 +103,18 @@ async def keep_receipts(seen: Store, kept: Store) -> None:
             await kept.keep_receipt(receipt.key, DOCTOR, text)
 
 
-async def never_run(store: Store, checks: tuple[CheckSettings, ...]) -> tuple[str, ...]:
-    """Which of these checks no receipt of this repository knows, as they are started now."""
+async def run_before(store: Store, checks: tuple[CheckSettings, ...]) -> dict[str, bool | None]:
+    """Which of these checks a receipt of this repository knows, as they are started now, and whether they count tests.
+
+    The last run that ended well tells; None: none did.
+    """
     loops = [DOCTOR, *(row.id for row in await store.rows())]
     receipts = [read_receipt(text) for loop in loops for text in await store.receipts(loop)]
-    known = {(receipt.check, receipt.command) for receipt in receipts if receipt}
-    return tuple(check.name for check in checks if (check.name, check.run) not in known)
+    known: dict[tuple[str, tuple[str, ...]], bool | None] = {}
+    for each in sorted(filter(None, receipts), key=lambda receipt: receipt.at):
+        told = each.tests is not None or (None if each.exit_code else False)
+        known[each.check, each.command] = told if told is not None else known.get((each.check, each.command))
+    return {check.name: known[check.name, check.run] for check in checks if (check.name, check.run) in known}
 
 
 async def choose(

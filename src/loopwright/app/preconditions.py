@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from types import MappingProxyType
 
 from loopwright.adapters.agents.cast import cast
 from loopwright.adapters.checks.environment import program
@@ -19,6 +20,7 @@ from loopwright.config.settings import FILLED_BY_DEFAULT, Settings
 from loopwright.errors import ConfigError, UsageError
 
 DISK_FLOOR = 200 * 1024 * 1024  # bytes that must be free before anything is started
+NOBODY_RAN_THEM: Mapping[str, bool | None] = MappingProxyType({})
 FreeSpace = Callable[[Path], int]
 
 
@@ -29,10 +31,10 @@ def check_ground(project: Project, settings: Settings, *, merge: bool, free: Fre
         raise UsageError(f"{CONFIG_FILE} has {no_verdict(settings)}; run `loop setup` or add [checks.test]")
 
 
-def can_verify(root: Path, settings: Settings) -> bool:
-    """Whether what these checks say may be enough to call something verified."""
+def can_verify(root: Path, settings: Settings, counted: Mapping[str, bool | None] = NOBODY_RAN_THEM) -> bool:
+    """Whether what these checks say may be enough to call something verified. `counted`: which of them count tests."""
     texts = texts_in(root, (check.run for check in settings.checks))
-    return any(may_verify(check, texts) for check in settings.checks)
+    return any(may_verify(check, texts, counted=counted.get(check.name)) for check in settings.checks)
 
 
 def no_verdict(settings: Settings) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from loopwright.adapters.checks.first_run import describe_failure, said_of
@@ -27,6 +28,11 @@ class Suggestion:
     def checks(self) -> tuple[CheckSettings, ...]:
         """Those that are in force."""
         return tuple(check for check in self.around.checks if check.name not in self.around.asleep)
+
+    @property
+    def counted(self) -> Mapping[str, bool | None]:
+        """By the names of checks: whether tests were counted when they ran."""
+        return {each.way.check.name: each.run.counted for each in self.chosen if each.run}
 
     @property
     def text(self) -> str:
@@ -56,13 +62,9 @@ async def suggest(project: Project, tell: Tell, *, runs: bool) -> Suggestion:
 
 
 def _is_weak(chosen: Chosen, look: Look) -> bool:
-    """Of tests alone: what else is checked has nothing to count."""
     check = chosen.way.check
-    if check.name != "test":
-        return False
-    return (
-        strength(check, texts_in(look.root, [check.run])) == "weak" if chosen.run is None else chosen.run.tests is None
-    )
+    counted = chosen.run.counted if chosen.run else None
+    return strength(check, texts_in(look.root, [check.run]), counted=counted) == "weak"
 
 
 def _as_written(chosen: Chosen) -> CheckSettings:

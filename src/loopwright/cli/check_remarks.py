@@ -21,20 +21,26 @@ from loopwright.config.settings import CheckSettings, Settings
 from loopwright.errors import EngineError
 
 
-def check_lines(settings: Settings, root: Path, environ: Mapping[str, str]) -> Iterator[Remark]:
-    """As they are started: the engine looks for programs in the same places."""
+def check_lines(
+    settings: Settings, root: Path, environ: Mapping[str, str], known: Mapping[str, bool | None]
+) -> Iterator[Remark]:
+    """As they are started: the engine looks for programs in the same places. `known`: which count tests, by runs."""
     texts = texts_in(root, (check.run for check in settings.checks))
-    if not can_verify(root, settings):
+    if not settings.checks:
         said = f"{no_verdict(settings)}, so that only `loop review` starts"
         yield Remark("warn", "checks", f"{said}; add [checks.test], or run `loop setup --force`")
+    elif not can_verify(root, settings, known):
+        yield Remark("fix", "checks", f"{no_verdict(settings)}; give that word, or run `loop setup --force`")
     for check, spec in zip(settings.checks, runnable_checks(settings, root=root, environ=environ), strict=True):
         about = f"{check.name}: {' '.join(check.run)}"
         if problem := _start_problem(spec, root, of_the_project(environ, root)):
             yield Remark("fix", "check", f"{about}: {problem}")
-        elif strength(spec, texts) == "weak" and check.name == "test" and not check.trust:
+            continue
+        weight = strength(spec, texts, counted=known.get(check.name))
+        if weight == "weak" and check.name == "test" and not check.trust:
             yield Remark("warn", "check", f'{about} (weak: only the exit code counts; report = "junit" counts tests)')
         else:
-            yield Remark("ok", "check", f"{about} ({_weight(check, strength(spec, texts))})")
+            yield Remark("ok", "check", f"{about} ({_weight(check, weight)})")
     yield from class_lines(settings, root, environ)
 
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from loopwright.adapters.checks.first_run import FirstRun
 from loopwright.adapters.checks.started import runnable_checks
 from loopwright.adapters.git.repository import find_repository
-from loopwright.app.first_runs import keep_receipts, never_run, run_each
+from loopwright.app.first_runs import keep_receipts, run_before, run_each
 from loopwright.app.kinds import KINDS
 from loopwright.app.preconditions import can_verify
 from loopwright.app.views.answers import DoctorRun
@@ -37,16 +37,20 @@ def run_checks(here: Here, settings: Settings) -> tuple[FirstRun, ...]:
     return seen
 
 
-def never_run_lines(here: Here, settings: Settings) -> Iterator[Remark]:
-    """Which checks have no receipt in this repository, as they are started now."""
-    names = tuple(check.name for check in settings.checks)
+def counted_before(here: Here, settings: Settings) -> dict[str, bool | None] | None:
+    """The checks with a receipt in this repository, as they are started now; None where nobody can say."""
     try:
-        if names and has_log(here):
-            with opened(here) as project:
-                specs = runnable_checks(settings, root=project.root, environ=here.environ)
-                names = asyncio.run(never_run(project.store, specs))
+        if not settings.checks or not has_log(here):
+            return {}
+        with opened(here) as project:
+            specs = runnable_checks(settings, root=project.root, environ=here.environ)
+            return asyncio.run(run_before(project.store, specs))
     except EngineError:
-        return  # a log that cannot be read is told elsewhere
+        return None  # a log that cannot be read is told elsewhere
+
+
+def never_run_lines(settings: Settings, known: Mapping[str, bool | None] | None) -> Iterator[Remark]:
+    names = () if known is None else tuple(check.name for check in settings.checks if check.name not in known)
     if names:
         said = f"never run here: {', '.join(names)}; `loop doctor --run` runs every check once"
         yield Remark("warn", "checks", said)

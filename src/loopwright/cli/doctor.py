@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 import click
 
@@ -14,7 +14,7 @@ from loopwright.app.preconditions import DISK_FLOOR
 from loopwright.app.project import has_log
 from loopwright.app.views.answers import DoctorAnswer, DoctorLine
 from loopwright.cli.check_remarks import check_lines, environment_lines, run_lines
-from loopwright.cli.check_runs import as_answer, never_run_lines, run_checks, startable
+from loopwright.cli.check_runs import as_answer, counted_before, never_run_lines, run_checks, startable
 from loopwright.cli.checkup import (
     Remark,
     agent_lines,
@@ -46,10 +46,11 @@ def command(here: Here, *, runs: bool, as_json: bool) -> int:
 
     Exit 1 if something must be fixed, 2 if a check cannot run.
     """
-    lines = list(examine(here))
     settings = _settings(here)
     seen = run_checks(here, settings) if runs else ()
-    lines += run_lines(seen) if runs else never_run_lines(here, settings)
+    known = {run.check.name: run.counted for run in seen} if runs else counted_before(here, settings)
+    lines = list(examine(here, known or {}))
+    lines += run_lines(seen) if runs else never_run_lines(settings, known)
     broken = any(line.word == "fix" for line in lines)
     ready = () if broken else tuple(startable(here, settings))
     if as_json:
@@ -71,7 +72,7 @@ def _settings(here: Here) -> Settings:
         return Settings()
 
 
-def examine(here: Here) -> Iterator[Remark]:
+def examine(here: Here, known: Mapping[str, bool | None]) -> Iterator[Remark]:
     """Everything that is looked at, in the order in which it matters."""
     yield git_line(here.environ)
     yield sqlite_line()
@@ -81,10 +82,10 @@ def examine(here: Here) -> Iterator[Remark]:
     except EngineError as error:
         yield Remark("fix", "repository", str(error))
         return
-    yield from _in_repository(here, repository)
+    yield from _in_repository(here, repository, known)
 
 
-def _in_repository(here: Here, repository: Repository) -> Iterator[Remark]:
+def _in_repository(here: Here, repository: Repository, known: Mapping[str, bool | None]) -> Iterator[Remark]:
     where = repository.branch_ref.removeprefix("refs/heads/") or "detached HEAD"
     if repository.dirty:
         yield Remark("warn", "repository", f"{repository.top} ({where}): uncommitted changes are not seen by a loop")
@@ -108,7 +109,7 @@ def _in_repository(here: Here, repository: Repository) -> Iterator[Remark]:
     yield from agent_lines(settings, repository.top, here.environ)
     yield tools_line(settings, repository.top, here.environ)
     yield from environment_lines(repository.top, here.environ)
-    yield from check_lines(settings, repository.top, here.environ)
+    yield from check_lines(settings, repository.top, here.environ, known)
 
 
 def _in_log(here: Here, repository: Repository) -> Iterator[Remark]:

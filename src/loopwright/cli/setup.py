@@ -101,6 +101,6 @@ def _lines(found: Suggestion, file: str) -> list[str]:
     agents = found.around.agents
     lines.append(f"Agents: {', '.join(agents) or 'none found on the PATH; name one in loop.toml'}")
     lines += [f"Note: {said}" for said in found.notes]
-    if not can_verify(Path(file).parent, Settings(checks=found.checks)):
+    if not can_verify(Path(file).parent, Settings(checks=found.checks), found.counted):
         lines.append("Without a check that counts tests only `loop review` starts: add [checks.test].")
     return [*lines, "Next: read it, commit it, and run `loop doctor`."]

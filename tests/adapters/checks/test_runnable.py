@@ -4,7 +4,7 @@ import pytest
 
 from loopwright.adapters.checks.judgement import Ran, failures
 from loopwright.adapters.checks.reports import Report, failed_test
-from loopwright.adapters.checks.runnable import cannot_run, is_weak
+from loopwright.adapters.checks.runnable import cannot_run
 from loopwright.config.settings import CheckSettings
 
 NO_REPORT = "it wrote no report"
@@ -64,12 +64,6 @@ def test_a_check_that_cannot_run_says_why_and_what_to_do(command: str, ran: Ran,
 )
 def test_a_check_that_is_red_or_green_runs(command: str, ran: Ran) -> None:
     assert cannot_run(check(command), ran) == ""
-
-
-def test_a_run_that_counts_nothing_is_weak_but_for_a_persons_word() -> None:
-    assert is_weak(check("make test"), ended(0, "fine", runner="pytest"))
-    assert not is_weak(check("make test", trust="exit-code"), ended(0, "fine"))
-    assert not is_weak(check("make test"), ended(0, "3 passed", report=Report(tests=3)))
 
 
 def test_a_build_that_breaks_beside_packages_without_tests_is_not_empty() -> None:

@@ -32,6 +32,11 @@ class FirstRun:
     def runs(self) -> bool:
         return self.word in ("ok", "red", "slow")
 
+    @property
+    def counted(self) -> bool | None:
+        """Whether it counts tests; None where the run did not come far enough to tell."""
+        return True if self.tests is not None else False if self.word == "ok" else None
+
 
 def first_run(check: CheckSettings, result: CheckResult, install: str = "") -> FirstRun:
     """What a result on the base says. `install` is how the project's own people would install what it needs."""

@@ -27,12 +27,16 @@ def as_configured(command: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(word.replace(unittest_report.__file__, UNITTEST) for word in command)
 
 
-def strength(spec: CheckSettings, texts: Texts = NO_FILES) -> Literal["counting", "weak"]:
+def strength(
+    spec: CheckSettings, texts: Texts = NO_FILES, *, counted: bool | None = None
+) -> Literal["counting", "weak"]:
     """Whether more than an exit code speaks for the check: `exit(0)` at the wrong place fools a weak one.
 
-    `texts` are the project's files that say which runner a script or a target starts (`steering_files`).
+    `texts` are the project's files that say which runner a script or a target starts (`steering_files`). `counted` is
+    whether tests were counted when it ran, which says more than any file; None: nobody ran it.
     """
-    return "counting" if spec.report != "none" or is_known(spec.run, texts) else "weak"
+    counts = spec.report != "none" or (is_known(spec.run, texts) if counted is None else counted)
+    return "counting" if counts else "weak"
 
 
 def verifies(spec: CheckSettings, texts: Texts = NO_FILES) -> bool:
@@ -40,8 +44,10 @@ def verifies(spec: CheckSettings, texts: Texts = NO_FILES) -> bool:
     return spec.trust == "exit-code" or spec.report == "junit" or is_known(spec.run, texts)
 
 
-def may_verify(spec: CheckSettings, texts: Texts = NO_FILES) -> bool:
-    """As `verifies`, before it ever ran: what a script starts that nobody can read, its output may show."""
+def may_verify(spec: CheckSettings, texts: Texts = NO_FILES, *, counted: bool | None = None) -> bool:
+    """As `verifies`; before it ever ran, what a script starts that nobody can read, its output may show."""
+    if counted is not None:
+        return counted or spec.trust == "exit-code" or spec.report == "junit"
     return verifies(spec, texts) or (spec.report == "none" and starts_what_it_says_elsewhere(spec.run))
 
 

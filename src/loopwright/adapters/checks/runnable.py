@@ -33,11 +33,6 @@ def cannot_run(spec: CheckSettings, ran: Ran) -> str:
     return f"check {spec.name!r} cannot run: {ended_how(spec, ran)}: {why}; {remedy}{lines}"
 
 
-def is_weak(spec: CheckSettings, ran: Ran) -> bool:
-    """Whether only the exit code of this run speaks, without a person's word that it is enough."""
-    return ran.tests is None and spec.trust != "exit-code"
-
-
 def _why(spec: CheckSettings, ran: Ran) -> tuple[str, str]:
     if ran.how == "gone":
         return "that file is not in the tree", "correct `run`"
