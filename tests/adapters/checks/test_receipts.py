@@ -99,6 +99,26 @@ def test_a_pass_is_reused_by_any_step_without_a_checkout(tmp_path: Path) -> None
     asyncio.run(story())
 
 
+def test_a_preflight_is_made_without_a_checkout_until_something_else_is_linked(tmp_path: Path) -> None:
+    """It may be tens of thousands of files, for a question whose answer is known."""
+
+    async def story() -> None:
+        files = {"tests/test_a.py": STEADY, "package.json": '{"name": "own"}', ".gitignore": "node_modules\n"}
+        made = project(tmp_path, files, [UNITTEST])
+        first = await made.report(made.base, preflight=True)
+        laid = list(made.checkouts.laid)
+        again = await made.report(made.base, step="s2", preflight=True)
+        assert (made.checkouts.laid, again.unable) == (laid, ())
+        assert set(again.rests_on) == set(first.rests_on)
+        scope = made.repository.path / "node_modules" / "@own"
+        scope.mkdir(parents=True)
+        (scope / "part").symlink_to(tmp_path)
+        await made.report(made.base, step="s3", preflight=True)
+        assert len(made.checkouts.laid) == len(laid) + 1
+
+    asyncio.run(story())
+
+
 def test_a_pass_with_a_report_is_reused_without_a_checkout_too(tmp_path: Path) -> None:
     async def story() -> None:
         made = project(tmp_path, {"tests/test_a.py": STEADY}, [UNITTEST])

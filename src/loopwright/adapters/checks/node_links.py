@@ -20,6 +20,25 @@ def linked_elsewhere(checkout: Path) -> dict[str, str]:
     return {name: str(place) for name, place in found.items() if place is not None}
 
 
+def links_around(root: Path) -> Iterator[tuple[str, str]]:
+    """Every package that is a link, where code of the root or of a checkout in it looks for packages."""
+    for above in (root, *root.parents):
+        yield from _links(above / _FOLDER)
+
+
+def _links(folder: Path) -> Iterator[tuple[str, str]]:
+    try:
+        with os.scandir(folder) as found:
+            entries = sorted(found, key=lambda entry: entry.name)
+    except OSError:
+        return
+    for entry in entries:
+        if entry.is_symlink():
+            yield entry.path, str(Path(entry.path).readlink())
+        elif entry.name.startswith("@"):
+            yield from _links(Path(entry.path))
+
+
 def _own(checkout: Path) -> dict[str, Path]:
     """The names of the project's packages, each with its folder; one that exports itself is found in its own folder."""
     root = _package(checkout)

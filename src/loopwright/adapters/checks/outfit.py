@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass
 from pathlib import Path
 
 from loopwright.adapters.checks.checkouts import Checkouts, ObjectReader
 from loopwright.adapters.checks.environment import Digests
 from loopwright.adapters.checks.ids import Outcomes, file_of, read_back
+from loopwright.adapters.checks.node_links import links_around
 from loopwright.adapters.checks.receipts import ReceiptBook, receipt_key
 from loopwright.config.settings import CheckSettings
 from loopwright.errors import CheckNotRunnable
@@ -28,6 +30,12 @@ class Outfit:
     runs: Path  # run folders; emptied again, what is worth keeping goes to the store
     digests: Digests
     protected: tuple[str, ...] = ()
+
+    @property
+    def importable(self) -> str:
+        """A digest of what could make checks find a package elsewhere: what is installed for them, and links."""
+        found = (*sorted(self.digests.packages().items()), *links_around(self.root))
+        return hashlib.sha256(repr(found).encode()).hexdigest()
 
     def book(self, loop: LoopId) -> ReceiptBook:
         return ReceiptBook(self.store, loop)

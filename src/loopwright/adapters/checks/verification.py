@@ -8,6 +8,7 @@ from loopwright.adapters.checks.candidate import changes_of
 from loopwright.adapters.checks.desk import Desk
 from loopwright.adapters.checks.laboratory import look_at
 from loopwright.adapters.checks.origins import refuse_elsewhere
+from loopwright.adapters.checks.receipts import receipt_key
 from loopwright.config.settings import CheckSettings
 from loopwright.errors import CheckNotRunnable
 from loopwright.kernel.events import ChecksReported
@@ -15,6 +16,7 @@ from loopwright.kernel.faults import engine_finding
 from loopwright.kernel.model import CheckResult, Finding
 from loopwright.kernel.trust import Canary, Claim, FileClass
 
+_AT_HOME = "its own packages"  # what a receipt says where the checks find them in their checkout
 _IDS_GONE = ("ids-gone", "newly-skipped")
 _WEAK = (
     "no check that ran here counts tests: write one whose runner is known, or give your word with"
@@ -40,10 +42,17 @@ class Verification:
         return ChecksReported(key=key, tree=tree, results=results, unable=unable + weak)
 
     async def _ask_for_packages(self) -> None:
+        """Once for a tree, as long as nothing else is installed or linked: a checkout may be thousands of files."""
         desk = self.desk
+        marks = [await desk.outfit.digests.of(spec) for spec in self.specs]
+        words = tuple(word for spec in self.specs for word in (spec.name, *spec.run))
+        key = receipt_key(desk.seen.base, "packages", words, " ".join((*marks, desk.outfit.importable)))
+        if await desk.book.text(key) == _AT_HOME:
+            return
         async with desk.outfit.checkouts.lay(desk.seen.base, commit=desk.run.base, base=desk.run.base) as laid:
             for spec in self.specs:
                 await refuse_elsewhere(spec, desk.environment, laid.folder)
+        await desk.book.keep_text(key, _AT_HOME)
 
     async def report(self, findings: tuple[Finding, ...]) -> ChecksReported:
         """The landing run can only fail, and is the judging run where both trees are the same."""
