@@ -254,6 +254,7 @@ def test_a_program_that_is_nowhere_is_to_be_fixed(tmp_path: Path) -> None:
             {"package.json": '{"dependencies": {"a": "1"}}', "node_modules/a.js": ""},
             "ok    npm          node_modules",
         ),
+        ({"package.json": '{"workspaces": ["a"]}', "yarn.lock": "", ".pnp.cjs": ""}, "ok    yarn         .pnp.cjs"),
     ],
 )
 def test_the_doctor_says_what_the_project_is_tested_with(tmp_path: Path, files: dict[str, str], line: str) -> None:

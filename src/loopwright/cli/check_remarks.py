@@ -71,7 +71,7 @@ def environment_lines(root: Path, environ: Mapping[str, str]) -> Iterator[Remark
             yield Remark("warn", "python", f"no interpreter was found; {install_advice(look)}")
     package = read_package(look) if stack == "node" else None
     if package is not None and package.needs:
-        folders = module_folders(look)
+        folders = module_folders(look) or ((".pnp.cjs",) if look.has(".pnp.cjs") else ())
         missing = f"no node_modules; run `{' '.join(install_command(look, package))}`"
         yield Remark("ok" if folders else "warn", package.manager, ", ".join(folders) or missing)
 

@@ -45,6 +45,7 @@ def test_what_lints_around_the_tests_is_left_out_and_what_builds_for_them_is_not
         ({"pnpm-lock.yaml": ""}, {}, "pnpm", "pnpm install --frozen-lockfile"),
         ({"yarn.lock": ""}, {}, "yarn", "yarn install --frozen-lockfile"),
         ({"yarn.lock": "", ".yarnrc.yml": ""}, {}, "yarn", "yarn install --immutable"),
+        ({"yarn.lock": "# made by it\n\n__metadata:\n  version: 8\n"}, {}, "yarn", "yarn install --immutable"),
         ({}, {"packageManager": "pnpm@9.1.0"}, "pnpm", "pnpm install --frozen-lockfile"),
     ],
 )

@@ -73,7 +73,7 @@ def install_command(look: Look, package: Package) -> tuple[str, ...]:
     match package.manager:
         case "npm":
             return ("npm", "ci") if look.has("package-lock.json", "npm-shrinkwrap.json") else ("npm", "install")
-        case "yarn" if look.has(".yarnrc.yml"):
+        case "yarn" if look.has(".yarnrc.yml") or "\n__metadata:" in look.text("yarn.lock"):
             return ("yarn", "install", "--immutable")
         case manager:
             return (manager, "install", "--frozen-lockfile")
