@@ -15,7 +15,7 @@ from loopwright.cli.here import Here
 from loopwright.cli.log import newest
 from loopwright.cli.opened import opened
 from loopwright.cli.output import json_option, loop_option, put, put_json
-from loopwright.kernel.codec import decode
+from loopwright.kernel.codec import DecodeError, decode
 from loopwright.kernel.trust import Canary
 from loopwright.kernel.wording import NO_SANDBOX, counted, moment
 
@@ -41,12 +41,20 @@ def command(here: Here, *, loop_id: str, as_json: bool) -> int:
 async def _receipts(project: Project, loop_id: str) -> ReceiptList:
     chosen = await newest(project, loop_id)
     texts = await project.store.receipts(chosen.row.id)
-    read = [read_receipt(text) or decode(Canary, text) for text in texts]
+    read = [read_receipt(text) or _read_canary(text) for text in texts]
     return ReceiptList(
         loop=chosen.row.id,
         receipts=tuple(each for each in read if isinstance(each, Receipt)),
         canaries=tuple(each for each in read if isinstance(each, Canary)),
     )
+
+
+def _read_canary(text: str) -> Canary | None:
+    """None for what is nothing to show: the answer to a question that is not asked twice."""
+    try:
+        return decode(Canary, text)
+    except DecodeError:
+        return None
 
 
 def _base_trees(project: Project, receipts: tuple[Receipt, ...]) -> dict[str, str]:
