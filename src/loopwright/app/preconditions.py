@@ -12,6 +12,7 @@ from loopwright.adapters.checks.order import may_verify
 from loopwright.adapters.checks.runners.reading import texts_in
 from loopwright.adapters.checks.started import runnable_checks
 from loopwright.adapters.git.conditions import conditions
+from loopwright.app.beforehand import check_allowed
 from loopwright.app.layout import CONFIG_FILE
 from loopwright.app.project import Project
 from loopwright.config.settings import FILLED_BY_DEFAULT, Settings
@@ -21,9 +22,11 @@ DISK_FLOOR = 200 * 1024 * 1024  # bytes that must be free before anything is sta
 FreeSpace = Callable[[Path], int]
 
 
-def check_ground(project: Project, settings: Settings, *, merge: bool, free: FreeSpace | None = None) -> None:
+def check_ground(
+    project: Project, settings: Settings, *, merge: bool, allow: tuple[str, ...] = (), free: FreeSpace | None = None
+) -> None:
     """Raise the one sentence that says why no loop that verifies could end well here."""
-    check_place(project, settings, merge=merge, free=free)
+    check_place(project, settings, merge=merge, allow=allow, free=free)
     if not can_verify(project.root, settings):
         raise UsageError(f"{CONFIG_FILE} has {no_verdict(settings)}; run `loop setup` or add [checks.test]")
 
@@ -42,8 +45,11 @@ def no_verdict(settings: Settings) -> str:
     return f'no check that counts tests: of {names} only the exit code is known, and none has trust = "exit-code"'
 
 
-def check_place(project: Project, settings: Settings, *, merge: bool, free: FreeSpace | None = None) -> None:
+def check_place(
+    project: Project, settings: Settings, *, merge: bool, allow: tuple[str, ...] = (), free: FreeSpace | None = None
+) -> None:
     """As `check_ground`, for a loop that judges without checks."""
+    check_allowed(project, settings, allow)
     if settings.sandbox.mode == "strict":
         raise ConfigError(
             CONFIG_FILE, "sandbox.mode", 'this version has no sandbox to be strict with; use "auto" or "off"'

@@ -5,6 +5,7 @@ What does not go out at once is held, up to a limit, and tried again; what is mo
 
 from __future__ import annotations
 
+import errno
 import os
 import select
 import stat
@@ -31,6 +32,11 @@ class Outlet:
         self._waits = False  # until it is tried again
         self._gone = False
 
+    @property
+    def waits(self) -> bool:
+        """Whether somebody has to read what is written; a file takes it at once."""
+        return self._kind != "file"
+
     def isatty(self) -> bool:
         return self.stream.isatty()
 
@@ -45,6 +51,16 @@ class Outlet:
             self._held += data
         self.push()
         return len(text)
+
+    async def drained(self) -> None:
+        """When all went out. Raises `BrokenPipeError` once nobody is there: whoever waits for this may be stopped."""
+        import asyncio  # noqa: PLC0415 - most commands need none
+
+        while self._held and not self._gone:
+            await asyncio.sleep(_AGAIN)
+            self.push()
+        if self._gone:
+            raise BrokenPipeError(errno.EPIPE, "nobody reads any more")
 
     def flush(self) -> None:
         self.push()

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
+from loopwright.adapters.git.branches import obstacle
 from loopwright.adapters.git.laying import links, submodules_of
 from loopwright.adapters.git.program import Git, readable
 from loopwright.adapters.git.rules import Pinned, filters_named
@@ -42,6 +43,11 @@ def conditions(top: Path, env: Mapping[str, str], commit: Commit) -> Iterator[Co
     yield from _clone(looking)
     yield from _filters(looking)
     yield from _submodules(looking)
+
+
+def merge_obstacle(top: Path, env: Mapping[str, str], commit: Commit, target: str) -> str:
+    """Why nothing could be merged into this branch as things stand, in words; empty where nothing is in the way."""
+    return obstacle(survey(top, env, Pinned(commit)), target)
 
 
 def _clone(ground: Ground) -> Iterator[Condition]:

@@ -178,8 +178,8 @@ def named_commands(shown: LoopStatus) -> LoopStatus:
     return replace(shown, needs=tuple(with_loop(need) for need in shown.needs))
 
 
-def human(shown: LoopStatus) -> str:
-    """The five lines, then what needs the person."""
+def human(shown: LoopStatus, *, commands: bool = True) -> str:
+    """The five lines, then what needs the person, with the commands that answer it."""
     lines = [
         f"Loop: {shown.task} ({shown.id}, {shown.kind})",
         f"State: {_state_line(shown)}",
@@ -190,7 +190,7 @@ def human(shown: LoopStatus) -> str:
     if shown.result is not None and shown.result.not_merged:
         lines.append(f"Not merged: {one_line(shown.result.note, 500)}")
     for need in shown.needs:
-        lines += ["", *_need_lines(need)]
+        lines += ["", *_need_lines(need), *(_answer_lines(need) if commands else ())]
     return "\n".join(lines) + "\n"
 
 
@@ -279,7 +279,11 @@ def _need_lines(need: Need) -> list[str]:
         lines += [f"  Question: {each.question}"] if len(need.questions) > 1 else []
         lines += [f"  Options: {', '.join(each.options)}"] if each.options else []
         lines += [f"  Impact: {each.impact}"] if each.impact else []
+    return lines
+
+
+def _answer_lines(need: Need) -> list[str]:
     if not need.choices:
-        return [*lines, f"  {need.command}"]
+        return [f"  {need.command}"]
     width = max(len(choice.command) for choice in need.choices)
-    return [*lines, *(f"  {choice.command:<{width}}  {choice.label}" for choice in need.choices)]
+    return [f"  {choice.command:<{width}}  {choice.label}" for choice in need.choices]

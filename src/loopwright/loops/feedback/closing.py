@@ -55,6 +55,8 @@ def _verdicts(iteration: Iteration) -> str:
     if iteration.rejected:
         passed = "review passed" if iteration.failures else "review and tests passed"
         return f"{passed}, but a person rejected a change in it"
+    if iteration.without_review:
+        return f"it {iteration.without_review}"
     if iteration.review is Verdict.FAIL:
         return f"review failed with {counted(len(iteration.issues), 'issue')} ({NOT_COMPLIANT})"
     if iteration.tests is None:
@@ -76,7 +78,7 @@ def _result(state: FeedbackState, outcome: Outcome) -> tuple[str, ...]:
     if best is None:
         why = "every attempt holds a change that a person rejected" if kept else "no attempt left a commit"
         return (f"Result: none; {why}.", *said)
-    return closing.kept(f"the best attempt, iteration {best.number},", best.commit, said)
+    return closing.kept(f"the best attempt, iteration {best.number},", state.plan.base, best.commit, said)
 
 
 def unresolved_now(state: FeedbackState) -> tuple[str, ...]:
