@@ -22,7 +22,7 @@ from loopwright.kernel.events import AgentFailed, AgentReported, ChecksReported
 from loopwright.kernel.model import Blob, LoopId
 from loopwright.kernel.record import Record, event_of
 from loopwright.kernel.visible import visible_bytes
-from loopwright.kernel.wording import moment
+from loopwright.kernel.wording import counted, moment
 
 _POLL = 0.25
 
@@ -100,7 +100,7 @@ async def _output(project: Project, loop_id: str, key: str, *, as_json: bool) ->
         put_json(StepOutput(loop=chosen.row.id, output=output))
         return
     for name, text in texts.items():
-        note(f"--- {name}: {len(text)} bytes")
+        note(f"--- {name}: {counted(len(text), 'byte')}")
         put(visible_bytes(text).rstrip("\n"))  # what is piped ends on a terminal too
 
 

@@ -14,6 +14,8 @@ import time
 from contextlib import suppress
 from typing import TextIO
 
+from loopwright.kernel.wording import counted
+
 _MOST_HELD = 1 << 20  # bytes
 _PIECE = 512  # bytes at a time, where only asking beforehand keeps a write from waiting
 _AGAIN = 0.1  # seconds until what is held is tried again
@@ -75,7 +77,8 @@ class Outlet:
             del self._held[:count]
         if not self._held and self._dropped and not self._gone:
             lost, self._dropped = self._dropped, 0
-            self._held += f"… {lost} lines were not read in time …\n".encode(self.encoding, "backslashreplace")
+            said = f"… {counted(lost, 'line was', 'lines were')} not read in time …\n"
+            self._held += said.encode(self.encoding, "backslashreplace")
         if self._held and not self._waits and (asyncio := sys.modules.get("asyncio")):
             with suppress(RuntimeError):  # nobody runs whom it would have to wake
                 asyncio.get_running_loop().call_later(_AGAIN, self.push)

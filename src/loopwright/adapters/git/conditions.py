@@ -65,8 +65,8 @@ def _clone(ground: Ground) -> Iterator[Condition]:
         yield Condition(
             "fix",
             "partial clone",
-            f"{counted(missing, 'object')} of {ground.base[:12]} were never fetched, and a loop fetches nothing;"
-            " fetch them with `git archive HEAD > /dev/null`",
+            f"{counted(missing, 'object')} of {ground.base[:12]} {'was' if missing == 1 else 'were'} never fetched, and"
+            " a loop fetches nothing; fetch them with `git archive HEAD > /dev/null`",
         )
     else:
         said = "is here; nothing is fetched while a loop runs"
