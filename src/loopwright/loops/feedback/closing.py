@@ -45,7 +45,7 @@ def so_far(state: FeedbackState) -> tuple[str, ...]:
 
 def sentence(iteration: Iteration) -> str:
     """One iteration in a sentence."""
-    did = one_line(iteration.implementation, 120) or "no summary"
+    did = one_line(iteration.implementation, 120).rstrip(".;") or "no summary"
     return f"Iteration {iteration.number}: {did}; {_verdicts(iteration)}"
 
 
