@@ -387,6 +387,14 @@ def test_what_stood_in_the_place_of_a_review_is_told_as_what_it_was() -> None:
     assert other.course.reasons == (why,)
 
 
+def test_what_no_test_notices_is_not_told_as_a_failure_of_tests() -> None:
+    state = checked(begun(), UNNOTICED)
+    why = "review passed, tests passed, but none notices when the change is broken on purpose"
+    assert developer(state).why == f"iteration 1 failed: {why}"
+    assert KIND.so_far(state)[0].endswith(why)
+    assert "tests failed with 1 failure" in developer(checked(begun(), CLAIMED)).why
+
+
 def test_an_answer_in_between_makes_the_same_tree_worth_a_look() -> None:
     failed = play(begun(), DONE, kept("c1"), fails(ISSUE))
     assert keys(play(failed, DONE, kept("c1"))) == ["implement-3.1"]

@@ -18,6 +18,7 @@ from loopwright.ports.people import Waiting
 from loopwright.ports.store import LoopRow, Status
 
 UNREADABLE = "UNREADABLE"
+_SHORT = 12  # characters of a commit
 Word = Status | Literal["interrupted"]
 
 
@@ -187,11 +188,22 @@ def human(shown: LoopStatus, *, commands: bool = True) -> str:
         f"Gates: {_gates_line(shown.gates)}",
         f"Last activity: {shown.last_activity}",
     ]
-    if shown.result is not None and shown.result.not_merged:
-        lines.append(f"Not merged: {one_line(shown.result.note, 500)}")
+    if shown.result is not None:
+        lines += _result_lines(shown.result)
     for need in shown.needs:
         lines += ["", *_need_lines(need), *(_answer_lines(need) if commands else ())]
     return "\n".join(lines) + "\n"
+
+
+def _result_lines(result: Landed) -> list[str]:
+    commit = f"({result.commit[:_SHORT]})"
+    if result.merged_into:
+        return [f"Result: merged into {one_line(result.merged_into.removeprefix('refs/heads/'), 120)} {commit}"]
+    if result.not_merged:
+        return [f"Not merged: {one_line(result.note, 500)}"]
+    return (
+        [f"Result: branch {result.branch} {commit}; take it with `git merge {result.branch}`"] if result.branch else []
+    )
 
 
 def shown_status(row: LoopRow, waiting: tuple[Waiting, ...], *, alive: bool) -> Word:
@@ -258,7 +270,7 @@ def _family(root: LoopStatus, loops: Sequence[LoopStatus]) -> list[LoopStatus]:
 
 
 def _state_line(shown: LoopStatus) -> str:
-    how = f"{shown.status}, {shown.outcome}" if shown.outcome else shown.status
+    how = ", ".join(dict.fromkeys((shown.status, *((shown.outcome,) if shown.outcome else ()))))
     return f"{shown.state} ({shown.counter} {shown.attempt}/{shown.limit}, {how})"
 
 

@@ -12,7 +12,7 @@ from loopwright.kernel.wording import ALL_TESTS_PASSING, counted
 from loopwright.loops import closing
 from loopwright.loops.course import Station
 from loopwright.loops.feedback.iterations import NOT_COMPLIANT, PROMISE, SPEC_COMPLIANT
-from loopwright.loops.feedback.state import FeedbackState, Iteration, best_iteration, best_to_take
+from loopwright.loops.feedback.state import FeedbackState, Iteration, best_iteration, best_to_take, tests_in_words
 
 _SHOWN = 5
 
@@ -64,7 +64,7 @@ def _verdicts(iteration: Iteration) -> str:
     if iteration.refused:
         return "review and tests passed, but it could not be landed"
     if iteration.tests is Verdict.FAIL:
-        return f"review passed, tests failed with {counted(len(iteration.failures), 'failure')}"
+        return f"review passed, {tests_in_words(iteration)}"
     return f"review passed ({SPEC_COMPLIANT}), tests passed ({ALL_TESTS_PASSING})"
 
 

@@ -13,6 +13,7 @@ from loopwright.kernel.trust import Trust
 from loopwright.kernel.wording import counted
 from loopwright.loops.course import Course, entered, escalated, tried_on_the_base
 from loopwright.loops.feedback.limits import Allowance, Counts, FeedbackLimits
+from loopwright.loops.weighing import is_told_once
 
 REVIEW = "review"
 TESTS = "tests"
@@ -188,6 +189,14 @@ def _in_a_row(count: int, noun: str) -> str:
 
 def _used(count: int, limit: int) -> str:
     return f"{count} of {limit} {'iteration is' if count == limit == 1 else 'iterations are'} used"
+
+
+def tests_in_words(iteration: Iteration) -> str:
+    """How the tests of an attempt failed. What the engine says besides, once, is no failure of a test."""
+    failed = [finding for finding in iteration.failures if not is_told_once((finding,))]
+    if iteration.failures and not failed:
+        return "tests passed, but none notices when the change is broken on purpose"
+    return f"tests failed with {counted(len(failed), 'failure')}"
 
 
 def best_to_take(state: FeedbackState) -> Iteration | None:
