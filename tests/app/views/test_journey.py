@@ -54,6 +54,7 @@ from loopwright.kernel.model import (
     Verdict,
 )
 from loopwright.kernel.record import Record
+from loopwright.kernel.trust import Claim
 from loopwright.loops.batch.kind import KIND as BATCH
 from loopwright.loops.feedback.kind import KIND as FEEDBACK
 from loopwright.loops.quality.kind import KIND as QUALITY
@@ -183,6 +184,14 @@ SENTENCES: list[tuple[Logged, str]] = [
         "a person is asked: Stopped: a limit. And now?",
     ),
     (Started(key=KEY, action="Later", what="x"), "Later x"),
+    (
+        ChecksReported(key=KEY, tree=Tree("t"), results=(), claim=Claim()),
+        "checks: FAIL (no check gave a result); with what is held back all would pass",
+    ),
+    (
+        ChecksReported(key=KEY, tree=Tree("t"), results=(), claim=Claim(at_once=True)),
+        "checks: FAIL (no check gave a result); it cannot be verified without what only a person can approve",
+    ),
     (
         ChecksReported(key=Key("preflight"), tree=Tree("t"), results=(), unable=("no runner",)),
         "checks cannot run: no runner",
