@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from loopwright.cli.signals import StoppedBySignal, complete
 from tests.cli.projects import (
     CONFIG,
     GOOD,
@@ -133,7 +134,7 @@ def test_the_beginning_of_an_id_is_answered_with_the_whole_ones(tmp_path: Path) 
     ids = [sample.loop("feedback", NAMES_THE_CHECK, "--json").data["loop"] for _ in range(2)]
     gates = sample.loop("gates", "--json").data["gates"]
     refused = sample.loop("approve", f"protected@{gates[0]['id'][:6]}")
-    assert refused.code == 2
+    assert refused.code == 3
     assert "is only the beginning of an id; name one of these whole: " in refused.err
     assert all(f"protected@{gate['id']} (loop {gate['loop']})" in refused.err for gate in gates)
     sample.loop("cancel", "--loop", ids[0])
@@ -163,6 +164,18 @@ def test_a_rehearsal_advises_no_command_for_a_clone_that_is_gone(tmp_path: Path,
         assert words not in done.out
     kept = sample.loop("rehearse", "scenario.toml", task, "--max-iterations", "1", "--keep")
     assert "loop " in kept.out
+
+
+# --- signals
+
+
+def test_a_signal_while_a_loop_is_made_stops_the_command_though_nothing_was_awaited() -> None:
+    async def made() -> str:
+        os.kill(os.getpid(), signal.SIGTERM)
+        return "made"
+
+    assert complete(made()) == StoppedBySignal(signal.SIGTERM)
+    assert complete(made(), last=True) == "made"
 
 
 # --- nobody reads

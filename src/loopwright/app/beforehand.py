@@ -37,16 +37,13 @@ def check_allowed(project: Project, settings: Settings, allow: tuple[str, ...]) 
 def forewarnings(project: Project, loop: View) -> Iterator[str]:
     """What the person could still do something about."""
     plan = loop.now.state.plan
-    obstacle = (
-        merge_obstacle(project.root, project.environ, plan.base, plan.target) if plan.merge and plan.target else ""
-    )
-    if obstacle:
+    target = plan.target if getattr(plan, "merge", False) else ""
+    if target and (obstacle := merge_obstacle(project.root, project.environ, plan.base, target)):
         yield f"Warning: {obstacle}; as long as that is so, the result is not merged and stays on a branch of its own."
-    if not plan.trust.allow:
-        return
+    allow = plan.trust.allow if hasattr(plan, "trust") else ()
     settings = Settings.from_json(loop.now.settings)
-    paths = paths_at(project.root, project.environ, plan.base)
-    outside = [path for path in paths if _is_under(path, plan.trust.allow) and _why_judge(path, settings)]
+    paths = paths_at(project.root, project.environ, plan.base) if allow else ()
+    outside = [path for path in paths if _is_under(path, allow) and _why_judge(path, settings)]
     if outside:
         named = ", ".join(one_line(path, 120) for path in outside[:_NAMED])
         more = f" and {counted(len(outside) - _NAMED, 'other')}" if len(outside) > _NAMED else ""

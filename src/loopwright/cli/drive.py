@@ -80,7 +80,7 @@ def drive_and_tell(project: Project, here: Here, loop: View, manner: Manner) -> 
         forewarn(project, loop)
     asked: set[str] = set()
     while True:
-        result = complete(driven(project, here, loop, manner))
+        result = complete(driven(project, here, loop, manner), last=True)
         if isinstance(result, StoppedBySignal):
             return interrupted(project, loop.row.id, result, manner)
         _tell_people(result, manner)

@@ -21,7 +21,6 @@ from loopwright.adapters.tools.uncovered import covered
 from loopwright.adapters.tools.workshop import Workshop
 from loopwright.kernel.model import Finding, Severity
 from loopwright.kernel.visible import visible
-from loopwright.kernel.wording import counted
 
 COMPREHENSIVE = "comprehensive"
 _FEW = 5  # names in a line
@@ -124,7 +123,8 @@ def _for(judge: Callable[[Workshop, tuple[str, ...]], _Work], shop: Workshop, fi
 
 async def _told(shop: Workshop, work: _Work) -> Opinion:
     opinion = await work
-    shop.say(f"{opinion.tool}: {'not found' if opinion.missing else counted(len(opinion.findings), 'finding')}")
+    found = "1 finding" if len(opinion.findings) == 1 else f"{len(opinion.findings)} findings"
+    shop.say(f"{opinion.tool}: {'not found' if opinion.missing else found}")
     return opinion
 
 
