@@ -120,7 +120,7 @@ def test_a_check_that_cannot_run_is_told_before_an_agent_is_paid(tmp_path: Path)
     assert (done.code, done.data["commit"]) == (2, "")
     assert "check 'test' cannot run: " in done.data["note"]
     assert "it found no test" in done.data["note"]
-    assert "RunAgent" not in sample.loop("log").out
+    assert "developer starts" not in sample.loop("log").out
 
 
 def test_what_is_red_before_the_work_is_in_the_brief(merged: Sample) -> None:

@@ -81,7 +81,7 @@ def test_a_shell_completes_commands_and_their_options(tmp_path: Path) -> None:
         line = {"_LOOP_COMPLETE": "bash_complete", "COMP_WORDS": " ".join(words), "COMP_CWORD": str(len(words) - 1)}
         return [found.split(",")[1] for found in program(tmp_path, **line).out.splitlines()]
 
-    assert completed("loop", "re") == ["receipts", "rehearse", "reject", "render", "resume", "review"]
+    assert completed("loop", "re") == ["review", "resume", "reject", "receipts", "render", "rehearse"]
     assert completed("loop", "cancel", "--cl") == ["--cleanup"]
     assert completed("loop", "review", "--gate", "st") == ["story"]
 

@@ -20,7 +20,7 @@ def running(sample: Sample, *words: str, stderr: int = subprocess.PIPE) -> "subp
     process = sample.start("feedback", "Make it good", *words, stderr=stderr)
     until = time.monotonic() + _PATIENCE
     while time.monotonic() < until and process.poll() is None:
-        if (sample.repo.path / ".loop" / "loop.db").exists() and "RunAgent" in sample.loop("log").out:
+        if (sample.repo.path / ".loop" / "loop.db").exists() and "developer starts" in sample.loop("log").out:
             return process
         time.sleep(0.05)
     raise AssertionError(process.communicate())

@@ -89,6 +89,23 @@ def test_what_is_held_goes_out_when_there_is_room_without_another_word() -> None
     asyncio.run(story())
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_whoever_waits_until_all_went_out_is_held_up_and_hears_that_the_reader_went_away(kind: str) -> None:
+    async def story() -> None:
+        with outlet(kind) as (source, out):
+            out.write(LINE)
+            await out.drained()
+            for _ in range(MUCH // 4):
+                out.write(LINE)
+            waits = asyncio.ensure_future(out.drained())
+            assert (await asyncio.wait([waits], timeout=0.2))[0] == set()
+            os.close(source)
+            with pytest.raises(BrokenPipeError):
+                await waits
+
+    asyncio.run(story())
+
+
 def test_a_file_gets_all_of_it_in_its_encoding(tmp_path: Path) -> None:
     file = tmp_path / "log"
     with file.open("a", encoding="ascii") as stream:

@@ -309,7 +309,7 @@ def test_a_fix_that_changed_nothing_is_not_reviewed_again(tmp_path: Path) -> Non
     done = sample.loop("review", "a.py", "--json")
     assert (done.code, done.data["rounds"], done.data["fixes"]) == (4, 3, 2)
     assert [each["issue"] for each in done.data["unresolved"]] == ["it is bad"]
-    assert done.err.count("started RunAgent (reviewer)") == 1
+    assert done.err.count("reviewer starts") == 1
     assert "nothing changed: what review 1 said of this tree stands" in done.err
 
 

@@ -47,7 +47,7 @@ class Target:
     async def merge(self, commit: Commit, target: str, *, message: str, step: str) -> Merge:
         return self.merge_is
 
-    async def advance(self, target: str, onto: Commit, commit: Commit) -> Moved:
+    async def advance(self, target: str, onto: Commit, commit: Commit, branch: str = "") -> Moved:
         self.asked += 1
         return self.moves[min(self.asked, len(self.moves)) - 1]
 

@@ -160,7 +160,8 @@ def test_three_rejections_in_a_row_ask_a_person() -> None:
     why = "3 attempts in a row had a change that a person rejected"
     assert (where(state), state.course.reasons) == (Station.ESCALATED, (why,))
     mixed = play(loop(), *TOUCHED, fails(ISSUE), *TOUCHED, fails(ANOTHER), *again, rejects("e1"))
-    assert mixed.course.reasons == ("3 reviews in a row failed, 1 of them for a change that a person rejected",)
+    why = "3 attempts in a row failed: 2 failed in review, 1 had a change that a person rejected"
+    assert mixed.course.reasons == (why,)
 
 
 def test_the_next_developer_is_told_that_it_was_a_person_who_said_no() -> None:

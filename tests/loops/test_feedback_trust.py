@@ -24,6 +24,7 @@ from tests.loops.feedback import (
     CRASHED,
     DONE,
     FAILURE,
+    GARBLED,
     GREEN,
     ISSUE,
     LANDED,
@@ -372,6 +373,26 @@ def test_an_attempt_that_changed_nothing_is_not_judged_again_and_its_faults_stan
     state = play(begun(), DONE, kept("c1"), passes(), replace(red(FAILURE), lands=Tree("l")), DONE, kept("c1"))
     brief = developer(state).brief
     assert (brief.findings[0].rule, brief.failures) == ("nothing-changed", (FAILURE,))
+
+
+def test_what_stood_in_the_place_of_a_review_is_told_as_what_it_was() -> None:
+    same = (DONE, kept("c1"))
+    failed = play(begun(), *same, passes(), replace(red(FAILURE), lands=Tree("l")))
+    state = play(failed, *same, *same, *same)
+    assert state.course.reasons == ("3 attempts in a row changed nothing",)
+    assert [told.rpartition("; ")[2] for told in KIND.so_far(state)[1:]] == ["it changed nothing"] * 3
+    assert developer(play(failed, *same)).why == "iteration 2 failed: it changed nothing"
+    other = play(failed, DONE, kept("c2"), fails(ISSUE), DONE, kept("c2"), DONE, kept("c3"), GARBLED, GARBLED)
+    why = "3 attempts in a row failed: 1 failed in review, 1 changed nothing, 1 got no verdict from the reviewer"
+    assert other.course.reasons == (why,)
+
+
+def test_what_no_test_notices_is_not_told_as_a_failure_of_tests() -> None:
+    state = checked(begun(), UNNOTICED)
+    why = "review passed, tests passed, but none notices when the change is broken on purpose"
+    assert developer(state).why == f"iteration 1 failed: {why}"
+    assert KIND.so_far(state)[0].endswith(why)
+    assert "tests failed with 1 failure" in developer(checked(begun(), CLAIMED)).why
 
 
 def test_an_answer_in_between_makes_the_same_tree_worth_a_look() -> None:

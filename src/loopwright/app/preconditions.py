@@ -14,6 +14,7 @@ from loopwright.adapters.checks.runners.reading import texts_in
 from loopwright.adapters.checks.started import runnable_checks
 from loopwright.adapters.git.conditions import conditions
 from loopwright.adapters.project_environment import of_the_project
+from loopwright.app.beforehand import check_allowed
 from loopwright.app.layout import CONFIG_FILE
 from loopwright.app.project import Project
 from loopwright.config.settings import FILLED_BY_DEFAULT, Settings
@@ -24,9 +25,11 @@ NOBODY_RAN_THEM: Mapping[str, bool | None] = MappingProxyType({})
 FreeSpace = Callable[[Path], int]
 
 
-def check_ground(project: Project, settings: Settings, *, merge: bool, free: FreeSpace | None = None) -> None:
+def check_ground(
+    project: Project, settings: Settings, *, merge: bool, allow: tuple[str, ...] = (), free: FreeSpace | None = None
+) -> None:
     """Raise the one sentence that says why no loop that verifies could end well here."""
-    check_place(project, settings, merge=merge, free=free)
+    check_place(project, settings, merge=merge, allow=allow, free=free)
     if not can_verify(project.root, settings):
         raise UsageError(f"{CONFIG_FILE} has {no_verdict(settings)}; run `loop setup` or add [checks.test]")
 
@@ -45,8 +48,11 @@ def no_verdict(settings: Settings) -> str:
     return f'no check that counts tests: of {names} only the exit code is known, and none has trust = "exit-code"'
 
 
-def check_place(project: Project, settings: Settings, *, merge: bool, free: FreeSpace | None = None) -> None:
+def check_place(
+    project: Project, settings: Settings, *, merge: bool, allow: tuple[str, ...] = (), free: FreeSpace | None = None
+) -> None:
     """As `check_ground`, for a loop that judges without checks."""
+    check_allowed(project, settings, allow)
     if settings.sandbox.mode == "strict":
         raise ConfigError(
             CONFIG_FILE, "sandbox.mode", 'this version has no sandbox to be strict with; use "auto" or "off"'

@@ -132,6 +132,9 @@ def _meant(pending: list[ShownGate], known: list[ShownGate], decision: GateDecis
         return same[-1]
     if same:
         raise Forbidden(f"gate {decision.name} was already {same[-1].status} by {same[-1].by or 'somebody'}")
+    if begun := [gate for gate in pending if decision.id and gate.id.startswith(decision.id)]:
+        whole = "one of these" if len(begun) > 1 else "this one"
+        raise Forbidden(f"{decision.gate!r} is only the beginning of an id; name {whole} whole: {_listed(begun)}")
     if decision.id and pending:
         raise Forbidden(f"no gate {decision.gate!r} is open: its changes are others by now; open: {_listed(pending)}")
     return None

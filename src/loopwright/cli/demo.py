@@ -75,7 +75,7 @@ def _run(project: Project, here: Here, *, as_json: bool) -> int:
     if isinstance(loop, StoppedBySignal):
         return loop.exit_code
     manner = Manner(unattended=True, as_json=as_json)
-    result = complete(driven(project, here, loop, manner))
+    result = complete(driven(project, here, loop, manner), last=True)
     if isinstance(result, StoppedBySignal):
         return interrupted(project, loop.row.id, result, manner)
     if as_json:

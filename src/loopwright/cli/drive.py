@@ -17,7 +17,7 @@ from loopwright.cli.here import Here
 from loopwright.cli.listening import peopled
 from loopwright.cli.output import F, json_option, note, put, put_json
 from loopwright.cli.signals import StoppedBySignal, complete
-from loopwright.cli.watch import watched
+from loopwright.cli.watch import forewarn, watched
 from loopwright.engine.driver import drive
 from loopwright.engine.world import Halt
 from loopwright.kernel.model import Ending, LoopId
@@ -76,9 +76,11 @@ def drive_and_tell(project: Project, here: Here, loop: View, manner: Manner) -> 
 
     Whoever is there is asked once about what it did without; what they approve lands at once.
     """
+    if not manner.cancels:
+        forewarn(project, loop)
     asked: set[str] = set()
     while True:
-        result = complete(driven(project, here, loop, manner))
+        result = complete(driven(project, here, loop, manner), last=True)
         if isinstance(result, StoppedBySignal):
             return interrupted(project, loop.row.id, result, manner)
         _tell_people(result, manner)
@@ -145,10 +147,11 @@ async def told_of_ended(project: Project, ended: View) -> Driven:
 async def told(project: Project, now: View, halt: Halt, *, cancelled_here: bool, can_go_on: bool = True) -> Driven:
     """What is said of a loop that stopped, to programs and to people."""
     shown = await current(project, now, halt)
+    answer = await answer_of(project, now, halt, shown)
     return Driven(
         halt=halt,
         view=now,
-        answer=await answer_of(project, now, halt, shown),
+        answer=replace(answer, command=answer.command if can_go_on else ""),
         lines=await closing_lines(project, now, halt, shown, can_go_on=can_go_on),
         cancelled_here=cancelled_here,
     )

@@ -15,14 +15,14 @@ from loopwright.app.views.answers import StepOutput
 from loopwright.app.views.journey import ShownEvent
 from loopwright.cli.here import Here
 from loopwright.cli.opened import opened
-from loopwright.cli.output import json_option, loop_option, note, put, put_json
+from loopwright.cli.output import json_option, loop_option, note, put, put_json, put_next
 from loopwright.cli.signals import StoppedBySignal, complete
 from loopwright.errors import UsageError
 from loopwright.kernel.events import AgentFailed, AgentReported, ChecksReported
 from loopwright.kernel.model import Blob, LoopId
 from loopwright.kernel.record import Record, event_of
 from loopwright.kernel.visible import visible_bytes
-from loopwright.kernel.wording import moment
+from loopwright.kernel.wording import counted, moment
 
 _POLL = 0.25
 
@@ -63,13 +63,13 @@ async def _print(project: Project, loop_id: str, *, follow: bool, as_json: bool)
     day = ""
     async for record in _records(project, chosen.row.id, follow=follow):
         if as_json:
-            put_json(journey.show(record, chosen.kind.words), lines=False)
+            await put_next(journey.show(record, chosen.kind.words))
             continue
         if (today := moment(record.at)[:10]) != day:
-            put(f"--- {today}")
+            await put_next(f"--- {today}")
             day = today
         if line := journey.line(record, chosen.kind.words):
-            put(line)
+            await put_next(line)
 
 
 async def _records(project: Project, loop: LoopId, *, follow: bool) -> AsyncIterator[Record]:
@@ -100,7 +100,7 @@ async def _output(project: Project, loop_id: str, key: str, *, as_json: bool) ->
         put_json(StepOutput(loop=chosen.row.id, output=output))
         return
     for name, text in texts.items():
-        note(f"--- {name}: {len(text)} bytes")
+        note(f"--- {name}: {counted(len(text), 'byte')}")
         put(visible_bytes(text).rstrip("\n"))  # what is piped ends on a terminal too
 
 

@@ -31,8 +31,8 @@ _NAMED = re.compile(r'"""`loop (\w+)`: (.)(.*\.)(?:""")?')
 # In the order in which a newcomer needs them. Each module of `loopwright.cli` has its command as `command`.
 _TO_BEGIN = {
     "demo": ("demo", "The whole thing on a sample project: no account, no key."),
-    "doctor": ("doctor", "What is here, and what must be fixed."),
     "setup": ("setup", "Write loop.toml for this repository."),
+    "doctor": ("doctor", "What is here, and what must be fixed."),
 }
 _TO_GO_ON = {
     "status": ("status", "What is running, what needs you, and why."),
@@ -45,10 +45,10 @@ _TO_GO_ON = {
     "log": ("log", "The journey, one line per event."),
     "explain": ("explain", "Why the engine will do what it does next."),
     "receipts": ("receipts", "What was verified, on which tree."),
-    "insights": ("loops.insights", "What the ticket cycles teach, and which settings that speaks for."),
+    "insights": ("loops.insights", "What the ticket cycles teach."),
     "render": ("render", "Write every file made from the log anew."),
     "rehearse": ("rehearse", "Try a policy with scripted agents, for zero tokens."),
-    "adopt": ("adopt", "Go on with a progress.json, a handoff.yml or tickets that another tool wrote."),
+    "adopt": ("adopt", "Go on with what another tool began."),
     "completion": ("completion", "The completion script for a shell."),
 }
 
@@ -75,10 +75,17 @@ Exit codes: 0 done; 1 error; 2 usage or configuration; 3 the state forbids it;
 """
 
 
+class _InOrder(click.Group):
+    """Names its commands as the table has them, not by the alphabet."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - as click has it
+        return list(self.commands)
+
+
 def commands(argv: Sequence[str]) -> click.Group:
     """The command line for `argv`: only what it names is loaded, the rest is a name and a sentence."""
     named = next((word for word in argv if not word.startswith("-")), "")
-    group = click.Group("loop", help=_HELP, context_settings={"help_option_names": ["-h", "--help"]})
+    group = _InOrder("loop", help=_HELP, context_settings={"help_option_names": ["-h", "--help"]})
     for name, (module, sentence) in COMMANDS.items():
         loaded = import_module(f"loopwright.cli.{module}").command if name == named else None
         group.add_command(loaded or click.Command(name, help=sentence), name)

@@ -5,6 +5,7 @@ What does not go out at once is held, up to a limit, and tried again; what is mo
 
 from __future__ import annotations
 
+import errno
 import os
 import select
 import stat
@@ -12,6 +13,8 @@ import sys
 import time
 from contextlib import suppress
 from typing import TextIO
+
+from loopwright.kernel.wording import counted
 
 _MOST_HELD = 1 << 20  # bytes
 _PIECE = 512  # bytes at a time, where only asking beforehand keeps a write from waiting
@@ -31,6 +34,11 @@ class Outlet:
         self._waits = False  # until it is tried again
         self._gone = False
 
+    @property
+    def waits(self) -> bool:
+        """Whether somebody has to read what is written; a file takes it at once."""
+        return self._kind != "file"
+
     def isatty(self) -> bool:
         return self.stream.isatty()
 
@@ -46,6 +54,16 @@ class Outlet:
         self.push()
         return len(text)
 
+    async def drained(self) -> None:
+        """When all went out. Raises `BrokenPipeError` once nobody is there: whoever waits for this may be stopped."""
+        import asyncio  # noqa: PLC0415 - most commands need none
+
+        while self._held and not self._gone:
+            await asyncio.sleep(_AGAIN)
+            self.push()
+        if self._gone:
+            raise BrokenPipeError(errno.EPIPE, "nobody reads any more")
+
     def flush(self) -> None:
         self.push()
 
@@ -59,7 +77,8 @@ class Outlet:
             del self._held[:count]
         if not self._held and self._dropped and not self._gone:
             lost, self._dropped = self._dropped, 0
-            self._held += f"… {lost} lines were not read in time …\n".encode(self.encoding, "backslashreplace")
+            said = f"… {counted(lost, 'line was', 'lines were')} not read in time …\n"
+            self._held += said.encode(self.encoding, "backslashreplace")
         if self._held and not self._waits and (asyncio := sys.modules.get("asyncio")):
             with suppress(RuntimeError):  # nobody runs whom it would have to wake
                 asyncio.get_running_loop().call_later(_AGAIN, self.push)

@@ -20,8 +20,8 @@ from loopwright.kernel.codec import DataclassValue, as_object
 from loopwright.kernel.shapes import Problem
 from loopwright.kernel.visible import visible
 
-_PATIENCE = 2.0  # seconds
-_OUTLETS: list[Outlet] = []  # that of stderr, once something was written there
+_PATIENCE = 0.75  # seconds
+_OUTLETS: list[Outlet] = []  # those of stdout and stderr, once something was written there
 F = TypeVar("F", bound=Callable[..., Any])
 
 
@@ -64,13 +64,27 @@ def put(text: str) -> None:
     _write(sys.stdout, visible(text))
 
 
-def put_json(answer: DataclassValue, *, lines: bool = True) -> None:
-    """The answer as one object, all of it ASCII, so that no terminal and no locale can change it.
+def put_json(answer: DataclassValue) -> None:
+    """The answer as one object, all of it ASCII, so that no terminal and no locale can change it."""
+    _write(sys.stdout, _json(answer, 2))
 
-    Without `lines` it stands on one, for what prints many.
+
+def _json(answer: DataclassValue, indent: int | None) -> str:
+    return json.dumps(as_object(answer), indent=indent, separators=None if indent else (",", ":"))
+
+
+async def put_next(answer: str | DataclassValue, *, before: str = "") -> None:
+    """One of many answers, of a command that stays: lines, or an object on one line; `before` as it is.
+
+    Whoever does not read holds the command up, and a signal ends it all the same.
     """
-    indent, between = (2, None) if lines else (None, (",", ":"))
-    _write(sys.stdout, json.dumps(as_object(answer), indent=indent, separators=between))
+    text = visible(answer) if isinstance(answer, str) else _json(answer, None)
+    stream = _outlet(sys.stdout)
+    if isinstance(stream, Outlet) and stream.waits:
+        _write(stream, before + text)
+        await stream.drained()
+    else:
+        _write(sys.stdout, before + text)
 
 
 def note(text: str) -> None:
@@ -87,25 +101,26 @@ def show(text: str) -> None:
 
 def watched() -> TextIO:
     """Where those who watch are. A real stream is never waited for; one that somebody put in its place is theirs."""
-    stream = sys.stderr
-    if stream is None:
-        return io.StringIO()
-    if not isinstance(stream, io.TextIOWrapper):
-        return stream
+    return io.StringIO() if sys.stderr is None else cast(TextIO, _outlet(sys.stderr))
+
+
+def _outlet(stream: TextIO) -> Outlet | TextIO:
     known = next((outlet for outlet in _OUTLETS if outlet.stream is stream), None)
-    if known is None:
-        try:
-            known = Outlet(stream)
-        except (OSError, ValueError):  # it has no descriptor
-            return stream
-        _OUTLETS[:] = [known]
-    return cast(TextIO, known)
+    if known is not None or not isinstance(stream, io.TextIOWrapper):
+        return known or stream
+    try:
+        made = Outlet(stream)
+    except (OSError, ValueError):  # it has no descriptor
+        return stream
+    _OUTLETS[:] = [*(outlet for outlet in _OUTLETS if outlet.stream in (sys.stdout, sys.stderr)), made]
+    return made
 
 
 def settle() -> None:
-    """At the very end: whoever reads slowly gets a moment."""
+    """At the very end: whoever reads slowly what is only for them gets a moment."""
     for outlet in _OUTLETS:
-        outlet.settle(_PATIENCE)
+        if outlet.stream is sys.stderr:
+            outlet.settle(_PATIENCE)
 
 
 def _write(stream: Any, text: str, end: str = "\n") -> None:  # noqa: ANN401 - a text stream, or what a test put in its place

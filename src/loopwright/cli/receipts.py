@@ -7,17 +7,17 @@ import asyncio
 import click
 
 from loopwright.adapters.checks.order import as_configured
-from loopwright.adapters.checks.receipts import Receipt, read_receipt
+from loopwright.adapters.checks.receipts import Receipt
 from loopwright.adapters.git.repository import tree_of
 from loopwright.app.project import Project
+from loopwright.app.receipts import receipts_of
 from loopwright.app.views.answers import ReceiptList
 from loopwright.cli.here import Here
 from loopwright.cli.log import newest
 from loopwright.cli.opened import opened
 from loopwright.cli.output import json_option, loop_option, put, put_json
-from loopwright.kernel.codec import DecodeError, decode
 from loopwright.kernel.trust import Canary
-from loopwright.kernel.wording import NO_SANDBOX, counted, moment
+from loopwright.kernel.wording import counted, moment
 
 
 @click.command("receipts")
@@ -32,29 +32,17 @@ def command(here: Here, *, loop_id: str, as_json: bool) -> int:
     if as_json:
         put_json(found)
         return 0
-    lines = [*(_line(receipt, bases) for receipt in found.receipts), *(each.sentence for each in found.canaries)]
-    none = f"Loop {found.loop} has no receipts: no check has finished yet."
-    put("\n".join([*lines, NO_SANDBOX]) if lines else none)
+    lines = [*(_line(receipt, found, bases) for receipt in found.receipts), *_noticed(found.canaries)]
+    put("\n".join(lines) or f"Loop {found.loop} has no receipts: no check has finished yet.")
     return 0
 
 
 async def _receipts(project: Project, loop_id: str) -> ReceiptList:
-    chosen = await newest(project, loop_id)
-    texts = await project.store.receipts(chosen.row.id)
-    read = [read_receipt(text) or _read_canary(text) for text in texts]
-    return ReceiptList(
-        loop=chosen.row.id,
-        receipts=tuple(each for each in read if isinstance(each, Receipt)),
-        canaries=tuple(each for each in read if isinstance(each, Canary)),
-    )
+    return await receipts_of(project, (await newest(project, loop_id)).row.id)
 
 
-def _read_canary(text: str) -> Canary | None:
-    """None for what is nothing to show: the answer to a question that is not asked twice."""
-    try:
-        return decode(Canary, text)
-    except DecodeError:
-        return None
+def _noticed(canaries: tuple[Canary, ...]) -> list[str]:
+    return [each.sentence for each in canaries if each.sentence]
 
 
 def _base_trees(project: Project, receipts: tuple[Receipt, ...]) -> dict[str, str]:
@@ -62,9 +50,11 @@ def _base_trees(project: Project, receipts: tuple[Receipt, ...]) -> dict[str, st
     return {base: tree_of(project.root, project.environ, base) for base in {receipt.base for receipt in receipts}}
 
 
-def _line(receipt: Receipt, bases: dict[str, str]) -> str:
+def _line(receipt: Receipt, found: ReceiptList, bases: dict[str, str]) -> str:
     tests = "" if receipt.tests is None else f", {counted(receipt.tests, 'test')}"
     where = f"tree {receipt.tree[:12]}" + (" (base)" if receipt.tree and receipt.tree == bases[receipt.base] else "")
     command = " ".join(as_configured(receipt.command))
     took = f"{receipt.seconds:.1f} s"
-    return f"{moment(receipt.at)}  {receipt.result.upper():<4}  {receipt.check} on {where}{tests}, {took}\n  {command}"
+    said = f"{receipt.result.upper():<4}  {receipt.check} on {where}{tests}, {took}"
+    reused = f", reused: loop {receipt.loop} ran it" if receipt.key in found.reused else ""
+    return f"{moment(receipt.at)}  {said}{reused}\n  {command}"

@@ -43,6 +43,7 @@ def command(here: Here, *, loop_id: str, budget: float | None, unattended: bool,
             return ready.exit_code
         if isinstance(ready, str):
             return _nothing(loop_id, ready, as_json=as_json)
+        note(f"loop {ready.row.id} goes on: {one_line(ready.title, 200)}")
         return drive_and_tell(project, here, ready, Manner(unattended=unattended, as_json=as_json))
 
 

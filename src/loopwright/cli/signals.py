@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 from loopwright.cli.output import note
 
 T = TypeVar("T")
+_TURNS = 5  # of the event loop, until it has heard of a signal that is there
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
@@ -25,12 +26,15 @@ class StoppedBySignal:
         return 128 + self.signal
 
 
-def complete(work: Coroutine[Any, Any, T]) -> T | StoppedBySignal:
-    """The result of the work, or that it was interrupted."""
-    return asyncio.run(_guarded(work))
+def complete(work: Coroutine[Any, Any, T], *, last: bool = False) -> T | StoppedBySignal:
+    """The result of the work, or that it was interrupted; a signal that came too late to interrupt it counts as well.
+
+    `last`: nothing is begun afterwards that such a signal would have to stop.
+    """
+    return asyncio.run(_guarded(work, last=last))
 
 
-async def _guarded(work: Coroutine[Any, Any, T]) -> T | StoppedBySignal:
+async def _guarded(work: Coroutine[Any, Any, T], *, last: bool) -> T | StoppedBySignal:
     heard: list[int] = []
     task = asyncio.ensure_future(work)
 
@@ -44,7 +48,10 @@ async def _guarded(work: Coroutine[Any, Any, T]) -> T | StoppedBySignal:
     for number in _SIGNALS:
         loop.add_signal_handler(number, stop, number)
     try:
-        return await task
+        result = await task
+        for _ in range(0 if last else _TURNS):
+            await asyncio.sleep(0)
+        return StoppedBySignal(heard[0]) if heard and not last else result
     except asyncio.CancelledError:
         if not heard:
             raise

@@ -13,9 +13,8 @@ from loopwright.app.views.standing import status_document
 from loopwright.app.views.status import LoopStatus, StatusDocument
 from loopwright.cli.here import Here
 from loopwright.cli.opened import has_log, opened
-from loopwright.cli.output import json_option, put, put_json
+from loopwright.cli.output import json_option, put, put_json, put_next
 from loopwright.cli.signals import StoppedBySignal, complete
-from loopwright.kernel.wording import NO_SANDBOX
 
 _RECENT = 3  # of those that are over, for people
 _POLL = 0.5  # seconds between looks at a number that changes with the log
@@ -52,7 +51,7 @@ def text(shown: StatusDocument, *, everything: bool) -> str:
     if not blocks:
         return _NONE
     more = [f"({len(hidden)} more {'is' if len(hidden) == 1 else 'are'} over; --all shows them)"] if hidden else []
-    return "\n\n".join([*blocks, *more, NO_SANDBOX])
+    return "\n\n".join([*blocks, *more])
 
 
 def _block(root: LoopStatus, loops: tuple[LoopStatus, ...]) -> str:
@@ -74,15 +73,13 @@ async def _watch(project: Project, here: Here, *, as_json: bool) -> None:
         version = await project.store.version()
         shown = await status_document(project) if version != before else last
         if shown != last and shown is not None:
-            _show(shown, here, as_json=as_json)
+            await _show(shown, here, as_json=as_json)
         before, last = version, shown
         await asyncio.sleep(_POLL)
 
 
-def _show(shown: StatusDocument, here: Here, *, as_json: bool) -> None:
+async def _show(shown: StatusDocument, here: Here, *, as_json: bool) -> None:
     if as_json:
-        put_json(shown, lines=False)
-        return
-    if here.draws:
-        click.echo(_CLEAR, nl=False)
-    put(text(shown, everything=False) + "\n")
+        await put_next(shown)
+    else:
+        await put_next(text(shown, everything=False) + "\n", before=_CLEAR if here.draws else "")

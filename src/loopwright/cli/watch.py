@@ -8,6 +8,7 @@ from contextlib import AbstractContextManager, asynccontextmanager, nullcontext
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from loopwright.app.beforehand import forewarnings
 from loopwright.app.loops import View
 from loopwright.app.project import Project
 from loopwright.cli.here import Here
@@ -31,11 +32,17 @@ class Watching:
     aside: Callable[[], AbstractContextManager[None]] = nullcontext
 
 
+def forewarn(project: Project, loop: View) -> None:
+    """Once, before anybody works."""
+    for line in forewarnings(project, loop):
+        note(line)
+    if Settings.from_json(loop.now.settings).runs_strangers:
+        note(f"{NO_SANDBOX} {NOT_PROMISED}")
+
+
 @asynccontextmanager
 async def watched(project: Project, here: Here, start: View, *first: Observer) -> AsyncIterator[Watching]:
     """The live view where it can be drawn, else plain lines. Before them hear others, such as whoever writes files."""
-    if Settings.from_json(start.now.settings).runs_strangers:
-        note(f"{NO_SANDBOX} {NOT_PROMISED}")
     many = start.kind.has_lanes
     if not here.draws:
         plain = PlainLines(note, project.clock.now, project.kinds, only_news=many)

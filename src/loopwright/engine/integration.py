@@ -104,7 +104,7 @@ async def _merge(
             refused = _judged(action, merge, await _checked(world, loop, action, merge, step))
             if refused is not None:
                 return refused
-        moved = await world.workspace.advance(action.target, merge.onto, merge.commit)
+        moved = await world.workspace.advance(action.target, merge.onto, merge.commit, landed.branch)
         if moved.how == "done":
             return merge.commit
         if moved.how == "dirty":

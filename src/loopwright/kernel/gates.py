@@ -79,17 +79,17 @@ def _regex(pattern: str) -> re.Pattern[str]:
     if pattern.endswith("/"):
         pattern += "**"
     # A line break is an ordinary character in a path: without DOTALL it would slip past `**`.
-    return re.compile("|".join(map(_expression, _choices(pattern))), re.DOTALL)
+    return re.compile("|".join(map(_expression, choices(pattern))), re.DOTALL)
 
 
-def _choices(pattern: str) -> Iterator[str]:
+def choices(pattern: str) -> Iterator[str]:
     """Braces that choose, written out; a brace without a comma is a character like any other."""
     found = _CHOICE.search(pattern)
     if found is None:
         yield pattern
         return
     for one in found[1].split(","):
-        yield from _choices(pattern[: found.start()] + one + pattern[found.end() :])
+        yield from choices(pattern[: found.start()] + one + pattern[found.end() :])
 
 
 def _expression(pattern: str) -> str:

@@ -13,10 +13,8 @@ from loopwright.kernel.visible import visible
 
 _FIRST, _LAST = -62_135_596_800.0, 253_402_300_799.0  # of the years 1 and 9999
 NO_SANDBOX = "No sandbox: agents and checks run with your permissions."
-ANSWERED = "\n→ "  # between an agent's question and what a person said to it
 NOT_PROMISED = "An agent that means to could speak for you: docs/guide/guarantees.md says what is not promised."
 ALL_TESTS_PASSING = "ALL_TESTS_PASSING"
-ANSWERED = "\n→ "  # between a question of an agent and what a person said to it
 _IN_LATIN = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "æ": "ae", "ø": "oe", "œ": "oe"})
 FAILURE = 4096  # characters of one failure in a file: the tail of a check that gives no report
 ANSWERED = "\n→ "  # between an agent's question and what a person said to it

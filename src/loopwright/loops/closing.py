@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import assert_never
 
 from loopwright.kernel.model import Cleanup, Commit, Ending, Finding, Outcome
 from loopwright.kernel.quoting import inline, one_line
 from loopwright.kernel.wording import counted, told
 
+_ADVICE = ("Take it: ", "Land it: ", "Look at it: ", "Look closer: ")
 _HELD = 10  # paths in a line
 _LEFT = {
     Cleanup.KEEP_EVERYTHING: "workspace and files are kept",
@@ -101,9 +103,18 @@ def take_command(outcome: Outcome) -> str:
     return "" if outcome.merged_into or not outcome.branch else outcome.take or f"git merge {outcome.branch}"
 
 
-def kept(which: str, commit: Commit, said: tuple[str, ...]) -> tuple[str, ...]:
-    """No choice of clean-up removes an attempt, so the best one can still be had."""
-    return (f"Result: not landed; {which} is kept as {commit[:12]}.", *said, f"Take it: `git merge {commit}`")
+def kept(which: str, base: Commit, commit: Commit, said: tuple[str, ...]) -> tuple[str, ...]:
+    """No choice of clean-up removes an attempt, so the best one can still be looked at. Nobody is told to take it."""
+    return (
+        f"Result: not landed; {which} is kept as {commit[:12]}. It is not verified.",
+        *said,
+        f"Look at it: `git diff {base[:12]} {commit[:12]}`",
+    )
+
+
+def without_advice(lines: Sequence[str]) -> tuple[str, ...]:
+    """Where all is gone when it is read, no command would find anything."""
+    return tuple(line for line in lines if not line.startswith(_ADVICE))
 
 
 def look_closer(loop_id: str, outcome: Outcome, files: tuple[str, ...]) -> str:

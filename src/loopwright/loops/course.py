@@ -17,7 +17,7 @@ from loopwright.kernel.model import NO_COMMIT, Change, Cleanup, Commit, Finding,
 from loopwright.kernel.trust import Trust
 
 LEAST_WAIT, LONGEST_WAIT = 5.0, 600.0  # seconds, where the agent asks for no more
-WHY_HELD = "the judge's files and tests of the base were changed; until a person approves, the base's versions run"
+WHY_HELD = "what takes part in judging was changed; until a person approves, the base's versions stand"
 MOST_WAITS = 10  # in a row, then a person is asked
 
 

@@ -19,6 +19,7 @@ from loopwright.loops.hooks import Machine, ended
 
 S = TypeVar("S", bound=OnCourse)
 L = TypeVar("L")
+PREFLIGHT = "preflight"
 HELD = (Station.HELD_CHECK, Station.HELD_LAND)
 _LANDED = (Ending.VERIFIED, Ending.REVIEWED, Ending.ACCEPTED)
 _NO_OUTCOME = Outcome(ending=Ending.VERIFIED)
@@ -30,7 +31,7 @@ def wanted(own: Machine[S, L], state: S) -> Action:
     if course.station is Station.PREFLIGHT:
         trust = own.trust(state).on(own.base(state))
         why = "the checks must be able to run before anybody is paid"
-        return RunChecks(key=Key("preflight"), commit=trust.base, base=trust.base, trust=trust, preflight=True, why=why)
+        return RunChecks(key=Key(PREFLIGHT), commit=trust.base, base=trust.base, trust=trust, preflight=True, why=why)
     before = own.landing(state)
     if course.station is Station.HELD_CHECK or outcome is None:
         return RunChecks(

@@ -205,8 +205,10 @@ def _with_held(state: S, report: ChecksReported, commit: Commit, words: tuple[st
         why=c.WHY_HELD,
         dropped=report.would_drop,
     )
-    if report.nothing_else or any(is_named(change.path, words) for change in report.held):
-        return _at(state, gate)
+    if report.nothing_else:
+        return _at(state, replace(gate, why=f"{gate.why}; nothing else would land"))
+    if any(is_named(change.path, words) for change in report.held):
+        return _at(state, replace(gate, why=f"{gate.why}; what was asked for names it"))
     # What is not needed lands later, or never: it may be decided when the loop has ended.
     return c.called_for(state, replace(gate, lasting=True)), None
 

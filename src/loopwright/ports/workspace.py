@@ -136,8 +136,11 @@ class Workspace(Protocol):
     async def merge(self, commit: Commit, target: str, *, message: str, step: str) -> Merge:
         """`commit` merged into where `target` stands now, in objects; nothing moves."""
 
-    async def advance(self, target: str, onto: Commit, commit: Commit) -> Moved:
-        """Move `target` from `onto` to `commit` by compare-and-swap; checked out and clean: with its files."""
+    async def advance(self, target: str, onto: Commit, commit: Commit, branch: str = "") -> Moved:
+        """Move `target` from `onto` to `commit` by compare-and-swap; checked out and clean: with its files.
+
+        Where it is left, the command that takes the result names `branch`, which no clean-up of git takes away.
+        """
 
     async def clean_up(self, loop: LoopId, choice: Cleanup) -> None:
         """Remove what the choice says. Attempt refs stay, always."""

@@ -168,7 +168,7 @@ class MemoryWorkspace:
         onto = self.branches.get(target, Commit("base"))
         return Merge(onto=onto, commit=commit, tree=Tree(f"tree-{commit}"), fast_forward=onto == "base")
 
-    async def advance(self, target: str, onto: Commit, commit: Commit) -> Moved:
+    async def advance(self, target: str, onto: Commit, commit: Commit, branch: str = "") -> Moved:
         self.branches[target] = commit
         return Moved(how="done")
 

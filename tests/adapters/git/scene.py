@@ -46,8 +46,8 @@ class Scene:
         )
         return asyncio.run(landing)
 
-    def advance(self, target: str, onto: str, commit: str) -> Moved:
-        return asyncio.run(self.workspace.advance(target, Commit(onto), Commit(commit)))
+    def advance(self, target: str, onto: str, commit: str, branch: str = "") -> Moved:
+        return asyncio.run(self.workspace.advance(target, Commit(onto), Commit(commit), branch))
 
     def files(self, commit: str) -> list[str]:
         return [name for name in self.repo.git("ls-tree", "-r", "-z", "--name-only", commit).split("\0") if name]

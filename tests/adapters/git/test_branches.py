@@ -1,7 +1,9 @@
+import os
 from pathlib import Path
 
 import pytest
 
+from loopwright.adapters.git.conditions import merge_obstacle
 from loopwright.kernel.model import Commit
 from loopwright.ports.workspace import Moved
 from tests.adapters.git.scene import Scene
@@ -52,6 +54,8 @@ def test_a_dirty_checkout_stays_and_the_command_is_said(repo: Repository, staged
     take = f"git -C {repo.path} merge {commit[:12]}"
     why = f"main is checked out in {repo.path} with changes of your own; take the result with `{take}`"
     assert moved == Moved(how="dirty", detail=why, take=take)
+    assert scene.advance(MAIN, base, commit, "loop/l-1").take == f"git -C {repo.path} merge loop/l-1"
+    assert f"{merge_obstacle(repo.path, os.environ, base, MAIN)}; take" in why
     assert repo.git("rev-parse", "HEAD") == base
     repo.git("stash", "--quiet")
     repo.git(*f"-C {repo.path} merge --quiet {commit[:12]}".split())
@@ -129,6 +133,7 @@ def test_a_branch_in_the_middle_of_a_rebase_stays(repo: Repository) -> None:
     moved = scene.advance("refs/heads/topic", base, commit)
     assert moved.how == "dirty"
     assert moved.detail.startswith("a rebase of topic is in progress")
+    assert merge_obstacle(repo.path, os.environ, base, "refs/heads/topic") == "a rebase of topic is in progress"
     assert scene.refs()["refs/heads/topic"] == base
 
 

@@ -2,9 +2,9 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from loopwright.app.views import explanation
-from loopwright.kernel.actions import WaitUntil
+from loopwright.kernel.actions import Action, AwaitGate, LoadArtifacts, RunLoop, WaitUntil
 from loopwright.kernel.machine import Standpoint
-from loopwright.kernel.model import Finding, Key, Severity
+from loopwright.kernel.model import Commit, Finding, Key, Severity
 from loopwright.loops.feedback.state import FeedbackState
 from tests.app.views.seen import Still, seen
 from tests.rooms.feedback.stories import (
@@ -46,7 +46,22 @@ def test_a_wait_tells_until_when() -> None:
     text = explanation.render(
         seen(Still(here=Standpoint(state="IMPLEMENT", attempt=1, limit=5), wants=(wait,)), row()), "running"
     )
-    assert "Next:\n  WaitUntil 2026-01-17T10:30:00Z (wait-1.1)\n" in text
+    assert "Next:\n  waiting until 2026-01-17T10:30:00Z (wait-1.1)\n" in text
+
+
+def test_every_action_is_told_in_words_and_with_what_it_is_about() -> None:
+    key = Key.parse("a-1.1")
+    actions: dict[str, Action] = {
+        "gate protected is open": AwaitGate(key=key, gate="protected", evidence="e", because=(), commit=Commit("c")),
+        "loop of a.md goes on": RunLoop(key=key, kind="quality", params="{}", name="a.md"),
+        "loop of quality goes on": RunLoop(key=key, kind="quality", params="{}"),
+        "loading a.md, b.md": LoadArtifacts(key=key, paths=("a.md", "b.md"), commit=Commit("c")),
+    }
+    for words, action in actions.items():
+        text = explanation.render(
+            seen(Still(here=Standpoint(state="X", attempt=1, limit=3), wants=(action,)), row()), "running"
+        )
+        assert f"Next:\n  {words} (a-1.1)\n" in text
 
 
 def test_a_loop_of_another_kind_with_nothing_to_tell() -> None:

@@ -54,6 +54,7 @@ from loopwright.kernel.model import (
     Verdict,
 )
 from loopwright.kernel.record import Record
+from loopwright.kernel.trust import Claim
 from loopwright.loops.batch.kind import KIND as BATCH
 from loopwright.loops.feedback.kind import KIND as FEEDBACK
 from loopwright.loops.quality.kind import KIND as QUALITY
@@ -175,9 +176,30 @@ SENTENCES: list[tuple[Logged, str]] = [
     (Created(kind="feedback", params="{}", by="ann"), "feedback loop created by ann"),
     (
         Started(key=REVIEW, action="RunAgent", what="reviewer", why="spec first"),
-        "started RunAgent (reviewer): spec first",
+        "reviewer starts: spec first",
     ),
-    (Started(key=KEY, action="RunChecks"), "started RunChecks"),
+    (Started(key=KEY, action="RunChecks"), "checks start"),
+    (
+        Started(key=KEY, action="Ask", what="Stopped: a limit. And now?", why="a limit"),
+        "a person is asked: Stopped: a limit. And now?",
+    ),
+    (Started(key=KEY, action="Later", what="x"), "Later x"),
+    (
+        ChecksReported(key=KEY, tree=Tree("t"), results=(), claim=Claim()),
+        "checks: FAIL (no check gave a result); with what is held back all would pass",
+    ),
+    (
+        ChecksReported(key=KEY, tree=Tree("t"), results=(), claim=Claim(at_once=True)),
+        "checks: FAIL (no check gave a result); it cannot be verified without what only a person can approve",
+    ),
+    (
+        ChecksReported(key=Key("preflight"), tree=Tree("t"), results=(), unable=("no runner",)),
+        "checks cannot run: no runner",
+    ),
+    (
+        ChecksReported(key=Key("preflight"), tree=Tree("t"), results=(CheckResult(name="test", passed=True, tests=2),)),
+        "checks on the base, before anybody worked: test passed, 2 tests",
+    ),
     (
         Started(
             key=KEY, action="Announce", what="CHECK_BLOCKED: src/a.py", why="1 critical; any critical finding blocks"
@@ -234,7 +256,7 @@ def test_a_line_has_time_key_sentence_and_money() -> None:
     )
     started = Started(key=IMPLEMENT, action="RunAgent", what="developer")
     assert journey.line(record(started, reserve=1.0), FEEDBACK.words) == (
-        "10:30:00Z  implement-1.1   started RunAgent (developer), 1.00 USD reserved"
+        "10:30:00Z  implement-1.1   developer starts, 1.00 USD reserved"
     )
     assert (
         journey.line(record(CancelRequested()), FEEDBACK.words)

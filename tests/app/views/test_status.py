@@ -253,6 +253,12 @@ def test_a_merge_that_did_not_happen_is_told() -> None:
     assert data.result is not None
     left = replace(data, result=replace(data.result, not_merged="dirty", note="not merged into main: dirty"))
     assert status.human(left).endswith("\nNot merged: not merged into main: dirty\n")
+    merged = replace(data, result=replace(data.result, merged_into="refs/heads/main"))
+    assert status.human(merged).endswith(f"\nResult: merged into main ({data.result.commit[:12]})\n")
+    gone = replace(data, status="cancelled", outcome="cancelled", result=replace(data.result, branch=""))
+    assert status.human(gone).splitlines()[1].endswith(", cancelled)")
+    assert "Result" not in status.human(gone)
+    assert "complete, verified" in status.human(data)
 
 
 def one(name: str, parent: str | None = None, *, needs: bool = False) -> LoopStatus:

@@ -86,7 +86,7 @@ def test_nobody_is_told_to_take_what_a_person_rejected() -> None:
     assert closing.sentence(red) == "Iteration 1: no summary; review passed, but a person rejected a change in it"
     assert closed(state)[2] == "Result: none; every attempt holds a change that a person rejected."
     other = replace(state, past=(no, Iteration(number=2, commit=Commit("c2"), review=Verdict.FAIL)))
-    assert closed(other)[-2] == "Take it: `git merge c2`"
+    assert closed(other)[-2] == "Look at it: `git diff bbbbbbbbbbbb c2`"
 
 
 def test_what_takes_a_result_that_is_not_merged_is_one_command() -> None:

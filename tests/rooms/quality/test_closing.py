@@ -89,11 +89,11 @@ def test_a_review_without_a_verdict_has_nothing_to_take() -> None:
 
 def test_a_fix_that_was_cancelled_before_its_review_can_be_had() -> None:
     assert closed(STORIES["cancelled"])[-3:-1] == (
-        "Result: not landed; the last fix, which no review has judged, is kept as 000000000000.",
-        f"Take it: `git merge {1:040d}`",
+        "Result: not landed; the last fix, which no review has judged, is kept as 000000000000. It is not verified.",
+        "Look at it: `git diff bbbbbbbbbbbb 000000000000`",
     )
     later = played(*BLOCKED, *FIXED, *AGAIN, *FIXED, cancelled, cleaned_up)
-    assert closed(later)[-3] == "Result: not landed; what review 2 saw is kept as 000000000000."
+    assert closed(later)[-3] == "Result: not landed; what review 2 saw is kept as 000000000000. It is not verified."
 
 
 def test_before_any_review_there_is_nothing_unresolved() -> None:

@@ -71,7 +71,7 @@ def test_nobody_is_told_to_take_what_a_person_rejected() -> None:
     assert "Result: none; every ticket holds a change that a person rejected." in told
     assert "git merge" not in told
     after = t.play(rejected, *t.bad("c2"), t.CANCEL, t.CLEANED)
-    assert "Take it: `git merge c2`" in closed(after)
+    assert "Look at it: `git diff base c2`" in closed(after)
 
 
 def test_adopted_tickets_are_counted_and_named_as_such() -> None:

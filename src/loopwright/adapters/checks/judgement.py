@@ -200,7 +200,8 @@ def _missing(spec: CheckSettings, ran: Ran, standard: Standard, missing: Lost, *
         dropped = sum(test in standard.may_drop for test, _ in standard.ids)
         wanted = standard.tests - dropped
         if ran.tests is None or ran.tests < wanted:
-            issue = f"check {spec.name!r} ran {ran.tests or 'no'} tests, {standard.tests} on the base"
+            tests = "1 test" if ran.tests == 1 else f"{ran.tests or 'no'} tests"
+            issue = f"check {spec.name!r} ran {tests}, {standard.tests} on the base"
             found.append(_lost(f"fewer-tests {spec.name}", issue, ()))
     return found
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import shlex
 import time
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from loopwright.adapters.git.program import Git, path_of, readable
@@ -20,53 +20,78 @@ from loopwright.kernel.model import Commit
 from loopwright.ports.workspace import Moved
 
 PATIENCE = 1.0  # seconds another git of the person may hold its lock before we give up
+_DIRTY = "with changes of your own"
 
 
-def advance(ground: Ground, target: str, onto: Commit, commit: Commit) -> Moved:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Move:
+    ground: Ground
+    target: str
+    onto: Commit
+    commit: Commit
+    taken: str  # by which a person takes the result: a bare commit may be pruned
+
+
+def advance(ground: Ground, target: str, onto: Commit, commit: Commit, branch: str = "") -> Moved:
+    """`branch` has the commit, or what it was merged from."""
     folders = checked_out(ground, target)
+    move = _Move(ground=ground, target=target, onto=onto, commit=commit, taken=branch or commit[:12])
     now = position(ground, target)
     if now == commit:
         return Moved(how="done")
     if now != onto:
         return _elsewhere(target, now, onto)
+    if why := _unmovable(ground, target, folders):
+        return _left(why, move)
+    return _with_files(move, folders[0]) if folders else _swap(move)
+
+
+def obstacle(ground: Ground, target: str) -> str:
+    """What of the person's would keep the target where it is, as far as it can be seen beforehand."""
+    folders = checked_out(ground, target)
+    if why := _unmovable(ground, target, folders):
+        return why
+    dirty = next((folder for folder in folders if _is_dirty(replace(ground.person, cwd=folder))), None)
+    return f"{_short(target)} is checked out in {dirty} {_DIRTY}" if dirty else ""
+
+
+def _unmovable(ground: Ground, target: str, folders: list[Path]) -> str:
     if _in_progress(ground, target):
-        return _left(f"a rebase of {_short(target)} is in progress", commit)
-    if not folders:
-        return _swap(ground, target, onto, commit)
-    if len(folders) > 1:
-        return _left(f"{_short(target)} is checked out more than once", commit)
-    return _with_files(ground, folders[0], target, onto, commit)
+        return f"a rebase of {_short(target)} is in progress"
+    return f"{_short(target)} is checked out more than once" if len(folders) > 1 else ""
 
 
-def _swap(ground: Ground, target: str, onto: Commit, commit: Commit) -> Moved:
-    said = ground.refs.ask("update-ref", "-m", "loopwright: advance", target, commit, onto)
+def _swap(move: _Move) -> Moved:
+    git, target = move.ground.refs, move.target
+    said = git.ask("update-ref", "-m", "loopwright: advance", target, move.commit, move.onto)
     if said.code == 0:
         return Moved(how="done")
-    now = position(ground, target)
-    if now != onto:
-        return _elsewhere(target, now, onto)
-    return _left(f"{_short(target)} is locked: {_last(said.err)}", commit)
+    now = position(move.ground, target)
+    if now != move.onto:
+        return _elsewhere(target, now, move.onto)
+    return _left(f"{_short(target)} is locked: {_last(said.err)}", move)
 
 
-def _with_files(ground: Ground, folder: Path, target: str, onto: Commit, commit: Commit) -> Moved:
+def _with_files(move: _Move, folder: Path) -> Moved:
+    ground, target = move.ground, move.target
     git = replace(ground.person, cwd=folder)
     where = f"{_short(target)} is checked out in {folder}"
     if changed := ground.rules.change(persons_rules(git, ground.common)):  # before their git obeys it
-        return _left(f"{changed} is not what it was when the loop began; look at it first", commit, folder)
+        return _left(f"{changed} is not what it was when the loop began; look at it first", move, folder)
     if _is_locked(git):
-        return _left(f"{where} and another git is at work there", commit, folder)
+        return _left(f"{where} and another git is at work there", move, folder)
     if _is_dirty(git):
-        if _has_files_of(git, commit):
-            return _swap(ground, target, onto, commit)  # a move that was cut short between files and ref
-        return _left(f"{where} with changes of your own", commit, folder)
+        if _has_files_of(git, move.commit):
+            return _swap(move)  # a move that was cut short between files and ref
+        return _left(f"{where} {_DIRTY}", move, folder)
     merge = ("merge", "--ff-only", "--no-overwrite-ignore", "--no-autostash", "--no-verify-signatures", "--quiet")
-    said = git.ask(*merge, commit)
+    said = git.ask(*merge, move.commit)
     now = position(ground, target)
-    if now == commit:
+    if now == move.commit:
         return Moved(how="done")
-    if now != onto:
-        return _elsewhere(target, now, onto)
-    return _left(f"{where}: {_reason(said.err)}", commit, folder)
+    if now != move.onto:
+        return _elsewhere(target, now, move.onto)
+    return _left(f"{where}: {_reason(said.err)}", move, folder)
 
 
 def checked_out(ground: Ground, target: str) -> list[Path]:
@@ -118,9 +143,9 @@ def _short(target: str) -> str:
     return target.removeprefix("refs/heads/")
 
 
-def _left(why: str, commit: Commit, folder: Path | None = None) -> Moved:
+def _left(why: str, move: _Move, folder: Path | None = None) -> Moved:
     place = f"-C {shlex.quote(str(folder))} " if folder else ""
-    take = f"git {place}merge {commit[:12]}"
+    take = f"git {place}merge {shlex.quote(move.taken)}"
     return Moved(how="dirty", detail=f"{why}; take the result with `{take}`", take=take)
 
 

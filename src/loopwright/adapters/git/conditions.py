@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
+from loopwright.adapters.git.branches import obstacle
 from loopwright.adapters.git.laying import links, submodules_of
 from loopwright.adapters.git.program import Git, readable
 from loopwright.adapters.git.rules import Pinned, filters_named
@@ -44,6 +45,11 @@ def conditions(top: Path, env: Mapping[str, str], commit: Commit) -> Iterator[Co
     yield from _submodules(looking)
 
 
+def merge_obstacle(top: Path, env: Mapping[str, str], commit: Commit, target: str) -> str:
+    """Why nothing could be merged into this branch as things stand, in words; empty where nothing is in the way."""
+    return obstacle(survey(top, env, Pinned(commit)), target)
+
+
 def _clone(ground: Ground) -> Iterator[Condition]:
     if ground.config.get("core.sparsecheckout") == "true":
         yield Condition("ok", "sparse", "workspaces and checks have all files of a commit, not only those you see")
@@ -59,8 +65,8 @@ def _clone(ground: Ground) -> Iterator[Condition]:
         yield Condition(
             "fix",
             "partial clone",
-            f"{counted(missing, 'object')} of {ground.base[:12]} were never fetched, and a loop fetches nothing;"
-            " fetch them with `git archive HEAD > /dev/null`",
+            f"{counted(missing, 'object')} of {ground.base[:12]} {'was' if missing == 1 else 'were'} never fetched, and"
+            " a loop fetches nothing; fetch them with `git archive HEAD > /dev/null`",
         )
     else:
         said = "is here; nothing is fetched while a loop runs"

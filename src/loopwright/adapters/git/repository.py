@@ -60,6 +60,10 @@ def tree_of(top: Path, env: Mapping[str, str], commit: str) -> str:
     return readable(said.out).strip() if said.code == 0 else ""
 
 
+def paths_at(top: Path, env: Mapping[str, str], commit: str) -> tuple[str, ...]:
+    return tuple(persons_git(env, top).names("ls-tree", "-r", "--name-only", "--full-tree", "-z", commit))
+
+
 def is_part_of(top: Path, env: Mapping[str, str], commit: str, tip: str) -> bool:
     """Whether the history of `tip` has the commit; of one that is not there, nobody can say so."""
     git = persons_git(env, top)

@@ -109,8 +109,8 @@ class GitWorkspace:
     async def merge(self, commit: Commit, target: str, *, message: str, step: str) -> Merge:
         return await uninterrupted(lambda: merge(self._site.ground(), commit, target, message, step))
 
-    async def advance(self, target: str, onto: Commit, commit: Commit) -> Moved:
-        return await uninterrupted(lambda: advance(self._site.ground(), target, onto, commit))
+    async def advance(self, target: str, onto: Commit, commit: Commit, branch: str = "") -> Moved:
+        return await uninterrupted(lambda: advance(self._site.ground(), target, onto, commit, branch))
 
     async def clean_up(self, loop: LoopId, choice: Cleanup) -> None:
         await uninterrupted(lambda: cleanup.clean_up(self._site.ground(), loop, choice))

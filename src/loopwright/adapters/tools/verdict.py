@@ -123,7 +123,8 @@ def _for(judge: Callable[[Workshop, tuple[str, ...]], _Work], shop: Workshop, fi
 
 async def _told(shop: Workshop, work: _Work) -> Opinion:
     opinion = await work
-    shop.say(f"{opinion.tool}: {'not found' if opinion.missing else f'{len(opinion.findings)} findings'}")
+    found = "1 finding" if len(opinion.findings) == 1 else f"{len(opinion.findings)} findings"
+    shop.say(f"{opinion.tool}: {'not found' if opinion.missing else found}")
     return opinion
 
 

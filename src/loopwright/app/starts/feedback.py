@@ -44,7 +44,7 @@ async def create_feedback(
     `roles` are played by agents from outside the settings.
     """
     merge = settings.finish.merge if request.merge is None else request.merge
-    check_ground(project, settings, merge=merge, free=free)
+    check_ground(project, settings, merge=merge, allow=request.allow, free=free)
     if roles is None:
         check_cast(project, settings)
     if not request.task.strip():

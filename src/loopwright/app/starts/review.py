@@ -54,7 +54,7 @@ def plan_review(
 ) -> ReviewPlan:
     """Raises the sentence that says why this review cannot be made. `played` are roles from outside the settings."""
     merge = settings.finish.merge if request.merge is None else request.merge
-    check_place(project, settings, merge=merge)
+    check_place(project, settings, merge=merge, allow=request.allow)
     targets = find_targets(project, cwd, request.paths, request.gate, by_file=request.batch)
     if played is None:
         gates = {target.gate for target in targets}

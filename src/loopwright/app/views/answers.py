@@ -45,6 +45,7 @@ class ReceiptList:
     loop: LoopId
     receipts: tuple[Receipt, ...]  # oldest first
     canaries: tuple[Canary, ...] = ()  # what came of breaking a change on purpose
+    reused: tuple[str, ...] = ()  # keys of those that an earlier loop made; each receipt names its loop
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

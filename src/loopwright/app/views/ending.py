@@ -105,7 +105,8 @@ async def closing_lines(
 ) -> Sequence[str]:
     """What people read at the end. `can_go_on`: it is still there when they have read it."""
     if halt.outcome is not None:
-        return ended_lines(project, seen, halt.outcome, _held_gate(shown.needs))
+        lines = ended_lines(project, seen, halt.outcome, _held_gate(shown.needs))
+        return lines if can_go_on else closing.without_advice(lines)
     if halt.why == "paused":
         grant = "raise it with `loop resume --budget USD`" if "budget" in halt.detail else "`loop resume` goes on"
         return (f"Paused: {halt.detail}; {grant}." if can_go_on else f"Paused: {halt.detail}.",)
@@ -115,7 +116,7 @@ async def closing_lines(
         *seen.kind.landed_so_far(seen.now.state),
         "",
         *((*told, "") if told else ()),
-        status.human(shown).rstrip("\n"),
+        status.human(shown, commands=can_go_on).rstrip("\n"),
         *(("", f"Then: loop resume --loop {seen.row.id}") if can_go_on else ()),
     )
 

@@ -39,10 +39,25 @@ from loopwright.kernel.model import AgentStatus, CheckResult, Ending, Key, Outco
 from loopwright.kernel.quoting import one_line
 from loopwright.kernel.trust import Claim
 from loopwright.kernel.wording import ALL_TESTS_PASSING, counted, moment, usd
+from loopwright.loops.engine_steps import PREFLIGHT
 from loopwright.loops.kind import Words
 
 _PLAIN = Words(counter="attempt")
 _SHORT = 12  # characters of a commit
+_BEGUN = {
+    "RunAgent": "{what} starts",
+    "RunChecks": "checks start",
+    "RunLoop": "loop of {what} goes on",
+    "Ask": "a person is asked: {what}",
+    "AwaitGate": "gate {what} is open",
+    "Checkpoint": "a commit is made of it",
+    "LoadArtifacts": "loading {what}",
+    "Combine": "bringing the fixes together",
+    "Integrate": "landing",
+    "CleanUp": "cleaning up",
+    "WaitUntil": "waiting",
+    "Stop": "ending",
+}
 
 
 def answer_in_words(event: Answer, words: Words) -> str:
@@ -51,7 +66,7 @@ def answer_in_words(event: Answer, words: Words) -> str:
         case AgentReported() | AgentFailed() | AgentUnavailable():
             return f"{role_of(event.key, words)}: {_agent(event, words)}"
         case ChecksReported():
-            return f"checks: {_checks(event)}"
+            return f"checks {_on_base(event)}" if event.key.step == PREFLIGHT else f"checks: {_checks(event)}"
         case LoopEnded():
             return _child(event.outcome)
         case Announced():
@@ -92,8 +107,8 @@ def work_in_words(event: Bookkeeping, words: Words) -> str:
         case Started(action="Announce"):
             return one_line(event.what, 500) + (f" ({one_line(event.why, 500)})" if event.why else "")
         case Started():
-            what = f" ({one_line(event.what, 120)})" if event.what else ""
-            return f"started {one_line(event.action, 60)}{what}" + _because(event.why)
+            told = begun_in_words(event.action, event.what)
+            return told + ("" if event.why and event.why in event.what else _because(event.why))
         case Cancelled():
             return "stopped: no longer wanted"
         case Interrupted():
@@ -108,6 +123,14 @@ def work_in_words(event: Bookkeeping, words: Words) -> str:
             return f"loop {_outcome(event.outcome, words)}"
         case _:
             assert_never(event)
+
+
+def begun_in_words(action: str, what: str) -> str:
+    """What is done when an action of this name is begun; `what` is the one it is about, if any."""
+    told = one_line(what, 300)
+    if action not in _BEGUN:
+        return one_line(f"{action} {told}", 360)
+    return _BEGUN[action].format(what=told).rstrip(": ")
 
 
 def role_of(key: Key, words: Words) -> str:
@@ -153,10 +176,16 @@ def _checks(event: ChecksReported) -> str:
     return f"{word} ({'; '.join(parts) or 'no check gave a result'}){_besides(event)}"
 
 
+def _on_base(event: ChecksReported) -> str:
+    if event.unable:
+        return "cannot run: " + one_line("; ".join(event.unable), 300)
+    return "on the base, before anybody worked: " + "; ".join(map(_check, event.results))
+
+
 def _asks(claim: Claim) -> str:
     if claim.at_once:
         return "; it cannot be verified without what only a person can approve"
-    return "; with what is held back all passes: a person decides"
+    return "; with what is held back all would pass"
 
 
 def _besides(event: ChecksReported) -> str:

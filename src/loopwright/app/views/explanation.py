@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from loopwright.app.loops import View
+from loopwright.app.views.events import begun_in_words
 from loopwright.app.views.status import LoopStatus
-from loopwright.kernel.actions import Action, RunAgent, WaitUntil
+from loopwright.kernel.actions import Action, AwaitGate, LoadArtifacts, RunAgent, RunLoop, WaitUntil
 from loopwright.kernel.codec import SPREAD
 from loopwright.kernel.ledger import Entry, Ledger, Standing
 from loopwright.kernel.model import Finding, Severity
@@ -69,10 +70,24 @@ def _where(view: View, status: str) -> str:
 
 
 def _action(action: Action) -> str:
-    who = f" {one_line(action.role, 60)}" if isinstance(action, RunAgent) else ""
-    when = f" {moment(action.when)}" if isinstance(action, WaitUntil) else ""
+    when = f" until {moment(action.when)}" if isinstance(action, WaitUntil) else ""
     why = f": {one_line(action.why, 500)}" if action.why else ""
-    return f"{type(action).__name__}{who}{when} ({one_line(str(action.key), 80)}){why}"
+    told = begun_in_words(type(action).__name__, _about(action))
+    return f"{told}{when} ({one_line(str(action.key), 80)}){why}"
+
+
+def _about(action: Action) -> str:
+    match action:
+        case RunAgent():
+            return action.role
+        case AwaitGate():
+            return action.gate
+        case RunLoop():
+            return action.name or action.kind
+        case LoadArtifacts():
+            return ", ".join(action.paths)
+        case _:
+            return ""
 
 
 def _findings(findings: tuple[Finding, ...], ledger: Ledger, noun: str) -> list[str]:

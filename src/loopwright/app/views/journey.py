@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass
 
 from loopwright.app.views.events import answer_in_words, said_in_words, work_in_words
@@ -15,6 +16,7 @@ from loopwright.kernel.wording import moment, usd
 from loopwright.loops.kind import Words
 
 _KEY_WIDTH = 14
+_EVIDENCE = re.compile(r"-[0-9a-f]{24}$")  # of a gate; data has it whole
 
 
 def line(record: Record, words: Words) -> str:
@@ -25,7 +27,7 @@ def line(record: Record, words: Words) -> str:
     event = event_of(record)
     if isinstance(event, Announced):
         return ""  # the line it is about was told when it was started
-    key = "" if event is None else one_line(str(getattr(event, "key", "")), 80)
+    key = "" if event is None else _EVIDENCE.sub("", one_line(str(getattr(event, "key", "")), 80))
     sentence = _sentence(record, event, words) + _money(record)
     return f"{moment(record.at)[11:]}  {key:<{_KEY_WIDTH}}  {sentence}"
 

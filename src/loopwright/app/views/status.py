@@ -18,6 +18,7 @@ from loopwright.ports.people import Waiting
 from loopwright.ports.store import LoopRow, Status
 
 UNREADABLE = "UNREADABLE"
+_SHORT = 12  # characters of a commit
 Word = Status | Literal["interrupted"]
 
 
@@ -178,8 +179,8 @@ def named_commands(shown: LoopStatus) -> LoopStatus:
     return replace(shown, needs=tuple(with_loop(need) for need in shown.needs))
 
 
-def human(shown: LoopStatus) -> str:
-    """The five lines, then what needs the person."""
+def human(shown: LoopStatus, *, commands: bool = True) -> str:
+    """The five lines, then what needs the person, with the commands that answer it."""
     lines = [
         f"Loop: {shown.task} ({shown.id}, {shown.kind})",
         f"State: {_state_line(shown)}",
@@ -187,11 +188,22 @@ def human(shown: LoopStatus) -> str:
         f"Gates: {_gates_line(shown.gates)}",
         f"Last activity: {shown.last_activity}",
     ]
-    if shown.result is not None and shown.result.not_merged:
-        lines.append(f"Not merged: {one_line(shown.result.note, 500)}")
+    if shown.result is not None:
+        lines += _result_lines(shown.result)
     for need in shown.needs:
-        lines += ["", *_need_lines(need)]
+        lines += ["", *_need_lines(need), *(_answer_lines(need) if commands else ())]
     return "\n".join(lines) + "\n"
+
+
+def _result_lines(result: Landed) -> list[str]:
+    commit = f"({result.commit[:_SHORT]})"
+    if result.merged_into:
+        return [f"Result: merged into {one_line(result.merged_into.removeprefix('refs/heads/'), 120)} {commit}"]
+    if result.not_merged:
+        return [f"Not merged: {one_line(result.note, 500)}"]
+    return (
+        [f"Result: branch {result.branch} {commit}; take it with `git merge {result.branch}`"] if result.branch else []
+    )
 
 
 def shown_status(row: LoopRow, waiting: tuple[Waiting, ...], *, alive: bool) -> Word:
@@ -258,7 +270,7 @@ def _family(root: LoopStatus, loops: Sequence[LoopStatus]) -> list[LoopStatus]:
 
 
 def _state_line(shown: LoopStatus) -> str:
-    how = f"{shown.status}, {shown.outcome}" if shown.outcome else shown.status
+    how = ", ".join(dict.fromkeys((shown.status, *((shown.outcome,) if shown.outcome else ()))))
     return f"{shown.state} ({shown.counter} {shown.attempt}/{shown.limit}, {how})"
 
 
@@ -279,7 +291,11 @@ def _need_lines(need: Need) -> list[str]:
         lines += [f"  Question: {each.question}"] if len(need.questions) > 1 else []
         lines += [f"  Options: {', '.join(each.options)}"] if each.options else []
         lines += [f"  Impact: {each.impact}"] if each.impact else []
+    return lines
+
+
+def _answer_lines(need: Need) -> list[str]:
     if not need.choices:
-        return [*lines, f"  {need.command}"]
+        return [f"  {need.command}"]
     width = max(len(choice.command) for choice in need.choices)
-    return [*lines, *(f"  {choice.command:<{width}}  {choice.label}" for choice in need.choices)]
+    return [f"  {choice.command:<{width}}  {choice.label}" for choice in need.choices]

@@ -102,7 +102,7 @@ def _read(cwd: Path, file: Path) -> str:
 
 def _foretell(project: Project, settings: Settings, request: FeedbackRequest, *, as_json: bool) -> int:
     told = _plan(project, settings, request)
-    check_ground(project, settings, merge=told.merge)
+    check_ground(project, settings, merge=told.merge, allow=request.allow)
     check_cast(project, settings)
     if as_json:
         put_json(told)

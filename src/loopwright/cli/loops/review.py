@@ -88,7 +88,7 @@ def _lines(told: ReviewForetold) -> list[str]:
     budget = "none" if told.budget is None else f"{told.budget:.2f} USD"
     limits = (
         f"{counted(told.max_attempts, 'review')} of each; any critical finding blocks, and more than"
-        f" {told.p1_threshold} high ones; {told.parallel} agents at once; budget {budget}"
+        f" {told.p1_threshold} high ones; {counted(told.parallel, 'agent')} at once; budget {budget}"
     )
     return [
         f"Would review {counted(len(artifacts), 'artifact')}{' in rounds' if told.kind == 'batch' else ''}:",

@@ -28,6 +28,7 @@ from __future__ import annotations
 from functools import partial
 
 from loopwright.kernel.machine import Loop, Standpoint
+from loopwright.kernel.wording import counted
 from loopwright.loops import floor
 from loopwright.loops.batch.apply import accepted, cancelled, decided, landed, ordered, refused, relimited, took, unable
 from loopwright.loops.batch.decide import escalation, land, summary, work
@@ -71,7 +72,7 @@ def stand(state: BatchState) -> Standpoint:
         headline=summary(state),
         lines=(
             f"round {state.round}: {summary(state)}",
-            f"at most {state.plan.limits.max_attempts} reviews of each; those that passed leave the round",
+            f"at most {counted(state.plan.limits.max_attempts, 'review')} of each; those that passed leave the round",
             *(state.items[index].line for index in left[:_SHOWN]),
             *((f"and {len(left) - _SHOWN} more",) if len(left) > _SHOWN else ()),
         ),

@@ -26,6 +26,9 @@ from loopwright.loops.feedback.limits import Allowance, FeedbackLimits, grant
 from loopwright.loops.feedback.state import (
     ENGINE,
     LANDING,
+    NO_CHANGE,
+    NO_VERDICT,
+    NOTHING_CHANGED,
     REVIEW,
     TESTS,
     FeedbackPhase,
@@ -64,7 +67,7 @@ def _agent_failed(state: FeedbackState, event: AgentFailed) -> FeedbackState:
     if state.phase is FeedbackPhase.ADD_TESTS:
         return c.entered(state, FeedbackPhase.TEST)
     if state.phase is FeedbackPhase.REVIEW:
-        return _unjudged(state, engine_finding("no-verdict", f"The reviewer gave no verdict ({sentence})"))
+        return _unjudged(state, engine_finding(NO_VERDICT, f"The reviewer gave no verdict ({sentence})"))
     current = replace(state.current, implementation=f"(the developer gave no result: {sentence})")
     return _next_iteration(replace(state, current=current))
 
@@ -146,7 +149,7 @@ def _checkpointed(state: FeedbackState, event: Checkpointed) -> FeedbackState:
 
 def _nothing_done(state: FeedbackState, event: Checkpointed) -> FeedbackState:
     """At the first attempt only a person can say whether there was nothing to do: then they accept it as it is."""
-    told = engine_finding("no-change", "No file was changed against the base")
+    told = engine_finding(NO_CHANGE, "No file was changed against the base")
     if state.past or not state.plan.trust.in_force:
         return _unjudged(state, told)
     state = _unjudged(replace(state, current=replace(state.current, commit=event.commit)), told)
@@ -162,7 +165,7 @@ def _nothing_changed(state: FeedbackState, last: Iteration) -> FeedbackState:
         state = replace(state, current=replace(state.current, review=Verdict.PASS, issues=last.issues))
         return c.entered(state, FeedbackPhase.TEST)
     current = replace(state.current, failures=last.failures)
-    told = engine_finding("nothing-changed", "The developer changed nothing since the last attempt: its faults stand")
+    told = engine_finding(NOTHING_CHANGED, "The developer changed nothing since the last attempt: its faults stand")
     return _unjudged(replace(state, current=current), told)
 
 

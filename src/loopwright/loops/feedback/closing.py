@@ -12,7 +12,7 @@ from loopwright.kernel.wording import ALL_TESTS_PASSING, counted
 from loopwright.loops import closing
 from loopwright.loops.course import Station
 from loopwright.loops.feedback.iterations import NOT_COMPLIANT, PROMISE, SPEC_COMPLIANT
-from loopwright.loops.feedback.state import FeedbackState, Iteration, best_iteration, best_to_take
+from loopwright.loops.feedback.state import FeedbackState, Iteration, best_iteration, best_to_take, tests_in_words
 
 _SHOWN = 5
 
@@ -45,7 +45,7 @@ def so_far(state: FeedbackState) -> tuple[str, ...]:
 
 def sentence(iteration: Iteration) -> str:
     """One iteration in a sentence."""
-    did = one_line(iteration.implementation, 120) or "no summary"
+    did = one_line(iteration.implementation, 120).rstrip(".;") or "no summary"
     return f"Iteration {iteration.number}: {did}; {_verdicts(iteration)}"
 
 
@@ -55,6 +55,8 @@ def _verdicts(iteration: Iteration) -> str:
     if iteration.rejected:
         passed = "review passed" if iteration.failures else "review and tests passed"
         return f"{passed}, but a person rejected a change in it"
+    if iteration.without_review:
+        return f"it {iteration.without_review}"
     if iteration.review is Verdict.FAIL:
         return f"review failed with {counted(len(iteration.issues), 'issue')} ({NOT_COMPLIANT})"
     if iteration.tests is None:
@@ -62,7 +64,7 @@ def _verdicts(iteration: Iteration) -> str:
     if iteration.refused:
         return "review and tests passed, but it could not be landed"
     if iteration.tests is Verdict.FAIL:
-        return f"review passed, tests failed with {counted(len(iteration.failures), 'failure')}"
+        return f"review passed, {tests_in_words(iteration)}"
     return f"review passed ({SPEC_COMPLIANT}), tests passed ({ALL_TESTS_PASSING})"
 
 
@@ -76,7 +78,7 @@ def _result(state: FeedbackState, outcome: Outcome) -> tuple[str, ...]:
     if best is None:
         why = "every attempt holds a change that a person rejected" if kept else "no attempt left a commit"
         return (f"Result: none; {why}.", *said)
-    return closing.kept(f"the best attempt, iteration {best.number},", best.commit, said)
+    return closing.kept(f"the best attempt, iteration {best.number},", state.plan.base, best.commit, said)
 
 
 def unresolved_now(state: FeedbackState) -> tuple[str, ...]:

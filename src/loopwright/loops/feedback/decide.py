@@ -23,6 +23,7 @@ from loopwright.loops.feedback.state import (
     Iteration,
     base_of,
     best_to_take,
+    tests_in_words,
 )
 from loopwright.loops.hooks import Escalation
 
@@ -178,6 +179,8 @@ def _what_failed(iteration: Iteration) -> str:
         if iteration.failures:
             return "a person rejected a change in it, without which its tests fail"
         return "it passed but a person rejected a change in it"
+    if iteration.without_review:
+        return f"it {iteration.without_review}"
     if iteration.review is Verdict.FAIL:
         return f"review failed with {counted(len(iteration.issues), 'issue')}"
-    return f"review passed, tests failed with {counted(len(iteration.failures), 'failure')}"
+    return f"review passed, {tests_in_words(iteration)}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
@@ -12,11 +13,13 @@ from loopwright.kernel.trust import Trust
 from loopwright.kernel.wording import counted
 from loopwright.loops.course import Course, entered, escalated, tried_on_the_base
 from loopwright.loops.feedback.limits import Allowance, Counts, FeedbackLimits
+from loopwright.loops.weighing import is_told_once
 
 REVIEW = "review"
 TESTS = "tests"
 LANDING = "landing"
 ENGINE = "engine"  # what no judge said: nothing changed, no verdict, a person's no
+NO_CHANGE, NOTHING_CHANGED, NO_VERDICT = "no-change", "nothing-changed", "no-verdict"
 
 
 class FeedbackPhase(StrEnum):
@@ -45,6 +48,16 @@ class Iteration:
     tree: Tree = Tree("")  # what it left
     heard: int = 0  # what people had said by then
     onto: Commit = NO_COMMIT  # what it is measured against, if that is not the base the loop began with
+
+    @property
+    def without_review(self) -> str:
+        """What happened in the place of a review, in words that follow "the attempt"; empty where one was made."""
+        if self.rejected:
+            return "had a change that a person rejected"
+        seen = {finding.rule for finding in self.issues if finding.category == ENGINE}
+        if seen & {NO_CHANGE, NOTHING_CHANGED}:
+            return "changed nothing"
+        return "got no verdict from the reviewer" if NO_VERDICT in seen else ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -148,13 +161,16 @@ def _same_failure(state: FeedbackState, count: int) -> str:
 
 
 def _failed_reviews(state: FeedbackState, count: int) -> str:
-    """A person's no counts as a failed review, and is told as what it was."""
+    """What counts as a failed review and was none, such as a person's no, is told as what it was."""
     failed = [iteration for iteration in state.past if iteration.review is Verdict.FAIL][-count:]
-    rejected = sum(iteration.rejected for iteration in failed)
-    if rejected == count:
-        return f"{_in_a_row(count, 'attempt')} had a change that a person rejected"
-    of_them = f", {rejected} of them for a change that a person rejected" if rejected else ""
-    return f"{_in_a_row(count, 'review')} failed{of_them}"
+    others = Counter(each.without_review for each in failed if each.without_review)
+    if not others:
+        return f"{_in_a_row(count, 'review')} failed"
+    reviews = count - others.total()
+    kinds = ([f"{reviews} failed in review"] if reviews else []) + [f"{number} {why}" for why, number in others.items()]
+    if len(kinds) == 1:
+        return f"{_in_a_row(count, 'attempt')} {next(iter(others))}"
+    return f"{_in_a_row(count, 'attempt')} failed: {', '.join(kinds)}"
 
 
 def _failed_tests(state: FeedbackState, count: int) -> str:
@@ -173,6 +189,14 @@ def _in_a_row(count: int, noun: str) -> str:
 
 def _used(count: int, limit: int) -> str:
     return f"{count} of {limit} {'iteration is' if count == limit == 1 else 'iterations are'} used"
+
+
+def tests_in_words(iteration: Iteration) -> str:
+    """How the tests of an attempt failed. What the engine says besides, once, is no failure of a test."""
+    failed = [finding for finding in iteration.failures if not is_told_once((finding,))]
+    if iteration.failures and not failed:
+        return "tests passed, but none notices when the change is broken on purpose"
+    return f"tests failed with {counted(len(failed), 'failure')}"
 
 
 def best_to_take(state: FeedbackState) -> Iteration | None:

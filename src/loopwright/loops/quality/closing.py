@@ -64,9 +64,9 @@ def _result(state: QualityState, outcome: Outcome) -> tuple[str, ...]:
         return landed
     best = best_round(state.rounds)
     if best is not None and best.changed:
-        return closing.kept(f"what review {best.number} saw", best.commit, said)
+        return closing.kept(f"what review {best.number} saw", state.plan.base, best.commit, said)
     if state.changed:
-        return closing.kept("the last fix, which no review has judged,", state.commit, said)
+        return closing.kept("the last fix, which no review has judged,", state.plan.base, state.commit, said)
     return ("Result: nothing to take; no fix changed anything.", *said)
 
 

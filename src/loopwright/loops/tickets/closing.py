@@ -80,7 +80,9 @@ def _result(state: TicketsState, outcome: Outcome) -> tuple[str, ...]:
     if best is None:
         why = "every ticket holds a change that a person rejected" if kept else "no ticket left a change"
         return (f"Result: none; {why}.", *said)
-    return closing.kept(f"the best ticket, {ticket_id(state.plan.session, best.number)},", best.commit, said)
+    return closing.kept(
+        f"the best ticket, {ticket_id(state.plan.session, best.number)},", state.plan.base, best.commit, said
+    )
 
 
 def owed(state: TicketsState, by: str) -> tuple[str, ...]:

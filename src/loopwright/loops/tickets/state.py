@@ -9,6 +9,7 @@ from loopwright.kernel.ledger import Ledger
 from loopwright.kernel.limits import reached
 from loopwright.kernel.model import NO_COMMIT, CheckResult, Commit, Ending, Finding, Question, Severity, Tree, Verdict
 from loopwright.kernel.trust import Trust
+from loopwright.kernel.wording import counted
 from loopwright.loops import course as c
 from loopwright.loops.course import Course, Inquiry, Station
 from loopwright.loops.tickets.limits import TicketLimits
@@ -196,7 +197,8 @@ def _begun(params: TicketParams) -> TicketsState:
     if closed[-1].decision is Decision.ESCALATE:
         return c.escalated(state, ("the last ticket that was adopted is escalated",))
     if reached(closed[-1].number, state.allowance):
-        return c.escalated(state, (f"{closed[-1].number} tickets were adopted, and {state.allowance} are allowed",))
+        adopted = counted(closed[-1].number, "ticket was", "tickets were")
+        return c.escalated(state, (f"{adopted} adopted, and {state.allowance} are allowed",))
     return opened(state)
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from loopwright.adapters.checks.classes.classifier import Classifier
 from loopwright.adapters.git.history import Made
 from loopwright.kernel.trust import Classed, FileClass
+from loopwright.kernel.wording import counted
 
 _WORDS = {
     FileClass.JUDGE_BY_NAME: "what steers checks or installs",
@@ -29,7 +30,7 @@ class LookedBack:
     def __str__(self) -> str:
         if not self.commits:
             return "no commits to look back at"
-        said = f"{self.asking} of the last {self.commits} commits would have asked you"
+        said = f"{self.asking} of the last {counted(self.commits, 'commit')} would have asked you"
         why = f" ({', '.join(self.reasons)})" if self.reasons else ""
         shown = ", ".join(f'"{pattern}"' for pattern in self.patterns)
         return said + why + (f"; add to product what agents may change: {shown}" if shown else "")

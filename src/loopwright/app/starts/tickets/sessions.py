@@ -62,7 +62,7 @@ def plan_session(
     """
     session_folder(project.root, ACTIVE, params.session)
     merge = settings.finish.merge if request.merge is None else request.merge
-    check_ground(project, settings, merge=merge, free=free)
+    check_ground(project, settings, merge=merge, allow=request.allow, free=free)
     critics = settings.tickets.critics
     if played is None:
         check_cast(project, settings, (CREATOR, *critics))

@@ -1,0 +1,72 @@
+"""What a person is told before anybody is paid: words of theirs that could not hold, and what would stop a merge."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import PurePosixPath
+
+from loopwright.adapters.git.conditions import merge_obstacle
+from loopwright.adapters.git.repository import paths_at
+from loopwright.app.loops import View
+from loopwright.app.project import Project
+from loopwright.config.settings import Settings
+from loopwright.errors import UsageError
+from loopwright.kernel.gates import choices, matches
+from loopwright.kernel.judges import judge_by_name
+from loopwright.kernel.quoting import one_line
+from loopwright.kernel.wording import counted
+
+_NAMED = 3
+_WILD = re.compile(r"\*\*/|\*\*|[*?]")
+
+
+def check_allowed(project: Project, settings: Settings, allow: tuple[str, ...]) -> None:
+    """Raise the sentence that says which pattern of `--allow` covers nothing but what no word beforehand frees."""
+    paths = paths_at(project.root, project.environ, project.head) if allow else ()
+    for pattern in allow:
+        covered = [*(path for path in paths if matches(path, pattern)), *_samples(pattern)]
+        why = [_why_judge(path, settings) for path in covered]
+        if all(why):
+            raise UsageError(
+                f"--allow {one_line(pattern, 200)!r} can free nothing: {why[0]}, and only `loop approve` lets such a"
+                " change in; name tests, such as 'tests/api/**'"
+            )
+
+
+def forewarnings(project: Project, loop: View) -> Iterator[str]:
+    """What the person could still do something about."""
+    plan = loop.now.state.plan
+    target = plan.target if getattr(plan, "merge", False) else ""
+    if target and (obstacle := merge_obstacle(project.root, project.environ, plan.base, target)):
+        yield f"Warning: {obstacle}; as long as that is so, the result is not merged and stays on a branch of its own."
+    allow = plan.trust.allow if hasattr(plan, "trust") else ()
+    settings = Settings.from_json(loop.now.settings)
+    paths = paths_at(project.root, project.environ, plan.base) if allow else ()
+    outside = [path for path in paths if _is_under(path, allow) and _why_judge(path, settings)]
+    if outside:
+        named = ", ".join(one_line(path, 120) for path in outside[:_NAMED])
+        more = f" and {counted(len(outside) - _NAMED, 'other')}" if len(outside) > _NAMED else ""
+        yield f"What decides how checks run stays outside --allow and needs your approval: {named}{more}."
+
+
+def _is_under(path: str, patterns: tuple[str, ...]) -> bool:
+    return any(matches(path, pattern) for pattern in patterns)
+
+
+def _why_judge(path: str, settings: Settings) -> str:
+    """Why the path is never free, in words; empty where a word beforehand may free it."""
+    if judge := judge_by_name(path):
+        return f"{one_line(path, 120)} {judge}"
+    if _is_under(path, settings.workspace.protected):
+        return f"{one_line(path, 120)} is `protected` in loop.toml"
+    if any(str(PurePosixPath(word)) == path for check in settings.checks for word in check.run):
+        return f"{one_line(path, 120)} is what a check runs"
+    return ""
+
+
+def _samples(pattern: str) -> Iterator[str]:
+    """Paths that the pattern would cover, as plain as it lets them be."""
+    for each in choices(f"{pattern}**" if pattern.endswith("/") else pattern):
+        for folder in ("", "x/"):
+            yield _WILD.sub(lambda found, folder=folder: folder if found[0] == "**/" else "x", each)  # type: ignore[misc]
