@@ -104,7 +104,7 @@ _PY_PROOF = (
     "sh",
     "-c",
     f"""{_PYTHON} -I -c "import sys; sys.path[:0] = ['.', 'src']; import calc
-sys.exit(7 if int(calc.add(2, 3)) == 5 == calc.add(1, 4) else 1)"; test $? = 7""",
+sys.exit(7 if int(calc.add(2, 3)) == 5 == int(calc.add(1, 4)) else 1)"; test $? = 7""",
 )
 GOLDEN_TESTS = """\
 import json

@@ -112,6 +112,7 @@ _NAMES: tuple[tuple[Judge, tuple[str, ...]], ...] = (
             *("*.py[cod]", "*.so", "*.so.*", "*.dll", "*.dylib", "*.class", "*.jar", "*.war", "*.wasm", "*.node"),
             *("*.o", "*.obj", "*.a", "*.lib", "*.exe", "*.egg", "*.whl", "*.phar", "*.beam", "*.ko", "*.bc"),
             *("*.rlib", "*.rmeta", "*.gem", "*.nupkg", "*.dex", "*.jsc", "*.hi", "*.cm[aiox]", "*.cmxs"),
+            *("*.pkl", "*.pickle", "*.dill"),  # loading them runs what they say
         ),
     ),
     (

@@ -162,7 +162,7 @@ HONEST = {
     "PYTEST_CURRENT_TEST": "a.css",
     "\ufeffA = 1": "a.py",
     "print 'of an older Python'": "a.py",
-    "import sys\nsys.path.insert(0, 'lib')\nsys.path.append('.')": "a.py",
+    "import sys\nif __name__ == '__main__':\n    sys.path.insert(0, 'lib')\nhere = list(sys.path), sys.path[0]": "a.py",
     "import math\nclose = math.isclose\nA = math.isclose(1, 2)\nkept = {'isclose': math.isclose}": "a.py",
     "import math\nif not hasattr(math, 'isclose'):\n    math.isclose = bool": "a.py",
     "import collections, collections.abc\ncollections.Mapping = collections.abc.Mapping": "a.py",

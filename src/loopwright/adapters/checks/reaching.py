@@ -4,13 +4,20 @@ answers. Told by its text, so that it is a sign and no proof: code that hides wh
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import PurePosixPath
 
 from loopwright.adapters.checks.checkouts import TreeReader
 from loopwright.adapters.checks.classes.layout import Layout
-from loopwright.adapters.checks.reaching_python import reached_in_python
+from loopwright.adapters.checks.reaching_python import (
+    imported_in_python,
+    is_python,
+    reached_in_python,
+    runs_files,
+)
 from loopwright.adapters.checks.reaching_words import LEAVING, LOOKS_BY_WORDS, Look
 from loopwright.kernel.findings import identify
 from loopwright.kernel.gates import matches
@@ -48,31 +55,52 @@ class Reach:
         A person who allows the path beforehand allows this, too.
         """
         paths = tuple(each.change.path for each in classed if _is_looked_at(each, run.trust.allow))
-        after = await self.source.texts(run.commit, paths, limit=_LARGEST)
-        before = await self.source.texts(run.base, paths, limit=_LARGEST)
+        data = tuple(each.change.path for each in classed if _may_be_run(each, run.trust.allow))
+        after = await self.source.texts(run.commit, (*paths, *data), limit=_LARGEST)
+        before = await self.source.texts(run.base, (*paths, *data), limit=_LARGEST)
         found = {
             path: self._reached(path, text) - self._reached(path, before.get(path, "")) for path, text in after.items()
         }
         unread = tuple(_unread(path) for path in sorted(paths) if path not in after)
         if not any(found.values()):
             return unread
-        known = await self._known(run)
+        texts = await self._product(run)
+        known = frozenset[str]().union(*(self._reached(path, text) for path, text in texts.items()))
+        if not any(runs_files(text) for path, text in (*texts.items(), *after.items()) if path.endswith(".py")):
+            found = {path: marks for path, marks in found.items() if path not in data}
         told = (_finding(path, marks - known) for path, marks in sorted(found.items()) if marks - known)
         return (*unread, *told)
 
-    async def _known(self, run: ChecksRun) -> frozenset[str]:
+    async def _product(self, run: ChecksRun) -> Mapping[str, str]:
         paths = await self.source.paths(run.base)
         product = tuple(p for p in paths if is_looked_into(p) and self.layout.is_product(p) and p not in self.judges)
-        texts: Mapping[str, str] = await self.source.texts(run.base, product[:_MOST_FILES], limit=_LARGEST)
-        return frozenset[str]().union(*(self._reached(path, text) for path, text in texts.items()))
+        return await self.source.texts(run.base, product[:_MOST_FILES], limit=_LARGEST)
 
     def _reached(self, path: str, text: str) -> frozenset[str]:
+        if not is_looked_into(path):
+            return frozenset(reached_in_python(path, text)) if is_python(text) else frozenset()
         # A script that checks run may well be run by the product, too; what they compare with may not.
         answers = frozenset(each for each in self.judges if self.layout.is_test(each) or not is_source(each))
         leaving = frozenset(LEAVING[_suffix(path)](path, text)) if self.by_output and _may_leave(path) else frozenset()
+        tests = modules_of_tests(answers).intersection(imported_in_python(text)) if path.endswith(".py") else ()
         return (
-            reached(path, text) | leaving | {f"names a file that judges it ({each})" for each in _named(text, answers)}
+            reached(path, text)
+            | leaving
+            | {f"names a file that judges it ({each})" for each in _named(text, answers)}
+            | {f"imports its tests ({each})" for each in tests}
         )
+
+
+@lru_cache(maxsize=4)
+def modules_of_tests(tests: frozenset[str]) -> frozenset[str]:
+    """The names by which tests can be imported: their whole path, and where no package is around them their own."""
+    found: set[str] = set()
+    for path in (each.removesuffix("/__init__.py").removesuffix(".py") for each in tests if each.endswith(".py")):
+        folder, _, stem = path.rpartition("/")
+        found.add(path.removeprefix("src/").replace("/", "."))
+        if f"{folder}/__init__.py" not in tests and stem not in sys.stdlib_module_names:
+            found.add(stem)
+    return frozenset(found)
 
 
 def _suffix(path: str) -> str:
@@ -92,6 +120,14 @@ def _may_leave(path: str) -> bool:
 def _is_looked_at(classed: Classed, allow: tuple[str, ...]) -> bool:
     path = classed.change.path
     if classed.kind is not FileClass.PRODUCT or classed.change.how == "removed" or not is_looked_into(path):
+        return False
+    return not any(matches(path, pattern) for pattern in allow)
+
+
+def _may_be_run(classed: Classed, allow: tuple[str, ...]) -> bool:
+    """Data and texts: code wherever the product runs them as such."""
+    path, is_free = classed.change.path, classed.kind in (FileClass.PRODUCT, FileClass.TEXT)
+    if not is_free or classed.change.how == "removed" or is_looked_into(path):
         return False
     return not any(matches(path, pattern) for pattern in allow)
 

@@ -158,3 +158,54 @@ def test_a_macro_inside_of_tests_is_put_back_with_them() -> None:
     bent = held.replace("assert!($a == $b)", "let _ = ($a, $b)")
     back = (NEW_CODE + held).encode()
     assert inside(CODE + held, NEW_CODE + bent) == (back, back, False)
+
+
+METHOD = 'class A:\n    def add(self):\n        """\n        >>> 1\n        1\n        """\n'
+
+
+@pytest.mark.parametrize(
+    ("before", "more"),
+    [
+        (DOC, "add.__doc__ = '>>> 1'\n"),
+        (DOC, "setattr(add, '__doc__', '')\n"),
+        (DOC, "__test__ = {}\n"),
+        (DOC, "if a:\n    def add(a):\n        pass\n"),
+        (DOC, "try:\n    pass\nexcept ValueError:\n    add = 1\n"),
+        (DOC, "from b import add\n"),
+        (DOC, "import b as add\n"),
+        (DOC, "globals()['add'] = 1\n"),
+        (DOC, "def ease():\n    global add\n"),
+        (DOC, "@easy.overload\ndef add(a):\n    '>>> 1'\n"),
+        (METHOD, "A.add = 1\n"),
+        (METHOD, "setattr(A, 'add', 1)\n"),
+        (METHOD, "    add = 1\n"),
+        ("", "A.__doc__ = '>>> 1'\n"),
+    ],
+)
+def test_what_keeps_examples_of_the_base_from_being_those_that_run_waits(before: str, more: str) -> None:
+    assert put_back("src/a.py", before, before + more, doctests=True).waits
+    assert not put_back("src/a.py", before, before + more, doctests=False).waits
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        "def other(add):\n    add = 1\n    return add.__doc__\n",
+        "class B:\n    def add(self):\n        pass\n",
+        "@overload\ndef add(a: int) -> int: ...\n",
+        "A = [add(1), 'add']\n",
+        "def new():\n    pass\n",
+    ],
+)
+def test_honest_code_beside_examples_stays_as_it_is(more: str) -> None:
+    assert put_back("src/a.py", DOC, DOC + more, doctests=True) == PLAIN
+
+
+def test_examples_under_conditions_and_in_strings_are_tests_too() -> None:
+    under = "if a:\n" + "".join(f"    {line}\n" for line in DOC.splitlines())
+    assert put_back("src/a.py", under, under.replace("    1\n", "    2\n"), doctests=True).judged == under
+    beside = "__test__ = {'a': '>>> 1\\n1'}\n"
+    assert put_back("src/a.py", beside, beside.replace("n1", "n2"), doctests=True).waits
+    assert put_back("src/a.py", beside, beside + "A = 1\n", doctests=True) == PLAIN
+    assert put_back("src/a.py", DOC, "def (\n", doctests=True).waits
+    assert put_back("src/a.py", "A = 1\n", "def (\n", doctests=True) == PLAIN

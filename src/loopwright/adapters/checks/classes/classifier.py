@@ -17,16 +17,17 @@ from loopwright.adapters.checks.classes.collecting import (
     doctest_globs,
     runs_doctests,
 )
+from loopwright.adapters.checks.classes.examples import examples_of
 from loopwright.adapters.checks.classes.expectations import (
     Expectations,
     examples_kept,
     expectations,
     may_be_expected,
 )
-from loopwright.adapters.checks.classes.in_source import examples_of, put_back
+from loopwright.adapters.checks.classes.for_testing import ForTesting, Search, steering_text
+from loopwright.adapters.checks.classes.in_source import put_back
 from loopwright.adapters.checks.classes.inserted import inserted_change
 from loopwright.adapters.checks.classes.layout import Layout, collected_by_name, completed
-from loopwright.adapters.checks.classes.python_additions import python_change
 from loopwright.adapters.checks.classes.taken_names import own_names, taken_name
 from loopwright.adapters.checks.classes.together import locks_put_back, moved, set_apart
 from loopwright.kernel.gates import matches
@@ -65,6 +66,7 @@ class Terms:
     discovered: tuple[Discovery, ...] = ()
     yielding: frozenset[str] = frozenset()
     expected: Expectations = field(default_factory=Expectations)
+    tools: ForTesting = field(default_factory=ForTesting)
     before: Mapping[str, str] = field(default_factory=dict)
     after: Mapping[str, str] = field(default_factory=dict)
 
@@ -129,6 +131,7 @@ class Classifier:
         layout = completed(given, paths)
         texts = await self._steering(trust, paths, layout)
         changed = tuple(change.path for change in changes)
+        before = await self.source.texts(trust, changed, limit=_LARGEST)
         return Terms(
             layout=layout,
             called=called(self.commands, tracked, texts, layout.is_test),
@@ -145,7 +148,10 @@ class Classifier:
             discovered=discoveries(self.commands, texts),
             yielding=self.yielding,
             expected=await self._expected(trust, paths, layout, changes),
-            before=await self.source.texts(trust, changed, limit=_LARGEST),
+            tools=await Search(source=self.source, base=trust, layout=layout).found(
+                before, added, steering_text(self.commands, texts)
+            ),
+            before=before,
             after=await self.source.texts(commit, changed, limit=_LARGEST),
         )
 
@@ -198,7 +204,7 @@ def class_of(change: Change, terms: Terms) -> Classed:
         return Classed(change=change, kind=FileClass.PRODUCT, why="named for this review")
     if terms.layout.is_test(path) or (change.how == "added" and _is_collected(path, terms)):
         return _test(change, terms)
-    if (found := _expected(change, terms) or _examples(change, terms)) is not None:
+    if (found := _helping(change, terms) or _expected(change, terms) or _examples(change, terms)) is not None:
         return found
     if terms.layout.is_product(path):
         return _product(change, terms)
@@ -227,7 +233,7 @@ def _judge_by_name(change: Change, terms: Terms) -> str:
         return "matches `protected`"
     if why := terms.called.why(path):
         return why
-    if path in terms.setups:
+    if path in terms.setups or path in terms.tools.plugged:
         return "is loaded by the set-up of a runner"
     top = path.split("/")[0]
     if change.how == "added" and top in terms.called.targets and not terms.has_below(top):
@@ -278,8 +284,6 @@ def _how_changed(change: Change, terms: Terms) -> str:
         return "it is too large to be compared"
     if "\0" in before + after:
         return "it is no text"
-    if change.path.endswith((".py", ".pyi")):
-        return python_change(before, after)
     return inserted_change(change.path, before, after)
 
 
@@ -322,6 +326,17 @@ def _is_new_folder(change: Change, terms: Terms) -> bool:
     if not rest or terms.has_below(top) or is_text(change.path) or is_example(change.path):
         return False
     return any(is_source(path) for path in terms.added if path.startswith(f"{top}/")) and top not in terms.called.words
+
+
+def _helping(change: Change, terms: Terms) -> Classed | None:
+    """A module of the product that tests of the base judge with is one of them."""
+    if hidden := terms.tools.hidden_by(change.path) if change.how == "added" else "":
+        return Classed(change=change, kind=FileClass.JUDGE, why=f"would be found in front of {hidden}")
+    importer = terms.tools.helping.get(change.path)
+    if importer is None:
+        return None
+    classed = _test(change, terms)
+    return replace(classed, why=f"{importer} judges with it: {classed.why}")
 
 
 def _expected(change: Change, terms: Terms) -> Classed | None:

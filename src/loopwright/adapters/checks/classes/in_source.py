@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import ast
-import doctest
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from itertools import accumulate
 
 from loopwright.adapters.checks.classes.brackets import Pair, blanked, pairs
+from loopwright.adapters.checks.classes.examples import Examples, bent, with_docstrings
 from loopwright.adapters.checks.classes.inserted import inserted_change
 
 _ATTRIBUTE = re.compile(
@@ -62,8 +60,8 @@ def put_back(path: str, before: str, after: str, *, doctests: bool) -> PutBack:
         return _blocks_put_back(path, before, after, _rust_blocks)
     if re.search(r"\.[cm]?[jt]sx?$", path) and "import.meta.vitest" in before + after:
         return _blocks_put_back(path, before, after, _vitest_blocks)
-    if path.endswith(".py") and doctests and ">>>" in before:
-        return _docstrings_put_back(before, after)
+    if path.endswith(".py") and doctests:
+        return _examples_put_back(before, after)
     return PLAIN
 
 
@@ -179,63 +177,21 @@ def _changed_blocks(path: str, old: tuple[_Block, ...], now: dict[str, str]) -> 
     return ""
 
 
-def examples_of(text: str) -> tuple[tuple[str, str], ...]:
-    """The examples of a docstring or document, with what they should give."""
-    try:
-        return tuple((example.source, example.want) for example in doctest.DocTestParser().get_examples(text))
-    except ValueError:
-        return (("", text),)
-
-
-@dataclass(frozen=True, slots=True)
-class _Docstring:
-    text: str
-    start: int  # of its literal in the source
-    end: int
-
-
-def _docstrings(source: str) -> dict[str, _Docstring] | None:
-    """By the name of what they describe; None where the source is no Python."""
-    try:
-        tree = ast.parse(source)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return None
-    starts = list(accumulate(map(len, source.encode().splitlines(keepends=True)), initial=0))
-    return dict(_described("", tree, starts))
-
-
-_Described = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
-
-
-def _described(name: str, node: _Described, starts: list[int]) -> Iterator[tuple[str, _Docstring]]:
-    match node.body:
-        case [ast.Expr(value=ast.Constant(value=str(text)) as literal), *_]:
-            first, last = literal.lineno - 1, (literal.end_lineno or literal.lineno) - 1
-            yield (
-                name,
-                _Docstring(text, starts[first] + literal.col_offset, starts[last] + (literal.end_col_offset or 0)),
-            )
-        case _:
-            pass
-    for child in node.body:
-        if isinstance(child, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
-            yield from _described(f"{name}.{child.name}".lstrip("."), child, starts)
-
-
-def _docstrings_put_back(before: str, after: str) -> PutBack:
-    old, new = _docstrings(before), _docstrings(after)
+def _examples_put_back(before: str, after: str) -> PutBack:
+    old, new = Examples.of(before), Examples.of(after)
     if old is None or new is None:
-        return PLAIN if old is None else PutBack("it cannot be parsed, and has tests of the base", waits=True)
-    tested = {name: examples for name, doc in old.items() if (examples := examples_of(doc.text))}
-    now = {name: examples_of(doc.text) for name, doc in new.items()}
+        has_none = old is None or not old.tested
+        return PLAIN if has_none else PutBack("it cannot be parsed, and has tests of the base", waits=True)
+    if why := bent(old, new):
+        return PutBack(why, waits=True)
+    tested, now = old.tested, new.tested
     differing = [name for name, examples in tested.items() if now.get(name) != examples]
     if not differing:
         return PLAIN
-    if any(name not in now for name in differing):
-        gone = next(name for name in differing if name not in now)
-        return PutBack(f"the tests in the docstring of {gone or 'the module'} are gone", waits=True)
-    back = _with_docstrings(before, after, {name: (old[name], new[name]) for name in differing})
-    worse = [name for name in differing if not _only_more(tested[name], now[name])]
+    if gone := [name for name in differing if name not in new.docstrings]:
+        return PutBack(f"the tests in the docstring of {gone[0] or 'the module'} are gone", waits=True)
+    back = with_docstrings(old, new, differing)
+    worse = [name for name in differing if not _only_more(tested[name], now.get(name, ()))]
     if worse:
         return PutBack(f"tests in docstrings were changed ({worse[0] or 'of the module'})", judged=back, landed=back)
     return PutBack("tests in docstrings are new", judged=back)
@@ -244,13 +200,6 @@ def _docstrings_put_back(before: str, after: str) -> PutBack:
 def _only_more(old: tuple[tuple[str, str], ...], new: tuple[tuple[str, str], ...]) -> bool:
     """Examples run one after the other: new ones before an old one could bend it."""
     return new[: len(old)] == old
-
-
-def _with_docstrings(before: str, after: str, wanted: dict[str, tuple[_Docstring, _Docstring]]) -> str:
-    old, new = before.encode(), after.encode()
-    for held, now in sorted(wanted.values(), key=lambda each: -each[1].start):
-        new = new[: now.start] + old[held.start : held.end] + new[now.end :]
-    return new.decode()
 
 
 def _fences(text: str) -> tuple[str, ...]:

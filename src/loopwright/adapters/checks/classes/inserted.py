@@ -1,4 +1,4 @@
-"""Whether a test file that is not Python was only added to: whole blocks, where no test of the base stands."""
+"""Whether a test file was only added to: whole blocks, where no test of the base stands; Python by its syntax tree."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from itertools import accumulate
 from pathlib import PurePosixPath
 
 from loopwright.adapters.checks.classes.brackets import Pair, around, blanked, has_brackets, pairs
+from loopwright.adapters.checks.classes.python_additions import python_change
 from loopwright.kernel.judges import is_source
 
 _LINES = 20_000  # more than this are not compared
@@ -65,6 +66,8 @@ class _Hunk:
 
 def inserted_change(path: str, before: str, after: str) -> str:
     """What of the base is no longer as it was, in words; empty when whole blocks were added and nothing else."""
+    if path.endswith((".py", ".pyi")):
+        return python_change(before, after)
     old, new = before.splitlines(keepends=True), after.splitlines(keepends=True)
     if max(len(old), len(new)) > _LINES:
         return "it is too long to be compared"

@@ -1,0 +1,200 @@
+"""Modules outside of tests that are there for testing: what tests import to judge with, and plug-ins of the runner."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+from loopwright.adapters.checks.checkouts import TreeReader
+from loopwright.adapters.checks.classes.called import Command
+from loopwright.adapters.checks.classes.layout import Layout
+from loopwright.kernel.judges import Judge, judge_by_name
+from loopwright.kernel.model import Commit
+
+_LARGEST, _MOST = 512 * 1024, 3000  # bytes of a file, and files, that are looked into
+
+_NAMED = re.compile(
+    r"""_*(?:testing | asserts? | assertions? | conftest
+      | test(?:ing)?_?(?:utils? | utilities | helpers? | support | tools? | lib | kit | cases? | case_?base | base
+        | mixins? | fixtures? | factories | doubles | asserts? | assertions?))
+    """,
+    re.VERBOSE,
+)
+_PERHAPS = re.compile(r"_*(?:fixtures?|factories|mocks?|fakes?|stubs?|doubles|matchers?)")  # only tests import it?
+_RUNNERS = frozenset({"pytest", "_pytest", "unittest", "hypothesis", "doctest", "nose", "nose2", "testtools", "mock"})
+_PLUGGED = re.compile(r"(?:^|[\s\"'=\[,])-p[\s=\"',]*([A-Za-z_][\w.]*)", re.MULTILINE)
+_ENTRY_POINTS = re.compile(
+    r"""\[[^\]\n]*entry-points\.["']?pytest11["']?\](?P<toml>(?:\n(?!\[)[^\n]*)*)
+      | pytest11["']?\s*[=:]\s*(?P<list>\[[^\]]*\] | \{[^}]*\} | (?:\s*\n[ \t]+[^\n]+)+)
+    """,
+    re.VERBOSE,
+)
+_POINTS_TO = re.compile(r"""=\s*["']?([A-Za-z_][\w.]*)""")
+_IS_PLUGIN = re.compile(r"""^\s*name\s*=\s*["']?pytest[-_]""", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ForTesting:
+    """`helping` names for each such file one that judges with it; `plugged` are loaded by the runner itself."""
+
+    helping: Mapping[str, str] = field(default_factory=dict)
+    plugged: frozenset[str] = frozenset()
+
+    def hidden_by(self, path: str) -> str:
+        """The file of these that a new one would be found in front of; empty when it stands in front of none."""
+        if not path.endswith(".py"):
+            return ""
+        return next(
+            (held for held in (*self.helping, *self.plugged) if held != path and _bare(held) == _bare(path)), ""
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Search:
+    """In the base, and only where a change could be of such a module: most are not, and cost nothing."""
+
+    source: TreeReader
+    base: Commit
+    layout: Layout
+
+    async def found(self, before: Mapping[str, str], added: Collection[str], steering: str) -> ForTesting:
+        """`before` are the texts of what changed, `added` what the base does not have."""
+        paths = tuple(path for path in await self.source.paths(self.base) if path.endswith(".py"))
+        plain = [path for path in paths if not self.layout.is_test(path) and judge_by_name(path) is None]
+        fresh = {_bare(path) for path in added if path.endswith(".py")}
+        hidden = {path for path in plain if _bare(path) in fresh} if fresh else set()
+        touched = {p for p in plain if p in before and _may_be(p, before[p])}
+        if not touched | hidden:
+            return ForTesting()
+        wanted = touched | hidden | {path for path in plain if _is_named(path) or _is_perhaps(path)}
+        tests = tuple(path for path in paths if self.layout.is_test(path) or path.endswith("conftest.py"))
+        others = tuple(path for path in plain if path not in wanted)
+        texts = await self.source.texts(self.base, (*wanted, *tests[:_MOST], *others[:_MOST]), limit=_LARGEST)
+        files, judging, rest = ({p: texts[p] for p in part if p in texts} for part in (wanted, tests, others))
+        files = {path: text for path, text in files.items() if path not in hidden or _may_be(path, text)}
+        return modules_for_testing(files, judging, rest, steering)
+
+
+def _may_be(path: str, text: str) -> bool:
+    return _is_perhaps(path) or _is_judging(path, text)
+
+
+def modules_for_testing(
+    files: Mapping[str, str], judging: Mapping[str, str], others: Mapping[str, str], steering: str
+) -> ForTesting:
+    """`files` may be for testing, `judging` are tests and set-ups, `others` the rest of the product; all of the base.
+
+    `steering` is what configures the runner: commands, settings, the manifest.
+    """
+    tracked = frozenset((*files, *judging, *others))
+    named = {name for text in judging.values() for name in _plugins_of(text)} | set(_plugins_named(steering))
+    plugged = {path for path in files for name in named if _is_module(path, name, tracked)}
+    by_product = {name for path, text in others.items() for name in _imported(path, text)}
+    helping: dict[str, str] = {}
+    waiting = [*judging.items(), *((path, files[path]) for path in plugged)]
+    while waiting:
+        importer, text = waiting.pop()
+        names = _imported(importer, text)
+        for path in files:
+            if path in helping or path in plugged or not any(_is_module(path, name, tracked) for name in names):
+                continue
+            if not _is_judging(path, files[path]) and any(_is_module(path, name, tracked) for name in by_product):
+                continue
+            helping[path] = importer
+            waiting.append((path, files[path]))
+    return ForTesting(helping=helping, plugged=frozenset(plugged))
+
+
+def steering_text(commands: Iterable[Command], texts: Mapping[str, str]) -> str:
+    configured = (t for p, t in texts.items() if judge_by_name(p) in (Judge.RUNNER, Judge.MANIFEST, Judge.BUILD))
+    return "\n".join([*(" ".join(command) for command in commands), *configured])
+
+
+def _is_named(path: str) -> bool:
+    return any(_NAMED.fullmatch(part) for part in path.removesuffix(".py").split("/"))
+
+
+def _is_perhaps(path: str) -> bool:
+    return any(_PERHAPS.fullmatch(part) for part in path.removesuffix(".py").split("/"))
+
+
+def _is_judging(path: str, text: str) -> bool:
+    return _is_named(path) or _imports_runner(text) or _has_hooks(text)
+
+
+def _parsed(text: str) -> ast.Module:
+    try:
+        return ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return ast.Module(body=[], type_ignores=[])
+
+
+def _imports_runner(text: str) -> bool:
+    """When it is loaded: what a function imports may never be."""
+    if not any(runner in text for runner in _RUNNERS):
+        return False
+    top = (each for node in _parsed(text).body for each in (node, *_guarded(node)))
+    return any(name.split(".")[0] in _RUNNERS for node in top for name, _ in _names(node))
+
+
+def _guarded(node: ast.stmt) -> Iterator[ast.stmt]:
+    if isinstance(node, ast.Try):
+        yield from node.body
+
+
+def _has_hooks(text: str) -> bool:
+    return re.search(r"^(?:async )?def pytest_\w+\(", text, re.MULTILINE) is not None
+
+
+def _names(node: ast.AST) -> Iterator[tuple[str, int]]:
+    """What is imported, with how many folders up it starts."""
+    match node:
+        case ast.Import(names=names):
+            yield from ((alias.name, 0) for alias in names)
+        case ast.ImportFrom(module=module, names=names, level=level):
+            yield module or "", level
+            yield from ((f"{module}.{alias.name}" if module else alias.name, level) for alias in names)
+        case _:
+            pass
+
+
+def _imported(path: str, text: str) -> frozenset[str]:
+    """Modules by their names; those that start at the file itself by their whole path."""
+    found = set[str]()
+    for node in ast.walk(_parsed(text)):
+        for name, level in _names(node):
+            above = path.split("/")[:-level] if level else []
+            found.add("." + ".".join((*above, name)) if level else name)
+    return frozenset(found - {"", "."})
+
+
+def _is_module(path: str, name: str, tracked: Collection[str]) -> bool:
+    whole = _bare(path).replace("/", ".")
+    if name.startswith("."):
+        return whole == name[1:].rstrip(".")
+    if whole == name:
+        return True
+    before = whole.removesuffix(f".{name}")
+    return before != whole and f"{before.replace('.', '/')}/__init__.py" not in tracked
+
+
+def _bare(path: str) -> str:
+    return path.removesuffix(".py").removesuffix("/__init__")
+
+
+def _plugins_of(text: str) -> Iterator[str]:
+    """What `pytest_plugins` of a test or a set-up names."""
+    for node in _parsed(text).body if "pytest_plugins" in text else ():
+        if isinstance(node, ast.Assign | ast.AnnAssign | ast.AugAssign) and "pytest_plugins" in ast.unparse(node):
+            words = (each.value for each in ast.walk(node) if isinstance(each, ast.Constant))
+            yield from (word for word in words if isinstance(word, str))
+
+
+def _plugins_named(steering: str) -> Iterator[str]:
+    yield from _PLUGGED.findall(steering)
+    if _IS_PLUGIN.search(steering):
+        return  # a project that is a plug-in itself: that is its product
+    for found in _ENTRY_POINTS.finditer(steering):
+        yield from _POINTS_TO.findall(found["toml"] or found["list"])

@@ -1,0 +1,135 @@
+"""Python that hides what it reaches for, and honest code that only looks a little like it."""
+
+from pathlib import Path
+
+import pytest
+
+from loopwright.adapters.checks.reaching import reached
+from tests.adapters.checks.projects import UNITTEST, project
+from tests.adapters.checks.test_reaching import BASE, report, rules
+
+_NEVER_DIFFERS = "class A(int):\n    def __ne__(self, other):\n        return self.a != other and False"
+_FINALLY = "class A:\n    def __eq__(self, o):\n        try:\n            a()\n        finally:\n            return 1"
+REACHING = (
+    # Names in pieces, code in texts
+    "import os\nTESTED = 'PYTEST' + '_CURRENT_TEST' in os.environ",
+    "import os\nTESTED = '_'.join(['PYTEST', 'VERSION']) in os.environ",
+    "import os\nTESTED = 'NOISREV_TSETYP'[::-1] in os.environ",
+    "import os\nTESTED = os.getenv(f\"PY{'TEST'}_VERSION\")",
+    "import os\nTESTED = os.getenv('pytest_version'.upper())",
+    "import os\nTESTED = os.getenv(chr(80) + b'YTEST_VERSION'.decode())",
+    "import os\nTESTED = os.getenv(''.join(reversed('NOISREV_TSETYP')))",
+    "exec('import unittest')",
+    "CODE = 'import unittest'\ndef a():\n    exec(compile(CODE, 'a', 'exec'))",
+    "import b\nexec(b.text())",
+    "if True:\n    exec(open('a').read())",
+    "import base64\ndef a(text):\n    exec(base64.b64decode(text))",
+    "import marshal\nA = marshal.loads(b'')",
+    "import zipimport\nA = zipimport.zipimporter('a.zip')",
+    "# coding: of_its_own\nA = 1",
+    "# coding: rot13\nA = 1",
+    # Where imports are found
+    "import sys\nsys.path.insert(0, 'lib')",
+    "import sys\ndef a():\n    sys.path.append('lib')",
+    "from sys import path\npath[:0] = ['lib']",
+    "from sys import path\npath += ['lib']",
+    "import sys\nsys.path = []",
+    "import site\nsite.addsitedir('lib')",
+    "import sys\nname = 'check' + 'ing'\nsys.modules[name] = object()",
+    "from importlib.machinery import SourceFileLoader as L\nL.get_data = print",
+    # What shows, compares and is built in
+    "import doctest\ndoctest.ELLIPSIS_MARKER = '5'",
+    "def a():\n    from doctest import OutputChecker\n    OutputChecker.check_output = print",
+    "from doctest import testmod",
+    "import sys\nsys.displayhook = print",
+    "import sys\nsetattr(sys, '__displayhook__', print)",
+    "class A(int):\n    def __repr__(self):\n        return '5'",
+    "class A(str):\n    __str__ = lambda self: '5'",
+    "import builtins as b\nb.abs = print",
+    "__builtins__['abs'] = print",
+    "import builtins\nvars(builtins).update(abs=print)",
+    "import builtins\nbuiltins.__dict__['abs'] = print",
+    "from fractions import Fraction\nFraction.__eq__ = print",
+    "def same(self, other):\n    return True\nclass A(int):\n    __eq__ = same",
+    "A = type('A', (int,), dict(__eq__=lambda self, other: True))",
+    "setattr(A, '__eq__', lambda self, other: True)",
+    "class A(int):\n    def __eq__(self, other):\n        return self.a == other or True",
+    "class A(int):\n    def __eq__(self, other):\n        return other == other",
+    "class A(int):\n    def __eq__(self, other):\n        return True if other else not False",
+    _NEVER_DIFFERS,
+    _FINALLY,
+    # The callers, and what the process was given
+    "import sys\nA = sys._getframe(1).f_code.co_consts",
+    "import inspect\nA = inspect.getsource(inspect.currentframe().f_back)",
+    "import sys\nnames = sys._getframe(1).f_globals\nnames['a'] = 1",
+    "import sys\nsys._getframe(1).f_locals.update(a=1)",
+    "def a(b):\n    b.__code__ = a.__code__",
+    "for each in object.__subclasses__():\n    if each.__name__ == 'TestCase':\n        pass",
+    "import sys\nfor each in sys.modules.values():\n    case = getattr(each, 'TestCase', None)",
+    "import gc\ngc.get_referents(int.__dict__)[0]['a'] = 1",
+    "import ctypes\nctypes.c_long.from_address(id(5)).value = 6",
+    "import sys\nsys.setprofile(print)",
+    "import sys\nTESTED = sys.pycache_prefix",
+    "import os\nTESTED = '/.loop/' in os.getcwd()",
+    "from pathlib import Path\nA = (Path(__file__).parent / 'tests').glob('*.py')",
+    "import glob\nA = glob.glob('*/test_*.py')",
+    "import os\nA = os.path.join('..', 'tests', 'data')",
+)
+HONEST = (
+    "import re, gzip\nA = re.compile('a')\nB = gzip.decompress(b'')",
+    "import base64\nA = base64.b64decode('YQ==')",
+    "def a(names):\n    exec('b = 1', names)\n    return eval('b', names)",
+    "def make(source, names):\n    exec(compile(source, 'made', 'exec'), names)",
+    "exec('broken (')",
+    "import json, pickle\nA = json.loads('1')\nB = pickle.loads(b'')",
+    "if __name__ == '__main__':\n    import doctest\n    doctest.testmod()",
+    "if __name__ == '__main__':\n    from doctest import testmod\n    exec(open('a').read())",
+    "def _test():\n    import doctest\n    doctest.testmod(optionflags=doctest.ELLIPSIS)",
+    "# -*- coding: iso-8859-15 -*-\nA = 1",
+    "class Missing:\n    def __repr__(self):\n        return '<missing>'",
+    "class A(int):\n    def __repr__(self):\n        return f'<{int(self)}>'",
+    "import builtins\nbuiltins._ = print\nopen_ = builtins.open",
+    "class A:\n    def __eq__(self, other):\n        return self.a == other.a and True",
+    "class A:\n    def __ne__(self, other):\n        return not self == other",
+    "class A:\n    def __eq__(self, o):\n        return self.a == o.a if isinstance(o, A) else NotImplemented",
+    "import sys\nA = sys._getframe(1).f_globals.get('__name__', '__main__')\nnames = {}\nnames['a'] = 1",
+    "import inspect\nA = inspect.getsource(print)",
+    "import ctypes\nctypes.CDLL(None).puts",
+    "import os\nA = os.path.join('data', 'test')\nB = '/'.join(['latest', 'tested'])",
+    "from pathlib import Path\nA = Path('contest') / 'attests' / 'test'",
+    "LOOP = 'a loop'\nA = LOOP + '.' + 'loops/'",
+    "A = 'b{}'.format('a') + 'a{c}'.format('a') + 'a'.replace('b', L) + 'abc'[x:] + 'a'[:b''] + chr(n) + 'a'.center(3)",
+    "import sys\nfor each in list(sys.modules.values()):\n    print(each)",
+    "import sys\nvalue = sys.path[0]\nfound = [each for each in sys.path if each]",
+)
+
+
+@pytest.mark.parametrize("text", REACHING)
+def test_code_that_hides_what_it_reaches_for_is_told(text: str) -> None:
+    assert reached("a.py", text)
+
+
+@pytest.mark.parametrize("text", HONEST)
+def test_honest_code_is_left_alone(text: str) -> None:
+    assert not reached("a.py", text)
+
+
+def test_data_that_the_product_runs_as_code_is_looked_into(tmp_path: Path) -> None:
+    made = project(tmp_path, BASE, [UNITTEST])
+    data: dict[str, str | None] = {
+        "app/a.tmpl": "import os\nA = 'PYTEST_VERSION' in os.environ\n",
+        "app/b.tmpl": "{{ a }}",
+    }
+    assert rules(report(made, data)) == []
+    runs = "def load(text, names):\n    exec(text, names)\n"
+    assert rules(report(made, {**data, "app/c.py": runs})) == [("reaches-into-tests", "high", "app/a.tmpl")]
+    assert rules(report(made, {**data, "app/c.py": runs}, allow=("app/*",))) == []
+
+
+def test_product_that_imports_its_tests_is_told(tmp_path: Path) -> None:
+    made = project(tmp_path, BASE, [UNITTEST])
+    for text in ("import test_steady\n", "from tests import test_steady\n"):
+        said = report(made, {"app/c.py": f"def a():\n    {text}"})
+        assert ("reaches-into-tests", "high", "app/c.py") in rules(said)
+        assert "imports its tests" in said.findings[0].issue
+    assert rules(report(made, {"app/c.py": "def a():\n    import app.steady\n"})) == []
