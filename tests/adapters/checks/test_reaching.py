@@ -276,7 +276,7 @@ STAYS = {
     "fn fail() {\n    std::process::exit(2)\n}\n": "app/a.rs",
     "function a() {\n  process.exit(1);\n}\n": "app/a.js",
     "process.exit();\n": "app/bin/a.js",
-    "exec(code)\ncursor.execute(code)\n# os.execv\n": "app/a.py",
+    "def run(code):\n    exec(code)\n    cursor.execute(code)\n# os.execv\n": "app/a.py",
 }
 
 

@@ -68,7 +68,7 @@ def is_hidden_by_encoding(text: str) -> bool:
     """Whether only a codec of the product's own could read it."""
     found = next((match for line in text.splitlines()[:2] if (match := _COOKIE.match(line))), None)
     try:
-        b"".decode(found[1] if found else "ascii")
+        b"a".decode(found[1] if found else "ascii")
     except (LookupError, ValueError):
         return True
     return False
