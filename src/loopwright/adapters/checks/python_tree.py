@@ -6,6 +6,7 @@ import ast
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 
 Nodes = tuple[ast.AST, ...]
 Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
@@ -51,6 +52,7 @@ class PythonTree:
         return folded(node) if node is not None else None
 
 
+@lru_cache(maxsize=2)  # a file is looked at for this and for that
 def parsed(text: str) -> ast.Module | None:
     """As bytes first, so that the encoding the file declares, and a mark of byte order, mean what they mean to Python.
 

@@ -58,9 +58,8 @@ class Reach:
         data = tuple(each.change.path for each in classed if _may_be_run(each, run.trust.allow))
         after = await self.source.texts(run.commit, (*paths, *data), limit=_LARGEST)
         before = await self.source.texts(run.base, (*paths, *data), limit=_LARGEST)
-        found = {
-            path: self._reached(path, text) - self._reached(path, before.get(path, "")) for path, text in after.items()
-        }
+        found = {path: marks for path, text in after.items() if (marks := self._reached(path, text))}
+        found = {path: marks - self._reached(path, before.get(path, "")) for path, marks in found.items()}
         unread = tuple(_unread(path) for path in sorted(paths) if path not in after)
         if not any(found.values()):
             return unread

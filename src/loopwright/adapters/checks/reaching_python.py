@@ -56,6 +56,7 @@ _LOADS_FILES = frozenset({"run_path", "spec_from_file_location", "SourceFileLoad
 _DECODES = frozenset(
     {"b64decode", "b32decode", "b85decode", "a85decode", "unhexlify", "fromhex", "decompress", "decodebytes"}
 )
+_ASKED_IN_ONE = frozenset({"sys.modules", "sys.argv", "sys.orig_argv"})  # with a word of tests in one statement
 _LONGEST_TEXT = 20_000  # characters
 _NESTED = 3  # texts of code inside texts of code
 
@@ -101,8 +102,9 @@ def _nodes(text: str) -> Nodes:
 def _told_by_tree(path: str, tree: ast.AST, depth: int = 0) -> Iterator[str]:
     seen = PythonTree.of(tree)
     yield from _told_by_names(seen)
-    for statement in (node for node in seen.nodes if isinstance(node, ast.stmt)):
-        yield from _asked_in_one(tuple(own_nodes(statement)), seen)
+    if not _ASKED_IN_ONE.isdisjoint(map(seen.dotted, seen.nodes)):
+        for statement in (node for node in seen.nodes if isinstance(node, ast.stmt)):
+            yield from _asked_in_one(tuple(own_nodes(statement)), seen)
     for node in seen.nodes:
         yield from _reading(node, seen)
         yield from _looking_into_tests(node)

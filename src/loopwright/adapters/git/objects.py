@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from loopwright.adapters.git.differences import differences
@@ -13,7 +14,6 @@ from loopwright.adapters.git.program import Git, path_of, printable, readable, u
 from loopwright.adapters.git.site import Ground, Site
 from loopwright.kernel.model import Change, Commit, Content, Tree
 
-_ASKED = "%(objecttype) %(objectname) %(objectsize)"
 # `--text`: no attribute and no stray byte makes a file one that cannot be compared.
 _OPTIONS = ("-p", "-r", "--unified=0", "--full-index", "--no-renames", "--no-ext-diff", "--no-textconv", "--text")
 _HUNK = re.compile(rb"@@ -\d+(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
@@ -58,18 +58,12 @@ def paths_of(git: Git, commit: str) -> tuple[str, ...]:
 
 def texts_of(git: Git, commit: Commit | Tree, paths: tuple[str, ...], limit: int) -> dict[str, str]:
     """Few processes however many paths: the sizes first, so that nothing large is ever read."""
-    held = {content.path: content.object for content in contents(git, commit, paths) if content.object}
-    if not held:
+    held = _held(git, commit, paths)
+    found = {path: each.object for path, each in held.items() if each.size is not None and each.size <= limit}
+    if not found:
         return {}
-    names = "".join(f"{name}\n" for name in held.values()).encode()
-    answers = git.run_once(held.values(), "cat-file", f"--batch-check={_ASKED}", stdin=names).splitlines()
-    found = {}
-    for path, answer in zip(held, answers, strict=True):
-        match answer.split(b" "):
-            case [b"blob", name, size] if int(size) <= limit:
-                found[path] = name
-    asked = b"".join(name + b"\n" for name in found.values())
-    content = git.run_once(map(readable, found.values()), "cat-file", "--batch", stdin=asked)
+    asked = "".join(f"{name}\n" for name in found.values()).encode()
+    content = git.run_once(found.values(), "cat-file", "--batch", stdin=asked)
     return dict(zip(found, _blobs(content), strict=True))
 
 
@@ -84,31 +78,47 @@ def _blobs(output: bytes) -> Iterator[str]:
 
 
 def contents(git: Git, tree: Commit | Tree, paths: tuple[str, ...]) -> tuple[Content, ...]:
-    """The object at each path. `ls-tree` and not `<commit>:<path>`: git finds other meanings in some names."""
+    """The object at each path."""
+    held = _held(git, tree, paths)
+    return tuple(Content(path=path, object=held[path].object if path in held else "") for path in paths)
+
+
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    object: str
+    size: int | None = None  # None: no file
+
+
+def _held(git: Git, tree: Commit | Tree, paths: tuple[str, ...]) -> dict[str, _Entry]:
+    """What lies at each path. `ls-tree` and not `<commit>:<path>`: git finds other meanings in some names."""
     asked = sorted({entry for entry in map(inner, paths) if entry is not None and entry != TOP})
-    held = {TOP: str(tree)}
+    held = {TOP: _Entry(str(tree))}
     for some in portions(asked):
-        held |= _objects(git, tree, some)
+        held |= _entries(git, tree, some)
     if any("\\" in path and path not in held for path in asked):
         held = _by_name(git, tree) | held
-    return tuple(Content(path=path, object=held.get(inner(path) or "", "")) for path in paths)
+    return {path: held[entry] for path in paths if (entry := inner(path) or "") in held}
 
 
-def _by_name(git: Git, tree: str) -> dict[str, str]:
+def _by_name(git: Git, tree: str) -> dict[str, _Entry]:
     """All paths that are not UTF-8, as the log has them."""
     everything = _listed(git, tree, "-r", tree)
-    return {printable(path): name for path, name in everything.items() if printable(path) != path}
+    return {printable(path): entry for path, entry in everything.items() if printable(path) != path}
 
 
-def _objects(git: Git, tree: str, paths: Sequence[str]) -> dict[str, str]:
+def _entries(git: Git, tree: str, paths: Sequence[str]) -> dict[str, _Entry]:
     """`-t`, or a folder would not be shown where a path below it is asked for as well."""
     return _listed(git, tree, tree, "--", *paths)
 
 
-def _listed(git: Git, tree: str, *argv: str) -> dict[str, str]:
-    rows = git.run_once((tree,), "ls-tree", "-t", "-z", "--full-tree", *argv).split(b"\0")
-    parts = (row.partition(b"\t") for row in rows if row)
-    return {path_of(path): readable(meta.split()[2]) for meta, _, path in parts}
+def _listed(git: Git, tree: str, *argv: str) -> dict[str, _Entry]:
+    rows = git.run_once((tree,), "ls-tree", "-t", "-l", "-z", "--full-tree", *argv).split(b"\0")
+    return dict(_entry(*row.split(b"\t", 1)) for row in rows if row)
+
+
+def _entry(meta: bytes, path: bytes) -> tuple[str, _Entry]:
+    _mode, kind, name, size = meta.split()
+    return path_of(path), _Entry(readable(name), int(size) if kind == b"blob" and size.isdigit() else None)
 
 
 def new_lines(ground: Ground, old: str, new: str, paths: tuple[str, ...]) -> dict[str, frozenset[int]]:

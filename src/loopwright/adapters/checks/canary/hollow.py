@@ -15,6 +15,7 @@ import warnings
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 _UNUSUAL = (
@@ -109,6 +110,7 @@ def _shapes(text: bytes) -> dict[str, set[str]]:
     return found
 
 
+@lru_cache(maxsize=4)  # a plan asks for the same few texts again and again
 def _functions(text: bytes) -> tuple[_Named, ...]:
     tree = _parsed(text)
     try:

@@ -9,6 +9,7 @@ import re
 import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from loopwright.adapters.checks.classes.makefiles import included
 from loopwright.kernel.gates import matches
@@ -270,7 +271,12 @@ def _resolved(search: _Search, word: str, at: str) -> str:
     return path if path in search.paths else ""
 
 
-def _lines(text: str) -> Iterator[Command]:
+@lru_cache(maxsize=64)
+def _lines(text: str) -> tuple[Command, ...]:
+    return tuple(_commands(text))
+
+
+def _commands(text: str) -> Iterator[Command]:
     """Simple commands. One whose output is looked at is what is tested, and is left out."""
     for line in _SPLIT.split(text.replace("\\\n", " ")):
         stages = line.split("|")

@@ -120,21 +120,20 @@ class Classifier:
         """
         paths = await self.source.paths(trust)
         layout = await self.layout(trust)
-        texts = await self._steering(trust, paths, layout)
-        named = called(self.commands, frozenset(paths), texts, layout.is_test).files
-        return frozenset(path for path in paths if layout.is_test(path)) | named.keys()
+        _, named = await self._steering(trust, paths, layout)
+        return frozenset(path for path in paths if layout.is_test(path)) | named.files.keys()
 
     async def _terms(self, trust: Commit, commit: Commit, changes: tuple[Change, ...]) -> Terms:
         paths = await self.source.paths(trust)
         tracked = frozenset(paths)
         given = Layout(product=self.product, tests=self.tests, protected=self.protected)
         layout = completed(given, paths)
-        texts = await self._steering(trust, paths, layout)
+        texts, named = await self._steering(trust, paths, layout)
         changed = tuple(change.path for change in changes)
         before = await self.source.texts(trust, changed, limit=_LARGEST)
         return Terms(
             layout=layout,
-            called=called(self.commands, tracked, texts, layout.is_test),
+            called=named,
             setups=configured_setups(texts, tracked),
             tracked=tracked,
             added=(added := frozenset(change.path for change in changes if change.how == "added")),
@@ -167,17 +166,20 @@ class Classifier:
         texts = await self.source.texts(trust, (*tests, *rust), limit=_LARGEST)
         return expectations(data, *({path: texts[path] for path in part if path in texts} for part in (tests, rust)))
 
-    async def _steering(self, trust: Commit, paths: tuple[str, ...], layout: Layout) -> Mapping[str, str]:
-        """The texts that say what checks call: a script may name the next one."""
-        texts: dict[str, str] = {}
-        wanted = steering(self.commands, paths)
+    async def _steering(
+        self, trust: Commit, paths: tuple[str, ...], layout: Layout
+    ) -> tuple[Mapping[str, str], Called]:
+        """The texts that say what checks call, and what that is: a script may name the next one."""
+        tracked = frozenset(paths)
+        texts = dict(await self.source.texts(trust, steering(self.commands, paths), limit=_LARGEST))
         for _ in range(_ROUNDS):
-            texts |= await self.source.texts(trust, wanted, limit=_LARGEST)
-            named = called(self.commands, frozenset(paths), texts, layout.is_test).files
-            wanted = tuple(sorted((named.keys() & frozenset(paths)) - texts.keys()))
-            if not wanted:
-                break
-        return texts
+            named = called(self.commands, tracked, texts, layout.is_test)
+            wanted = tuple(sorted((named.files.keys() & tracked) - texts.keys()))
+            more = await self.source.texts(trust, wanted, limit=_LARGEST)
+            if not more:
+                return texts, named
+            texts |= more
+        return texts, called(self.commands, tracked, texts, layout.is_test)
 
     async def _set_apart(self, classed: tuple[Classed, ...], trust: Commit, layout: Layout) -> tuple[Classed, ...]:
         """Read only where a person allowed something: mostly nobody does."""

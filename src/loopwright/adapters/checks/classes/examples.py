@@ -41,7 +41,7 @@ class Examples:
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             return None
         starts = list(accumulate(map(len, source.encode().splitlines(keepends=True)), initial=0))
-        found = list(_described("", tree.body, starts))
+        found, nodes = list(_described("", tree.body, starts)), tuple(ast.walk(tree))
         docstrings: dict[str, Docstring] = {}
         for name, docstring in found:
             again = sum(1 for other in docstrings if other.split(" ")[0] == name)
@@ -50,13 +50,18 @@ class Examples:
             source=source,
             docstrings=docstrings,
             bound=Counter(_bound("", tree.body)),
-            steered=Counter(_steered(tree)),
-            elsewhere=Counter(_elsewhere(tree)),
+            steered=Counter(_steered(nodes)),
+            elsewhere=Counter(_elsewhere(nodes)),
         )
 
     @property
     def tested(self) -> dict[str, Shown]:
         return {name: shown for name, doc in self.docstrings.items() if (shown := examples_of(doc.text))}
+
+
+def may_matter(before: str, after: str) -> bool:
+    """Whether there are any, or something that decides about those of other files."""
+    return ">>>" in before or any(word in after for word in (">>>", *_STEERING))
 
 
 def examples_of(text: str) -> Shown:
@@ -147,8 +152,8 @@ def _declared(function: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[str]
     return (name for node in ast.walk(function) if isinstance(node, ast.Global) for name in node.names)
 
 
-def _steered(tree: ast.Module) -> Iterator[str]:
-    for node in ast.walk(tree):
+def _steered(nodes: Iterable[ast.AST]) -> Iterator[str]:
+    for node in nodes:
         match node:
             case ast.Attribute(attr=name, ctx=ast.Store()) | ast.Name(id=name, ctx=ast.Store()):
                 pass
@@ -160,9 +165,9 @@ def _steered(tree: ast.Module) -> Iterator[str]:
             yield name
 
 
-def _elsewhere(tree: ast.Module) -> Iterator[Shown]:
-    plain = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
-    for node in ast.walk(tree):
+def _elsewhere(nodes: tuple[ast.AST, ...]) -> Iterator[Shown]:
+    plain = {id(node.value) for node in nodes if isinstance(node, ast.Expr)}
+    for node in nodes:
         match node:
             case ast.Constant(value=str(text)) if id(node) not in plain and (shown := examples_of(text)):
                 yield shown

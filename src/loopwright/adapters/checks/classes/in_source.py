@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from loopwright.adapters.checks.classes.brackets import Pair, blanked, pairs
-from loopwright.adapters.checks.classes.examples import Examples, bent, with_docstrings
+from loopwright.adapters.checks.classes.examples import Examples, bent, may_matter, with_docstrings
 from loopwright.adapters.checks.classes.inserted import inserted_change
 
 _ATTRIBUTE = re.compile(
@@ -178,6 +178,8 @@ def _changed_blocks(path: str, old: tuple[_Block, ...], now: dict[str, str]) -> 
 
 
 def _examples_put_back(before: str, after: str) -> PutBack:
+    if not may_matter(before, after):
+        return PLAIN
     old, new = Examples.of(before), Examples.of(after)
     if old is None or new is None:
         has_none = old is None or not old.tested
