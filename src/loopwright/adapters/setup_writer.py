@@ -46,8 +46,8 @@ _WEAK = """\
 # `{report}` in `run`), or give your word that the exit code is enough: `trust = "exit-code"`.
 """
 _WORKSPACE = """\
-# Every changed file has a class. Product and texts are the agents' to change, and tests to add to; to change or remove
-# a test asks you first, like all else: manifests, build files, what configures checks, and what is protected here.
+# Every changed file has a class. Product and texts are the agents' to change, and tests to add to; a test that
+# is changed or removed is held back until you approve it, like all else: manifests, build files, what configures checks.
 """
 
 

@@ -60,6 +60,12 @@ def test_a_failed_review_is_told_on_the_lines_of_the_seed() -> None:
     )
 
 
+def test_what_failed_earlier_is_no_result_of_tests_that_did_not_run() -> None:
+    state = played(*FAILED_REVIEW)
+    state = replace(state, past=(*state.past[:-1], replace(state.past[-1], failures=(NO_DOC,))))
+    assert f"- **Test Result**: SKIPPED - still open: {NO_DOC.issue}" in scratchpad(LOOP, state, "running")
+
+
 def test_a_pause_does_not_end_it() -> None:
     text = scratchpad(LOOP, STORIES["failed-test"], "paused")
     assert "## Summary" not in text

@@ -99,7 +99,10 @@ def _review(iteration: Iteration) -> str:
 
 def _tests(iteration: Iteration) -> str:
     word = test_result(iteration)
-    return f"{word} - {_listed(iteration.failures)}" if iteration.failures else word
+    if not iteration.failures:
+        return word
+    listed = _listed(iteration.failures)
+    return f"{word} - {listed}" if iteration.tests else f"{word} - still open: {listed}"
 
 
 def _listed(findings: tuple[Finding, ...]) -> str:
