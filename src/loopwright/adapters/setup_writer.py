@@ -47,7 +47,7 @@ _WEAK = """\
 """
 _WORKSPACE = """\
 # Every changed file has a class. Product and texts are the agents' to change, and tests to add to; a test that
-# is changed or removed is held back until you approve it, like all else: manifests, build files, what configures checks.
+# is changed or removed is held back until you approve, like all else: manifests, build files, what configures checks.
 """
 
 
