@@ -6,7 +6,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Sequence
-from contextlib import redirect_stderr, redirect_stdout
+from contextlib import redirect_stderr, redirect_stdout, suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -182,3 +182,14 @@ def program(cwd: Path, *argv: str, **environ: str) -> Done:
         check=False,
     )
     return Done(done.returncode, done.stdout, done.stderr)
+
+
+def full_pipe() -> tuple[int, int]:
+    """A pipe that nobody reads and that takes nothing more."""
+    source, target = os.pipe()
+    os.set_blocking(target, False)
+    with suppress(BlockingIOError):
+        while True:
+            os.write(target, b"x" * 4096)
+    os.set_blocking(target, True)
+    return source, target

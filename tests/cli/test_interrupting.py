@@ -4,12 +4,11 @@ import signal
 import subprocess
 import sys
 import time
-from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
-from tests.cli.projects import CONFIG, HANGS, NEVER_RIGHT, Sample
+from tests.cli.projects import CONFIG, HANGS, NEVER_RIGHT, Sample, full_pipe
 
 pytestmark = pytest.mark.slow  # real programs that are stopped by real signals
 _PATIENCE = 60.0
@@ -37,17 +36,6 @@ def test_a_signal_stops_the_step_and_says_how_to_go_on(tmp_path: Path, number: i
     assert f"Go on with: loop resume --loop {shown['id']}" in err
     assert '"interrupted": true' in out
     assert (shown["status"], shown["needs"][0]["command"]) == ("interrupted", "loop resume")
-
-
-def full_pipe() -> tuple[int, int]:
-    """A pipe that nobody reads and that takes nothing more."""
-    source, target = os.pipe()
-    os.set_blocking(target, False)
-    with suppress(BlockingIOError):
-        while True:
-            os.write(target, b"x" * 4096)
-    os.set_blocking(target, True)
-    return source, target
 
 
 @pytest.mark.parametrize("how", ["signal", "cancel"])

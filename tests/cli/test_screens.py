@@ -18,6 +18,7 @@ from tests.cli.projects import (
     Done,
     Sample,
     command,
+    full_pipe,
 )
 from tests.kept import Kept
 from tests.repository import Repository
@@ -196,12 +197,7 @@ def test_a_command_that_stays_ends_when_it_is_told_to_though_nobody_reads(
     long_log: Kept, words: tuple[str, ...]
 ) -> None:
     root = Repository(long_log.restored()).path
-    source, target = os.pipe()
-    os.set_blocking(target, False)
-    with suppress(BlockingIOError):
-        while True:
-            os.write(target, b"x" * 4096)
-    os.set_blocking(target, True)
+    source, target = full_pipe()
     process = subprocess.Popen(command(*words), cwd=root, stdout=target, stderr=subprocess.PIPE, text=True)
     try:
         while not _hears_signals(process.pid):
