@@ -316,6 +316,7 @@ class Outcome:
     held: tuple[Change, ...] = ()  # what it did without, and nobody has approved
     held_on: str = ""  # the branch that keeps it
     written: tuple[str, ...] = ()  # tests in it that agents wrote, and that no person has seen
+    tests_of_agents: int = 0  # that the verdict rests on, where the base has none
     allowed: tuple[str, ...] = ()  # where tests might be changed without asking
     unnoticed: str = ""  # that no test notices the change, where that is only said
     still_held: str = ""  # why what was approved afterwards did not land

@@ -62,7 +62,8 @@ def written(outcome: Outcome) -> tuple[str, ...]:
         return ()
     paths = ", ".join(one_line(path, 200) for path in outcome.written[:_HELD])
     more = f" and {counted(len(outcome.written) - _HELD, 'other')}" if len(outcome.written) > _HELD else ""
-    return (f"Tests written by agents, seen by no person: {paths}{more}.",)
+    rests = f"The verdict rests on {counted(outcome.tests_of_agents, 'test')} written by agents alone. "
+    return (f"{rests if outcome.tests_of_agents else ''}Tests written by agents, seen by no person: {paths}{more}.",)
 
 
 def said_beforehand(outcome: Outcome) -> tuple[str, ...]:

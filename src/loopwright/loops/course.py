@@ -161,6 +161,7 @@ class Course:
     landed: Commit = NO_COMMIT  # where its own branch stands
     held_tries: int = 0  # how often what was held back was to be landed after all
     written: tuple[str, ...] = ()  # tests of the candidate that agents wrote
+    tests_of_agents: int = 0  # that its verdict rests on, where the base has none
     unnoticed: str = ""  # that no test notices it, where that is only said
     untested: bool = False  # a person took it although nothing shows that the checks look at it
     cancel: Cleanup | None = None

@@ -91,6 +91,7 @@ def _signed(own: Machine[S, L], state: S) -> Action:
     landing, trust, written = own.landing(state), own.trust(state), state.course.written
     notes = (
         f"Tests written by agents: {_some(written)}" if written and not state.course.accepted else "",
+        f"It rests on {state.course.tests_of_agents} tests of theirs alone" if state.course.tests_of_agents else "",
         f"Tests that might be changed without asking: {', '.join(trust.allow)}" if trust.allow else "",
         state.course.unnoticed,
     )

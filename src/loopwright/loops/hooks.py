@@ -83,6 +83,7 @@ def ended(own: Machine[S, L], state: S, ending: Ending, landed: Integrated | Non
             held=state.course.held,
             held_on=landed.held_on,
             written=state.course.written,
+            tests_of_agents=state.course.tests_of_agents,
             allowed=own.trust(state).allow,
             unnoticed=state.course.unnoticed,
         )

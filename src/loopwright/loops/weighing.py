@@ -51,6 +51,13 @@ class Passed:
 Weighed = Failed | Rejected | Waits | Passed
 
 
+def _tests_of_agents(report: ChecksReported) -> int:
+    """How many the verdict rests on where the base has none."""
+    if any(result.tests for result in report.results):
+        return 0
+    return sum(result.tests or 0 for result in report.landing)
+
+
 def weighed(
     state: S, report: ChecksReported, commit: Commit, words: tuple[str, ...], *, is_last: bool = False
 ) -> tuple[S, Weighed]:
@@ -64,6 +71,7 @@ def weighed(
         held=report.held,
         candidate=commit,
         written=report.written,
+        tests_of_agents=_tests_of_agents(report),
         untested=False,
         unnoticed="",
     )

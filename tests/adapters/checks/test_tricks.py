@@ -1,10 +1,12 @@
 """What an agent may try so that a check passes without the work being done."""
 
 import asyncio
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from loopwright.config.settings import CheckSettings
 from loopwright.kernel.events import ChecksReported
 from loopwright.kernel.model import Severity
 from loopwright.kernel.trust import Claim
@@ -195,3 +197,36 @@ def pytest_runtest_makereport(item, call):
     report = reported(tmp_path, PYTEST, {"conftest.py": hook, "product_code.py": WRONG})
     assert [(f.rule, f.severity) for f in report.findings] == [("checks-edited", "medium")]
     assert not report.results[0].passed
+
+
+_EMPTY = """\
+import unittest
+
+
+class Nothing(unittest.TestCase):
+    def test_nothing(self):
+        self.assertTrue(True)
+"""
+_THREE = CODE + "\n\ndef three():\n    return 4\n"
+
+
+@pytest.mark.parametrize("check", CHECKS)
+@pytest.mark.parametrize(
+    ("tests", "said"),
+    [
+        (_EMPTY, "untested-change"),
+        (_EMPTY.replace("unittest\n\n", "unittest\nimport product_code\n", 1), "untested-change"),
+        (TESTS.replace("product_code.two(), 2", "product_code.three(), 4"), "noticed"),
+    ],
+    ids=["which tests nothing", "which only loads it", "which runs it"],
+)
+def test_where_the_base_has_no_test_it_is_a_new_one_that_has_to_notice(
+    tmp_path: Path, check: CheckSettings, tests: str, said: str
+) -> None:
+    made = project(tmp_path, {"product_code.py": CODE, "tests/__init__.py": ""}, [replace(check, may_be_empty=True)])
+    added = made.candidate({"product_code.py": _THREE, "tests/test_new.py": tests})
+    report = asyncio.run(made.report(added))
+    assert [result.passed for result in (*report.results, *report.landing)] == [True, True]
+    assert report.canary is not None
+    assert (report.canary.said, report.canary.where) == (said, "landing" if said == "noticed" else report.canary.where)
+    assert ("by new tests alone" in report.canary.sentence) is (said == "noticed")

@@ -28,8 +28,8 @@ async def look_at(
     desk: Desk, specs: tuple[CheckSettings, ...], judging: tuple[CheckResult, ...], landing: tuple[CheckResult, ...]
 ) -> Canary:
     """Made once for a candidate: what was seen of these trees with these commands is seen again."""
-    counted = frozenset(result.name for result in judging if result.tests)
-    names, counts = answering(specs, counted)
+    old, new = (frozenset(result.name for result in results if result.tests) for results in (judging, landing))
+    names, counts = answering(specs, old | new)
     seen = desk.seen
     marks = [await desk.outfit.digests.of(spec) for spec in specs if spec.name in names]
     words = tuple(word for spec in specs if spec.name in names for word in (spec.name, *spec.run))
@@ -39,9 +39,13 @@ async def look_at(
             return decode(Canary, held)
         except DecodeError:
             pass  # it is only asked again
-    laboratory = _Laboratory(desk=desk, specs=specs, judging=judging, landing=landing)
+    laboratory = _Laboratory(desk=desk, specs=specs, judging=judging, landing=landing, counts=counts)
     question = CanaryQuestion(
-        changes=seen.classed, checks=names, counts=counts, lands_apart=seen.landing != seen.judging
+        changes=seen.classed,
+        checks=names,
+        counts=counts,
+        lands_apart=seen.landing != seen.judging and bool(old or not new),
+        ground="judging" if old or not new else "landing",
     )
     found = await look(question, laboratory)
     await desk.book.keep_text(key, encode(found))
@@ -56,12 +60,13 @@ class _Laboratory:
     specs: tuple[CheckSettings, ...]
     judging: tuple[CheckResult, ...]
     landing: tuple[CheckResult, ...]
+    counts: bool  # then a check answers only where it has tests
     _before: dict[tuple[Place, str], Before] = field(default_factory=dict)
 
     async def try_with(
         self, where: Place, edits: Mapping[str, bytes], checks: tuple[str, ...]
     ) -> Mapping[str, Noticed]:
-        whole = self._tree(where)
+        whole, checks = self._tree(where), tuple(name for name in checks if self._answers(where, name))
         tree = await self.desk.outfit.checkouts.compose(whole, taken_from=whole, paths=frozenset(), texts=edits)
         said = await asyncio.gather(
             *(self._try(where, tree, spec, edits) for spec in self.specs if spec.name in checks)
@@ -79,6 +84,10 @@ class _Laboratory:
         words = tuple(sorted({PurePosixPath(path).stem for path in edits}))
         before = await self._green(where, result)
         return await tried(spec, start, before, seconds=result.seconds if result else 0.0, likely=words)
+
+    def _answers(self, where: Place, name: str) -> bool:
+        result = self._result(where, name)
+        return not self.counts or (result is not None and bool(result.tests))
 
     def _result(self, where: Place, name: str) -> CheckResult | None:
         results = self.landing if where == "landing" else self.judging

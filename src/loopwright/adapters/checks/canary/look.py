@@ -52,6 +52,7 @@ class CanaryQuestion:
     checks: tuple[str, ...]  # that may answer, see `answers.answering`
     counts: bool = True  # they count tests; False: their exit codes answer, and only whether files are read
     lands_apart: bool = False  # the landing tree is not the judging one
+    ground: Literal["judging", "landing"] = "judging"  # landing: the base has no test that could notice anything
 
 
 async def look(question: CanaryQuestion, laboratory: Laboratory) -> Canary:
@@ -102,20 +103,20 @@ class _Looking:
         """Functions of the base are asked for alone: they have tests, and no new test cures what keeps these away."""
         kept, functions = self.plan.kept, self.plan.functions
         if kept.texts:
-            if (tried := await self._try("judging", kept)).red:
-                return _noticed(tried, "exercises", "judging", kept)
+            if (tried := await self._try(self.question.ground, kept)).red:
+                return _noticed(tried, "exercises", self.question.ground, kept)
             if self.plan.on_base.texts and (on_base := await self._try("base", self.plan.on_base)).red:
                 return _disarmed(on_base, self.plan.on_base)
-        if kept.names != functions.names and (tried := await self._try("judging", functions)).red:
-            return _noticed(tried, "exercises", "judging", functions)
+        if kept.names != functions.names and (tried := await self._try(self.question.ground, functions)).red:
+            return _noticed(tried, "exercises", self.question.ground, functions)
         if self.question.lands_apart and (landing := await self._try("landing", self.plan.landing)).red:
             return _noticed(landing, "exercises", "landing", self.plan.landing)
         return await self._unnoticed("exercises", functions)
 
     async def _read(self) -> Canary:
-        tried = await self._try("judging", self.plan.files)
+        tried = await self._try(self.question.ground, self.plan.files)
         if tried.red:
-            return _noticed(tried, "reads", "judging", self.plan.files)
+            return _noticed(tried, "reads", self.question.ground, self.plan.files)
         if self.question.lands_apart and (landing := await self._try("landing", self.plan.files)).red:
             return _noticed(landing, "reads", "landing", self.plan.files)
         return await self._unnoticed("reads", self.plan.files)
@@ -123,8 +124,8 @@ class _Looking:
     async def _stood_in_for(self) -> Canary:
         """Nothing of the change is left to break: what stands beside it shows that the checks read this tree."""
         witness = self.plan.witness
-        if (tried := await self._try("judging", witness)).red:
-            return _noticed(tried, "reads", "judging", witness)
+        if (tried := await self._try(self.question.ground, witness)).red:
+            return _noticed(tried, "reads", self.question.ground, witness)
         if (unread := await self._unread(witness)) is not None:
             return unread
         sentence = (
@@ -133,7 +134,7 @@ class _Looking:
         return Canary(said="not-shown", blind=self.question.checks, sentence=sentence)
 
     async def _unnoticed(self, how: Literal["exercises", "reads"], missed: Edits) -> Canary:
-        is_read = bool((await self._try("judging", self.plan.witness)).red)
+        is_read = bool((await self._try(self.question.ground, self.plan.witness)).red)
         if not is_read and (unread := await self._unread(missed)) is not None:
             return unread
         return Canary(
@@ -145,10 +146,15 @@ class _Looking:
         )
 
     async def _unread(self, missed: Edits) -> Canary | None:
-        """None: other code of this tree is read. A package that comes from elsewhere is not, whatever else is."""
+        """None: other code of this tree is read, or nobody but its maker has written tests, who may write more.
+
+        A package that comes from elsewhere is not read, whatever else is.
+        """
         elsewhere = await self._elsewhere()
+        if not elsewhere and self.question.ground == "landing":
+            return None
         is_all = self.plan.everything.texts == self.plan.witness.texts
-        if not elsewhere and not is_all and (await self._try("judging", self.plan.everything)).red:
+        if not elsewhere and not is_all and (await self._try(self.question.ground, self.plan.everything)).red:
             return None
         place = elsewhere or "they may run an installed copy, or another tree"
         return Canary(
