@@ -124,6 +124,9 @@ def test_the_reviewer_is_told_what_will_not_land() -> None:
     told = brief_parts.change("## Change", replace(run.brief, unapproved=("tests/t.py",) * 21), "", "No diff.")
     assert "the versions of the base stand: `tests/t.py`, " in told
     assert "` and 1 more." in told
+    state = play(begun(), DONE, replace(kept("c1"), put_back=("uv.lock",)))
+    locks = brief_parts.change("## Change", wanted(state, RunAgent).brief, "", "No diff.")
+    assert "without their manifest are put back to the base's: `uv.lock`." in locks
 
 
 def test_a_change_the_task_names_is_waited_for() -> None:

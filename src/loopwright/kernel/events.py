@@ -97,6 +97,7 @@ class Checkpointed:
     dropped: tuple[str, ...] = ()  # changed, but not among what the checkpoint was to take
     unchanged: bool = False  # against its parent; logs of before do not say so
     touched: tuple[Touched, ...] = ()  # lines changed against the base, where only a part was taken
+    put_back: tuple[str, ...] = ()  # locks that changed without their manifest: the base's land
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

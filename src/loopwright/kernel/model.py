@@ -252,6 +252,7 @@ class Brief:
     candidate: Commit = NO_COMMIT  # what is to be judged
     before: tuple[Finding, ...] = ()  # what was wrong before the loop began
     unapproved: tuple[str, ...] = ()  # paths of the candidate that do not land unless a person approves
+    put_back: tuple[str, ...] = ()  # locks that changed without their manifest: the base's land
     own: Any = None  # what only this kind of loop tells: a frozen value of its room, whose fields agents find as data
 
 

@@ -64,11 +64,16 @@ def change(heading: str, brief: Brief, diff: str, without: str) -> str:
 
 def _not_landing(brief: Brief) -> str:
     """So that nobody asks for, or relies on, what will not be there."""
-    if not brief.unapproved:
-        return ""
-    shown = ", ".join(f"`{one_line(path, 200)}`" for path in brief.unapproved[:_NAMED])
-    more = f" and {len(brief.unapproved) - _NAMED} more" if len(brief.unapproved) > _NAMED else ""
-    return f"\nWithout a person's approval these do not land, and the versions of the base stand: {shown}{more}."
+    told = (
+        ("Without a person's approval these do not land, and the versions of the base stand", brief.unapproved),
+        ("Locks that changed without their manifest are put back to the base's", brief.put_back),
+    )
+    return "".join(f"\n{what}: {_some(paths)}." for what, paths in told if paths)
+
+
+def _some(paths: tuple[str, ...]) -> str:
+    more = f" and {len(paths) - _NAMED} more" if len(paths) > _NAMED else ""
+    return ", ".join(f"`{one_line(path, 200)}`" for path in paths[:_NAMED]) + more
 
 
 def listed(heading: str, findings: tuple[Finding, ...], limit: int, *, rules: bool = False) -> str:

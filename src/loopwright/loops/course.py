@@ -157,6 +157,7 @@ class Course:
     told_untested: bool = False  # the maker heard that no check looks at the change
     lands: Tree = Tree("")  # what of the candidate lands; empty: all of it
     held: tuple[Change, ...] = ()  # what does not, unless a person approves
+    put_back: tuple[str, ...] = ()  # nor these, and nobody is asked: locks without their manifest
     candidate: Commit = NO_COMMIT  # with all of it
     landed: Commit = NO_COMMIT  # where its own branch stands
     held_tries: int = 0  # how often what was held back was to be landed after all

@@ -34,6 +34,7 @@ class Examined:
     evidence: str = ""  # of these
     lands: Tree = Tree("")  # the candidate without what nobody approved; empty: as it is
     held: tuple[Change, ...] = ()  # what that leaves out
+    put_back: tuple[str, ...] = ()  # and what it leaves out without asking: locks without their manifest
 
 
 class Checks(Protocol):

@@ -37,6 +37,10 @@ class Candidate:
         return _paths(self.classed)
 
     @property
+    def put_back(self) -> tuple[str, ...]:
+        return tuple(sorted(_paths(each for each in self.classed if each.put_back)))
+
+    @property
     def evidence(self) -> str:
         return evidence(changes_of(self.gated))
 

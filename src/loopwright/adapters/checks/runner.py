@@ -39,7 +39,11 @@ class CommandChecks:
     async def examine(self, commit: Commit, trust: Trust, approved: tuple[str, ...] = ()) -> Examined:
         seen = await self._candidate(commit, trust, approved)
         return Examined(
-            gated=changes_of(seen.gated), evidence=seen.evidence, lands=seen.landing, held=changes_of(seen.held)
+            gated=changes_of(seen.gated),
+            evidence=seen.evidence,
+            lands=seen.landing,
+            held=changes_of(seen.held),
+            put_back=seen.put_back,
         )
 
     async def new_tests(self, base: Commit, trust: Trust) -> Callable[[str], bool]:

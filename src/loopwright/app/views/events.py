@@ -228,7 +228,10 @@ def _files(
 def _checkpoint(event: Checkpointed) -> str:
     protected = f", {counted(len(event.protected), 'protected file')} changed or removed" if event.protected else ""
     dropped = f", not taken: {_named(event.dropped)}" if event.dropped else ""
-    return f"kept as {one_line(event.commit[:_SHORT])}, {counted(event.files, 'file')} changed{protected}{dropped}"
+    back = f", put back, for its manifest did not change: {_named(event.put_back)}" if event.put_back else ""
+    return (
+        f"kept as {one_line(event.commit[:_SHORT])}, {counted(event.files, 'file')} changed{protected}{dropped}{back}"
+    )
 
 
 def _loaded(event: ArtifactsLoaded) -> str:

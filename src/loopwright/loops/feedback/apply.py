@@ -134,7 +134,7 @@ def _checkpointed(state: FeedbackState, event: Checkpointed) -> FeedbackState:
         tree=event.tree,
         why=_WHY_GATE,
     )
-    state = c.called_for(replace(state, commit=event.commit), gate)
+    state = c.called_for(c.steered(replace(state, commit=event.commit), put_back=event.put_back), gate)
     tests = state.phase is FeedbackPhase.CHECKPOINT_TESTS
     if not tests and not event.files:
         return _nothing_done(state, event)

@@ -47,6 +47,7 @@ def _brief(state: FeedbackState) -> Brief:
         base=base_of(state),
         candidate=state.commit,
         unapproved=state.course.unapproved,
+        put_back=state.course.put_back,
     )
 
 

@@ -154,7 +154,7 @@ def _checkpointed(state: TicketsState, event: Checkpointed) -> TicketsState:
         heard=heard(state),
         idle=False,
     )
-    state = c.called_for(replace(state, commit=event.commit, ticket=ticket), gate)
+    state = c.called_for(c.steered(replace(state, commit=event.commit, ticket=ticket), put_back=event.put_back), gate)
     if state.plan.firm and not (files or state.past or ticket.notes.startswith(_NO_RESULT)):
         return _asked_whether_it_was_done(state)
     same = judged_before(state) if state.plan.firm else None

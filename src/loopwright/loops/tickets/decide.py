@@ -49,6 +49,7 @@ def _brief(state: TicketsState, criteria: tuple[Criterion, ...]) -> Brief:
         base=base_of(state),
         candidate=state.commit,
         unapproved=state.course.unapproved,
+        put_back=state.course.put_back,
         own=TicketFacts(story=ticket_id(plan.session, state.ticket.number)),
     )
 
