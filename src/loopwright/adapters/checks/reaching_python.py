@@ -30,7 +30,7 @@ from loopwright.adapters.checks.reaching_signs import (
 _RUNNERS = frozenset(
     {"unittest", "pytest", "_pytest", "nose", "nose2", "twisted.trial", "testtools", "pluggy", "hypothesis"}
 )
-_VARIABLE = re.compile(r"PYTEST_\w*|TOX_ENV_\w+|NOSE_\w+")
+_VARIABLE = re.compile(r"PYTEST_\w*|^PYTEST$|TOX_ENV_\w+|NOSE_\w+|^_pytest\b|^DontReadFromInput$")
 _RUNNER_WORD = re.compile(r"(?<![\w-])(?:_?pytest|py\.test|unittest|nose2?)(?![\w-])")
 _TEST_WORD = re.compile(r"(?:^|[^A-Za-z])[Tt]ests?(?:[^A-Za-z]|$)|Test(?:Case|Result|Suite|Loader|Report)")
 _JUDGES = re.compile(r"^(?:assert[A-Z]\w*|TestCase|TestResult|test_.*|raises|approx)$")
@@ -38,15 +38,17 @@ _TEST_MODULE = re.compile(r"(?:^|\.)(?:tests?(?:[._]|$)|conftest|_?pytest|unitte
 _TEST_PLACE = re.compile(
     r"(?:\.{0,2}/)*(?:\*+/)*(?:(?:__)?tests(?:__)?(?:/.*)?|test_[\w*]*(?:\.py)?|conftest(?:\.py)?)"
 )
-_STARTED_BY = ("modules", "argv", "orig_argv", "import_module", "__import__", "find_spec")
+_STARTED_BY = ("modules", "argv", "orig_argv", "import_module", "__import__", "find_spec", "__main__")
 _CALLERS = frozenset(
     {"stack", "currentframe", "getouterframes", "_getframe", "_current_frames", "extract_stack", "walk_stack"}
+    | {"format_stack", "print_stack", "dump_traceback"}
     | {"get_objects", "get_referrers", "settrace", "setprofile", "f_back", "tb_frame", "__subclasses__"}
 )
 _FRAMES = _CALLERS - {"settrace", "setprofile", "__subclasses__"}
 _CODE_OF_OTHERS = frozenset({"co_consts", "co_code", "getsource", "getsourcelines", "findsource", "linecache"})
-_PROCESS = re.compile(r"/proc/(?:self|\d+|\{[^}]*\}|%[sd])/(?:cmdline|environ|fd|maps|mem)")
+_PROCESS = re.compile(r"/proc/(?:self|thread-self|\d+|\{[^}]*\}|%[sd])/(?:cmdline|environ|fd|maps|mem)")
 _SET_IN_TESTS = ("sys.pycache_prefix", "sys.dont_write_bytecode")
+_SET_BY_RUNNERS = SET_FOR_TESTS | {"MAKELEVEL", "MAKEFLAGS", "npm_lifecycle_event", "npm_execpath", "INIT_CWD"}
 _ARGUMENT_OF_RUNNER = re.compile(r"--junit-?xml")
 _STREAMS = frozenset(f"sys.{name}" for name in ("stdin", "stdout", "stderr"))
 _OWN_STREAMS = frozenset(f"sys.__{name}__" for name in ("stdin", "stdout", "stderr"))
@@ -212,7 +214,7 @@ def _reading(node: ast.AST, seen: PythonTree) -> Iterator[str]:
             return
         case _:
             return
-    if name in SET_FOR_TESTS and source in {"os.environ", "os.environ.get", "os.environ.pop", "os.getenv"}:
+    if name in _SET_BY_RUNNERS and source in {"os.environ", "os.environ.get", "os.environ.pop", "os.getenv"}:
         yield asks(name)
 
 
