@@ -213,7 +213,7 @@ HONEST = {
     "class A:\n    def __eq__(self, other):\n        return isinstance(other, A) and self.a == other.a": "a.py",
     "class A:\n    def __eq__(self, other):\n        return isinstance(other, A)": "a.py",
     "class A:\n    __eq__ = lambda self, other: self.a == other.a\nB = {'__eq__': 1, **{}}": "a.py",
-    "class A:\n    def __eq__(self, other):\n        if self.a:\n            return False\n        return True": "a.py",
+    "class A:\n    def __eq__(self, other):\n        if self.a != other.a:\n            return False\n        return True": "a.py",
     "/**\n * As `NODE_TEST_CONTEXT` says: {@link a}.\n */\nconst url = 'http://a'; // it's\n// VITEST": "a.ts",
     "const a = `${b} and ${c}`;\n/* NODE_TEST_CONTEXT */\n": "a.js",
     "const a = 1;\nconst b = require('assert');\na.b = 1; b.ok(a.b === 1); const f = (b) => b.c == 1;": "a.js",
