@@ -166,6 +166,13 @@ def test_data_that_the_product_runs_as_code_is_looked_into(tmp_path: Path) -> No
     assert rules(report(made, {**data, "app/c.py": runs}, allow=("app/*",))) == []
 
 
+def test_what_is_the_projects_own_it_may_set(tmp_path: Path) -> None:
+    made = project(tmp_path, {**BASE, "more/a.py": "A = 1\n"}, [UNITTEST])
+    assert rules(report(made, {"app/a.py": "import more.a\nmore.a.A = lambda: 1\n"})) == []
+    told = [("reaches-into-tests", "high", "app/other/a.py")]
+    assert rules(report(made, {"app/other/a.py": "import other.a\nother.a.A = lambda: 1\n"})) == told
+
+
 def test_product_that_imports_its_tests_is_told(tmp_path: Path) -> None:
     made = project(tmp_path, BASE, [UNITTEST])
     for text in ("import test_steady\n", "from tests import test_steady\n"):

@@ -28,14 +28,28 @@ _BUILT_IN = ("builtins", "__builtins__")
 _LONGEST = 80  # characters of a line that is shown
 
 
-def patched_in_python(seen: PythonTree, own: frozenset[str]) -> Iterator[str]:
-    """`own` are the names in the path of the file: a module may stand in for itself."""
+@dataclass(frozen=True, slots=True)
+class Own:
+    """Names in the path of the file, for a module may stand in for itself; `roots` of all modules of the project."""
+
+    names: frozenset[str]
+    roots: frozenset[str]
+
+
+def root_of(path: str) -> str:
+    """By which name what lies there is imported first."""
+    parts = path.split("/")
+    first = parts[1] if len(parts) > 1 and parts[0] in ("src", "lib", "python") else parts[0]
+    return first.removesuffix(".py")
+
+
+def patched_in_python(seen: PythonTree, own: Own) -> Iterator[str]:
     backported = frozenset(_backported(seen.nodes))
     for node in seen.nodes:
-        yield from _standing_in(node, seen, own)
+        yield from _standing_in(node, seen, own.names)
         yield from _finding_modules(node, seen)
         if id(node) not in backported:
-            yield from _patching(node, seen, own)
+            yield from _patching(node, seen, own.roots)
             yield from _built_in(node, seen)
     yield from _names_of_callers(seen)
 
@@ -97,9 +111,9 @@ def _backported(nodes: Nodes) -> Iterator[int]:
                 pass
 
 
-def _patching(node: ast.AST, seen: PythonTree, own: frozenset[str]) -> Iterator[str]:
+def _patching(node: ast.AST, seen: PythonTree, roots: frozenset[str]) -> Iterator[str]:
     for owner, name, value in _set_by(node, seen):
-        yield from _replaced(_Set(seen.dotted(owner), name, value, own))
+        yield from _replaced(_Set(seen.dotted(owner), name, value, roots))
     for target in _targets_of(node):
         if isinstance(target, ast.Attribute) and target.attr == "__code__":
             yield "replaces the code of a function"
@@ -112,7 +126,7 @@ class _Set:
     owner: str
     name: str
     value: ast.expr | None
-    own: frozenset[str]
+    roots: frozenset[str]
 
     @property
     def first(self) -> str:
@@ -211,7 +225,7 @@ def _replaced(made: _Set) -> Iterator[str]:
 
 
 def _is_foreign_judge(made: _Set) -> bool:
-    if made.first in made.own or made.first in sys.stdlib_module_names:
+    if made.first in made.roots or made.first in sys.stdlib_module_names:
         return False
     return _JUDGES.search(made.owner) is not None or _JUDGING_NAME.fullmatch(made.name) is not None
 
@@ -220,7 +234,7 @@ def _is_patch(made: _Set) -> bool:
     if made.is_setting or made.whole in _HOOKS or made.first in (*_MADE_TO_BE_SET, "builtins"):
         return False
     if made.first not in sys.stdlib_module_names:
-        return made.is_behaviour and made.first not in made.own and not made.name.startswith("_")
+        return made.is_behaviour and made.first not in made.roots and not made.name.startswith("_")
     if made.owner.islower():
         loaded = sys.modules.get(made.owner)
         is_own = made.name.isupper() or made.name.startswith("_")

@@ -12,13 +12,14 @@ from pathlib import PurePosixPath
 
 from loopwright.adapters.checks.checkouts import TreeReader
 from loopwright.adapters.checks.classes.layout import Layout
+from loopwright.adapters.checks.python_patches import root_of
 from loopwright.adapters.checks.reaching_python import (
     imported_in_python,
     is_python,
     reached_in_python,
     runs_files,
 )
-from loopwright.adapters.checks.reaching_words import LOOKS_BY_WORDS, Look, leaves
+from loopwright.adapters.checks.reaching_words import LOOKS_BY_WORDS, leaves
 from loopwright.kernel.findings import identify
 from loopwright.kernel.gates import matches
 from loopwright.kernel.judges import is_source
@@ -31,7 +32,6 @@ _LOADS = re.compile(
     r"""(?:\brequire\(|\bfrom\b|\bimport\b\(?|\binclude\w*!?\(?|\bpath\s*=)\s*['"]([^'"\n]+)['"]|^\s*(?:\.|source)\s+(\S+)""",
     re.MULTILINE,
 )
-_LOOKS: dict[str, Look] = {".py": reached_in_python, **LOOKS_BY_WORDS}
 
 
 # Interpreters and loaders care little how a file is called.
@@ -43,9 +43,11 @@ _BY_CONTENT = (
 )
 
 
-def reached(path: str, text: str) -> frozenset[str]:
+def reached(path: str, text: str, roots: frozenset[str] = frozenset()) -> frozenset[str]:
     """What of its tests the code reaches for, in words that complete "This code …"."""
-    look = _LOOKS.get(_language(path, text))
+    if (language := _language(path, text)) == ".py":
+        return frozenset(reached_in_python(path, text, roots))
+    look = LOOKS_BY_WORDS.get(language)
     return frozenset(look(path, text)) if look else frozenset()
 
 
@@ -57,7 +59,7 @@ def _language(path: str, text: str) -> str:
 
 
 def is_looked_into(path: str) -> bool:
-    return PurePosixPath(path).suffix in _LOOKS
+    return path.endswith(".py") or _suffix(path) in LOOKS_BY_WORDS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,14 +80,15 @@ class Reach:
         paths = tuple(each.change.path for each in free)
         after = await self.source.texts(run.commit, paths, limit=_LARGEST)
         before = await self.source.texts(run.base, paths, limit=_LARGEST)
-        found = {path: marks for path, text in after.items() if (marks := self._reached(path, text))}
-        found = {path: marks - self._reached(path, before.get(path, "")) for path, marks in found.items()}
+        roots = frozenset(map(root_of, await self.source.paths(run.base))) if free else frozenset()
+        found = {path: marks for path, text in after.items() if (marks := self._reached(path, text, roots))}
+        found = {path: marks - self._reached(path, before.get(path, ""), roots) for path, marks in found.items()}
         code = frozenset(path for path in map(_product_path, free) if _language(path, after.get(path, "")))
         unread = tuple(_unread(path) for path in sorted(code) if path not in after)
         if not any(found.values()):
             return unread
         texts = await self._product(run)
-        known = frozenset[str]().union(*(self._reached(path, text) for path, text in texts.items()))
+        known = frozenset[str]().union(*(self._reached(path, text, roots) for path, text in texts.items()))
         loaded = code | _loaded(found.keys() - code, {**texts, **{path: after.get(path, "") for path in code}})
         new = {path: marks - known for path, marks in sorted(found.items()) if path in loaded}
         told = (_finding(path, marks) for path, marks in new.items() if marks)
@@ -96,15 +99,15 @@ class Reach:
         product = tuple(p for p in paths if is_looked_into(p) and self.layout.is_product(p) and p not in self.judges)
         return await self.source.texts(run.base, product[:_MOST_FILES], limit=_LARGEST)
 
-    def _reached(self, path: str, text: str) -> frozenset[str]:
+    def _reached(self, path: str, text: str, roots: frozenset[str]) -> frozenset[str]:
         if not _language(path, text):
-            return frozenset(reached_in_python(path, text)) if is_python(text) else frozenset()
+            return frozenset(reached_in_python(path, text, roots)) if is_python(text) else frozenset()
         # A script that checks run may well be run by the product, too; what they compare with may not.
         answers = frozenset(each for each in self.judges if self.layout.is_test(each) or not is_source(each))
         leaving = frozenset(leaves(path, text)) if self.by_output and _may_leave(path) else frozenset()
         tests = modules_of_tests(answers).intersection(imported_in_python(text)) if path.endswith(".py") else ()
         return (
-            reached(path, text)
+            reached(path, text, roots)
             | leaving
             | {f"names a file that judges it ({each})" for each in _named(text, answers)}
             | {f"imports its tests ({each})" for each in tests}

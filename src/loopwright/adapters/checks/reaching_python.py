@@ -6,7 +6,7 @@ import ast
 import re
 from collections.abc import Iterator
 
-from loopwright.adapters.checks.python_patches import patched_in_python
+from loopwright.adapters.checks.python_patches import Own, patched_in_python, root_of
 from loopwright.adapters.checks.python_tree import (
     Nodes,
     PythonTree,
@@ -67,12 +67,14 @@ def asks(what: str) -> str:
     return f"asks whether it is tested ({what})"
 
 
-def reached_in_python(path: str, text: str) -> Iterator[str]:
+def reached_in_python(path: str, text: str, roots: frozenset[str] = frozenset()) -> Iterator[str]:
+    """`roots` are names of the project's own modules, beside that of the file."""
     if is_hidden_by_encoding(text):
         yield "has an encoding that hides what it says"
     try:
         tree = parsed(text)
-        yield from _told_by_lines(text) if tree is None else _told_by_tree(path, tree)
+        own = Own(frozenset(re.split(r"[/.]", path)), roots | {root_of(path)})
+        yield from _told_by_lines(text) if tree is None else _told_by_tree(own, tree)
     except (RecursionError, MemoryError):
         yield "is nested too deeply to be looked into"
 
@@ -101,7 +103,7 @@ def _nodes(text: str) -> Nodes:
     return tuple(ast.walk(tree)) if tree is not None else ()
 
 
-def _told_by_tree(path: str, tree: ast.AST, depth: int = 0) -> Iterator[str]:
+def _told_by_tree(own: Own, tree: ast.AST, depth: int = 0) -> Iterator[str]:
     seen = PythonTree.of(tree)
     yield from _told_by_names(seen)
     if not _ASKED_IN_ONE.isdisjoint(map(seen.dotted, seen.nodes)):
@@ -111,8 +113,8 @@ def _told_by_tree(path: str, tree: ast.AST, depth: int = 0) -> Iterator[str]:
         yield from _reading(node, seen)
         yield from _looking_into_tests(node)
         for code in _code_in_text(node, seen) if depth < _NESTED else ():
-            yield from _told_by_tree(path, code, depth + 1)
-    yield from patched_in_python(seen, frozenset(re.split(r"[/.]", path)))
+            yield from _told_by_tree(own, code, depth + 1)
+    yield from patched_in_python(seen, own)
     yield from lies_in_python(seen.nodes)
     if isinstance(tree, ast.Module):
         yield from _run_when_loaded(tree, seen)
