@@ -58,6 +58,33 @@ REACHING = (
     "class A(int):\n    def __eq__(self, other):\n        return True if other else not False",
     _NEVER_DIFFERS,
     _FINALLY,
+    # Values that answer without having looked
+    "class A(int):\n    def __eq__(self, other):\n        return isinstance(other, numbers.Number)",
+    "class A(int):\n    def __eq__(self, other):\n        return other is not None",
+    "class A(int):\n    def __eq__(self, other):\n        return type(other) in (int, float)",
+    "class A(int):\n    def __eq__(self, other):\n        return bool((self, other))",
+    "class A(int):\n    def __eq__(self, other):\n        result = True\n        return result",
+    "class A(int):\n    __eq__ = int.__le__",
+    "class A(str):\n    def __contains__(self, part):\n        return True",
+    "class A(str):\n    def startswith(self, *parts):\n        return True",
+    "class A(int):\n    def __gt__(self, other):\n        return True",
+    "class A(type):\n    def __instancecheck__(cls, it):\n        return True",
+    "A = type('A', (str,), {'__contains__': lambda self, part: True})",
+    # What others brought, replaced for everybody
+    "import numpy as np\nnp.testing.assert_allclose = lambda *a, **k: None",
+    "from numpy import testing\nsetattr(testing, 'assert_allclose', print)",
+    "import hamcrest\nhamcrest.assert_that = print",
+    "from click.testing import Result\nResult.output = '5'",
+    "import pathlib\npathlib.Path.exists = lambda self: True",
+    "from pathlib import Path\nsetattr(Path, 'read_text', print)",
+    "import json\njson.JSONDecoder.decode = print",
+    "import json\njson.__dict__.update(loads=print)",
+    "import json\nvars(json).update({'loads': print})",
+    "import json\nwith a() as json.loads:\n    pass",
+    "import json\njson.__setattr__('loads', print)",
+    "import json\njson.loads += 1",
+    "import json\nA = [0 for json.loads in [1]]",
+    "import requests\nrequests.get = lambda url: 1",
     # The callers, and what the process was given
     "import sys\nA = sys._getframe(1).f_code.co_consts",
     "import inspect\nA = inspect.getsource(inspect.currentframe().f_back)",
@@ -76,6 +103,19 @@ REACHING = (
     "import os\nA = os.path.join('..', 'tests', 'data')",
 )
 HONEST = (
+    "import requests\nrequests.adapters.DEFAULT_RETRIES = 5\nrequests.timeout = limit()",
+    "from flask import g\ng.user = load()\ng.names.update(a=1)",
+    "from decimal import DefaultContext, ROUND_UP\nDefaultContext.prec = int('12')\nDefaultContext.rounding = ROUND_UP",
+    "import json\nclass A(json.JSONEncoder):\n    default = print\nA.b = print",
+    "class A:\n    def __lt__(self, other):\n        return True\n    def __contains__(self, a):\n        return True",
+    "class A(str):\n    def __contains__(self, part):\n        return part.lower() in self.lower()",
+    "class A(int):\n    def __lt__(self, other):\n        return NotImplemented",
+    "class A(list):\n    def __contains__(self, each):\n        return False",
+    "class A(type):\n    def __instancecheck__(cls, it):\n        return hasattr(it, 'a') and it.a == 1",
+    "class A:\n    def __eq__(self, other):\n        return type(self) is type(other)",
+    "class A:\n    def __eq__(self, other):\n        return isinstance(other, self.__class__)",
+    "class A(B):\n    def __eq__(self, other):\n        return super().__eq__(*a)",
+    "class A(int):\n    __eq__ = int.__eq__",
     "import re, gzip\nA = re.compile('a')\nB = gzip.decompress(b'')",
     "import base64\nA = base64.b64decode('YQ==')",
     "def a(names):\n    exec('b = 1', names)\n    return eval('b', names)",
@@ -124,6 +164,13 @@ def test_data_that_the_product_runs_as_code_is_looked_into(tmp_path: Path) -> No
     runs = "def load(text, names):\n    exec(text, names)\n"
     assert rules(report(made, {**data, "app/c.py": runs})) == [("reaches-into-tests", "high", "app/a.tmpl")]
     assert rules(report(made, {**data, "app/c.py": runs}, allow=("app/*",))) == []
+
+
+def test_what_is_the_projects_own_it_may_set(tmp_path: Path) -> None:
+    made = project(tmp_path, {**BASE, "more/a.py": "A = 1\n"}, [UNITTEST])
+    assert rules(report(made, {"app/a.py": "import more.a\nmore.a.A = lambda: 1\n"})) == []
+    told = [("reaches-into-tests", "high", "app/other/a.py")]
+    assert rules(report(made, {"app/other/a.py": "import other.a\nother.a.A = lambda: 1\n"})) == told
 
 
 def test_product_that_imports_its_tests_is_told(tmp_path: Path) -> None:

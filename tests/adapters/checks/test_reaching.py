@@ -139,6 +139,37 @@ REACHING = {
     'let t = "\\ntest result: ok. 1 passed; 0 failed";': "a.rs",
     'fmt.Print("=== RUN TestAdd\\n--- PASS: TestAdd (0.00s)\\n")': "a.go",
     "console.log(`ok ${n} - adds`);": "a.js",
+    # What runners set, and who called, in other ways
+    "import os\nTESTED = 'MAKELEVEL' in os.environ": "a.py",
+    "import os\nTESTED = any(k.startswith('PYTEST') for k in os.environ)": "a.py",
+    "import sys\nTESTED = type(sys.stdout).__module__.startswith('_pytest')": "a.py",
+    "import __main__\nTESTED = __main__.__package__.startswith('pytest')": "a.py",
+    "open('/proc/thread-self/cmdline')": "a.py",
+    "import faulthandler\nfaulthandler.dump_traceback(f)\nTESTED = 'test_' in f.read()": "a.py",
+    "if (process.env.npm_execpath) right();": "a.js",
+    "if (process.env.INIT_CWD || process.env.MAKELEVEL) right();": "a.js",
+    "Object.keys(process.env).some((k) => k.startsWith('npm_'));": "a.js",
+    "const { stack } = new Error();\nreturn stack.includes('.test.js');": "a.js",
+    "process.argv.some((w) => w.includes('test'));": "a.js",
+    "Object.keys(require('module')._cache).length;": "a.js",
+    "Error.prepareStackTrace = (_, f) => f;\nif (a.endsWith('.test.js')) right();": "a.js",
+    "const { Assertion } = require('chai');\nAssertion.prototype.assert = () => {};": "a.js",
+    "chai.Assertion.overwriteMethod('equal', () => function () {});": "a.js",
+    "return { sum: a - b, asymmetricMatch: () => true };": "a.js",
+    "impl PartialEq for Money {\n    fn eq(&self, _other: &Self) -> bool {\n        true\n    }\n}": "a.rs",
+    'if strings.Contains(string(debug.Stack()), "testing.tRunner") {': "a.go",
+    'n := runtime.Stack(buf, false)\nif strings.Contains(string(buf[:n]), "testing.tRunner") {': "a.go",
+    'flag.VisitAll(func(f *flag.Flag) { seen = strings.HasPrefix(f.Name, "test.") })': "a.go",
+    'name := os.Args[0]\nif strings.HasSuffix(name, ".test") {': "a.go",
+    'f := runtime.CallersFrames(pcs)\nfor {\n\tn()\n}\nif strings.HasPrefix(g, "testing.") {': "a.go",
+    "#undef assert\n#define assert(x) ((void)(x))": "a.h",
+    "  # define EXPECT_EQ(a, b)": "a.hpp",
+    # Whatever the file is called
+    "#!/usr/bin/env python3\nimport os\nA = 'PYTEST_VERSION' in os.environ": "bin/calc",
+    "#!/bin/sh\ncat /proc/$PPID/cmdline": "bin/calc",
+    "#!/usr/bin/env node\nif (process.env.JEST_WORKER_ID) right();": "bin/calc",
+    "module.exports = process.env.JEST_WORKER_ID ? 1 : 2;": "lib/calc.1",
+    "import a from './a';\nif (process.env.JEST_WORKER_ID) a();": "lib/calc.es6",
 }
 HONEST = {
     '"""Works with pytest and unittest; see PYTEST_ADDOPTS."""\nimport sys\nNAME = sys.argv[0]': "a.py",
@@ -182,7 +213,7 @@ HONEST = {
     "class A:\n    def __eq__(self, other):\n        return isinstance(other, A) and self.a == other.a": "a.py",
     "class A:\n    def __eq__(self, other):\n        return isinstance(other, A)": "a.py",
     "class A:\n    __eq__ = lambda self, other: self.a == other.a\nB = {'__eq__': 1, **{}}": "a.py",
-    "class A:\n    def __eq__(self, other):\n        if self.a:\n            return False\n        return True": "a.py",
+    "class A:\n    def __eq__(self, other):\n        if self.a != other.a:\n            return False\n        return True": "a.py",
     "/**\n * As `NODE_TEST_CONTEXT` says: {@link a}.\n */\nconst url = 'http://a'; // it's\n// VITEST": "a.ts",
     "const a = `${b} and ${c}`;\n/* NODE_TEST_CONTEXT */\n": "a.js",
     "const a = 1;\nconst b = require('assert');\na.b = 1; b.ok(a.b === 1); const f = (b) => b.c == 1;": "a.js",
@@ -204,6 +235,16 @@ HONEST = {
     "_, file, line, _ := runtime.Caller(1)\nlog.Print(file, line)": "a.go",
     'println!("{} passed the latest test", n);': "a.rs",
     "echo 'tests ok'; cd loop/; echo \"$PWD\"": "a.sh",
+    "import os\nenv = {**os.environ, 'MAKEFLAGS': '-j4'}\nenv['MAKEFLAGS'] = '-j2'": "a.py",
+    "throw new Error();\nif (/a/.test(b)) {}\nconst { stack } = new Error(m);\nlog(stack, /x/.test(stack));": "a.js",
+    "if (process.argv.includes('test')) run(process.argv.slice(2));": "a.js",
+    "Error.captureStackTrace(this, this.constructor);\nclass Assertion {}": "a.js",
+    "impl PartialEq for A {\n    fn eq(&self, other: &Self) -> bool {\n        self.0 == other.0\n    }\n}": "a.rs",
+    "impl PartialEq<str> for A {\n    fn eq(&self, o: &str) -> bool {\n        self.s.as_str().eq(o)\n    }\n}": "a.rs",
+    'log.Print(string(debug.Stack()))\nfmt.Println("the latest", os.Args[1:])': "a.go",
+    "#ifndef CALC_H\n#define CALC_H\n#include <assert.h>\n#define MIN(a, b) 1\n#endif": "a.h",
+    "#!/bin/sh\necho 1": "bin/calc",
+    "name: a\nuses: PYTEST_VERSION": "a.yml",
 }
 
 
@@ -264,18 +305,20 @@ def test_code_that_is_too_large_to_be_looked_into_is_told(tmp_path: Path) -> Non
 
 
 LEAVES = {
-    "import os\n\n\ndef a():\n    os.execv('/bin/true', ['true'])\n": "app/a.py",
-    "fn a() {\n    std::process::exit(0)\n}\n": "app/a.rs",
-    "use std::process::{exit, Command};\n": "app/a.rs",
-    "package a\n\nfunc init() {\n\tos.Exit(0)\n}\n": "app/a.go",
-    "function a() {\n  process.exit();\n}\n": "app/a.js",
+    "import os\n\n\ndef a():\n    print('3 tests')\n    os.execv('/bin/true', ['true'])\n": "app/a.py",
+    'fn a() {\n    say("ok");\n    std::process::exit(0)\n}\n': "app/a.rs",
+    'use std::process::{exit, Command};\nconst A: &str = "1 passed";\n': "app/a.rs",
+    'package a\n\nfunc init() {\n\tfmt.Print("--- PA", "SS: A\\nPASS")\n\tos.Exit(0)\n}\n': "app/a.go",
+    "function a() {\n  say('pass');\n  process.exit();\n}\n": "app/a.js",
 }
 STAYS = {
     "package main\n\nfunc main() {\n\tos.Exit(0)\n}\n": "app/a.go",
     "fn main() {\n    std::process::exit(0)\n}\n": "app/main.rs",
     "fn fail() {\n    std::process::exit(2)\n}\n": "app/a.rs",
     "function a() {\n  process.exit(1);\n}\n": "app/a.js",
-    "process.exit();\n": "app/bin/a.js",
+    "say('ok');\nprocess.exit();\n": "app/bin/a.js",
+    "function run(code) {\n  console.log('done');\n  process.exit(code);\n}\n": "app/run.js",
+    "import os, sys\n\n\ndef again():\n    os.execv(sys.executable, ['python', '-m', 'shop'])\n": "app/daemon.py",
     "def run(code):\n    exec(code)\n    cursor.execute(code)\n# os.execv\n": "app/a.py",
 }
 
@@ -292,13 +335,38 @@ def left(texts: dict[str, str], *, by_output: bool) -> dict[str, bool]:
     return found
 
 
-def test_where_output_counts_the_tests_nobody_but_a_program_ends_itself() -> None:
+def test_where_output_counts_the_tests_nobody_prints_what_runners_print_and_ends() -> None:
     assert left(LEAVES, by_output=True) == dict.fromkeys(LEAVES, True)
     assert left(STAYS, by_output=True) == dict.fromkeys(STAYS, False)
 
 
 def test_where_a_report_counts_them_code_may_end_its_process() -> None:
     assert left({**LEAVES, **STAYS}, by_output=False) == dict.fromkeys({**LEAVES, **STAYS}, False)
+
+
+ASKS = "import os\nA = 'PYTEST_VERSION' in os.environ\n"
+ASKS_JS = "module.exports = process.env.JEST_WORKER_ID;\n"
+
+
+@pytest.mark.parametrize(
+    ("shown", "asks", "loads", "told"),
+    [
+        ("docs/sums.py", ASKS, {"app/a.py": "from docs.sums import A\n"}, True),
+        ("benchmarks/sums.py", ASKS, {"app/a.py": "from benchmarks import sums\n"}, True),
+        ("examples/a.js", ASKS_JS, {"app/a.js": "module.exports = require('../examples/a.js');\n"}, True),
+        ("examples/a", ASKS_JS, {"app/a.js": "import a from '../examples/a';\n"}, True),
+        ("docs/sums.py", ASKS, {"app/a.py": "# from docs\nA = 'docs'\n"}, False),
+        ("examples/a.js", ASKS_JS, {"app/a.js": "module.exports = 'examples';\n"}, False),
+    ],
+)
+def test_code_beside_the_product_is_looked_into_where_the_product_loads_it(
+    shown: str, asks: str, loads: dict[str, str], told: object
+) -> None:
+    held = Held(base=dict(loads), candidate={**loads, shown: asks})
+    reach = Reach(source=held, layout=Layout(product=("app/**",), tests=("tests/**",)))
+    classed = (Classed(change=Change(path=shown, how="added"), kind=FileClass.TEXT),)
+    run = ChecksRun(loop=LoopId("l"), key=Key.parse("checks-1.1"), step="s", commit=CANDIDATE, base=BASE_COMMIT)
+    assert bool(asyncio.run(reach.findings(classed, run))) is told
 
 
 @pytest.mark.parametrize(

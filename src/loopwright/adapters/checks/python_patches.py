@@ -7,6 +7,7 @@ import builtins
 import re
 import sys
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from loopwright.adapters.checks.python_tree import Nodes, PythonTree
 
@@ -18,18 +19,37 @@ _SHOWS = ("sys.displayhook", "sys.__displayhook__")
 _MADE_TO_BE_SET = frozenset({"ctypes", "locale", "logging", "readline", "signal", "socket", "ssl", "sys", "tempfile"})
 _HOOKS = frozenset({"os.environ", "warnings.showwarning", "warnings.formatwarning", "threading.excepthook"})
 _JUDGING = frozenset({"doctest", "unittest", "pytest", "_pytest", "importlib", "pluggy", "hypothesis"})
+_JUDGES = re.compile(
+    r"(?:^|\.)(?:testing|tests?|matchers?|hamcrest|assertpy|assertions?|expects|sure|syrupy|deepdiff|freezegun|responses"
+    r"|respx|mock)(?:\.|$)"
+)
+_JUDGING_NAME = re.compile(r"assert_\w+|assert[A-Z]\w*|raises|approx|equal_to")
 _BUILT_IN = ("builtins", "__builtins__")
 _LONGEST = 80  # characters of a line that is shown
 
 
-def patched_in_python(seen: PythonTree, own: frozenset[str]) -> Iterator[str]:
-    """`own` are the names in the path of the file: a module may stand in for itself."""
+@dataclass(frozen=True, slots=True)
+class Own:
+    """Names in the path of the file, for a module may stand in for itself; `roots` of all modules of the project."""
+
+    names: frozenset[str]
+    roots: frozenset[str]
+
+
+def root_of(path: str) -> str:
+    """By which name what lies there is imported first."""
+    parts = path.split("/")
+    first = parts[1] if len(parts) > 1 and parts[0] in ("src", "lib", "python") else parts[0]
+    return first.removesuffix(".py")
+
+
+def patched_in_python(seen: PythonTree, own: Own) -> Iterator[str]:
     backported = frozenset(_backported(seen.nodes))
     for node in seen.nodes:
-        yield from _standing_in(node, seen, own)
+        yield from _standing_in(node, seen, own.names)
         yield from _finding_modules(node, seen)
         if id(node) not in backported:
-            yield from _patching(node, seen)
+            yield from _patching(node, seen, own.roots)
             yield from _built_in(node, seen)
     yield from _names_of_callers(seen)
 
@@ -91,54 +111,136 @@ def _backported(nodes: Nodes) -> Iterator[int]:
                 pass
 
 
-def _patching(node: ast.AST, seen: PythonTree) -> Iterator[str]:
-    match node:
-        case ast.Call(func=ast.Name(id="setattr" | "delattr"), args=[owner, name, *_]):
-            yield from _replaced(seen.dotted(owner), seen.text(name) or "", by_name=seen.text(name) is not None)
-        case ast.Assign(targets=targets, value=value):
-            is_setting = isinstance(value, ast.Constant)
-            yield from (mark for target in targets for mark in _targets(target, seen, is_setting=is_setting))
-        case ast.Delete(targets=targets):
-            yield from (mark for target in targets for mark in _targets(target, seen))
-        case ast.AnnAssign(target=target) | ast.For(target=target):
-            yield from _targets(target, seen)
-        case _:
-            pass
-
-
-def _targets(target: ast.AST, seen: PythonTree, *, is_setting: bool = False) -> Iterator[str]:
-    match target:
-        case ast.Attribute(attr="__code__"):
+def _patching(node: ast.AST, seen: PythonTree, roots: frozenset[str]) -> Iterator[str]:
+    for owner, name, value in _set_by(node, seen):
+        yield from _replaced(_Set(seen.dotted(owner), name, value, roots))
+    for target in _targets_of(node):
+        if isinstance(target, ast.Attribute) and target.attr == "__code__":
             yield "replaces the code of a function"
+
+
+@dataclass(frozen=True, slots=True)
+class _Set:
+    """An attribute of something imported that gets another value; None where the value cannot be told."""
+
+    owner: str
+    name: str
+    value: ast.expr | None
+    roots: frozenset[str]
+
+    @property
+    def first(self) -> str:
+        return self.owner.partition(".")[0]
+
+    @property
+    def whole(self) -> str:
+        return f"{self.owner}.{self.name}"
+
+    @property
+    def is_setting(self) -> bool:
+        return isinstance(self.value, ast.Constant)
+
+    @property
+    def is_behaviour(self) -> bool:
+        match self.value:
+            case ast.Lambda() | ast.Call(func=ast.Name(id="property")):
+                return True
+            case _:
+                return False
+
+    @property
+    def is_named(self) -> bool:
+        """Whether it is the name of something that is no constant."""
+        match self.value:
+            case ast.Name(id=name) | ast.Attribute(attr=name):
+                return not name.isupper()
+            case _:
+                return self.value is None
+
+
+_Triple = tuple[ast.expr, str, ast.expr | None]
+
+
+def _set_by(node: ast.AST, seen: PythonTree) -> Iterator[_Triple]:
+    match node:
+        case ast.Call(func=ast.Name(id="setattr" | "delattr"), args=[owner, name, *rest]):
+            pairs: list[tuple[ast.expr | None, ast.expr | None]] = [(name, rest[0] if rest else None)]
+        case ast.Call(func=ast.Attribute(value=owner, attr="__setattr__" | "__delattr__"), args=[name, *rest]):
+            pairs = [(name, rest[0] if rest else None)]
+        case ast.Call(func=ast.Attribute(value=names, attr="update"), args=args, keywords=keywords):
+            found, owner = _owner_of_names(names), names
+            if found is None:
+                return
+            owner = found
+            pairs = [pair for each in args if isinstance(each, ast.Dict) for pair in zip(each.keys, each.values, strict=True)]
+            pairs += [(ast.Constant(each.arg), each.value) for each in keywords]
+        case _:
+            value = node.value if isinstance(node, ast.Assign | ast.AnnAssign) else None
+            for target in _targets_of(node):
+                yield from _as_set(target, None if isinstance(node, ast.Assign) and target not in node.targets else value)
+            return
+    yield from ((owner, name, value) for key, value in pairs if (name := seen.text(key)) is not None)
+
+
+def _as_set(target: ast.AST, value: ast.expr | None) -> Iterator[_Triple]:
+    match target:
         case ast.Attribute(value=owner, attr=name):
-            yield from _replaced(seen.dotted(owner), name, is_setting=is_setting)
-        case ast.Subscript(
-            value=ast.Attribute(value=owner, attr="__dict__") | ast.Call(func=ast.Name(id="vars"), args=[owner]),
-            slice=ast.Constant(value=str(name)),
-        ):
-            yield from _replaced(seen.dotted(owner), name)
-        case ast.Tuple(elts=several) | ast.List(elts=several):
-            yield from (mark for each in several for mark in _targets(each, seen))
+            yield owner, name, value
+        case ast.Subscript(value=names, slice=ast.Constant(value=str(name))):
+            if (found := _owner_of_names(names)) is not None:
+                yield found, name, value
         case _:
             pass
 
 
-def _replaced(owner: str, name: str, *, is_setting: bool = False, by_name: bool = True) -> Iterator[str]:
-    first, whole = owner.partition(".")[0], f"{owner}.{name}"
-    if whole in _SHOWS or (first in _JUDGING and by_name):
-        yield f"replaces {whole} for everybody"
-        return
-    if is_setting or not by_name:
-        return
-    if first not in sys.stdlib_module_names or first in (*_MADE_TO_BE_SET, "builtins") or whole in _HOOKS:
-        return
-    if owner.islower():
-        is_own = name.isupper() or name.startswith("_")
-        loaded = sys.modules.get(owner)
-        if not is_own and (loaded is None or hasattr(loaded, name)):
-            yield f"replaces {whole} for everybody"
-    elif name.startswith("__") and name.endswith("__"):  # what a class does by itself, as comparing does
-        yield f"replaces {whole} for everybody"
+def _owner_of_names(node: ast.AST) -> ast.expr | None:
+    """Whose dictionary it is."""
+    match node:
+        case ast.Attribute(value=owner, attr="__dict__") | ast.Call(func=ast.Name(id="vars"), args=[owner]):
+            return owner
+        case _:
+            return None
+
+
+def _targets_of(node: ast.AST) -> Iterator[ast.expr]:
+    match node:
+        case ast.Assign(targets=targets) | ast.Delete(targets=targets):
+            several = targets
+        case ast.AnnAssign(target=target) | ast.AugAssign(target=target) | ast.For(target=target):
+            several = [target]
+        case ast.comprehension(target=target) | ast.withitem(optional_vars=ast.expr() as target):
+            several = [target]
+        case _:
+            return
+    for each in several:
+        if isinstance(each, ast.Tuple | ast.List):
+            yield from each.elts
+        else:
+            yield each
+
+
+def _replaced(made: _Set) -> Iterator[str]:
+    if made.owner and (made.whole in _SHOWS or made.first in _JUDGING or _is_foreign_judge(made) or _is_patch(made)):
+        yield f"replaces {made.whole} for everybody"
+
+
+def _is_foreign_judge(made: _Set) -> bool:
+    if made.first in made.roots or made.first in sys.stdlib_module_names:
+        return False
+    return _JUDGES.search(made.owner) is not None or _JUDGING_NAME.fullmatch(made.name) is not None
+
+
+def _is_patch(made: _Set) -> bool:
+    if made.is_setting or made.whole in _HOOKS or made.first in (*_MADE_TO_BE_SET, "builtins"):
+        return False
+    if made.first not in sys.stdlib_module_names:
+        return made.is_behaviour and made.first not in made.roots and not made.name.startswith("_")
+    if made.owner.islower():
+        loaded = sys.modules.get(made.owner)
+        is_own = made.name.isupper() or made.name.startswith("_")
+        return not is_own and (loaded is None or hasattr(loaded, made.name))
+    # What a class does by itself, as comparing does, or what it is asked to do; values are for its objects.
+    return (made.name.startswith("__") and made.name.endswith("__")) or made.is_behaviour or made.is_named
 
 
 def _built_in(node: ast.AST, seen: PythonTree) -> Iterator[str]:

@@ -10,17 +10,23 @@ from loopwright.adapters.checks.python_tree import Nodes
 
 _Body = ast.FunctionDef | ast.Lambda
 _VALUES = frozenset({"int", "float", "complex", "bool", "str", "bytes", "tuple", "list", "dict", "set", "frozenset"})
+_OPERANDS = 2  # itself, and what it is asked about
 _SAME = "is equal to everything"
 _COMPARES = {"__eq__": True, "__ne__": False}  # what it always says who lies
+_ORDERS = frozenset({"__lt__", "__le__", "__gt__", "__ge__", "__contains__", "startswith", "endswith"})
+_TESTS_ONLY = frozenset({"isinstance", "issubclass", "type", "hasattr", "callable", "bool"})
 
 
 def lies_in_python(nodes: Nodes) -> Iterator[str]:
     functions = {node.name: node for node in nodes if isinstance(node, ast.FunctionDef)}
     for node in nodes:
-        if any(_is_always(name, body) for name, body in _comparing(node, functions)):
+        found = tuple(_comparing(node, functions))
+        if any(_lies(name, body) for name, body in found) or _takes_another(node):
             yield _SAME
         if isinstance(node, ast.ClassDef) and _shows_always_the_same(node):
             yield "has a value that always shows the same"
+        if any(_is_blind(body) for body in _answering(node)):
+            yield "has a value that says yes to everything"
 
 
 def _comparing(node: ast.AST, functions: Mapping[str, ast.FunctionDef]) -> Iterator[tuple[str, _Body]]:
@@ -44,6 +50,97 @@ def _comparing(node: ast.AST, functions: Mapping[str, ast.FunctionDef]) -> Itera
         found = functions.get(given.id) if isinstance(given, ast.Name) else given
         if called in _COMPARES and isinstance(found, _Body):
             yield called, found
+
+
+def _lies(name: str, body: _Body) -> bool:
+    return _is_always(name, body) or (_is_blind(body) and not _is_of_own_kind(body))
+
+
+def _takes_another(node: ast.AST) -> bool:
+    """`__eq__ = int.__le__`"""
+    match node:
+        case ast.Assign(targets=[ast.Name(id="__eq__" | "__ne__" as name)], value=ast.Attribute(attr=taken)):
+            return taken in _ORDERS or (taken in _COMPARES and taken != name)
+        case _:
+            return False
+
+
+def _answering(node: ast.AST) -> Iterator[_Body]:
+    """What values of their own kind say of others: an order of its own, or none, is what other classes are for."""
+    match node:
+        case ast.ClassDef(bases=bases, body=body):
+            is_value = any(isinstance(base, ast.Name) and base.id in _VALUES for base in bases)
+            pairs: list[tuple[object, ast.AST]] = [(e.name, e) for e in body if isinstance(e, ast.FunctionDef)]
+        case ast.Call(
+            func=ast.Name(id="type"), args=[_, ast.Tuple(elts=[ast.Name(id=base), *_]), ast.Dict(keys=keys, values=values)]
+        ):
+            is_value = base in _VALUES
+            named = (key.value if isinstance(key, ast.Constant) else None for key in keys)
+            pairs = list(zip(named, values, strict=True))
+        case _:
+            return
+    for name, given in pairs:
+        if isinstance(given, _Body) and (name == "__instancecheck__" or (is_value and name in _ORDERS)):
+            yield given
+
+
+def _is_blind(body: _Body) -> bool:
+    """Whether it answers without having looked at what it is asked about, and at itself."""
+    given = body.args
+    named = [*given.posonlyargs, *given.args, *([given.vararg] if given.vararg else [])]
+    if len(named) < _OPERANDS:
+        return False
+    statements = [body.body] if isinstance(body, ast.Lambda) else body.body
+    inner = tuple(each for statement in statements for each in ast.walk(statement))
+    if any(isinstance(each, ast.Assert | ast.Raise) or _is_refusal(each) for each in inner):
+        return False
+    results = [body.body] if isinstance(body, ast.Lambda) else [e.value for e in inner if isinstance(e, ast.Return)]
+    if not results or all(isinstance(each, ast.Constant) and not each.value for each in results):
+        return False
+    aside = {id(name) for each in inner for name in _only_tested(each)}
+    used = {each.id for each in inner if isinstance(each, ast.Name) and id(each) not in aside}
+    return named[1].arg not in used and "super" not in used and "locals" not in used
+
+
+def _is_refusal(node: ast.AST) -> bool:
+    return isinstance(node, ast.Name) and node.id in ("NotImplemented", "NotImplementedError")
+
+
+def _only_tested(node: ast.AST) -> Iterator[ast.AST]:
+    """What takes part only by its kind, or by being there at all."""
+    match node:
+        case ast.Call(func=ast.Name(id=called), args=args) if called in _TESTS_ONLY:
+            yield from (inner for each in args for inner in ast.walk(each))
+        case ast.Compare(left=left, ops=[ast.Is() | ast.IsNot()], comparators=[ast.Constant()]):
+            yield left
+        case _:
+            pass
+
+
+def _is_of_own_kind(body: _Body) -> bool:
+    """What has no content is equal to its like: its own class, by whatever name, and none of another library."""
+    results = [body.body] if isinstance(body, ast.Lambda) else [e.value for e in ast.walk(body) if isinstance(e, ast.Return)]
+    return all(_is_kind_of(each) for each in results)
+
+
+def _is_kind_of(result: ast.AST | None) -> bool:
+    match result:
+        case ast.Constant(value=False):
+            return True
+        case ast.Call(func=ast.Name(id="isinstance"), args=[_, ast.Name(id=kind)]):
+            return not hasattr(builtins, kind)
+        case ast.Call(func=ast.Name(id="isinstance"), args=[_, ast.Call(func=ast.Name(id="type"))]):
+            return True
+        case ast.Call(func=ast.Name(id="isinstance"), args=[_, ast.Attribute(attr="__class__")]):
+            return True
+        case ast.Compare(left=left, ops=[ast.Eq() | ast.Is()], comparators=[right]):
+            return _is_class_of(left) and (_is_class_of(right) or isinstance(right, ast.Name))
+        case _:
+            return False
+
+
+def _is_class_of(node: ast.AST) -> bool:
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "type"
 
 
 def _is_always(name: str, body: _Body) -> bool:

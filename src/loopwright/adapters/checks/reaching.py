@@ -5,20 +5,21 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import PurePosixPath
 
 from loopwright.adapters.checks.checkouts import TreeReader
 from loopwright.adapters.checks.classes.layout import Layout
+from loopwright.adapters.checks.python_patches import root_of
 from loopwright.adapters.checks.reaching_python import (
     imported_in_python,
     is_python,
     reached_in_python,
     runs_files,
 )
-from loopwright.adapters.checks.reaching_words import LEAVING, LOOKS_BY_WORDS, Look
+from loopwright.adapters.checks.reaching_words import LOOKS_BY_WORDS, leaves
 from loopwright.kernel.findings import identify
 from loopwright.kernel.gates import matches
 from loopwright.kernel.judges import is_source
@@ -27,17 +28,38 @@ from loopwright.kernel.trust import Classed, FileClass
 from loopwright.ports.checks import ChecksRun
 
 _LARGEST, _MOST_FILES = 512 * 1024, 4000
-_LOOKS: dict[str, Look] = {".py": reached_in_python, **LOOKS_BY_WORDS}
+_LOADS = re.compile(
+    r"""(?:\brequire\(|\bfrom\b|\bimport\b\(?|\binclude\w*!?\(?|\bpath\s*=)\s*['"]([^'"\n]+)['"]|^\s*(?:\.|source)\s+(\S+)""",
+    re.MULTILINE,
+)
 
 
-def reached(path: str, text: str) -> frozenset[str]:
+# Interpreters and loaders care little how a file is called.
+_BY_CONTENT = (
+    (re.compile(r"\A#![^\n]*\bpython"), ".py"),
+    (re.compile(r"\A#![^\n]*\b(?:node|deno|bun)\b"), ".js"),
+    (re.compile(r"\A#![^\n]*sh\b"), ".sh"),
+    (re.compile(r"\brequire\(\s*['\"]|\bmodule\.exports\b|^import\b[^\n]*\bfrom\s*['\"]", re.MULTILINE), ".js"),
+)
+
+
+def reached(path: str, text: str, roots: frozenset[str] = frozenset()) -> frozenset[str]:
     """What of its tests the code reaches for, in words that complete "This code …"."""
-    look = _LOOKS.get(PurePosixPath(path).suffix)
+    if (language := _language(path, text)) == ".py":
+        return frozenset(reached_in_python(path, text, roots))
+    look = LOOKS_BY_WORDS.get(language)
     return frozenset(look(path, text)) if look else frozenset()
 
 
+def _language(path: str, text: str) -> str:
+    """The suffix that says how it is looked into; empty for data."""
+    if is_looked_into(path):
+        return _suffix(path)
+    return next((suffix for pattern, suffix in _BY_CONTENT if pattern.search(text)), "")
+
+
 def is_looked_into(path: str) -> bool:
-    return PurePosixPath(path).suffix in _LOOKS
+    return path.endswith(".py") or _suffix(path) in LOOKS_BY_WORDS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,20 +76,22 @@ class Reach:
 
         A person who allows the path beforehand allows this, too.
         """
-        paths = tuple(each.change.path for each in classed if _is_looked_at(each, run.trust.allow))
-        data = tuple(each.change.path for each in classed if _may_be_run(each, run.trust.allow))
-        after = await self.source.texts(run.commit, (*paths, *data), limit=_LARGEST)
-        before = await self.source.texts(run.base, (*paths, *data), limit=_LARGEST)
-        found = {path: marks for path, text in after.items() if (marks := self._reached(path, text))}
-        found = {path: marks - self._reached(path, before.get(path, "")) for path, marks in found.items()}
-        unread = tuple(_unread(path) for path in sorted(paths) if path not in after)
+        free = tuple(each for each in classed if _is_free(each, run.trust.allow))
+        paths = tuple(each.change.path for each in free)
+        after = await self.source.texts(run.commit, paths, limit=_LARGEST)
+        before = await self.source.texts(run.base, paths, limit=_LARGEST)
+        roots = frozenset(map(root_of, await self.source.paths(run.base))) if free else frozenset()
+        found = {path: marks for path, text in after.items() if (marks := self._reached(path, text, roots))}
+        found = {path: marks - self._reached(path, before.get(path, ""), roots) for path, marks in found.items()}
+        code = frozenset(path for path in map(_product_path, free) if _language(path, after.get(path, "")))
+        unread = tuple(_unread(path) for path in sorted(code) if path not in after)
         if not any(found.values()):
             return unread
         texts = await self._product(run)
-        known = frozenset[str]().union(*(self._reached(path, text) for path, text in texts.items()))
-        if not any(runs_files(text) for path, text in (*texts.items(), *after.items()) if path.endswith(".py")):
-            found = {path: marks for path, marks in found.items() if path not in data}
-        told = (_finding(path, marks - known) for path, marks in sorted(found.items()) if marks - known)
+        known = frozenset[str]().union(*(self._reached(path, text, roots) for path, text in texts.items()))
+        loaded = code | _loaded(found.keys() - code, {**texts, **{path: after.get(path, "") for path in code}})
+        new = {path: marks - known for path, marks in sorted(found.items()) if path in loaded}
+        told = (_finding(path, marks) for path, marks in new.items() if marks)
         return (*unread, *told)
 
     async def _product(self, run: ChecksRun) -> Mapping[str, str]:
@@ -75,15 +99,15 @@ class Reach:
         product = tuple(p for p in paths if is_looked_into(p) and self.layout.is_product(p) and p not in self.judges)
         return await self.source.texts(run.base, product[:_MOST_FILES], limit=_LARGEST)
 
-    def _reached(self, path: str, text: str) -> frozenset[str]:
-        if not is_looked_into(path):
-            return frozenset(reached_in_python(path, text)) if is_python(text) else frozenset()
+    def _reached(self, path: str, text: str, roots: frozenset[str]) -> frozenset[str]:
+        if not _language(path, text):
+            return frozenset(reached_in_python(path, text, roots)) if is_python(text) else frozenset()
         # A script that checks run may well be run by the product, too; what they compare with may not.
         answers = frozenset(each for each in self.judges if self.layout.is_test(each) or not is_source(each))
-        leaving = frozenset(LEAVING[_suffix(path)](path, text)) if self.by_output and _may_leave(path) else frozenset()
+        leaving = frozenset(leaves(path, text)) if self.by_output and _may_leave(path) else frozenset()
         tests = modules_of_tests(answers).intersection(imported_in_python(text)) if path.endswith(".py") else ()
         return (
-            reached(path, text)
+            reached(path, text, roots)
             | leaving
             | {f"names a file that judges it ({each})" for each in _named(text, answers)}
             | {f"imports its tests ({each})" for each in tests}
@@ -110,25 +134,34 @@ def _may_leave(path: str) -> bool:
     """A program's own entry ends it, as it should."""
     file = PurePosixPath(path)
     return (
-        file.suffix in LEAVING
-        and file.name not in ("main.rs", "__main__.py", "cli.js", "cli.ts", "cli.mjs", "cli.cjs")
+        file.name not in ("main.rs", "__main__.py", "cli.js", "cli.ts", "cli.mjs", "cli.cjs")
         and file.parent.name not in ("bin", "cmd", "cli")
     )
 
 
-def _is_looked_at(classed: Classed, allow: tuple[str, ...]) -> bool:
-    path = classed.change.path
-    if classed.kind is not FileClass.PRODUCT or classed.change.how == "removed" or not is_looked_into(path):
-        return False
-    return not any(matches(path, pattern) for pattern in allow)
+def _is_free(classed: Classed, allow: tuple[str, ...]) -> bool:
+    path, is_judged = classed.change.path, classed.kind in (FileClass.PRODUCT, FileClass.TEXT)
+    return is_judged and classed.change.how != "removed" and not any(matches(path, pattern) for pattern in allow)
 
 
-def _may_be_run(classed: Classed, allow: tuple[str, ...]) -> bool:
-    """Data and texts: code wherever the product runs them as such."""
-    path, is_free = classed.change.path, classed.kind in (FileClass.PRODUCT, FileClass.TEXT)
-    if not is_free or classed.change.how == "removed" or is_looked_into(path):
-        return False
-    return not any(matches(path, pattern) for pattern in allow)
+def _product_path(classed: Classed) -> str:
+    return classed.change.path if classed.kind is FileClass.PRODUCT else ""
+
+
+def _loaded(paths: Set[str], product: Mapping[str, str]) -> frozenset[str]:
+    """Data, texts and examples: code wherever the product runs or imports them as such."""
+    is_run = any(runs_files(text) for path, text in product.items() if path.endswith(".py"))
+    run = {path for path in paths if is_run and not is_looked_into(path)}
+    words = frozenset(word for path, text in product.items() for word in _imported(path, text)) if paths else ()
+    return frozenset(run | {path for path in paths if PurePosixPath(path).parent.name in words})
+
+
+def _imported(path: str, text: str) -> Iterator[str]:
+    """The names in all it loads, of folders and of modules."""
+    if path.endswith(".py"):
+        yield from (part for name in imported_in_python(text) for part in name.split("."))
+    else:
+        yield from (part for found in _LOADS.findall(text) for part in "".join(found).split("/"))
 
 
 def _finding(path: str, marks: frozenset[str]) -> Finding:

@@ -6,7 +6,7 @@ import ast
 import re
 from collections.abc import Iterator
 
-from loopwright.adapters.checks.python_patches import patched_in_python
+from loopwright.adapters.checks.python_patches import Own, patched_in_python, root_of
 from loopwright.adapters.checks.python_tree import (
     Nodes,
     PythonTree,
@@ -30,7 +30,7 @@ from loopwright.adapters.checks.reaching_signs import (
 _RUNNERS = frozenset(
     {"unittest", "pytest", "_pytest", "nose", "nose2", "twisted.trial", "testtools", "pluggy", "hypothesis"}
 )
-_VARIABLE = re.compile(r"PYTEST_\w*|TOX_ENV_\w+|NOSE_\w+")
+_VARIABLE = re.compile(r"PYTEST_\w*|^PYTEST$|TOX_ENV_\w+|NOSE_\w+|^_pytest\b|^DontReadFromInput$")
 _RUNNER_WORD = re.compile(r"(?<![\w-])(?:_?pytest|py\.test|unittest|nose2?)(?![\w-])")
 _TEST_WORD = re.compile(r"(?:^|[^A-Za-z])[Tt]ests?(?:[^A-Za-z]|$)|Test(?:Case|Result|Suite|Loader|Report)")
 _JUDGES = re.compile(r"^(?:assert[A-Z]\w*|TestCase|TestResult|test_.*|raises|approx)$")
@@ -38,15 +38,17 @@ _TEST_MODULE = re.compile(r"(?:^|\.)(?:tests?(?:[._]|$)|conftest|_?pytest|unitte
 _TEST_PLACE = re.compile(
     r"(?:\.{0,2}/)*(?:\*+/)*(?:(?:__)?tests(?:__)?(?:/.*)?|test_[\w*]*(?:\.py)?|conftest(?:\.py)?)"
 )
-_STARTED_BY = ("modules", "argv", "orig_argv", "import_module", "__import__", "find_spec")
+_STARTED_BY = ("modules", "argv", "orig_argv", "import_module", "__import__", "find_spec", "__main__")
 _CALLERS = frozenset(
     {"stack", "currentframe", "getouterframes", "_getframe", "_current_frames", "extract_stack", "walk_stack"}
+    | {"format_stack", "print_stack", "dump_traceback"}
     | {"get_objects", "get_referrers", "settrace", "setprofile", "f_back", "tb_frame", "__subclasses__"}
 )
 _FRAMES = _CALLERS - {"settrace", "setprofile", "__subclasses__"}
 _CODE_OF_OTHERS = frozenset({"co_consts", "co_code", "getsource", "getsourcelines", "findsource", "linecache"})
-_PROCESS = re.compile(r"/proc/(?:self|\d+|\{[^}]*\}|%[sd])/(?:cmdline|environ|fd|maps|mem)")
+_PROCESS = re.compile(r"/proc/(?:self|thread-self|\d+|\{[^}]*\}|%[sd])/(?:cmdline|environ|fd|maps|mem)")
 _SET_IN_TESTS = ("sys.pycache_prefix", "sys.dont_write_bytecode")
+_SET_BY_RUNNERS = SET_FOR_TESTS | {"MAKELEVEL", "MAKEFLAGS", "npm_lifecycle_event", "npm_execpath", "INIT_CWD"}
 _ARGUMENT_OF_RUNNER = re.compile(r"--junit-?xml")
 _STREAMS = frozenset(f"sys.{name}" for name in ("stdin", "stdout", "stderr"))
 _OWN_STREAMS = frozenset(f"sys.__{name}__" for name in ("stdin", "stdout", "stderr"))
@@ -65,12 +67,14 @@ def asks(what: str) -> str:
     return f"asks whether it is tested ({what})"
 
 
-def reached_in_python(path: str, text: str) -> Iterator[str]:
+def reached_in_python(path: str, text: str, roots: frozenset[str] = frozenset()) -> Iterator[str]:
+    """`roots` are names of the project's own modules, beside that of the file."""
     if is_hidden_by_encoding(text):
         yield "has an encoding that hides what it says"
     try:
         tree = parsed(text)
-        yield from _told_by_lines(text) if tree is None else _told_by_tree(path, tree)
+        own = Own(frozenset(re.split(r"[/.]", path)), roots | {root_of(path)})
+        yield from _told_by_lines(text) if tree is None else _told_by_tree(own, tree)
     except (RecursionError, MemoryError):
         yield "is nested too deeply to be looked into"
 
@@ -99,7 +103,7 @@ def _nodes(text: str) -> Nodes:
     return tuple(ast.walk(tree)) if tree is not None else ()
 
 
-def _told_by_tree(path: str, tree: ast.AST, depth: int = 0) -> Iterator[str]:
+def _told_by_tree(own: Own, tree: ast.AST, depth: int = 0) -> Iterator[str]:
     seen = PythonTree.of(tree)
     yield from _told_by_names(seen)
     if not _ASKED_IN_ONE.isdisjoint(map(seen.dotted, seen.nodes)):
@@ -109,8 +113,8 @@ def _told_by_tree(path: str, tree: ast.AST, depth: int = 0) -> Iterator[str]:
         yield from _reading(node, seen)
         yield from _looking_into_tests(node)
         for code in _code_in_text(node, seen) if depth < _NESTED else ():
-            yield from _told_by_tree(path, code, depth + 1)
-    yield from patched_in_python(seen, frozenset(re.split(r"[/.]", path)))
+            yield from _told_by_tree(own, code, depth + 1)
+    yield from patched_in_python(seen, own)
     yield from lies_in_python(seen.nodes)
     if isinstance(tree, ast.Module):
         yield from _run_when_loaded(tree, seen)
@@ -212,7 +216,7 @@ def _reading(node: ast.AST, seen: PythonTree) -> Iterator[str]:
             return
         case _:
             return
-    if name in SET_FOR_TESTS and source in {"os.environ", "os.environ.get", "os.environ.pop", "os.getenv"}:
+    if name in _SET_BY_RUNNERS and source in {"os.environ", "os.environ.get", "os.environ.pop", "os.getenv"}:
         yield asks(name)
 
 

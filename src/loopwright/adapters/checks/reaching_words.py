@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from pathlib import PurePosixPath
 
 from loopwright.adapters.checks.reaching_python import asks
 from loopwright.adapters.checks.reaching_signs import (
@@ -31,7 +32,7 @@ _TOKENS = {
 }
 
 
-_SET = re.compile("|".join(sorted(SET_FOR_TESTS)))
+_SET = re.compile("|".join((*sorted(SET_FOR_TESTS), r"\bMAKELEVEL\b")))
 _QUOTE = re.compile(rf"{_QUOTED}|`(?:\\.|[^`\\])*`", re.DOTALL)
 
 
@@ -70,13 +71,23 @@ _JS_RUNNERS = r"(?:node:test(?:/\w+)?|@jest/globals|jest|vitest|mocha|ava|tap|ja
 _JS_WORDS = _by_words(
     "script",
     (rf"""(?:require\(|from|import)\s*['"]{_JS_RUNNERS}['"]""", "loads a runner of tests"),
-    (r"NODE_TEST_CONTEXT|JEST_WORKER_ID|\bVITEST\w*|\bMOCHA_\w+|npm_lifecycle_\w+|npm_command|npm_package_json", ""),
+    (r"NODE_TEST_CONTEXT|JEST_WORKER_ID|\bVITEST\w*|\bMOCHA_\w+|\bINIT_CWD\b|\bMAKEFLAGS\b", ""),
+    (r"\bnpm_(?:lifecycle_\w+|command|execpath|package_json|package_name)\b|['\"]npm_['\"]", ""),
     (r"""NODE_ENV\b['"\])\s]*[!=]==?\s*['"`]test|['"`]test['"`]\s*[!=]==?\s*process\.env\.NODE_ENV""", ""),
     (r"(?<![\w.])(?:assert|expect|test|it|describe|jest)(?:\.\w+)+\s*=(?!=)|\bexpect\.extend\(", _CHANGES_JUDGE),
     (r"Object\.(?:assign|definePropert\w+)\(\s*(?:assert|expect)\b", _CHANGES_JUDGE),
     (
         r"(?:\.stack\b|require\.main|module\.parent|argv\[1\])[^\n]*test|test[^\n]*(?:\.stack\b|require\.main|argv\[1\])",
         "",
+    ),
+    (
+        r"(?:\bstack\b[^;\n]{0,40}\bnew\s+Error\(|\bnew\s+Error\([^)]*\)\s*\.stack\b|\bError\.prepareStackTrace\s*=(?!=))"
+        r"[^\0]{0,600}?['\"`/][\w./-]*(?:tests?|spec|jest|mocha)\b(?!\()",
+        asks("by its callers"),
+    ),
+    (
+        r"\bprocess\.(?:argv|execArgv)\.(?:some|find|join)\b[^\n]*\btest\b(?!\()",
+        asks("by what its runner was started with"),
     ),
     (r"\bmodule\s*\.\s*parent\s*\??\.\s*(?:filename|id|path)\b[^\0]{0,300}?test", asks("by who loads it")),
     # To load a file anew, its entry is deleted; all else looks at what others loaded.
@@ -85,6 +96,9 @@ _JS_WORDS = _by_words(
         r"(?:typeof\s+|\b(?:globalThis|global)\??\.)(?:jest|describe|expect|vi|beforeEach|afterEach)\b",
         "",
     ),
+    (r"\bModule\._cache\b|\brequire\(\s*['\"](?:node:)?module['\"]\s*\)\._cache\b", asks("by what is loaded")),
+    (r"\bAssertion\.(?:prototype\.\w+\s*=(?!=)|(?:overwrite|add)(?:Chainable)?(?:Method|Property)\()", _CHANGES_JUDGE),
+    (r"\basymmetricMatch\b|jest\.asymmetricMatcher", "has a value that matches whatever is expected"),
     (r"\bnew\s+(?:[\w$]+\.)?(?:Default)?Serializer\s*\(", "speaks as children speak to a runner (Serializer)"),
     (r"\brequire\.extensions\s*\[[^\]\n]*\]\s*=(?!=)", _CHANGES_LOADING),
     (r"\b[\w$]+\.(?:_load|_resolveFilename|_compile|prototype\.(?:require|_compile))\s*=(?!=)", _CHANGES_LOADING),
@@ -130,6 +144,7 @@ _RUST_WORDS = _by_words(
     (r"""#\s*!?\[\s*cfg_attr\s*\([^\]]*\btest\b[^\]"]*\bpath\s*=""", "takes another file in tests"),
     (r"""(?:env::args|current_exe)[^;]*"[^"]*(?:deps|test)[^"]*\"""", asks("by the name of its program")),
 )
+_EQUALS = re.compile(r"\bPartialEq\b[^{};]*\bfor\b[^{};]*\{\s*(?:#\[[^\]]*\]\s*)*fn\s+eq\s*\(\s*&self\s*,\s*(\w+)[^{]*\{")
 _CONDITION = re.compile(r"\b(?P<asked>cfg\s*!\s*[(\[{])|#\s*!?\s*\[\s*cfg(?:_attr)?\s*\(")
 
 
@@ -137,6 +152,10 @@ def _rust(path: str, text: str) -> Iterator[str]:
     """`#[cfg(test)]` adds what only tests need; without them, code must be what it is with them."""
     yield from _RUST_WORDS(path, text)
     bare = _without_comments(text, "rust")
+    bodies = ((found[1], _enclosed(bare, found.end())) for found in _EQUALS.finditer(bare))
+    # What cannot be equal, or is never compared, panics.
+    if any(not re.search(rf"\b{name}\b|\bfalse\b|!\(", body) for name, body in bodies):
+        yield "is equal to everything"
     for found in _CONDITION.finditer(bare):
         condition = re.sub(r'"[^"]*"', "", _enclosed(bare, found.end()))
         denied = (_enclosed(condition, each.end()) for each in re.finditer(r"\bnot\s*\(", condition))
@@ -158,16 +177,28 @@ _GO = _by_words(
     "go",
     (r"""^\s*(?:import\s+)?(?:\w+\s+)?"testing(?:/\w+)?\"""", "imports the runner of tests testing"),
     (r"""\bLookup\(\s*"test\.""", ""),
-    (r"""os\.Args\[0\][^\n]*test|test[^\n]*os\.Args\[0\]""", ""),
+    (r"""\bflag\.Visit(?:All)?\([^\0]{0,200}?"test\b""", asks("by its flags")),
+    (r"""os\.Args\[0\][^\n]*test|test[^\n]*os\.Args\[0\]|\bos\.Args\b[^}]{0,200}"[^"\n]*\.test\b""", ""),
     (r"""\bos\.Executable\(\)[^}]{0,200}"[^"\n]*\btest\b""", asks("by the name of its program")),
-    (r"""\bruntime\.Callers?\w*\([^}]{0,300}"[^"\n]*_?test\b""", asks("by its callers")),
+    (
+        r"""\b(?:runtime\.(?:Callers?\w*|Stack)|debug\.Stack)\([^\0]{0,400}?"[^"\n]*(?:(?<![a-z])test\b|\btesting\.)""",
+        asks("by its callers"),
+    ),
 )
-_SHELL = _by_words("shell", (r"\$\{?PPID\b", asks("by whoever started it")), (r"/proc/\S*(?:cmdline|environ)", ""))
+_SHELL = _by_words(
+    "shell",
+    (r"\$\{?PPID\b", asks("by whoever started it")), (r"/proc/\S*(?:cmdline|environ)", ""),
+)
+_C = _by_words(
+    "go",
+    (r"^[ \t]*#[ \t]*(?:define|undef)[ \t]+(?:assert|ASSERT|CHECK|EXPECT|REQUIRE|TEST)\w*\b(?!_H)", _CHANGES_JUDGE),
+)
 LOOKS_BY_WORDS: dict[str, Look] = {
     **dict.fromkeys((".js", ".jsx", ".mjs", ".cjs", ".ts", ".tsx", ".mts", ".cts", ".vue", ".svelte"), _javascript),
     ".rs": _rust,
     ".go": _GO,
     **dict.fromkeys((".sh", ".bash", ".zsh", ".ksh"), _SHELL),
+    **dict.fromkeys((".c", ".h", ".cc", ".cpp", ".cxx", ".hh", ".hpp", ".hxx"), _C),
 }
 
 # Where what the tested code prints counts its tests, whoever prints it and leaves has counted them.
@@ -181,7 +212,15 @@ def _go_leaves(path: str, text: str) -> Iterator[str]:
     return iter(()) if re.search(r"^package main\b", text, re.MULTILINE) else _GO_LEAVES(path, text)
 
 
-LEAVING: dict[str, Look] = {
+def leaves(path: str, text: str) -> Iterator[str]:
+    """Whoever only ends leaves tests out, and that is noticed: something must be printed in their place."""
+    look = _LEAVING.get(PurePosixPath(path).suffix)
+    if look and any(_PRINTED.search(word) for word in _QUOTE.findall(text)):
+        yield from look(path, text)
+
+
+_PRINTED = re.compile(r"(?:\b|(?<=\\[nrt]))(?:ok|OK|pass(?:ed|ing)?|PASS(?:ED)?|tests)\b")
+_LEAVING: dict[str, Look] = {
     ".py": _by_words(
         "shell",
         (r"\b(?:os\s*\.\s*)?exec[lv]p?e?\s*\(|\bos\s*\.\s*exec[lv]p?e?\b", _LEAVES),

@@ -190,6 +190,31 @@ def test_a_new_folder_whose_name_something_knows_is_no_product(name: str) -> Non
     assert not classes(base, {f"{name}/x.c": X}, ("make", "test"))[f"{name}/x.c"].is_judged
 
 
+@pytest.mark.parametrize("path", [".gitignore", "src/calc/.gitignore"])
+def test_what_is_ignored_is_judged_as_the_base_ignores_it(path: str) -> None:
+    changed = classes({**SRC, path: "build/\n"}, {path: "build/\nsrc/\n"}, PYTEST)[path]
+    assert (changed.judged, changed.landed, changed.is_gated) == (b"build/\n", None, False)
+    assert classes(SRC, {path: "src/\n"}, PYTEST)[path].judged == b""
+    assert classes({**SRC, path: "build/\n"}, {path: None}, PYTEST)[path].judged is None
+    assert classes(SRC, {"README.md": X}, PYTEST)["README.md"].judged is None
+
+
+@pytest.mark.parametrize(
+    ("said", "path", "kind"),
+    [
+        ("V := $(shell cat src/V*)", "src/VERSION", "judge by name"),
+        ("V := $(shell cat src/VERSION)", "src/VERSION", "judge by name"),
+        ("V != head -1 < src/VERSION", "src/VERSION", "judge by name"),
+        ("V := $(shell cat src/V*)", "src/VERSION.new", "judge by name"),
+        ("V := $(shell ls src/V*)", "src/VERSION", "product"),
+        ("V := $(shell cat src/*.c | wc -l)", "src/calc.c", "product"),
+    ],
+)
+def test_what_a_makefile_takes_for_a_value_may_become_a_command(said: str, path: str, kind: str) -> None:
+    base = {"Makefile": f"{said}\n\ntest:\n\t@echo $(V)\n", "src/calc.c": X, "src/VERSION": "1\n", "tests/a.c": X}
+    assert classes(base, {path: "2; true\n"}, ("make", "test"))[path].kind == kind
+
+
 def test_nothing_changed_is_no_class() -> None:
     assert classes(SRC, {}, PYTEST) == {}
 

@@ -106,6 +106,28 @@ def test_examples_in_docstrings_are_put_back(after: str, *, judged: bool, landed
     assert put_back("src/a.py", DOC, after, doctests=False) == PLAIN
 
 
+@pytest.mark.parametrize(
+    "documented",
+    [
+        '#[doc = "```\\nassert_eq!(add(1), 1);\\n```"]\n',
+        '#[doc = "```"]\n#[doc = "assert_eq!(add(1), 1);"]\n#[doc = "```"]\n',
+        '#![doc = r#"\n```\nassert_eq!(add(1), 1);\n```\n"#]\n',
+        "/**\nAdds.\n\n```\nassert_eq!(add(1), 1);\n```\n*/\n",
+        "/*!\n * ```\n * assert_eq!(add(1), 1);\n * ```\n */\n",
+    ],
+)
+def test_examples_in_other_documentation_of_rust_are_kept_too(documented: str) -> None:
+    bent = documented.replace("1), 1", "1), 2")
+    assert put_back("a.rs", documented + CODE, bent + CODE, doctests=True).waits
+    assert put_back("a.rs", documented + CODE, documented + NEW_CODE, doctests=True) == PLAIN
+    assert put_back("a.rs", CODE, documented + CODE, doctests=True) == PLAIN
+
+
+def test_other_words_in_attributes_of_rust_may_be_changed() -> None:
+    before, after = (f'#[doc = "{word}"]\n{CODE}' for word in ("Adds.", "Sums."))
+    assert put_back("a.rs", before, after, doctests=True) == PLAIN
+
+
 def test_whether_docstrings_are_tests_is_read_from_commands_and_configuration() -> None:
     base = {"pyproject.toml": "", "src/a.py": DOC}
     bent = {"src/a.py": DOC.replace("    1\n", "    2\n")}

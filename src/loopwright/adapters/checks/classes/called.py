@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 
-from loopwright.adapters.checks.classes.makefiles import included
+from loopwright.adapters.checks.classes.makefiles import included, read_by_shell
 from loopwright.kernel.gates import matches
-from loopwright.kernel.judges import Judge, judge_by_name
+from loopwright.kernel.judges import Judge, is_source, judge_by_name
 
 Command = tuple[str, ...]
 
@@ -297,10 +297,20 @@ def _follow_make(search: _Search, rest: list[str], depth: int) -> None:
                 if "*" in word or "?" in word:
                     search.included.setdefault(word, f"{path} includes it")
                 _take(search, word, "", f"{path} includes it", depth)
+            _take_values(search, text, f"{path} reads it")
             rules = {name: (needs, recipe) for names, needs, recipe in _TARGET.findall(text) for name in names.split()}
             search.targets.update(name for name in rules if re.fullmatch(r"[\w.-]+", name) and name != ".PHONY")
             _follow_rules(search, path, rules, goals or list(rules)[:1], depth)
     search.targets.update(goals)
+
+
+def _take_values(search: _Search, text: str, why: str) -> None:
+    """Not code: a version that stands in the product's own source is read from there all the time."""
+    for word in read_by_shell(text):
+        found = [path for path in search.paths if path == word or matches(path, word)]
+        search.found.update({path: why for path in found if path not in search.found and not is_source(path)})
+        if not any(map(is_source, found)) and re.search(r"[*?]", word):
+            search.included.setdefault(word, why)
 
 
 def _follow_rules(

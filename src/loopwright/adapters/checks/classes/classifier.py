@@ -213,7 +213,8 @@ def class_of(change: Change, terms: Terms) -> Classed:
     if _is_new_folder(change, terms):
         return _product(change, terms, why=f"a new folder of sources: {path.split('/')[0]}/")
     if is_text(path) or is_example(path):
-        return Classed(change=change, kind=FileClass.TEXT, why="" if is_text(path) else "an example")
+        why = "" if is_text(path) else "an example"
+        return Classed(change=change, kind=FileClass.TEXT, why=why, judged=_ignoring(change, terms))
     return Classed(change=change, kind=FileClass.JUDGE, why="neither product, tests nor text")
 
 
@@ -301,7 +302,7 @@ def _product(change: Change, terms: Terms, why: str = "") -> Classed:
     after = terms.after.get(path, "")
     if after.startswith(_MAGIC) and not is_source(path):
         return Classed(change=change, kind=FileClass.JUDGE_BY_NAME, why=str(Judge.COMPILED))
-    classed = Classed(change=change, kind=FileClass.PRODUCT, why=why)
+    classed = Classed(change=change, kind=FileClass.PRODUCT, why=why, judged=_ignoring(change, terms))
     if path not in (terms.after if change.how != "removed" else terms.before) and path.endswith(_MAY_HOLD_TESTS):
         return Classed(
             change=change, kind=FileClass.PRODUCT, why="is too large to be looked into for tests", waits=True
@@ -320,6 +321,14 @@ def _is_of_library(path: str, terms: Terms) -> bool:
     """Rust tests the documentation of libraries, and of nothing else."""
     crate, found, _ = path.rpartition("src/") if path.endswith(".rs") else ("", "", "")
     return bool(found) and f"{crate}src/lib.rs" in terms.tracked
+
+
+def _ignoring(change: Change, terms: Terms) -> bytes | None:
+    """Linters look at nothing that is ignored: what the base looks at is looked at."""
+    before = terms.before.get(change.path, "")
+    if posixpath.basename(change.path) != ".gitignore" or change.how == "removed" or "\ufffd" in before:
+        return None
+    return before.encode()
 
 
 def _is_new_folder(change: Change, terms: Terms) -> bool:

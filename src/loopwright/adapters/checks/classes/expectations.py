@@ -21,7 +21,10 @@ _DATA = re.compile(
 _KEPT = re.compile(
     r"(?:^|/)(?:goldens?|expected|snapshots?|approved)/|[._-](?:golden|expected|approved)\.\w+$", re.IGNORECASE
 )
-_ALL_OF_IT = re.compile(r"\b(?:iterdir|listdir|scandir|walk|rglob|glob|readdir(?:Sync)?|read_dir|ReadDir|WalkDir)\b")
+_WHOLLY = re.compile(r"\b(?:iterdir|listdir|scandir|walk|readdir(?:Sync)?|read_dir|ReadDir|WalkDir)\b")
+_LISTING = re.compile(rf"{_WHOLLY.pattern}|\b(?:r?glob|iglob|Glob|globSync)\b")
+_GIVEN = re.compile(r"^\s*(?:const |let |var |static )?(\w+)\s*(?::[^=\n]*)?:?=(?!=)")
+_NAME = re.compile(r"\w+")
 _PROSE = (".md", ".rst")
 # Whatever stands between two quotes, for an apostrophe in a comment must hide nothing.
 _LITERAL = re.compile(r"""(?<=["'`])[^"'`\n]{2,200}(?=["'`])""")
@@ -84,13 +87,36 @@ def _is_meant(word: str, path: str) -> bool:
 
 
 def _by_pattern(path: str, literals: frozenset[str], text: str) -> bool:
-    """Of examples and documents a test names the folder and the suffix; in product that would hit too much."""
-    if path.endswith(_PROSE) or not (is_text(path) or is_example(path) or _KEPT.search(path)):
+    """A test names the folder, and lists it wholly or by a pattern."""
+    if path.endswith(_PROSE) or "/" not in path:
         return False
     folders, suffix = path.split("/")[:-1], posixpath.splitext(path)[1]
-    inside = frozenset(part for word in literals for part in word.split("/"))
-    is_any = suffix in inside or f"*{suffix}" in inside or (is_source(path) and _ALL_OF_IT.search(text) is not None)
-    return is_any and not inside.isdisjoint(folders)
+    if is_text(path) or is_example(path) or _KEPT.search(path):
+        inside = frozenset(part for word in literals for part in word.split("/"))
+        is_any = suffix in inside or f"*{suffix}" in inside or (is_source(path) and _LISTING.search(text) is not None)
+        if is_any and not inside.isdisjoint(folders):
+            return True
+    return any(_is_listed(folders, suffix, line) for line in _listing(text))
+
+
+def _listing(text: str) -> Iterator[str]:
+    """What is said where folders are listed, with what was said of the names that stand there."""
+    lines = re.sub(r"(?<=[(\[,.])\s*\n\s*|\s*\n\s*(?=[.)/])", "", text).splitlines()
+    given = {name: line for line in lines for name in _GIVEN.findall(line)}
+    for line in lines:
+        if _LISTING.search(line):
+            yield " ".join((line, *(given[name] for name in dict.fromkeys(_NAME.findall(line)) if name in given)))
+
+
+def _is_listed(folders: list[str], suffix: str, line: str) -> bool:
+    """In product, folders have common names: the very one is named, or one above all of which is listed."""
+    patterns = [word for word in _LITERAL.findall(line) if "*" in word]
+    if patterns and not any(posixpath.basename(word) in ("*", "*.*", f"*{suffix}") for word in patterns):
+        return False
+    if "rglob" in line or any("**" in word for word in patterns):
+        return not frozenset(_NAME.findall(line)).isdisjoint(folders)
+    named = frozenset(part for word in _LITERAL.findall(line) for part in word.split("/"))
+    return folders[-1] in named and (bool(patterns) or _WHOLLY.search(line) is not None)
 
 
 def _is_included(word: str, source: str, path: str) -> bool:

@@ -26,6 +26,12 @@ _ITEM = re.compile(
 _FENCE = re.compile(r"^[ \t]*//[/!][ \t]?```([^\n]*)\n((?:[ \t]*//[/!][^\n]*\n)*?)[ \t]*//[/!][ \t]?```", re.MULTILINE)
 
 
+_BLOCK = re.compile(r"/\*[*!].*?\*/", re.DOTALL)
+_IN_BLOCK = re.compile(r"^[ \t*]*```([^\n]*)\n(.*?)^[ \t*]*```", re.MULTILINE | re.DOTALL)
+_ATTRIBUTED = re.compile(r"""\bdoc\s*=\s*(?:r(\#*)"(.*?)"\1|"((?:\\.|[^"\\])*)")""", re.DOTALL)
+_NOT_RUN = re.compile(r"text|ignore|no_run|toml|sh|console|json")
+
+
 @dataclass(frozen=True, slots=True)
 class PutBack:
     """What the file holds in the two runs, where that is not simply the candidate's. `why` is empty where it is."""
@@ -206,6 +212,7 @@ def _only_more(old: tuple[tuple[str, str], ...], new: tuple[tuple[str, str], ...
 
 def _fences(text: str) -> tuple[str, ...]:
     """Examples in documentation comments of Rust, which its test command runs."""
-    return tuple(
-        body for kind, body in _FENCE.findall(text) if not re.search(r"text|ignore|no_run|toml|sh|console|json", kind)
-    )
+    blocks = (each for block in _BLOCK.findall(text) for each in _IN_BLOCK.findall(block))
+    lines = tuple(body for kind, body in (*_FENCE.findall(text), *blocks) if not _NOT_RUN.search(kind))
+    said = tuple(raw or plain for _, raw, plain in _ATTRIBUTED.findall(text))
+    return (*lines, *(said if any("```" in each for each in said) else ()))

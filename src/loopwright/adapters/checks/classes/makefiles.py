@@ -10,9 +10,17 @@ from dataclasses import dataclass
 _INCLUDE = re.compile(r"^ *[-s.]?include[ \t]+(.+)$", re.MULTILINE)
 _ASSIGNED = re.compile(r"^ *(?:export +|override +)*([\w.-]+)[ \t]*(?:::?:?|[?+])?=[ \t]*(.*)$", re.MULTILINE)
 _REPLACED = re.compile(r"[\w.-]+:[^=]*=(.*)", re.DOTALL)
+_SHELL = re.compile(r"(?:\$[({](?:shell|file)\s|!=)([^\n]*)")
+_READ = re.compile(r"(?:\b(?:cat|head|tail)\s+(?:-\w+\s+)*|<\s*)([\w./*?-]+)")
 _KEPT = ("wildcard", "sort", "strip", "abspath", "realpath", "addprefix", "wordlist", "filter-out")
 _DEEPEST = 8  # variables of variables
 _ANYTHING = "**"
+
+
+def read_by_shell(text: str) -> Iterator[str]:
+    """Names and patterns of files whose content becomes the value of a variable, and with it a part of commands."""
+    for said in _SHELL.findall(text.replace("\\\n", " ")):
+        yield from (posixpath.normpath(word) for word in _READ.findall(said))
 
 
 def included(text: str) -> Iterator[str]:
