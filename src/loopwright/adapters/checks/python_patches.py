@@ -172,12 +172,16 @@ def _set_by(node: ast.AST, seen: PythonTree) -> Iterator[_Triple]:
             if found is None:
                 return
             owner = found
-            pairs = [pair for each in args if isinstance(each, ast.Dict) for pair in zip(each.keys, each.values, strict=True)]
+            pairs = [
+                pair for each in args if isinstance(each, ast.Dict) for pair in zip(each.keys, each.values, strict=True)
+            ]
             pairs += [(ast.Constant(each.arg), each.value) for each in keywords]
         case _:
             value = node.value if isinstance(node, ast.Assign | ast.AnnAssign) else None
             for target in _targets_of(node):
-                yield from _as_set(target, None if isinstance(node, ast.Assign) and target not in node.targets else value)
+                yield from _as_set(
+                    target, None if isinstance(node, ast.Assign) and target not in node.targets else value
+                )
             return
     yield from ((owner, name, value) for key, value in pairs if (name := seen.text(key)) is not None)
 

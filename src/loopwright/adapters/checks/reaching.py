@@ -133,10 +133,14 @@ def _suffix(path: str) -> str:
 def _may_leave(path: str) -> bool:
     """A program's own entry ends it, as it should."""
     file = PurePosixPath(path)
-    return (
-        file.name not in ("main.rs", "__main__.py", "cli.js", "cli.ts", "cli.mjs", "cli.cjs")
-        and file.parent.name not in ("bin", "cmd", "cli")
-    )
+    return file.name not in (
+        "main.rs",
+        "__main__.py",
+        "cli.js",
+        "cli.ts",
+        "cli.mjs",
+        "cli.cjs",
+    ) and file.parent.name not in ("bin", "cmd", "cli")
 
 
 def _is_free(classed: Classed, allow: tuple[str, ...]) -> bool:

@@ -144,7 +144,9 @@ _RUST_WORDS = _by_words(
     (r"""#\s*!?\[\s*cfg_attr\s*\([^\]]*\btest\b[^\]"]*\bpath\s*=""", "takes another file in tests"),
     (r"""(?:env::args|current_exe)[^;]*"[^"]*(?:deps|test)[^"]*\"""", asks("by the name of its program")),
 )
-_EQUALS = re.compile(r"\bPartialEq\b[^{};]*\bfor\b[^{};]*\{\s*(?:#\[[^\]]*\]\s*)*fn\s+eq\s*\(\s*&self\s*,\s*(\w+)[^{]*\{")
+_EQUALS = re.compile(
+    r"\bPartialEq\b[^{};]*\bfor\b[^{};]*\{\s*(?:#\[[^\]]*\]\s*)*fn\s+eq\s*\(\s*&self\s*,\s*(\w+)[^{]*\{"
+)
 _CONDITION = re.compile(r"\b(?P<asked>cfg\s*!\s*[(\[{])|#\s*!?\s*\[\s*cfg(?:_attr)?\s*\(")
 
 
@@ -187,7 +189,8 @@ _GO = _by_words(
 )
 _SHELL = _by_words(
     "shell",
-    (r"\$\{?PPID\b", asks("by whoever started it")), (r"/proc/\S*(?:cmdline|environ)", ""),
+    (r"\$\{?PPID\b", asks("by whoever started it")),
+    (r"/proc/\S*(?:cmdline|environ)", ""),
 )
 _C = _by_words(
     "go",

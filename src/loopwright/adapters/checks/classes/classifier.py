@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from loopwright.adapters.checks.checkouts import TreeReader
 from loopwright.adapters.checks.classes.called import Called, Command, called, steering
 from loopwright.adapters.checks.classes.collecting import (
+    Configured,
     Discovery,
     collected_globs,
     configured_setups,
@@ -99,9 +100,15 @@ class Classifier:
         return await self._set_apart(allowed, trust, terms.layout)
 
     async def layout(self, trust: Commit) -> Layout:
-        """What a person wrote of product and tests, and what is detected where they wrote nothing."""
+        """What a person wrote of product and tests, or what is detected; and tests that only a configuration tells."""
+        paths = await self.source.paths(trust)
         given = Layout(product=self.product, tests=self.tests, protected=self.protected)
-        return completed(given, await self.source.paths(trust))
+        layout = completed(given, paths)
+        texts, _ = await self._steering(trust, paths, layout)
+        discovered = discoveries(self.commands, texts)
+        told = Configured.of(self.commands, texts, discovered, self.yielding)
+        asked = told.may_be_tests(paths, layout)[:_MOST_READ]
+        return told.with_tests(layout, paths, await self.source.texts(trust, asked, limit=_LARGEST))
 
     async def added_tests(self, trust: Commit) -> Callable[[str], bool]:
         """Whether a path would be a test if it were added: what its name and place say."""
@@ -126,8 +133,7 @@ class Classifier:
     async def _terms(self, trust: Commit, commit: Commit, changes: tuple[Change, ...]) -> Terms:
         paths = await self.source.paths(trust)
         tracked = frozenset(paths)
-        given = Layout(product=self.product, tests=self.tests, protected=self.protected)
-        layout = completed(given, paths)
+        layout = await self.layout(trust)
         texts, named = await self._steering(trust, paths, layout)
         changed = tuple(change.path for change in changes)
         before = await self.source.texts(trust, changed, limit=_LARGEST)

@@ -1,4 +1,8 @@
-"""What runners collect by themselves or by configuration: texts with examples, patterns of names, set-up files."""
+"""What runners collect by themselves or by configuration: texts with examples, patterns of names, set-up files.
+
+A runner may be told to take `checks/*.js`, `check_*.py` or whatever lies below `qa`. By their names such files would be
+product, and whoever changes the product could change what judges it: see `Configured`.
+"""
 
 from __future__ import annotations
 
@@ -8,11 +12,13 @@ import json
 import posixpath
 import re
 import tomllib
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 
 from loopwright.adapters.checks.classes.called import Command
-from loopwright.kernel.judges import Judge, judge_by_name
+from loopwright.adapters.checks.classes.layout import Layout
+from loopwright.kernel.gates import matches
+from loopwright.kernel.judges import Judge, is_source, judge_by_name
 
 # A runner that imports whatever has the name of a test, by a pattern without an underscore.
 _DISCOVERING = re.compile(
@@ -22,6 +28,22 @@ _DISCOVERING = re.compile(
 _WITH_VALUE = ("-s", "--start-directory", "-p", "--pattern", "-t", "--top-level-directory", "-k")
 _USUAL_NAMES = "test*.py"
 _COLLECTED_TEXTS = ("test*.txt",)  # pytest takes the examples of these for tests, without being told
+_RUNNERS = re.compile(
+    r"--test\b|\b(?:mocha|jest|vitest|ava|tape|tap|jasmine|qunit|uvu|bats|prove|phpunit|rspec|pytest|py\.test|borp)\b"
+)
+_PATTERN = re.compile(r"""[\w@.{}/,*?-]*\*[\w@.{}/,*?-]*""")
+_GIVEN = re.compile(
+    r"""["']?(?:testMatch|specs?|include|files|testRegex|roots|testpaths|python_files)["']?\s*[:=]\s*(\[[^\]]*\]|.+$)""",
+    re.MULTILINE,
+)
+_PYTHON = re.compile(r"^\s*(?:async\s+)?def\s+test|^class\s+(?:Test|\w+\([^)\n]*TestCase)", re.MULTILINE)
+_SCRIPT = re.compile(
+    r"""(?<![\w.$])(?:test|it|describe|suite|specify|QUnit)\s*(?:\.\s*\w+\s*)*\(
+      | (?:from|require\s*\()\s*["'](?:(?:node:)?(?:test|assert)|vitest|@jest/globals|chai|ava|tape|tap|uvu)\b""",
+    re.VERBOSE,
+)
+_OTHER = re.compile(r"\b(?:assert|expect|should|@Test)\w*\b|#\[test\]", re.IGNORECASE)
+_SCRIPTS = (".js", ".jsx", ".ts", ".tsx", ".mjs", ".cjs", ".mts", ".cts", ".vue", ".svelte")
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,3 +149,94 @@ def _sections(path: str, text: str) -> str:
     except (ValueError, RecursionError):
         return text
     return text
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Configured:
+    """What the base says of where its tests are; `yielding` are files that some were collected from."""
+
+    patterns: tuple[str, ...] = ()
+    folders: frozenset[str] = frozenset()  # named as a whole
+    discovered: tuple[Discovery, ...] = ()
+    yielding: frozenset[str] = frozenset()
+
+    @classmethod
+    def of(
+        cls,
+        commands: Iterable[Command],
+        texts: Mapping[str, str],
+        discovered: tuple[Discovery, ...],
+        yielding: frozenset[str],
+    ) -> Configured:
+        words = tuple(dict.fromkeys(_words(commands, texts)))
+        starts = (each.start for each in discovered if each.start and each.names.startswith("*."))
+        return cls(
+            patterns=tuple(word if "/" in word else f"**/{word}" for word in words if "*" in word),
+            folders=frozenset(itertools.chain(starts, filter(None, map(_folder, words)))),
+            discovered=discovered,
+            yielding=yielding,
+        )
+
+    def may_be_tests(self, paths: tuple[str, ...], layout: Layout) -> tuple[str, ...]:
+        """Sources that are no tests by their names and that a runner would look at all the same."""
+        tracked = frozenset(paths)
+        plain = (path for path in paths if is_source(path) and judge_by_name(path) is None and not layout.is_test(path))
+        return tuple(path for path in plain if path in self.yielding or self._is_collected(path, tracked))
+
+    def _is_collected(self, path: str, tracked: frozenset[str]) -> bool:
+        return any(matches(path, pattern) for pattern in self.patterns) or any(
+            each.imports(path, tracked) for each in self.discovered
+        )
+
+    def with_tests(self, layout: Layout, paths: tuple[str, ...], texts: Mapping[str, str]) -> Layout:
+        """`texts` of what may be tests. A folder that was named, and mostly holds them, is theirs with all in it."""
+        found = frozenset(path for path, text in texts.items() if is_of_tests(path, text, path in self.yielding))
+        if not found:
+            return layout
+        whole = sorted(folder for folder in self.folders if _is_theirs(folder, paths, found))
+        single = sorted(path for path in found if not any(path.startswith(f"{folder}/") for folder in whole))
+        more = (*(f"{folder}/**" for folder in whole), *(re.sub(r"[*?{\[]", "?", path) for path in single))
+        return replace(layout, tests=(*layout.tests, *more))
+
+
+def is_of_tests(path: str, text: str, yields: bool) -> bool:  # noqa: FBT001 - what is known of the path
+    """Whether its text has tests; one that yields some has, unless they are examples of a product's documentation."""
+    if path.endswith(".py"):
+        return _PYTHON.search(text) is not None or (yields and ">>>" not in text)
+    if path.endswith(_SCRIPTS):
+        return _SCRIPT.search(text) is not None and "import.meta.vitest" not in text
+    return _OTHER.search(text) is not None
+
+
+def _is_theirs(folder: str, paths: tuple[str, ...], found: frozenset[str]) -> bool:
+    sources = [path for path in paths if path.startswith(f"{folder}/") and is_source(path)]
+    tests = sum(path in found for path in sources)
+    return tests > 0 and 2 * tests >= len(sources)
+
+
+def _words(commands: Iterable[Command], texts: Mapping[str, str]) -> Iterator[str]:
+    """Patterns and folders that a runner is given: on its command line, or by its configuration."""
+    for command in commands:
+        if _RUNNERS.search(" ".join(command)):
+            yield from (_plain(word) for word in command if "*" in word or "/" in word)
+    for path, text in texts.items():
+        for line in text.replace("\\\n", " ").splitlines():
+            if _RUNNERS.search(line):
+                yield from map(_plain, _PATTERN.findall(line))
+        if judge_by_name(path) in (Judge.RUNNER, Judge.MANIFEST) and "/" not in path:
+            for value in _GIVEN.findall(text):
+                yield from map(_plain, re.findall(r"[\w@.{}/<>*?,-]+", value.strip("[]")))
+
+
+def _plain(word: str) -> str:
+    """As a pattern over paths of the repository."""
+    return posixpath.normpath(word.replace("<rootDir>/", "").strip("\"'[],").removeprefix("!")).removeprefix("./")
+
+
+def _folder(word: str) -> str:
+    """The folder that a word names with all that is in it; empty where it chooses by names."""
+    before, star, _ = word.partition("*")
+    if not star:
+        return "" if "." in posixpath.basename(word) else word.strip("/")
+    is_any = re.fullmatch(r"(?:\*\*/)*\*(?:\.[\w{},]+)?|\*\*", word[len(before) :]) is not None
+    return before.rstrip("/") if is_any and before.endswith("/") else ""

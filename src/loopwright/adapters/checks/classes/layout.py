@@ -34,14 +34,31 @@ _NAMED_TESTS: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...] = (
     ((".swift",), ("Tests/**", "**/*Tests.swift")),
     ((".ex", ".exs"), ("**/*_test.exs",)),
     ((".dart",), ("**/*_test.dart",)),
-    ((".c", ".cc", ".cpp", ".cxx"), ("**/{test_*,*_test,*_unittest}.{c,cc,cpp,cxx}",)),
+    (
+        (".c", ".cc", ".cpp", ".cxx", ".h", ".hpp"),
+        ("**/{test,tests,test_*,*_test,*_tests,*-test,*_unittest,*_unittests}.{c,cc,cpp,cxx,h,hpp}",),
+    ),
     ((".sh", ".bash", ".bats"), ("**/*.bats", "**/{test_*,*_test,test}.{sh,bash}")),
     ((".pl", ".pm", ".t"), ("**/*.t", "t/**")),
 )
-_FOLDERS = ("tests", "test", "__tests__", "spec", "specs", "e2e", "integration_tests")
+_FOLDERS = (
+    "tests",
+    "test",
+    "__tests__",
+    "spec",
+    "specs",
+    "e2e",
+    "integration_tests",
+    "unittest",
+    "unittests",
+    "unit_tests",
+)
 _ALWAYS = ("tests", "test", "__tests__")  # a folder of this name at the top holds tests, whatever is in it
 _LOOSE = re.compile(r"(?:^|[._-])(?:tests?|spec|unittest)(?:[._-]|$)", re.IGNORECASE)
-_ANY_NAME = (".js", ".ts", ".mjs", ".cjs", ".jsx", ".tsx", ".rs", ".rb", ".exs", ".php")  # collected by their folder
+_ANY_NAME = (  # collected by their folder
+    *(".js", ".ts", ".mjs", ".cjs", ".jsx", ".tsx", ".rs", ".rb", ".exs", ".php"),
+    *(".c", ".cc", ".cpp", ".cxx", ".h", ".hpp"),
+)
 _SHELL = (".sh", ".bash", ".zsh", ".fish", ".ps1", ".bat", ".awk")
 _BUILT = (".go", ".rs", ".java", ".kt", ".scala", ".c", ".cc", ".cpp", ".cs", ".swift", ".zig", ".hs", ".ml")
 _LOOK = 3  # of these at least, before a folder of documentation passes for a package

@@ -1,0 +1,73 @@
+"""Tests under names of the project's own, which only the configuration of a runner tells."""
+
+import pytest
+
+from tests.adapters.checks.classes.held import Files, classes
+
+PLAIN = "def add(a, b):\n    return a + b\n"
+PY = "from pk.mod import add\n\n\ndef test_add():\n    assert add(1, 2) == 3\n"
+CASE = "import unittest\n\n\nclass T(unittest.TestCase):\n    def test_add(self):\n        self.assertEqual(1, 1)\n"
+JS = 'const t = require("node:test"), { add } = require("../lib/a.js")\nt("a", () => {})\n'
+IT = 'it("adds", () => { expect(add(1, 2)).toBe(3) })\n'
+LIB = "exports.add = (a, b) => a + b\nexports.is = text => /a/.test(text)\n"
+
+PYTEST = {
+    "pk/__init__.py": "",
+    "pk/mod.py": PLAIN,
+    "checks/check_mod.py": PY,
+    "checks/helper.py": PLAIN,
+    "checks/data/one.json": "{}\n",
+    "pyproject.toml": '[tool.pytest.ini_options]\npython_files = ["check_*.py"]\ntestpaths = [\n  "checks",\n]\n',
+}
+MAKE = {
+    "mod.py": PLAIN,
+    "acceptance/__init__.py": "",
+    "acceptance/add.py": CASE,
+    "Makefile": "test:\n\tpython3 -m unittest discover -s acceptance -t . -p '*.py'\n",
+}
+NODE = {
+    "lib/a.js": LIB,
+    "checks/add.js": JS,
+    "package.json": '{"scripts": {"test": "node --test checks/*.js", "lint": "eslint lib/**/*.js"}}\n',
+}
+JEST = {
+    "lib/a.js": LIB,
+    "qa/deep/add.js": IT,
+    "jest.config.js": "module.exports = {\n  testMatch: [\n    '<rootDir>/qa/**/*.js',\n  ],\n}\n",
+}
+VITEST = {
+    "src/a.js": LIB,
+    "src/add.check.js": IT,
+    "vitest.config.js": 'export default { test: { include: ["src/**/*.check.js"] } }\n',
+}
+C = dict.fromkeys(("src/add.c", "t/test.c", "src/tests/main.c", "src/add_tests.c"), "int main(void) { return 0; }\n")
+
+
+@pytest.mark.parametrize(
+    ("base", "path", "kind", "command"),
+    [
+        (PYTEST, "checks/check_mod.py", "changed test", ("pytest",)),
+        (PYTEST, "checks/helper.py", "changed test", ("pytest",)),
+        (PYTEST, "checks/data/one.json", "changed test", ("pytest",)),
+        (PYTEST, "pk/mod.py", "product", ("pytest",)),
+        (MAKE, "acceptance/add.py", "changed test", ("make", "test")),
+        (MAKE, "mod.py", "product", ("make", "test")),
+        (NODE, "checks/add.js", "changed test", ("npm", "test")),
+        (NODE, "lib/a.js", "product", ("npm", "test")),
+        (JEST, "qa/deep/add.js", "changed test", ("npx", "jest")),
+        (JEST, "lib/a.js", "product", ("npx", "jest")),
+        (VITEST, "src/add.check.js", "changed test", ("npx", "vitest", "run")),
+        (VITEST, "src/a.js", "product", ("npx", "vitest", "run")),
+        (NODE, "checks/add.js", "changed test", ("node", "--test", "checks/*.js")),
+        (C, "t/test.c", "changed test", ("make", "test")),
+        (C, "src/tests/main.c", "changed test", ("make", "test")),
+        (C, "src/add_tests.c", "changed test", ("make", "test")),
+        (C, "src/add.c", "product", ("make", "test")),
+    ],
+)
+@pytest.mark.parametrize("text", ["changed\n", None], ids=["changed", "removed"])
+def test_what_a_runner_is_told_to_collect_is_a_test(
+    base: Files, path: str, kind: str, command: tuple[str, ...], text: str | None
+) -> None:
+    found = classes(base, {path: text}, command)[path]
+    assert found.kind.value == kind
