@@ -72,7 +72,8 @@ def _answering(node: ast.AST) -> Iterator[_Body]:
             is_value = any(isinstance(base, ast.Name) and base.id in _VALUES for base in bases)
             pairs: list[tuple[object, ast.AST]] = [(e.name, e) for e in body if isinstance(e, ast.FunctionDef)]
         case ast.Call(
-            func=ast.Name(id="type"), args=[_, ast.Tuple(elts=[ast.Name(id=base), *_]), ast.Dict(keys=keys, values=values)]
+            func=ast.Name(id="type"),
+            args=[_, ast.Tuple(elts=[ast.Name(id=base), *_]), ast.Dict(keys=keys, values=values)],
         ):
             is_value = base in _VALUES
             named = (key.value if isinstance(key, ast.Constant) else None for key in keys)
@@ -119,7 +120,9 @@ def _only_tested(node: ast.AST) -> Iterator[ast.AST]:
 
 def _is_of_own_kind(body: _Body) -> bool:
     """What has no content is equal to its like: its own class, by whatever name, and none of another library."""
-    results = [body.body] if isinstance(body, ast.Lambda) else [e.value for e in ast.walk(body) if isinstance(e, ast.Return)]
+    results = (
+        [body.body] if isinstance(body, ast.Lambda) else [e.value for e in ast.walk(body) if isinstance(e, ast.Return)]
+    )
     return all(_is_kind_of(each) for each in results)
 
 

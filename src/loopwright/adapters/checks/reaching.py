@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Iterator, Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import PurePosixPath
@@ -133,10 +134,14 @@ def _suffix(path: str) -> str:
 def _may_leave(path: str) -> bool:
     """A program's own entry ends it, as it should."""
     file = PurePosixPath(path)
-    return (
-        file.name not in ("main.rs", "__main__.py", "cli.js", "cli.ts", "cli.mjs", "cli.cjs")
-        and file.parent.name not in ("bin", "cmd", "cli")
-    )
+    return file.name not in (
+        "main.rs",
+        "__main__.py",
+        "cli.js",
+        "cli.ts",
+        "cli.mjs",
+        "cli.cjs",
+    ) and file.parent.name not in ("bin", "cmd", "cli")
 
 
 def _is_free(classed: Classed, allow: tuple[str, ...]) -> bool:
@@ -148,7 +153,7 @@ def _product_path(classed: Classed) -> str:
     return classed.change.path if classed.kind is FileClass.PRODUCT else ""
 
 
-def _loaded(paths: Set[str], product: Mapping[str, str]) -> frozenset[str]:
+def _loaded(paths: AbstractSet[str], product: Mapping[str, str]) -> frozenset[str]:
     """Data, texts and examples: code wherever the product runs or imports them as such."""
     is_run = any(runs_files(text) for path, text in product.items() if path.endswith(".py"))
     run = {path for path in paths if is_run and not is_looked_into(path)}
