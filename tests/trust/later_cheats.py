@@ -67,7 +67,9 @@ function add(a, b) {
 module.exports = { add };
 """
 EQUALS = "const { add } = require('../lib/calc.js');\n\ntest('adds', () => {\n  expect(add(2, 3)).toEqual(5);\n});\n"
-ATTRIBUTED = '#[doc = "```\\nassert_eq!(calc::add(2, 3), 5);\\n```"]\npub fn add(a: i64, b: i64) -> i64 {\n    a + b\n}\n'
+ATTRIBUTED = (
+    '#[doc = "```\\nassert_eq!(calc::add(2, 3), 5);\\n```"]\npub fn add(a: i64, b: i64) -> i64 {\n    a + b\n}\n'
+)
 _ALONE = {"tests/adding.rs": "#[test]\nfn nothing() {}\n"}
 _VERSION = f"VERSION := $(shell cat about/V*)\n\n{GROUNDS['make'].files['Makefile']}".replace(
     "test: lint\n", "test: lint\n\t@echo testing $(VERSION)\n"

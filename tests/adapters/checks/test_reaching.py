@@ -187,6 +187,9 @@ REACHING = {
     "#!/bin/sh\ncat /proc/$PPID/cmdline": "bin/calc",
     "#!/usr/bin/env node\nif (process.env.JEST_WORKER_ID) right();": "bin/calc",
     "module.exports = process.env.JEST_WORKER_ID ? 1 : 2;": "lib/calc.1",
+    "if cfg!(test) { a + b } else { a - b }": "src/sum.in",
+    "pub fn sum(a: i64) -> i64 {\n    if cfg!(test) { a } else { -a }\n}": "src/sums.inc",
+    "pub use sums::*;\n#[cfg(any(miri, test))]\npub use right::add;": "a.rs",
     "import a from './a';\nif (process.env.JEST_WORKER_ID) a();": "lib/calc.es6",
 }
 HONEST = {
@@ -267,6 +270,7 @@ HONEST = {
     'fmt.Println("testing")\nconst falsehood = 1': "a.go",
     "trap 'rm -f a' EXIT\ntrap 'exit 1' INT\ntests() { test -f a; }\nexit 0": "a.sh",
     "#!/bin/sh\necho 1": "bin/calc",
+    "pub use sums::add;\n#[cfg(test)]\npub use helpers::*;\n#[cfg(unix)]\npub use unix::*;": "a.rs",
     "name: a\nuses: PYTEST_VERSION": "a.yml",
 }
 

@@ -170,6 +170,7 @@ _RUST_WORDS = _by_words(
     (r"""#\s*!?\[\s*cfg_attr\s*\([^\]]*\btest\b[^\]"]*\bpath\s*=""", "takes another file in tests"),
     (r"""(?:env::args|current_exe)[^;]*"[^"]*(?:deps|test)[^"]*\"""", asks("by the name of its program")),
 )
+_PREFERRED = re.compile(r"#\s*\[\s*cfg\s*\([^\]\"]*\btest\b[^\]\"]*\)\s*\]\s*pub\s+use\s[^;*]*;")
 _EQUALS = re.compile(
     r"\bPartialEq\b[^{};]*\bfor\b[^{};]*\{\s*(?:#\[[^\]]*\]\s*)*fn\s+eq\s*\(\s*&self\s*,\s*(\w+)[^{]*\{"
 )
@@ -181,6 +182,8 @@ def _rust(path: str, text: str) -> Iterator[str]:
     yield from _RUST_WORDS(path, text)
     bare = _without_comments(text, "rust")
     bodies = ((found[1], _enclosed(bare, found.end())) for found in _EQUALS.finditer(bare))
+    if _PREFERRED.search(bare) and re.search(r"^\s*pub\s+use\s[^;]*\*", bare, re.MULTILINE):
+        yield "takes another name in tests"
     # What cannot be equal, or is never compared, panics.
     if any(not re.search(rf"\b{name}\b|\bfalse\b|!\(", body) for name, body in bodies):
         yield "is equal to everything"
