@@ -142,6 +142,8 @@ REACHING = {
     # What runners set, and who called, in other ways
     "import os\nTESTED = 'MAKELEVEL' in os.environ": "a.py",
     "import os\nTESTED = any(k.startswith('PYTEST') for k in os.environ)": "a.py",
+    "import os\nTESTED = any('pytest' in k.lower() for k in os.environ)": "a.py",
+    "import sys\nTESTED = sys.unraisablehook is not sys.__unraisablehook__": "a.py",
     "import sys\nTESTED = type(sys.stdout).__module__.startswith('_pytest')": "a.py",
     "import __main__\nTESTED = __main__.__package__.startswith('pytest')": "a.py",
     "open('/proc/thread-self/cmdline')": "a.py",
@@ -256,6 +258,7 @@ HONEST = {
     "_, file, line, _ := runtime.Caller(1)\nlog.Print(file, line)": "a.go",
     'println!("{} passed the latest test", n);': "a.rs",
     "echo 'tests ok'; cd loop/; echo \"$PWD\"": "a.sh",
+    "import os\nrun(['pytest'], env={k: v for k, v in ENV.items() if k in os.environ})": "a.py",
     "import os\nenv = {**os.environ, 'MAKEFLAGS': '-j4'}\nenv['MAKEFLAGS'] = '-j2'": "a.py",
     "throw new Error();\nif (/a/.test(b)) {}\nconst { stack } = new Error(m);\nlog(stack, /x/.test(stack));": "a.js",
     "if (process.argv.includes('test')) run(process.argv.slice(2));": "a.js",
