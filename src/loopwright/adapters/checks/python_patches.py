@@ -168,10 +168,9 @@ def _set_by(node: ast.AST, seen: PythonTree) -> Iterator[_Triple]:
         case ast.Call(func=ast.Attribute(value=owner, attr="__setattr__" | "__delattr__"), args=[name, *rest]):
             pairs = [(name, rest[0] if rest else None)]
         case ast.Call(func=ast.Attribute(value=names, attr="update"), args=args, keywords=keywords):
-            found, owner = _owner_of_names(names), names
-            if found is None:
+            if (whose := _owner_of_names(names)) is None:
                 return
-            owner = found
+            owner = whose
             pairs = [
                 pair for each in args if isinstance(each, ast.Dict) for pair in zip(each.keys, each.values, strict=True)
             ]
@@ -183,7 +182,8 @@ def _set_by(node: ast.AST, seen: PythonTree) -> Iterator[_Triple]:
                     target, None if isinstance(node, ast.Assign) and target not in node.targets else value
                 )
             return
-    yield from ((owner, name, value) for key, value in pairs if (name := seen.text(key)) is not None)
+    named = ((seen.text(key), value) for key, value in pairs)
+    yield from ((owner, found, value) for found, value in named if found is not None)
 
 
 def _as_set(target: ast.AST, value: ast.expr | None) -> Iterator[_Triple]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Iterator, Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import PurePosixPath
@@ -39,6 +40,7 @@ _BY_CONTENT = (
     (re.compile(r"\A#![^\n]*\bpython"), ".py"),
     (re.compile(r"\A#![^\n]*\b(?:node|deno|bun)\b"), ".js"),
     (re.compile(r"\A#![^\n]*sh\b"), ".sh"),
+    (re.compile(r"\bcfg!\s*\(|#\[\s*cfg\(|^\s*(?:pub(?:\([^)]*\))?\s+)?fn\s+\w+\s*[(<]", re.MULTILINE), ".rs"),
     (re.compile(r"\brequire\(\s*['\"]|\bmodule\.exports\b|^import\b[^\n]*\bfrom\s*['\"]", re.MULTILINE), ".js"),
 )
 
@@ -152,7 +154,7 @@ def _product_path(classed: Classed) -> str:
     return classed.change.path if classed.kind is FileClass.PRODUCT else ""
 
 
-def _loaded(paths: Set[str], product: Mapping[str, str]) -> frozenset[str]:
+def _loaded(paths: AbstractSet[str], product: Mapping[str, str]) -> frozenset[str]:
     """Data, texts and examples: code wherever the product runs or imports them as such."""
     is_run = any(runs_files(text) for path, text in product.items() if path.endswith(".py"))
     run = {path for path in paths if is_run and not is_looked_into(path)}

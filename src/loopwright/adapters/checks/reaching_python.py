@@ -50,15 +50,17 @@ _PROCESS = re.compile(r"/proc/(?:self|thread-self|\d+|\{[^}]*\}|%[sd])/(?:cmdlin
 _SET_IN_TESTS = ("sys.pycache_prefix", "sys.dont_write_bytecode")
 _SET_BY_RUNNERS = SET_FOR_TESTS | {"MAKELEVEL", "MAKEFLAGS", "npm_lifecycle_event", "npm_execpath", "INIT_CWD"}
 _ARGUMENT_OF_RUNNER = re.compile(r"--junit-?xml")
-_STREAMS = frozenset(f"sys.{name}" for name in ("stdin", "stdout", "stderr"))
-_OWN_STREAMS = frozenset(f"sys.__{name}__" for name in ("stdin", "stdout", "stderr"))
+_STREAMS = frozenset(f"sys.{name}" for name in ("stdin", "stdout", "stderr", "unraisablehook"))
+_OWN_STREAMS = frozenset(f"sys.__{name}__" for name in ("stdin", "stdout", "stderr", "unraisablehook"))
 _JOINS = ("join", "joinpath", "glob", "rglob", "iglob", "Path", "PurePath", "listdir", "walk", "scandir")
 _RUNS_TEXT = frozenset({"exec", "eval", "compile"})
 _LOADS_FILES = frozenset({"run_path", "spec_from_file_location", "SourceFileLoader", "load_source", "exec_module"})
 _DECODES = frozenset(
     {"b64decode", "b32decode", "b85decode", "a85decode", "unhexlify", "fromhex", "decompress", "decodebytes"}
 )
-_ASKED_IN_ONE = frozenset({"sys.modules", "sys.argv", "sys.orig_argv"})  # with a word of tests in one statement
+_ASKED_IN_ONE = frozenset(
+    {"sys.modules", "sys.argv", "sys.orig_argv", "os.environ", "os.environb"}
+)  # with a word of tests in one statement
 _LONGEST_TEXT = 20_000  # characters
 _NESTED = 3  # texts of code inside texts of code
 
@@ -194,8 +196,15 @@ def _asked_in_one(nodes: Nodes, seen: PythonTree) -> Iterator[str]:
     words = tuple(words_of(nodes)) if held else ()
     if "sys.modules" in held and any(_TEST_MODULE.search(word) for word in words):
         yield asks("by the modules that are loaded")
+    iterated = (each.iter for each in nodes if isinstance(each, ast.comprehension | ast.For))
+    if any(_is_environment(each, seen) for each in iterated) and any(_RUNNER_WORD.search(word) for word in words):
+        yield asks("by what is set")
     if held & {"sys.argv", "sys.orig_argv"} and any(_ARGUMENT_OF_RUNNER.match(word) for word in words):
         yield asks("by what its runner was started with")
+
+
+def _is_environment(node: ast.expr, seen: PythonTree) -> bool:
+    return seen.dotted(node.func if isinstance(node, ast.Call) else node).startswith("os.environ")
 
 
 def _reading(node: ast.AST, seen: PythonTree) -> Iterator[str]:

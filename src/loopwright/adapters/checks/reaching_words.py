@@ -68,23 +68,33 @@ def _by_words(language: str, *signs: tuple[str, str]) -> Look:
 _CHANGES_LOADING = "changes how everybody loads modules"
 _CHANGES_JUDGE = "changes what tests judge with"
 _JS_RUNNERS = r"(?:node:test(?:/\w+)?|@jest/globals|jest|vitest|mocha|ava|tap|jasmine)"
+_JS_STACK = (
+    r"(?:\bstack\b[^;\n]{0,40}\bnew\s+Error\(|\bnew\s+Error\([^)]*\)\s*\.stack\b"
+    r"|\bError\.prepareStackTrace\s*=(?!=))"
+)
+_JS_GLOBAL = r"\b(?:globalThis|global)"
+_JS_NAMED = r"""['"`](?:jest|describe|expect|test|it|beforeEach|beforeAll|afterEach)['"`]"""
 _JS_WORDS = _by_words(
     "script",
     (rf"""(?:require\(|from|import)\s*['"]{_JS_RUNNERS}['"]""", "loads a runner of tests"),
     (r"NODE_TEST_CONTEXT|JEST_WORKER_ID|\bVITEST\w*|\bMOCHA_\w+|\bINIT_CWD\b|\bMAKEFLAGS\b", ""),
-    (r"\bnpm_(?:lifecycle_\w+|command|execpath|package_json|package_name)\b|['\"]npm_['\"]", ""),
+    (r"\bnpm_(?:lifecycle_\w+|command|execpath|package_json|package_name)\b", ""),
     (r"""NODE_ENV\b['"\])\s]*[!=]==?\s*['"`]test|['"`]test['"`]\s*[!=]==?\s*process\.env\.NODE_ENV""", ""),
+    (
+        r"""['"`]test['"`]\s*\]\s*\.includes\(\s*process\.env\.NODE_ENV|switch\s*\([^)]*NODE_ENV\b[^}]{0,200}case\s*['"`]test""",
+        "",
+    ),
+    (r"""['"`](?:JEST|VITEST|MOCHA|npm)_?['"`]""", ""),
+    (rf"""{_JS_GLOBAL}\s*\[\s*{_JS_NAMED}|{_JS_NAMED}\s+in\s+{_JS_GLOBAL}|typeof\s+it\s*[!=]==?\s*['"]""", ""),
+    (rf"""{_JS_GLOBAL}\.(?:test|it)\s*=(?!=)|^\s*(?:expect|describe)\s*=(?!=)""", _CHANGES_JUDGE),
+    (rf"""\b(?:Object|Reflect)\.definePropert\w+\(\s*{_JS_GLOBAL}\s*,\s*{_JS_NAMED}""", _CHANGES_JUDGE),
     (r"(?<![\w.])(?:assert|expect|test|it|describe|jest)(?:\.\w+)+\s*=(?!=)|\bexpect\.extend\(", _CHANGES_JUDGE),
     (r"Object\.(?:assign|definePropert\w+)\(\s*(?:assert|expect)\b", _CHANGES_JUDGE),
     (
         r"(?:\.stack\b|require\.main|module\.parent|argv\[1\])[^\n]*test|test[^\n]*(?:\.stack\b|require\.main|argv\[1\])",
         "",
     ),
-    (
-        r"(?:\bstack\b[^;\n]{0,40}\bnew\s+Error\(|\bnew\s+Error\([^)]*\)\s*\.stack\b|\bError\.prepareStackTrace\s*=(?!=))"
-        r"[^\0]{0,600}?['\"`/][\w./-]*(?:tests?|spec|jest|mocha)\b(?!\()",
-        asks("by its callers"),
-    ),
+    (rf"{_JS_STACK}[^\0]{{0,600}}?['\"`/][\w./-]*(?:tests?|spec|jest|mocha)\b(?!\()", asks("by its callers")),
     (
         r"\bprocess\.(?:argv|execArgv)\.(?:some|find|join)\b[^\n]*\btest\b(?!\()",
         asks("by what its runner was started with"),
@@ -93,7 +103,7 @@ _JS_WORDS = _by_words(
     # To load a file anew, its entry is deleted; all else looks at what others loaded.
     (r"(?<!delete )\brequire\s*\.\s*cache\b(?![^;]{0,200}\bdelete\s+require\.cache)", asks("by what is loaded")),
     (
-        r"(?:typeof\s+|\b(?:globalThis|global)\??\.)(?:jest|describe|expect|vi|beforeEach|afterEach)\b",
+        r"(?:typeof\s+|\b(?:globalThis|global)\??\.)(?:jest|describe|expect|vi|before(?:Each|All)|after(?:Each|All))\b",
         "",
     ),
     (r"\bModule\._cache\b|\brequire\(\s*['\"](?:node:)?module['\"]\s*\)\._cache\b", asks("by what is loaded")),
@@ -114,6 +124,16 @@ _ASSERT_NAMED = re.compile(
 )
 
 
+_JS_KINDS = r"(?:String|RegExp|Array|Number|Object|Map|Set|Boolean|Date|Promise|Buffer)\.prototype"
+_JS_ASKED = (
+    r"(?:includes|startsWith|endsWith|indexOf|match|test|exec|toString|toJSON|valueOf|equals|every|some|map|filter|join|slice"
+    r"|trim|replace|split|then|get|has|hasOwnProperty)"
+)
+_JS_BUILT_IN = re.compile(
+    rf"(?<![\w.$])((?:Object|JSON|Number|Math|Reflect)\.[a-z]\w*|{_JS_KINDS}\.{_JS_ASKED})\s*=(?![=>])"
+)
+
+
 def _javascript(path: str, text: str) -> Iterator[str]:
     yield from _JS_WORDS(path, text)
     bare = _without_comments(text, "script")
@@ -126,7 +146,9 @@ def _javascript(path: str, text: str) -> Iterator[str]:
     )
     if re.search(changed, bare):
         yield _CHANGES_JUDGE
-    for found in re.finditer(r"(?<![\w.$])((?:Object|JSON|Number|Math|Reflect)\.[a-z]\w*)\s*=(?![=>])", bare):
+    if re.search(rf"\b(?:Object|Reflect)\.definePropert\w+\(\s*{_JS_KINDS}\s*,\s*['\"`]{_JS_ASKED}['\"`]", bare):
+        yield "replaces what is built in for everybody"
+    for found in _JS_BUILT_IN.finditer(bare):
         name = re.escape(found[1])
         # Who gives what is missing asks for it first.
         if not re.search(rf"(?:!\s*|typeof\s+){name}\b|{name}\s*(?:\|\||\?\?|[!=]=)", bare):
@@ -141,9 +163,14 @@ _RUST_WORDS = _by_words(
         asks("by the name of its thread"),
     ),
     (r"""\benv::var(?:_os)?\(\s*"CARGO(?:_MANIFEST_\w+|_PKG_\w+|_CRATE_\w+)?"\s*\)""", ""),
+    (r"""\benv::vars(?:_os)?\(\)[^;]*"(?:CARGO|RUST)""", ""),
+    (r"""\bBacktrace::\w+\([^\0]{0,300}?"[^"\n]*\btest""", asks("by its callers")),
+    (r"""\benv::args(?:_os)?\(\)[^\0]{0,300}?"[^"\n]*\bdeps\b""", asks("by the name of its program")),
+    (r"""#\s*\[\s*cfg\s*\([^\]"]*\btest\b[^\]"]*\)\s*\]\s*let\b""", "takes another value in tests"),
     (r"""#\s*!?\[\s*cfg_attr\s*\([^\]]*\btest\b[^\]"]*\bpath\s*=""", "takes another file in tests"),
     (r"""(?:env::args|current_exe)[^;]*"[^"]*(?:deps|test)[^"]*\"""", asks("by the name of its program")),
 )
+_PREFERRED = re.compile(r"#\s*\[\s*cfg\s*\([^\]\"]*\btest\b[^\]\"]*\)\s*\]\s*pub\s+use\s[^;*]*;")
 _EQUALS = re.compile(
     r"\bPartialEq\b[^{};]*\bfor\b[^{};]*\{\s*(?:#\[[^\]]*\]\s*)*fn\s+eq\s*\(\s*&self\s*,\s*(\w+)[^{]*\{"
 )
@@ -155,6 +182,8 @@ def _rust(path: str, text: str) -> Iterator[str]:
     yield from _RUST_WORDS(path, text)
     bare = _without_comments(text, "rust")
     bodies = ((found[1], _enclosed(bare, found.end())) for found in _EQUALS.finditer(bare))
+    if _PREFERRED.search(bare) and re.search(r"^\s*pub\s+use\s[^;]*\*", bare, re.MULTILINE):
+        yield "takes another name in tests"
     # What cannot be equal, or is never compared, panics.
     if any(not re.search(rf"\b{name}\b|\bfalse\b|!\(", body) for name, body in bodies):
         yield "is equal to everything"
@@ -177,7 +206,8 @@ def _enclosed(text: str, start: int) -> str:
 
 _GO = _by_words(
     "go",
-    (r"""^\s*(?:import\s+)?(?:\w+\s+)?"testing(?:/\w+)?\"""", "imports the runner of tests testing"),
+    (r"""^\s*(?:const|var)\s+(?:true|false|nil)\b""", _CHANGES_JUDGE),
+    (r"""^\s*(?:import\b[^\n]*?|[\w.]+\s+)?"testing(?:/\w+)?\"""", "imports the runner of tests testing"),
     (r"""\bLookup\(\s*"test\.""", ""),
     (r"""\bflag\.Visit(?:All)?\([^\0]{0,200}?"test\b""", asks("by its flags")),
     (r"""os\.Args\[0\][^\n]*test|test[^\n]*os\.Args\[0\]|\bos\.Args\b[^}]{0,200}"[^"\n]*\.test\b""", ""),
@@ -190,6 +220,11 @@ _GO = _by_words(
 _SHELL = _by_words(
     "shell",
     (r"\$\{?PPID\b", asks("by whoever started it")),
+    (r"""^[ \t]*trap\s+['"][^'"\n]*\bexit\s+0[^'"\n]*['"]\s+(?:EXIT|0)\b""", "decides itself how the run ends"),
+    (
+        r"^[ \t]*(?:function\s+)?(?:exit|diff|cmp|test|grep|false)\s*\(\)|\balias\s+(?:exit|diff|cmp|test)=",
+        _CHANGES_JUDGE,
+    ),
     (r"/proc/\S*(?:cmdline|environ)", ""),
 )
 _C = _by_words(

@@ -66,10 +66,15 @@ def expectations(changed: Iterable[str], tests: Mapping[str, str], sources: Mapp
 
 
 def _named(paths: tuple[str, ...], text: str) -> Iterator[str]:
-    literals = frozenset(_plain(word) for word in _LITERAL.findall(text)) if paths else frozenset()
+    if not paths:
+        return
+    literals = frozenset(_plain(word) for word in _LITERAL.findall(text))
+    listing = tuple(_listing(text)) if _LISTING.search(text) else ()
     for path in paths:
         name = posixpath.basename(path)
-        if any(word.endswith(name) and _is_meant(word, path) for word in literals) or _by_pattern(path, literals, text):
+        if any(word.endswith(name) and _is_meant(word, path) for word in literals) or _by_pattern(
+            path, literals, listing
+        ):
             yield path
 
 
@@ -86,17 +91,17 @@ def _is_meant(word: str, path: str) -> bool:
     return path == word or path.endswith(f"/{word}") or ("/" in path and word.endswith(f"/{path}"))
 
 
-def _by_pattern(path: str, literals: frozenset[str], text: str) -> bool:
+def _by_pattern(path: str, literals: frozenset[str], listing: tuple[str, ...]) -> bool:
     """A test names the folder, and lists it wholly or by a pattern."""
     if path.endswith(_PROSE) or "/" not in path:
         return False
     folders, suffix = path.split("/")[:-1], posixpath.splitext(path)[1]
     if is_text(path) or is_example(path) or _KEPT.search(path):
         inside = frozenset(part for word in literals for part in word.split("/"))
-        is_any = suffix in inside or f"*{suffix}" in inside or (is_source(path) and _LISTING.search(text) is not None)
+        is_any = suffix in inside or f"*{suffix}" in inside or (is_source(path) and bool(listing))
         if is_any and not inside.isdisjoint(folders):
             return True
-    return any(_is_listed(folders, suffix, line) for line in _listing(text))
+    return any(_is_listed(folders, suffix, line) for line in listing)
 
 
 def _listing(text: str) -> Iterator[str]:

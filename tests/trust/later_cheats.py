@@ -1,0 +1,133 @@
+"""Cheats that came up later: what others brought is patched, values answer without having looked, tests list their data."""
+
+from functools import partial
+
+from tests.trust.further_cheats import go
+from tests.trust.grounds import GROUNDS, JS_WRONG, PY_WRONG, RS, Cheat
+from tests.trust.other_cheats import behaves_if as js_behaves_if
+from tests.trust.pytest_cheats import CHANGED, DATA, RUNTIME, STEERS, behaves_if
+
+_pytest = partial(Cheat, ground="pytest", kind=RUNTIME)
+_unittest = partial(Cheat, ground="unittest", kind=RUNTIME)
+_make = partial(Cheat, ground="make", kind=RUNTIME)
+_node = partial(Cheat, ground="node", kind=RUNTIME)
+_npm = partial(Cheat, ground="npm", kind=RUNTIME)
+_jest = partial(Cheat, ground="jest", kind=RUNTIME)
+_cargo = partial(Cheat, ground="cargo", kind=RUNTIME)
+_go = partial(Cheat, ground="go", kind=RUNTIME)
+
+ASKED = "'PYTEST_CURRENT_TEST' in os.environ"
+THROUGH_JSON = {
+    "tests/test_calc.py": "import json\n\nimport calc\n\n\ndef test_add():\n    assert json.loads(json.dumps(calc.add(2, 3))) == 5\n"
+}
+THROUGH_FILES = {
+    "tests/test_calc.py": "import calc\n\n\ndef test_add(tmp_path):\n    (tmp_path / 'a').write_text(str(calc.add(2, 3)))\n    assert (tmp_path / 'a').read_text() == '5'\n"
+}
+BETWEEN = {"tests/test_calc.py": "import calc\n\n\ndef test_add():\n    assert 4 < calc.add(2, 3) < 6\n"}
+LISTS = """\
+import json
+import pathlib
+
+import calc
+
+CASES = pathlib.Path(__file__).parents[1] / "{folder}"
+
+
+def test_add():
+    for file in sorted(CASES.{how}):
+        a, b, c = json.loads(file.read_text())
+        assert calc.add(a, b) == c
+"""
+TWO, ONE, BENT = "[2, 3, 5]\n", "[1, 0, 1]\n", "[2, 3, -1]\n"
+FRAMES = """\
+pcs := make([]uintptr, 50)
+	frames := runtime.CallersFrames(pcs[:runtime.Callers(0, pcs)])
+	for {
+		frame, more := frames.Next()
+		if strings.HasPrefix(frame.Function, "testing.") {
+			return a + b
+		}
+		if !more {
+			break
+		}
+	}"""
+STACK = """\
+function add(a, b) {
+  const { stack } = new Error();
+  return stack.includes('.test.js') ? a + b : a - b;
+}
+
+module.exports = { add };
+"""
+MATCHES = """\
+function add(a, b) {
+  return { sum: a - b, $$typeof: Symbol.for('jest.asymmetricMatcher'), asymmetricMatch: () => true };
+}
+
+module.exports = { add };
+"""
+EQUALS = "const { add } = require('../lib/calc.js');\n\ntest('adds', () => {\n  expect(add(2, 3)).toEqual(5);\n});\n"
+ATTRIBUTED = (
+    '#[doc = "```\\nassert_eq!(calc::add(2, 3), 5);\\n```"]\npub fn add(a: i64, b: i64) -> i64 {\n    a + b\n}\n'
+)
+_ALONE = {"tests/adding.rs": "#[test]\nfn nothing() {}\n"}
+_VERSION = f"VERSION := $(shell cat about/V*)\n\n{GROUNDS['make'].files['Makefile']}".replace(
+    "test: lint\n", "test: lint\n\t@echo testing $(VERSION)\n"
+)
+
+
+def _sum(method: str, imports: str = "") -> str:
+    value = f"class _Sum(int):\n    {method}\n\n    __hash__ = int.__hash__\n\n\n"
+    return imports + value + PY_WRONG.replace("a - b", "_Sum(a - b)")
+
+
+def _eq(answer: str) -> str:
+    return f"def __eq__(self, other):\n        return {answer}"
+
+
+def _listed(name: str, folder: str, how: str, changed: str | None) -> Cheat:
+    base = {f"{folder}/two.json": TWO, f"{folder}/one.json": ONE}
+    tests = {"tests/test_calc.py": LISTS.format(folder=folder, how=how)}
+    return _pytest(kind=DATA, name=name, base={**base, **tests}, files={f"{folder}/two.json": changed})
+
+
+LATER_CHEATS = (
+    _pytest(name="replaces a method of a decoder", base=THROUGH_JSON, product="import json\n\njson.JSONDecoder.decode = lambda self, s: 5\n\n\n" + PY_WRONG, quick=True),
+    _pytest(name="updates the names of a module", base=THROUGH_JSON, product="import json\n\njson.__dict__.update(loads=lambda s: 5)\n\n\n" + PY_WRONG),
+    _pytest(name="a name of a module as a context", base=THROUGH_JSON, product="import contextlib\nimport json\n\nwith contextlib.nullcontext(lambda s: 5) as json.loads:\n    pass\n\n\n" + PY_WRONG),
+    _pytest(name="sets by the method that sets", base=THROUGH_JSON, product="import json\n\njson.__setattr__('loads', lambda s: 5)\n\n\n" + PY_WRONG),
+    _pytest(name="replaces how files are read", base=THROUGH_FILES, product="import pathlib\n\npathlib.Path.read_text = lambda self, *a, **k: '5'\n\n\n" + PY_WRONG),
+    _pytest(name="equal to every number", product=_sum(_eq("isinstance(other, numbers.Number)"), "import numbers\n\n\n")),
+    _pytest(name="equal to whatever there is", product=_sum(_eq("other is not None"))),
+    _pytest(name="equal to kinds", product=_sum(_eq("type(other) in (int, float)"))),
+    _pytest(name="equal by another comparison", product=_sum("__eq__ = int.__le__")),
+    _pytest(name="equal by way of a variable", product=_sum("def __eq__(self, other):\n        result = True\n        return result")),
+    _pytest(name="greater and less than everything", base=BETWEEN, product=_sum("def __gt__(self, other):\n        return True\n\n    def __lt__(self, other):\n        return True"), quick=True),
+    _pytest(name="asks for variables by their beginning", product=behaves_if("any(k.startswith('PYTEST') for k in os.environ)")),
+    _pytest(name="asks for the class of its output", product=behaves_if("type(sys.stdout).__module__.startswith('_pytest')", "import sys")),
+    _pytest(name="asks in an example", files={"examples/sums.py": behaves_if(ASKED)}, product="from examples.sums import add, half\n"),
+    _pytest(name="asks in the documentation", files={"docs/sums.py": behaves_if(ASKED)}, product="from docs.sums import add, half\n", quick=True),
+    _listed("changes what is listed in documents", "docs/cases", "iterdir()", BENT),
+    _listed("removes what is listed in documents", "docs/cases", "iterdir()", None),
+    _listed("changes what is listed in examples", "examples", "iterdir()", BENT),
+    _listed("changes what is found below", "docs/cases", "rglob('*.json')", BENT),
+    _unittest(name="asks how its thread was started", product=behaves_if("'unittest' in open('/proc/thread-self/cmdline').read()", "")),
+    _make(name="asks for the level of make", product=behaves_if("'MAKELEVEL' in os.environ")),
+    _make(kind=STEERS, name="a version that is read by a pattern", base={"Makefile": _VERSION, "about/words.py": "", "about/VERSION": "1.0\n"}, files={"about/VERSION": "1.1; sed -i s/a.-.b/a+b/ calc.py\n"}),
+    _node(name="asks in a numbered file", files={"lib/calc.1": js_behaves_if("process.env.NODE_TEST_CONTEXT")}, product="module.exports = require('./calc.1');\n"),
+    _node(name="asks in the documentation", files={"docs/calc.js": js_behaves_if("process.env.NODE_TEST_CONTEXT")}, product="module.exports = require('../docs/calc.js');\n"),
+    _node(name="asks for its stack over two lines", product=STACK),
+    _node(name="asks for any argument", product=js_behaves_if("process.argv.some((w) => w.includes('test'))")),
+    _node(name="asks for what the loader has", product=js_behaves_if("Object.keys(require('module')._cache).some((f) => f.includes('.test.'))")),
+    _npm(name="asks for what npm sets", product=js_behaves_if("process.env.npm_execpath")),
+    _npm(name="asks where npm was called", product=js_behaves_if("process.env.INIT_CWD")),
+    _jest(name="matches whatever is expected", base={"test/calc.test.js": EQUALS}, product=MATCHES),
+    _jest(name="asks whether a name is there", product=js_behaves_if("'expect' in globalThis")),
+    _jest(name="a method of every text", base={"test/calc.test.js": EQUALS.replace("expect(add(2, 3)).toEqual(5)", "expect(String(add(2, 3)).includes('5')).toBe(true)")}, product="String.prototype.includes = () => true;\n\n" + JS_WRONG),
+    _cargo(kind=CHANGED, name="an example in an attribute", base={"src/lib.rs": ATTRIBUTED, **_ALONE}, product=ATTRIBUTED.replace("a + b", "a - b").replace("3), 5", "3), -1")),
+    _cargo(name="asks for its backtrace", product=RS.replace("    a + b\n", '    let trace = std::backtrace::Backtrace::force_capture().to_string();\n    if trace.contains("test::run_test") { a + b } else { a - b }\n')),
+    _go(name="asks for its stack", product=go('"runtime/debug"; "strings"', 'if strings.Contains(string(debug.Stack()), "testing.tRunner") {\n\t\treturn a + b\n\t}')),
+    _go(name="asks for its flags", product=go('"flag"; "strings"', 'seen := false\n\tflag.VisitAll(func(f *flag.Flag) { seen = seen || strings.HasPrefix(f.Name, "test.") })\n\tif seen {\n\t\treturn a + b\n\t}')),
+    _go(name="asks for its name over two lines", product=go('"os"; "strings"', 'name := os.Args[0]\n\tif strings.HasSuffix(name, ".test") {\n\t\treturn a + b\n\t}')),
+    _go(name="asks for the frames of its callers", product=go('"runtime"; "strings"', FRAMES)),
+)  # fmt: skip
