@@ -200,7 +200,7 @@ def is_accepted(state: BatchState) -> bool:
 
 
 def ended(state: BatchState, ending: Ending) -> Outcome:
-    result = state.result
+    result, course = state.result, state.course
     return Outcome(
         ending=ending,
         attempts=state.round,
@@ -212,8 +212,11 @@ def ended(state: BatchState, ending: Ending) -> Outcome:
         note=result.note,
         findings=state.failures,
         parts=tuple(_part(state, item) for item in state.items),
-        held=state.course.held if result.commit else (),
+        held=course.held if result.commit else (),
         held_on=result.held_on,
+        written=course.written if result.commit else (),
+        allowed=state.plan.trust.allow if result.commit else (),
+        unnoticed=course.unnoticed if result.commit else "",
         waiting=waiting(state),
     )
 
