@@ -7,9 +7,12 @@ from dataclasses import replace
 
 import pytest
 
+from loopwright.app.debt import debt_entry, owes
 from loopwright.kernel.actions import AwaitGate, Integrate, RunChecks
 from loopwright.kernel.events import ChecksReported
-from loopwright.kernel.model import Change, Commit, Ending
+from loopwright.kernel.model import Change, Commit, Ending, LoopId
+from loopwright.loops.batch import closing
+from loopwright.loops.batch.kind import KIND
 from loopwright.loops.batch.machine import BATCH
 from loopwright.loops.batch.state import BatchPhase, BatchState
 from loopwright.loops.course import Station, where
@@ -37,7 +40,7 @@ from tests.loops.batch import (
 def verifying(many: int = 1, **given: object) -> BatchState:
     """A batch of today whose fixes are brought together: their checks run."""
     numbers = range(1, many + 1)
-    begun = play(batch(many, checked=True, trust=v.NOW, **given), *(blocked(each) for each in numbers), v.LANDS)
+    begun = play(batch(many, **{"checked": True, "trust": v.NOW, **given}), *(blocked(each) for each in numbers), v.LANDS)
     fixed = (*(waits(each, 2) for each in numbers), *(passed(each, f"c{each}", attempts=2) for each in numbers))
     return play(begun, *fixed, combined("all"))
 
@@ -124,6 +127,33 @@ def test_an_untested_change_is_told_and_then_a_persons_business() -> None:
     taken = outcome(play(state, v.approves(asked.evidence, "untested"), v.UNNOTICED, LANDED))
     assert (taken.ending, [each.rule for each in taken.findings]) == (Ending.ACCEPTED, ["untested-change"])
     assert at_work(play(state, v.rejects(asked.evidence, "untested"))) == [(1, "fix")]
+
+
+def test_what_was_taken_untested_of_all_together_is_owed_by_the_batch() -> None:
+    state = once_more(play(verifying(), v.UNNOTICED), "c2", v.UNNOTICED)
+    taken = play(state, v.approves(gate(state).evidence, "untested"), v.UNNOTICED, LANDED)
+    assert owes(KIND, taken, outcome(taken))
+    told = debt_entry(KIND, LoopId("b-1"), taken, 0.0, "").splitlines()
+    assert [line for line in told if line.startswith("- **Taken untested**")] == ["- **Taken untested**:"]
+    assert "with what no check looks at, recorded in .loop/debt.md." in closing.lines(taken, outcome(taken))[0]
+
+
+def test_what_its_parts_were_accepted_with_is_owed_by_them() -> None:
+    state = play(batch(1, checked=True, trust=v.NOW), asks(1), says("accept"), accepted(1, "c1"), combined("c1"), LANDED)
+    assert (outcome(state).ending, owes(KIND, state, outcome(state))) == (Ending.ACCEPTED, False)
+
+
+def test_what_the_verdict_rests_on_is_told_at_the_first_landing() -> None:
+    trust = replace(v.NOW, allow=("tests/**",))
+    ended = outcome(play(verifying(trust=trust), replace(v.LANDS, written=("tests/test_new.py",)), LANDED))
+    assert (ended.written, ended.allowed) == (("tests/test_new.py",), ("tests/**",))
+    stopped = outcome(play(batch(1, checked=True, trust=trust), passed(1)))
+    assert (stopped.written, stopped.allowed, stopped.unnoticed) == ((), (), "")
+
+
+def test_without_checks_it_is_told_that_none_has_run_on_what_landed() -> None:
+    state = play(batch(1, trust=v.NOW), blocked(1), waits(1, 2), passed(1, "c1", attempts=2), combined("all"), LANDED)
+    assert closing.lines(state, outcome(state))[0].endswith("of 1 artifact; no check has run on it.")
 
 
 def test_what_is_held_back_may_be_decided_while_another_gate_is_waited_for() -> None:

@@ -10,9 +10,12 @@ import pytest
 from loopwright.kernel.actions import AwaitGate, Integrate, RunChecks, Stop
 from loopwright.kernel.events import ChecksReported, Event
 from loopwright.kernel.gates import evidence
-from loopwright.kernel.model import Change, Commit, Ending, Outcome
+from loopwright.kernel.model import Change, Commit, Ending, LoopId, Outcome
 from loopwright.loops.course import Station, where
+from loopwright.loops.tickets import closing
+from loopwright.loops.tickets.files import Page, pages
 from loopwright.loops.tickets.machine import TICKETS
+from loopwright.loops.tickets.past import SessionPast
 from loopwright.loops.tickets.state import TicketsPhase, TicketsState
 from tests.loops import afterwards
 from tests.loops import verified as v
@@ -132,6 +135,37 @@ def test_an_untested_change_is_told_and_then_a_persons_business() -> None:
     assert open_rules(refused) == ["gate-rejected"]
     # The next one is tested: nothing of the old question is left.
     assert decisions(checked(play(refused, SAID), v.LANDS, "c3"))[-1] == "APPROVE"
+
+
+def unread() -> TicketsState:
+    return checked(begun(), v.UNREAD)
+
+
+def ticket_file(state: TicketsState) -> Page:
+    return pages(LoopId("t-1"), state, SessionPast())[-1]
+
+
+def test_at_its_gate_it_is_told_what_untested_is() -> None:
+    why = "is untested (no test notices src/a.py: add)"
+    assert closing.so_far(unread()) == (f"TICKET-pay-001: nothing speaks against it, but it {why} and waits at its gate.",)
+    both = checked(begun("Loosen tests/t.py"), replace(v.UNREAD, held=v.BENT))
+    assert f"but it changes protected files and {why} and waits" in closing.so_far(both)[-1]
+
+
+@pytest.mark.parametrize(("by", "told"), [("ann", "**Taken untested** by ann: "), ("", "**Taken untested**: ")])
+def test_the_file_of_a_ticket_that_was_taken_untested_says_so_and_that_it_is_approved(by: str, told: str) -> None:
+    asked = unread()
+    state = play(asked, replace(v.approves(gate(asked).evidence, "untested"), by=by), v.UNREAD, SAID)
+    for page in (ticket_file(state), ticket_file(play(state, LANDED))):
+        assert (page.front["status"], "- [ ]" in page.body) == ("approved", False)
+        assert f"- {told}no test notices src/a.py: add" in page.body
+    assert "Taken untested" not in ticket_file(asked).body
+
+
+def test_a_no_to_an_untested_change_is_told_as_what_it_is() -> None:
+    asked = unread()
+    (told,) = play(asked, v.rejects(gate(asked).evidence, "untested")).course.refusals
+    assert told == "A person does not take src/a.py as it is (no): no test notices src/a.py: add"
 
 
 def test_a_question_about_an_earlier_ticket_does_not_keep_the_next_waiting() -> None:

@@ -14,10 +14,10 @@ from loopwright.loops.kind import AnyKind
 DEBT_HEAD = "# Accepted with known issues\n"
 
 
-def owes(kind: AnyKind, outcome: Outcome) -> bool:
-    """What has parts owes nothing itself, its parts do. What passed owes what was put off or has not landed."""
+def owes(kind: AnyKind, state: OnCourse, outcome: Outcome) -> bool:
+    """What passed owes what was put off or has not landed. What has parts owes only what was taken of them together."""
     is_taken = outcome.ending is Ending.ACCEPTED or (outcome.ending.is_passed and bool(outcome.findings))
-    return bool(outcome.waiting) or (is_taken and not kind.has_lanes)
+    return bool(outcome.waiting) or (is_taken and (not kind.has_lanes or bool(untested(state))))
 
 
 def deferred_entry(loop: LoopId, outcome: Outcome, at: float) -> str:

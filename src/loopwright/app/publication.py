@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -73,12 +73,13 @@ def _family(root: LoopId, rows: tuple[LoopRow, ...]) -> tuple[LoopRow, ...]:
 async def rebuild(project: Project, failed: Callable[[str], None]) -> tuple[Path, ...]:
     """Every file made from the log. Raises `OSError` and `ConfigError`.
 
-    Oldest first: later reviews of a story add to what earlier ones put on file.
+    Oldest first: later reviews of a story add to what earlier ones put on file. What a loop has landed of its parts
+    it says after them.
     """
     publisher = Publisher(project.root, project.kinds, failed)
     written: list[Path] = []
     lines: dict[str, list[Noted]] = {}
-    for seen in reversed(await views(project)):
+    for seen in _parts_first(tuple(reversed(await views(project)))):
         scene = await scene_of(project, seen)
         written += publisher.files(scene, seen.kind)
         for name, noted in seen.kind.notes(scene).items():
@@ -86,6 +87,21 @@ async def rebuild(project: Project, failed: Callable[[str], None]) -> tuple[Path
     written += [rebuild_lines(project.root, name, noted) for name, noted in lines.items()]
     debt = await rebuild_debt(project)
     return tuple(dict.fromkeys([*written, *([debt] if debt else [])]))
+
+
+def _parts_first(found: tuple[View, ...]) -> Iterator[View]:
+    """In the order they have, but each after its parts."""
+    known = {seen.row.id for seen in found}
+    below: dict[LoopId | None, list[View]] = {}
+    for seen in found:
+        below.setdefault(seen.row.parent if seen.row.parent in known else None, []).append(seen)
+
+    def told(parent: LoopId | None) -> Iterator[View]:
+        for seen in below.get(parent, ()):
+            yield from told(seen.row.id)
+            yield seen
+
+    return told(None)
 
 
 async def scene_of(project: Project, seen: View) -> Scene[Any]:
@@ -110,10 +126,10 @@ async def rebuild_debt(project: Project) -> Path | None:
 
 async def _debt_of(project: Project, row: LoopRow) -> tuple[float, str] | None:
     """When the loop was accepted, or passed with something put off, and what is owed since."""
-    if '"accepted"' not in row.outcome and '"findings":[{' not in row.outcome:
+    if not any(said in row.outcome for said in ('"accepted"', '"findings":[{', '"waiting":[{')):
         return None
     seen = await view(project, row.id)
-    if seen.outcome is None or not owes(seen.kind, seen.outcome):
+    if seen.outcome is None or not owes(seen.kind, seen.now.state, seen.outcome):
         return None
     at = (await project.store.read(row.id))[-1].at
     if seen.outcome.ending is not Ending.ACCEPTED:

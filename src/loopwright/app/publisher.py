@@ -87,7 +87,7 @@ class Publisher:
         self.files(scene, kind)
         if isinstance(seen.event, Answered) and seen.event.by != PARENT:
             self._accepted_by = seen.event.by
-        if isinstance(seen.event, Ended) and owes(kind, seen.event.outcome):
+        if isinstance(seen.event, Ended) and owes(kind, seen.state, seen.event.outcome):
             self._add_debt(
                 debt_entry(kind, seen.loop, seen.state, seen.at, self._accepted_by)
                 if seen.event.outcome.ending is Ending.ACCEPTED
@@ -101,7 +101,8 @@ class Publisher:
         self._behind.add(scene.loop)
         files = kind.files(scene)
         there = [path for name, text in files.items() if (path := self._put(name, text, kind.mark)) is not None]
-        there += [update_door(self._root, door) for door in kind.doors(scene)]
+        of_parts = (door for part in kind.landed_parts(scene.state) for door in self._kinds[part.kind].doors_of_part(part))
+        there += [update_door(self._root, door) for door in (*kind.doors(scene), *of_parts)]
         notes = kind.notes(scene)
         written = [add_lines(self._root, name, lines) for name, lines in notes.items()]
         if all(written):

@@ -99,6 +99,11 @@ def still_waiting(outcome: Outcome) -> str:
     return f"; {counted(len(outcome.waiting), 'finding')} not resolved by what landed" if outcome.waiting else ""
 
 
+def unchecked(outcome: Outcome) -> str:
+    """In a headline too: what landed was judged by nobody but a reviewer."""
+    return "; no check has run on it" if outcome.ending is Ending.REVIEWED and outcome.branch else ""
+
+
 def take_command(outcome: Outcome) -> str:
     """The one command by which a person takes what was landed and not merged; empty: there is nothing to take."""
     return "" if outcome.merged_into or not outcome.branch else outcome.take or f"git merge {outcome.branch}"

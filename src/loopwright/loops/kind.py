@@ -13,7 +13,7 @@ from typing import Any, Generic, TypeVar
 from loopwright.kernel.assignment import Assignment
 from loopwright.kernel.events import Answered, Logged
 from loopwright.kernel.machine import Loop
-from loopwright.kernel.model import AgentReport, Ending, LoopId, Outcome
+from loopwright.kernel.model import AgentReport, Commit, Ending, Finding, LoopId, Outcome
 from loopwright.kernel.record import Record
 from loopwright.kernel.shapes import Problem
 
@@ -53,6 +53,18 @@ class Door:
     path: str
     change: Callable[[Data | None], Data]  # from what it holds, None where there is no such file
     problems: Callable[[object], Iterable[Problem]]  # why what it holds cannot be taken
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LandedPart:
+    """What a loop with parts has landed of one of them, as only that loop knows it."""
+
+    kind: str
+    params: str  # JSON: what the part was given
+    passed: bool
+    commit: Commit
+    mended: tuple[Finding, ...] = ()  # by the part, and so where it landed
+    waiting: tuple[Finding, ...] = ()  # by the part, but only in what did not land
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -131,6 +143,8 @@ class Kind(Generic[P, S]):
     mark: str = ""  # begins its files; where another stands that begins otherwise, it is left as it is
     past: Callable[[Any, Record, S], Any] | None = None  # folds the log for `files`; None: the state says it all
     doors: Callable[[Scene[S]], tuple[Door, ...]] = lambda _scene: ()
+    landed_parts: Callable[[S], tuple[LandedPart, ...]] = lambda _state: ()  # of one with parts
+    doors_of_part: Callable[[LandedPart], tuple[Door, ...]] = lambda _part: ()  # what its parent adds to `doors`
     notes: Callable[[Scene[S]], Mapping[str, tuple[Noted, ...]]] = lambda _scene: {}
     tells_more: Callable[[LoopId, S], str] = lambda _loop, _state: ""  # the file in which a person reads on
     scratchpad: Callable[[LoopId], str] | None = None  # the file that its agents may read

@@ -34,6 +34,7 @@ class EarlierPass:
     commit: Commit
     made_on: Commit  # what that commit is a change to
     landing: IntegrationRefused
+    mended: tuple[Finding, ...] = ()  # found beside the artifact and gone by then, in short
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

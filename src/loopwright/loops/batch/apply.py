@@ -271,7 +271,13 @@ def _sent_back(state: BatchState, index: int, refusal: IntegrationRefused, line:
         loop=LoopId(""),
         over=False,
         before=(*item.before, item.loop),
-        earlier=EarlierPass(attempts=item.attempts, commit=item.commit, made_on=made_on(state, index), landing=refusal),
+        earlier=EarlierPass(
+            attempts=item.attempts,
+            commit=item.commit,
+            made_on=made_on(state, index),
+            landing=refusal,
+            mended=item.mended,
+        ),
     )
     return with_item(state, index, again)
 

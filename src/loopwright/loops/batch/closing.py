@@ -9,13 +9,16 @@ from loopwright.kernel.quoting import inline, one_line
 from loopwright.kernel.wording import counted
 from loopwright.loops import closing
 from loopwright.loops.batch.decide import summary
-from loopwright.loops.batch.state import ArtifactStanding, BatchState, child_params
+from loopwright.loops.batch.state import ArtifactStanding, BatchState, child_params, is_accepted
 
 
 def lines(state: BatchState, outcome: Outcome) -> tuple[str, ...]:
-    after = f"after {counted(state.round, 'round')}: {summary(state)}{closing.still_waiting(outcome)}"
+    unchecked = closing.unchecked(outcome)
+    after = f"after {counted(state.round, 'round')}: {summary(state)}{closing.still_waiting(outcome)}{unchecked}"
+    alone = state.course.untested and not is_accepted(state)
+    left = "what no check looks at" if alone else "their known issues"
     return (
-        closing.headline(outcome, promise="Passed", after=after, left="their known issues"),
+        closing.headline(outcome, promise="Passed", after=after, left=left),
         *_open(state),
         *_deferred(state),
         *_result(outcome),

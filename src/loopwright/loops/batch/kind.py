@@ -9,7 +9,7 @@ from loopwright.kernel.wording import counted
 from loopwright.loops.batch import closing
 from loopwright.loops.batch.machine import BATCH
 from loopwright.loops.batch.result import result, told_parts
-from loopwright.loops.batch.state import ArtifactStanding, BatchParams, BatchState, ended, of_standing, stuck
+from loopwright.loops.batch.state import ArtifactStanding, BatchParams, BatchState, ended, landed_parts, of_standing, stuck
 from loopwright.loops.kind import Kind, Needs, Words
 from loopwright.loops.reviewed import REVIEWING, ReviewResult, unresolved_lines
 
@@ -65,6 +65,7 @@ KIND: Kind[BatchParams, BatchState] = Kind(
     so_far_outcome=ended,
     parts=told_parts,
     blocked=_blocked,
+    landed_parts=landed_parts,
     superseded=lambda state: tuple(loop for item in state.items for loop in item.before),
     unresolved=_unresolved,
     landed_so_far=_landed_so_far,

@@ -12,6 +12,7 @@ from loopwright.kernel.events import Answered, Integrated
 from loopwright.kernel.model import NO_COMMIT, NO_KEY, Commit, Ending, Finding, Key, LoopId, Outcome, Part, Point
 from loopwright.kernel.trust import Trust
 from loopwright.loops.course import Course, done
+from loopwright.loops.kind import LandedPart
 from loopwright.loops.reviewed import EarlierPass, QualityLimits
 
 CHILD = "quality"
@@ -200,7 +201,7 @@ def is_accepted(state: BatchState) -> bool:
 
 
 def ended(state: BatchState, ending: Ending) -> Outcome:
-    result = state.result
+    result, course = state.result, state.course
     return Outcome(
         ending=ending,
         attempts=state.round,
@@ -212,8 +213,11 @@ def ended(state: BatchState, ending: Ending) -> Outcome:
         note=result.note,
         findings=state.failures,
         parts=tuple(_part(state, item) for item in state.items),
-        held=state.course.held if result.commit else (),
+        held=course.held if result.commit else (),
         held_on=result.held_on,
+        written=course.written if result.commit else (),
+        allowed=state.plan.trust.allow if result.commit else (),
+        unnoticed=course.unnoticed if result.commit else "",
         waiting=waiting(state),
     )
 
@@ -222,6 +226,25 @@ def waiting(state: BatchState) -> tuple[Finding, ...]:
     """What fixes on the branch have mended only in files that did not land with them."""
     unlanded = state.course.unlanded if state.result.commit else frozenset()
     return tuple(each for index in state.landed for each in state.items[index].mended if each.file in unlanded)
+
+
+def landed_parts(state: BatchState) -> tuple[LandedPart, ...]:
+    """A part alone cannot say what of its work landed: it ended before."""
+    outcome = state.course.outcome
+    commit = outcome.commit if outcome is not None and outcome.commit else state.result.commit
+    unlanded = state.course.unlanded
+    return tuple(
+        LandedPart(
+            kind=CHILD,
+            params=child_params(state, index),
+            passed=item.standing is ArtifactStanding.PASSED,
+            commit=commit,
+            mended=tuple(each for each in item.mended if each.file not in unlanded),
+            waiting=tuple(each for each in item.mended if each.file in unlanded),
+        )
+        for index, item in ((index, state.items[index]) for index in state.landed if state.result.commit)
+        if item.mended
+    )
 
 
 _ENDINGS = {

@@ -43,6 +43,7 @@ from loopwright.loops.quality.state import (
     start,
     to_fix,
     tokens,
+    with_mended,
 )
 from loopwright.loops.quality.verdict import judge, rests_on, tally, usable
 from loopwright.loops.reviewed import QualityLimits
@@ -327,7 +328,8 @@ def begin(params: QualityParams) -> QualityState:
         return state
     line = f"{tokens(params)[0]}: {params.artifact}"
     passed = Round(number=earlier.attempts, commit=earlier.commit, verdict=Verdict.PASS, line=line, why="passed before")
-    state = replace(state, number=earlier.attempts, commit=earlier.commit, rounds=(passed,))
+    ledger = with_mended(state.ledger, params.gate, earlier)
+    state = replace(state, number=earlier.attempts, commit=earlier.commit, rounds=(passed,), ledger=ledger)
     return refused(state, earlier.landing)
 
 

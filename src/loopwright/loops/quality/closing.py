@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from loopwright.kernel.model import Ending, Outcome
+from loopwright.kernel.model import Outcome
 from loopwright.kernel.quoting import inline, one_line
 from loopwright.kernel.wording import counted, told
 from loopwright.loops import closing
@@ -16,10 +16,8 @@ def lines(state: QualityState, outcome: Outcome) -> tuple[str, ...]:
     minor = f" with {len(found)} findings that do not block" if len(found) > 1 else minor
     after = f"after {counted(reviews_made(state), 'review')} and {counted(state.fixes, 'fix', 'fixes')}"
     deferred = f"; {len(outcome.findings)} deferred, recorded in .loop/debt.md" if outcome.findings else ""
-    unchecked = "; no check has run on it" if outcome.ending is Ending.REVIEWED and outcome.branch else ""
-    passed = (
-        after + minor + deferred + closing.still_waiting(outcome) + unchecked if outcome.ending.is_passed else after
-    )
+    beside = minor + deferred + closing.still_waiting(outcome) + closing.unchecked(outcome)
+    passed = after + beside if outcome.ending.is_passed else after
     left = counted(len(found), "known issue")
     return (
         *_reviews(state),

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 from loopwright.kernel.findings import cut
-from loopwright.kernel.ledger import mended_in
 from loopwright.kernel.model import NO_COMMIT, Ending, Finding, Outcome
 from loopwright.loops import course as c
 from loopwright.loops.quality.state import (
     QualityState,
+    mended_among,
     mended_unlanded,
     open_findings,
     reviews_made,
@@ -47,5 +47,5 @@ def ended(state: QualityState, ending: Ending) -> Outcome:
 def _beside(state: QualityState) -> tuple[Finding, ...]:
     """What a parent has to know of whatever was mended in other files than the artifact, in short."""
     files = frozenset(entry.finding.file for entry in state.ledger) - {"", state.plan.artifact}
-    found = mended_in(state.ledger, files, state.plan.gate)
+    found = mended_among(state, files)
     return tuple(replace(each, issue=cut(each.issue, _SHORT), evidence="", guidance="") for each in found)

@@ -6,15 +6,16 @@ import json
 
 from loopwright.errors import ConfigError
 from loopwright.kernel.assignment import Assignment
+from loopwright.kernel.codec import decode
 from loopwright.kernel.events import Started
 from loopwright.kernel.ledger import Entry, Standing
 from loopwright.kernel.model import NO_COMMIT, Commit, Ending, Finding, LoopId, Verdict
 from loopwright.kernel.yaml_writer import write_yaml
 from loopwright.loops.course import Station
-from loopwright.loops.kind import Data, Door, Files, Scene
+from loopwright.loops.kind import Data, Door, Files, LandedPart, Scene
 from loopwright.loops.quality import handoff, quality_file
 from loopwright.loops.quality.handoff import Persisted
-from loopwright.loops.quality.state import QualityState, ReviewFacts, open_findings, taken, waiting
+from loopwright.loops.quality.state import QualityParams, QualityState, ReviewFacts, open_findings, taken, waiting
 
 MARK = quality_file.MARK
 _OVER = (Station.LAND, Station.CLEAN_UP, Station.DONE)
@@ -68,13 +69,18 @@ def doors(scene: Scene[QualityState]) -> tuple[Door, ...]:
     return (Door(path=handoff_path(plan.story), change=lambda held: _changed(state, held), problems=handoff.problems),)
 
 
-def _changed(state: QualityState, held: Data | None) -> Data:
+def _begun(plan: QualityParams, held: Data | None) -> Data:
     """What the story was taken over with is its beginning: our file may be lost, and then is made from the log anew."""
-    plan = state.plan
     begin: Data = json.loads(plan.adopted) if plan.adopted else handoff.initial(plan.story, plan.tier)
     data = begin if held is None else held
     if data["story_id"] != plan.story:
         raise ConfigError(handoff_path(plan.story), "story_id", f"has to be {plan.story}, as the folder is called")
+    return data
+
+
+def _changed(state: QualityState, held: Data | None) -> Data:
+    plan = state.plan
+    data = _begun(plan, held)
     if not is_settled(state):
         return data
     return handoff.with_review(
@@ -84,6 +90,19 @@ def _changed(state: QualityState, held: Data | None) -> Data:
         passed=state.rounds[-1].verdict is Verdict.PASS,
         p1_threshold=plan.limits.p1_threshold,
     )
+
+
+def doors_of_part(part: LandedPart) -> tuple[Door, ...]:
+    """What was found beside the artifact is gone once it is gone where the parent has landed it."""
+    plan = decode(QualityParams, part.params)
+    return (
+        Door(path=handoff_path(plan.story), change=lambda held: _landed(plan, part, held), problems=handoff.problems),
+    )
+
+
+def _landed(plan: QualityParams, part: LandedPart, held: Data | None) -> Data:
+    data = _begun(plan, held)
+    return handoff.with_landed(data, gate=plan.gate, part=part, p1_threshold=plan.limits.p1_threshold)
 
 
 def is_settled(state: QualityState) -> bool:
@@ -111,7 +130,7 @@ def persisted(state: QualityState) -> tuple[Persisted, ...]:
 
 
 def _as_it_stands(state: QualityState, entry: Entry) -> Persisted:
-    gone = entry.standing is Standing.RESOLVED and entry.finding not in waiting(state)
+    gone = entry.standing is Standing.RESOLVED and not _waits(state, entry)
     fixed_in = _fixed_in(state, entry) if gone else NO_COMMIT
     resolved = gone and (not fixed_in or _has_passed(state))
     return Persisted(finding=entry.finding, resolved=resolved, resolved_in=fixed_in)
@@ -121,9 +140,16 @@ def _as_accepted(state: QualityState, entry: Entry, left: tuple[Finding, ...]) -
     found = next((finding for finding in left if finding.fingerprint == entry.finding.fingerprint), None)
     if found is not None:
         return Persisted(finding=found, accepted=True)
-    if entry.finding in waiting(state):
+    if _waits(state, entry):
         return Persisted(finding=entry.finding)
     return Persisted(finding=entry.finding, resolved=True, resolved_in=_fixed_in(state, entry))
+
+
+def _waits(state: QualityState, entry: Entry) -> bool:
+    """Whether it is mended only in what did not land. What a part mends beside its artifact, its parent has to land."""
+    outcome = state.course.outcome
+    mended = outcome.mended if outcome is not None and taken(state).changed else ()
+    return entry.finding.fingerprint in {each.fingerprint for each in (*waiting(state), *mended)}
 
 
 def _fixed_in(state: QualityState, entry: Entry) -> Commit:

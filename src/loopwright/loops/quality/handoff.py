@@ -12,7 +12,7 @@ from typing import cast
 from loopwright.kernel.findings import identify
 from loopwright.kernel.model import NO_COMMIT, Commit, Finding, Severity
 from loopwright.kernel.shapes import Problem
-from loopwright.loops.kind import Data
+from loopwright.loops.kind import Data, LandedPart
 from loopwright.loops.quality.handoff_rules import HANDOFF, LETTERS, PHASES, SEVERITIES, TIERS
 from loopwright.loops.quality.state import Known
 
@@ -160,6 +160,22 @@ def with_review(data: Data, *, gate: str, findings: tuple[Persisted, ...], passe
     if after["current_phase"] == "complete" and any(_unfinished(after)):
         after["current_phase"] = "quality"
     return after
+
+
+def with_landed(data: Data, *, gate: str, part: LandedPart, p1_threshold: int = 2) -> Data:
+    """The data after a parent has landed a review's fixes: what is gone with them, and what is not yet."""
+    gone, waits = ({each.fingerprint for each in found} for found in (part.mended, part.waiting))
+    told = (finding_of(entry) for entry in _entries(data) if entry.get("gate") == gate)
+    findings = tuple(_persisted(each, part, gone) for each in told if each.fingerprint in gone | waits)
+    if part.passed:
+        return with_review(data, gate=gate, findings=findings, passed=True, p1_threshold=p1_threshold)
+    return {**data, "quality_findings": _merged(_entries(data), gate, findings)}
+
+
+def _persisted(finding: Finding, part: LandedPart, gone: set[str]) -> Persisted:
+    if finding.fingerprint not in gone:
+        return Persisted(finding=finding)
+    return Persisted(finding=finding, resolved=True, resolved_in=part.commit)
 
 
 def _with_passed(data: Data, phase: str, p1_threshold: int) -> Data:

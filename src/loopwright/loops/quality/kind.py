@@ -36,6 +36,7 @@ KIND: Kind[QualityParams, QualityState] = Kind(
     files=files.render,
     mark=files.MARK,
     doors=files.doors,
+    doors_of_part=files.doors_of_part,
     tells_more=files.tells_more,
     lane=lane,
     starts="loop review PATH",

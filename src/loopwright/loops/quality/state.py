@@ -176,6 +176,19 @@ def _entry(known: Known) -> Entry:
     return Entry(finding=known.finding, source=known.gate, standing=standing, first=0, last=0, streak=0)
 
 
+def with_mended(ledger: Ledger, gate: str, earlier: EarlierPass) -> Ledger:
+    """With what the loop that this one goes on from has mended beside the artifact: it may land only now."""
+    last = earlier.attempts
+    gone = {
+        finding.fingerprint: Entry(
+            finding=finding, source=gate, standing=Standing.RESOLVED, first=last, last=last, streak=0
+        )
+        for finding in earlier.mended
+    }
+    others = (each for each in ledger if each.source != gate or each.finding.fingerprint not in gone)
+    return (*others, *gone.values())
+
+
 def reviews_made(state: QualityState) -> int:
     """With those of the loop that this one goes on from."""
     return state.rounds[-1].number if state.rounds else 0
@@ -215,12 +228,15 @@ def waiting(state: QualityState) -> tuple[Finding, ...]:
 
 def mended_unlanded(state: QualityState) -> tuple[Finding, ...]:
     """Of what a person accepted, which is not always the last, all that was found in these files and is not in it."""
-    unlanded = state.course.unlanded
+    return mended_among(state, state.course.unlanded)
+
+
+def mended_among(state: QualityState, files: frozenset[str]) -> tuple[Finding, ...]:
     if not state.course.accepted:
-        return mended_in(state.ledger, unlanded, state.plan.gate)
+        return mended_in(state.ledger, files, state.plan.gate)
     left = {finding.fingerprint for finding in taken(state).findings}
     own = (entry.finding for entry in state.ledger if entry.source == state.plan.gate and entry.last)
-    return tuple(each for each in own if each.file in unlanded and each.fingerprint not in left)
+    return tuple(each for each in own if each.file in files and each.fingerprint not in left)
 
 
 def counted(findings: tuple[Finding, ...], severity: Severity) -> int:

@@ -15,7 +15,7 @@ from loopwright.kernel.events import (
     ChecksReported,
     IntegrationRefused,
 )
-from loopwright.kernel.gates import PROTECTED
+from loopwright.kernel.gates import PROTECTED, UNTESTED
 from loopwright.kernel.ledger import mended_in, record
 from loopwright.kernel.model import AgentReport, AgentStatus, Ending, Outcome, Question
 from loopwright.loops import course as c
@@ -50,7 +50,7 @@ from loopwright.loops.tickets.state import (
     stepped,
     ticket_id,
 )
-from loopwright.loops.weighing import Failed, Passed, Waits, Weighed, is_told_once, weighed
+from loopwright.loops.weighing import Failed, Passed, Waits, Weighed, is_told_once, rejection, weighed
 
 _WHY_GATE = "protected files were changed; until a person approves, the base versions run"
 _NO_RESULT = "(the creator gave no result: "
@@ -277,6 +277,8 @@ def _gate_approved(state: TicketsState) -> TicketsState:
 def _gate_rejected(state: TicketsState, gate: GateRecord) -> TicketsState:
     """A person's no keeps the ticket from being approved, and the creator is told."""
     told = f"A person rejected the change to {gate.paths}: {gate.reason or 'no reason given'}"
+    if gate.gate == UNTESTED:
+        told = rejection(gate).issue
     state = c.steered(state, refusals=(*state.course.refusals, told))
     if state.course.station is Station.GATE and not gate.lasting:
         return judged(state)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from loopwright.kernel.gates import UNTESTED
 from loopwright.kernel.model import Ending, Outcome
 from loopwright.kernel.quoting import inline, one_line
 from loopwright.kernel.wording import counted
@@ -43,8 +44,17 @@ def so_far(state: TicketsState) -> tuple[str, ...]:
 def _under_way(state: TicketsState) -> str:
     number = ticket_id(state.plan.session, state.ticket.number)
     if state.course.station is Station.GATE:
-        return f"{number}: nothing speaks against it, but it changes protected files and waits at its gate."
+        return f"{number}: nothing speaks against it, but it {' and '.join(_waits_since(state))} and waits at its gate."
     return f"{number}: under way; no ticket has been decided yet."
+
+
+def _waits_since(state: TicketsState) -> tuple[str, ...]:
+    """What is so of it, for each gate that it cannot do without."""
+    awaited = (gate for gate in state.course.open_gates if not gate.lasting)
+    return tuple(
+        f"is untested ({one_line(gate.why, 300).rstrip('.')})" if gate.gate == UNTESTED else "changes protected files"
+        for gate in awaited
+    )
 
 
 def attempts(state: TicketsState) -> tuple[str, ...]:

@@ -6,6 +6,7 @@ from collections import Counter
 from itertools import chain
 
 from loopwright.kernel.findings import identify
+from loopwright.kernel.gates import UNTESTED
 from loopwright.kernel.model import CheckResult, Finding, Severity, Verdict
 from loopwright.kernel.quoting import inline, quoted
 from loopwright.kernel.wording import counted
@@ -223,13 +224,20 @@ def _next_steps(view: TicketView) -> tuple[str, ...]:
     match view.ticket.decision:
         case Decision.APPROVE:
             left = placed(view.state.plan, view.ticket) if view.ticket.findings else ()
-            return (*held, *left, *_where(view))
+            return (*held, *_untested(view), *left, *_where(view))
         case Decision.ESCALATE:
             return (*held, *placed(view.state.plan, view.ticket), *_escalation(view), *_where(view))
         case _:
             following = ticket_id(view.state.plan.session, view.ticket.number + 1)
             told = f"{following} carries the history, the feedback and the issues below."
             return (*held, told, *placed(view.state.plan, view.ticket), *_where(view))
+
+
+def _untested(view: TicketView) -> tuple[str, ...]:
+    """What a person has taken although no check looks at it."""
+    gate = view.state.course.due(UNTESTED) if view.is_current and view.state.course.untested else None
+    by = f" by {inline(gate.by)}" if gate and gate.by else ""
+    return (f"- **Taken untested**{by}: {inline(gate.why)}",) if gate else ()
 
 
 def _where(view: TicketView) -> tuple[str, ...]:

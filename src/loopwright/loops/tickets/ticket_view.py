@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import assert_never
 
 from loopwright.kernel.model import Ending
-from loopwright.loops.course import Station
+from loopwright.loops.course import Course, Station
 from loopwright.loops.tickets.chronicle import CLAIMED
 from loopwright.loops.tickets.past import ALL, SessionPast, TicketPast
 from loopwright.loops.tickets.state import (
@@ -98,6 +98,14 @@ def _status(state: TicketsState, *, is_claimed: bool) -> str:
         case Station.ESCALATED:
             return "escalated"
         case Station.DONE:
-            return _DONE.get(course.outcome.ending, "blocked") if course.outcome else "blocked"
+            return _how_it_ended(course)
         case _ as never:
             assert_never(never)
+
+
+def _how_it_ended(course: Course) -> str:
+    """What a person took at a gate only, untested, was approved all the same."""
+    if course.outcome is None:
+        return "blocked"
+    at_a_gate = course.outcome.ending is Ending.ACCEPTED and not course.accepted
+    return "approved" if at_a_gate else _DONE.get(course.outcome.ending, "blocked")
