@@ -40,7 +40,9 @@ from tests.loops.batch import (
 def verifying(many: int = 1, **given: object) -> BatchState:
     """A batch of today whose fixes are brought together: their checks run."""
     numbers = range(1, many + 1)
-    begun = play(batch(many, **{"checked": True, "trust": v.NOW, **given}), *(blocked(each) for each in numbers), v.LANDS)
+    begun = play(
+        batch(many, **{"checked": True, "trust": v.NOW, **given}), *(blocked(each) for each in numbers), v.LANDS
+    )
     fixed = (*(waits(each, 2) for each in numbers), *(passed(each, f"c{each}", attempts=2) for each in numbers))
     return play(begun, *fixed, combined("all"))
 
@@ -139,7 +141,9 @@ def test_what_was_taken_untested_of_all_together_is_owed_by_the_batch() -> None:
 
 
 def test_what_its_parts_were_accepted_with_is_owed_by_them() -> None:
-    state = play(batch(1, checked=True, trust=v.NOW), asks(1), says("accept"), accepted(1, "c1"), combined("c1"), LANDED)
+    state = play(
+        batch(1, checked=True, trust=v.NOW), asks(1), says("accept"), accepted(1, "c1"), combined("c1"), LANDED
+    )
     assert (outcome(state).ending, owes(KIND, state, outcome(state))) == (Ending.ACCEPTED, False)
 
 

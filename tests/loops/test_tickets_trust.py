@@ -147,7 +147,9 @@ def ticket_file(state: TicketsState) -> Page:
 
 def test_at_its_gate_it_is_told_what_untested_is() -> None:
     why = "is untested (no test notices src/a.py: add)"
-    assert closing.so_far(unread()) == (f"TICKET-pay-001: nothing speaks against it, but it {why} and waits at its gate.",)
+    assert closing.so_far(unread()) == (
+        f"TICKET-pay-001: nothing speaks against it, but it {why} and waits at its gate.",
+    )
     both = checked(begun("Loosen tests/t.py"), replace(v.UNREAD, held=v.BENT))
     assert f"but it changes protected files and {why} and waits" in closing.so_far(both)[-1]
 

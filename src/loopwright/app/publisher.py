@@ -101,7 +101,9 @@ class Publisher:
         self._behind.add(scene.loop)
         files = kind.files(scene)
         there = [path for name, text in files.items() if (path := self._put(name, text, kind.mark)) is not None]
-        of_parts = (door for part in kind.landed_parts(scene.state) for door in self._kinds[part.kind].doors_of_part(part))
+        of_parts = (
+            door for part in kind.landed_parts(scene.state) for door in self._kinds[part.kind].doors_of_part(part)
+        )
         there += [update_door(self._root, door) for door in (*kind.doors(scene), *of_parts)]
         notes = kind.notes(scene)
         written = [add_lines(self._root, name, lines) for name, lines in notes.items()]

@@ -9,7 +9,15 @@ from loopwright.kernel.wording import counted
 from loopwright.loops.batch import closing
 from loopwright.loops.batch.machine import BATCH
 from loopwright.loops.batch.result import result, told_parts
-from loopwright.loops.batch.state import ArtifactStanding, BatchParams, BatchState, ended, landed_parts, of_standing, stuck
+from loopwright.loops.batch.state import (
+    ArtifactStanding,
+    BatchParams,
+    BatchState,
+    ended,
+    landed_parts,
+    of_standing,
+    stuck,
+)
 from loopwright.loops.kind import Kind, Needs, Words
 from loopwright.loops.reviewed import REVIEWING, ReviewResult, unresolved_lines
 
