@@ -1,6 +1,7 @@
 """Many artifacts at once, through the command line."""
 
 import re
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -180,6 +181,13 @@ def test_of_fixes_that_do_not_go_together_the_later_is_made_again(tmp_path: Path
     assert (done.data["fixes"], done.data["rounds"]) == (3, 3)
     assert sample.loop("status").out.splitlines()[-1] == "Parts: 2 passed"
     assert len(loops(sample)) == 4
+    # What was found beside the artifacts is gone where all of it has landed, and is told so when it is told anew.
+    for _ in range(2):
+        stories = list(sample.repo.path.glob(".loop/stories/*/handoff.yml"))
+        assert [story.read_text().count("resolved: true") for story in stories] == [1, 1]
+        assert [done.data["commit"] in story.read_text() for story in stories] == [True, True]
+        shutil.rmtree(sample.repo.path / ".loop" / "stories")
+        assert sample.loop("render").code == 0
 
 
 def test_a_creator_that_gives_up_is_told_in_its_own_words(tmp_path: Path) -> None:
