@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from loopwright.adapters.pins import GONE, differing, packages_of, pins_of, scripts_of
+from loopwright.adapters.pins import GONE, differing, files_named, packages_of, pins_of, scripts_of
 from loopwright.config.settings import AgentSettings, CheckSettings, Settings
 
 
@@ -95,3 +95,44 @@ def test_the_active_environment_counts_too(venv: Path) -> None:
 
 def test_a_script_that_is_gone_is_said_to_be() -> None:
     assert list(differing({"/a": "x", "/b": "y"}, {"/a": GONE, "/b": "y"})) == ["/a is gone"]
+
+
+def outside(folder: Path) -> Path:
+    folder.mkdir()
+    for name in ("check.sh", "plain", "mine.toml", "report.xml", "seen.json", "notes.log"):
+        (folder / name).write_text("x\n")
+    (folder / "data.db").write_bytes(b"\0")
+    (folder / "tool").write_bytes(b"\0")
+    (folder / "tool").chmod(0o755)
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("argv", "names"),
+    [
+        (("sh", "{}/check.sh"), ["check.sh"]),
+        (("{}/tool", "{}/plain", "{}/data.db"), ["plain", "tool"]),
+        (("~/tool",), ["tool"]),
+        (("sh", "-c", "cd src && ~/tool >{}/notes.log; X={}/check.sh; cat {}/mine.toml"), ["check.sh", "tool"]),
+        (("pytest", "-c", "{}/mine.toml", "--junitxml={}/report.xml", "--report-to", "{}/seen.json"), ["mine.toml"]),
+        (("pytest", "--cov-config={}/mine.toml", "-o", "{}/seen.json", "{}/notes.log"), ["mine.toml"]),
+        (("sh", "check.sh", "{}/gone.sh", "", "/a\0b", "/" + "x" * 5000), []),
+    ],
+)
+def test_files_that_a_command_names_by_a_whole_path_are_known_but_not_what_it_writes(
+    tmp_path: Path, argv: tuple[str, ...], names: list[str]
+) -> None:
+    home = outside(tmp_path / "outside")
+    found = files_named((tuple(word.replace("{}", str(home)) for word in argv),), str(home))
+    assert [Path(path).name for path in found] == names
+
+
+def test_a_file_that_a_check_names_is_seen_to_change_and_one_that_nobody_had_noted_is_not_new(tmp_path: Path) -> None:
+    script = outside(tmp_path / "outside") / "check.sh"
+    before = pins_of(Settings(), (("sh", str(script)),), tmp_path, {})
+    script.write_text("true\n")
+    after = pins_of(Settings(), (("sh", str(script)),), tmp_path, {})
+    assert list(differing(before, after)) == [f"{script} was changed"]
+    assert list(differing({}, after)) == []
+    script.unlink()
+    assert list(differing(before, pins_of(Settings(), (("sh", str(script)),), tmp_path, {}))) == [f"{script} is gone"]

@@ -13,6 +13,7 @@ from loopwright.cli.main import COMMANDS
 from loopwright.cli.opened import opened
 from loopwright.cli.signals import complete
 from loopwright.errors import UsageError
+from tests.cli import projects
 from tests.cli.projects import CONFIG, Done, Sample, loop, program
 from tests.repository import Repository
 
@@ -176,6 +177,15 @@ def test_a_reader_that_goes_away_is_no_error(tmp_path: Path) -> None:
     with shown.stderr:
         said = shown.stderr.read()
     assert (shown.wait(), "Traceback" in said) == (141, False)
+
+
+@pytest.mark.parametrize("closed", [">&-", "2>&-", "<&- >&- 2>&-"])
+def test_a_stream_that_is_closed_changes_no_exit_code(tmp_path: Path, closed: str) -> None:
+    sample = Sample.create(tmp_path / "repo")
+    argv = ["sh", "-c", f'"$@" {closed}', "sh", *projects.command("status")]
+    done = subprocess.run(argv, cwd=sample.repo.path, capture_output=True, text=True, check=False)
+    assert (done.returncode, "Traceback" in done.stderr) == (0, False)
+    assert list((sample.repo.path / ".loop").glob("crash-*")) == []
 
 
 def test_every_command_outside_of_a_repository_answers_in_one_sentence_or_works(tmp_path: Path) -> None:

@@ -37,6 +37,22 @@ def test_a_deleted_log_is_not_begun_anew_until_a_person_says_so(tmp_path: Path) 
     assert set(kept) < set(refs(scene))
 
 
+def test_the_side_file_of_the_log_is_missed_from_the_first_attempt_on(tmp_path: Path) -> None:
+    """The developer deletes what was not yet carried over into the one file, and kills the controller."""
+    kills = (
+        "for side in ('wal', 'shm'):\n    (root / '.loop' / f'loop.db-{side}').unlink()\n"
+        "os.kill(int((notes / 'pid').read_text()), 9)\n"
+    )
+    scene = ready(tmp_path, developer="while not (notes / 'pid').exists():\n    pass\n" + kills)
+    with scene.begin("feedback", "Add add()", "--unattended") as begun:
+        (scene.notes / "new").write_text(str(begun.pid))
+        (scene.notes / "new").rename(scene.notes / "pid")
+    assert refs(scene) == []
+    for words in (("status",), ("resume", "--unattended"), ("feedback", "Add add()", "--unattended")):
+        refused = scene.loop(*words, code=3)
+        assert (len(refused.err.splitlines()), "is not the newest log of loop add-add-" in refused.err) == (1, True)
+
+
 def test_a_step_cannot_begin_a_new_log(tmp_path: Path) -> None:
     scene = ready(tmp_path, developer="loop('setup', '--new-log')\n" + WRITES_ADD)
     assert scene.feedback()["outcome"] == "verified"

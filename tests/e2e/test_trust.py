@@ -24,7 +24,7 @@ from loopwright.kernel.codec import encode
 from loopwright.kernel.model import Commit, Ending, Outcome
 from loopwright.kernel.trust import Trust
 from loopwright.loops.feedback.state import FeedbackParams
-from tests.e2e.scene import PASSES, PUTS_ADD, TEST_ADD, Scene
+from tests.e2e.scene import PASSES, PUTS_ADD, TEST_ADD, Scene, ready
 from tests.e2e.ticketing import against, creates, new, played, run, says
 from tests.interpreter import WARM_PYTHON
 from tests.repository import Repository
@@ -154,6 +154,18 @@ def test_an_editable_install_does_not_let_the_persons_tree_stand_for_the_candida
     said = scene.feedback("--max-iterations", "1", code=0 if passes else 4)
     assert (said["outcome"] == "verified") is passes
     assert scene.person() == before
+
+
+def test_a_check_that_lies_outside_of_the_tree_is_not_the_agents_to_rewrite(tmp_path: Path) -> None:
+    """Nor for the next controller: the log knows what it was."""
+    script = tmp_path / "check.sh"
+    script.write_text("grep -q a.+.b calc.py\n")
+    check = f'[checks.test]\nrun = ["sh", "{script}"]\ntrust = "exit-code"\n'
+    rewrites = f"Path({str(script)!r}).write_text('cat calc.py')\nPath('calc.py').write_text('x = 1\\n')\nreport()\n"
+    scene = ready(tmp_path, developer=rewrites, more=check)
+    for words in (("feedback", "Add add()", "--merge"), ("resume",)):
+        said = scene.loop(*words, "--unattended", code=4)
+        assert f"{script} was changed" in said.err
 
 
 # --- what asks nobody -----------------------------------------------------------------------------------------------

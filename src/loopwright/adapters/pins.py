@@ -1,4 +1,6 @@
-"""What a loop relies on beside its commits and its settings, by digest: agents' own scripts, where checks import from.
+"""What a loop relies on beside its commits and its settings, by digest.
+
+Agents' own scripts, files that checks name, where checks import from.
 
 Nobody changes these while a loop runs but a person, or an agent that means to be judged by something else.
 """
@@ -7,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import shutil
 import stat
 from collections.abc import Iterable, Iterator, Mapping
@@ -22,6 +25,14 @@ _LARGEST = 4 << 20  # of what is read whole; a larger program is known by its si
 _PACKAGES = ("lib/python3*/site-packages", "lib/python3*/dist-packages", "lib/python3/dist-packages")
 _STARTS_WITH_PYTHON = ("sitecustomize", "usercustomize")
 GONE = "gone"
+_NAMED = "named "  # before the digest of what a check names: a log of an older version has none of these
+_SMALL = 1 << 20
+_PIECES = re.compile(r"""[\s;&|()<>"'`=]+""")  # of a line for a shell
+# What a command is told to write is another file after every run.
+_WRITTEN_AS = re.compile(
+    r"-o$|(?!.*(?:conf|rc))-.*(?:out|report|junit|xml|log|cov|result|cache|dump|trace|prof|save)", re.IGNORECASE
+)
+_WRITTEN = (".log", ".out", ".txt", ".xml", ".html", ".csv", ".tsv", ".info", ".lcov", ".pid", ".lock")
 
 
 def scripts_of(agent: AgentSettings, root: Path) -> Pins:
@@ -39,8 +50,45 @@ def _script(word: str, root: Path, *, is_program: bool) -> Path | None:
             return None
     except (OSError, ValueError):
         return None
-    is_script = word.endswith(_SCRIPTS) or bool(file.stat().st_mode & stat.S_IXUSR)
-    return file if is_program or is_script else None
+    return file if is_program or _is_script(file) else None
+
+
+def _is_script(file: Path) -> bool:
+    return file.name.endswith(_SCRIPTS) or bool(file.stat().st_mode & stat.S_IXUSR)
+
+
+def files_named(commands: Iterable[tuple[str, ...]], home: str) -> Pins:
+    """What commands name by a whole path, and so find outside of what is judged: programs, scripts, settings."""
+    found = {file for argv in commands for file in _whole_paths(argv, home)}
+    return {str(file): _NAMED + digest_of(file) for file in sorted(found)}
+
+
+def _whole_paths(argv: tuple[str, ...], home: str) -> Iterator[Path]:
+    for before, word in zip(("", *argv), argv, strict=False):
+        option, _, value = word.partition("=") if word.startswith("-") else (before, "", word)
+        if not _WRITTEN_AS.match(option):
+            yield from (file for file in (_whole_path(value, home),) if file and _is_read(file))
+            pieces = (_whole_path(piece, home) for piece in _PIECES.split(value))
+            yield from (file for file in pieces if file and _is_script(file))
+
+
+def _whole_path(word: str, home: str) -> Path | None:
+    path = home + word[1:] if word.startswith("~/") else word
+    try:
+        return Path(path) if path.startswith("/") and Path(path).is_file() else None
+    except (OSError, ValueError):
+        return None
+
+
+def _is_read(file: Path) -> bool:
+    """A script or a text such as settings; data may be what the command itself writes."""
+    if _is_script(file):
+        return True
+    try:
+        small = file.stat().st_size <= _SMALL and not file.name.endswith(_WRITTEN)
+        return small and b"\0" not in file.read_bytes()
+    except OSError:
+        return False
 
 
 def digest_of(file: Path) -> str:
@@ -96,17 +144,20 @@ def _size_and_time(entry: os.DirEntry[str]) -> str:
 
 
 def pins_of(settings: Settings, commands: Iterable[tuple[str, ...]], root: Path, environ: Mapping[str, str]) -> Pins:
-    """What a log can hold of it: each script, and one digest for each folder of packages."""
+    """What a log can hold of it: each script and file, and one digest for each folder of packages."""
+    commands = tuple(commands)
+    named = files_named((*commands, *settings.workspace.setup), environ.get("HOME", ""))
     scripts = {path: held for agent in settings.agents for path, held in scripts_of(agent, root).items()}
     packages: dict[str, list[str]] = {}
     for path, held in packages_of(commands, of_the_project(environ, root)).items():
         packages.setdefault(os.path.dirname(path), []).append(f"{path}\0{held}\n")  # noqa: PTH120 - hundreds of them
-    return scripts | {folder: hashlib.sha256("".join(all_).encode()).hexdigest() for folder, all_ in packages.items()}
+    digests = {folder: hashlib.sha256("".join(all_).encode()).hexdigest() for folder, all_ in packages.items()}
+    return {**named, **scripts, **digests}
 
 
 def differing(before: Pins, now: Pins) -> Iterable[str]:
     """Each path that is not what it was, in words."""
     for path in sorted(before.keys() | now.keys()):
-        if before.get(path) != now.get(path):
+        if before.get(path) != now.get(path) and (path in before or not now[path].startswith(_NAMED)):
             what = "is new" if path not in before else "is gone" if now.get(path, GONE) == GONE else "was changed"
             yield f"{path} {what}"

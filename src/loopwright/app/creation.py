@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 
+from loopwright.adapters.git.log_identity import sign
 from loopwright.adapters.git.repository import rules_of
 from loopwright.app.loops import Listed, Past, View
 from loopwright.app.project import Project
@@ -45,6 +46,7 @@ async def create_loop(
     written = await project.store.create(new, NewEvent(kind="Created", data=encode(created)))
     if written is None:
         raise Forbidden(f"there is a loop {loop} already; `loop status` shows it")
+    sign(project.root, project.environ, loop, project.head)
     past = Past(kind)
     opened = just_made(kind.loop, written, past.hear)
     return View(opened=opened, listed=Listed(row=written.row, kind=kind, alive=None), past=past.known)

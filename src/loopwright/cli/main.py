@@ -19,7 +19,7 @@ import click
 
 from loopwright import __version__
 from loopwright.cli.here import Here
-from loopwright.cli.output import ErrorAnswer, hush, note, put_json, settle
+from loopwright.cli.output import ErrorAnswer, fill_closed_streams, hush, note, put_json, settle
 from loopwright.errors import EngineError
 
 INTERRUPTED = 130
@@ -95,6 +95,7 @@ def commands(argv: Sequence[str]) -> click.Group:
 def main(argv: Sequence[str] | None = None) -> None:
     """What the program `loop` starts."""
     words = sys.argv[1:] if argv is None else list(argv)
+    fill_closed_streams()
     here = Here.of_process(os.environ)
     try:
         code = run(words, here) if here.cwd.is_dir() else _failed(words, f"{here.cwd} is gone; change to a folder", 2)

@@ -129,6 +129,17 @@ def _write(stream: Any, text: str, end: str = "\n") -> None:  # noqa: ANN401 - a
     stream.flush()
 
 
+def fill_closed_streams() -> None:
+    """Where whoever started us closed a stream: nobody reads it, and no file of ours comes to stand in its place."""
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # the lowest free number, which is this one
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, "w" if number else "r", encoding="utf-8"))  # noqa: PTH123, SIM115 - to the end
+
+
 def hush() -> None:
     """After a broken pipe: let nothing more be written when Python closes its streams."""
     with suppress(OSError, ValueError):

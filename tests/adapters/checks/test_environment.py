@@ -219,7 +219,7 @@ def test_a_package_planted_while_the_loop_runs_keeps_checks_from_running(tmp_pat
     made = project(tmp_path, {"a.py": ""}, [CheckSettings(name="c", run=(sys.executable, "-c", "pass"))])
     found = {str(site / "own.pth"): "x"}
     outfit = made.checks.outfit
-    digests = replace(outfit.digests, packages=lambda: found, pinned=dict(found))
+    digests = replace(outfit.digests, relied_on=lambda: found, pinned=dict(found))
     made = replace(made, checks=replace(made.checks, outfit=replace(outfit, digests=digests)))
     assert asyncio.run(made.only(made.candidate({"a.py": "1"}))).passed
     found[str(site / "evil.pth")] = "y"

@@ -13,7 +13,7 @@ from pathlib import Path
 from loopwright.adapters.agents.redaction import Redactor, looks_secret
 from loopwright.adapters.agents.remains import redact_in_place
 from loopwright.adapters.checks.bytecode import Bytecode
-from loopwright.adapters.pins import Pins, differing, packages_of
+from loopwright.adapters.pins import Pins, differing, files_named, packages_of
 from loopwright.adapters.steps import StepWatch
 from loopwright.config.settings import CheckSettings, Settings
 from loopwright.errors import CheckNotRunnable, NeedsPerson
@@ -106,7 +106,7 @@ class Digests:
     setup: tuple[tuple[str, ...], ...] = ()
     person: Mapping[str, str] = field(default_factory=dict)  # the whole: `env` names of it, secrets are known by it
     bytecode: Bytecode | None = None  # None: every run compiles anew
-    packages: Callable[[], Pins] = dict  # what the checks' own Python finds, as it is now
+    relied_on: Callable[[], Pins] = dict  # files that commands name, what the checks' own Python finds: as it is now
     pinned: Pins = field(default_factory=dict)  # and as it was when the loop was taken up
     _versions: dict[str, str] = field(default_factory=dict)
 
@@ -115,15 +115,17 @@ class Digests:
         where = program(check.name, check.run, self.environment)
         names = self.environment.keys() | handed_to(check, self.person).keys()
         lines = [await self._tool(where) if where else f"tree {check.run[0]}"]
+        named = files_named((check.run,), self.person.get("HOME", ""))
+        lines += [f"file {path} {held}" for path, held in named.items()]
         lines += [f"setup {command!r}" for command in self.setup]
         lines += [f"name {name}" for name in sorted(names) if name not in _VOLATILE]
         return hashlib.sha256("\n".join(lines).encode()).hexdigest()[:32]
 
-    def refuse_other_packages(self, check: CheckSettings) -> None:
-        """Raises `NeedsPerson` where somebody put something into the environment of checks while the loop ran."""
-        for path in differing(self.pinned, self.packages()):
+    def refuse_what_was_changed(self, check: CheckSettings) -> None:
+        """Raises `NeedsPerson` where somebody changed a script or the environment of checks while the loop ran."""
+        for path in differing(self.pinned, self.relied_on()):
             raise NeedsPerson(
-                f"check {check.name!r} was not run: {path} since the loop was taken up, and Python would import it;"
+                f"check {check.name!r} was not run: {path} since the loop was taken up, and the check relies on it;"
                 " look at it, then go on with `loop resume` at a terminal"
             )
 
@@ -175,14 +177,19 @@ def digests_for(
     root: Path,
     is_named: Callable[[str], Awaitable[bool]],
 ) -> Digests:
-    """For the checks of a repository, with what Python finds there now as what it is to find later."""
+    """For the checks of a repository, with what they rely on now as what they are to find later."""
+
+    def relied_on() -> Pins:
+        named = files_named((*commands, *settings.workspace.setup), environ.get("HOME", ""))
+        return {**named, **packages_of(commands, environ)}
+
     return Digests(
         environment=for_checks(environ, root / ".loop" / "verify"),
         setup=settings.workspace.setup,
         person=environ,
         bytecode=Bytecode(root / ".loop" / "bytecode", is_named),
-        packages=lambda: packages_of(commands, environ),
-        pinned=packages_of(commands, environ),
+        relied_on=relied_on,
+        pinned=relied_on(),
     )
 
 
@@ -197,7 +204,7 @@ class CheckOutfit:
     async def environment(self, check: CheckSettings, compiled: Path) -> dict[str, str]:
         """`compiled` becomes an empty folder of this run."""
         given = self.digests
-        given.refuse_other_packages(check)
+        given.refuse_what_was_changed(check)
         env = {**given.environment, **handed_to(check, given.person), "PYTHONPYCACHEPREFIX": str(compiled)}
         compiled.mkdir(mode=0o700)
         if given.bytecode is not None and self.is_base:

@@ -34,7 +34,7 @@ class Outfit:
     @property
     def importable(self) -> str:
         """A digest of what could make checks find a package elsewhere: what is installed for them, and links."""
-        found = (*sorted(self.digests.packages().items()), *links_around(self.root))
+        found = (*sorted(self.digests.relied_on().items()), *links_around(self.root))
         return hashlib.sha256(repr(found).encode()).hexdigest()
 
     def book(self, loop: LoopId) -> ReceiptBook:

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from loopwright.adapters.git.folders import put
 from loopwright.adapters.git.program import path_of, persons_git, readable
-from loopwright.kernel.model import LoopId
+from loopwright.kernel.model import Commit, LoopId
 
 LISTS = "refs/loopwright-logs/"
 ATTEMPTS = "refs/loopwright/"
@@ -50,22 +50,28 @@ def git_dir_of(top: Path, env: Mapping[str, str]) -> Path:
 
 
 def loops_begun_here(top: Path, env: Mapping[str, str]) -> frozenset[LoopId]:
-    """Loops of this worktree that have made a commit: each of them must be in its log."""
+    """Loops of this worktree: each of them must be in its log."""
     name = _read(git_dir_of(top, env))
     return frozenset(_listed(top, env, begun_in(name))) if name else frozenset()
 
 
+def sign(top: Path, env: Mapping[str, str], loop: LoopId, base: Commit) -> None:
+    """Write down that the loop was begun here: from now on its row is missed, whatever becomes of the log."""
+    ref = f"{begun_in(log_id(git_dir_of(top, env)))}{loop}"
+    persons_git(env, top).run("update-ref", "--stdin", stdin=f"update {ref} {base}\n".encode())
+
+
 def witnesses(top: Path, env: Mapping[str, str]) -> dict[LoopId, tuple[int, str]]:
-    """How far the log of each loop begun here had come, as its newest attempt bears witness."""
+    """How far the log of each loop begun here had come, as its newest attempt bears witness; 0 before there is one."""
     form = f"%(refname)%00%(contents:trailers:key={LOG},valueonly,separator=%x1F)"
-    found: dict[LoopId, tuple[int, str]] = {}
     begun = loops_begun_here(top, env)
+    found: dict[LoopId, tuple[int, str]] = dict.fromkeys(begun, (0, ""))
     rows = persons_git(env, top).run("for-each-ref", f"--format={form}", ATTEMPTS).splitlines() if begun else ()
     for row in rows:
         ref, _, text = readable(row).partition("\0")
         loop = LoopId(ref.removeprefix(ATTEMPTS).partition("/")[0])
         if loop in begun and (place := _WITNESS.search(text)):
-            found[loop] = max(found.get(loop, (0, "")), (int(place[1]), place[2]))
+            found[loop] = max(found[loop], (int(place[1]), place[2]))
     return found
 
 

@@ -16,7 +16,7 @@ _HASH = "SELECT hash FROM events WHERE loop = ? AND seq = ?"
 
 @dataclass(frozen=True, slots=True)
 class Witness:
-    """A place in the log of a loop: the number of an event, and its hash."""
+    """A place in the log of a loop: the number of an event, and its hash; before event 1, that the loop is there."""
 
     seq: int
     hash: str
@@ -46,5 +46,7 @@ def _why_not(connection: apsw.Connection, loop: LoopId, place: Witness) -> str:
         return "it is not there"
     if length[0] < place.seq:
         return f"it has {length[0]} events there, and had {place.seq}"
+    if place.seq == 0:
+        return ""
     held = connection.execute(_HASH, (loop, place.seq)).fetchone()
     return "" if held is not None and held[0].startswith(place.hash) else f"its event {place.seq} is another one there"
