@@ -313,6 +313,27 @@ def test_a_red_run_names_the_tests_that_fail(text: str, failing: list[str]) -> N
 
 
 @pytest.mark.parametrize(
+    "heads",
+    [
+        "yarn run v1.22.22\n$ yarn workspaces run test\n\n> a\n$ jest\n\n> b\n$ jest\nDone in 1s.\n",
+        "> w@1.0.0 test\n> npm test --workspaces\n\n\n> a@1.0.0 test\n> jest\n\n\n> b@1.0.0 test\n> jest\n",
+    ],
+    ids=["yarn", "npm"],
+)
+def test_what_stands_in_the_other_stream_without_a_headline_belongs_to_the_packages_in_turn(heads: str) -> None:
+    one = f"{JEST}Ran all test suites.\n"
+    report = read_output(heads, "jest", errors=f"warning no licence\n{one}warning no licence\n{one}")
+    assert report is not None
+    assert [failure.rule for failure in report.failures] == [
+        f"{package} > {test}" for package in "ab" for test in ("test/add.test.js > sum > adds", "test/bad.test.js")
+    ]
+    assert report.tests == 4
+    odd = read_output(heads, "jest", errors=one)
+    assert odd is not None
+    assert [failure.rule for failure in odd.failures] == ["test/add.test.js > sum > adds", "test/bad.test.js"]
+
+
+@pytest.mark.parametrize(
     "text",
     [
         JEST.replace("2 failed, 2 total", "2 passed, 2 total").replace("1 failed, 1", "1"),
