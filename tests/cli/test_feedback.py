@@ -149,3 +149,23 @@ def test_what_is_not_promised_without_a_sandbox_is_said_at_every_start(tmp_path:
     said = "No sandbox: agents and checks run with your permissions. An agent that means to could speak for you"
     assert said not in own.loop("feedback", "Make it good").err
     assert others.loop("feedback", "Make it good").err.count(said) == 1
+
+
+@pytest.mark.parametrize("command", [("feedback", "x"), ("review", "mine/a.txt")])
+@pytest.mark.parametrize("is_dry", [True, False], ids=["dry run", "run"])
+def test_work_that_is_not_committed_is_said_to_be_unseen(
+    tmp_path: Path,
+    command: tuple[str, ...],
+    is_dry: bool,  # noqa: FBT001
+) -> None:
+    sample = Sample.create(tmp_path / "repo")
+    (sample.repo.path / ".git/info/exclude").write_text("ignored.txt\n")
+    for path in ("mine/a.txt", "loop.toml", ".loop/tickets/queue/a.yml", "ignored.txt", "mine/a.quality.yml"):
+        sample.repo.write(path, CONFIG)
+    words = (*command, *(["--dry-run"] if is_dry else ["--unattended"]))
+    named = command[0] == "review"  # what is named to a review is reviewed as it is
+    assert ("Uncommitted changes" in sample.loop(*words).err) is not named
+    sample.repo.write("check.py", "changed")
+    count, paths = ("1 file", "check.py") if named else ("2 files", "check.py, mine/a.txt")
+    said = f"Uncommitted changes of {count} are not seen by the loop: {paths}; commit what it needs first."
+    assert sample.loop(*words).err.count(said) == 1

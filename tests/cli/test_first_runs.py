@@ -213,7 +213,9 @@ def test_what_a_script_counts_is_known_once_it_ran(
     sample = with_checks(tmp_path / "repo", '[checks.test]\nrun = ["sh", "check.sh"]\n')
     sample.repo.write("check.sh", f"{script}\n")
     sample.repo.commit("A script")
-    assert sample.loop("doctor").code == 0
+    done = sample.loop("doctor")
+    doubt = 'Not known yet whether a check counts tests (`loop doctor --run` tells), as these need: loop feedback "TASK", '
+    assert (done.code, "Ready: loop review PATH\n" in done.out, doubt in done.out) == (0, True, True)
     for argv in (("doctor", "--run", "--json"), ("doctor", "--json")):
         done = sample.loop(*argv)
         assert (done.code, bool(done.data["ready"])) == (code, code == 0)
@@ -232,6 +234,28 @@ def test_setup_and_doctor_agree_on_what_is_weak(tmp_path: Path) -> None:
         "test: make test (counting)",
         "lint: make lint (weak)",
     ]
+
+
+def test_setup_does_not_ask_for_a_check_that_it_has_just_written(tmp_path: Path) -> None:
+    repo = project(tmp_path / "repo", {"Makefile": "test:\n\ttrue\n"})
+    told = 'let [checks.test] count them (`report`), or give it trust = "exit-code".'
+    assert f"only `loop review` starts: {told}" in loop(repo.path, "setup").out
+
+
+def test_a_recipe_that_names_an_environment_git_does_not_carry_is_no_reason_to_have_no_check(tmp_path: Path) -> None:
+    files = {"Makefile": "test:\n\t.venv/bin/python -m pytest -q tests\n", "tests/test_a.py": "import pytest\n"}
+    repo = project(tmp_path / "repo", files)
+    own_environment(repo, FAKE_RUNNER)
+    done = loop(repo.path, "setup", "--json")
+    assert checks(done) == {"test": ".venv/bin/python -m pytest tests"}
+
+
+def test_a_recipe_that_needs_more_of_its_environment_than_python_has_it_brought_along(tmp_path: Path) -> None:
+    repo = project(tmp_path / "repo", {"Makefile": f"test:\n\t.venv/bin/run-them\n\t{COUNTS}\n"})
+    own_environment(repo, "")
+    repo.write(".venv/bin/run-them", "#!/bin/sh\n").chmod(0o755)
+    done = loop(repo.path, "setup", "--json")
+    assert (checks(done), 'copy = [".venv"]' in done.data["text"]) == ({"test": "make test"}, True)
 
 
 def test_without_a_check_only_what_needs_none_is_ready(tmp_path: Path) -> None:

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from pathlib import PurePosixPath
 
 from loopwright.adapters.git.conditions import merge_obstacle
-from loopwright.adapters.git.repository import paths_at
+from loopwright.adapters.git.repository import paths_at, uncommitted_paths
+from loopwright.app.layout import CONFIG_FILE, STATE_FOLDER, WORKSPACES
 from loopwright.app.loops import View
 from loopwright.app.project import Project
 from loopwright.config.settings import Settings
@@ -16,6 +17,7 @@ from loopwright.kernel.gates import choices, matches
 from loopwright.kernel.judges import judge_by_name
 from loopwright.kernel.quoting import one_line
 from loopwright.kernel.wording import counted
+from loopwright.loops.quality.quality_file import ENDING
 
 _NAMED = 3
 _WILD = re.compile(r"\*\*/|\*\*|[*?]")
@@ -45,9 +47,24 @@ def forewarnings(project: Project, loop: View) -> Iterator[str]:
     paths = paths_at(project.root, project.environ, plan.base) if allow else ()
     outside = [path for path in paths if _is_under(path, allow) and _why_judge(path, settings)]
     if outside:
-        named = ", ".join(one_line(path, 120) for path in outside[:_NAMED])
-        more = f" and {counted(len(outside) - _NAMED, 'other')}" if len(outside) > _NAMED else ""
-        yield f"What decides how checks run stays outside --allow and needs your approval: {named}{more}."
+        yield f"What decides how checks run stays outside --allow and needs your approval: {_first_of(outside)}."
+    if loop.row.seq <= 1:  # one that goes on has its commit already
+        yield from unseen_changes(project, plan.trust.artifacts if hasattr(plan, "trust") else ())
+
+
+def unseen_changes(project: Project, taken: tuple[str, ...] = ()) -> Iterator[str]:
+    """What of the person's own work no loop that begins now has. `taken`: paths that it has as they are."""
+    ours = (CONFIG_FILE, STATE_FOLDER, WORKSPACES, *taken)
+    every = [path for path in uncommitted_paths(project.root, project.environ) if not path.endswith(ENDING)]
+    unseen = [path for path in every if not any(path == own or path.startswith(f"{own}/") for own in ours)]
+    if unseen and "." not in taken:
+        whose = "Uncommitted changes of " + counted(len(unseen), "file")
+        yield f"{whose} are not seen by the loop: {_first_of(unseen)}; commit what it needs first."
+
+
+def _first_of(paths: list[str]) -> str:
+    named = ", ".join(one_line(path, 120) for path in paths[:_NAMED])
+    return f"{named} and {counted(len(paths) - _NAMED, 'other')}" if len(paths) > _NAMED else named
 
 
 def _is_under(path: str, patterns: tuple[str, ...]) -> bool:

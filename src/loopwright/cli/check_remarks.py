@@ -38,7 +38,9 @@ def check_lines(
             continue
         weight = strength(spec, texts, counted=known.get(check.name))
         if weight == "weak" and check.name == "test" and not check.trust:
-            yield Remark("warn", "check", f'{about} (weak: only the exit code counts; report = "junit" counts tests)')
+            unless = " as far as is known before it ran" * (known.get(check.name) is None)
+            told = f'weak{unless}: only the exit code counts; report = "junit" counts tests'
+            yield Remark("warn", "check", f"{about} ({told})")
         else:
             yield Remark("ok", "check", f"{about} ({_weight(check, weight)})")
     yield from class_lines(settings, root, environ)

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 
 from loopwright.adapters.checks.first_run import FirstRun
+from loopwright.adapters.checks.order import verifies
+from loopwright.adapters.checks.runners.reading import texts_in
 from loopwright.adapters.checks.started import runnable_checks
 from loopwright.adapters.git.repository import find_repository
 from loopwright.app.first_runs import keep_receipts, run_before, run_each
@@ -70,10 +73,27 @@ def as_answer(run: FirstRun) -> DoctorRun:
     )
 
 
-def startable(here: Here, settings: Settings) -> Iterator[str]:
-    """The commands that begin a loop which has an agent for every role and the checks it needs."""
-    verifies = can_verify(find_repository(here.cwd, here.environ).top, settings)
-    for kind in KINDS.values():
-        has_cast = all(settings.agents_for(role) for role in kind.needs.roles)
-        if kind.starts and has_cast and (verifies or not kind.needs.checks):
-            yield kind.starts
+@dataclass(frozen=True, slots=True)
+class Startable:
+    """Commands that begin a loop which has an agent for every role."""
+
+    ready: tuple[str, ...] = ()
+    doubtful: tuple[str, ...] = ()  # those that need a check which counts tests, where no run has shown one
+
+    @property
+    def in_words(self) -> str:
+        lines = [f"Ready: {', '.join(self.ready)}"] if self.ready else []
+        if self.doubtful:
+            needy = ", ".join(self.doubtful)
+            lines.append(f"Not known yet whether a check counts tests (`loop doctor --run` tells), as these need: {needy}")
+        return "\n".join(lines) or "Something must be fixed before a loop can start."
+
+
+def startable(here: Here, settings: Settings, known: Mapping[str, bool | None]) -> Startable:
+    root = find_repository(here.cwd, here.environ).top
+    kinds = [kind for kind in KINDS.values() if kind.starts and all(map(settings.agents_for, kind.needs.roles))]
+    needy = tuple(kind.starts for kind in kinds if kind.needs.checks) if can_verify(root, settings, known) else ()
+    texts = texts_in(root, (check.run for check in settings.checks))
+    is_sure = any(known.get(check.name) or verifies(check, texts) for check in settings.checks)
+    ready = tuple(kind.starts for kind in kinds if not kind.needs.checks or (is_sure and kind.starts in needy))
+    return Startable(ready, () if is_sure else needy)

@@ -14,7 +14,7 @@ from loopwright.app.preconditions import DISK_FLOOR
 from loopwright.app.project import has_log
 from loopwright.app.views.answers import DoctorAnswer, DoctorLine
 from loopwright.cli.check_remarks import check_lines, environment_lines, run_lines
-from loopwright.cli.check_runs import as_answer, counted_before, never_run_lines, run_checks, startable
+from loopwright.cli.check_runs import Startable, as_answer, counted_before, never_run_lines, run_checks, startable
 from loopwright.cli.checkup import (
     Remark,
     agent_lines,
@@ -52,16 +52,17 @@ def command(here: Here, *, runs: bool, as_json: bool) -> int:
     lines = list(examine(here, known or {}))
     lines += run_lines(seen) if runs else never_run_lines(settings, known)
     broken = any(line.word == "fix" for line in lines)
-    ready = () if broken else tuple(startable(here, settings))
+    begins = Startable() if broken else startable(here, settings, known or {})
+    is_ok = bool(begins.ready or begins.doubtful)
     if as_json:
         shown = tuple(DoctorLine(status=line.word, what=line.what, text=line.text) for line in lines)
-        put_json(DoctorAnswer(ok=bool(ready), lines=shown, ready=ready, runs=tuple(map(as_answer, seen))))
+        put_json(DoctorAnswer(ok=is_ok, lines=shown, ready=begins.ready, runs=tuple(map(as_answer, seen))))
     else:
         put("\n".join(f"{line.word:<5} {line.what:<12} {line.text}" for line in lines))
-        put(f"\nReady: {', '.join(ready)}" if ready else "\nSomething must be fixed before a loop can start.")
+        put(f"\n{begins.in_words}")
     if any(run.word == "cannot run" for run in seen):
         return 2
-    return 0 if ready else 1
+    return 0 if is_ok else 1
 
 
 def _settings(here: Here) -> Settings:

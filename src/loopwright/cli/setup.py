@@ -23,6 +23,8 @@ from loopwright.config.loop_toml import FILE_NAME
 from loopwright.config.settings import CheckSettings, Settings
 from loopwright.errors import UsageError
 
+_ADD = "add [checks.test]"
+
 
 @click.command("setup")
 @click.option("--force", is_flag=True, help="Replace a loop.toml that is there.")
@@ -102,5 +104,7 @@ def _lines(found: Suggestion, file: str) -> list[str]:
     lines.append(f"Agents: {', '.join(agents) or 'none found on the PATH; name one in loop.toml'}")
     lines += [f"Note: {said}" for said in found.notes]
     if not can_verify(Path(file).parent, Settings(checks=found.checks), found.counted):
-        lines.append("Without a check that counts tests only `loop review` starts: add [checks.test].")
+        has_tests = any(check.name == "test" for check in found.checks)
+        how = 'let [checks.test] count them (`report`), or give it trust = "exit-code"' if has_tests else _ADD
+        lines.append(f"Without a check that counts tests only `loop review` starts: {how}.")
     return [*lines, "Next: read it, commit it, and run `loop doctor`."]

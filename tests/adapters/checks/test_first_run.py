@@ -134,6 +134,12 @@ def test_what_comes_after_a_failure_is_skipped() -> None:
     assert (first_run(WEAK, result).word, said_of(first_run(WEAK, result))) == ("skipped", "skipped: build failed")
 
 
+def test_of_what_it_said_the_line_that_names_what_is_missing_is_told() -> None:
+    said = "make: .venv/bin/python: No such file or directory"
+    run = FirstRun(check=WEAK, word="cannot run", last=(said, "make: *** [Makefile:2: test] Error 127"))
+    assert f"it said {said!r}" in describe_failure(run)
+
+
 def test_a_program_that_is_not_there_is_told_with_how_to_get_it() -> None:
     said = str(CheckNotRunnable("lint", "npm run lint", "the program 'npm' was not found"))
     assert describe_failure(not_run(said, WEAK)) == (

@@ -220,11 +220,72 @@ FAILED tests/test_a.py::test_x[a b] - AssertionError: assert 1 == 2
 ERROR tests/test_b.py
 =================== 1 failed, 1 passed, 1 error in 0.11s ====================
 """
+LINE = "=" * 70
+UNITTEST = f"""\
+.FEF
+{LINE}
+ERROR: tests.test_b (unittest.loader._FailedTest.tests.test_b)
+----------------------------------------------------------------------
+ImportError: Failed to import test module: tests.test_b
+
+{LINE}
+ERROR: setUpClass (test_s.Late)
+----------------------------------------------------------------------
+Traceback (most recent call last):
+  File "tests/test_s.py", line 12, in setUpClass
+OSError: no port
+
+{LINE}
+FAIL: test_up (test_s.T.test_up) (word='a')
+----------------------------------------------------------------------
+Traceback (most recent call last):
+  File "tests/test_s.py", line 7, in test_up
+AssertionError: 'a' != 'A'
+- a
++ A
+
+
+{LINE}
+FAIL: test_down (test_s.T)
+It goes down.
+----------------------------------------------------------------------
+Traceback (most recent call last):
+AssertionError: down
+
+----------------------------------------------------------------------
+Ran 4 tests in 0.001s
+
+FAILED (failures=2, errors=2)
+make: *** [Makefile:2: test] Error 1
+"""
+CARGO = """\
+test sums::adds ... FAILED
+test noisy ... said something between
+ok
+
+failures:
+
+---- sums::adds stdout ----
+thread 'sums::adds' panicked at src/lib.rs:5:9:
+no sum
+
+test result: FAILED. 1 passed; 1 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.00s
+"""
 
 
 @pytest.mark.parametrize(
     ("text", "failing"),
     [
+        (
+            UNITTEST,
+            [
+                "unittest.loader._FailedTest.tests.test_b - ImportError: Failed to import test module: tests.test_b",
+                "setUpClass (test_s.Late) - OSError: no port",
+                "test_s.T.test_up - AssertionError: 'a' != 'A'",
+                "test_s.T.test_down - AssertionError: down",
+            ],
+        ),
+        (CARGO, ["sums::adds - no sum"]),
         (TAPE, ["adds > one and two - Error: one and two"]),
         (MOCHA, ["sum deep.adds - AssertionError: -1 != 3"]),
         (
@@ -252,11 +313,33 @@ def test_a_red_run_names_the_tests_that_fail(text: str, failing: list[str]) -> N
 
 
 @pytest.mark.parametrize(
+    "heads",
+    [
+        "yarn run v1.22.22\n$ yarn workspaces run test\n\n> a\n$ jest\n\n> b\n$ jest\nDone in 1s.\n",
+        "> w@1.0.0 test\n> npm test --workspaces\n\n\n> a@1.0.0 test\n> jest\n\n\n> b@1.0.0 test\n> jest\n",
+    ],
+    ids=["yarn", "npm"],
+)
+def test_what_stands_in_the_other_stream_without_a_headline_belongs_to_the_packages_in_turn(heads: str) -> None:
+    one = f"{JEST}Ran all test suites.\n"
+    report = read_output(heads, "jest", errors=f"warning no licence\n{one}warning no licence\n{one}")
+    assert report is not None
+    assert [failure.rule for failure in report.failures] == [
+        f"{package} > {test}" for package in "ab" for test in ("test/add.test.js > sum > adds", "test/bad.test.js")
+    ]
+    assert report.tests == 4
+    odd = read_output(heads, "jest", errors=one)
+    assert odd is not None
+    assert [failure.rule for failure in odd.failures] == ["test/add.test.js > sum > adds", "test/bad.test.js"]
+
+
+@pytest.mark.parametrize(
     "text",
     [
         JEST.replace("2 failed, 2 total", "2 passed, 2 total").replace("1 failed, 1", "1"),
         VITEST.replace("2 failed (2)", "2 passed (2)").replace("1 failed | 1", "1"),
         MOCHA.replace("1 failing", "0 failing"),
+        UNITTEST.replace("FAILED (failures=2, errors=2)", "OK"),
         PYTEST.replace("1 failed, ", "").replace(", 1 error", ""),
     ],
 )

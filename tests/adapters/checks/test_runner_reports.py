@@ -44,6 +44,13 @@ def test_jest() -> None:
     assert report.failures[0].file == "j/a.test.js"
 
 
+def test_the_nameless_file_among_the_titles_of_vitest_names_nothing() -> None:
+    case = {"ancestorTitles": ["", "add"], "title": "adds", "status": "passed"}
+    suite = {"name": "src/add.test.js", "assertionResults": [case]}
+    report = read_jest(json.dumps({"testResults": [suite]}).encode())
+    assert report.outcomes == (("src/add.test.js > add > adds", "passed"),)
+
+
 def test_vitest() -> None:
     report = read_jest(recorded("vitest.json"))
     assert outcomes(report) == {

@@ -93,3 +93,21 @@ def test_linters_are_scripts_or_configured(
     tmp_path: Path, files: dict[str, str], scripts: dict[str, str], checks: dict[str, str]
 ) -> None:
     assert first(look(tmp_path, {**files, **package(scripts=scripts)})) == checks
+
+
+@pytest.mark.parametrize(
+    ("said", "files", "advice"),
+    [
+        ({"devDependencies": {"jest": "29"}}, {"package-lock.json": ""}, "npm install -D eslint"),
+        ({}, {"yarn.lock": ""}, "yarn add -D eslint"),
+        ({"devDependencies": {"eslint": "9"}}, {"package-lock.json": ""}, "npm ci"),
+        ({"devDependencies": {"jest": "29"}}, {"package-lock.json": "", "node_modules/.bin/eslint": ""}, "npm ci"),
+        ({"workspaces": ["packages/*"]}, {"package-lock.json": ""}, "npm ci"),
+    ],
+)
+def test_a_tool_in_no_list_of_dependencies_is_to_be_added(
+    tmp_path: Path, said: dict[str, object], files: dict[str, str], advice: str
+) -> None:
+    package = json.dumps({"scripts": {"lint": "eslint src"}, **said})
+    (lint,) = detect(look(tmp_path, {"package.json": package, **files})).prospects
+    assert lint.advice == advice

@@ -15,6 +15,8 @@ from loopwright.kernel.model import CheckResult, Finding
 Word = Literal["ok", "red", "slow", "cannot run", "skipped"]
 LAST_LINES = 8
 _MOST_NAMED = 3
+# What started it may say more after that, such as make, which only repeats the exit code.
+_NAMES_WHAT_IS_MISSING = re.compile(r"No such file|not found|No module named|Cannot find (?:module|package)")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,7 +66,8 @@ def not_run(said: str, check: CheckSettings, install: str = "") -> FirstRun:
 
 def describe_failure(run: FirstRun) -> str:
     """One sentence for a check that cannot run: the command, what it said last, what to do."""
-    said = next((line for line in reversed(run.last) if line.strip()), "")
+    lines = [line for line in reversed(run.last) if line.strip()]
+    said = next((line for line in lines if _NAMES_WHAT_IS_MISSING.search(line)), lines[0] if lines else "")
     parts = (run.why, f"it said {said!r}" if said and said not in run.why else "", run.advice)
     return f"check {run.check.name!r} cannot run: {'; '.join(filter(None, parts))}"
 

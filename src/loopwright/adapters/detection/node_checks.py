@@ -20,6 +20,10 @@ _TOOLS: tuple[tuple[str, str, tuple[str, ...], tuple[str, ...]], ...] = (
     ("biome", "lint", ("ci", "."), ("biome.json", "biome.jsonc")),
     ("tsc", "typecheck", ("--noEmit",), ("tsconfig.json",)),
 )
+# Programs that scripts lint with, by the package that has them.
+_PACKAGES = {"eslint": "eslint", "prettier": "prettier", "biome": "@biomejs/biome", "tsc": "typescript"}
+_PACKAGES |= {name: name for name in ("standard", "xo", "jshint", "oxlint", "stylelint")}
+_LISTS = ("dependencies", "devDependencies", "optionalDependencies", "peerDependencies")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,6 +33,8 @@ class Package:
     scripts: Mapping[str, str]
     manager: str
     needs: bool  # whether it has dependencies at all
+    named: frozenset[str] = frozenset()  # its dependencies
+    has_parts: bool = False  # which have dependencies of their own
 
     @property
     def tests(self) -> str:
@@ -47,7 +53,14 @@ def read_package(look: Look) -> Package | None:
     scripts = said.get("scripts")
     lines = {k: v for k, v in scripts.items() if isinstance(v, str)} if isinstance(scripts, dict) else {}
     needs = any(said.get(name) for name in ("dependencies", "devDependencies", "optionalDependencies", "workspaces"))
-    return Package(scripts=lines, manager=_manager(look, str(said.get("packageManager", ""))), needs=needs)
+    lists = [said.get(name) for name in _LISTS]
+    return Package(
+        scripts=lines,
+        manager=_manager(look, str(said.get("packageManager", ""))),
+        needs=needs,
+        named=frozenset(name for each in lists if isinstance(each, dict) for name in each),
+        has_parts=bool(said.get("workspaces")) or look.has("pnpm-workspace.yaml"),
+    )
 
 
 def _manager(look: Look, pinned: str) -> str:
@@ -82,10 +95,20 @@ def install_command(look: Look, package: Package) -> tuple[str, ...]:
 def _prepared(look: Look, package: Package, prospect: Prospect) -> Prospect:
     """With what a checkout needs: the person's `node_modules`, or else an installation of its own."""
     advice = shlex.join(install_command(look, package)) if package.needs else ""
+    if missing := _in_no_list(look, package, prospect.name):
+        advice = shlex.join((package.manager, "install" if package.manager == "npm" else "add", "-D", missing))
     copy = module_folders(look)
     setup = () if copy or not package.needs or not _is_locked(look) else (install_command(look, package),)
     ways = tuple(Way(check=way.check, copy=copy, setup=setup) for way in prospect.ways)
     return Prospect(name=prospect.name, ways=ways, advice=advice)
+
+
+def _in_no_list(look: Look, package: Package, script: str) -> str:
+    """The package whose program the script starts, where no installation brings it."""
+    program = package.scripts.get(script, "").strip().partition(" ")[0]
+    needed = _PACKAGES.get(program, "")
+    is_there = needed in package.named or package.has_parts or look.has(f"{_BINARIES}/{program}")
+    return "" if is_there else needed
 
 
 def _is_locked(look: Look) -> bool:

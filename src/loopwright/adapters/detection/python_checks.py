@@ -40,7 +40,7 @@ _TOOLS: tuple[tuple[str, str, tuple[str, ...], ReportKind], ...] = (
 
 def python_checks(look: Look) -> Detected:
     known = interpreters(look)
-    prospects = (_tests(look, known), *_linters(look, known))
+    prospects = (python_tests(look, known), *_linters(look, known))
     return Detected(stack="python", prospects=_with_copies(prospects, generated_files(look)))
 
 
@@ -83,7 +83,7 @@ def _each(name: str, known: tuple[Launcher, ...], argv: tuple[str, ...], advice:
     return Prospect(name=name, ways=ways, advice=advice)
 
 
-def _tests(look: Look, known: tuple[Launcher, ...]) -> Prospect:
+def python_tests(look: Look, known: tuple[Launcher, ...]) -> Prospect:
     pytest, unittest = tuple(_pytest(look, known)), tuple(_unittest(look, known))
     ways = (*pytest, *unittest) if _uses_pytest(look) or not has_python_tests(look.root) else (*unittest, *pytest)
     return Prospect(name="test", ways=(*ways, *_runners(look)), advice=install_advice(look))

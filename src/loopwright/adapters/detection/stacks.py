@@ -8,8 +8,9 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from loopwright.adapters.detection.node_checks import node_checks, read_package
-from loopwright.adapters.detection.python_checks import django_checks, has_python_tests, python_checks
-from loopwright.adapters.detection.ways import Detected, Look, Prospect, Stack, single
+from loopwright.adapters.detection.python_checks import django_checks, has_python_tests, python_checks, python_tests
+from loopwright.adapters.detection.python_interpreters import FOLDERS, interpreters
+from loopwright.adapters.detection.ways import Detected, Look, Prospect, Stack, Way, single
 from loopwright.adapters.project_environment import of_the_project
 
 # The commands of each stack as people know them: (check, argv).
@@ -105,7 +106,36 @@ def _is_aside(look: Look) -> bool:
 
 
 def _make(look: Look) -> tuple[Prospect, ...]:
-    return tuple(single(name, argv) for name, argv in PLAIN["make"] if name in look.make_targets)
+    found = {name: argv for name, argv in PLAIN["make"] if name in look.make_targets}
+    if _stands_for(look, "check") & found.keys() or "check" in _stands_for(look, "test"):
+        del found["check"]
+    return tuple(_by_make(look, single(name, argv)) for name, argv in found.items())
+
+
+def _stands_for(look: Look, target: str) -> set[str]:
+    """The targets that this one is another name for; none, where it does something itself."""
+    rule = re.search(rf"^{target}[ \t]*:(?!=)([^\n#;]*)(?:#.*)?\n((?:\t.*\n?)*)", f"{look.makefile}\n", re.MULTILINE)
+    if rule is None:
+        return set()
+    recipe = [re.fullmatch(r"\t[@+-]*(?:\$[({]MAKE[)}]|make) ([\w-]+)", line) for line in rule[2].splitlines()]
+    called = {line[1] for line in recipe if line}
+    return called | set(rule[1].split()) if all(recipe) else set()
+
+
+def _by_make(look: Look, plain: Prospect) -> Prospect:
+    """A recipe may name an environment that git does not carry: else its Python is started, or it is brought along."""
+    named = tuple(
+        folder
+        for folder in FOLDERS
+        if look.has(f"{folder}/pyvenv.cfg") and re.search(rf"(?<![\w/-]){re.escape(folder)}\b", look.makefile)
+    )
+    if not named:
+        return plain
+    is_tested = plain.name == "test" and has_python_tests(look.root)
+    tests = python_tests(look, interpreters(look)) if is_tested else Prospect(name=plain.name, ways=())
+    carried = tuple(Way(check=way.check, copy=named) for way in plain.ways)
+    own = tuple(way for way in tests.ways if way.check.run != plain.ways[0].check.run)
+    return Prospect(name=plain.name, ways=(*plain.ways, *own, *carried), advice=tests.advice)
 
 
 def _rust(look: Look) -> tuple[Prospect, ...]:

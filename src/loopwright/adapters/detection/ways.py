@@ -85,10 +85,12 @@ class Look:
         return found
 
     @cached_property
+    def makefile(self) -> str:
+        return next((self.text(name) for name in ("GNUmakefile", "makefile", "Makefile") if self.has(name)), "")
+
+    @cached_property
     def make_targets(self) -> frozenset[str]:
-        names = ("GNUmakefile", "makefile", "Makefile")
-        text = next((self.text(name) for name in names if self.has(name)), "")
-        return frozenset(re.findall(r"^([\w-]+)\s*:(?!=)", text, re.MULTILINE))
+        return frozenset(re.findall(r"^([\w-]+)\s*:(?!=)", self.makefile, re.MULTILINE))
 
 
 def single(name: str, *ways: tuple[str, ...], copy: tuple[str, ...] = (), advice: str = "") -> Prospect:

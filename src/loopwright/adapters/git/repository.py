@@ -40,6 +40,13 @@ def find_repository(cwd: Path, env: Mapping[str, str]) -> Repository:
     )
 
 
+def uncommitted_paths(top: Path, env: Mapping[str, str]) -> tuple[str, ...]:
+    """Files that differ from HEAD, and new ones that git does not ignore."""
+    options = ("--untracked-files=all", "--no-renames", "--ignore-submodules=dirty")
+    said = persons_git(env, top).run("status", "--porcelain", "-z", *options)
+    return tuple(readable(entry)[3:] for entry in said.split(b"\0") if entry)
+
+
 def other_worktrees(top: Path, env: Mapping[str, str]) -> tuple[Path, ...]:
     """The other folders that share this repository, and with it all refs."""
     lines = persons_git(env, top).names("worktree", "list", "--porcelain", "-z")

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import click
 
+from loopwright.app.beforehand import unseen_changes
 from loopwright.app.preconditions import check_cast, check_ground
 from loopwright.app.project import Project
 from loopwright.app.settings import settings_of
@@ -104,6 +105,8 @@ def _foretell(project: Project, settings: Settings, request: FeedbackRequest, *,
     told = _plan(project, settings, request)
     check_ground(project, settings, merge=told.merge, allow=request.allow)
     check_cast(project, settings)
+    for line in unseen_changes(project):
+        note(line)
     if as_json:
         put_json(told)
         return 0

@@ -6,6 +6,7 @@ import asyncio
 
 import click
 
+from loopwright.app.beforehand import unseen_changes
 from loopwright.app.project import Project
 from loopwright.app.settings import settings_of
 from loopwright.app.starts.review import ReviewRequest, create_review, plan_review
@@ -77,6 +78,8 @@ def _foretell(project: Project, here: Here, request: ReviewRequest, *, as_json: 
     settings = settings_of(project)
     plan = plan_review(project, settings, request, here.cwd)
     told = foretold(project, settings, request, plan)
+    for line in unseen_changes(project, tuple(target.path for target in plan.targets)):
+        note(line)
     put_json(told) if as_json else put("\n".join(_lines(told)))
     return 0
 

@@ -7,6 +7,7 @@ from contextlib import AbstractContextManager
 
 import click
 
+from loopwright.app.beforehand import unseen_changes
 from loopwright.app.loops import View
 from loopwright.app.project import Project
 from loopwright.app.settings import settings_of
@@ -90,6 +91,8 @@ def _foretell(here: Here, name: str, request: TicketRequest, *, as_json: bool) -
     with looking(here) as project:
         found = asyncio.run(named(project, here.cwd, name) if name else oldest(project))
         plan = asyncio.run(foretold(project, settings_of(project), found, request))
+        for line in () if isinstance(found, View) else unseen_changes(project):
+            note(line)
     put_json(plan) if as_json else put("\n".join(_lines(plan)))
     return 0
 

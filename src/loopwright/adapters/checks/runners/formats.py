@@ -34,7 +34,8 @@ def _suite(suite: Mapping[str, object]) -> Iterator[_Told]:
     cases = _list(suite, "assertionResults")
     for case in cases:
         text = "\n".join(_strings(case.get("failureMessages")))
-        titles = " > ".join((*_strings(case.get("ancestorTitles")), _text(case, "title")))
+        named = filter(None, _strings(case.get("ancestorTitles")))  # older vitest has the nameless file among them
+        titles = " > ".join((*named, _text(case, "title")))
         yield _Told(test=f"{file} > {titles}", how=_HOW.get(_text(case, "status"), "skipped"), text=text, file=file)
     if not cases and _text(suite, "status") == "failed":  # the file itself could not be run
         yield _Told(test=file, how="failed", text=_text(suite, "message"), file=file)

@@ -136,3 +136,13 @@ def failing_in_vitest(text: str) -> Iterator[str]:
 def failing_in_pytest(text: str) -> Iterator[str]:
     for match in matches(r"^(?:FAILED|ERROR) (\S+\.py(?:::\S.*?)?)(?: - .*)?$", text):
         yield match[1]
+
+
+def failing_in_unittest(text: str) -> Iterator[str]:
+    """From the headlines above tracebacks. A fixture is no test, and named with what it is for."""
+    for match in matches(r"^={70}\n(?:FAIL|ERROR|UNEXPECTED SUCCESS): (\S+) \(([\w.]+)\)", text):
+        name, place = match.groups()
+        if name.startswith(("setUp", "tearDown")):
+            yield f"{name} ({place})"
+        else:
+            yield place if place.endswith(f".{name}") else f"{place}.{name}"

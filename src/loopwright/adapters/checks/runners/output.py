@@ -74,7 +74,8 @@ def _failure(text: str, test: str) -> Finding:
 def _message(block: str) -> str:
     """What was raised: a traceback has it in its last line, the others say it soon."""
     if "Traceback" in block:
-        return block.rstrip().rpartition("\n")[2]
+        raised = matches(r"^[A-Za-z_][\w.]*(?:Error|Exception|Warning|Exit|Interrupt)\b.*$", block)
+        return raised[-1][0] if raised else block.rstrip().rpartition("\n")[2]
     places = (
         r"panicked at .*\n(.*)",
         r"^ *error: (?:\|-\n *)?(.*)$",
@@ -92,7 +93,8 @@ def _block(text: str, test: str) -> str:
     titles = re.escape(" \u203a ".join(test.split(" > ")[1:]))
     heads = (
         rf"^---- {re.escape(test)} stdout ----$",
-        rf"^(?:FAIL|ERROR): {last} \(.*$",
+        rf"^(?:FAIL|ERROR): (?:[\w.]+\.)?{last} \(.*$",
+        rf"^ERROR: {re.escape(test)}$",
         rf"^ *not ok \d+(?: -)? {name}$",
         rf"^ *\u2716 {name} \(.*$",
         rf"^  \u25cf {titles}$",
@@ -199,7 +201,12 @@ def _red(listed: Callable[[str], Listed]) -> Callable[[str], Iterable[str]]:
 
 _RAN = ("passed", "failed", "error", "xpassed", "pass", "fail")
 _FAMILIES = (
-    _Family(("unittest", "django", "nose2"), _unittest, listing.by_unittest),
+    _Family(
+        ("unittest", "django", "nose2"),
+        _unittest,
+        listing.by_unittest,
+        _named(r"^FAILED \(.*?=(\d+)", listing.failing_in_unittest),
+    ),
     _Family(
         ("pytest",),
         _words(r"^(?:=+ )?((?:\d+ \w+, )*\d+ \w+|no tests ran) in [\d.:]+s", _RAN),
@@ -228,6 +235,7 @@ _FAMILIES = (
         ("cargo",),
         _sum(r"^test result: \w+\. (?P<ran>\d+) passed; (?P<ran_too>\d+) failed;"),
         listing.by_cargo,
+        _named(r"^test result: FAILED\. \d+ passed; (\d+) failed;", _red(listing.by_cargo)),
     ),
     _Family(("nextest",), _sum(r"^ *Summary \[.*?\] +(?P<ran>\d+)(?:/\d+)? tests? run:")),
     _Family(("go",), _go, lambda text: iter(listing.by_go(text))),
