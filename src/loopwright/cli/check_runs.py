@@ -85,7 +85,9 @@ class Startable:
         lines = [f"Ready: {', '.join(self.ready)}"] if self.ready else []
         if self.doubtful:
             needy = ", ".join(self.doubtful)
-            lines.append(f"Not known yet whether a check counts tests (`loop doctor --run` tells), as these need: {needy}")
+            lines.append(
+                f"Not known yet whether a check counts tests (`loop doctor --run` tells), as these need: {needy}"
+            )
         return "\n".join(lines) or "Something must be fixed before a loop can start."
 
 
