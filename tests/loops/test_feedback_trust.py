@@ -59,9 +59,10 @@ def begun(task: str = "add retry", *, base: str = "", **limits: int) -> Feedback
     return state if base else play(state, GREEN)
 
 
-def kept(commit: str, *, changes: tuple[Change, ...] = ()) -> Event:
+def kept(commit: str, *, changes: tuple[Change, ...] = (), put_back: tuple[str, ...] = ()) -> Event:
     """Each attempt leaves a tree of its own."""
-    return replace(saved(commit), tree=Tree(f"tree-{commit}"), protected=changes, evidence=evidence(changes))
+    left = replace(saved(commit), tree=Tree(f"tree-{commit}"), put_back=put_back)
+    return replace(left, protected=changes, evidence=evidence(changes))
 
 
 def checked(state: FeedbackState, report: ChecksReported, commit: str = "c1") -> FeedbackState:
@@ -124,7 +125,7 @@ def test_the_reviewer_is_told_what_will_not_land() -> None:
     told = brief_parts.change("## Change", replace(run.brief, unapproved=("tests/t.py",) * 21), "", "No diff.")
     assert "the versions of the base stand: `tests/t.py`, " in told
     assert "` and 1 more." in told
-    state = play(begun(), DONE, replace(kept("c1"), put_back=("uv.lock",)))
+    state = play(begun(), DONE, kept("c1", put_back=("uv.lock",)))
     locks = brief_parts.change("## Change", wanted(state, RunAgent).brief, "", "No diff.")
     assert "without their manifest are put back to the base's: `uv.lock`." in locks
 

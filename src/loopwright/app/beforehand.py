@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from pathlib import PurePosixPath
 
+from loopwright.adapters.files import read_regular
 from loopwright.adapters.git.conditions import merge_obstacle
 from loopwright.adapters.git.repository import paths_at, uncommitted_paths
 from loopwright.app.layout import CONFIG_FILE, STATE_FOLDER, WORKSPACES
@@ -17,7 +18,6 @@ from loopwright.kernel.gates import choices, matches
 from loopwright.kernel.judges import judge_by_name
 from loopwright.kernel.quoting import one_line
 from loopwright.kernel.wording import counted
-from loopwright.loops.quality.quality_file import ENDING
 
 _NAMED = 3
 _WILD = re.compile(r"\*\*/|\*\*|[*?]")
@@ -55,11 +55,19 @@ def forewarnings(project: Project, loop: View) -> Iterator[str]:
 def unseen_changes(project: Project, taken: tuple[str, ...] = ()) -> Iterator[str]:
     """What of the person's own work no loop that begins now has. `taken`: paths that it has as they are."""
     ours = (CONFIG_FILE, STATE_FOLDER, WORKSPACES, *taken)
-    every = [path for path in uncommitted_paths(project.root, project.environ) if not path.endswith(ENDING)]
-    unseen = [path for path in every if not any(path == own or path.startswith(f"{own}/") for own in ours)]
+    every = uncommitted_paths(project.root, project.environ)
+    others = [path for path in every if not any(path == own or path.startswith(f"{own}/") for own in ours)]
+    unseen = [path for path in others if not _is_our_file(project, path)]
     if unseen and "." not in taken:
         whose = "Uncommitted changes of " + counted(len(unseen), "file")
         yield f"{whose} are not seen by the loop: {_first_of(unseen)}; commit what it needs first."
+
+
+def _is_our_file(project: Project, path: str) -> bool:
+    """One that a loop keeps beside the person's, told by how it begins."""
+    marks = [kind.mark.encode() for kind in project.kinds.values() if kind.mark]
+    begins = read_regular(project.root / path, max(map(len, marks), default=0)) or b""
+    return any(begins.startswith(mark) for mark in marks)
 
 
 def _first_of(paths: list[str]) -> str:

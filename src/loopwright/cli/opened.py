@@ -12,9 +12,11 @@ from loopwright.adapters.clock import SystemClock
 from loopwright.adapters.git.repository import find_repository
 from loopwright.adapters.sqlite.store import SqliteStore
 from loopwright.app import project as projects
+from loopwright.app.beforehand import unseen_changes
 from loopwright.app.kinds import KINDS, Kinds
 from loopwright.app.project import Project, open_project
 from loopwright.cli.here import Here
+from loopwright.cli.output import note
 
 
 def kinds(here: Here) -> Kinds:
@@ -53,3 +55,9 @@ def only_looked_at(here: Here) -> Iterator[Project]:
             kinds=kinds(here),
         )
         asyncio.run(store.close())
+
+
+def note_unseen(project: Project, taken: tuple[str, ...] = ()) -> None:
+    """As a loop that begins says it; `taken` are paths that it has as they are."""
+    for line in unseen_changes(project, taken):
+        note(line)
