@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 
+from loopwright.adapters.files import read_regular
 from loopwright.adapters.git.conditions import merge_obstacle
 from loopwright.adapters.git.repository import paths_at, uncommitted_paths
 from loopwright.app.layout import CONFIG_FILE, STATE_FOLDER, WORKSPACES
@@ -17,9 +18,9 @@ from loopwright.kernel.gates import choices, matches
 from loopwright.kernel.judges import judge_by_name
 from loopwright.kernel.quoting import one_line
 from loopwright.kernel.wording import counted
-from loopwright.loops.quality.quality_file import ENDING
 
 _NAMED = 3
+_LONGEST_MARK = 200
 _WILD = re.compile(r"\*\*/|\*\*|[*?]")
 
 
@@ -55,11 +56,18 @@ def forewarnings(project: Project, loop: View) -> Iterator[str]:
 def unseen_changes(project: Project, taken: tuple[str, ...] = ()) -> Iterator[str]:
     """What of the person's own work no loop that begins now has. `taken`: paths that it has as they are."""
     ours = (CONFIG_FILE, STATE_FOLDER, WORKSPACES, *taken)
-    every = [path for path in uncommitted_paths(project.root, project.environ) if not path.endswith(ENDING)]
-    unseen = [path for path in every if not any(path == own or path.startswith(f"{own}/") for own in ours)]
+    every = uncommitted_paths(project.root, project.environ)
+    others = (path for path in every if not any(path == own or path.startswith(f"{own}/") for own in ours))
+    marks = tuple(kind.mark.encode() for kind in project.kinds.values() if kind.mark)
+    unseen = [path for path in others if not _begins_with(project.root / path, marks)]
     if unseen and "." not in taken:
         whose = "Uncommitted changes of " + counted(len(unseen), "file")
         yield f"{whose} are not seen by the loop: {_first_of(unseen)}; commit what it needs first."
+
+
+def _begins_with(file: Path, marks: tuple[bytes, ...]) -> bool:
+    """Files that we write beside the person's are not their work."""
+    return (read_regular(file, _LONGEST_MARK) or b"").startswith(marks)
 
 
 def _first_of(paths: list[str]) -> str:

@@ -9,7 +9,7 @@ from types import MappingProxyType
 
 from loopwright.adapters.agents.cast import cast
 from loopwright.adapters.checks.environment import program
-from loopwright.adapters.checks.order import may_verify
+from loopwright.adapters.checks.order import may_verify, verifies
 from loopwright.adapters.checks.runners.reading import texts_in
 from loopwright.adapters.checks.started import runnable_checks
 from loopwright.adapters.git.conditions import conditions
@@ -38,6 +38,12 @@ def can_verify(root: Path, settings: Settings, counted: Mapping[str, bool | None
     """Whether what these checks say may be enough to call something verified. `counted`: which of them count tests."""
     texts = texts_in(root, (check.run for check in settings.checks))
     return any(may_verify(check, texts, counted=counted.get(check.name)) for check in settings.checks)
+
+
+def is_known_to_verify(root: Path, settings: Settings, counted: Mapping[str, bool | None]) -> bool:
+    """As `can_verify`, without hope for what the output of a script may show once it ran."""
+    texts = texts_in(root, (check.run for check in settings.checks))
+    return any(counted.get(check.name) or verifies(check, texts) for check in settings.checks)
 
 
 def no_verdict(settings: Settings) -> str:

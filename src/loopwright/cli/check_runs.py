@@ -7,13 +7,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from loopwright.adapters.checks.first_run import FirstRun
-from loopwright.adapters.checks.order import verifies
-from loopwright.adapters.checks.runners.reading import texts_in
 from loopwright.adapters.checks.started import runnable_checks
 from loopwright.adapters.git.repository import find_repository
 from loopwright.app.first_runs import keep_receipts, run_before, run_each
 from loopwright.app.kinds import KINDS
-from loopwright.app.preconditions import can_verify
+from loopwright.app.preconditions import can_verify, is_known_to_verify
 from loopwright.app.views.answers import DoctorRun
 from loopwright.cli.check_remarks import advice_for
 from loopwright.cli.checkup import Remark
@@ -85,7 +83,7 @@ class Startable:
         lines = [f"Ready: {', '.join(self.ready)}"] if self.ready else []
         if self.doubtful:
             needy = ", ".join(self.doubtful)
-            lines.append(f"Not known yet whether a check counts tests (`loop doctor --run` tells), as these need: {needy}")
+            lines.append(f"Not known yet if a check counts tests (`loop doctor --run` tells), as these need: {needy}")
         return "\n".join(lines) or "Something must be fixed before a loop can start."
 
 
@@ -93,7 +91,6 @@ def startable(here: Here, settings: Settings, known: Mapping[str, bool | None]) 
     root = find_repository(here.cwd, here.environ).top
     kinds = [kind for kind in KINDS.values() if kind.starts and all(map(settings.agents_for, kind.needs.roles))]
     needy = tuple(kind.starts for kind in kinds if kind.needs.checks) if can_verify(root, settings, known) else ()
-    texts = texts_in(root, (check.run for check in settings.checks))
-    is_sure = any(known.get(check.name) or verifies(check, texts) for check in settings.checks)
+    is_sure = is_known_to_verify(root, settings, known)
     ready = tuple(kind.starts for kind in kinds if not kind.needs.checks or (is_sure and kind.starts in needy))
     return Startable(ready, () if is_sure else needy)

@@ -17,7 +17,7 @@ from loopwright.cli.here import Here
 from loopwright.cli.listening import peopled
 from loopwright.cli.output import F, json_option, note, put, put_json
 from loopwright.cli.signals import StoppedBySignal, complete
-from loopwright.cli.watch import forewarn, watched
+from loopwright.cli.watch import forewarn, tell_unseen, watched
 from loopwright.engine.driver import drive
 from loopwright.engine.world import Halt
 from loopwright.kernel.model import Ending, LoopId
@@ -96,6 +96,11 @@ def drive_and_tell(project: Project, here: Here, loop: View, manner: Manner) -> 
         if decided.is_over:
             return _answered(asyncio.run(told_of_ended(project, decided)), manner)
         loop = decided
+
+
+def foretell_unseen(project: Project, taken: tuple[str, ...] = ()) -> None:
+    """For a loop that is only looked forward to. `taken`: paths that it would have as they are."""
+    tell_unseen(project, taken)
 
 
 def _tell_people(result: Driven, manner: Manner) -> None:

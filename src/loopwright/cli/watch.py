@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager, asynccontextmanager, nullcontext
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from loopwright.app.beforehand import forewarnings
+from loopwright.app.beforehand import forewarnings, unseen_changes
 from loopwright.app.loops import View
 from loopwright.app.project import Project
 from loopwright.cli.here import Here
@@ -38,6 +38,11 @@ def forewarn(project: Project, loop: View) -> None:
         note(line)
     if Settings.from_json(loop.now.settings).runs_strangers:
         note(f"{NO_SANDBOX} {NOT_PROMISED}")
+
+
+def tell_unseen(project: Project, taken: tuple[str, ...]) -> None:
+    for line in unseen_changes(project, taken):
+        note(line)
 
 
 @asynccontextmanager

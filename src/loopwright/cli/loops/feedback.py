@@ -9,12 +9,11 @@ from pathlib import Path
 
 import click
 
-from loopwright.app.beforehand import unseen_changes
 from loopwright.app.preconditions import check_cast, check_ground
 from loopwright.app.project import Project
 from loopwright.app.settings import settings_of
 from loopwright.app.starts.feedback import FeedbackRequest, create_feedback
-from loopwright.cli.drive import Manner, drive_and_tell, run_json_option
+from loopwright.cli.drive import Manner, drive_and_tell, foretell_unseen, run_json_option
 from loopwright.cli.here import Here
 from loopwright.cli.opened import only_looked_at, opened
 from loopwright.cli.output import MONEY, allow_option, count_to, note, put, put_json
@@ -105,8 +104,7 @@ def _foretell(project: Project, settings: Settings, request: FeedbackRequest, *,
     told = _plan(project, settings, request)
     check_ground(project, settings, merge=told.merge, allow=request.allow)
     check_cast(project, settings)
-    for line in unseen_changes(project):
-        note(line)
+    foretell_unseen(project)
     if as_json:
         put_json(told)
         return 0

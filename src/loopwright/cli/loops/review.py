@@ -6,12 +6,11 @@ import asyncio
 
 import click
 
-from loopwright.app.beforehand import unseen_changes
 from loopwright.app.project import Project
 from loopwright.app.settings import settings_of
 from loopwright.app.starts.review import ReviewRequest, create_review, plan_review
 from loopwright.app.starts.review_foretold import ForetoldArtifact, ReviewForetold, foretold, reviewed_by_others
-from loopwright.cli.drive import Manner, drive_and_tell, run_json_option
+from loopwright.cli.drive import Manner, drive_and_tell, foretell_unseen, run_json_option
 from loopwright.cli.here import Here
 from loopwright.cli.opened import only_looked_at, opened
 from loopwright.cli.output import MONEY, allow_option, count_to, note, put, put_json
@@ -78,8 +77,7 @@ def _foretell(project: Project, here: Here, request: ReviewRequest, *, as_json: 
     settings = settings_of(project)
     plan = plan_review(project, settings, request, here.cwd)
     told = foretold(project, settings, request, plan)
-    for line in unseen_changes(project, tuple(target.path for target in plan.targets)):
-        note(line)
+    foretell_unseen(project, tuple(target.path for target in plan.targets))
     put_json(told) if as_json else put("\n".join(_lines(told)))
     return 0
 

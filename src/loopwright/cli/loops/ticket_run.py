@@ -7,14 +7,13 @@ from contextlib import AbstractContextManager
 
 import click
 
-from loopwright.app.beforehand import unseen_changes
 from loopwright.app.loops import View
 from loopwright.app.project import Project
 from loopwright.app.settings import settings_of
 from loopwright.app.starts.tickets.choice import named, oldest
 from loopwright.app.starts.tickets.listing import TicketForetold, foretold
 from loopwright.app.starts.tickets.sessions import TicketRequest, activate, clear_queue
-from loopwright.cli.drive import Manner, drive_and_tell, run_json_option
+from loopwright.cli.drive import Manner, drive_and_tell, foretell_unseen, run_json_option
 from loopwright.cli.here import Here
 from loopwright.cli.opened import has_log, only_looked_at, opened
 from loopwright.cli.output import MONEY, allow_option, count_to, note, put, put_json
@@ -91,8 +90,8 @@ def _foretell(here: Here, name: str, request: TicketRequest, *, as_json: bool) -
     with looking(here) as project:
         found = asyncio.run(named(project, here.cwd, name) if name else oldest(project))
         plan = asyncio.run(foretold(project, settings_of(project), found, request))
-        for line in () if isinstance(found, View) else unseen_changes(project):
-            note(line)
+        if not isinstance(found, View):
+            foretell_unseen(project)
     put_json(plan) if as_json else put("\n".join(_lines(plan)))
     return 0
 
