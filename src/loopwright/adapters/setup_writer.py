@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from loopwright.adapters.checks.classes.layout import detected
+from loopwright.adapters.checks.classes.layout import Layout, detected
 from loopwright.config.settings import VERIFYING, CheckSettings, Settings
 from loopwright.kernel.visible import visible
 
@@ -64,6 +64,7 @@ class Surroundings:
     copy: tuple[str, ...] = ()
     agents: tuple[str, ...] = ()
     files: tuple[str, ...] = ()
+    layout: Layout | None = None  # what is known besides their names
 
 
 def render_config(found: Surroundings) -> str:
@@ -84,7 +85,7 @@ def render_config(found: Surroundings) -> str:
 
 def _workspace(around: Surroundings) -> str:
     """The keys are written out, so that what was detected can be read and corrected."""
-    layout = detected(around.files)
+    layout = around.layout or detected(around.files)
     found = (("product", layout.product), ("tests", layout.tests), ("protected", Settings().workspace.protected))
     lines = [f"{name} = {_listed(patterns)}\n" for name, patterns in found if patterns]
     return f"[workspace]\n{_preparation(around)}{_WORKSPACE}{''.join(lines)}"

@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
+from loopwright.adapters.checks.classes.classifier import Classifier
+from loopwright.adapters.checks.classes.layout import Layout
 from loopwright.adapters.checks.first_run import describe_failure, said_of
 from loopwright.adapters.checks.order import strength
 from loopwright.adapters.checks.runners.reading import texts_in
 from loopwright.adapters.detection.stacks import detect, look_at
 from loopwright.adapters.detection.ways import Look
+from loopwright.adapters.git.objects import GitObjects
 from loopwright.adapters.git.program import persons_git
 from loopwright.adapters.setup_writer import KNOWN_AGENTS, Surroundings, render_config
 from loopwright.app.first_runs import Chosen, LeftOut, Tell, choose
@@ -47,8 +50,9 @@ async def suggest(project: Project, tell: Tell, *, runs: bool) -> Suggestion:
     found = [each async for each in choose(project, seen.prospects, tell)] if runs else first
     chosen = tuple(each for each in found if isinstance(each, Chosen))
     left_out = tuple(each.run for each in found if isinstance(each, LeftOut))
+    checks = tuple(_as_written(each) for each in chosen)
     around = Surroundings(
-        checks=tuple(_as_written(each) for each in chosen),
+        checks=checks,
         remarks={each.way.check.name: _remark(each) for each in chosen},
         weak=frozenset(each.way.check.name for each in chosen if _is_weak(each, look)),
         asleep=frozenset(each.way.check.name for each in chosen if _is_asleep(each)),
@@ -56,9 +60,18 @@ async def suggest(project: Project, tell: Tell, *, runs: bool) -> Suggestion:
         setup=next((each.way.setup for each in chosen if each.way.setup), ()),
         copy=next((each.way.copy for each in chosen if each.way.copy), ()),
         files=tuple(persons_git(project.environ, project.root).names("ls-files", "-z")),
+        layout=await _layout(project, checks),
         agents=tuple(name for name in KNOWN_AGENTS if look.where(name)),
     )
     return Suggestion(stack=seen.stack, chosen=chosen, around=around, notes=(*seen.notes, *around.left_out))
+
+
+async def _layout(project: Project, checks: tuple[CheckSettings, ...]) -> Layout | None:
+    """As the classes of a loop are told; None where nothing is committed yet."""
+    if not project.head:
+        return None
+    source = GitObjects(project.root, env=project.environ)
+    return await Classifier(source=source, commands=tuple(check.run for check in checks)).layout(project.head)
 
 
 def _is_weak(chosen: Chosen, look: Look) -> bool:

@@ -196,7 +196,10 @@ class Configured:
         whole = sorted(folder for folder in self.folders if _is_theirs(folder, paths, found))
         single = sorted(path for path in found if not any(path.startswith(f"{folder}/") for folder in whole))
         more = (*(f"{folder}/**" for folder in whole), *(re.sub(r"[*?{\[]", "?", path) for path in single))
-        return replace(layout, tests=(*layout.tests, *more))
+        found_out = replace(layout, tests=(*layout.tests, *more))
+        others = [path for path in paths if not found_out.is_test(path)]
+        product = tuple(each for each in layout.product if any(matches(path, each) for path in others))
+        return replace(found_out, product=product)
 
 
 def is_of_tests(path: str, text: str, yields: bool) -> bool:  # noqa: FBT001 - what is known of the path
