@@ -55,6 +55,14 @@ def with_checks(folder: Path, text: str) -> Sample:
     return Sample.create(folder, config=CONFIG.split("[checks.test]")[0] + text)
 
 
+def test_what_a_runner_is_told_to_collect_is_written_as_tests(tmp_path: Path) -> None:
+    told = '{"name": "x", "version": "1.0.0", "scripts": {"test": "node --test checks/*.js"}}'
+    files = {"package.json": told, "lib/a.js": "let a\n", "checks/a.js": 'require("node:test")("a", () => {})\n'}
+    text = loop(project(tmp_path / "repo", files).path, "setup", "--no-run", "--json").data["text"]
+    assert 'product = ["lib/**"]\n' in text
+    assert '"checks/**"]\n' in text
+
+
 def test_an_environment_in_the_repository_runs_the_checks_of_a_clean_checkout(tmp_path: Path) -> None:
     repo = project(tmp_path / "repo", {"pyproject.toml": "[tool.pytest.ini_options]\n", "test_a.py": "import pytest\n"})
     own_environment(repo, FAKE_RUNNER)
