@@ -2,6 +2,7 @@ from pathlib import Path
 
 import pytest
 
+from loopwright.loops.quality.quality_file import MARK
 from tests.cli.projects import CONFIG, GOOD, NEVER_RIGHT, Sample
 from tests.repository import Repository
 
@@ -160,8 +161,9 @@ def test_work_that_is_not_committed_is_said_to_be_unseen(
 ) -> None:
     sample = Sample.create(tmp_path / "repo")
     (sample.repo.path / ".git/info/exclude").write_text("ignored.txt\n")
-    for path in ("mine/a.txt", "loop.toml", ".loop/tickets/queue/a.yml", "ignored.txt", "mine/a.quality.yml"):
+    for path in ("mine/a.txt", "loop.toml", ".loop/tickets/queue/a.yml", "ignored.txt"):
         sample.repo.write(path, CONFIG)
+    sample.repo.write("mine/a.quality.yml", f"{MARK}.\n")
     words = (*command, *(["--dry-run"] if is_dry else ["--unattended"]))
     named = command[0] == "review"  # what is named to a review is reviewed as it is
     assert ("Uncommitted changes" in sample.loop(*words).err) is not named
