@@ -214,7 +214,7 @@ def test_what_a_script_counts_is_known_once_it_ran(
     sample.repo.write("check.sh", f"{script}\n")
     sample.repo.commit("A script")
     done = sample.loop("doctor")
-    doubt = 'Not known yet whether a check counts tests (`loop doctor --run` tells), which these need: loop feedback "TASK", '
+    doubt = "Not known yet whether a check counts tests (`loop doctor --run` tells), which these need: loop feedback"
     assert (done.code, "Ready: loop review PATH\n" in done.out, doubt in done.out) == (0, True, True)
     for argv in (("doctor", "--run", "--json"), ("doctor", "--json")):
         done = sample.loop(*argv)
