@@ -254,6 +254,17 @@ def test_a_dry_run_says_who_would_do_it_and_makes_nothing(tmp_path: Path) -> Non
     assert sample.loop("ticket", "list", "--json").data["queue"][0]["session"] == "s"
 
 
+def test_work_that_is_not_committed_is_said_to_be_unseen_by_a_new_session(tmp_path: Path) -> None:
+    sample = ticketed(tmp_path / "repo", creates())
+    began(sample, "it is good")
+    sample.repo.write("mine.txt", "half done")
+    said = "Uncommitted changes of 1 file are not seen by the loop: mine.txt; commit what it needs first.\n"
+    assert [sample.loop("ticket", "run", *words).err.count(said) for words in (["--dry-run"], ["--unattended"])] == [
+        1,
+        1,
+    ]
+
+
 def test_a_dry_run_of_what_is_under_way(tmp_path: Path) -> None:
     sample = escalated(tmp_path / "repo")
     data = run(sample, "--dry-run").data
