@@ -12,7 +12,7 @@ from loopwright.adapters.checks.order import strength
 from loopwright.adapters.checks.runners.reading import texts_in
 from loopwright.adapters.detection.stacks import detect, look_at
 from loopwright.adapters.detection.ways import Look
-from loopwright.adapters.git.objects import GitObjects
+from loopwright.adapters.git.history import PersonsHistory
 from loopwright.adapters.git.program import persons_git
 from loopwright.adapters.setup_writer import KNOWN_AGENTS, Surroundings, render_config
 from loopwright.app.first_runs import Chosen, LeftOut, Tell, choose
@@ -70,7 +70,7 @@ async def _layout(project: Project, checks: tuple[CheckSettings, ...]) -> Layout
     """As the classes of a loop are told; None where nothing is committed yet."""
     if not project.head:
         return None
-    source = GitObjects(project.root, env=project.environ)
+    source = PersonsHistory(project.root, env=project.environ)
     return await Classifier(source=source, commands=tuple(check.run for check in checks)).layout(project.head)
 
 
