@@ -158,10 +158,11 @@ def test_merge_leaves_the_fix_on_its_branch_where_it_would_run_over_the_person_s
 
 def test_a_review_that_passes_at_once_makes_no_branch_and_no_commit(tmp_path: Path) -> None:
     scene = reviewed(tmp_path, {STORY: FINE})
-    before = scene.repo.git("for-each-ref"), scene.person()
+    kept = ("for-each-ref", "refs/heads", "refs/loopwright")
+    before = scene.repo.git(*kept), scene.person()
     done = review(scene, STORY, merge=True)
     assert (done.outcome.ending, done.outcome.attempts, done.outcome.branch) == (Ending.REVIEWED, 1, "")
-    assert (scene.repo.git("for-each-ref"), scene.person()) == before
+    assert (scene.repo.git(*kept), scene.person()) == before
 
 
 # --- rounds ---------------------------------------------------------------------------------------------------
