@@ -71,3 +71,14 @@ def test_what_a_runner_is_told_to_collect_is_a_test(
 ) -> None:
     found = classes(base, {path: text}, command)[path]
     assert found.kind.value == kind
+
+
+def test_what_yields_tests_is_one_where_its_name_was_given_and_not_where_a_plug_in_lints_it() -> None:
+    own = {**PYTEST, "checks/check_mod.py": "from pk.mod import add\n\n\ndef check_add():\n    assert add(1, 2) == 3\n"}
+    yielding = frozenset({"checks/check_mod.py", "pk/mod.py"})
+    changed = dict.fromkeys(yielding, "changed\n")
+    found = classes(own, changed, ("pytest", "--mypy"), yielding=yielding)
+    assert {path: each.kind.value for path, each in found.items()} == {
+        "checks/check_mod.py": "changed test",
+        "pk/mod.py": "product",
+    }

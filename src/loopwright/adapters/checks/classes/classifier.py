@@ -101,14 +101,20 @@ class Classifier:
 
     async def layout(self, trust: Commit) -> Layout:
         """What a person wrote of product and tests, or what is detected; and tests that only a configuration tells."""
-        paths = await self.source.paths(trust)
+        layout, _, _ = await self._grounds(trust, await self.source.paths(trust))
+        return layout
+
+    async def _grounds(self, trust: Commit, paths: tuple[str, ...]) -> tuple[Layout, Mapping[str, str], Called]:
+        """The layout, the texts that steer checks, and what these call."""
         given = Layout(product=self.product, tests=self.tests, protected=self.protected)
         layout = completed(given, paths)
-        texts, _ = await self._steering(trust, paths, layout)
-        discovered = discoveries(self.commands, texts)
-        told = Configured.of(self.commands, texts, discovered, self.yielding)
+        texts, named = await self._steering(trust, paths, layout)
+        told = Configured.of(self.commands, texts, discoveries(self.commands, texts), self.yielding)
         asked = told.may_be_tests(paths, layout)[:_MOST_READ]
-        return told.with_tests(layout, paths, await self.source.texts(trust, asked, limit=_LARGEST))
+        known = told.with_tests(layout, paths, await self.source.texts(trust, asked, limit=_LARGEST))
+        if known == layout:
+            return layout, texts, named
+        return known, *await self._steering(trust, paths, known)
 
     async def added_tests(self, trust: Commit) -> Callable[[str], bool]:
         """Whether a path would be a test if it were added: what its name and place say."""
@@ -126,15 +132,13 @@ class Classifier:
         A file that checks name decides from when it is there.
         """
         paths = await self.source.paths(trust)
-        layout = await self.layout(trust)
-        _, named = await self._steering(trust, paths, layout)
+        layout, _, named = await self._grounds(trust, paths)
         return frozenset(path for path in paths if layout.is_test(path)) | named.files.keys()
 
     async def _terms(self, trust: Commit, commit: Commit, changes: tuple[Change, ...]) -> Terms:
         paths = await self.source.paths(trust)
         tracked = frozenset(paths)
-        layout = await self.layout(trust)
-        texts, named = await self._steering(trust, paths, layout)
+        layout, texts, named = await self._grounds(trust, paths)
         changed = tuple(change.path for change in changes)
         before = await self.source.texts(trust, changed, limit=_LARGEST)
         return Terms(

@@ -188,9 +188,14 @@ class Configured:
             each.imports(path, tracked) for each in self.discovered
         )
 
+    def _yields(self, path: str, tracked: frozenset[str]) -> bool:
+        """By the project's own names. A linter that runs as a plug-in, and examples, yield tests of plain product."""
+        return path in self.yielding and path.endswith(".py") and self._is_collected(path, tracked)
+
     def with_tests(self, layout: Layout, paths: tuple[str, ...], texts: Mapping[str, str]) -> Layout:
         """`texts` of what may be tests. A folder that was named, and mostly holds them, is theirs with all in it."""
-        found = frozenset(path for path, text in texts.items() if is_of_tests(path, text, path in self.yielding))
+        tracked = frozenset(paths)
+        found = frozenset(path for path, text in texts.items() if has_tests(path, text) or self._yields(path, tracked))
         if not found:
             return layout
         whole = sorted(folder for folder in self.folders if _is_theirs(folder, paths, found))
@@ -202,10 +207,9 @@ class Configured:
         return replace(found_out, product=product)
 
 
-def is_of_tests(path: str, text: str, yields: bool) -> bool:  # noqa: FBT001 - what is known of the path
-    """Whether its text has tests; one that yields some has, unless they are examples of a product's documentation."""
+def has_tests(path: str, text: str) -> bool:
     if path.endswith(".py"):
-        return _PYTHON.search(text) is not None or (yields and ">>>" not in text)
+        return _PYTHON.search(text) is not None
     if path.endswith(_SCRIPTS):
         return _SCRIPT.search(text) is not None and "import.meta.vitest" not in text
     return _OTHER.search(text) is not None
