@@ -141,3 +141,12 @@ def chunks_of(path: Path) -> Iterator[bytes]:
     with file:
         while chunk := file.read(_CHUNK):
             yield chunk
+
+
+def sorted_entries(folder: Path) -> list[os.DirEntry[str]]:
+    """By their names; none of a folder that cannot be read."""
+    try:
+        with os.scandir(folder) as found:
+            return sorted(found, key=lambda entry: entry.name)
+    except OSError:
+        return []

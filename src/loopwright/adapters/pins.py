@@ -15,6 +15,7 @@ import stat
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
+from loopwright.adapters.files import sorted_entries
 from loopwright.adapters.project_environment import of_the_project
 from loopwright.config.settings import AgentSettings, Settings
 
@@ -120,12 +121,7 @@ def _site_folders(argv: tuple[str, ...], environ: Mapping[str, str]) -> Iterator
 
 def _entries(folder: Path) -> Iterator[tuple[str, str]]:
     """Names of packages; of single files size and time too; whole what Python runs at every start."""
-    try:
-        with os.scandir(folder) as found:
-            entries = sorted(found, key=lambda entry: entry.name)
-    except OSError:
-        return
-    for entry in entries:
+    for entry in sorted_entries(folder):
         if entry.name.endswith(".pth") or entry.name.startswith(_STARTS_WITH_PYTHON):
             yield entry.path, digest_of(Path(entry.path))
         elif entry.name.endswith("-info") and entry.is_dir():

@@ -10,6 +10,8 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
+from loopwright.adapters.files import sorted_entries
+
 _LARGEST = 256 * 1024
 _FOLDER = "node_modules"
 
@@ -27,12 +29,7 @@ def links_around(root: Path) -> Iterator[tuple[str, str]]:
 
 
 def _links(folder: Path) -> Iterator[tuple[str, str]]:
-    try:
-        with os.scandir(folder) as found:
-            entries = sorted(found, key=lambda entry: entry.name)
-    except OSError:
-        return
-    for entry in entries:
+    for entry in sorted_entries(folder):
         if entry.is_symlink():
             yield entry.path, str(Path(entry.path).readlink())
         elif entry.name.startswith("@"):
