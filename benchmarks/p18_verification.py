@@ -97,6 +97,7 @@ def compare(folder: Path) -> Compared | None:
         bare.append(cost_of(lambda: _bare(history)))
         git(folder, "checkout", "-q", "--detach", base)
         fresh = History(folder, memory=copy.deepcopy(known), parallel=2)
+        asyncio.run(fresh.ran(base, base, "preflight"))  # as the loop has that asks for the verification
         ours.append(cost_of(partial(_verify, fresh, Commit(commit), base)))
     return Compared(project=folder.name, ours=tuple(ours), bare=tuple(bare), preflight=preflight)
 

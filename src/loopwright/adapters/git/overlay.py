@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import posixpath
+import tempfile
 from collections.abc import Mapping
+from pathlib import Path
 
 from loopwright.adapters.git.differences import differences
+from loopwright.adapters.git.paths import portions
 from loopwright.adapters.git.preparation import Preparation, digest_of
 from loopwright.adapters.git.program import path_of, readable
 from loopwright.adapters.git.selection import TreeEntry, altered
@@ -14,22 +17,40 @@ from loopwright.adapters.git.site import Ground
 from loopwright.kernel.judges import is_installing
 from loopwright.kernel.model import Commit, Tree
 
+_PLAIN = "100644"  # of a file that is new
+
 
 def composed(ground: Ground, onto: str, taken_from: str, paths: frozenset[str], texts: Mapping[str, bytes]) -> Tree:
     """The tree of `onto`, where these paths are as in `taken_from` and these files hold these texts."""
-    taken = [each for each in differences(ground, onto, taken_from) if each.name in paths]
+    taken = [each for each in differences(ground, onto, taken_from) if each.name in paths] if paths else []
     entries = [TreeEntry(mode=d.new_mode, object=d.new, path=d.path) for d in taken]
-    modes = {d.path: d.new_mode for d in taken}
-    for path, text in texts.items():
-        blob = readable(ground.engine.run("hash-object", "-w", "--stdin", stdin=text)).strip()
-        entries.append(TreeEntry(mode=modes.get(path) or _mode(ground, onto, path), object=blob, path=path))
+    modes = _modes(ground, onto, tuple(texts)) | {d.path: d.new_mode for d in taken}
+    for path, blob in zip(texts, _stored(ground, tuple(texts.values())), strict=True):
+        entries.append(TreeEntry(mode=modes.get(path, _PLAIN), object=blob, path=path))
     return altered(ground, onto, entries) if entries else ground.tree(Commit(onto))
 
 
-def _mode(ground: Ground, tree: str, path: str) -> str:
-    """Of a file as the tree has it; of one that is new, a plain file's."""
-    row = readable(ground.engine.run("ls-tree", "-z", tree, "--", path))
-    return row.split(" ", 1)[0] if row else "100644"
+def _stored(ground: Ground, texts: tuple[bytes, ...]) -> list[str]:
+    """The objects of these texts, by one process however many they are: it reads them from files."""
+    if not texts:
+        return []
+    with tempfile.TemporaryDirectory(dir=ground.own, prefix="overlay-") as folder:
+        files = [Path(folder) / str(number) for number in range(len(texts))]
+        for file, text in zip(files, texts, strict=True):
+            file.write_bytes(text)
+        names = b"".join(bytes(file) + b"\n" for file in files)
+        return readable(ground.engine.run("hash-object", "-w", "--no-filters", "--stdin-paths", stdin=names)).split()
+
+
+def _modes(ground: Ground, tree: str, paths: tuple[str, ...]) -> dict[str, str]:
+    """Of files as the tree has them; one that is new is left out."""
+    found: dict[str, str] = {}
+    for some in portions(paths):
+        rows = ground.engine.run("ls-tree", "-z", "--full-tree", tree, "--", *some).split(b"\0")
+        found |= {
+            path_of(path): readable(meta).split(" ", 1)[0] for meta, _, path in (r.partition(b"\t") for r in rows)
+        }
+    return found
 
 
 def setup_digest(

@@ -57,6 +57,7 @@ def names_in(text: bytes) -> frozenset[str]:
     return frozenset(each.name for each in _functions(text))
 
 
+@lru_cache(maxsize=16)  # what is asked of the judging tree is mostly asked of the landing one
 def hollowed(text: bytes, names: frozenset[str], label: str) -> bytes | None:
     """The text, where the functions of these names raise; None where there is none, or none that can be replaced."""
     outer = _outermost([each for each in _functions(text) if each.name in names])

@@ -55,8 +55,9 @@ def planned(
         each.change.path for each in changes if each.kind is FileClass.PRODUCT and language(each.change.path)
     )
     there = tuple(path for path in changed if path in judging)
-    broken = tuple(path for path in there if not _is_as_before(path, base, judging))
-    names = {path: touched(base.get(path, b""), judging[path]) for path in broken if language(path) == "python"}
+    found = {path: touched(base.get(path, b""), judging[path]) for path in there if language(path) == "python"}
+    broken = tuple(path for path in there if found.get(path) or not _is_as_before(path, base, judging))
+    names = {path: found[path] for path in broken if path in found}
     gone = {path: names_in(base[path]) - names_in(judging.get(path, b"")) for path in _python(base)}
     old = tuple(path for path in product if language(path) and path not in changed)
     beside = tuple(dict.fromkeys(path for each in changed for path in _beside(each, old, product)))
