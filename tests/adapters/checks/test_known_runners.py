@@ -7,7 +7,7 @@ import pytest
 
 from loopwright.adapters.checks import unittest_report
 from loopwright.adapters.checks.order import may_verify, strength, verifies
-from loopwright.adapters.checks.runners.asking import Asked, asked, stopping_early
+from loopwright.adapters.checks.runners.asking import Asked, asked
 from loopwright.adapters.checks.runners.reading import texts_in
 from loopwright.adapters.checks.runners.scripts import steering_files
 from loopwright.adapters.checks.runners.table import Pace
@@ -226,11 +226,13 @@ def test_a_request_stands_in_quotes_where_the_path_needs_them() -> None:
     ],
 )
 def test_a_runner_is_asked_to_stop_at_the_first_failure(command: str, started: str) -> None:
-    assert " ".join(stopping_early(tuple(command.split()), TEXTS).argv) == started
+    request = asked(tuple(command.split()), TEXTS, own_report="{report}" in command, pace=Pace(stop="first"))
+    assert " ".join(request.argv) == started
 
 
 def test_the_request_to_stop_goes_through_the_environment_too() -> None:
-    assert stopping_early(("make", "test"), TEXTS).environment({}, REPORT)["PYTEST_ADDOPTS"].endswith(" -x")
+    request = asked(("make", "test"), TEXTS, pace=Pace(stop="first"))
+    assert request.environment({}, REPORT)["PYTEST_ADDOPTS"].endswith(" -x")
 
 
 def test_what_is_enough_to_verify_by() -> None:

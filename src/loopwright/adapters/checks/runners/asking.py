@@ -59,11 +59,6 @@ def asked(argv: tuple[str, ...], texts: Texts = NO_FILES, *, own_report: bool = 
     return _asked(found, argv=found.argv, format=runner.carried_format, carried=(*carried, *sooner))
 
 
-def stopping_early(argv: tuple[str, ...], texts: Texts = NO_FILES) -> Asked:
-    """As `asked`, and it ends with the first failure, where the runner can do that."""
-    return asked(argv, texts, own_report=REPORT in "".join(argv), pace=Pace(stop="first"))
-
-
 def counts_by_output(argv: tuple[str, ...], texts: Texts = NO_FILES) -> bool:
     """Whether what the tested code itself prints stands among what counts its tests."""
     request = asked(argv, texts)
