@@ -151,6 +151,13 @@ def test_a_protected_file_weighs_less_because_the_base_version_ran() -> None:
     assert {s for _, s in signs(change, TEST, "", guarded=guarded, approved=True)} == {"low"}
 
 
+def test_what_stands_in_front_of_something_fails_nobody_only_where_no_run_has_it() -> None:
+    guarded = frozenset({"json.py"})
+    assert signs(added("json.py"), guarded=guarded) == [("shadows-stdlib", "critical")]
+    assert signs(added("json.py"), guarded=guarded, held=guarded) == [("shadows-stdlib", "medium")]
+    assert signs(added("json.py"), held=guarded) == [("shadows-stdlib", "critical")]
+
+
 def test_identity_is_rule_and_file() -> None:
     def fingerprint(path: str, after: str) -> str:
         change = Change(path=path, how="changed", blob="1")

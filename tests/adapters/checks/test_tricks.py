@@ -9,7 +9,7 @@ import pytest
 from loopwright.config.settings import CheckSettings
 from loopwright.kernel.events import ChecksReported
 from loopwright.kernel.model import Severity
-from loopwright.kernel.trust import Claim
+from loopwright.kernel.trust import Claim, Trust
 from tests.adapters.checks.projects import PYTEST, UNITTEST, project
 
 TESTS = """\
@@ -26,6 +26,8 @@ class Sums(unittest.TestCase):
 """
 CODE = "def one():\n    return 1\n\n\ndef two():\n    return 2\n"
 WRONG = CODE.replace("return 2", "return 3")
+MORE = CODE + "\n\ndef three():\n    return 3\n"
+PLANTED = "import sys\nprint('planted')\nsys.exit(0)\n"
 BASE = {"tests/test_sums.py": TESTS, "product_code.py": CODE}
 CHECKS = [pytest.param(PYTEST, id="pytest"), pytest.param(UNITTEST, id="unittest")]
 
@@ -41,7 +43,7 @@ def worst(report: ChecksReported) -> list[tuple[str, str]]:
 
 @pytest.mark.parametrize("check", CHECKS)
 def test_an_honest_change_passes(tmp_path: Path, check: object) -> None:
-    report = reported(tmp_path, check, {"product_code.py": CODE + "\n\ndef three():\n    return 3\n"})
+    report = reported(tmp_path, check, {"product_code.py": MORE})
     (result,) = report.results
     assert (result.passed, result.tests, report.findings) == (True, 2, ())
 
@@ -68,25 +70,39 @@ def test_leaving_by_system_exit_zero_fails(tmp_path: Path, check: object) -> Non
     assert not result.passed
 
 
-def test_a_planted_unittest_replaces_nothing_and_is_a_critical_finding(tmp_path: Path) -> None:
-    planted = "import sys\nprint('planted')\nsys.exit(0)\n"
-    report = reported(tmp_path, UNITTEST, {"unittest.py": planted, "product_code.py": WRONG})
+@pytest.mark.parametrize(
+    ("check", "path"),
+    [
+        pytest.param(UNITTEST, "unittest.py", id="unittest"),
+        pytest.param(UNITTEST, "unittest/__init__.py", id="package"),
+        pytest.param(PYTEST, "pytest.py", id="pytest"),
+        pytest.param(PYTEST, "json.py", id="json"),
+        pytest.param(UNITTEST, "sitecustomize.py", id="hook"),
+        pytest.param(UNITTEST, "src/usercustomize.py", id="hook-of-the-user"),
+        pytest.param(UNITTEST, "tests/sitecustomize/__init__.py", id="hook-among-tests"),
+        pytest.param(PYTEST, "more.pth", id="path-file"),
+    ],
+)
+def test_what_stands_in_front_of_the_checks_replaces_nothing_and_is_held_alone(
+    tmp_path: Path, check: object, path: str
+) -> None:
+    report = reported(tmp_path, check, {path: PLANTED, "product_code.py": MORE})
+    assert (report.results[0].passed, report.results[0].tests) == (True, 2)
+    assert [change.path for change in report.held] == [path]
+    assert [(each.severity.value, each.file) for each in report.findings] == [("medium", path)]
+
+
+def test_wrong_code_with_something_in_front_of_the_checks_fails_for_its_own_sake(tmp_path: Path) -> None:
+    report = reported(tmp_path, UNITTEST, {"unittest.py": PLANTED, "product_code.py": WRONG})
     assert not report.results[0].passed
-    assert report.results[0].tests == 2
-    assert worst(report) == [("shadows-stdlib", "critical")]
+    assert (report.results[0].tests, report.claim) == (2, None)
 
 
-def test_a_planted_pytest_is_a_critical_finding(tmp_path: Path) -> None:
-    planted = "import sys\nsys.exit(0)\n"
-    report = reported(tmp_path, PYTEST, {"pytest.py": planted, "product_code.py": WRONG})
-    assert worst(report) == [("shadows-check", "critical")]
-    assert not report.results[0].passed  # it wrote no report
-
-
-@pytest.mark.parametrize("name", ["sitecustomize.py", "src/usercustomize.py", "tests/sitecustomize/__init__.py"])
-def test_a_planted_hook_of_the_interpreter_is_a_critical_finding(tmp_path: Path, name: str) -> None:
-    report = reported(tmp_path, UNITTEST, {name: "import os\n"})
-    assert worst(report) == [("interpreter-hook", "critical")]
+def test_what_stands_in_front_of_the_checks_and_is_product_is_a_critical_finding(tmp_path: Path) -> None:
+    made = project(tmp_path, BASE, [UNITTEST])
+    commit = made.candidate({"random.py": "import os\n", "product_code.py": MORE})
+    report = asyncio.run(made.report(commit, trust=Trust(artifacts=("random.py",))))
+    assert (report.held, worst(report)) == ((), [("shadows-stdlib", "critical")])
 
 
 @pytest.mark.parametrize("check", CHECKS)
@@ -99,8 +115,7 @@ def test_a_deleted_test_file_runs_all_the_same_and_is_held_back(tmp_path: Path, 
 
 def test_whoever_decides_on_what_is_held_back_sees_the_tests_it_would_let_go(tmp_path: Path) -> None:
     fewer = TESTS.replace("test_two", "look_at_two")
-    more = CODE + "\n\ndef three():\n    return 3\n"
-    report = reported(tmp_path, UNITTEST, {"tests/test_sums.py": fewer, "product_code.py": more})
+    report = reported(tmp_path, UNITTEST, {"tests/test_sums.py": fewer, "product_code.py": MORE})
     assert (report.results[0].passed, report.claim) == (True, None)
     assert [test.rpartition(".")[2] for test in report.would_drop] == ["test_two"]
 

@@ -1,7 +1,7 @@
 """What a change gives away by itself: signs of cheating, as findings.
 
 A finding on a protected path weighs less, because there the version of the base is the one that
-runs, and the gate covers the rest.
+runs, and the gate covers the rest: what is held back takes no part, and fails no attempt.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from loopwright.kernel.model import Change, Finding, Severity
 from loopwright.kernel.trust import FileClass
 
 _LARGEST_TEXT = 512 * 1024  # bytes read of a changed test or configuration file
-# There is no good reason for one, so that it fails the attempt although the runs do without it.
+# There is no good reason for one: it fails the attempt unless both runs were made without it, or a person took it.
 _NEVER_HONEST = ("path-file", "interpreter-hook", "shadows-stdlib", "shadows-check")
 
 
@@ -33,6 +33,7 @@ class Evidence:
     after: Mapping[str, str] = field(default_factory=dict)
     guarded: frozenset[str] = frozenset()  # changed or removed protected paths: the base's version ran
     approved: bool = False  # ... unless a person approved exactly these
+    held: frozenset[str] = frozenset()  # paths that neither run has anything of
 
 
 async def found_in(desk: Desk, commands: tuple[tuple[str, ...], ...], *, judges: frozenset[str]) -> tuple[Finding, ...]:
@@ -48,6 +49,7 @@ async def found_in(desk: Desk, commands: tuple[tuple[str, ...], ...], *, judges:
             after=await source.texts(run.commit, paths, limit=_LARGEST_TEXT),
             guarded=frozenset(each.change.path for each in classed if each.is_gated or each.allowed or each.put_back),
             approved=not seen.held,
+            held=frozenset(each.change.path for each in seen.held if not each.is_judged and not each.is_landed),
         )
     )
     by_output = any(counts_by_output(command, desk.texts) for command in commands)
@@ -89,8 +91,9 @@ def _finding(sign: Sign, change: Change, seen: Evidence) -> Finding:
     severity, issue = sign.severity, f"{sign.issue}: {change.path}"
     if change.path in seen.guarded and seen.approved:
         severity, issue = Severity.LOW, f"{issue} (a person approved it)"
-    elif change.path in seen.guarded and severity.rank < Severity.MEDIUM.rank and sign.rule not in _NEVER_HONEST:
-        severity, issue = Severity.MEDIUM, f"{issue} (the base version was used)"
+    elif change.path in seen.guarded and severity.rank < Severity.MEDIUM.rank and _runs_without(sign, change, seen):
+        what = "the checks ran without it" if change.how == "added" else "the base version was used"
+        severity, issue = Severity.MEDIUM, f"{issue} ({what})"
     found = Finding(
         severity=severity,
         category="tampering",
@@ -101,3 +104,7 @@ def _finding(sign: Sign, change: Change, seen: Evidence) -> Finding:
         guidance=sign.guidance,
     )
     return identify(found)
+
+
+def _runs_without(sign: Sign, change: Change, seen: Evidence) -> bool:
+    return sign.rule not in _NEVER_HONEST or change.path in seen.held
