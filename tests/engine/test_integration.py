@@ -111,7 +111,7 @@ def test_what_a_person_accepted_is_merged_without_checks_and_conflicts_all_the_s
     [
         (Target(merge_is=replace(CLEAN, gone=True)), "it does not exist any more", "git branch main loop/x"),
         (
-            Target(moves=(Moved(how="dirty", detail="dirty; `git merge 1`", take="git merge 1"),)),
+            Target(moves=(Moved(how="dirty", detail="dirty", take="git merge 1"),)),
             "dirty",
             "git merge 1",
         ),
@@ -135,13 +135,15 @@ def test_a_target_that_cannot_be_moved_leaves_the_result_on_its_branch_with_the_
     [
         Target(merge_is=replace(CLEAN, tree=Tree(""), conflicts=("a.py",))),
         Target(merge_is=replace(CLEAN, gone=True)),
-        Target(moves=(Moved(how="dirty", detail="main has changes of yours"),)),
+        Target(moves=(Moved(how="dirty", detail="main has changes of yours", take="git merge loop/x"),)),
     ],
     ids=["conflict", "gone", "dirty"],
 )
 def test_what_goes_on_top_of_a_result_leaves_its_branch_where_it_is_unless_the_target_moves(target: Target) -> None:
     refused = landed(target, action=replace(LAND, on_top=True))
     assert isinstance(refused, IntegrationRefused)
+    assert "git " not in refused.detail  # what a command could name has not what is landed here
+    assert refused.reason == "conflict" or refused.detail.endswith("; settle that, then approve it and resume again")
     assert target.workspace.branches == {}
     red = Target()
     assert isinstance(landed(red, lambda _run: (failing("test_b"),), replace(LAND, on_top=True)), IntegrationRefused)

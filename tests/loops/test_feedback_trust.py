@@ -11,10 +11,22 @@ from loopwright.app.debt import debt_entry
 from loopwright.kernel.actions import Ask, AwaitGate, Integrate, RunAgent, RunChecks, Stop
 from loopwright.kernel.events import ChecksReported, Event, GateDecided
 from loopwright.kernel.gates import evidence
-from loopwright.kernel.model import NO_KEY, Change, CheckResult, Commit, Ending, LoopId, Outcome, Tree, Verdict
+from loopwright.kernel.model import (
+    NO_KEY,
+    Change,
+    CheckResult,
+    Commit,
+    Ending,
+    Finding,
+    LoopId,
+    Outcome,
+    Severity,
+    Tree,
+    Verdict,
+)
 from loopwright.kernel.trust import Canary, Claim, Trust, evidence_with
 from loopwright.loops import brief_parts, closing
-from loopwright.loops.course import Station, where
+from loopwright.loops.course import WHY_HELD, Station, where
 from loopwright.loops.feedback.kind import KIND
 from loopwright.loops.feedback.machine import FEEDBACK
 from loopwright.loops.feedback.state import FeedbackState
@@ -177,6 +189,37 @@ def test_the_maker_hears_once_what_stands_in_the_way() -> None:
     assert "tests/t.py::test_old" in told.issue
 
 
+@pytest.mark.parametrize(
+    ("claim", "told"),
+    [
+        (Claim(changes=BENT, failing=("a",)), "these tests of the base fail: a"),
+        (Claim(changes=BENT, new=("b",)), "these new tests fail: b"),
+        (Claim(changes=BENT, failing=("a",), new=("b",)), "these tests of the base fail: a and these new tests fail: b"),
+        (Claim(changes=BENT), "the checks fail"),
+    ],
+)
+def test_what_fails_without_a_change_is_told_as_what_it_is(claim: Claim, told: str) -> None:
+    report = replace(red(FAILURE), lands=Tree("lands"), held=BENT, claim=claim)
+    state = checked(begun(), report)
+    issue = f"Without the changes to tests/t.py {told}. Make it pass without them, or leave the changes as they are: "
+    assert developer(state).brief.failures[-1].issue == f"{issue}a person is asked then."
+    gate = wanted(checked(state, report, "c2"), AwaitGate)
+    assert (gate.why, gate.failing) == (f"with them all checks pass, without them {told}", (*claim.failing, *claim.new))
+
+
+def test_what_a_change_that_is_held_gives_away_is_told_where_it_is_decided_on() -> None:
+    found = [
+        Finding(severity=Severity.MEDIUM, category="tampering", rule=f"r{n}", file="tests/t.py", issue=f"Sign {n}")
+        for n in range(6)
+    ]
+    elsewhere = replace(found[0], file="src/a.py", issue="Elsewhere")
+    for signs, told in (((found[0], elsewhere), "; Sign 0"), (tuple(found), "; Sign 4; 1 more such signs")):
+        state = play(checked(begun(), replace(WITHOUT, findings=signs)), replace(LANDED, landed=Commit("own")))
+        why = wanted(state, AwaitGate).why
+        assert why.startswith(WHY_HELD)
+        assert why.endswith(told)
+
+
 def test_another_attempt_with_it_waits_for_a_person_and_uses_up_nothing() -> None:
     state = checked(checked(begun(), CLAIMED), CLAIMED, "c2")
     gate = wanted(state, AwaitGate)
@@ -193,7 +236,7 @@ def test_a_rejected_change_that_its_tests_need_is_told_with_the_note_and_with_wh
     brief = developer(play(state, rejects(evidence_of, "keep the old promise"))).brief
     assert brief.findings[0].issue == (
         "A person rejected the change to tests/t.py: keep the old promise. Leave that as the base has it and do the"
-        f" work without it; these tests of the base have to pass without it: {CLAIM.failing[0]}"
+        f" work without it; these tests have to pass without it: {CLAIM.failing[0]}"
     )
     assert brief.failures == (FAILURE,)
     assert brief.history[-1] == "Iteration 2: a person rejected a change in it, without which its tests fail"

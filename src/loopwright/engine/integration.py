@@ -27,7 +27,12 @@ class _Left:
     """The target was not moved, for this reason; `take` is the command by which a person does it."""
 
     reason: str
+    how: str  # in words, what the command does
     take: str
+
+    @property
+    def advice(self) -> str:
+        return f"{self.reason}; {self.how} with `{self.take}`"
 
 
 async def integrate(world: World, loop: LoopId, action: Integrate, step: str) -> Integrated | IntegrationRefused:
@@ -63,10 +68,11 @@ async def integrate(world: World, loop: LoopId, action: Integrate, step: str) ->
         case IntegrationRefused():
             return result
         case _Left():
-            note = f"not merged into {_short(action)}: {result.reason}"
-            if together:
-                return IntegrationRefused(key=action.key, reason="dirty", detail=note)
-            return replace(done, not_merged=result.reason, note=note, take=result.take)
+            told = f"not merged into {_short(action)}: "
+            if together:  # no branch has it that a command could name, and none could see to its verification
+                again = f"{told}{result.reason}; settle that, then approve it and resume again"
+                return IntegrationRefused(key=action.key, reason="dirty", detail=again)
+            return replace(done, not_merged=result.advice, note=told + result.advice, take=result.take)
         case _:
             if together:  # killed in between, it finds the target moved and ends here again
                 await world.workspace.land(wanted)
@@ -97,7 +103,7 @@ async def _merge(
         merge = await world.workspace.merge(landed.commit, action.target, message=action.message, step=step)
         if merge.gone:
             anew = f"git branch {_short(action)} {landed.branch}"
-            return _Left(f"it does not exist any more; make it anew with `{anew}`", anew)
+            return _Left("it does not exist any more", "make it anew", anew)
         if merge.conflicts:
             return _conflict(action, merge)
         if action.verified and (action.unseen or not merge.fast_forward):
@@ -108,9 +114,9 @@ async def _merge(
         if moved.how == "done":
             return merge.commit
         if moved.how == "dirty":
-            return _Left(moved.detail, moved.take)
+            return _Left(moved.detail, "take the result", moved.take)
     take = f"git merge {landed.branch}"
-    return _Left(f"it moved {_TRIES} times while the result was being verified; take it with `{take}`", take)
+    return _Left(f"it moved {_TRIES} times while the result was being verified", "take it", take)
 
 
 def _conflict(action: Integrate, merge: Merge) -> IntegrationRefused:

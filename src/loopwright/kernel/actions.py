@@ -108,7 +108,7 @@ class AwaitGate:
     commit: Commit
     evidence: str
     because: tuple[Change, ...]
-    failing: tuple[str, ...] = ()  # tests of the base that fail without it
+    failing: tuple[str, ...] = ()  # tests that fail without it
     dropped: tuple[str, ...] = ()  # tests of the base that an approval lets go
     why: str = ""
 

@@ -84,6 +84,7 @@ class Claim:
     failing: tuple[str, ...] = ()  # tests of the base that fail with the product alone
     dropped: tuple[str, ...] = ()  # tests of the base that are gone with it
     at_once: bool = False  # no other attempt could do without: the person is asked before another is made
+    new: tuple[str, ...] = ()  # tests that the candidate brings, and that fail without it
 
     @property
     def marks(self) -> frozenset[str]:

@@ -112,7 +112,7 @@ class GateRecord:
     ruling: Ruling = Ruling.OPEN
     reason: str = ""
     by: str = ""
-    failing: tuple[str, ...] = ()  # tests of the base that fail without the changes
+    failing: tuple[str, ...] = ()  # tests that fail without the changes
     dropped: tuple[str, ...] = ()  # tests of the base that an approval lets go
     due: bool = True  # the present candidate calls for it
     lasting: bool = False  # may still be decided when the loop has ended

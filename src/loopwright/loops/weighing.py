@@ -100,7 +100,7 @@ def rejection(gate: GateRecord) -> Finding:
     if gate.gate != PROTECTED:
         return engine_finding("gate-rejected", f"A person does not take {gate.paths} as it is ({why}): {gate.why}")
     what = f"the change to {gate.paths}" if gate.because else f"that {_some(gate.dropped)} would not run any more"
-    red = f"; these tests of the base have to pass without it: {_some(gate.failing)}" if gate.failing else ""
+    red = f"; these tests have to pass without it: {_some(gate.failing)}" if gate.failing else ""
     told = f"A person rejected {what}: {why}. Leave that as the base has it and do the work without it{red}"
     return engine_finding("gate-rejected", told)
 
@@ -137,8 +137,8 @@ def _with_claim(state: S, report: ChecksReported, commit: Commit, *, is_last: bo
         because=claim.changes,
         commit=commit,
         tree=report.tree,
-        why=_why(claim),
-        failing=claim.failing,
+        why=_why(claim) + _signs(report, claim.changes),
+        failing=(*claim.failing, *claim.new),
         dropped=claim.dropped,
     )
     return _at(state, gate)
@@ -155,12 +155,8 @@ def _at(state: S, gate: GateRecord) -> tuple[S, Weighed | None]:
 
 def _to_maker(claim: Claim) -> Finding:
     if claim.changes:
-        told = f"Without the changes to {_paths(claim.changes)} these tests of the base fail with this code: "
-        return engine_finding(
-            _NEEDS_APPROVAL,
-            f"{told}{_some(claim.failing) or 'see above'}. Make the code pass them, or leave the changes as they are: a"
-            " person is asked then.",
-        )
+        told = f"Without the changes to {_paths(claim.changes)} {_red(claim)}. Make it pass without them, or leave"
+        return engine_finding(_NEEDS_APPROVAL, f"{told} the changes as they are: a person is asked then.")
     told = f"{_some(claim.dropped)} of the base {'is' if len(claim.dropped) == 1 else 'are'} not run any more"
     return engine_finding(_NEEDS_APPROVAL, f"{told}. Bring them back, or leave it so: a person is asked then.")
 
@@ -171,8 +167,22 @@ def _why(claim: Claim) -> str:
     if not claim.changes:
         return f"{counted(len(claim.dropped), 'test')} of the base would not run any more: {_some(claim.dropped)}"
     gone = f"; {counted(len(claim.dropped), 'test')} of the base would not run any more" if claim.dropped else ""
-    red = f"these tests of the base fail: {_some(claim.failing)}" if claim.failing else "they fail"
-    return f"with them all checks pass, without them {red}{gone}"
+    return f"with them all checks pass, without them {_red(claim)}{gone}"
+
+
+def _red(claim: Claim) -> str:
+    """A test that came with the change is no promise of the base."""
+    base = (f"these tests of the base fail: {_some(claim.failing)}",) if claim.failing else ()
+    new = (f"these new tests fail: {_some(claim.new)}",) if claim.new else ()
+    return " and ".join((*base, *new)) or "the checks fail"
+
+
+def _signs(report: ChecksReported, changes: tuple[Change, ...]) -> str:
+    """What these changes give away by themselves: they fail no attempt, so whoever decides has to hear it."""
+    paths = {change.path for change in changes}
+    told = [each.issue for each in report.findings if each.category == "tampering" and each.file in paths]
+    more = (f"{len(told) - _NAMED} more such signs",) if len(told) > _NAMED else ()
+    return "".join(f"; {each}" for each in (*told[:_NAMED], *more))
 
 
 def _unnoticed(state: S, report: ChecksReported, canary: Canary, commit: Commit) -> tuple[S, Weighed | None]:
@@ -210,7 +220,7 @@ def _with_held(state: S, report: ChecksReported, commit: Commit, words: tuple[st
         because=known.because if known else report.held,
         commit=commit,
         tree=known.tree if known else report.tree,
-        why=c.WHY_HELD,
+        why=c.WHY_HELD + _signs(report, report.held),
         dropped=report.would_drop,
     )
     if report.nothing_else:

@@ -41,7 +41,7 @@ class Merge:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Moved:
-    """`done`, or why the branch was left where it is."""
+    """`done`, or why the branch was left where it is; `detail` does not say what to do about it."""
 
     how: Literal["done", "moved", "dirty"]
     detail: str = ""

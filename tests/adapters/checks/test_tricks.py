@@ -8,9 +8,12 @@ import pytest
 
 from loopwright.config.settings import CheckSettings
 from loopwright.kernel.events import ChecksReported
-from loopwright.kernel.model import Severity
+from loopwright.kernel.model import Commit, Severity
 from loopwright.kernel.trust import Claim, Trust
+from loopwright.loops.feedback.machine import FEEDBACK
+from loopwright.loops.weighing import Failed, Waits, weighed
 from tests.adapters.checks.projects import PYTEST, UNITTEST, project
+from tests.loops.feedback import params
 
 TESTS = """\
 import unittest
@@ -118,6 +121,23 @@ def test_whoever_decides_on_what_is_held_back_sees_the_tests_it_would_let_go(tmp
     report = reported(tmp_path, UNITTEST, {"tests/test_sums.py": fewer, "product_code.py": MORE})
     assert (report.results[0].passed, report.claim) == (True, None)
     assert [test.rpartition(".")[2] for test in report.would_drop] == ["test_two"]
+
+
+def test_a_new_package_of_tests_that_needs_its_own_set_up_reaches_a_person(tmp_path: Path) -> None:
+    setup = "import pytest\n\n\n@pytest.fixture\ndef three():\n    return 3\n"
+    test = "import product_code\n\n\ndef test_three(three):\n    assert product_code.three() == three\n"
+    files = {"product_code.py": MORE, "tests/more/conftest.py": setup, "tests/more/test_three.py": test}
+    report = reported(tmp_path, PYTEST, files)  # type: ignore[arg-type]
+    claim = report.claim
+    assert claim is not None
+    assert ([each.path for each in claim.changes], claim.failing) == (["tests/more/conftest.py"], ())
+    assert [each.rpartition("::")[2] for each in claim.new] == ["test_three"]
+    state = FEEDBACK.start(replace(params(), trust=Trust(in_force=True)))
+    state, first = weighed(state, report, Commit("c1"), ("Count to three",))
+    assert isinstance(first, Failed)
+    assert "these new tests fail: " in first.faults[-1].issue
+    _, second = weighed(state, report, Commit("c2"), ("Count to three",))
+    assert isinstance(second, Waits)
 
 
 def test_tests_that_a_change_hides_run_all_the_same(tmp_path: Path) -> None:

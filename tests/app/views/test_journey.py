@@ -185,7 +185,11 @@ SENTENCES: list[tuple[Logged, str]] = [
     ),
     (Started(key=KEY, action="Later", what="x"), "Later x"),
     (
-        ChecksReported(key=KEY, tree=Tree("t"), results=(), claim=Claim()),
+        ChecksReported(key=KEY, tree=Tree("t"), results=(), claim=Claim(dropped=("a::b",))),
+        "checks: FAIL (no check gave a result); tests of the base are gone, which only a person can allow",
+    ),
+    (
+        ChecksReported(key=KEY, tree=Tree("t"), results=(), claim=Claim(changes=(Change(path="a", how="added"),))),
         "checks: FAIL (no check gave a result); with what is held back all would pass",
     ),
     (

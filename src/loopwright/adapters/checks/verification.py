@@ -6,9 +6,11 @@ from dataclasses import dataclass, replace
 
 from loopwright.adapters.checks.candidate import changes_of
 from loopwright.adapters.checks.desk import Desk
+from loopwright.adapters.checks.ids import read_back
 from loopwright.adapters.checks.laboratory import look_at
 from loopwright.adapters.checks.origins import refuse_elsewhere
 from loopwright.adapters.checks.receipts import receipt_key
+from loopwright.adapters.checks.reports import COVERAGE, COVERAGE_OF_NEW_CODE
 from loopwright.config.settings import CheckSettings
 from loopwright.errors import CheckNotRunnable
 from loopwright.kernel.events import ChecksReported
@@ -17,6 +19,7 @@ from loopwright.kernel.model import CheckResult, Finding
 from loopwright.kernel.trust import Canary, Claim, FileClass
 
 _AT_HOME = "its own packages"  # what a receipt says where the checks find them in their checkout
+_FLOORS = (COVERAGE, COVERAGE_OF_NEW_CODE)  # of tests, and no test
 _IDS_GONE = ("ids-gone", "newly-skipped")
 _WEAK = (
     "no check that ran here counts tests: write one whose runner is known, or give your word with"
@@ -75,7 +78,7 @@ class Verification:
             lands=seen.landing,
             held=changes_of(seen.held),
             nothing_else=seen.landing == seen.base,
-            claim=await self._claim((*judging, *landing)),
+            claim=await self._claim(judging, landing),
             canary=await self._canary(judging, landing) if green else None,
             would_drop=await self._would_drop() if green else (),
             written=tuple(each.change.path for each in seen.classed if each.kind is FileClass.TEST),
@@ -87,18 +90,28 @@ class Verification:
         ran = [result for result in results if result.receipt or not result.passed]
         return bool(ran) and not any(result.tests is not None or result.name in trusted for result in ran)
 
-    async def _claim(self, ran: tuple[CheckResult, ...]) -> Claim | None:
+    async def _claim(self, judging: tuple[CheckResult, ...], landing: tuple[CheckResult, ...]) -> Claim | None:
         """What only a person can allow. Nothing is installed before it is approved, so that a manifest is not tried."""
-        seen = self.desk.seen
-        changes, failing = changes_of(seen.open), _failing(ran)
+        seen, ran = self.desk.seen, (*judging, *landing)
+        changes = changes_of(seen.open)
         if _is_green(ran):
             return Claim(changes=changes, at_once=True) if seen.waiting else None
-        if any(each.is_manifest for each in seen.open):
-            return Claim(changes=changes, failing=failing, at_once=True)
         if not changes:
             return _of_gone_alone(ran)
+        failing = _failing(ran)
+        new = await self._new(failing, judging) if landing else ()
+        claim = Claim(changes=changes, failing=tuple(each for each in failing if each not in new), new=new)
+        if any(each.is_manifest for each in seen.open):
+            return replace(claim, at_once=True)
         trial = await self.desk.results(self.specs, seen.whole, dropping=True)
-        return Claim(changes=changes, failing=failing, dropped=_gone(trial)) if _is_green(trial) else None
+        return replace(claim, dropped=_gone(trial)) if _is_green(trial) else None
+
+    async def _new(self, tests: tuple[str, ...], judging: tuple[CheckResult, ...]) -> tuple[str, ...]:
+        """Those that came with the candidate: the run that judged, with all tests of the base, has no such id."""
+        held = [await self.desk.book.find(result.receipt) for result in judging if result.receipt]
+        blobs = [receipt.ids for receipt in held if receipt is not None and receipt.ids]
+        known = {test for blob in blobs for test, _ in read_back(await self.desk.outfit.store.fetch(blob)) or ()}
+        return tuple(test for test in tests if known and test not in known)
 
     async def _would_drop(self) -> tuple[str, ...]:
         """What an approval of what is held back would let go: whoever decides is to see it. No verdict rests on it."""
@@ -119,7 +132,7 @@ def _is_green(results: tuple[CheckResult, ...]) -> bool:
 
 def _failing(results: tuple[CheckResult, ...]) -> tuple[str, ...]:
     failures = (each for result in results for each in result.failures)
-    return tuple(dict.fromkeys(each.rule for each in failures if each.category == "tests"))
+    return tuple(dict.fromkeys(each.rule for each in failures if each.category == "tests" and each.rule not in _FLOORS))
 
 
 def _gone(results: tuple[CheckResult, ...]) -> tuple[str, ...]:

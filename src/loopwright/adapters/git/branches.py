@@ -146,7 +146,7 @@ def _short(target: str) -> str:
 def _left(why: str, move: _Move, folder: Path | None = None) -> Moved:
     place = f"-C {shlex.quote(str(folder))} " if folder else ""
     take = f"git {place}merge {shlex.quote(move.taken)}"
-    return Moved(how="dirty", detail=f"{why}; take the result with `{take}`", take=take)
+    return Moved(how="dirty", detail=why, take=take)
 
 
 def _last(err: str) -> str:

@@ -185,6 +185,8 @@ def _on_base(event: ChecksReported) -> str:
 def _asks(claim: Claim) -> str:
     if claim.at_once:
         return "; it cannot be verified without what only a person can approve"
+    if not claim.changes:
+        return "; tests of the base are gone, which only a person can allow"
     return "; with what is held back all would pass"
 
 

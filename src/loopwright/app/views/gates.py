@@ -33,7 +33,7 @@ class ShownGate:
     base: Commit
     because: tuple[GateReason, ...]
     ids_dropped: tuple[str, ...] = ()  # tests of the base that an approval lets go, and no others
-    failing: tuple[str, ...] = ()  # tests of the base that fail without it
+    failing: tuple[str, ...] = ()  # tests that fail without it
     why: str = ""  # it is asked for
     by: str = ""
     reason: str = ""
