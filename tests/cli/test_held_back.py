@@ -1,5 +1,6 @@
 """What the verdict does not need is held back and not waited for: told at the end, and landed by a person's word."""
 
+import json
 import os
 import pty
 import select
@@ -9,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from loopwright.adapters.terminal.replies import Unclear, afterwards
-from tests.cli.projects import CONFIG, GOOD, TOUCHES_PROTECTED, Sample, command
+from tests.cli.projects import CHECK, CONFIG, GOOD, TOUCHES_PROTECTED, Sample, command
 from tests.kept import Kept
 from tests.repository import Repository
 
@@ -46,10 +47,24 @@ def test_what_is_not_needed_is_held_back_and_told(tmp_path: Path) -> None:
     done = sample.loop("feedback", "Make it good", "--json")
     loop, gate = done.data["loop"], gate_of(sample)
     assert (done.code, done.data["outcome"]) == (0, "verified")
-    assert done.data["held_back"] == [{"path": "check.py", "how": "changed", "gate": gate}]
+    assert done.data["held_back"] == [{"path": "check.py", "how": "changed", "gate": gate, "moved": ""}]
     assert [need["command"] for need in done.data["needs"]] == [f"loop approve {gate}"]
     assert sample.repo.git("diff", "--name-only", "main", f"loop/{loop}") == "result.txt"
     assert "check.py" in sample.repo.git("diff", "--name-only", "main", f"loop/{loop}-held")
+
+
+def test_a_move_is_shown_as_one_wherever_it_is_read(tmp_path: Path) -> None:
+    moves = f"""path = "old.txt", content = {json.dumps(CHECK)} }}, {{ path = "check.py", delete = true }}"""
+    changes = """path = "check.py", find = "print(", replace = "print('checking:', " }"""
+    sample = Sample.create(tmp_path / "repo", TOUCHES_PROTECTED.replace(changes, moves, 1))
+    done = sample.loop("feedback", "Make it good")
+    assert "stand: check.py (moved to old.txt), kept on branch" in done.out
+    assert "  check.py: protected file moved to old.txt" in sample.loop("gates").out
+    (gate,) = sample.loop("gates", "--json").data["gates"]
+    assert [(each["how"], each["moved"]) for each in gate["because"]] == [("removed", "old.txt")]
+    (need,) = sample.loop("status", "--json").data["loops"][0]["needs"]
+    assert "(check.py moved to old.txt)" in need["why"]
+    assert "held back: check.py (moved to old.txt)" in sample.loop("log").out
 
 
 def test_the_closing_lines_name_it_with_the_commands_that_land_it(tmp_path: Path) -> None:

@@ -6,10 +6,10 @@ from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 
 from loopwright.adapters.terminal.lines import TerminalLines
-from loopwright.adapters.terminal.prompt import Nobody, Terminal
+from loopwright.adapters.terminal.prompt import Nobody, Terminal, gate_text
 from loopwright.kernel.actions import Ask, AwaitGate, ForPeople, Option
 from loopwright.kernel.events import Answered, GateDecided, Said
-from loopwright.kernel.model import Key, LoopId, Question
+from loopwright.kernel.model import Change, Key, LoopId, Question
 from loopwright.ports.people import People, Waiting
 from tests.cli.test_understanding import CLARIFICATION, ESCALATION, GATE
 
@@ -80,6 +80,12 @@ def test_a_gate_shows_what_is_to_be_approved_and_nothing_in_it_steers_the_termin
     )
     assert "\x1b" not in screen
     golden("cli/prompt-gate.txt", screen)
+
+
+def test_a_gate_shows_a_move_as_one() -> None:
+    changes = (Change(path="a", how="removed", moved="b"), Change(path="b", how="added", moved="a"))
+    shown = gate_text(replace(GATE, because=changes), "")
+    assert "  moved    a to b\n  moved    b from a\n" in shown
 
 
 def test_a_text_that_is_missing_has_its_own_prompt_and_nothing_goes_back_to_the_options() -> None:

@@ -24,6 +24,13 @@ def test_a_class_says_whose_side_each_run_takes(kind: FileClass, *, judged: bool
     assert (classed.is_judged, classed.is_landed, classed.is_gated) == (judged, landed, not landed)
 
 
+def test_a_move_is_told_as_one_from_either_end() -> None:
+    gone = Change(path="a", how="removed", moved="b")
+    assert (gone.words, gone.place) == ("moved to b", "a (moved to b)")
+    assert Change(path="b", how="added", moved="a").place == "b (moved from a)"
+    assert (CHANGE.words, CHANGE.place) == ("changed", "a")
+
+
 def test_a_product_file_with_tests_of_the_base_in_it_is_gated() -> None:
     assert Classed(change=CHANGE, kind=FileClass.PRODUCT, waits=True).is_gated
     assert Classed(change=CHANGE, kind=FileClass.PRODUCT, landed=b"").is_gated

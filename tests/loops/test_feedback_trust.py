@@ -194,7 +194,10 @@ def test_the_maker_hears_once_what_stands_in_the_way() -> None:
     [
         (Claim(changes=BENT, failing=("a",)), "these tests of the base fail: a"),
         (Claim(changes=BENT, new=("b",)), "these new tests fail: b"),
-        (Claim(changes=BENT, failing=("a",), new=("b",)), "these tests of the base fail: a and these new tests fail: b"),
+        (
+            Claim(changes=BENT, failing=("a",), new=("b",)),
+            "these tests of the base fail: a and these new tests fail: b",
+        ),
         (Claim(changes=BENT), "the checks fail"),
     ],
 )

@@ -154,7 +154,7 @@ def _confirm(here: Here, gate: ShownGate, decision: GateDecision) -> None:
         raise Forbidden(f"say which changes you have seen: loop {_verb(decision)} {gate.name}@{gate.id} (`loop gates`)")
     note(f"{gate.name}@{gate.id} of loop {' > '.join(gate.path)} is about exactly these changes:")
     for reason in gate.because:
-        note(f"  {one_line(reason.file, 500)}: {reason.rule}")
+        note(f"  {one_line(reason.file, 500)}: {one_line(reason.rule, 500)}")
     for line in tests_lines(gate):
         note(line)
     note(f"  {diff_command(gate, at_top=False)}")

@@ -70,7 +70,7 @@ def _text(gate: ShownGate, *, at_top: bool, several: bool) -> str:
 
 def file_line(reason: GateReason) -> str:
     mark = "  <- decides what is executed" if runs_code(reason.file) else ""
-    return f"  {one_line(reason.file, _LONGEST)}: {reason.rule}{mark}"
+    return f"  {one_line(reason.file, _LONGEST)}: {one_line(reason.rule, _LONGEST)}{mark}"
 
 
 def tests_lines(gate: ShownGate) -> list[str]:

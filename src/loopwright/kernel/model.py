@@ -224,6 +224,19 @@ class Change:
     mode: str = ""  # as git writes it: 100644, 100755, 120000 a link, 160000 a submodule; empty when removed
     old: str = ""  # object id of the content before, empty when added
     old_mode: str = ""
+    moved: str = ""  # the other path, where the same content is removed here and added there
+
+    @property
+    def words(self) -> str:
+        """How it was changed, for people: a move is shown as one, though it is a removal and an addition."""
+        if not self.moved:
+            return self.how
+        return f"moved {'to' if self.how == 'removed' else 'from'} {self.moved}"
+
+    @property
+    def place(self) -> str:
+        """Its path, and where that went or came from."""
+        return f"{self.path} ({self.words})" if self.moved else self.path
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -251,7 +264,7 @@ class Brief:
     base: Commit = NO_COMMIT  # what the change is measured against
     candidate: Commit = NO_COMMIT  # what is to be judged
     before: tuple[Finding, ...] = ()  # what was wrong before the loop began
-    unapproved: tuple[str, ...] = ()  # paths of the candidate that do not land unless a person approves
+    unapproved: tuple[str, ...] = ()  # places of the candidate that do not land unless a person approves
     put_back: tuple[str, ...] = ()  # locks that changed without their manifest: the base's land
     own: Any = None  # what only this kind of loop tells: a frozen value of its room, whose fields agents find as data
 

@@ -57,7 +57,6 @@ class Classed:
     is_manifest: bool = False  # decides what is installed
     put_back: bool = False  # a lock without its manifest: the base's lands, and nobody is asked
     allowed: bool = False  # a person said so before the start: as if it were approved
-    moved: str = ""  # the other path, where the same content is removed here and added there
 
     @property
     def is_judged(self) -> bool:

@@ -77,7 +77,9 @@ def held(outcome: Outcome, gate: str, loop: str) -> tuple[str, ...]:
     """What it did without, where that is kept, and how it lands after all."""
     if not outcome.held:
         return ()
-    paths = ", ".join(f"{one_line(change.path, 200)} ({change.how})" for change in outcome.held[:_HELD])
+    paths = ", ".join(
+        f"{one_line(change.path, 200)} ({one_line(change.words, 200)})" for change in outcome.held[:_HELD]
+    )
     more = f" and {counted(len(outcome.held) - _HELD, 'other')}" if len(outcome.held) > _HELD else ""
     kept = f", kept on branch {outcome.held_on}" if outcome.held_on else ""
     why = (f"It was approved and did not land: {one_line(outcome.still_held, 300)}.",) if outcome.still_held else ()

@@ -119,7 +119,7 @@ class GateRecord:
 
     @property
     def paths(self) -> str:
-        return ", ".join(change.path for change in self.because)
+        return ", ".join(change.place for change in self.because)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -177,9 +177,9 @@ class Course:
 
     @property
     def unapproved(self) -> tuple[str, ...]:
-        """Paths of the present candidate that land only if a person approves, whatever was decided: a brief is one."""
+        """Places of the present candidate that land only if a person approves, whatever was decided: a brief is one."""
         gate = self.due(PROTECTED)
-        return tuple(change.path for change in gate.because) if gate else ()
+        return tuple(change.place for change in gate.because) if gate else ()
 
     def due(self, gate: str) -> GateRecord | None:
         """What the present candidate calls for at this gate, whatever was decided on it."""

@@ -247,7 +247,7 @@ def _stands_in(name: str, text: str) -> bool:
 
 def _paths(changes: tuple[Change, ...]) -> str:
     more = f" and {len(changes) - _NAMED} more" if len(changes) > _NAMED else ""
-    return ", ".join(change.path for change in changes[:_NAMED]) + more
+    return ", ".join(change.place for change in changes[:_NAMED]) + more
 
 
 def _some(tests: tuple[str, ...]) -> str:

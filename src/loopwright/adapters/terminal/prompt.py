@@ -10,7 +10,7 @@ from typing import Protocol
 from loopwright.adapters.terminal.replies import Unclear, understood
 from loopwright.kernel.actions import Ask, AwaitGate, ForPeople
 from loopwright.kernel.events import Answered, Said
-from loopwright.kernel.model import LoopId
+from loopwright.kernel.model import Change, LoopId
 from loopwright.kernel.quoting import one_line
 from loopwright.kernel.visible import visible
 from loopwright.ports.people import Reply, Waiting
@@ -132,7 +132,7 @@ _AT_A_GATE = """\
 
 def gate_text(gate: AwaitGate, diff: str) -> str:
     """What a person needs to see before deciding."""
-    listed = [f"  {change.how:<8} {change.path}" for change in gate.because[:_SHOWN_FILES]]
+    listed = [_change_line(change) for change in gate.because[:_SHOWN_FILES]]
     if len(gate.because) > _SHOWN_FILES:
         listed.append(f"  and {len(gate.because) - _SHOWN_FILES} more")
     listed += _tests("would not run any more", gate.dropped) + _tests("fails without it", gate.failing)
@@ -146,7 +146,12 @@ def _tests(what: str, tests: tuple[str, ...]) -> list[str]:
 
 
 def _files(gate: AwaitGate) -> str:
-    return ", ".join(change.path for change in gate.because[:3])
+    return ", ".join(change.place for change in gate.because[:3])
+
+
+def _change_line(change: Change) -> str:
+    how, _, other = change.words.partition(" ")
+    return f"  {how:<8} {change.path} {other}".rstrip()
 
 
 class Nobody:

@@ -27,6 +27,7 @@ class HeldBack:
     path: str
     how: Literal["added", "changed", "removed"]
     gate: str  # NAME@ID, as `loop approve` takes it
+    moved: str = ""  # the other path, where it is one half of a move
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,7 +86,7 @@ async def answer_of(project: Project, seen: View, halt: Halt, shown: LoopStatus)
 
 def _held_back(outcome: Outcome, needs: tuple[Need, ...]) -> tuple[HeldBack, ...]:
     gate = _held_gate(needs)
-    return tuple(HeldBack(path=change.path, how=change.how, gate=gate) for change in outcome.held)
+    return tuple(HeldBack(path=change.path, how=change.how, gate=gate, moved=change.moved) for change in outcome.held)
 
 
 def _held_gate(needs: tuple[Need, ...]) -> str:

@@ -192,7 +192,7 @@ def _asks(claim: Claim) -> str:
 
 def _besides(event: ChecksReported) -> str:
     """What the verdict does without, what only a person can allow, and whether the checks look at the change."""
-    held = f"; held back: {_named(tuple(change.path for change in event.held))}" if event.held else ""
+    held = f"; held back: {_named(tuple(change.place for change in event.held))}" if event.held else ""
     asks = _asks(event.claim) if event.claim is not None else ""
     canary = f"; {one_line(event.canary.sentence, 300)}" if event.canary is not None else ""
     return f"{held}{asks}{canary}"

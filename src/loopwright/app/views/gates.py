@@ -18,6 +18,7 @@ class GateReason:
     rule: str = ""
     line: int = 0
     how: str = ""  # it was changed
+    moved: str = ""  # the other path, where it is one half of a move
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,7 +79,7 @@ def _shown(gate: GateRecord, seen: View, path: tuple[LoopId, ...], *, over: bool
         commit=gate.commit,
         base=seen.now.state.plan.base,
         because=tuple(
-            GateReason(file=change.path, rule=f"{gate.gate} file {change.how}", how=change.how)
+            GateReason(file=change.path, rule=f"{gate.gate} file {change.words}", how=change.how, moved=change.moved)
             for change in gate.because
         ),
         ids_dropped=gate.dropped,

@@ -109,7 +109,7 @@ def _in_lines(question: Question) -> Question:
 def _gate(waiting: Waiting, action: AwaitGate) -> Need:
     # Whole: of a part of a digest, whoever makes both sides of a change can find two that are the same.
     gate = f"{one_line(action.gate, 60)}@{action.evidence}"
-    paths = ", ".join(f"{one_line(change.path, 120)} {change.how}" for change in action.because)
+    paths = ", ".join(f"{one_line(change.path, 120)} {one_line(change.words, 120)}" for change in action.because)
     return Need(
         kind="gate",
         loop=waiting.loop,

@@ -330,7 +330,7 @@ def _with_protected(state: FeedbackState, issues: tuple[Finding, ...]) -> tuple[
     told = tuple(
         engine_finding(
             "protected",
-            f"{change.path} is protected and was {change.how}: the base version runs;"
+            f"{change.path} is protected and was {change.words}: the base version runs;"
             " restore it unless the task asks for the change",
             severity=Severity.MEDIUM,
             file=change.path,

@@ -128,7 +128,7 @@ def _protected(state: TicketsState) -> Iterator[Finding]:
         return
     for change in gate.because:
         told = (
-            f"{change.path} is protected and was {change.how}: the base version runs;"
+            f"{change.path} is protected and was {change.words}: the base version runs;"
             " restore it unless the task asks for the change"
         )
         yield replace(engine_finding(f"protected {change.path}", told, Severity.MEDIUM), file=change.path)

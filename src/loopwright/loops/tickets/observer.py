@@ -224,7 +224,7 @@ def _violations(scene: _Scene, event: Logged, seen: dict[str, int]) -> Iterator[
             yield from _of_checks(scene, event, seen)
         case Checkpointed():
             for change in event.protected:
-                told = f"a protected file was {change.how}"
+                told = f"a protected file was {visible(change.words)}"
                 yield replace(_blocked(scene, "workspace", "file", told), file=visible(change.path) or None)
         case GateDecided(approved=False):
             told = f"a person rejected what the gate {event.gate} guards: {event.reason or 'no reason given'}"

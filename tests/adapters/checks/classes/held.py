@@ -15,7 +15,8 @@ LINK, SUBMODULE = "120000", "160000"
 
 
 def _blob(text: str) -> str:
-    return hashlib.sha1(text.encode(), usedforsecurity=False).hexdigest()
+    content = text.encode()
+    return hashlib.sha1(b"blob %d\0" % len(content) + content, usedforsecurity=False).hexdigest()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -157,11 +157,15 @@ def test_a_manifest_decides_what_is_installed_and_a_makefile_does_not() -> None:
 
 
 def test_a_move_is_a_removal_and_an_addition_shown_as_a_move() -> None:
-    text = SRC["src/calc/more.py"]
-    found = classes(SRC, {"src/calc/more.py": None, "src/calc/moved.py": text}, PYTEST)
-    assert {path: each.moved for path, each in found.items()} == {
+    base = {**SRC, "tests/one.py": "same = 1\n", "tests/two.py": "same = 1\n", "tests/empty.py": ""}
+    gone = dict.fromkeys(("src/calc/more.py", "tests/one.py", "tests/two.py", "tests/empty.py"))
+    come = {"src/calc/moved.py": SRC["src/calc/more.py"], "tests/a/two.py": "same = 1\n", "src/calc/none.py": ""}
+    found = classes(base, {**gone, **come}, PYTEST)
+    assert {path: each.change.moved for path, each in found.items() if each.change.moved} == {
         "src/calc/more.py": "src/calc/moved.py",
         "src/calc/moved.py": "src/calc/more.py",
+        "tests/two.py": "tests/a/two.py",
+        "tests/a/two.py": "tests/two.py",
     }
 
 

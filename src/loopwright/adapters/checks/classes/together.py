@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import posixpath
 import re
+from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import replace
 
@@ -11,6 +12,11 @@ from loopwright.adapters.checks.classes.layout import collected_by_name
 from loopwright.kernel.judges import Judge, judge_by_name
 from loopwright.kernel.trust import Classed, FileClass
 
+_NOTHING = (  # what git calls an empty file, with either digest; and what nobody knows the content of
+    "",
+    "e69de29bb2d1d6434b8b29ae775ad8c2e48c5391",
+    "473a0f4c3be8a93681a267e3b1e9a7dcda1185436fe141f7749120a303721813",
+)
 _FAMILIES = (
     (r"package-lock|yarn|pnpm|bun\.|shrinkwrap|deno", r"package\.json|deno\.json|pnpm-workspace"),
     (r"cargo", r"cargo\.toml"),
@@ -43,17 +49,24 @@ def _lock_put_back(classed: Classed, manifests: list[str]) -> Classed:
 
 
 def moved(classed: tuple[Classed, ...]) -> tuple[Classed, ...]:
-    """Shown as a move where the same content went from here to there."""
-    went = {c.change.old: c.change.path for c in classed if c.change.how == "removed" and c.change.old}
-    came = {c.change.blob: c.change.path for c in classed if c.change.how == "added" and c.change.blob}
-    return tuple(
-        replace(each, moved=came.get(each.change.old, ""))
-        if each.change.how == "removed"
-        else replace(each, moved=went.get(each.change.blob, ""))
-        if each.change.how == "added"
-        else each
-        for each in classed
-    )
+    """Shown as a move where the same content went from here to there. Files with nothing in them go nowhere."""
+    changes = [each.change for each in classed]
+    came = defaultdict[str, list[str]](list)
+    for change in changes:
+        if change.how == "added" and change.blob not in _NOTHING:
+            came[change.blob].append(change.path)
+    gone = {change.path: came[change.old] for change in changes if change.how == "removed" and change.old in came}
+    pairs: dict[str, str] = {}
+    for names_differ in (False, True):  # of several with the same content, those first that kept their names
+        for path, places in gone.items():
+            free = (each for each in places if each not in pairs and (names_differ or _name(each) == _name(path)))
+            if path not in pairs and (other := next(free, "")):
+                pairs |= {path: other, other: path}
+    return tuple(replace(c, change=replace(c.change, moved=pairs.get(c.change.path, ""))) for c in classed)
+
+
+def _name(path: str) -> str:
+    return posixpath.basename(path)
 
 
 def set_apart(classed: tuple[Classed, ...], tests: Mapping[str, str], yielding: frozenset[str]) -> tuple[Classed, ...]:
