@@ -60,6 +60,16 @@ def test_the_doctor_finds_all_well(tmp_path: Path, golden: Golden) -> None:
     )
 
 
+def test_the_doctor_shows_the_tests_that_only_the_configuration_of_a_runner_names(tmp_path: Path) -> None:
+    config = CONFIG.replace('"check.py"]', '"-m", "pytest"]').replace('product = ["**"]\n', "")
+    sample = Sample.create(tmp_path / "repo", config=config)
+    sample.repo.write("pytest.ini", "[pytest]\npython_files = look_*.py\ntestpaths = qa\n")
+    sample.repo.write("qa/look_at.py", "def test_a():\n    assert 1\n")
+    sample.repo.commit("Tests by another name")
+    shown = {line["what"]: line["text"] for line in sample.loop("doctor", "--json").data["lines"]}
+    assert ("qa/**" in shown["tests"], "qa/**" in shown["product"]) == (True, False)
+
+
 @pytest.mark.parametrize(
     ("config", "what", "part"),
     [

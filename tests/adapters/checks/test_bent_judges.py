@@ -58,6 +58,20 @@ def test_a_run_that_writes_what_judges_it_does_not_pass(tmp_path: Path, pattern:
     assert bent(tmp_path, BASE, {"app.py": WRITES.format(pattern=pattern, text=text) + CODE}) == [told]
 
 
+def test_a_file_is_watched_that_only_a_run_on_the_base_showed_to_hold_tests(tmp_path: Path) -> None:
+    made_up = "import app\nglobals()['te' + 'st_one'] = lambda: None if app.one() == 1 else exit(1)\n"
+    config = "[pytest]\npython_files = check_*.py\ntestpaths = checks\n"
+    made = project(tmp_path, {"app.py": CODE, "checks/check_app.py": made_up, "pytest.ini": config}, [PYTEST])
+    writes = WRITES.format(pattern="ch*/ch*_app.py", text="each.read_text()")
+
+    async def story() -> ChecksReported:
+        await made.report(made.base, preflight=True)
+        return await made.report(made.candidate({"app.py": writes + CODE}))
+
+    (result,) = asyncio.run(story()).results
+    assert [each.evidence for each in result.failures if each.rule == "judge-bent test"] == ["checks/check_app.py"]
+
+
 def test_a_set_up_of_a_runner_that_appears_is_told(tmp_path: Path) -> None:
     plants = "import pathlib\n(pathlib.Path('te' + 'sts') / ('conf' + 'test.py')).write_text('')\n"
     assert bent(tmp_path, BASE, {"app.py": plants + CODE}) == ["tests/conftest.py"]

@@ -37,7 +37,7 @@ class CommandChecks:
     parallel: int = 4
 
     async def examine(self, commit: Commit, trust: Trust, approved: tuple[str, ...] = ()) -> Examined:
-        seen = await self._candidate(commit, trust, approved)
+        seen = await self._candidate(await self._classifier(trust), commit, trust, approved)
         return Examined(
             gated=changes_of(seen.gated),
             evidence=seen.evidence,
@@ -48,17 +48,18 @@ class CommandChecks:
 
     async def new_tests(self, base: Commit, trust: Trust) -> Callable[[str], bool]:
         held = frozenset(await self.outfit.source.paths(base))
-        is_test = await self.classifier.added_tests(trust.base)
+        is_test = await (await self._classifier(trust)).added_tests(trust.base)
         return lambda path: path not in held and is_test(path)
 
     async def run(self, run: ChecksRun, watch: Watch) -> ChecksReported:
         began = self.outfit.clock.monotonic()
         specs = selected(self.specs, run.names)
         run = replace(run, trust=run.trust.on(run.base), base=run.trust.on(run.base).base)
-        seen = await self._candidate(run.commit, run.trust, run.approved)
+        classifier = await self._classifier(run.trust)
+        seen = await self._candidate(classifier, run.commit, run.trust, run.approved)
         commands = tuple(spec.run for spec in self.specs)
         source = self.outfit.source
-        named = await self.classifier.judging_files(run.base)
+        named = await classifier.judging_files(run.base)
         paths = frozenset(await source.paths(run.base))
         async with AsyncExitStack() as stack:
             desk = Desk(
@@ -66,7 +67,7 @@ class CommandChecks:
                 run=run,
                 seen=seen,
                 texts=await source.texts(run.base, steering_files(commands), limit=_LARGEST_SCRIPT),
-                layout=await self.classifier.layout(run.base),
+                layout=await classifier.layout(run.base),
                 watched=watched(paths, named & paths),
                 named=named,
                 stack=stack,
@@ -85,9 +86,14 @@ class CommandChecks:
         seconds = self.outfit.clock.monotonic() - began
         return replace(report, canary=canary, seconds=seconds, rests_on=desk.book.names)
 
-    async def _candidate(self, commit: Commit, trust: Trust, approved: tuple[str, ...]) -> Candidate:
+    async def _classifier(self, trust: Trust) -> Classifier:
+        """With what is known of the base by now: all that asks for classes asks the same one."""
         yielding = await self.outfit.files_with_tests(self.specs, trust.base)
-        classifier = replace(self.classifier, allow=trust.allow, artifacts=trust.artifacts, yielding=yielding)
+        return replace(self.classifier, allow=trust.allow, artifacts=trust.artifacts, yielding=yielding)
+
+    async def _candidate(
+        self, classifier: Classifier, commit: Commit, trust: Trust, approved: tuple[str, ...]
+    ) -> Candidate:
         classed = await classifier.classify(trust.base, commit)
         outfit = self.outfit
         return await composed(classed, commit, trust, approved, checkouts=outfit.checkouts, source=outfit.source)

@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 
 from loopwright.adapters.checks.candidate import changes_of
 from loopwright.adapters.checks.desk import Desk
-from loopwright.adapters.checks.ids import read_back
 from loopwright.adapters.checks.laboratory import look_at
 from loopwright.adapters.checks.origins import refuse_elsewhere
 from loopwright.adapters.checks.receipts import receipt_key
@@ -108,9 +107,8 @@ class Verification:
 
     async def _new(self, tests: tuple[str, ...], judging: tuple[CheckResult, ...]) -> tuple[str, ...]:
         """Those that came with the candidate: the run that judged, with all tests of the base, has no such id."""
-        held = [await self.desk.book.find(result.receipt) for result in judging if result.receipt]
-        blobs = [receipt.ids for receipt in held if receipt is not None and receipt.ids]
-        known = {test for blob in blobs for test, _ in read_back(await self.desk.outfit.store.fetch(blob)) or ()}
+        desk = self.desk
+        known = {test for each in judging for test, _ in await desk.outfit.ids(each.receipt, desk.book)}
         return tuple(test for test in tests if known and test not in known)
 
     async def _would_drop(self) -> tuple[str, ...]:
