@@ -73,6 +73,44 @@ def test_what_a_runner_is_told_to_collect_is_a_test(
     assert found.kind.value == kind
 
 
+INCLUDES = "export default {\n  plugins: [dts({ include: ['src/**/*.js'] })],\n  test: {\n    coverage: {"
+INCLUDES += " include: ['src/**/*.js'] },\n    include: ['src/**/*.check.js'],\n  },\n}\n"
+OWN = "[pytest]\npython_files =\n    check_*.py\n    qa/*.py\n[coverage:run]\ninclude =\n    pk/*.py\n"
+SETS = '[tool.pytest.ini_options]\npython_files = [\n  "check_*.py",\n]\n[tool.hatch.build]\ninclude = ["pk/**/*.py"]\n'
+NYC = '{"nyc": {"include": ["lib/**/*.js"]}, "mocha": {"spec": ["lib/**/*.look.js"]}}\n'
+
+
+@pytest.mark.parametrize(
+    ("config", "text", "path", "kind"),
+    [
+        ("jest.config.js", JEST["jest.config.js"], "qa/deep/more.js", "test"),
+        ("jest.config.js", JEST["jest.config.js"], "lib/more.js", "product"),
+        ("vitest.config.js", INCLUDES, "src/more.check.js", "test"),
+        ("vitest.config.js", INCLUDES, "src/more.js", "product"),
+        ("vitest.config.js", INCLUDES.replace("},\n}", ""), "src/more.js", "product"),
+        ("vitest.config.js", f"{INCLUDES}{INCLUDES.replace('check', 'look')}", "src/more.look.js", "test"),
+        (".mocharc.yml", "spec:\n  - 'lib/*.one.js'\n  - 'lib/*.look.js'\n", "lib/more.look.js", "test"),
+        ("package.json", NYC, "lib/more.look.js", "test"),
+        ("package.json", NYC, "lib/more.js", "product"),
+        ("tox.ini", OWN, "pk/check_more.py", "test"),
+        ("tox.ini", OWN, "lib/qa/more.py", "test"),
+        ("tox.ini", OWN, "qa/deep/more.py", "test"),
+        ("tox.ini", OWN, "pk/more.py", "product"),
+        ("pyproject.toml", SETS, "pk/check_more.py", "test"),
+        ("pyproject.toml", SETS, "pk/more.py", "product"),
+        ("pyproject.toml", SETS.replace('[\n  "check_*.py",\n]', "'look_*.py check_*.py'"), "pk/check_more.py", "test"),
+        ("ruff.toml", 'include = ["pk/**/*.py"]\n', "pk/more.py", "product"),
+        ("Cargo.toml", '[package]\ninclude = ["src/**/*.rs"]\n', "src/more.rs", "product"),
+    ],
+)
+def test_what_a_runner_would_collect_is_a_test_when_it_is_new_and_what_is_built_or_measured_is_none(
+    config: str, text: str, path: str, kind: str
+) -> None:
+    base = {"lib/a.js": LIB, "src/a.js": LIB, "src/a.rs": "fn a() {}\n", "pk/__init__.py": "", "pk/mod.py": PLAIN}
+    found = classes({**base, config: text}, {path: "x = 1\n"}, ("pytest",), ("npx", "vitest"), ("npm", "test"))
+    assert found[path].kind.value == kind
+
+
 def test_what_yields_tests_is_one_where_its_name_was_given_and_not_where_a_plug_in_lints_it() -> None:
     own = {**PYTEST, "checks/check_mod.py": "from pk.mod import add\n\n\ndef check_add():\n    assert add(1, 2) == 3\n"}
     yielding = frozenset({"checks/check_mod.py", "pk/mod.py"})

@@ -33,9 +33,17 @@ _RUNNERS = re.compile(
 )
 _PATTERN = re.compile(r"""[\w@.{}/,*?-]*\*[\w@.{}/,*?-]*""")
 _GIVEN = re.compile(
-    r"""["']?(?:testMatch|specs?|include|files|testRegex|roots|testpaths|python_files)["']?\s*[:=]\s*(\[[^\]]*\]|.+$)""",
-    re.MULTILINE,
+    r"""["']?\b(testMatch|specs?|include|files|testRegex|roots|testpaths|python_files)["']?\s*[:=]\s*
+        (\[[^\]]*\]|\S.*(?:\n[ \t]+(?![\w"']+\s*[:=])[-\w@.{}/<>*?'" ]+$)*)""",
+    re.VERBOSE | re.MULTILINE,
 )
+_NAMING = ("python_files", "testMatch", "spec", "include")  # of these, keys that choose files by their names
+# Files that configure what runs tests: others of their kind, for linters and builds, include plain product.
+_OF_TESTS = re.compile(
+    r"\.?(?:pytest|tox|setup|pyproject|package|jest|vite|vitest|mocharc|tap|taprc|ava|jasmine|deno|playwright|cypress|karma"
+    r"|wdio|web-test-runner)\b.*"
+)
+_TOLD = re.compile(r"\[(?:tool:)?(?:pytest|nosetests|unittest)\b")
 _PYTHON = re.compile(r"^\s*(?:async\s+)?def\s+test|^class\s+(?:Test|\w+\([^)\n]*TestCase)", re.MULTILINE)
 _SCRIPT = re.compile(
     r"""(?<![\w.$])(?:test|it|describe|suite|specify|QUnit)\s*(?:\.\s*\w+\s*)*\(
@@ -105,18 +113,52 @@ def doctest_globs(commands: Iterable[Command], texts: Mapping[str, str]) -> tupl
 
 
 def collected_globs(commands: Iterable[Command], texts: Mapping[str, str]) -> tuple[str, ...]:
-    """Patterns of files that a runner is told to collect, besides those it knows by itself."""
+    """Patterns of files that a runner is told to collect, besides those it knows by itself.
+
+    They hold for new files, whatever is in these: so nothing counts but what is said of tests alone. Where the runner
+    is told to start, nobody knows.
+    """
     found = [
         word for command in commands for before, word in itertools.pairwise(command) if before in ("-p", "--pattern")
     ]
     for path, text in texts.items():
-        if "/" not in path and judge_by_name(path) in (Judge.RUNNER, Judge.MANIFEST):
-            found += re.findall(r"^\s*python_files\s*=\s*(.+)$", text, re.MULTILINE)
-            found += re.findall(r"""["']?(?:testMatch|spec|include)["']?\s*[:=]\s*(\[[^\]]*\])""", text)
-    words = [word.strip("\"'[],") for value in found for word in value.split()]
-    return tuple(
-        dict.fromkeys(f"**/{posixpath.basename(word)}" for word in words if "*" in posixpath.basename(word)[:-2])
-    )
+        if "/" not in path and judge_by_name(path) in (Judge.RUNNER, Judge.MANIFEST) and _OF_TESTS.fullmatch(path):
+            found += (word for key, word in _given(_of_tests(path, text)) if key in _NAMING)
+    return tuple(dict.fromkeys(_anywhere(word) for word in found if "*" in posixpath.basename(word)[:-2]))
+
+
+def _anywhere(word: str) -> str:
+    folder, _, name = word.rpartition("/")
+    return f"**/{folder.replace('**', '*').replace('*', '**')}/**/{name}" if folder.strip("*/") else f"**/{name}"
+
+
+def _of_tests(path: str, text: str) -> str:
+    """What a file says of tests, and not of packages, builds or what is measured."""
+    if path.endswith((".cfg", ".ini")):
+        return "\n".join(each for each in re.split(r"^(?=\[)", text, flags=re.MULTILINE) if _TOLD.match(each))
+    part = _sections(path, text)
+    blocks = [_block(part, start.end()) for start in re.finditer(r"""(?<![\w.])["']?test["']?\s*:\s*\{""", part)]
+    part = "\n".join(blocks) or part
+    while (measured := re.search(r"""["']?(?:coverage|nyc|c8)["']?\s*:\s*\{""", part)) is not None:
+        part = part[: measured.start()] + part[measured.end() :].removeprefix(_block(part, measured.end()))
+    return part
+
+
+def _block(text: str, start: int) -> str:
+    """From here to the brace that closes what is open."""
+    depth = 1
+    for at in range(start, len(text)):
+        depth += {"{": 1, "}": -1}.get(text[at], 0)
+        if not depth:
+            return text[start:at]
+    return text[start:]
+
+
+def _given(text: str) -> Iterator[tuple[str, str]]:
+    """Every pattern or folder that is said under a key of a runner, with the key."""
+    for key, value in _GIVEN.findall(text):
+        for word in re.findall(r"[\w@.{}/<>*?,-]+", value.strip("[]")):
+            yield key, _plain(word)
 
 
 def configured_setups(texts: Mapping[str, str], paths: frozenset[str]) -> frozenset[str]:
@@ -142,13 +184,17 @@ def _sections(path: str, text: str) -> str:
         if path == "package.json":
             data = json.loads(text)
             wanted = ("jest", "mocha", "tap", "ava", "nyc", "c8", "vitest", "jasmine")
-            return json.dumps({k: data[k] for k in wanted if k in data}) if isinstance(data, dict) else ""
+            return _lines({k: data[k] for k in wanted if k in data}) if isinstance(data, dict) else ""
         if path == "pyproject.toml":
             tools = tomllib.loads(text).get("tool", {})
-            return json.dumps({k: v for k, v in tools.items() if k in ("pytest", "tox", "nose2")})
+            return _lines({k: v for k, v in tools.items() if k in ("pytest", "tox", "nose2")})
     except (ValueError, RecursionError):
         return text
     return text
+
+
+def _lines(data: object) -> str:
+    return json.dumps(data, indent=1).replace("\\n", " ")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -231,8 +277,7 @@ def _words(commands: Iterable[Command], texts: Mapping[str, str]) -> Iterator[st
             if _RUNNERS.search(line):
                 yield from map(_plain, _PATTERN.findall(line))
         if judge_by_name(path) in (Judge.RUNNER, Judge.MANIFEST) and "/" not in path:
-            for value in _GIVEN.findall(text):
-                yield from map(_plain, re.findall(r"[\w@.{}/<>*?,-]+", value.strip("[]")))
+            yield from (word for _, word in _given(text))
 
 
 def _plain(word: str) -> str:
