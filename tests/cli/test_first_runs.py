@@ -302,3 +302,19 @@ def test_a_runner_under_which_nothing_passes_does_not_stand_in_for_the_one_that_
     text = loop(repo.path, "setup", "--json", PATH="/usr/bin:/bin").data["text"]
     assert "# Left out: check 'test' cannot run: `.venv/bin/python -m pytest` ended with exit code 1" in text
     assert "install pytest (run `.venv/bin/python -m pip install pytest`)" in text
+
+
+def test_what_the_doctor_advises_to_install_is_what_the_check_needs(tmp_path: Path) -> None:
+    """A package.json beside Python, nothing of it needed: `npm ci` brings neither a module of Python nor a script."""
+    python = json.dumps([sys.executable, "-S", "-m", "not_there"])
+    text = f'[checks.test]\nrun = {python}\n[checks.lint]\nrun = ["npm", "run", "lint"]\n'
+    sample = with_checks(tmp_path / "repo", text)
+    said = {"scripts": {"test": "ours"}, "devDependencies": {"ours": "1"}}
+    sample.repo.write("package.json", json.dumps(said))
+    sample.repo.write("package-lock.json", "{}")
+    sample.repo.write("requirements.txt", "not-there\n")
+    sample.repo.commit("Two worlds")
+    runs = sample.loop("doctor", "--run", "--json").data["runs"]
+    advice = {run["check"]: run["advice"] for run in runs}
+    assert "pip install -r requirements.txt" in advice["test"]
+    assert advice["lint"] == "let `loop setup --force` look again for what is here"

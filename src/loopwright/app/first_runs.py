@@ -24,6 +24,7 @@ from loopwright.ports.store import Store
 DOCTOR = LoopId("doctor")  # whose receipts they are: no loop has an id without digits at its end
 LONGEST = 120.0  # seconds one way of a check is tried
 Tell = Callable[[str], None]
+Install = Callable[[CheckSettings], str]  # how the project's own people would install what a check needs
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,7 +43,7 @@ class LeftOut:
     run: FirstRun
 
 
-async def run_each(project: Project, settings: Settings, tell: Tell, install: str = "") -> AsyncIterator[FirstRun]:
+async def run_each(project: Project, settings: Settings, tell: Tell, install: Install) -> AsyncIterator[FirstRun]:
     """Every configured check, one chain after the other, whatever changes they are meant for."""
     every = tuple(replace(check, paths=()) for check in settings.checks)
     for chain in chains(every):
@@ -52,7 +53,7 @@ async def run_each(project: Project, settings: Settings, tell: Tell, install: st
             yield run
 
 
-async def _run(project: Project, settings: Settings, install: str) -> tuple[FirstRun, ...]:
+async def _run(project: Project, settings: Settings, install: Install) -> tuple[FirstRun, ...]:
     """A check that cannot be started is left out, and what comes after it with it; the others still run."""
     checks = command_checks(settings, project.store, project.clock, root=project.root, environ=project.environ)
     run = ChecksRun(
@@ -67,17 +68,17 @@ async def _run(project: Project, settings: Settings, install: str) -> tuple[Firs
     if not report.results:
         return await _without(report.unable[0], project, settings, install)
     by_name = {check.name: check for check in settings.checks}
-    seen = (first_run(by_name[result.name], result, install) for result in report.results)
+    seen = (first_run(by_name[result.name], result, install(by_name[result.name])) for result in report.results)
     return tuple(replace(run, why=run.why.replace(f"{project.root}/", "")) for run in seen)  # as it was configured
 
 
-async def _without(said: str, project: Project, settings: Settings, install: str) -> tuple[FirstRun, ...]:
+async def _without(said: str, project: Project, settings: Settings, install: Install) -> tuple[FirstRun, ...]:
     failed = next((check for check in settings.checks if said.startswith(f"check {check.name!r} ")), settings.checks[0])
     rest = tuple(check for check in settings.checks if check is not failed and failed.name not in check.after)
     after = tuple(check for check in settings.checks if failed.name in check.after)
     others = await _run(project, replace(settings, checks=rest), install) if rest else ()
     skipped = (FirstRun(check=check, word="skipped", why=f"skipped: {failed.name} cannot run") for check in after)
-    return (not_run(said, failed, install), *skipped, *others)
+    return (not_run(said, failed, install(failed)), *skipped, *others)
 
 
 def _unprepared(check: CheckSettings, error: SetupFailed) -> FirstRun:
@@ -159,5 +160,5 @@ def _passing(chosen: Chosen) -> int:
 async def _try(project: Project, way: Way, longest: float, install: str) -> FirstRun:
     check = replace(way.check, timeout=min(longest, way.check.timeout))
     settings = Settings(checks=(check,), workspace=WorkspaceSettings(setup=way.setup, copy=way.copy))
-    (run,) = await _run(project, settings, install)
+    (run,) = await _run(project, settings, lambda _check: install)
     return replace(run, check=way.check)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 from loopwright.adapters.checks.environment import program
@@ -10,15 +11,24 @@ from loopwright.adapters.checks.first_run import FirstRun, describe_failure, sai
 from loopwright.adapters.checks.order import strength
 from loopwright.adapters.checks.runners.reading import texts_in
 from loopwright.adapters.checks.started import runnable_checks
-from loopwright.adapters.detection.node_checks import install_command, module_folders, read_package
+from loopwright.adapters.detection.node_checks import install_command, module_folders, node_advice, read_package
 from loopwright.adapters.detection.python_interpreters import install_advice, interpreters
 from loopwright.adapters.detection.stacks import look_at, stack_of
+from loopwright.adapters.detection.ways import Stack
 from loopwright.adapters.project_environment import of_the_project
 from loopwright.app.preconditions import can_verify, no_verdict
 from loopwright.cli.checkup import Remark, Word
 from loopwright.cli.class_lines import class_lines
 from loopwright.config.settings import CheckSettings, Settings
 from loopwright.errors import EngineError
+
+# By what a command begins with: what is missing for it is installed as that stack installs, whatever else is there.
+_PROGRAMS: Mapping[Stack, re.Pattern[str]] = {
+    "python": re.compile(r"(?:python|pypy)[\d.]*$|(?:py\.?test|uv|poetry|pdm|pipenv|hatch|tox|nox|ruff|mypy|flake8)$"),
+    "node": re.compile(r"(?:npm|npx|pnpm|yarn|bunx?|node|jest|vitest|mocha|eslint|tsc|biome)$"),
+    "rust": re.compile(r"cargo$"),
+    "go": re.compile(r"go$"),
+}
 
 
 def check_lines(
@@ -78,19 +88,21 @@ def environment_lines(root: Path, environ: Mapping[str, str]) -> Iterator[Remark
         yield Remark("ok" if folders else "warn", package.manager, ", ".join(folders) or missing)
 
 
-def advice_for(root: Path, environ: Mapping[str, str]) -> str:
-    """How this project is installed; empty where nobody can say."""
+def advice_for(root: Path, environ: Mapping[str, str]) -> Callable[[CheckSettings], str]:
+    """How what a check needs is installed here; empty where nobody can say, or where all of it is there."""
     look = look_at(root, environ)
-    match stack_of(look):
-        case "python" | "django":
+    package = read_package(look)
+
+    def install(check: CheckSettings) -> str:
+        name = Path(check.run[0]).name
+        stack = next((stack for stack, names in _PROGRAMS.items() if names.match(name)), stack_of(look))
+        if stack in ("python", "django"):
             return install_advice(look)
-        case "node":
-            package = read_package(look)
-            return " ".join(install_command(look, package)) if package else ""
-        case "rust":
-            return "cargo fetch"
-        case "go" | "make" | "unknown":
-            return ""
+        if stack == "node":
+            return node_advice(look, package, check.run) if package else ""
+        return "cargo fetch" if stack == "rust" else ""
+
+    return install
 
 
 def run_lines(runs: tuple[FirstRun, ...]) -> Iterator[Remark]:

@@ -12,6 +12,7 @@ from loopwright.kernel.model import CheckResult, Finding, Severity
 
 COUNTING = CheckSettings(name="test", run=("python", "-m", "pytest", "--junitxml={report}"), report="junit")
 WEAK = CheckSettings(name="lint", run=("npm", "run", "lint"))
+AGAIN = "let `loop setup --force` look again for what is here"
 FAILED = Finding(severity=Severity.HIGH, issue="it is 3", rule="tests/test_a.py::test_b", category="tests")
 
 
@@ -83,7 +84,7 @@ def test_a_collection_error_with_a_report_is_red_and_not_unrunnable() -> None:
             (
                 "`npm run lint` ended with exit code 1",
                 "Missing script: lint",
-                "run `pip install -e '.[tests]'`, or let",
+                "correct `run`; it said 'npm error Missing script: lint'; let `loop setup --force` look again",
             ),
         ),
     ],
@@ -144,7 +145,7 @@ def test_a_program_that_is_not_there_is_told_with_how_to_get_it() -> None:
     said = str(CheckNotRunnable("lint", "npm run lint", "the program 'npm' was not found"))
     assert describe_failure(not_run(said, WEAK)) == (
         f"{said.replace('cannot run', 'cannot run:')};"
-        " install what the project needs, or let `loop setup --force` look again for what is here"
+        " install npm, or let `loop setup --force` look again for what is here"
     )
     assert said_of(not_run(said, WEAK)).startswith("cannot run: 'npm run lint': the program 'npm' was not found; fix")
 
@@ -154,7 +155,20 @@ def test_a_program_that_is_not_there_is_told_with_how_to_get_it() -> None:
     [
         ("npm error code ENOTFOUND", "it asks the network for packages: run `cargo fetch` once where there is one"),
         ("thread 'main' panicked", ""),
+        ("sh: 1: eslint: not found", f"run `cargo fetch`, or {AGAIN}"),
+        ("the program 'npm' was not found", f"install npm, or {AGAIN}"),
+        ('npm error Missing script: "lint"', AGAIN),
+        ("ERR_PNPM_NO_SCRIPT  Missing script: lint", AGAIN),
+        ('error Command "lint" not found.', AGAIN),
+        ('Usage Error: Couldn\'t find a script named "lint".', AGAIN),
+        ('error: Script not found "lint"', AGAIN),
+        ("make: *** No rule to make target 'lint'.  Stop.", AGAIN),
     ],
 )
 def test_advice_fits_what_was_said(said: str, advice: str) -> None:
     assert what_to_do(said, "cargo fetch") == advice
+
+
+def test_where_no_installation_would_help_what_is_missing_is_named() -> None:
+    assert what_to_do("sh: 1: run-s: not found") == f"install run-s, or {AGAIN}"
+    assert what_to_do("Error: Cannot find module 'tape'") == f"install what the project needs, or {AGAIN}"

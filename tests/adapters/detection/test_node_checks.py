@@ -46,7 +46,13 @@ def test_what_lints_around_the_tests_is_left_out_and_what_builds_for_them_is_not
         ({"yarn.lock": ""}, {}, "yarn", "yarn install --frozen-lockfile"),
         ({"yarn.lock": "", ".yarnrc.yml": ""}, {}, "yarn", "yarn install --immutable"),
         ({"yarn.lock": "# made by it\n\n__metadata:\n  version: 8\n"}, {}, "yarn", "yarn install --immutable"),
-        ({}, {"packageManager": "pnpm@9.1.0"}, "pnpm", "pnpm install --frozen-lockfile"),
+        ({"pnpm-lock.yaml": ""}, {"packageManager": "pnpm@9.1.0"}, "pnpm", "pnpm install --frozen-lockfile"),
+        ({"yarn.lock": ""}, {"packageManager": "yarn@4.1.0"}, "yarn", "yarn install --immutable"),
+        ({"yarn.lock": ""}, {"packageManager": "yarn@1.22.0"}, "yarn", "yarn install --frozen-lockfile"),
+        ({"bun.lock": ""}, {}, "bun", "bun install --frozen-lockfile"),
+        # A lock file that is not the manager's own locks nothing for it.
+        ({"package-lock.json": ""}, {"packageManager": "pnpm@9.1.0"}, "pnpm", "pnpm install"),
+        ({".yarnrc.yml": ""}, {"packageManager": "yarn@4.1.0"}, "yarn", "yarn install"),
     ],
 )
 def test_the_package_manager_is_the_one_whose_lock_file_is_there(
@@ -102,6 +108,10 @@ def test_linters_are_scripts_or_configured(
         ({}, {"yarn.lock": ""}, "yarn add -D eslint"),
         ({"devDependencies": {"eslint": "9"}}, {"package-lock.json": ""}, "npm ci"),
         ({"devDependencies": {"jest": "29"}}, {"package-lock.json": "", "node_modules/.bin/eslint": ""}, "npm ci"),
+        # An installation helps only where it brings something.
+        ({"devDependencies": {"eslint": "9"}}, {"package-lock.json": "", "node_modules/eslint/index.js": ""}, ""),
+        ({"devDependencies": {"eslint": "9"}}, {"yarn.lock": "", ".pnp.cjs": ""}, ""),
+        ({"optionalDependencies": {"eslint": "9"}}, {"node_modules/other/index.js": ""}, ""),
         ({"workspaces": ["packages/*"]}, {"package-lock.json": ""}, "npm ci"),
     ],
 )

@@ -16,7 +16,17 @@ Word = Literal["ok", "red", "slow", "cannot run", "skipped"]
 LAST_LINES = 8
 _MOST_NAMED = 3
 # What started it may say more after that, such as make, which only repeats the exit code.
-_NAMES_WHAT_IS_MISSING = re.compile(r"No such file|not found|No module named|Cannot find (?:module|package)")
+_NAMES_WHAT_IS_MISSING = re.compile(
+    r"No such file|not found|No module named|Cannot find (?:module|package)|Missing script"
+)
+
+# Of npm and pnpm, yarn's two kinds, bun, make: no installation brings a script.
+_NO_SUCH_SCRIPT = re.compile(
+    r"Missing script|error Command \".*\" not found|Couldn't find a script named|Script not found"
+    r"|No rule to make target"
+)
+_ABSENT = re.compile(r"the program '(?P<named>[^']+)' was not found|(?P<line>[\w@.-]+): (?:command )?not found")
+_LOOK_AGAIN = "let `loop setup --force` look again for what is here"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,14 +85,20 @@ def describe_failure(run: FirstRun) -> str:
 def what_to_do(said: str, install: str = "") -> str:
     """What helps besides mending the command, from what it printed; empty where nobody can tell."""
     prepare = f"run `{install}`" if install else "install what the project needs"
+    if _NO_SUCH_SCRIPT.search(said):
+        return _LOOK_AGAIN
     if re.search(r"unrecognized arguments: .*--cov", said):
         return f"install pytest-cov ({prepare})"
     if re.search(r"failed to get|unable to update|ENOTFOUND|Temporary failure in name resolution|offline", said):
         return f"it asks the network for packages: {prepare} once where there is one"
     if module := re.search(r"No module named '?([\w.]+)'?", said):
         return f"install {module[1].partition('.')[0]} ({prepare}), or run `loop setup --force`"
-    if re.search(r"not found|not installed|No such file|Cannot find (?:module|package)|Missing script", said):
-        return f"{prepare}, or let `loop setup --force` look again for what is here"
+    if program := _ABSENT.search(said):
+        # What installs the project's packages is no help where that program itself is what is missing.
+        helps = bool(install) and not program["named"]
+        return f"{prepare if helps else 'install ' + (program['named'] or program['line'])}, or {_LOOK_AGAIN}"
+    if re.search(r"not found|not installed|No such file|Cannot find (?:module|package)", said):
+        return f"{prepare}, or {_LOOK_AGAIN}"
     return ""
 
 

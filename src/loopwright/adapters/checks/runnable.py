@@ -29,8 +29,15 @@ def cannot_run(spec: CheckSettings, ran: Ran) -> str:
     why, remedy = _why(spec, ran)
     if not why:
         return ""
-    lines = "".join(f"\n  {line}" for line in ran.tail.splitlines()[-_LINES:])
+    lines = "".join(f"\n  {line}" for line in _last(ran.tail))
     return f"check {spec.name!r} cannot run: {ended_how(spec, ran)}: {why}; {remedy}{lines}"
+
+
+def _last(tail: str) -> list[str]:
+    """With the line that tells what is wrong, which npm for one has further up."""
+    lines = tail.splitlines()
+    telling = [line for line in lines[:-_LINES] if _MISSING.search(line) or _USAGE.search(line)]
+    return [*telling[-1:], *lines[-_LINES:][len(telling[-1:]) :]]
 
 
 def _why(spec: CheckSettings, ran: Ran) -> tuple[str, str]:

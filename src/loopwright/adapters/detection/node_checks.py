@@ -23,7 +23,15 @@ _TOOLS: tuple[tuple[str, str, tuple[str, ...], tuple[str, ...]], ...] = (
 # Programs that scripts lint with, by the package that has them.
 _PACKAGES = {"eslint": "eslint", "prettier": "prettier", "biome": "@biomejs/biome", "tsc": "typescript"}
 _PACKAGES |= {name: name for name in ("standard", "xo", "jshint", "oxlint", "stylelint")}
-_LISTS = ("dependencies", "devDependencies", "optionalDependencies", "peerDependencies")
+_INSTALLED = ("dependencies", "devDependencies")
+_LISTS = (*_INSTALLED, "optionalDependencies", "peerDependencies")
+_LOCKS = {
+    "npm": ("package-lock.json", "npm-shrinkwrap.json"),
+    "pnpm": ("pnpm-lock.yaml",),
+    "yarn": ("yarn.lock",),
+    "bun": ("bun.lock", "bun.lockb"),
+}
+_CLASSIC = re.compile(r"yarn@[01]\b")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,7 +41,9 @@ class Package:
     scripts: Mapping[str, str]
     manager: str
     needs: bool  # whether it has dependencies at all
+    pinned: str = ""  # the manager with its version, where it says so: `yarn@4.1.0`
     named: frozenset[str] = frozenset()  # its dependencies
+    installed: frozenset[str] = frozenset()  # those of them that every installation brings
     has_parts: bool = False  # which have dependencies of their own
 
     @property
@@ -53,22 +63,27 @@ def read_package(look: Look) -> Package | None:
     scripts = said.get("scripts")
     lines = {k: v for k, v in scripts.items() if isinstance(v, str)} if isinstance(scripts, dict) else {}
     needs = any(said.get(name) for name in ("dependencies", "devDependencies", "optionalDependencies", "workspaces"))
-    lists = [said.get(name) for name in _LISTS]
+    pinned = str(said.get("packageManager", ""))
     return Package(
         scripts=lines,
-        manager=_manager(look, str(said.get("packageManager", ""))),
+        manager=_manager(look, pinned),
         needs=needs,
-        named=frozenset(name for each in lists if isinstance(each, dict) for name in each),
+        pinned=pinned,
+        named=_listed(said, _LISTS),
+        installed=_listed(said, _INSTALLED),
         has_parts=bool(said.get("workspaces")) or look.has("pnpm-workspace.yaml"),
     )
 
 
+def _listed(said: dict[str, Any], lists: tuple[str, ...]) -> frozenset[str]:
+    return frozenset(name for each in map(said.get, lists) if isinstance(each, dict) for name in each)
+
+
 def _manager(look: Look, pinned: str) -> str:
-    locks = (("pnpm", "pnpm-lock.yaml"), ("yarn", "yarn.lock"), ("bun", "bun.lockb"), ("bun", "bun.lock"))
     named = pinned.partition("@")[0]
-    if named in ("npm", "pnpm", "yarn", "bun"):
+    if named in _LOCKS:
         return named
-    return next((manager for manager, lock in locks if look.has(lock)), "npm")
+    return next((manager for manager, locks in _LOCKS.items() if manager != "npm" and look.has(*locks)), "npm")
 
 
 def node_checks(look: Look) -> Detected:
@@ -82,25 +97,43 @@ def node_checks(look: Look) -> Detected:
 
 
 def install_command(look: Look, package: Package) -> tuple[str, ...]:
-    """What makes `node_modules` exactly as the lock file has it."""
+    """What makes `node_modules` exactly as the lock file has it; where there is none, what makes one."""
+    if not _is_locked(look, package):
+        return (package.manager, "install")
     match package.manager:
         case "npm":
-            return ("npm", "ci") if look.has("package-lock.json", "npm-shrinkwrap.json") else ("npm", "install")
-        case "yarn" if look.has(".yarnrc.yml") or "\n__metadata:" in look.text("yarn.lock"):
+            return ("npm", "ci")
+        case "yarn" if look.has(".yarnrc.yml") or "\n__metadata:" in look.text("yarn.lock") or _is_berry(package):
             return ("yarn", "install", "--immutable")
         case manager:
             return (manager, "install", "--frozen-lockfile")
 
 
+def _is_berry(package: Package) -> bool:
+    return package.pinned.startswith("yarn@") and not _CLASSIC.match(package.pinned)
+
+
+def node_advice(look: Look, package: Package, argv: tuple[str, ...]) -> str:
+    """What brings what this command may miss; empty where an installation would bring nothing that is not there."""
+    words = [word for word in argv[1:3] if word != "run" and argv[0] == package.manager]
+    if missing := _in_no_list(look, package, next(iter(words), "")):
+        return shlex.join((package.manager, "install" if package.manager == "npm" else "add", "-D", missing))
+    return shlex.join(install_command(look, package)) if _lacks(look, package) else ""
+
+
+def _lacks(look: Look, package: Package) -> bool:
+    if look.has(".pnp.cjs"):
+        return False
+    missing = any(not (look.root / "node_modules" / name).exists() for name in package.installed)
+    return missing or (package.needs and not module_folders(look))
+
+
 def _prepared(look: Look, package: Package, prospect: Prospect) -> Prospect:
     """With what a checkout needs: the person's `node_modules`, or else an installation of its own."""
-    advice = shlex.join(install_command(look, package)) if package.needs else ""
-    if missing := _in_no_list(look, package, prospect.name):
-        advice = shlex.join((package.manager, "install" if package.manager == "npm" else "add", "-D", missing))
     copy = module_folders(look)
-    setup = () if copy or not package.needs or not _is_locked(look) else (install_command(look, package),)
+    setup = () if copy or not package.needs or not _is_locked(look, package) else (install_command(look, package),)
     ways = tuple(Way(check=way.check, copy=copy, setup=setup) for way in prospect.ways)
-    return Prospect(name=prospect.name, ways=ways, advice=advice)
+    return Prospect(name=prospect.name, ways=ways, advice=node_advice(look, package, ways[0].check.run))
 
 
 def _in_no_list(look: Look, package: Package, script: str) -> str:
@@ -111,8 +144,8 @@ def _in_no_list(look: Look, package: Package, script: str) -> str:
     return "" if is_there else needed
 
 
-def _is_locked(look: Look) -> bool:
-    return look.has("package-lock.json", "npm-shrinkwrap.json", "pnpm-lock.yaml", "yarn.lock", "bun.lock", "bun.lockb")
+def _is_locked(look: Look, package: Package) -> bool:
+    return look.has(*_LOCKS[package.manager])
 
 
 def module_folders(look: Look) -> tuple[str, ...]:
