@@ -32,17 +32,31 @@ def test_an_active_environment_in_the_repository_is_named_by_its_folder(tmp_path
     assert [each.argv for each in interpreters(seen)] == [(".venv/bin/python",)]
 
 
-def test_environments_that_package_managers_keep_elsewhere_are_asked_for(tmp_path: Path) -> None:
-    virtual_environment(tmp_path / "kept" / "poetry")
-    virtual_environment(tmp_path / "kept" / "hatch")
+@pytest.mark.parametrize(
+    ("files", "manager", "written"),
+    [
+        ({"pyproject.toml": "[tool.poetry]\nname = 'a'\n"}, "poetry", "poetry run python"),
+        ({"Pipfile": ""}, "pipenv", "pipenv run python"),
+        ({"pyproject.toml": "[tool.hatch.envs.default]\n"}, "hatch", "hatch run python"),
+        ({"hatch.toml": ""}, "hatch", "hatch run python"),
+    ],
+)
+def test_environments_that_managers_keep_elsewhere_are_written_as_on_any_machine(
+    tmp_path: Path, files: dict[str, str], manager: str, written: str
+) -> None:
+    virtual_environment(tmp_path / "kept")
 
     def ask(argv: tuple[str, ...]) -> str:
-        return f"{tmp_path}/kept/{argv[0]}\n" if argv[0] == "poetry" or argv[-1] == "default" else ""
+        return f"{tmp_path}/kept\n" if argv[-1] not in ("hatch-test", "test") else ""
 
-    text = "[tool.poetry]\nname = 'a'\n[tool.hatch.envs.default]\n"
-    seen = look(tmp_path, {"pyproject.toml": text}, "poetry", "hatch", ask=ask)
-    kept = [(f"{tmp_path}/kept/{name}/bin/python",) for name in ("poetry", "hatch")]
-    assert [each.argv for each in interpreters(seen)] == kept
+    seen = look(tmp_path, files, manager, ask=ask)
+    assert [" ".join(each.argv) for each in interpreters(seen)] == [written]
+
+
+def test_an_environment_that_a_manager_keeps_in_the_repository_is_named_by_its_folder(tmp_path: Path) -> None:
+    seen = look(tmp_path, {"poetry.lock": ""}, "poetry", ask=lambda _argv: f"{tmp_path}/project/.made\n")
+    virtual_environment(seen.root / ".made")
+    assert [each.argv for each in interpreters(seen)] == [(".made/bin/python",)]
 
 
 def test_environments_of_tox_pdm_and_conda_are_found(tmp_path: Path) -> None:
@@ -51,11 +65,10 @@ def test_environments_of_tox_pdm_and_conda_are_found(tmp_path: Path) -> None:
     virtual_environment(tmp_path / "pdm")
     program(seen.root / ".tox" / "py311" / "bin" / "python")
     program(seen.root / ".tox" / "docs" / "bin" / "python")
-    assert [" ".join(each.argv) for each in interpreters(seen)] == [
-        f"{tmp_path}/pdm/bin/python",
-        ".tox/py311/bin/python",
-        "conda run --no-capture-output -n lab python",
-    ]
+    others = [".tox/py311/bin/python", "conda run --no-capture-output -n lab python"]
+    assert [" ".join(each.argv) for each in interpreters(seen)] == [f"{tmp_path}/pdm/bin/python", *others]
+    program(tmp_path / "bin" / "pdm")
+    assert [" ".join(each.argv) for each in interpreters(seen)] == ["pdm run python", *others]
 
 
 def test_uv_makes_its_environment_in_the_checkout(tmp_path: Path) -> None:
@@ -192,6 +205,8 @@ def test_a_configured_tool_is_looked_for_on_the_path_at_last(tmp_path: Path) -> 
         ({"poetry.lock": ""}, "poetry install"),
         ({"pyproject.toml": "[build-system]\nbuild-backend = 'poetry.core.masonry.api'\n"}, "poetry install"),
         ({"pdm.lock": ""}, "pdm install"),
+        ({"Pipfile": ""}, "pipenv install --dev"),
+        ({"Pipfile": "", "Pipfile.lock": ""}, "pipenv sync --dev"),
         (
             {"pyproject.toml": "[project]\n[project.optional-dependencies]\ntests = []\n"},
             "python3 -m venv .venv && .venv/bin/pip install -e '.[tests]'",

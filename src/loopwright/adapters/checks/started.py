@@ -11,6 +11,7 @@ from pathlib import Path
 
 from loopwright.adapters.checks.classes.taken_names import names_around, names_in_node_modules
 from loopwright.adapters.checks.environment import is_of_the_tree
+from loopwright.adapters.checks.managed import in_environment
 from loopwright.adapters.checks.order import as_run
 from loopwright.adapters.checks.runners.reading import texts_in
 from loopwright.adapters.git.program import persons_git
@@ -28,7 +29,10 @@ def runnable_checks(settings: Settings, *, root: Path, environ: Mapping[str, str
         git = persons_git(environ, root).having(GIT_LITERAL_PATHSPECS="1")
         return any(git.names("ls-files", "-z", "--", path))
 
-    return tuple(replace(spec, run=located(spec.run, root, is_tracked)) for spec in map(as_run, settings.checks))
+    return tuple(
+        replace(spec, run=in_environment(located(spec.run, root, is_tracked), root, environ))
+        for spec in map(as_run, settings.checks)
+    )
 
 
 def located(argv: tuple[str, ...], root: Path, is_tracked: Callable[[str], bool]) -> tuple[str, ...]:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from loopwright.adapters.checks.managed import folder_of, question
 from loopwright.adapters.detection.project_commands import tox_dependencies
 from loopwright.adapters.detection.ways import Look
 
@@ -53,18 +54,18 @@ def _active(look: Look) -> Iterator[Launcher]:
 
 def _of_managers(look: Look) -> Iterator[Launcher]:
     """Environments that tools keep elsewhere: a checkout has another path, where they would make new ones."""
-    places = [look.text(".pdm-python").strip()]
-    if _is_poetry(look):
-        places.append(_bin(_asked(look, "poetry", "env", "info", "-p")))
-    if look.in_pyproject("tool", "hatch", "envs") is not None:
-        places += [_bin(_asked(look, "hatch", "env", "find", name)) for name in ("default", "hatch-test", "test")]
-    for place in filter(None, places):
-        if Path(place).is_absolute() and Path(place).is_file():
-            yield Launcher(argv=(_written(look, place),), about=place)
-    for folder in (".tox", ".nox"):
-        for program in sorted(look.root.glob(f"{folder}/*/bin/python")):
+    for argv in _by_managers(look):
+        asked = question(argv)
+        said = look.ask(asked) if asked and look.where(asked[0]) else ""
+        folder = folder_of(argv, said, look.root)
+        if folder is not None and (folder.is_relative_to(look.root) or not look.where(argv[0])):
+            yield Launcher(argv=(_written(look, folder / "python"),), about=str(folder.parent))
+        elif folder is not None:
+            yield Launcher(argv=argv, about=str(folder.parent))
+    for kept in (".tox", ".nox"):
+        for program in sorted(look.root.glob(f"{kept}/*/bin/python")):
             if re.match(r"py|test", program.parts[-3]):
-                yield Launcher(argv=(program.relative_to(look.root).as_posix(),), about=f"{folder} of the repository")
+                yield Launcher(argv=(program.relative_to(look.root).as_posix(),), about=f"{kept} of the repository")
     named = re.search(
         r"^name:\s*([\w.-]+)", look.text("environment.yml") or look.text("environment.yaml"), re.MULTILINE
     )
@@ -78,18 +79,20 @@ def _is_poetry(look: Look) -> bool:
     return look.has("poetry.lock") or look.in_pyproject("tool", "poetry") is not None or backend.startswith("poetry")
 
 
-def _asked(look: Look, *argv: str) -> str:
-    lines = look.ask(argv).strip().splitlines() if look.where(argv[0]) else []
-    return lines[0].strip() if lines else ""
+def _by_managers(look: Look) -> Iterator[tuple[str, ...]]:
+    """How each manager that the project has starts its Python: so it is written, since that is no path of a machine."""
+    if look.has(".pdm-python"):
+        yield ("pdm", "run", "python")
+    if _is_poetry(look):
+        yield ("poetry", "run", "python")
+    if look.has("Pipfile"):
+        yield ("pipenv", "run", "python")
+    if look.in_pyproject("tool", "hatch", "envs") is not None or look.has("hatch.toml"):
+        yield from (("hatch", "run", f"{name}python") for name in ("", "hatch-test:", "test:"))
 
 
-def _bin(prefix: str) -> str:
-    return f"{prefix}/bin/python" if prefix else ""
-
-
-def _written(look: Look, place: str) -> str:
-    path = Path(place)
-    return path.relative_to(look.root).as_posix() if path.is_relative_to(look.root) else place
+def _written(look: Look, path: Path) -> str:
+    return path.relative_to(look.root).as_posix() if path.is_relative_to(look.root) else str(path)
 
 
 def _uv(look: Look) -> Iterator[Launcher]:
@@ -127,6 +130,8 @@ def install_advice(look: Look) -> str:
         return "poetry install"
     if look.has("pdm.lock"):
         return "pdm install"
+    if look.has("Pipfile"):
+        return "pipenv sync --dev" if look.has("Pipfile.lock") else "pipenv install --dev"
     return f"{pip_of(look)} install {_what_to_install(look)}"
 
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 
+from loopwright.adapters.checks.managed import answer
 from loopwright.adapters.detection.node_checks import node_checks, read_package
 from loopwright.adapters.detection.python_checks import django_checks, has_python_tests, python_checks, python_tests
 from loopwright.adapters.detection.python_interpreters import FOLDERS, interpreters
@@ -36,7 +36,16 @@ PLAIN: Mapping[Stack, tuple[tuple[str, tuple[str, ...]], ...]] = {
     ),
     "unknown": (),
 }
-_PYTHON = ("pyproject.toml", "setup.py", "setup.cfg", "requirements.txt", "pytest.ini", "tox.ini", "noxfile.py")
+_PYTHON = (
+    "pyproject.toml",
+    "setup.py",
+    "setup.cfg",
+    "requirements.txt",
+    "pytest.ini",
+    "tox.ini",
+    "noxfile.py",
+    "Pipfile",
+)
 _MARKS: tuple[tuple[Stack, tuple[str, ...]], ...] = (
     ("django", ("manage.py",)),
     ("node", ("package.json",)),
@@ -47,29 +56,10 @@ _MARKS: tuple[tuple[Stack, tuple[str, ...]], ...] = (
 )
 
 
-_PATIENCE = 20.0  # seconds with a package manager that is asked for its environment
-
-
 def look_at(root: Path, environ: Mapping[str, str]) -> Look:
     """A look that may ask the package managers of the person where their environments are."""
     environ = of_the_project(environ, root)
-
-    def ask(argv: tuple[str, ...]) -> str:
-        try:
-            said = subprocess.run(
-                argv,
-                cwd=root,
-                env=dict(environ),
-                stdin=subprocess.DEVNULL,
-                capture_output=True,
-                timeout=_PATIENCE,
-                check=False,
-            )
-        except (OSError, subprocess.TimeoutExpired):
-            return ""
-        return said.stdout.decode("utf-8", "replace") if said.returncode == 0 else ""
-
-    return Look(root=root, environ=environ, ask=ask)
+    return Look(root=root, environ=environ, ask=lambda argv: answer(argv, root, environ))
 
 
 def detect(look: Look) -> Detected:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from pathlib import PurePosixPath
 
 from loopwright.adapters.checks.runners.table import (
@@ -93,11 +94,20 @@ def _places(argv: tuple[str, ...]) -> Iterator[int]:
 
 
 def is_starter(argv: tuple[str, ...]) -> bool:
-    return any((name_of(argv[0]), *argv[1 : len(words)]) == words for words in _STARTERS)
+    """Options may stand before the word that makes it one, as in `poetry -C part run`."""
+    verbs = [words[1:] for words in _STARTERS if words[0] == name_of(argv[0])]
+    return () in verbs or any(_begins_with(argv, verb[0]) for verb in verbs)
+
+
+def _begins_with(argv: tuple[str, ...], verb: str) -> bool:
+    before = argv[: argv.index(verb)] if verb in argv[1:] else ()
+    return bool(before) and all(any(word.startswith("-") for word in pair) for pair in pairwise(before))
 
 
 def _at(argv: tuple[str, ...], place: int) -> FoundRunner | None:
     name = name_of(argv[place])
+    if name_of(argv[0]) == "hatch":
+        name = name.rpartition(":")[2]  # `test:pytest` is the pytest of the environment `test`
     rest = argv[place + 1 :]
     if name in BY_NAME:
         return FoundRunner(runner=BY_NAME[name], argv=(*argv[: place + 1], *with_slot_at_the_end(rest)))
