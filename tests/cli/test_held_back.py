@@ -79,10 +79,14 @@ def test_what_is_approved_after_the_end_lands_where_the_rest_did(merged: Sample)
     approved = merged.loop("approve", gate_of(merged), "--json").data
     assert approved["command"] == f"loop resume --loop {approved['loop']}"
     assert "checking:" not in (merged.repo.path / "check.py").read_text()
-    done = merged.loop("resume", "--json")
-    assert (done.code, done.data["outcome"], done.data["held_back"], done.data["needs"]) == (0, "verified", [], [])
+    done = merged.loop("resume")
+    held = f"loop/{approved['loop']}-held"
+    assert done.code == 0
+    assert f"Branch {held} still has what was held back; remove it: `git branch -D {held}`\n" in done.out
+    assert merged.repo.git("rev-parse", f"{held}^{{tree}}") == merged.repo.git("rev-parse", "main^{tree}")
+    (loop,) = merged.loop("status", "--json").data["loops"]
+    assert (loop["outcome"], loop["needs"]) == ("verified", [])
     assert "checking:" in (merged.repo.path / "check.py").read_text()
-    assert merged.repo.git("rev-parse", "main") == done.data["commit"]
     assert merged.repo.git("status", "--porcelain") == ""
 
 

@@ -59,8 +59,9 @@ def approved_it_is_verified_and_landed_on_top(ended: Stand) -> None:
     (landing,) = checked.actions
     assert isinstance(landing, Integrate)
     assert (str(landing.key), landing.base, landing.tree, landing.target) == ("land-held-1", "own", "whole", "")
-    both = checked.after(replace(LANDED, commit=Commit("both")))
+    both = checked.after(replace(LANDED, commit=Commit("both"), held_on=""))
     assert (both.outcome.ending, both.outcome.commit, both.outcome.held) == (Ending.VERIFIED, "both", ())
+    assert both.outcome.held_on == "loop/1-held"  # the branch is still there
 
 
 def what_does_not_pass_stays_held_back_and_is_asked_for_again(ended: Stand) -> None:

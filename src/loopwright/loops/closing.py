@@ -76,7 +76,7 @@ def said_beforehand(outcome: Outcome) -> tuple[str, ...]:
 def held(outcome: Outcome, gate: str, loop: str) -> tuple[str, ...]:
     """What it did without, where that is kept, and how it lands after all."""
     if not outcome.held:
-        return ()
+        return _left_behind(outcome)
     paths = ", ".join(
         f"{one_line(change.path, 200)} ({one_line(change.words, 200)})" for change in outcome.held[:_HELD]
     )
@@ -85,6 +85,12 @@ def held(outcome: Outcome, gate: str, loop: str) -> tuple[str, ...]:
     why = (f"It was approved and did not land: {one_line(outcome.still_held, 300)}.",) if outcome.still_held else ()
     how = f"Land it: `loop approve {gate}`, then `loop resume --loop {loop}`" if gate else ""
     return (f"Held back, the base's versions stand: {paths}{more}{kept}.", *why, *((how,) if how else ()))
+
+
+def _left_behind(outcome: Outcome) -> tuple[str, ...]:
+    """It is the person's to remove, as the loop's own branch is."""
+    branch = outcome.held_on
+    return (f"Branch {branch} still has what was held back; remove it: `git branch -D {branch}`",) if branch else ()
 
 
 def waiting(outcome: Outcome) -> tuple[str, ...]:

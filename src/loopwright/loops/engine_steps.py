@@ -80,8 +80,9 @@ def held_landing(own: Machine[S, L], state: S, event: ChecksReported | Integrate
         case IntegrationRefused():
             return still_held(state, event.detail or event.reason, event.findings)
         case Integrated():
+            before = state.course.outcome or _NO_OUTCOME
             state = c.steered(state, held=(), landed=event.landed)
-            return ended(own, state, (state.course.outcome or _NO_OUTCOME).ending, event)
+            return ended(own, state, before.ending, replace(event, held_on=event.held_on or before.held_on))
         case _:
             assert_never(event)
 
