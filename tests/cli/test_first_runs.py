@@ -100,9 +100,15 @@ def test_a_check_that_cannot_run_is_left_out_with_one_line_that_says_why(tmp_pat
     repo = project(tmp_path / "repo", {"package.json": json.dumps({"scripts": {"test": "no-such-runner"}})})
     done = loop(repo.path, "setup", "--json")
     assert checks(done) == {}
+    (note,) = done.data["notes"]
+    assert "check 'test' cannot run: `npm test` ended with exit code 127" in note
+    assert "no-such-runner: not found" in note
     (line,) = [line for line in done.data["text"].splitlines() if line.startswith("# Left out")]
-    assert "check 'test' cannot run: `npm test` ended with exit code 127" in line
-    assert "no-such-runner: not found" in line
+    assert line == (
+        "# Left out: check 'test': `npm test` cannot run, what it starts is not installed here;"
+        " install no-such-runner, or let `loop setup --force` look again for what is here"
+    )
+    assert "  cannot run: what it starts is not installed here\n" in done.err
 
 
 def test_a_test_check_that_is_red_on_the_base_is_written_and_baseline_explained(tmp_path: Path) -> None:
@@ -300,7 +306,7 @@ def test_a_runner_under_which_nothing_passes_does_not_stand_in_for_the_one_that_
     repo = project(tmp_path / "repo", {"pytest.ini": "[pytest]\n", "tests/test_a.py": "import pytest_is_not_there\n"})
     own_environment(repo, "import sys; sys.exit('No module named pytest')")
     text = loop(repo.path, "setup", "--json", PATH="/usr/bin:/bin").data["text"]
-    assert "# Left out: check 'test' cannot run: `.venv/bin/python -m pytest` ended with exit code 1" in text
+    assert "# Left out: check 'test': `.venv/bin/python -m pytest` cannot run, what it starts is not" in text
     assert "install pytest (run `.venv/bin/python -m pip install pytest`)" in text
 
 

@@ -5,8 +5,9 @@ Nothing here stands for a run of a loop; what was seen is only told, and kept as
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import reduce
 
 from loopwright.adapters.checks.first_run import FirstRun, first_run, not_run, said_of
 from loopwright.adapters.checks.order import chains
@@ -69,7 +70,13 @@ async def _run(project: Project, settings: Settings, install: Install) -> tuple[
         return await _without(report.unable[0], project, settings, install)
     by_name = {check.name: check for check in settings.checks}
     seen = (first_run(by_name[result.name], result, install(by_name[result.name])) for result in report.results)
-    return tuple(replace(run, why=run.why.replace(f"{project.root}/", "")) for run in seen)  # as it was configured
+    started = {" ".join(spec.run): " ".join(by_name[spec.name].run) for spec in checks.specs}
+    return tuple(replace(run, why=_as_configured(run.why, started)) for run in seen)
+
+
+def _as_configured(said: str, started: Mapping[str, str]) -> str:
+    """With a command as loop.toml has it, in place of what is started here for it."""
+    return reduce(lambda text, command: text.replace(command, started[command]), started, said)
 
 
 async def _without(said: str, project: Project, settings: Settings, install: Install) -> tuple[FirstRun, ...]:

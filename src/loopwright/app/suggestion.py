@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from loopwright.adapters.checks.classes.classifier import Classifier
 from loopwright.adapters.checks.classes.layout import Layout
-from loopwright.adapters.checks.first_run import describe_failure, said_of
+from loopwright.adapters.checks.first_run import describe_failure, left_out, said_of
 from loopwright.adapters.checks.order import strength
 from loopwright.adapters.checks.runners.reading import texts_in
 from loopwright.adapters.detection.stacks import detect, look_at
@@ -49,21 +49,22 @@ async def suggest(project: Project, tell: Tell, *, runs: bool) -> Suggestion:
     first = [Chosen(way=prospect.ways[0]) for prospect in seen.prospects if prospect.ways]
     found = [each async for each in choose(project, seen.prospects, tell)] if runs else first
     chosen = tuple(each for each in found if isinstance(each, Chosen))
-    left_out = tuple(each.run for each in found if isinstance(each, LeftOut))
+    without = tuple(each.run for each in found if isinstance(each, LeftOut))
     checks = tuple(_as_written(each) for each in chosen)
     around = Surroundings(
         checks=checks,
         remarks={each.way.check.name: _remark(each) for each in chosen},
         weak=frozenset(each.way.check.name for each in chosen if _is_weak(each, look)),
         asleep=frozenset(each.way.check.name for each in chosen if _is_asleep(each)),
-        left_out=tuple(f"Left out: {describe_failure(run)}" for run in left_out),
+        left_out=tuple(map(left_out, without)),
         setup=next((each.way.setup for each in chosen if each.way.setup), ()),
         copy=next((each.way.copy for each in chosen if each.way.copy), ()),
         files=tuple(persons_git(project.environ, project.root).names("ls-files", "-z")),
         layout=await _layout(project, checks),
         agents=tuple(name for name in KNOWN_AGENTS if look.where(name)),
     )
-    return Suggestion(stack=seen.stack, chosen=chosen, around=around, notes=(*seen.notes, *around.left_out))
+    told = (f"Left out: {describe_failure(run)}" for run in without)
+    return Suggestion(stack=seen.stack, chosen=chosen, around=around, notes=(*seen.notes, *told))
 
 
 async def _layout(project: Project, checks: tuple[CheckSettings, ...]) -> Layout | None:

@@ -2,7 +2,15 @@ from dataclasses import replace
 
 import pytest
 
-from loopwright.adapters.checks.first_run import FirstRun, describe_failure, first_run, not_run, said_of, what_to_do
+from loopwright.adapters.checks.first_run import (
+    FirstRun,
+    describe_failure,
+    first_run,
+    left_out,
+    not_run,
+    said_of,
+    what_to_do,
+)
 from loopwright.adapters.checks.judgement import Ran, Standard, judge
 from loopwright.adapters.checks.reports import Report
 from loopwright.adapters.checks.runnable import cannot_run
@@ -147,7 +155,16 @@ def test_a_program_that_is_not_there_is_told_with_how_to_get_it() -> None:
         f"{said.replace('cannot run', 'cannot run:')};"
         " install npm, or let `loop setup --force` look again for what is here"
     )
-    assert said_of(not_run(said, WEAK)).startswith("cannot run: 'npm run lint': the program 'npm' was not found; fix")
+    assert said_of(not_run(said, WEAK)) == "cannot run: the program 'npm' was not found"
+
+
+def test_what_is_left_out_is_told_in_short_as_it_would_be_configured() -> None:
+    run = replace(seen(WEAK, exited(127, "sh: 1: eslint: not found"), "npm ci"), check=WEAK)
+    assert said_of(run) == "cannot run: what it starts is not installed here"
+    assert left_out(run) == (
+        "Left out: check 'lint': `npm run lint` cannot run, what it starts is not installed here;"
+        f" run `npm ci`, or {AGAIN}"
+    )
 
 
 @pytest.mark.parametrize(

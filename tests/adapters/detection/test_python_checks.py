@@ -236,6 +236,23 @@ def test_what_would_help_is_what_the_project_s_own_people_type(
     assert install_advice(look(tmp_path, files)) == advice
 
 
+@pytest.mark.parametrize(
+    ("files", "advice"),
+    [
+        ({"uv.lock": ""}, "uv add --dev flake8"),
+        ({"poetry.lock": ""}, "poetry add --group dev flake8"),
+        ({"pdm.lock": ""}, "pdm add --dev flake8"),
+        ({"Pipfile": ""}, "pipenv install --dev flake8"),
+        ({"setup.py": ""}, "python3 -m venv .venv && .venv/bin/pip install flake8"),
+    ],
+)
+def test_a_tool_that_is_missing_is_added_as_the_project_adds_its_own(
+    tmp_path: Path, files: dict[str, str], advice: str
+) -> None:
+    (_, lint) = python_checks(look(tmp_path, {**files, ".flake8": ""})).prospects
+    assert lint.advice == advice
+
+
 def test_what_is_missing_goes_into_the_environment_that_is_there(tmp_path: Path) -> None:
     seen = look(tmp_path, {"setup.py": ""})
     virtual_environment(seen.root / "venv")

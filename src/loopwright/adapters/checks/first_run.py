@@ -82,6 +82,17 @@ def describe_failure(run: FirstRun) -> str:
     return f"check {run.check.name!r} cannot run: {'; '.join(filter(None, parts))}"
 
 
+def left_out(run: FirstRun) -> str:
+    """The same for whoever reads the configuration later, perhaps elsewhere: the command as it would be configured."""
+    parts = (f"`{' '.join(run.check.run)}` cannot run, {_in_short(run)}", run.advice)
+    return f"Left out: check {run.check.name!r}: {'; '.join(filter(None, parts))}"
+
+
+def _in_short(run: FirstRun) -> str:
+    """Without the command, how it ended and what is advised."""
+    return re.sub(r"^(?:`.*?` ended with [^:]*|'[^']*'): ", "", run.why).partition(";")[0]
+
+
 def what_to_do(said: str, install: str = "") -> str:
     """What helps besides mending the command, from what it printed; empty where nobody can tell."""
     prepare = f"run `{install}`" if install else "install what the project needs"
@@ -144,4 +155,4 @@ def said_of(run: FirstRun) -> str:
         case "slow" | "skipped":
             return run.why
         case "cannot run":
-            return f"cannot run: {'; '.join(filter(None, (run.why, run.advice)))}"
+            return f"cannot run: {_in_short(run)}"

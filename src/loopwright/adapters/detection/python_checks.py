@@ -10,7 +10,7 @@ from pathlib import Path
 
 from loopwright.adapters.checks.order import REPORT
 from loopwright.adapters.detection.project_commands import arguments_of
-from loopwright.adapters.detection.python_interpreters import Launcher, install_advice, interpreters, pip_of
+from loopwright.adapters.detection.python_interpreters import Launcher, add_advice, install_advice, interpreters
 from loopwright.adapters.detection.ways import Detected, Look, Prospect, Way, single
 from loopwright.config.settings import CheckSettings, ReportKind
 
@@ -171,7 +171,7 @@ def _linters(look: Look, known: tuple[Launcher, ...]) -> tuple[Prospect, ...]:
     if "lint" not in found and look.has(".pre-commit-config.yaml"):
         ways = [(*each.argv, "-m", "pre_commit") for each in known] + [("pre-commit",)] * bool(look.where("pre-commit"))
         found["lint"] = single(
-            "lint", *((*way, "run", "--all-files") for way in ways), advice=f"{pip_of(look)} install pre-commit"
+            "lint", *((*way, "run", "--all-files") for way in ways), advice=add_advice(look, "pre-commit")
         )
     if "lint" not in found and "lint" in look.make_targets:
         found["lint"] = single("lint", ("make", "lint"))
@@ -186,7 +186,7 @@ def _linter(look: Look, known: tuple[Launcher, ...], check: CheckSettings) -> Pr
     ways = tuple(
         Way(check=CheckSettings(name=check.name, run=run, report=check.report), setup=setup) for run, setup in commands
     )
-    return Prospect(name=check.name, ways=ways, advice=f"{pip_of(look)} install {tool}")
+    return Prospect(name=check.name, ways=ways, advice=add_advice(look, tool))
 
 
 def _targets(look: Look, tool: str) -> tuple[str, ...]:

@@ -132,10 +132,21 @@ def install_advice(look: Look) -> str:
         return "pdm install"
     if look.has("Pipfile"):
         return "pipenv sync --dev" if look.has("Pipfile.lock") else "pipenv install --dev"
-    return f"{pip_of(look)} install {_what_to_install(look)}"
+    return f"{_pip_of(look)} install {_what_to_install(look)}"
 
 
-def pip_of(look: Look) -> str:
+def add_advice(look: Look, tool: str) -> str:
+    """How the project's own people would have one more tool."""
+    managers = (
+        ("uv add --dev", look.has("uv.lock")),
+        ("poetry add --group dev", _is_poetry(look)),
+        ("pdm add --dev", look.has("pdm.lock")),
+        ("pipenv install --dev", look.has("Pipfile")),
+    )
+    return f"{next((adds for adds, is_used in managers if is_used), f'{_pip_of(look)} install')} {tool}"
+
+
+def _pip_of(look: Look) -> str:
     """The pip of the environment that is there, or of one that is to be made."""
     for each in (*_in_repository(look), *_active(look)):
         return f"{each.argv[0]} -m pip"
