@@ -78,6 +78,19 @@ def test_the_files_exist_while_the_developer_works(tmp_path: Path) -> None:
     assert [(root / folder / ".gitignore").read_text() for folder in (".loop", ".worktrees")] == ["*\n", "*\n"]
 
 
+def test_of_a_loop_that_landed_no_tree_is_left_where_a_test_runner_would_find_it(tmp_path: Path) -> None:
+    config = CONFIG.replace("[workspace]\n", '[workspace]\ncopy = ["deps"]\n')
+    sample = Sample.create(tmp_path / "repo", config=config)
+    sample.repo.write(".git/info/exclude", "deps\n")
+    sample.repo.write("deps/tool", "tool\n")
+    done = sample.loop("feedback", "Make it good", "--merge", "--json")
+    assert (done.code, done.data["merged"]) == (0, True)
+    assert sample.loop("feedback", "Make it good", "--max-iterations", "1", "--json").code == 4  # nothing to do: asks
+    found = sorted(file.relative_to(sample.repo.path).as_posix() for file in sample.repo.path.rglob("check.py"))
+    (waits,) = (row["id"] for row in sample.loop("status", "--json").data["loops"] if row["status"] == "waiting")
+    assert found == [f".worktrees/{waits}/check.py", "check.py"]
+
+
 def test_a_limit_stops_for_a_person_and_says_what_to_type(tmp_path: Path) -> None:
     sample = Sample.create(tmp_path / "repo", NEVER_RIGHT)
     done = sample.loop("feedback", "Make it good", "--max-iterations", "1", "--json")

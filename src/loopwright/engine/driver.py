@@ -36,6 +36,7 @@ from loopwright.ports.dispatcher import Errand, Shortage, Tell
 from loopwright.ports.people import Reply, Waiting
 from loopwright.ports.store import LoopRow
 
+_LANDED = (Ending.VERIFIED, Ending.REVIEWED, Ending.ACCEPTED)
 _PATIENCE = 40  # whoever records an answer holds a child for a moment
 
 
@@ -240,8 +241,9 @@ class _Driver:
     async def _finish(self, outcome: Outcome) -> Halt:
         if outcome.ending is Ending.CANCELLED:
             await cancel_below(self._world, self._session.errand, outcome.cleanup, _drive)
-        if self._is_child and outcome.ending is not Ending.CANCELLED:
-            # Its commits are kept and its parent goes on from them: hundreds of children need no hundreds of folders.
+        if outcome.ending in _LANDED or (self._is_child and outcome.ending is not Ending.CANCELLED):
+            # Its commits are kept, and whoever goes on does so from them: hundreds of children need no hundreds of
+            # folders, and a person's own test runner would find the tests of each.
             await self._world.workspace.clean_up(self._session.id, Cleanup.KEEP_ARTIFACTS)
         await self._record(Recording(event=Ended(outcome=outcome)))
         return Halt(why="ended", outcome=outcome)

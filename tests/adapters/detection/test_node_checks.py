@@ -121,3 +121,19 @@ def test_a_tool_in_no_list_of_dependencies_is_to_be_added(
     package = json.dumps({"scripts": {"lint": "eslint src"}, **said})
     (lint,) = detect(look(tmp_path, {"package.json": package, **files})).prospects
     assert lint.advice == advice
+
+
+@pytest.mark.parametrize(
+    ("runner", "file", "line"),
+    [
+        ("jest", "jest.config.js", 'modulePathIgnorePatterns: ["<rootDir>/.loop/", "<rootDir>/.worktrees/"]'),
+        ("vitest", "vite.config.ts", 'test: { exclude: [...configDefaults.exclude, ".loop/**", ".worktrees/**"] }'),
+    ],
+)
+def test_a_runner_that_looks_into_every_folder_is_to_be_told_of_ours(
+    tmp_path: Path, runner: str, file: str, line: str
+) -> None:
+    files = package(scripts={"test": runner}, devDependencies={runner: "1"})
+    (note,) = detect(look(tmp_path, files)).notes
+    assert note.endswith(f"your own {runner} finds its tests as well, unless you add: {line}")
+    assert detect(look(tmp_path, {file: line})).notes == ()

@@ -1,6 +1,7 @@
 """What setup makes is made once, copied for every run, and believed only while it is what was made."""
 
 import asyncio
+import gc
 import hashlib
 import json
 import os
@@ -354,3 +355,21 @@ def test_a_pattern_that_fits_nothing_is_said_so(repo: Repository) -> None:
     for pattern in ("data/**", "*.nothing"):
         with pytest.raises(SetupFailed, match=r"does not exist; make it, or change `copy` in loop\.toml"):
             look(pool_of(repo, Preparation(copy=(pattern,))), base, base)
+
+
+def test_only_what_setup_made_is_kept_and_no_file_that_git_carries(based: tuple[Repository, Commit]) -> None:
+    """The person's own runner looks into every folder of the repository, and would find the tests there."""
+    repo, base = based
+    look(pool_of(repo, counted(repo)), base, base)
+    assert list(files_in(shelf(repo) / "files")) == ["deps/tool"]
+
+
+def test_when_no_run_will_come_any_more_no_folder_of_one_is_left(based: tuple[Repository, Commit]) -> None:
+    repo, base = based
+    pool = pool_of(repo, counted(repo))
+    look(pool, base, base)
+    runs = repo.path / ".loop" / "verify"
+    assert len([each for each in runs.iterdir() if each.is_dir()]) == 1
+    del pool
+    gc.collect()
+    assert [each for each in runs.iterdir() if each.is_dir()] == []

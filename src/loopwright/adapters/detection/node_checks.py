@@ -31,6 +31,18 @@ _LOCKS = {
     "yarn": ("yarn.lock",),
     "bun": ("bun.lock", "bun.lockb"),
 }
+_ENDINGS = ("js", "ts", "mjs", "mts", "cjs", "cts", "json")
+# What keeps a runner out of our folders. Anchored: the checkouts that checks run in lie below them.
+_WIDE = {
+    "jest": (
+        'modulePathIgnorePatterns: ["<rootDir>/.loop/", "<rootDir>/.worktrees/"]',
+        ("package.json", *(f"jest.config.{ending}" for ending in _ENDINGS)),
+    ),
+    "vitest": (
+        'test: { exclude: [...configDefaults.exclude, ".loop/**", ".worktrees/**"] }',
+        tuple(f"{name}.config.{ending}" for name in ("vitest", "vite") for ending in _ENDINGS),
+    ),
+}
 _CLASSIC = re.compile(r"yarn@[01]\b")
 
 
@@ -93,7 +105,14 @@ def node_checks(look: Look) -> Detected:
     prospects = [each for each in (_build(package), _tests(package), *_linters(look, package)) if each is not None]
     missing = () if package.tests else ("package.json has no script 'test'",)
     prepared = tuple(_prepared(look, package, each) for each in prospects)
-    return Detected(stack="node", prospects=prepared, notes=missing)
+    return Detected(stack="node", prospects=prepared, notes=(*missing, *_finds_ours(look, package)))
+
+
+def _finds_ours(look: Look, package: Package) -> Iterator[str]:
+    """Runners that look into every folder, and so find the tests of a loop that is at work or waits."""
+    for runner, (line, files) in _WIDE.items():
+        if runner in package.named and not any(".worktrees" in look.text(name) for name in files):
+            yield f"while a loop works or waits, your own {runner} finds its tests as well, unless you add: {line}"
 
 
 def install_command(look: Look, package: Package) -> tuple[str, ...]:

@@ -194,6 +194,9 @@ def _shelve(shelf: Shelf, made: MadeFolder) -> str:
     listed = take_manifest(made.folder, made.tracked)
     _refuse_judges(listed, made.ignored)
     remove(made.folder / ".git")
+    for path in made.tracked:  # nobody asks for them, and the person's own runner would find their tests
+        if not is_folder(made.folder / path):
+            remove(made.folder / path)
     shelf.folder.mkdir(parents=True)
     made.folder.rename(shelf.files)
     put(shelf.list, listed.text)

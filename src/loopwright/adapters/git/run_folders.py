@@ -7,7 +7,9 @@ made, as they were then. Nobody sets the time of a file's last change, and what 
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
+import itertools
 import os
 import secrets
 from dataclasses import dataclass, field
@@ -36,13 +38,13 @@ class RunFolder:
 
 @dataclass(frozen=True, slots=True)
 class RunFolders:
-    _over: dict[str, list[RunFolder]] = field(default_factory=dict)  # by the name of the list of what setup made
+    _over: dict[str, list[tuple[Ground, RunFolder]]] = field(default_factory=dict)  # by the list of what setup made
 
     def begin(self, ground: Ground, made: str = "") -> RunFolder:
         """A new folder, with copies of what setup made if one is left that has them."""
         new = _begun(ground)
         try:
-            old = self._over.get(made, []).pop()
+            _, old = self._over.get(made, []).pop()
         except IndexError:
             new.place.folder.mkdir(parents=True)
             return new
@@ -61,9 +63,16 @@ class RunFolders:
     def end(self, ground: Ground, folder: RunFolder, made: str = "") -> None:
         """The run is over. With the name of a list its copies may serve another one."""
         if made and folder.copies and sum(map(len, self._over.values())) < _MOST:
-            self._over.setdefault(made, []).append(folder)
+            self._over.setdefault(made, []).append((ground, folder))
         else:
             end(ground, folder)
+
+    def forget(self) -> None:
+        """No run will come any more: the person's own runner would find a tree that was broken on purpose."""
+        for ground, folder in itertools.chain(*self._over.values()):
+            with contextlib.suppress(OSError):  # whoever begins the next run removes it
+                end(ground, folder)
+        self._over.clear()
 
 
 def _begun(ground: Ground) -> RunFolder:

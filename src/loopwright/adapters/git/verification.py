@@ -8,6 +8,7 @@ afterwards.
 from __future__ import annotations
 
 import contextlib
+import weakref
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -68,6 +69,7 @@ class VerificationCheckouts:
         self._preparation = preparation or Preparation()
         self._prepared = PreparedFolders(is_named)
         self._folders = RunFolders()
+        weakref.finalize(self, self._folders.forget)
 
     @contextlib.asynccontextmanager
     async def lay(self, tree: Tree, *, commit: Commit, base: Commit) -> AsyncIterator[LaidCheckout]:
