@@ -118,6 +118,7 @@ def test_a_check_that_cannot_run_is_one_sentence_with_command_last_line_and_what
         (1, "Error: Cannot find module './lib/broken'", "red"),
         (2, "make: *** No rule to make target 'lint'.  Stop.", "cannot run"),
         (101, "error: no such command: `clippy`", "cannot run"),
+        (3, "nox > Error while collecting sessions.\nnox > Sessions not found: tests", "cannot run"),
         (101, "error: failed to get `serde` as a dependency", "cannot run"),
     ],
 )

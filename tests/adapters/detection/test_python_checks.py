@@ -151,6 +151,36 @@ def test_programs_that_make_their_own_environment_come_last(tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize(
+    "files",
+    [
+        {"tox.toml": ""},
+        {"pyproject.toml": "[tool.tox]\nenv_list = ['py']\n"},
+        {"setup.cfg": "[tox:tox]\nenvlist = py\n"},
+    ],
+)
+def test_tox_is_configured_in_any_of_its_files(tmp_path: Path, files: dict[str, str]) -> None:
+    assert ways(python_checks(look(tmp_path, files, "tox")), "test") == ["tox -q -e py"]
+
+
+RUNS = "(session):\n    session.run('pytest')\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        (f"@nox.session\ndef unit{RUNS}", ["nox -s unit"]),
+        (f"@session(python=['3.12'], name='tests')\ndef unit{RUNS}", ["nox -s tests"]),
+        (f"@nox.session\ndef lint(session):\n    session.run('ruff')\n\n@nox.session\ndef t{RUNS}", ["nox -s t"]),
+        (f"def unit{RUNS}", []),
+        ("@nox.session\ndef docs(session):\n    session.run('sphinx-build')\n", []),
+        ("not Python", []),
+    ],
+)
+def test_of_nox_the_session_that_runs_the_tests_is_taken(tmp_path: Path, text: str, found: list[str]) -> None:
+    assert ways(python_checks(look(tmp_path, {"noxfile.py": text}, "nox")), "test") == found
+
+
+@pytest.mark.parametrize(
     ("files", "checks"),
     [
         ({}, {}),  # whatever is installed

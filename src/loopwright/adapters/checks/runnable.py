@@ -20,7 +20,8 @@ _MISSING = re.compile(
 )
 _USAGE = re.compile(
     r"Missing script: |No rule to make target|[Uu]nrecognized (?:arguments|option)|[Uu]nknown option|bad option: "
-    r"|Unrecognized CLI Parameter|flag provided but not defined|unexpected argument|does not contain recipe",
+    r"|Unrecognized CLI Parameter|flag provided but not defined|unexpected argument|does not contain recipe"
+    r"|Sessions not found: ",
 )
 
 

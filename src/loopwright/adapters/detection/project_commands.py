@@ -28,6 +28,12 @@ def arguments_of(look: Look, tool: str) -> Command | None:
     return None
 
 
+def has_tox(look: Look) -> bool:
+    """Its configuration may stand in four files."""
+    within = look.in_pyproject("tool", "tox") is not None or "[tox:tox]" in look.text("setup.cfg")
+    return within or look.has("tox.ini", "tox.toml")
+
+
 def tox_dependencies(look: Look) -> tuple[Command, Command]:
     """The extras and the packages that tox installs before it runs the tests."""
     section = _tox_ini(look).get("testenv", {})
@@ -39,7 +45,7 @@ def tox_dependencies(look: Look) -> tuple[Command, Command]:
 def _commands(look: Look) -> Iterator[Command]:
     for line in (*_tox(look), *_scripts(look), *_RECIPE.findall(look.text("Makefile"))):
         yield _words(line)
-    yield from _nox(look)
+    yield from _runs(_noxfile(look))
 
 
 def _words(line: str) -> Command:
@@ -131,12 +137,38 @@ def _lines(scripts: object) -> Iterator[str]:
                 yield line
 
 
-def _nox(look: Look) -> Iterator[Command]:
-    """`session.run("pytest", "tests")`, where all words are written out."""
+def session_of_tests(look: Look) -> str:
+    """The name of nox's session that runs the tests: the first one that does; empty where none is seen to."""
+    for node in ast.walk(_noxfile(look)):
+        if isinstance(node, ast.FunctionDef) and (name := _session(node)) and any(map(_tests, _runs(node))):
+            return name
+    return ""
+
+
+def _session(function: ast.FunctionDef) -> str:
+    """The name of a session is that of its function, unless it is given another one."""
+    for each in function.decorator_list:
+        named = each.keywords if isinstance(each, ast.Call) else []
+        decorator = each.func if isinstance(each, ast.Call) else each
+        if "session" in ast.unparse(decorator).split("."):
+            given = _constants(keyword.value for keyword in named if keyword.arg == "name")
+            return next(given, function.name)
+    return ""
+
+
+def _tests(command: Command) -> bool:
+    return any(_after(command, tool) is not None for tool in ("pytest", "unittest"))
+
+
+def _noxfile(look: Look) -> ast.Module:
     try:
-        tree = ast.parse(look.text("noxfile.py"))
+        return ast.parse(look.text("noxfile.py"))
     except (SyntaxError, ValueError):
-        return
+        return ast.Module(body=[], type_ignores=[])
+
+
+def _runs(tree: ast.AST) -> Iterator[Command]:
+    """`session.run("pytest", "tests")`, where all words are written out."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "run":
             yield tuple(_constants(node.args))

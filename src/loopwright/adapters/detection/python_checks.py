@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 
 from loopwright.adapters.checks.order import REPORT
-from loopwright.adapters.detection.project_commands import arguments_of
+from loopwright.adapters.detection.project_commands import arguments_of, has_tox, session_of_tests
 from loopwright.adapters.detection.python_interpreters import Launcher, add_advice, install_advice, interpreters
 from loopwright.adapters.detection.ways import Detected, Look, Prospect, Way, single
 from loopwright.config.settings import CheckSettings, ReportKind
@@ -126,10 +126,10 @@ def _unittest(look: Look, known: tuple[Launcher, ...]) -> Iterator[Way]:
 
 def _runners(look: Look) -> Iterator[Way]:
     """Programs that make their own environment, once in every checkout: slow, so they come last."""
-    if look.has("tox.ini", "tox.toml") and look.where("tox"):
+    if has_tox(look) and look.where("tox"):
         yield Way(check=CheckSettings(name="test", run=("tox", "-q", "-e", "py")))
-    if look.has("noxfile.py") and look.where("nox"):
-        yield Way(check=CheckSettings(name="test", run=("nox", "-s", "tests")))
+    if (session := session_of_tests(look)) and look.where("nox"):
+        yield Way(check=CheckSettings(name="test", run=("nox", "-s", session)))
     if look.in_pyproject("tool", "hatch", "envs", "hatch-test") is not None and look.where("hatch"):
         yield Way(check=CheckSettings(name="test", run=("hatch", "test")))
     if "test" in look.make_targets:
