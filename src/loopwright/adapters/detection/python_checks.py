@@ -74,8 +74,10 @@ def _with_copies(prospects: tuple[Prospect, ...], copy: tuple[str, ...]) -> tupl
     )
 
 
-def has_python_tests(root: Path) -> bool:
-    return any(_test_files(root))
+def has_python_tests(root: Path, *apart: str) -> bool:
+    """Without those in folders that stand apart."""
+    below = tuple(f"{folder}/" for folder in apart)
+    return any(not file.relative_to(root).as_posix().startswith(below) for file in _test_files(root))
 
 
 def _each(name: str, known: tuple[Launcher, ...], argv: tuple[str, ...], advice: str) -> Prospect:

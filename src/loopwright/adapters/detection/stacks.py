@@ -8,6 +8,7 @@ from pathlib import Path
 
 from loopwright.adapters.checks.managed import answer
 from loopwright.adapters.detection.node_checks import node_checks, read_package
+from loopwright.adapters.detection.parts import part_checks, project_folders
 from loopwright.adapters.detection.python_checks import django_checks, has_python_tests, python_checks, python_tests
 from loopwright.adapters.detection.python_interpreters import FOLDERS, interpreters
 from loopwright.adapters.detection.ways import Detected, Look, Prospect, Stack, Way, single
@@ -79,14 +80,14 @@ def detect(look: Look) -> Detected:
             advice = "" if look.where("go") else "install Go"
             return Detected(stack=stack, prospects=tuple(single(n, argv, advice=advice) for n, argv in PLAIN[stack]))
         case "unknown":
-            return Detected(stack=stack, notes=("no build or test command was recognised; write [checks] by hand",))
+            return part_checks(look)
 
 
 def stack_of(look: Look) -> Stack:
     for stack, names in _MARKS:
         if look.has(*names) and not (stack == "node" and _is_aside(look)):
             return stack
-    return "python" if has_python_tests(look.root) else "unknown"
+    return "python" if has_python_tests(look.root, *project_folders(look)) else "unknown"
 
 
 def _is_aside(look: Look) -> bool:
