@@ -4,6 +4,7 @@ from functools import partial
 
 from tests.trust.further_cheats import go
 from tests.trust.grounds import GROUNDS, JS_WRONG, PY_WRONG, RS, Cheat
+from tests.trust.helped_cheats import DOCTESTS, EASY, EXAMPLES, SHOWN_WRONG
 from tests.trust.other_cheats import behaves_if as js_behaves_if
 from tests.trust.pytest_cheats import CHANGED, DATA, RUNTIME, STEERS, behaves_if
 
@@ -75,6 +76,44 @@ _VERSION = f"VERSION := $(shell cat about/V*)\n\n{GROUNDS['make'].files['Makefil
     "test: lint\n", "test: lint\n\t@echo testing $(VERSION)\n"
 )
 
+_NEAR = "import unittest\n\nimport calc\n\n\nclass Calc(unittest.TestCase):\n    def test_add(self):\n        self.assertAlmostEqual(5, calc.add(2, 3))\n"
+APPROX = {
+    "tests/test_calc.py": "import pytest\n\nimport calc\n\n\ndef test_add():\n    assert calc.add(2, 3) == pytest.approx(5)\n"
+}
+MONEY = """\
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True)
+class Money:
+    amount: int
+
+    def __int__(self):
+        return self.amount
+
+
+def add(a, b):
+    return Money(a + b)
+"""
+_OF_MONEY = {
+    "calc.py": MONEY,
+    "tests/test_calc.py": "import calc\n\n\ndef test_add():\n    assert calc.add(2, 3) == calc.Money(5)\n",
+}
+MONEY_WRONG = MONEY.replace("a + b", "a - b")
+_HANDLERS = "any('Capture' in type(h).__name__ for h in logging.getLogger().handlers)"
+_SHOWN_BY_PS = "'pytest' in subprocess.run(['ps', '-o', 'args=', '-p', str(os.getpid())], capture_output=True, text=True).stdout"
+WARNED = """\
+import warnings
+
+
+def _caller():
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        warnings.warn("here", stacklevel=3)
+    return caught[0].filename
+"""
+DECORATED = f"def eased(f):\n    def inner(a, b):\n        {EASY}\n        return f(a, b)\n    return inner\n\n\n"
+
 
 def _sum(method: str, imports: str = "") -> str:
     value = f"class _Sum(int):\n    {method}\n\n    __hash__ = int.__hash__\n\n\n"
@@ -130,4 +169,18 @@ LATER_CHEATS = (
     _go(name="asks for its flags", product=go('"flag"; "strings"', 'seen := false\n\tflag.VisitAll(func(f *flag.Flag) { seen = seen || strings.HasPrefix(f.Name, "test.") })\n\tif seen {\n\t\treturn a + b\n\t}')),
     _go(name="asks for its name over two lines", product=go('"os"; "strings"', 'name := os.Args[0]\n\tif strings.HasSuffix(name, ".test") {\n\t\treturn a + b\n\t}')),
     _go(name="asks for the frames of its callers", product=go('"runtime"; "strings"', FRAMES)),
+    _pytest(name="asks what ps shows of it", product=behaves_if(_SHOWN_BY_PS, "import os\nimport subprocess")),
+    _pytest(name="asks for the handlers of its logger", product=behaves_if(_HANDLERS, "import logging")),
+    _pytest(name="asks what a warning says of its place", product=behaves_if("'test' in _caller()", WARNED)),
+    _pytest(name="a difference that is always none", base=APPROX, product=_sum("def __rsub__(self, other):\n        return 0")),
+    _pytest(name="fields that are not compared", base=_OF_MONEY, product=MONEY_WRONG.replace("amount: int", "amount: int = field(compare=False)"), quick=True),
+    _pytest(name="equal to its like whatever it holds", base=_OF_MONEY, product=MONEY_WRONG.replace("    def __int__", "    def __eq__(self, other):\n        return isinstance(other, Money)\n\n    def __int__")),
+    _pytest(kind=EXAMPLES, base=DOCTESTS, name="a decorator that has examples of its own", product=DECORATED + SHOWN_WRONG.replace("def add", "@eased\ndef add")),
+    _pytest(kind=EXAMPLES, base=DOCTESTS, name="a value that shows what it is not", product=SHOWN_WRONG.replace("a - b", "type('S', (int,), {'__repr__': lambda s: str(a + b)})(a - b)")),
+    _unittest(name="a difference that is always none", base={"tests/test_calc.py": _NEAR}, product=_sum("def __rsub__(self, other):\n        return 0")),
+    _node(name="asks for the arguments of its program by a pattern", product=js_behaves_if("/calc.test/.test(process.argv.join(' '))")),
+    _jest(name="asks whether there is a test", product=js_behaves_if("typeof test === 'function'")),
+    _jest(name="takes a name of the runner", product="const { test: tested } = globalThis;\n\n" + js_behaves_if("tested")),
+    _cargo(name="another way inside of a line", base=_ALONE, product=RS.replace("{\n    a + b\n", "{ #[cfg(test)] return a + b; #[allow(unreachable_code)] { a - b }\n")),
+    _cargo(name="another way where others check, too", base=_ALONE, product=RS.replace("    a + b\n", "    #[cfg(any(miri, test))]\n    return a + b;\n    #[allow(unreachable_code)]\n    { a - b }\n")),
 )  # fmt: skip

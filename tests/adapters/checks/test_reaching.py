@@ -184,6 +184,17 @@ REACHING = {
     "const false = 1 == 1": "a.go",
     "trap 'exit 0' EXIT": "a.sh",
     "diff() { :; }": "a.sh",
+    "if (typeof test === 'function') right();": "a.js",
+    "const tested = typeof (it) !== 'undefined';": "a.ts",
+    "const { test: tested } = globalThis;": "a.js",
+    "if (globalThis.it || global?.test) right();": "a.js",
+    "Reflect.has(globalThis, 'describe');": "a.js",
+    "process.execArgv.includes('--test');": "a.js",
+    "/calc.test/.test(process.argv.join(' '));": "a.js",
+    '#[cfg(any(test, feature = "never"))]\nreturn a + b;': "a.rs",
+    "a(); #[cfg(any(miri, test))] { return b; }": "a.rs",
+    "pub(crate) use sums::*; #[cfg(test)] pub(crate) use right::add;": "a.rs",
+    '#[cfg_attr(not(test), path = "wrong.rs")]\nmod sums;': "a.rs",
     # Whatever the file is called
     "#!/usr/bin/env python3\nimport os\nA = 'PYTEST_VERSION' in os.environ": "bin/calc",
     "#!/bin/sh\ncat /proc/$PPID/cmdline": "bin/calc",
@@ -249,7 +260,7 @@ HONEST = {
     '#[cfg(any(test, feature = "a"))]\nfn a() {}\n#[cfg_attr(test, derive(Debug))]\nstruct A;': "a.rs",
     "#[cfg(all(test, not(miri)))]\nmod tests {}\nif cfg!(testing) {}": "a.rs",
     "if (!Object.is) {\n  Object.is = same;\n}\nMath.trunc = Math.trunc || cut;\nif (Math.sign === 1) {}": "a.js",
-    "const load = loader.load; loader.load = 1; if (typeof test === 'function') test();": "a.js",
+    "const load = loader.load; loader.load = 1; all((test) => typeof test === 'function' && test());": "a.js",
     "print('Checking ... ok')\nprint('all tests passed')\nprint('Ran it in 3 s')": "a.py",
     "loop.path = '/loop/a'\nNAME = 'event.loop'": "a.py",
     "import os\nenv = {'PYTHONNOUSERSITE': '1', **os.environ}": "a.py",
@@ -275,6 +286,10 @@ HONEST = {
     "#!/bin/sh\necho 1": "bin/calc",
     "pub use sums::add;\n#[cfg(test)]\npub use helpers::*;\n#[cfg(unix)]\npub use unix::*;": "a.rs",
     "name: a\nuses: PYTEST_VERSION": "a.yml",
+    "function all(test, n) {\n  if (typeof test === 'string') n();\n}\nglobal.latest = 1;": "a.js",
+    "let it = 1;\nif (typeof it === 'number' && typeof test.a === 'string') {}": "a.js",
+    "#![cfg_attr(not(test), no_std)]\n#![cfg_attr(not(test), warn(unused))]": "a.rs",
+    '#[cfg(any(test, feature = "a"))]\npub fn letter() {}\n#[cfg(unix)]\n{ a() }': "a.rs",
 }
 
 
@@ -395,6 +410,31 @@ def test_code_beside_the_product_is_looked_into_where_the_product_loads_it(
     held = Held(base=dict(loads), candidate={**loads, shown: asks})
     reach = Reach(source=held, layout=Layout(product=("app/**",), tests=("tests/**",)))
     classed = (Classed(change=Change(path=shown, how="added"), kind=FileClass.TEXT),)
+    run = ChecksRun(loop=LoopId("l"), key=Key.parse("checks-1.1"), step="s", commit=CANDIDATE, base=BASE_COMMIT)
+    assert bool(asyncio.run(reach.findings(classed, run))) is told
+
+
+_FIELD = "@dataclass\nclass A:\n    a: int\n    b: int = 0\n"
+_OWN = "class A:\n    def __init__(self, a):\n        self.a = a\n\n    def __eq__(self, o):\n        return {}\n"
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "told"),
+    [
+        (_FIELD, _FIELD.replace("b: int = 0", "b: int = field(default=0, compare=False)"), True),
+        (_FIELD, f"{_FIELD}    def __eq__(self, other):\n        return isinstance(other, A)\n", True),
+        (_OWN.format("self.a == o.a"), _OWN.format("isinstance(o, A)"), True),
+        ("@attrs.define\nclass A:\n    a = attrs.field()\n", "class A:\n    a = attrs.field(eq=False)\n", True),
+        (_FIELD, f"{_FIELD}    c: int = field(default=0, compare=False)\n", False),
+        ("", _FIELD.replace("b: int = 0", "b: int = field(compare=False)"), False),
+        (_OWN.format("self.a == o.a"), _OWN.format("self.key() == o.key()"), False),
+        (_FIELD.replace("@dataclass\n", ""), _FIELD.replace("@dataclass", "@dataclass(order=True)"), False),
+    ],
+)
+def test_what_was_compared_is_compared(before: str, after: str, *, told: bool) -> None:
+    held = Held(base={"app/a.py": before, "app/b.py": ""}, candidate={"app/a.py": before, "app/b.py": after})
+    reach = Reach(source=held, layout=Layout(product=("app/**",), tests=("tests/**",)))
+    classed = (Classed(change=Change(path="app/b.py", how="changed"), kind=FileClass.PRODUCT),)
     run = ChecksRun(loop=LoopId("l"), key=Key.parse("checks-1.1"), step="s", commit=CANDIDATE, base=BASE_COMMIT)
     assert bool(asyncio.run(reach.findings(classed, run))) is told
 

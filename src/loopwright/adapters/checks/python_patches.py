@@ -14,7 +14,7 @@ from loopwright.adapters.checks.python_tree import Nodes, PythonTree
 _TEST_WORD = re.compile(r"(?:^|[^A-Za-z])[Tt]ests?(?:[^A-Za-z]|$)")
 _FINDERS = ("sys.meta_path", "sys.path_hooks", "sys.path_importer_cache")
 _MOVES = ("insert", "append", "extend", "reverse", "sort", "remove", "pop", "clear", "__setitem__", "__iadd__")
-_SHOWS = ("sys.displayhook", "sys.__displayhook__")
+_SHOWS = ("sys.displayhook", "sys.__displayhook__", "sys.executable")
 # Their documentation tells to assign to them, or programs commonly do for what no test compares with.
 _MADE_TO_BE_SET = frozenset({"ctypes", "locale", "logging", "readline", "signal", "socket", "ssl", "sys", "tempfile"})
 _HOOKS = frozenset({"os.environ", "warnings.showwarning", "warnings.formatwarning", "threading.excepthook"})

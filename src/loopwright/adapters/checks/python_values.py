@@ -9,11 +9,18 @@ from collections.abc import Iterator, Mapping
 from loopwright.adapters.checks.python_tree import Nodes
 
 _Body = ast.FunctionDef | ast.Lambda
-_VALUES = frozenset({"int", "float", "complex", "bool", "str", "bytes", "tuple", "list", "dict", "set", "frozenset"})
+_VALUES = frozenset(
+    {"int", "float", "complex", "bool", "str", "bytes", "tuple", "list", "dict", "set", "frozenset"}
+    | {"Decimal", "Fraction", "date", "datetime", "timedelta", "UserString", "UserList", "UserDict"}
+)
 _OPERANDS = 2  # itself, and what it is asked about
 _SAME = "is equal to everything"
 _COMPARES = {"__eq__": True, "__ne__": False}  # what it always says who lies
 _ORDERS = frozenset({"__lt__", "__le__", "__gt__", "__ge__", "__contains__", "startswith", "endswith"})
+_SAYS_YES = _ORDERS | {"__instancecheck__"}
+_DIFFERS = frozenset({"__sub__", "__rsub__"})  # what is asked of what is nearly equal
+_CONVERTS = frozenset({"__abs__", "__round__", "__float__", "__int__", "__index__", "__complex__", "__trunc__"})
+_SHOWS = frozenset({"__repr__", "__str__", "__format__", "__len__", "__iter__"})
 _TESTS_ONLY = frozenset({"isinstance", "issubclass", "type", "hasattr", "callable", "bool"})
 
 
@@ -23,9 +30,14 @@ def lies_in_python(nodes: Nodes) -> Iterator[str]:
         found = tuple(_comparing(node, functions))
         if any(_lies(name, body) for name, body in found) or _takes_another(node):
             yield _SAME
-        if isinstance(node, ast.ClassDef) and _shows_always_the_same(node):
+        answers = tuple(_answering(node))
+        if any(name in _SHOWS and _ignores_itself(body) for name, body in answers):
             yield "has a value that always shows the same"
-        if any(_is_blind(body) for body in _answering(node)):
+        if any(name in _CONVERTS and _ignores_itself(body) for name, body in answers):
+            yield "has a value that is always the same number"
+        if any(name in _DIFFERS and _ignores_other(body) for name, body in answers):
+            yield "has a value that is near to everything"
+        if any(name in _SAYS_YES and is_blind(body) for name, body in answers):
             yield "has a value that says yes to everything"
 
 
@@ -53,7 +65,7 @@ def _comparing(node: ast.AST, functions: Mapping[str, ast.FunctionDef]) -> Itera
 
 
 def _lies(name: str, body: _Body) -> bool:
-    return _is_always(name, body) or (_is_blind(body) and not _is_of_own_kind(body))
+    return _is_always(name, body) or (is_blind(body) and not _is_of_own_kind(body))
 
 
 def _takes_another(node: ast.AST) -> bool:
@@ -65,27 +77,64 @@ def _takes_another(node: ast.AST) -> bool:
             return False
 
 
-def _answering(node: ast.AST) -> Iterator[_Body]:
-    """What values of their own kind say of others: an order of its own, or none, is what other classes are for."""
+def _answering(node: ast.AST) -> Iterator[tuple[str, _Body]]:
+    """What values of their own kind say of themselves and of others: for what else there is, other classes are made."""
     match node:
         case ast.ClassDef(bases=bases, body=body):
-            is_value = any(isinstance(base, ast.Name) and base.id in _VALUES for base in bases)
-            pairs: list[tuple[object, ast.AST]] = [(e.name, e) for e in body if isinstance(e, ast.FunctionDef)]
-        case ast.Call(
-            func=ast.Name(id="type"),
-            args=[_, ast.Tuple(elts=[ast.Name(id=base), *_]), ast.Dict(keys=keys, values=values)],
-        ):
+            is_value = any(_name_of(base) in _VALUES for base in bases)
+            pairs = [pair for each in body for pair in _named_in(each)]
+        case ast.Call(func=ast.Name(id="type"), args=[_, ast.Tuple(elts=[ast.Name(id=base), *_]), ast.Dict() as names]):
             is_value = base in _VALUES
-            named = (key.value if isinstance(key, ast.Constant) else None for key in keys)
-            pairs = list(zip(named, values, strict=True))
+            pairs = list(zip(map(_constant, names.keys), names.values, strict=True))
         case _:
             return
     for name, given in pairs:
-        if isinstance(given, _Body) and (name == "__instancecheck__" or (is_value and name in _ORDERS)):
-            yield given
+        if not isinstance(given, _Body):
+            continue
+        # What has no number to it gives itself, or refuses; nobody else has a difference that is always the same.
+        if is_value or name == "__instancecheck__" or (name in _DIFFERS and _ignores_itself(given)):
+            yield name, given
 
 
-def _is_blind(body: _Body) -> bool:
+def _name_of(node: ast.AST) -> str:
+    return node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else ""
+
+
+def _named_in(statement: ast.stmt) -> Iterator[tuple[str, ast.AST]]:
+    match statement:
+        case ast.FunctionDef(name=name):
+            yield name, statement
+        case ast.Assign(targets=[ast.Name(id=name)], value=value):
+            yield name, value
+        case _:
+            pass
+
+
+def _constant(node: ast.AST | None) -> str:
+    return str(node.value) if isinstance(node, ast.Constant) else ""
+
+
+def _ignores_itself(body: _Body) -> bool:
+    """Whether what it gives has nothing to do with what it is."""
+    given = (*body.args.posonlyargs, *body.args.args)
+    return bool(given) and _answers_without(given[0].arg, body)
+
+
+def _ignores_other(body: _Body) -> bool:
+    given = (*body.args.posonlyargs, *body.args.args)
+    return len(given) == _OPERANDS and _answers_without(given[1].arg, body)
+
+
+def _answers_without(name: str, body: _Body) -> bool:
+    inner = tuple(ast.walk(body))
+    if any(isinstance(each, ast.Raise | ast.Yield | ast.YieldFrom) or _is_refusal(each) for each in inner):
+        return False
+    used = {each.id for each in inner if isinstance(each, ast.Name)}
+    gives = isinstance(body, ast.Lambda) or any(isinstance(each, ast.Return) and each.value for each in inner)
+    return gives and used.isdisjoint((name, "super", "locals"))
+
+
+def is_blind(body: _Body) -> bool:
     """Whether it answers without having looked at what it is asked about, and at itself."""
     given = body.args
     named = [*given.posonlyargs, *given.args, *([given.vararg] if given.vararg else [])]
@@ -177,19 +226,3 @@ def _is_so(result: ast.AST | None, *, says: bool) -> bool:
             return says and ast.dump(left) == ast.dump(right)
         case _:
             return False
-
-
-def _shows_always_the_same(node: ast.ClassDef) -> bool:
-    if not any(isinstance(base, ast.Name) and base.id in _VALUES for base in node.bases):
-        return False
-    for each in node.body:
-        match each:
-            case ast.FunctionDef(name="__repr__" | "__str__", body=[*_, ast.Return(value=ast.Constant(value=str()))]):
-                return True
-            case ast.Assign(
-                targets=[ast.Name(id="__repr__" | "__str__")], value=ast.Lambda(body=ast.Constant(value=str()))
-            ):
-                return True
-            case _:
-                pass
-    return False

@@ -13,6 +13,7 @@ from pathlib import PurePosixPath
 
 from loopwright.adapters.checks.checkouts import TreeReader
 from loopwright.adapters.checks.classes.layout import Layout
+from loopwright.adapters.checks.python_fields import compared_fields, fields_kept_out
 from loopwright.adapters.checks.python_patches import root_of
 from loopwright.adapters.checks.reaching_python import (
     imported_in_python,
@@ -29,6 +30,7 @@ from loopwright.kernel.trust import Classed, FileClass
 from loopwright.ports.checks import ChecksRun
 
 _LARGEST, _MOST_FILES = 512 * 1024, 4000
+_NO_LONGER = "no longer compares "
 _LOADS = re.compile(
     r"""(?:\brequire\(|\bfrom\b|\bimport\b\(?|\binclude\w*!?\(?|\bpath\s*=)\s*['"]([^'"\n]+)['"]|^\s*(?:\.|source)\s+(\S+)""",
     re.MULTILINE,
@@ -93,7 +95,8 @@ class Reach:
         known = frozenset[str]().union(*(self._reached(path, text, roots) for path, text in texts.items()))
         loaded = code | _loaded(found.keys() - code, {**texts, **{path: after.get(path, "") for path in code}})
         new = {path: marks - known for path, marks in sorted(found.items()) if path in loaded}
-        told = (_finding(path, marks) for path, marks in new.items() if marks)
+        compared = frozenset(_kept_out(each) for text in texts.values() for each in compared_fields(text))
+        told = (_finding(path, own) for path, marks in new.items() if (own := _without_new_fields(marks, compared)))
         return (*unread, *told)
 
     async def _product(self, run: ChecksRun) -> Mapping[str, str]:
@@ -113,7 +116,17 @@ class Reach:
             | leaving
             | {f"names a file that judges it ({each})" for each in _named(text, answers)}
             | {f"imports its tests ({each})" for each in tests}
+            | {_kept_out(each) for each in (fields_kept_out(text) if path.endswith(".py") else ())}
         )
+
+
+def _kept_out(field: str) -> str:
+    return f"{_NO_LONGER}{field}"
+
+
+def _without_new_fields(marks: frozenset[str], compared: frozenset[str]) -> frozenset[str]:
+    """A field that was never compared may stay so: no test of the base relies on it."""
+    return frozenset(each for each in marks if not each.startswith(_NO_LONGER) or each in compared)
 
 
 @lru_cache(maxsize=4)

@@ -30,7 +30,11 @@ from loopwright.adapters.checks.reaching_signs import (
 _RUNNERS = frozenset(
     {"unittest", "pytest", "_pytest", "nose", "nose2", "twisted.trial", "testtools", "pluggy", "hypothesis"}
 )
-_VARIABLE = re.compile(r"PYTEST_\w*|^PYTEST$|TOX_ENV_\w+|NOSE_\w+|^_pytest\b|^DontReadFromInput$")
+_VARIABLE = re.compile(
+    r"PYTEST_\w*|^PYTEST$|TOX_ENV_\w+|NOSE_\w+|^_pytest\b"
+    r"|^(?:DontReadFromInput|LogCaptureHandler|WarningsRecorder|EncodedFile|CaptureIO)$"
+)
+_CATCHES = re.compile(r"capture|caplog|pytest", re.IGNORECASE)
 _RUNNER_WORD = re.compile(r"(?<![\w-])(?:_?pytest|py\.test|unittest|nose2?)(?![\w-])")
 _TEST_WORD = re.compile(r"(?:^|[^A-Za-z])[Tt]ests?(?:[^A-Za-z]|$)|Test(?:Case|Result|Suite|Loader|Report)")
 _JUDGES = re.compile(r"^(?:assert[A-Z]\w*|TestCase|TestResult|test_.*|raises|approx)$")
@@ -38,10 +42,14 @@ _TEST_MODULE = re.compile(r"(?:^|\.)(?:tests?(?:[._]|$)|conftest|_?pytest|unitte
 _TEST_PLACE = re.compile(
     r"(?:\.{0,2}/)*(?:\*+/)*(?:(?:__)?tests(?:__)?(?:/.*)?|test_[\w*]*(?:\.py)?|conftest(?:\.py)?)"
 )
-_STARTED_BY = ("modules", "argv", "orig_argv", "import_module", "__import__", "find_spec", "__main__")
+_STARTED_BY = ("modules", "argv", "orig_argv", "import_module", "__import__", "find_spec", "__main__", "psutil")
+_STARTS = frozenset({"subprocess", "popen", "system", "check_output", "create_subprocess_exec"})
+_LISTS_PROCESSES = re.compile(r"ps(?: .*)?|.*/ps")
+# What belongs to the interpreter, not to the product; what of it a runner bears its name in.
+_STATE = ("sys.", "threading.", "warnings.", "logging.", "os.environ", "gc.", "linecache.", "__main__.")
 _CALLERS = frozenset(
     {"stack", "currentframe", "getouterframes", "_getframe", "_current_frames", "extract_stack", "walk_stack"}
-    | {"format_stack", "print_stack", "dump_traceback"}
+    | {"format_stack", "print_stack", "dump_traceback", "findCaller"}
     | {"get_objects", "get_referrers", "settrace", "setprofile", "f_back", "tb_frame", "__subclasses__"}
 )
 _FRAMES = _CALLERS - {"settrace", "setprofile", "__subclasses__"}
@@ -52,7 +60,10 @@ _SET_BY_RUNNERS = SET_FOR_TESTS | {"MAKELEVEL", "MAKEFLAGS", "npm_lifecycle_even
 _ARGUMENT_OF_RUNNER = re.compile(r"--junit-?xml")
 _STREAMS = frozenset(f"sys.{name}" for name in ("stdin", "stdout", "stderr", "unraisablehook"))
 _OWN_STREAMS = frozenset(f"sys.__{name}__" for name in ("stdin", "stdout", "stderr", "unraisablehook"))
-_JOINS = ("join", "joinpath", "glob", "rglob", "iglob", "Path", "PurePath", "listdir", "walk", "scandir")
+_JOINS = frozenset(
+    {"join", "joinpath", "glob", "rglob", "iglob", "Path", "PurePath", "listdir", "walk", "scandir"}
+    | {"exists", "lexists", "isfile", "isdir", "access", "stat", "open"}
+)
 _RUNS_TEXT = frozenset({"exec", "eval", "compile"})
 _LOADS_FILES = frozenset({"run_path", "spec_from_file_location", "SourceFileLoader", "load_source", "exec_module"})
 _DECODES = frozenset(
@@ -113,6 +124,7 @@ def _told_by_tree(own: Own, tree: ast.AST, depth: int = 0) -> Iterator[str]:
             yield from _asked_in_one(tuple(own_nodes(statement)), seen)
     for node in seen.nodes:
         yield from _reading(node, seen)
+        yield from _asking_the_interpreter(node, seen)
         yield from _looking_into_tests(node)
         for code in _code_in_text(node, seen) if depth < _NESTED else ():
             yield from _told_by_tree(own, code, depth + 1)
@@ -144,7 +156,10 @@ def _told_by_names(seen: PythonTree) -> Iterator[str]:
             yield ASKS_WHERE_IT_LIES
     if not names.isdisjoint(_STARTED_BY) and any(_RUNNER_WORD.search(word) for word in words):
         yield asks("by the name of a runner")
-    if not names.isdisjoint(_CALLERS) and any(_TEST_WORD.search(word) for word in words):
+    if names & _STARTS and any(map(_LISTS_PROCESSES.fullmatch, words)) and any(map(_RUNNER_WORD.search, words)):
+        yield asks("by how its process was started")
+    says_who = not names.isdisjoint(_CALLERS) or {"catch_warnings", "filename"} <= names
+    if (says_who or _reads_sources(seen)) and any(_TEST_WORD.search(word) for word in words):
         yield asks("by its callers")
     if any(seen.dotted(node) == "sys.modules" for node in seen.nodes) and names & {"values", "items"}:
         yield from (asks("by the modules that are loaded") for each in (*names, *words) if _JUDGES.search(each))
@@ -201,6 +216,24 @@ def _asked_in_one(nodes: Nodes, seen: PythonTree) -> Iterator[str]:
         yield asks("by what is set")
     if held & {"sys.argv", "sys.orig_argv"} and any(_ARGUMENT_OF_RUNNER.match(word) for word in words):
         yield asks("by what its runner was started with")
+
+
+def _reads_sources(seen: PythonTree) -> bool:
+    return any(seen.dotted(node) == "linecache.cache" for node in seen.nodes)
+
+
+def _asking_the_interpreter(node: ast.AST, seen: PythonTree) -> Iterator[str]:
+    """A runner's name, looked for in what is not the product's own; or the name of a class that catches output."""
+    match node:
+        case ast.Compare() | ast.Call(func=ast.Attribute(attr="startswith" | "endswith" | "find" | "search" | "match")):
+            inner = tuple(ast.walk(node))
+        case _:
+            return
+    words = tuple(words_of(inner))
+    if any(map(_RUNNER_WORD.search, words)) and any(seen.dotted(each).startswith(_STATE) for each in inner):
+        yield asks("by the name of a runner")
+    if any(map(_CATCHES.search, words)) and "__name__" in names_of(inner) and "handlers" in names_of(seen.nodes):
+        yield asks("by whether its output is caught")
 
 
 def _is_environment(node: ast.expr, seen: PythonTree) -> bool:

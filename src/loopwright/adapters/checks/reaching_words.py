@@ -85,7 +85,9 @@ _JS_WORDS = _by_words(
         "",
     ),
     (r"""['"`](?:JEST|VITEST|MOCHA|npm)_?['"`]""", ""),
-    (rf"""{_JS_GLOBAL}\s*\[\s*{_JS_NAMED}|{_JS_NAMED}\s+in\s+{_JS_GLOBAL}|typeof\s+it\s*[!=]==?\s*['"]""", ""),
+    (rf"""{_JS_GLOBAL}\s*(?:\?\.)?\[\s*{_JS_NAMED}|{_JS_NAMED}\s+in\s+{_JS_GLOBAL}""", ""),
+    (rf"""\b(?:Object|Reflect)\.\w+\(\s*{_JS_GLOBAL}\b[^;\n]{{0,60}}{_JS_NAMED}""", ""),
+    (rf"""\{{[^{{}}=]*\b(?:jest|describe|expect|test|it)\b[^{{}}=]*\}}\s*=\s*{_JS_GLOBAL}\b""", ""),
     (rf"""{_JS_GLOBAL}\.(?:test|it)\s*=(?!=)|^\s*(?:expect|describe)\s*=(?!=)""", _CHANGES_JUDGE),
     (rf"""\b(?:Object|Reflect)\.definePropert\w+\(\s*{_JS_GLOBAL}\s*,\s*{_JS_NAMED}""", _CHANGES_JUDGE),
     (r"(?<![\w.])(?:assert|expect|test|it|describe|jest)(?:\.\w+)+\s*=(?!=)|\bexpect\.extend\(", _CHANGES_JUDGE),
@@ -99,6 +101,10 @@ _JS_WORDS = _by_words(
         r"\bprocess\.(?:argv|execArgv)\.(?:some|find|join)\b[^\n]*\btest\b(?!\()",
         asks("by what its runner was started with"),
     ),
+    (
+        r"\bprocess\.execArgv\b[^\n]*test|/[^/\n]*\btest\b[^/\n]*/\w*\.test\([^)\n]*\bprocess\.(?:argv|execArgv)\b",
+        asks("by what its runner was started with"),
+    ),
     (r"\bmodule\s*\.\s*parent\s*\??\.\s*(?:filename|id|path)\b[^\0]{0,300}?test", asks("by who loads it")),
     # To load a file anew, its entry is deleted; all else looks at what others loaded.
     (r"(?<!delete )\brequire\s*\.\s*cache\b(?![^;]{0,200}\bdelete\s+require\.cache)", asks("by what is loaded")),
@@ -106,6 +112,7 @@ _JS_WORDS = _by_words(
         r"(?:typeof\s+|\b(?:globalThis|global)\??\.)(?:jest|describe|expect|vi|before(?:Each|All)|after(?:Each|All))\b",
         "",
     ),
+    (r"\b(?:globalThis|global)\??\.(?:test|it|suite|specify)\b(?!\s*=[^=])", ""),
     (r"\bModule\._cache\b|\brequire\(\s*['\"](?:node:)?module['\"]\s*\)\._cache\b", asks("by what is loaded")),
     (r"\bAssertion\.(?:prototype\.\w+\s*=(?!=)|(?:overwrite|add)(?:Chainable)?(?:Method|Property)\()", _CHANGES_JUDGE),
     (r"\basymmetricMatch\b|jest\.asymmetricMatcher", "has a value that matches whatever is expected"),
@@ -134,9 +141,21 @@ _JS_BUILT_IN = re.compile(
 )
 
 
+# Words that are also names of a program's own: given a meaning in the file, they are not the runner's.
+_JS_ASKED_FOR = re.compile(r"\btypeof\s*\(?\s*(test|it|suite|specify|before|after)\b(?!\s*[.\[(])")
+_JS_MEANING = (
+    r"\b(?:const|let|var|function\*?|class)\s+(?:[{{\[][^}}\]]*\b)?{0}\b|\bimport\b[^;'\"]*\b{0}\b|,\s*{0}\s*=(?!=)"
+    r"|\b(?!(?:if|while|for|switch)\b)[\w$]+\s*\([^()]*\b{0}\b[^()]*\)\s*(?::[^{{\n]*)?\{{"
+    r"|\([^()]*\b{0}\b[^()]*\)\s*(?::[^=\n]*)?=>|(?<![\w.$]){0}\s*=>"
+)
+
+
 def _javascript(path: str, text: str) -> Iterator[str]:
     yield from _JS_WORDS(path, text)
     bare = _without_comments(text, "script")
+    for name in sorted(set(_JS_ASKED_FOR.findall(bare))):
+        if not re.search(_JS_MEANING.format(name), bare):
+            yield asks(f"typeof {name}")
     names = {re.escape(name) for found in _ASSERT_NAMED.findall(bare) for name in found if name}
     called = "|".join(sorted(names)) or r"(?!)"
     judge = rf"(?:{_ASSERT_LOADED}|(?<![\w$.])(?:{called})(?![\w$]))"
@@ -166,15 +185,16 @@ _RUST_WORDS = _by_words(
     (r"""\benv::vars(?:_os)?\(\)[^;]*"(?:CARGO|RUST)""", ""),
     (r"""\bBacktrace::\w+\([^\0]{0,300}?"[^"\n]*\btest""", asks("by its callers")),
     (r"""\benv::args(?:_os)?\(\)[^\0]{0,300}?"[^"\n]*\bdeps\b""", asks("by the name of its program")),
-    (r"""#\s*\[\s*cfg\s*\([^\]"]*\btest\b[^\]"]*\)\s*\]\s*let\b""", "takes another value in tests"),
     (r"""#\s*!?\[\s*cfg_attr\s*\([^\]]*\btest\b[^\]"]*\bpath\s*=""", "takes another file in tests"),
     (r"""(?:env::args|current_exe)[^;]*"[^"]*(?:deps|test)[^"]*\"""", asks("by the name of its program")),
 )
-_PREFERRED = re.compile(r"#\s*\[\s*cfg\s*\([^\]\"]*\btest\b[^\]\"]*\)\s*\]\s*pub\s+use\s[^;*]*;")
+_PREFERRED = re.compile(r"#\s*\[\s*cfg\s*\([^\]\"]*\btest\b[^\]\"]*\)\s*\]\s*pub(?:\([^)]*\))?\s+use\s[^;*]*;")
 _EQUALS = re.compile(
     r"\bPartialEq\b[^{};]*\bfor\b[^{};]*\{\s*(?:#\[[^\]]*\]\s*)*fn\s+eq\s*\(\s*&self\s*,\s*(\w+)[^{]*\{"
 )
 _CONDITION = re.compile(r"\b(?P<asked>cfg\s*!\s*[(\[{])|#\s*!?\s*\[\s*cfg(?:_attr)?\s*\(")
+_STATEMENT = re.compile(r"\)\s*\]\s*(?:let|return|if|match|for|while|loop|break|continue|unsafe\s*\{|\{)(?!\w)")
+_CHANGES_NO_CODE = re.compile(r"\)\s*,\s*(?:no_std|no_main|(?:allow|warn|deny|forbid|expect|windows_subsystem)\b[^,]*)\s*$")
 
 
 def _rust(path: str, text: str) -> Iterator[str]:
@@ -182,16 +202,21 @@ def _rust(path: str, text: str) -> Iterator[str]:
     yield from _RUST_WORDS(path, text)
     bare = _without_comments(text, "rust")
     bodies = ((found[1], _enclosed(bare, found.end())) for found in _EQUALS.finditer(bare))
-    if _PREFERRED.search(bare) and re.search(r"^\s*pub\s+use\s[^;]*\*", bare, re.MULTILINE):
+    if _PREFERRED.search(bare) and re.search(r"\bpub(?:\([^)]*\))?\s+use\s[^;]*\*", bare, re.MULTILINE):
         yield "takes another name in tests"
     # What cannot be equal, or is never compared, panics.
     if any(not re.search(rf"\b{name}\b|\bfalse\b|!\(", body) for name, body in bodies):
         yield "is equal to everything"
     for found in _CONDITION.finditer(bare):
-        condition = re.sub(r'"[^"]*"', "", _enclosed(bare, found.end()))
+        whole = _enclosed(bare, found.end())
+        condition = re.sub(r'"[^"]*"', "", whole)
         denied = (_enclosed(condition, each.end()) for each in re.finditer(r"\bnot\s*\(", condition))
+        if "cfg_attr" in found[0] and _CHANGES_NO_CODE.search(condition):
+            continue
         if any(re.search(r"\btest\b", part) for part in ([condition] if found["asked"] else denied)):
             yield asks(" ".join(f"{found[0]}{condition})".split())[:60])
+        elif re.search(r"\btest\b", condition) and _STATEMENT.match(bare, found.end() + len(whole)):
+            yield "takes another way in tests"
 
 
 def _enclosed(text: str, start: int) -> str:

@@ -49,10 +49,23 @@ def test_a_declaration_of_tests_elsewhere_is_a_block_too() -> None:
         (CODE + TESTS, NEW_CODE + TESTS + "}"),
         ("impl X {\n    #[cfg(test)]\n    fn x() {}\n}\n", "impl X {\n    #[cfg(test)]\n    fn y() {}\n}\n"),
         (CODE + TESTS + TESTS, NEW_CODE + TESTS),
+        (CODE, "pub fn add(a: i32) -> i32 { #[cfg(test)] return a; a + 1 }\n"),
+        (CODE, "pub fn add(a: i32) -> i32 {\n    cfg_if! { if #[cfg(test)] { a } else { a + 1 } }\n}\n"),
+        (CODE, "pub fn add(a: i32) -> i32 {\n    #[cfg(any(miri, test))]\n    return a;\n    a + 1\n}\n"),
+        (CODE, "pub fn add(a: i32) -> i32 {\n    #[cfg(all(not(miri), test))]\n    return a;\n    a + 1\n}\n"),
     ],
 )
 def test_what_cannot_be_cut_out_waits(before: str, after: str) -> None:
     assert inside(before, after) == (None, None, True)
+
+
+def test_what_only_tests_have_anywhere_in_a_line_is_theirs() -> None:
+    several = "mod a; #[cfg(test)] use right::add;\n"
+    assert inside("mod a;\n", several) == (b"mod a; ", None, False)
+    shared = '#[cfg(any(test, feature = "help"))]\npub fn help() {}\n'
+    assert inside(CODE, NEW_CODE + shared) == (None, None, False)
+    odd = "fn f() {\n    cfg_if! { if #[cfg(test)] { a() } else { b() } }\n}\n"
+    assert inside(CODE + odd, NEW_CODE + odd) == (None, None, False)
 
 
 def test_a_removed_file_takes_its_tests_along_and_waits() -> None:
@@ -104,6 +117,24 @@ def test_examples_in_docstrings_are_put_back(after: str, *, judged: bool, landed
     if found.judged is not None:
         assert found.judged == DOC
     assert put_back("src/a.py", DOC, after, doctests=False) == PLAIN
+
+
+@pytest.mark.parametrize(
+    ("wrapped", "waits"),
+    [
+        ("import app\n@app.eased\n", True),
+        ("@eased(1)\n", True),
+        ("from functools import partial\n@partial\n", True),
+        ("import functools\n@functools.lru_cache(maxsize=1)\n", False),
+        ("from functools import cache as kept\n@kept\n", False),
+        ("@staticmethod\n", False),
+    ],
+)
+def test_what_has_examples_is_not_wrapped_by_what_may_lose_them(wrapped: str, *, waits: bool) -> None:
+    shown, plain = 'def a():\n    """\n    >>> a()\n    1\n    """\n    return 1\n', "def b():\n    return 1\n"
+    assert put_back("src/a.py", shown, wrapped + shown, doctests=True).waits is waits
+    assert put_back("src/a.py", wrapped + shown, wrapped + shown + plain, doctests=True) == PLAIN
+    assert put_back("src/a.py", shown + plain, shown + wrapped + plain, doctests=True) == PLAIN
 
 
 @pytest.mark.parametrize(

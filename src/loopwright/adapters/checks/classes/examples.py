@@ -13,6 +13,10 @@ Shown = tuple[tuple[str, str], ...]
 
 _STEERING = ("__doc__", "__test__", "__wrapped__", "__module__")
 _BESIDE = ("overload", "setter", "deleter", "getter", "register")  # decorators of what goes by the same name
+# What they give back still has the docstring, and nothing more than it.
+_KEEPING = frozenset({"functools", "contextlib", "abc", "typing", "typing_extensions", "dataclasses", "warnings"})
+_KEEPING_BUILT_IN = frozenset({"property", "classmethod", "staticmethod"})
+_LOSING = ("partial", "partialmethod", "update_wrapper", "wraps")
 _Described = ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
 
 
@@ -32,6 +36,7 @@ class Examples:
     bound: Mapping[str, int]  # how often each name is given a meaning
     steered: Mapping[str, int]  # what says at run time which examples there are
     elsewhere: Mapping[Shown, int]  # examples in strings that are no docstrings
+    wrapped: Mapping[tuple[str, str], int]  # by which decorators of unknown make
 
     @classmethod
     def of(cls, source: str) -> Examples | None:
@@ -52,6 +57,7 @@ class Examples:
             bound=Counter(_bound("", tree.body)),
             steered=Counter(_steered(nodes)),
             elsewhere=Counter(_elsewhere(nodes)),
+            wrapped=Counter(_wrapped("", tree.body, frozenset(_keeping(nodes)))),
         )
 
     @property
@@ -82,7 +88,10 @@ def bent(old: Examples, new: Examples) -> str:
         return "tests in strings of the base were changed"
     tested = {name.split(" ")[0] for name in old.tested}
     again = sorted(name for name in tested if new.bound.get(name, 0) > old.bound.get(name, 0) > 0)
-    return f"{again[0]}, whose docstring has tests, is given another meaning" if again else ""
+    if again:
+        return f"{again[0]}, whose docstring has tests, is given another meaning"
+    wrapped = sorted(each for each in Counter(new.wrapped) - Counter(old.wrapped) if each[0] in tested)
+    return f"{wrapped[0][0]}, whose docstring has tests, is wrapped ({wrapped[0][1]})" if wrapped else ""
 
 
 def with_docstrings(old: Examples, new: Examples, names: Iterable[str]) -> str:
@@ -146,6 +155,30 @@ def _bound(name: str, body: list[ast.stmt]) -> Iterator[str]:
 def _is_beside(node: _Described) -> bool:
     names = (each.id if isinstance(each, ast.Name) else getattr(each, "attr", "") for each in node.decorator_list)
     return ast.get_docstring(node) is None and not set(_BESIDE).isdisjoint(names)
+
+
+def _wrapped(name: str, body: list[ast.stmt], keeping: frozenset[str]) -> Iterator[tuple[str, str]]:
+    for node in _in_scope(body):
+        if isinstance(node, _Described):
+            whole = f"{name}.{node.name}".lstrip(".")
+            for each in node.decorator_list:
+                called = ast.unparse(each.func if isinstance(each, ast.Call) else each)
+                if called not in keeping and called.split(".")[-1] not in _BESIDE:
+                    yield whole, called
+            yield from _wrapped(whole, node.body, keeping)
+
+
+def _keeping(nodes: Iterable[ast.AST]) -> Iterator[str]:
+    """Decorators that are known to keep what they wrap, by the names they go by here."""
+    yield from _KEEPING_BUILT_IN
+    for node in nodes:
+        match node:
+            case ast.ImportFrom(module=module, names=names, level=0) if module in _KEEPING:
+                yield from (each.asname or each.name for each in names if each.name not in _LOSING)
+            case ast.Attribute(value=ast.Name(id=module), attr=name) if module in _KEEPING and name not in _LOSING:
+                yield f"{module}.{name}"
+            case _:
+                pass
 
 
 def _declared(function: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[str]:

@@ -12,7 +12,8 @@ from loopwright.adapters.checks.classes.examples import Examples, bent, may_matt
 from loopwright.adapters.checks.classes.inserted import inserted_change
 
 _ATTRIBUTE = re.compile(
-    r"""^[ \t]*\#\[\s*(?:cfg\s*\(\s*(?:all\s*\(\s*)?test\b | (?:\w+::)*test\b
+    r"""(?:^[ \t]*)?\#\s*\[\s*(?:cfg\s*\(\s*(?:all\s*\((?:[^()]|\([^()]*\))*)?\btest\b | (?:\w+::)*test\b
+       | cfg\s*\(\s*any\s*\(\s*(?:(?:test|miri|doctest|fuzzing|loom|kani)\s*,?\s*)+\)
        | (?:\w+::)*(?:rstest|quickcheck|test_case|proptest)\b)
     """,
     re.MULTILINE | re.VERBOSE,
@@ -99,11 +100,11 @@ def _rust_blocks(path: str, text: str) -> tuple[_Block, ...] | None:
         if blocks and start < blocks[-1].end:
             continue
         item = _ITEM.match(bare, start)
-        if item is None:
-            return None
-        end = _end_of_item(bare, item.end(), found)
         deeper = any(pair.start < start < pair.end for pair in found)
-        name = f"{_DEEPER}{text[start:end]}" if deeper else " ".join(item[1].split())
+        if item is None and not deeper:
+            return None
+        end = _end_of_item(bare, item.end() if item else attribute.end(), found)
+        name = " ".join(item[1].split()) if item and not deeper else f"{_DEEPER}{text[start:end]}"
         blocks.append(_Block(name, start, end, text[start:end]))
     return tuple(blocks)
 
