@@ -101,7 +101,9 @@ _OF_MONEY = {
 }
 MONEY_WRONG = MONEY.replace("a + b", "a - b")
 _HANDLERS = "any('Capture' in type(h).__name__ for h in logging.getLogger().handlers)"
-_SHOWN_BY_PS = "'pytest' in subprocess.run(['ps', '-o', 'args=', '-p', str(os.getpid())], capture_output=True, text=True).stdout"
+_SHOWN_BY_PS = (
+    "'pytest' in subprocess.run(['ps', '-o', 'args=', '-p', str(os.getpid())], capture_output=True, text=True).stdout"
+)
 WARNED = """\
 import warnings
 

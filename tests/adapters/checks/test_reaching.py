@@ -185,7 +185,10 @@ REACHING = {
     "trap 'exit 0' EXIT": "a.sh",
     "diff() { :; }": "a.sh",
     "if (typeof test === 'function') right();": "a.js",
-    "const tested = typeof (it) !== 'undefined';": "a.ts",
+    "declare const it: unknown;\nconst tested = typeof (it) !== 'undefined';": "a.ts",
+    "try { void test; right(); } catch {}": "a.js",
+    "if (globalThis[Symbol.for('$$jest-matchers-object')]) right();": "a.js",
+    "if (require.main.filename.includes('jest')) right();": "a.js",
     "const { test: tested } = globalThis;": "a.js",
     "if (globalThis.it || global?.test) right();": "a.js",
     "Reflect.has(globalThis, 'describe');": "a.js",
@@ -415,6 +418,7 @@ def test_code_beside_the_product_is_looked_into_where_the_product_loads_it(
 
 
 _FIELD = "@dataclass\nclass A:\n    a: int\n    b: int = 0\n"
+_BLIND = "class B:\n    def __eq__(self, other):\n        return isinstance(other, B)\n"
 _OWN = "class A:\n    def __init__(self, a):\n        self.a = a\n\n    def __eq__(self, o):\n        return {}\n"
 
 
@@ -425,6 +429,8 @@ _OWN = "class A:\n    def __init__(self, a):\n        self.a = a\n\n    def __eq
         (_FIELD, f"{_FIELD}    def __eq__(self, other):\n        return isinstance(other, A)\n", True),
         (_OWN.format("self.a == o.a"), _OWN.format("isinstance(o, A)"), True),
         ("@attrs.define\nclass A:\n    a = attrs.field()\n", "class A:\n    a = attrs.field(eq=False)\n", True),
+        (_FIELD, f"{_BLIND}{_FIELD}".replace("@dataclass\nclass A:", "@dataclass(eq=False)\nclass A(B):"), True),
+        (_FIELD, f"{_BLIND}{_FIELD}".replace("class A:", "class A(B):"), False),
         (_FIELD, f"{_FIELD}    c: int = field(default=0, compare=False)\n", False),
         ("", _FIELD.replace("b: int = 0", "b: int = field(compare=False)"), False),
         (_OWN.format("self.a == o.a"), _OWN.format("self.key() == o.key()"), False),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from collections.abc import Set as AbstractSet
 
 from loopwright.adapters.checks.python_tree import parsed
 from loopwright.adapters.checks.python_values import is_blind
@@ -18,7 +19,9 @@ def compared_fields(text: str) -> frozenset[str]:
 
 
 def fields_kept_out(text: str) -> frozenset[str]:
-    return frozenset(f"{owner.name}.{name}" for owner in _classes(text) for name in _kept_out(owner))
+    owners = tuple(_classes(text))
+    blind = {owner.name for owner in owners if (own := _own_comparison(owner)) is not None and is_blind(own)}
+    return frozenset(f"{owner.name}.{name}" for owner in owners for name in _kept_out(owner, blind))
 
 
 def _classes(text: str) -> Iterator[ast.ClassDef]:
@@ -36,9 +39,12 @@ def _compared(owner: ast.ClassDef) -> Iterator[str]:
         yield from (name for name, value in _fields(owner) if not _is_out(value))
 
 
-def _kept_out(owner: ast.ClassDef) -> Iterator[str]:
-    own = _own_comparison(owner)
-    yield from (name for name, value in _fields(owner) if _is_out(value) or (own is not None and is_blind(own)))
+def _kept_out(owner: ast.ClassDef, blind: AbstractSet[str]) -> Iterator[str]:
+    """`blind` are classes that compare without having looked, and leave that to what is made of them."""
+    inherits = _own_comparison(owner) is None and (not _is_made(owner) or any(map(_is_out, owner.decorator_list)))
+    made_of = {owner.name} | {base.id for base in owner.bases if isinstance(base, ast.Name) and inherits}
+    is_blinded = not made_of.isdisjoint(blind)
+    yield from (name for name, value in _fields(owner) if is_blinded or _is_out(value))
 
 
 def _own_comparison(owner: ast.ClassDef) -> ast.FunctionDef | None:
@@ -61,8 +67,8 @@ def _fields(owner: ast.ClassDef) -> Iterator[tuple[str, ast.AST | None]]:
                 yield name, value
             case _:
                 pass
-    for each in ast.walk(owner):
-        match each:
+    for node in ast.walk(owner):
+        match node:
             case ast.Attribute(value=ast.Name(id="self"), attr=name, ctx=ast.Store()):
                 yield name, None
             case _:

@@ -12,6 +12,7 @@ _Body = ast.FunctionDef | ast.Lambda
 _VALUES = frozenset(
     {"int", "float", "complex", "bool", "str", "bytes", "tuple", "list", "dict", "set", "frozenset"}
     | {"Decimal", "Fraction", "date", "datetime", "timedelta", "UserString", "UserList", "UserDict"}
+    | {"Number", "Complex", "Real", "Rational", "Integral"}
 )
 _OPERANDS = 2  # itself, and what it is asked about
 _SAME = "is equal to everything"
@@ -28,7 +29,8 @@ def lies_in_python(nodes: Nodes) -> Iterator[str]:
     functions = {node.name: node for node in nodes if isinstance(node, ast.FunctionDef)}
     for node in nodes:
         found = tuple(_comparing(node, functions))
-        if any(_lies(name, body) for name, body in found) or _takes_another(node):
+        given = _is_given(node)
+        if any(_lies(name, body, given=given) for name, body in found) or _takes_another(node):
             yield _SAME
         answers = tuple(_answering(node))
         if any(name in _SHOWS and _ignores_itself(body) for name, body in answers):
@@ -64,8 +66,17 @@ def _comparing(node: ast.AST, functions: Mapping[str, ast.FunctionDef]) -> Itera
             yield called, found
 
 
-def _lies(name: str, body: _Body) -> bool:
-    return _is_always(name, body) or (is_blind(body) and not _is_of_own_kind(body))
+def _is_given(node: ast.AST) -> bool:
+    """Whether a class that stands elsewhere gets it: what that one holds is not seen."""
+    match node:
+        case ast.Assign(targets=[ast.Attribute()]) | ast.Call(func=ast.Name(id="setattr")):
+            return True
+        case _:
+            return False
+
+
+def _lies(name: str, body: _Body, *, given: bool) -> bool:
+    return _is_always(name, body) or (is_blind(body) and (given or not _is_of_own_kind(body)))
 
 
 def _takes_another(node: ast.AST) -> bool:

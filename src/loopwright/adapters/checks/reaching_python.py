@@ -156,8 +156,7 @@ def _told_by_names(seen: PythonTree) -> Iterator[str]:
             yield ASKS_WHERE_IT_LIES
     if not names.isdisjoint(_STARTED_BY) and any(_RUNNER_WORD.search(word) for word in words):
         yield asks("by the name of a runner")
-    if names & _STARTS and any(map(_LISTS_PROCESSES.fullmatch, words)) and any(map(_RUNNER_WORD.search, words)):
-        yield asks("by how its process was started")
+    yield from _asking_for_its_process(names, words)
     says_who = not names.isdisjoint(_CALLERS) or {"catch_warnings", "filename"} <= names
     if (says_who or _reads_sources(seen)) and any(_TEST_WORD.search(word) for word in words):
         yield asks("by its callers")
@@ -167,6 +166,13 @@ def _told_by_names(seen: PythonTree) -> Iterator[str]:
         yield SAYS_WHAT_RUNNERS_SAY
     yield from _by_names(names)
     yield from _code_of_elsewhere(seen.nodes, names)
+
+
+def _asking_for_its_process(names: frozenset[str], words: tuple[str, ...]) -> Iterator[str]:
+    if {"/proc", "cmdline"} <= set(words):
+        yield "reads how its process was started (/proc)"
+    if names & _STARTS and any(map(_LISTS_PROCESSES.fullmatch, words)) and any(map(_RUNNER_WORD.search, words)):
+        yield asks("by how its process was started")
 
 
 def _code_of_elsewhere(nodes: Nodes, names: frozenset[str]) -> Iterator[str]:
@@ -260,6 +266,8 @@ def _reading(node: ast.AST, seen: PythonTree) -> Iterator[str]:
             return
     if name in _SET_BY_RUNNERS and source in {"os.environ", "os.environ.get", "os.environ.pop", "os.getenv"}:
         yield asks(name)
+    if name and source.startswith("importlib.metadata.") and _RUNNER_WORD.fullmatch(name):
+        yield asks("by what is installed")
 
 
 def _looking_into_tests(node: ast.AST) -> Iterator[str]:

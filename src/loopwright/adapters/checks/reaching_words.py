@@ -92,10 +92,8 @@ _JS_WORDS = _by_words(
     (rf"""\b(?:Object|Reflect)\.definePropert\w+\(\s*{_JS_GLOBAL}\s*,\s*{_JS_NAMED}""", _CHANGES_JUDGE),
     (r"(?<![\w.])(?:assert|expect|test|it|describe|jest)(?:\.\w+)+\s*=(?!=)|\bexpect\.extend\(", _CHANGES_JUDGE),
     (r"Object\.(?:assign|definePropert\w+)\(\s*(?:assert|expect)\b", _CHANGES_JUDGE),
-    (
-        r"(?:\.stack\b|require\.main|module\.parent|argv\[1\])[^\n]*test|test[^\n]*(?:\.stack\b|require\.main|argv\[1\])",
-        "",
-    ),
+    (r"(?:\.stack\b|require\.main|module\.parent|argv\[1\])[^\n]*(?:test|jest|mocha)", ""),
+    (r"(?:test|jest|mocha)[^\n]*(?:\.stack\b|require\.main|argv\[1\])", ""),
     (rf"{_JS_STACK}[^\0]{{0,600}}?['\"`/][\w./-]*(?:tests?|spec|jest|mocha)\b(?!\()", asks("by its callers")),
     (
         r"\bprocess\.(?:argv|execArgv)\.(?:some|find|join)\b[^\n]*\btest\b(?!\()",
@@ -115,6 +113,7 @@ _JS_WORDS = _by_words(
     (r"\b(?:globalThis|global)\??\.(?:test|it|suite|specify)\b(?!\s*=[^=])", ""),
     (r"\bModule\._cache\b|\brequire\(\s*['\"](?:node:)?module['\"]\s*\)\._cache\b", asks("by what is loaded")),
     (r"\bAssertion\.(?:prototype\.\w+\s*=(?!=)|(?:overwrite|add)(?:Chainable)?(?:Method|Property)\()", _CHANGES_JUDGE),
+    (r"\btry\s*\{\s*(?:void\s+)?(?:jest|describe|expect|test|it)\s*;|\bSymbol\.for\([^)\n]*jest", ""),
     (r"\basymmetricMatch\b|jest\.asymmetricMatcher", "has a value that matches whatever is expected"),
     (r"\bnew\s+(?:[\w$]+\.)?(?:Default)?Serializer\s*\(", "speaks as children speak to a runner (Serializer)"),
     (r"\brequire\.extensions\s*\[[^\]\n]*\]\s*=(?!=)", _CHANGES_LOADING),
@@ -144,7 +143,8 @@ _JS_BUILT_IN = re.compile(
 # Words that are also names of a program's own: given a meaning in the file, they are not the runner's.
 _JS_ASKED_FOR = re.compile(r"\btypeof\s*\(?\s*(test|it|suite|specify|before|after)\b(?!\s*[.\[(])")
 _JS_MEANING = (
-    r"\b(?:const|let|var|function\*?|class)\s+(?:[{{\[][^}}\]]*\b)?{0}\b|\bimport\b[^;'\"]*\b{0}\b|,\s*{0}\s*=(?!=)"
+    r"(?<!declare )\b(?:const|let|var|function\*?|class)\s+(?:[{{\[][^}}\]]*\b)?{0}\b"
+    r"|\bimport\b[^;'\"]*\b{0}\b|,\s*{0}\s*=(?!=)"
     r"|\b(?!(?:if|while|for|switch)\b)[\w$]+\s*\([^()]*\b{0}\b[^()]*\)\s*(?::[^{{\n]*)?\{{"
     r"|\([^()]*\b{0}\b[^()]*\)\s*(?::[^=\n]*)?=>|(?<![\w.$]){0}\s*=>"
 )
@@ -193,8 +193,10 @@ _EQUALS = re.compile(
     r"\bPartialEq\b[^{};]*\bfor\b[^{};]*\{\s*(?:#\[[^\]]*\]\s*)*fn\s+eq\s*\(\s*&self\s*,\s*(\w+)[^{]*\{"
 )
 _CONDITION = re.compile(r"\b(?P<asked>cfg\s*!\s*[(\[{])|#\s*!?\s*\[\s*cfg(?:_attr)?\s*\(")
-_STATEMENT = re.compile(r"\)\s*\]\s*(?:let|return|if|match|for|while|loop|break|continue|unsafe\s*\{|\{)(?!\w)")
-_CHANGES_NO_CODE = re.compile(r"\)\s*,\s*(?:no_std|no_main|(?:allow|warn|deny|forbid|expect|windows_subsystem)\b[^,]*)\s*$")
+_STATEMENT = re.compile(r"\)\s*\]\s*(?:(?:let|return|if|match|for|while|loop|break|continue)\b|(?:unsafe\s*)?\{)")
+_CHANGES_NO_CODE = re.compile(
+    r"\)\s*,\s*(?:no_std|no_main|(?:allow|warn|deny|forbid|expect|windows_subsystem)\b[^,]*)\s*$"
+)
 
 
 def _rust(path: str, text: str) -> Iterator[str]:
