@@ -128,11 +128,14 @@ def test_examples_in_docstrings_are_put_back(after: str, *, judged: bool, landed
         ("import functools\n@functools.lru_cache(maxsize=1)\n", False),
         ("from functools import cache as kept\n@kept\n", False),
         ("@staticmethod\n", False),
+        ("from pydantic import validate_call\n@validate_call(config={})\n", False),
+        ("from src.ease import eased\n@eased\n", True),
     ],
 )
 def test_what_has_examples_is_not_wrapped_by_what_may_lose_them(wrapped: str, *, waits: bool) -> None:
     shown, plain = 'def a():\n    """\n    >>> a()\n    1\n    """\n    return 1\n', "def b():\n    return 1\n"
-    assert put_back("src/a.py", shown, wrapped + shown, doctests=True).waits is waits
+    installed = frozenset({"pydantic", "src"})
+    assert put_back("src/a.py", shown, wrapped + shown, doctests=True, installed=installed).waits is waits
     assert put_back("src/a.py", wrapped + shown, wrapped + shown + plain, doctests=True) == PLAIN
     assert put_back("src/a.py", shown + plain, shown + wrapped + plain, doctests=True) == PLAIN
 

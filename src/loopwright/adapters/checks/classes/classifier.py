@@ -318,7 +318,7 @@ def _product(change: Change, terms: Terms, why: str = "") -> Classed:
             change=change, kind=FileClass.PRODUCT, why="is too large to be looked into for tests", waits=True
         )
     doctests = terms.doctests or path in terms.called.documents or path in terms.yielding or _is_of_library(path, terms)
-    back = put_back(path, terms.before.get(path, ""), after, doctests=doctests)
+    back = put_back(path, terms.before.get(path, ""), after, doctests=doctests, installed=terms.taken)
     if not back.why:
         return classed
     if back.waits or "\ufffd" in after + terms.before.get(path, ""):

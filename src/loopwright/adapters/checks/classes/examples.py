@@ -9,11 +9,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import accumulate
 
+from loopwright.adapters.checks.python_tree import PythonTree
+
 Shown = tuple[tuple[str, str], ...]
 
 _STEERING = ("__doc__", "__test__", "__wrapped__", "__module__")
 _BESIDE = ("overload", "setter", "deleter", "getter", "register")  # decorators of what goes by the same name
-# What they give back still has the docstring, and nothing more than it.
+# Modules whose decorators give back what still has the docstring, but for a few.
 _KEEPING = frozenset({"functools", "contextlib", "abc", "typing", "typing_extensions", "dataclasses", "warnings"})
 _KEEPING_BUILT_IN = frozenset({"property", "classmethod", "staticmethod"})
 _LOSING = ("partial", "partialmethod", "update_wrapper", "wraps")
@@ -39,8 +41,8 @@ class Examples:
     wrapped: Mapping[tuple[str, str], int]  # by which decorators of unknown make
 
     @classmethod
-    def of(cls, source: str) -> Examples | None:
-        """None where the source is no Python."""
+    def of(cls, source: str, others: frozenset[str] = frozenset()) -> Examples | None:
+        """None where the source is no Python. `others` are modules that nobody in the project wrote."""
         try:
             tree = ast.parse(source)
         except (SyntaxError, ValueError, RecursionError, MemoryError):
@@ -57,7 +59,7 @@ class Examples:
             bound=Counter(_bound("", tree.body)),
             steered=Counter(_steered(nodes)),
             elsewhere=Counter(_elsewhere(nodes)),
-            wrapped=Counter(_wrapped("", tree.body, frozenset(_keeping(nodes)))),
+            wrapped=Counter(_wrapped("", tree.body, PythonTree.of(tree), others)),
         )
 
     @property
@@ -157,28 +159,22 @@ def _is_beside(node: _Described) -> bool:
     return ast.get_docstring(node) is None and not set(_BESIDE).isdisjoint(names)
 
 
-def _wrapped(name: str, body: list[ast.stmt], keeping: frozenset[str]) -> Iterator[tuple[str, str]]:
+def _wrapped(name: str, body: list[ast.stmt], seen: PythonTree, others: frozenset[str]) -> Iterator[tuple[str, str]]:
     for node in _in_scope(body):
         if isinstance(node, _Described):
             whole = f"{name}.{node.name}".lstrip(".")
-            for each in node.decorator_list:
-                called = ast.unparse(each.func if isinstance(each, ast.Call) else each)
-                if called not in keeping and called.split(".")[-1] not in _BESIDE:
-                    yield whole, called
-            yield from _wrapped(whole, node.body, keeping)
+            called = (each.func if isinstance(each, ast.Call) else each for each in node.decorator_list)
+            yield from ((whole, ast.unparse(each)) for each in called if not _keeps(each, seen, others))
+            yield from _wrapped(whole, node.body, seen, others)
 
 
-def _keeping(nodes: Iterable[ast.AST]) -> Iterator[str]:
-    """Decorators that are known to keep what they wrap, by the names they go by here."""
-    yield from _KEEPING_BUILT_IN
-    for node in nodes:
-        match node:
-            case ast.ImportFrom(module=module, names=names, level=0) if module in _KEEPING:
-                yield from (each.asname or each.name for each in names if each.name not in _LOSING)
-            case ast.Attribute(value=ast.Name(id=module), attr=name) if module in _KEEPING and name not in _LOSING:
-                yield f"{module}.{name}"
-            case _:
-                pass
+def _keeps(decorator: ast.expr, seen: PythonTree, others: frozenset[str]) -> bool:
+    """Whether what it gives back is known to have the docstring still, and none of its own."""
+    name = decorator.id if isinstance(decorator, ast.Name) else getattr(decorator, "attr", "")
+    module, _, called = seen.dotted(decorator).partition(".")
+    if module:
+        return (module in _KEEPING or module in others) and called not in _LOSING
+    return name in _KEEPING_BUILT_IN or name in _BESIDE
 
 
 def _declared(function: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[str]:

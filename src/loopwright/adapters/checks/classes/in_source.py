@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -55,8 +56,8 @@ PLAIN = PutBack()
 _DEEPER = "\0"
 
 
-def put_back(path: str, before: str, after: str, *, doctests: bool) -> PutBack:
-    """`before` or `after` is empty where there is no such file."""
+def put_back(path: str, before: str, after: str, *, doctests: bool, installed: frozenset[str] = frozenset()) -> PutBack:
+    """`before` or `after` is empty where there is no such file; `installed` are modules of the checks' environment."""
     if path.endswith(".rs"):
         if doctests and not Counter(_fences(before)) <= Counter(_fences(after)):
             return PutBack("examples in its documentation, which are tests, were changed", waits=True)
@@ -68,7 +69,7 @@ def put_back(path: str, before: str, after: str, *, doctests: bool) -> PutBack:
     if re.search(r"\.[cm]?[jt]sx?$", path) and "import.meta.vitest" in before + after:
         return _blocks_put_back(path, before, after, _vitest_blocks)
     if path.endswith(".py") and doctests:
-        return _examples_put_back(before, after)
+        return _examples_put_back(before, after, installed.difference(re.split(r"[/.]", path), sys.stdlib_module_names))
     return PLAIN
 
 
@@ -184,10 +185,10 @@ def _changed_blocks(path: str, old: tuple[_Block, ...], now: dict[str, str]) -> 
     return ""
 
 
-def _examples_put_back(before: str, after: str) -> PutBack:
+def _examples_put_back(before: str, after: str, others: frozenset[str]) -> PutBack:
     if not may_matter(before, after):
         return PLAIN
-    old, new = Examples.of(before), Examples.of(after)
+    old, new = Examples.of(before, others), Examples.of(after, others)
     if old is None or new is None:
         has_none = old is None or not old.tested
         return PLAIN if has_none else PutBack("it cannot be parsed, and has tests of the base", waits=True)
