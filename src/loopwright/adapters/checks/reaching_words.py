@@ -87,20 +87,20 @@ _JS_WORDS = _by_words(
     (r"""['"`](?:JEST|VITEST|MOCHA|npm)_?['"`]""", ""),
     (rf"""{_JS_GLOBAL}\s*(?:\?\.)?\[\s*{_JS_NAMED}|{_JS_NAMED}\s+in\s+{_JS_GLOBAL}""", ""),
     (rf"""\b(?:Object|Reflect)\.\w+\(\s*{_JS_GLOBAL}\b[^;\n]{{0,60}}{_JS_NAMED}""", ""),
-    (rf"""\{{[^{{}}=]*\b(?:jest|describe|expect|test|it)\b[^{{}}=]*\}}\s*=\s*{_JS_GLOBAL}\b""", ""),
+    (rf"""\{{[^{{}}=]{{0,200}}\b(?:jest|describe|expect|test|it)\b[^{{}}=]{{0,200}}\}}\s*=\s*{_JS_GLOBAL}\b""", ""),
     (rf"""{_JS_GLOBAL}\.(?:test|it)\s*=(?!=)|^\s*(?:expect|describe)\s*=(?!=)""", _CHANGES_JUDGE),
     (rf"""\b(?:Object|Reflect)\.definePropert\w+\(\s*{_JS_GLOBAL}\s*,\s*{_JS_NAMED}""", _CHANGES_JUDGE),
     (r"(?<![\w.])(?:assert|expect|test|it|describe|jest)(?:\.\w+)+\s*=(?!=)|\bexpect\.extend\(", _CHANGES_JUDGE),
     (r"Object\.(?:assign|definePropert\w+)\(\s*(?:assert|expect)\b", _CHANGES_JUDGE),
-    (r"(?:\.stack\b|require\.main|module\.parent|argv\[1\])[^\n]*(?:test|jest|mocha)", ""),
-    (r"(?:test|jest|mocha)[^\n]*(?:\.stack\b|require\.main|argv\[1\])", ""),
+    (r"(?:\.stack\b|require\.main|module\.parent|argv\[1\])[^\n]{0,300}(?:test|jest|mocha)", ""),
+    (r"(?:test|jest|mocha)[^\n]{0,300}(?:\.stack\b|require\.main|argv\[1\])", ""),
     (rf"{_JS_STACK}[^\0]{{0,600}}?['\"`/][\w./-]*(?:tests?|spec|jest|mocha)\b(?!\()", asks("by its callers")),
     (
-        r"\bprocess\.(?:argv|execArgv)\.(?:some|find|join)\b[^\n]*\btest\b(?!\()",
+        r"\bprocess\.(?:argv|execArgv)\.(?:some|find|join)\b[^\n]{0,300}\btest\b(?!\()",
         asks("by what its runner was started with"),
     ),
     (
-        r"\bprocess\.execArgv\b[^\n]*test|/[^/\n]*\btest\b[^/\n]*/\w*\.test\([^)\n]*\bprocess\.(?:argv|execArgv)\b",
+        r"\bprocess\.execArgv\b[^\n]{0,300}test|/[^/\n]{0,80}\btest\b[^/\n]{0,80}/\w*\.test\([^)\n]{0,80}\bprocess\.(?:argv|execArgv)\b",
         asks("by what its runner was started with"),
     ),
     (r"\bmodule\s*\.\s*parent\s*\??\.\s*(?:filename|id|path)\b[^\0]{0,300}?test", asks("by who loads it")),
@@ -119,7 +119,7 @@ _JS_WORDS = _by_words(
     (r"\brequire\.extensions\s*\[[^\]\n]*\]\s*=(?!=)", _CHANGES_LOADING),
     (r"\b[\w$]+\.(?:_load|_resolveFilename|_compile|prototype\.(?:require|_compile))\s*=(?!=)", _CHANGES_LOADING),
     (
-        r"reallyExit|process\.exitCode\s*=\s*0|process\.on\(\s*['\"]exit['\"][^\n]*exit\(0",
+        r"reallyExit|process\.exitCode\s*=\s*0|process\.on\(\s*['\"]exit['\"][^\n]{0,300}exit\(0",
         "decides itself how the run ends",
     ),
 )
@@ -234,10 +234,10 @@ def _enclosed(text: str, start: int) -> str:
 _GO = _by_words(
     "go",
     (r"""^\s*(?:const|var)\s+(?:true|false|nil)\b""", _CHANGES_JUDGE),
-    (r"""^\s*(?:import\b[^\n]*?|[\w.]+\s+)?"testing(?:/\w+)?\"""", "imports the runner of tests testing"),
+    (r"""^\s*(?:import\b[^\n]{0,300}?|[\w.]+\s+)?"testing(?:/\w+)?\"""", "imports the runner of tests testing"),
     (r"""\bLookup\(\s*"test\.""", ""),
     (r"""\bflag\.Visit(?:All)?\([^\0]{0,200}?"test\b""", asks("by its flags")),
-    (r"""os\.Args\[0\][^\n]*test|test[^\n]*os\.Args\[0\]|\bos\.Args\b[^}]{0,200}"[^"\n]*\.test\b""", ""),
+    (r"""os\.Args\[0\][^\n]{0,300}test|test[^\n]{0,300}os\.Args\[0\]|\bos\.Args\b[^}]{0,200}"[^"\n]*\.test\b""", ""),
     (r"""\bos\.Executable\(\)[^}]{0,200}"[^"\n]*\btest\b""", asks("by the name of its program")),
     (
         r"""\b(?:runtime\.(?:Callers?\w*|Stack)|debug\.Stack)\([^\0]{0,400}?"[^"\n]*(?:(?<![a-z])test\b|\btesting\.)""",
