@@ -1,6 +1,7 @@
 """Product code that reaches into what tests it, and honest code that only looks a little like it."""
 
 import asyncio
+import time
 from pathlib import Path
 
 import pytest
@@ -306,6 +307,14 @@ def test_honest_code_is_left_alone(text: str) -> None:
     assert not reached(HONEST[text], text)
 
 
+def test_a_packed_file_of_one_line_is_looked_into_within_seconds() -> None:
+    packed = f"x = '{'it is a test ' * 12_000}'"
+    begun = time.process_time()
+    assert not reached("a.js", packed)
+    assert time.process_time() - begun < SECONDS
+
+
+SECONDS = 4
 BASE: dict[str, str | None] = {
     "tests/test_steady.py": STEADY,
     "tests/data.json": "{}\n",
