@@ -32,6 +32,7 @@ _TOKENS = {
 }
 
 
+_SHOWN = 60  # characters of what was found
 _SET = re.compile("|".join((*sorted(SET_FOR_TESTS), r"\bMAKELEVEL\b")))
 _QUOTE = re.compile(rf"{_QUOTED}|`(?:\\.|[^`\\])*`", re.DOTALL)
 
@@ -54,7 +55,7 @@ def _by_words(language: str, *signs: tuple[str, str]) -> Look:
     def look(_path: str, text: str) -> Iterator[str]:
         bare = _without_comments(text, language)
         for pattern, meaning in compiled:
-            yield from (meaning or asks(" ".join(found[0].split())) for found in pattern.finditer(bare))
+            yield from (meaning or asks(" ".join(found[0].split())[:_SHOWN]) for found in pattern.finditer(bare))
         yield from (asks(found[0]) for found in _SET.finditer(bare))
         if "/.loop/" in bare:
             yield ASKS_WHERE_IT_LIES
@@ -216,7 +217,7 @@ def _rust(path: str, text: str) -> Iterator[str]:
         if "cfg_attr" in found[0] and _CHANGES_NO_CODE.search(condition):
             continue
         if any(re.search(r"\btest\b", part) for part in ([condition] if found["asked"] else denied)):
-            yield asks(" ".join(f"{found[0]}{condition})".split())[:60])
+            yield asks(" ".join(f"{found[0]}{condition})".split())[:_SHOWN])
         elif re.search(r"\btest\b", condition) and _STATEMENT.match(bare, found.end() + len(whole)):
             yield "takes another way in tests"
 
