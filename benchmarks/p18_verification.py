@@ -29,7 +29,7 @@ from loopwright.testing.memory_store import Memory
 
 HISTORIES = "LOOP_HISTORIES"
 WORK, WALL, MOST = 1.6, 1.5, 2.2
-_ROUNDS, _LOOK_AT = 3, 40
+_ROUNDS, _LOOK_AT = 5, 40
 _PLAIN = {FileClass.PRODUCT, FileClass.TEXT}
 
 

@@ -80,8 +80,12 @@ class CommandChecks:
                 report = await Verification(desk=desk, specs=every).preflight()
             else:
                 verification = Verification(desk=desk, specs=at_least_one(specs, changes_of(seen.classed)))
-                signs = await found_in(desk, commands, judges=named & paths)
-                report = await verification.report(signs)
+                # While the checks run there is time for it.
+                signs = asyncio.create_task(found_in(desk, commands, judges=named & paths))
+                try:
+                    report = await verification.report(signs)
+                finally:
+                    await asyncio.gather(signs, return_exceptions=True)
         canary = replace(report.canary, rule=self.canary) if report.canary else None
         seconds = self.outfit.clock.monotonic() - began
         return replace(report, canary=canary, seconds=seconds, rests_on=desk.book.names)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable
 from dataclasses import dataclass, replace
 
 from loopwright.adapters.checks.candidate import changes_of
@@ -56,7 +57,7 @@ class Verification:
                 await refuse_elsewhere(spec, desk.environment, laid.folder)
         await desk.book.keep_text(key, _AT_HOME)
 
-    async def report(self, findings: tuple[Finding, ...]) -> ChecksReported:
+    async def report(self, signs: Awaitable[tuple[Finding, ...]]) -> ChecksReported:
         """The landing run can only fail, and is the judging run where both trees are the same."""
         seen, differs = self.desk.seen, self.desk.seen.landing != self.desk.seen.judging
         # How much of the new code tests reach is a matter of the new tests, too.
@@ -64,6 +65,7 @@ class Verification:
         lands = tuple(replace(spec, may_be_empty=False) for spec in self.specs)
         judging = await self.desk.results(judged if differs else lands, seen.judging)
         landing = await self.desk.results(lands, seen.landing) if differs and _is_green(judging) else ()
+        findings = await signs
         # A loop of before had no preflight to say so, and no maker can mend it.
         if self.desk.run.trust.in_force and self._is_weak((*judging, *landing)):
             findings = (*findings, engine_finding("weak", _WEAK))
