@@ -29,6 +29,7 @@ from loopwright.kernel.events import (
 )
 from loopwright.kernel.model import NO_KEY, AgentReport, Change, Cleanup, Commit, Ending, Key, Usage, Verdict
 from loopwright.kernel.record import read_event
+from loopwright.loops import closing
 from loopwright.loops.course import Station
 from loopwright.loops.feedback.machine import FEEDBACK
 from loopwright.loops.feedback.state import FeedbackParams, FeedbackState
@@ -118,6 +119,20 @@ def test_an_escalation_with_nobody_there_waits_and_goes_on_when_answered() -> No
         again = await fakes.drive()
         assert [str(each.what.key) for each in again.waiting] == ["escalation-2"]
         assert len(fakes.runs) == 8
+
+    asyncio.run(story())
+
+
+def test_a_loop_ends_though_its_folder_cannot_be_removed_and_names_it() -> None:
+    async def story() -> None:
+        fakes = Fakes()
+        fakes.workspace.stay = (".worktrees/mine",)
+        await fakes.create()
+        halt = await fakes.drive()
+        assert halt.outcome is not None
+        assert (halt.outcome.ending, halt.outcome.stay) == (Ending.VERIFIED, (".worktrees/mine",))
+        (line,) = closing.stay(halt.outcome)
+        assert ".worktrees/mine; look whose files are in it" in line
 
     asyncio.run(story())
 

@@ -244,6 +244,7 @@ class _Driver:
         if outcome.ending in _LANDED or (self._is_child and outcome.ending is not Ending.CANCELLED):
             # Its commits are kept, and whoever goes on does so from them: hundreds of children need no hundreds of
             # folders, and a person's own test runner would find the tests of each.
-            await self._world.workspace.clean_up(self._session.id, Cleanup.KEEP_ARTIFACTS)
+            stay = await self._world.workspace.clean_up(self._session.id, Cleanup.KEEP_ARTIFACTS)
+            outcome = replace(outcome, stay=stay)
         await self._record(Recording(event=Ended(outcome=outcome)))
         return Halt(why="ended", outcome=outcome)

@@ -117,8 +117,7 @@ async def _in_files(world: World, loop: LoopId, action: InFiles, step: str, log:
         case Integrate():
             return await integrate(world, loop, action, step)
         case CleanUp():
-            await world.workspace.clean_up(loop, action.choice)
-            return CleanedUp(key=action.key)
+            return CleanedUp(key=action.key, stay=await world.workspace.clean_up(loop, action.choice))
         case _:
             assert_never(action)
 

@@ -157,6 +157,7 @@ class LoopEnded:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CleanedUp:
     key: Key
+    stay: tuple[str, ...] = ()  # folders that cannot be removed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -336,6 +336,7 @@ class Outcome:
     still_held: str = ""  # why what was approved afterwards did not land
     waiting: tuple[Finding, ...] = ()  # mended only in what did not land
     mended: tuple[Finding, ...] = ()  # of a part: found beside its artifact, and resolved if all of it lands
+    stay: tuple[str, ...] = ()  # folders of its workspaces that could not be removed
     at: Point = NO_POINT  # where a child that has not ended stands
     asking: Key = NO_KEY  # the question it waits with
     loop: LoopId = LoopId("")

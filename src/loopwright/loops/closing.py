@@ -102,6 +102,13 @@ def waiting(outcome: Outcome) -> tuple[str, ...]:
     return (head, *findings(outcome.waiting, _HELD))
 
 
+def stay(outcome: Outcome) -> tuple[str, ...]:
+    folders = ", ".join(one_line(folder, 200) for folder in outcome.stay)
+    return (
+        (f"Could not be removed, and is needed by nobody: {folders}; look whose files are in it.",) if folders else ()
+    )
+
+
 def still_waiting(outcome: Outcome) -> str:
     """The same in a headline."""
     return f"; {counted(len(outcome.waiting), 'finding')} not resolved by what landed" if outcome.waiting else ""

@@ -142,5 +142,5 @@ class Workspace(Protocol):
         Where it is left, the command that takes the result names `branch`, which no clean-up of git takes away.
         """
 
-    async def clean_up(self, loop: LoopId, choice: Cleanup) -> None:
-        """Remove what the choice says. Attempt refs stay, always."""
+    async def clean_up(self, loop: LoopId, choice: Cleanup) -> tuple[str, ...]:
+        """Remove what the choice says; told are folders that cannot be removed. Attempt refs stay, always."""

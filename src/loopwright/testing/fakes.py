@@ -82,6 +82,7 @@ class MemoryWorkspace:
     branches: dict[str, Commit] = field(default_factory=dict)
     changes: tuple[Change, ...] = (Change(path="a.py", how="changed", blob="1"),)
     cleaned: list[Cleanup] = field(default_factory=list)
+    stay: tuple[str, ...] = ()  # folders that cannot be removed
     holds: dict[Commit, dict[str, str]] = field(default_factory=dict)
     combined: dict[str, Combination] = field(default_factory=dict)
 
@@ -172,8 +173,9 @@ class MemoryWorkspace:
         self.branches[target] = commit
         return Moved(how="done")
 
-    async def clean_up(self, loop: LoopId, choice: Cleanup) -> None:
+    async def clean_up(self, loop: LoopId, choice: Cleanup) -> tuple[str, ...]:
         self.cleaned.append(choice)
+        return self.stay
 
 
 def _digest(name: str) -> str:

@@ -70,7 +70,7 @@ class PlainCheckouts:
         return self._changes(base, commit)
 
     def _changes(self, base: Commit, commit: Commit) -> tuple[Change, ...]:
-        out = self.repository.git("diff-tree", "-r", "-z", "--no-renames", "--raw", base, commit)
+        out = self.repository.git("diff-tree", "-r", "-z", "--no-renames", "--no-abbrev", "--raw", base, commit)
         words = [word for word in out.split("\0") if word]
         return tuple(_change(words[i], words[i + 1]) for i in range(0, len(words), 2))
 
@@ -118,9 +118,9 @@ class PlainCheckouts:
 
 
 def _change(raw: str, path: str) -> Change:
-    _, _, _, blob, status = raw.split()
+    _, _, old, blob, status = raw.split()
     if status == "D":
-        return Change(path=path, how="removed")
+        return Change(path=path, how="removed", old=old)
     return Change(path=path, how="added" if status == "A" else "changed", blob=blob)
 
 

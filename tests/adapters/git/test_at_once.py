@@ -63,7 +63,7 @@ def test_a_loop_cleans_up_while_judges_of_other_loops_go(repo: Repository) -> No
     scene = Scene(repo)
     base, workspace = scene.base, scene.workspace
 
-    def at_once(folder: Path) -> tuple[Coroutine[None, None, None], ...]:
+    def at_once(folder: Path) -> tuple[Coroutine[None, None, object], ...]:
         return workspace.discard(folder), workspace.clean_up(LOOP, Cleanup.KEEP_ARTIFACTS)
 
     async def run() -> None:

@@ -146,6 +146,17 @@ def test_rolling_back_removes_the_branch_and_keeps_its_commits(repo: Repository)
     assert repo.git("show", f"{refs['refs/loopwright/l-1/evidence-1']}:half.txt") == "half"
 
 
+def test_a_folder_that_cannot_be_removed_is_told_and_stays(repo: Repository) -> None:
+    """As files of another user do not go, nor a busy mount: here nobody can lock it."""
+    scene = Scene(repo)
+    folder = scene.prepare(step="s-1")
+    for lock in repo.path.rglob("workspaces/*/lock"):
+        lock.unlink()
+        lock.mkdir()
+    stay = asyncio.run(scene.workspace.clean_up(LOOP, Cleanup.KEEP_ARTIFACTS))
+    assert (stay, folder.is_dir()) == ((f".worktrees/{folder.name}",), True)
+
+
 def test_a_branch_the_person_looks_at_is_not_rolled_back(repo: Repository) -> None:
     scene = Scene(repo)
     landed = scene.land(attempt(scene, "one\n"))

@@ -160,6 +160,7 @@ SENTENCES: list[tuple[Logged, str]] = [
         "combined as cccccccccccc, 1 file changed, 1 conflicting change left out",
     ),
     (CleanedUp(key=KEY), "cleaned up; every commit is kept"),
+    (CleanedUp(key=KEY, stay=("a", "b")), "cleaned up; every commit is kept; could not be removed: a, b"),
     (TimeReached(key=KEY), "the wait is over"),
     (Answered(key=KEY, choice="continue", count=3, by="ann"), "answered by ann: continue 3"),
     (Answered(key=KEY, choice="accept", merge=True), "answered: accept and merge"),

@@ -9,7 +9,7 @@ from typing import Literal
 from loopwright.adapters.checks.checkouts import Checkouts, ObjectReader
 from loopwright.kernel.gates import evidence, runs_code
 from loopwright.kernel.model import Change, Commit, Tree
-from loopwright.kernel.trust import Classed, Trust
+from loopwright.kernel.trust import Classed, FileClass, Trust
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,10 +63,11 @@ async def composed(
     shut = () if not gated or evidence(changes_of(gated)) in approved else gated
     held = tuple(each for each in shut if not each.waits)
     opened = tuple(each for each in classed if each not in shut and not each.put_back)
+    judged = tuple(each for each in classed if each.is_judged or (each.is_gated and each in opened))
     judging = await checkouts.compose(
         trust.base,
         taken_from=commit,
-        paths=_paths(each for each in classed if each.is_judged or (each.is_gated and each in opened)),
+        paths=_paths(judged) | _moved(judged, _paths(each for each in classed if each.kind is FileClass.TEST)),
         texts=_texts((each.change.path, each.judged) for each in classed if each in shut or not each.is_gated),
     )
     back = _paths(each for each in classed if each.put_back)
@@ -90,6 +91,11 @@ async def composed(
 
 def _paths(classed: Iterable[Classed]) -> frozenset[str]:
     return frozenset(each.change.path for each in classed)
+
+
+def _moved(judged: tuple[Classed, ...], added: frozenset[str]) -> frozenset[str]:
+    """Where tests of the base are that were allowed to go elsewhere as they are: they judge from there."""
+    return added & {each.change.moved for each in judged if each.kind is FileClass.CHANGED_TEST}
 
 
 def _texts(texts: Iterable[tuple[str, bytes | None]]) -> dict[str, bytes]:

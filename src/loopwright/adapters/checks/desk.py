@@ -43,15 +43,19 @@ class Desk:
         return self.outfit.digests.environment
 
     async def results(
-        self, specs: tuple[CheckSettings, ...], tree: Tree, *, dropping: bool = False
+        self, specs: tuple[CheckSettings, ...], tree: Tree, *, dropping: bool = False, others_follow: bool = False
     ) -> tuple[CheckResult, ...]:
-        """Independent chains run side by side, each on a checkout of its own. `dropping`: any test may be gone."""
-        changes = changes_of(self.seen.classed)
-        runs = [self._chain(each, tree, dropping=dropping).results(changes) for each in chains(specs)]
+        """Independent chains run side by side, each on a checkout of its own.
+
+        `dropping`: any test may be gone. `others_follow`: a run with the tests of the candidate comes next.
+        """
+        changes, run = changes_of(self.seen.classed), self.run
+        drops = Drops(ids=frozenset(run.may_drop), files=run.trust.allow, any=dropping, all=others_follow)
+        runs = [self._chain(each, tree, drops).results(changes) for each in chains(specs)]
         found = {result.name: result for results in await _side_by_side(runs) for result in results}
         return tuple(found[spec.name] for spec in specs)
 
-    def _chain(self, specs: tuple[CheckSettings, ...], tree: Tree, *, dropping: bool) -> Chain:
+    def _chain(self, specs: tuple[CheckSettings, ...], tree: Tree, drops: Drops) -> Chain:
         outfit, run, seen = self.outfit, self.run, self.seen
         return Chain(
             specs=specs,
@@ -63,7 +67,7 @@ class Desk:
             book=self.book,
             clock=outfit.clock,
             digests=outfit.digests,
-            drops=Drops(ids=frozenset(run.may_drop), files=run.trust.allow, any=dropping),
+            drops=drops,
             new_code=NewCode(
                 source=outfit.source,
                 base=seen.base,

@@ -63,7 +63,7 @@ class Verification:
         # How much of the new code tests reach is a matter of the new tests, too.
         judged = tuple(spec for spec in self.specs if not differs or spec.report != "coverage")
         lands = tuple(replace(spec, may_be_empty=False) for spec in self.specs)
-        judging = await self.desk.results(judged if differs else lands, seen.judging)
+        judging = await self.desk.results(judged if differs else lands, seen.judging, others_follow=differs)
         landing = await self.desk.results(lands, seen.landing) if differs and _is_green(judging) else ()
         findings = await signs
         # A loop of before had no preflight to say so, and no maker can mend it.

@@ -2,36 +2,52 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from loopwright.adapters.git.branches import checked_out
 from loopwright.adapters.git.checkouts import drop, is_throw_away, owned_by
 from loopwright.adapters.git.folders import is_folder, locked, remove
 from loopwright.adapters.git.refs import folder_of, keep, kept_by, position
-from loopwright.adapters.git.site import Ground
+from loopwright.adapters.git.site import Ground, Place
 from loopwright.adapters.git.snapshots import files_of, keep_evidence
-from loopwright.kernel.model import Cleanup, LoopId
+from loopwright.kernel.model import Cleanup, Commit, LoopId
 
 RUNS = "runs"  # what agents were given and gave back, by loop
 
 
-def clean_up(ground: Ground, loop: LoopId, choice: Cleanup) -> None:
+def clean_up(ground: Ground, loop: LoopId, choice: Cleanup) -> tuple[str, ...]:
+    """The folders that stay, since they cannot be removed: a loop has ended all the same."""
     folder_of(loop)
     if choice is Cleanup.KEEP_EVERYTHING:
-        return
-    _remove_workspaces(ground, loop)
+        return ()
+    stay = _remove_workspaces(ground, loop)
     if choice in (Cleanup.ROLLBACK, Cleanup.FULL):
         _remove_branches(ground, loop)
     if choice is Cleanup.FULL:
-        remove(ground.loop / RUNS / loop)
+        try:
+            remove(ground.loop / RUNS / loop)
+        except OSError:
+            stay.append(ground.loop / RUNS / loop)
+    return tuple(str(folder.relative_to(ground.root)) for folder in stay)
 
 
-def _remove_workspaces(ground: Ground, loop: LoopId) -> None:
+def _remove_workspaces(ground: Ground, loop: LoopId) -> list[Path]:
+    stay = []
     for place, at in owned_by(ground, loop):
-        if is_folder(place.folder) and not is_throw_away(place.folder):
-            with locked(place.lock) as hold:
-                found = files_of(ground, place, hold, at)
-            if found is not None and found.differences:
-                keep_evidence(ground, loop, found.tree, at, "clean-up")
-        drop(ground, place)
+        try:
+            _remove_workspace(ground, loop, place, at)
+        except (OSError, RecursionError):  # files of another user, a mount that is busy, folders without end
+            stay.append(place.folder)
+    return stay
+
+
+def _remove_workspace(ground: Ground, loop: LoopId, place: Place, at: Commit) -> None:
+    if is_folder(place.folder) and not is_throw_away(place.folder):
+        with locked(place.lock) as hold:
+            found = files_of(ground, place, hold, at)
+        if found is not None and found.differences:
+            keep_evidence(ground, loop, found.tree, at, "clean-up")
+    drop(ground, place)
 
 
 def _remove_branches(ground: Ground, loop: LoopId) -> None:

@@ -132,6 +132,7 @@ def ended_lines(project: Project, seen: View, outcome: Outcome, held_gate: str =
         *closing.said_beforehand(outcome),
         *closing.held(outcome, held_gate, seen.row.id),
         *closing.waiting(outcome),
+        *closing.stay(outcome),
         closing.look_closer(seen.row.id, outcome, there),
     )
 

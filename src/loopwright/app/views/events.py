@@ -222,7 +222,8 @@ def _files(
         case IntegrationRefused():
             return f"could not be landed: {event.reason}" + _because(event.detail)
         case CleanedUp():
-            return "cleaned up; every commit is kept"
+            stay = f"; could not be removed: {', '.join(map(one_line, event.stay))}" if event.stay else ""
+            return f"cleaned up; every commit is kept{stay}"
         case _:
             assert_never(event)
 

@@ -93,7 +93,7 @@ def is_red(
     `by_module`: this runner names a module that does not load as its tests were named. One that had no tests says
     nothing: pytest collects files of the checkout for their doctests while tests import the package from elsewhere.
     """
-    if tests is None or not before.green:
+    if tests is None or not (before.green or before.others):
         return not ended_well
     if any(each in before.green for each in failing):
         return True
