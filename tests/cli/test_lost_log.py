@@ -15,7 +15,7 @@ from tests.cli.projects import NEVER_RIGHT, Sample
 from tests.repository import Repository
 from tests.test_schemas import mistakes
 
-GONE = "is gone, but attempts of earlier loops are still under refs/loopwright/; restore it from a backup, or begin"
+GONE = "is gone, but earlier loops have left their refs here (refs/loopwright…); restore it from a backup, or begin"
 
 
 def used(folder: Path) -> Sample:

@@ -25,7 +25,7 @@ def test_a_deleted_log_is_not_begun_anew_until_a_person_says_so(tmp_path: Path) 
     kept = refs(scene)
     assert kept
     sentence = (
-        f"{scene.root}/.loop/loop.db is gone, but attempts of earlier loops are still under refs/loopwright/;"
+        f"{scene.root}/.loop/loop.db is gone, but earlier loops have left their refs here (refs/loopwright…);"
         " restore it from a backup, or begin a new log with `loop setup --new-log`"
     )
     for words in (("feedback", "Add add()"), ("feedback", "Add add()", "--dry-run"), ("resume",), ("status",)):

@@ -98,7 +98,7 @@ def has_log(repository: Repository, environ: Mapping[str, str]) -> bool:
         return True
     if _is_lost(repository.top, environ):
         raise Forbidden(
-            f"{file} is gone, but attempts of earlier loops are still under refs/loopwright/;"
+            f"{file} is gone, but earlier loops have left their refs here (refs/loopwright…);"
             " restore it from a backup, or begin a new log with `loop setup --new-log`"
         )
     return False

@@ -30,6 +30,11 @@ def test_the_only_tests_may_go_elsewhere_by_a_persons_word(tmp_path: Path, text:
     assert all(result.passed for result in (*report.results, *report.landing))
 
 
+def test_what_only_moved_was_not_written_by_an_agent(tmp_path: Path) -> None:
+    moved = {"tests/test_app.py": None, "tests/test_other.py": BASE["tests/test_app.py"]}
+    assert allowed(tmp_path, {**moved, "tests/test_new.py": REWRITTEN}).written == ("tests/test_new.py",)
+
+
 def test_they_judge_from_there(tmp_path: Path) -> None:
     moved = {"tests/test_app.py": None, "tests/test_other.py": BASE["tests/test_app.py"]}
     report = allowed(tmp_path, {**moved, **WRONG})

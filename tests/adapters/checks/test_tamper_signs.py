@@ -72,6 +72,11 @@ def test_an_old_module_with_a_standard_name_may_be_edited() -> None:
 )
 def test_a_deleted_test_is_critical(path: str) -> None:
     assert signs(Change(path=path, how="removed")) == [("test-deleted", "critical")]
+    assert signs(Change(path=path, how="removed", moved="notes/a.txt")) == [("test-deleted", "critical")]
+
+
+def test_a_test_that_is_elsewhere_is_not_deleted() -> None:
+    assert signs(Change(path="tests/test_a.py", how="removed", moved="tests/unit/test_a.py")) == []
 
 
 JS = "it('a', () => { expect(1) })"

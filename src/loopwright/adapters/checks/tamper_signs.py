@@ -75,7 +75,7 @@ def tampering(seen: Evidence) -> tuple[Finding, ...]:
 def _signs(change: Change, seen: Evidence) -> Iterator[Sign]:
     path, before, after = change.path, seen.before.get(change.path), seen.after.get(change.path)
     yield from shadowing(change, seen.commands)
-    if is_test(path) and change.how == "removed":
+    if is_test(path) and change.how == "removed" and not is_test(change.moved):
         yield Sign("test-deleted", Severity.CRITICAL, "A test file was deleted")
     if telling((change,), seen.commands) and (before is None or after is None):
         yield Sign("unreadable", Severity.HIGH, "Is too large, or no file, so that nobody can say what changed")

@@ -16,7 +16,7 @@ from loopwright.errors import CheckNotRunnable
 from loopwright.kernel.events import ChecksReported
 from loopwright.kernel.faults import engine_finding
 from loopwright.kernel.model import CheckResult, Finding
-from loopwright.kernel.trust import Canary, Claim, FileClass
+from loopwright.kernel.trust import Canary, Claim, Classed, FileClass
 
 _AT_HOME = "its own packages"  # what a receipt says where the checks find them in their checkout
 _FLOORS = (COVERAGE, COVERAGE_OF_NEW_CODE)  # of tests, and no test
@@ -82,7 +82,7 @@ class Verification:
             claim=await self._claim(judging, landing),
             canary=await self._canary(judging, landing) if green else None,
             would_drop=await self._would_drop() if green else (),
-            written=tuple(each.change.path for each in seen.classed if each.kind is FileClass.TEST),
+            written=_written(seen.classed),
         )
 
     def _is_weak(self, results: tuple[CheckResult, ...]) -> bool:
@@ -124,6 +124,11 @@ class Verification:
         if self.desk.seen.landing == self.desk.seen.base:
             return None  # nothing lands that could be broken
         return await look_at(self.desk, self.specs, judging, landing)
+
+
+def _written(classed: tuple[Classed, ...]) -> tuple[str, ...]:
+    """Tests of agents. What the base has elsewhere is none of them."""
+    return tuple(each.change.path for each in classed if each.kind is FileClass.TEST and not each.change.moved)
 
 
 def _is_green(results: tuple[CheckResult, ...]) -> bool:
