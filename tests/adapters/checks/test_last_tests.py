@@ -15,7 +15,7 @@ BASE = {
     "tests/test_app.py": "import app\n\n\ndef test_one():\n    assert app.one() == 1\n",
 }
 REWRITTEN = "import app\n\n\ndef test_it():\n    assert app.one() + 1 == 2\n"
-WRONG = {"app.py": "def one():\n    return 2\n"}
+WRONG: dict[str, str | None] = {"app.py": "def one():\n    return 2\n"}
 
 
 def allowed(tmp_path: Path, files: dict[str, str | None]) -> ChecksReported:
@@ -31,12 +31,12 @@ def test_the_only_tests_may_go_elsewhere_by_a_persons_word(tmp_path: Path, text:
 
 
 def test_what_only_moved_was_not_written_by_an_agent(tmp_path: Path) -> None:
-    moved = {"tests/test_app.py": None, "tests/test_other.py": BASE["tests/test_app.py"]}
+    moved: dict[str, str | None] = {"tests/test_app.py": None, "tests/test_other.py": BASE["tests/test_app.py"]}
     assert allowed(tmp_path, {**moved, "tests/test_new.py": REWRITTEN}).written == ("tests/test_new.py",)
 
 
 def test_they_judge_from_there(tmp_path: Path) -> None:
-    moved = {"tests/test_app.py": None, "tests/test_other.py": BASE["tests/test_app.py"]}
+    moved: dict[str, str | None] = {"tests/test_app.py": None, "tests/test_other.py": BASE["tests/test_app.py"]}
     report = allowed(tmp_path, {**moved, **WRONG})
     assert [result.passed for result in report.results] == [False]
 
@@ -44,6 +44,30 @@ def test_they_judge_from_there(tmp_path: Path) -> None:
 def test_without_any_left_nothing_lands(tmp_path: Path) -> None:
     report = allowed(tmp_path, {"tests/test_app.py": None, **WRONG})
     assert not all(result.passed for result in (*report.results, *report.landing))
+
+
+CASES = """\
+import pytest
+import app
+
+
+@pytest.mark.parametrize("numbers", [[1], {more}[1, 1]])
+def test_all(numbers):
+    assert app.one() in numbers
+"""
+
+
+@pytest.mark.parametrize(("more", "came"), [("[2, 1], ", [True, True]), ("[2], ", [True, False])])
+def test_a_case_may_be_added_among_others_though_the_later_get_other_numbers(
+    tmp_path: Path, more: str, came: list[bool]
+) -> None:
+    made = project(tmp_path, {**BASE, "tests/test_app.py": CASES.format(more="")}, [PYTEST])
+    files: dict[str, str | None] = {
+        "app.py": f"{BASE['app.py']}\n\nTWO = 2\n",
+        "tests/test_app.py": CASES.format(more=more),
+    }
+    report = asyncio.run(made.report(made.candidate(files), trust=Trust(base=made.base, in_force=True)))
+    assert [result.passed for result in (*report.results, *report.landing)] == came
 
 
 def test_where_no_test_passes_none_has_noticed_the_change(tmp_path: Path) -> None:

@@ -33,6 +33,11 @@ class Candidate:
         return frozenset(each.change.path for each in self.classed if each.change.how == how)
 
     @property
+    def added_to(self) -> frozenset[str]:
+        """Tests of the base with more in them."""
+        return _paths(each for each in self.classed if each.kind is FileClass.TEST and each.change.how == "changed")
+
+    @property
     def changed(self) -> frozenset[str]:
         return _paths(self.classed)
 

@@ -43,14 +43,23 @@ class Desk:
         return self.outfit.digests.environment
 
     async def results(
-        self, specs: tuple[CheckSettings, ...], tree: Tree, *, dropping: bool = False, others_follow: bool = False
+        self,
+        specs: tuple[CheckSettings, ...],
+        tree: Tree,
+        *,
+        dropping: bool = False,
+        others_follow: bool = False,
+        added_to: frozenset[str] = frozenset(),
     ) -> tuple[CheckResult, ...]:
         """Independent chains run side by side, each on a checkout of its own.
 
-        `dropping`: any test may be gone. `others_follow`: a run with the tests of the candidate comes next.
+        `dropping`: any test may be gone. `others_follow`: a run with the tests of the candidate comes next. `added_to`:
+        files of tests that have more of them here than on the base.
         """
         changes, run = changes_of(self.seen.classed), self.run
-        drops = Drops(ids=frozenset(run.may_drop), files=run.trust.allow, any=dropping, all=others_follow)
+        drops = Drops(
+            ids=frozenset(run.may_drop), files=run.trust.allow, any=dropping, all=others_follow, added_to=added_to
+        )
         runs = [self._chain(each, tree, drops).results(changes) for each in chains(specs)]
         found = {result.name: result for results in await _side_by_side(runs) for result in results}
         return tuple(found[spec.name] for spec in specs)

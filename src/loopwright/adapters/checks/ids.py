@@ -57,6 +57,21 @@ def lost(base: Outcomes, candidate: Outcomes, may_drop: frozenset[str] = frozens
     return Lost(gone=gone, skipped=skipped)
 
 
+def renumbered(base: Outcomes, candidate: Outcomes, files: frozenset[str]) -> frozenset[str]:
+    """Ids of tests in these files that got more cases: a runner that numbers cases names the later ones anew.
+
+    Of each such test the candidate has and runs at least as many cases as the base.
+    """
+    (there, ran), (wanted, wanted_ran) = (_tally(_by_function(each)) for each in (candidate, base))
+    kept = {test for test in wanted if there[test] >= wanted[test] and ran[test] >= wanted_ran[test]}
+    inside = {test for test in kept if file_of(test) in files}
+    return frozenset(test for test, _ in base if "[" in test and test.partition("[")[0] in inside)
+
+
+def _by_function(outcomes: Outcomes) -> Outcomes:
+    return tuple((test.partition("[")[0], how) for test, how in outcomes)
+
+
 def _loads_now(base: Outcomes, candidate: Outcomes) -> frozenset[str]:
     """What failed on the base as a whole, a module that could not be loaded, and has tests that run now."""
     red = {test for test, how in base if how == "failed"} - {test for test, _ in candidate}

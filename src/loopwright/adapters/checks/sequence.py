@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from loopwright.adapters.checks.coverage_floor import NewCode, covered
 from loopwright.adapters.checks.environment import Digests
 from loopwright.adapters.checks.execution import Bench
-from loopwright.adapters.checks.ids import Outcomes, file_of, lost, read_back, unsteady, written
+from loopwright.adapters.checks.ids import Outcomes, file_of, lost, read_back, renumbered, unsteady, written
 from loopwright.adapters.checks.judgement import (
     CheckJudgement,
     Ran,
@@ -61,6 +61,7 @@ class Drops:
     files: tuple[str, ...] = ()  # patterns
     any: bool = False
     all: bool = False  # those of a person's word may be all there are: a run with other tests follows
+    added_to: frozenset[str] = frozenset()  # files of tests in which cases may have got other numbers
 
     def among(self, tests: Outcomes) -> frozenset[str]:
         return self.ids | {test for test, _ in tests if self.any or self._lets_go(file_of(test))}
@@ -71,9 +72,9 @@ class Drops:
     @property
     def mark(self) -> str:
         """A pass by somebody's word is a pass for whoever has it, and for nobody else."""
-        if not (self.ids or self.files or self.any):
+        if not (self.ids or self.files or self.any or self.added_to):
             return ""
-        return f"{sorted(self.ids)} {self.files} {self.any}{' all' if self.all else ''}"
+        return f"{sorted(self.ids)} {self.files} {self.any}{' all' if self.all else ''} {sorted(self.added_to)}"
 
     def leave_none(self, tests: Outcomes) -> bool:
         return self.all and bool(tests) and {test for test, _ in tests} <= self.among(tests)
@@ -172,14 +173,14 @@ class Chain:
         return made
 
     async def _judged(self, spec: CheckSettings, ran: Ran, base: Receipt | None) -> CheckJudgement:
-        measure = await self._standard(base)
+        measure = await self._standard(base, ran.ids)
         spec = replace(spec, may_be_empty=spec.may_be_empty or self.drops.leave_none(measure.ids))
         flaky = [test for test in suspects(spec, ran, measure) if await self._flips(spec, test, base)]
         return judge(spec, ran, measure, tuple(flaky))
 
-    async def _standard(self, base: Receipt | None) -> Standard:
+    async def _standard(self, base: Receipt | None, ran: Outcomes = ()) -> Standard:
         tests = await self._ids(base) if base else ()
-        return standard(base, tests, self.drops.among(tests))
+        return standard(base, tests, self.drops.among(tests) | renumbered(tests, ran, self.drops.added_to))
 
     async def _ids(self, receipt: Receipt) -> Outcomes:
         return (read_back(await self.store.fetch(receipt.ids)) or ()) if receipt.ids else ()
@@ -188,7 +189,7 @@ class Chain:
         """The base, run once more if tests seem lost: ids that differ from run to run measure nothing."""
         came_to_none = not ran.ids and not ran.tests
         is_alone = base is None or base.collected > 1 or self.trees.base == self.trees.candidate
-        if base is None or is_alone or came_to_none or not missed(ran, await self._standard(base)):
+        if base is None or is_alone or came_to_none or not missed(ran, await self._standard(base, ran.ids)):
             return base
         again = await self._on_base(spec)
         if not again.finished:

@@ -64,7 +64,9 @@ class Verification:
         judged = tuple(spec for spec in self.specs if not differs or spec.report != "coverage")
         lands = tuple(replace(spec, may_be_empty=False) for spec in self.specs)
         judging = await self.desk.results(judged if differs else lands, seen.judging, others_follow=differs)
-        landing = await self.desk.results(lands, seen.landing) if differs and _is_green(judging) else ()
+        landing = ()
+        if differs and _is_green(judging):
+            landing = await self.desk.results(lands, seen.landing, added_to=seen.added_to)
         findings = await signs
         # A loop of before had no preflight to say so, and no maker can mend it.
         if self.desk.run.trust.in_force and self._is_weak((*judging, *landing)):
