@@ -64,7 +64,7 @@ class Verification:
         judged = tuple(spec for spec in self.specs if not differs or spec.report != "coverage")
         lands = tuple(replace(spec, may_be_empty=False) for spec in self.specs)
         judging = await self.desk.results(judged if differs else lands, seen.judging, others_follow=differs)
-        landing = ()
+        landing: tuple[CheckResult, ...] = ()
         if differs and _is_green(judging):
             landing = await self.desk.results(lands, seen.landing, added_to=seen.added_to)
         findings = await signs
