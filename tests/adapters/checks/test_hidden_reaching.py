@@ -124,7 +124,35 @@ REACHING = (
     "import warnings\nA = type(warnings.showwarning.__self__).__name__ == 'WarningsRecorder'",
     "import sys\nsys.executable = 'libexec/py.sh'",
 )
+TAKES_PART = (
+    "from django.test import runner as base\nclass Runner(base.DiscoverRunner):\n    pass",
+    "from django.test.runner import DiscoverRunner",
+    "import django.test as t",
+    "from django import test",
+    "from django.test import *",
+    "import importlib\nA = importlib.import_module('django.test.runner')",
+    "from django.test import TestCase\nwrong syntax",
+    "TEST_RUNNER = 'polls.runner.Runner'",
+    "if A:\n    TEST_RUNNER: str = 'polls.runner.Runner'",
+    "from polls.names import TEST_RUNNER",
+    "from polls.names import A as TEST_RUNNER",
+    "from django.conf import settings\nsettings.TEST_RUNNER = 'polls.runner.Runner'",
+    "from django.conf import settings\nsetattr(settings, 'TEST_' + 'RUNNER', A)",
+    "from django.conf import settings\nsettings.configure(TEST_RUNNER='polls.runner.Runner')",
+    "globals()['TEST_RUNNER'] = A",
+    "vars().update({'TEST_RUNNER': A})",
+    "TEST_RUNNER = 'polls.runner.Runner'\nwrong syntax",
+    "def load_tests(loader, tests, pattern):\n    return tests",
+    "load_tests = softly",
+    "from .soft import softly as load_tests",
+)
 HONEST = (
+    "from django.test import Client, RequestFactory",
+    "from django.test.client import RequestFactory, encode_multipart",
+    "from django.test.signals import setting_changed",
+    "from django.tests import a\nimport django.testing",
+    "TEST_RUNNERS = 3\nTESTS = load(tests)",
+    '"""Set TEST_RUNNER as you like."""',
     "class A(int):\n    def __sub__(self, other):\n        return A(int(self) - other)\n    __abs__ = int.__abs__",
     "class Never:\n    def __sub__(self, other):\n        return self\n    def __float__(self):\n        return 0.0",
     "class A(float):\n    def __round__(self, n=0):\n        raise TypeError",
@@ -179,6 +207,16 @@ HONEST = (
 @pytest.mark.parametrize("text", REACHING)
 def test_code_that_hides_what_it_reaches_for_is_told(text: str) -> None:
     assert reached("a.py", text)
+
+
+@pytest.mark.parametrize("text", TAKES_PART)
+def test_code_that_takes_part_in_running_its_tests_is_told(text: str) -> None:
+    assert reached("a.py", text)
+
+
+def test_another_runner_of_tests_is_told_though_there_was_one() -> None:
+    settings = "TEST_RUNNER = 'polls.{}.Runner'"
+    assert reached("a.py", settings.format("soft")) - reached("a.py", settings.format("runner"))
 
 
 @pytest.mark.parametrize("text", HONEST)

@@ -14,6 +14,8 @@ Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 _COOKIE = re.compile(r"^[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)")
 _LONGEST_WORD = 200  # characters; longer strings are texts
 _DEEPEST = 12  # pieces inside pieces
+# Of `django.test`, what products send themselves requests with and hear of settings by.
+_NO_RUNNER = re.compile(r"django\.test\.(?:signals|client|(?:Async)?(?:Client|RequestFactory))(?:\..*)?")
 _SHAPING = ("replace", "lower", "upper", "strip", "removeprefix", "removesuffix", "decode", "encode", "format")
 
 
@@ -106,6 +108,17 @@ def own_nodes(statement: ast.stmt) -> Iterator[ast.AST]:
         node = waiting.pop()
         yield node
         waiting.extend(child for child in ast.iter_child_nodes(node) if not isinstance(child, ast.stmt))
+
+
+def takes_runner_of_django(node: ast.AST) -> bool:
+    match node:
+        case ast.Import(names=names):
+            taken = [alias.name for alias in names]
+        case ast.ImportFrom(module=str(module), names=names, level=0):
+            taken = [f"{module}.{alias.name}" for alias in names]
+        case _:
+            taken = list(imports_of((node,)))
+    return any(f"{name}.".startswith("django.test.") and not _NO_RUNNER.fullmatch(name) for name in taken)
 
 
 def imports_of(nodes: Nodes) -> Iterator[str]:

@@ -16,6 +16,7 @@ from loopwright.adapters.checks.python_tree import (
     names_of,
     own_nodes,
     parsed,
+    takes_runner_of_django,
     words_of,
 )
 from loopwright.adapters.checks.python_values import lies_in_python
@@ -30,6 +31,7 @@ from loopwright.adapters.checks.reaching_signs import (
 _RUNNERS = frozenset(
     {"unittest", "pytest", "_pytest", "nose", "nose2", "twisted.trial", "testtools", "pluggy", "hypothesis"}
 )
+_NAMES_RUNNER = "TEST_RUNNER"  # a setting of Django
 _VARIABLE = re.compile(
     r"PYTEST_\w*|^PYTEST$|TOX_ENV_\w+|NOSE_\w+|^_pytest\b"
     r"|^(?:DontReadFromInput|LogCaptureHandler|WarningsRecorder|EncodedFile|CaptureIO)$"
@@ -73,6 +75,8 @@ _ASKED_IN_ONE = frozenset(
     {"sys.modules", "sys.argv", "sys.orig_argv", "os.environ", "os.environb"}
 )  # with a word of tests in one statement
 _LONGEST_TEXT = 20_000  # characters
+_SHOWN = 120  # characters of a statement
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 _NESTED = 3  # texts of code inside texts of code
 
 
@@ -126,6 +130,7 @@ def _told_by_tree(own: Own, tree: ast.AST, depth: int = 0) -> Iterator[str]:
         yield from _reading(node, seen)
         yield from _asking_the_interpreter(node, seen)
         yield from _looking_into_tests(node)
+        yield from _taking_part(node)
         for code in _code_in_text(node, seen) if depth < _NESTED else ():
             yield from _told_by_tree(own, code, depth + 1)
     yield from patched_in_python(seen, own)
@@ -138,8 +143,10 @@ def _told_by_lines(text: str) -> Iterator[str]:
     """For what runs nowhere, or under a later Python than this."""
     if found := re.search(r"""['"](PYTEST_\w*|PYTHONPYCACHEPREFIX)['"]""", text):
         yield asks(found[1])
-    if found := re.search(r"^[ \t]*(?:import|from)[ \t]+(unittest|_?pytest)\b", text, re.MULTILINE):
+    if found := re.search(r"^[ \t]*(?:import|from)[ \t]+(unittest|_?pytest|django\.test)\b", text, re.MULTILINE):
         yield f"imports the runner of tests {found[1]}"
+    if found := re.search(rf"^.*\b{_NAMES_RUNNER}\b.*$", text, re.MULTILINE):
+        yield f"says what runs its tests ({found[0].strip()[:_SHOWN]})"
     if re.search(r"""['"](?:tests?[._]\w+|conftest|_?pytest|unittest)['"][^\n]*\b(?:sys\.modules|argv)\b""", text):
         yield asks("by the modules that are loaded")
 
@@ -207,6 +214,21 @@ def _runners(nodes: Nodes) -> Iterator[str]:
         for module in modules:
             if module.split(".")[0] in _RUNNERS or module in _RUNNERS:
                 yield module.split(".")[0]
+        if takes_runner_of_django(node):
+            yield "django.test"
+
+
+def _taking_part(node: ast.AST) -> Iterator[str]:
+    """In which class runs the tests, or which of them there are: with what it says, so that another is another."""
+    if not isinstance(node, ast.stmt):
+        return
+    own = tuple(own_nodes(node))
+    names = {*names_of(own), *words_of(own), *(each.arg for each in own if isinstance(each, ast.keyword))}
+    names |= {each.asname for each in own if isinstance(each, ast.alias)}
+    if _NAMES_RUNNER in names:
+        yield f"says what runs its tests ({ast.unparse(node)[:_SHOWN]})"
+    if "load_tests" in names or (isinstance(node, _FUNCTIONS) and node.name == "load_tests"):
+        yield "takes part in loading its tests (load_tests)"
 
 
 # Questions

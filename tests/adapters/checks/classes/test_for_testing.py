@@ -19,6 +19,9 @@ BASE: Files = {
     "calc/sums.py": "import unittest\n\n\nclass Sums(unittest.TestCase):\n    pass\n",
     "tests/test_calc.py": "from calc import testing\nfrom calc.sums import Sums\n",
 }
+DJANGO = 'DEBUG = True\nTEST_RUNNER = "calc.runner.Runner"\n'
+RUNNER = "from django.test.runner import DiscoverRunner\n\n\nclass Runner(DiscoverRunner):\n    pass\n"
+REQUESTS = "from django.test import RequestFactory\n\na = RequestFactory()\n"
 POINTS = '[project.entry-points.pytest11]\ncalc = "calc.fixtures"\n'
 
 
@@ -78,7 +81,10 @@ def having(test: str, **files: str) -> Files:
             X,
             "judge by name",
         ),
+        (having("", site__settings_dot_py=DJANGO), "calc/fixtures.py", X, "product"),
+        (having("", site__settings_dot_py=DJANGO, calc__runner_dot_py=RUNNER), "calc/runner.py", X, "judge by name"),
         # Honest work
+        (having("from calc.views import a\n", calc__views_dot_py=REQUESTS), "calc/views.py", X, "product"),
         (BASE, "calc/core.py", X, "product"),
         (BASE, "calc/fixtures.py", X, "product"),
         (BASE, "calc/new_testing.py", X, "product"),

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from loopwright.adapters.checks.checkouts import TreeReader
 from loopwright.adapters.checks.classes.called import Command
 from loopwright.adapters.checks.classes.layout import Layout
+from loopwright.adapters.checks.python_tree import takes_runner_of_django
 from loopwright.kernel.judges import Judge, judge_by_name
 from loopwright.kernel.model import Commit
 
@@ -24,6 +25,7 @@ _NAMED = re.compile(
 )
 _PERHAPS = re.compile(r"_*(?:fixtures?|factories|mocks?|fakes?|stubs?|doubles|matchers?)")  # only tests import it?
 _RUNNERS = frozenset({"pytest", "_pytest", "unittest", "hypothesis", "doctest", "nose", "nose2", "testtools", "mock"})
+_SET_FOR_DJANGO = re.compile(r"""\bTEST_RUNNER\b["']?\s*[\])]?\s*[=:,]\s*\(?\s*["']([\w.]+)\.\w+["']""")
 _PLUGGED = re.compile(r"(?:^|[\s\"'=\[,])-p[\s=\"',]*([A-Za-z_][\w.]*)", re.MULTILINE)
 _ENTRY_POINTS = re.compile(
     r"""\[[^\]\n]*entry-points\.["']?pytest11["']?\](?P<toml>(?:\n(?!\[)[^\n]*)*)
@@ -90,6 +92,7 @@ def modules_for_testing(
     """
     tracked = frozenset((*files, *judging, *others))
     named = {name for text in judging.values() for name in _plugins_of(text)} | set(_plugins_named(steering))
+    named |= {name for part in (files, judging, others) for text in part.values() for name in _runners_set(text)}
     plugged = {path for path in files for name in named if _is_module(path, name, tracked)}
     by_product = {name for path, text in others.items() for name in _imported(path, text)}
     helping: dict[str, str] = {}
@@ -133,10 +136,14 @@ def _parsed(text: str) -> ast.Module:
 
 def _imports_runner(text: str) -> bool:
     """When it is loaded: what a function imports may never be."""
-    if not any(runner in text for runner in _RUNNERS):
+    if not any(runner in text for runner in (*_RUNNERS, "django")):
         return False
     top = (each for node in _parsed(text).body for each in (node, *_guarded(node)))
-    return any(name.split(".")[0] in _RUNNERS for node in top for name, _ in _names(node))
+    return any(takes_runner_of_django(node) or any(_is_runner(name) for name, _ in _names(node)) for node in top)
+
+
+def _is_runner(name: str) -> bool:
+    return name.split(".")[0] in _RUNNERS
 
 
 def _guarded(node: ast.stmt) -> Iterator[ast.stmt]:
@@ -190,6 +197,11 @@ def _plugins_of(text: str) -> Iterator[str]:
         if isinstance(node, ast.Assign | ast.AnnAssign | ast.AugAssign) and "pytest_plugins" in ast.unparse(node):
             words = (each.value for each in ast.walk(node) if isinstance(each, ast.Constant))
             yield from (word for word in words if isinstance(word, str))
+
+
+def _runners_set(text: str) -> Iterable[str]:
+    """Modules of the classes that settings of Django run tests with."""
+    return _SET_FOR_DJANGO.findall(text) if "TEST_RUNNER" in text else ()
 
 
 def _plugins_named(steering: str) -> Iterator[str]:
