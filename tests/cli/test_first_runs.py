@@ -324,3 +324,34 @@ def test_what_the_doctor_advises_to_install_is_what_the_check_needs(tmp_path: Pa
     advice = {run["check"]: run["advice"] for run in runs}
     assert "pip install -r requirements.txt" in advice["test"]
     assert advice["lint"] == "let `loop setup --force` look again for what is here"
+
+
+READS = """\
+import unittest
+
+
+class T(unittest.TestCase):
+    def test_a(self) -> None:
+        with open("data/a.csv") as file:
+            self.assertEqual(file.read(), "a")
+"""
+
+
+def test_tests_that_read_what_git_ignores_are_said_to_with_what_brings_it_along(tmp_path: Path) -> None:
+    repo = project(tmp_path / "repo", {".gitignore": "data/*.csv\n", "tests/__init__.py": "", "tests/test_a.py": READS})
+    repo.write("data/a.csv", "a")
+    done = loop(repo.path, "setup", PATH=persons_path(tmp_path / "bin"))
+    assert "red on the base, 1 test" in done.out
+    assert 'it names data/a.csv, which git ignores, so that no checkout has it: add `copy = ["data/**"]`' in done.out
+    config = repo.path / "loop.toml"
+    (run,) = loop(repo.path, "doctor", "--run", "--json").data["runs"]
+    assert (run["status"], "data/**" in run["advice"]) == ("red", True)
+    config.write_text(config.read_text().replace("\n[workspace]", "\n" + '[workspace]\ncopy = ["data/**"]'))
+    (run,) = loop(repo.path, "doctor", "--run", "--json").data["runs"]
+    assert (run["status"], run["advice"]) == ("ok", "")
+
+
+def test_a_red_test_check_is_written_where_another_found_no_test(tmp_path: Path) -> None:
+    repo = project(tmp_path / "repo", {"tests/test_a.py": "def test_a() -> None:\n    assert not 1\n"})
+    done = loop(repo.path, "setup", "--json", PATH=persons_path(tmp_path / "bin"))
+    assert checks(done) == {"test": "python -m pytest"}

@@ -150,8 +150,9 @@ def _best(tried: list[Chosen]) -> Chosen | None:
     if not running or (running[-1].run and running[-1].run.word != "red"):
         return running[-1] if running else None
     best = max(running, key=_passing)
+    before = tried[: tried.index(best)]
     # Another runner under which not one test passes says less than why the project's own could not run.
-    return best if _passing(best) or best is tried[0] else None
+    return best if _passing(best) or all(each.run and each.run.is_empty for each in before) else None
 
 
 def _is_red_for_its_code(run: FirstRun) -> bool:

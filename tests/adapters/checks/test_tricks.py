@@ -116,6 +116,22 @@ def test_a_deleted_test_file_runs_all_the_same_and_is_held_back(tmp_path: Path, 
     assert (report.results[0].passed, report.claim) == (False, None)
 
 
+def test_a_manifest_is_no_reason_for_what_was_red_before(tmp_path: Path) -> None:
+    red = "\n    def test_red(self):\n        self.assertEqual(product_code.{}, 0)\n"
+    files = {"tests/test_sums.py": TESTS + red.format("two()"), "pyproject.toml": '[project]\nversion = "1"\n'}
+    made = project(tmp_path, {**BASE, **files}, [UNITTEST])
+    newer = {"pyproject.toml": '[project]\nversion = "2"\n'}
+    asyncio.run(made.report(made.base, preflight=True))
+    report = asyncio.run(made.report(made.candidate({"product_code.py": MORE, **newer}), step="s2"))
+    assert ([each.path for each in report.held], report.claim) == (["pyproject.toml"], None)
+    report = asyncio.run(made.report(made.candidate({"product_code.py": WRONG, **newer}), step="s3"))
+    assert report.claim is not None
+    assert report.claim.at_once
+    assert "test_red" not in {each.rpartition(".")[2] for each in report.claim.failing} != set()
+    report = asyncio.run(made.report(made.candidate(newer), step="s4"))
+    assert report.claim is not None  # it may be what makes them green
+
+
 def test_whoever_decides_on_what_is_held_back_sees_the_tests_it_would_let_go(tmp_path: Path) -> None:
     fewer = TESTS.replace("test_two", "look_at_two")
     report = reported(tmp_path, UNITTEST, {"tests/test_sums.py": fewer, "product_code.py": MORE})

@@ -9,6 +9,8 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
+from loopwright.adapters.checks.ignored_files import said_of_ignored
+from loopwright.adapters.checks.runnable import FOUND_NO_TEST
 from loopwright.config.settings import CheckSettings
 from loopwright.kernel.model import CheckResult, Finding
 
@@ -45,6 +47,11 @@ class FirstRun:
         return self.word in ("ok", "red", "slow")
 
     @property
+    def is_empty(self) -> bool:
+        """It could have run, and there was nothing for it: another runner may know where the tests are."""
+        return self.word == "cannot run" and FOUND_NO_TEST in self.why
+
+    @property
     def counted(self) -> bool | None:
         """Whether it counts tests; None where the run did not come far enough to tell."""
         return True if self.tests is not None else False if self.word == "ok" else None
@@ -64,8 +71,15 @@ def first_run(check: CheckSettings, result: CheckResult, install: str = "") -> F
         failing=failing if word in ("ok", "red") else (),
         why="" if word == "ok" else why,
         last=() if word == "ok" else last,
-        advice=what_to_do("\n".join((why, *last)), install) if word == "cannot run" else "",
+        advice=_advice(word, result, "\n".join((why, *last)), install),
     )
+
+
+def _advice(word: Word, result: CheckResult, said: str, install: str) -> str:
+    if word == "red":
+        return said_of_ignored(result.note)
+    # A file that `copy` brings along is nothing that somebody installs.
+    return what_to_do(said, install) if word == "cannot run" and not said_of_ignored(said) else ""
 
 
 def not_run(said: str, check: CheckSettings, install: str = "") -> FirstRun:
@@ -151,7 +165,8 @@ def said_of(run: FirstRun) -> str:
         case "red":
             rest = len(run.failing) - _MOST_NAMED
             more = f" and {rest} more" if rest > 0 else ""
-            return f"red on the base, {count}{took}: {'; '.join(run.failing[:_MOST_NAMED])}{more}"
+            because = f"; {run.advice}" if run.advice else ""
+            return f"red on the base, {count}{took}: {'; '.join(run.failing[:_MOST_NAMED])}{more}{because}"
         case "slow" | "skipped":
             return run.why
         case "cannot run":

@@ -8,6 +8,7 @@ from loopwright.adapters.checks.judgement import Ran, ended_how, is_empty
 from loopwright.adapters.checks.single_test import is_pytest
 from loopwright.config.settings import CheckSettings
 
+FOUND_NO_TEST = "it found no test"
 _LINES = 5  # of the output; more is in `loop doctor --run`
 _PYTEST_USAGE = 4
 _NOT_EXECUTABLE, _NOT_FOUND = 126, 127
@@ -61,7 +62,7 @@ def _empty(spec: CheckSettings, ran: Ran) -> tuple[str, str]:
     later = f"where tests are still to be written, set `may_be_empty = true` in [checks.{spec.name}]"
     if ran.tests is None and not is_pytest(spec.run):
         return "what it works on is not there", f"correct `run`; {later}"
-    return "it found no test", f"say in `run` where the tests are; {later}"
+    return FOUND_NO_TEST, f"say in `run` where the tests are; {later}"
 
 
 def _without_a_word(spec: CheckSettings, ran: Ran) -> tuple[str, str]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from loopwright.adapters.checks.candidate import changes_of
 from loopwright.adapters.checks.desk import Desk
+from loopwright.adapters.checks.ignored_files import with_ignored_files
 from loopwright.adapters.checks.laboratory import look_at
 from loopwright.adapters.checks.origins import refuse_elsewhere
 from loopwright.adapters.checks.receipts import receipt_key
@@ -37,9 +38,10 @@ class Verification:
         tree, key = self.desk.seen.base, self.desk.run.key
         try:
             await self._ask_for_packages()
-            results = await self.desk.results(self.specs, tree)
+            ran = await self.desk.results(self.specs, tree)
         except CheckNotRunnable as error:
             return ChecksReported(key=key, tree=tree, results=(), unable=(str(error),))
+        results = tuple(with_ignored_files(each, self.desk.outfit.root, self.desk.environment) for each in ran)
         unable = tuple(result.unable for result in results if result.unable)
         weak = () if unable or not self._is_weak(results) else (_WEAK,)
         return ChecksReported(key=key, tree=tree, results=results, unable=unable + weak)
@@ -105,9 +107,17 @@ class Verification:
         new = await self._new(failing, judging) if landing else ()
         claim = Claim(changes=changes, failing=tuple(each for each in failing if each not in new), new=new)
         if any(each.is_manifest for each in seen.open):
-            return replace(claim, at_once=True)
+            return await self._of_manifest(claim, ran)
         trial = await self.desk.results(self.specs, seen.whole, dropping=True)
         return replace(claim, dropped=_gone(trial)) if _is_green(trial) else None
+
+    async def _of_manifest(self, claim: Claim, ran: tuple[CheckResult, ...]) -> Claim | None:
+        """What was red on the base fails for another reason, unless the manifest is all that there is."""
+        base = await self.desk.results(self.specs, self.desk.seen.base)
+        before = _rules(base)
+        if _rules(ran) <= before and self.desk.seen.landing != self.desk.seen.base:
+            return None
+        return replace(claim, failing=tuple(each for each in claim.failing if each not in before), at_once=True)
 
     async def _new(self, tests: tuple[str, ...], judging: tuple[CheckResult, ...]) -> tuple[str, ...]:
         """Those that came with the candidate: the run that judged, with all tests of the base, has no such id."""
@@ -140,6 +150,10 @@ def _is_green(results: tuple[CheckResult, ...]) -> bool:
 def _failing(results: tuple[CheckResult, ...]) -> tuple[str, ...]:
     failures = (each for result in results for each in result.failures)
     return tuple(dict.fromkeys(each.rule for each in failures if each.category == "tests" and each.rule not in _FLOORS))
+
+
+def _rules(results: tuple[CheckResult, ...]) -> frozenset[str]:
+    return frozenset(each.rule for result in results for each in result.failures)
 
 
 def _gone(results: tuple[CheckResult, ...]) -> tuple[str, ...]:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from shlex import quote
 from typing import Generic, Literal, TypeVar
 
+from loopwright.app.layout import WORKSPACES
 from loopwright.app.loops import View, view
 from loopwright.app.project import Project
 from loopwright.app.views import status
@@ -133,8 +135,18 @@ def ended_lines(project: Project, seen: View, outcome: Outcome, held_gate: str =
         *closing.held(outcome, held_gate, seen.row.id),
         *closing.waiting(outcome),
         *closing.stay(outcome),
+        *_left(project, seen.row.id, outcome),
         closing.look_closer(seen.row.id, outcome, there),
     )
+
+
+def _left(project: Project, loop: LoopId, outcome: Outcome) -> Sequence[str]:
+    """A workspace that nobody works in any more: tests in it are found by runners that look everywhere."""
+    folder = project.root / WORKSPACES / loop
+    if outcome.ending is not Ending.CANCELLED or not folder.is_dir():
+        return ()
+    where = f"{WORKSPACES}/{loop}"
+    return (f"Workspace: {where} is left; `rm -rf {quote(str(folder))}` removes it, every attempt stays a commit.",)
 
 
 async def unresolved_text(project: Project, seen: View) -> str:
