@@ -108,11 +108,19 @@ def test_the_history_is_shown_and_the_question_stays(escalated: Sample) -> None:
 
 def test_cancelling_by_answer_ends_the_loop(escalated: Sample) -> None:
     assert escalated.loop("answer", "cancel").code == 0
-    assert escalated.loop("resume", "--json").data["outcome"] == "cancelled"
+    (folder,) = (each for each in (escalated.repo.path / ".worktrees").iterdir() if each.is_dir())
+    closing = escalated.loop("resume").out
+    assert f"Workspace: .worktrees/{folder.name} is left; `rm -rf {folder}` removes it" in closing
     late = escalated.loop("answer", "continue", "--loop", escalated.loop("status", "--json").data["loops"][0]["id"])
     assert late.code == 3
     assert "has ended (cancelled), its last question was answered by " in late.err
     assert late.err.endswith(": cancel; the answer was not recorded\n")
+
+
+def test_a_workspace_that_is_cleaned_up_is_not_spoken_of(escalated: Sample) -> None:
+    closing = escalated.loop("cancel", "--cleanup", "keep_artifacts").out
+    assert "Workspace: " not in closing
+    assert "the workspace is removed" in closing
 
 
 def test_an_answer_that_fits_nothing_is_refused(escalated: Sample) -> None:

@@ -1,4 +1,5 @@
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -137,3 +138,21 @@ def test_a_runner_that_looks_into_every_folder_is_to_be_told_of_ours(
     (note,) = detect(look(tmp_path, files)).notes
     assert note.endswith(f"your own {runner} finds its tests as well, unless you add: {line}")
     assert detect(look(tmp_path, {file: line})).notes == ()
+
+
+@pytest.mark.parametrize(
+    ("script", "version", "is_told"),
+    [
+        ("node --test", "v20.20.2\n", True),
+        ("NODE_ENV=test node --no-warnings --test --test-reporter=spec && echo done", "v18.0.0", True),
+        ("node --test", "", True),
+        ("node --test", "v22.1.0", False),
+        ("node --test test/", "v20.20.2", False),
+        ("node --test-only lib/a.js", "v20.20.2", False),
+    ],
+)
+def test_nodes_own_runner_is_to_be_told_where_the_tests_are(
+    tmp_path: Path, script: str, version: str, *, is_told: bool
+) -> None:
+    seen = replace(look(tmp_path, package(scripts={"test": script})), ask=lambda _argv: version)
+    assert any("`node --test test/`" in note for note in detect(seen).notes) == is_told

@@ -43,6 +43,9 @@ _WIDE = {
         tuple(f"{name}.config.{ending}" for name in ("vitest", "vite") for ending in _ENDINGS),
     ),
 }
+# Node's own takes globs since 21, which leave out folders with a dot; before, it looks into them unless it is told where.
+_NODES_OWN = re.compile(r"\bnode\b(?:\s+-\S+)*\s+--test(?:\s+-\S+)*\s*(?:$|[&|;])")
+_GLOBS_SINCE = 21
 _CLASSIC = re.compile(r"yarn@[01]\b")
 
 
@@ -113,6 +116,17 @@ def _finds_ours(look: Look, package: Package) -> Iterator[str]:
     for runner, (line, files) in _WIDE.items():
         if runner in package.named and not any(".worktrees" in look.text(name) for name in files):
             yield f"while a loop works or waits, your own {runner} finds its tests as well, unless you add: {line}"
+    if any(map(_NODES_OWN.search, package.scripts.values())) and _major(look.ask(("node", "--version"))) < _GLOBS_SINCE:
+        yield (
+            "while a loop works or waits, your own `node --test` finds its tests as well, unless you say where yours are,"
+            " such as `node --test test/`"
+        )
+
+
+def _major(version: str) -> int:
+    """0 where nobody can say."""
+    found = re.match(r"v(\d+)\.", version)
+    return int(found[1]) if found else 0
 
 
 def install_command(look: Look, package: Package) -> tuple[str, ...]:
