@@ -120,7 +120,7 @@ def test_a_manifest_is_no_reason_for_what_was_red_before(tmp_path: Path) -> None
     red = "\n    def test_red(self):\n        self.assertEqual(product_code.{}, 0)\n"
     files = {"tests/test_sums.py": TESTS + red.format("two()"), "pyproject.toml": '[project]\nversion = "1"\n'}
     made = project(tmp_path, {**BASE, **files}, [UNITTEST])
-    newer = {"pyproject.toml": '[project]\nversion = "2"\n'}
+    newer: dict[str, str | None] = {"pyproject.toml": '[project]\nversion = "2"\n'}
     asyncio.run(made.report(made.base, preflight=True))
     report = asyncio.run(made.report(made.candidate({"product_code.py": MORE, **newer}), step="s2"))
     assert ([each.path for each in report.held], report.claim) == (["pyproject.toml"], None)
@@ -130,6 +130,17 @@ def test_a_manifest_is_no_reason_for_what_was_red_before(tmp_path: Path) -> None
     assert "test_red" not in {each.rpartition(".")[2] for each in report.claim.failing} != set()
     report = asyncio.run(made.report(made.candidate(newer), step="s4"))
     assert report.claim is not None  # it may be what makes them green
+
+
+def test_a_run_that_failed_before_it_counted_is_no_weak_one(tmp_path: Path) -> None:
+    counts = "grep -q broken product_code.py && exit 1; grep -q silent product_code.py || echo '# tests 2'"
+    made = project(tmp_path, BASE, [CheckSettings(name="test", run=("sh", "-c", counts))])
+    rules = []
+    for word in ("broken", "silent"):
+        commit = made.candidate({"product_code.py": f"{CODE}# {word}\n"})
+        report = asyncio.run(made.report(commit, step=word, trust=Trust(in_force=True, base=made.base)))
+        rules.append((report.results[0].passed, [each.rule for each in report.findings]))
+    assert rules == [(False, []), (True, ["weak"])]
 
 
 def test_whoever_decides_on_what_is_held_back_sees_the_tests_it_would_let_go(tmp_path: Path) -> None:

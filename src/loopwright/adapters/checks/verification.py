@@ -70,10 +70,10 @@ class Verification:
         if differs and _is_green(judging):
             landing = await self.desk.results(lands, seen.landing, added_to=seen.added_to)
         findings = await signs
-        # A loop of before had no preflight to say so, and no maker can mend it.
-        if self.desk.run.trust.in_force and self._is_weak((*judging, *landing)):
-            findings = (*findings, engine_finding("weak", _WEAK))
         green = _is_green((*judging, *landing))
+        # A loop of before had no preflight to say so, and no maker can mend it. What failed may have come to no count.
+        if green and self.desk.run.trust.in_force and self._is_weak((*judging, *landing)):
+            findings = (*findings, engine_finding("weak", _WEAK))
         return ChecksReported(
             key=self.desk.run.key,
             tree=seen.judging,

@@ -43,7 +43,7 @@ _WIDE = {
         tuple(f"{name}.config.{ending}" for name in ("vitest", "vite") for ending in _ENDINGS),
     ),
 }
-# Node's own takes globs since 21, which leave out folders with a dot; before, it looks into them unless it is told where.
+# Node's own takes globs since 21, which leave out folders with a dot; before, it looks into them unless told where.
 _NODES_OWN = re.compile(r"\bnode\b(?:\s+-\S+)*\s+--test(?:\s+-\S+)*\s*(?:$|[&|;])")
 _GLOBS_SINCE = 21
 _CLASSIC = re.compile(r"yarn@[01]\b")
@@ -118,8 +118,8 @@ def _finds_ours(look: Look, package: Package) -> Iterator[str]:
             yield f"while a loop works or waits, your own {runner} finds its tests as well, unless you add: {line}"
     if any(map(_NODES_OWN.search, package.scripts.values())) and _major(look.ask(("node", "--version"))) < _GLOBS_SINCE:
         yield (
-            "while a loop works or waits, your own `node --test` finds its tests as well, unless you say where yours are,"
-            " such as `node --test test/`"
+            "while a loop works or waits, your own `node --test` finds its tests as well,"
+            " unless you say where yours are, such as `node --test test/`"
         )
 
 

@@ -179,7 +179,10 @@ def _checks(event: ChecksReported) -> str:
 def _on_base(event: ChecksReported) -> str:
     if event.unable:
         return "cannot run: " + one_line("; ".join(event.unable), 300)
-    said = (_check(each) if each.passed or not each.note else f"{_check(each)}: {one_line(each.note, 300)}" for each in event.results)
+    said = (
+        _check(each) if each.passed or not each.note else f"{_check(each)}: {one_line(each.note, 300)}"
+        for each in event.results
+    )
     return "on the base, before anybody worked: " + "; ".join(said)
 
 

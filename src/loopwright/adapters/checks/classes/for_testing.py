@@ -143,7 +143,7 @@ def _imports_runner(text: str) -> bool:
 
 
 def _is_runner(name: str) -> bool:
-    return name.split(".")[0] in _RUNNERS
+    return name.split(".", maxsplit=1)[0] in _RUNNERS
 
 
 def _guarded(node: ast.stmt) -> Iterator[ast.stmt]:
