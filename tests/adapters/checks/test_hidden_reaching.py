@@ -132,6 +132,8 @@ TAKES_PART = (
     "from django.test import *",
     "import importlib\nA = importlib.import_module('django.test.runner')",
     "from django.test import TestCase\nwrong syntax",
+    "from django.core.management.commands.test import Command",
+    "from django.core.management.commands import test",
     "TEST_RUNNER = 'polls.runner.Runner'",
     "if A:\n    TEST_RUNNER: str = 'polls.runner.Runner'",
     "from polls.names import TEST_RUNNER",
@@ -212,6 +214,12 @@ def test_code_that_hides_what_it_reaches_for_is_told(text: str) -> None:
 @pytest.mark.parametrize("text", TAKES_PART)
 def test_code_that_takes_part_in_running_its_tests_is_told(text: str) -> None:
     assert reached("a.py", text)
+
+
+def test_a_command_that_goes_before_the_one_that_runs_tests_is_told() -> None:
+    text = "class Command:\n    pass\n"
+    assert reached("polls/management/commands/test.py", text)
+    assert not reached("polls/management/commands/fetch.py", text)
 
 
 def test_another_runner_of_tests_is_told_though_there_was_one() -> None:

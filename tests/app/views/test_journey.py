@@ -206,6 +206,14 @@ SENTENCES: list[tuple[Logged, str]] = [
         "checks on the base, before anybody worked: test passed, 2 tests",
     ),
     (
+        ChecksReported(
+            key=Key("preflight"),
+            tree=Tree("t"),
+            results=(CheckResult(name="test", passed=False, note="it names a.csv, which git ignores"),),
+        ),
+        "checks on the base, before anybody worked: test failed, 0 failures: it names a.csv, which git ignores",
+    ),
+    (
         Started(
             key=KEY, action="Announce", what="CHECK_BLOCKED: src/a.py", why="1 critical; any critical finding blocks"
         ),

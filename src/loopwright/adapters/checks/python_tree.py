@@ -16,6 +16,9 @@ _LONGEST_WORD = 200  # characters; longer strings are texts
 _DEEPEST = 12  # pieces inside pieces
 # Of `django.test`, what products send themselves requests with and hear of settings by.
 _NO_RUNNER = re.compile(r"django\.test\.(?:signals|client|(?:Async)?(?:Client|RequestFactory))(?:\..*)?")
+_RUNNERS_OF_DJANGO = ("django.test.", "django.core.management.commands.test.")
+# In an app, the command `test` goes before Django's own.
+COMMAND_OF_DJANGO = "management/commands/test.py"
 _SHAPING = ("replace", "lower", "upper", "strip", "removeprefix", "removesuffix", "decode", "encode", "format")
 
 
@@ -118,7 +121,7 @@ def takes_runner_of_django(node: ast.AST) -> bool:
             taken = [f"{module}.{alias.name}" for alias in names]
         case _:
             taken = list(imports_of((node,)))
-    return any(f"{name}.".startswith("django.test.") and not _NO_RUNNER.fullmatch(name) for name in taken)
+    return any(f"{name}.".startswith(_RUNNERS_OF_DJANGO) and not _NO_RUNNER.fullmatch(name) for name in taken)
 
 
 def imports_of(nodes: Nodes) -> Iterator[str]:

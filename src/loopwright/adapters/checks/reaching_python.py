@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 from loopwright.adapters.checks.python_patches import Own, patched_in_python, root_of
 from loopwright.adapters.checks.python_tree import (
+    COMMAND_OF_DJANGO,
     Nodes,
     PythonTree,
     folded,
@@ -88,6 +89,8 @@ def reached_in_python(path: str, text: str, roots: frozenset[str] = frozenset())
     """`roots` are names of the project's own modules, beside that of the file."""
     if is_hidden_by_encoding(text):
         yield "has an encoding that hides what it says"
+    if path.endswith(COMMAND_OF_DJANGO):
+        yield "stands in for the command that runs its tests"
     try:
         tree = parsed(text)
         own = Own(frozenset(re.split(r"[/.]", path)), roots | {root_of(path)})

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from loopwright.adapters.checks.checkouts import TreeReader
 from loopwright.adapters.checks.classes.called import Command
 from loopwright.adapters.checks.classes.layout import Layout
-from loopwright.adapters.checks.python_tree import takes_runner_of_django
+from loopwright.adapters.checks.python_tree import COMMAND_OF_DJANGO, takes_runner_of_django
 from loopwright.kernel.judges import Judge, judge_by_name
 from loopwright.kernel.model import Commit
 
@@ -94,6 +94,7 @@ def modules_for_testing(
     named = {name for text in judging.values() for name in _plugins_of(text)} | set(_plugins_named(steering))
     named |= {name for part in (files, judging, others) for text in part.values() for name in _runners_set(text)}
     plugged = {path for path in files for name in named if _is_module(path, name, tracked)}
+    plugged |= {path for path in files if path.endswith(COMMAND_OF_DJANGO)}
     by_product = {name for path, text in others.items() for name in _imported(path, text)}
     helping: dict[str, str] = {}
     waiting = [*judging.items(), *((path, files[path]) for path in plugged)]
@@ -124,7 +125,7 @@ def _is_perhaps(path: str) -> bool:
 
 
 def _is_judging(path: str, text: str) -> bool:
-    return _is_named(path) or _imports_runner(text) or _has_hooks(text)
+    return path.endswith(COMMAND_OF_DJANGO) or _is_named(path) or _imports_runner(text) or _has_hooks(text)
 
 
 def _parsed(text: str) -> ast.Module:
