@@ -83,7 +83,12 @@ def having(test: str, **files: str) -> Files:
         ),
         (having("", site__settings_dot_py=DJANGO), "calc/fixtures.py", X, "product"),
         (having("", site__settings_dot_py=DJANGO, calc__runner_dot_py=RUNNER), "calc/runner.py", X, "judge by name"),
-        (having("", calc__management__commands__test_dot_py=X), "calc/management/commands/test.py", "", "judge by name"),
+        (
+            having("", calc__management__commands__test_dot_py=X),
+            "calc/management/commands/test.py",
+            "",
+            "judge by name",
+        ),
         # Honest work
         (having("from calc.views import a\n", calc__views_dot_py=REQUESTS), "calc/views.py", X, "product"),
         (BASE, "calc/core.py", X, "product"),
