@@ -329,6 +329,12 @@ def test_a_manifest_waits_at_once() -> None:
     assert keys(play(state, rejects(evidence(MANIFEST), "no")))[0] == "implement-2.1"
 
 
+def test_a_manifest_is_not_said_to_be_the_cure_of_what_was_red_before() -> None:
+    claim = Claim(changes=MANIFEST, at_once=True, before=("a::one",))
+    state = checked(begun(), replace(red(FAILURE), lands=Tree("lands"), claim=claim))
+    assert "what is red was so on the base before: a::one; whether it is mended" in wanted(state, AwaitGate).why
+
+
 def test_what_cannot_be_told_from_the_product_waits_though_all_is_green() -> None:
     claim = Claim(changes=BENT, at_once=True)
     state = checked(begun(), replace(LANDS, claim=claim))

@@ -84,6 +84,7 @@ class Claim:
     dropped: tuple[str, ...] = ()  # tests of the base that are gone with it
     at_once: bool = False  # no other attempt could do without: the person is asked before another is made
     new: tuple[str, ...] = ()  # tests that the candidate brings, and that fail without it
+    before: tuple[str, ...] = ()  # tests that fail, and did so on the base
 
     @property
     def marks(self) -> frozenset[str]:

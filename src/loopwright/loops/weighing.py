@@ -162,6 +162,9 @@ def _to_maker(claim: Claim) -> Finding:
 
 
 def _why(claim: Claim) -> str:
+    if claim.before and not (claim.failing or claim.new):
+        red = f"what is red was so on the base before: {_some(claim.before)}"
+        return f"{red}; whether it is mended by them shows when a person has approved, for nothing is installed before"
     if claim.at_once:
         return "the change cannot be verified without them, and nothing of them is taken before a person approves"
     if not claim.changes:

@@ -107,17 +107,16 @@ class Verification:
         new = await self._new(failing, judging) if landing else ()
         claim = Claim(changes=changes, failing=tuple(each for each in failing if each not in new), new=new)
         if any(each.is_manifest for each in seen.open):
-            return await self._of_manifest(claim, ran)
+            return await self._of_manifest(claim)
         trial = await self.desk.results(self.specs, seen.whole, dropping=True)
         return replace(claim, dropped=_gone(trial)) if _is_green(trial) else None
 
-    async def _of_manifest(self, claim: Claim, ran: tuple[CheckResult, ...]) -> Claim | None:
-        """What was red on the base fails for another reason, unless the manifest is all that there is."""
-        base = await self.desk.results(self.specs, self.desk.seen.base)
-        before = _rules(base)
-        if _rules(ran) <= before and self.desk.seen.landing != self.desk.seen.base:
-            return None
-        return replace(claim, failing=tuple(each for each in claim.failing if each not in before), at_once=True)
+    async def _of_manifest(self, claim: Claim) -> Claim:
+        """What was red on the base may fail for another reason, or for want of what the manifest brings."""
+        red = frozenset(_failing(await self.desk.results(self.specs, self.desk.seen.base)))
+        before = tuple(each for each in claim.failing if each in red)
+        failing = tuple(each for each in claim.failing if each not in red)
+        return replace(claim, failing=failing, before=before, at_once=True)
 
     async def _new(self, tests: tuple[str, ...], judging: tuple[CheckResult, ...]) -> tuple[str, ...]:
         """Those that came with the candidate: the run that judged, with all tests of the base, has no such id."""
@@ -150,10 +149,6 @@ def _is_green(results: tuple[CheckResult, ...]) -> bool:
 def _failing(results: tuple[CheckResult, ...]) -> tuple[str, ...]:
     failures = (each for result in results for each in result.failures)
     return tuple(dict.fromkeys(each.rule for each in failures if each.category == "tests" and each.rule not in _FLOORS))
-
-
-def _rules(results: tuple[CheckResult, ...]) -> frozenset[str]:
-    return frozenset(each.rule for result in results for each in result.failures)
 
 
 def _gone(results: tuple[CheckResult, ...]) -> tuple[str, ...]:
