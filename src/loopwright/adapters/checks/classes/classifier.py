@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
 from loopwright.adapters.checks.checkouts import TreeReader
-from loopwright.adapters.checks.classes.called import Called, Command, called, steering
+from loopwright.adapters.checks.classes.called import Called, called, steering
 from loopwright.adapters.checks.classes.collecting import (
     Configured,
     Discovery,
@@ -18,6 +18,7 @@ from loopwright.adapters.checks.classes.collecting import (
     doctest_globs,
     runs_doctests,
 )
+from loopwright.adapters.checks.classes.command_lines import Command, joined
 from loopwright.adapters.checks.classes.examples import examples_of
 from loopwright.adapters.checks.classes.expectations import (
     Expectations,
@@ -72,7 +73,7 @@ class Terms:
     after: Mapping[str, str] = field(default_factory=dict)
 
     def has_below(self, folder: str) -> bool:
-        return folder in self.tracked or any(path.startswith(f"{folder}/") for path in self.tracked)
+        return any(f"{path}/".startswith(f"{folder}/") for path in self.tracked)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,12 +110,18 @@ class Classifier:
         given = Layout(product=self.product, tests=self.tests, protected=self.protected)
         layout = completed(given, paths)
         texts, named = await self._steering(trust, paths, layout)
-        told = Configured.of(self.commands, texts, discoveries(self.commands, texts), self.yielding)
+        told = Configured.of(named, texts, discoveries(self.commands, texts), self._yielding(named, paths))
         asked = told.may_be_tests(paths, layout)[:_MOST_READ]
         known = told.with_tests(layout, paths, await self.source.texts(trust, asked, limit=_LARGEST))
         if known == layout:
             return layout, texts, named
         return known, *await self._steering(trust, paths, known)
+
+    def _yielding(self, named: Called, paths: tuple[str, ...]) -> frozenset[str]:
+        """A runner that works in a folder names its tests from there."""
+        tracked = frozenset(paths)
+        below = {joined(place, path) for place in named.places for path in self.yielding if path not in tracked}
+        return self.yielding | (below & tracked)
 
     async def added_tests(self, trust: Commit) -> Callable[[str], bool]:
         """Whether a path would be a test if it were added: what its name and place say."""
@@ -155,7 +162,7 @@ class Classifier:
             globs=doctest_globs(self.commands, texts),
             collected=collected_globs(self.commands, texts),
             discovered=discoveries(self.commands, texts),
-            yielding=self.yielding,
+            yielding=self._yielding(named, paths),
             expected=await self._expected(trust, paths, layout, changes),
             tools=await Search(source=self.source, base=trust, layout=layout).found(
                 before, added, steering_text(self.commands, texts)
@@ -184,7 +191,8 @@ class Classifier:
         texts = dict(await self.source.texts(trust, steering(self.commands, paths), limit=_LARGEST))
         for _ in range(_ROUNDS):
             named = called(self.commands, tracked, texts, layout.is_test)
-            wanted = tuple(sorted((named.files.keys() & tracked) - texts.keys()))
+            near = steering((), paths, named.places)
+            wanted = tuple(sorted(((named.files.keys() | set(near)) & tracked) - texts.keys()))
             more = await self.source.texts(trust, wanted, limit=_LARGEST)
             if not more:
                 return texts, named
@@ -248,9 +256,9 @@ def _judge_by_name(change: Change, terms: Terms) -> str:
         return why
     if path in terms.setups or path in terms.tools.plugged:
         return "is loaded by the set-up of a runner"
-    top = path.split("/")[0]
-    if change.how == "added" and top in terms.called.targets and not terms.has_below(top):
-        return f"has the name of a target that make would build: {top}"
+    target = terms.called.target_at(path) if change.how == "added" else ""
+    if target and not terms.has_below(target):
+        return f"has the name of a target that make would build: {target}"
     return _link(change, terms)
 
 

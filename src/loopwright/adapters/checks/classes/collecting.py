@@ -15,7 +15,8 @@ import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from loopwright.adapters.checks.classes.called import Command
+from loopwright.adapters.checks.classes.called import Called, configures_tests
+from loopwright.adapters.checks.classes.command_lines import Command, joined
 from loopwright.adapters.checks.classes.layout import Layout
 from loopwright.kernel.gates import matches
 from loopwright.kernel.judges import Judge, is_source, judge_by_name
@@ -38,18 +39,21 @@ _GIVEN = re.compile(
     re.VERBOSE | re.MULTILINE,
 )
 _NAMING = ("python_files", "testMatch", "spec", "include")  # of these, keys that choose files by their names
-# Files that configure what runs tests: others of their kind, for linters and builds, include plain product.
-_OF_TESTS = re.compile(
-    r"\.?(?:pytest|tox|setup|pyproject|package|jest|vite|vitest|mocharc|tap|taprc|ava|jasmine|deno|playwright|cypress|karma"
-    r"|wdio|web-test-runner)\b.*"
+_LOADING = re.compile(
+    r"""["']?(?:setup\w*|globalSetup|globalTeardown|require|file|import|bootstrap|testEnvironment|transform|resolver
+          |testRunner|runner|reporters?|snapshotSerializers|snapshotResolver|testSequencer|testResultsProcessor)["']?
+        \s*[:=]\s*(\[[^\]]*\]|\{[^}]*\}|["'][^"']+["']|\S+)""",
+    re.VERBOSE,
 )
 _TOLD = re.compile(r"\[(?:tool:)?(?:pytest|nosetests|unittest)\b")
 _PYTHON = re.compile(r"^\s*(?:async\s+)?def\s+test|^class\s+(?:Test|\w+\([^)\n]*TestCase)", re.MULTILINE)
+_NAMED_FUNCTIONS = re.compile(r"""["']?python_functions["']?\s*[:=]\s*(\[[^\]]*\]|[^\n]*)""")
 _SCRIPT = re.compile(
     r"""(?<![\w.$])(?:test|it|describe|suite|specify|QUnit)\s*(?:\.\s*\w+\s*)*\(
       | (?:from|require\s*\()\s*["'](?:(?:node:)?(?:test|assert)|vitest|@jest/globals|chai|ava|tape|tap|uvu)\b""",
     re.VERBOSE,
 )
+_CALLED = re.compile(r"(?<![\w.$])(?:test|it|describe|suite|specify|QUnit)\s*(?:\.\s*\w+\s*)*\(")
 _OTHER = re.compile(r"\b(?:assert|expect|should|@Test)\w*\b|#\[test\]", re.IGNORECASE)
 _SCRIPTS = (".js", ".jsx", ".ts", ".tsx", ".mjs", ".cjs", ".mts", ".cts", ".vue", ".svelte")
 
@@ -101,13 +105,17 @@ def _discovery(line: str) -> Discovery | None:
 
 def runs_doctests(commands: Iterable[Command], texts: Mapping[str, str]) -> bool:
     """Whether a check collects the examples in docstrings: by its command, or by what configures its runner."""
-    said = "\n".join([" ".join(command) for command in commands] + [t for p, t in texts.items() if "/" not in p])
+    said = "\n".join([" ".join(command) for command in commands] + [t for p, t in texts.items() if _steers(p)])
     return re.search(r"doctest[-_]?modules|doctest_plus|-m doctest|with-doctest|xdoctest|testmod\(", said) is not None
+
+
+def _steers(path: str) -> bool:
+    return "/" not in path or judge_by_name(path) in (Judge.RUNNER, Judge.MANIFEST, Judge.BUILD)
 
 
 def doctest_globs(commands: Iterable[Command], texts: Mapping[str, str]) -> tuple[str, ...]:
     """Patterns of texts that are collected as tests."""
-    said = "\n".join([" ".join(command) for command in commands] + [t for p, t in texts.items() if "/" not in p])
+    said = "\n".join([" ".join(command) for command in commands] + [t for p, t in texts.items() if _steers(p)])
     told = re.findall(r"doctest-glob[=\s]+[\"']?([^\s\"',\]]+)", said)
     return tuple(dict.fromkeys((*told, *_COLLECTED_TEXTS)))
 
@@ -119,12 +127,17 @@ def collected_globs(commands: Iterable[Command], texts: Mapping[str, str]) -> tu
     is told to start, nobody knows.
     """
     found = [
-        word for command in commands for before, word in itertools.pairwise(command) if before in ("-p", "--pattern")
+        ("", word)
+        for command in commands
+        for before, word in itertools.pairwise(command)
+        if before in ("-p", "--pattern")
     ]
     for path, text in texts.items():
-        if "/" not in path and judge_by_name(path) in (Judge.RUNNER, Judge.MANIFEST) and _OF_TESTS.fullmatch(path):
-            found += (word for key, word in _given(_of_tests(path, text)) if key in _NAMING)
-    return tuple(dict.fromkeys(_anywhere(word) for word in found if "*" in posixpath.basename(word)[:-2]))
+        if configures_tests(path):
+            said = _given(_of_tests(path, text))
+            found += ((posixpath.dirname(path), word) for key, word in said if key in _NAMING)
+    named = (posixpath.join(at, _anywhere(word)) for at, word in found if "*" in posixpath.basename(word)[:-2])
+    return tuple(dict.fromkeys(named))
 
 
 def _anywhere(word: str) -> str:
@@ -165,27 +178,25 @@ def configured_setups(texts: Mapping[str, str], paths: frozenset[str]) -> frozen
     """Files that the configuration of a runner loads first: set-up of jest and vitest, what mocha requires."""
     found: set[str] = set()
     for path, text in texts.items():
-        if "/" in path or judge_by_name(path) not in (Judge.RUNNER, Judge.MANIFEST):
+        if judge_by_name(path) not in (Judge.RUNNER, Judge.MANIFEST):
             continue
-        part = _sections(path, text)
-        keys = (
-            r"(?:setup\w*|globalSetup|globalTeardown|require|file|import|bootstrap|testEnvironment|transform|resolver)"
-        )
-        for value in re.findall(rf"""["']?{keys}["']?\s*[:=]\s*(\[[^\]]*\]|\{{[^}}]*\}}|["'][^"']+["']|\S+)""", part):
+        for value in _LOADING.findall(_sections(path, text)):
             for word in re.findall(r"[\w@./<>-]+", value):
-                name = posixpath.normpath(word.replace("<rootDir>/", "").removeprefix("/"))
-                found.update(p for p in (name, f"{name}.js", f"{name}.ts", f"{name}.py") if p in paths)
+                plain = word.replace("<rootDir>/", "").removeprefix("/")
+                for name in dict.fromkeys(joined(at, plain) for at in (posixpath.dirname(path), "")):
+                    found.update(p for p in (name, f"{name}.js", f"{name}.ts", f"{name}.py") if p in paths)
     return frozenset(found)
 
 
 def _sections(path: str, text: str) -> str:
     """What of a manifest configures runners; of any other file the whole."""
     try:
-        if path == "package.json":
+        name = posixpath.basename(path)
+        if name == "package.json":
             data = json.loads(text)
             wanted = ("jest", "mocha", "tap", "ava", "nyc", "c8", "vitest", "jasmine")
             return _lines({k: data[k] for k in wanted if k in data}) if isinstance(data, dict) else ""
-        if path == "pyproject.toml":
+        if name == "pyproject.toml":
             tools = tomllib.loads(text).get("tool", {})
             return _lines({k: v for k, v in tools.items() if k in ("pytest", "tox", "nose2")})
     except (ValueError, RecursionError):
@@ -205,29 +216,29 @@ class Configured:
     folders: frozenset[str] = frozenset()  # named as a whole
     discovered: tuple[Discovery, ...] = ()
     yielding: frozenset[str] = frozenset()
+    loaded: frozenset[str] = frozenset()  # by scripts that checks run
+    functions: re.Pattern[str] = _PYTHON  # what looks like a test of Python
 
     @classmethod
     def of(
-        cls,
-        commands: Iterable[Command],
-        texts: Mapping[str, str],
-        discovered: tuple[Discovery, ...],
-        yielding: frozenset[str],
+        cls, named: Called, texts: Mapping[str, str], discovered: tuple[Discovery, ...], yielding: frozenset[str]
     ) -> Configured:
-        words = tuple(dict.fromkeys(_words(commands, texts)))
+        words = tuple(dict.fromkeys(_words(named.ran, texts)))
         starts = (each.start for each in discovered if each.start and each.names.startswith("*."))
         return cls(
             patterns=tuple(word if "/" in word else f"**/{word}" for word in words if "*" in word),
             folders=frozenset(itertools.chain(starts, filter(None, map(_folder, words)))),
             discovered=discovered,
             yielding=yielding,
+            loaded=named.loaded,
+            functions=_functions(texts),
         )
 
     def may_be_tests(self, paths: tuple[str, ...], layout: Layout) -> tuple[str, ...]:
         """Sources that are no tests by their names and that a runner would look at all the same."""
         tracked = frozenset(paths)
         plain = (path for path in paths if is_source(path) and judge_by_name(path) is None and not layout.is_test(path))
-        return tuple(path for path in plain if path in self.yielding or self._is_collected(path, tracked))
+        return tuple(p for p in plain if p in self.yielding or p in self.loaded or self._is_collected(p, tracked))
 
     def _is_collected(self, path: str, tracked: frozenset[str]) -> bool:
         return any(matches(path, pattern) for pattern in self.patterns) or any(
@@ -238,10 +249,17 @@ class Configured:
         """By the project's own names. A linter that runs as a plug-in, and examples, yield tests of plain product."""
         return path in self.yielding and path.endswith(".py") and self._is_collected(path, tracked)
 
+    def _has_tests(self, path: str, text: str) -> bool:
+        if path.endswith(".py"):
+            return self.functions.search(text) is not None
+        return has_tests(path, text) and (path not in self.loaded or _CALLED.search(text) is not None)
+
     def with_tests(self, layout: Layout, paths: tuple[str, ...], texts: Mapping[str, str]) -> Layout:
         """`texts` of what may be tests. A folder that was named, and mostly holds them, is theirs with all in it."""
         tracked = frozenset(paths)
-        found = frozenset(path for path, text in texts.items() if has_tests(path, text) or self._yields(path, tracked))
+        found = frozenset(
+            path for path, text in texts.items() if self._has_tests(path, text) or self._yields(path, tracked)
+        )
         if not found:
             return layout
         whole = sorted(folder for folder in self.folders if _is_theirs(folder, paths, found))
@@ -267,17 +285,27 @@ def _is_theirs(folder: str, paths: tuple[str, ...], found: frozenset[str]) -> bo
     return tests > 0 and 2 * tests >= len(sources)
 
 
-def _words(commands: Iterable[Command], texts: Mapping[str, str]) -> Iterator[str]:
+def _words(ran: Iterable[tuple[str, Command]], texts: Mapping[str, str]) -> Iterator[str]:
     """Patterns and folders that a runner is given: on its command line, or by its configuration."""
-    for command in commands:
+    for at, command in ran:
         if _RUNNERS.search(" ".join(command)):
-            yield from (_plain(word) for word in command if "*" in word or "/" in word)
+            yield from (posixpath.join(at, _plain(word)) for word in command if "*" in word or "/" in word)
     for path, text in texts.items():
+        at = posixpath.dirname(path)
         for line in text.replace("\\\n", " ").splitlines():
             if _RUNNERS.search(line):
-                yield from map(_plain, _PATTERN.findall(line))
-        if judge_by_name(path) in (Judge.RUNNER, Judge.MANIFEST) and "/" not in path:
-            yield from (word for _, word in _given(text))
+                found = tuple(map(_plain, _PATTERN.findall(line)))
+                yield from dict.fromkeys((*found, *(posixpath.join(at, word) for word in found)))
+        if judge_by_name(path) in (Judge.RUNNER, Judge.MANIFEST):
+            yield from (joined(at, word if "/" in word or not at else f"**/{word}") for _, word in _given(text))
+
+
+def _functions(texts: Mapping[str, str]) -> re.Pattern[str]:
+    """Functions may have names of the project's own."""
+    said = (_NAMED_FUNCTIONS.findall(_of_tests(path, text)) for path, text in texts.items() if configures_tests(path))
+    words = {word.strip("*") for values in said for value in values for word in re.findall(r"[A-Za-z_]\w*\*?", value)}
+    own = "|".join(re.escape(word) for word in sorted(words))
+    return re.compile(rf"{_PYTHON.pattern}|^\s*(?:async\s+)?def\s+(?:{own})", re.MULTILINE) if own else _PYTHON
 
 
 def _plain(word: str) -> str:

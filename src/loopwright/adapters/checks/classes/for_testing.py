@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from loopwright.adapters.checks.checkouts import TreeReader
-from loopwright.adapters.checks.classes.called import Command
+from loopwright.adapters.checks.classes.command_lines import Command
 from loopwright.adapters.checks.classes.layout import Layout
 from loopwright.adapters.checks.python_tree import COMMAND_OF_DJANGO, takes_runner_of_django
 from loopwright.kernel.judges import Judge, judge_by_name

@@ -7,6 +7,8 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from loopwright.adapters.checks.classes.command_lines import joined, program_named
+
 _INCLUDE = re.compile(r"^ *[-s.]?include[ \t]+(.+)$", re.MULTILINE)
 _ASSIGNED = re.compile(r"^ *(?:export +|override +)*([\w.-]+)[ \t]*(?:::?:?|[?+])?=[ \t]*(.*)$", re.MULTILINE)
 _REPLACED = re.compile(r"[\w.-]+:[^=]*=(.*)", re.DOTALL)
@@ -34,6 +36,39 @@ def included(text: str) -> Iterator[str]:
             plain = re.sub(r"\*{3,}", _ANYTHING, word.strip("\"'"))
             if plain.strip("*./"):
                 yield posixpath.normpath(plain)
+
+
+def with_values(text: str) -> str:
+    """The text with its variables filled in; one that only make could work out is what its name says."""
+    values: dict[str, str] = {}
+    for name, value in _ASSIGNED.findall(text := text.replace("\\\n", " ")):
+        plain = value.partition(" #")[0].strip()
+        values[name] = program_named(name) if re.search(r"\$[({]\w+[ ,]", plain) else plain
+    for _ in range(_DEEPEST):
+        text = re.sub(r"\$[({]([\w.-]+)[)}]", lambda m: values.get(m[1], program_named(m[1])), text)
+    return text.replace("$$", "$")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AskedOfMake:
+    at: str  # the folder it works in
+    files: tuple[str, ...]
+    goals: tuple[str, ...]
+
+
+def asked_of_make(rest: list[str], at: str) -> AskedOfMake:
+    files, goals, waiting = list[str](), list[str](), iter(rest)
+    for word in waiting:
+        option, is_joined, value = word.partition("=")
+        if option in ("-C", "--directory"):
+            at = joined(at, value if is_joined else next(waiting, ""))
+        elif word.startswith("-C"):
+            at = joined(at, word[2:])
+        elif option in ("-f", "--file", "--makefile"):
+            files.append(joined(at, value if is_joined else next(waiting, "")))
+        elif not word.startswith("-") and not is_joined:
+            goals.append(word)
+    return AskedOfMake(at=at, files=tuple(files), goals=tuple(goals))
 
 
 @dataclass(frozen=True, slots=True)

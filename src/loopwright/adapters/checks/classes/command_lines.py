@@ -1,0 +1,120 @@
+"""The simple commands of a piece of shell, each with the folder it works in. A guess, never run. Pure."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+import shlex
+from collections.abc import Iterator
+from functools import lru_cache
+
+Command = tuple[str, ...]
+
+_PREFIXES = frozenset(
+    {"env", "exec", "time", "sudo", "command", "npx", "nohup", "xvfb-run", "c8", "nyc", "cross-env", "eval", "then"}
+    | {"do", "else", "if", "while", "!", "@", "-", "{", "("}
+)
+_RUNNING = frozenset(
+    {"uv", "poetry", "pipenv", "hatch", "pdm", "rye", "coverage", "conda", "mamba", "bundle", "dotenv"}
+)
+_PIECE = re.compile(r"""&&|\|\||;|((?:"[^"]*"|'[^']*'|(?!&&|\|\||;).)+)""")
+_ASSIGNED = re.compile(
+    r"""^\s*(?:(?:export|readonly|local)\s+)?(\w+)=(["']?)([\w./@-]+)\2\s*(?:;|$)""", re.MULTILINE
+)
+# What is worked out when it runs, in front of a path: mostly where the script lies, or the top of the repository.
+_WORKED_OUT = re.compile(r"""["']?\$\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)["']?(?=/)""")
+_IN_FRONT = re.compile(r"""["']?\$\{?\w+\}?["']?/""")
+_VARIABLE = re.compile(r"\$[({]?(\w+)(?::?-([^})]*))?[)}]?")
+
+
+def joined(at: str, word: str) -> str:
+    """The path that a word names to a command that works in `at`; one above the repository is its top."""
+    path = posixpath.normpath(posixpath.join(at, _IN_FRONT.sub("", word, count=1).strip("\"'`(){}$")))
+    return re.sub(r"^(?:\.\./?)+|^\.$", "", path)
+
+
+def placed(text: str, at: str, *, anew: bool = False) -> Iterator[tuple[str, Command]]:
+    """The commands with their folders. `anew`: every line starts in `at`, as in a recipe of make."""
+    here, number, around = at, 0, list[str]()
+    for line, command in _lines(text):
+        here, number = (at if anew and line != number else here), line
+        opened, words, closed = _unwrapped(command)
+        around += [here] * opened
+        if words[:1] in (["cd"], ["pushd"]):
+            here = _entered(at, here, words[1] if len(words) > 1 else "")
+        elif words:
+            yield here, tuple(words)
+        for _ in range(min(closed, len(around))):
+            here = around.pop()
+
+
+def _entered(at: str, here: str, word: str) -> str:
+    if word == "-":
+        return at
+    return here if not word or word.startswith(("/", "~")) or re.fullmatch(r"\$\W*\w+\W*", word) else joined(here, word)
+
+
+def _unwrapped(command: Command) -> tuple[int, list[str], int]:
+    """Without the brackets of a shell of its own; with how many open before it, and close after it."""
+    if not command:
+        return 0, [], 0
+    said = " ".join(command)
+    opened, closed = len(command[0]) - len(command[0].lstrip("(")), 0
+    if said.count(")") > said.count("(") - opened:
+        closed = len(command[-1]) - len(command[-1].rstrip(")"))
+    words = [command[0][opened:], *command[1:]]
+    words[-1] = words[-1][: len(words[-1]) - closed] if closed else words[-1]
+    return opened, [word for word in words if word], closed
+
+
+@lru_cache(maxsize=256)
+def _lines(text: str) -> tuple[tuple[int, Command], ...]:
+    return tuple(_commands(text))
+
+
+def _commands(text: str) -> Iterator[tuple[int, Command]]:
+    """Each with the number of its line. One whose output is looked at is what is tested, and is left out."""
+    values = {name: value for name, _, value in _ASSIGNED.findall(text)}
+    whole = re.sub(r"\$\{?(\w+)\}?", lambda m: values.get(m[1], m[0]), text.replace("\\\n", " "))
+    for number, line in enumerate(_WORKED_OUT.sub("$_", whole).split("\n")):
+        for piece in _PIECE.findall(line):
+            stages = piece.split("|")
+            for stage in stages[1:] if len(stages) > 1 else stages:
+                if "$(" in stage or "`" in stage or re.search(r"(?<![2&])>(?!&|\s*/dev/)", stage):
+                    continue
+                try:
+                    yield number, tuple(shlex.split(stage.strip(), comments=True))
+                except ValueError:
+                    yield number, tuple(stage.split())
+
+
+def bare(command: Command) -> list[str]:
+    """The command without what only prepares it: variables, wrappers, `uv run`."""
+    words = [word.strip() for word in command if word.strip()]
+    while words:
+        first = words[0].lstrip("@+-") or words[0]
+        base = posixpath.basename(first)
+        if re.match(r"\w+=", first) or first in _PREFIXES:
+            words = words[1:]
+        elif words[1:2] == ["="]:
+            words = words[2:]  # `commands = …` of tox
+        elif base == "timeout" or (base in _RUNNING and len(words) > 1 and words[1] in ("run", "exec")):
+            words = words[2:]
+        else:
+            return [_program(first), *words[1:]]
+        while words and words[0].startswith("-") and base in ("npx", "env", "uv", "timeout", "coverage"):
+            words = words[1:]
+    return words
+
+
+def _program(word: str) -> str:
+    """A program that stands in a variable is what the variable's name says, or its usual value."""
+    found = _VARIABLE.fullmatch(word) or re.fullmatch(r"\{(?:\[.*\])?(\w+)()\}", word)
+    return word if found is None else found[2] or program_named(found[1])
+
+
+def program_named(variable: str) -> str:
+    """`PYTHON`, `python_bin` and `envpython` are python."""
+    name = variable.lower()
+    known = next((each for each in ("python", "node", "ruby", "perl", "bash") if each in name), name)
+    return {"py": "python", "shell": "sh", "cc": "cc", "cxx": "c++"}.get(known, known)

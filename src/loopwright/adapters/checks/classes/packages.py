@@ -1,0 +1,85 @@
+"""What a manager of packages is asked to run, and in which packages of the repository. Pure."""
+
+from __future__ import annotations
+
+import json
+import posixpath
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from loopwright.adapters.checks.classes.command_lines import Command, joined
+from loopwright.kernel.gates import matches
+
+MANAGERS = frozenset({"npm", "yarn", "pnpm", "bun"})
+ORCHESTRATORS = frozenset({"turbo", "nx", "lerna", "wsrun", "ultra"})  # they run a script wherever there is one
+MANIFEST = "package.json"
+_INTO = ("--prefix", "-C", "--cwd", "--dir")
+_CHOOSING = ("-w", "--workspace", "--filter", "-F")
+_EVERY = ("--workspaces", "-ws", "-r", "--recursive", "-A", "--all", "workspaces", "foreach")
+_SAYING_SO = ("run", "run-script", "exec", "x", "dlx")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """`words` are a script or a program with what it is given; `chosen` are packages by their names or folders."""
+
+    at: str
+    words: Command
+    chosen: tuple[str, ...] = ()
+    every: bool = False
+
+    @property
+    def scripts(self) -> tuple[str, ...]:
+        """As they are run: with what comes before and after."""
+        name = {"t": "test", "tst": "test"}.get(self.words[0], self.words[0])
+        return f"pre{name}", name, f"post{name}"
+
+    def folders(self, packages: Mapping[str, str]) -> Iterator[str]:
+        """`packages` are names by folder. One that nobody knows may be any."""
+        below = [folder for folder in packages if folder == self.at or folder.startswith(f"{self.at}/") or not self.at]
+        if not self.chosen:
+            yield from below if self.every else [self.at]
+        for word in self.chosen:
+            folder, name = joined(self.at, word), word.strip("./{}[]!^")
+            yield from (
+                [each for each in below if each == folder or matches(each, folder)]
+                or [each for each in below if packages[each] == word]
+                or [each for each in below if posixpath.basename(each) == posixpath.basename(name)]
+                or below
+            )
+
+
+def asked_of(manager: str, rest: list[str], at: str) -> Asked:
+    words, chosen, every, waiting = list[str](), list[str](), False, iter(rest)
+    for word in waiting:
+        option, is_joined, value = word.partition("=")
+        if option == "--":
+            words += waiting
+        elif option in _INTO:
+            at = joined(at, value if is_joined else next(waiting, ""))
+        elif word == "-w" and manager == "pnpm":
+            at = ""
+        elif option in _CHOOSING or (word == "workspace" and not words):
+            chosen.append(value if is_joined else next(waiting, ""))
+        elif option in _EVERY and (word.startswith("-") or not words):
+            every = every or not word.startswith("foreach")
+        elif not (word.startswith("-") or word in _SAYING_SO) or words:
+            words.append(word)
+    return Asked(at=at, words=tuple(words) or ("test",), chosen=tuple(chosen), every=every)
+
+
+def _manifest(text: str) -> dict[str, object]:
+    try:
+        data = json.loads(text)
+    except (ValueError, RecursionError):
+        return {}
+    return data if isinstance(data, dict) else {}
+
+
+def name_of_package(text: str) -> str:
+    return str(_manifest(text).get("name", ""))
+
+
+def scripts_of(text: str) -> dict[str, str]:
+    scripts = _manifest(text).get("scripts")
+    return {k: v for k, v in scripts.items() if isinstance(v, str)} if isinstance(scripts, dict) else {}

@@ -1,0 +1,113 @@
+"""A walk from the commands of checks over the files they call: what was found so far, and how a word is resolved."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+
+from loopwright.adapters.checks.classes.command_lines import Command, joined
+from loopwright.adapters.checks.classes.makefiles import read_by_shell
+from loopwright.kernel.gates import matches
+from loopwright.kernel.judges import is_source, judge_by_name
+
+VALUE = re.compile(r"--?[\w-]+=(.+)")
+CODE = (".py", ".js", ".mjs", ".cjs", ".ts", ".mts", ".cts")
+_AS_LOADED = ("", *CODE, "/index.js", "/index.mjs", "/index.cjs", "/index.ts", "/__main__.py", "/__init__.py")
+
+
+@dataclass(slots=True)
+class Walk:
+    """A walk from the commands over the files they call; reads what a file of the base holds."""
+
+    paths: frozenset[str]
+    texts: Mapping[str, str]
+    is_test: Callable[[str], bool]
+    found: dict[str, str] = field(default_factory=dict)
+    documents: set[str] = field(default_factory=set)
+    targets: set[str] = field(default_factory=set)
+    included: dict[str, str] = field(default_factory=dict)
+    seen: set[str] = field(default_factory=set)
+    words: set[str] = field(default_factory=set)
+    places: set[str] = field(default_factory=lambda: {""})
+    ran: dict[tuple[str, Command], None] = field(default_factory=dict)
+    loaded: set[str] = field(default_factory=set)
+
+    def enter(self, folder: str) -> None:
+        """Runners look for what configures them in a folder and in those above it."""
+        while folder not in self.places:
+            self.places.add(folder)
+            folder = posixpath.dirname(folder)
+
+    def is_first(self, what: str) -> bool:
+        """Whether nobody was there before."""
+        is_new = what not in self.seen
+        self.seen.add(what)
+        return is_new
+
+    def enter_with(self, words: list[str], at: str) -> None:
+        """The folder a command works in, and those it is given or has a file of: a runner starts to look there."""
+        self.enter(at)
+        for word in words:
+            value = VALUE.fullmatch(word)
+            path = joined(at, (value[1] if value else word).split("::")[0])
+            if path in self.paths:
+                self.enter(posixpath.dirname(path))
+            elif path in _folders(self.paths):
+                self.enter(path)
+
+    def resolved(self, word: str, at: str) -> str:
+        path = joined(at, word) if word else ""
+        return path if path in self.paths else ""
+
+    def as_loaded(self, word: str, at: str) -> str:
+        """As interpreters look for what they load: without its suffix, or as a folder."""
+        return next((found for suffix in _AS_LOADED if (found := self.resolved(word.rstrip("/") + suffix, at))), "")
+
+    def take_inputs(self, words: list[str], at: str, why: str) -> None:
+        """What a program other than an interpreter is given: its own only where it is neither code nor a test."""
+        for word in words:
+            path = self.resolved(word.split("::")[0], at)
+            if path and judge_by_name(path) is None and "." not in posixpath.basename(path):
+                self.found.setdefault(path, why)
+
+    def take_module(self, module: str, at: str, why: str) -> None:
+        """`-m` means the module's file, wherever the interpreter would look; also where there is none yet."""
+        bare_name = module.replace(".", "/")
+        for root in ("", "src/", "lib/"):
+            for file in (f"{root}{bare_name}.py", f"{root}{bare_name}/__main__.py", f"{root}{bare_name}/__init__.py"):
+                path = joined(at, file)
+                # A package runs by its `__main__`; only a new one would stand in front of what `-m` finds now.
+                is_own_package = path.endswith("__init__.py") and path in self.paths
+                if not self.is_test(path) and not is_own_package:
+                    self.found.setdefault(path, why)
+
+    def take_expected(self, words: Iterable[str], folder: str, why: str) -> None:
+        """Data that a script of the checks names: what it compares with."""
+        for word in words:
+            path = self.resolved(word, folder) or self.resolved(word, "")
+            if path and re.search(
+                r"\.(?:txt|json|ya?ml|csv|tsv|xml|out|expected|golden|exp|ref|diff|log|html|toml)$", path
+            ):
+                self.found.setdefault(path, why)
+
+    def take_values(self, text: str, at: str, why: str) -> None:
+        """Not code: a version that stands in the product's own source is read from there all the time."""
+        for word in (joined(at, each) for each in read_by_shell(text)):
+            found = [path for path in self.paths if path == word or matches(path, word)]
+            self.found.update({path: why for path in found if path not in self.found and not is_source(path)})
+            if not any(map(is_source, found)) and re.search(r"[*?]", word):
+                self.included.setdefault(word, why)
+
+
+@lru_cache(maxsize=4)  # the base of a loop is asked again for every candidate
+def _folders(paths: frozenset[str]) -> frozenset[str]:
+    found = set[str]()
+    for path in paths:
+        folder = posixpath.dirname(path)
+        while folder and folder not in found:
+            found.add(folder)
+            folder = posixpath.dirname(folder)
+    return frozenset(found)
