@@ -14,12 +14,12 @@ from loopwright.adapters.checks.classes.packages import (
     MANAGERS,
     MANIFEST,
     ORCHESTRATORS,
-    Asked,
+    ScriptRequest,
     asked_of,
     name_of_package,
     scripts_of,
 )
-from loopwright.adapters.checks.classes.walk import CODE, VALUE, Walk
+from loopwright.adapters.checks.classes.walk import CODE, VALUE, CallWalk
 from loopwright.kernel.gates import matches
 from loopwright.kernel.judges import Judge, is_example, judge_by_name
 
@@ -89,7 +89,7 @@ def called(
     commands: Iterable[Command], paths: frozenset[str], texts: Mapping[str, str], is_test: Callable[[str], bool]
 ) -> Called:
     """`texts` are the base's: what is not in it is not followed further."""
-    search = Walk(paths=paths, texts=texts, is_test=is_test)
+    search = CallWalk(paths=paths, texts=texts, is_test=is_test)
     for command in commands:
         _follow(search, command, at="", why="a check names it", depth=0)
     for path in [path for path in texts if configures_tests(path) and posixpath.dirname(path) in search.places]:
@@ -117,9 +117,7 @@ def _folders_of_scripts(path: str, places: Collection[str]) -> Iterable[str]:
             return
 
 
-def steering(
-    commands: Iterable[Command], paths: Iterable[str], places: Collection[str] = ("",)
-) -> tuple[str, ...]:
+def steering(commands: Iterable[Command], paths: Iterable[str], places: Collection[str] = ("",)) -> tuple[str, ...]:
     """The files whose text says what the commands call: what is named, and set-up of runners and builds in `places`."""
     tracked = frozenset(paths)
     words = {word.removeprefix("./").split("::")[0] for command in commands for word in command}
@@ -139,7 +137,7 @@ def _is_script(path: str) -> bool:
     return path.endswith((".sh", ".bash")) or "." not in path
 
 
-def _follow(search: Walk, command: Command, *, at: str, why: str, depth: int) -> None:
+def _follow(search: CallWalk, command: Command, *, at: str, why: str, depth: int) -> None:
     """One simple command. `at` is the folder it works in."""
     search.words.update(part for word in command for part in re.split(r"[/=:,\s]", word))
     words = bare(command)
@@ -166,7 +164,7 @@ def _follow(search: Walk, command: Command, *, at: str, why: str, depth: int) ->
         search.take_inputs(rest, at, why)
 
 
-def _take_options(search: Walk, rest: list[str], at: str, why: str, depth: int) -> None:
+def _take_options(search: CallWalk, rest: list[str], at: str, why: str, depth: int) -> None:
     for word in rest:
         value = VALUE.fullmatch(word)
         if value and not word.startswith(_NEVER):
@@ -178,7 +176,17 @@ def _take_options(search: Walk, rest: list[str], at: str, why: str, depth: int) 
             search.take_module(word, at, why)
 
 
-def _follow_interpreter(search: Walk, rest: list[str], *, at: str, why: str, depth: int) -> None:
+def _follow_module(search: CallWalk, words: list[str], *, at: str, why: str, depth: int) -> None:
+    module, inputs = (words[0] if words else ""), words[1:]
+    if module == "doctest":
+        search.documents.update(path for word in inputs if (path := search.resolved(word, at)))
+    elif module in ("tox", "nox", "coverage", "invoke"):
+        _follow(search, (module, *inputs), at=at, why=why, depth=depth + 1)
+    else:
+        search.take_inputs(inputs, at, why)
+
+
+def _follow_interpreter(search: CallWalk, rest: list[str], *, at: str, why: str, depth: int) -> None:
     if "-c" in rest or "-e" in rest:
         place = rest.index("-c" if "-c" in rest else "-e")
         for here, line in placed(" ".join(rest[place + 1 : place + 2]), at):
@@ -188,14 +196,7 @@ def _follow_interpreter(search: Walk, rest: list[str], *, at: str, why: str, dep
         _follow_packages(search, asked_of("npm", rest[rest.index("--run") + 1 :], at), depth)
         return
     if "-m" in rest:
-        place = rest.index("-m")
-        module, inputs = (rest[place + 1] if len(rest) > place + 1 else ""), rest[place + 2 :]
-        if module == "doctest":
-            search.documents.update(p for word in inputs if (p := search.resolved(word, at)))
-        elif module in ("tox", "nox", "coverage", "invoke"):
-            _follow(search, (module, *inputs), at=at, why=why, depth=depth + 1)
-        else:
-            search.take_inputs(inputs, at, why)
+        _follow_module(search, rest[rest.index("-m") + 1 :], at=at, why=why, depth=depth)
         return
     collects = "--test" in rest
     for word in rest:
@@ -206,7 +207,7 @@ def _follow_interpreter(search: Walk, rest: list[str], *, at: str, why: str, dep
                 return
 
 
-def _run(search: Walk, word: str, at: str, why: str, depth: int) -> None:
+def _run(search: CallWalk, word: str, at: str, why: str, depth: int) -> None:
     """A script that an interpreter is given: as it is named, without its suffix, or the folder it lies in."""
     found = search.as_loaded(word, at)
     if found and found != search.resolved(word, at):
@@ -217,7 +218,7 @@ def _run(search: Walk, word: str, at: str, why: str, depth: int) -> None:
         _take(search, word, at, why, depth)
 
 
-def _take(search: Walk, word: str, at: str, why: str, depth: int) -> None:
+def _take(search: CallWalk, word: str, at: str, why: str, depth: int) -> None:
     """A file that is run or read as part of a check, and what it calls in its turn."""
     path = search.resolved(word, at)
     if not path:
@@ -228,12 +229,12 @@ def _take(search: Walk, word: str, at: str, why: str, depth: int) -> None:
     _follow_script(search, path, at, depth)
 
 
-def _follow_script(search: Walk, path: str, at: str, depth: int) -> None:
+def _follow_script(search: CallWalk, path: str, at: str, depth: int) -> None:
     if path in search.texts and search.is_first(f"{at}:{path}"):
         _follow_texts(search, (path,), at, depth)
 
 
-def _follow_texts(search: Walk, paths: Iterable[str], at: str, depth: int) -> None:
+def _follow_texts(search: CallWalk, paths: Iterable[str], at: str, depth: int) -> None:
     """What scripts run that work in `at`; many enter their own folder first."""
     for path in tuple(paths):
         text, folder = search.texts[path], posixpath.dirname(path)
@@ -247,7 +248,7 @@ def _follow_texts(search: Walk, paths: Iterable[str], at: str, depth: int) -> No
                 search.take_expected(line, here, f"{path} reads it")
 
 
-def _follow_sessions(search: Walk, path: str, at: str, depth: int) -> None:
+def _follow_sessions(search: CallWalk, path: str, at: str, depth: int) -> None:
     """What a file of nox or invoke runs."""
     text = search.texts[path]
     if not re.search(r"^\s*(?:import|from)\s+(?:nox|invoke)\b", text, re.MULTILINE):
@@ -260,7 +261,7 @@ def _follow_sessions(search: Walk, path: str, at: str, depth: int) -> None:
                 _follow(search, line, at=here, why=f"{path} runs it", depth=depth + 1)
 
 
-def _follow_imports(search: Walk, path: str, text: str, depth: int) -> None:
+def _follow_imports(search: CallWalk, path: str, text: str, depth: int) -> None:
     """Of a script that a check runs, what lies beside it and is named for helping tests; the rest is what it tests."""
     folder = posixpath.dirname(path)
     modules = re.findall(r"^\s*(?:from|import)\s+(\w+)", text, re.MULTILINE)
@@ -275,7 +276,7 @@ def _follow_imports(search: Walk, path: str, text: str, depth: int) -> None:
         search.take_expected((word,), folder, f"{path} reads it")
 
 
-def _follow_configuration(search: Walk, path: str) -> None:
+def _follow_configuration(search: CallWalk, path: str) -> None:
     """Of a file that configures a runner, what it loads, and the projects that it is made of."""
     text, folder = search.texts[path], posixpath.dirname(path)
     if path.endswith(CODE):
@@ -293,7 +294,7 @@ def _follow_configuration(search: Walk, path: str) -> None:
                 search.enter(posixpath.dirname(each))
 
 
-def _follow_make(search: Walk, rest: list[str], at: str, depth: int) -> None:
+def _follow_make(search: CallWalk, rest: list[str], at: str, depth: int) -> None:
     asked = asked_of_make(rest, at)
     search.enter(asked.at)
     if not search.is_first(f"make:{asked}"):
@@ -331,7 +332,7 @@ def _is_makefile(path: str, folder: str) -> bool:
     return is_here and "make" in posixpath.basename(path).lower()
 
 
-def _follow_rules(search: Walk, path: str, at: str, rules: Rules, goals: list[str], depth: int) -> None:
+def _follow_rules(search: CallWalk, path: str, at: str, rules: Rules, goals: list[str], depth: int) -> None:
     done: set[str] = set()
     while goals:
         goal = goals.pop()
@@ -345,29 +346,29 @@ def _follow_rules(search: Walk, path: str, at: str, rules: Rules, goals: list[st
             search.take_expected(line, here, f"{path} reads it")
 
 
-def _follow_packages(search: Walk, asked: Asked, depth: int) -> None:
+def _follow_packages(search: CallWalk, asked: ScriptRequest, depth: int) -> None:
     for folder in asked.folders(_packages(search)):
         search.enter(folder)
         if not _follow_scripts(search, folder, asked.scripts, depth):
             _follow(search, asked.words, at=folder, why="a check names it", depth=depth + 1)
 
 
-def _follow_everywhere(search: Walk, rest: list[str], at: str, depth: int) -> None:
+def _follow_everywhere(search: CallWalk, rest: list[str], at: str, depth: int) -> None:
     """A script of this name runs wherever there is one."""
     names = [word.rpartition("=")[2] for word in rest]
-    for folder in Asked(at=at, words=(), every=True).folders(_packages(search)):
+    for folder in ScriptRequest(at=at, words=(), every=True).folders(_packages(search)):
         search.enter(folder)
         _follow_scripts(search, folder, [name for word in names for name in word.split(",")], depth)
 
 
-def _packages(search: Walk) -> Mapping[str, str]:
+def _packages(search: CallWalk) -> Mapping[str, str]:
     """Folders with a manifest, and the names of the packages."""
     found = (path for path in search.paths if posixpath.basename(path) == MANIFEST and not search.is_test(path))
     plain = (path for path in found if judge_by_name(path) is Judge.MANIFEST and not is_example(path))
     return {posixpath.dirname(path): name_of_package(search.texts.get(path, "")) for path in sorted(plain)}
 
 
-def _follow_scripts(search: Walk, folder: str, names: Iterable[str], depth: int) -> bool:
+def _follow_scripts(search: CallWalk, folder: str, names: Iterable[str], depth: int) -> bool:
     """Whether there is any of them."""
     manifest = joined(folder, MANIFEST)
     scripts = scripts_of(search.texts.get(manifest, ""))

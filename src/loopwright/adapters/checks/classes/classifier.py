@@ -8,9 +8,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
 from loopwright.adapters.checks.checkouts import TreeReader
-from loopwright.adapters.checks.classes.called import Called, called, steering
+from loopwright.adapters.checks.classes.called import Called
 from loopwright.adapters.checks.classes.collecting import (
-    Configured,
     Discovery,
     collected_globs,
     configured_setups,
@@ -18,7 +17,7 @@ from loopwright.adapters.checks.classes.collecting import (
     doctest_globs,
     runs_doctests,
 )
-from loopwright.adapters.checks.classes.command_lines import Command, joined
+from loopwright.adapters.checks.classes.command_lines import Command
 from loopwright.adapters.checks.classes.examples import examples_of
 from loopwright.adapters.checks.classes.expectations import (
     Expectations,
@@ -27,9 +26,11 @@ from loopwright.adapters.checks.classes.expectations import (
     may_be_expected,
 )
 from loopwright.adapters.checks.classes.for_testing import ForTesting, Search, steering_text
+from loopwright.adapters.checks.classes.import_roots import Roots
 from loopwright.adapters.checks.classes.in_source import put_back
 from loopwright.adapters.checks.classes.inserted import inserted_change
-from loopwright.adapters.checks.classes.layout import Layout, collected_by_name, completed
+from loopwright.adapters.checks.classes.layout import Layout, collected_by_name
+from loopwright.adapters.checks.classes.steering_search import SteeringSearch
 from loopwright.adapters.checks.classes.taken_names import own_names, taken_name
 from loopwright.adapters.checks.classes.together import locks_put_back, moved, set_apart
 from loopwright.kernel.gates import matches
@@ -39,7 +40,6 @@ from loopwright.kernel.trust import Classed, FileClass
 
 _LARGEST = 512 * 1024  # bytes read of one file
 _MOST_READ = 3000  # files of tests that are looked into for names
-_ROUNDS = 4  # of scripts that call scripts
 _LINK, _SUBMODULE = "120000", "160000"
 _MAGIC = ("\x7fELF", "MZ", "\x00asm", "\ufffd\ufffd\ufffd\ufffd", "!<arch>")
 _DATA = re.compile(
@@ -61,6 +61,7 @@ class Terms:
     either: frozenset[str] = frozenset()  # files of both
     own: frozenset[tuple[str, str]] = frozenset()
     taken: frozenset[str] = frozenset()
+    roots: frozenset[str] = frozenset()  # folders that imports start from
     artifacts: tuple[str, ...] = ()
     doctests: bool = False
     globs: tuple[str, ...] = ()  # of texts collected as tests
@@ -102,26 +103,13 @@ class Classifier:
 
     async def layout(self, trust: Commit) -> Layout:
         """What a person wrote of product and tests, or what is detected; and tests that only a configuration tells."""
-        layout, _, _ = await self._grounds(trust, await self.source.paths(trust))
-        return layout
+        return (await self._search(trust).found(await self.source.paths(trust))).layout
 
-    async def _grounds(self, trust: Commit, paths: tuple[str, ...]) -> tuple[Layout, Mapping[str, str], Called]:
-        """The layout, the texts that steer checks, and what these call."""
+    def _search(self, trust: Commit) -> SteeringSearch:
         given = Layout(product=self.product, tests=self.tests, protected=self.protected)
-        layout = completed(given, paths)
-        texts, named = await self._steering(trust, paths, layout)
-        told = Configured.of(named, texts, discoveries(self.commands, texts), self._yielding(named, paths))
-        asked = told.may_be_tests(paths, layout)[:_MOST_READ]
-        known = told.with_tests(layout, paths, await self.source.texts(trust, asked, limit=_LARGEST))
-        if known == layout:
-            return layout, texts, named
-        return known, *await self._steering(trust, paths, known)
-
-    def _yielding(self, named: Called, paths: tuple[str, ...]) -> frozenset[str]:
-        """A runner that works in a folder names its tests from there."""
-        tracked = frozenset(paths)
-        below = {joined(place, path) for place in named.places for path in self.yielding if path not in tracked}
-        return self.yielding | (below & tracked)
+        return SteeringSearch(
+            source=self.source, base=trust, given=given, commands=self.commands, yielding=self.yielding
+        )
 
     async def added_tests(self, trust: Commit) -> Callable[[str], bool]:
         """Whether a path would be a test if it were added: what its name and place say."""
@@ -139,30 +127,34 @@ class Classifier:
         A file that checks name decides from when it is there.
         """
         paths = await self.source.paths(trust)
-        layout, _, named = await self._grounds(trust, paths)
-        return frozenset(path for path in paths if layout.is_test(path)) | named.files.keys()
+        known = await self._search(trust).found(paths)
+        return frozenset(path for path in paths if known.layout.is_test(path)) | known.called.files.keys()
 
     async def _terms(self, trust: Commit, commit: Commit, changes: tuple[Change, ...]) -> Terms:
         paths = await self.source.paths(trust)
         tracked = frozenset(paths)
-        layout, texts, named = await self._grounds(trust, paths)
+        known = await self._search(trust).found(paths)
+        layout, texts = known.layout, known.texts
         changed = tuple(change.path for change in changes)
         before = await self.source.texts(trust, changed, limit=_LARGEST)
         return Terms(
             layout=layout,
-            called=named,
+            called=known.called,
             setups=configured_setups(texts, tracked),
             tracked=tracked,
             added=(added := frozenset(change.path for change in changes if change.how == "added")),
             either=tracked | added,
             own=own_names(paths),
             taken=self.taken,
+            roots=await Roots(source=self.source, base=trust, layout=layout, taken=self.taken).found(
+                added, known.called, self.commands, texts
+            ),
             artifacts=self.artifacts,
             doctests=runs_doctests(self.commands, texts),
             globs=doctest_globs(self.commands, texts),
             collected=collected_globs(self.commands, texts),
             discovered=discoveries(self.commands, texts),
-            yielding=self._yielding(named, paths),
+            yielding=known.yielding,
             expected=await self._expected(trust, paths, layout, changes),
             tools=await Search(source=self.source, base=trust, layout=layout).found(
                 before, added, steering_text(self.commands, texts)
@@ -182,22 +174,6 @@ class Classifier:
         rust = tuple(path for path in paths if path.endswith(".rs") and not layout.is_test(path))[:_MOST_READ]
         texts = await self.source.texts(trust, (*tests, *rust), limit=_LARGEST)
         return expectations(data, *({path: texts[path] for path in part if path in texts} for part in (tests, rust)))
-
-    async def _steering(
-        self, trust: Commit, paths: tuple[str, ...], layout: Layout
-    ) -> tuple[Mapping[str, str], Called]:
-        """The texts that say what checks call, and what that is: a script may name the next one."""
-        tracked = frozenset(paths)
-        texts = dict(await self.source.texts(trust, steering(self.commands, paths), limit=_LARGEST))
-        for _ in range(_ROUNDS):
-            named = called(self.commands, tracked, texts, layout.is_test)
-            near = steering((), paths, named.places)
-            wanted = tuple(sorted(((named.files.keys() | set(near)) & tracked) - texts.keys()))
-            more = await self.source.texts(trust, wanted, limit=_LARGEST)
-            if not more:
-                return texts, named
-            texts |= more
-        return texts, called(self.commands, tracked, texts, layout.is_test)
 
     async def _set_apart(self, classed: tuple[Classed, ...], trust: Commit, layout: Layout) -> tuple[Classed, ...]:
         """Read only where a person allowed something: mostly nobody does."""
@@ -310,7 +286,7 @@ def _how_changed(change: Change, terms: Terms) -> str:
 
 def _taken(change: Change, terms: Terms) -> str:
     path = f"{change.path}/__init__.py" if change.mode == _LINK else change.path
-    return taken_name(path, tracked=terms.either, own=terms.own, taken=terms.taken)
+    return taken_name(path, tracked=terms.either, own=terms.own, taken=terms.taken, roots=terms.roots)
 
 
 def _product(change: Change, terms: Terms, why: str = "") -> Classed:

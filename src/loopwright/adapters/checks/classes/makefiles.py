@@ -50,13 +50,13 @@ def with_values(text: str) -> str:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AskedOfMake:
+class MakeRequest:
     at: str  # the folder it works in
     files: tuple[str, ...]
     goals: tuple[str, ...]
 
 
-def asked_of_make(rest: list[str], at: str) -> AskedOfMake:
+def asked_of_make(rest: list[str], at: str) -> MakeRequest:
     files, goals, waiting = list[str](), list[str](), iter(rest)
     for word in waiting:
         option, is_joined, value = word.partition("=")
@@ -68,7 +68,7 @@ def asked_of_make(rest: list[str], at: str) -> AskedOfMake:
             files.append(joined(at, value if is_joined else next(waiting, "")))
         elif not word.startswith("-") and not is_joined:
             goals.append(word)
-    return AskedOfMake(at=at, files=tuple(files), goals=tuple(goals))
+    return MakeRequest(at=at, files=tuple(files), goals=tuple(goals))
 
 
 @dataclass(frozen=True, slots=True)

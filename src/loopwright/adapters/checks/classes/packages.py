@@ -20,7 +20,7 @@ _SAYING_SO = ("run", "run-script", "exec", "x", "dlx")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class ScriptRequest:
     """`words` are a script or a program with what it is given; `chosen` are packages by their names or folders."""
 
     at: str
@@ -49,7 +49,7 @@ class Asked:
             )
 
 
-def asked_of(manager: str, rest: list[str], at: str) -> Asked:
+def asked_of(manager: str, rest: list[str], at: str) -> ScriptRequest:
     words, chosen, every, waiting = list[str](), list[str](), False, iter(rest)
     for word in waiting:
         option, is_joined, value = word.partition("=")
@@ -65,7 +65,7 @@ def asked_of(manager: str, rest: list[str], at: str) -> Asked:
             every = every or not word.startswith("foreach")
         elif not (word.startswith("-") or word in _SAYING_SO) or words:
             words.append(word)
-    return Asked(at=at, words=tuple(words) or ("test",), chosen=tuple(chosen), every=every)
+    return ScriptRequest(at=at, words=tuple(words) or ("test",), chosen=tuple(chosen), every=every)
 
 
 def _manifest(text: str) -> dict[str, object]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import posixpath
 import sys
 from collections.abc import Iterable
 from functools import lru_cache
@@ -112,11 +113,35 @@ def _folders_of_tests(own: frozenset[tuple[str, str]]) -> frozenset[str]:
     return frozenset("/".join(parts[: depth + 1]) for parts, depth in named if _is_root("/".join(parts[:depth])))
 
 
-def taken_name(path: str, *, tracked: frozenset[str], own: frozenset[tuple[str, str]], taken: frozenset[str]) -> str:
+def module_of(path: str) -> str:
+    """Without its suffix, and without what makes a folder a package; empty for what is no module."""
+    folder, name = posixpath.split(path)
+    stem = name.split(".")[0]
+    if not path.endswith(_IMPORTED):
+        return ""
+    return folder if stem == "__init__" else posixpath.join(folder, stem)
+
+
+def is_taken(name: str, taken: frozenset[str]) -> bool:
+    return name in taken or name in _USUAL or name in sys.stdlib_module_names
+
+
+def taken_name(
+    path: str,
+    *,
+    tracked: frozenset[str],
+    own: frozenset[tuple[str, str]],
+    taken: frozenset[str],
+    roots: frozenset[str] = frozenset(),
+) -> str:
     """The name a new file would take from where checks find it now; empty when it takes none.
 
-    `tracked` are the files of the base and of the candidate, `own` the names of the base alone.
+    `tracked` are the files of the base and of the candidate, `own` the names of the base alone. `roots` are folders of
+    the base that imports start from: they stay so, whatever a candidate puts beside the file.
     """
+    folder, bare = posixpath.split(module_of(path))
+    if folder in roots and is_taken(bare, taken) and (folder, bare) not in own:
+        return bare
     found = module_at(path, tracked)
     if found is None:
         return ""
@@ -127,8 +152,7 @@ def taken_name(path: str, *, tracked: frozenset[str], own: frozenset[tuple[str, 
     if any(PurePosixPath(folder).name == name and not path.startswith(f"{folder}/") for folder in folders):
         return name
     others = {held for place, held in own if place != root and _is_root(place)} if _is_root(root) else set()
-    known = taken | _USUAL
-    return name if name in known or name in sys.stdlib_module_names or name in others else ""
+    return name if is_taken(name, taken) or name in others else ""
 
 
 def _is_root(root: str) -> bool:

@@ -19,7 +19,7 @@ _AS_LOADED = ("", *CODE, "/index.js", "/index.mjs", "/index.cjs", "/index.ts", "
 
 
 @dataclass(slots=True)
-class Walk:
+class CallWalk:
     """A walk from the commands over the files they call; reads what a file of the base holds."""
 
     paths: frozenset[str]

@@ -1,0 +1,66 @@
+"""What the base says of its own checks: the texts that steer them, what these call, and where its tests are."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from loopwright.adapters.checks.checkouts import TreeReader
+from loopwright.adapters.checks.classes.called import Called, called, steering
+from loopwright.adapters.checks.classes.collecting import Configured, discoveries
+from loopwright.adapters.checks.classes.command_lines import Command, joined
+from loopwright.adapters.checks.classes.layout import Layout, completed
+from loopwright.kernel.model import Commit
+
+_LARGEST = 512 * 1024  # bytes read of one file
+_MOST_READ = 3000  # files that are looked into for tests
+_ROUNDS = 6  # of scripts that call scripts, and of folders that these work in
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Steering:
+    layout: Layout
+    texts: Mapping[str, str]  # of what steers checks
+    called: Called
+    yielding: frozenset[str]  # files that tests were collected from
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SteeringSearch:
+    source: TreeReader
+    base: Commit
+    given: Layout  # what a person wrote
+    commands: tuple[Command, ...]
+    yielding: frozenset[str]  # as the runners name them
+
+    async def found(self, paths: tuple[str, ...]) -> Steering:
+        """The layout is what a person wrote, or what is detected; and tests that only a configuration tells."""
+        layout = completed(self.given, paths)
+        texts, named = await self._steering(paths, layout)
+        yielding = self._yielding(named, paths)
+        told = Configured.of(named, texts, discoveries(self.commands, texts), yielding)
+        asked = told.may_be_tests(paths, layout)[:_MOST_READ]
+        known = told.with_tests(layout, paths, await self.source.texts(self.base, asked, limit=_LARGEST))
+        if known != layout:
+            texts, named = await self._steering(paths, known)
+        return Steering(layout=known, texts=texts, called=named, yielding=yielding)
+
+    def _yielding(self, named: Called, paths: tuple[str, ...]) -> frozenset[str]:
+        """A runner that works in a folder names its tests from there."""
+        tracked = frozenset(paths)
+        below = {joined(place, path) for place in named.places for path in self.yielding if path not in tracked}
+        return self.yielding | (below & tracked)
+
+    async def _steering(self, paths: tuple[str, ...], layout: Layout) -> tuple[Mapping[str, str], Called]:
+        """The texts that say what checks call, and what that is: a script may name the next one."""
+        tracked = frozenset(paths)
+        texts = dict(await self.source.texts(self.base, steering(self.commands, paths), limit=_LARGEST))
+        for _ in range(_ROUNDS):
+            named = called(self.commands, tracked, texts, layout.is_test)
+            near = steering((), paths, named.places)
+            wanted = tuple(sorted(((named.files.keys() | set(near)) & tracked) - texts.keys()))
+            more = await self.source.texts(self.base, wanted, limit=_LARGEST)
+            if not more:
+                return texts, named
+            texts |= more
+        return texts, called(self.commands, tracked, texts, layout.is_test)
