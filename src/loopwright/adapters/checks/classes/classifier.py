@@ -8,16 +8,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
 from loopwright.adapters.checks.checkouts import TreeReader
-from loopwright.adapters.checks.classes.called import Called
-from loopwright.adapters.checks.classes.collecting import (
-    Discovery,
-    collected_globs,
-    configured_setups,
-    discoveries,
-    doctest_globs,
-    runs_doctests,
-)
-from loopwright.adapters.checks.classes.command_lines import Command
 from loopwright.adapters.checks.classes.examples import examples_of
 from loopwright.adapters.checks.classes.expectations import (
     Expectations,
@@ -30,7 +20,7 @@ from loopwright.adapters.checks.classes.import_roots import Roots
 from loopwright.adapters.checks.classes.in_source import put_back
 from loopwright.adapters.checks.classes.inserted import inserted_change
 from loopwright.adapters.checks.classes.layout import Layout, collected_by_name
-from loopwright.adapters.checks.classes.steering_search import SteeringSearch
+from loopwright.adapters.checks.classes.steering_search import Steering, SteeringSearch
 from loopwright.adapters.checks.classes.taken_names import own_names, taken_name
 from loopwright.adapters.checks.classes.together import locks_put_back, moved, set_apart
 from loopwright.kernel.gates import matches
@@ -53,9 +43,7 @@ _PLAIN_DATA = (Judge.MANIFEST, Judge.LOCK, Judge.BUILD, Judge.HIDDEN, Judge.COMP
 class Terms:
     """What the base says about its own files, and the texts of those that changed."""
 
-    layout: Layout
-    called: Called = field(default_factory=Called)
-    setups: frozenset[str] = frozenset()
+    steering: Steering
     tracked: frozenset[str] = frozenset()  # files of the base
     added: frozenset[str] = frozenset()  # by the candidate
     either: frozenset[str] = frozenset()  # files of both
@@ -63,11 +51,6 @@ class Terms:
     taken: frozenset[str] = frozenset()
     roots: frozenset[str] = frozenset()  # folders that imports start from
     artifacts: tuple[str, ...] = ()
-    doctests: bool = False
-    globs: tuple[str, ...] = ()  # of texts collected as tests
-    collected: tuple[str, ...] = ()  # patterns that a runner is configured to collect
-    discovered: tuple[Discovery, ...] = ()
-    yielding: frozenset[str] = frozenset()
     expected: Expectations = field(default_factory=Expectations)
     tools: ForTesting = field(default_factory=ForTesting)
     before: Mapping[str, str] = field(default_factory=dict)
@@ -85,7 +68,7 @@ class Classifier:
     product: tuple[str, ...] = ()
     tests: tuple[str, ...] = ()
     protected: tuple[str, ...] = ()
-    commands: tuple[Command, ...] = ()  # of all checks
+    commands: tuple[tuple[str, ...], ...] = ()  # of all checks
     artifacts: tuple[str, ...] = ()  # a person named them for this review
     allow: tuple[str, ...] = ()  # a person's word beforehand
     taken: frozenset[str] = frozenset()  # top-level names of the checks' environment
@@ -99,7 +82,7 @@ class Classifier:
         terms = await self._terms(trust, commit, changes)
         classed = tuple(class_of(change, terms) for change in changes)
         allowed = tuple(self._allowed(each) for each in moved(locks_put_back(classed)))
-        return await self._set_apart(allowed, trust, terms.layout)
+        return await self._set_apart(allowed, trust, terms.steering.layout)
 
     async def layout(self, trust: Commit) -> Layout:
         """What a person wrote of product and tests, or what is detected; and tests that only a configuration tells."""
@@ -134,30 +117,23 @@ class Classifier:
         paths = await self.source.paths(trust)
         tracked = frozenset(paths)
         known = await self._search(trust).found(paths)
-        layout, texts = known.layout, known.texts
+        layout = known.layout
         changed = tuple(change.path for change in changes)
         before = await self.source.texts(trust, changed, limit=_LARGEST)
         return Terms(
-            layout=layout,
-            called=known.called,
-            setups=configured_setups(texts, tracked),
+            steering=known,
             tracked=tracked,
             added=(added := frozenset(change.path for change in changes if change.how == "added")),
             either=tracked | added,
             own=own_names(paths),
             taken=self.taken,
             roots=await Roots(source=self.source, base=trust, layout=layout, taken=self.taken).found(
-                added, known.called, self.commands, texts
+                added, known.called, self.commands, known.texts
             ),
             artifacts=self.artifacts,
-            doctests=runs_doctests(self.commands, texts),
-            globs=doctest_globs(self.commands, texts),
-            collected=collected_globs(self.commands, texts),
-            discovered=discoveries(self.commands, texts),
-            yielding=known.yielding,
             expected=await self._expected(trust, paths, layout, changes),
             tools=await Search(source=self.source, base=trust, layout=layout).found(
-                before, added, steering_text(self.commands, texts)
+                before, added, steering_text(self.commands, known.texts)
             ),
             before=before,
             after=await self.source.texts(commit, changed, limit=_LARGEST),
@@ -198,11 +174,11 @@ def class_of(change: Change, terms: Terms) -> Classed:
         return Classed(change=change, kind=FileClass.JUDGE_BY_NAME, why=why, is_manifest=is_manifest)
     if any(path == artifact or path.startswith(f"{artifact.rstrip('/')}/") for artifact in terms.artifacts):
         return Classed(change=change, kind=FileClass.PRODUCT, why="named for this review")
-    if terms.layout.is_test(path) or (change.how == "added" and _is_collected(path, terms)):
+    if terms.steering.layout.is_test(path) or (change.how == "added" and _is_collected(path, terms)):
         return _test(change, terms)
     if (found := _helping(change, terms) or _expected(change, terms) or _examples(change, terms)) is not None:
         return found
-    if terms.layout.is_product(path):
+    if terms.steering.layout.is_product(path):
         return _product(change, terms)
     if _is_new_folder(change, terms):
         return _product(change, terms, why=f"a new folder of sources: {path.split('/')[0]}/")
@@ -214,9 +190,7 @@ def class_of(change: Change, terms: Terms) -> Classed:
 
 def _is_collected(path: str, terms: Terms) -> bool:
     """Whether a runner would take it for a test, whatever the patterns say."""
-    if collected_by_name(path) or any(matches(path, pattern) for pattern in terms.collected):
-        return True
-    return any(each.imports(path, terms.either) for each in terms.discovered)
+    return collected_by_name(path) or terms.steering.collects(path, terms.either)
 
 
 def _judge_by_name(change: Change, terms: Terms) -> str:
@@ -226,13 +200,13 @@ def _judge_by_name(change: Change, terms: Terms) -> str:
     judge = judge_by_name(path)
     if judge is not None and not _is_data_of_tests(change, judge, terms):
         return str(judge)
-    if terms.layout.is_protected(path):
+    if terms.steering.layout.is_protected(path):
         return "matches `protected`"
-    if why := terms.called.why(path):
+    if why := terms.steering.called.why(path):
         return why
-    if path in terms.setups or path in terms.tools.plugged:
+    if path in terms.steering.setups or path in terms.tools.plugged:
         return "is loaded by the set-up of a runner"
-    target = terms.called.target_at(path) if change.how == "added" else ""
+    target = terms.steering.called.target_at(path) if change.how == "added" else ""
     if target and not terms.has_below(target):
         return f"has the name of a target that make would build: {target}"
     return _link(change, terms)
@@ -241,7 +215,7 @@ def _judge_by_name(change: Change, terms: Terms) -> str:
 def _is_data_of_tests(change: Change, judge: Judge, terms: Terms) -> bool:
     """A new file that tests read as data; it steers nothing, since nothing of the base lies beside or below it."""
     path = change.path
-    if judge not in _PLAIN_DATA or change.how != "added" or not terms.layout.is_test(path):
+    if judge not in _PLAIN_DATA or change.how != "added" or not terms.steering.layout.is_test(path):
         return False
     return _DATA.search(path) is not None and not path.endswith((".pyc", ".pyo"))
 
@@ -255,7 +229,7 @@ def _link(change: Change, terms: Terms) -> str:
     if not target or target.startswith("/") or aim.split("/")[0] == "..":
         return "is a link that leaves the repository"
     inside = [aim, f"{aim}/x"]
-    layout = terms.layout
+    layout = terms.steering.layout
     if any(layout.is_test(each) for each in inside) and layout.is_test(change.path):
         return ""
     if judge_by_name(aim) is None and any(layout.is_product(each) for each in inside) and not layout.is_test(aim):
@@ -301,7 +275,12 @@ def _product(change: Change, terms: Terms, why: str = "") -> Classed:
         return Classed(
             change=change, kind=FileClass.PRODUCT, why="is too large to be looked into for tests", waits=True
         )
-    doctests = terms.doctests or path in terms.called.documents or path in terms.yielding or _is_of_library(path, terms)
+    doctests = (
+        terms.steering.doctests
+        or path in terms.steering.called.documents
+        or path in terms.steering.yielding
+        or _is_of_library(path, terms)
+    )
     back = put_back(path, terms.before.get(path, ""), after, doctests=doctests, installed=terms.taken)
     if not back.why:
         return classed
@@ -330,7 +309,10 @@ def _is_new_folder(change: Change, terms: Terms) -> bool:
     top, _, rest = change.path.partition("/")
     if not rest or terms.has_below(top) or is_text(change.path) or is_example(change.path):
         return False
-    return any(is_source(path) for path in terms.added if path.startswith(f"{top}/")) and top not in terms.called.words
+    return (
+        any(is_source(path) for path in terms.added if path.startswith(f"{top}/"))
+        and top not in terms.steering.called.words
+    )
 
 
 def _helping(change: Change, terms: Terms) -> Classed | None:
@@ -360,8 +342,8 @@ def _expected(change: Change, terms: Terms) -> Classed | None:
 def _examples(change: Change, terms: Terms) -> Classed | None:
     """A text, wherever it lies, whose examples a runner takes for tests; None where they are as they were."""
     path = change.path
-    named = path in terms.called.documents or path in terms.yielding
-    if not named and not any(matches(path, g) or matches(posixpath.basename(path), g) for g in terms.globs):
+    named = path in terms.steering.called.documents or path in terms.steering.yielding
+    if not named and not any(matches(path, g) or matches(posixpath.basename(path), g) for g in terms.steering.globs):
         return None
     if is_source(path) and not is_text(path):
         return None  # its docstrings are put back one by one

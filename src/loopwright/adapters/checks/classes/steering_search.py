@@ -7,9 +7,18 @@ from dataclasses import dataclass
 
 from loopwright.adapters.checks.checkouts import TreeReader
 from loopwright.adapters.checks.classes.called import Called, called, steering
-from loopwright.adapters.checks.classes.collecting import Configured, discoveries
+from loopwright.adapters.checks.classes.collecting import (
+    Configured,
+    Discovery,
+    collected_globs,
+    configured_setups,
+    discoveries,
+    doctest_globs,
+    runs_doctests,
+)
 from loopwright.adapters.checks.classes.command_lines import Command, joined
 from loopwright.adapters.checks.classes.layout import Layout, completed
+from loopwright.kernel.gates import matches
 from loopwright.kernel.model import Commit
 
 _LARGEST = 512 * 1024  # bytes read of one file
@@ -23,6 +32,17 @@ class Steering:
     texts: Mapping[str, str]  # of what steers checks
     called: Called
     yielding: frozenset[str]  # files that tests were collected from
+    setups: frozenset[str]  # what runners load first
+    doctests: bool
+    globs: tuple[str, ...]  # of texts collected as tests
+    collected: tuple[str, ...]  # patterns that a runner is configured to collect
+    discovered: tuple[Discovery, ...]
+
+    def collects(self, path: str, tracked: frozenset[str]) -> bool:
+        """Whether a runner is told to take the file for a test."""
+        return any(matches(path, pattern) for pattern in self.collected) or any(
+            each.imports(path, tracked) for each in self.discovered
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,7 +63,17 @@ class SteeringSearch:
         known = told.with_tests(layout, paths, await self.source.texts(self.base, asked, limit=_LARGEST))
         if known != layout:
             texts, named = await self._steering(paths, known)
-        return Steering(layout=known, texts=texts, called=named, yielding=yielding)
+        return Steering(
+            layout=known,
+            texts=texts,
+            called=named,
+            yielding=yielding,
+            setups=configured_setups(texts, frozenset(paths)),
+            doctests=runs_doctests(self.commands, texts),
+            globs=doctest_globs(self.commands, texts),
+            collected=collected_globs(self.commands, texts),
+            discovered=discoveries(self.commands, texts),
+        )
 
     def _yielding(self, named: Called, paths: tuple[str, ...]) -> frozenset[str]:
         """A runner that works in a folder names its tests from there."""
