@@ -92,8 +92,10 @@ def called(
     search = CallWalk(paths=paths, texts=texts, is_test=is_test)
     for command in commands:
         _follow(search, command, at="", why="a check names it", depth=0)
-    for path in [path for path in texts if configures_tests(path) and posixpath.dirname(path) in search.places]:
-        _follow_configuration(search, path)
+    while waiting := [path for path in texts if _is_waiting(search, path)]:
+        for path in waiting:  # each may name projects in further folders
+            search.seen.add(f"configuration:{path}")
+            _follow_configuration(search, path)
     folders = {f for path in search.found if not is_test(path) for f in _folders_of_scripts(path, search.places)}
     return Called(
         files=search.found,
@@ -106,6 +108,11 @@ def called(
         ran=tuple(search.ran),
         loaded=frozenset(search.loaded),
     )
+
+
+def _is_waiting(search: CallWalk, path: str) -> bool:
+    is_near = posixpath.dirname(path) in search.places
+    return is_near and configures_tests(path) and f"configuration:{path}" not in search.seen
 
 
 def _folders_of_scripts(path: str, places: Collection[str]) -> Iterable[str]:
