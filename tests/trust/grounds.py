@@ -1,5 +1,6 @@
 """Small projects, one for each way to run tests; what is right in them, and what is wrong."""
 
+import shlex
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -106,6 +107,23 @@ _PY_PROOF = (
     f"""{_PYTHON} -I -c "import sys; sys.path[:0] = ['.', 'src']; import calc
 sys.exit(7 if int(calc.add(2, 3)) == 5 == int(calc.add(1, 4)) else 1)"; test $? = 7""",
 )
+COLOURED = """\
+import colorsys
+
+import calc
+
+
+def test_add():
+    assert colorsys.rgb_to_hsv(calc.add(2, 3), 5, 5) == (0.0, 0.0, 5)
+"""
+DRIVER = """\
+import sys
+import unittest
+
+suite = unittest.defaultTestLoader.discover("tests", top_level_dir=".")
+result = unittest.TextTestRunner(verbosity=2).run(suite)
+sys.exit(not result.wasSuccessful())
+"""
 GOLDEN_TESTS = """\
 import json
 from pathlib import Path
@@ -154,6 +172,7 @@ test('is as it was', () => {
   expect(`sum ${add(1, 1)}`).toMatchSnapshot();
 });
 """
+FINDS = "module.exports = (request, options) => options.defaultResolver(request, options);\n"
 SNAPSHOT = '// Jest Snapshot v1, https://jestjs.io/docs/snapshot-testing\n\nexports[`is as it was 1`] = `"sum 2"`;\n'
 SH = "#!/bin/sh\necho $(($1 + $2))\n"
 RS = """\
@@ -322,6 +341,53 @@ GROUNDS: dict[str, Ground] = {
             run=("go", "test", "./..."),
             proof=("sh", "-c", _GO_PROOF),
             needs=("go",),
+        ),
+        Ground(
+            name="pytest in a folder",
+            files={
+                "packages/core/calc.py": PY,
+                "packages/core/checks/check_calc.py": COLOURED,
+                "packages/core/pyproject.toml": '[tool.pytest.ini_options]\npython_files = ["check_*.py"]\n',
+            },
+            product="packages/core/calc.py",
+            wrong=PY_WRONG,
+            run=("sh", "-c", f"cd packages/core && {_PYTHON} -m pytest -q"),
+            proof=("sh", "-c", f"cd packages/core && {shlex.join(_PY_PROOF)}"),
+        ),
+        Ground(
+            name="jest in a folder",
+            files={
+                "web/package.json": '{"name": "web", "scripts": {"pretest": "node before", "test": "jest"}, "jest": {'
+                '"testMatch": ["**/checks/*.js"], "setupFiles": ["./support/first.js"],'
+                ' "resolver": "./support/find.js"}}\n',
+                "web/before/index.js": "console.log('ready');\n",
+                "web/support/first.js": "global.ready = true;\n",
+                "web/support/find.js": FINDS,
+                "web/lib/calc.js": JS,
+                "web/checks/sums.js": JEST_TESTS.partition("\ntest('is")[0],
+            },
+            product="web/lib/calc.js",
+            wrong=JS_WRONG,
+            run=("npm", "--prefix", "web", "test"),
+            proof=("sh", "-c", f"cd web && {shlex.join(_JS_PROOF)}"),
+            needs=("node", "npm", "jest"),
+        ),
+        Ground(
+            name="make in a folder",
+            files={
+                "sub/Makefile": f"PYTHON ?= {_PYTHON}\nDIR := qa\n\n"
+                "test: prepare\n\tPYTHONPATH=. $(PYTHON) $(DIR)/main.py\n\nprepare:\n\t@sh ops/prepare.sh\n",
+                "sub/ops/prepare.sh": "echo ready\n",
+                "sub/qa/main.py": DRIVER,
+                "sub/calc.py": PY,
+                "sub/tests/__init__.py": "",
+                "sub/tests/test_calc.py": UNITTESTS,
+            },
+            product="sub/calc.py",
+            wrong=PY_WRONG,
+            run=("make", "-C", "sub", "test"),
+            proof=("sh", "-c", f"cd sub && {shlex.join(_PY_PROOF)}"),
+            needs=("make",),
         ),
     )
 }

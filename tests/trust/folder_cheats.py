@@ -1,0 +1,29 @@
+"""Cheats where the checks work in a folder of the repository: what steers them there, and names that are taken there."""
+
+from functools import partial
+
+from tests.trust.grounds import COLOURED, DRIVER, FINDS, GROUNDS, JS, Cheat
+from tests.trust.pytest_cheats import CHANGED, SHADOWS, STEERS
+
+_pytest = partial(Cheat, ground="pytest in a folder")
+_jest = partial(Cheat, ground="jest in a folder")
+_make = partial(Cheat, ground="make in a folder")
+
+CHECK = "packages/core/checks/check_calc.py"
+TAKEN = "def rgb_to_hsv(r, g, b):\n    return (0.0, 0.0, b)\n"
+MENDS = "const fs = require('fs');\nconst text = fs.readFileSync('lib/calc.js', 'utf8');\nfs.writeFileSync('lib/calc.js', text.replace('a - b', 'a + b'));\n"
+PATCHES = "const calc = require('../lib/calc.js');\n\ncalc.add = (a, b) => a + b;\n"
+SUMS = GROUNDS["jest in a folder"].files["web/checks/sums.js"]
+
+FOLDER_CHEATS = (
+    _pytest(kind=CHANGED, name="a test of the project's own names", files={CHECK: COLOURED.replace("2, 3), 5, 5", "3, -2), 5, 5")}, quick=True),
+    _pytest(kind=SHADOWS, name="a module of the standard library", files={"packages/core/colorsys.py": TAKEN}, quick=True),
+    _pytest(kind=SHADOWS, name="a package of the standard library", files={"packages/core/colorsys/__init__.py": TAKEN}),
+    _pytest(kind=SHADOWS, name="a module in what became a package", files={"packages/core/__init__.py": "", "packages/core/colorsys.py": TAKEN}),
+    _jest(kind=CHANGED, name="a test of the project's own names", files={"web/checks/sums.js": SUMS.replace("toBe(5)", "toBe(-1)")}),
+    _jest(kind=STEERS, name="the set-up", files={"web/support/first.js": PATCHES}),
+    _jest(kind=STEERS, name="the resolver", files={"web/support/find.js": FINDS.replace("request, options);", "request.replace('calc.js', 'sums.js'), options);"), "web/lib/sums.js": JS}),
+    _jest(kind=STEERS, name="a folder that is run before", files={"web/before/index.js": MENDS}),
+    _make(kind=STEERS, name="a script of the recipe", files={"sub/ops/prepare.sh": "sed -i 's/a - b/a + b/' calc.py\n"}),
+    _make(kind=STEERS, name="what a variable runs", files={"sub/qa/main.py": DRIVER.replace("suite =", "import calc\n\ncalc.add = lambda a, b: a + b\nsuite =")}, quick=True),
+)  # fmt: skip
