@@ -68,6 +68,11 @@ SHELL: Files = {
     "t/next.sh": "true\n",
     "qa/main.py": "x = 1\n",
 }
+JUST: Files = {
+    "justfile": "test:\n  cd web && python run.py\n  python qa/main.py\n",
+    "web/run.py": "x = 1\n",
+    "qa/main.py": "x = 1\n",
+}
 
 
 @pytest.mark.parametrize(
@@ -106,6 +111,14 @@ SHELL: Files = {
         (NOX, "nox -s tests", "ops/run.py"),
         (NOX, "python -m nox", "ops/run.py"),
         (NOX, "tox", "late/run.py"),
+        *((SUB, run, "sub/qa/main.py") for run in (
+            "uv run --directory sub python qa/main.py", "uv --directory=sub run qa/main.py",
+            "env -C sub python qa/main.py", "poetry -C sub run python qa/main.py",
+            "sh -c|pushd ops; popd; uv run --project x --directory sub python qa/main.py",
+        )),
+        (SUB, "uv run --project sub python qa/main.py", "qa/main.py"),
+        (JUST, "just", "web/run.py"),
+        (JUST, "just", "qa/main.py"),
         (SHELL, "sh t/run.sh", "t/next.sh"),
         (SHELL, "sh t/run.sh", "qa/main.py"),
     ],

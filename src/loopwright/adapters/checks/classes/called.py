@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 
-from loopwright.adapters.checks.classes.command_lines import Command, bare, joined, placed
+from loopwright.adapters.checks.classes.command_lines import Command, bare, joined, placed, sent
 from loopwright.adapters.checks.classes.makefiles import asked_of_make, included, with_values
 from loopwright.adapters.checks.classes.packages import (
     MANAGERS,
@@ -91,7 +91,8 @@ def called(
     """`texts` are the base's: what is not in it is not followed further."""
     search = CallWalk(paths=paths, texts=texts, is_test=is_test)
     for command in commands:
-        _follow(search, command, at="", why="a check names it", depth=0)
+        at, words = sent("", command)
+        _follow(search, words, at=at, why="a check names it", depth=0)
     while waiting := [path for path in texts if _is_waiting(search, path)]:
         for path in waiting:  # each may name projects in further folders
             search.seen.add(f"configuration:{path}")
@@ -250,7 +251,7 @@ def _follow_texts(search: CallWalk, paths: Iterable[str], at: str, depth: int) -
             _follow_sessions(search, path, at, depth)
             continue
         for start in dict.fromkeys((at, folder)):
-            for here, line in placed(text, start):
+            for here, line in placed(text, start, anew=judge_by_name(path) is not None):
                 _follow(search, line, at=here, why=f"{path} runs it", depth=depth + 1)
                 search.take_expected(line, here, f"{path} reads it")
 

@@ -17,6 +17,7 @@ _PREFIXES = frozenset(
 _RUNNING = frozenset(
     {"uv", "poetry", "pipenv", "hatch", "pdm", "rye", "coverage", "conda", "mamba", "bundle", "dotenv"}
 )
+_SENDING = ("-C", "--directory", "--chdir", "--cwd", "--project")  # the last one only says where to look
 _PIECE = re.compile(r"""&&|\|\||;|((?:"[^"]*"|'[^']*'|(?!&&|\|\||;).)+)""")
 _ASSIGNED = re.compile(r"""^\s*(?:(?:export|readonly|local)\s+)?(\w+)=(["']?)([\w./@-]+)\2\s*(?:;|$)""", re.MULTILINE)
 # What is worked out when it runs, in front of a path: mostly where the script lies, or the top of the repository.
@@ -40,8 +41,10 @@ def placed(text: str, at: str, *, anew: bool = False) -> Iterator[tuple[str, Com
         around += [here] * opened
         if words[:1] in (["cd"], ["pushd"]):
             here = _entered(at, here, words[1] if len(words) > 1 else "")
+        elif words[:1] == ["popd"]:
+            here = at
         elif words:
-            yield here, tuple(words)
+            yield sent(here, tuple(words))
         for _ in range(min(closed, len(around))):
             here = around.pop()
 
@@ -50,6 +53,20 @@ def _entered(at: str, here: str, word: str) -> str:
     if word == "-":
         return at
     return here if not word or word.startswith(("/", "~")) or re.fullmatch(r"\$\W*\w+\W*", word) else joined(here, word)
+
+
+def sent(at: str, command: Command) -> tuple[str, Command]:
+    """Where what starts another command sends it: `uv run --directory part`, `env -C part`."""
+    if not any(posixpath.basename(word) in _RUNNING | {"env"} for word in command[:3]):
+        return at, command
+    for place, word in enumerate(command):
+        option, is_joined, value = word.partition("=")
+        if option in _SENDING:
+            after = place + 1 if is_joined else place + 2
+            folder = value if is_joined else "".join(command[place + 1 : after])
+            rest = (*command[:place], *command[after:])
+            return sent(at if option == "--project" else joined(at, folder), rest)
+    return at, command
 
 
 def _unwrapped(command: Command) -> tuple[int, list[str], int]:
