@@ -164,8 +164,8 @@ def _follow(search: CallWalk, command: Command, *, at: str, why: str, depth: int
     elif program in ORCHESTRATORS:
         _follow_everywhere(search, rest, at, depth)
     elif program in _STEERED:
-        named = (joined(at, path) for path in _STEERED[program])
-        _follow_texts(search, [path for path in named if path in search.texts], at, depth)
+        for path in _STEERED[program]:
+            _follow_script(search, joined(at, path), at, depth)
     elif _INTERPRETER.fullmatch(program):
         _follow_interpreter(search, rest, at=at, why=why, depth=depth)
     else:
@@ -238,22 +238,18 @@ def _take(search: CallWalk, word: str, at: str, why: str, depth: int) -> None:
 
 
 def _follow_script(search: CallWalk, path: str, at: str, depth: int) -> None:
-    if path in search.texts and search.is_first(f"{at}:{path}"):
-        _follow_texts(search, (path,), at, depth)
-
-
-def _follow_texts(search: CallWalk, paths: Iterable[str], at: str, depth: int) -> None:
-    """What scripts run that work in `at`; many enter their own folder first."""
-    for path in tuple(paths):
-        text, folder = search.texts[path], posixpath.dirname(path)
-        if path.endswith(CODE):
-            _follow_imports(search, path, text, depth)
-            _follow_sessions(search, path, at, depth)
-            continue
-        for start in dict.fromkeys((at, folder)):
-            for here, line in placed(text, start, anew=judge_by_name(path) is not None):
-                _follow(search, line, at=here, why=f"{path} runs it", depth=depth + 1)
-                search.take_expected(line, here, f"{path} reads it")
+    """What a script runs that works in `at`; many enter their own folder first."""
+    if path not in search.texts or not search.is_first(f"{at}:{path}"):
+        return
+    text, folder = search.texts[path], posixpath.dirname(path)
+    if path.endswith(CODE):
+        _follow_imports(search, path, text, depth)
+        _follow_sessions(search, path, at, depth)
+        return
+    for start in dict.fromkeys((at, folder)):
+        for here, line in placed(text, start, anew=judge_by_name(path) is not None):
+            _follow(search, line, at=here, why=f"{path} runs it", depth=depth + 1)
+            search.take_expected(line, here, f"{path} reads it")
 
 
 def _follow_sessions(search: CallWalk, path: str, at: str, depth: int) -> None:
