@@ -46,6 +46,9 @@ _TAKES_FILE = re.compile(
 _VALUE = re.compile(r"--?[\w-]+=(.+)")
 _NEVER = ("--cov=", "--target=", "--package=", "--source=", "--include=", "--ignore=", "--exclude=", "--junit")
 _HELPING = re.compile(r"test|check|harness|runner|setup|assert|expect|mock|helper|fixture|verify", re.IGNORECASE)
+_COMPARES = re.compile(r"\b(?:diff|cmp|comm)\b")
+_LOOP = re.compile(r"\bfor\s+\w+\s+in\s+([^\n;]+)")
+_FOUND = re.compile(r"\bfind\s+([\w./$-]+)[^\n|;]*?-name\s+[\"']?([\w.*?-]+)")
 _SPLIT = re.compile(r"&&|\|\||;|\n")
 _TARGET = re.compile(r"^([^\s#:=][^:=#]*?)\s*::?(?!=)([^\n]*)\n?((?:(?:\t| {2,})[^\n]*\n?|[ \t]*\n)*)", re.MULTILINE)
 _SCRIPTS = frozenset(
@@ -239,6 +242,22 @@ def _follow_texts(search: _Search, paths: Iterable[str], depth: int) -> None:
             for at in dict.fromkeys(("", folder)):
                 _follow(search, line, at=at, why=f"{path} runs it", depth=depth + 1)
             _take_expected(search, line, folder, f"{path} reads it")
+        _take_cases(search, text, folder, f"{path} reads it")
+
+
+def _take_cases(search: _Search, text: str, folder: str, why: str) -> None:
+    """Data that a script goes through and compares with: whatever lies beside what its loop names. Added, it is free."""
+    if not _COMPARES.search(text):
+        return
+    looped = [word for words in _LOOP.findall(text) for word in words.split() if "*" in word]
+    for word in (*looped, *(f"{start}/**/{name}" for start, name in _FOUND.findall(text))):
+        plain = re.sub(r"^(?:\$\{?\w+\}?/|\./|\.\./)+", "", word.strip("\"'"))
+        within = posixpath.dirname(plain)
+        for path in search.paths if re.search(r"\w", within) else ():
+            if not is_source(path) and judge_by_name(path) is None and not path.endswith((".md", ".rst")):
+                places = (f"{within}/*", posixpath.normpath(posixpath.join(folder, within, "*")))
+                if any(matches(path, place) for place in places):
+                    search.found.setdefault(path, why)
 
 
 def _follow_imports(search: _Search, path: str, text: str, depth: int) -> None:
@@ -327,6 +346,7 @@ def _follow_rules(
         for line in _lines(recipe):
             _follow(search, line, at="", why=f"{path} runs it", depth=depth + 1)
             _take_expected(search, line, "", f"{path} reads it")
+        _take_cases(search, recipe, "", f"{path} reads it")
 
 
 def _follow_packages(search: _Search, rest: list[str], depth: int) -> None:

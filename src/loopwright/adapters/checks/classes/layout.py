@@ -43,6 +43,8 @@ _NAMED_TESTS: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...] = (
     ),
     ((".sh", ".bash", ".bats"), ("**/*.bats", "**/{test_*,*_test,test}.{sh,bash}")),
     ((".pl", ".pm", ".t"), ("**/*.t", "t/**")),
+    ((".feature",), ("**/*.feature", "**/features/**/{steps,step_definitions,support}/**", "**/features/environment.py")),
+    ((".robot",), ("**/*.robot", "**/*.resource")),
 )
 _FOLDERS = (
     "tests",
@@ -145,7 +147,17 @@ def _tests(files: tuple[str, ...]) -> tuple[str, ...]:
     top = {path.split("/")[0] for path in files if "/" in path}
     folders = [f"{name}/**" for name in sorted(top) if name.lower() in _ALWAYS]
     nested = sorted({pattern for path in files for pattern in _folders_of_tests(path)})
-    return tuple(dict.fromkeys((*folders, *nested, *named, *_tests_in_c(files))))
+    return tuple(dict.fromkeys((*folders, *nested, *named, *_tests_in_c(files), *_steps(files))))
+
+
+def _steps(files: tuple[str, ...]) -> Iterable[str]:
+    """What stands beside features and says what their sentences mean."""
+    folders = {path.rpartition("/")[0] for path in files if path.endswith(".feature")} - {""}
+    for folder in sorted(folders):
+        yield from (f"{folder}/{name}/**" for name in ("steps", "step_definitions", "support"))
+        yield f"{folder}/environment.py"
+    for folder in sorted({path.rpartition("/")[0] for path in files if path.endswith(".robot")} - {""}):
+        yield from (f"{folder}/*.py", f"{folder}/{{keywords,libraries,resources}}/**")
 
 
 def _tests_in_c(files: tuple[str, ...]) -> Iterable[str]:
