@@ -148,7 +148,9 @@ def _is_package(path: str, word: str) -> bool:
 
 
 def _imports_testing(text: str) -> bool:
-    return any(re.search(r'"testing(?:/\w+)?"', block or single) for block, single in _GO_IMPORTS.findall(text))
+    """What takes a test by the hand; a product may ask whether it is tested."""
+    is_imported = any('"testing"' in (block or single) for block, single in _GO_IMPORTS.findall(text))
+    return is_imported and re.search(r"\btesting\.(?:TB?|B|M|F)\b", text) is not None
 
 
 def _may_be_go(path: str, text: str) -> bool:
