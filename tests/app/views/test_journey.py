@@ -87,9 +87,8 @@ def ended(ending: Ending, attempts: int, *findings: Finding) -> Outcome:
 
 SENTENCES: list[tuple[Logged, str]] = [
     (
-        checked(GOOD, CheckResult(name="web", passed=True, note="not touched")),
-        "checks: ALL_TESTS_PASSING (test passed, 12 tests, 1 flaky, from its receipt; web not run: nothing in its paths"
-        " changed)",
+        checked(BUILD, CheckResult(name="web", passed=True, note="not touched")),
+        "checks: ALL_TESTS_PASSING (build passed; web not run: nothing in its paths changed)",
     ),
     (AgentReported(key=IMPLEMENT, report=AgentReport(summary="Added\nfilter()")), "developer: Added filter()"),
     (AgentReported(key=IMPLEMENT, report=AgentReport()), "developer: done"),

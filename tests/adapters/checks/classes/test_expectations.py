@@ -92,7 +92,11 @@ def test_what_a_test_of_the_base_compares_with_is_held_back(base: Files, path: s
         (python("calc/data/a.json", "(ROOT / 'calc').rglob('*.py')"), "calc/data/a.json", "product"),
         (python("calc/data/a.json", "sorted((ROOT / 'calc').iterdir())"), "calc/data/a.json", "product"),
         (python("docs/guide.md", "'docs'\n'*.md'"), "docs/guide.md", "text"),
-        (python("docs/guide.md", "for d in (ROOT / 'docs').glob('*.md'):\n    assert links(d)"), "docs/guide.md", "text"),
+        (
+            python("docs/guide.md", "for d in (ROOT / 'docs').glob('*.md'):\n    assert links(d)"),
+            "docs/guide.md",
+            "text",
+        ),
         (python("docs/guide.md", RUNS.format("(ROOT / 'other').glob('**/*.md')")), "docs/guide.md", "text"),
         (python("GUIDE.md", RUNS.format("(ROOT / 'docs').glob('*.md')")), "GUIDE.md", "text"),
         (python("README.md", "assert (ROOT / 'README.md').exists()"), "README.md", "text"),

@@ -44,7 +44,8 @@ _IS_THERE = re.compile(r"\b(?:exists|is_file|isfile|existsSync|os\.Stat|lexists)
 # A test that goes through texts may run what they show, or only look whether their links lead somewhere.
 _RUNS = re.compile(
     r"""\b(?:exec|eval|compile|system|popen|check_output|testfile|find_examples|check_md_file|new\s+Function)\s*\(
-      | \b(?:subprocess|doctest|runpy|sybil|mktestdocs|CliRunner|child_process|exec\.Command|code-?blocks?)\b | ``` | ~~~
+      | \b(?:subprocess|doctest|runpy|sybil|mktestdocs|CliRunner|child_process|exec\.Command|code-?blocks?)\b
+      | ``` | ~~~
     """,
     re.VERBOSE,
 )
@@ -174,8 +175,8 @@ def _listing(text: str) -> Iterator[str]:
     given = {name: line for line in lines for name in _GIVEN.findall(line)}
     for line in lines:
         if _LISTING.search(line) or any("/" not in word for word in _patterns(_LITERAL.findall(line))):
-            line = _FILLED_IN.sub("*", line)
-            yield " ".join((line, *(given[name] for name in dict.fromkeys(_NAME.findall(line)) if name in given)))
+            meant = (given[name] for name in dict.fromkeys(_NAME.findall(line)) if name in given)
+            yield " ".join((_FILLED_IN.sub("*", line), *meant))
 
 
 def _is_listed(folders: list[str], suffix: str, line: str) -> bool:

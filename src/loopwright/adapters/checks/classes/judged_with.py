@@ -169,9 +169,7 @@ _KINDS = (
         taken_in=_scripts_taken_in,
         is_meant=_is_script,
     ),
-    _Kind(
-        suffixes=(".go",), may_be=_may_be_go, is_plain=_imports_testing, taken_in=_go_taken_in, is_meant=_is_package
-    ),
+    _Kind(suffixes=(".go",), may_be=_may_be_go, is_plain=_imports_testing, taken_in=_go_taken_in, is_meant=_is_package),
     _Kind(
         suffixes=_IN_C,
         # A library may be one header that nothing but its tests includes: what judges has macros for it.

@@ -43,7 +43,10 @@ _NAMED_TESTS: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...] = (
     ),
     ((".sh", ".bash", ".bats"), ("**/*.bats", "**/{test_*,*_test,test}.{sh,bash}")),
     ((".pl", ".pm", ".t"), ("**/*.t", "t/**")),
-    ((".feature",), ("**/*.feature", "**/features/**/{steps,step_definitions,support}/**", "**/features/environment.py")),
+    (
+        (".feature",),
+        ("**/*.feature", "**/features/**/{steps,step_definitions,support}/**", "**/features/environment.py"),
+    ),
     ((".robot",), ("**/*.robot", "**/*.resource")),
 )
 _FOLDERS = (
@@ -161,7 +164,7 @@ def _steps(files: tuple[str, ...]) -> Iterable[str]:
 
 
 def _tests_in_c(files: tuple[str, ...]) -> Iterable[str]:
-    """A folder of this name where nothing else but C lies; `calctest.c` where there is a `calc.c`, and no `latest.c`."""
+    """A folder of this name where nothing but C lies; `calctest.c` where there is a `calc.c`, and no `latest.c`."""
     sources = [path for path in files if path.endswith(_C)]
     for folder in _FOLDERS_IN_C:
         held = [path for path in files if path.startswith(f"{folder}/") and is_source(path)]

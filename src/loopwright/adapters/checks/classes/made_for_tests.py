@@ -119,7 +119,7 @@ class _Values(Makefile):
                 return " ".join(map(posixpath.basename, words.split()))
             case "shell", _:
                 return " ".join(f"{folder}/**/{pattern}" for folder, pattern in _FOUND.findall(rest))
-            case ("wildcard" | "sort" | "strip" | "abspath" | "realpath" | "filter" | "filter-out"), [*_, words]:
+            case (("wildcard" | "sort" | "strip" | "abspath" | "realpath" | "filter" | "filter-out"), [*_, words]):
                 return words
             case _:
                 return ""
