@@ -198,7 +198,7 @@ def test_where_a_change_touches_the_paths_of_no_check_all_of_them_run(tmp_path: 
     ],
 )
 def test_where_a_changed_file_is_in_the_paths_of_no_check_that_counts_all_of_them_run(
-    changed: dict[str, str], ran: list[str], tmp_path: Path
+    changed: dict[str, str | None], ran: list[str], tmp_path: Path
 ) -> None:
     def counts(name: str) -> CheckSettings:
         run = (sys.executable, "-m", "pytest", "-q", f"{name}/tests")

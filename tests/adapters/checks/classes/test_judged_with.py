@@ -86,7 +86,7 @@ def test_what_tests_judge_with_is_theirs(base: Files, path: str) -> None:
         (go(internal__testutil__same_dot_go=GO_PLAIN, use_dot_go=USES), "internal/testutil/same.go"),
         (go(same_dot_go=f"package calc\n\n{T}\nvar tested = testing.Testing()\n"), "same.go"),
         (go(assert__same_dot_go=GO_PLAIN, assert__same_test_dot_go=f"package assert\n\n{T}"), "assert/same.go"),
-        (js("require('../lib/assert');", lib__assert_dot_js=SAME, lib__a_dot_js="require('./assert');"), "lib/assert.js"),
+        (js("import '../lib/assert'", lib__assert_dot_js=SAME, lib__a_dot_js="require('./assert');"), "lib/assert.js"),
         (js("require('../lib/calc');\n", lib__testing_dot_js=SAME), "lib/testing.js"),  # no test takes it in
         (js("require('../lib/calc');\n", lib__calc_dot_js=SAME), "lib/calc.js"),
         (js("", lib__mocks_dot_js=SAME, test__mocks_dot_test_dot_js="require('../lib/mocks');\n"), "lib/mocks.js"),

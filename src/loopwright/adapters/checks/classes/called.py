@@ -246,7 +246,7 @@ def _follow_texts(search: _Search, paths: Iterable[str], depth: int) -> None:
 
 
 def _take_cases(search: _Search, text: str, folder: str, why: str) -> None:
-    """Data that a script goes through and compares with: all that lies beside what its loop names. Added, it is free."""
+    """Data that a script goes through and compares with: all that lies beside what its loop names.."""
     if not _COMPARES.search(text):
         return
     looped = [word for words in _LOOP.findall(text) for word in words.split() if "*" in word]

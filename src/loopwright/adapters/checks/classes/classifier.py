@@ -29,7 +29,6 @@ from loopwright.adapters.checks.classes.for_testing import ForTesting, Search, s
 from loopwright.adapters.checks.classes.in_source import put_back
 from loopwright.adapters.checks.classes.inserted import inserted_change
 from loopwright.adapters.checks.classes.layout import Layout, collected_by_name, completed
-from loopwright.adapters.checks.classes.made_for_tests import made
 from loopwright.adapters.checks.classes.taken_names import own_names, taken_name
 from loopwright.adapters.checks.classes.together import locks_put_back, moved, set_apart
 from loopwright.kernel.gates import matches
@@ -113,9 +112,6 @@ class Classifier:
         told = Configured.of(self.commands, texts, discoveries(self.commands, texts), self.yielding)
         asked = told.may_be_tests(paths, layout)[:_MOST_READ]
         known = told.with_tests(layout, paths, await self.source.texts(trust, asked, limit=_LARGEST))
-        built = made(self.commands, texts)
-        asked = built.may_be_tests(paths, known.is_test)[:_MOST_READ]
-        known = known.with_tests(built.are_tests(await self.source.texts(trust, asked, limit=_LARGEST)))
         if known == layout:
             return layout, texts, named
         return known, *await self._steering(trust, paths, known)

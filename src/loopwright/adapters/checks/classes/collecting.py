@@ -13,10 +13,11 @@ import posixpath
 import re
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from loopwright.adapters.checks.classes.called import Command
 from loopwright.adapters.checks.classes.layout import Layout
+from loopwright.adapters.checks.classes.made_for_tests import MadeForTests, made
 from loopwright.kernel.gates import matches
 from loopwright.kernel.judges import Judge, is_source, judge_by_name
 
@@ -205,11 +206,12 @@ class Configured:
     folders: frozenset[str] = frozenset()  # named as a whole
     discovered: tuple[Discovery, ...] = ()
     yielding: frozenset[str] = frozenset()
+    built: MadeForTests = field(default_factory=MadeForTests)
 
     @classmethod
     def of(
         cls,
-        commands: Iterable[Command],
+        commands: tuple[Command, ...],
         texts: Mapping[str, str],
         discovered: tuple[Discovery, ...],
         yielding: frozenset[str],
@@ -221,13 +223,15 @@ class Configured:
             folders=frozenset(itertools.chain(starts, filter(None, map(_folder, words)))),
             discovered=discovered,
             yielding=yielding,
+            built=made(commands, texts),
         )
 
     def may_be_tests(self, paths: tuple[str, ...], layout: Layout) -> tuple[str, ...]:
         """Sources that are no tests by their names and that a runner would look at all the same."""
         tracked = frozenset(paths)
         plain = (path for path in paths if is_source(path) and judge_by_name(path) is None and not layout.is_test(path))
-        return tuple(path for path in plain if path in self.yielding or self._is_collected(path, tracked))
+        collected = (path for path in plain if path in self.yielding or self._is_collected(path, tracked))
+        return tuple(dict.fromkeys((*collected, *self.built.may_be_tests(paths, layout.is_test))))
 
     def _is_collected(self, path: str, tracked: frozenset[str]) -> bool:
         return any(matches(path, pattern) for pattern in self.patterns) or any(
@@ -241,7 +245,10 @@ class Configured:
     def with_tests(self, layout: Layout, paths: tuple[str, ...], texts: Mapping[str, str]) -> Layout:
         """`texts` of what may be tests. A folder that was named, and mostly holds them, is theirs with all in it."""
         tracked = frozenset(paths)
-        found = frozenset(path for path, text in texts.items() if has_tests(path, text) or self._yields(path, tracked))
+        built = frozenset(self.built.may_be_tests(paths, layout.is_test))
+        told = {path: text for path, text in texts.items() if path not in built}
+        found = frozenset(path for path, text in told.items() if has_tests(path, text) or self._yields(path, tracked))
+        found |= frozenset(self.built.are_tests({path: texts[path] for path in built if path in texts}))
         if not found:
             return layout
         whole = sorted(folder for folder in self.folders if _is_theirs(folder, paths, found))

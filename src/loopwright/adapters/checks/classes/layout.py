@@ -91,10 +91,6 @@ class Layout:
     def is_test(self, path: str) -> bool:
         return any(matches(path, pattern) for pattern in self.tests)
 
-    def with_tests(self, paths: Iterable[str]) -> Layout:
-        """Single files that are tests, whatever their names."""
-        return replace(self, tests=(*self.tests, *(re.sub(r"[*?{\[]", "?", path) for path in paths)))
-
     def is_protected(self, path: str) -> bool:
         return any(matches(path, pattern) for pattern in self.protected)
 

@@ -30,7 +30,7 @@ _SAYS = re.compile(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Made:
+class MadeForTests:
     """`tests` and `others` are what is made for testing, and for anything else."""
 
     tests: Words = frozenset()
@@ -47,7 +47,7 @@ class Made:
         return tuple(path for path in told if self.others or _MAIN.search(texts[path]))
 
 
-def made(commands: Iterable[tuple[str, ...]], texts: Mapping[str, str]) -> Made:
+def made(commands: Iterable[tuple[str, ...]], texts: Mapping[str, str]) -> MadeForTests:
     """By the commands of checks, and the files of the base that say how things are built and what checks run."""
     goals = frozenset(word for command in commands for each in command[1:] for word in each.split())
     tests, others = set(goals), set[str]()
@@ -59,7 +59,7 @@ def made(commands: Iterable[tuple[str, ...]], texts: Mapping[str, str]) -> Made:
         folder = posixpath.dirname(path)
         tests.update(posixpath.normpath(posixpath.join(folder, word)) for word in ours)
         others.update(posixpath.normpath(posixpath.join(folder, word)) for word in theirs)
-    return Made(tests=_sources(tests), others=_sources(others))
+    return MadeForTests(tests=_sources(tests), others=_sources(others))
 
 
 def _sources(words: Iterable[str]) -> Words:
