@@ -167,6 +167,11 @@ def test_a_coverage_check_that_fails_though_its_floors_are_reached_is_an_aspect(
     ]
 
 
+def test_of_a_check_that_was_left_out_nobody_is_told_that_it_passed() -> None:
+    result = CheckResult(name="web", passed=True, note="not touched")
+    assert rows(ran(t.BUILD, result))[1:] == [("Web", "not run: nothing in its paths changed", True, 1.0)]
+
+
 def test_a_check_that_counts_tests_and_lines_is_judged_by_both() -> None:
     result = CheckResult(name="test", passed=True, tests=6, coverage=t.covered(45, floor=80.0).coverage)
     assert rows(ran(t.BUILD, result))[1:] == [

@@ -207,6 +207,25 @@ import ("calc"; "os")
 func main() { if calc.Add(2, 3) == 5 { os.Exit(7) } }
 END
 """
+C = '#include "calc.h"\n\nint add(int a, int b) {\n    return a + b;\n}\n'
+C_TEST = """\
+#include <stdio.h>
+#include "calc.h"
+
+int main(void) {
+    printf("1..1\\n");
+    if (add(2, 3) != 5) {
+        printf("not ok 1 - adds\\n");
+        return 1;
+    }
+    printf("ok 1 - adds\\n");
+    return 0;
+}
+"""
+_C_PROOF = """\
+echo 'int add(int, int); int main(void) { return add(2, 3) == 5 ? 7 : 1; }' > use.c &&
+cc -o use use.c src/calc.c && { ./use; test $? = 7; }
+"""
 
 GROUNDS: dict[str, Ground] = {
     each.name: each
@@ -388,6 +407,21 @@ GROUNDS: dict[str, Ground] = {
             run=("make", "-C", "sub", "test"),
             proof=("sh", "-c", f"cd sub && {shlex.join(_PY_PROOF)}"),
             needs=("make",),
+        ),
+        Ground(
+            name="c",
+            files={
+                "src/calc.h": "int add(int a, int b);\n",
+                "src/calc.c": C,
+                "check/adding.c": C_TEST,
+                "Makefile": "test:\n\tmkdir -p build\n\tcc -Isrc -o build/t check/adding.c src/calc.c\n\t./build/t\n",
+                ".gitignore": "build/\n",
+            },
+            product="src/calc.c",
+            wrong=C.replace("a + b", "a - b"),
+            run=("make", "test"),
+            proof=("sh", "-c", _C_PROOF),
+            needs=("make", "cc"),
         ),
     )
 }

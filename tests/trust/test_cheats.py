@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.trust.elsewhere_cheats import ELSEWHERE_CHEATS
 from tests.trust.folder_cheats import FOLDER_CHEATS
 from tests.trust.further_cheats import FURTHER_CHEATS
 from tests.trust.grounds import GROUNDS, Cheat, Ground
@@ -21,7 +22,7 @@ from tests.trust.unittest_cheats import MAKE_CHEATS, SCRIPT_CHEATS, UNITTEST_CHE
 CHEATS = (
     *PYTEST_CHEATS, *HELPED_CHEATS, *UNITTEST_CHEATS, *MAKE_CHEATS, *SCRIPT_CHEATS,
     *NODE_CHEATS, *JEST_CHEATS, *CARGO_CHEATS, *GO_CHEATS, *FURTHER_CHEATS, *LATER_CHEATS,
-    *FOLDER_CHEATS,
+    *FOLDER_CHEATS, *ELSEWHERE_CHEATS,
 )  # fmt: skip
 Stages = Callable[[Cheat], Stage]
 

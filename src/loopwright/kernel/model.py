@@ -194,6 +194,10 @@ class Coverage:
         return round(100 * self.new_covered / self.new_total, 2) if self.new_total else 100.0
 
 
+NOT_TOUCHED = "not touched"  # the note of a check that was left out
+NOT_RUN = "not run: nothing in its paths changed"  # how it is told
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckResult:
     """What one command the engine ran had to say about one tree."""
@@ -212,6 +216,11 @@ class CheckResult:
     reused: bool = False
     seconds: float = 0.0
     output: Blob = Blob("")
+
+    @property
+    def ran(self) -> bool:
+        """Otherwise it says nothing of this tree, and nobody may read a pass into it."""
+        return not (self.passed and self.note == NOT_TOUCHED)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -86,6 +86,10 @@ def ended(ending: Ending, attempts: int, *findings: Finding) -> Outcome:
 
 
 SENTENCES: list[tuple[Logged, str]] = [
+    (
+        checked(BUILD, CheckResult(name="web", passed=True, note="not touched")),
+        "checks: ALL_TESTS_PASSING (build passed; web not run: nothing in its paths changed)",
+    ),
     (AgentReported(key=IMPLEMENT, report=AgentReport(summary="Added\nfilter()")), "developer: Added filter()"),
     (AgentReported(key=IMPLEMENT, report=AgentReport()), "developer: done"),
     (

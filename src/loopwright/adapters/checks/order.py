@@ -12,7 +12,9 @@ from loopwright.adapters.checks.runners.scripts import NO_FILES, Texts, starts_w
 from loopwright.config.settings import CheckSettings
 from loopwright.errors import CheckNotRunnable
 from loopwright.kernel.gates import matches
+from loopwright.kernel.judges import is_source, is_text
 from loopwright.kernel.model import Change
+from loopwright.kernel.trust import Classed, FileClass
 
 REPORT, UNITTEST = table.REPORT, table.UNITTEST  # what stands in a command for a path
 
@@ -60,11 +62,38 @@ def selected(specs: tuple[CheckSettings, ...], names: tuple[str, ...]) -> tuple[
     return tuple(spec for spec in specs if not names or spec.name in names)
 
 
-def at_least_one(specs: tuple[CheckSettings, ...], changes: tuple[Change, ...]) -> tuple[CheckSettings, ...]:
-    """Where the change touches the `paths` of none, all of them run: nothing is verified by checks that did not."""
-    if any(not spec.paths or touches(changes, spec.paths) for spec in specs):
+def at_least_one(
+    specs: tuple[CheckSettings, ...], classed: tuple[Classed, ...], texts: Texts = NO_FILES
+) -> tuple[CheckSettings, ...]:
+    """Where a changed file is in the `paths` of none that counts, nobody has said whose it is: all of them run.
+
+    A text is nobody's; but where no check would run, all do: nothing is verified by checks that did not.
+    """
+    changes = tuple(each.change for each in classed)
+    owners = _counting(specs, texts)
+    is_owned = all(any(_covers(spec, (each.change,)) for spec in owners) for each in classed if _is_somebodys(each))
+    if is_owned and any(_covers(spec, changes) for spec in specs):
         return specs
     return tuple(replace(spec, paths=()) for spec in specs)
+
+
+def _is_somebodys(classed: Classed) -> bool:
+    path = classed.change.path
+    is_read = classed.kind is FileClass.TEXT or (
+        classed.kind is FileClass.PRODUCT and is_text(path) and not is_source(path)
+    )
+    return not is_read and not classed.put_back
+
+
+def _counting(specs: tuple[CheckSettings, ...], texts: Texts) -> tuple[CheckSettings, ...]:
+    """A linter that looks at everything does not say who tests it. What nobody can read beforehand is believed where a
+    person gave it `paths`, and where there is nothing else."""
+    known = tuple(s for s in specs if verifies(s, texts) or (s.paths and may_verify(s, texts)))
+    return known or tuple(s for s in specs if may_verify(s, texts)) or specs
+
+
+def _covers(spec: CheckSettings, changes: tuple[Change, ...]) -> bool:
+    return not spec.paths or touches(changes, spec.paths)
 
 
 def whatever_is_there(specs: tuple[CheckSettings, ...], files: tuple[str, ...]) -> tuple[CheckSettings, ...]:

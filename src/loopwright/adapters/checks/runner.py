@@ -79,7 +79,7 @@ class CommandChecks:
                 every = whatever_is_there(specs, tuple(paths))
                 report = await Verification(desk=desk, specs=every).preflight()
             else:
-                verification = Verification(desk=desk, specs=at_least_one(specs, changes_of(seen.classed)))
+                verification = Verification(desk=desk, specs=at_least_one(specs, seen.classed, desk.texts))
                 # While the checks run there is time for it.
                 signs = asyncio.create_task(found_in(desk, commands, judges=named & paths))
                 try:

@@ -36,7 +36,7 @@ from loopwright.adapters.checks.runnable import cannot_run
 from loopwright.config.settings import CheckSettings
 from loopwright.kernel.findings import identify
 from loopwright.kernel.gates import matches
-from loopwright.kernel.model import Blob, Change, CheckResult, Finding, Severity, Tree
+from loopwright.kernel.model import NOT_TOUCHED, Blob, Change, CheckResult, Finding, Severity, Tree
 from loopwright.ports.checks import ChecksRun
 from loopwright.ports.clock import Clock
 from loopwright.ports.store import Store
@@ -102,7 +102,7 @@ class Chain:
             if failed:
                 results[spec.name] = _skipped(spec, failed[0])
             elif spec.paths and not touches(changes, spec.paths):
-                results[spec.name] = CheckResult(name=spec.name, passed=True, note="not touched")
+                results[spec.name] = CheckResult(name=spec.name, passed=True, note=NOT_TOUCHED)
             else:
                 results[spec.name] = await self._result(spec)
         return tuple(results.values())

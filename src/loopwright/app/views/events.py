@@ -35,7 +35,7 @@ from loopwright.kernel.events import (
     Started,
     TimeReached,
 )
-from loopwright.kernel.model import AgentStatus, CheckResult, Ending, Key, Outcome, Severity
+from loopwright.kernel.model import NOT_RUN, AgentStatus, CheckResult, Ending, Key, Outcome, Severity
 from loopwright.kernel.quoting import one_line
 from loopwright.kernel.trust import Claim
 from loopwright.kernel.wording import ALL_TESTS_PASSING, counted, moment, usd
@@ -203,6 +203,8 @@ def _besides(event: ChecksReported) -> str:
 
 
 def _check(result: CheckResult) -> str:
+    if not result.ran:
+        return f"{one_line(result.name, 60)} {NOT_RUN}"
     word = "passed" if result.passed else f"failed, {counted(len(result.failures), 'failure')}"
     tests = "" if result.tests is None else f", {counted(result.tests, 'test')}"
     flaky = f", {len(result.flaky)} flaky" if result.flaky else ""

@@ -7,7 +7,7 @@ import re
 from dataclasses import replace
 
 from loopwright.kernel.findings import cut
-from loopwright.kernel.model import CheckResult, Coverage, Finding, Severity
+from loopwright.kernel.model import NOT_RUN, CheckResult, Coverage, Finding, Severity
 from loopwright.loops.tickets.findings import failures_of, marks_of_checks
 from loopwright.loops.tickets.state import (
     CRITIC,
@@ -102,7 +102,8 @@ def _of_tests(title: str, result: CheckResult, tests: int) -> Aspect:
 
 
 def _of_command(title: str, result: CheckResult) -> Aspect:
-    actual = "succeeded" if result.passed else _why_failed(result)
+    succeeded = "succeeded" if result.ran else NOT_RUN
+    actual = succeeded if result.passed else _why_failed(result)
     row = _aspect(title, f"{result.name} check", f"{result.name} succeeds", actual, passed=result.passed)
     return replace(row, guidance=_to_mend(result))
 

@@ -22,7 +22,7 @@ from loopwright.kernel.events import (
     Started,
     key_of,
 )
-from loopwright.kernel.model import AgentReport, AgentStatus, CheckResult
+from loopwright.kernel.model import NOT_RUN, AgentReport, AgentStatus, CheckResult
 from loopwright.kernel.wording import counted, moment
 
 CREATOR, CRITIC, EXPEDITER, COORDINATOR = "Creator", "Critic", "Expediter", "Coordinator"
@@ -126,4 +126,10 @@ def _agent(event: AgentReported | AgentFailed | AgentUnavailable, verb: str) -> 
 
 
 def _checks(results: tuple[CheckResult, ...]) -> str:
-    return ", ".join(f"{each.name} {'passed' if each.passed else 'failed'}" for each in results) or "no check ran"
+    return ", ".join(f"{each.name} {_word(each)}" for each in results) or "no check ran"
+
+
+def _word(result: CheckResult) -> str:
+    if not result.ran:
+        return NOT_RUN
+    return "passed" if result.passed else "failed"

@@ -7,7 +7,7 @@ from itertools import chain
 
 from loopwright.kernel.findings import identify
 from loopwright.kernel.gates import UNTESTED
-from loopwright.kernel.model import CheckResult, Finding, Severity, Verdict
+from loopwright.kernel.model import NOT_RUN, CheckResult, Finding, Severity, Verdict
 from loopwright.kernel.quoting import inline, quoted
 from loopwright.kernel.wording import counted
 from loopwright.kernel.wording import place as location
@@ -198,6 +198,8 @@ def _validation(checks: tuple[CheckResult, ...]) -> tuple[tuple[str, ...], ...]:
 def _result(check: CheckResult | None) -> tuple[str, str]:
     if check is None:
         return "not judged", "no such check is configured"
+    if not check.ran:
+        return "not judged", NOT_RUN
     parts = (
         "" if check.tests is None else counted(check.tests, "test"),
         f"{check.coverage.percent:g}% of all lines, {check.coverage.new_percent:g}% of new" if check.coverage else "",

@@ -10,8 +10,17 @@ DATA = "[[2, 3, 5]]\n"
 BENT = "[[2, 3, -1]]\n"
 
 
+RUNS = "for d in sorted({}):\n    exec(blocks(d), {{}})\n"
+COLLECTS = """\
+def pytest_collect_file(parent, file_path):
+    if file_path.suffix == ".yaml" and file_path.name.startswith("test"):
+        return Sums.from_parent(parent, path=file_path)
+"""
+
+
 def python(data: str, test: str) -> Files:
-    return {"calc/__init__.py": CODE, "calc/data/words.txt": "a\n", "tests/test_calc.py": test, data: DATA}
+    held = f"# Sums\n\n```\n{DATA}```\n" if data.endswith((".md", ".rst")) else DATA
+    return {"calc/__init__.py": CODE, "calc/data/words.txt": "a\n", "tests/test_calc.py": test, data: held}
 
 
 def crate(data: str, library: str, test: str = "") -> Files:
@@ -46,6 +55,17 @@ INSIDE = 'pub fn f() {}\n\n#[cfg(test)]\nmod tests {\n    const E: &str = includ
         (python("examples/a.json", "sorted((ROOT / 'examples').iterdir())"), "examples/a.json"),
         (python("calc/cases/a.txt", 'files, _ := filepath.Glob("calc/cases/*.txt")'), "calc/cases/a.txt"),
         (python("calc/cases/a.txt", "fs.readdirSync(path.join(__dirname, '../calc/cases'))"), "calc/cases/a.txt"),
+        (python("calc/cases/a.json", "read(ROOT / f'calc/cases/{name}.json')"), "calc/cases/a.json"),
+        (python("calc/cases/a.json", "read(f'{ROOT}/calc/cases/{name}.json')"), "calc/cases/a.json"),
+        (python("calc/cases/a.json", "read(ROOT / 'calc' / 'cases' / f'{name}.json')"), "calc/cases/a.json"),
+        (python("calc/cases/a.json", "read('calc/cases/%s.json' % name)"), "calc/cases/a.json"),
+        (python("calc/cases/a.json", "CASES = ROOT / 'cases'\nread(CASES / f'{n}.json')"), "calc/cases/a.json"),
+        (python("calc/cases/a.json", "read(`${root}/calc/cases/${name}.json`)"), "calc/cases/a.json"),
+        (python("calc/cases.json", "const cases = require('../calc/cases');"), "calc/cases.json"),
+        ({**python("calc/specs/test_a.yaml", ""), "conftest.py": COLLECTS}, "calc/specs/test_a.yaml"),
+        (python("docs/a.md", RUNS.format("(ROOT / 'docs').glob('**/*.md')")), "docs/a.md"),
+        (python("docs/more/a.rst", RUNS.format("(ROOT / 'docs').rglob('*.rst')")), "docs/more/a.rst"),
+        (python("GUIDE.md", RUNS.format("ROOT.glob('*.md')")), "GUIDE.md"),
         (crate("src/expected.txt", INSIDE), "src/expected.txt"),
         (crate("src/e.txt", "", 'const E: &str = include_str!("../src/e.txt");'), "src/e.txt"),
         (crate("README.md", '#![doc = include_str!("../README.md")]\n'), "README.md"),
@@ -72,6 +92,19 @@ def test_what_a_test_of_the_base_compares_with_is_held_back(base: Files, path: s
         (python("calc/data/a.json", "(ROOT / 'calc').rglob('*.py')"), "calc/data/a.json", "product"),
         (python("calc/data/a.json", "sorted((ROOT / 'calc').iterdir())"), "calc/data/a.json", "product"),
         (python("docs/guide.md", "'docs'\n'*.md'"), "docs/guide.md", "text"),
+        (
+            python("docs/guide.md", "for d in (ROOT / 'docs').glob('*.md'):\n    assert links(d)"),
+            "docs/guide.md",
+            "text",
+        ),
+        (python("docs/guide.md", RUNS.format("(ROOT / 'other').glob('**/*.md')")), "docs/guide.md", "text"),
+        (python("GUIDE.md", RUNS.format("(ROOT / 'docs').glob('*.md')")), "GUIDE.md", "text"),
+        (python("README.md", "assert (ROOT / 'README.md').exists()"), "README.md", "text"),
+        (python("calc/cases/a.json", "f'other/cases/{name}.json'"), "calc/cases/a.json", "product"),
+        (python("calc/cases/a.json", "f'{name}.json'"), "calc/cases/a.json", "product"),
+        (python("calc/cases/a.json", "f'calc/cases/{name}.txt'"), "calc/cases/a.json", "product"),
+        (python("calc/cases.json", "render('calc/cases')"), "calc/cases.json", "product"),
+        ({**python("calc/specs/a.yaml", ""), "conftest.py": COLLECTS}, "calc/specs/a.yaml", "product"),
         (python("calc/more.py", "run('calc/more.py')"), "calc/more.py", "product"),
         (python("examples/sum.py", "run('sums.py')"), "examples/sum.py", "text"),
         (python("examples/sum.py", "'examples'\n'*.js'"), "examples/sum.py", "text"),
@@ -106,3 +139,41 @@ def test_an_example_that_tests_run_may_show_more() -> None:
     base = python("examples/sum.py", "E = R / 'examples'\nE.glob('*.py')")
     found = classes(base, {"examples/sum.py": f"{DATA}\n\ndef more():\n    return 2\n"}, PYTEST)["examples/sum.py"]
     assert (found.kind, found.is_gated) == ("test", False)
+
+
+def test_what_a_document_says_beside_the_examples_that_tests_run_is_free() -> None:
+    base = python("docs/a.md", RUNS.format("(ROOT / 'docs').glob('**/*.md')"))
+    changed = {"docs/a.md": base["docs/a.md"].replace("# Sums", "# More sums"), "docs/new.md": base["docs/a.md"]}
+    assert {each.kind for each in classes(base, changed, PYTEST).values()} == {"text"}
+
+
+LOOP = """\
+set -e
+for f in src/cases/*.in; do
+    sh src/calc.sh < "$f" | diff - "${f%.in}.out"
+done
+"""
+
+
+@pytest.mark.parametrize(
+    ("files", "command"),
+    [
+        ({"check.sh": LOOP}, ("sh", "check.sh")),
+        ({"ci/check.sh": LOOP.replace("src/cases", "../src/cases")}, ("sh", "ci/check.sh")),
+        ({"check.sh": "find src/cases -name '*.in' | while read f; do calc $f | cmp - $f; done\n"}, ("sh", "check.sh")),
+        ({"Makefile": "test:\n\tfor f in src/cases/*.in; do ./calc $$f | diff - $$f.out; done\n"}, ("make", "test")),
+    ],
+)
+def test_cases_that_a_script_of_the_checks_goes_through_are_its_own(files: Files, command: tuple[str, ...]) -> None:
+    base = {**files, "src/calc.sh": "", "src/cases/a.in": "2 3\n", "src/cases/a.out": "5\n", "src/words.out": "5\n"}
+    found = classes(base, {"src/cases/a.out": "-1\n", "src/cases/b.out": "1\n", "src/words.out": ""}, command)
+    assert {path: each.kind for path, each in found.items()} == {
+        "src/cases/a.out": "judge by name",
+        "src/cases/b.out": "product",
+        "src/words.out": "product",
+    }
+
+
+def test_a_script_that_compares_nothing_has_no_cases() -> None:
+    base = {"check.sh": LOOP.replace("diff - ", "jq . "), "src/calc.sh": "", "src/cases/a.in": "2 3\n"}
+    assert classes(base, {"src/cases/a.in": "1\n"}, ("sh", "check.sh"))["src/cases/a.in"].kind == "product"

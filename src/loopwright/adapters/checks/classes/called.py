@@ -250,6 +250,7 @@ def _follow_script(search: CallWalk, path: str, at: str, depth: int) -> None:
         for here, line in placed(text, start, anew=judge_by_name(path) is not None):
             _follow(search, line, at=here, why=f"{path} runs it", depth=depth + 1)
             search.take_expected(line, here, f"{path} reads it")
+    search.take_cases(text, folder, f"{path} reads it")
 
 
 def _follow_sessions(search: CallWalk, path: str, at: str, depth: int) -> None:
@@ -348,6 +349,7 @@ def _follow_rules(search: CallWalk, path: str, at: str, rules: Rules, goals: lis
         for here, line in placed(recipe, at, anew=True):
             _follow(search, line, at=here, why=f"{path} runs it", depth=depth + 1)
             search.take_expected(line, here, f"{path} reads it")
+        search.take_cases(recipe, at, f"{path} reads it")
 
 
 def _follow_packages(search: CallWalk, asked: ScriptRequest, depth: int) -> None:

@@ -146,7 +146,8 @@ class Classifier:
         data = [c.path for c in changes if c.how != "added" and may_be_expected(c.path) and not layout.is_test(c.path)]
         if not data:
             return Expectations()
-        tests = tuple(path for path in paths if layout.is_test(path) and is_source(path))[:_MOST_READ]
+        judging = (path for path in paths if layout.is_test(path) or posixpath.basename(path) == "conftest.py")
+        tests = tuple(path for path in judging if is_source(path))[:_MOST_READ]
         rust = tuple(path for path in paths if path.endswith(".rs") and not layout.is_test(path))[:_MOST_READ]
         texts = await self.source.texts(trust, (*tests, *rust), limit=_LARGEST)
         return expectations(data, *({path: texts[path] for path in part if path in texts} for part in (tests, rust)))

@@ -13,11 +13,12 @@ import posixpath
 import re
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from loopwright.adapters.checks.classes.called import Called, configures_tests
 from loopwright.adapters.checks.classes.command_lines import Command, joined
 from loopwright.adapters.checks.classes.layout import Layout
+from loopwright.adapters.checks.classes.made_for_tests import MadeForTests, made
 from loopwright.kernel.gates import matches
 from loopwright.kernel.judges import Judge, is_source, judge_by_name
 
@@ -218,10 +219,16 @@ class Configured:
     yielding: frozenset[str] = frozenset()
     loaded: frozenset[str] = frozenset()  # by scripts that checks run
     functions: re.Pattern[str] = _PYTHON  # what looks like a test of Python
+    built: MadeForTests = field(default_factory=MadeForTests)
 
     @classmethod
     def of(
-        cls, named: Called, texts: Mapping[str, str], discovered: tuple[Discovery, ...], yielding: frozenset[str]
+        cls,
+        commands: tuple[Command, ...],
+        named: Called,
+        texts: Mapping[str, str],
+        discovered: tuple[Discovery, ...],
+        yielding: frozenset[str],
     ) -> Configured:
         words = tuple(dict.fromkeys(_words(named.ran, texts)))
         starts = (each.start for each in discovered if each.start and each.names.startswith("*."))
@@ -232,13 +239,15 @@ class Configured:
             yielding=yielding,
             loaded=named.loaded,
             functions=_functions(texts),
+            built=made(commands, texts),
         )
 
     def may_be_tests(self, paths: tuple[str, ...], layout: Layout) -> tuple[str, ...]:
         """Sources that are no tests by their names and that a runner would look at all the same."""
         tracked = frozenset(paths)
         plain = (path for path in paths if is_source(path) and judge_by_name(path) is None and not layout.is_test(path))
-        return tuple(p for p in plain if p in self.yielding or p in self.loaded or self._is_collected(p, tracked))
+        collected = (p for p in plain if p in self.yielding or p in self.loaded or self._is_collected(p, tracked))
+        return tuple(dict.fromkeys((*collected, *self.built.may_be_tests(paths, layout.is_test))))
 
     def _is_collected(self, path: str, tracked: frozenset[str]) -> bool:
         return any(matches(path, pattern) for pattern in self.patterns) or any(
@@ -257,9 +266,12 @@ class Configured:
     def with_tests(self, layout: Layout, paths: tuple[str, ...], texts: Mapping[str, str]) -> Layout:
         """`texts` of what may be tests. A folder that was named, and mostly holds them, is theirs with all in it."""
         tracked = frozenset(paths)
+        built = frozenset(self.built.may_be_tests(paths, layout.is_test))
+        told = {path: text for path, text in texts.items() if path not in built}
         found = frozenset(
-            path for path, text in texts.items() if self._has_tests(path, text) or self._yields(path, tracked)
+            path for path, text in told.items() if self._has_tests(path, text) or self._yields(path, tracked)
         )
+        found |= frozenset(self.built.are_tests({path: texts[path] for path in built if path in texts}))
         if not found:
             return layout
         whole = sorted(folder for folder in self.folders if _is_theirs(folder, paths, found))

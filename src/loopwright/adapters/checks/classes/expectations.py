@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
+from loopwright.kernel.gates import matches
 from loopwright.kernel.judges import is_example, is_source, is_text
 
 _SHORTEST = 3  # characters of a name that says which file is meant
@@ -33,12 +34,27 @@ _DOCUMENTED = re.compile(
     r"""\#!?\[\s*(?:cfg_attr\s*\([^"\]]*?)?doc\s*=\s*include_str!\s*\((?:[^";]|"\w+"){0,120}?"([^"\n]+\.\w+)\""""
 )
 _TESTS_BEGIN = re.compile(r"#\[\s*(?:cfg\s*\(\s*(?:all\s*\(\s*)?test\b|(?:\w+::)*test\b)")
-_FENCED = re.compile(r"^[ \t]*(```|~~~)[^\n]*\n.*?^[ \t]*\1|^(?: {4}|\t)[^\n]+", re.MULTILINE | re.DOTALL)
+_FENCED = re.compile(
+    r"^[ \t]*(```|~~~)[^\n]*\n.*?^[ \t]*\1|^(?: {4}|\t)[^\n]+|^>>>[^\n]*(?:\n[^\s][^\n]*)*", re.MULTILINE | re.DOTALL
+)
+_FILLED_IN = re.compile(r"\$?\{[^{}]*\}|%[sdv]|%\(\w+\)s")
+_REQUIRED = re.compile(r"""(?:\brequire\s*\(|\bfrom|\bimport)\s*["'](\.{1,2}/[^"'\n]+)["']""")
+_BEGINS = re.compile(r"""startswith\(\(?\s*["'](\w+)["']""")
+_IS_THERE = re.compile(r"\b(?:exists|is_file|isfile|existsSync|os\.Stat|lexists)\b")
+# A test that goes through texts may run what they show, or only look whether their links lead somewhere.
+_RUNS = re.compile(
+    r"""\b(?:exec|eval|compile|system|popen|check_output|testfile|find_examples|check_md_file|new\s+Function)\s*\(
+      | \b(?:subprocess|doctest|runpy|sybil|mktestdocs|CliRunner|child_process|exec\.Command|code-?blocks?)\b
+      | ``` | ~~~
+    """,
+    re.VERBOSE,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Expectations:
-    """`read` names for each file of data a file of the base that reads it in a test; `shown` are texts of a crate."""
+    """`read` names for each file of data a file of the base that reads it in a test; of `shown` texts, tests run what
+    they show."""
 
     read: Mapping[str, str] = field(default_factory=dict)
     shown: frozenset[str] = frozenset()
@@ -54,8 +70,8 @@ def may_be_expected(path: str) -> bool:
 def expectations(changed: Iterable[str], tests: Mapping[str, str], sources: Mapping[str, str]) -> Expectations:
     """`changed` files of the base, by what its `tests` and its `sources` of Rust say."""
     paths = tuple(changed)
-    read = {path: test for test, text in tests.items() for path in _named(paths, text)}
-    shown: set[str] = set()
+    read = {path: test for test, text in tests.items() for path in _named(paths, test, text)}
+    shown = {path for text in tests.values() if _RUNS.search(text) for path in _listed_texts(paths, text)}
     for source, text in sources.items():
         begin = _TESTS_BEGIN.search(text)
         inside = _INCLUDED.findall(text, begin.start()) if begin else []
@@ -65,17 +81,66 @@ def expectations(changed: Iterable[str], tests: Mapping[str, str], sources: Mapp
     return Expectations(read=read, shown=frozenset(shown - read.keys()))
 
 
-def _named(paths: tuple[str, ...], text: str) -> Iterator[str]:
+def _named(paths: tuple[str, ...], test: str, text: str) -> Iterator[str]:
     if not paths:
         return
-    literals = frozenset(_plain(word) for word in _LITERAL.findall(text))
-    listing = tuple(_listing(text)) if _LISTING.search(text) else ()
+    said = _LITERAL.findall(text)
+    literals, filled = frozenset(map(_plain, said)), frozenset(_patterns(said))
+    listing = tuple(_listing(text)) if _LISTING.search(text) or filled else ()
+    required = {posixpath.normpath(posixpath.join(posixpath.dirname(test), word)) for word in _REQUIRED.findall(text)}
     for path in paths:
         name = posixpath.basename(path)
-        if any(word.endswith(name) and _is_meant(word, path) for word in literals) or _by_pattern(
-            path, literals, listing
+        is_named = any(word.endswith(name) and _is_meant(word, path) for word in literals)
+        if (
+            (is_named and not (path.endswith(_PROSE) and _only_asks_for(name, text)))
+            or _by_pattern(path, literals, listing)
+            or any(matches(path, word) or matches(path, f"**/{word}") for word in filled if "/" in word)
+            or (path.endswith(".json") and path.removesuffix(".json") in required)
+            or ("def pytest_collect_file" in text and _is_collected(name, frozenset(said), text))
         ):
             yield path
+
+
+def _only_asks_for(name: str, text: str) -> bool:
+    """Whether a text is there, and nothing of what it says."""
+    return all(_IS_THERE.search(line) for line in text.splitlines() if name in line)
+
+
+def _patterns(said: list[str]) -> Iterator[str]:
+    """Names in which something is filled in while the test runs; what the folder is has to stand there."""
+    for word in said:
+        if _FILLED_IN.search(word) and posixpath.splitext(word)[1].strip("{}%"):
+            pattern = re.sub(r"^(?:\.{0,2}/|\*+/)+", "", _FILLED_IN.sub("*", word))
+            folder, name = posixpath.split(pattern)
+            if _DATA.search(name) and "*" in name and (not folder or re.search(r"\w", folder)):
+                yield pattern
+
+
+def _is_collected(name: str, said: frozenset[str], text: str) -> bool:
+    """By a set-up of the project's own, that makes tests of files of a kind."""
+    if name.endswith((".py", *_PROSE)):
+        return False
+    begins = tuple(_BEGINS.findall(text))
+    by_suffix = posixpath.splitext(name)[1] in said and (not begins or name.startswith(begins))
+    return by_suffix or any("*" in word.strip("*") and matches(name, word) for word in said)
+
+
+def _listed_texts(paths: tuple[str, ...], text: str) -> Iterator[str]:
+    """Documents that a test goes through, one by one."""
+    listing = tuple(_listing(text)) if _LISTING.search(text) else ()
+    for path in paths:
+        folders, suffix = path.split("/")[:-1], posixpath.splitext(path)[1]
+        if path.endswith(_PROSE) and any(
+            _is_listed(folders, suffix, line) if folders else _lists_top(suffix, line) for line in listing
+        ):
+            yield path
+
+
+def _lists_top(suffix: str, line: str) -> bool:
+    words = _LITERAL.findall(line)
+    return any(posixpath.basename(word) == f"*{suffix}" for word in words) and all(
+        "*" in word or not re.search(r"\w", word) for word in words
+    )
 
 
 def _plain(word: str) -> str:
@@ -109,8 +174,9 @@ def _listing(text: str) -> Iterator[str]:
     lines = re.sub(r"(?<=[(\[,.])\s*\n\s*|\s*\n\s*(?=[.)/])", "", text).splitlines()
     given = {name: line for line in lines for name in _GIVEN.findall(line)}
     for line in lines:
-        if _LISTING.search(line):
-            yield " ".join((line, *(given[name] for name in dict.fromkeys(_NAME.findall(line)) if name in given)))
+        if _LISTING.search(line) or any("/" not in word for word in _patterns(_LITERAL.findall(line))):
+            meant = (given[name] for name in dict.fromkeys(_NAME.findall(line)) if name in given)
+            yield " ".join((_FILLED_IN.sub("*", line), *meant))
 
 
 def _is_listed(folders: list[str], suffix: str, line: str) -> bool:

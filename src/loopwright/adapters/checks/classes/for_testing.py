@@ -5,10 +5,11 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from loopwright.adapters.checks.checkouts import TreeReader
 from loopwright.adapters.checks.classes.command_lines import Command
+from loopwright.adapters.checks.classes.judged_with import judged_with
 from loopwright.adapters.checks.classes.layout import Layout
 from loopwright.adapters.checks.python_tree import COMMAND_OF_DJANGO, takes_runner_of_django
 from loopwright.kernel.judges import Judge, judge_by_name
@@ -63,6 +64,11 @@ class Search:
 
     async def found(self, before: Mapping[str, str], added: Collection[str], steering: str) -> ForTesting:
         """`before` are the texts of what changed, `added` what the base does not have."""
+        found = await self._in_python(before, added, steering)
+        elsewhere = await judged_with(self.source, self.base, self.layout, before)
+        return replace(found, helping={**elsewhere, **found.helping})
+
+    async def _in_python(self, before: Mapping[str, str], added: Collection[str], steering: str) -> ForTesting:
         paths = tuple(path for path in await self.source.paths(self.base) if path.endswith(".py"))
         plain = [path for path in paths if not self.layout.is_test(path) and judge_by_name(path) is None]
         fresh = {_bare(path) for path in added if path.endswith(".py")}

@@ -36,10 +36,18 @@ _NAMED_TESTS: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...] = (
     ((".dart",), ("**/*_test.dart",)),
     (
         (".c", ".cc", ".cpp", ".cxx", ".h", ".hpp"),
-        ("**/{test,tests,test_*,*_test,*_tests,*-test,*_unittest,*_unittests}.{c,cc,cpp,cxx,h,hpp}",),
+        (
+            "**/{test,tests,test_*,test-*,tst_*,*_test,*_tests,*-test,*-tests,*_unittest,*_unittests}.{c,cc,cpp,cxx,h,hpp}",
+            "**/*{Test,Tests}.{c,cc,cpp,cxx,h,hpp}",
+        ),
     ),
     ((".sh", ".bash", ".bats"), ("**/*.bats", "**/{test_*,*_test,test}.{sh,bash}")),
     ((".pl", ".pm", ".t"), ("**/*.t", "t/**")),
+    (
+        (".feature",),
+        ("**/*.feature", "**/features/**/{steps,step_definitions,support}/**", "**/features/environment.py"),
+    ),
+    ((".robot",), ("**/*.robot", "**/*.resource")),
 )
 _FOLDERS = (
     "tests",
@@ -52,13 +60,18 @@ _FOLDERS = (
     "unittest",
     "unittests",
     "unit_tests",
+    "testsuite",
+    "testsuites",
 )
+_FOLDERS_IN_C = ("check", "checks", "t")  # at the top, where nothing but C and its kin lies
 _ALWAYS = ("tests", "test", "__tests__")  # a folder of this name at the top holds tests, whatever is in it
 _LOOSE = re.compile(r"(?:^|[._-])(?:tests?|spec|unittest)(?:[._-]|$)", re.IGNORECASE)
 _ANY_NAME = (  # collected by their folder
     *(".js", ".ts", ".mjs", ".cjs", ".jsx", ".tsx", ".rs", ".rb", ".exs", ".php"),
     *(".c", ".cc", ".cpp", ".cxx", ".h", ".hpp"),
 )
+_C = (".c", ".cc", ".cpp", ".cxx", ".h", ".hpp")
+_NAMED_FOR = re.compile(r"tests?[-_]?(\w+)|(\w+?)[-_]?tests?", re.IGNORECASE)
 _SHELL = (".sh", ".bash", ".zsh", ".fish", ".ps1", ".bat", ".awk")
 _BUILT = (".go", ".rs", ".java", ".kt", ".scala", ".c", ".cc", ".cpp", ".cs", ".swift", ".zig", ".hs", ".ml")
 _LOOK = 3  # of these at least, before a folder of documentation passes for a package
@@ -133,7 +146,31 @@ def _tests(files: tuple[str, ...]) -> tuple[str, ...]:
     top = {path.split("/")[0] for path in files if "/" in path}
     folders = [f"{name}/**" for name in sorted(top) if name.lower() in _ALWAYS]
     nested = sorted({pattern for path in files for pattern in _folders_of_tests(path)})
-    return tuple(dict.fromkeys((*folders, *nested, *named)))
+    return tuple(dict.fromkeys((*folders, *nested, *named, *_tests_in_c(files), *_steps(files))))
+
+
+def _steps(files: tuple[str, ...]) -> Iterable[str]:
+    """What stands beside features and says what their sentences mean."""
+    folders = {path.rpartition("/")[0] for path in files if path.endswith(".feature")} - {""}
+    for folder in sorted(folders):
+        yield from (f"{folder}/{name}/**" for name in ("steps", "step_definitions", "support"))
+        yield f"{folder}/environment.py"
+    for folder in sorted({path.rpartition("/")[0] for path in files if path.endswith(".robot")} - {""}):
+        yield from (f"{folder}/*.py", f"{folder}/{{keywords,libraries,resources}}/**")
+
+
+def _tests_in_c(files: tuple[str, ...]) -> Iterable[str]:
+    """A folder of this name where nothing but C lies; `calctest.c` where there is a `calc.c`, and no `latest.c`."""
+    sources = [path for path in files if path.endswith(_C)]
+    for folder in _FOLDERS_IN_C:
+        held = [path for path in files if path.startswith(f"{folder}/") and is_source(path)]
+        if held and all(path.endswith(_C) for path in held):
+            yield f"{folder}/**"
+    stems = {splitext(path.rpartition("/")[2])[0] for path in sources}
+    for path in sources:
+        found = _NAMED_FOR.fullmatch(splitext(path.rpartition("/")[2])[0])
+        if found and (found[1] or found[2]) in stems:
+            yield re.sub(r"[*?{\[]", "?", path)
 
 
 def _folders_of_tests(path: str) -> Iterable[str]:

@@ -25,14 +25,20 @@ def read_by_shell(text: str) -> Iterator[str]:
         yield from (posixpath.normpath(word) for word in _READ.findall(said))
 
 
-def included(text: str) -> Iterator[str]:
-    """Names and patterns; what only make itself could work out is left out, or known by its suffix."""
-    joined = text.replace("\\\n", " ")
+def assigned(joined: str) -> dict[str, str]:
+    """Everything that is said of each variable."""
     variables: dict[str, str] = {}
     for name, value in _ASSIGNED.findall(joined):
         variables[name] = f"{variables.get(name, '')} {value}"
+    return variables
+
+
+def included(text: str) -> Iterator[str]:
+    """Names and patterns; what only make itself could work out is left out, or known by its suffix."""
+    joined = text.replace("\\\n", " ")
+    variables = assigned(joined)
     for said in _INCLUDE.findall(joined):
-        for word in _Makefile(variables).expanded(said.partition(" #")[0], 0).split():
+        for word in Makefile(variables).expanded(said.partition(" #")[0], 0).split():
             plain = re.sub(r"\*{3,}", _ANYTHING, word.strip("\"'"))
             if plain.strip("*./"):
                 yield posixpath.normpath(plain)
@@ -72,30 +78,30 @@ def asked_of_make(rest: list[str], at: str) -> MakeRequest:
 
 
 @dataclass(frozen=True, slots=True)
-class _Makefile:
+class Makefile:
     variables: Mapping[str, str]
 
     def expanded(self, said: str, depth: int) -> str:
         parts, place = [], 0
         while (begin := said.find("$", place)) >= 0 and depth < _DEEPEST:
             end = _closing(said, begin + 1)
-            parts += [said[place:begin], self._value(said[begin + 2 : end], depth + 1)]
+            parts += [said[place:begin], self.value(said[begin + 2 : end], depth + 1)]
             place = end + 1
         return "".join((*parts, said[place:] if depth < _DEEPEST else _ANYTHING))
 
-    def _value(self, inner: str, depth: int) -> str:
+    def value(self, inner: str, depth: int) -> str:
         if re.fullmatch(r"[\w.-]+", inner):
             return self.expanded(self.variables.get(inner, _ANYTHING), depth).strip()
         if replaced := _REPLACED.fullmatch(inner):
             return _by_suffix(replaced[1])
         name, _, rest = inner.strip().partition(" ")
-        arguments = _arguments(rest)
+        given = arguments(rest)
         if name in _KEPT:
-            return self.expanded(arguments[-1], depth)
-        if name in ("patsubst", "subst") and len(arguments) > 1:
-            return _by_suffix(arguments[1])
+            return self.expanded(given[-1], depth)
+        if name in ("patsubst", "subst") and len(given) > 1:
+            return _by_suffix(given[1])
         if name in ("addsuffix", "filter"):
-            return _by_suffix(arguments[0])
+            return _by_suffix(given[0])
         if name == "shell":
             return " ".join(f"**/{posixpath.basename(word)}" for word in re.findall(r"[\w./*-]*\*[\w./*-]+", rest))
         return _ANYTHING
@@ -111,7 +117,7 @@ def _closing(said: str, start: int) -> int:
     return len(said)
 
 
-def _arguments(rest: str) -> list[str]:
+def arguments(rest: str) -> list[str]:
     found, open_brackets = [""], 0
     for letter in rest:
         open_brackets += (letter in "({") - (letter in ")}")

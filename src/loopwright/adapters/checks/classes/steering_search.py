@@ -58,7 +58,7 @@ class SteeringSearch:
         layout = completed(self.given, paths)
         texts, named = await self._steering(paths, layout)
         yielding = self._yielding(named, paths)
-        told = Configured.of(named, texts, discoveries(self.commands, texts), yielding)
+        told = Configured.of(self.commands, named, texts, discoveries(self.commands, texts), yielding)
         asked = told.may_be_tests(paths, layout)[:_MOST_READ]
         known = told.with_tests(layout, paths, await self.source.texts(self.base, asked, limit=_LARGEST))
         if known != layout:

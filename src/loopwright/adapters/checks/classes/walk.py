@@ -16,6 +16,9 @@ from loopwright.kernel.judges import is_source, judge_by_name
 VALUE = re.compile(r"--?[\w-]+=(.+)")
 CODE = (".py", ".js", ".mjs", ".cjs", ".ts", ".mts", ".cts")
 _AS_LOADED = ("", *CODE, "/index.js", "/index.mjs", "/index.cjs", "/index.ts", "/__main__.py", "/__init__.py")
+_COMPARES = re.compile(r"\b(?:diff|cmp|comm)\b")
+_LOOP = re.compile(r"\bfor\s+\w+\s+in\s+([^\n;]+)")
+_FOUND = re.compile(r"\bfind\s+([\w./$-]+)[^\n|;]*?-name\s+[\"']?([\w.*?-]+)")
 
 
 @dataclass(slots=True)
@@ -83,6 +86,20 @@ class CallWalk:
                 is_own_package = path.endswith("__init__.py") and path in self.paths
                 if not self.is_test(path) and not is_own_package:
                     self.found.setdefault(path, why)
+
+    def take_cases(self, text: str, folder: str, why: str) -> None:
+        """Data that a script goes through and compares with: all that lies beside what its loop names."""
+        if not _COMPARES.search(text):
+            return
+        looped = [word for words in _LOOP.findall(text) for word in words.split() if "*" in word]
+        for word in (*looped, *(f"{start}/**/{name}" for start, name in _FOUND.findall(text))):
+            plain = re.sub(r"^(?:\$\{?\w+\}?/|\./|\.\./)+", "", word.strip("\"'"))
+            within = posixpath.dirname(plain)
+            for path in self.paths if re.search(r"\w", within) else ():
+                if not is_source(path) and judge_by_name(path) is None and not path.endswith((".md", ".rst")):
+                    places = (f"{within}/*", posixpath.normpath(posixpath.join(folder, within, "*")))
+                    if any(matches(path, place) for place in places):
+                        self.found.setdefault(path, why)
 
     def take_expected(self, words: Iterable[str], folder: str, why: str) -> None:
         """Data that a script of the checks names: what it compares with."""
