@@ -278,6 +278,7 @@ SUB = "\ntest('subs', () => {\n  const near = sub(1, 2)\n})\n"
         ("a.test.js", NODE, "{ add }", "{\n  add,\n  sub,\n}", ""),
         ("a.test.js", NODE, "node:test')\n", "node:test')\nconst fs = require('fs')\n", HOOKED),
         ("a.test.js", NODE, "5)\n  })\n", "5)\n  })\n\n  test('more', () => {})\n", HOOKED),
+        ("a.test.js", NODE, "describe(", "function a() {}\ndescribe(", ""),  # near has its own
         ("a.test.ts", ESM, "  add,\n", "  add,\n  sub,\n", SUB),
         ("a.test.ts", ESM, "{\n  add,\n}", "{ add, type Sum, sub as minus }", HOOKED),
         ("a.test.ts", ESM, "{ expect, test }", "{ beforeEach, describe, expect, test, vi }", HOOKED),

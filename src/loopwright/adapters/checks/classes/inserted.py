@@ -11,7 +11,7 @@ from pathlib import PurePosixPath
 
 from loopwright.adapters.checks.classes.brackets import Pair, around, blanked, has_brackets, pairs
 from loopwright.adapters.checks.classes.python_additions import python_change
-from loopwright.adapters.checks.classes.widened import unwidened, uses
+from loopwright.adapters.checks.classes.widened import takes, unwidened
 from loopwright.kernel.judges import is_source
 
 _LINES = 20_000  # more than this are not compared
@@ -159,7 +159,7 @@ class _Code:
         for steers in _STEERS[_family(self.path)].finditer(inserted):
             if not (_HOOK.match(steers[0]) and self._is_in_new_group(start + steers.start(), start)):
                 return f"`{steers[0].strip()}` is new and reaches tests of the base"
-        if name := next((each for each in self._declared(start, inserted) if uses(each, self.base)), ""):
+        if name := next((each for each in self._declared(start, inserted) if takes(each, self.base)), ""):
             return f"`{name}` is declared anew, and tests of the base use it"
         if _HANGING.search(inserted.rstrip()) or hunk.text.rstrip().endswith(_CONTINUES):
             return "what is new ends with a sign for what follows"

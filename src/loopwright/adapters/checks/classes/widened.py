@@ -33,6 +33,12 @@ _STATEMENTS = {
 _NAME = re.compile(r"(?:type\s+)?(?P<name>[\w$]+)(?:\s*(?:\bas\b|:)\s*(?P<local>[\w$]+))?")
 _PACKAGE = re.compile(r"""(?:(?P<local>\w+)[ \t]+)?"(?:[^"\n]*/)?(?P<name>[\w.-]+)\"""")
 
+_OWN = (
+    r"\b(?:const|let|var|function\*?|class)\s+(?:[{{\[][^}}\]]*)?\b{0}\b"
+    r"|\([^()]*\b{0}\b[^()]*\)\s*(?::[^=\n]*)?=>|(?<![\w.$]){0}\s*=>|\bfunction\b[^()]*\([^()]*\b{0}\b[^()]*\)"
+)
+_WHOLE = r"^(?:export\s+)?(?:const|let|var|class|(?:async\s+)?function\*?|import)\b[^\n=(]*\b{0}\b"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Import:
@@ -45,12 +51,18 @@ class _Import:
         """Whether it is the same with more names, none of which meant something in the base's code."""
         if self.place != was.place or not was.names.items() <= self.names.items():
             return False
-        return not any(uses(name, bare) for taken, name in self.names.items() if taken not in was.names)
+        return not any(takes(name, bare) for taken, name in self.names.items() if taken not in was.names)
 
 
-def uses(name: str, bare: str) -> bool:
-    """Whether code, without its strings and comments, says this name; a part of something else is another one."""
-    return re.search(rf"(?<![\w$.]){re.escape(name)}(?![\w$])(?!\s*:)", bare) is not None
+def takes(name: str, bare: str) -> bool:
+    """Whether code, bare of strings and comments, would mean something else by this name if a file had it as a whole.
+
+    What says it of a variable or parameter of its own goes on doing so.
+    """
+    word = re.escape(name)
+    if re.search(rf"(?<![\w$.]){word}(?![\w$])(?!\s*:)", bare) is None:
+        return False
+    return re.search(_OWN.format(word), bare) is None or re.search(_WHOLE.format(word), bare, re.MULTILINE) is not None
 
 
 def unwidened(path: str, before: str, after: str) -> str:
