@@ -78,11 +78,11 @@ def having(test: str, **files: str) -> Files:
             X,
             "judge by name",
         ),
+        (BASE, "calc/core/__init__.py", X, "judge"),
         # Honest work
         (BASE, "calc/core.py", X, "product"),
         (BASE, "calc/fixtures.py", X, "product"),
         (BASE, "calc/new_testing.py", X, "product"),
-        (BASE, "calc/core/__init__.py", X, "product"),
         (having("from calc.core import add\n"), "calc/core.py", X, "product"),
         (having("from calc.core import add\n"), "calc/testing.py", X, "product"),
         (

@@ -26,6 +26,7 @@ from loopwright.adapters.checks.classes.expectations import (
     may_be_expected,
 )
 from loopwright.adapters.checks.classes.for_testing import ForTesting, Search, steering_text
+from loopwright.adapters.checks.classes.in_front import Moved
 from loopwright.adapters.checks.classes.in_source import put_back
 from loopwright.adapters.checks.classes.inserted import inserted_change
 from loopwright.adapters.checks.classes.layout import Layout, collected_by_name, completed
@@ -158,7 +159,9 @@ class Classifier:
             yielding=self.yielding,
             expected=await self._expected(trust, paths, layout, changes),
             tools=await Search(source=self.source, base=trust, layout=layout).found(
-                before, added, steering_text(self.commands, texts)
+                before,
+                Moved(added=added, removed=frozenset(c.path for c in changes if c.how == "removed")),
+                steering_text(self.commands, texts),
             ),
             before=before,
             after=await self.source.texts(commit, changed, limit=_LARGEST),
@@ -214,6 +217,8 @@ def class_of(change: Change, terms: Terms) -> Classed:
         return Classed(change=change, kind=FileClass.JUDGE_BY_NAME, why=why, is_manifest=is_manifest)
     if any(path == artifact or path.startswith(f"{artifact.rstrip('/')}/") for artifact in terms.artifacts):
         return Classed(change=change, kind=FileClass.PRODUCT, why="named for this review")
+    if hidden := terms.tools.hidden_by(path) if change.how == "added" else "":
+        return Classed(change=change, kind=FileClass.JUDGE, why=f"would be found in front of {hidden}")
     if terms.layout.is_test(path) or (change.how == "added" and _is_collected(path, terms)):
         return _test(change, terms)
     if (found := _helping(change, terms) or _expected(change, terms) or _examples(change, terms)) is not None:
@@ -351,8 +356,6 @@ def _is_new_folder(change: Change, terms: Terms) -> bool:
 
 def _helping(change: Change, terms: Terms) -> Classed | None:
     """A module of the product that tests of the base judge with is one of them."""
-    if hidden := terms.tools.hidden_by(change.path) if change.how == "added" else "":
-        return Classed(change=change, kind=FileClass.JUDGE, why=f"would be found in front of {hidden}")
     importer = terms.tools.helping.get(change.path)
     if importer is None:
         return None
