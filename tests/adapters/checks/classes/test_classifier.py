@@ -120,6 +120,34 @@ def test_the_others_are_judged_without_tests_that_a_person_allowed_to_change() -
     assert (found.allowed, found.is_judged, found.judged, found.landed) == (True, True, b"", None)
 
 
+_MOCHA = {"lib/a.js": X, "test/a.js": "describe('a', () => {})\n", "test/b.js": "describe('b', () => {})\n"}
+_GO = {"a.go": X, "a_test.go": "package a\n\nfunc TestA() {\n}\n", "b_test.go": "package a\n\nfunc TestB() {\n}\n"}
+_NO_TEST = b"(globalThis.test || globalThis.it || (() => {}))('is set apart', () => {});\n"
+
+
+@pytest.mark.parametrize(
+    ("base", "path", "judged"),
+    [
+        (_MOCHA, "test/a.js", _NO_TEST),
+        ({**_MOCHA, "test/a.ts": "it('a', () => {})\n"}, "test/a.ts", b"// @ts-nocheck\n" + _NO_TEST + b"export {};\n"),
+        ({**_MOCHA, "test/a.js": "import { test } from 'vitest'\ntest('a')\n"}, "test/a.js", None),  # runs by itself
+        ({**_MOCHA, "test/b.js": "require('./a')\nit('b', () => {})\n"}, "test/a.js", None),
+        (_GO, "a_test.go", b"package a\n"),
+        ({**_GO, "a_test.go": _GO["a_test.go"] + "func both() {\n}\n"}, "a_test.go", b"package a\n"),
+        (
+            {"b_test.go": "package a\n\nfunc TestB() {\n\tboth()\n}\n", "a_test.go": "package a\n\nfunc both() {\n}\n"},
+            "a_test.go",
+            None,
+        ),
+        ({"spec/a_spec.rb": "it 'a'\n", "spec/b_spec.rb": "it 'b'\n"}, "spec/a_spec.rb", b""),
+        ({"test/a.js": "it('a')\n", "tests/test_b.py": "B = 1\n"}, "test/a.js", None),  # of another runner
+    ],
+)
+def test_a_file_that_is_set_apart_may_still_be_loaded(base: Files, path: str, judged: bytes | None) -> None:
+    found = classes(base, {path: "// another\n"}, allow=("**",))[path]
+    assert (found.allowed, found.judged) == (True, judged)
+
+
 @pytest.mark.parametrize(
     ("base", "changed"),
     [

@@ -31,7 +31,7 @@ from loopwright.adapters.checks.classes.in_source import put_back
 from loopwright.adapters.checks.classes.inserted import inserted_change
 from loopwright.adapters.checks.classes.layout import Layout, collected_by_name, completed
 from loopwright.adapters.checks.classes.taken_names import own_names, taken_name
-from loopwright.adapters.checks.classes.together import locks_put_back, moved, set_apart
+from loopwright.adapters.checks.classes.together import TESTED_TOGETHER, locks_put_back, moved, set_apart
 from loopwright.kernel.gates import matches
 from loopwright.kernel.judges import INSTALLING, Judge, is_example, is_source, is_text, judge_by_name
 from loopwright.kernel.model import Change, Commit
@@ -199,7 +199,7 @@ class Classifier:
         if not any(each.allowed for each in classed):
             return classed
         paths = await self.source.paths(trust)
-        tests = tuple(path for path in paths if path.endswith(".py") and layout.is_test(path))[:_MOST_READ]
+        tests = tuple(path for path in paths if path.endswith(TESTED_TOGETHER) and layout.is_test(path))[:_MOST_READ]
         return set_apart(classed, await self.source.texts(trust, tests, limit=_LARGEST), self.yielding)
 
     def _allowed(self, classed: Classed) -> Classed:
