@@ -124,7 +124,10 @@ def test_whoever_decides_on_what_is_held_back_sees_the_tests_it_would_let_go(tmp
     assert [test.rpartition(".")[2] for test in report.would_drop] == ["test_two"]
 
 
-THREE = TESTS.replace("test_one", "test_once") + "\n    def test_three(self):\n        self.assertEqual(product_code.three(), 3)\n"
+THREE = (
+    TESTS.replace("test_one", "test_once")
+    + "\n    def test_three(self):\n        self.assertEqual(product_code.three(), 3)\n"
+)
 
 
 @pytest.mark.parametrize(

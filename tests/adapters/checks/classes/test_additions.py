@@ -266,7 +266,17 @@ test('adds', () => {
 })
 """
 USED = "use calc::add;\nuse calc::ops::{mul, div};\n\n#[test]\nfn adds() {\n    assert_eq!(add(mul(1, 2), 3), 5);\n}\n"
-HOOKED = "\ndescribe('sub', () => {\n  let it\n  beforeEach(() => {\n    it = 1\n  })\n  afterAll(async () => {})\n\n  test('x', () => {})\n})\n"
+HOOKED = """
+describe('sub', () => {
+  let one
+  beforeEach(() => {
+    one = 1
+  })
+  afterAll(async () => {})
+
+  test('x', () => {})
+})
+"""
 SUB = "\ntest('subs', () => {\n  const near = sub(1, 2)\n})\n"
 
 

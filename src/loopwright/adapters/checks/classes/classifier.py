@@ -26,7 +26,6 @@ from loopwright.adapters.checks.classes.expectations import (
     may_be_expected,
 )
 from loopwright.adapters.checks.classes.for_testing import ForTesting, Search, steering_text
-from loopwright.adapters.checks.classes.in_front import Moved
 from loopwright.adapters.checks.classes.in_source import put_back
 from loopwright.adapters.checks.classes.inserted import inserted_change
 from loopwright.adapters.checks.classes.layout import Layout, collected_by_name, completed
@@ -159,9 +158,7 @@ class Classifier:
             yielding=self.yielding,
             expected=await self._expected(trust, paths, layout, changes),
             tools=await Search(source=self.source, base=trust, layout=layout).found(
-                before,
-                Moved(added=added, removed=frozenset(c.path for c in changes if c.how == "removed")),
-                steering_text(self.commands, texts),
+                before, changes, steering_text(self.commands, texts)
             ),
             before=before,
             after=await self.source.texts(commit, changed, limit=_LARGEST),

@@ -9,10 +9,10 @@ from dataclasses import dataclass, field, replace
 
 from loopwright.adapters.checks.checkouts import TreeReader
 from loopwright.adapters.checks.classes.called import Command
-from loopwright.adapters.checks.classes.in_front import Moved, hidden
+from loopwright.adapters.checks.classes.in_front import hidden
 from loopwright.adapters.checks.classes.layout import Layout
 from loopwright.kernel.judges import Judge, judge_by_name
-from loopwright.kernel.model import Commit
+from loopwright.kernel.model import Change, Commit
 
 _LARGEST, _MOST = 512 * 1024, 3000  # bytes of a file, and files, that are looked into
 
@@ -61,10 +61,11 @@ class Search:
     base: Commit
     layout: Layout
 
-    async def found(self, before: Mapping[str, str], moved: Moved, steering: str) -> ForTesting:
+    async def found(self, before: Mapping[str, str], changes: tuple[Change, ...], steering: str) -> ForTesting:
         """`before` are the texts of what changed."""
-        helping = await self._helping(before, moved.added, steering)
-        return replace(helping, hidden=await hidden(self.source, self.base, moved) if moved.added else {})
+        added = [change.path for change in changes if change.how == "added"]
+        helping = await self._helping(before, added, steering)
+        return replace(helping, hidden=await hidden(self.source, self.base, changes))
 
     async def _helping(self, before: Mapping[str, str], added: Collection[str], steering: str) -> ForTesting:
         paths = tuple(path for path in await self.source.paths(self.base) if path.endswith(".py"))

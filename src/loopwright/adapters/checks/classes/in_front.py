@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from loopwright.adapters.checks.checkouts import TreeReader
-from loopwright.kernel.model import Commit
+from loopwright.kernel.model import Change, Commit
 
 _LARGEST, _MOST = 512 * 1024, 3000  # bytes of a file, and files, that are looked into
 # As bundlers and runners try them where an import names no suffix: whoever comes first in one of them is found there.
@@ -18,14 +18,6 @@ _ORDERS = (
 )
 _SCRIPTS = frozenset(suffix for order in _ORDERS for suffix in order)
 _TYPED = (".ts", ".tsx", ".mts", ".cts")  # written `calc.js` in imports, whose file need not be there
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Moved:
-    """What a candidate brings and takes away."""
-
-    added: Collection[str] = ()
-    removed: Collection[str] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,16 +52,20 @@ class InFront:
         folder, name = posixpath.split(bare)
         last = name if name != "index" else posixpath.basename(folder) or name
         written = rf"(?:{re.escape(suffix)})?" if held.endswith(_TYPED) and suffix not in _TYPED else ""
-        wanted = rf"""(?:from|import|require|mock)\b[\s(]*['"`](?:[^'"`\n]*/)?(?:{re.escape(last)}|{re.escape(name)}){written}/?['"`]"""
+        module = rf"(?:{re.escape(last)}|{re.escape(name)}){written}/?"
+        wanted = rf"""(?:from|import|require|mock)\b[\s(]*['"`](?:[^'"`\n]*/)?{module}['"`]"""
         return re.search(wanted, self.imports) is not None
 
 
-async def hidden(source: TreeReader, base: Commit, moved: Moved) -> Mapping[str, str]:
+async def hidden(source: TreeReader, base: Commit, changes: tuple[Change, ...]) -> Mapping[str, str]:
     """New files with what they would hide. Code is read only where one could."""
+    added = [change.path for change in changes if change.how == "added"]
+    if not added:
+        return {}
     tracked = await source.paths(base)
-    known = InFront(stays=frozenset(tracked).difference(moved.removed))
-    if any(next(known.candidates(path), "") for path in moved.added):
+    known = InFront(stays=frozenset(tracked).difference(c.path for c in changes if c.how == "removed"))
+    if any(next(known.candidates(path), "") for path in added):
         paths = tuple(path for path in tracked if posixpath.splitext(path)[1] in _SCRIPTS - {".json"})[:_MOST]
         texts = await source.texts(base, paths, limit=_LARGEST)
         known = InFront(stays=known.stays, imports="\n".join(texts.values()))
-    return {path: held for path in moved.added if (held := known.hidden_by(path))}
+    return {path: held for path in added if (held := known.hidden_by(path))}

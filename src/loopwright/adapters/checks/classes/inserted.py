@@ -178,7 +178,8 @@ class _Code:
 
     def _is_in_new_group(self, place: int, start: int) -> bool:
         """What a group does before and after its tests is nothing to those outside."""
-        return any(pair.start >= start and self._welcomes(pair) for pair in around(place, self.pairs) if pair.sign == "{")
+        blocks = (pair for pair in around(place, self.pairs) if pair.sign == "{" and pair.start >= start)
+        return any(self._welcomes(pair) for pair in blocks)
 
     def _is_table(self, pair: Pair) -> bool:
         """A list whose rows are cases."""

@@ -89,9 +89,7 @@ def set_apart(classed: tuple[Classed, ...], tests: Mapping[str, str], yielding: 
     # Who has no other test left is judged by nothing but the allowed ones.
     others = {_family(path) for path in collected - allowed}
     apart = {
-        path: left_of(path, tests[path])
-        for path in allowed
-        if _family(path) in others and not _is_needed(path, tests)
+        path: left_of(path, tests[path]) for path in allowed if _family(path) in others and not _is_needed(path, tests)
     }
     return tuple(replace(c, judged=apart[c.change.path]) if c.change.path in apart else c for c in classed)
 

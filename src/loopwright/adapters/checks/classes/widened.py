@@ -19,12 +19,10 @@ _JS = re.compile(
     re.VERBOSE | re.MULTILINE,
 )
 _RUST = re.compile(
-    r"""^(?P<head>[ \t]*(?:pub(?:\([^)]*\))?\s+)?use)\s+(?P<place>[\w:]+)::(?:\{(?P<names>[^{}]*)\}|(?P<one>\w+))\s*;""",
+    r"^(?P<head>[ \t]*(?:pub(?:\([^)]*\))?\s+)?use)\s+(?P<place>[\w:]+)::(?:\{(?P<names>[^{}]*)\}|(?P<one>\w+))\s*;",
     re.MULTILINE,
 )
-_GO = re.compile(
-    r"""^(?P<head>import)[ \t]*(?:(?P<one>(?:\w+[ \t]+)?"[^"\n]+")|\((?P<lines>[^()]*)\))""", re.MULTILINE
-)
+_GO = re.compile(r"""^(?P<head>import)[ \t]*(?:(?P<one>(?:\w+[ \t]+)?"[^"\n]+")|\((?P<lines>[^()]*)\))""", re.MULTILINE)
 _STATEMENTS = {
     **dict.fromkeys((".js", ".jsx", ".ts", ".tsx", ".mjs", ".cjs", ".mts", ".cts"), _JS),
     ".rs": _RUST,
