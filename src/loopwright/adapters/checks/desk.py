@@ -53,6 +53,7 @@ class Desk:
 
     def _chain(self, specs: tuple[CheckSettings, ...], tree: Tree, *, dropping: bool) -> Chain:
         outfit, run, seen = self.outfit, self.run, self.seen
+        apart = (name for each in seen.classed for name in each.apart if tree == seen.judging)
         return Chain(
             specs=specs,
             run=run,
@@ -63,7 +64,7 @@ class Desk:
             book=self.book,
             clock=outfit.clock,
             digests=outfit.digests,
-            drops=Drops(ids=frozenset(run.may_drop), files=run.trust.allow, any=dropping),
+            drops=Drops(ids=frozenset(run.may_drop), files=run.trust.allow, any=dropping, apart=frozenset(apart)),
             new_code=NewCode(
                 source=outfit.source,
                 base=seen.base,

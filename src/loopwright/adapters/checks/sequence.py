@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
 
@@ -55,14 +56,21 @@ class Trees:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Drops:
-    """Which tests of the base may be gone: by a person's word on their ids or files; in a trial any."""
+    """Which tests of the base may be gone: by a person's word on their ids or files; in a trial any.
+
+    `apart` are names of tests and groups in files that are left out of this run, for ids that name no file.
+    """
 
     ids: frozenset[str] = frozenset()
     files: tuple[str, ...] = ()  # patterns
     any: bool = False
+    apart: frozenset[str] = frozenset()
 
     def among(self, tests: Outcomes) -> frozenset[str]:
-        return self.ids | {test for test, _ in tests if self.any or self._lets_go(file_of(test))}
+        named = "|".join(map(re.escape, sorted(self.apart))) or "(?!)"
+        is_apart = re.compile(rf"(?:^|[ .>/:#])(?:{named})(?:$|[ .>/:#\[])")
+        let_go = {test for test, _ in tests if self.any or self._lets_go(file_of(test)) or is_apart.search(test)}
+        return self.ids | let_go
 
     def _lets_go(self, file: str) -> bool:
         return bool(file) and any(matches(file, pattern) for pattern in self.files)
@@ -70,7 +78,8 @@ class Drops:
     @property
     def mark(self) -> str:
         """A pass by somebody's word is a pass for whoever has it, and for nobody else."""
-        return f"{sorted(self.ids)} {self.files} {self.any}" if self.ids or self.files or self.any else ""
+        apart = f" {sorted(self.apart)}" if self.apart else ""
+        return f"{sorted(self.ids)} {self.files} {self.any}{apart}" if self.ids or self.files or self.any else ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,6 +2,8 @@
 
 import pytest
 
+from loopwright.adapters.checks.ids import Outcomes
+from loopwright.adapters.checks.sequence import Drops
 from loopwright.kernel.trust import FileClass
 from tests.adapters.checks.classes.held import Files, classes
 from tests.adapters.checks.classes.test_cheats import CARGO, GO, MAKE, NODE, PYTEST, SRC
@@ -146,6 +148,26 @@ _NO_TEST = b"(globalThis.test || globalThis.it || (() => {}))('is set apart', ()
 def test_a_file_that_is_set_apart_may_still_be_loaded(base: Files, path: str, judged: bytes | None) -> None:
     found = classes(base, {path: "// another\n"}, allow=("**",))[path]
     assert (found.allowed, found.judged) == (True, judged)
+
+
+@pytest.mark.parametrize(
+    ("base", "path", "gone"),
+    [
+        (
+            {**_MOCHA, "test/a.js": "describe('api', () => {\n  it('is there')\n})\n"},
+            "test/a.js",
+            ["api.is there", "api.x"],
+        ),
+        (_GO, "a_test.go", ["calc > TestA", "calc > TestA/x"]),
+    ],
+)
+def test_tests_that_are_set_apart_may_be_gone_where_their_ids_name_no_file(
+    base: Files, path: str, gone: list[str]
+) -> None:
+    found = classes(base, {path: "// another\n"}, allow=("**",))[path]
+    others = ["core.is right", "core.rapid", "calc > TestAll", "calc > TestB"]
+    ids: Outcomes = tuple((each, "passed") for each in (*gone, *others))
+    assert Drops(apart=found.apart).among(ids) == set(gone)
 
 
 @pytest.mark.parametrize(

@@ -33,6 +33,11 @@ _RUN_APART = re.compile(r"""['"](?:vitest|ava|node:test|@jest/globals|@playwrigh
 _CALLS = re.compile(r"^\s*(?:it|test|describe|context|suite|specify)(?:\.\w+)*\s*\(", re.MULTILINE)
 # Some runners take a file without any test for a mistake.
 _NO_TEST = "(globalThis.test || globalThis.it || (() => {}))('is set apart', () => {});\n"
+_TITLES = re.compile(
+    r"""\b(?:describe|context|suite|feature|it|test|specify|scenario)\b[\w.]*\s*\(?\s*(['"`])(?P<title>[^'"`\n]+)\1
+      | ^\s*(?:func|def)\s+(?P<name>[Tt]est\w*)""",
+    re.VERBOSE | re.MULTILINE,
+)
 _GO_NAMES = re.compile(r"^(?:func|type|var|const)\s+(?!(?:Test|Benchmark|Example|Fuzz)[A-Z_(])(\w+)", re.MULTILINE)
 
 
@@ -91,7 +96,18 @@ def set_apart(classed: tuple[Classed, ...], tests: Mapping[str, str], yielding: 
     apart = {
         path: left_of(path, tests[path]) for path in allowed if _family(path) in others and not _is_needed(path, tests)
     }
-    return tuple(replace(c, judged=apart[c.change.path]) if c.change.path in apart else c for c in classed)
+    return tuple(
+        replace(each, judged=apart[path], apart=_names_of_tests(path, tests[path]))
+        if (path := each.change.path) in apart and apart[path] is not None
+        else each
+        for each in classed
+    )
+
+
+def _names_of_tests(path: str, text: str) -> frozenset[str]:
+    """By which ids are known that name no file."""
+    titles = {found["title"] or found["name"] for found in _TITLES.finditer(text)}
+    return frozenset({*titles, posixpath.splitext(posixpath.basename(path))[0]})
 
 
 def left_of(path: str, text: str) -> bytes | None:
