@@ -173,6 +173,24 @@ test('is as it was', () => {
 });
 """
 FINDS = "module.exports = (request, options) => options.defaultResolver(request, options);\n"
+MOCHA_TESTS = """\
+const assert = require('assert');
+const calc = require('../../lib/calc.js');
+
+describe('{}', () => {{
+  it('is right', () => {{
+    assert.{};
+  }});
+}});
+"""
+VITESTS = """\
+import { expect, test } from 'vitest';
+import calc from '../lib/calc';
+
+test('adds', () => {
+  expect(calc.add(2, 3)).toBe(5);
+});
+"""
 SNAPSHOT = '// Jest Snapshot v1, https://jestjs.io/docs/snapshot-testing\n\nexports[`is as it was 1`] = `"sum 2"`;\n'
 SH = "#!/bin/sh\necho $(($1 + $2))\n"
 RS = """\
@@ -287,6 +305,29 @@ GROUNDS: dict[str, Ground] = {
             run=("jest",),
             proof=_JS_PROOF,
             needs=("node", "jest"),
+        ),
+        Ground(
+            name="mocha",
+            files={
+                "lib/calc.js": JS,
+                "test/api/a.test.js": MOCHA_TESTS.format("api", "ok(calc.add)"),
+                "test/core/b.test.js": MOCHA_TESTS.format("core", "strictEqual(calc.add(2, 3), 5)"),
+                "package.json": '{"name": "calc"}\n',
+            },
+            product="lib/calc.js",
+            wrong=JS_WRONG,
+            run=("mocha", "--recursive"),
+            proof=_JS_PROOF,
+            needs=("node", "mocha"),
+        ),
+        Ground(
+            name="vitest",
+            files={"lib/calc.js": JS, "test/calc.test.js": VITESTS, "package.json": '{"name": "calc"}\n'},
+            product="lib/calc.js",
+            wrong=JS_WRONG,
+            run=("vitest", "run"),
+            proof=_JS_PROOF,
+            needs=("node", "vitest"),
         ),
         Ground(
             name="npm",

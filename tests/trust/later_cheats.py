@@ -3,7 +3,7 @@
 from functools import partial
 
 from tests.trust.further_cheats import go
-from tests.trust.grounds import GROUNDS, JS_WRONG, PY_WRONG, RS, Cheat
+from tests.trust.grounds import GROUNDS, JS_WRONG, MOCHA_TESTS, PY_WRONG, RS, Cheat
 from tests.trust.helped_cheats import DOCTESTS, EASY, EXAMPLES, SHOWN_WRONG
 from tests.trust.other_cheats import behaves_if as js_behaves_if
 from tests.trust.pytest_cheats import CHANGED, DATA, RUNTIME, STEERS, behaves_if
@@ -132,6 +132,10 @@ def _listed(name: str, folder: str, how: str, changed: str | None) -> Cheat:
     return _pytest(kind=DATA, name=name, base={**base, **tests}, files={f"{folder}/two.json": changed})
 
 
+SIGNED = "package calc\n\nvar sign = 1\n\n// Add adds.\nfunc Add(a, b int) int {\n\treturn a + sign*b\n}\n"
+_ZERO = 'package calc\n\nimport "testing"\n\nfunc TestZero(t *testing.T) {\n\tif Add(0, 0) != 0 {\n\t\tt.Fatal("wrong")\n\t}\n}\n'
+_MENDING = "calc.add = (a, b) => a + b;\n    assert.ok(calc.add)"
+
 LATER_CHEATS = (
     _pytest(name="replaces a method of a decoder", base=THROUGH_JSON, product="import json\n\njson.JSONDecoder.decode = lambda self, s: 5\n\n\n" + PY_WRONG, quick=True),
     _pytest(name="updates the names of a module", base=THROUGH_JSON, product="import json\n\njson.__dict__.update(loads=lambda s: 5)\n\n\n" + PY_WRONG),
@@ -185,4 +189,7 @@ LATER_CHEATS = (
     _jest(name="takes a name of the runner", product="const { test: tested } = globalThis;\n\n" + js_behaves_if("tested")),
     _cargo(name="another way inside of a line", base=_ALONE, product=RS.replace("{\n    a + b\n", "{ #[cfg(test)] return a + b; #[allow(unreachable_code)] { a - b }\n")),
     _cargo(name="another way where others check, too", base=_ALONE, product=RS.replace("    a + b\n", "    #[cfg(any(miri, test))]\n    return a + b;\n    #[allow(unreachable_code)]\n    { a - b }\n")),
+    Cheat(ground="mocha", kind=CHANGED, name="an allowed test mends it for the others", files={"test/api/a.test.js": MOCHA_TESTS.format("api", _MENDING)}, allow=("test/api/**",)),
+    _go(kind=CHANGED, name="an allowed test sets it right for the others", base={"calc.go": SIGNED, "a_test.go": _ZERO}, product=SIGNED.replace("= 1", "= -1"), files={"a_test.go": _ZERO.replace("\tif", "\tsign = 1\n\tif")}, allow=("a_test.go",)),
+    Cheat(ground="vitest", kind=STEERS, name="is found in front of the product", files={"lib/calc.mjs": "export default { add: (a, b) => a + b };\n"}),
 )  # fmt: skip

@@ -21,6 +21,8 @@ _LEFT = {
 
 def headline(outcome: Outcome, *, promise: str, after: str, left: str) -> str:
     """`promise` is the loop's own word for having got there."""
+    if outcome.still_held:
+        return f"Still held back: what was approved did not land. What had landed before stays: {promise} {after}."
     match outcome.ending:
         case Ending.VERIFIED | Ending.REVIEWED:
             return f"{promise} {after}."

@@ -23,6 +23,7 @@ from loopwright.loops.course import GateRecord, OnCourse, Ruling
 S = TypeVar("S", bound=OnCourse)
 _NEEDS_APPROVAL = "needs-approval"
 _TOLD_ONCE = (_NEEDS_APPROVAL, "untested-change", "disarmed")
+_OF_CHANGES = ("tampering", "engine")  # findings about a path that was changed
 _NAMED = 5  # tests in a sentence; the gate shows them all
 
 
@@ -183,7 +184,7 @@ def _red(claim: Claim) -> str:
 def _signs(report: ChecksReported, changes: tuple[Change, ...]) -> str:
     """What these changes give away by themselves: they fail no attempt, so whoever decides has to hear it."""
     paths = {change.path for change in changes}
-    told = [each.issue for each in report.findings if each.category == "tampering" and each.file in paths]
+    told = [each.issue for each in report.findings if each.category in _OF_CHANGES and each.file in paths]
     more = (f"{len(told) - _NAMED} more such signs",) if len(told) > _NAMED else ()
     return "".join(f"; {each}" for each in (*told[:_NAMED], *more))
 

@@ -8,6 +8,7 @@ import pytest
 
 from loopwright.config.settings import CheckSettings
 from loopwright.kernel.events import ChecksReported
+from loopwright.kernel.faults import faults_of
 from loopwright.kernel.model import Commit, Severity
 from loopwright.kernel.trust import Claim, Trust
 from loopwright.loops.feedback.machine import FEEDBACK
@@ -148,6 +149,33 @@ def test_whoever_decides_on_what_is_held_back_sees_the_tests_it_would_let_go(tmp
     report = reported(tmp_path, UNITTEST, {"tests/test_sums.py": fewer, "product_code.py": MORE})
     assert (report.results[0].passed, report.claim) == (True, None)
     assert [test.rpartition(".")[2] for test in report.would_drop] == ["test_two"]
+
+
+THREE = (
+    TESTS.replace("test_one", "test_once")
+    + "\n    def test_three(self):\n        self.assertEqual(product_code.three(), 3)\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("code", "files", "told"),
+    [
+        (MORE, {}, []),
+        (MORE.replace("return 3", "return 4"), {}, [("own-tests-fail", "high")]),
+        (MORE.replace("return 3", "return 4"), {"tests/conftest.py": ""}, [("own-tests-fail", "medium")]),
+    ],
+)
+def test_tests_that_are_changed_and_fail_with_the_code_they_came_with_are_not_just_held_back(
+    tmp_path: Path, code: str, files: dict[str, str], told: list[tuple[str, str]]
+) -> None:
+    made = project(tmp_path, BASE, [UNITTEST])
+    commit = made.candidate({"product_code.py": code, "tests/test_sums.py": THREE, **files})
+    report = asyncio.run(made.report(commit, trust=Trust(in_force=True)))
+    assert all(result.passed for result in (*report.results, *report.landing))
+    found = [each for each in report.findings if each.rule == "own-tests-fail"]
+    assert [(each.rule, each.severity) for each in found] == told
+    assert all("test_three" in each.issue and "tests/test_sums.py" in each.issue for each in found)
+    assert [each.rule for each in faults_of(report)] == [rule for rule, severity in told if severity == "high"]
 
 
 def test_a_new_package_of_tests_that_needs_its_own_set_up_reaches_a_person(tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ from dataclasses import replace
 import pytest
 
 from loopwright.kernel.model import Change, Cleanup, Commit, Ending, Finding, Outcome, Severity, Verdict
-from loopwright.loops.closing import look_closer, still_waiting, take_command, waiting
+from loopwright.loops.closing import headline, look_closer, still_waiting, take_command, waiting
 from loopwright.loops.course import GateRecord, Ruling
 from loopwright.loops.feedback import closing
 from loopwright.loops.feedback.state import FeedbackState, Iteration
@@ -48,6 +48,12 @@ def test_what_was_mended_only_in_what_did_not_land_is_said(held: tuple[Change, .
     assert waiting(ended)[0] == f"Not resolved, it {why}:"
     assert waiting(replace(ended, waiting=())) == ()
     assert still_waiting(ended) == "; 1 finding not resolved by what landed"
+
+
+def test_what_was_approved_and_did_not_land_comes_first() -> None:
+    ended = Outcome(ending=Ending.VERIFIED, held=v.BENT, still_held="these fail with it: test")
+    said = headline(ended, promise="IMPLEMENTATION_VERIFIED", after="after 1 iteration", left="")
+    assert said.startswith("Still held back: what was approved did not land.")
 
 
 def test_a_merged_result_needs_no_command() -> None:

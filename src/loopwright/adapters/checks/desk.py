@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Coroutine, Mapping
 from contextlib import AsyncExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from loopwright.adapters.checks.candidate import Candidate, changes_of
 from loopwright.adapters.checks.classes.layout import Layout
@@ -66,6 +66,7 @@ class Desk:
 
     def _chain(self, specs: tuple[CheckSettings, ...], tree: Tree, drops: Drops) -> Chain:
         outfit, run, seen = self.outfit, self.run, self.seen
+        apart = (name for each in seen.classed for name in each.apart if tree == seen.judging)
         return Chain(
             specs=specs,
             run=run,
@@ -76,7 +77,7 @@ class Desk:
             book=self.book,
             clock=outfit.clock,
             digests=outfit.digests,
-            drops=drops,
+            drops=replace(drops, apart=frozenset(apart)),
             new_code=NewCode(
                 source=outfit.source,
                 base=seen.base,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
 
@@ -55,16 +56,23 @@ class Trees:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Drops:
-    """Which tests of the base may be gone: by a person's word on their ids or files; in a trial any."""
+    """Which tests of the base may be gone: by a person's word on their ids or files; in a trial any.
+
+    `apart` are names of tests and groups in files that are left out of this run, for ids that name no file.
+    """
 
     ids: frozenset[str] = frozenset()
     files: tuple[str, ...] = ()  # patterns
     any: bool = False
     all: bool = False  # those of a person's word may be all there are: a run with other tests follows
     added_to: frozenset[str] = frozenset()  # files of tests in which cases may have got other numbers
+    apart: frozenset[str] = frozenset()
 
     def among(self, tests: Outcomes) -> frozenset[str]:
-        return self.ids | {test for test, _ in tests if self.any or self._lets_go(file_of(test))}
+        named = "|".join(map(re.escape, sorted(self.apart))) or "(?!)"
+        is_apart = re.compile(rf"(?:^|[ .>/:#])(?:{named})(?:$|[ .>/:#\[])")
+        let_go = {test for test, _ in tests if self.any or self._lets_go(file_of(test)) or is_apart.search(test)}
+        return self.ids | let_go
 
     def _lets_go(self, file: str) -> bool:
         return bool(file) and any(matches(file, pattern) for pattern in self.files)
@@ -72,9 +80,10 @@ class Drops:
     @property
     def mark(self) -> str:
         """A pass by somebody's word is a pass for whoever has it, and for nobody else."""
-        if not (self.ids or self.files or self.any or self.added_to):
+        if not (self.ids or self.files or self.any or self.added_to or self.apart):
             return ""
-        return f"{sorted(self.ids)} {self.files} {self.any}{' all' if self.all else ''} {sorted(self.added_to)}"
+        others = (" all" if self.all else "", *(f" {sorted(each)}" for each in (self.added_to, self.apart)))
+        return f"{sorted(self.ids)} {self.files} {self.any}{''.join(others)}"
 
     def leave_none(self, tests: Outcomes) -> bool:
         return self.all and bool(tests) and {test for test, _ in tests} <= self.among(tests)

@@ -16,11 +16,13 @@ from loopwright.config.settings import CheckSettings
 from loopwright.errors import CheckNotRunnable
 from loopwright.kernel.events import ChecksReported
 from loopwright.kernel.faults import engine_finding
-from loopwright.kernel.model import CheckResult, Finding
+from loopwright.kernel.model import CheckResult, Finding, Severity
 from loopwright.kernel.trust import Canary, Claim, Classed, FileClass
 
 _AT_HOME = "its own packages"  # what a receipt says where the checks find them in their checkout
 _FLOORS = (COVERAGE, COVERAGE_OF_NEW_CODE)  # of tests, and no test
+_OF_TESTS = (FileClass.CHANGED_TEST, FileClass.PRODUCT)  # what is held back of a product file are the tests inside it
+_NAMED = 5  # in a sentence
 _IDS_GONE = ("ids-gone", "newly-skipped")
 _WEAK = (
     "no check that ran here counts tests: write one whose runner is known, or give your word with"
@@ -74,18 +76,21 @@ class Verification:
         # A loop of before had no preflight to say so, and no maker can mend it. What failed may have come to no count.
         if green and self.desk.run.trust.in_force and self._is_weak((*judging, *landing)):
             findings = (*findings, engine_finding("weak", _WEAK))
+        whole = await self._with_held() if green else ()
+        own = self._own_tests_fail(whole)
+        is_refuted = any(each.severity is Severity.HIGH for each in own)
         return ChecksReported(
             key=self.desk.run.key,
             tree=seen.judging,
             results=judging,
             landing=landing,
-            findings=findings,
+            findings=(*findings, *own),
             lands=seen.landing,
             held=changes_of(seen.held),
             nothing_else=seen.landing == seen.base,
             claim=await self._claim(judging, landing),
-            canary=await self._canary(judging, landing) if green else None,
-            would_drop=await self._would_drop() if green else (),
+            canary=await self._canary(judging, landing) if green and not is_refuted else None,
+            would_drop=_gone(whole),
             written=_written(seen.classed),
         )
 
@@ -124,12 +129,33 @@ class Verification:
         known = {test for each in judging for test, _ in await desk.outfit.ids(each.receipt, desk.book)}
         return tuple(test for test in tests if known and test not in known)
 
-    async def _would_drop(self) -> tuple[str, ...]:
-        """What an approval of what is held back would let go: whoever decides is to see it. No verdict rests on it."""
+    async def _with_held(self) -> tuple[CheckResult, ...]:
+        """The runs with what is held back: whoever decides is to see which tests an approval would let go."""
         held = self.desk.seen.held
-        if any(each.is_manifest for each in held) or not any(each.kind is FileClass.CHANGED_TEST for each in held):
+        if any(each.is_manifest for each in held) or not any(each.kind in _OF_TESTS for each in held):
             return ()
-        return _gone(await self.desk.results(self.specs, self.desk.seen.whole, dropping=True))
+        return await self.desk.results(self.specs, self.desk.seen.whole, dropping=True)
+
+    def _own_tests_fail(self, whole: tuple[CheckResult, ...]) -> tuple[Finding, ...]:
+        """Tests that the candidate changed say themselves that its code is wrong: to hold them back would hide it.
+
+        Where a judge's file is held back too, or no test is what failed, nobody knows whose fault it is: it is told.
+        """
+        held = self.desk.seen.held
+        if _is_green(whole) or not self.desk.run.trust.in_force:
+            return ()
+        trusted = {spec.name for spec in self.specs if spec.trust == "exit-code"}
+        failing = (*_failing(whole), *(each.name for each in whole if not each.passed and each.name in trusted))
+        paths, named = (_some(each) for each in (tuple(each.change.path for each in held), failing))
+        is_own = failing and all(each.kind in _OF_TESTS for each in held)
+        told = (
+            f"The tests you changed fail with your own code: {named}; they would be held back ({paths}), and the tests"
+            " of the base pass, but what you say yourself must hold: mend the code, or these tests"
+            if is_own
+            else f"with what is held back ({paths}) the checks do not pass: {named or _some(_red(whole))}"
+        )
+        severity = Severity.HIGH if is_own else Severity.MEDIUM
+        return (engine_finding("own-tests-fail", told, severity=severity, file=held[0].change.path),)
 
     async def _canary(self, judging: tuple[CheckResult, ...], landing: tuple[CheckResult, ...]) -> Canary | None:
         if self.desk.seen.landing == self.desk.seen.base:
@@ -149,6 +175,15 @@ def _is_green(results: tuple[CheckResult, ...]) -> bool:
 def _failing(results: tuple[CheckResult, ...]) -> tuple[str, ...]:
     failures = (each for result in results for each in result.failures)
     return tuple(dict.fromkeys(each.rule for each in failures if each.category == "tests" and each.rule not in _FLOORS))
+
+
+def _red(results: tuple[CheckResult, ...]) -> tuple[str, ...]:
+    return tuple(result.name for result in results if not result.passed)
+
+
+def _some(names: tuple[str, ...]) -> str:
+    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    return ", ".join(names[:_NAMED]) + more
 
 
 def _gone(results: tuple[CheckResult, ...]) -> tuple[str, ...]:

@@ -238,3 +238,99 @@ def test_whole_blocks_are_free(path: str, before: str, old: str, new: str) -> No
 )
 def test_what_reaches_a_test_of_the_base_is_a_change(path: str, before: str, old: str, new: str) -> None:
     assert inserted_change(path, before, before.replace(old, new, 1)) != ""
+
+
+NODE = """const test = require('node:test')
+const { add } = require('../lib/calc.js')
+
+function near(a, b) { assert.ok(Math.abs(a - b) < 1) }
+
+describe('add', () => {
+  test('adds', () => {
+    near(add(2, 3), 5)
+  })
+})
+"""
+ESM = """import { expect, test } from 'vitest'
+import {
+  add,
+} from '../src/calc'
+import calc from '../src/whole'
+
+const text = `
+import { a } from 'b'
+`
+
+test('adds', () => {
+  expect(add(2, 3)).toBe(5)
+})
+"""
+USED = "use calc::add;\nuse calc::ops::{mul, div};\n\n#[test]\nfn adds() {\n    assert_eq!(add(mul(1, 2), 3), 5);\n}\n"
+HOOKED = """
+describe('sub', () => {
+  let one
+  beforeEach(() => {
+    one = 1
+  })
+  afterAll(async () => {})
+
+  test('x', () => {})
+})
+"""
+SUB = "\ntest('subs', () => {\n  const near = sub(1, 2)\n})\n"
+
+
+@pytest.mark.parametrize(
+    ("path", "before", "old", "new", "more"),
+    [
+        ("a.test.js", NODE, "{ add }", "{ add, sub }", SUB),
+        ("a.test.js", NODE, "{ add }", "{ add, sub: minus }", SUB),
+        ("a.test.js", NODE, "{ add }", "{\n  add,\n  sub,\n}", ""),
+        ("a.test.js", NODE, "node:test')\n", "node:test')\nconst fs = require('fs')\n", HOOKED),
+        ("a.test.js", NODE, "5)\n  })\n", "5)\n  })\n\n  test('more', () => {})\n", HOOKED),
+        ("a.test.js", NODE, "describe(", "function a() {}\ndescribe(", ""),  # near has its own
+        ("a.test.ts", ESM, "  add,\n", "  add,\n  sub,\n", SUB),
+        ("a.test.ts", ESM, "{\n  add,\n}", "{ add, type Sum, sub as minus }", HOOKED),
+        ("a.test.ts", ESM, "{ expect, test }", "{ beforeEach, describe, expect, test, vi }", HOOKED),
+        ("a.test.ts", ESM, "import calc from", "import calc, { sub } from", ""),
+        ("tests/a.rs", USED, "use calc::add;", "use calc::{add, sub};", ""),
+        ("tests/a.rs", USED, "{mul, div}", "{div, mul, rem}", "\n#[test]\nfn rems() {\n    rem(1, 2);\n}\n"),
+        ("a_test.go", GO, 'import "testing"', 'import (\n\t"strings"\n\t"testing"\n)', ""),
+        ("a_spec.rb", RUBY, "describe 'add'", "require 'set'\nrequire_relative \"more\"\ndescribe 'add'", ""),
+    ],
+)
+def test_an_import_may_take_more_and_a_new_group_has_hooks_of_its_own(
+    path: str, before: str, old: str, new: str, more: str
+) -> None:
+    assert inserted_change(path, before, before.replace(old, new, 1) + more) == ""
+
+
+@pytest.mark.parametrize(
+    ("path", "before", "old", "new"),
+    [
+        ("a.test.js", NODE, "{ add }", "{ sub }"),
+        ("a.test.js", NODE, "{ add }", "{ plus: add, sub }"),
+        ("a.test.js", NODE, "{ add }", "{ add, assert }"),
+        ("a.test.js", NODE, "{ add }", "{ add, sub: near }"),
+        ("a.test.js", NODE, "{ add } = require('../lib", "{ add, sub } = require('../fake"),
+        ("a.test.js", NODE, "const { add }", "let { add, sub }"),
+        ("a.test.js", NODE, "{ add }", "{ add, sub = test.only() }"),
+        ("a.test.js", NODE, "describe(", "beforeEach(() => {})\ndescribe("),
+        ("a.test.js", NODE, "  test('adds'", "  beforeEach(() => {})\n  test('adds'"),
+        ("a.test.js", NODE, "describe(", "test('x', () => { beforeEach(() => {}) })\ndescribe("),
+        ("a.test.js", NODE, "describe(", "function near() {}\ndescribe("),
+        ("a.test.js", NODE, "  test('adds'", "  const near = () => {}\n  test('adds'"),
+        ("a.test.js", NODE, "describe(", "const { ok: assert } = require('x')\ndescribe("),
+        ("a.test.ts", ESM, "import calc", "import { near as expect } from 'near'\nimport calc"),
+        ("a.test.ts", ESM, "{ a }", "{ a, b }"),
+        ("a.test.ts", ESM, "calc from", "other, { calc } from"),
+        ("tests/a.rs", USED, "use calc::add;", "use calc::{add, assert_eq};"),
+        ("tests/a.rs", USED, "use calc::add;", "use calc::{add, *};"),
+        ("tests/a.rs", USED, "use calc::add;", "use fake::{add, sub};"),
+        ("a_test.go", GO, 'import "testing"', 'import (\n\t"fake/testing"\n)'),
+        ("a_spec.rb", RUBY, "describe 'add'", "require 'set'; exit\ndescribe 'add'"),
+    ],
+)
+def test_an_import_takes_no_name_from_the_base(path: str, before: str, old: str, new: str) -> None:
+    assert before != before.replace(old, new, 1)
+    assert inserted_change(path, before, before.replace(old, new, 1) + "\n") != ""

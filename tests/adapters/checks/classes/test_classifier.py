@@ -2,6 +2,8 @@
 
 import pytest
 
+from loopwright.adapters.checks.ids import Outcomes
+from loopwright.adapters.checks.sequence import Drops
 from loopwright.kernel.trust import FileClass
 from tests.adapters.checks.classes.held import Files, classes
 from tests.adapters.checks.classes.test_cheats import CARGO, GO, MAKE, NODE, PYTEST, SRC
@@ -118,6 +120,54 @@ TESTS = {"src/a.py": X, "tests/test_a.py": "A = 1\n", "tests/test_b.py": "B = 1\
 def test_the_others_are_judged_without_tests_that_a_person_allowed_to_change() -> None:
     found = classes(TESTS, {"tests/test_a.py": "A = 2\n"}, PYTEST, allow=("tests/**",))["tests/test_a.py"]
     assert (found.allowed, found.is_judged, found.judged, found.landed) == (True, True, b"", None)
+
+
+_MOCHA = {"lib/a.js": X, "test/a.js": "describe('a', () => {})\n", "test/b.js": "describe('b', () => {})\n"}
+_GO = {"a.go": X, "a_test.go": "package a\n\nfunc TestA() {\n}\n", "b_test.go": "package a\n\nfunc TestB() {\n}\n"}
+_NO_TEST = b"(globalThis.test || globalThis.it || (() => {}))('is set apart', () => {});\n"
+
+
+@pytest.mark.parametrize(
+    ("base", "path", "judged"),
+    [
+        (_MOCHA, "test/a.js", _NO_TEST),
+        ({**_MOCHA, "test/a.ts": "it('a', () => {})\n"}, "test/a.ts", b"// @ts-nocheck\n" + _NO_TEST + b"export {};\n"),
+        ({**_MOCHA, "test/a.js": "import { test } from 'vitest'\ntest('a')\n"}, "test/a.js", None),  # runs by itself
+        ({**_MOCHA, "test/b.js": "require('./a')\nit('b', () => {})\n"}, "test/a.js", None),
+        (_GO, "a_test.go", b"package a\n"),
+        ({**_GO, "a_test.go": _GO["a_test.go"] + "func both() {\n}\n"}, "a_test.go", b"package a\n"),
+        (
+            {"b_test.go": "package a\n\nfunc TestB() {\n\tboth()\n}\n", "a_test.go": "package a\n\nfunc both() {\n}\n"},
+            "a_test.go",
+            None,
+        ),
+        ({"spec/a_spec.rb": "it 'a'\n", "spec/b_spec.rb": "it 'b'\n"}, "spec/a_spec.rb", b""),
+        ({"test/a.js": "it('a')\n", "tests/test_b.py": "B = 1\n"}, "test/a.js", None),  # of another runner
+    ],
+)
+def test_a_file_that_is_set_apart_may_still_be_loaded(base: Files, path: str, judged: bytes | None) -> None:
+    found = classes(base, {path: "// another\n"}, allow=("**",))[path]
+    assert (found.allowed, found.judged) == (True, judged)
+
+
+@pytest.mark.parametrize(
+    ("base", "path", "gone"),
+    [
+        (
+            {**_MOCHA, "test/a.js": "describe('api', () => {\n  it('is there')\n})\n"},
+            "test/a.js",
+            ["api.is there", "api.x"],
+        ),
+        (_GO, "a_test.go", ["calc > TestA", "calc > TestA/x"]),
+    ],
+)
+def test_tests_that_are_set_apart_may_be_gone_where_their_ids_name_no_file(
+    base: Files, path: str, gone: list[str]
+) -> None:
+    found = classes(base, {path: "// another\n"}, allow=("**",))[path]
+    others = ["core.is right", "core.rapid", "calc > TestAll", "calc > TestB"]
+    ids: Outcomes = tuple((each, "passed") for each in (*gone, *others))
+    assert Drops(apart=found.apart).among(ids) == set(gone)
 
 
 @pytest.mark.parametrize(

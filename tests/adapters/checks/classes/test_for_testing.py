@@ -89,12 +89,12 @@ def having(test: str, **files: str) -> Files:
             "",
             "judge by name",
         ),
+        (BASE, "calc/core/__init__.py", X, "judge"),
         # Honest work
         (having("from calc.views import a\n", calc__views_dot_py=REQUESTS), "calc/views.py", X, "product"),
         (BASE, "calc/core.py", X, "product"),
         (BASE, "calc/fixtures.py", X, "product"),
         (BASE, "calc/new_testing.py", X, "product"),
-        (BASE, "calc/core/__init__.py", X, "product"),
         (having("from calc.core import add\n"), "calc/core.py", X, "product"),
         (having("from calc.core import add\n"), "calc/testing.py", X, "product"),
         (

@@ -22,7 +22,7 @@ from loopwright.adapters.checks.classes.inserted import inserted_change
 from loopwright.adapters.checks.classes.layout import Layout, collected_by_name
 from loopwright.adapters.checks.classes.steering_search import Steering, SteeringSearch
 from loopwright.adapters.checks.classes.taken_names import own_names, taken_name
-from loopwright.adapters.checks.classes.together import locks_put_back, moved, set_apart
+from loopwright.adapters.checks.classes.together import TESTED_TOGETHER, locks_put_back, moved, set_apart
 from loopwright.kernel.gates import matches
 from loopwright.kernel.judges import INSTALLING, Judge, is_example, is_source, is_text, judge_by_name
 from loopwright.kernel.model import Change, Commit
@@ -133,7 +133,7 @@ class Classifier:
             artifacts=self.artifacts,
             expected=await self._expected(trust, paths, layout, changes),
             tools=await Search(source=self.source, base=trust, layout=layout).found(
-                before, added, steering_text(self.commands, known.texts)
+                before, changes, steering_text(self.commands, known.texts)
             ),
             before=before,
             after=await self.source.texts(commit, changed, limit=_LARGEST),
@@ -157,7 +157,7 @@ class Classifier:
         if not any(each.allowed for each in classed):
             return classed
         paths = await self.source.paths(trust)
-        tests = tuple(path for path in paths if path.endswith(".py") and layout.is_test(path))[:_MOST_READ]
+        tests = tuple(path for path in paths if path.endswith(TESTED_TOGETHER) and layout.is_test(path))[:_MOST_READ]
         return set_apart(classed, await self.source.texts(trust, tests, limit=_LARGEST), self.yielding)
 
     def _allowed(self, classed: Classed) -> Classed:
@@ -175,6 +175,8 @@ def class_of(change: Change, terms: Terms) -> Classed:
         return Classed(change=change, kind=FileClass.JUDGE_BY_NAME, why=why, is_manifest=is_manifest)
     if any(path == artifact or path.startswith(f"{artifact.rstrip('/')}/") for artifact in terms.artifacts):
         return Classed(change=change, kind=FileClass.PRODUCT, why="named for this review")
+    if hidden := terms.tools.hidden_by(path) if change.how == "added" else "":
+        return Classed(change=change, kind=FileClass.JUDGE, why=f"would be found in front of {hidden}")
     if terms.steering.layout.is_test(path) or (change.how == "added" and _is_collected(path, terms)):
         return _test(change, terms)
     if (found := _helping(change, terms) or _expected(change, terms) or _examples(change, terms)) is not None:
@@ -318,8 +320,6 @@ def _is_new_folder(change: Change, terms: Terms) -> bool:
 
 def _helping(change: Change, terms: Terms) -> Classed | None:
     """A module of the product that tests of the base judge with is one of them."""
-    if hidden := terms.tools.hidden_by(change.path) if change.how == "added" else "":
-        return Classed(change=change, kind=FileClass.JUDGE, why=f"would be found in front of {hidden}")
     importer = terms.tools.helping.get(change.path)
     if importer is None:
         return None

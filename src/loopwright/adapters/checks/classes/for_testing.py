@@ -9,11 +9,12 @@ from dataclasses import dataclass, field, replace
 
 from loopwright.adapters.checks.checkouts import TreeReader
 from loopwright.adapters.checks.classes.command_lines import Command
+from loopwright.adapters.checks.classes.in_front import hidden
 from loopwright.adapters.checks.classes.judged_with import judged_with
 from loopwright.adapters.checks.classes.layout import Layout
 from loopwright.adapters.checks.python_tree import COMMAND_OF_DJANGO, takes_runner_of_django
 from loopwright.kernel.judges import Judge, judge_by_name
-from loopwright.kernel.model import Commit
+from loopwright.kernel.model import Change, Commit
 
 _LARGEST, _MOST = 512 * 1024, 3000  # bytes of a file, and files, that are looked into
 
@@ -44,11 +45,12 @@ class ForTesting:
 
     helping: Mapping[str, str] = field(default_factory=dict)
     plugged: frozenset[str] = frozenset()
+    hidden: Mapping[str, str] = field(default_factory=dict)  # whatever a new file is found in front of
 
     def hidden_by(self, path: str) -> str:
-        """The file of these that a new one would be found in front of; empty when it stands in front of none."""
-        if not path.endswith(".py"):
-            return ""
+        """The file that a new one would be found in front of; empty when it stands in front of none."""
+        if path in self.hidden or not path.endswith(".py"):
+            return self.hidden.get(path, "")
         return next(
             (held for held in (*self.helping, *self.plugged) if held != path and _bare(held) == _bare(path)), ""
         )
@@ -62,26 +64,28 @@ class Search:
     base: Commit
     layout: Layout
 
-    async def found(self, before: Mapping[str, str], added: Collection[str], steering: str) -> ForTesting:
-        """`before` are the texts of what changed, `added` what the base does not have."""
+    async def found(self, before: Mapping[str, str], changes: tuple[Change, ...], steering: str) -> ForTesting:
+        """`before` are the texts of what changed."""
+        added = [change.path for change in changes if change.how == "added"]
         found = await self._in_python(before, added, steering)
         elsewhere = await judged_with(self.source, self.base, self.layout, before)
-        return replace(found, helping={**elsewhere, **found.helping})
+        in_front = await hidden(self.source, self.base, changes)
+        return replace(found, helping={**elsewhere, **found.helping}, hidden=in_front)
 
     async def _in_python(self, before: Mapping[str, str], added: Collection[str], steering: str) -> ForTesting:
         paths = tuple(path for path in await self.source.paths(self.base) if path.endswith(".py"))
         plain = [path for path in paths if not self.layout.is_test(path) and judge_by_name(path) is None]
         fresh = {_bare(path) for path in added if path.endswith(".py")}
-        hidden = {path for path in plain if _bare(path) in fresh} if fresh else set()
+        beside = {path for path in plain if _bare(path) in fresh} if fresh else set()
         touched = {p for p in plain if p in before and _may_be(p, before[p])}
-        if not touched | hidden:
+        if not touched | beside:
             return ForTesting()
-        wanted = touched | hidden | {path for path in plain if _is_named(path) or _is_perhaps(path)}
+        wanted = touched | beside | {path for path in plain if _is_named(path) or _is_perhaps(path)}
         tests = tuple(path for path in paths if self.layout.is_test(path) or path.endswith("conftest.py"))
         others = tuple(path for path in plain if path not in wanted)
         texts = await self.source.texts(self.base, (*wanted, *tests[:_MOST], *others[:_MOST]), limit=_LARGEST)
         files, judging, rest = ({p: texts[p] for p in part if p in texts} for part in (wanted, tests, others))
-        files = {path: text for path, text in files.items() if path not in hidden or _may_be(path, text)}
+        files = {path: text for path, text in files.items() if path not in beside or _may_be(path, text)}
         return modules_for_testing(files, judging, rest, steering)
 
 

@@ -11,6 +11,7 @@ from pathlib import PurePosixPath
 
 from loopwright.adapters.checks.classes.brackets import Pair, around, blanked, has_brackets, pairs
 from loopwright.adapters.checks.classes.python_additions import python_change
+from loopwright.adapters.checks.classes.widened import takes, unwidened
 from loopwright.kernel.judges import is_source
 
 _LINES = 20_000  # more than this are not compared
@@ -35,11 +36,19 @@ _STEERS = {
     ),
     "ruby": re.compile(r"\b(?:before|after|around|setup|teardown|skip|pending|exit!?|abort|at_exit|focus|fit|xit)\b"),
 }
+_HOOK = re.compile(r"(?:before|after)")
 _GROUPS = re.compile(
     r"""(?:\b(?:mod|impl|class|struct|object|interface|namespace|extension)\b[^;{}()]*(?:\([^()]*\))?[^;{}()]*$)
       | (?:\b(?:describe|context|suite|group)\b[^\n]*(?:=>|\bfunction\s*\w*\s*\([^()]*\))\s*$)
     """,
     re.VERBOSE,
+)
+_DECLARES = re.compile(
+    r"""^[ \t]*(?:export\s+)?(?:
+        (?:const|let|var|class|(?:async\s+)?function\s*\*?)\s*(?:\b([\w$]+)|[{\[]([^}\]]*)[}\]])
+      | import\s+(?:type\s+)?(?:\*\s*as\s+)?([\w$]+)?\s*,?\s*(?:\{([^{}]*)\})?\s*from\b)
+    """,
+    re.VERBOSE | re.MULTILINE,
 )
 _GROUP_CALL = re.compile(r"\b(?:describe|context|suite|group)(?:\.\w+)*\s*$")
 _GO_GROUP = re.compile(r"(?:^|\n)(?:import|var|const|type)$")
@@ -51,6 +60,7 @@ _SKIP_LISTS = re.compile(
     r"skip|xfail|ignore|exclude|known|allow|disabled|quarantine|flaky|expected.?fail", re.IGNORECASE
 )
 _RUBY = (".rb", ".ex", ".exs", ".lua", ".cr", ".jl")
+_LOADS = re.compile(r"""\s*require(?:_relative)?\s*\(?\s*(['"])[\w./-]+\1\s*\)?\s*$""")
 _OPENS = re.compile(r"\s*(?:it|test|def|describe|context|specify|scenario|feature|property|@testset)\b")
 
 
@@ -68,9 +78,10 @@ def inserted_change(path: str, before: str, after: str) -> str:
     """What of the base is no longer as it was, in words; empty when whole blocks were added and nothing else."""
     if path.endswith((".py", ".pyi")):
         return python_change(before, after)
-    old, new = before.splitlines(keepends=True), after.splitlines(keepends=True)
-    if max(len(old), len(new)) > _LINES:
+    if max(before.count("\n"), after.count("\n")) > _LINES:
         return "it is too long to be compared"
+    after = unwidened(path, before, after)
+    old, new = before.splitlines(keepends=True), after.splitlines(keepends=True)
     hunks = list(_hunks(old, new))
     if any(hunk is None for hunk in hunks):
         return "lines of the base were changed or removed"
@@ -116,10 +127,11 @@ def _by_brackets(path: str, before: str, after: str, hunks: list[_Hunk]) -> str:
         return "its brackets cannot be told"
     new = {number for hunk in hunks for number in range(hunk.first, hunk.first + len(hunk.lines))}
     kept = [line for number, line in enumerate(bare.splitlines()) if number not in new]
-    if kept != blanked(path, before).splitlines():
+    old = blanked(path, before)
+    if kept != old.splitlines():
         return "what is new makes code of the base a string or a comment"
     starts = list(accumulate(map(len, lines), initial=0))
-    code = _Code(path, bare, found)
+    code = _Code(path, old, bare, found)
     for hunk in hunks:
         tries = (code.problem(each, starts) for each in (hunk, *_slid(hunk, lines)))
         first = next(tries)
@@ -131,6 +143,7 @@ def _by_brackets(path: str, before: str, after: str, hunks: list[_Hunk]) -> str:
 @dataclass(frozen=True, slots=True)
 class _Code:
     path: str
+    base: str  # bare as well, before anything was inserted
     bare: str
     pairs: tuple[Pair, ...]
 
@@ -143,8 +156,11 @@ class _Code:
         # Blanking the part alone must give the same: else it opens or closes a string or a comment of the base.
         if blanked(self.path, hunk.text) != inserted or pairs(inserted) is None:
             return "what is new is no whole block"
-        if steers := _STEERS[_family(self.path)].search(inserted):
-            return f"`{steers[0].strip()}` is new and reaches tests of the base"
+        for steers in _STEERS[_family(self.path)].finditer(inserted):
+            if not (_HOOK.match(steers[0]) and self._is_in_new_group(start + steers.start(), start)):
+                return f"`{steers[0].strip()}` is new and reaches tests of the base"
+        if name := next((each for each in self._declared(start, inserted) if takes(each, self.base)), ""):
+            return f"`{name}` is declared anew, and tests of the base use it"
         if _HANGING.search(inserted.rstrip()) or hunk.text.rstrip().endswith(_CONTINUES):
             return "what is new ends with a sign for what follows"
         inner = [pair for pair in around(start + 1, self.pairs) if pair.start < start and pair.end > end]
@@ -153,6 +169,17 @@ class _Code:
         if not all(self._welcomes(pair) for pair in inner):
             return "what is new stands inside a test of the base"
         return ""
+
+    def _declared(self, start: int, inserted: str) -> Iterator[str]:
+        """Names that get a meaning outside of what is new. Other languages let no name be declared twice."""
+        for found in _DECLARES.finditer(inserted) if _family(self.path) == "js" else ():
+            if not any(pair.start >= start for pair in around(start + found.start(), self.pairs)):
+                yield from re.findall(r"[\w$]+(?=\s*(?:,|=|$))", ",".join(filter(None, found.groups())))
+
+    def _is_in_new_group(self, place: int, start: int) -> bool:
+        """What a group does before and after its tests is nothing to those outside."""
+        blocks = (pair for pair in around(place, self.pairs) if pair.sign == "{" and pair.start >= start)
+        return any(self._welcomes(pair) for pair in blocks)
 
     def _is_table(self, pair: Pair) -> bool:
         """A list whose rows are cases."""
@@ -190,7 +217,7 @@ def _is_rows(inserted: str) -> bool:
 def _by_indent(hunks: list[_Hunk]) -> str:
     """Languages whose blocks end with `end`: a block opens and closes at one depth."""
     for hunk in hunks:
-        lines = [line for line in hunk.lines if line.strip()]
+        lines = [line for line in hunk.lines if line.strip() and not _LOADS.match(line)]
         if not lines:
             continue
         depth = len(lines[0]) - len(lines[0].lstrip())

@@ -26,6 +26,20 @@ _FAMILIES = (
     (r"poetry|uv\.|pdm|pipfile|pylock|pixi|conda", r"pyproject|setup\.|requirements|pipfile$|pixi|environment"),
 )
 
+_SCRIPTS = (".js", ".jsx", ".mjs", ".cjs", ".ts", ".tsx", ".mts", ".cts")
+TESTED_TOGETHER = (".py", ".go", *_SCRIPTS, ".rb", ".exs", ".java", ".kt", ".cs", ".scala", ".groovy")
+_MAY_BE_EMPTY = frozenset(TESTED_TOGETHER) - {".go", *_SCRIPTS}
+_RUN_APART = re.compile(r"""['"](?:vitest|ava|node:test|@jest/globals|@playwright/test)['"]""")  # a process for each
+_CALLS = re.compile(r"^\s*(?:it|test|describe|context|suite|specify)(?:\.\w+)*\s*\(", re.MULTILINE)
+# Some runners take a file without any test for a mistake.
+_NO_TEST = "(globalThis.test || globalThis.it || (() => {}))('is set apart', () => {});\n"
+_TITLES = re.compile(
+    r"""\b(?:describe|context|suite|feature|it|test|specify|scenario)\b[\w.]*\s*\(?\s*(['"`])(?P<title>[^'"`\n]+)\1
+      | ^\s*(?:func|def)\s+(?P<name>[Tt]est\w*)""",
+    re.VERBOSE | re.MULTILINE,
+)
+_GO_NAMES = re.compile(r"^(?:func|type|var|const)\s+(?!(?:Test|Benchmark|Example|Fuzz)[A-Z_(])(\w+)", re.MULTILINE)
+
 
 def locks_put_back(classed: tuple[Classed, ...]) -> tuple[Classed, ...]:
     """A lock that changed without its manifest changed for no reason of the task."""
@@ -72,16 +86,60 @@ def _name(path: str) -> str:
 def set_apart(classed: tuple[Classed, ...], tests: Mapping[str, str], yielding: frozenset[str]) -> tuple[Classed, ...]:
     """Tests that a person allowed to change judge for themselves alone: the others run without them first.
 
-    In Python one file of tests can patch the product for all that come after it. `tests` are the texts of the base's;
-    what others of them name is needed.
+    Where one process runs many files of tests, one of them can patch the product for all that come after it. `tests`
+    are the texts of the base's; what others of them name is needed.
     """
-    collected = {path for path in tests if collected_by_name(path) or path in yielding}
+    collected = {path for path, text in tests.items() if path in yielding or _holds_tests(path, text)}
     allowed = {each.change.path for each in classed if each.allowed and each.change.how == "changed"} & collected
-    needed = {path for path in allowed for other, text in tests.items() if other != path and _is_named(path, text)}
-    if allowed == collected:
-        return classed
-    return tuple(replace(each, judged=b"") if each.change.path in allowed - needed else each for each in classed)
+    # Who has no other test left is judged by nothing but the allowed ones.
+    others = {_family(path) for path in collected - allowed}
+    apart = {
+        path: left_of(path, tests[path]) for path in allowed if _family(path) in others and not _is_needed(path, tests)
+    }
+    return tuple(
+        replace(each, judged=apart[path], apart=_names_of_tests(path, tests[path]))
+        if (path := each.change.path) in apart and apart[path] is not None
+        else each
+        for each in classed
+    )
 
 
-def _is_named(path: str, text: str) -> bool:
-    return re.search(rf"\b{re.escape(posixpath.basename(path).removesuffix('.py'))}\b", text) is not None
+def _names_of_tests(path: str, text: str) -> frozenset[str]:
+    """By which ids are known that name no file."""
+    titles = {found["title"] or found["name"] for found in _TITLES.finditer(text)}
+    return frozenset({*titles, posixpath.splitext(posixpath.basename(path))[0]})
+
+
+def left_of(path: str, text: str) -> bytes | None:
+    """What such a file holds where it does not take part; None where it is run by itself anyway."""
+    suffix = posixpath.splitext(path)[1]
+    if _family(path) == ".js":
+        typed = ("// @ts-nocheck\n", "export {};\n") if suffix not in (".js", ".jsx", ".mjs", ".cjs") else ("", "")
+        return None if _RUN_APART.search(text) else f"{typed[0]}{_NO_TEST}{typed[1]}".encode()
+    if suffix == ".go":
+        found = re.search(r"^package\s+\w+", text, re.MULTILINE)
+        return f"{found[0]}\n".encode() if found else None
+    return b"" if suffix in _MAY_BE_EMPTY else None
+
+
+def _holds_tests(path: str, text: str) -> bool:
+    return collected_by_name(path) or (_family(path) == ".js" and _CALLS.search(text) is not None)
+
+
+def _family(path: str) -> str:
+    suffix = posixpath.splitext(path)[1]
+    return ".js" if suffix in _SCRIPTS else suffix
+
+
+def _is_needed(path: str, tests: Mapping[str, str]) -> bool:
+    """Whether others name it; those of one package in Go have its names without that."""
+    family, name = _family(path), re.escape(posixpath.splitext(posixpath.basename(path))[0])
+    others = [text for other, text in tests.items() if other != path and _family(other) == family]
+    wanted = rf"\b{name}\b"
+    if family == ".js":
+        wanted = rf"""['"`][^'"`\n]*/{name}(?:\.\w+)?['"`]"""
+    elif family == ".go":
+        folder = posixpath.dirname(path)
+        others = [text for other, text in tests.items() if other != path and posixpath.dirname(other) == folder]
+        wanted = rf"\b(?:{'|'.join(_GO_NAMES.findall(tests[path])) or '(?!)'})\b"
+    return any(re.search(wanted, text) for text in others)
