@@ -77,7 +77,7 @@ class Verification:
         if green and self.desk.run.trust.in_force and self._is_weak((*judging, *landing)):
             findings = (*findings, engine_finding("weak", _WEAK))
         whole = await self._with_held() if green else ()
-        own = self._own_tests_fail(whole)
+        own = await self._own_tests_fail(whole, judging)
         is_refuted = any(each.severity is Severity.HIGH for each in own)
         return ChecksReported(
             key=self.desk.run.key,
@@ -136,23 +136,27 @@ class Verification:
             return ()
         return await self.desk.results(self.specs, self.desk.seen.whole, dropping=True)
 
-    def _own_tests_fail(self, whole: tuple[CheckResult, ...]) -> tuple[Finding, ...]:
-        """Tests that the candidate changed say themselves that its code is wrong: to hold them back would hide it.
+    async def _own_tests_fail(
+        self, whole: tuple[CheckResult, ...], judging: tuple[CheckResult, ...]
+    ) -> tuple[Finding, ...]:
+        """New tests of the candidate say that its code is wrong, and stand where tests of the base were changed, too:
+        to hold them back would hide it.
 
-        Where a judge's file is held back too, or no test is what failed, nobody knows whose fault it is: it is told.
+        Of a test that the base has, the base's version counts. Where a judge's file is held back too, or no test is
+        what failed, nobody knows whose fault it is. All that is only told.
         """
         held = self.desk.seen.held
         if _is_green(whole) or not self.desk.run.trust.in_force:
             return ()
-        trusted = {spec.name for spec in self.specs if spec.trust == "exit-code"}
-        failing = (*_failing(whole), *(each.name for each in whole if not each.passed and each.name in trusted))
-        paths, named = (_some(each) for each in (tuple(each.change.path for each in held), failing))
-        is_own = failing and all(each.kind in _OF_TESTS for each in held)
+        failing = _failing(whole)
+        new = await self._new(failing, judging)
+        paths = _some(tuple(each.change.path for each in held))
+        is_own = new and all(each.kind in _OF_TESTS for each in held)
         told = (
-            f"The tests you changed fail with your own code: {named}; they would be held back ({paths}), and the tests"
-            " of the base pass, but what you say yourself must hold: mend the code, or these tests"
+            f"New tests of yours fail with your own code: {_some(new)}; they would be held back ({paths}), and the"
+            " tests of the base pass, but what you say yourself must hold: mend the code, or these tests"
             if is_own
-            else f"with what is held back ({paths}) the checks do not pass: {named or _some(_red(whole))}"
+            else f"with what is held back ({paths}) the checks do not pass: {_some(failing) or _some(_red(whole))}"
         )
         severity = Severity.HIGH if is_own else Severity.MEDIUM
         return (engine_finding("own-tests-fail", told, severity=severity, file=held[0].change.path),)
