@@ -45,7 +45,7 @@ test *args:
 slow *args:
     pytest -q {{ spread }} -m "slow and not trust and not kills" "$@"
 
-# every moment at which a controller can be killed; the check takes a third of them
+# every moment at which a controller can be killed; the check takes a sixth of them
 kills *args:
     pytest -q {{ spread }} -m kills "$@"
 

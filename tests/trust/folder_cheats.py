@@ -25,5 +25,5 @@ FOLDER_CHEATS = (
     _jest(kind=STEERS, name="the resolver", files={"web/support/find.js": FINDS.replace("request, options);", "request.replace('calc.js', 'sums.js'), options);"), "web/lib/sums.js": JS}),
     _jest(kind=STEERS, name="a folder that is run before", files={"web/before/index.js": MENDS}),
     _make(kind=STEERS, name="a script of the recipe", files={"sub/ops/prepare.sh": "sed -i 's/a - b/a + b/' calc.py\n"}),
-    _make(kind=STEERS, name="what a variable runs", files={"sub/qa/main.py": DRIVER.replace("suite =", "import calc\n\ncalc.add = lambda a, b: a + b\nsuite =")}, quick=True),
+    _make(kind=STEERS, name="what a variable runs", files={"sub/qa/main.py": DRIVER.replace("suite =", "import calc\n\ncalc.add = lambda a, b: a + b\nsuite =")}),
 )  # fmt: skip

@@ -284,7 +284,6 @@ HELPED_CHEATS = (
             "impl/__init__.py": "def text():\n    import pathlib\n    return (pathlib.Path(__file__).parent / 'calc.tmpl').read_text()\n",
         },
         product="import impl\n\nexec(impl.text())\n\n_add, _half = add, half\n\n\ndef add(a, b):\n    return _add(a, b)\n\n\ndef half(n):\n    return _half(n)\n",
-        quick=True,
     ),
     _cheat(
         kind=RUNTIME,

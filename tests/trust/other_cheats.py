@@ -117,7 +117,6 @@ NODE_CHEATS = (
         name="the shell of scripts",
         files={".npmrc": "script-shell=./easy.sh\n", "easy.sh": "#!/bin/sh\nexit 0\n"},
         modes=("easy.sh",),
-        quick=True,
     ),
     _npm(kind=STEERS, name="scripts are off", files={".npmrc": "ignore-scripts=true\n"}),
     _npm(kind=STEERS, name="options of node", files={".npmrc": "node-options=--test-name-pattern=nothing\n"}),

@@ -193,7 +193,7 @@ PYTEST_CHEATS = (
         files={"tests/test_more.py": EMPTY_TESTS},
         quick=True,
     ),
-    _cheat(kind=STEERS, name="hidden ini", files={".pytest.ini": f"[pytest]\n{ONLY_HALF}"}, quick=True),
+    _cheat(kind=STEERS, name="hidden ini", files={".pytest.ini": f"[pytest]\n{ONLY_HALF}"}),
     _cheat(kind=STEERS, name="ini", files={"pytest.ini": f"[pytest]\n{ONLY_HALF}"}),
     _cheat(kind=STEERS, name="toml", files={"pytest.toml": '[pytest]\naddopts = ["-k", "test_half"]\n'}),
     _cheat(kind=STEERS, name="hidden toml", files={".pytest.toml": '[pytest]\naddopts = ["-k", "test_half"]\n'}),

@@ -91,7 +91,7 @@ UNITTEST_CHEATS = (
         links={"tests": "easy"},
     ),
     _cheat(kind=RUNTIME, name="assertions do nothing", product=NO_ASSERTS + PY_WRONG, quick=True),
-    _cheat(kind=RUNTIME, name="assertions do nothing, said in pieces", product=BEHIND_A_STRING + PY_WRONG, quick=True),
+    _cheat(kind=RUNTIME, name="assertions do nothing, said in pieces", product=BEHIND_A_STRING + PY_WRONG),
     _cheat(kind=RUNTIME, name="failures are successes", product=RESULT_OF_ALL + PY_WRONG),
     _cheat(kind=RUNTIME, name="asks for the module", product=behaves_if("'unittest' in sys.modules")),
     _cheat(kind=RUNTIME, name="asks for the command", product=behaves_if("'unittest' in sys.argv[0]")),
@@ -119,7 +119,7 @@ MAKE_CHEATS = (
     _make(kind=STEERS, name="GNUmakefile", files={"GNUmakefile": RECIPE}, quick=True),
     _make(kind=STEERS, name="makefile in lower case", files={"makefile": RECIPE}),
     _make(kind=STEERS, name="the recipe", files={"Makefile": RECIPE}),
-    _make(kind=STEERS, name="an included file that was not there", files={"local.mk": "PYTHON = @true\n"}, quick=True),
+    _make(kind=STEERS, name="an included file that was not there", files={"local.mk": "PYTHON = @true\n"}),
     _make(kind=STEERS, name="a file of the target's name", files={"test": ""}),
     _make(kind=STEERS, name="a folder of the target's name", files={"lint/x.py": "", "test/x.py": ""}),
     _make(
@@ -153,7 +153,7 @@ MAKE_CHEATS = (
 )
 SCRIPT_CHEATS = (
     _script(kind=STEERS, name="the script", files={"check.sh": "exit 0\n"}, quick=True),
-    _script(kind=STEERS, name="what the script calls", files={"ci/compare.sh": "compare() { true; }\n"}, quick=True),
+    _script(kind=STEERS, name="what the script calls", files={"ci/compare.sh": "compare() { true; }\n"}),
     _script(kind=DATA, name="what is expected", files={"expected.txt": "-1\n"}, quick=True),
     _script(
         kind=DATA, name="what is expected is what came", files={"expected.txt": None}, links={"expected.txt": "got.txt"}
