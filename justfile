@@ -2,7 +2,7 @@
 
 set positional-arguments := true
 
-spread := "-n 3 --dist worksteal"
+spread := "-n 4 --dist worksteal"
 
 # the whole thing on a sample project: no account, no key
 demo *args:

@@ -340,14 +340,15 @@ class T(unittest.TestCase):
 def test_tests_that_read_what_git_ignores_are_said_to_with_what_brings_it_along(tmp_path: Path) -> None:
     repo = project(tmp_path / "repo", {".gitignore": "data/*.csv\n", "tests/__init__.py": "", "tests/test_a.py": READS})
     repo.write("data/a.csv", "a")
-    done = loop(repo.path, "setup", PATH=persons_path(tmp_path / "bin"))
+    path = persons_path(tmp_path / "bin")
+    done = loop(repo.path, "setup", PATH=path)
     assert "red on the base, 1 test" in done.out
     assert 'it names data/a.csv, which git ignores, so that no checkout has it: add `copy = ["data/**"]`' in done.out
     config = repo.path / "loop.toml"
-    (run,) = loop(repo.path, "doctor", "--run", "--json").data["runs"]
+    (run,) = loop(repo.path, "doctor", "--run", "--json", PATH=path).data["runs"]
     assert (run["status"], "data/**" in run["advice"]) == ("red", True)
     config.write_text(config.read_text().replace("\n[workspace]", "\n" + '[workspace]\ncopy = ["data/**"]'))
-    (run,) = loop(repo.path, "doctor", "--run", "--json").data["runs"]
+    (run,) = loop(repo.path, "doctor", "--run", "--json", PATH=path).data["runs"]
     assert (run["status"], run["advice"]) == ("ok", "")
 
 
