@@ -2,7 +2,7 @@
 
 set positional-arguments := true
 
-spread := "-n 4 --dist worksteal"
+spread := "-n 3 --dist worksteal"
 
 # the whole thing on a sample project: no account, no key
 demo *args:
@@ -45,7 +45,7 @@ test *args:
 slow *args:
     pytest -q {{ spread }} -m "slow and not trust and not kills" "$@"
 
-# every moment at which a controller can be killed; the check takes a sixth of them
+# every moment at which a controller can be killed; the check takes a ninth of them
 kills *args:
     pytest -q {{ spread }} -m kills "$@"
 

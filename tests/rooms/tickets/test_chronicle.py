@@ -2,7 +2,7 @@ from dataclasses import replace
 
 from loopwright.kernel.codec import encode
 from loopwright.kernel.events import Announced, Created
-from loopwright.kernel.model import Key
+from loopwright.kernel.model import NOT_TOUCHED, CheckResult, Key
 from loopwright.kernel.record import Record
 from loopwright.loops.tickets.chronicle import step_of
 from loopwright.loops.tickets.limits import TicketLimits
@@ -94,6 +94,8 @@ def test_what_goes_wrong_is_told() -> None:
         (1, "Critic", "reviewed", "pass, 0 findings"),
         (1, "Expediter", "validated", "no check ran"),
     ]
+    idle = CheckResult(name="lint", passed=True, note=NOT_TOUCHED)
+    assert told(*APPROVED[:2], criticised(), checked(idle))[5][3] == "lint not run: nothing in its paths changed"
     assert told(*APPROVED, not_landed)[-1] == (1, "Expediter", "blocked", "not landed: src/client.py")
     assert told(*APPROVED, merged)[-1][3] == "landed on loop/ticket-7, merged into refs/heads/main"
     assert told(cancelled)[-1] == (1, "Coordinator", "cancelled", "keep_everything (by ann)")

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from loopwright.kernel.model import Commit, Ending, Finding, Outcome, Severity, Verdict
+from loopwright.kernel.model import NOT_TOUCHED, CheckResult, Commit, Ending, Finding, Outcome, Severity, Verdict
 from loopwright.loops.course import Station, stationed, steered
 from loopwright.loops.tickets.files import Page, draft
 from loopwright.loops.tickets.inheritance import guidance_for
@@ -440,3 +440,9 @@ def test_a_box_stays_empty_while_what_it_is_judged_by_fails() -> None:
     )
     boxes = [line[:8] for line in section(last(story), "Requirements").splitlines() if line.startswith("- [")]
     assert boxes == ["- [ ] AC", "- [x] AC"]
+
+
+def test_a_check_that_did_not_run_has_judged_nothing() -> None:
+    idle = CheckResult(name="lint", passed=True, note=NOT_TOUCHED)
+    story = played(*APPROVED[:3], checked(*GREEN, idle), announced)
+    assert "| Lint | not judged | not run: nothing in its paths changed |" in section(last(story), "Expediter Section")
