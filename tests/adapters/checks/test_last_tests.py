@@ -51,13 +51,13 @@ import pytest
 import app
 
 
-@pytest.mark.parametrize("numbers", [[1], {more}[1, 1]])
-def test_all(numbers):
+@pytest.mark.parametrize(("numbers", "name"), [([1], "a"), {more}([1, 1], "b")])
+def test_all(numbers, name):
     assert app.one() in numbers
 """
 
 
-@pytest.mark.parametrize(("more", "came"), [("[2, 1], ", [True, True]), ("[2], ", [True, False])])
+@pytest.mark.parametrize(("more", "came"), [("([2, 1], 'c'), ", [True, True]), ("([2], 'c'), ", [True, False])])
 def test_a_case_may_be_added_among_others_though_the_later_get_other_numbers(
     tmp_path: Path, more: str, came: list[bool]
 ) -> None:
