@@ -85,6 +85,7 @@ class CommandChecks:
                 try:
                     report = await verification.report(signs)
                 finally:
+                    signs.cancel()  # nobody asks for them any more, if they are not there by now
                     await asyncio.gather(signs, return_exceptions=True)
         canary = replace(report.canary, rule=self.canary) if report.canary else None
         seconds = self.outfit.clock.monotonic() - began
