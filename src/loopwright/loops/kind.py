@@ -63,6 +63,7 @@ class LandedPart:
     params: str  # JSON: what the part was given
     passed: bool
     commit: Commit
+    made: Commit  # the part's own, which nobody has who has only what landed
     mended: tuple[Finding, ...] = ()  # by the part, and so where it landed
     waiting: tuple[Finding, ...] = ()  # by the part, but only in what did not land
 

@@ -98,14 +98,23 @@ def test_what_no_fix_was_needed_for_is_resolved_at_once(tmp_path: Path) -> None:
     assert publish(tmp_path, "quality", state) == {"weak": True}
 
 
-def test_a_part_that_mended_nothing_beside_its_artifact_or_did_not_land_is_not_told_of() -> None:
+def test_what_was_mended_in_the_artifact_is_gone_in_the_commit_that_landed_and_not_in_the_parts_own(
+    tmp_path: Path,
+) -> None:
+    given = {"artifact": b.path(1), "story": "ST-1", "gate": "code", "lands": False, "max_attempts": 2}
+    child = told(*blocked(critical("own", file=b.path(1))), *fixed("c1"), *looked(passes(), "o2"), **given)
+    assert publish(tmp_path, "quality", child) == {"own": True}
+    assert publish(tmp_path, "batch", together(outcome(child)).after(v.WITHOUT, LANDED).state) == {"own": True}
+    [entry] = yaml.safe_load((tmp_path / FILE).read_text())["quality_findings"]
+    assert entry["resolved_in"] == LANDED.commit
+
+
+def test_a_part_that_did_not_land_is_not_told_of() -> None:
     assert landed_parts(together(outcome(part())).state) == ()
-    plain = together(replace(outcome(part()), mended=())).after(v.WITHOUT, LANDED)
-    assert landed_parts(plain.state) == ()
 
 
 def landing(*mended: Finding, passed: bool = True) -> LandedPart:
-    return LandedPart(kind="quality", params="{}", passed=passed, commit=Commit("m1"), mended=mended)
+    return LandedPart(kind="quality", params="{}", passed=passed, commit=Commit("m1"), made=Commit("c1"), mended=mended)
 
 
 @pytest.mark.parametrize(("passed", "phase"), [(True, "complete"), (False, "quality")])

@@ -239,11 +239,11 @@ def landed_parts(state: BatchState) -> tuple[LandedPart, ...]:
             params=child_params(state, index),
             passed=item.standing is ArtifactStanding.PASSED,
             commit=commit,
+            made=item.commit,
             mended=tuple(each for each in item.mended if each.file not in unlanded),
             waiting=tuple(each for each in item.mended if each.file in unlanded),
         )
         for index, item in ((index, state.items[index]) for index in state.landed if state.result.commit)
-        if item.mended
     )
 
 

@@ -165,11 +165,19 @@ def with_review(data: Data, *, gate: str, findings: tuple[Persisted, ...], passe
 def with_landed(data: Data, *, gate: str, part: LandedPart, p1_threshold: int = 2) -> Data:
     """The data after a parent has landed a review's fixes: what is gone with them, and what is not yet."""
     gone, waits = ({each.fingerprint for each in found} for found in (part.mended, part.waiting))
-    told = (finding_of(entry) for entry in _entries(data) if entry.get("gate") == gate)
+    entries = [_moved(entry, part) if entry.get("gate") == gate else entry for entry in _entries(data)]
+    data = {**data, "quality_findings": entries}
+    told = (finding_of(entry) for entry in entries if entry.get("gate") == gate)
     findings = tuple(_persisted(each, part, gone) for each in told if each.fingerprint in gone | waits)
     if part.passed:
         return with_review(data, gate=gate, findings=findings, passed=True, p1_threshold=p1_threshold)
     return {**data, "quality_findings": _merged(_entries(data), gate, findings)}
+
+
+def _moved(entry: Data, part: LandedPart) -> Data:
+    """What was gone in the part's own commit is gone in the one that has landed."""
+    is_there = part.made and entry.get("resolved_in") == str(part.made)
+    return {**entry, "resolved_in": str(part.commit)} if is_there else entry
 
 
 def _persisted(finding: Finding, part: LandedPart, gone: set[str]) -> Persisted:
