@@ -106,6 +106,9 @@ def test_a_check_that_cannot_run_ends_the_loop_before_it_costs_anything() -> Non
 def test_what_is_red_on_the_base_is_told_as_having_been_so_before() -> None:
     state = play(FEEDBACK.start(replace(params(), trust=Trust(in_force=True))), red(FAILURE))
     assert [finding.rule for finding in developer(state).brief.before] == [FAILURE.rule]
+    own = replace(FAILURE, rule="t::mine", issue="mine", fingerprint="mine")
+    again = developer(play(state, DONE, kept("c1"), passes(), red(FAILURE, own))).brief.failures
+    assert [each.issue for each in again] == [f"(was so before you) {FAILURE.issue}", "mine"]
 
 
 def test_a_part_of_a_larger_loop_needs_no_preflight_and_is_judged_by_the_base_of_its_root() -> None:

@@ -268,6 +268,14 @@ def tried_on_the_base(state: S, trust: Trust) -> S:
     return stationed(state, Station.PREFLIGHT)
 
 
+def told_apart(course: Course, findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
+    """What was wrong before the loop began says so: whoever reads it did not break it."""
+    known = {each.rule for each in course.before if each.rule}
+    return tuple(
+        replace(each, issue=f"(was so before you) {each.issue}") if each.rule in known else each for each in findings
+    )
+
+
 def cleaning_up(state: S) -> S:
     return stationed(state, Station.CLEAN_UP)
 

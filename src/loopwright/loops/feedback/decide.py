@@ -16,6 +16,7 @@ from loopwright.kernel.actions import (
 from loopwright.kernel.ledger import unresolved
 from loopwright.kernel.model import Brief, Key, Tree, Verdict
 from loopwright.kernel.wording import counted
+from loopwright.loops.course import told_apart
 from loopwright.loops.feedback.state import (
     REVIEW,
     FeedbackPhase,
@@ -60,7 +61,7 @@ def _implement(state: FeedbackState) -> RunAgent:
     brief = replace(
         _brief(state),
         findings=judged.issues + still_open,
-        failures=judged.failures,
+        failures=told_apart(state.course, judged.failures),
         before=state.course.before,
         history=tuple(_one_line(iteration) for iteration in state.past),
         answers=state.course.answers + state.course.refusals,

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from loopwright.kernel.actions import Action, Announce, Checkpoint, Integrate, RunAgent, RunChecks
 from loopwright.kernel.model import Brief, Finding, Key, Tree
+from loopwright.loops.course import told_apart
 from loopwright.loops.tickets.convergence import feedback, in_a_line
 from loopwright.loops.tickets.findings import marks_of_checks
 from loopwright.loops.tickets.state import (
@@ -60,7 +61,7 @@ def _create(state: TicketsState) -> RunAgent:
     attached = tuple(text for ticket in (*state.past, state.ticket) for text in ticket.guidance)
     brief = replace(
         brief,
-        findings=_open_before(state),
+        findings=told_apart(state.course, _open_before(state)),
         history=tuple(in_a_line(state.plan.session, ticket) for ticket in state.past),
         answers=(*brief.answers, *state.course.refusals, *attached),
         before=state.course.before,
