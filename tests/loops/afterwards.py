@@ -79,6 +79,13 @@ def what_does_not_pass_stays_held_back_and_is_asked_for_again(ended: Stand) -> N
         assert [str(each.key) for each in still.after(v.approves()).actions] == ["checks-held-2"]
 
 
+def what_conflicts_is_for_a_person_to_take_by_hand(ended: Stand) -> None:
+    refused = IntegrationRefused(key=NO_KEY, reason="conflict", detail="both changed a")
+    still = ended.after(v.approves(), v.LANDS, refused)
+    by_hand = "take it by hand, `git cherry-pick loop/1-held`, and reject the gate"
+    assert still.outcome.still_held == f"both changed a; {by_hand}"
+
+
 def tests_that_would_go_with_it_are_another_question(ended: Stand) -> None:
     still = ended.after(v.approves(), replace(v.RED, claim=Claim(dropped=("t::old",))))
     (gate,) = (each for each in still.actions if isinstance(each, AwaitGate))
@@ -104,6 +111,7 @@ def what_it_mends_is_resolved_only_once_it_has_landed(ended: Stand) -> None:
 STORIES: tuple[Callable[[Stand], None], ...] = (
     approved_it_is_verified_and_landed_on_top,
     what_does_not_pass_stays_held_back_and_is_asked_for_again,
+    what_conflicts_is_for_a_person_to_take_by_hand,
     tests_that_would_go_with_it_are_another_question,
     rejected_it_is_no_longer_asked_for,
     what_it_mends_is_resolved_only_once_it_has_landed,

@@ -14,7 +14,7 @@ from loopwright.kernel.model import Ending, Finding, Key, Outcome
 from loopwright.kernel.trust import evidence_with
 from loopwright.kernel.wording import counted
 from loopwright.loops import course as c
-from loopwright.loops.course import GateRecord, OnCourse, Ruling, Station
+from loopwright.loops.course import Course, GateRecord, OnCourse, Ruling, Station
 from loopwright.loops.hooks import Machine, ended
 
 S = TypeVar("S", bound=OnCourse)
@@ -78,13 +78,20 @@ def held_landing(own: Machine[S, L], state: S, event: ChecksReported | Integrate
                 return still_held(state, "it is not all that a person would have to approve", ())
             return c.stationed(c.steered(state, lands=event.lands), Station.HELD_LAND)
         case IntegrationRefused():
-            return still_held(state, event.detail or event.reason, event.findings)
+            return still_held(state, _why_refused(state.course, event), event.findings)
         case Integrated():
             before = state.course.outcome or _NO_OUTCOME
             state = c.steered(state, held=(), landed=event.landed)
             return ended(own, state, before.ending, replace(event, held_on=event.held_on or before.held_on))
         case _:
             assert_never(event)
+
+
+def _why_refused(course: Course, event: IntegrationRefused) -> str:
+    why, branch = event.detail or event.reason, course.outcome.held_on if course.outcome else ""
+    if event.reason != "conflict" or not branch:
+        return why
+    return f"{why}; take it by hand, `git cherry-pick {branch}`, and reject the gate"
 
 
 def _why_not(report: ChecksReported) -> str:
