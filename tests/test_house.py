@@ -22,6 +22,8 @@ pytestmark = pytest.mark.unmeasured  # runs nothing of ours
 
 FILE_WALL, TEST_FILE_WALL, FUNCTION_WALL, SHORT_FUNCTION = 400, 500, 50, 30
 SHORT_SHARE = 0.95
+LARGEST = 400_000  # bytes of a file
+FETCHED = (".whl", ".gz", ".zip", ".tgz", ".jar", ".so", ".pyc")
 SLIVER, FAN_OUT = 40, 15
 ROOMS = frozenset(path.parent.name for path in (PACKAGE / "loops").glob("*/kind.py"))
 # The table of kinds, what the start of a loop needs of the disk, its command, and its table of the configuration.
@@ -92,6 +94,13 @@ def test_a_file_that_is_too_long_is_found() -> None:
 
 def test_no_file_is_longer_than_the_wall() -> None:
     assert house.too_long(sources() | sources_of_tests(), FILE_WALL, TEST_FILE_WALL) == {}
+
+
+@pytest.mark.skipif(not (ROOT / ".git").exists(), reason="what is tracked is known to git alone")
+def test_nothing_that_was_built_or_fetched_is_tracked() -> None:
+    tracked = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    there = [ROOT / name for name in tracked.split("\0") if name and (ROOT / name).is_file()]
+    assert [file.name for file in there if file.suffix in FETCHED or file.stat().st_size > LARGEST] == []
 
 
 def test_no_function_is_longer_than_the_wall() -> None:
