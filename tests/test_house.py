@@ -23,7 +23,7 @@ pytestmark = pytest.mark.unmeasured  # runs nothing of ours
 FILE_WALL, TEST_FILE_WALL, FUNCTION_WALL, SHORT_FUNCTION = 400, 500, 50, 30
 SHORT_SHARE = 0.95
 LARGEST = 400_000  # bytes of a file
-FETCHED = (".whl", ".gz", ".zip", ".tgz", ".jar", ".so", ".pyc")
+FETCHED = (".whl", ".gz", ".tgz", ".jar", ".so", ".pyc")
 SLIVER, FAN_OUT = 40, 15
 ROOMS = frozenset(path.parent.name for path in (PACKAGE / "loops").glob("*/kind.py"))
 # The table of kinds, what the start of a loop needs of the disk, its command, and its table of the configuration.
