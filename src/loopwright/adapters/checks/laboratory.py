@@ -95,7 +95,9 @@ class _Laboratory:
         result = self._result(where, spec.name)
         words = tuple(sorted({PurePosixPath(path).stem for path in edits}))
         before = await self._green(where, result)
-        return await tried(spec, start, before, seconds=result.seconds if result else 0.0, likely=words)
+        paths = frozenset(await self.desk.outfit.source.paths(self._tree(where)))
+        seconds = result.seconds if result else 0.0
+        return await tried(spec, start, before, seconds=seconds, likely=words, paths=paths)
 
     def _answers(self, where: Place, name: str) -> bool:
         result = self._result(where, name)

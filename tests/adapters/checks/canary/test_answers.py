@@ -72,8 +72,8 @@ def test_a_run_that_gave_no_report_is_red_when_it_ended_badly() -> None:
         assert answered(pytest_, ran, GREEN).red is red
 
 
-def ran(*failing: str, exit_code: int, runner: str = "pytest") -> Ran:
-    found = [Finding(severity=Severity.HIGH, category="tests", rule=each, issue="failed") for each in failing]
+def ran(*failing: str, exit_code: int, runner: str = "pytest", issue: str = "failed") -> Ran:
+    found = [Finding(severity=Severity.HIGH, category="tests", rule=each, issue=issue) for each in failing]
     report = Report(tests=1, failures=tuple(found))
     return Ran(how="exited", exit_code=exit_code, report=report, seconds=2.0, runner=runner)
 
@@ -141,12 +141,26 @@ def test_tests_that_are_likely_to_notice_go_first(
     assert (said.red, [(pace.stop, pace.only) for pace in paces]) == (False, asked)
 
 
-def test_a_part_that_turns_red_is_enough() -> None:
+@pytest.mark.parametrize(
+    ("part", "asked"),
+    [
+        (replace(ran("tests.test_a", exit_code=1), tail="BaseException: broken on purpose: a.py: f"), 1),
+        (ran("tests.test_a", exit_code=1, issue="BaseException: broken on purpose: a.py: f"), 1),
+        (Ran(how="exited", exit_code=4, tail="SyntaxError: )]} broken on purpose", runner="pytest"), 1),
+        (Ran(how="wall", exit_code=None, runner="pytest"), 1),
+        (ran("tests.test_a", exit_code=1), 2),  # it may fail for want of the other tests
+        (Ran(how="exited", exit_code=4, tail="usage", runner="pytest"), 2),
+        (Ran(how="exited", exit_code=5, report=Report(tests=0), runner="pytest"), 2),
+    ],
+)
+def test_a_part_that_is_red_is_enough_where_it_tells_of_what_was_broken(part: Ran, asked: int) -> None:
     paces: list[Pace] = []
 
     async def start(spec: CheckSettings, *, pace: Pace) -> Ran:
         paces.append(pace)
-        return ran("tests.test_a", exit_code=1)
+        return part if pace.only else ran("tests.test_a", exit_code=1)
 
-    assert asyncio.run(tried(check("test", "./test"), start, GREEN, seconds=1.0, likely=("test_a",))).red
-    assert [pace.only for pace in paces] == [("test_a",)]
+    tree = frozenset({"tests/test_a.py"})
+    said = asyncio.run(tried(check("test", "pytest"), start, GREEN, seconds=1.0, likely=("test_a",), paths=tree))
+    assert said.red
+    assert [(pace.only, pace.files) for pace in paces] == [(("test_a",), ("tests/test_a.py",)), ((), ())][:asked]

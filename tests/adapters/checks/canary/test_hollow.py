@@ -160,7 +160,7 @@ def raised(text: bytes | None, call: str) -> str:
     ],
 )
 def test_a_hollow_function_raises_what_no_except_exception_hides(text: str, names: set[str], call: str) -> None:
-    assert raised(hollowed(text.encode(), frozenset(names), "a.py"), call).startswith("a.py: ")
+    assert raised(hollowed(text.encode(), frozenset(names), "a.py"), call).startswith("broken on purpose: a.py: ")
 
 
 def test_all_but_the_hollow_function_stays_as_it_was() -> None:
@@ -168,7 +168,7 @@ def test_all_but_the_hollow_function_stays_as_it_was() -> None:
     assert made is not None
     assert set(names_in(made)) == set(names_in(BASE.encode()))
     assert touched(BASE.encode(), made) == ("later", "Table.name")
-    assert made.count(b"raise BaseException('a.py: Table.name')") == 2  # the getter and the setter
+    assert made.count(b"raise BaseException('broken on purpose: a.py: Table.name')") == 2  # the getter and the setter
 
 
 def test_a_text_keeps_its_encoding() -> None:
@@ -176,7 +176,7 @@ def test_a_text_keeps_its_encoding() -> None:
     made = hollowed(text, frozenset({"f"}), "a.py")
     assert made is not None
     assert "NAME = 'é'".encode("latin-1") in made
-    assert raised(made, "f()") == "a.py: f"
+    assert raised(made, "f()") == "broken on purpose: a.py: f"
 
 
 @pytest.mark.parametrize(

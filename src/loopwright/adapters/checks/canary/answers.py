@@ -7,10 +7,12 @@ from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 from typing import Protocol
 
+from loopwright.adapters.checks.canary.breaking import ON_PURPOSE
 from loopwright.adapters.checks.canary.look import Noticed
 from loopwright.adapters.checks.ids import place_of, surroundings
 from loopwright.adapters.checks.judgement import Ran, failures
 from loopwright.adapters.checks.runners.table import CHOOSES, STOP_LATER, Pace
+from loopwright.adapters.checks.single_test import files_of
 from loopwright.config.settings import CheckSettings
 
 _SLOWER, _LEAST_PATIENCE = 3, 60.0
@@ -78,11 +80,18 @@ def _runs_no_test(spec: CheckSettings) -> bool:
     return spec.name.lower() in _NO_TESTS or not words.isdisjoint(_NO_TEST_TOOLS)
 
 
-def answered(spec: CheckSettings, ran: Ran, before: Before) -> Noticed:
+def answered(spec: CheckSettings, ran: Ran, before: Before, *, is_part: bool = False) -> Noticed:
+    """`is_part`: only some tests ran. They may fail for want of the others, so what was broken has to be told of."""
     failing = tuple(each.rule for each in failures(spec, ran) if each.category == "tests")
     well = ran.finished and ran.exit_code == 0
     red = is_red(failing, ran.tests, before, ended_well=well, by_module=ran.runner in _NAMES_MODULES)
-    return Noticed(red=red, seconds=ran.seconds, tail=ran.tail)
+    return Noticed(red=red and (not is_part or _tells(ran)), seconds=ran.seconds, tail=ran.tail)
+
+
+def _tells(ran: Ran) -> bool:
+    found = ran.report.failures if ran.report else ()
+    said = (ran.tail, *(text for each in found for text in (each.issue, each.evidence)))
+    return not ran.finished or any(ON_PURPOSE in text for text in said)
 
 
 def is_red(
@@ -103,24 +112,32 @@ def is_red(
 
 
 async def tried(
-    spec: CheckSettings, start: CheckStarter, before: Before, *, seconds: float, likely: tuple[str, ...] = ()
+    spec: CheckSettings,
+    start: CheckStarter,
+    before: Before,
+    *,
+    seconds: float,
+    likely: tuple[str, ...] = (),
+    paths: frozenset[str] = frozenset(),
 ) -> Noticed:
     """One check on one broken tree; `seconds` is what it took on the whole one: what hangs now is not waited for.
 
-    Tests that have one of the `likely` words in their ids go first. What fails first and was no test before may hide
-    a red: then it is run on for some failures more, and to its end.
+    Tests that have one of the `likely` words in their ids go first, by their files among `paths` where that can be: a
+    runner that chooses by name loads all files before. What fails first and was no test before may hide a red: then it
+    is run on for some failures more, and to its end.
     """
     patient = replace(spec, timeout=min(spec.timeout, max(_LEAST_PATIENCE, _SLOWER * seconds)))
     spent = 0.0
-    paces = [Pace(stop="first", only=_telling(before.green, likely))]
+    paces = [_first_pace(spec, before.green, likely, paths)]
     while True:
         pace = paces.pop(0)
         ran = await start(patient, pace=pace)
-        said = answered(spec, ran, before)
+        is_part = bool(pace.only) and ran.runner in CHOOSES
+        said = answered(spec, ran, before, is_part=is_part)
         spent += said.seconds
         if not said.red and pace.only:
             # A part that stays green says nothing of the rest.
-            paces = [Pace(stop="first")] if ran.runner in CHOOSES else _further(ran)
+            paces = [Pace(stop="first")] if is_part else _further(ran)
         elif not said.red and pace.stop == "first":
             paces = _further(ran)
         if said.red or not paces:
@@ -133,6 +150,12 @@ def _further(ran: Ran) -> list[Pace]:
         return []
     later = [Pace(stop="twentieth")] if ran.runner in STOP_LATER else []
     return [*later, Pace()]
+
+
+def _first_pace(spec: CheckSettings, green: frozenset[str], likely: tuple[str, ...], paths: frozenset[str]) -> Pace:
+    words = _telling(green, likely)
+    having = (test for test in green if any(word in test for word in words))
+    return Pace(stop="first", only=words, files=files_of(spec.run, having, paths) if words else ())
 
 
 def _telling(green: frozenset[str], likely: tuple[str, ...]) -> tuple[str, ...]:

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from pathlib import PurePosixPath
 
-_BRACKETS = b")]} broken on purpose {[(\n"
+ON_PURPOSE = "broken on purpose"  # stands in whatever tells of such a text
+_BRACKETS = f")]}} {ON_PURPOSE} {{[(\n".encode()
 _BROKEN: dict[str, tuple[bytes, tuple[str, ...]]] = {
     "python": (_BRACKETS, (".py", ".pyx", ".pyw")),
     "javascript": (
@@ -15,7 +16,7 @@ _BROKEN: dict[str, tuple[bytes, tuple[str, ...]]] = {
         (".js", ".mjs", ".cjs", ".jsx", ".ts", ".mts", ".cts", ".tsx", ".coffee"),
     ),
     "component": (
-        b"<script>)]} broken on purpose {[(</script>\n<template><</template>\n",
+        b"<script>" + _BRACKETS.strip() + b"</script>\n<template><</template>\n",
         (".vue", ".svelte", ".astro"),
     ),
     "rust": (_BRACKETS, (".rs",)),
@@ -24,7 +25,7 @@ _BROKEN: dict[str, tuple[bytes, tuple[str, ...]]] = {
     "jvm": (_BRACKETS, (".java", ".kt", ".kts", ".scala", ".groovy", ".clj", ".cljs", ".cljc")),
     "dotnet": (_BRACKETS, (".cs", ".fs", ".vb")),
     # Without its tag a file of PHP is a text that prints itself.
-    "php": (b"<?php )]} broken on purpose {[(\n", (".php", ".phtml", ".inc")),
+    "php": (b"<?php " + _BRACKETS, (".php", ".phtml", ".inc")),
     "ruby": (_BRACKETS, (".rb", ".rake", ".ru")),
     "perl": (_BRACKETS, (".pl", ".pm")),
     "shell": (_BRACKETS, (".sh", ".bash", ".zsh", ".ksh", ".fish")),

@@ -17,6 +17,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
+from loopwright.adapters.checks.canary.breaking import ON_PURPOSE
+
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 _UNUSUAL = (
     SyntaxError,
@@ -78,7 +80,8 @@ def _replaced(lines: list[str], each: _Named, label: str) -> list[str]:
     first, last = _start(lines, body[0]), body[-1]
     begin, end = lines[first[0]][: first[1]], lines[last.end_lineno - 1]  # type: ignore[operator]
     rest = end[_column(end, last.end_col_offset or 0) :]
-    made = f"raise BaseException({f'{label}: {each.name}'!r}){'; yield' if _is_generator(each.node) else ''}"
+    words = f"{ON_PURPOSE}: {label}: {each.name}"
+    made = f"raise BaseException({words!r}){'; yield' if _is_generator(each.node) else ''}"
     return [*lines[: first[0]], begin + made + rest, *lines[last.end_lineno :]]
 
 

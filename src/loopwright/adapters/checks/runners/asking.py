@@ -53,7 +53,8 @@ def asked(argv: tuple[str, ...], texts: Texts = NO_FILES, *, own_report: bool = 
     if runner.chosen and pace.only:
         sooner = (*sooner, runner.chosen, " or ".join(pace.only))
     if found.takes_words:
-        words = found.with_words((*(() if own_report else runner.words), *sooner))
+        files = pace.files if runner.chosen else ()
+        words = found.with_words((*(() if own_report else runner.words), *sooner, *files))
         return _asked(found, argv=words, format=runner.format, carried=())
     carried = () if own_report else runner.carried
     return _asked(found, argv=found.argv, format=runner.carried_format, carried=(*carried, *sooner))

@@ -19,6 +19,7 @@ class Pace:
 
     stop: Literal["first", "twentieth", "never"] = "never"  # at which failure it may stop
     only: tuple[str, ...] = ()  # of all tests those whose ids have one of these words
+    files: tuple[str, ...] = ()  # all files that have such tests, where the command may name them
 
 
 WHOLE = Pace()
