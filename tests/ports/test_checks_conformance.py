@@ -9,7 +9,6 @@ from loopwright.adapters.checks.classes.classifier import Classifier
 from loopwright.adapters.checks.environment import Digests, for_checks
 from loopwright.adapters.checks.outfit import Outfit
 from loopwright.adapters.checks.runner import CommandChecks
-from loopwright.adapters.git.objects import GitObjects
 from loopwright.adapters.git.verification import VerificationCheckouts
 from loopwright.config.settings import CheckSettings
 from loopwright.kernel.findings import identify
@@ -78,18 +77,19 @@ def real_checks(root: Path) -> CommandChecks:
         CheckSettings(name="test", run=(sys.executable, "-c", CODE), after=("build",)),
     )
     clock = ManualClock()
+    checkouts = VerificationCheckouts(root, env=os.environ)
     return CommandChecks(
         specs=specs,
         outfit=Outfit(
-            checkouts=VerificationCheckouts(root, env=os.environ),
-            source=GitObjects(root, env=os.environ),
+            checkouts=checkouts,
+            source=checkouts.objects,
             store=MemoryStore(Memory(), clock),
             clock=clock,
             root=root,
             runs=root / ".loop" / "runs",
             digests=Digests(for_checks(os.environ, root / ".loop" / "verify")),
         ),
-        classifier=Classifier(source=GitObjects(root, env=os.environ), product=("**",)),
+        classifier=Classifier(source=checkouts.objects, product=("**",)),
     )
 
 

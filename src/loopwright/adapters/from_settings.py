@@ -10,7 +10,6 @@ from loopwright.adapters.checks.environment import digests_for
 from loopwright.adapters.checks.outfit import Outfit
 from loopwright.adapters.checks.runner import CommandChecks
 from loopwright.adapters.checks.started import names_taken, runnable_checks
-from loopwright.adapters.git.objects import GitObjects
 from loopwright.adapters.git.preparation import Preparation
 from loopwright.adapters.git.rules import Pinned
 from loopwright.adapters.git.verification import VerificationCheckouts
@@ -34,14 +33,17 @@ def command_checks(
     environ = of_the_project(environ, root)
     specs = runnable_checks(settings, root=root, environ=environ)
     commands = tuple(spec.run for spec in specs)
-    source, workspace = GitObjects(root, env=environ), settings.workspace
+    workspace = settings.workspace
     preparation = Preparation.of(workspace, environ)
+    checkouts = VerificationCheckouts(
+        root, env=environ, preparation=preparation, pinned=pinned, is_named=store.is_named
+    )
     return CommandChecks(
         specs=specs,
         canary=settings.trust.canary,
         parallel=settings.limits.parallel,
         classifier=Classifier(
-            source=source,
+            source=checkouts.objects,
             product=workspace.product,
             tests=workspace.tests,
             protected=workspace.protected,
@@ -49,10 +51,8 @@ def command_checks(
             taken=names_taken(specs, root=root, environ=environ),
         ),
         outfit=Outfit(
-            checkouts=VerificationCheckouts(
-                root, env=environ, preparation=preparation, pinned=pinned, is_named=store.is_named
-            ),
-            source=source,
+            checkouts=checkouts,
+            source=checkouts.objects,
             store=store,
             clock=clock,
             root=root,

@@ -7,6 +7,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from loopwright.adapters.git.objects import GitObjects
+from loopwright.adapters.git.site import Site
 from loopwright.kernel.model import Tree
 from tests.repository import Repository
 
@@ -27,7 +28,7 @@ def written(repo: Repository) -> Tree:
 
 
 def lines(repo: Repository, old: Tree, new: Tree, *paths: str) -> dict[str, list[int]]:
-    found = asyncio.run(GitObjects(repo.path, env=os.environ).new_lines(old, new, paths))
+    found = asyncio.run(GitObjects(Site(repo.path, os.environ)).new_lines(old, new, paths))
     return {path: sorted(numbers) for path, numbers in found.items()}
 
 

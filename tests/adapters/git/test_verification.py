@@ -9,6 +9,7 @@ import pytest
 
 from loopwright.adapters.git.objects import GitObjects
 from loopwright.adapters.git.preparation import Preparation
+from loopwright.adapters.git.site import Site
 from loopwright.adapters.git.verification import VerificationCheckouts
 from loopwright.errors import SetupFailed
 from loopwright.kernel.gates import evidence, is_check_configuration, protected_changes
@@ -27,8 +28,7 @@ def checkouts(repo: Repository, preparation: Preparation | None = None) -> Verif
 
 async def judged(pool: VerificationCheckouts, commit: str, base: str, approved: tuple[str, ...] = ()) -> Tree:
     """The commit's tree, with protected files as in the base."""
-    source = GitObjects(pool.root, env=os.environ)
-    guarded = protected_changes(await source.changes(Commit(base), Commit(commit)), PROTECTED)
+    guarded = protected_changes(await pool.objects.changes(Commit(base), Commit(commit)), PROTECTED)
     paths = frozenset(change.path for change in guarded) if evidence(guarded) not in approved else frozenset()
     return await pool.compose(Commit(commit), taken_from=Commit(base), paths=paths)
 
@@ -85,7 +85,7 @@ def test_protected_paths_come_from_the_base_and_new_ones_run(based: tuple[Reposi
 def test_an_approved_change_runs_as_it_is(based: tuple[Repository, str]) -> None:
     repo, base = based
     commit = cheating(repo)
-    changes = asyncio.run(GitObjects(repo.path, env=os.environ).changes(Commit(base), Commit(commit)))
+    changes = asyncio.run(GitObjects(Site(repo.path, os.environ)).changes(Commit(base), Commit(commit)))
     approval = evidence(protected_changes(changes, PROTECTED))
     files, tree = look(checkouts(repo), commit, base, (approval,))
     assert (files["tests/test_a.py"], "tests/test_b.py" in files) == ("loosened\n", False)
@@ -163,7 +163,7 @@ def test_new_configuration_of_checks_runs_only_when_approved(based: tuple[Reposi
     repo.write("tests/conftest.py", "collect_ignore = ['test_a.py']\n")
     commit = repo.commit("Steer")
     assert "tests/conftest.py" not in look(checkouts(repo), commit, base)[0]
-    changes = asyncio.run(GitObjects(repo.path, env=os.environ).changes(Commit(base), Commit(commit)))
+    changes = asyncio.run(GitObjects(Site(repo.path, os.environ)).changes(Commit(base), Commit(commit)))
     assert "tests/conftest.py" in look(checkouts(repo), commit, base, (evidence(changes),))[0]
 
 
@@ -241,7 +241,7 @@ def test_a_failing_setup_leaves_no_prepared_checkout(based: tuple[Repository, st
 
 def test_files_are_read_out_of_a_commit(based: tuple[Repository, str]) -> None:
     repo, base = based
-    objects = GitObjects(repo.path, env=os.environ)
+    objects = GitObjects(Site(repo.path, os.environ))
     commit = Commit(cheating(repo))
 
     paths = ("src.py", "tests/test_b.py", "tests", "tests/test_new.py", ":(top)x", "a b", "line\nend")
@@ -290,6 +290,32 @@ def test_a_new_conftest_is_not_laid_until_a_person_approves_it(based: tuple[Repo
     commit = repo.commit("Add hooks")
     files, _ = look(checkouts(repo), commit, base)
     assert "tests/conftest.py" not in files
-    changes = asyncio.run(GitObjects(repo.path, env=os.environ).changes(Commit(base), Commit(commit)))
+    changes = asyncio.run(GitObjects(Site(repo.path, os.environ)).changes(Commit(base), Commit(commit)))
     files, _ = look(checkouts(repo), commit, base, (evidence(protected_changes(changes, PROTECTED)),))
     assert files["tests/conftest.py"] == "hooks\n"
+
+
+def test_what_was_read_of_a_change_is_not_asked_of_git_again_to_lay_it(
+    based: tuple[Repository, str], tmp_path: Path
+) -> None:
+    repo, base = based
+    repo.write("tests/test_a.py", "changed\n")
+    repo.write("src.py", "changed\n")
+    commit = repo.commit("Change")
+    log, program = tmp_path / "asked", tmp_path / "bin" / "git"
+    program.parent.mkdir()
+    program.write_text(f'#!/bin/sh\necho "$@" >> {log}\nexec {shutil.which("git")} "$@"\n')
+    program.chmod(0o700)
+    pool = VerificationCheckouts(repo.path, env={**os.environ, "PATH": f"{program.parent}:{os.environ['PATH']}"})
+
+    async def composed() -> Tree:
+        changed = await pool.objects.changes(Commit(base), Commit(commit))
+        product = frozenset(change.path for change in changed) - {"tests/test_a.py"}
+        tree = await pool.compose(Commit(base), taken_from=Commit(commit), paths=product)
+        await pool.objects.texts(tree, ("src.py",), limit=100)
+        return await pool.compose(tree, taken_from=tree, paths=frozenset(), texts={"src.py": b"broken\n"})
+
+    tree = asyncio.run(composed())
+    assert [repo.git("show", f"{tree}:{path}") for path in ("src.py", "tests/test_a.py")] == ["broken", "base"]
+    asked = log.read_text().splitlines()
+    assert [sum(f" {word} " in line for line in asked) for word in ("diff-tree", "ls-tree")] == [1, 1]

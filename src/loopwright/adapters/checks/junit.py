@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from xml.etree.ElementTree import Element
 from xml.parsers import expat
 
@@ -37,6 +38,7 @@ def read_junit(content: bytes, exists: Exists, *, nodes: bool = False) -> Report
     have one id. Other runners have such tests, and each of them counts.
     """
     refuse_doctype(content)
+    exists = cache(exists)  # tests are many, their files few
     try:
         root = JUnitXml.fromstring(content)._elem  # noqa: SLF001 - as in `_attribute`
         found = tuple(_case(_wrapped(e), suites, exists, nodes=nodes) for e, suites in _walk(root, ()))

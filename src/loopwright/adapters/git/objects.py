@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from loopwright.adapters.git.differences import differences
 from loopwright.adapters.git.paths import TOP, inner, portions
@@ -25,8 +24,8 @@ Pair = tuple[str, str]  # a file's object before and after
 class GitObjects:
     """Reads what changed and what files held. Starts no checkout."""
 
-    def __init__(self, root: Path, *, env: Mapping[str, str]) -> None:
-        self._site = Site(root, env)
+    def __init__(self, site: Site) -> None:
+        self._site = site
 
     async def changes(self, base: Commit, commit: Commit) -> tuple[Change, ...]:
         """Every path `commit` changed against `base`. A rename is one removed and one added."""
@@ -84,41 +83,46 @@ def contents(git: Git, tree: Commit | Tree, paths: tuple[str, ...]) -> tuple[Con
 
 
 @dataclass(frozen=True, slots=True)
-class _Entry:
+class ObjectEntry:
+    """What a tree holds at a path."""
+
     object: str
     size: int | None = None  # None: no file
+    mode: str = ""
 
 
-def _held(git: Git, tree: Commit | Tree, paths: tuple[str, ...]) -> dict[str, _Entry]:
+def _held(git: Git, tree: Commit | Tree, paths: tuple[str, ...]) -> dict[str, ObjectEntry]:
     """What lies at each path. `ls-tree` and not `<commit>:<path>`: git finds other meanings in some names."""
     asked = sorted({entry for entry in map(inner, paths) if entry is not None and entry != TOP})
-    held = {TOP: _Entry(str(tree))}
+    held = {TOP: ObjectEntry(str(tree))}
     for some in portions(asked):
-        held |= _entries(git, tree, some)
+        held |= entries_at(git, tree, some)
     if any("\\" in path and path not in held for path in asked):
         held = _by_name(git, tree) | held
     return {path: held[entry] for path in paths if (entry := inner(path) or "") in held}
 
 
-def _by_name(git: Git, tree: str) -> dict[str, _Entry]:
+def _by_name(git: Git, tree: str) -> dict[str, ObjectEntry]:
     """All paths that are not UTF-8, as the log has them."""
     everything = _listed(git, tree, "-r", tree)
     return {printable(path): entry for path, entry in everything.items() if printable(path) != path}
 
 
-def _entries(git: Git, tree: str, paths: Sequence[str]) -> dict[str, _Entry]:
+def entries_at(git: Git, tree: str, paths: Sequence[str]) -> dict[str, ObjectEntry]:
     """`-t`, or a folder would not be shown where a path below it is asked for as well."""
     return _listed(git, tree, tree, "--", *paths)
 
 
-def _listed(git: Git, tree: str, *argv: str) -> dict[str, _Entry]:
+def _listed(git: Git, tree: str, *argv: str) -> dict[str, ObjectEntry]:
     rows = git.run_once((tree,), "ls-tree", "-t", "-l", "-z", "--full-tree", *argv).split(b"\0")
     return dict(_entry(*row.split(b"\t", 1)) for row in rows if row)
 
 
-def _entry(meta: bytes, path: bytes) -> tuple[str, _Entry]:
-    _mode, kind, name, size = meta.split()
-    return path_of(path), _Entry(readable(name), int(size) if kind == b"blob" and size.isdigit() else None)
+def _entry(meta: bytes, path: bytes) -> tuple[str, ObjectEntry]:
+    mode, kind, name, size = meta.split()
+    return path_of(path), ObjectEntry(
+        object=readable(name), size=int(size) if kind == b"blob" and size.isdigit() else None, mode=readable(mode)
+    )
 
 
 def new_lines(ground: Ground, old: str, new: str, paths: tuple[str, ...]) -> dict[str, frozenset[int]]:

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from loopwright.adapters.git.differences import differences
+from loopwright.adapters.git.objects import entries_at
 from loopwright.adapters.git.paths import portions
 from loopwright.adapters.git.preparation import Preparation, digest_of
 from loopwright.adapters.git.program import path_of, readable
@@ -45,11 +46,8 @@ def _stored(ground: Ground, texts: tuple[bytes, ...]) -> list[str]:
 def _modes(ground: Ground, tree: str, paths: tuple[str, ...]) -> dict[str, str]:
     """Of files as the tree has them; one that is new is left out."""
     found: dict[str, str] = {}
-    for some in portions(paths):
-        rows = ground.engine.run("ls-tree", "-z", "--full-tree", tree, "--", *some).split(b"\0")
-        found |= {
-            path_of(path): readable(meta).split(" ", 1)[0] for meta, _, path in (r.partition(b"\t") for r in rows)
-        }
+    for some in portions(sorted(paths)):
+        found |= {path: entry.mode for path, entry in entries_at(ground.engine, tree, some).items()}
     return found
 
 

@@ -19,6 +19,7 @@ from loopwright.adapters.git.folders import remove
 from loopwright.adapters.git.laid_tree import refuse_what_is_not
 from loopwright.adapters.git.laying import lay, tracked
 from loopwright.adapters.git.manifest import Manifest
+from loopwright.adapters.git.objects import GitObjects
 from loopwright.adapters.git.overlay import composed, setup_digest
 from loopwright.adapters.git.preparation import Preparation, copy_files, run_setup
 from loopwright.adapters.git.prepared import AlteredSinceMade, IsNamed, MadeFolder, Prepared, PreparedFolders
@@ -70,6 +71,11 @@ class VerificationCheckouts:
         self._prepared = PreparedFolders(is_named)
         self._folders = RunFolders()
         weakref.finalize(self, self._folders.forget)
+
+    @property
+    def objects(self) -> GitObjects:
+        """Of the same repository: what was read for one is known to the other."""
+        return GitObjects(self._site)
 
     @contextlib.asynccontextmanager
     async def lay(self, tree: Tree, *, commit: Commit, base: Commit) -> AsyncIterator[LaidCheckout]:

@@ -14,6 +14,7 @@ import re
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 
 from loopwright.adapters.checks.classes.called import Called, configures_tests
 from loopwright.adapters.checks.classes.command_lines import Command, joined
@@ -189,6 +190,7 @@ def configured_setups(texts: Mapping[str, str], paths: frozenset[str]) -> frozen
     return frozenset(found)
 
 
+@lru_cache(maxsize=32)  # the same few manifests are asked for this and for that
 def _sections(path: str, text: str) -> str:
     """What of a manifest configures runners; of any other file the whole."""
     try:
