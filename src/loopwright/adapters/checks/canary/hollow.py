@@ -114,7 +114,7 @@ def _shapes(text: bytes) -> dict[str, set[str]]:
     return found
 
 
-@lru_cache(maxsize=4)  # a plan asks for the same few texts again and again
+@lru_cache(maxsize=16)  # a plan asks for the texts of its files, before and after, again and again
 def _functions(text: bytes) -> tuple[_Named, ...]:
     tree = _parsed(text)
     try:
