@@ -205,7 +205,7 @@ def test_a_set_up_that_fails_hinders_every_check(tmp_path: Path) -> None:
 
 def test_the_doctor_says_which_checks_nobody_has_run_here(tmp_path: Path) -> None:
     sample = with_checks(tmp_path / "repo", '[checks.test]\nrun = ["true"]\ntrust = "exit-code"\n')
-    said = "no run is kept here, also none of `loop setup`: test; `loop doctor --run` runs every check once"
+    said = "not run here yet (what `loop setup` tried is not kept): test; `loop doctor --run` runs every check once"
     assert said in sample.loop("doctor").out
     assert "no run is kept here" not in sample.loop("doctor", "--run").out
     assert "no run is kept here" not in sample.loop("doctor").out

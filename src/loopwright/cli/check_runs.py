@@ -53,7 +53,7 @@ def counted_before(here: Here, settings: Settings) -> dict[str, bool | None] | N
 def never_run_lines(settings: Settings, known: Mapping[str, bool | None] | None) -> Iterator[Remark]:
     names = () if known is None else tuple(check.name for check in settings.checks if check.name not in known)
     if names:
-        said = f"no run is kept here, also none of `loop setup`: {', '.join(names)}"
+        said = f"not run here yet (what `loop setup` tried is not kept): {', '.join(names)}"
         said += "; `loop doctor --run` runs every check once"
         yield Remark("warn", "checks", said)
 

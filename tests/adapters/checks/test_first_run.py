@@ -77,7 +77,7 @@ def test_a_collection_error_with_a_report_is_red_and_not_unrunnable() -> None:
             (
                 "`python -m pytest --junitxml={report}` ended with exit code 1: what it starts is not installed here",
                 "it said '/usr/bin/python: No module named pytest'",
-                "install pytest (run `pip install -e '.[tests]'`), or run `loop setup --force`",
+                "install pytest (run `pip install -e '.[tests]'`); after that `loop setup --force` finds it",
             ),
         ),
         (

@@ -31,6 +31,18 @@ def test_each_project_below_is_tested_from_the_top(tmp_path: Path) -> None:
     assert ways["test"][1].check.run[2:] == ("unittest", "discover", "-s", "services/api/tests", "-t", "services/api")
 
 
+def test_the_environment_at_the_top_serves_projects_that_have_none(tmp_path: Path) -> None:
+    seen = look(
+        tmp_path, {f"packages/{name}/{file}": "" for name in "ab" for file in ("setup.py", "test_it.py")}, "python3"
+    )
+    virtual_environment(seen.root / ".venv")
+    virtual_environment(seen.root / "packages" / "b" / "venv")
+    assert first(seen) == {
+        "test": ".venv/bin/python -m pytest packages/a",
+        "test-packages-b": "packages/b/venv/bin/python -m pytest packages/b",
+    }
+
+
 def test_what_is_missing_is_installed_in_its_folder(tmp_path: Path) -> None:
     files = {"web/package.json": PACKAGE, "web/pnpm-lock.yaml": "", "api/setup.py": "", "api/test_a.py": ""}
     api, web = detect(look(tmp_path, files, "python3")).prospects

@@ -117,7 +117,7 @@ def what_to_do(said: str, install: str = "") -> str:
     if re.search(r"failed to get|unable to update|ENOTFOUND|Temporary failure in name resolution|offline", said):
         return f"it asks the network for packages: {prepare} once where there is one"
     if module := re.search(r"No module named '?([\w.]+)'?", said):
-        return f"install {module[1].partition('.')[0]} ({prepare}), or run `loop setup --force`"
+        return f"install {module[1].partition('.')[0]} ({prepare}); after that `loop setup --force` finds it"
     if program := _ABSENT.search(said):
         # What installs the project's packages is no help where that program itself is what is missing.
         helps = bool(install) and not program["named"]

@@ -61,6 +61,14 @@ class Ran:
         return self.report.outcome(test) if self.report else None
 
 
+FLOOR = "coverage-floor"  # of the runner's own, the only thing that its exit code complains of
+_BELOW_FLOOR = re.compile(
+    r"(?:required test coverage of .* not reached|coverage failure: total of|coverage for \w+ \([\d.]+%\) does not meet"
+    r"|coverage threshold for .* not met).*",
+    re.IGNORECASE,
+)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Standard:
     """What the base gives to be measured by. `tests` or `percent` None: the base has no count.
@@ -106,9 +114,17 @@ def failures(spec: CheckSettings, ran: Ran) -> tuple[Finding, ...]:
         found = (_engine(spec, "no-report", f"check {spec.name!r}: {ran.refused}", ran),)
     elif ran.tests == 0 and (spec.report == "junit" or ran.runner):
         found = (*found, _engine(spec, "no-tests", f"check {spec.name!r} ran no test at all", ran))
-    if _ended_badly(spec, ran) or (ran.exit_code != 0 and not found):
-        found = (*found, _engine(spec, spec.name, f"check {spec.name!r} failed: {ended_how(spec, ran)}", ran))
-    return found
+    if _ended_badly(spec, ran):
+        return (*found, _engine(spec, spec.name, f"check {spec.name!r} failed: {ended_how(spec, ran)}", ran))
+    return (_unexplained(spec, ran),) if ran.exit_code != 0 and not found else found
+
+
+def _unexplained(spec: CheckSettings, ran: Ran) -> Finding:
+    """By no test that fails: of a runner's own floor it is known, and told apart."""
+    if ran.tests and (said := _BELOW_FLOOR.search(ran.tail)):
+        why = f"its tests pass and cover too little ({said[0].strip()})"
+        return _engine(spec, FLOOR, f"check {spec.name!r} failed: {why}", ran)
+    return _engine(spec, spec.name, f"check {spec.name!r} failed: {ended_how(spec, ran)}", ran)
 
 
 def is_empty(spec: CheckSettings, ran: Ran) -> bool:

@@ -54,7 +54,7 @@ def _tests(look: Look, folder: str) -> Prospect:
         advice = node_advice(part, package, (package.manager, "test"))
         return Prospect(name=folder, ways=(way,), advice=f"cd {folder} && {advice}" if advice else "")
     if has_python_tests(part.root):
-        commands = tuple(_python(part, folder))
+        commands = tuple(_python(look, part, folder))
         return _plain(folder, *commands, advice=f"cd {folder} && {install_advice(part)}")
     if part.has("Cargo.toml"):
         return _plain(folder, ("cargo", "test", "--manifest-path", f"{folder}/Cargo.toml"))
@@ -66,15 +66,20 @@ def _plain(folder: str, *commands: tuple[str, ...], advice: str = "") -> Prospec
     return Prospect(name=folder, ways=ways, advice=advice)
 
 
-def _python(part: Look, folder: str) -> Iterator[tuple[str, ...]]:
-    """With Pythons that need no other folder to be found: those of managers depend on where they are asked."""
-    simple = [each.argv[0] for each in interpreters(part) if len(each.argv) == 1]
-    programs = [
-        program if "/" not in program or Path(program).is_absolute() else f"{folder}/{program}" for program in simple
-    ]
+def _python(look: Look, part: Look, folder: str) -> Iterator[tuple[str, ...]]:
+    """With Pythons that need no other folder to be found: those of managers depend on where they are asked.
+
+    The part's own environment comes first, then that of the whole.
+    """
+    own = (program for program in _simple(part) if "/" in program and not Path(program).is_absolute())
+    programs = tuple(dict.fromkeys((*(f"{folder}/{program}" for program in own), *_simple(look))))
     tests = next((name for name in ("tests", "test") if part.has_folder(name)), "")
     yield from ((program, "-m", "pytest", folder) for program in programs)
     yield from (
         (program, "-m", "unittest", "discover", "-s", f"{folder}/{tests}".rstrip("/"), "-t", folder)
         for program in programs
     )
+
+
+def _simple(look: Look) -> list[str]:
+    return [each.argv[0] for each in interpreters(look) if len(each.argv) == 1]
