@@ -207,8 +207,8 @@ def test_the_doctor_says_which_checks_nobody_has_run_here(tmp_path: Path) -> Non
     sample = with_checks(tmp_path / "repo", '[checks.test]\nrun = ["true"]\ntrust = "exit-code"\n')
     said = "not run here yet (what `loop setup` tried is not kept): test; `loop doctor --run` runs every check once"
     assert said in sample.loop("doctor").out
-    assert "no run is kept here" not in sample.loop("doctor", "--run").out
-    assert "no run is kept here" not in sample.loop("doctor").out
+    assert "not run here yet" not in sample.loop("doctor", "--run").out
+    assert "not run here yet" not in sample.loop("doctor").out
 
 
 COUNTS = "echo '# tests 2'; echo '# suites 0'"
