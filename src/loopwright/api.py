@@ -101,7 +101,14 @@ def _stopped(kind: AnyKind, state: object, known: Outcome) -> Outcome:
     so_far = kind.so_far_outcome(state, known.ending)
     if so_far is None:
         return known
-    return replace(known, commit=so_far.commit, branch=so_far.branch, parts=so_far.parts)
+    return replace(
+        known,
+        commit=so_far.commit,
+        branch=so_far.branch,
+        parts=so_far.parts,
+        held=so_far.held,
+        held_on=so_far.held_on,
+    )
 
 
 def _unheard(sentence: str) -> None:

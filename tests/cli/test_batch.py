@@ -63,6 +63,17 @@ def test_what_passed_is_landed_and_what_is_blocked_waits_with_its_findings(tmp_p
     assert sample.repo.git("status", "--porcelain") == ""
 
 
+def test_what_the_landed_part_did_without_is_told_while_the_rest_waits(tmp_path: Path) -> None:
+    found = blocks("docs/b.md", finding("docs/b.md", "bad"), finding("tests/test_b.py", "weak"), attempt=1)
+    mended = fixes("docs/b.md").replace("edits = [", 'edits = [{ path = "tests/test_b.py", content = "x = 2\\n" }, ', 1)
+    files = (*FILES[1:], "tests/test_b.py")
+    sample = reviewable(tmp_path / "repo", found, *STEPS[1:4], mended, fixes("docs/c.md"), files=files)
+    done = sample.loop("review", "docs", "--batch", "--json")
+    (held,) = done.data["held_back"]
+    assert (done.code, held["path"], held["how"]) == (4, "tests/test_b.py", "changed")
+    assert f"loop approve {held['gate']}" in [need["command"] for need in done.data["needs"]]
+
+
 def test_nothing_is_left_open_below_a_batch_whose_checks_cannot_run(tmp_path: Path) -> None:
     sample = reviewable(tmp_path / "repo", *STEPS, files=FILES)
     config = CONFIG.replace('"check.py"]', '"-m", "unittest"]').replace('trust = "exit-code"\n', "")

@@ -4,6 +4,7 @@ import json
 import os
 import pty
 import select
+import shlex
 import subprocess
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from tests.repository import Repository
 
 # As a change of the check that is right for nothing but itself.
 BREAKS_THE_CHECK = TOUCHES_PROTECTED.replace("print('checking:', ", "exit(3); print(")
+MINE = "# mine\n" + CHECK.replace("print", "exit")
 PATIENCE = 60  # seconds
 
 
@@ -108,17 +110,33 @@ def test_what_is_red_after_its_approval_stays_held_back(tmp_path: Path) -> None:
     assert "it was approved and could not land: these fail with it: test" in sample.loop("gates").out
 
 
-@pytest.mark.parametrize("dirty", [False, True], ids=["in conflict", "over changes of the person"])
-def test_what_cannot_land_after_its_approval_moves_nothing(merged: Sample, dirty: bool) -> None:  # noqa: FBT001
+def test_what_conflicts_after_its_approval_moves_nothing(merged: Sample) -> None:
     gate, git = gate_of(merged), merged.repo.git
-    merged.repo.write("check.py", "# mine\n" + (merged.repo.path / "check.py").read_text().replace("print", "exit"))
-    if not dirty:
-        merged.repo.commit("A change of the person's")
+    merged.repo.write("check.py", MINE)
+    merged.repo.commit("A change of the person's")
     before = git("for-each-ref", "refs/heads")
     merged.loop("approve", gate)
     done = merged.loop("resume", "--json")
     assert (done.code, done.data["held_back"][0]["path"], gate_of(merged)) == (4, "check.py", gate)
     assert git("for-each-ref", "refs/heads") == before
+
+
+def test_what_is_approved_waits_on_the_branch_of_the_loop_where_the_person_has_changes_of_their_own(
+    merged: Sample,
+) -> None:
+    git, main = merged.repo.git, merged.repo.git("rev-parse", "main")
+    merged.repo.write("check.py", MINE)
+    merged.loop("approve", gate_of(merged))
+    ended = merged.loop("resume", "--json")
+    done = ended.data
+    assert ended.code == 3
+    assert (done["outcome"], done["merged"], done["held_back"], done["needs"]) == ("verified", False, [], [])
+    assert "with changes of your own; take the result with `" in done["not_merged"]
+    assert git("diff", "--name-only", "main", done["branch"]) == "check.py"
+    assert (git("rev-parse", "main"), (merged.repo.path / "check.py").read_text()) == (main, MINE)
+    merged.repo.git("checkout", "--", "check.py")
+    subprocess.run(shlex.split(done["command"]), cwd=merged.repo.path, check=True, capture_output=True)
+    assert git("rev-parse", "main") == git("rev-parse", done["branch"])
 
 
 # --- a word beforehand, and what is known before anybody is paid

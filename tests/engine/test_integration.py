@@ -130,24 +130,31 @@ def test_a_target_that_cannot_be_moved_leaves_the_result_on_its_branch_with_the_
     assert (left.take, f"`{command}`" in left.note) == (command, True)
 
 
-@pytest.mark.parametrize(
-    "target",
-    [
-        Target(merge_is=replace(CLEAN, tree=Tree(""), conflicts=("a.py",))),
-        Target(merge_is=replace(CLEAN, gone=True)),
-        Target(moves=(Moved(how="dirty", detail="main has changes of yours", take="git merge loop/x"),)),
-    ],
-    ids=["conflict", "gone", "dirty"],
-)
-def test_what_goes_on_top_of_a_result_leaves_its_branch_where_it_is_unless_the_target_moves(target: Target) -> None:
-    refused = landed(target, action=replace(LAND, on_top=True))
-    assert isinstance(refused, IntegrationRefused)
-    assert "git " not in refused.detail  # what a command could name has not what is landed here
-    assert refused.reason == "conflict" or refused.detail.endswith("; settle that, then approve it and resume again")
-    assert target.workspace.branches == {}
-    red = Target()
+def test_what_goes_on_top_of_a_result_and_does_not_go_together_with_the_target_leaves_its_branch_where_it_is() -> None:
+    target, red = Target(merge_is=replace(CLEAN, tree=Tree(""), conflicts=("a.py",))), Target()
+    assert isinstance(landed(target, action=replace(LAND, on_top=True)), IntegrationRefused)
     assert isinstance(landed(red, lambda _run: (failing("test_b"),), replace(LAND, on_top=True)), IntegrationRefused)
-    assert red.workspace.branches == {}
+    assert (target.workspace.branches, red.workspace.branches) == ({}, {})
+
+
+@pytest.mark.parametrize(
+    ("target", "take"),
+    [
+        (Target(merge_is=replace(CLEAN, gone=True)), "git branch main loop/x"),
+        (
+            Target(moves=(Moved(how="dirty", detail="main has changes of yours", take="git merge loop/x"),)),
+            "git merge loop/x",
+        ),
+    ],
+    ids=["gone", "dirty"],
+)
+def test_what_goes_on_top_of_a_result_is_on_its_branch_where_only_the_target_cannot_be_moved(
+    target: Target, take: str
+) -> None:
+    left = landed(target, action=replace(LAND, on_top=True))
+    assert isinstance(left, Integrated)
+    assert (left.merged_into, bool(left.not_merged), left.take) == ("", True, take)
+    assert target.workspace.branches == {"loop/x": LAND.commit}
 
 
 @pytest.mark.parametrize("where", ["refs/heads/main", ""])

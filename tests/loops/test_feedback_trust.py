@@ -154,7 +154,11 @@ def test_a_change_the_task_names_is_waited_for() -> None:
 
 
 def test_where_nothing_else_would_land_it_is_waited_for() -> None:
-    assert where(checked(begun(), replace(WITHOUT, nothing_else=True))) == Station.GATE
+    told = "besides it no code would land that could be verified, only tests (tests/u.py)"
+    for written, why in (((), "nothing else would land"), (("tests/u.py",), told)):
+        state = checked(begun(), replace(WITHOUT, nothing_else=True, written=written))
+        assert where(state) == Station.GATE
+        assert state.course.gates[-1].why.endswith(f"; {why}")
 
 
 def test_a_rejected_change_that_is_not_needed_is_left_out_and_uses_no_attempt() -> None:

@@ -1,7 +1,7 @@
 """The merge train: merge in objects, check the merged tree, move the branch by compare-and-swap.
 
 The result always stands on the loop's own branch first, so that whatever happens to the target nothing is lost; only
-what is landed on top of an earlier result waits for the target, so that a refusal leaves both as they were. Where
+what is landed on top of an earlier result waits for the merged tree, so that a refusal leaves both as they were. Where
 the two do not go together, the loop hears what is wrong and at which commit of the target; where the target cannot be
 moved, the result stays on its branch, with the reason and the one command that takes it.
 """
@@ -69,9 +69,8 @@ async def integrate(world: World, loop: LoopId, action: Integrate, step: str) ->
             return result
         case _Left():
             told = f"not merged into {_short(action)}: "
-            if together:  # no branch has it that a command could name, and none could see to its verification
-                again = f"{told}{result.reason}; settle that, then approve it and resume again"
-                return IntegrationRefused(key=action.key, reason="dirty", detail=again)
+            if together:  # it has passed: only the person's tree is in its way
+                await world.workspace.land(wanted)
             return replace(done, not_merged=result.advice, note=told + result.advice, take=result.take)
         case _:
             if together:  # killed in between, it finds the target moved and ends here again

@@ -228,11 +228,17 @@ def _with_held(state: S, report: ChecksReported, commit: Commit, words: tuple[st
         dropped=report.would_drop,
     )
     if report.nothing_else:
-        return _at(state, replace(gate, why=f"{gate.why}; nothing else would land"))
+        return _at(state, replace(gate, why=f"{gate.why}; {_left_over(report)}"))
     if any(is_named(change.path, words) for change in report.held):
         return _at(state, replace(gate, why=f"{gate.why}; what was asked for names it"))
     # What is not needed lands later, or never: it may be decided when the loop has ended.
     return c.called_for(state, replace(gate, lasting=True)), None
+
+
+def _left_over(report: ChecksReported) -> str:
+    if not report.written:
+        return "nothing else would land"
+    return f"besides it no code would land that could be verified, only tests ({_some(report.written)})"
 
 
 def is_named(path: str, words: tuple[str, ...]) -> bool:

@@ -135,6 +135,8 @@ def test_a_runner_that_something_else_starts_is_asked_through_its_environment(
 def test_a_shell_is_read_as_far_as_it_names_its_commands() -> None:
     assert asked(("sh", "-c", "cd x && A=1 python3 -m pytest -q")).runner == "pytest"
     assert asked(("sh", "-c", "echo 'pytest")).runner == ""
+    assert asked(("bash", "-lc", "cd . && make test"), TEXTS).runner == "pytest"
+    assert "ci/all.sh" in steering_files([("sh", "-c", "npm ci && sh ci/all.sh")])
 
 
 @pytest.mark.parametrize("text", [TOX, "[testenv]\nskip_install = true\n[testenv:py]\ncommands = pytest\n"])
@@ -252,7 +254,32 @@ def test_what_is_enough_to_verify_by() -> None:
     assert may_verify(check("npm", "test"))  # what it prints may count
     assert may_verify(check("./run", "test"))
     assert may_verify(check("python3", "tests.py"))
-    assert not any(map(may_verify, (check("true"), check("python3", "-c", "x"), check("sh", "-c", "x"), check("ruff"))))
+
+
+@pytest.mark.parametrize(
+    ("run", "may"),
+    [
+        (("sh", "-c", "npm test"), True),
+        (("sh", "-c", "npm ci && npm test"), True),
+        (("sh", "-c", "sh ci.sh"), True),
+        (("bash", "-lc", "cd . && make test"), True),
+        (("our-tests", "--all"), True),
+        (("./gradlew", "build"), True),
+        (("true",), False),
+        (("sh", "-c", "cd src && ruff check . && mypy ."), False),
+        (("uv", "run", "mypy", "src"), False),
+        (("npx", "eslint", "."), False),
+        (("python3", "-m", "compileall", "src"), False),
+        (("cargo", "build"), False),
+    ],
+)
+def test_only_what_can_have_no_tests_is_known_beforehand_not_to_count_any(run: tuple[str, ...], *, may: bool) -> None:
+    assert may_verify(CheckSettings(name="any", run=run)) is may
+
+
+def test_a_check_that_is_named_for_another_purpose_is_believed_where_its_command_is_a_script() -> None:
+    assert not may_verify(CheckSettings(name="lint", run=("our-tests",)))
+    assert may_verify(CheckSettings(name="lint", run=("make", "all")))
 
 
 def test_the_files_that_steer_are_looked_for_by_name(tmp_path: Path) -> None:

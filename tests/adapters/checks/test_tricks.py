@@ -9,6 +9,7 @@ import pytest
 from loopwright.config.settings import CheckSettings
 from loopwright.kernel.events import ChecksReported
 from loopwright.kernel.faults import faults_of
+from loopwright.kernel.gates import evidence
 from loopwright.kernel.model import Commit, Severity
 from loopwright.kernel.trust import Claim, Trust
 from loopwright.loops.feedback.machine import FEEDBACK
@@ -328,3 +329,44 @@ def test_where_the_base_has_no_test_it_is_a_new_one_that_has_to_notice(
     assert report.canary is not None
     assert report.canary.said == said
     assert ("by new tests alone" in report.canary.sentence) is (said == "noticed")
+
+
+_VACUOUS = {"tests/test_new.py": _EMPTY}
+
+
+@pytest.mark.parametrize(
+    ("files", "waits"),
+    [
+        pytest.param({"Makefile": "all:\n", **_VACUOUS}, True, id="a build file, and a test"),
+        pytest.param({"Makefile": "all:\n", **_VACUOUS, "README.md": "More.\n"}, False, id="and a text"),
+        pytest.param({"Makefile": "all:\n", "product_code.py": MORE}, False, id="and product"),
+        pytest.param({"Makefile": "all:\n"}, True, id="a build file alone"),
+        pytest.param({"tests/conftest.py": "", **_VACUOUS}, False, id="set-up of tests, and a test"),
+        pytest.param({"tests/test_sums.py": TESTS.replace("1)", "1.0)"), **_VACUOUS}, False, id="a test, and a test"),
+    ],
+)
+def test_tests_alone_are_nothing_worth_landing_without_what_they_came_with(
+    tmp_path: Path, files: dict[str, str | None], *, waits: bool
+) -> None:
+    report = reported(tmp_path, UNITTEST, files)
+    assert (all(result.passed for result in report.results), bool(report.held)) == (True, True)
+    assert report.nothing_else is waits
+
+
+@pytest.mark.parametrize("more", [{}, {"README.md": "More.\n"}], ids=["alone", "and a text"])
+def test_where_the_base_has_no_test_and_the_code_is_held_back_no_new_test_is_enough(
+    tmp_path: Path, more: dict[str, str | None]
+) -> None:
+    made = project(tmp_path, {"README.md": "To be.\n", "tests/__init__.py": ""}, [replace(UNITTEST, may_be_empty=True)])
+    made.checks = replace(made.checks, classifier=replace(made.checks.classifier, product=()))
+    commit = made.candidate({"product_code.py": WRONG, **_VACUOUS, **more})
+    report = asyncio.run(made.report(commit))
+    assert ([each.path for each in report.held], report.nothing_else) == (["product_code.py"], True)
+    approved = asyncio.run(made.report(commit, step="s2", approved=(evidence(report.held),)))
+    assert approved.canary is not None
+    assert (approved.held, approved.canary.said) == ((), "untested-change")
+    right = made.candidate({"product_code.py": CODE, "tests/test_new.py": TESTS, **more})
+    seen = asyncio.run(made.checks.examine(right, Trust(base=made.base)))
+    approved = asyncio.run(made.report(right, step="s3", approved=(seen.evidence,)))
+    assert approved.canary is not None
+    assert (approved.held, approved.canary.said) == ((), "noticed")

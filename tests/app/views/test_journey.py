@@ -134,6 +134,10 @@ SENTENCES: list[tuple[Logged, str]] = [
         Integrated(key=KEY, branch="loop/fb-1", commit=Commit("c" * 40), merged_into="main"),
         "landed on loop/fb-1 at cccccccccccc and merged into main",
     ),
+    (
+        Integrated(key=KEY, branch="loop/fb-1", commit=Commit("c" * 40), merged_into="main", landed=Commit("a" * 40)),
+        "landed on loop/fb-1 at aaaaaaaaaaaa and merged into main at cccccccccccc",
+    ),
     (IntegrationRefused(key=KEY, reason="conflict", detail="a.py"), "could not be landed: conflict: a.py"),
     (
         Checkpointed(key=KEY, commit=Commit("c" * 40), tree=Tree("t"), files=1, dropped=("README.md", "b.py")),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -44,6 +44,22 @@ class Candidate:
     @property
     def put_back(self) -> tuple[str, ...]:
         return tuple(sorted(_paths(each for each in self.classed if each.put_back)))
+
+    @property
+    def approved(self) -> tuple[Classed, ...]:
+        return tuple(each for each in self.gated if each not in self.open)
+
+    def leaves_nothing(self, is_test: Callable[[str], bool]) -> bool:
+        """Without what is held back nothing is left to land; or nothing but tests, which say nothing of the rest.
+
+        Where only tests are held back, others that were written with them are what the work was about.
+        """
+        if self.landing == self.base:
+            return True
+        return self.judging == self.base and self.holds_more_than_tests(is_test)
+
+    def holds_more_than_tests(self, is_test: Callable[[str], bool]) -> bool:
+        return any(each.kind is not FileClass.CHANGED_TEST and not is_test(each.change.path) for each in self.held)
 
     @property
     def evidence(self) -> str:

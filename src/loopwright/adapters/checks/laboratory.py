@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 
 from loopwright.adapters.checks.canary.answers import Before, answering, tried
 from loopwright.adapters.checks.canary.look import CanaryQuestion, Noticed, Place, look
+from loopwright.adapters.checks.candidate import Candidate
 from loopwright.adapters.checks.desk import Desk
 from loopwright.adapters.checks.judgement import Ran
 from loopwright.adapters.checks.order import predecessors
@@ -19,7 +20,7 @@ from loopwright.config.settings import CheckSettings
 from loopwright.kernel.codec import DecodeError, decode, encode
 from loopwright.kernel.judges import judge_by_name
 from loopwright.kernel.model import CheckResult, Tree
-from loopwright.kernel.trust import Canary
+from loopwright.kernel.trust import Canary, Classed, FileClass
 
 _LARGEST = 512 * 1024
 _NOBODY = Canary(
@@ -45,16 +46,24 @@ async def look_at(
         except DecodeError:
             pass  # it is only asked again
     laboratory = _Laboratory(desk=desk, specs=specs, judging=judging, landing=landing, counts=counts)
+    by_new_alone = bool(new and not old)
     question = CanaryQuestion(
-        changes=seen.classed,
+        changes=_with_approved(seen) if by_new_alone else seen.classed,
         checks=names,
         counts=counts,
-        lands_apart=seen.landing != seen.judging and bool(old or not new),
-        ground="judging" if old or not new else "landing",
+        lands_apart=seen.landing != seen.judging and not by_new_alone,
+        ground="landing" if by_new_alone else "judging",
     )
     found = await look(question, laboratory) if await laboratory.has_green(names) else _NOBODY
     await desk.book.keep_text(key, encode(found))
     return found
+
+
+def _with_approved(seen: Candidate) -> tuple[Classed, ...]:
+    """Where nothing was tested before, code in a place that nobody knew as one for code is what was made, once a person
+    let it in."""
+    made = frozenset(each.change.path for each in seen.approved if each.kind is FileClass.JUDGE)
+    return tuple(replace(each, kind=FileClass.PRODUCT) if each.change.path in made else each for each in seen.classed)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,7 +8,7 @@ from typing import Literal
 from loopwright.adapters.checks import unittest_report
 from loopwright.adapters.checks.runners import table
 from loopwright.adapters.checks.runners.asking import is_known
-from loopwright.adapters.checks.runners.scripts import NO_FILES, Texts, starts_what_it_says_elsewhere
+from loopwright.adapters.checks.runners.scripts import NO_FILES, Texts, may_count, starts_what_it_says_elsewhere
 from loopwright.config.settings import CheckSettings
 from loopwright.errors import CheckNotRunnable
 from loopwright.kernel.gates import matches
@@ -47,10 +47,16 @@ def verifies(spec: CheckSettings, texts: Texts = NO_FILES) -> bool:
 
 
 def may_verify(spec: CheckSettings, texts: Texts = NO_FILES, *, counted: bool | None = None) -> bool:
-    """As `verifies`; before it ever ran, what a script starts that nobody can read, its output may show."""
+    """As `verifies`; before it ever ran, only what can have no tests to count is known not to: its output may show."""
     if counted is not None:
         return counted or spec.trust == "exit-code" or spec.report == "junit"
-    return verifies(spec, texts) or (spec.report == "none" and starts_what_it_says_elsewhere(spec.run))
+    is_open = spec.report == "none" and spec.name.lower() not in table.NO_TESTS and may_count(spec.run)
+    return is_open or _may_start_tests(spec, texts)
+
+
+def _may_start_tests(spec: CheckSettings, texts: Texts) -> bool:
+    is_script = spec.report == "none" and starts_what_it_says_elsewhere(spec.run) and may_count(spec.run)
+    return is_script or verifies(spec, texts)
 
 
 def selected(specs: tuple[CheckSettings, ...], names: tuple[str, ...]) -> tuple[CheckSettings, ...]:
@@ -88,8 +94,8 @@ def _is_somebodys(classed: Classed) -> bool:
 def _counting(specs: tuple[CheckSettings, ...], texts: Texts) -> tuple[CheckSettings, ...]:
     """A linter that looks at everything does not say who tests it. What nobody can read beforehand is believed where a
     person gave it `paths`, and where there is nothing else."""
-    known = tuple(s for s in specs if verifies(s, texts) or (s.paths and may_verify(s, texts)))
-    return known or tuple(s for s in specs if may_verify(s, texts)) or specs
+    known = tuple(s for s in specs if verifies(s, texts) or (s.paths and _may_start_tests(s, texts)))
+    return known or tuple(s for s in specs if _may_start_tests(s, texts)) or specs
 
 
 def _covers(spec: CheckSettings, changes: tuple[Change, ...]) -> bool:

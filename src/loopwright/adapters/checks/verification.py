@@ -81,6 +81,7 @@ class Verification:
         whole = await self._with_held() if green else ()
         own = await self._own_tests_fail(whole, judging)
         is_refuted = any(each.severity is Severity.HIGH for each in own)
+        canary = await self._canary(judging, landing) if green and not is_refuted else None
         return ChecksReported(
             key=self.desk.run.key,
             tree=seen.judging,
@@ -89,12 +90,21 @@ class Verification:
             findings=(*findings, *own),
             lands=seen.landing,
             held=changes_of(seen.held),
-            nothing_else=seen.landing == seen.base,
+            nothing_else=self._leaves_nothing(judging, canary),
             claim=await self._claim(judging, landing),
-            canary=await self._canary(judging, landing) if green and not is_refuted else None,
+            canary=canary,
             would_drop=_gone(whole),
             written=_written(seen.classed),
         )
+
+    def _leaves_nothing(self, judging: tuple[CheckResult, ...], canary: Canary | None) -> bool:
+        """Where the base has no test, new ones have to show something: what lands besides them is not enough."""
+        seen, is_test = self.desk.seen, self.desk.layout.is_test
+        if seen.leaves_nothing(is_test):
+            return True
+        counts = [result.tests for result in judging if result.tests is not None]
+        is_shown = canary is None or canary.said != "not-shown"
+        return bool(counts) and not any(counts) and not is_shown and seen.holds_more_than_tests(is_test)
 
     def _is_weak(self, results: tuple[CheckResult, ...]) -> bool:
         """Nothing but exit codes speaks. A check whose files were not touched is no weak one."""

@@ -79,7 +79,7 @@ async def answer_of(project: Project, seen: View, halt: Halt, shown: LoopStatus)
         not_merged=landed.not_merged,
         note=outcome.note if outcome else halt.detail,
         cost=cost_of(seen.row),
-        held_back=_held_back(outcome, shown.needs) if outcome else (),
+        held_back=_held_back(landed, shown.needs),
         needs=shown.needs,
         command=closing.take_command(outcome) if outcome else "",
         own=await result_of(project, seen),

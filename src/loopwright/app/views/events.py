@@ -255,8 +255,10 @@ def _named(paths: tuple[str, ...]) -> str:
 
 
 def _integrated(event: Integrated) -> str:
-    merged = f" and merged into {one_line(event.merged_into, 120)}" if event.merged_into else ""
-    where = f"{one_line(event.branch, 120)} at {one_line(event.commit[:_SHORT])}"
+    landed = event.landed or event.commit
+    apart = f" at {one_line(event.commit[:_SHORT])}" if event.commit != landed else ""
+    merged = f" and merged into {one_line(event.merged_into, 120)}{apart}" if event.merged_into else ""
+    where = f"{one_line(event.branch, 120)} at {one_line(landed[:_SHORT])}"
     return f"landed on {where}{merged}" + _because(event.note)
 
 

@@ -250,6 +250,7 @@ def test_compiled_code_is_known_by_what_it_holds(text: str) -> None:
         (("./verify",), "verify"),
         (("bash", "verify.sh"), "verify.sh"),
         (("sh", "-c", "cd . && ./deep/verify.sh"), "deep/verify.sh"),
+        (("bash", "-lc", "cd . && ./deep/verify.sh"), "deep/verify.sh"),
         (("python", "-m", "verify"), "verify.py"),
         (("python", "-m", "verify.all"), "verify/all.py"),
         (("uv", "run", "python", "verify.py"), "verify.py"),

@@ -11,41 +11,12 @@ from loopwright.adapters.checks.canary.breaking import ON_PURPOSE
 from loopwright.adapters.checks.canary.look import Noticed
 from loopwright.adapters.checks.ids import place_of, surroundings
 from loopwright.adapters.checks.judgement import Ran, failures
-from loopwright.adapters.checks.runners.table import CHOOSES, STOP_LATER, Pace
+from loopwright.adapters.checks.runners.table import CHOOSES, NO_TEST_TOOLS, NO_TESTS, STOP_LATER, Pace
 from loopwright.adapters.checks.single_test import files_of
 from loopwright.config.settings import CheckSettings
 
 _SLOWER, _LEAST_PATIENCE = 3, 60.0
-_NO_TESTS = ("build", "compile", "lint", "format", "fmt", "type", "types", "typecheck", "static", "audit", "docs")
-_NO_TEST_TOOLS = (
-    *(
-        "ruff",
-        "flake8",
-        "pylint",
-        "black",
-        "isort",
-        "bandit",
-        "mypy",
-        "pyright",
-        "compileall",
-        "py_compile",
-        "pyflakes",
-    ),
-    *(
-        "eslint",
-        "prettier",
-        "tsc",
-        "biome",
-        "oxlint",
-        "stylelint",
-        "clippy",
-        "rustfmt",
-        "vet",
-        "gofmt",
-        "golangci-lint",
-    ),
-    *("rubocop", "phpstan", "psalm", "shellcheck", "pre-commit", "build", "clang-format", "clang-tidy"),
-)
+_BUILDS = ("build", "clippy", "vet")  # verbs of programs that also run tests
 _PLAIN_WORD = re.compile(r"(?!and$|or$|not$)[A-Za-z_][A-Za-z0-9_]+")  # as an expression over names takes it
 _NAMES_MODULES = ("pytest", "unittest", "django")  # runners that name what they cannot load as they name tests
 
@@ -77,7 +48,7 @@ def answering(specs: tuple[CheckSettings, ...], counted: frozenset[str]) -> tupl
 
 def _runs_no_test(spec: CheckSettings) -> bool:
     words = {part for word in spec.run for part in (word, PurePosixPath(word).name)}
-    return spec.name.lower() in _NO_TESTS or not words.isdisjoint(_NO_TEST_TOOLS)
+    return spec.name.lower() in NO_TESTS or not words.isdisjoint(NO_TEST_TOOLS.union(_BUILDS))
 
 
 def answered(spec: CheckSettings, ran: Ran, before: Before, *, is_part: bool = False) -> Noticed:

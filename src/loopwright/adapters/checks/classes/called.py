@@ -25,6 +25,7 @@ from loopwright.kernel.judges import Judge, is_example, judge_by_name
 
 Rules = Mapping[str, tuple[str, str]]  # of make: what a target needs, and its recipe
 
+_TAKES_TEXT = re.compile(r"-[a-z]{0,3}c")  # `bash -lc`
 _INTERPRETER = re.compile(
     r"(?:python|pypy|node|nodejs|bun|deno|sh|bash|zsh|dash|ksh|ruby|perl|php|tsx|ts-node|lua|Rscript|pwsh|source|\.)"
     r"[\d.]*"
@@ -195,8 +196,9 @@ def _follow_module(search: CallWalk, words: list[str], *, at: str, why: str, dep
 
 
 def _follow_interpreter(search: CallWalk, rest: list[str], *, at: str, why: str, depth: int) -> None:
-    if "-c" in rest or "-e" in rest:
-        place = rest.index("-c" if "-c" in rest else "-e")
+    said = [at for at, word in enumerate(rest) if _TAKES_TEXT.fullmatch(word)]
+    if said or "-e" in rest:
+        place = said[0] if said else rest.index("-e")
         for here, line in placed(" ".join(rest[place + 1 : place + 2]), at):
             _follow(search, line, at=here, why=why, depth=depth + 1)
         return

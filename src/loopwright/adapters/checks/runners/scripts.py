@@ -12,6 +12,7 @@ from configparser import Error, RawConfigParser
 from types import MappingProxyType
 
 from loopwright.adapters.checks.runners.commands import FoundRunner, find_runner, is_starter, name_of, passing_on
+from loopwright.adapters.checks.runners.table import NO_TEST_TOOLS
 
 Texts = Mapping[str, str]  # of files of the base, by path
 NO_FILES: Texts = MappingProxyType({})
@@ -29,13 +30,14 @@ _RUNS_TASKS = (
     *("gradlew", "ant", "sbt", "lein", "ninja", "meson", "docker"),
 )
 _SHELLS = ("sh", "bash", "dash", "zsh", "ksh")
+_BUILDING = ("build", "check", "clippy", "doc", "fmt", "format", "vet")
+_NOTHING = frozenset(("true", "false", ":", "cd", "set", "export", "exit"))
 
 
 def steering_files(commands: Iterable[_Command]) -> tuple[str, ...]:
     """The files that may say which runner these commands start: those of known tools, and scripts that are named."""
-    named = {
-        word.removeprefix("./") for argv in commands for word in argv if re.fullmatch(r"(?:\./)?[\w][\w./-]*", word)
-    }
+    words = (word for argv in commands for each in (argv, *commands_of(_shell_text(argv))) for word in each)
+    named = {word.removeprefix("./") for word in words if re.fullmatch(r"(?:\./)?[\w][\w./-]*", word)}
     known = (*_MAKEFILES, *_JUSTFILES, *_OTHERS, *_MORE)
     return (*known, *sorted(name for name in named - set(known) if ".." not in name and not name.endswith("/")))
 
@@ -48,11 +50,32 @@ def find_through_files(argv: _Command, texts: Texts = NO_FILES) -> FoundRunner |
 def starts_what_it_says_elsewhere(argv: _Command) -> bool:
     """Whether the command is a script or a target, so that its words alone do not say what it runs."""
     name = name_of(argv[0])
+    if text := _shell_text(argv):
+        return any(starts_what_it_says_elsewhere(command) for command in commands_of(text) if command)
     if "/" in argv[0] and not argv[0].startswith("/"):
         return True
     if name in _SHELLS or re.fullmatch(r"(?:python|pypy)[\d.]*|node|ruby|perl|php|deno|bun", name):
         return len(argv) > 1 and not argv[1].startswith("-")
     return name in _TASKS or name in _RUNS_TASKS or is_starter(argv)
+
+
+def may_count(argv: _Command) -> bool:
+    """Whether tests may be counted in what it prints. What builds, lints or infers types has none to count."""
+    if text := _shell_text(argv):
+        return any(may_count(command) for command in commands_of(text) if command)
+    words = [name_of(word) for word in argv]
+    if words[0] in ("cargo", "go", "dotnet"):
+        return words[1:2] not in ([verb] for verb in _BUILDING)
+    program = words[words.index("-m") + 1 :][:1] if "-m" in words else words[:1]
+    return not (NO_TEST_TOOLS | _NOTHING).intersection(words if is_starter(argv) else program)
+
+
+def _shell_text(argv: _Command) -> str:
+    """What a shell is told to run: `sh -c TEXT`, `bash -lc TEXT`."""
+    if not argv or name_of(argv[0]) not in _SHELLS:
+        return ""
+    at = next((at for at, word in enumerate(argv[:-1]) if re.fullmatch(r"-[a-z]*c", word)), None)
+    return "" if at is None else argv[at + 1]
 
 
 def _find(argv: _Command, texts: Texts, depth: int) -> FoundRunner | None:
@@ -72,8 +95,8 @@ def _through(argv: _Command, texts: Texts, depth: int) -> FoundRunner | None:
     name = name_of(argv[0])
     if name in ("npm", "pnpm", "yarn", "bun", "composer"):
         return _package_script(argv, texts, depth)
-    if name in _SHELLS and "-c" in argv[:-1]:
-        return _in(commands_of(argv[argv.index("-c") + 1]), argv, texts, depth)
+    if text := _shell_text(argv):
+        return _in(commands_of(text), argv, texts, depth)
     if name in _SHELLS:
         return _shell_script(argv, next((word for word in argv[1:] if not word.startswith("-")), ""), texts, depth)
     if argv[0].removeprefix("./") in texts:

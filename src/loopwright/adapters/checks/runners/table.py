@@ -154,3 +154,10 @@ BY_NAME |= {name: Runner(name=name, format="output") for name in _ONLY_CLOSING}
 BY_COMMAND |= {
     (program, "test"): Runner(name=program, format="output") for program in ("rails", "bun", "deno", "swift")
 }
+# Of checks by these names, and of these programs, nobody expects tests: what they print counts none.
+NO_TESTS = ("build", "compile", "lint", "format", "fmt", "type", "types", "typecheck", "static", "audit", "docs")
+NO_TEST_TOOLS = frozenset((
+    "ruff", "flake8", "pylint", "black", "isort", "bandit", "mypy", "pyright", "compileall", "py_compile", "pyflakes",
+    "eslint", "prettier", "tsc", "biome", "oxlint", "stylelint", "rustfmt", "gofmt", "golangci-lint", "rubocop",
+    "phpstan", "psalm", "shellcheck", "pre-commit", "clang-format", "clang-tidy",
+))  # fmt: skip
