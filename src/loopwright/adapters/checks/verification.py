@@ -81,7 +81,7 @@ class Verification:
         whole = await self._with_held() if green else ()
         own = await self._own_tests_fail(whole, judging)
         is_refuted = any(each.severity is Severity.HIGH for each in own)
-        canary = await self._canary(judging, landing) if green and not is_refuted else None
+        canary = await self._canary(judging, landing, whole) if green and not is_refuted else None
         return ChecksReported(
             key=self.desk.run.key,
             tree=seen.judging,
@@ -173,10 +173,21 @@ class Verification:
         severity = Severity.HIGH if is_own else Severity.MEDIUM
         return (engine_finding("own-tests-fail", told, severity=severity, file=held[0].change.path),)
 
-    async def _canary(self, judging: tuple[CheckResult, ...], landing: tuple[CheckResult, ...]) -> Canary | None:
-        if self.desk.seen.landing == self.desk.seen.base:
+    async def _canary(
+        self, judging: tuple[CheckResult, ...], landing: tuple[CheckResult, ...], whole: tuple[CheckResult, ...]
+    ) -> Canary | None:
+        seen = self.desk.seen
+        if seen.landing == seen.base:
             return None  # nothing lands that could be broken
-        return await look_at(self.desk, self.specs, judging, landing)
+        found = await look_at(self.desk, self.specs, judging, landing)
+        if found.said != "untested-change" or not whole or not _is_green(whole):
+            return found
+        with_held = replace(self.desk, seen=replace(seen, landing=seen.whole))
+        if (await look_at(with_held, self.specs, judging, whole)).said != "noticed":
+            return found
+        paths = _some(tuple(each.change.path for each in seen.held))
+        told = f"Only tests that are held back notice when the change is broken on purpose ({paths}):"
+        return replace(found, sentence=f"{told} put new tests into a file of their own, or a person approves these.")
 
 
 def _written(classed: tuple[Classed, ...]) -> tuple[str, ...]:
