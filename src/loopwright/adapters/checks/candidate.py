@@ -86,15 +86,14 @@ async def composed(
         paths=back | _paths(each for each in held if not each.is_landed),
         texts=_texts((each.change.path, each.landed) for each in held),
     )
-    gone = _paths(each for each in classed if each.allowed and each.kind is FileClass.CHANGED_TEST)
+    base = await source.tree(trust.base)
+    let_go = tuple(each for each in classed if each.allowed and each.kind is FileClass.CHANGED_TEST)
+    removed = _paths(each for each in let_go if each.change.how == "removed")
+    left = _texts((each.change.path, each.left) for each in let_go)
+    is_less = bool(removed or left)
     return Candidate(
-        base=await source.tree(trust.base),
-        rest=await checkouts.compose(
-            trust.base,
-            taken_from=commit,
-            paths=gone & _paths(each for each in classed if each.change.how == "removed"),
-            texts=_texts((each.change.path, each.left) for each in classed),
-        ),
+        base=base,
+        rest=await checkouts.compose(base, taken_from=commit, paths=removed, texts=left) if is_less else base,
         judging=judging,
         landing=landing,
         whole=await checkouts.compose(commit, taken_from=trust.base, paths=back),

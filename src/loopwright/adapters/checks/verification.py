@@ -67,12 +67,11 @@ class Verification:
         # How much of the new code tests reach is a matter of the new tests, too.
         judged = tuple(spec for spec in self.specs if not differs or spec.report != "coverage")
         lands = tuple(replace(spec, may_be_empty=False) for spec in self.specs)
-        judging = await self.desk.results(
-            judged if differs else lands, seen.judging, replace(self.desk.drops, all=differs)
-        )
+        drops = self.desk.drops
+        judging = await self.desk.results(judged if differs else lands, seen.judging, replace(drops, all=differs))
         landing: tuple[CheckResult, ...] = ()
         if differs and _is_green(judging):
-            landing = await self.desk.results(lands, seen.landing, replace(self.desk.drops, added_to=seen.added_to))
+            landing = await self.desk.results(lands, seen.landing, replace(drops, added_to=seen.added_to))
         findings = await signs
         green = _is_green((*judging, *landing))
         # A loop of before had no preflight to say so, and no maker can mend it. What failed may have come to no count.

@@ -57,8 +57,8 @@ class Steering:
         they are given, if a file there configures them."""
         own = called((command,), paths, self.texts, self.layout.is_test)
         above = {"", *(folder for at, _ in own.ran for folder in _with_those_above(at))}
-        configured = {posixpath.dirname(path) for path in paths if configures_tests(path)}
-        return frozenset(above | (configured & own.places))
+        near = (path for path in paths if posixpath.dirname(path) in own.places)
+        return frozenset(above | {posixpath.dirname(path) for path in near if configures_tests(path)})
 
 
 def _with_those_above(folder: str) -> Iterator[str]:
