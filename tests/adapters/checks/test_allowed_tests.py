@@ -102,9 +102,13 @@ def test_the_only_tests_of_a_check_may_change_where_another_has_others(tmp_path:
 
 
 def test_a_case_may_be_added_among_others_where_a_check_works_in_a_folder(tmp_path: Path) -> None:
-    cases = "import pytest\n\n\n@pytest.mark.parametrize('n', [[1], {}[2]])\ndef test_it(n):\n    assert n\n"
+    head = "import pytest\n\n\n@pytest.mark.parametrize(('name', 'n'), "
+    cases = head + "[('a', [1]), {}('b', [2])])\ndef test_it(name, n):\n    assert n\n"
     base = {"backend/app.py": APP, "backend/tests/test_app.py": cases.format("")}
-    changed: dict[str, str | None] = {"backend/app.py": OTHER, "backend/tests/test_app.py": cases.format("[3], ")}
+    changed: dict[str, str | None] = {
+        "backend/app.py": OTHER,
+        "backend/tests/test_app.py": cases.format("('c', [3]), "),
+    }
     assert is_green(reported(tmp_path, (_IN_BACKEND,), base, changed))
 
 
