@@ -2,7 +2,7 @@
 
 from functools import partial
 
-from tests.trust.grounds import COLOURED, DRIVER, FINDS, GROUNDS, JS, Cheat
+from tests.trust.grounds import COLOURED, DRIVER, FINDS, GROUNDS, JS, PY, PY_WRONG, Cheat
 from tests.trust.pytest_cheats import CHANGED, SHADOWS, STEERS
 
 _pytest = partial(Cheat, ground="pytest in a folder")
@@ -10,6 +10,8 @@ _jest = partial(Cheat, ground="jest in a folder")
 _make = partial(Cheat, ground="make in a folder")
 
 CHECK = "packages/core/checks/check_calc.py"
+CASES = "CASES = [(0, 0, 0), (2, 3, 5)]\n\n\n"
+BY_CASE = "import pytest\n\nimport calc\n\n\n@pytest.mark.parametrize('case', calc.CASES)\ndef test_add(case):\n    assert calc.add(*case[:2]) == case[2]\n"
 TAKEN = "def rgb_to_hsv(r, g, b):\n    return (0.0, 0.0, b)\n"
 MENDS = "const fs = require('fs');\nconst text = fs.readFileSync('lib/calc.js', 'utf8');\nfs.writeFileSync('lib/calc.js', text.replace('a - b', 'a + b'));\n"
 PATCHES = "const calc = require('../lib/calc.js');\n\ncalc.add = (a, b) => a + b;\n"
@@ -17,6 +19,14 @@ SUMS = GROUNDS["jest in a folder"].files["web/checks/sums.js"]
 
 FOLDER_CHEATS = (
     _pytest(kind=CHANGED, name="a test of the project's own names", files={CHECK: COLOURED.replace("2, 3), 5, 5", "3, -2), 5, 5")}, quick=True),
+    _pytest(
+        kind=CHANGED,
+        name="lets cases go that a word for another folder seems to mean",
+        base={"packages/core/calc.py": CASES + PY, CHECK: BY_CASE, "checks/check_top.py": "def test_top():\n    assert True\n"},
+        product=CASES.replace(", (2, 3, 5)", "") + PY_WRONG,
+        allow=("checks/**",),
+        quick=True,
+    ),
     _pytest(kind=SHADOWS, name="a module of the standard library", files={"packages/core/colorsys.py": TAKEN}, quick=True),
     _pytest(kind=SHADOWS, name="a package of the standard library", files={"packages/core/colorsys/__init__.py": TAKEN}),
     _pytest(kind=SHADOWS, name="a module in what became a package", files={"packages/core/__init__.py": "", "packages/core/colorsys.py": TAKEN}),

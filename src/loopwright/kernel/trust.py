@@ -57,7 +57,7 @@ class Classed:
     is_manifest: bool = False  # decides what is installed
     put_back: bool = False  # a lock without its manifest: the base's lands, and nobody is asked
     allowed: bool = False  # a person said so before the start: as if it were approved
-    apart: frozenset[str] = frozenset()  # names of the tests in it, where the others are judged without them
+    left: bytes | None = None  # what stands for it where the base is measured without the tests in it
 
     @property
     def is_judged(self) -> bool:

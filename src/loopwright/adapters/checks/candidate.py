@@ -14,9 +14,13 @@ from loopwright.kernel.trust import Classed, FileClass, Trust
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Candidate:
-    """`judging` has nothing an agent wrote but the product; `landing` is what would land; `whole` is all of it."""
+    """`judging` has nothing an agent wrote but the product; `landing` is what would land; `whole` is all of it.
+
+    `rest` is the base without the tests that a person let change: nothing an agent wrote is in it.
+    """
 
     base: Tree
+    rest: Tree
     judging: Tree
     landing: Tree
     whole: Tree
@@ -98,8 +102,14 @@ async def composed(
         paths=back | _paths(each for each in held if not each.is_landed),
         texts=_texts((each.change.path, each.landed) for each in held),
     )
+    base = await source.tree(trust.base)
+    let_go = tuple(each for each in classed if each.allowed and each.kind is FileClass.CHANGED_TEST)
+    removed = _paths(each for each in let_go if each.change.how == "removed")
+    left = _texts((each.change.path, each.left) for each in let_go)
+    is_less = bool(removed or left)
     return Candidate(
-        base=await source.tree(trust.base),
+        base=base,
+        rest=await checkouts.compose(base, taken_from=commit, paths=removed, texts=left) if is_less else base,
         judging=judging,
         landing=landing,
         whole=await checkouts.compose(commit, taken_from=trust.base, paths=back),

@@ -5,18 +5,18 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Coroutine, Mapping
 from contextlib import AsyncExitStack
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from loopwright.adapters.checks.candidate import Candidate, changes_of
-from loopwright.adapters.checks.classes.layout import Layout
+from loopwright.adapters.checks.classes.steering_search import Steering
 from loopwright.adapters.checks.coverage_floor import NewCode
+from loopwright.adapters.checks.drops import Drops, Whereabouts
 from loopwright.adapters.checks.environment import CheckOutfit
 from loopwright.adapters.checks.execution import Bench, Starter
 from loopwright.adapters.checks.order import chains
 from loopwright.adapters.checks.outfit import Outfit
 from loopwright.adapters.checks.receipts import ReceiptBook
-from loopwright.adapters.checks.runners.scripts import Texts
-from loopwright.adapters.checks.sequence import Chain, Drops, Trees
+from loopwright.adapters.checks.sequence import Chain, Trees
 from loopwright.config.settings import CheckSettings
 from loopwright.errors import EngineError
 from loopwright.kernel.model import CheckResult, Commit, Tree
@@ -29,8 +29,9 @@ class Desk:
     outfit: Outfit
     run: ChecksRun  # its base is the base of trust
     seen: Candidate
-    texts: Texts  # of files that say which runner a command starts
-    layout: Layout  # what is product and what are tests
+    texts: Mapping[str, str]  # of files that say which runner a command starts
+    paths: frozenset[str]  # files of the base
+    steering: Steering  # what is known of its checks, and what of it is product and tests
     watched: frozenset[str]  # files of the base that judge
     named: frozenset[str]  # by the checks, whether they are there or not
     stack: AsyncExitStack
@@ -42,42 +43,35 @@ class Desk:
     def environment(self) -> Mapping[str, str]:
         return self.outfit.digests.environment
 
-    async def results(
-        self,
-        specs: tuple[CheckSettings, ...],
-        tree: Tree,
-        *,
-        dropping: bool = False,
-        others_follow: bool = False,
-        added_to: frozenset[str] = frozenset(),
-    ) -> tuple[CheckResult, ...]:
-        """Independent chains run side by side, each on a checkout of its own.
+    @property
+    def drops(self) -> Drops:
+        """What a person's word lets go in any run."""
+        return Drops(ids=frozenset(self.run.may_drop), files=self.run.trust.allow)
 
-        `dropping`: any test may be gone. `others_follow`: a run with the tests of the candidate comes next. `added_to`:
-        files of tests that have more of them here than on the base.
-        """
-        changes, run = changes_of(self.seen.classed), self.run
-        drops = Drops(
-            ids=frozenset(run.may_drop), files=run.trust.allow, any=dropping, all=others_follow, added_to=added_to
-        )
+    async def results(
+        self, specs: tuple[CheckSettings, ...], tree: Tree, drops: Drops | None = None
+    ) -> tuple[CheckResult, ...]:
+        """Independent chains run side by side, each on a checkout of its own."""
+        changes, drops = changes_of(self.seen.classed), drops or self.drops
         runs = [self._chain(each, tree, drops).results(changes) for each in chains(specs)]
         found = {result.name: result for results in await _side_by_side(runs) for result in results}
         return tuple(found[spec.name] for spec in specs)
 
     def _chain(self, specs: tuple[CheckSettings, ...], tree: Tree, drops: Drops) -> Chain:
         outfit, run, seen = self.outfit, self.run, self.seen
-        apart = (name for each in seen.classed for name in each.apart if tree == seen.judging)
         return Chain(
             specs=specs,
             run=run,
-            trees=Trees(candidate=tree, base=seen.base),
+            trees=Trees(candidate=tree, base=seen.base, rest=seen.rest),
             candidate=self.bench(specs, tree, run.commit, seen.paths("removed")),
             base=self.bench(specs, seen.base, run.base, seen.paths("added")),
+            rest=self.bench(specs, seen.rest, run.base, seen.paths("added")),
             store=outfit.store,
             book=self.book,
             clock=outfit.clock,
             digests=outfit.digests,
-            drops=replace(drops, apart=frozenset(apart)),
+            where=self._where,
+            drops=drops,
             new_code=NewCode(
                 source=outfit.source,
                 base=seen.base,
@@ -86,6 +80,9 @@ class Desk:
                 protected=outfit.protected,
             ),
         )
+
+    def _where(self, command: tuple[str, ...]) -> Whereabouts:
+        return Whereabouts(self.paths, self.steering.folders_of(command, self.paths))
 
     def bench(
         self, specs: tuple[CheckSettings, ...], tree: Tree, commit: Commit, lacking: frozenset[str] = frozenset()
@@ -105,7 +102,7 @@ class Desk:
                 texts=self.texts,
             ),
             specs=specs,
-            is_judging=lambda path: path in self.named or self.layout.is_test(path),
+            is_judging=lambda path: path in self.named or self.steering.layout.is_test(path),
             slots=self.slots,
             stack=self.stack,
             laid=self.book.rest_on,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from loopwright.adapters.checks.reports import Outcome
@@ -57,14 +57,14 @@ def lost(base: Outcomes, candidate: Outcomes, may_drop: frozenset[str] = frozens
     return Lost(gone=gone, skipped=skipped)
 
 
-def renumbered(base: Outcomes, candidate: Outcomes, files: frozenset[str]) -> frozenset[str]:
-    """Ids of tests in these files that got more cases: a runner that numbers cases names the later ones anew.
+def renumbered(base: Outcomes, candidate: Outcomes, is_added_to: Callable[[str], bool]) -> frozenset[str]:
+    """Ids of tests in files that got more cases: a runner that numbers cases names the later ones anew.
 
     Of each such test the candidate has and runs at least as many cases as the base.
     """
     (there, ran), (wanted, wanted_ran) = (_tally(_by_function(each)) for each in (candidate, base))
     kept = {test for test in wanted if there[test] >= wanted[test] and ran[test] >= wanted_ran[test]}
-    inside = {test for test in kept if file_of(test) in files}
+    inside = {test for test in kept if is_added_to(test)}
     return frozenset(test for test, _ in base if "[" in test and test.partition("[")[0] in inside)
 
 
@@ -118,7 +118,7 @@ def file_of(test: str) -> str:
         return test.partition("::")[0]
     if " > " in test:
         return test.partition(" > ")[0]
-    parts = test.split(".")
+    parts = test.partition("[")[0].split(".")
     module = next((at for at, part in enumerate(parts) if part[:1].isupper()), len(parts) - 1)
     return "/".join(parts[:module]) + ".py" if module > 0 and all(p.isidentifier() for p in parts[:module]) else ""
 

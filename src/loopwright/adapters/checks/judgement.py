@@ -20,7 +20,8 @@ MOST_FAILURES = 50  # kept of one check; the rest is counted
 _PYTEST_FOUND_NOTHING = 5
 _NOTHING_THERE = re.compile(  # as a runner says it whose manifest is still to come, or whose tests are
     r"ENOENT.*package\.json|could not find `Cargo\.toml`|go\.mod file not found|no makefile found|no Go files in"
-    r"|No rule to make target 'test'|No tests found|No test files found|NO TESTS RAN|no packages to test",
+    r"|No rule to make target 'test'|No tests found|No test files found|NO TESTS RAN|no tests ran in"
+    r"|no packages to test",
 )
 MOST_SUSPECTS = 5  # more failing tests than this are no accident
 
@@ -79,6 +80,7 @@ class Standard:
     tests: int | None = None
     ids: Outcomes = ()
     may_drop: frozenset[str] = frozenset()
+    is_of_rest: bool = False  # without what is only in files that a person let change
     percent: float | None = None  # of the lines that its tests run
     failing: frozenset[str] = frozenset()
     bent: frozenset[str] = frozenset()  # files that its own run writes, too
@@ -212,14 +214,23 @@ def _missing(spec: CheckSettings, ran: Ran, standard: Standard, missing: Lost, *
     if missing.skipped:
         issue = f"check {spec.name!r}: {_tests(missing.skipped)} of the base ran there and were skipped here"
         found.append(_lost(f"newly-skipped {spec.name}", issue, missing.skipped))
-    if not found and standard.tests is not None and standard.tests > counted(standard.ids):
-        dropped = sum(test in standard.may_drop for test, _ in standard.ids)
-        wanted = standard.tests - dropped
-        if ran.tests is None or ran.tests < wanted:
-            tests = "1 test" if ran.tests == 1 else f"{ran.tests or 'no'} tests"
-            issue = f"check {spec.name!r} ran {tests}, {standard.tests} on the base"
-            found.append(_lost(f"fewer-tests {spec.name}", issue, ()))
+    if not found and _are_fewer(ran, standard):
+        tests = "1 test" if ran.tests == 1 else f"{ran.tests or 'no'} tests"
+        issue = f"check {spec.name!r} ran {tests}, {standard.tests} on the base"
+        found.append(_lost(f"fewer-tests {spec.name}", issue, ()))
     return found
+
+
+def falls_short(ran: Ran, standard: Standard) -> bool:
+    return bool(missed(ran, standard)) or _are_fewer(ran, standard)
+
+
+def _are_fewer(ran: Ran, standard: Standard) -> bool:
+    """By number, where not all tests of the base have an id."""
+    if standard.tests is None or standard.tests <= counted(standard.ids):
+        return False
+    dropped = sum(test in standard.may_drop for test, _ in standard.ids)
+    return (ran.tests or 0) < standard.tests - dropped
 
 
 def _bent(spec: CheckSettings, ran: Ran, standard: Standard) -> list[Finding]:

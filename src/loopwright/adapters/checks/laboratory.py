@@ -140,7 +140,7 @@ class _Laboratory:
 
     async def product(self) -> tuple[str, ...]:
         paths = await self.desk.outfit.source.paths(self.desk.seen.judging)
-        layout = self.desk.layout
+        layout = self.desk.steering.layout
         return tuple(
             path
             for path in paths

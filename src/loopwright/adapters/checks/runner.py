@@ -59,15 +59,16 @@ class CommandChecks:
         seen = await self._candidate(classifier, run.commit, run.trust, run.approved)
         commands = tuple(spec.run for spec in self.specs)
         source = self.outfit.source
-        named = await classifier.judging_files(run.base)
-        paths = frozenset(await source.paths(run.base))
+        known, paths = await classifier.steering(run.base), frozenset(await source.paths(run.base))
+        named = known.judging_files(paths)
         async with AsyncExitStack() as stack:
             desk = Desk(
                 outfit=self.outfit,
                 run=run,
                 seen=seen,
                 texts=await source.texts(run.base, steering_files(commands), limit=_LARGEST_SCRIPT),
-                layout=await classifier.layout(run.base),
+                paths=paths,
+                steering=known,
                 watched=watched(paths, named & paths),
                 named=named,
                 stack=stack,

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
 
 from loopwright.adapters.checks.coverage_floor import NewCode, covered
+from loopwright.adapters.checks.drops import Drops, FilesOf, Whereabouts, of_the_rest
 from loopwright.adapters.checks.environment import Digests
 from loopwright.adapters.checks.execution import Bench
-from loopwright.adapters.checks.ids import Outcomes, file_of, lost, read_back, renumbered, unsteady, written
+from loopwright.adapters.checks.ids import Outcomes, lost, read_back, unsteady, written
 from loopwright.adapters.checks.judgement import (
     CheckJudgement,
     Ran,
     Standard,
     failures,
+    falls_short,
     judge,
     mark,
     missed,
@@ -36,7 +37,6 @@ from loopwright.adapters.checks.receipts import (
 from loopwright.adapters.checks.runnable import cannot_run
 from loopwright.config.settings import CheckSettings
 from loopwright.kernel.findings import identify
-from loopwright.kernel.gates import matches
 from loopwright.kernel.model import NOT_TOUCHED, Blob, Change, CheckResult, Finding, Severity, Tree
 from loopwright.ports.checks import ChecksRun
 from loopwright.ports.clock import Clock
@@ -44,49 +44,16 @@ from loopwright.ports.store import Store
 
 Alone = Callable[[str, int], Awaitable[str | None]]  # the outcome of a test in its n-th run alone; None: not there
 _RUNS_ON_BASE = 2
+_NOWHERE = Whereabouts(frozenset(), frozenset())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trees:
-    """What really lies in the two checkouts."""
+    """What really lies in the checkouts. `rest` is the base without the tests that a person let change."""
 
     candidate: Tree
     base: Tree
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Drops:
-    """Which tests of the base may be gone: by a person's word on their ids or files; in a trial any.
-
-    `apart` are names of tests and groups in files that are left out of this run, for ids that name no file.
-    """
-
-    ids: frozenset[str] = frozenset()
-    files: tuple[str, ...] = ()  # patterns
-    any: bool = False
-    all: bool = False  # those of a person's word may be all there are: a run with other tests follows
-    added_to: frozenset[str] = frozenset()  # files of tests in which cases may have got other numbers
-    apart: frozenset[str] = frozenset()
-
-    def among(self, tests: Outcomes) -> frozenset[str]:
-        named = "|".join(map(re.escape, sorted(self.apart))) or "(?!)"
-        is_apart = re.compile(rf"(?:^|[ .>/:#])(?:{named})(?:$|[ .>/:#\[])")
-        let_go = {test for test, _ in tests if self.any or self._lets_go(file_of(test)) or is_apart.search(test)}
-        return self.ids | let_go
-
-    def _lets_go(self, file: str) -> bool:
-        return bool(file) and any(matches(file, pattern) for pattern in self.files)
-
-    @property
-    def mark(self) -> str:
-        """A pass by somebody's word is a pass for whoever has it, and for nobody else."""
-        if not (self.ids or self.files or self.any or self.added_to or self.apart):
-            return ""
-        others = (" all" if self.all else "", *(f" {sorted(each)}" for each in (self.added_to, self.apart)))
-        return f"{sorted(self.ids)} {self.files} {self.any}{''.join(others)}"
-
-    def leave_none(self, tests: Outcomes) -> bool:
-        return self.all and bool(tests) and {test for test, _ in tests} <= self.among(tests)
+    rest: Tree
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,11 +63,13 @@ class Chain:
     trees: Trees
     candidate: Bench
     base: Bench
+    rest: Bench
     store: Store
     book: ReceiptBook
     clock: Clock
     digests: Digests
     new_code: NewCode
+    where: Callable[[tuple[str, ...]], Whereabouts]  # by the command of a check
     drops: Drops = field(default_factory=Drops)
 
     async def results(self, changes: tuple[Change, ...]) -> tuple[CheckResult, ...]:
@@ -146,9 +115,9 @@ class Chain:
             return ran
         return covered(spec, ran, await self.new_code.lines(ran.lines))
 
-    async def _on_base(self, spec: CheckSettings) -> Ran:
+    async def _on_base(self, spec: CheckSettings, bench: Bench | None = None) -> Ran:
         """Nothing is new on the base."""
-        ran = await self.base.run(spec)
+        ran = await (bench or self.base).run(spec)
         return covered(spec, ran, {}) if spec.report == "coverage" and ran.report is not None else ran
 
     async def _still_stands(self, spec: CheckSettings, held: Receipt, environment: str) -> bool:
@@ -159,7 +128,8 @@ class Chain:
             return False
         if held.base == self.run.base or held.tests is None:
             return True
-        wanted = await self._standard(await self._base(spec, replace(held, environment=environment)))
+        base = await self._base(spec, replace(held, environment=environment))
+        wanted, _ = await self._wanted(spec, base, ())
         if wanted.tests is not None and held.tests < wanted.tests:
             return False
         return not lost(wanted.ids, await self._ids(held), wanted.may_drop)
@@ -182,14 +152,42 @@ class Chain:
         return made
 
     async def _judged(self, spec: CheckSettings, ran: Ran, base: Receipt | None) -> CheckJudgement:
-        measure = await self._standard(base, ran.ids)
-        spec = replace(spec, may_be_empty=spec.may_be_empty or self.drops.leave_none(measure.ids))
+        measure = await self._standard(spec, base, ran)
+        spec = replace(spec, may_be_empty=spec.may_be_empty or self.drops.leave_none(measure))
         flaky = [test for test in suspects(spec, ran, measure) if await self._flips(spec, test, base)]
         return judge(spec, ran, measure, tuple(flaky))
 
-    async def _standard(self, base: Receipt | None, ran: Outcomes = ()) -> Standard:
+    async def _wanted(self, spec: CheckSettings, base: Receipt | None, ran: Outcomes) -> tuple[Standard, FilesOf]:
         tests = await self._ids(base) if base else ()
-        return standard(base, tests, self.drops.among(tests) | renumbered(tests, ran, self.drops.added_to))
+        files_of = (self.where(spec.run) if self.drops.go_by_file else _NOWHERE).of(tests)
+        return standard(base, tests, self.drops.among(tests, ran, files_of)), files_of
+
+    async def _standard(self, spec: CheckSettings, base: Receipt | None, ran: Ran) -> Standard:
+        """Where tests have no id, or one that names no file, only a run tells which are in files that may change."""
+        wanted, files_of = await self._wanted(spec, base, ran.ids)
+        if base is None or self.trees.rest == self.trees.base or not falls_short(ran, wanted):
+            return wanted
+        rest = await self._rest(spec, base)
+        return wanted if rest is None else of_the_rest(wanted, await self._ids(rest), rest.tests or 0, files_of)
+
+    async def _rest(self, spec: CheckSettings, base: Receipt) -> Receipt | None:
+        """The receipt of the base without tests that a person let change; None where it does not end as the base does.
+
+        Nothing of the candidate is in it. That no test is left is as good an end.
+        """
+        key = receipt_key(self.trees.rest, spec.name, spec.run, base.environment)
+        held = await self.book.find(key)
+        if held is None:
+            ran = await self._on_base(spec, self.rest)
+            if not ran.finished:
+                return None
+            made = await self._receipt(spec, ran, tree=self.trees.rest, key=key, environment=base.environment)
+            is_as_good = judge(replace(spec, may_be_empty=True), ran, Standard(bent=frozenset(ran.bent)))
+            held = _with(made, is_as_good)
+            await self.book.keep(held)
+        is_countless = held.tests is None and held.exit_code == 0
+        ends_alike = held.result == "pass" or held.exit_code == base.exit_code != 0
+        return held if ends_alike and not is_countless else None
 
     async def _ids(self, receipt: Receipt) -> Outcomes:
         return (read_back(await self.store.fetch(receipt.ids)) or ()) if receipt.ids else ()
@@ -198,7 +196,7 @@ class Chain:
         """The base, run once more if tests seem lost: ids that differ from run to run measure nothing."""
         came_to_none = not ran.ids and not ran.tests
         is_alone = base is None or base.collected > 1 or self.trees.base == self.trees.candidate
-        if base is None or is_alone or came_to_none or not missed(ran, await self._standard(base, ran.ids)):
+        if base is None or is_alone or came_to_none or not missed(ran, await self._standard(spec, base, ran)):
             return base
         again = await self._on_base(spec)
         if not again.finished:

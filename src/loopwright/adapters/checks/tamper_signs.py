@@ -53,7 +53,7 @@ async def found_in(desk: Desk, commands: tuple[tuple[str, ...], ...], *, judges:
         )
     )
     by_output = any(counts_by_output(command, desk.texts) for command in commands)
-    reach = Reach(source=source, layout=desk.layout, judges=judges, by_output=by_output)
+    reach = Reach(source=source, layout=desk.steering.layout, judges=judges, by_output=by_output)
     return (*bent, *await reach.findings(classed, run))
 
 

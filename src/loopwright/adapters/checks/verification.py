@@ -68,11 +68,12 @@ class Verification:
         # How much of the new code tests reach is a matter of the new tests, too.
         judged = tuple(spec for spec in self.specs if not differs or spec.report != "coverage")
         lands = tuple(replace(spec, may_be_empty=False) for spec in self.specs)
-        judging = await self.desk.results(judged if differs else lands, seen.judging, others_follow=differs)
+        drops = self.desk.drops
+        judging = await self.desk.results(judged if differs else lands, seen.judging, replace(drops, all=differs))
         judging = tuple(map(_without_floor, judging)) if differs else judging
         landing: tuple[CheckResult, ...] = ()
         if differs and _is_green(judging):
-            landing = await self.desk.results(lands, seen.landing, added_to=seen.added_to)
+            landing = await self.desk.results(lands, seen.landing, replace(drops, added_to=seen.added_to))
         findings = await signs
         green = _is_green((*judging, *landing))
         # A loop of before had no preflight to say so, and no maker can mend it. What failed may have come to no count.
@@ -125,7 +126,7 @@ class Verification:
         claim = Claim(changes=changes, failing=tuple(each for each in failing if each not in new), new=new)
         if any(each.is_manifest for each in seen.open):
             return await self._of_manifest(claim)
-        trial = await self.desk.results(self.specs, seen.whole, dropping=True)
+        trial = await self.desk.results(self.specs, seen.whole, replace(self.desk.drops, any=True))
         return replace(claim, dropped=_gone(trial)) if _is_green(trial) else None
 
     async def _of_manifest(self, claim: Claim) -> Claim:
@@ -146,7 +147,7 @@ class Verification:
         held = self.desk.seen.held
         if any(each.is_manifest for each in held) or not any(each.kind in _OF_TESTS for each in held):
             return ()
-        return await self.desk.results(self.specs, self.desk.seen.whole, dropping=True)
+        return await self.desk.results(self.specs, self.desk.seen.whole, replace(self.desk.drops, any=True))
 
     async def _own_tests_fail(
         self, whole: tuple[CheckResult, ...], judging: tuple[CheckResult, ...]

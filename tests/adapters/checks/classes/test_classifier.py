@@ -2,8 +2,6 @@
 
 import pytest
 
-from loopwright.adapters.checks.ids import Outcomes
-from loopwright.adapters.checks.sequence import Drops
 from loopwright.kernel.trust import FileClass
 from tests.adapters.checks.classes.held import Files, classes
 from tests.adapters.checks.classes.test_cheats import CARGO, GO, MAKE, NODE, PYTEST, SRC
@@ -125,6 +123,7 @@ def test_the_others_are_judged_without_tests_that_a_person_allowed_to_change() -
 _MOCHA = {"lib/a.js": X, "test/a.js": "describe('a', () => {})\n", "test/b.js": "describe('b', () => {})\n"}
 _GO = {"a.go": X, "a_test.go": "package a\n\nfunc TestA() {\n}\n", "b_test.go": "package a\n\nfunc TestB() {\n}\n"}
 _NO_TEST = b"(globalThis.test || globalThis.it || (() => {}))('is set apart', () => {});\n"
+_OF_VITEST = b"import { test as apart } from 'vitest';\nglobalThis.test ||= apart;\n"
 
 
 @pytest.mark.parametrize(
@@ -132,7 +131,12 @@ _NO_TEST = b"(globalThis.test || globalThis.it || (() => {}))('is set apart', ()
     [
         (_MOCHA, "test/a.js", _NO_TEST),
         ({**_MOCHA, "test/a.ts": "it('a', () => {})\n"}, "test/a.ts", b"// @ts-nocheck\n" + _NO_TEST + b"export {};\n"),
-        ({**_MOCHA, "test/a.js": "import { test } from 'vitest'\ntest('a')\n"}, "test/a.js", None),  # runs by itself
+        ({**_MOCHA, "test/a.js": "import { test } from 'vitest'\ntest('a')\n"}, "test/a.js", _OF_VITEST + _NO_TEST),
+        (
+            {**_MOCHA, "test/a.js": "import test from 'ava'\ntest('a')\n"},
+            "test/a.js",
+            None,
+        ),  # wants one of its own
         ({**_MOCHA, "test/b.js": "require('./a')\nit('b', () => {})\n"}, "test/a.js", None),
         (_GO, "a_test.go", b"package a\n"),
         ({**_GO, "a_test.go": _GO["a_test.go"] + "func both() {\n}\n"}, "a_test.go", b"package a\n"),
@@ -151,26 +155,6 @@ def test_a_file_that_is_set_apart_may_still_be_loaded(base: Files, path: str, ju
 
 
 @pytest.mark.parametrize(
-    ("base", "path", "gone"),
-    [
-        (
-            {**_MOCHA, "test/a.js": "describe('api', () => {\n  it('is there')\n})\n"},
-            "test/a.js",
-            ["api.is there", "api.x"],
-        ),
-        (_GO, "a_test.go", ["calc > TestA", "calc > TestA/x"]),
-    ],
-)
-def test_tests_that_are_set_apart_may_be_gone_where_their_ids_name_no_file(
-    base: Files, path: str, gone: list[str]
-) -> None:
-    found = classes(base, {path: "// another\n"}, allow=("**",))[path]
-    others = ["core.is right", "core.rapid", "calc > TestAll", "calc > TestB"]
-    ids: Outcomes = tuple((each, "passed") for each in (*gone, *others))
-    assert Drops(apart=found.apart).among(ids) == set(gone)
-
-
-@pytest.mark.parametrize(
     ("base", "changed"),
     [
         (TESTS, {"tests/test_a.py": "A = 2\n", "tests/test_b.py": "B = 2\n"}),  # no others are left
@@ -182,6 +166,18 @@ def test_tests_that_are_set_apart_may_be_gone_where_their_ids_name_no_file(
 def test_what_others_need_of_it_judges_as_a_person_allowed(base: Files, changed: Files) -> None:
     found = classes(base, changed, PYTEST, allow=("tests/**",))
     assert [(each.allowed, each.judged) for each in found.values()] == [(True, None)] * len(changed)
+
+
+@pytest.mark.parametrize(
+    ("base", "left"),
+    [
+        ({"tests/test_a.py": "A = 1\n"}, b""),  # also where no other test is left to judge
+        (TESTS, b""),
+        ({**TESTS, "tests/test_b.py": "from tests.test_a import A\n"}, None),
+    ],
+)
+def test_the_base_is_measured_without_tests_that_a_person_allowed_to_change(base: Files, left: bytes | None) -> None:
+    assert classes(base, {"tests/test_a.py": "A = 2\n"}, PYTEST, allow=("tests/**",))["tests/test_a.py"].left == left
 
 
 @pytest.mark.parametrize(

@@ -82,11 +82,14 @@ class Classifier:
         terms = await self._terms(trust, commit, changes)
         classed = tuple(class_of(change, terms) for change in changes)
         allowed = tuple(self._allowed(each) for each in moved(locks_put_back(classed)))
-        return await self._set_apart(allowed, trust, terms.steering.layout)
+        return await self._set_apart(allowed, trust, terms.steering)
 
     async def layout(self, trust: Commit) -> Layout:
         """What a person wrote of product and tests, or what is detected; and tests that only a configuration tells."""
-        return (await self._search(trust).found(await self.source.paths(trust))).layout
+        return (await self.steering(trust)).layout
+
+    async def steering(self, trust: Commit) -> Steering:
+        return await self._search(trust).found(await self.source.paths(trust))
 
     def _search(self, trust: Commit) -> SteeringSearch:
         given = Layout(product=self.product, tests=self.tests, protected=self.protected)
@@ -103,15 +106,6 @@ class Classifier:
             return path not in terms.tracked and class_of(added, terms).kind is FileClass.TEST
 
         return is_test
-
-    async def judging_files(self, trust: Commit) -> frozenset[str]:
-        """Files whose content decides: tests of the base with their data, what checks run and compare with.
-
-        A file that checks name decides from when it is there.
-        """
-        paths = await self.source.paths(trust)
-        known = await self._search(trust).found(paths)
-        return frozenset(path for path in paths if known.layout.is_test(path)) | known.called.files.keys()
 
     async def _terms(self, trust: Commit, commit: Commit, changes: tuple[Change, ...]) -> Terms:
         paths = await self.source.paths(trust)
@@ -152,13 +146,13 @@ class Classifier:
         texts = await self.source.texts(trust, (*tests, *rust), limit=_LARGEST)
         return expectations(data, *({path: texts[path] for path in part if path in texts} for part in (tests, rust)))
 
-    async def _set_apart(self, classed: tuple[Classed, ...], trust: Commit, layout: Layout) -> tuple[Classed, ...]:
+    async def _set_apart(self, classed: tuple[Classed, ...], trust: Commit, known: Steering) -> tuple[Classed, ...]:
         """Read only where a person allowed something: mostly nobody does."""
         if not any(each.allowed for each in classed):
             return classed
         paths = await self.source.paths(trust)
-        tests = tuple(path for path in paths if path.endswith(TESTED_TOGETHER) and layout.is_test(path))[:_MOST_READ]
-        return set_apart(classed, await self.source.texts(trust, tests, limit=_LARGEST), self.yielding)
+        tests = tuple(path for path in paths if path.endswith(TESTED_TOGETHER) and known.layout.is_test(path))
+        return set_apart(classed, await self.source.texts(trust, tests[:_MOST_READ], limit=_LARGEST), known.yielding)
 
     def _allowed(self, classed: Classed) -> Classed:
         is_open = classed.kind in (FileClass.CHANGED_TEST, FileClass.JUDGE, FileClass.PRODUCT) and classed.is_gated

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import posixpath
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from loopwright.adapters.checks.checkouts import TreeReader
-from loopwright.adapters.checks.classes.called import Called, called, steering
+from loopwright.adapters.checks.classes.called import Called, called, configures_tests, steering
 from loopwright.adapters.checks.classes.collecting import (
     Configured,
     Discovery,
@@ -43,6 +44,27 @@ class Steering:
         return any(matches(path, pattern) for pattern in self.collected) or any(
             each.imports(path, tracked) for each in self.discovered
         )
+
+    def judging_files(self, paths: frozenset[str]) -> frozenset[str]:
+        """Files whose content decides: tests of the base with their data, what checks run and compare with.
+
+        A file that checks name decides from when it is there.
+        """
+        return frozenset(path for path in paths if self.layout.is_test(path)) | self.called.files.keys()
+
+    def folders_of(self, command: Command, paths: frozenset[str]) -> frozenset[str]:
+        """Folders that runners of this check may name its tests from: where they work, those above, and others that
+        they are given, if a file there configures them."""
+        own = called((command,), paths, self.texts, self.layout.is_test)
+        above = {"", *(folder for at, _ in own.ran for folder in _with_those_above(at))}
+        near = (path for path in paths if posixpath.dirname(path) in own.places)
+        return frozenset(above | {posixpath.dirname(path) for path in near if configures_tests(path)})
+
+
+def _with_those_above(folder: str) -> Iterator[str]:
+    while folder:
+        yield folder
+        folder = posixpath.dirname(folder)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -29,15 +29,12 @@ _FAMILIES = (
 _SCRIPTS = (".js", ".jsx", ".mjs", ".cjs", ".ts", ".tsx", ".mts", ".cts")
 TESTED_TOGETHER = (".py", ".go", *_SCRIPTS, ".rb", ".exs", ".java", ".kt", ".cs", ".scala", ".groovy")
 _MAY_BE_EMPTY = frozenset(TESTED_TOGETHER) - {".go", *_SCRIPTS}
-_RUN_APART = re.compile(r"""['"](?:vitest|ava|node:test|@jest/globals|@playwright/test)['"]""")  # a process for each
+# They run each file by itself, and fail where one has no test of theirs.
+_WANTS_ITS_OWN = re.compile(r"""['"](?:ava|@jest/globals|@playwright/test)['"]""")
 _CALLS = re.compile(r"^\s*(?:it|test|describe|context|suite|specify)(?:\.\w+)*\s*\(", re.MULTILINE)
 # Some runners take a file without any test for a mistake.
 _NO_TEST = "(globalThis.test || globalThis.it || (() => {}))('is set apart', () => {});\n"
-_TITLES = re.compile(
-    r"""\b(?:describe|context|suite|feature|it|test|specify|scenario)\b[\w.]*\s*\(?\s*(['"`])(?P<title>[^'"`\n]+)\1
-      | ^\s*(?:func|def)\s+(?P<name>[Tt]est\w*)""",
-    re.VERBOSE | re.MULTILINE,
-)
+_OF_VITEST = "import { test as apart } from 'vitest';\nglobalThis.test ||= apart;\n"
 _GO_NAMES = re.compile(r"^(?:func|type|var|const)\s+(?!(?:Test|Benchmark|Example|Fuzz)[A-Z_(])(\w+)", re.MULTILINE)
 
 
@@ -86,36 +83,33 @@ def _name(path: str) -> str:
 def set_apart(classed: tuple[Classed, ...], tests: Mapping[str, str], yielding: frozenset[str]) -> tuple[Classed, ...]:
     """Tests that a person allowed to change judge for themselves alone: the others run without them first.
 
-    Where one process runs many files of tests, one of them can patch the product for all that come after it. `tests`
-    are the texts of the base's; what others of them name is needed.
+    Where one process runs many files of tests, one of them can patch the product for all that come after it; and where
+    tests are counted, new ones would stand for others. `tests` are the texts of the base's; what others of them name is
+    needed.
     """
     collected = {path for path, text in tests.items() if path in yielding or _holds_tests(path, text)}
     allowed = {each.change.path for each in classed if each.allowed and each.change.how == "changed"} & collected
     # Who has no other test left is judged by nothing but the allowed ones.
     others = {_family(path) for path in collected - allowed}
-    apart = {
-        path: left_of(path, tests[path]) for path in allowed if _family(path) in others and not _is_needed(path, tests)
-    }
+    left = {path: left_of(path, tests[path]) for path in allowed if not _is_needed(path, tests)}
+    apart = {path for path in left if _family(path) in others}
     return tuple(
-        replace(each, judged=apart[path], apart=_names_of_tests(path, tests[path]))
-        if (path := each.change.path) in apart and apart[path] is not None
+        replace(each, left=left[path], judged=left[path] if path in apart else each.judged)
+        if (path := each.change.path) in left
         else each
         for each in classed
     )
 
 
-def _names_of_tests(path: str, text: str) -> frozenset[str]:
-    """By which ids are known that name no file."""
-    titles = {found["title"] or found["name"] for found in _TITLES.finditer(text)}
-    return frozenset({*titles, posixpath.splitext(posixpath.basename(path))[0]})
-
-
 def left_of(path: str, text: str) -> bytes | None:
-    """What such a file holds where it does not take part; None where it is run by itself anyway."""
+    """What such a file holds where it does not take part; None where nobody knows."""
     suffix = posixpath.splitext(path)[1]
     if _family(path) == ".js":
         typed = ("// @ts-nocheck\n", "export {};\n") if suffix not in (".js", ".jsx", ".mjs", ".cjs") else ("", "")
-        return None if _RUN_APART.search(text) else f"{typed[0]}{_NO_TEST}{typed[1]}".encode()
+        if _WANTS_ITS_OWN.search(text):
+            return None
+        taken_in = _OF_VITEST if re.search(r"""['"]vitest['"]""", text) else ""
+        return f"{typed[0]}{taken_in}{_NO_TEST}{typed[1]}".encode()
     if suffix == ".go":
         found = re.search(r"^package\s+\w+", text, re.MULTILINE)
         return f"{found[0]}\n".encode() if found else None

@@ -1,0 +1,104 @@
+"""Which tests of the base may be gone from a run, and which files of the base the ids of a check mean. Pure."""
+
+from __future__ import annotations
+
+import posixpath
+from collections import Counter, defaultdict
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from loopwright.adapters.checks.ids import Outcomes, file_of, renumbered
+from loopwright.adapters.checks.judgement import Standard
+from loopwright.adapters.checks.reports import counted
+from loopwright.kernel.gates import matches
+
+FilesOf = Callable[[str], frozenset[str]]  # the files that an id may mean; none: it names no file of the base
+
+
+@dataclass(frozen=True, slots=True)
+class Whereabouts:
+    """Of one check: its runners name files from the folders they work in, or from one above."""
+
+    paths: frozenset[str]  # files of the base
+    folders: frozenset[str]
+
+    def of(self, tests: Outcomes) -> FilesOf:
+        """Where a name means files of several folders, it may be any of them.
+
+        A file that is in none of the folders, but elsewhere: the commands work in folders nobody knows of. Then any
+        file of the base that ends like the name may be meant.
+        """
+        names = {file_of(test) for test, _ in tests} - {""}
+        near = {name: {_path(folder, name) for folder in self.folders} & self.paths for name in names}
+        if all(near.values()):
+            return lambda test: frozenset(near.get(file_of(test), ()))
+        alike = defaultdict[str, set[str]](set)
+        for path in self.paths:
+            alike[posixpath.basename(path)].add(path)
+        far = {name: {p for p in alike[posixpath.basename(name)] if f"/{p}".endswith(f"/{name}")} for name in names}
+        is_lost = any(far[name] and not near[name] for name in names)
+        found = {name: near[name] | far[name] if is_lost else near[name] for name in names}
+        return lambda test: frozenset(found.get(file_of(test), ()))
+
+
+def _path(folder: str, name: str) -> str:
+    return posixpath.normpath(posixpath.join(folder, name))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Drops:
+    """Which tests of the base may be gone: by a person's word on their ids or files; in a trial any."""
+
+    ids: frozenset[str] = frozenset()
+    files: tuple[str, ...] = ()  # patterns
+    any: bool = False
+    all: bool = False  # those of a person's word may be all there are: a run with other tests follows
+    added_to: frozenset[str] = frozenset()  # files of tests in which cases may have got other numbers
+
+    @property
+    def go_by_file(self) -> bool:
+        return bool(self.files or self.added_to)
+
+    def among(self, tests: Outcomes, ran: Outcomes, files_of: FilesOf) -> frozenset[str]:
+        """A word that may be meant for another file is none."""
+
+        def is_allowed(test: str) -> bool:
+            files = files_of(test)
+            return bool(files) and all(any(matches(file, each) for each in self.files) for file in files)
+
+        def is_added_to(test: str) -> bool:
+            return bool(files := files_of(test)) and files <= self.added_to
+
+        let_go = {test for test, _ in tests if self.any or is_allowed(test)}
+        return self.ids | let_go | renumbered(tests, ran, is_added_to)
+
+    @property
+    def mark(self) -> str:
+        """A pass by somebody's word is a pass for whoever has it, and for nobody else."""
+        if not (self.ids or self.go_by_file or self.any):
+            return ""
+        others = f"{' all' if self.all else ''} {sorted(self.added_to)}"
+        return f"{sorted(self.ids)} {self.files} {self.any}{others}"
+
+    def leave_none(self, wanted: Standard) -> bool:
+        is_counted = (wanted.tests or 0) > counted(wanted.ids)
+        is_let_go = wanted.is_of_rest or bool(wanted.ids)
+        return self.all and is_let_go and not is_counted and {test for test, _ in wanted.ids} <= wanted.may_drop
+
+
+def of_the_rest(wanted: Standard, rest: Outcomes, tests: int, files_of: FilesOf) -> Standard:
+    """The measure without what the base has only in files that a person let change. `rest` is what it has without.
+
+    An id that names its file is wanted or not by that alone.
+    """
+    without_ids, without_ids_there = (wanted.tests or 0) - counted(wanted.ids), tests - counted(rest)
+    if tests and (without_ids > 0) != (without_ids_there > 0):
+        return wanted  # the one lists its tests and the other does not: they cannot be compared
+    there = Counter(test for test, _ in rest)
+    kept = []
+    for test, how in sorted(wanted.ids, key=lambda each: each[1] == "skipped"):
+        if files_of(test) or there[test] > 0:
+            kept.append((test, how))
+        there[test] -= 1
+    left = counted(tuple(kept)) + min(without_ids, without_ids_there)
+    return replace(wanted, ids=tuple(kept), tests=None if wanted.tests is None else left, is_of_rest=True)

@@ -1,0 +1,172 @@
+"""What a person's word beforehand lets go, on the ways people run their tests: in folders, by number, by title."""
+
+import asyncio
+import shlex
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from loopwright.config.settings import CheckSettings
+from loopwright.kernel.events import ChecksReported
+from loopwright.kernel.trust import Trust
+from tests.adapters.checks.projects import project
+from tests.interpreter import WARM_PYTHON
+
+_PYTHON = shlex.join(WARM_PYTHON)
+_IN_BACKEND = ("sh", "-c", f"cd backend && {_PYTHON} -m pytest -q -p no:cacheprovider")
+_AT_TOP = ("sh", "-c", f"{_PYTHON} -m pytest -q -p no:cacheprovider tests")
+_COUNTED = ("sh", "-c", f"{_PYTHON} -m unittest discover -s tests -t .")
+
+APP = "NAMES = ['a', 'b']\n\n\ndef add(a, b):\n    return a + b\n"
+FEWER = APP.replace(", 'b'", "")
+OTHER = APP.replace("a + b", "(a + b)")
+NAMED = """\
+import pytest
+from app import NAMES, add
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_name(name):
+    assert add(name, "") == name
+
+
+def test_add():
+    assert add(1, 2) == 3
+"""
+MORE = "from app import add\n\n\ndef test_more():\n    assert add(5, 5) == 10\n"
+TOP = "def test_top():\n    assert True\n"
+FOLDER = {"backend/app.py": APP, "backend/conftest.py": "", "backend/tests/test_app.py": NAMED}
+CASE = """\
+import unittest
+from app import NAMES, add
+
+
+class {name}(unittest.TestCase):
+    def test_add(self):
+        self.assertEqual(add(1, 2), 3)
+"""
+# What a runner counts hangs on the product.
+BY_NAME = CASE + "\n\nfor each in NAMES:\n    setattr({name}, f'test_{{each}}', lambda self: None)\n"
+COUNTED = {
+    "app.py": APP,
+    "tests/__init__.py": "",
+    "tests/test_one.py": CASE.format(name="One"),
+    "tests/test_two.py": BY_NAME.format(name="Two"),
+}
+
+
+def reported(
+    tmp_path: Path,
+    commands: tuple[tuple[str, ...], ...],
+    base: Mapping[str, str | None],
+    changed: dict[str, str | None],
+    *allow: str,
+) -> ChecksReported:
+    specs = [CheckSettings(name=f"test{number}", run=command) for number, command in enumerate(commands)]
+    made = project(tmp_path, base, specs)
+    trust = Trust(base=made.base, in_force=True, allow=allow)
+    return asyncio.run(made.report(made.candidate(changed), trust=trust))
+
+
+def is_green(report: ChecksReported) -> bool:
+    return all(result.passed for result in (*report.results, *report.landing))
+
+
+@pytest.mark.parametrize(
+    ("base", "app", "test", "allow", "green"),
+    [
+        ({"tests/test_top.py": TOP}, FEWER, NAMED, "tests/**", False),  # tests/test_app.py of another folder
+        ({"tests/test_top.py": TOP}, FEWER, NAMED, "backend/tests/**", True),
+        ({"backend/tests/test_more.py": MORE}, OTHER, NAMED.replace("test_add", "test_sum"), "backend/tests/**", True),
+        ({}, OTHER, NAMED.replace("test_add", "test_sum"), "backend/tests/**", True),  # its only tests
+        ({}, APP.replace("a + b", "a - b"), NAMED.replace("test_add", "test_sum"), "backend/tests/**", False),
+    ],
+)
+def test_a_word_is_heard_where_a_check_works_in_a_folder(
+    tmp_path: Path, base: Mapping[str, str], app: str, test: str, allow: str, *, green: bool
+) -> None:
+    commands = (_IN_BACKEND, *((_AT_TOP,) if any(path.startswith("tests/") for path in base) else ()))
+    changed: dict[str, str | None] = {"backend/app.py": app, "backend/tests/test_app.py": test}
+    assert is_green(reported(tmp_path, commands, {**FOLDER, **base}, changed, allow)) == green
+
+
+def test_the_only_tests_of_a_check_may_change_where_another_has_others(tmp_path: Path) -> None:
+    base = {**FOLDER, "tests/test_top.py": TOP}
+    changed: dict[str, str | None] = {
+        "backend/app.py": OTHER,
+        "backend/tests/test_app.py": NAMED.replace("test_add", "test_sum"),
+    }
+    assert is_green(reported(tmp_path, (_IN_BACKEND, _AT_TOP), base, changed, "backend/tests/**"))
+
+
+def test_a_case_may_be_added_among_others_where_a_check_works_in_a_folder(tmp_path: Path) -> None:
+    head = "import pytest\n\n\n@pytest.mark.parametrize(('name', 'n'), "
+    cases = head + "[('a', [1]), {}('b', [2])])\ndef test_it(name, n):\n    assert n\n"
+    base = {"backend/app.py": APP, "backend/tests/test_app.py": cases.format("")}
+    changed: dict[str, str | None] = {
+        "backend/app.py": OTHER,
+        "backend/tests/test_app.py": cases.format("('c', [3]), "),
+    }
+    assert is_green(reported(tmp_path, (_IN_BACKEND,), base, changed))
+
+
+PADDED = CASE.format(name="One") + "".join(f"\n    def test_{n}(self):\n        pass\n" for n in range(9))
+
+
+@pytest.mark.parametrize(
+    ("changed", "allow", "green"),
+    [
+        ({"tests/test_one.py": CASE.format(name="Sums")}, "tests/test_one.py", True),
+        ({"tests/test_one.py": "import unittest\n"}, "tests/test_one.py", True),
+        ({"tests/test_one.py": None}, "tests/test_one.py", True),
+        ({"app.py": FEWER, "tests/test_one.py": CASE.format(name="Sums")}, "tests/test_one.py", False),
+        ({"app.py": FEWER, "tests/test_one.py": PADDED.replace("One", "Sums")}, "tests/test_one.py", False),
+        ({"tests/test_one.py": None, "tests/test_two.py": CASE.format(name="Two")}, "tests/**", True),
+        ({"tests/test_one.py": None, "tests/test_two.py": None}, "tests/**", False),  # nothing is left
+    ],
+)
+def test_tests_that_are_only_counted_may_change_by_a_persons_word_and_no_others_are_made_up_for(
+    tmp_path: Path, changed: dict[str, str | None], allow: str, *, green: bool
+) -> None:
+    report = reported(tmp_path, (_COUNTED,), COUNTED, {"app.py": OTHER, **changed}, allow)
+    assert is_green(report) == green, [failure.issue for each in report.results for failure in each.failures]
+
+
+def test_the_only_counted_tests_of_a_check_may_change_where_another_has_others(tmp_path: Path) -> None:
+    base = {f"backend/{path}": text for path, text in COUNTED.items() if "two" not in path}
+    counted = ("sh", "-c", f"cd backend && {_PYTHON} -m unittest discover -s tests -t .")
+    changed: dict[str, str | None] = {
+        "backend/app.py": OTHER,
+        "backend/tests/test_one.py": CASE.format(name="Sums"),
+    }
+    commands = (counted, _AT_TOP)
+    assert is_green(reported(tmp_path, commands, {**base, "tests/test_top.py": TOP}, changed, "backend/tests/**"))
+
+
+NODE = """\
+const test = require('node:test');
+const assert = require('node:assert');
+const { add, names } = require('../lib/app.js');
+test('adds', () => { assert.strictEqual(add(1, 2), 3); });
+"""
+NODE_APP = "exports.names = ['a', 'b'];\nexports.add = (a, b) => a + b;\n"
+NODE_OTHER = "for (const name of names) { test(name, () => {}); }\n"
+
+
+@pytest.mark.skipif(shutil.which("node") is None, reason="needs node")
+@pytest.mark.parametrize(
+    ("app", "test", "green"),
+    [
+        (NODE_APP, NODE.replace("'adds'", "'sums'"), True),
+        (NODE_APP.replace(", 'b'", ""), NODE.replace("'adds'", "'sums'"), False),
+        (NODE_APP.replace(", 'b'", ""), NODE.replace("'adds'", "'b'"), False),  # by the name of the one that is gone
+    ],
+)
+def test_tests_whose_ids_name_no_file_may_change_by_a_persons_word(
+    tmp_path: Path, app: str, test: str, *, green: bool
+) -> None:
+    base = {"lib/app.js": NODE_APP, "test/app.test.js": NODE, "test/more.test.js": NODE + NODE_OTHER}
+    changed: dict[str, str | None] = {"lib/app.js": app + "exports.more = 1;\n", "test/app.test.js": test}
+    assert is_green(reported(tmp_path, (("node", "--test"),), base, changed, "test/app.test.js")) == green
