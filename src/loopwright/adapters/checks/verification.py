@@ -100,7 +100,7 @@ class Verification:
 
     def _leaves_nothing(self, judging: tuple[CheckResult, ...], canary: Canary | None) -> bool:
         """Where the base has no test, new ones have to show something: what lands besides them is not enough."""
-        seen, is_test = self.desk.seen, self.desk.layout.is_test
+        seen, is_test = self.desk.seen, self.desk.steering.layout.is_test
         if seen.leaves_nothing(is_test):
             return True
         counts = [result.tests for result in judging if result.tests is not None]
