@@ -258,6 +258,7 @@ _SHELL = _by_words(
 _C = _by_words(
     "go",
     (r"^[ \t]*#[ \t]*(?:define|undef)[ \t]+(?:assert|ASSERT|CHECK|EXPECT|REQUIRE|TEST)\w*\b(?!_H)", _CHANGES_JUDGE),
+    (r"^[ \t]*#[ \t]*define[ \t]+NDEBUG\b", _CHANGES_JUDGE),
 )
 LOOKS_BY_WORDS: dict[str, Look] = {
     **dict.fromkeys((".js", ".jsx", ".mjs", ".cjs", ".ts", ".tsx", ".mts", ".cts", ".vue", ".svelte"), _javascript),

@@ -120,3 +120,33 @@ def test_what_tests_judge_with_is_theirs(base: Files, path: str, text: str | Non
 def test_it_is_said_who_judges_with_it() -> None:
     found = classes(BASE, {"calc/testing.py": BENT}, PYTEST)["calc/testing.py"]
     assert found.why == "tests/test_calc.py judges with it: same was changed"
+
+
+@pytest.mark.parametrize(
+    ("files", "command"),
+    [
+        ({}, ("env", "PYTEST_PLUGINS=other,calc.core", *PYTEST)),
+        ({"Makefile": "export PYTEST_PLUGINS = calc.core\ntest:\n\tpytest\n"}, ("make", "test")),
+        ({"tox.ini": "[testenv]\nsetenv =\n    PYTEST_PLUGINS=calc.core\n"}, ("tox",)),
+        ({"check.sh": "PYTEST_PLUGINS=calc.core pytest -q\n"}, ("sh", "check.sh")),
+        ({"check.sh": "pytest -q -p calc.core\n"}, ("sh", "check.sh")),
+        (
+            {"conftest.py": "def pytest_configure(config):\n    config.pluginmanager.import_plugin('calc.core')\n"},
+            PYTEST,
+        ),
+        ({"conftest.py": "import os\n\nos.environ['PYTEST_PLUGINS'] = 'calc.core'\n"}, PYTEST),
+        ({"conftest.py": "pytest_plugins = ['calc.core']\n"}, PYTEST),
+        ({"conftest.py": "pytest_plugins = [f'calc.{each}' for each in ('core',)]\n"}, PYTEST),
+        ({"conftest.py": "pytest_plugins = [at.stem for at in ROOT.glob('calc/c*.py')]\n"}, PYTEST),
+    ],
+)
+def test_a_plug_in_is_the_runners_however_it_is_named(files: Files, command: tuple[str, ...]) -> None:
+    found = classes({**BASE, **files}, {"calc/core.py": X, "calc/more.py": X}, command)
+    assert found["calc/core.py"].kind == "judge by name"
+    assert found["calc/more.py"].kind == "product"
+
+
+@pytest.mark.parametrize("said", ["mkdir -p calc", "cargo test -p calc"])
+def test_what_others_are_given_is_no_plug_in(said: str) -> None:
+    base = {**BASE, "check.sh": f"{said}\npytest -q\n"}
+    assert classes(base, {"calc/__init__.py": X}, ("sh", "check.sh"))["calc/__init__.py"].kind == "product"

@@ -9,6 +9,7 @@ GO_HELPER = f"package testutil\n\n{T}\nfunc Same(t *testing.T, a, b int) {{\n\ti
 GO_PLAIN = "package testutil\n\nfunc Same(a, b int) bool {\n\treturn a == b\n}\n"
 GO_TEST = 'package calc\n\nimport (\n\t"testing"\n\n\t"calc/internal/testutil"\n)\n'
 USES = 'package calc\n\nimport "calc/internal/testutil"\n'
+IMPORTS_TOP = 'package sub\n\nimport (\n\t"testing"\n\n\t"calc"\n)\n'
 SAME = "const assert = require('node:assert');\n\nexports.same = (a, b) => {\n  assert.strictEqual(a, b);\n};\n"
 JUDGES = "import { expect } from 'chai';\n\nexport const same = (a, b) => {\n  expect(a).to.equal(b);\n};\n"
 MACROS = "#define CHECK(x) do { if (!(x)) return 1; } while (0)\n"
@@ -31,6 +32,25 @@ def c(**files: str) -> Files:
 
 def rust(**files: str) -> Files:
     return {"Cargo.toml": "[package]\nname = 'calc'\n", "src/lib.rs": "pub fn add() {}\n", **_named(files)}
+
+
+def package(manifest: str, asked: str, helper: str = "lib/asserts.js") -> Files:
+    return {
+        "package.json": manifest,
+        "lib/calc.js": "x;\n",
+        helper: SAME,
+        "test/calc.test.js": f"require('{asked}');\n",
+    }
+
+
+def workspace(kind: str = "dev-dependencies", name: str = "kit", said: str = "", text: str = CHECKS) -> Files:
+    return {
+        "Cargo.toml": "[workspace]\nmembers = ['calc', 'kit']\n",
+        "calc/Cargo.toml": f"[package]\nname = 'calc'\n\n[{kind}]\naid = {{ path = '../kit', package = '{name}' }}\n",
+        "calc/src/lib.rs": "pub fn add() {}\n",
+        "kit/Cargo.toml": f"[package]\nname = '{name}'\n{said}\n[dependencies]\ncalc = {{ path = '../calc' }}\n",
+        "kit/src/lib.rs": text,
+    }
 
 
 def _named(files: dict[str, str]) -> Files:
@@ -72,6 +92,22 @@ def _named(files: dict[str, str]) -> Files:
             rust(crates__a__qa__sums_dot_rs=CHECKS, crates__a__Cargo_dot_toml="[[test]]\npath = 'qa/sums.rs'\n"),
             "crates/a/qa/sums.rs",
         ),
+        (go(same_dot_go=GO_HELPER, sub__sub_dot_go="package sub\n", sub__sub_test_dot_go=IMPORTS_TOP), "same.go"),
+        (package('{"name": "calc", "exports": {"./asserts": "./lib/asserts.js"}}', "calc/asserts"), "lib/asserts.js"),
+        (package('{"name": "calc", "exports": {"./*": {"node": "./lib/*.js"}}}', "calc/asserts"), "lib/asserts.js"),
+        (package('{"name": "calc"}', "calc/lib/asserts"), "lib/asserts.js"),
+        (package('{"imports": {"#aid": ["./lib/asserts.js"]}}', "#aid"), "lib/asserts.js"),
+        (
+            {
+                **package("{}", "@a/kit", "kit/testing/index.js"),
+                "kit/package.json": '{"name": "@a/kit", "main": "testing"}',
+            },
+            "kit/testing/index.js",
+        ),
+        (workspace(), "kit/src/lib.rs"),
+        (workspace("target.'cfg(unix)'.dev-dependencies"), "kit/src/lib.rs"),
+        (workspace(name="calc-test-support", text="pub fn two() {}\n"), "kit/src/lib.rs"),
+        (workspace(said="publish = false", text="pub fn two() {}\n"), "kit/src/lib.rs"),
     ],
 )
 def test_what_tests_judge_with_is_theirs(base: Files, path: str) -> None:
@@ -95,6 +131,12 @@ def test_what_tests_judge_with_is_theirs(base: Files, path: str) -> None:
         (rust(src__lib_dot_rs="mod test;\n", src__test_dot_rs=CHECKS), "src/test.rs"),
         (rust(src__lib_dot_rs="#[cfg(not(test))]\nmod aid;\n", src__aid_dot_rs=CHECKS), "src/aid.rs"),
         (rust(src__lib_dot_rs="#[cfg(test)]\nmod tests {}\nmod aid;\n", src__aid_dot_rs=CHECKS), "src/aid.rs"),
+        (package('{"name": "calc", "exports": "./lib/calc.js"}', "calc"), "lib/calc.js"),
+        (package('{"name": "calc", "exports": {"./asserts": "./lib/asserts.js"}}', "other/asserts"), "lib/asserts.js"),
+        (workspace("dependencies"), "kit/src/lib.rs"),
+        (workspace(text=f"{CHECKS}\n#[cfg(test)]\nmod tests {{}}\n"), "kit/src/lib.rs"),  # is tested itself
+        (workspace(text="pub fn two() {}\n"), "kit/src/lib.rs"),
+        (workspace(), "calc/src/lib.rs"),
     ],
 )  # fmt: skip
 def test_what_the_product_is_made_of_stays_product(base: Files, path: str) -> None:

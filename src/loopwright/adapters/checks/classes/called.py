@@ -18,6 +18,7 @@ from loopwright.adapters.checks.classes.packages import (
     asked_of,
     name_of_package,
     scripts_of,
+    vendored,
 )
 from loopwright.adapters.checks.classes.walk import CODE, VALUE, CallWalk
 from loopwright.kernel.gates import matches
@@ -43,6 +44,13 @@ _MAKES = frozenset({"make", "gmake", "bmake"})
 _TAKES_FILE = re.compile(
     r"-(?:r|c|f|p)$|--(?:require|import|loader|experimental-loader|preload|config|rcfile|file|makefile|setup\w*"
     r"|settings|config-file|configuration|bootstrap|init-file|globals|test-adapter|reporter|runner|resolver|plugin)$"
+)
+# Of these, what is loaded as modules are.
+_LOADS = re.compile(
+    r"--(?:require|import|loader|experimental-loader|preload|setup\w*|globals|reporter|runner|resolver)$"
+)
+_LOADING = frozenset(
+    {"node", "nodejs", "mocha", "_mocha", "ts-node", "tsx", "nyc", "c8", "tap", "tape", "ava", "jasmine"}
 )
 _NEVER = ("--cov=", "--target=", "--package=", "--source=", "--include=", "--ignore=", "--exclude=", "--junit")
 _HELPING = re.compile(r"test|check|harness|runner|setup|assert|expect|mock|helper|fixture|verify", re.IGNORECASE)
@@ -104,7 +112,7 @@ def called(
         folders=frozenset(folders),
         targets=frozenset(search.targets),
         documents=frozenset(search.documents),
-        included=search.included,
+        included={**search.included, **vendored(path for path in paths if not is_test(path))},
         words=frozenset(search.words),
         places=frozenset(search.places),
         ran=tuple(search.ran),
@@ -157,7 +165,7 @@ def _follow(search: CallWalk, command: Command, *, at: str, why: str, depth: int
     search.enter_with(words, at)
     if "/" in words[0] or "." in program.lstrip("."):
         _take(search, words[0], at, why, depth)
-    _take_options(search, rest, at, why, depth)
+    _take_options(search, words, at, why, depth)
     if program in _MAKES:
         _follow_make(search, rest, at, depth)
     elif program in MANAGERS:
@@ -173,13 +181,19 @@ def _follow(search: CallWalk, command: Command, *, at: str, why: str, depth: int
         search.take_inputs(rest, at, why)
 
 
-def _take_options(search: CallWalk, rest: list[str], at: str, why: str, depth: int) -> None:
+def _take_options(search: CallWalk, words: list[str], at: str, why: str, depth: int) -> None:
+    program, rest = posixpath.basename(words[0]), words[1:]
     for word in rest:
         value = VALUE.fullmatch(word)
         if value and not word.startswith(_NEVER):
-            _take(search, value[1], at, why, depth)
+            load = _run if _LOADS.match(word.partition("=")[0]) else _take
+            load(search, value[1], at, why, depth)
+        if word.startswith("@") and search.resolved(word[1:], at):
+            _take(search, word[1:], at, why, depth)  # further words stand in it
     for before, word in itertools.pairwise(rest):
-        if _TAKES_FILE.match(before):
+        if _LOADS.match(before) or (before == "-r" and program in _LOADING):
+            _run(search, word, at, why, depth)
+        elif _TAKES_FILE.match(before):
             _take(search, word, at, why, depth)
         if before in ("-m", "-p"):
             search.take_module(word, at, why)
@@ -310,8 +324,8 @@ def _follow_make(search: CallWalk, rest: list[str], at: str, depth: int) -> None
     for path in makefiles:  # which grows
         text = search.texts[path]
         for word in included(text):
-            if "*" in word or "?" in word:
-                search.included.setdefault(joined(asked.at, word), f"{path} includes it")
+            known = search.included if "*" in word or "?" in word else search.found
+            known.setdefault(joined(asked.at, word), f"{path} includes it")
             _take(search, word, asked.at, f"{path} includes it", depth)
             found = search.resolved(word, asked.at)
             makefiles += [found] if found in search.texts and found not in makefiles else []

@@ -15,7 +15,7 @@ from loopwright.adapters.checks.classes.expectations import (
     expectations,
     may_be_expected,
 )
-from loopwright.adapters.checks.classes.for_testing import ForTesting, Search, steering_text
+from loopwright.adapters.checks.classes.for_testing import ForTesting, Search
 from loopwright.adapters.checks.classes.import_roots import Roots
 from loopwright.adapters.checks.classes.in_source import put_back
 from loopwright.adapters.checks.classes.inserted import inserted_change
@@ -126,8 +126,8 @@ class Classifier:
             ),
             artifacts=self.artifacts,
             expected=await self._expected(trust, paths, layout, changes),
-            tools=await Search(source=self.source, base=trust, layout=layout).found(
-                before, changes, steering_text(self.commands, known.texts)
+            tools=await Search(source=self.source, base=trust, steering=known, commands=self.commands).found(
+                before, changes
             ),
             before=before,
             after=await self.source.texts(commit, changed, limit=_LARGEST),
@@ -169,8 +169,8 @@ def class_of(change: Change, terms: Terms) -> Classed:
         return Classed(change=change, kind=FileClass.JUDGE_BY_NAME, why=why, is_manifest=is_manifest)
     if any(path == artifact or path.startswith(f"{artifact.rstrip('/')}/") for artifact in terms.artifacts):
         return Classed(change=change, kind=FileClass.PRODUCT, why="named for this review")
-    if hidden := terms.tools.hidden_by(path) if change.how == "added" else "":
-        return Classed(change=change, kind=FileClass.JUDGE, why=f"would be found in front of {hidden}")
+    if why := terms.tools.why_first(path, is_new=change.how == "added"):
+        return Classed(change=change, kind=FileClass.JUDGE, why=why)
     if terms.steering.layout.is_test(path) or (change.how == "added" and _is_collected(path, terms)):
         return _test(change, terms)
     if (found := _helping(change, terms) or _expected(change, terms) or _examples(change, terms)) is not None:

@@ -186,7 +186,8 @@ def configured_setups(texts: Mapping[str, str], paths: frozenset[str]) -> frozen
             for word in re.findall(r"[\w@./<>-]+", value):
                 plain = word.replace("<rootDir>/", "").removeprefix("/")
                 for name in dict.fromkeys(joined(at, plain) for at in (posixpath.dirname(path), "")):
-                    found.update(p for p in (name, f"{name}.js", f"{name}.ts", f"{name}.py") if p in paths)
+                    ends = ("", ".js", ".ts", ".py", *(("/index.js", "/index.ts") if "/" in word else ()))
+                    found.update(f"{name}{end}" for end in ends if f"{name}{end}" in paths)
     return frozenset(found)
 
 

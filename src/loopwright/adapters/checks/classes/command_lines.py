@@ -21,7 +21,7 @@ _SENDING = ("-C", "--directory", "--chdir", "--cwd", "--project")  # the last on
 _PIECE = re.compile(r"""&&|\|\||;|((?:"[^"]*"|'[^']*'|(?!&&|\|\||;).)+)""")
 _ASSIGNED = re.compile(r"""^\s*(?:(?:export|readonly|local)\s+)?(\w+)=(["']?)([\w./@-]+)\2\s*(?:;|$)""", re.MULTILINE)
 # What is worked out when it runs, in front of a path: mostly where the script lies, or the top of the repository.
-_WORKED_OUT = re.compile(r"""["']?\$\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)["']?(?=/)""")
+WORKED_OUT = re.compile(r"""["']?\$\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)["']?(?=/)""")
 _IN_FRONT = re.compile(r"""["']?\$\{?\w+\}?["']?/""")
 _VARIABLE = re.compile(r"\$[({]?(\w+)(?::?-([^})]*))?[)}]?")
 
@@ -91,7 +91,7 @@ def _commands(text: str) -> Iterator[tuple[int, Command]]:
     """Each with the number of its line. One whose output is looked at is what is tested, and is left out."""
     values = {name: value for name, _, value in _ASSIGNED.findall(text)}
     whole = re.sub(r"\$\{?(\w+)\}?", lambda m: values.get(m[1], m[0]), text.replace("\\\n", " "))
-    for number, line in enumerate(_WORKED_OUT.sub("$_", whole).split("\n")):
+    for number, line in enumerate(WORKED_OUT.sub("$_", whole).split("\n")):
         for piece in _PIECE.findall(line):
             stages = piece.split("|")
             for stage in stages[1:] if len(stages) > 1 else stages:

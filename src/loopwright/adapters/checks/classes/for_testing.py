@@ -9,14 +9,18 @@ from dataclasses import dataclass, field, replace
 
 from loopwright.adapters.checks.checkouts import TreeReader
 from loopwright.adapters.checks.classes.command_lines import Command
+from loopwright.adapters.checks.classes.found_first import FoundFirst
 from loopwright.adapters.checks.classes.in_front import hidden
 from loopwright.adapters.checks.classes.judged_with import judged_with
-from loopwright.adapters.checks.classes.layout import Layout
+from loopwright.adapters.checks.classes.named_by_tests import named_by_tests
+from loopwright.adapters.checks.classes.steering_search import Steering
 from loopwright.adapters.checks.python_tree import COMMAND_OF_DJANGO, takes_runner_of_django
-from loopwright.kernel.judges import Judge, judge_by_name
+from loopwright.kernel.gates import matches
+from loopwright.kernel.judges import judge_by_name
 from loopwright.kernel.model import Change, Commit
 
 _LARGEST, _MOST = 512 * 1024, 3000  # bytes of a file, and files, that are looked into
+_MOST_SETUPS = 50
 
 _NAMED = re.compile(
     r"""_*(?:testing | asserts? | assertions? | conftest
@@ -29,6 +33,11 @@ _PERHAPS = re.compile(r"_*(?:fixtures?|factories|mocks?|fakes?|stubs?|doubles|ma
 _RUNNERS = frozenset({"pytest", "_pytest", "unittest", "hypothesis", "doctest", "nose", "nose2", "testtools", "mock"})
 _SET_FOR_DJANGO = re.compile(r"""\bTEST_RUNNER\b["']?\s*[\])]?\s*[=:,]\s*\(?\s*["']([\w.]+)\.\w+["']""")
 _PLUGGED = re.compile(r"(?:^|[\s\"'=\[,])-p[\s=\"',]*([A-Za-z_][\w.]*)", re.MULTILINE)
+_ASKS_PYTEST = re.compile(
+    r"""^[^\n]*py\.?test[^\n]*|addopts\s*=\s*(?:\[[^\]]*\]|[^\n]*(?:\n[ \t]+[^\n]+)*)""", re.IGNORECASE | re.MULTILINE
+)
+_PLUGGED_BY_VARIABLE = re.compile(r"""\bPYTEST_PLUGINS["']?\]?\s*[:?]?[=:,]\s*["']?([\w.,]+)""")
+_PLUGGED_BY_CALL = re.compile(r"""\bimport_plugin\(\s*["']([\w.]+)""")
 _ENTRY_POINTS = re.compile(
     r"""\[[^\]\n]*entry-points\.["']?pytest11["']?\](?P<toml>(?:\n(?!\[)[^\n]*)*)
       | pytest11["']?\s*[=:]\s*(?P<list>\[[^\]]*\] | \{[^}]*\} | (?:\s*\n[ \t]+[^\n]+)+)
@@ -45,15 +54,14 @@ class ForTesting:
 
     helping: Mapping[str, str] = field(default_factory=dict)
     plugged: frozenset[str] = frozenset()
-    hidden: Mapping[str, str] = field(default_factory=dict)  # whatever a new file is found in front of
+    first: Mapping[str, str] = field(default_factory=dict)  # what checks would find instead of what they mean, and why
 
-    def hidden_by(self, path: str) -> str:
-        """The file that a new one would be found in front of; empty when it stands in front of none."""
-        if path in self.hidden or not path.endswith(".py"):
-            return self.hidden.get(path, "")
-        return next(
-            (held for held in (*self.helping, *self.plugged) if held != path and _bare(held) == _bare(path)), ""
-        )
+    def why_first(self, path: str, *, is_new: bool) -> str:
+        """In words; empty when it stands in front of nothing."""
+        if path in self.first or not path.endswith(".py") or not is_new:
+            return self.first.get(path, "")
+        others = (held for held in (*self.helping, *self.plugged) if held != path)
+        return next((_in_front(held) for held in others if _bare(held) == _bare(path)), "")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,31 +70,50 @@ class Search:
 
     source: TreeReader
     base: Commit
-    layout: Layout
+    steering: Steering
+    commands: tuple[Command, ...]
 
-    async def found(self, before: Mapping[str, str], changes: tuple[Change, ...], steering: str) -> ForTesting:
+    async def found(self, before: Mapping[str, str], changes: tuple[Change, ...]) -> ForTesting:
         """`before` are the texts of what changed."""
+        known = self.steering
         added = [change.path for change in changes if change.how == "added"]
-        found = await self._in_python(before, added, steering)
-        elsewhere = await judged_with(self.source, self.base, self.layout, before)
+        found = await self._in_python(before, added, steering_text(self.commands, known.texts))
+        elsewhere = await judged_with(self.source, self.base, known.layout, before)
+        data = await named_by_tests(self.source, self.base, known.layout, before)
         in_front = await hidden(self.source, self.base, changes)
-        return replace(found, helping={**elsewhere, **found.helping}, hidden=in_front)
+        search = FoundFirst(source=self.source, base=self.base, layout=known.layout, called=known.called)
+        instead = await search.found(changes, self.commands, known.texts)
+        first = {path: _in_front(held) for path, held in in_front.items()}
+        return replace(found, helping={**data, **elsewhere, **found.helping}, first=instead | first)
 
     async def _in_python(self, before: Mapping[str, str], added: Collection[str], steering: str) -> ForTesting:
         paths = tuple(path for path in await self.source.paths(self.base) if path.endswith(".py"))
-        plain = [path for path in paths if not self.layout.is_test(path) and judge_by_name(path) is None]
+        layout = self.steering.layout
+        plain = [path for path in paths if not layout.is_test(path) and judge_by_name(path) is None]
         fresh = {_bare(path) for path in added if path.endswith(".py")}
         beside = {path for path in plain if _bare(path) in fresh} if fresh else set()
         touched = {p for p in plain if p in before and _may_be(p, before[p])}
+        touched |= await self._plugged([path for path in plain if path in before], paths, steering)
         if not touched | beside:
             return ForTesting()
         wanted = touched | beside | {path for path in plain if _is_named(path) or _is_perhaps(path)}
-        tests = tuple(path for path in paths if self.layout.is_test(path) or path.endswith("conftest.py"))
+        tests = tuple(path for path in paths if layout.is_test(path) or path.endswith("conftest.py"))
         others = tuple(path for path in plain if path not in wanted)
         texts = await self.source.texts(self.base, (*wanted, *tests[:_MOST], *others[:_MOST]), limit=_LARGEST)
         files, judging, rest = ({p: texts[p] for p in part if p in texts} for part in (wanted, tests, others))
         files = {path: text for path, text in files.items() if path not in beside or _may_be(path, text)}
         return modules_for_testing(files, judging, rest, steering)
+
+    async def _plugged(self, changed: list[str], paths: tuple[str, ...], steering: str) -> set[str]:
+        """What is loaded by its name is the runner's, whatever stands in it."""
+        if not changed:
+            return set()
+        setups = tuple(path for path in paths if path.endswith("conftest.py"))[:_MOST_SETUPS]
+        texts = await self.source.texts(self.base, setups, limit=_LARGEST)
+        names = {name for text in texts.values() for name in _plugins_of(text)}
+        names |= set(_plugins_told("\n".join(_ASKS_PYTEST.findall(steering))))
+        tracked = frozenset(paths)
+        return {path for path in changed if any(_is_module(path, name, tracked) for name in names)}
 
 
 def _may_be(path: str, text: str) -> bool:
@@ -122,8 +149,11 @@ def modules_for_testing(
 
 
 def steering_text(commands: Iterable[Command], texts: Mapping[str, str]) -> str:
-    configured = (t for p, t in texts.items() if judge_by_name(p) in (Judge.RUNNER, Judge.MANIFEST, Judge.BUILD))
-    return "\n".join([*(" ".join(command) for command in commands), *configured])
+    return "\n".join([*(" ".join(command) for command in commands), *texts.values()])
+
+
+def _in_front(held: str) -> str:
+    return f"would be found in front of {held}"
 
 
 def _is_named(path: str) -> bool:
@@ -190,6 +220,8 @@ def _imported(path: str, text: str) -> frozenset[str]:
 
 def _is_module(path: str, name: str, tracked: Collection[str]) -> bool:
     whole = _bare(path).replace("/", ".")
+    if "*" in name:
+        return matches(path, name)
     if name.startswith("."):
         return whole == name[1:].rstrip(".")
     if whole == name:
@@ -203,11 +235,22 @@ def _bare(path: str) -> str:
 
 
 def _plugins_of(text: str) -> Iterator[str]:
-    """What `pytest_plugins` of a test or a set-up names."""
+    """What a test or a set-up names, by `pytest_plugins` or one by one; what is worked out by pieces of it."""
+    yield from _PLUGGED_BY_CALL.findall(text)
+    yield from _plugged_by_variable(text)
     for node in _parsed(text).body if "pytest_plugins" in text else ():
         if isinstance(node, ast.Assign | ast.AnnAssign | ast.AugAssign) and "pytest_plugins" in ast.unparse(node):
-            words = (each.value for each in ast.walk(node) if isinstance(each, ast.Constant))
-            yield from (word for word in words if isinstance(word, str))
+            inside = tuple(ast.walk(node))
+            words = [each.value for each in inside if isinstance(each, ast.Constant) and isinstance(each.value, str)]
+            yield from words
+            if any(isinstance(each, ast.JoinedStr | ast.BinOp | ast.Call) for each in inside):
+                yield from (f"**/{word.rpartition('.')[2]}.py" for word in words if re.fullmatch(r"[\w.]*\w", word))
+                yield from (f"**/{word}" for word in words if re.search(r"/.*\*.*\.py$", word))
+
+
+def _plugged_by_variable(text: str) -> Iterator[str]:
+    for value in _PLUGGED_BY_VARIABLE.findall(text) if "PYTEST_PLUGINS" in text else ():
+        yield from value.split(",")
 
 
 def _runners_set(text: str) -> Iterable[str]:
@@ -215,8 +258,13 @@ def _runners_set(text: str) -> Iterable[str]:
     return _SET_FOR_DJANGO.findall(text) if "TEST_RUNNER" in text else ()
 
 
-def _plugins_named(steering: str) -> Iterator[str]:
+def _plugins_told(steering: str) -> Iterator[str]:
     yield from _PLUGGED.findall(steering)
+    yield from _plugged_by_variable(steering)
+
+
+def _plugins_named(steering: str) -> Iterator[str]:
+    yield from _plugins_told(steering)
     if _IS_PLUGIN.search(steering):
         return  # a project that is a plug-in itself: that is its product
     for found in _ENTRY_POINTS.finditer(steering):

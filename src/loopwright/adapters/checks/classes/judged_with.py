@@ -1,4 +1,4 @@
-"""What tests judge with outside of Python: helpers of Go, JavaScript and C among the product, modules of Rust."""
+"""What tests judge with outside of Python: helpers of Go, JavaScript and C, modules and crates of Rust."""
 
 from __future__ import annotations
 
@@ -7,9 +7,12 @@ import re
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 
 from loopwright.adapters.checks.checkouts import TreeReader
+from loopwright.adapters.checks.classes.crates import only_for_tests
 from loopwright.adapters.checks.classes.layout import Layout
+from loopwright.adapters.checks.classes.packages import MANIFEST, meant_by
 from loopwright.kernel.judges import judge_by_name
 from loopwright.kernel.model import Commit
 
@@ -61,7 +64,7 @@ async def judged_with(source: TreeReader, base: Commit, layout: Layout, before: 
     found: dict[str, str] = {}
     paths = await source.paths(base)
     plain = [path for path in paths if path in before and not layout.is_test(path) and judge_by_name(path) is None]
-    for kind in _KINDS:
+    for kind in _kinds(await _manifests(source, base, paths, plain)):
         if any(path.endswith(kind.suffixes) and kind.may_be(path, before[path]) for path in plain):
             files = sorted((path for path in paths if path.endswith(kind.suffixes)), key=layout.is_test, reverse=True)
             wanted = tuple(dict.fromkeys((*(path for path in plain if path in files), *files)))[: 2 * _MOST]
@@ -73,7 +76,16 @@ async def judged_with(source: TreeReader, base: Commit, layout: Layout, before: 
         }
         texts = await source.texts(base, tuple(sorted(asked.intersection(paths))), limit=_LARGEST)
         found |= {path: declared for path in rust if (declared := _declared(path, texts))}
+        found |= {path: crate for path in rust if (crate := only_for_tests(path, before[path], texts))}
     return found
+
+
+async def _manifests(source: TreeReader, base: Commit, paths: tuple[str, ...], changed: list[str]) -> Mapping[str, str]:
+    """Those that say by which names packages are known, where one could be meant."""
+    names = {"go.mod"} if any(path.endswith(".go") for path in changed) else set[str]()
+    names |= {MANIFEST} if any(path.endswith(_SCRIPTS) for path in changed) else set[str]()
+    wanted = tuple(path for path in paths if posixpath.basename(path) in names)[:_MOST] if names else ()
+    return await source.texts(base, wanted, limit=_LARGEST)
 
 
 def _helping(kind: _Kind, texts: Mapping[str, str], layout: Layout) -> dict[str, str]:
@@ -114,11 +126,14 @@ def _far(words: frozenset[str]) -> Iterator[str]:
     return (word for word in words if not word.endswith("/."))
 
 
-def _scripts_taken_in(path: str, text: str) -> Iterator[str]:
-    """From where the file lies; others by what is written."""
+def _scripts_taken_in(manifests: Mapping[str, str], path: str, text: str) -> Iterator[str]:
+    """From where the file lies; others by what is written, and by what manifests say of it."""
     for word in _TAKEN_IN.findall(text):
-        is_near = word.startswith(".")
-        yield posixpath.normpath(posixpath.join(posixpath.dirname(path), word)) if is_near else _ALIAS.sub("*/", word)
+        if word.startswith("."):
+            yield posixpath.normpath(posixpath.join(posixpath.dirname(path), word))
+        else:
+            yield _ALIAS.sub("*/", word)
+            yield from meant_by(word, path, manifests)
 
 
 def _is_script(path: str, word: str) -> bool:
@@ -142,9 +157,19 @@ def _go_taken_in(path: str, text: str) -> Iterator[str]:
         yield from re.findall(r'"([^"\n]+)"', block or single)
 
 
-def _is_package(path: str, word: str) -> bool:
+def _is_package(manifests: Mapping[str, str], path: str, word: str) -> bool:
     folder = posixpath.dirname(path)
-    return word == f"{folder}/." or (bool(folder) and word.endswith(f"/{folder}"))
+    return word == f"{folder}/." or (bool(folder) and word.endswith(f"/{folder}")) or word == _named(folder, manifests)
+
+
+def _named(folder: str, manifests: Mapping[str, str]) -> str:
+    """The name that the module around it gives to a package of Go."""
+    below, above = list[str](), folder
+    while (manifest := posixpath.join(above, "go.mod")) not in manifests and above:
+        above, name = posixpath.split(above)
+        below.insert(0, name)
+    found = re.search(r"^module\s+(\S+)", manifests.get(manifest, ""), re.MULTILINE)
+    return "/".join((found[1].strip('"'), *below)) if found else ""
 
 
 def _imports_testing(text: str) -> bool:
@@ -161,24 +186,31 @@ def _included(_: str, text: str) -> Iterator[str]:
     yield from (re.sub(r"^(?:\.{1,2}/)+", "", word) for word in _INCLUDED.findall(text))
 
 
-_KINDS = (
-    _Kind(
-        suffixes=_SCRIPTS,
-        may_be=_may_be_script,
-        is_plain=_takes_in_runner,
-        taken_in=_scripts_taken_in,
-        is_meant=_is_script,
-    ),
-    _Kind(suffixes=(".go",), may_be=_may_be_go, is_plain=_imports_testing, taken_in=_go_taken_in, is_meant=_is_package),
-    _Kind(
-        suffixes=_IN_C,
-        # A library may be one header that nothing but its tests includes: what judges has macros for it.
-        may_be=lambda path, text: path.endswith(_HEADERS) and _JUDGING_HEADER.search(text) is not None,
-        is_plain=lambda _: False,
-        taken_in=_included,
-        is_meant=lambda path, word: path == word or path.endswith(f"/{word}"),
-    ),
-)
+def _kinds(manifests: Mapping[str, str]) -> tuple[_Kind, ...]:
+    return (
+        _Kind(
+            suffixes=_SCRIPTS,
+            may_be=_may_be_script,
+            is_plain=_takes_in_runner,
+            taken_in=partial(_scripts_taken_in, manifests),
+            is_meant=_is_script,
+        ),
+        _Kind(
+            suffixes=(".go",),
+            may_be=_may_be_go,
+            is_plain=_imports_testing,
+            taken_in=_go_taken_in,
+            is_meant=partial(_is_package, manifests),
+        ),
+        _Kind(
+            suffixes=_IN_C,
+            # A library may be one header that nothing but its tests includes: what judges has macros for it.
+            may_be=lambda path, text: path.endswith(_HEADERS) and _JUDGING_HEADER.search(text) is not None,
+            is_plain=lambda _: False,
+            taken_in=_included,
+            is_meant=lambda path, word: path == word or path.endswith(f"/{word}"),
+        ),
+    )
 
 
 def _parents(path: str) -> Iterator[tuple[str, str]]:

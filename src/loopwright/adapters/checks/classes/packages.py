@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import posixpath
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from loopwright.adapters.checks.classes.command_lines import Command, joined
@@ -16,6 +16,7 @@ MANIFEST = "package.json"
 _INTO = ("--prefix", "-C", "--cwd", "--dir")
 _CHOOSING = ("-w", "--workspace", "--filter", "-F")
 _EVERY = ("--workspaces", "-ws", "-r", "--recursive", "-A", "--all", "workspaces", "foreach")
+_VENDORING = ("go.mod", "composer.json", "Gemfile")
 _SAYING_SO = ("run", "run-script", "exec", "x", "dlx")
 
 
@@ -83,3 +84,59 @@ def name_of_package(text: str) -> str:
 def scripts_of(text: str) -> dict[str, str]:
     scripts = _manifest(text).get("scripts")
     return {k: v for k, v in scripts.items() if isinstance(v, str)} if isinstance(scripts, dict) else {}
+
+
+def vendored(paths: Iterable[str]) -> dict[str, str]:
+    """Patterns of what is taken instead of what is installed, once it lies beside a manifest; with the reason."""
+    manifests = (posixpath.split(path) for path in paths)
+    return {
+        posixpath.join(folder, "vendor/**"): f"is taken instead of what {posixpath.join(folder, name)} asks for"
+        for folder, name in manifests
+        if name in _VENDORING
+    }
+
+
+def meant_by(word: str, path: str, manifests: Mapping[str, str]) -> Iterator[str]:
+    """Files that a package of the repository gives where a script at `path` asks by a name and not by a path."""
+    for manifest in sorted(manifests, key=len, reverse=True):
+        if posixpath.basename(manifest) != MANIFEST:
+            continue
+        folder, data = posixpath.dirname(manifest), _manifest(manifests[manifest])
+        name = str(data.get("name") or "\0")
+        if word.startswith("#") and (not folder or path.startswith(f"{folder}/")):
+            given = _given(data.get("imports"), word)
+        elif word == name or word.startswith(f"{name}/"):
+            inside = f".{word.removeprefix(name)}"
+            plain = str(data.get("main") or "./index") if inside == "." else inside
+            given = _given(
+                {".": data["exports"]} if isinstance(data.get("exports"), str) else data.get("exports"), inside
+            )
+            given = given or [plain]
+        else:
+            continue
+        yield from (posixpath.normpath(posixpath.join(folder, each)) for each in given)
+
+
+def _given(table: object, asked: str) -> list[str]:
+    """All that a table of exports or imports may lead to, whatever the conditions."""
+    found = list[str]()
+    for key, value in table.items() if isinstance(table, dict) else ():
+        begin, star, end = str(key).partition("*")
+        if asked == key or (star and asked.startswith(begin) and asked.endswith(end)):
+            middle = asked[len(begin) : len(asked) - len(end)] if star else ""
+            found += (each.replace("*", middle) for each in _leaves(value))
+        elif not str(key).startswith((".", "#")) and asked == ".":
+            found += _leaves(value)
+    return found
+
+
+def _leaves(value: object) -> Iterator[str]:
+    match value:
+        case str():
+            yield value
+        case dict():
+            yield from (each for inner in value.values() for each in _leaves(inner))
+        case list():
+            yield from (each for inner in value for each in _leaves(inner))
+        case _:
+            pass

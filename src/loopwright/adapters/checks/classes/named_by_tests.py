@@ -1,0 +1,53 @@
+"""Files that tests of the base name in a way of their language's own: what is embedded, included or taken in raw."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Iterator, Mapping
+
+from loopwright.adapters.checks.checkouts import TreeReader
+from loopwright.adapters.checks.classes.layout import Layout
+from loopwright.kernel.gates import matches
+from loopwright.kernel.judges import is_source, judge_by_name
+from loopwright.kernel.model import Commit
+
+_LARGEST, _MOST = 512 * 1024, 3000  # bytes of a file, and files, that are looked into
+_SCRIPTS = (".js", ".jsx", ".ts", ".tsx", ".mjs", ".cjs", ".mts", ".cts")
+_EMBEDDED = re.compile(r"^//go:embed[ \t]+([^\n]+)", re.MULTILINE)
+_OF_SCRIPTS = re.compile(
+    r"""["'`]([^"'`\n?]+)\?(?:raw|url|inline)\b | \btoMatchFileSnapshot\(\s*["'`]([^"'`\n]+)["'`]""", re.VERBOSE
+)
+_OF_RUST = re.compile(r"""\binclude!\s*\(\s*"([^"\n]+)\"""")
+_ITEMS = re.compile(r"\b(?:fn|mod|struct|enum|trait|impl)\b")
+
+
+async def named_by_tests(source: TreeReader, base: Commit, layout: Layout, before: Mapping[str, str]) -> dict[str, str]:
+    """For each changed file a test that names it. Tests are read only where one of them could."""
+    changed = [path for path in before if not layout.is_test(path) and judge_by_name(path) is None]
+    data = [path for path in changed if not is_source(path)]
+    shown = [path for path in changed if not path.endswith(_SCRIPTS)]
+    values = [path for path in changed if not path.endswith(".rs") or not _ITEMS.search(before[path])]
+    found: dict[str, str] = {}
+    for suffixes, may_be in (((".go",), data), (_SCRIPTS, shown), ((".rs",), values)):
+        paths = await source.paths(base) if may_be else ()
+        tests = tuple(path for path in paths if path.endswith(suffixes) and layout.is_test(path))[:_MOST]
+        for test, text in (await source.texts(base, tests, limit=_LARGEST)).items() if tests else ():
+            patterns = tuple(_named(test, text))
+            found |= {path: test for path in may_be if any(_is_meant(path, each) for each in patterns)}
+    return found
+
+
+def _named(test: str, text: str) -> Iterator[str]:
+    """From where the test lies."""
+    if test.endswith(".go"):
+        words = [word.strip('"`').removeprefix("all:") for line in _EMBEDDED.findall(text) for word in line.split()]
+    elif test.endswith(".rs"):
+        words = _OF_RUST.findall(text)
+    else:
+        words = [taken or shown for taken, shown in _OF_SCRIPTS.findall(text)]
+    yield from (posixpath.normpath(posixpath.join(posixpath.dirname(test), word)) for word in words)
+
+
+def _is_meant(path: str, pattern: str) -> bool:
+    return matches(path, pattern) or path.startswith(f"{pattern}/")

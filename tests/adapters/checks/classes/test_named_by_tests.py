@@ -1,0 +1,65 @@
+"""Data that tests embed, include or take in raw is theirs; what only has a name like it is not."""
+
+import pytest
+
+from tests.adapters.checks.classes.held import Files, classes
+
+GO = 'package calc\n\nimport _ "embed"\n\n//go:embed %s\nvar sums string\n'
+
+
+def go(said: str) -> Files:
+    return {
+        "go.mod": "module calc\n",
+        "calc/a.go": "package calc\n",
+        "calc/cases/s.vec": "5\n",
+        "calc/a_test.go": GO % said,
+    }
+
+
+def js(test: str) -> Files:
+    return {
+        "package.json": "{}",
+        "lib/a.js": "x\n",
+        "lib/out/s.html": "5\n",
+        "lib/out/s.txt": "5\n",
+        "test/a.test.js": test,
+    }
+
+
+def rust(text: str) -> Files:
+    test = '#[test]\nfn adds() {\n    let a = include!("../src/s.rs");\n}\n'
+    return {
+        "Cargo.toml": "[package]\nname = 'a'\n",
+        "src/lib.rs": "pub fn a() {}\n",
+        "src/s.rs": text,
+        "tests/a.rs": test,
+    }
+
+
+@pytest.mark.parametrize(
+    ("base", "path"),
+    [
+        (go("cases/s.vec"), "calc/cases/s.vec"),
+        (go("other.vec cases/*.vec"), "calc/cases/s.vec"),
+        (go("all:cases"), "calc/cases/s.vec"),
+        (js("import want from '../lib/out/s.txt?raw';\n"), "lib/out/s.txt"),
+        (js("import want from '../lib/out/s.html?raw';\n"), "lib/out/s.html"),
+        (js("await expect(x).toMatchFileSnapshot('../lib/out/s.html');\n"), "lib/out/s.html"),
+        (rust("(2, 3, 5)\n"), "src/s.rs"),
+    ],
+)
+def test_what_tests_name_is_theirs(base: Files, path: str) -> None:
+    assert classes(base, {path: "-1\n"})[path].kind == "changed test"
+
+
+@pytest.mark.parametrize(
+    ("base", "path"),
+    [
+        (go("cases/more.vec"), "calc/cases/s.vec"),
+        (js("import { a } from '../lib/a';\n"), "lib/out/s.html"),
+        (js("await expect(x).toMatchFileSnapshot('out/s.html');\n"), "lib/out/s.html"),  # another one
+        (rust("pub fn add() {}\n"), "src/s.rs"),  # what is tested
+    ],
+)
+def test_what_no_test_names_is_product(base: Files, path: str) -> None:
+    assert classes(base, {path: "-1\n"})[path].kind == "product"
