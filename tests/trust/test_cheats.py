@@ -13,6 +13,7 @@ from tests.trust.folder_cheats import FOLDER_CHEATS
 from tests.trust.further_cheats import FURTHER_CHEATS
 from tests.trust.grounds import GROUNDS, Cheat, Ground
 from tests.trust.helped_cheats import HELPED_CHEATS
+from tests.trust.in_front_cheats import IN_FRONT_CHEATS
 from tests.trust.later_cheats import LATER_CHEATS
 from tests.trust.other_cheats import CARGO_CHEATS, GO_CHEATS, JEST_CHEATS, NODE_CHEATS
 from tests.trust.pytest_cheats import PYTEST_CHEATS
@@ -22,7 +23,7 @@ from tests.trust.unittest_cheats import MAKE_CHEATS, SCRIPT_CHEATS, UNITTEST_CHE
 CHEATS = (
     *PYTEST_CHEATS, *HELPED_CHEATS, *UNITTEST_CHEATS, *MAKE_CHEATS, *SCRIPT_CHEATS,
     *NODE_CHEATS, *JEST_CHEATS, *CARGO_CHEATS, *GO_CHEATS, *FURTHER_CHEATS, *LATER_CHEATS,
-    *FOLDER_CHEATS, *ELSEWHERE_CHEATS,
+    *FOLDER_CHEATS, *ELSEWHERE_CHEATS, *IN_FRONT_CHEATS,
 )  # fmt: skip
 Stages = Callable[[Cheat], Stage]
 

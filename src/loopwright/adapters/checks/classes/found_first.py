@@ -91,7 +91,7 @@ class SearchPaths:
         folder, name = posixpath.split(path)
         if folder not in self.programs:
             return ""
-        if name in _PROGRAMS or _INTERPRETER.fullmatch(name):
+        if _is_program(name):
             return name
         named = rf"(?<![\w./-]){re.escape(name)}(?![\w./-])"
         others = (posixpath.join(other, name) for other in self.programs if other != folder)
@@ -114,6 +114,10 @@ class SearchPaths:
         return any(held in tracked or _PERHAPS.fullmatch(name) for name, held in _beside(path, (*self.headers, "/")))
 
 
+def _is_program(name: str) -> bool:
+    return name in _PROGRAMS or _INTERPRETER.fullmatch(name) is not None
+
+
 def _on_path(text: str) -> Iterator[str]:
     """Folders that are put in front; what stands after the usual ones hides nothing."""
     plain = text.replace("$$", "$").replace("{:}", ":")
@@ -131,12 +135,12 @@ def _on_path(text: str) -> Iterator[str]:
 
 
 def _words_of(pattern: re.Pattern[str], text: str) -> Iterator[str]:
-    for value in pattern.findall(with_values(text)) if "path" in text.lower() else ():
+    for value in pattern.findall(with_values(text)) if pattern.search(text) else ():
         yield from re.split(r"[:\s]+", value.strip())
 
 
 def _included_from(text: str) -> Iterator[str]:
-    if "-I" in text or "-i" in text:
+    if "-I" in text or "-iquote" in text or "-isystem" in text:
         yield from _HEADERS_IN.findall(with_values(text))
     for value in _OF_CMAKE.findall(text):
         yield from (
@@ -192,13 +196,14 @@ class FoundFirst:
         self, changes: tuple[Change, ...], commands: Iterable[Command], texts: Mapping[str, str]
     ) -> dict[str, str]:
         """New files with what the checks would no longer find. Code is read only where a header could be hidden."""
-        ours = [change for change in changes if not self.layout.is_test(change.path)]
+        doubtful = (c for c in changes if c.how == "added" or _is_program(posixpath.basename(c.path)))
+        ours = [change for change in doubtful if not self.layout.is_test(change.path)]
         if not ours:
             return {}
         tracked = frozenset(await self.source.paths(self.base))
         search = SearchPaths.of(commands, texts)
-        doubtful = any(c.how == "added" and search.may_hide_header(c.path, tracked) for c in ours)
-        code = tuple(path for path in sorted(tracked) if path.endswith(_IN_C))[:_MOST] if doubtful else ()
+        may_hide = any(c.how == "added" and search.may_hide_header(c.path, tracked) for c in ours)
+        code = tuple(path for path in sorted(tracked) if path.endswith(_IN_C))[:_MOST] if may_hide else ()
         includes = await self.source.texts(self.base, code, limit=_LARGEST)
         told: dict[str, str] = {}
         for change in ours:

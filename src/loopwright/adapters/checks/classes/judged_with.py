@@ -12,7 +12,7 @@ from functools import partial
 from loopwright.adapters.checks.checkouts import TreeReader
 from loopwright.adapters.checks.classes.crates import only_for_tests
 from loopwright.adapters.checks.classes.layout import Layout
-from loopwright.adapters.checks.classes.packages import MANIFEST, meant_by
+from loopwright.adapters.checks.classes.packages import MANIFEST, KnownPackages
 from loopwright.kernel.judges import judge_by_name
 from loopwright.kernel.model import Commit
 
@@ -126,14 +126,14 @@ def _far(words: frozenset[str]) -> Iterator[str]:
     return (word for word in words if not word.endswith("/."))
 
 
-def _scripts_taken_in(manifests: Mapping[str, str], path: str, text: str) -> Iterator[str]:
+def _scripts_taken_in(known: KnownPackages, path: str, text: str) -> Iterator[str]:
     """From where the file lies; others by what is written, and by what manifests say of it."""
     for word in _TAKEN_IN.findall(text):
         if word.startswith("."):
             yield posixpath.normpath(posixpath.join(posixpath.dirname(path), word))
         else:
             yield _ALIAS.sub("*/", word)
-            yield from meant_by(word, path, manifests)
+            yield from known.meant_by(word, path)
 
 
 def _is_script(path: str, word: str) -> bool:
@@ -192,7 +192,7 @@ def _kinds(manifests: Mapping[str, str]) -> tuple[_Kind, ...]:
             suffixes=_SCRIPTS,
             may_be=_may_be_script,
             is_plain=_takes_in_runner,
-            taken_in=partial(_scripts_taken_in, manifests),
+            taken_in=partial(_scripts_taken_in, KnownPackages.of(manifests)),
             is_meant=_is_script,
         ),
         _Kind(

@@ -24,7 +24,8 @@ _ITEMS = re.compile(r"\b(?:fn|mod|struct|enum|trait|impl)\b")
 
 async def named_by_tests(source: TreeReader, base: Commit, layout: Layout, before: Mapping[str, str]) -> dict[str, str]:
     """For each changed file a test that names it. Tests are read only where one of them could."""
-    changed = [path for path in before if not layout.is_test(path) and judge_by_name(path) is None]
+    plain = (path for path in before if judge_by_name(path) is None and not path.endswith(".md"))
+    changed = [path for path in plain if not layout.is_test(path)]
     data = [path for path in changed if not is_source(path)]
     shown = [path for path in changed if not path.endswith(_SCRIPTS)]
     values = [path for path in changed if not path.endswith(".rs") or not _ITEMS.search(before[path])]

@@ -96,25 +96,35 @@ def vendored(paths: Iterable[str]) -> dict[str, str]:
     }
 
 
-def meant_by(word: str, path: str, manifests: Mapping[str, str]) -> Iterator[str]:
-    """Files that a package of the repository gives where a script at `path` asks by a name and not by a path."""
-    for manifest in sorted(manifests, key=len, reverse=True):
-        if posixpath.basename(manifest) != MANIFEST:
-            continue
-        folder, data = posixpath.dirname(manifest), _manifest(manifests[manifest])
-        name = str(data.get("name") or "\0")
-        if word.startswith("#") and (not folder or path.startswith(f"{folder}/")):
-            given = _given(data.get("imports"), word)
-        elif word == name or word.startswith(f"{name}/"):
-            inside = f".{word.removeprefix(name)}"
-            plain = str(data.get("main") or "./index") if inside == "." else inside
-            given = _given(
-                {".": data["exports"]} if isinstance(data.get("exports"), str) else data.get("exports"), inside
-            )
-            given = given or [plain]
-        else:
-            continue
-        yield from (posixpath.normpath(posixpath.join(folder, each)) for each in given)
+@dataclass(frozen=True, slots=True)
+class KnownPackages:
+    """What the manifests say, by folder."""
+
+    manifests: Mapping[str, Mapping[str, object]]
+
+    @staticmethod
+    def of(texts: Mapping[str, str]) -> KnownPackages:
+        own = {posixpath.dirname(path): text for path, text in texts.items() if posixpath.basename(path) == MANIFEST}
+        return KnownPackages({folder: _manifest(text) for folder, text in own.items()})
+
+    def meant_by(self, word: str, path: str) -> Iterator[str]:
+        """Files that a package gives where a script at `path` asks by a name and not by a path."""
+        for folder, data in self.manifests.items():
+            if word.startswith("#"):
+                is_around = not folder or path.startswith(f"{folder}/")
+                given = _given(data.get("imports"), word) if is_around else []
+            else:
+                given = _exported(data, word)
+            yield from (posixpath.normpath(posixpath.join(folder, each)) for each in given)
+
+
+def _exported(data: Mapping[str, object], word: str) -> list[str]:
+    name, exports = str(data.get("name") or ""), data.get("exports")
+    if not name or (word != name and not word.startswith(f"{name}/")):
+        return []
+    inside = f".{word.removeprefix(name)}"
+    given = _given({".": exports} if isinstance(exports, str) else exports, inside)
+    return given or [str(data.get("main") or "./index") if inside == "." else inside]
 
 
 def _given(table: object, asked: str) -> list[str]:
