@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from loopwright.adapters.checks.classes.command_lines import Command, bare, joined, placed, sent
-from loopwright.adapters.checks.classes.makefiles import asked_of_make, included, with_values
+from loopwright.adapters.checks.classes.makefiles import Rules, asked_of_make, included, rules_of, with_values
 from loopwright.adapters.checks.classes.packages import (
     MANAGERS,
     MANIFEST,
@@ -23,8 +23,6 @@ from loopwright.adapters.checks.classes.packages import (
 from loopwright.adapters.checks.classes.walk import CODE, VALUE, CallWalk
 from loopwright.kernel.gates import matches
 from loopwright.kernel.judges import Judge, is_example, judge_by_name
-
-Rules = Mapping[str, tuple[str, str]]  # of make: what a target needs, and its recipe
 
 _TAKES_TEXT = re.compile(r"-[a-z]{0,3}c")  # `bash -lc`
 _INTERPRETER = re.compile(
@@ -54,7 +52,6 @@ _LOADING = frozenset(
 )
 _NEVER = ("--cov=", "--target=", "--package=", "--source=", "--include=", "--ignore=", "--exclude=", "--junit")
 _HELPING = re.compile(r"test|check|harness|runner|setup|assert|expect|mock|helper|fixture|verify", re.IGNORECASE)
-_TARGET = re.compile(r"^([^\s#:=][^:=#]*?)\s*::?(?!=)([^\n]*)\n?((?:(?:\t| {2,})[^\n]*\n?|[ \t]*\n)*)", re.MULTILINE)
 # Files that configure what runs tests: others of their kind, for linters and builds, include plain product.
 _OF_TESTS = re.compile(
     r"\.?(?:pytest|tox|setup|pyproject|package|jest|vite|vitest|mocharc|tap|taprc|ava|jasmine|deno|playwright|cypress|karma"
@@ -330,22 +327,12 @@ def _follow_make(search: CallWalk, rest: list[str], at: str, depth: int) -> None
             found = search.resolved(word, asked.at)
             makefiles += [found] if found in search.texts and found not in makefiles else []
         search.take_values(text, asked.at, f"{path} reads it")
-    rules = _rules(with_values("\n".join(search.texts[path] for path in makefiles)))
+    rules = rules_of(with_values("\n".join(search.texts[path] for path in makefiles)))
     named = {name for name in rules if re.fullmatch(r"[\w.-]+", name) and name != ".PHONY"}
     search.targets.update(joined(asked.at, name) for name in named.union(asked.goals))
     if makefiles:
         goals = list(asked.goals) or [name for name in rules if not name.startswith(".")][:1]
         _follow_rules(search, makefiles[0], asked.at, rules, goals, depth)
-
-
-def _rules(text: str) -> Rules:
-    """What several rules say of one target holds together."""
-    rules: dict[str, tuple[str, str]] = {}
-    for names, needs, recipe in _TARGET.findall(text):
-        for name in names.split():
-            before = rules.get(name, ("", ""))
-            rules[name] = (f"{before[0]} {needs}", before[1] + recipe)
-    return rules
 
 
 def _is_makefile(path: str, folder: str) -> bool:

@@ -1,4 +1,4 @@
-"""Which files a makefile takes in: by name, or by a pattern that a new file may match."""
+"""What a makefile says: its rules, and which files it takes in, by name or by a pattern that a new file may match."""
 
 from __future__ import annotations
 
@@ -9,6 +9,9 @@ from dataclasses import dataclass
 
 from loopwright.adapters.checks.classes.command_lines import joined, program_named
 
+Rules = Mapping[str, tuple[str, str]]  # what a target needs, and its recipe
+
+_TARGET = re.compile(r"^([^\s#:=][^:=#]*?)\s*::?(?!=)([^\n]*)\n?((?:(?:\t| {2,})[^\n]*\n?|[ \t]*\n)*)", re.MULTILINE)
 _INCLUDE = re.compile(r"^ *[-s.]?include[ \t]+(.+)$", re.MULTILINE)
 _ASSIGNED = re.compile(r"^ *(?:export +|override +)*([\w.-]+)[ \t]*(?:::?:?|[?+])?=[ \t]*(.*)$", re.MULTILINE)
 _REPLACED = re.compile(r"[\w.-]+:[^=]*=(.*)", re.DOTALL)
@@ -53,6 +56,16 @@ def with_values(text: str) -> str:
     for _ in range(_DEEPEST):
         text = re.sub(r"\$[({]([\w.-]+)[)}]", lambda m: values.get(m[1], program_named(m[1])), text)
     return text.replace("$$", "$")
+
+
+def rules_of(text: str) -> Rules:
+    """What several rules say of one target holds together."""
+    rules: dict[str, tuple[str, str]] = {}
+    for names, needs, recipe in _TARGET.findall(text):
+        for name in names.split():
+            before = rules.get(name, ("", ""))
+            rules[name] = (f"{before[0]} {needs}", before[1] + recipe)
+    return rules
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
