@@ -87,6 +87,11 @@ class PlainCheckouts:
         found = {path: self.repository.git("show", f"{commit}:{path}") for path in paths if path in there}
         return {path: text for path, text in found.items() if len(text.encode()) <= limit}
 
+    async def links(self, commit: Commit | Tree) -> dict[str, str]:
+        rows = self.repository.git("ls-tree", "-r", commit).splitlines()
+        paths = tuple(row.split("\t")[1] for row in rows if row.startswith("120000"))
+        return await self.texts(commit, paths, limit=4096)
+
     async def tree(self, commit: Commit) -> Tree:
         return Tree(self.repository.git("rev-parse", f"{commit}^{{tree}}").strip())
 

@@ -5,6 +5,8 @@ import os
 
 import pytest
 
+from loopwright.adapters.git.history import PersonsHistory
+from loopwright.adapters.git.objects import GitObjects
 from loopwright.adapters.git.program import persons_git
 from loopwright.errors import VcsFailed
 from loopwright.kernel.model import Commit
@@ -53,6 +55,16 @@ def test_a_link_is_told_and_not_followed(repo: Repository) -> None:
     (repo.path / "link").symlink_to("real")
     base = repo.commit("link")
     assert objects(Scene(repo), base, "link", "link/a.md") == [repo.git("rev-parse", "HEAD:link"), ""]
+
+
+def test_all_links_of_a_tree_are_told_with_what_they_say(repo: Repository) -> None:
+    assert asyncio.run(GitObjects(repo.path, env=os.environ).links(Commit(repo.git("rev-parse", "HEAD")))) == {}
+    (repo.path / "docs").mkdir()
+    for path, target in (("docs/one", "../README.md"), ("two words", "docs/")):
+        (repo.path / path).symlink_to(target)
+    commit = Commit(repo.commit("links"))
+    for reader in (GitObjects(repo.path, env=os.environ), PersonsHistory(repo.path, env=os.environ)):
+        assert asyncio.run(reader.links(commit)) == {"docs/one": "../README.md", "two words": "docs/"}
 
 
 def test_more_paths_than_one_command_line_takes(repo: Repository) -> None:

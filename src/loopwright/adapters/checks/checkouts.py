@@ -62,6 +62,9 @@ class TreeReader(Protocol):
     async def texts(self, commit: Commit | Tree, paths: tuple[str, ...], *, limit: int) -> Mapping[str, str]:
         """The text of these files. One that is not there, or larger than `limit` bytes, is left out."""
 
+    async def links(self, commit: Commit | Tree) -> Mapping[str, str]:
+        """Every symbolic link of the tree, with what it says."""
+
 
 class ObjectReader(TreeReader, Protocol):
     """Reads objects; starts no checkout."""

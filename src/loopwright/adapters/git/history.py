@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from loopwright.adapters.git.differences import differences_seen_by
-from loopwright.adapters.git.objects import paths_of, texts_of
+from loopwright.adapters.git.objects import links_of, paths_of, texts_of
 from loopwright.adapters.git.program import Git, persons_git, readable, uninterrupted
 from loopwright.kernel.model import Change, Commit, Tree
 
@@ -41,3 +41,6 @@ class PersonsHistory:
 
     async def texts(self, commit: Commit | Tree, paths: tuple[str, ...], *, limit: int) -> dict[str, str]:
         return await uninterrupted(lambda: texts_of(self._git, commit, paths, limit)) if paths else {}
+
+    async def links(self, commit: Commit | Tree) -> dict[str, str]:
+        return await uninterrupted(lambda: links_of(self._git, commit))

@@ -16,6 +16,7 @@ from loopwright.kernel.model import Change, Commit, Content, Tree
 # `--text`: no attribute and no stray byte makes a file one that cannot be compared.
 _OPTIONS = ("-p", "-r", "--unified=0", "--full-index", "--no-renames", "--no-ext-diff", "--no-textconv", "--text")
 _HUNK = re.compile(rb"@@ -\d+(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
+_LINK, _LONGEST = b"120000 ", 4096  # bytes of what a link may say
 _INDEX = re.compile(rb"index ([0-9a-f]+)\.\.([0-9a-f]+)")
 
 Pair = tuple[str, str]  # a file's object before and after
@@ -49,10 +50,20 @@ class GitObjects:
             return {}
         return await uninterrupted(lambda: texts_of(self._site.ground().engine, commit, paths, limit))
 
+    async def links(self, commit: Commit | Tree) -> dict[str, str]:
+        """Every symbolic link of the tree, with what it says."""
+        return await uninterrupted(lambda: links_of(self._site.ground().engine, commit))
+
 
 def paths_of(git: Git, commit: str) -> tuple[str, ...]:
     names = git.run_once((commit,), "ls-tree", "-r", "-z", "--name-only", "--full-tree", commit).split(b"\0")
     return tuple(readable(name) for name in names if name)
+
+
+def links_of(git: Git, commit: Commit | Tree) -> dict[str, str]:
+    rows = git.run_once((commit,), "ls-tree", "-r", "-z", "--full-tree", commit).split(b"\0")
+    paths = tuple(readable(row.split(b"\t", 1)[1]) for row in rows if row.startswith(_LINK))
+    return texts_of(git, commit, paths, _LONGEST) if paths else {}
 
 
 def texts_of(git: Git, commit: Commit | Tree, paths: tuple[str, ...], limit: int) -> dict[str, str]:

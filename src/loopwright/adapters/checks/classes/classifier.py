@@ -20,6 +20,7 @@ from loopwright.adapters.checks.classes.import_roots import Roots
 from loopwright.adapters.checks.classes.in_source import put_back
 from loopwright.adapters.checks.classes.inserted import inserted_change
 from loopwright.adapters.checks.classes.layout import Layout, collected_by_name
+from loopwright.adapters.checks.classes.links import LINK, crooked
 from loopwright.adapters.checks.classes.steering_search import Steering, SteeringSearch
 from loopwright.adapters.checks.classes.taken_names import own_names, taken_name
 from loopwright.adapters.checks.classes.together import TESTED_TOGETHER, locks_put_back, moved, set_apart
@@ -30,7 +31,7 @@ from loopwright.kernel.trust import Classed, FileClass
 
 _LARGEST = 512 * 1024  # bytes read of one file
 _MOST_READ = 3000  # files of tests that are looked into for names
-_LINK, _SUBMODULE = "120000", "160000"
+_SUBMODULE = "160000"
 _MAGIC = ("\x7fELF", "MZ", "\x00asm", "\ufffd\ufffd\ufffd\ufffd", "!<arch>")
 _DATA = re.compile(
     r"(?:^|/)(?:__?fixtures?__?|fixtures?|testdata|data|samples?|snapshots?|resources|assets|cassettes|golden|cases)/"
@@ -47,6 +48,7 @@ class Terms:
     tracked: frozenset[str] = frozenset()  # files of the base
     added: frozenset[str] = frozenset()  # by the candidate
     either: frozenset[str] = frozenset()  # files of both
+    links: frozenset[str] = frozenset()  # of both
     own: frozenset[tuple[str, str]] = frozenset()
     taken: frozenset[str] = frozenset()
     roots: frozenset[str] = frozenset()  # folders that imports start from
@@ -119,6 +121,7 @@ class Classifier:
             tracked=tracked,
             added=(added := frozenset(change.path for change in changes if change.how == "added")),
             either=tracked | added,
+            links=frozenset((*known.links.targets, *(change.path for change in changes if change.mode == LINK))),
             own=own_names(paths),
             taken=self.taken,
             roots=await Roots(source=self.source, base=trust, layout=layout, taken=self.taken).found(
@@ -201,6 +204,8 @@ def _judge_by_name(change: Change, terms: Terms) -> str:
         return "matches `protected`"
     if why := terms.steering.called.why(path):
         return why
+    if link := terms.steering.linked.get(path):
+        return f"is what a link of the checks leads to: {link}"
     if path in terms.steering.setups or path in terms.tools.plugged:
         return "is loaded by the set-up of a runner"
     target = terms.steering.called.target_at(path) if change.how == "added" else ""
@@ -219,12 +224,14 @@ def _is_data_of_tests(change: Change, judge: Judge, terms: Terms) -> bool:
 
 def _link(change: Change, terms: Terms) -> str:
     """A link is what it points to: it may not lead from what is judged to what is not."""
-    if change.mode != _LINK:
+    if change.mode != LINK:
         return ""
     target = terms.after.get(change.path, "")
     aim = posixpath.normpath(posixpath.join(posixpath.dirname(change.path), target))
     if not target or target.startswith("/") or aim.split("/")[0] == "..":
         return "is a link that leaves the repository"
+    if why := crooked(change.path, target, terms.links):
+        return why
     inside = [aim, f"{aim}/x"]
     layout = terms.steering.layout
     if any(layout.is_test(each) for each in inside) and layout.is_test(change.path):
@@ -248,6 +255,8 @@ def _how_changed(change: Change, terms: Terms) -> str:
     before, after = terms.before.get(change.path), terms.after.get(change.path)
     if change.mode != change.old_mode:
         return "its mode was changed"
+    if change.mode == LINK:
+        return "it is a link, and leads elsewhere"
     if before is None or after is None:
         return "it is too large to be compared"
     if "\0" in before + after:
@@ -256,7 +265,7 @@ def _how_changed(change: Change, terms: Terms) -> str:
 
 
 def _taken(change: Change, terms: Terms) -> str:
-    path = f"{change.path}/__init__.py" if change.mode == _LINK else change.path
+    path = f"{change.path}/__init__.py" if change.mode == LINK else change.path
     return taken_name(path, tracked=terms.either, own=terms.own, taken=terms.taken, roots=terms.roots)
 
 
@@ -342,7 +351,7 @@ def _examples(change: Change, terms: Terms) -> Classed | None:
         return None
     if is_source(path) and not is_text(path):
         return None  # its docstrings are put back one by one
-    if change.mode == _LINK:
+    if change.mode == LINK:
         return Classed(change=change, kind=FileClass.JUDGE, why="is a link that a runner reads examples from")
     old, new = (examples_of(texts.get(path, "")) for texts in (terms.before, terms.after))
     is_large = (change.how != "added" and path not in terms.before) or (

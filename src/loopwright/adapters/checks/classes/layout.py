@@ -49,7 +49,7 @@ _NAMED_TESTS: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...] = (
     ),
     ((".robot",), ("**/*.robot", "**/*.resource")),
 )
-_FOLDERS = (
+FOLDERS = (
     "tests",
     "test",
     "__tests__",
@@ -178,12 +178,12 @@ def _folders_of_tests(path: str) -> Iterable[str]:
     *folders, name = path.split("/")
     stem, suffix = splitext(name)
     if (
-        any(part.lower() in _FOLDERS for part in folders)
+        any(part.lower() in FOLDERS for part in folders)
         and is_source(path)
         and (suffix in _ANY_NAME or _LOOSE.search(stem))
     ):
         for depth, part in enumerate(folders):
-            if part.lower() in _FOLDERS and not is_text(path):
+            if part.lower() in FOLDERS and not is_text(path):
                 yield f"**/{part}/**" if depth else f"{part}/**"
                 return
 

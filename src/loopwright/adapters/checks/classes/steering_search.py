@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 from loopwright.adapters.checks.checkouts import TreeReader
 from loopwright.adapters.checks.classes.called import Called, called, configures_tests, steering
@@ -19,6 +19,7 @@ from loopwright.adapters.checks.classes.collecting import (
 )
 from loopwright.adapters.checks.classes.command_lines import Command, joined
 from loopwright.adapters.checks.classes.layout import Layout, completed
+from loopwright.adapters.checks.classes.links import Links, links_of
 from loopwright.kernel.gates import matches
 from loopwright.kernel.model import Commit
 
@@ -38,6 +39,8 @@ class Steering:
     globs: tuple[str, ...]  # of texts collected as tests
     collected: tuple[str, ...]  # patterns that a runner is configured to collect
     discovered: tuple[Discovery, ...]
+    links: Links = field(default_factory=Links)
+    linked: Mapping[str, str] = field(default_factory=dict)  # files that judge by the name that a link gives them
 
     def collects(self, path: str, tracked: frozenset[str]) -> bool:
         """Whether a runner is told to take the file for a test."""
@@ -77,14 +80,15 @@ class SteeringSearch:
 
     async def found(self, paths: tuple[str, ...]) -> Steering:
         """The layout is what a person wrote, or what is detected; and tests that only a configuration tells."""
-        layout = completed(self.given, paths)
-        texts, named = await self._steering(paths, layout)
+        links = await links_of(self.source, self.base, paths)
+        layout = await self._with_linked(completed(self.given, paths), paths, links)
+        texts, named = await self._steering(paths, layout, links)
         yielding = self._yielding(named, paths)
         told = Configured.of(self.commands, named, texts, discoveries(self.commands, texts), yielding)
         asked = told.may_be_tests(paths, layout)[:_MOST_READ]
         known = told.with_tests(layout, paths, await self.source.texts(self.base, asked, limit=_LARGEST))
         if known != layout:
-            texts, named = await self._steering(paths, known)
+            texts, named = await self._steering(paths, known, links)
         return Steering(
             layout=known,
             texts=texts,
@@ -95,7 +99,15 @@ class SteeringSearch:
             globs=doctest_globs(self.commands, texts),
             collected=collected_globs(self.commands, texts),
             discovered=discoveries(self.commands, texts),
+            links=links,
+            linked={**links.judges(), **{links.names[name]: name for name in named.files if name in links.names}},
         )
+
+    async def _with_linked(self, layout: Layout, paths: tuple[str, ...], links: Links) -> Layout:
+        """What links of tests lead to is theirs, wherever it lies."""
+        doubtful = tuple(links.doubtful(layout))
+        texts = await self.source.texts(self.base, doubtful, limit=_LARGEST) if doubtful else {}
+        return replace(layout, tests=(*layout.tests, *links.tests(layout, paths, texts)))
 
     def _yielding(self, named: Called, paths: tuple[str, ...]) -> frozenset[str]:
         """A runner that works in a folder names its tests from there."""
@@ -103,15 +115,16 @@ class SteeringSearch:
         below = {joined(place, path) for place in named.places for path in self.yielding if path not in tracked}
         return self.yielding | (below & tracked)
 
-    async def _steering(self, paths: tuple[str, ...], layout: Layout) -> tuple[Mapping[str, str], Called]:
+    async def _steering(self, files: tuple[str, ...], layout: Layout, links: Links) -> tuple[Mapping[str, str], Called]:
         """The texts that say what checks call, and what that is: a script may name the next one."""
+        paths = (*files, *(name for name in links.names if name not in links.targets))
         tracked = frozenset(paths)
-        texts = dict(await self.source.texts(self.base, steering(self.commands, paths), limit=_LARGEST))
+        texts = dict(await links.texts(self.source, self.base, steering(self.commands, paths), limit=_LARGEST))
         for _ in range(_ROUNDS):
             named = called(self.commands, tracked, texts, layout.is_test)
             near = steering((), paths, named.places)
             wanted = tuple(sorted(((named.files.keys() | set(near)) & tracked) - texts.keys()))
-            more = await self.source.texts(self.base, wanted, limit=_LARGEST)
+            more = await links.texts(self.source, self.base, wanted, limit=_LARGEST)
             if not more:
                 return texts, named
             texts |= more
