@@ -27,6 +27,10 @@ def crate(data: str, library: str, test: str = "") -> Files:
     return {"Cargo.toml": "", "src/lib.rs": library, "tests/add.rs": test, data: "# calc\n\n```\nassert!(true);\n```\n"}
 
 
+KINDS = (
+    *("geojson", "cfg", "conf", "properties", "sql", "html", "xhtml", "j2", "svg", "po", "proto", "pem", "ics", "eml"),
+    *("gpx", "hex", "msg", "result", "want", "ans", "baseline", "vec", "data"),
+)
 INSIDE = 'pub fn f() {}\n\n#[cfg(test)]\nmod tests {\n    const E: &str = include_str!("expected.txt");\n}\n'
 
 
@@ -46,6 +50,20 @@ INSIDE = 'pub fn f() {}\n\n#[cfg(test)]\nmod tests {\n    const E: &str = includ
         (python("examples/sum.py", "for e in (R / 'examples').iterdir():\n    run(e)"), "examples/sum.py"),
         (python("calc/expected/sum.py", "read(R / 'expected' / 'sum.py')"), "calc/expected/sum.py"),
         (python("calc/sum.golden.sql", "read('sum.golden.sql')"), "calc/sum.golden.sql"),
+        (python("calc/cases/a.json", "(ROOT / 'cases' / ('a' + '.json'))"), "calc/cases/a.json"),
+        (python("calc/cases/a.json", "def a():\n    read('cases/' + name() + '.json')"), "calc/cases/a.json"),
+        *((python(f"calc/cases/a.{kind}", f"open('calc/cases/a.{kind}')"), f"calc/cases/a.{kind}") for kind in KINDS),
+        (python("calc/cases/basic", "(ROOT / 'calc' / 'cases' / 'basic').read_text()"), "calc/cases/basic"),
+        (python("docs/a.svg", "(ROOT / 'docs' / 'a.svg').read_text()"), "docs/a.svg"),
+        (python("man/calc.1", "(ROOT / 'man' / 'calc.1').read_text()"), "man/calc.1"),
+        (python("calc/out/a.html", "expect(x).toMatchFileSnapshot('../calc/out/a.html')"), "calc/out/a.html"),
+        (python("calc/a.html", "HERE = Path(calc.__file__).parent\nwant = load(HERE, 'a.html')"), "calc/a.html"),
+        (python("calc/out/a.txt", "import want from '../calc/out/a.txt?raw';"), "calc/out/a.txt"),
+        (python("calc/cases/a.txt", "//go:embed cases/a.txt\nvar sums string"), "calc/cases/a.txt"),
+        (python("calc/cases/a.txt", "//go:embed cases/*.txt\nvar sums string"), "calc/cases/a.txt"),
+        (python("calc/sum.expected.js", "require('../calc/sum.expected')"), "calc/sum.expected.js"),
+        (python("calc/want.h", '#include "want.h"'), "calc/want.h"),
+        (python("calc/usage.doctest", "doctest.DocFileSuite('usage.doctest', package='calc')"), "calc/usage.doctest"),
         (python("calc/cases/a.json", "(ROOT / 'calc' / 'cases').glob('*.json')"), "calc/cases/a.json"),
         (python("calc/cases/a.json", "CASES = ROOT / 'cases'\nfor f in sorted(CASES.iterdir()):"), "calc/cases/a.json"),
         (python("calc/cases/a.json", "for f in glob.glob(\n    'calc/cases/*.json'\n):"), "calc/cases/a.json"),
@@ -111,6 +129,17 @@ def test_what_a_test_of_the_base_compares_with_is_held_back(base: Files, path: s
         (python("calc/golden.py", "run('golden.py')"), "calc/golden.py", "product"),
         (python("calc/expected/sum.py", "'calc'\nsys.executable"), "calc/expected/sum.py", "product"),
         (python("calc/page.html", "render('page.html')"), "calc/page.html", "product"),
+        (python("calc/pages/a.html", "assertTemplateUsed(answer, 'pages/a.html')"), "calc/pages/a.html", "product"),
+        (python("calc/pages/a.html", "client.get('/pages/a.html')"), "calc/pages/a.html", "product"),
+        (python("calc/pages/a.html", "(tmp_path / 'pages' / 'a.html').read_text()"), "calc/pages/a.html", "product"),
+        (python("calc/theme/index.html", "(site / 'index.html').read_text()"), "calc/theme/index.html", "product"),
+        (python("calc/style.css", "import '../calc/style.css';"), "calc/style.css", "product"),
+        (python("calc/lists/words", "words = 'words'"), "calc/lists/words", "product"),
+        (python("calc/logo.png", "assert '/static/logo.png' in response.text"), "calc/logo.png", "product"),
+        (python("LICENSE", "'LICENSE' in archive.namelist()"), "LICENSE", "text"),
+        (python("calc/main.tf", "plan('calc/main.tf')"), "calc/main.tf", "product"),
+        (python("calc/cases/a.json", "'cases'\n'.json'"), "calc/cases/a.json", "product"),
+        (python("calc/schema.sql", "route('schema.sql')"), "calc/schema.sql", "product"),
         (
             crate("src/e.txt", 'const E: &str = include_str!("e.txt");\n#[cfg(test)]\nmod t {}\n'),
             "src/e.txt",
@@ -130,9 +159,36 @@ def test_a_text_of_a_crate_may_say_something_else_beside_its_examples() -> None:
     assert classes(base, {"README.md": changed}, ("cargo", "test"))["README.md"].kind == "text"
 
 
-def test_new_data_decides_nothing_the_base_asked() -> None:
-    base = python("calc/data/old.json", "'new.json'")
-    assert classes(base, {"calc/data/new.json": BENT}, PYTEST)["calc/data/new.json"].kind == "product"
+@pytest.mark.parametrize("text", ["#!/bin/sh\n", "x\n"])
+def test_a_program_without_a_suffix_is_what_is_tested(text: str) -> None:
+    base = {**python("calc/bin/a.sh", "run(ROOT / 'calc' / 'bin' / 'sums')"), "calc/bin/sums": text}
+    found = classes(base, {"calc/bin/sums": f"{text}echo\n"}, PYTEST)["calc/bin/sums"]
+    assert found.kind == ("product" if text.startswith("#!") else "changed test")
+
+
+@pytest.mark.parametrize(
+    ("test", "product", "kind"),
+    [
+        ("'new.json'", CODE, "product"),
+        ("assert (calc / 'new.json').exists()", CODE, "product"),
+        ("N = P / 'new.json'\nwant = N.read_text() if N.exists() else '5'", CODE, "test"),
+        ("want = fs.existsSync('new.json') ? read('new.json') : 5", CODE, "test"),
+        ("for f in sorted((P / 'data').glob('*.json')):", CODE, "test"),
+        ("for f in sorted((P / 'data').glob('*.json')):", f"{CODE}DATA = HERE / 'data'\n", "product"),
+        ("for f in sorted((P / 'data').glob('*.txt')):", CODE, "product"),
+    ],
+)
+def test_new_data_that_only_tests_would_take_up_judges_nothing(test: str, product: str, kind: str) -> None:
+    base = {**python("calc/data/old.json", test), "calc/__init__.py": product}
+    found = classes(base, {"calc/data/new.json": BENT}, PYTEST)["calc/data/new.json"]
+    assert (found.kind, found.is_judged, found.is_gated) == (kind, kind == "product", False)
+
+
+def test_data_is_read_by_the_name_that_a_link_gives_it() -> None:
+    base = python("src/calc/cases/a.json", "for f in sorted((HERE / 'subject').glob('*.json')):")
+    links = {"tests/subject": "../src/calc/cases", "src/calc/x.py": "cases/y.py"}
+    base = {**base, "src/calc/cases/y.py": CODE}
+    assert classes(base, {"src/calc/cases/a.json": BENT}, PYTEST, links=links)["src/calc/cases/a.json"].is_gated
 
 
 def test_an_example_that_tests_run_may_show_more() -> None:

@@ -9,12 +9,7 @@ from dataclasses import dataclass, field, replace
 
 from loopwright.adapters.checks.checkouts import TreeReader
 from loopwright.adapters.checks.classes.examples import examples_of
-from loopwright.adapters.checks.classes.expectations import (
-    Expectations,
-    examples_kept,
-    expectations,
-    may_be_expected,
-)
+from loopwright.adapters.checks.classes.expectations import Expectations, ExpectationSearch, examples_kept
 from loopwright.adapters.checks.classes.for_testing import ForTesting, Search
 from loopwright.adapters.checks.classes.import_roots import Roots
 from loopwright.adapters.checks.classes.in_source import put_back
@@ -115,7 +110,7 @@ class Classifier:
         known = await self._search(trust).found(paths)
         layout = known.layout
         changed = tuple(change.path for change in changes)
-        before = await self.source.texts(trust, changed, limit=_LARGEST)
+        before, after = [await self.source.texts(each, changed, limit=_LARGEST) for each in (trust, commit)]
         return Terms(
             steering=known,
             tracked=tracked,
@@ -128,26 +123,15 @@ class Classifier:
                 added, known.called, self.commands, known.texts
             ),
             artifacts=self.artifacts,
-            expected=await self._expected(trust, paths, layout, changes),
+            expected=await ExpectationSearch(source=self.source, base=trust, layout=layout, links=known.links).found(
+                changes, before, after
+            ),
             tools=await Search(source=self.source, base=trust, steering=known, commands=self.commands).found(
                 before, changes
             ),
             before=before,
-            after=await self.source.texts(commit, changed, limit=_LARGEST),
+            after=after,
         )
-
-    async def _expected(
-        self, trust: Commit, paths: tuple[str, ...], layout: Layout, changes: tuple[Change, ...]
-    ) -> Expectations:
-        """Read only where data of the base changed: most changes are of code."""
-        data = [c.path for c in changes if c.how != "added" and may_be_expected(c.path) and not layout.is_test(c.path)]
-        if not data:
-            return Expectations()
-        judging = (path for path in paths if layout.is_test(path) or posixpath.basename(path) == "conftest.py")
-        tests = tuple(path for path in judging if is_source(path))[:_MOST_READ]
-        rust = tuple(path for path in paths if path.endswith(".rs") and not layout.is_test(path))[:_MOST_READ]
-        texts = await self.source.texts(trust, (*tests, *rust), limit=_LARGEST)
-        return expectations(data, *({path: texts[path] for path in part if path in texts} for part in (tests, rust)))
 
     async def _set_apart(self, classed: tuple[Classed, ...], trust: Commit, known: Steering) -> tuple[Classed, ...]:
         """Read only where a person allowed something: mostly nobody does."""
@@ -332,6 +316,8 @@ def _helping(change: Change, terms: Terms) -> Classed | None:
 
 def _expected(change: Change, terms: Terms) -> Classed | None:
     path = change.path
+    if reader := terms.expected.fresh.get(path):
+        return Classed(change=change, kind=FileClass.TEST, why=f"added to what a test reads: {reader}")
     if reader := terms.expected.read.get(path):
         if is_source(path) and change.how == "changed" and not _how_changed(change, terms):
             return Classed(change=change, kind=FileClass.TEST, why=f"code that a test runs, only added to: {reader}")

@@ -5,12 +5,19 @@ from __future__ import annotations
 import posixpath
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
+from loopwright.adapters.checks.canary.breaking import language
+from loopwright.adapters.checks.checkouts import TreeReader
+from loopwright.adapters.checks.classes.layout import Layout
+from loopwright.adapters.checks.classes.links import Links
 from loopwright.kernel.gates import matches
 from loopwright.kernel.judges import is_example, is_source, is_text
+from loopwright.kernel.model import Change, Commit
 
+_LARGEST, _MOST_READ = 512 * 1024, 3000  # bytes of a file, and files, that are looked into
+_EXECUTABLE = "100755"
 _SHORTEST = 3  # characters of a name that says which file is meant
 _DATA = re.compile(
     r"""\.(?:txt|json[l5]?|ndjson|ya?ml|[ct]sv|xml|out|output|in|input|err|stdout|stderr|expect(?:ed)?|exp|golden|gold
@@ -22,6 +29,24 @@ _DATA = re.compile(
 _KEPT = re.compile(
     r"(?:^|/)(?:goldens?|expected|snapshots?|approved)/|[._-](?:golden|expected|approved)\.\w+$", re.IGNORECASE
 )
+_WANTED = re.compile(rf"{_KEPT.pattern}|(?:^|/)(?:expected|want)\.\w+$", re.IGNORECASE)
+# Written like code, and no program: read as data as well as taken for a page, a query or a style.
+_MARKUP = re.compile(
+    r"\.(?:sql|proto|thrift|graphql|gql|css|scss|sass|less|x?html?|j2|jinja2?|mako|twig|erb|haml|tmpl|hbs|ejs|pug)$",
+    re.IGNORECASE,
+)
+_OTHER_CODE = re.compile(
+    r"\.(?:vim|nix|tf|hcl|rego|qml|gd|cmake|mk|bzl|star|glsl|hlsl|wgsl|frag|vert|metal|cls|pony|raku|cob|cbl)$",
+    re.IGNORECASE,
+)
+_AS_A_PAGE = re.compile(
+    r"""render|template|url|href|redirect|route|response|\bsrc\s*=|\bimport\b|\brequire\b
+      | \b(?:get|post|put|delete|head|goto|visit|navigate|mount|fetch)\s*\(
+    """,
+    re.VERBOSE | re.IGNORECASE,
+)
+_READS = re.compile(r"\bopen\s*\(|\bread|ReadFile|Snapshot|\?raw\b|\binclude_|\bload", re.IGNORECASE)
+_MADE = re.compile(r"\b(?:tmp|temp|out_?dir|output|site_?dir|build_?dir|dist)\w*\b", re.IGNORECASE)
 _WHOLLY = re.compile(r"\b(?:iterdir|listdir|scandir|walk|readdir(?:Sync)?|read_dir|ReadDir|WalkDir)\b")
 _LISTING = re.compile(rf"{_WHOLLY.pattern}|\b(?:r?glob|iglob|Glob|globSync)\b")
 _GIVEN = re.compile(r"^\s*(?:const |let |var |static )?(\w+)\s*(?::[^=\n]*)?:?=(?!=)")
@@ -40,6 +65,8 @@ _FENCED = re.compile(
 _FILLED_IN = re.compile(r"\$?\{[^{}]*\}|%[sdv]|%\(\w+\)s")
 _REQUIRED = re.compile(r"""(?:\brequire\s*\(|\bfrom|\bimport)\s*["'](\.{1,2}/[^"'\n]+)["']""")
 _BEGINS = re.compile(r"""startswith\(\(?\s*["'](\w+)["']""")
+_EMBEDDED = re.compile(r"^//go:embed[ \t]+(.+)$", re.MULTILINE)
+_MAY_BE_THERE = re.compile(r"\bif\b|\?|\|\||\bor\b")
 _IS_THERE = re.compile(r"\b(?:exists|is_file|isfile|existsSync|os\.Stat|lexists)\b")
 # A test that goes through texts may run what they show, or only look whether their links lead somewhere.
 _RUNS = re.compile(
@@ -54,17 +81,66 @@ _RUNS = re.compile(
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Expectations:
     """`read` names for each file of data a file of the base that reads it in a test; of `shown` texts, tests run what
-    they show."""
+    they show. `fresh` is data of the candidate's that tests of the base would read beside theirs."""
 
     read: Mapping[str, str] = field(default_factory=dict)
     shown: frozenset[str] = frozenset()
+    fresh: Mapping[str, str] = field(default_factory=dict)
 
 
-def may_be_expected(path: str) -> bool:
-    """Data, and code that only shows or is what should come out. Other code is what is tested, whoever names it."""
-    if is_source(path) and not path.endswith(_PROSE):
-        return is_example(path) or is_text(path) or _KEPT.search(path) is not None
-    return _DATA.search(path) is not None
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExpectationSearch:
+    """In the base, and only where data changed: most changes are of code."""
+
+    source: TreeReader
+    base: Commit
+    layout: Layout
+    links: Links
+
+    async def found(
+        self, changes: tuple[Change, ...], before: Mapping[str, str], after: Mapping[str, str]
+    ) -> Expectations:
+        new = [c.path for c in changes if c.how == "added" and self._may_be(c.path, c.mode, after)]
+        old = [c.path for c in changes if c.how != "added" and self._may_be(c.path, c.old_mode, before)]
+        if not old and not new:
+            return Expectations()
+        paths = await self.source.paths(self.base)
+        judging = (path for path in paths if self.layout.is_test(path) or posixpath.basename(path) == "conftest.py")
+        tests = await self._texts(path for path in judging if is_source(path))
+        rust = await self._texts(p for p in paths if p.endswith(".rs") and not self.layout.is_test(p)) if old else {}
+        names = self.links.names_of(old)
+        known = expectations((*old, *names), tests, rust)
+        read = {names.get(path, path): test for path, test in known.read.items()}
+        shown = frozenset(names.get(path, path) for path in known.shown)
+        return Expectations(read=read, shown=shown - read.keys(), fresh=await self._fresh(new, tests, paths))
+
+    def _may_be(self, path: str, mode: str, texts: Mapping[str, str]) -> bool:
+        is_program = mode == _EXECUTABLE or texts.get(path, "").startswith("#!")
+        return may_be_expected(path, is_program=is_program) and not self.layout.is_test(path)
+
+    async def _texts(self, paths: Iterable[str]) -> Mapping[str, str]:
+        return await self.links.texts(self.source, self.base, tuple(paths)[:_MOST_READ], limit=_LARGEST)
+
+    async def _fresh(self, new: list[str], tests: Mapping[str, str], paths: tuple[str, ...]) -> Mapping[str, str]:
+        """What the product itself reads is its own: nothing but tests goes through the folder."""
+        found = {path: test for test, text in tests.items() for path in _joining(tuple(new), text)}
+        if not found:
+            return {}
+        product = await self._texts(path for path in paths if language(path) and path not in tests)
+        known = {part for text in product.values() for word in _LITERAL.findall(text) for part in word.split("/")}
+        return {path: test for path, test in found.items() if known.isdisjoint(path.split("/")[-2:])}
+
+
+def may_be_expected(path: str, *, is_program: bool = False) -> bool:
+    """Whatever is no code, and code that only shows or is what should come out; other code is what is tested."""
+    if is_program or (_is_code(path) and not path.endswith(_PROSE)):
+        return is_example(path) or is_text(path) or _WANTED.search(path) is not None
+    return bool(posixpath.splitext(path)[1]) or not is_text(path)
+
+
+def _is_code(path: str) -> bool:
+    is_source_code = is_source(path) and _MARKUP.search(path) is None
+    return bool(language(path)) or is_source_code or _OTHER_CODE.search(path) is not None
 
 
 def expectations(changed: Iterable[str], tests: Mapping[str, str], sources: Mapping[str, str]) -> Expectations:
@@ -84,26 +160,60 @@ def expectations(changed: Iterable[str], tests: Mapping[str, str], sources: Mapp
 def _named(paths: tuple[str, ...], test: str, text: str) -> Iterator[str]:
     if not paths:
         return
-    said = _LITERAL.findall(text)
-    literals, filled = frozenset(map(_plain, said)), frozenset(_patterns(said))
+    embedded = [word.strip('"`') for line in _EMBEDDED.findall(text) for word in line.split()]
+    said = [*_LITERAL.findall(text), *embedded]
+    literals, filled = frozenset(map(_plain, said)), frozenset((*_patterns(said), *embedded))
     listing = tuple(_listing(text)) if _LISTING.search(text) or filled else ()
     required = {posixpath.normpath(posixpath.join(posixpath.dirname(test), word)) for word in _REQUIRED.findall(text)}
     for path in paths:
         name = posixpath.basename(path)
         is_named = any(word.endswith(name) and _is_meant(word, path) for word in literals)
         if (
-            (is_named and not (path.endswith(_PROSE) and _only_asks_for(name, text)))
+            (is_named and _is_read(path, text))
             or _by_pattern(path, literals, listing)
+            or _in_pieces(path, literals, text)
             or any(matches(path, word) or matches(path, f"**/{word}") for word in filled if "/" in word)
-            or (path.endswith(".json") and path.removesuffix(".json") in required)
+            or (posixpath.splitext(path)[0] in required and (path.endswith(".json") or _WANTED.search(path)))
             or ("def pytest_collect_file" in text and _is_collected(name, frozenset(said), text))
         ):
             yield path
 
 
-def _only_asks_for(name: str, text: str) -> bool:
-    """Whether a text is there, and nothing of what it says."""
-    return all(_IS_THERE.search(line) for line in text.splitlines() if name in line)
+def _is_read(path: str, text: str) -> bool:
+    """And not only asked for, or shown as a page. Names of pages are common: their folder has to stand there, too."""
+    folder, name = posixpath.split(path)
+    lines = [line for line in text.splitlines() if name in line]
+    if path.endswith(_PROSE):
+        return not all(_IS_THERE.search(line) for line in lines)
+    suffix = posixpath.splitext(name)[1]
+    if _DATA.search(path) or _KEPT.search(path) or (suffix and not is_text(path) and not _MARKUP.search(path)):
+        return True
+    if (is_example(path) or is_text(path)) and is_source(path):
+        return True
+    if folder and not re.search(rf"(?<!\w){re.escape(posixpath.basename(folder))}(?!\w)", text):
+        return False
+    return not all(map(_is_about_a_page, lines))
+
+
+def _is_about_a_page(line: str) -> bool:
+    if _MADE.search(line):
+        return True
+    return (_AS_A_PAGE.search(line) or _IS_THERE.search(line)) is not None and _READS.search(line) is None
+
+
+def _joining(paths: tuple[str, ...], text: str) -> Iterator[str]:
+    """New files in a folder that a test goes through, or under a name that it takes where it is there."""
+    data = [path for path in paths if not path.endswith(_PROSE) and not is_text(path)]
+    if not data:
+        return
+    listing = tuple(_listing(text)) if _LISTING.search(text) else ()
+    asking = [line for line in _meant(text) if _IS_THERE.search(line) and _MAY_BE_THERE.search(line)]
+    asked = {_plain(word) for line in asking for word in _LITERAL.findall(line)}
+    for path in data:
+        folders, suffix = path.split("/")[:-1], posixpath.splitext(path)[1]
+        is_listed = folders and any(_is_listed(folders, suffix, line) for line in listing)
+        if is_listed or any(_is_meant(word, path) for word in asked):
+            yield path
 
 
 def _patterns(said: list[str]) -> Iterator[str]:
@@ -112,7 +222,12 @@ def _patterns(said: list[str]) -> Iterator[str]:
         if _FILLED_IN.search(word) and posixpath.splitext(word)[1].strip("{}%"):
             pattern = re.sub(r"^(?:\.{0,2}/|\*+/)+", "", _FILLED_IN.sub("*", word))
             folder, name = posixpath.split(pattern)
-            if _DATA.search(name) and "*" in name and (not folder or re.search(r"\w", folder)):
+            if (
+                not _is_code(name)
+                and not _MARKUP.search(name)
+                and "*" in name
+                and (not folder or re.search(r"\w", folder))
+            ):
                 yield pattern
 
 
@@ -145,7 +260,7 @@ def _lists_top(suffix: str, line: str) -> bool:
 
 def _plain(word: str) -> str:
     """Without what is filled in at run time, and without the way up to where it starts."""
-    rest = word.rpartition("}")[2]
+    rest = word.rpartition("}")[2].partition("?")[0]
     return re.sub(r"^(?:\.{0,2}/)+", "", posixpath.normpath(rest) if "/../" in rest else rest)
 
 
@@ -169,14 +284,31 @@ def _by_pattern(path: str, literals: frozenset[str], listing: tuple[str, ...]) -
     return any(_is_listed(folders, suffix, line) for line in listing)
 
 
+def _in_pieces(path: str, literals: frozenset[str], text: str) -> bool:
+    """A test puts the name together, out of the folder, a word and the suffix."""
+    folder, name = posixpath.split(path)
+    stem, suffix = posixpath.splitext(name)
+    if not folder or suffix not in literals or path.endswith(_PROSE) or _is_code(path):
+        return False
+    inside = frozenset(part for word in literals for part in word.split("/"))
+    return posixpath.basename(folder) in inside and re.search(rf"\b{re.escape(stem)}\b", text) is not None
+
+
 def _listing(text: str) -> Iterator[str]:
     """What is said where folders are listed, with what was said of the names that stand there."""
+    return _meant(
+        text,
+        lambda line: bool(_LISTING.search(line)) or any("/" not in word for word in _patterns(_LITERAL.findall(line))),
+    )
+
+
+def _meant(text: str, wanted: Callable[[str], bool] = bool) -> Iterator[str]:
+    """Lines, with those before them that gave the names in them a meaning."""
     lines = re.sub(r"(?<=[(\[,.])\s*\n\s*|\s*\n\s*(?=[.)/])", "", text).splitlines()
     given = {name: line for line in lines for name in _GIVEN.findall(line)}
-    for line in lines:
-        if _LISTING.search(line) or any("/" not in word for word in _patterns(_LITERAL.findall(line))):
-            meant = (given[name] for name in dict.fromkeys(_NAME.findall(line)) if name in given)
-            yield " ".join((_FILLED_IN.sub("*", line), *meant))
+    for line in filter(wanted, lines):
+        meant = (given[name] for name in dict.fromkeys(_NAME.findall(line)) if name in given)
+        yield " ".join((_FILLED_IN.sub("*", line), *meant))
 
 
 def _is_listed(folders: list[str], suffix: str, line: str) -> bool:
