@@ -12,6 +12,7 @@ from loopwright.adapters.checks.classes.taken_names import (
 )
 from loopwright.adapters.checks.started import names_taken
 from loopwright.config.settings import CheckSettings
+from tests.adapters.checks.classes.held import LINK, classes
 
 
 def put(folder: Path, path: str, text: str = "") -> None:
@@ -95,3 +96,44 @@ def test_a_module_is_found_from_the_first_folder_that_is_no_package() -> None:
     assert module_at("a.py", tracked) == ("", "a")
     assert module_at("scripts/x.py", tracked) == ("scripts", "x")
     assert module_at("a.txt", tracked) is None
+
+
+QA = {
+    "src/calc/__init__.py": "",
+    "src/parts/other.py": "",
+    "qa/test_calc.py": "from helping import same\n",
+    "qa/helping.py": "def same(a, b):\n    assert a == b\n",
+    "tests/test_parts.py": "import parts.helping\nfrom deep.down import aid\nfrom other.core import x\n",
+    "tests/parts/helping.py": "",
+    "tests/deep/down/aid.py": "",
+    "tests/unused.py": "",
+    "tests/other/test_core.py": "",
+    "pytest.ini": "[pytest]\npythonpath = src tests qa\n",
+}
+
+
+@pytest.mark.parametrize(
+    ("path", "hidden"),
+    [
+        ("src/helping.py", "qa/helping.py"),
+        ("src/helping/__init__.py", "qa/helping.py"),
+        ("src/parts/helping.py", "tests/parts/helping.py"),
+        ("src/parts/__init__.py", "tests/parts/helping.py"),
+        ("src/deep.py", "tests/deep/down/aid.py"),
+        ("src/deep/down/__init__.py", "tests/deep/down/aid.py"),
+        ("src/parts/more.py", ""),
+        ("src/calc/helping.py", ""),
+        ("src/calc/parts/helping.py", ""),
+        ("src/other/__init__.py", ""),
+        ("src/other/core.py", ""),
+        ("src/deep/up.py", ""),
+    ],
+)
+def test_a_new_module_takes_no_name_that_tests_import_from_their_own_folders(path: str, hidden: str) -> None:
+    found = classes(QA, {path: "x = 1\n"}, ("python", "-m", "pytest"))[path]
+    assert (found.kind, found.why) == (("judge", f"its name is taken: {hidden}") if hidden else ("product", ""))
+
+
+def test_a_link_takes_such_a_name_too() -> None:
+    found = classes(QA, {"src/helping": "calc"}, ("python", "-m", "pytest"), modes={"src/helping": LINK})["src/helping"]
+    assert found.why == "its name is taken: qa/helping.py"

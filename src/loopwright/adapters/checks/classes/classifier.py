@@ -11,13 +11,12 @@ from loopwright.adapters.checks.checkouts import TreeReader
 from loopwright.adapters.checks.classes.examples import examples_of
 from loopwright.adapters.checks.classes.expectations import Expectations, ExpectationSearch, examples_kept
 from loopwright.adapters.checks.classes.for_testing import ForTesting, Search
-from loopwright.adapters.checks.classes.import_roots import Roots
+from loopwright.adapters.checks.classes.import_roots import Names, Roots
 from loopwright.adapters.checks.classes.in_source import put_back
 from loopwright.adapters.checks.classes.inserted import inserted_change
 from loopwright.adapters.checks.classes.layout import Layout, collected_by_name
 from loopwright.adapters.checks.classes.links import LINK, crooked
 from loopwright.adapters.checks.classes.steering_search import Steering, SteeringSearch
-from loopwright.adapters.checks.classes.taken_names import own_names, taken_name
 from loopwright.adapters.checks.classes.together import TESTED_TOGETHER, locks_put_back, moved, set_apart
 from loopwright.kernel.gates import matches
 from loopwright.kernel.judges import INSTALLING, Judge, is_example, is_source, is_text, judge_by_name
@@ -44,9 +43,7 @@ class Terms:
     added: frozenset[str] = frozenset()  # by the candidate
     either: frozenset[str] = frozenset()  # files of both
     links: frozenset[str] = frozenset()  # of both
-    own: frozenset[tuple[str, str]] = frozenset()
-    taken: frozenset[str] = frozenset()
-    roots: frozenset[str] = frozenset()  # folders that imports start from
+    names: Names = field(default_factory=Names)
     artifacts: tuple[str, ...] = ()
     expected: Expectations = field(default_factory=Expectations)
     tools: ForTesting = field(default_factory=ForTesting)
@@ -117,9 +114,7 @@ class Classifier:
             added=(added := frozenset(change.path for change in changes if change.how == "added")),
             either=tracked | added,
             links=frozenset((*known.links.targets, *(change.path for change in changes if change.mode == LINK))),
-            own=own_names(paths),
-            taken=self.taken,
-            roots=await Roots(source=self.source, base=trust, layout=layout, taken=self.taken).found(
+            names=await Roots(source=self.source, base=trust, layout=layout, taken=self.taken).found(
                 added, known.called, self.commands, known.texts
             ),
             artifacts=self.artifacts,
@@ -127,7 +122,7 @@ class Classifier:
                 changes, before, after
             ),
             tools=await Search(source=self.source, base=trust, steering=known, commands=self.commands).found(
-                before, changes
+                before, after, changes
             ),
             before=before,
             after=after,
@@ -249,8 +244,7 @@ def _how_changed(change: Change, terms: Terms) -> str:
 
 
 def _taken(change: Change, terms: Terms) -> str:
-    path = f"{change.path}/__init__.py" if change.mode == LINK else change.path
-    return taken_name(path, tracked=terms.either, own=terms.own, taken=terms.taken, roots=terms.roots)
+    return terms.names.taken_by(change.path, terms.either, is_link=change.mode == LINK)
 
 
 def _product(change: Change, terms: Terms, why: str = "") -> Classed:
@@ -269,9 +263,10 @@ def _product(change: Change, terms: Terms, why: str = "") -> Classed:
         terms.steering.doctests
         or path in terms.steering.called.documents
         or path in terms.steering.yielding
+        or terms.tools.doctested.has(path, after)
         or _is_of_library(path, terms)
     )
-    back = put_back(path, terms.before.get(path, ""), after, doctests=doctests, installed=terms.taken)
+    back = put_back(path, terms.before.get(path, ""), after, doctests=doctests, installed=terms.names.installed)
     if not back.why:
         return classed
     if back.waits or "\ufffd" in after + terms.before.get(path, ""):

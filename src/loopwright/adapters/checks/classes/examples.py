@@ -69,7 +69,12 @@ class Examples:
 
 def may_matter(before: str, after: str) -> bool:
     """Whether there are any, or something that decides about those of other files."""
-    return ">>>" in before or any(word in after for word in (">>>", *_STEERING))
+    return ">>>" in before + after or decides_at_run_time(after)
+
+
+def decides_at_run_time(after: str) -> bool:
+    """Whether it may say of any module which examples that has."""
+    return any(word in after for word in _STEERING)
 
 
 def examples_of(text: str) -> Shown:

@@ -9,6 +9,8 @@ from dataclasses import dataclass, field, replace
 
 from loopwright.adapters.checks.checkouts import TreeReader
 from loopwright.adapters.checks.classes.command_lines import Command
+from loopwright.adapters.checks.classes.doctested import Doctested, doctested
+from loopwright.adapters.checks.classes.examples import may_matter
 from loopwright.adapters.checks.classes.found_first import FoundFirst
 from loopwright.adapters.checks.classes.in_front import hidden
 from loopwright.adapters.checks.classes.judged_with import judged_with
@@ -55,6 +57,7 @@ class ForTesting:
     helping: Mapping[str, str] = field(default_factory=dict)
     plugged: frozenset[str] = frozenset()
     first: Mapping[str, str] = field(default_factory=dict)  # what checks would find instead of what they mean, and why
+    doctested: Doctested = field(default_factory=Doctested)
 
     def why_first(self, path: str, *, is_new: bool) -> str:
         """In words; empty when it stands in front of nothing."""
@@ -73,8 +76,10 @@ class Search:
     steering: Steering
     commands: tuple[Command, ...]
 
-    async def found(self, before: Mapping[str, str], changes: tuple[Change, ...]) -> ForTesting:
-        """`before` are the texts of what changed."""
+    async def found(
+        self, before: Mapping[str, str], after: Mapping[str, str], changes: tuple[Change, ...]
+    ) -> ForTesting:
+        """`before` and `after` are the texts of what changed."""
         known = self.steering
         added = [change.path for change in changes if change.how == "added"]
         found = await self._in_python(before, added, steering_text(self.commands, known.texts))
@@ -84,7 +89,23 @@ class Search:
         search = FoundFirst(source=self.source, base=self.base, layout=known.layout, called=known.called)
         instead = await search.found(changes, self.commands, known.texts)
         first = {path: _in_front(held) for path, held in in_front.items()}
-        return replace(found, helping={**data, **elsewhere, **found.helping}, first=instead | first)
+        return replace(
+            found,
+            helping={**data, **elsewhere, **found.helping},
+            first=instead | first,
+            doctested=await self._doctested(before, after, changes),
+        )
+
+    async def _doctested(
+        self, before: Mapping[str, str], after: Mapping[str, str], changes: tuple[Change, ...]
+    ) -> Doctested:
+        changed = (change.path for change in changes if change.path.endswith(".py"))
+        if not any(may_matter(before.get(path, ""), after.get(path, "")) for path in changed):
+            return Doctested()
+        is_test = self.steering.layout.is_test
+        python = [path for path in await self.source.paths(self.base) if path.endswith(".py")]
+        judging = [path for path in python if is_test(path) or path.endswith("conftest.py")]
+        return doctested(await self.source.texts(self.base, tuple(judging[:_MOST]), limit=_LARGEST))
 
     async def _in_python(self, before: Mapping[str, str], added: Collection[str], steering: str) -> ForTesting:
         paths = tuple(path for path in await self.source.paths(self.base) if path.endswith(".py"))
@@ -132,12 +153,12 @@ def modules_for_testing(
     named |= {name for part in (files, judging, others) for text in part.values() for name in _runners_set(text)}
     plugged = {path for path in files for name in named if _is_module(path, name, tracked)}
     plugged |= {path for path in files if path.endswith(COMMAND_OF_DJANGO)}
-    by_product = {name for path, text in others.items() for name in _imported(path, text)}
+    by_product = {name for path, text in others.items() for name in imported_names(path, text)}
     helping: dict[str, str] = {}
     waiting = [*judging.items(), *((path, files[path]) for path in plugged)]
     while waiting:
         importer, text = waiting.pop()
-        names = _imported(importer, text)
+        names = imported_names(importer, text)
         for path in files:
             if path in helping or path in plugged or not any(_is_module(path, name, tracked) for name in names):
                 continue
@@ -208,7 +229,7 @@ def _names(node: ast.AST) -> Iterator[tuple[str, int]]:
             pass
 
 
-def _imported(path: str, text: str) -> frozenset[str]:
+def imported_names(path: str, text: str) -> frozenset[str]:
     """Modules by their names; those that start at the file itself by their whole path."""
     found = set[str]()
     for node in ast.walk(_parsed(text)):

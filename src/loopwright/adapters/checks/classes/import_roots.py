@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import posixpath
 import re
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from loopwright.adapters.checks.checkouts import TreeReader
 from loopwright.adapters.checks.classes.called import Called
 from loopwright.adapters.checks.classes.command_lines import Command, joined
+from loopwright.adapters.checks.classes.for_testing import imported_names
 from loopwright.adapters.checks.classes.layout import Layout, collected_by_name
-from loopwright.adapters.checks.classes.taken_names import is_taken, module_of, own_names
+from loopwright.adapters.checks.classes.taken_names import ROOTS, TESTS, is_taken, module_of, own_names, taken_name
 from loopwright.kernel.judges import is_example
 from loopwright.kernel.model import Commit
 
@@ -25,6 +27,23 @@ _IMPORTED = re.compile(r"^\s*(?:from|import)\s+(\w+)", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Names:
+    """Which are taken: `own` by the base and where, `installed` by the environment of checks."""
+
+    own: frozenset[tuple[str, str]] = frozenset()
+    installed: frozenset[str] = frozenset()
+    roots: frozenset[str] = frozenset()  # folders that imports start from
+    hiding: Mapping[str, str] = field(default_factory=dict)  # new files, with what of the tests they stand in front of
+
+    def taken_by(self, path: str, tracked: frozenset[str], *, is_link: bool) -> str:
+        """The name that a new file takes; empty when it takes none. `tracked` are the candidate's files, too."""
+        module = f"{path}/__init__.py" if is_link else path
+        return self.hiding.get(path, "") or taken_name(
+            module, tracked=tracked, own=self.own, taken=self.installed, roots=self.roots
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Roots:
     """In the base. `taken` are names of what is installed."""
 
@@ -35,15 +54,26 @@ class Roots:
 
     async def found(
         self, added: Collection[str], named: Called, commands: Iterable[Command], texts: Mapping[str, str]
+    ) -> Names:
+        paths = await self.source.paths(self.base)
+        told = frozenset(_on_the_path(commands, texts))
+        return Names(
+            own=own_names(paths),
+            installed=self.taken,
+            roots=await self._roots(added, named, told, paths),
+            hiding=await self._hiding(added, told, paths) if added else {},
+        )
+
+    async def _roots(
+        self, added: Collection[str], named: Called, told: frozenset[str], paths: tuple[str, ...]
     ) -> frozenset[str]:
         """Asked only where something was added that would take a name, if only it lay where imports start from."""
-        paths = await self.source.paths(self.base)
         tracked = frozenset(paths)
         modules = [posixpath.split(module_of(path) or path) for path in added]  # a link may be a package, too
         doubtful = {folder for folder, name in modules if is_taken(name, self.taken)}
         if not doubtful:
             return frozenset()
-        known = {at for at, _ in named.ran}.union(self._in_front(paths, named), _on_the_path(commands, texts))
+        known = {at for at, _ in named.ran}.union(self._in_front(paths, named), told)
         unknown = {folder for folder in doubtful - known if "/" in folder and f"{folder}/__init__.py" not in tracked}
         return frozenset(known | await self._started_from(unknown, paths))
 
@@ -60,6 +90,39 @@ class Roots:
             if (is_collected or is_run) and f"{folder}/__init__.py" not in tracked:
                 yield folder
 
+    async def _hiding(self, added: Collection[str], told: frozenset[str], paths: tuple[str, ...]) -> Mapping[str, str]:
+        """What tests import by a bare name from folders of their own, and would find in the product first."""
+        helpers = defaultdict[str, list[tuple[str, str, str]]](list)
+        for at, held, file in self._helpers(told, paths):
+            for name in (held, *_above(held)):
+                helpers[name].append((at, held, file))
+        own, starts = own_names(paths), {*ROOTS, *told}
+        found = dict[str, tuple[str, str]]()
+        for path in added:
+            whole = module_of(path) or ("" if "." in posixpath.basename(path) else path)  # a link may be a package
+            for at in starts:
+                name = _below(at, whole)
+                hidden = [(file, held) for place, held, file in helpers.get(name, ()) if place != at]
+                if hidden and (at, name.split("/")[0]) not in own:
+                    found[path] = hidden[0]
+        if not found:
+            return {}
+        judging = (path for path in paths if self.layout.is_test(path) or posixpath.basename(path) == "conftest.py")
+        tests = tuple(path for path in judging if path.endswith(".py"))[:_MOST]
+        held = await self.source.texts(self.base, tests, limit=_LARGEST)
+        wanted = {name for path, text in held.items() for name in imported_names(path, text)}
+        return {path: file for path, (file, name) in found.items() if name.replace("/", ".") in wanted}
+
+    def _helpers(self, told: frozenset[str], paths: tuple[str, ...]) -> Iterator[tuple[str, str, str]]:
+        """The folder that an import starts from, the module and the file, which is no test itself."""
+        tracked, python = frozenset(paths), [path for path in paths if path.endswith(".py")]
+        beside = {posixpath.dirname(path) for path in python if collected_by_name(path)}
+        folders = {folder for path in python for folder in _above(path) if posixpath.basename(folder) in TESTS}
+        starts = {folder for folder in beside | folders | told if f"{folder}/__init__.py" not in tracked}
+        for path in python:
+            if not collected_by_name(path) and posixpath.basename(path) not in ("__init__.py", "conftest.py"):
+                yield from ((at, _below(at, module_of(path)), path) for at in starts.intersection((*_above(path), "")))
+
     async def _started_from(self, folders: Collection[str], paths: tuple[str, ...]) -> frozenset[str]:
         """Those of which a module is imported by its bare name that no other folder has."""
         if not folders:
@@ -70,6 +133,18 @@ class Roots:
         texts = await self.source.texts(self.base, python, limit=_LARGEST)
         imported = {name for text in texts.values() for name in _IMPORTED.findall(text)} - elsewhere
         return frozenset(place for place, name in own if place in folders and name in imported)
+
+
+def _above(path: str) -> Iterator[str]:
+    while path := posixpath.dirname(path):
+        yield path
+
+
+def _below(folder: str, path: str) -> str:
+    """What is left of a path; empty where it does not lie there."""
+    if not folder:
+        return path
+    return path.removeprefix(f"{folder}/") if path.startswith(f"{folder}/") else ""
 
 
 def _on_the_path(commands: Iterable[Command], texts: Mapping[str, str]) -> Iterator[str]:

@@ -12,8 +12,8 @@ from pathlib import Path, PurePosixPath
 _BELOW = ("", "local/", "versions/*/", "installs/python/*/")
 _MOST = 20_000  # entries looked at of one folder
 _IMPORTED = (".py", ".pyi", ".so", ".pyd", ".pyc")
-_ROOTS = ("", "src", "lib", "python", "py")
-_TESTS = ("tests", "test")
+ROOTS = ("", "src", "lib", "python", "py")
+TESTS = ("tests", "test")
 # What runners of Python bring along, also where no environment could be looked at.
 _USUAL = frozenset(
     {"pytest", "_pytest", "py", "pluggy", "iniconfig", "packaging", "exceptiongroup", "tomli", "coverage", "xdist"}
@@ -109,7 +109,7 @@ def own_names(tracked: tuple[str, ...]) -> frozenset[tuple[str, str]]:
 def _folders_of_tests(own: frozenset[tuple[str, str]]) -> frozenset[str]:
     """Folders of tests that are no packages: imported by their name until a module of this name is found."""
     places = (place.split("/") for place, _ in own)
-    named = ((parts, depth) for parts in places for depth, part in enumerate(parts) if part in _TESTS)
+    named = ((parts, depth) for parts in places for depth, part in enumerate(parts) if part in TESTS)
     return frozenset("/".join(parts[: depth + 1]) for parts, depth in named if _is_root("/".join(parts[:depth])))
 
 
@@ -157,4 +157,4 @@ def taken_name(
 
 def _is_root(root: str) -> bool:
     """A folder that imports start from: the usual ones, and those of tests, which runners put in front."""
-    return root in _ROOTS or PurePosixPath(root).name in _TESTS
+    return root in ROOTS or PurePosixPath(root).name in TESTS
