@@ -15,6 +15,7 @@ from tests.trust.grounds import GROUNDS, Cheat, Ground
 from tests.trust.helped_cheats import HELPED_CHEATS
 from tests.trust.in_front_cheats import IN_FRONT_CHEATS
 from tests.trust.later_cheats import LATER_CHEATS
+from tests.trust.linked_cheats import LINKED_CHEATS
 from tests.trust.other_cheats import CARGO_CHEATS, GO_CHEATS, JEST_CHEATS, NODE_CHEATS
 from tests.trust.pytest_cheats import PYTEST_CHEATS
 from tests.trust.trial import Stage, stage
@@ -23,7 +24,7 @@ from tests.trust.unittest_cheats import MAKE_CHEATS, SCRIPT_CHEATS, UNITTEST_CHE
 CHEATS = (
     *PYTEST_CHEATS, *HELPED_CHEATS, *UNITTEST_CHEATS, *MAKE_CHEATS, *SCRIPT_CHEATS,
     *NODE_CHEATS, *JEST_CHEATS, *CARGO_CHEATS, *GO_CHEATS, *FURTHER_CHEATS, *LATER_CHEATS,
-    *FOLDER_CHEATS, *ELSEWHERE_CHEATS, *IN_FRONT_CHEATS,
+    *FOLDER_CHEATS, *ELSEWHERE_CHEATS, *IN_FRONT_CHEATS, *LINKED_CHEATS,
 )  # fmt: skip
 Stages = Callable[[Cheat], Stage]
 

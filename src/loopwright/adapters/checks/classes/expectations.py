@@ -190,9 +190,9 @@ def _is_read(path: str, text: str) -> bool:
         return True
     if (is_example(path) or is_text(path)) and is_source(path):
         return True
-    if folder and not re.search(rf"(?<!\w){re.escape(posixpath.basename(folder))}(?!\w)", text):
-        return False
-    return not all(map(_is_about_a_page, lines))
+    above = re.compile(rf"(?<!\w){re.escape(posixpath.basename(folder))}(?!\w)" if folder else "")
+    meant = (line for line in _meant(text, lambda line: name in line) if not _is_about_a_page(line))
+    return above.search(text) is not None and any(above.search(line) or _READS.search(line) for line in meant)
 
 
 def _is_about_a_page(line: str) -> bool:
@@ -222,12 +222,8 @@ def _patterns(said: list[str]) -> Iterator[str]:
         if _FILLED_IN.search(word) and posixpath.splitext(word)[1].strip("{}%"):
             pattern = re.sub(r"^(?:\.{0,2}/|\*+/)+", "", _FILLED_IN.sub("*", word))
             folder, name = posixpath.split(pattern)
-            if (
-                not _is_code(name)
-                and not _MARKUP.search(name)
-                and "*" in name
-                and (not folder or re.search(r"\w", folder))
-            ):
+            is_data = _DATA.search(name) or (folder and not _is_code(name) and not _MARKUP.search(name))
+            if is_data and "*" in name and (not folder or re.search(r"\w", folder)):
                 yield pattern
 
 
@@ -288,7 +284,7 @@ def _in_pieces(path: str, literals: frozenset[str], text: str) -> bool:
     """A test puts the name together, out of the folder, a word and the suffix."""
     folder, name = posixpath.split(path)
     stem, suffix = posixpath.splitext(name)
-    if not folder or suffix not in literals or path.endswith(_PROSE) or _is_code(path):
+    if not folder or suffix not in literals or is_text(path) or _is_code(path) or _MARKUP.search(path):
         return False
     inside = frozenset(part for word in literals for part in word.split("/"))
     return posixpath.basename(folder) in inside and re.search(rf"\b{re.escape(stem)}\b", text) is not None

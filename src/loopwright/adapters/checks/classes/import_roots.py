@@ -109,8 +109,8 @@ class Roots:
             return {}
         judging = (path for path in paths if self.layout.is_test(path) or posixpath.basename(path) == "conftest.py")
         tests = tuple(path for path in judging if path.endswith(".py"))[:_MOST]
-        held = await self.source.texts(self.base, tests, limit=_LARGEST)
-        wanted = {name for path, text in held.items() for name in imported_names(path, text)}
+        said = await self.source.texts(self.base, tests, limit=_LARGEST)
+        wanted = {name for path, text in said.items() for name in imported_names(path, text)}
         return {path: file for path, (file, name) in found.items() if name.replace("/", ".") in wanted}
 
     def _helpers(self, told: frozenset[str], paths: tuple[str, ...]) -> Iterator[tuple[str, str, str]]:
