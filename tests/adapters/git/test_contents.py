@@ -8,6 +8,7 @@ import pytest
 from loopwright.adapters.git.history import PersonsHistory
 from loopwright.adapters.git.objects import GitObjects
 from loopwright.adapters.git.program import persons_git
+from loopwright.adapters.git.site import Site
 from loopwright.errors import VcsFailed
 from loopwright.kernel.model import Commit
 from tests.adapters.git.scene import Scene
@@ -58,12 +59,12 @@ def test_a_link_is_told_and_not_followed(repo: Repository) -> None:
 
 
 def test_all_links_of_a_tree_are_told_with_what_they_say(repo: Repository) -> None:
-    assert asyncio.run(GitObjects(repo.path, env=os.environ).links(Commit(repo.git("rev-parse", "HEAD")))) == {}
+    assert asyncio.run(GitObjects(Site(repo.path, os.environ)).links(Commit(repo.git("rev-parse", "HEAD")))) == {}
     (repo.path / "docs").mkdir()
     for path, target in (("docs/one", "../README.md"), ("two words", "docs/")):
         (repo.path / path).symlink_to(target)
     commit = Commit(repo.commit("links"))
-    for reader in (GitObjects(repo.path, env=os.environ), PersonsHistory(repo.path, env=os.environ)):
+    for reader in (GitObjects(Site(repo.path, os.environ)), PersonsHistory(repo.path, env=os.environ)):
         assert asyncio.run(reader.links(commit)) == {"docs/one": "../README.md", "two words": "docs/"}
 
 

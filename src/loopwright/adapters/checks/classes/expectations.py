@@ -40,12 +40,12 @@ _OTHER_CODE = re.compile(
     re.IGNORECASE,
 )
 _AS_A_PAGE = re.compile(
-    r"""render|template|url|href|redirect|route|response|\bsrc\s*=|\bimport\b|\brequire\b
+    r"""render|template|url|href|redirect|route|response|\bsrc\s*=|\bimport\b|\brequire\b|Snapshot
       | \b(?:get|post|put|delete|head|goto|visit|navigate|mount|fetch)\s*\(
     """,
     re.VERBOSE | re.IGNORECASE,
 )
-_READS = re.compile(r"\bopen\s*\(|\bread|ReadFile|Snapshot|\?raw\b|\binclude_|\bload", re.IGNORECASE)
+_READS = re.compile(r"\bopen\s*\(|\bread|ReadFile|\binclude_|\bload", re.IGNORECASE)
 _MADE = re.compile(r"\b(?:tmp|temp|out_?dir|output|site_?dir|build_?dir|dist)\w*\b", re.IGNORECASE)
 _WHOLLY = re.compile(r"\b(?:iterdir|listdir|scandir|walk|readdir(?:Sync)?|read_dir|ReadDir|WalkDir)\b")
 _LISTING = re.compile(rf"{_WHOLLY.pattern}|\b(?:r?glob|iglob|Glob|globSync)\b")
@@ -65,7 +65,6 @@ _FENCED = re.compile(
 _FILLED_IN = re.compile(r"\$?\{[^{}]*\}|%[sdv]|%\(\w+\)s")
 _REQUIRED = re.compile(r"""(?:\brequire\s*\(|\bfrom|\bimport)\s*["'](\.{1,2}/[^"'\n]+)["']""")
 _BEGINS = re.compile(r"""startswith\(\(?\s*["'](\w+)["']""")
-_EMBEDDED = re.compile(r"^//go:embed[ \t]+(.+)$", re.MULTILINE)
 _MAY_BE_THERE = re.compile(r"\bif\b|\?|\|\||\bor\b")
 _IS_THERE = re.compile(r"\b(?:exists|is_file|isfile|existsSync|os\.Stat|lexists)\b")
 # A test that goes through texts may run what they show, or only look whether their links lead somewhere.
@@ -160,9 +159,8 @@ def expectations(changed: Iterable[str], tests: Mapping[str, str], sources: Mapp
 def _named(paths: tuple[str, ...], test: str, text: str) -> Iterator[str]:
     if not paths:
         return
-    embedded = [word.strip('"`') for line in _EMBEDDED.findall(text) for word in line.split()]
-    said = [*_LITERAL.findall(text), *embedded]
-    literals, filled = frozenset(map(_plain, said)), frozenset((*_patterns(said), *embedded))
+    said = _LITERAL.findall(text)
+    literals, filled = frozenset(map(_plain, said)), frozenset(_patterns(said))
     listing = tuple(_listing(text)) if _LISTING.search(text) or filled else ()
     required = {posixpath.normpath(posixpath.join(posixpath.dirname(test), word)) for word in _REQUIRED.findall(text)}
     for path in paths:
@@ -256,7 +254,7 @@ def _lists_top(suffix: str, line: str) -> bool:
 
 def _plain(word: str) -> str:
     """Without what is filled in at run time, and without the way up to where it starts."""
-    rest = word.rpartition("}")[2].partition("?")[0]
+    rest = word.rpartition("}")[2]
     return re.sub(r"^(?:\.{0,2}/)+", "", posixpath.normpath(rest) if "/../" in rest else rest)
 
 
