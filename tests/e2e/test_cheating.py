@@ -38,9 +38,9 @@ CHEATS = {
 
 
 def marks_of(cheat: str) -> tuple[pytest.MarkDecorator, ...]:
-    """The commonest ones are tried with every change, the others with the slow tests."""
+    """The commonest ones are tried with every change, the others with all that is bent by files."""
     common = ("says it passes", "edits the test", "deletes the test", "leaves with 0 while the tests run")
-    return () if cheat in common else (pytest.mark.slow,)
+    return () if cheat in common else (pytest.mark.trust,)
 
 
 @pytest.mark.parametrize("cheat", [pytest.param(CHEATS[name], id=name, marks=marks_of(name)) for name in CHEATS])

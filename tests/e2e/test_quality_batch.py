@@ -137,6 +137,7 @@ def test_no_part_stays_open_when_the_batch_has_ended(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.kills
 @pytest.mark.unmeasured
 @pytest.mark.timeout(400)
 def test_two_hundred_artifacts_of_which_some_crash_and_some_lie_end_each_in_the_right_list(tmp_path: Path) -> None:
@@ -207,6 +208,7 @@ def _step(key: Key) -> str:
 
 
 @pytest.mark.slow
+@pytest.mark.kills
 @pytest.mark.timeout(400)
 def test_the_memory_of_the_controller_does_not_grow_with_the_findings(tmp_path: Path) -> None:
     few, many = (most_memory(tmp_path / str(number), number) for number in (FEW, MORE))

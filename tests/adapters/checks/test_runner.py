@@ -187,19 +187,7 @@ def test_where_a_change_touches_the_paths_of_no_check_all_of_them_run(tmp_path: 
     asyncio.run(story())
 
 
-@pytest.mark.parametrize(
-    ("changed", "ran"),
-    [
-        ({"web/a.py": "1\n"}, ["web"]),
-        ({"web/a.py": "1\n", "shared/a.py": "1\n"}, ["lint", "web", "api"]),
-        ({"web/a.py": "1\n", "README.md": "x"}, ["web"]),
-        ({"web/a.py": "1\n", "tests/test_new.py": "def test(): pass\n"}, ["lint", "web", "api"]),
-        ({"shared/a.py": "1\n"}, ["lint", "web", "api"]),
-    ],
-)
-def test_where_a_changed_file_is_in_the_paths_of_no_check_that_counts_all_of_them_run(
-    changed: dict[str, str | None], ran: list[str], tmp_path: Path
-) -> None:
+def test_where_a_changed_file_is_in_the_paths_of_no_check_that_counts_all_of_them_run(tmp_path: Path) -> None:
     def counts(name: str) -> CheckSettings:
         run = (sys.executable, "-m", "pytest", "-q", f"{name}/tests")
         return CheckSettings(name=name, run=run, paths=(f"{name}/**",))
@@ -208,8 +196,8 @@ def test_where_a_changed_file_is_in_the_paths_of_no_check_that_counts_all_of_the
     files |= dict.fromkeys(("web/a.py", "api/a.py", "shared/a.py"), "")
     lint = command("lint", "", paths=("shared/**", "lint/**"))  # it looks at it, and tests nothing
     made = project(tmp_path, files, [lint, counts("web"), counts("api")])
-    report = asyncio.run(made.report(made.candidate(changed)))
-    assert [each.name for each in report.results if each.ran] == ran
+    report = asyncio.run(made.report(made.candidate({"shared/a.py": "1\n"})))
+    assert [each.name for each in report.results if each.ran] == ["lint", "web", "api"]
 
 
 def test_before_anybody_is_paid_every_check_runs_that_some_change_may_call_for(tmp_path: Path) -> None:
