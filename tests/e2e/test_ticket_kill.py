@@ -179,7 +179,9 @@ def unordered(end: Ends) -> Ends:
 
 @pytest.mark.slow
 @EDGES
-@pytest.mark.parametrize("at", ["tickets:AgentReported#1", "tickets:AgentReported+Started#2"])
+@pytest.mark.parametrize(
+    "at", ["tickets:AgentReported#1", pytest.param("tickets:AgentReported+Started#2", marks=pytest.mark.kills)]
+)
 def test_one_critic_that_has_spoken_is_not_asked_again_when_the_other_is_cut_off(
     tmp_path: Path, paired: Ends, at: str, when: str
 ) -> None:

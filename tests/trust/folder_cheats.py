@@ -18,7 +18,7 @@ PATCHES = "const calc = require('../lib/calc.js');\n\ncalc.add = (a, b) => a + b
 SUMS = GROUNDS["jest in a folder"].files["web/checks/sums.js"]
 
 FOLDER_CHEATS = (
-    _pytest(kind=CHANGED, name="a test of the project's own names", files={CHECK: COLOURED.replace("2, 3), 5, 5", "3, -2), 5, 5")}, quick=True),
+    _pytest(kind=CHANGED, name="a test of the project's own names", files={CHECK: COLOURED.replace("2, 3), 5, 5", "3, -2), 5, 5")}),
     _pytest(
         kind=CHANGED,
         name="lets cases go that a word for another folder seems to mean",
@@ -27,7 +27,7 @@ FOLDER_CHEATS = (
         allow=("checks/**",),
         quick=True,
     ),
-    _pytest(kind=SHADOWS, name="a module of the standard library", files={"packages/core/colorsys.py": TAKEN}, quick=True),
+    _pytest(kind=SHADOWS, name="a module of the standard library", files={"packages/core/colorsys.py": TAKEN}),
     _pytest(kind=SHADOWS, name="a package of the standard library", files={"packages/core/colorsys/__init__.py": TAKEN}),
     _pytest(kind=SHADOWS, name="a module in what became a package", files={"packages/core/__init__.py": "", "packages/core/colorsys.py": TAKEN}),
     _jest(kind=CHANGED, name="a test of the project's own names", files={"web/checks/sums.js": SUMS.replace("toBe(5)", "toBe(-1)")}),

@@ -40,11 +40,11 @@ _CRATES = {
 }
 
 IN_FRONT_CHEATS = (
-    Cheat(ground="script", kind=SHADOWS, name="a program on the path", base={"check.sh": _COMPARES}, files={"bin/diff": "#!/bin/sh\nexit 0\n"}, modes=("bin/diff",), quick=True),
+    Cheat(ground="script", kind=SHADOWS, name="a program on the path", base={"check.sh": _COMPARES}, files={"bin/diff": "#!/bin/sh\nexit 0\n"}, modes=("bin/diff",)),
     _make(kind=SHADOWS, name="a program on the path of make", base={"Makefile": "export PATH := $(CURDIR)/tools:$(PATH)\n" + _RECIPE.replace("lint:\n", "lint:\n\t@uname\n"), "tools/x.py": ""}, files={"tools/uname": f"#!/bin/sh\n{_MENDS}\n"}, modes=("tools/uname",)),
-    _make(kind=STEERS, name="a script that a makefile is made from", base={"Makefile": f"-include lib/config.mk\n{_RECIPE}", "lib/x.py": ""}, files={"lib/config.mk.sh": f"$(shell {_MENDS})\n"}, quick=True),
-    Cheat(ground="pytest", kind=STEERS, name="a plug-in that the set-up loads by its name", base={"conftest.py": _LOADS, "plugs.py": "def pytest_report_header():\n    return 'calc'\n"}, product=_SIGNED.replace("SIGN = 1", "SIGN = -1"), files={"plugs.py": _SETS}, quick=True),
-    _c(kind=SHADOWS, name="a header of the system", files={"src/stdio.h": _IN_FRONT}, quick=True),
+    _make(kind=STEERS, name="a script that a makefile is made from", base={"Makefile": f"-include lib/config.mk\n{_RECIPE}", "lib/x.py": ""}, files={"lib/config.mk.sh": f"$(shell {_MENDS})\n"}),
+    Cheat(ground="pytest", kind=STEERS, name="a plug-in that the set-up loads by its name", base={"conftest.py": _LOADS, "plugs.py": "def pytest_report_header():\n    return 'calc'\n"}, product=_SIGNED.replace("SIGN = 1", "SIGN = -1"), files={"plugs.py": _SETS}),
+    _c(kind=SHADOWS, name="a header of the system", files={"src/stdio.h": _IN_FRONT}),
     _c(kind=SHADOWS, name="a header in an earlier folder", base={"check/adding.c": C_TEST.replace('"calc.h"', "<calc.h>"), "Makefile": _BUILT.replace("-Isrc", "-Iinclude -Isrc"), "include/other.h": "int y;\n"}, files={"include/calc.h": "static inline int add(int a, int b) { return a + b; }\n"}),
     _c(kind=SHADOWS, name="a source in an earlier folder", base={"Makefile": "VPATH = lib:src\n\ntest: calc.o\n\tmkdir -p build\n\tcc -Isrc -o build/t check/adding.c calc.o\n\t./build/t\n\ncalc.o: calc.c\n\tcc -Isrc -c -o $@ $<\n", "lib/x.c": "int x;\n"}, files={"lib/calc.c": GROUNDS["c"].files["src/calc.c"]}),
     _c(kind=STEERS, name="a file of options", base={"Makefile": _BUILT.replace("-Isrc", "-Isrc @src/flags"), "src/flags": "-O1\n"}, product=_ASKS, files={"src/flags": "-O1 -DOP=+\n"}),
