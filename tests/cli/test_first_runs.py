@@ -119,6 +119,12 @@ def test_a_test_check_that_is_red_on_the_base_is_written_and_baseline_explained(
     assert "[checks.test]" in text.splitlines()
 
 
+def test_red_tests_of_every_package_below_are_in_force(tmp_path: Path) -> None:
+    files = {"a/Makefile": "test:\n\ttrue\n", "b/Makefile": "test:\n\tfalse\n"}
+    done = loop(project(tmp_path / "repo", files).path, "setup", "--json")
+    assert checks(done) == {"test": "make -C a test", "test-b": "make -C b test"}
+
+
 def test_a_linter_that_is_red_by_its_exit_code_alone_is_not_put_in_force(tmp_path: Path) -> None:
     repo = project(tmp_path / "repo", {"Makefile": "test:\n\ttrue\nlint:\n\techo wrong; false\n"})
     done = loop(repo.path, "setup", "--json")

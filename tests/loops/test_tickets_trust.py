@@ -69,7 +69,10 @@ def test_the_checks_are_tried_before_the_first_agent_and_only_in_a_root() -> Non
 def test_what_cannot_run_ends_it_and_what_is_red_is_told_as_of_before() -> None:
     ended = outcome(play(session(trust=v.NOW), v.UNABLE))
     assert (ended.ending, ended.note) == (Ending.FAILED, "check 'test' cannot run: no pytest")
-    assert creator(play(session(trust=v.NOW), v.RED)).brief.before == (v.WRONG,)
+    state = play(session(trust=v.NOW), v.RED)
+    assert creator(state).brief.before == (v.WRONG,)
+    again = creator(play(checked(state, v.RED), SAID)).brief.findings
+    assert [each.issue for each in again] == [f"(was so before you) {v.WRONG.issue}"]
 
 
 def test_a_change_the_verdict_does_not_need_is_held_back_and_may_be_decided_afterwards() -> None:
