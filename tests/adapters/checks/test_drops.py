@@ -113,3 +113,11 @@ def test_what_the_base_has_only_in_files_that_may_change_is_no_measure(
 )
 def test_all_tests_may_be_let_go_only_where_others_follow(wanted: Standard, *, is_none: bool) -> None:
     assert (Drops(all=True).leave_none(wanted), Drops().leave_none(wanted)) == (is_none, False)
+
+
+@pytest.mark.parametrize(("added_to", "renamed"), [("backend/tests/test_b.py", True), ("tests/test_a.py", False)])
+def test_cases_have_other_numbers_only_where_cases_were_added(added_to: str, *, renamed: bool) -> None:
+    base, now = passed("tests/test_b.py::test_it[x-b1]"), passed(*(f"tests/test_b.py::test_it[x-b{n}]" for n in (2, 3)))
+    files_of = Whereabouts(frozenset(BOTH), frozenset({"", "backend"})).of(base)
+    gone = Drops(added_to=frozenset({added_to})).among(base, now, files_of)
+    assert bool(gone) == renamed
