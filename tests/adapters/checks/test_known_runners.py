@@ -315,10 +315,10 @@ def test_one_test_alone_behind_other_programs() -> None:
 
 
 def test_a_part_of_the_tests_is_asked_for_where_the_runner_can_choose() -> None:
-    part = Pace(stop="twentieth", only=("calc", "shop"), files=("a.py", "b.py"))
+    part = Pace(stop="twentieth", only=("calc", "shop"), files=("a.py", "b.py"), without=("c.py",))
     assert asked(("pytest", "-q"), own_report=True, pace=part).argv == (
-        *("pytest", "-q", "--maxfail=20", "-k", "calc or shop", "a.py", "b.py"),
+        *("pytest", "-q", "--maxfail=20", "-k", "calc or shop", "--ignore=c.py", "a.py", "b.py"),
     )
     assert asked(("npx", "mocha"), own_report=True, pace=part).argv == ("npx", "mocha")
     carried = asked(("make", "test"), TEXTS, own_report=True, pace=part)
-    assert carried.environment({}, REPORT)["PYTEST_ADDOPTS"] == "--maxfail=20 -k 'calc or shop'"
+    assert carried.environment({}, REPORT)["PYTEST_ADDOPTS"] == "--maxfail=20 -k 'calc or shop' --ignore=c.py"

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from pathlib import PurePosixPath
 
 from loopwright.adapters.checks.canary.answers import Before, answering, tried
 from loopwright.adapters.checks.canary.look import CanaryQuestion, Noticed, Place, look
@@ -102,11 +101,10 @@ class _Laboratory:
             return await bench.run(spec, pace=pace)
 
         result = self._result(where, spec.name)
-        words = tuple(sorted({PurePosixPath(path).stem for path in edits}))
         before = await self._green(where, result)
         paths = frozenset(await self.desk.outfit.source.paths(self._tree(where)))
         seconds = result.seconds if result else 0.0
-        return await tried(spec, start, before, seconds=seconds, likely=words, paths=paths)
+        return await tried(spec, start, before, seconds=seconds, broken=tuple(edits), paths=paths)
 
     def _answers(self, where: Place, name: str) -> bool:
         result = self._result(where, name)

@@ -69,9 +69,7 @@ class ToyLaboratory:
         async def start(spec: CheckSettings, *, pace: Pace) -> Ran:
             return self._ran(spec, self.tree(where), edits, pace=pace)
 
-        return await tried(
-            spec, start, self.before[name, where], seconds=1.0, likely=tuple(Path(path).stem for path in edits)
-        )
+        return await tried(spec, start, self.before[name, where], seconds=1.0, broken=tuple(edits))
 
     def _ran(self, spec: CheckSettings, tree: Files, edits: Mapping[str, bytes], *, pace: Pace = WHOLE) -> Ran:
         folder = self.place / f"try{len(list(self.place.iterdir()))}"

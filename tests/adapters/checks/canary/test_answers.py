@@ -120,16 +120,16 @@ def test_what_hangs_on_a_broken_tree_is_not_waited_for() -> None:
 
 
 @pytest.mark.parametrize(
-    ("likely", "runner", "asked"),
+    ("broken", "runner", "asked"),
     [
-        (("test_a",), "pytest", [("first", ("test_a",)), ("first", ())]),  # a part that stays green says nothing
-        (("test_a",), "mocha", [("first", ("test_a",))]),  # it cannot choose, and ran whole
-        (("test",), "pytest", [("first", ())]),  # most of them anyway
-        (("nowhere", "not", "a b"), "pytest", [("first", ())]),
+        (("test_a.py",), "pytest", [("first", ("test_a",)), ("first", ())]),  # a part that stays green says nothing
+        (("test_a.py",), "mocha", [("first", ("test_a",))]),  # it cannot choose, and ran whole
+        (("src/test.py",), "pytest", [("first", ())]),  # most of them anyway
+        (("nowhere.py", "not.py", "a b.py"), "pytest", [("first", ())]),
     ],
 )
 def test_tests_that_are_likely_to_notice_go_first(
-    likely: tuple[str, ...], runner: str, asked: list[tuple[str, tuple[str, ...]]]
+    broken: tuple[str, ...], runner: str, asked: list[tuple[str, tuple[str, ...]]]
 ) -> None:
     paces: list[Pace] = []
 
@@ -137,7 +137,7 @@ def test_tests_that_are_likely_to_notice_go_first(
         paces.append(pace)
         return ran(exit_code=0, runner=runner)
 
-    said = asyncio.run(tried(check("test", "./test"), start, GREEN, seconds=1.0, likely=likely))
+    said = asyncio.run(tried(check("test", "./test"), start, GREEN, seconds=1.0, broken=broken))
     assert (said.red, [(pace.stop, pace.only) for pace in paces]) == (False, asked)
 
 
@@ -161,6 +161,34 @@ def test_a_part_that_is_red_is_enough_where_it_tells_of_what_was_broken(part: Ra
         return part if pace.only else ran("tests.test_a", exit_code=1)
 
     tree = frozenset({"tests/test_a.py"})
-    said = asyncio.run(tried(check("test", "pytest"), start, GREEN, seconds=1.0, likely=("test_a",), paths=tree))
+    said = asyncio.run(tried(check("test", "pytest"), start, GREEN, seconds=1.0, broken=("test_a.py",), paths=tree))
     assert said.red
     assert [(pace.only, pace.files) for pace in paces] == [(("test_a",), ("tests/test_a.py",)), ((), ())][:asked]
+
+
+def test_broken_files_without_tests_are_not_looked_through_for_any() -> None:
+    """Where doctests are asked for they would be the first to fail, which tells nothing."""
+    paces: list[Pace] = []
+
+    async def start(spec: CheckSettings, *, pace: Pace) -> Ran:
+        paces.append(pace)
+        return ran(exit_code=0, runner="pytest")
+
+    broken = ("shop/__init__.py", "shop/test_a.py")
+    asyncio.run(tried(check("test", "pytest"), start, GREEN, seconds=1.0, broken=broken))
+    assert [(pace.only, pace.without) for pace in paces] == [
+        (("test_a",), ("shop/__init__.py",)),
+        ((), ("shop/__init__.py",)),
+    ]
+
+
+def test_too_many_of_them_are_not_named() -> None:
+    asked: list[Pace] = []
+
+    async def start(spec: CheckSettings, *, pace: Pace) -> Ran:
+        asked.append(pace)
+        return ran(exit_code=0, runner="pytest")
+
+    broken = tuple(f"shop/part{number}.py" for number in range(10_000))
+    asyncio.run(tried(check("test", "pytest"), start, GREEN, seconds=1.0, broken=broken))
+    assert asked[0].without == ()

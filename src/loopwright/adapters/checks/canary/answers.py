@@ -16,6 +16,7 @@ from loopwright.adapters.checks.single_test import files_of
 from loopwright.config.settings import CheckSettings
 
 _SLOWER, _LEAST_PATIENCE = 3, 60.0
+_MOST_NAMED = 200  # files; a command line has an end
 _BUILDS = ("build", "clippy", "vet")  # verbs of programs that also run tests
 _PLAIN_WORD = re.compile(r"(?!and$|or$|not$)[A-Za-z_][A-Za-z0-9_]+")  # as an expression over names takes it
 _NAMES_MODULES = ("pytest", "unittest", "django")  # runners that name what they cannot load as they name tests
@@ -88,18 +89,18 @@ async def tried(
     before: Before,
     *,
     seconds: float,
-    likely: tuple[str, ...] = (),
+    broken: tuple[str, ...] = (),
     paths: frozenset[str] = frozenset(),
 ) -> Noticed:
     """One check on one broken tree; `seconds` is what it took on the whole one: what hangs now is not waited for.
 
-    Tests that have one of the `likely` words in their ids go first, by their files among `paths` where that can be: a
+    Tests that have the name of a `broken` file in their ids go first, by their files among `paths` where that can be: a
     runner that chooses by name loads all files before. What fails first and was no test before may hide a red: then it
     is run on for some failures more, and to its end.
     """
     patient = replace(spec, timeout=min(spec.timeout, max(_LEAST_PATIENCE, _SLOWER * seconds)))
     spent = 0.0
-    paces = [_first_pace(spec, before.green, likely, paths)]
+    paces = [_first_pace(spec, before, broken, paths)]
     while True:
         pace = paces.pop(0)
         ran = await start(patient, pace=pace)
@@ -108,7 +109,7 @@ async def tried(
         spent += said.seconds
         if not said.red and pace.only:
             # A part that stays green says nothing of the rest.
-            paces = [Pace(stop="first")] if is_part else _further(ran)
+            paces = [Pace(stop="first", without=pace.without)] if is_part else _further(ran)
         elif not said.red and pace.stop == "first":
             paces = _further(ran)
         if said.red or not paces:
@@ -123,10 +124,23 @@ def _further(ran: Ran) -> list[Pace]:
     return [*later, Pace()]
 
 
-def _first_pace(spec: CheckSettings, green: frozenset[str], likely: tuple[str, ...], paths: frozenset[str]) -> Pace:
-    words = _telling(green, likely)
+def _first_pace(spec: CheckSettings, before: Before, broken: tuple[str, ...], paths: frozenset[str]) -> Pace:
+    green, stems = before.green, tuple(sorted({PurePosixPath(path).stem for path in broken}))
+    words = _telling(green, stems)
     having = (test for test in green if any(word in test for word in words))
-    return Pace(stop="first", only=words, files=files_of(spec.run, having, paths) if words else ())
+    return Pace(
+        stop="first",
+        only=words,
+        files=files_of(spec.run, having, paths) if words else (),
+        without=_testless(broken, green | before.others),
+    )
+
+
+def _testless(broken: tuple[str, ...], tests: frozenset[str]) -> tuple[str, ...]:
+    """Those of which no test bears the name: a runner that looks for doctests in them would stop at the first."""
+    if len(broken) > _MOST_NAMED:
+        return ()
+    return tuple(path for path in broken if not any(PurePosixPath(path).stem in test for test in tests))
 
 
 def _telling(green: frozenset[str], likely: tuple[str, ...]) -> tuple[str, ...]:

@@ -52,6 +52,8 @@ def asked(argv: tuple[str, ...], texts: Texts = NO_FILES, *, own_report: bool = 
     sooner = {"first": runner.early, "twentieth": runner.later, "never": ()}[pace.stop]
     if runner.chosen and pace.only:
         sooner = (*sooner, runner.chosen, " or ".join(pace.only))
+    if runner.ignored:
+        sooner = (*sooner, *(f"{runner.ignored}={path}" for path in pace.without))
     if found.takes_words:
         files = pace.files if runner.chosen else ()
         words = found.with_words((*(() if own_report else runner.words), *sooner, *files))

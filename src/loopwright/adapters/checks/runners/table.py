@@ -20,6 +20,7 @@ class Pace:
     stop: Literal["first", "twentieth", "never"] = "never"  # at which failure it may stop
     only: tuple[str, ...] = ()  # of all tests those whose ids have one of these words
     files: tuple[str, ...] = ()  # all files that have such tests, where the command may name them
+    without: tuple[str, ...] = ()  # files that have no tests: loaded as tests they would be the first to fail
 
 
 WHOLE = Pace()
@@ -35,6 +36,7 @@ class Runner:
     early: tuple[str, ...] = ()  # stop at the first failure
     later: tuple[str, ...] = ()  # stop at the twentieth
     chosen: str = ""  # the option that takes an expression over the names of tests
+    ignored: str = ""  # the option that keeps a file from being looked through for tests
     place: Place = "end"
     variable: str = ""
     carried: tuple[str, ...] = ()
@@ -60,6 +62,7 @@ PYTEST = Runner(
     early=("-x",),
     later=("--maxfail=20",),
     chosen="-k",
+    ignored="--ignore",
     variable="PYTEST_ADDOPTS",
     carried=(f"--junitxml={_EACH}",),
     carried_format="junit",
