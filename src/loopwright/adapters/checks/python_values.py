@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from loopwright.adapters.checks.python_tree import Nodes
 
 _Body = ast.FunctionDef | ast.Lambda
+_MAKING = (ast.FunctionDef, ast.ClassDef, ast.Assign, ast.Dict, ast.Call)  # where a value gets what it says
 _VALUES = frozenset(
     {"int", "float", "complex", "bool", "str", "bytes", "tuple", "list", "dict", "set", "frozenset"}
     | {"Decimal", "Fraction", "date", "datetime", "timedelta", "UserString", "UserList", "UserDict"}
@@ -27,7 +28,7 @@ _TESTS_ONLY = frozenset({"isinstance", "issubclass", "type", "hasattr", "callabl
 
 def lies_in_python(nodes: Nodes) -> Iterator[str]:
     functions = {node.name: node for node in nodes if isinstance(node, ast.FunctionDef)}
-    for node in nodes:
+    for node in (each for each in nodes if isinstance(each, _MAKING)):
         found = tuple(_comparing(node, functions))
         given = _is_given(node)
         if any(_lies(name, body, given=given) for name, body in found) or _takes_another(node):

@@ -33,6 +33,7 @@ _RUNNERS = frozenset(
     {"unittest", "pytest", "_pytest", "nose", "nose2", "twisted.trial", "testtools", "pluggy", "hypothesis"}
 )
 _NAMES_RUNNER = "TEST_RUNNER"  # a setting of Django
+_LOADS_TESTS = "load_tests"  # what unittest calls
 _VARIABLE = re.compile(
     r"PYTEST_\w*|^PYTEST$|TOX_ENV_\w+|NOSE_\w+|^_pytest\b"
     r"|^(?:DontReadFromInput|LogCaptureHandler|WarningsRecorder|EncodedFile|CaptureIO)$"
@@ -77,6 +78,7 @@ _ASKED_IN_ONE = frozenset(
 )  # with a word of tests in one statement
 _LONGEST_TEXT = 20_000  # characters
 _SHOWN = 120  # characters of a statement
+_NAMING = (ast.keyword, ast.alias)
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 _NESTED = 3  # texts of code inside texts of code
 
@@ -126,6 +128,8 @@ def _nodes(text: str) -> Nodes:
 def _told_by_tree(own: Own, tree: ast.AST, depth: int = 0) -> Iterator[str]:
     seen = PythonTree.of(tree)
     yield from _told_by_names(seen)
+    if _may_take_part(seen.nodes):
+        yield from (told for node in seen.nodes for told in _taking_part(node))
     if not _ASKED_IN_ONE.isdisjoint(map(seen.dotted, seen.nodes)):
         for statement in (node for node in seen.nodes if isinstance(node, ast.stmt)):
             yield from _asked_in_one(tuple(own_nodes(statement)), seen)
@@ -133,7 +137,6 @@ def _told_by_tree(own: Own, tree: ast.AST, depth: int = 0) -> Iterator[str]:
         yield from _reading(node, seen)
         yield from _asking_the_interpreter(node, seen)
         yield from _looking_into_tests(node)
-        yield from _taking_part(node)
         for code in _code_in_text(node, seen) if depth < _NESTED else ():
             yield from _told_by_tree(own, code, depth + 1)
     yield from patched_in_python(seen, own)
@@ -225,13 +228,21 @@ def _taking_part(node: ast.AST) -> Iterator[str]:
     """In which class runs the tests, or which of them there are: with what it says, so that another is another."""
     if not isinstance(node, ast.stmt):
         return
-    own = tuple(own_nodes(node))
-    names = {*names_of(own), *words_of(own), *(each.arg for each in own if isinstance(each, ast.keyword))}
-    names |= {each.asname for each in own if isinstance(each, ast.alias)}
-    if _NAMES_RUNNER in names:
+    named = _said_in(tuple(own_nodes(node)))
+    if _NAMES_RUNNER in named:
         yield f"says what runs its tests ({ast.unparse(node)[:_SHOWN]})"
-    if "load_tests" in names or (isinstance(node, _FUNCTIONS) and node.name == "load_tests"):
+    if _LOADS_TESTS in named:
         yield "takes part in loading its tests (load_tests)"
+
+
+def _may_take_part(nodes: Nodes) -> bool:
+    return not _said_in(nodes).isdisjoint((_NAMES_RUNNER, _LOADS_TESTS))
+
+
+def _said_in(nodes: Nodes) -> set[str | None]:
+    named = {each.arg if isinstance(each, ast.keyword) else each.asname for each in nodes if isinstance(each, _NAMING)}
+    defined = {each.name for each in nodes if isinstance(each, _FUNCTIONS)}
+    return {*names_of(nodes), *words_of(nodes), *named, *defined}
 
 
 # Questions

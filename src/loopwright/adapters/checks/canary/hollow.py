@@ -50,9 +50,16 @@ def touched(before: bytes, after: bytes) -> tuple[str, ...]:
 
 
 def same_code(before: bytes, after: bytes) -> bool:
-    """Whether only comments, docstrings and layout differ."""
-    trees = (_parsed(before), _parsed(after))
-    return all(trees) and len({ast.dump(_Undocumented().visit(tree)) for tree in trees if tree is not None}) == 1
+    """Whether only comments, docstrings and layout differ. Statement by statement: mostly an early one tells."""
+    old, new = _parsed(before), _parsed(after)
+    if old is None or new is None:
+        return False
+    bodies = [_behind_docstring(tree) for tree in (old, new)]
+    return len(bodies[0]) == len(bodies[1]) and all(map(_does_the_same, *bodies))
+
+
+def _does_the_same(one: ast.stmt, other: ast.stmt) -> bool:
+    return len({ast.dump(_Undocumented().visit(each)) for each in (one, other)}) == 1
 
 
 def names_in(text: bytes) -> frozenset[str]:
@@ -168,8 +175,8 @@ def _name(node: ast.expr) -> str:
             return ""
 
 
-def _behind_docstring(function: _Function) -> list[ast.stmt]:
-    return function.body[1:] if ast.get_docstring(function, clean=False) is not None else function.body
+def _behind_docstring(what: _Function | ast.Module) -> list[ast.stmt]:
+    return what.body[1:] if ast.get_docstring(what, clean=False) is not None else what.body
 
 
 def _shape(function: _Function) -> str:

@@ -19,6 +19,7 @@ _BESIDE = ("overload", "setter", "deleter", "getter", "register")  # decorators 
 _KEEPING = frozenset({"functools", "contextlib", "abc", "typing", "typing_extensions", "dataclasses", "warnings"})
 _KEEPING_BUILT_IN = frozenset({"property", "classmethod", "staticmethod"})
 _LOSING = ("partial", "partialmethod", "update_wrapper", "wraps")
+_CLOSED = (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.expr_context)
 _Described = ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
 
 
@@ -48,7 +49,7 @@ class Examples:
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             return None
         starts = list(accumulate(map(len, source.encode().splitlines(keepends=True)), initial=0))
-        found, nodes = list(_described("", tree.body, starts)), tuple(ast.walk(tree))
+        found, seen = list(_described("", tree.body, starts)), PythonTree.of(tree)
         docstrings: dict[str, Docstring] = {}
         for name, docstring in found:
             again = sum(1 for other in docstrings if other.split(" ")[0] == name)
@@ -57,9 +58,9 @@ class Examples:
             source=source,
             docstrings=docstrings,
             bound=Counter(_bound("", tree.body)),
-            steered=Counter(_steered(nodes)),
-            elsewhere=Counter(_elsewhere(nodes)),
-            wrapped=Counter(_wrapped("", tree.body, PythonTree.of(tree), others)),
+            steered=Counter(_steered(seen.nodes)),
+            elsewhere=Counter(_elsewhere(seen.nodes)),
+            wrapped=Counter(_wrapped("", tree.body, seen, others)),
         )
 
     @property
@@ -127,10 +128,12 @@ def _described(name: str, body: list[ast.stmt], starts: list[int]) -> Iterator[t
 
 def _in_scope(body: Iterable[ast.AST]) -> Iterator[ast.AST]:
     """Whatever lies in the same scope, under conditions and loops too."""
-    for node in body:
+    waiting = [*body][::-1]
+    while waiting:
+        node = waiting.pop()
         yield node
-        if not isinstance(node, _Described | ast.Lambda):
-            yield from _in_scope(ast.iter_child_nodes(node))
+        if not isinstance(node, _CLOSED):
+            waiting += [*ast.iter_child_nodes(node)][::-1]
 
 
 def _bound(name: str, body: list[ast.stmt]) -> Iterator[str]:
