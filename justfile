@@ -45,7 +45,7 @@ test *args:
 slow *args:
     pytest -q {{ spread }} -m "slow and not trust and not kills" "$@"
 
-# every moment at which a controller can be killed, of which the check takes a ninth, and whole crowds
+# every moment at which a controller can be killed, of which the check takes some, and whole crowds
 kills *args:
     pytest -q {{ spread }} -m kills "$@"
 

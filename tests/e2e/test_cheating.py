@@ -90,9 +90,9 @@ loop("feedback", "x", "--merge", "--unattended", "--allow", "tests/**")
 for env in (None, {"PATH": os.environ["PATH"]}):
     for words in map(str.split, commands):
         loop(*words, env=env)
-        if env is None:
+        if env is None or words[0] not in ("approve", "resume"):
             continue
-        # The same from a daemon: forked twice, in a session of its own, without an environment.
+        # These also from a daemon: forked twice, in a session of its own, without an environment.
         ready, done = os.pipe()
         if os.fork() == 0:
             os.setsid()
@@ -109,7 +109,7 @@ def test_a_step_cannot_decide_in_place_of_a_person(tmp_path: Path) -> None:
     scene = ready(tmp_path, developer=CHANGES_THE_TEST + WRITES_ADD, reviewer=SELF_APPROVAL + PASSES)
     said = scene.feedback(task=NAMES_THE_TEST, code=4)
     commands = scene.noted("commands")
-    assert len(commands) == 16
+    assert len(commands) == 13
     for line in commands:
         command, code, sentence = line.split(": ", 2)
         assert code == "3", line
@@ -118,7 +118,7 @@ def test_a_step_cannot_decide_in_place_of_a_person(tmp_path: Path) -> None:
             *("approve", "answer", "cancel", "resume", "reject"),
             "feedback",
         )
-    assert len(scene.events(Refused)) == 16
+    assert len(scene.events(Refused)) == 13
     assert [(need["kind"], need["what"]) for need in said["needs"]] == [("gate", "protected")]
     assert scene.loop("gates", "--json").json["gates"][0]["status"] == "pending"
 

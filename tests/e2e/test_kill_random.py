@@ -50,9 +50,9 @@ def kill_until_it_ends(scene: Scene, chance: random.Random, span: float) -> int:
         kills += 1
 
 
-@pytest.mark.slow
+@pytest.mark.kills
 @pytest.mark.timeout(600)
-@pytest.mark.parametrize("case", [0, *(pytest.param(case, marks=pytest.mark.kills) for case in range(1, CASES))])
+@pytest.mark.parametrize("case", range(CASES))
 def test_killed_at_random_it_ends_as_if_nothing_had_happened(
     tmp_path: Path, uninterrupted: dict[str, object], span: float, case: int
 ) -> None:
