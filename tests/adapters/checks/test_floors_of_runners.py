@@ -1,6 +1,7 @@
 """A runner that fails because its tests cover too little: the new tests count, and nothing else is let through."""
 
 import asyncio
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -45,6 +46,15 @@ def test_new_code_without_one_does_not(tmp_path: Path, more: dict[str, str | Non
     (red,) = (each for result in (*report.results, *report.landing) for each in result.failures)
     assert red.rule == f"{FLOOR} test"
     assert "cover too little (Required test coverage of 100% not reached" in red.issue
+
+
+@pytest.mark.parametrize("more", [{}, {"tests/test_app.py": TEST + NEW_TEST}], ids=["no test", "with its test"])
+def test_a_base_below_it_is_forgiven_where_that_was_asked_for(tmp_path: Path, more: dict[str, str | None]) -> None:
+    below = {**BASE, "app.py": ONE + "\n\ndef never():\n    return 0\n"}
+    made = project(tmp_path, below, [replace(PYTEST, baseline=True)])
+    candidate = made.candidate({"app.py": f"{below['app.py']}{TWO}", **more})
+    report = asyncio.run(made.report(candidate, trust=Trust(base=made.base, in_force=True)))
+    assert [result.passed for result in (*report.results, *report.landing)] == [True] * (1 + len(more))
 
 
 def test_a_test_that_fails_is_not_excused_by_it(tmp_path: Path) -> None:

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 
 from loopwright.adapters.checks.tamper_signs import Evidence, tampering, telling
@@ -172,6 +174,15 @@ def test_identity_is_rule_and_file() -> None:
     fewer = TEST.replace("    assert g() == 2\n", "")
     assert fingerprint("tests/test_a.py", fewer) == fingerprint("tests/test_a.py", fewer + "# more\n")
     assert fingerprint("tests/test_a.py", fewer) != fingerprint("tests/test_b.py", fewer)
+
+
+def test_product_that_a_check_names_is_what_it_reads_and_not_how_it_runs() -> None:
+    change = Change(path="src/calc.py", how="changed", blob="1")
+    commands = (("python", "-m", "py_compile", "src/calc.py"),)
+    texts = {"src/calc.py": "x = 1\n"}
+    seen = Evidence(changes=(change,), commands=commands, before=texts, after={"src/calc.py": "x = 2\n"})
+    assert [finding.rule for finding in tampering(seen)] == ["checks-edited"]
+    assert tampering(replace(seen, product=frozenset({"src/calc.py"}))) == ()
 
 
 def test_only_changed_tests_and_configuration_are_read() -> None:

@@ -34,13 +34,15 @@ class Evidence:
     guarded: frozenset[str] = frozenset()  # changed or removed protected paths: the base's version ran
     approved: bool = False  # ... unless a person approved exactly these
     held: frozenset[str] = frozenset()  # paths that neither run has anything of
+    product: frozenset[str] = frozenset()  # what a command names of it, it reads or tests
 
 
 async def found_in(desk: Desk, commands: tuple[tuple[str, ...], ...], *, judges: frozenset[str]) -> tuple[Finding, ...]:
     """`judges` are files of the base whose content decides. Tests that are only added to weaken nothing."""
     seen, source, run, classed = desk.seen, desk.outfit.source, desk.run, desk.seen.classed
     changes = tuple(each.change for each in classed if each.kind is not FileClass.TEST)
-    paths = tuple(change.path for change in telling(changes, commands))
+    product = frozenset(each.change.path for each in classed if each.kind is FileClass.PRODUCT)
+    paths = tuple(change.path for change in telling(changes, commands, product))
     bent = tampering(
         Evidence(
             changes=changes,
@@ -50,6 +52,7 @@ async def found_in(desk: Desk, commands: tuple[tuple[str, ...], ...], *, judges:
             guarded=frozenset(each.change.path for each in classed if each.is_gated or each.allowed or each.put_back),
             approved=not seen.held,
             held=frozenset(each.change.path for each in seen.held if not each.is_judged and not each.is_landed),
+            product=product,
         )
     )
     by_output = any(counts_by_output(command, desk.texts) for command in commands)
@@ -57,9 +60,12 @@ async def found_in(desk: Desk, commands: tuple[tuple[str, ...], ...], *, judges:
     return (*bent, *await reach.findings(classed, run))
 
 
-def telling(changes: tuple[Change, ...], commands: tuple[tuple[str, ...], ...]) -> tuple[Change, ...]:
+def telling(
+    changes: tuple[Change, ...], commands: tuple[tuple[str, ...], ...], product: frozenset[str] = frozenset()
+) -> tuple[Change, ...]:
     """The changes whose text `tampering` wants to see."""
-    return tuple(c for c in changes if c.how == "changed" and (is_test(c.path) or is_configuration(c.path, commands)))
+    steering = (c for c in changes if is_test(c.path) or (c.path not in product and is_configuration(c.path, commands)))
+    return tuple(change for change in steering if change.how == "changed")
 
 
 def tampering(seen: Evidence) -> tuple[Finding, ...]:
@@ -77,11 +83,11 @@ def _signs(change: Change, seen: Evidence) -> Iterator[Sign]:
     yield from shadowing(change, seen.commands)
     if is_test(path) and change.how == "removed" and not is_test(change.moved):
         yield Sign("test-deleted", Severity.CRITICAL, "A test file was deleted")
-    if telling((change,), seen.commands) and (before is None or after is None):
+    if telling((change,), seen.commands, seen.product) and (before is None or after is None):
         yield Sign("unreadable", Severity.HIGH, "Is too large, or no file, so that nobody can say what changed")
     elif is_test(path) and change.how == "changed":
         yield from loosened(before or "", after or "")
-    elif is_configuration(path, seen.commands):
+    elif path not in seen.product and is_configuration(path, seen.commands):
         yield from configuration_changed(change, before or "", after or "", seen.commands)
     if change.how != "removed" and judge_by_name(path) is Judge.OPENED:
         yield Sign("runs-when-opened", Severity.MEDIUM, "Runs code on a person's machine when the folder is opened")
