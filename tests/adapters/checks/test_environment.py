@@ -2,6 +2,8 @@ import asyncio
 import base64
 import os
 import py_compile
+import shutil
+import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -9,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from loopwright.adapters.checks.bytecode import Bytecode
-from loopwright.adapters.checks.environment import Digests, for_checks, program
+from loopwright.adapters.checks.environment import Digests, as_activated, for_checks, program
 from loopwright.adapters.checks.started import located
 from loopwright.config.settings import CheckSettings
 from loopwright.errors import CheckNotRunnable, NeedsPerson
@@ -166,8 +168,25 @@ def test_the_site_of_the_user_does_not_run(tmp_path: Path) -> None:
     site = home / ".local" / "lib" / f"python{sys.version_info[0]}.{sys.version_info[1]}" / "site-packages"
     site.mkdir(parents=True)
     (site / "usercustomize.py").write_text("print('the user site ran')\n")
-    text = said(tmp_path, CheckSettings(name="c", run=(sys.executable, "-c", SAYS)), {"HOME": str(home)})
+    python = f"{sys.base_exec_prefix}/bin/python{sys.version_info[0]}.{sys.version_info[1]}"  # another has no such site
+    plain = subprocess.run((python, "-c", ""), env={"HOME": str(home)}, capture_output=True, text=True, check=True)
+    assert plain.stdout == "the user site ran\n"
+    text = said(tmp_path, CheckSettings(name="c", run=(python, "-c", SAYS)), {"HOME": str(home)})
     assert "the user site ran" not in text
+
+
+@pytest.mark.parametrize(("start", "is_found"), [(".venv/bin/python", True), (sys.executable, False)])
+def test_programs_beside_an_environments_python_are_found_by_their_names(
+    tmp_path: Path,
+    start: str,
+    is_found: bool,  # noqa: FBT001
+) -> None:
+    checkout = tmp_path / "checkout"
+    tool(checkout / ".venv" / "bin", "greet")
+    (checkout / ".venv" / "pyvenv.cfg").write_text("")
+    active = as_activated((start, "-m", "pytest"), checkout, {"PATH": "/usr/bin"})
+    found = shutil.which("greet", path=active.get("PATH", "/usr/bin"))
+    assert (found is not None, active.get("VIRTUAL_ENV") == str(checkout / ".venv")) == (is_found, is_found)
 
 
 def test_compiled_code_beside_the_sources_does_not_run(tmp_path: Path) -> None:

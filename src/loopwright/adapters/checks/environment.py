@@ -83,6 +83,18 @@ def handed_to(check: CheckSettings, person: Mapping[str, str]) -> dict[str, str]
     return {name: person[name] for name in check.env if name in person and not name.startswith(_NEVER)}
 
 
+def as_activated(argv: tuple[str, ...], checkout: Path, environment: Mapping[str, str]) -> dict[str, str]:
+    """What a shell would have in which the Python environment of the command's program is active.
+
+    Tests start the programs that the project installs, by their bare names.
+    """
+    folder = (checkout / argv[0]).parent
+    if "/" not in argv[0] or not (folder.parent / "pyvenv.cfg").is_file():
+        return {}
+    path = os.pathsep.join(filter(None, (str(folder), environment.get("PATH", ""))))
+    return {"PATH": path, "VIRTUAL_ENV": str(folder.parent)}
+
+
 def is_of_the_tree(argv: tuple[str, ...]) -> bool:
     """`./run` is a file of the candidate; `pytest` and `/usr/bin/make` are not."""
     return "/" in argv[0] and not argv[0].startswith("/")

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from loopwright.adapters.checks.checkouts import CleanCheckout
-from loopwright.adapters.checks.environment import CheckOutfit
+from loopwright.adapters.checks.environment import CheckOutfit, as_activated
 from loopwright.adapters.checks.judgement import Ran, last_lines
 from loopwright.adapters.checks.order import predecessors
 from loopwright.adapters.checks.python_roots import python_path
@@ -57,6 +57,7 @@ class Starter:
         compiled = folder / secrets.token_hex(16)
         try:
             environment = await self.outfit.environment(spec, compiled)
+            environment |= as_activated(spec.run, checkout, environment)
             step = StepSpec(
                 argv=request.command(report),
                 cwd=checkout,

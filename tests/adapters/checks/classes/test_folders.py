@@ -68,6 +68,10 @@ SHELL: Files = {
     "t/next.sh": "true\n",
     "qa/main.py": "x = 1\n",
 }
+PLAIN: Files = {
+    **{f"lib/calc.{suffix}": "" for suffix in ("js", "py", "sh", "php", "rb")},
+    "package.json": '{"scripts": {"lint": "node --check lib/calc.js"}}',
+}
 JUST: Files = {
     "justfile": "test:\n  cd web && python run.py\n  python qa/main.py\n",
     "web/run.py": "x = 1\n",
@@ -121,6 +125,8 @@ JUST: Files = {
         (JUST, "just", "qa/main.py"),
         (SHELL, "sh t/run.sh", "t/next.sh"),
         (SHELL, "sh t/run.sh", "qa/main.py"),
+        (PLAIN, "node lib/calc.js --check", "lib/calc.js"),  # it says that to the script
+        (PLAIN, "bash lib/calc.sh -n", "lib/calc.sh"),
     ],
 )  # fmt: skip
 def test_what_steers_a_check_in_a_folder_is_no_product(base: Files, run: str, path: str) -> None:
@@ -143,8 +149,15 @@ def test_what_steers_a_check_in_a_folder_is_no_product(base: Files, run: str, pa
         (CORE, f"{PYTEST} packages/core", "packages/core/use.py"),
         (PROJECTS, "jest", "packages/a/lib/calc.js"),
         (NOX, "nox", "calc.py"),
+        *((PLAIN, run, "lib/calc.js") for run in ("node --check lib/calc.js", "node -c lib/calc.js", "npm run lint")),
+        *((PLAIN, run, "lib/calc.py") for run in (
+            "isort -c lib/calc.py", "python -m isort -c lib/calc.py", "bandit -q -r lib/calc.py",
+        )),
+        *((PLAIN, f"{run} lib/calc.sh", "lib/calc.sh") for run in ("bash -n", "sh -n")),
+        (PLAIN, "php -l lib/calc.php", "lib/calc.php"),
+        (PLAIN, "ruby3.1 -wc lib/calc.rb", "lib/calc.rb"),
     ],
-)
+)  # fmt: skip
 def test_what_is_tested_in_a_folder_stays_product(base: Files, run: str, path: str) -> None:
     assert str(classes(base, {path: X}, command(run))[path].kind) == "product"
 

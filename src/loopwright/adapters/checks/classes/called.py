@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 
-from loopwright.adapters.checks.classes.command_lines import Command, bare, joined, placed, sent
+from loopwright.adapters.checks.classes.command_lines import Command, bare, joined, only_reads, placed, reads_by, sent
 from loopwright.adapters.checks.classes.makefiles import Rules, asked_of_make, included, rules_of, with_values
 from loopwright.adapters.checks.classes.packages import (
     MANAGERS,
@@ -173,7 +173,8 @@ def _follow(search: CallWalk, command: Command, *, at: str, why: str, depth: int
         for path in _STEERED[program]:
             _follow_script(search, joined(at, path), at, depth)
     elif _INTERPRETER.fullmatch(program):
-        _follow_interpreter(search, rest, at=at, why=why, depth=depth)
+        if not only_reads(program, rest):
+            _follow_interpreter(search, rest, at=at, why=why, depth=depth)
     else:
         search.take_inputs(rest, at, why)
 
@@ -187,7 +188,10 @@ def _take_options(search: CallWalk, words: list[str], at: str, why: str, depth: 
             load(search, value[1], at, why, depth)
         if word.startswith("@") and search.resolved(word[1:], at):
             _take(search, word[1:], at, why, depth)  # further words stand in it
+    reading = reads_by((program, *rest))
     for before, word in itertools.pairwise(rest):
+        if before in reading:
+            continue
         if _LOADS.match(before) or (before == "-r" and program in _LOADING):
             _run(search, word, at, why, depth)
         elif _TAKES_FILE.match(before):
@@ -207,7 +211,8 @@ def _follow_module(search: CallWalk, words: list[str], *, at: str, why: str, dep
 
 
 def _follow_interpreter(search: CallWalk, rest: list[str], *, at: str, why: str, depth: int) -> None:
-    said = [at for at, word in enumerate(rest) if _TAKES_TEXT.fullmatch(word)]
+    own = rest[: rest.index("-m")] if "-m" in rest else rest  # what comes later is the module's
+    said = [at for at, word in enumerate(own) if _TAKES_TEXT.fullmatch(word)]
     if said or "-e" in rest:
         place = said[0] if said else rest.index("-e")
         for here, line in placed(" ".join(rest[place + 1 : place + 2]), at):

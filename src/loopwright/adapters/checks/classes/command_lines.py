@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 import posixpath
 import re
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 
 Command = tuple[str, ...]
@@ -17,6 +18,16 @@ _PREFIXES = frozenset(
 _RUNNING = frozenset(
     {"uv", "poetry", "pipenv", "hatch", "pdm", "rye", "coverage", "conda", "mamba", "bundle", "dotenv"}
 )
+# Options by which these only read what they are given, whatever the letter means to others.
+_READING: Mapping[str, tuple[str, ...]] = {
+    **dict.fromkeys(("node", "nodejs"), ("--check", "-c")),
+    **dict.fromkeys(("ruby", "perl"), ("-c", "-wc", "-cw")),
+    **dict.fromkeys(("sh", "bash", "dash", "zsh", "ksh"), ("-n",)),
+    "php": ("-l", "--syntax-check"),
+    "isort": ("-c",),
+    "black": ("-c",),
+    "bandit": ("-r",),
+}
 _SENDING = ("-C", "--directory", "--chdir", "--cwd", "--project")  # the last one only says where to look
 _PIECE = re.compile(r"""&&|\|\||;|((?:"[^"]*"|'[^']*'|(?!&&|\|\||;).)+)""")
 _ASSIGNED = re.compile(r"""^\s*(?:(?:export|readonly|local)\s+)?(\w+)=(["']?)([\w./@-]+)\2\s*(?:;|$)""", re.MULTILINE)
@@ -133,3 +144,14 @@ def program_named(variable: str) -> str:
     name = variable.lower()
     known = next((each for each in ("python", "node", "ruby", "perl", "bash") if each in name), name)
     return {"py": "python", "shell": "sh", "cc": "cc", "cxx": "c++"}.get(known, known)
+
+
+def reads_by(words: Iterable[str]) -> frozenset[str]:
+    """The options by which programs among the words only read."""
+    return frozenset(option for word in words for option in _READING.get(word.rstrip("0123456789."), ()))
+
+
+def only_reads(program: str, rest: list[str]) -> bool:
+    """Whether an interpreter is asked to look at its script, and not to run it."""
+    own = itertools.takewhile(lambda word: word.startswith("-"), rest)  # what comes later is the script's
+    return not reads_by((program,)).isdisjoint(own)
