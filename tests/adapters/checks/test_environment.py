@@ -244,3 +244,10 @@ def test_a_package_planted_while_the_loop_runs_keeps_checks_from_running(tmp_pat
     found[str(site / "evil.pth")] = "y"
     with pytest.raises(NeedsPerson, match=r"check 'c' was not run: .*evil\.pth is new since the loop was taken up"):
         asyncio.run(made.only(made.candidate({"a.py": "2"})))
+
+
+def test_colours_do_not_fill_what_a_brief_shows(tmp_path: Path) -> None:
+    code = "import sys; print('\\x1b[1m\\x1b[31mred\\x1b[39m words'); sys.exit(1)"
+    made = project(tmp_path, {"a.py": ""}, [CheckSettings(name="c", run=(sys.executable, "-c", code))])
+    (failure,) = asyncio.run(made.only(made.candidate({"a.py": "1\n"}))).failures
+    assert "\nred words" in failure.evidence

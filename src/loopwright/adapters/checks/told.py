@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -20,6 +21,7 @@ from loopwright.adapters.steps import StepEnded
 from loopwright.config.settings import CheckSettings
 from loopwright.kernel.visible import visible_bytes
 
+_COLOUR = re.compile(rb"\x1b\[[0-9;]*[A-Za-z]")
 _TAIL = 16 * 1024  # bytes of each stream that the last lines are taken from
 _LONGEST_LINE = 4096
 _DEEPEST_LINE = 200_000
@@ -76,4 +78,4 @@ def end_of(stream: Path, request: Asked) -> str:
     end = read_tail(stream, _TAIL)
     if request.format == "go":
         end = words_of_go(end.partition(b"\n")[2] if len(end) == _TAIL else end).encode()
-    return visible_bytes(end).rstrip()
+    return visible_bytes(_COLOUR.sub(b"", end)).rstrip()
