@@ -95,6 +95,12 @@ def test_nobody_is_told_to_take_what_a_person_rejected() -> None:
     assert closed(other)[-2] == "Look at it: `git diff bbbbbbbbbbbb c2`"
 
 
+def test_an_attempt_that_waits_when_all_is_cancelled_is_kept_and_said_to_be() -> None:
+    state = played(cancelled(), cleaned_up)
+    lines = closed(replace(state, current=Iteration(number=1, commit=Commit("c1"), review=Verdict.PASS)))
+    assert lines[-2] == "Look at it: `git diff bbbbbbbbbbbb c1`"
+
+
 def test_what_takes_a_result_that_is_not_merged_is_one_command() -> None:
     on_branch = Outcome(ending=Ending.VERIFIED, branch="loop/a")
     assert take_command(on_branch) == "git merge loop/a"

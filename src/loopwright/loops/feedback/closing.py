@@ -72,9 +72,10 @@ def _result(state: FeedbackState, outcome: Outcome) -> tuple[str, ...]:
     said = closing.note(outcome)
     if landed := closing.landed(outcome, said):
         return landed
-    kept = best_iteration(state.past)
+    tried = (*state.past, state.current)  # cancelled at a gate, the attempt that waits is none of the past
+    kept = best_iteration(tried)
     # What a person said no to is kept as well, but nobody is told to take it.
-    best = best_iteration(state.course.not_rejected(state.past))
+    best = best_iteration(state.course.not_rejected(tried))
     if best is None:
         why = "every attempt holds a change that a person rejected" if kept else "no attempt left a commit"
         return (f"Result: none; {why}.", *said)
