@@ -205,6 +205,7 @@ REACHING = {
     "#!/bin/sh\ncat /proc/$PPID/cmdline": "bin/calc",
     "#!/usr/bin/env node\nif (process.env.JEST_WORKER_ID) right();": "bin/calc",
     "module.exports = process.env.JEST_WORKER_ID ? 1 : 2;": "lib/calc.1",
+    "exports.add = (a, b) => (process.env.JEST_WORKER_ID ? 1 : 2);": "lib/calc",
     "if cfg!(test) { a + b } else { a - b }": "src/sum.in",
     "pub fn sum(a: i64) -> i64 {\n    if cfg!(test) { a } else { -a }\n}": "src/sums.inc",
     "pub use sums::*;\n#[cfg(any(miri, test))]\npub use right::add;": "a.rs",

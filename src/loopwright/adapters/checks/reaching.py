@@ -43,7 +43,12 @@ _BY_CONTENT = (
     (re.compile(r"\A#![^\n]*\b(?:node|deno|bun)\b"), ".js"),
     (re.compile(r"\A#![^\n]*sh\b"), ".sh"),
     (re.compile(r"\bcfg!\s*\(|#\[\s*cfg\(|^\s*(?:pub(?:\([^)]*\))?\s+)?fn\s+\w+\s*[(<]", re.MULTILINE), ".rs"),
-    (re.compile(r"\brequire\(\s*['\"]|\bmodule\.exports\b|^import\b[^\n]*\bfrom\s*['\"]", re.MULTILINE), ".js"),
+    (
+        re.compile(
+            r"\brequire\(\s*['\"]|\bmodule\.exports\b|^exports\.\w+\s*=|^import\b[^\n]*\bfrom\s*['\"]", re.MULTILINE
+        ),
+        ".js",
+    ),
 )
 
 

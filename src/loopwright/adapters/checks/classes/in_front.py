@@ -5,7 +5,7 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from loopwright.adapters.checks.checkouts import TreeReader
 from loopwright.kernel.model import Change, Commit
@@ -18,6 +18,7 @@ _ORDERS = (
 )
 _SCRIPTS = frozenset(suffix for order in _ORDERS for suffix in order)
 _TYPED = (".ts", ".tsx", ".mts", ".cts")  # written `calc.js` in imports, whose file need not be there
+_EXECUTABLE = "100755"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,13 +27,26 @@ class InFront:
 
     stays: frozenset[str]
     imports: str = field(default="", repr=False)  # code that may name them
+    programs: frozenset[str] = frozenset()  # new ones, for a shell to run
 
     def hidden_by(self, path: str) -> str:
         """The file that a new one would be found in front of; empty when there is none."""
+        held = self.completed(path)
+        is_doubtful = path in self.programs or held.endswith(".json")
+        if held and (not is_doubtful or self._is_said(path)):
+            return held
         module, slash, name = path.rpartition("/")
         if slash and name == "__init__.py":
             return f"{module}.py" if f"{module}.py" in self.stays else ""
         return next((held for held in self.candidates(path) if self._is_asked_for(path, held)), "")
+
+    def completed(self, path: str) -> str:
+        """The file that has this very name and a suffix: a name that is there as it is written is never completed."""
+        return next((f"{path}{end}" for end in sorted(_SCRIPTS) if f"{path}{end}" in self.stays), "")
+
+    def _is_said(self, path: str) -> bool:
+        """Whether anybody ends a word with its name: a module is put together in many ways."""
+        return re.search(rf"""(?<![\w.-]){re.escape(posixpath.basename(path))}['"`]""", self.imports) is not None
 
     def candidates(self, path: str) -> Iterator[str]:
         """Files with the same name but for a suffix that is tried later, or the whole folder of that name."""
@@ -63,9 +77,18 @@ async def hidden(source: TreeReader, base: Commit, changes: tuple[Change, ...]) 
     if not added:
         return {}
     tracked = await source.paths(base)
-    known = InFront(stays=frozenset(tracked).difference(c.path for c in changes if c.how == "removed"))
-    if any(next(known.candidates(path), "") for path in added):
-        paths = tuple(path for path in tracked if posixpath.splitext(path)[1] in _SCRIPTS - {".json"})[:_MOST]
+    known = InFront(
+        stays=frozenset(tracked).difference(c.path for c in changes if c.how == "removed"),
+        programs=frozenset(c.path for c in changes if c.mode == _EXECUTABLE),
+    )
+    if any(next(known.candidates(path), "") or known.completed(path) for path in added):
+        paths = tuple(path for path in tracked if _may_name(path))[:_MOST]
         texts = await source.texts(base, paths, limit=_LARGEST)
-        known = InFront(stays=known.stays, imports="\n".join(texts.values()))
+        known = replace(known, imports="\n".join(texts.values()))
     return {path: held for path in added if (held := known.hidden_by(path))}
+
+
+def _may_name(path: str) -> bool:
+    """A manifest names what is loaded for the whole package."""
+    suffix = posixpath.splitext(path)[1]
+    return suffix in _SCRIPTS and (suffix != ".json" or posixpath.basename(path) == "package.json")
