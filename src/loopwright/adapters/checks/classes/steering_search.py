@@ -6,6 +6,7 @@ import posixpath
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
+from loopwright.adapters.checks.canary.breaking import language
 from loopwright.adapters.checks.checkouts import TreeReader
 from loopwright.adapters.checks.classes.called import Called, called, configures_tests, steering
 from loopwright.adapters.checks.classes.collecting import (
@@ -105,8 +106,9 @@ class SteeringSearch:
 
     async def _with_linked(self, layout: Layout, paths: tuple[str, ...], links: Links) -> Layout:
         """What links of tests lead to is theirs, wherever it lies."""
-        doubtful = tuple(links.doubtful(layout))
-        texts = await self.source.texts(self.base, doubtful, limit=_LARGEST) if doubtful else {}
+        is_doubtful = bool(links.doubtful(layout, paths))
+        sources = sorted((p for p in paths if language(p)), key=layout.is_test, reverse=True) if is_doubtful else ()
+        texts = await self.source.texts(self.base, tuple(sources)[:_MOST_READ], limit=_LARGEST) if sources else {}
         return replace(layout, tests=(*layout.tests, *links.tests(layout, paths, texts)))
 
     def _yielding(self, named: Called, paths: tuple[str, ...]) -> frozenset[str]:
