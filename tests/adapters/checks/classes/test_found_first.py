@@ -68,6 +68,24 @@ def test_a_command_of_the_product_stays_product(base: Files, path: str) -> None:
     assert classes(base, {path: "#!/bin/sh\necho 1\n"}, SCRIPT)[path].kind == "product"
 
 
+OBJECTS = "OBJS = lib/calc.o\nof = $(1:.o=.d)\n"
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "$(foreach o,$(OBJS),$(o:.o=.d))",
+        "$(foreach o,$(OBJS),$(basename $o).d)",
+        "$(call of,$(OBJS))",
+        "$(if $(FAST),,$(OBJS:.o=.d))",
+    ],
+)
+def test_what_a_makefile_would_take_in_is_a_judges(said: str) -> None:
+    base = make(f"{OBJECTS}-include {said}\ntest:\n\ttrue\n")
+    found = classes(base, {"lib/calc.d": "x\n", "lib/calc.e": "x\n"}, MAKE)
+    assert (found["lib/calc.d"].kind, found["lib/calc.e"].kind) == ("judge by name", "product")
+
+
 INCLUDES = "-include lib/config.mk\n-include local\n-include $(SRC:.c=.d)\ntest:\n\ttrue\n"
 
 
@@ -105,6 +123,11 @@ def test_what_makes_nothing_anew_is_product(path: str, command: tuple[str, ...])
         (compiled("-I src"), "src/sys/wait.h"),
         (compiled("-Isrc"), "src/error.h"),
         (compiled("-Iinclude -Isrc"), "include/calc.h"),
+        (compiled("--include-directory=src"), "src/stdio.h"),
+        (compiled("--include-directory src"), "src/stdio.h"),
+        (compiled("-O1\nexport CPATH = src"), "src/stdio.h"),
+        (compiled("-O1\nexport C_INCLUDE_PATH=$(CURDIR)/include:src"), "include/calc.h"),
+        ({**C, "Makefile": "test:\n\tCPLUS_INCLUDE_PATH=src c++ tests/adding.c\n"}, "src/assert.h"),
         ({**C, "CMakeLists.txt": "include_directories(src)\n", "Makefile": "test:\n\tcmake .\n"}, "src/assert.h"),
         ({**C, "Makefile": "VPATH = lib:src\ntest: calc.o\n", "lib/x.c": "int x;\n"}, "lib/calc.c"),
         ({**C, "Makefile": "vpath %.c lib src\ntest: calc.o\n", "lib/x.c": "int x;\n"}, "lib/calc.c"),
@@ -156,3 +179,25 @@ def test_what_is_taken_instead_of_what_is_installed_is_a_judges(manifest: str, p
     base = {manifest: "x\n", "svc/calc.go": "x\n", "svc/vendor/seen.go": "x\n", "lib/vendor/x.go": "x\n"}
     found = classes(base, {path: "y\n", "lib/vendor/y.go": "y\n"}, ("go", "test", "./..."))
     assert (found[path].kind, found["lib/vendor/y.go"].kind) == ("judge by name", "product")
+
+
+NODE: Files = {
+    "lib/calc.js": "x\n",
+    "qa/same.js": "x\n",
+    "tests/calc.test.js": "const { same } = require('same');\nrequire('calc');\n",
+}
+
+
+@pytest.mark.parametrize(
+    ("more", "path", "kind"),
+    [
+        ({"package.json": '{"scripts": {"test": "NODE_PATH=lib:qa node --test"}}'}, "lib/same.js", "judge"),
+        ({"package.json": '{"jest": {"modulePaths": ["<rootDir>/lib", "<rootDir>/qa"]}}'}, "lib/same.js", "judge"),
+        ({"package.json": '{"jest": {"moduleDirectories": ["lib", "qa"]}}'}, "lib/same/index.js", "judge"),
+        ({"package.json": '{"jest": {"modulePaths": ["lib"]}}'}, "lib/more.js", "product"),  # nobody asks for it
+        ({"package.json": '{"jest": {"modulePaths": ["lib"]}}'}, "lib/calc/index.js", "product"),  # found as before
+        ({"package.json": '{"scripts": {"test": "node --test"}}'}, "lib/same.js", "product"),
+    ],
+)
+def test_a_script_that_a_bare_name_would_find_is_a_judges(more: Files, path: str, kind: str) -> None:
+    assert classes({**NODE, **more}, {path: "y\n"}, ("npm", "test"))[path].kind == kind

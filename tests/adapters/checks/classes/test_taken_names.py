@@ -137,3 +137,25 @@ def test_a_new_module_takes_no_name_that_tests_import_from_their_own_folders(pat
 def test_a_link_takes_such_a_name_too() -> None:
     found = classes(QA, {"src/helping": "calc"}, ("python", "-m", "pytest"), modes={"src/helping": LINK})["src/helping"]
     assert found.why == "its name is taken: qa/helping.py"
+
+
+@pytest.mark.parametrize(
+    ("line", "path", "hidden"),
+    [
+        ("sys.path.append(str(pathlib.Path(__file__).parent / 'qa' / 'aids'))", "same.py", "qa/aids/same.py"),
+        ("AIDS = os.path.join(HERE, 'qa/aids')\nsys.path += [AIDS]", "same/__init__.py", "qa/aids/same.py"),
+        ("site.addsitedir('qa/aids')", "same.py", "qa/aids/same.py"),
+        ("sys.path.append('qa/aids')", "calc/same.py", ""),
+        ("AIDS = 'qa/aids'", "same.py", ""),
+    ],
+)
+def test_what_a_set_up_puts_on_the_path_has_names_of_its_own(line: str, path: str, hidden: str) -> None:
+    base = {
+        "calc/__init__.py": "",
+        "more.py": "",
+        "qa/aids/same.py": "",
+        "conftest.py": line,
+        "tests/test_calc.py": "import same\n",
+    }
+    found = classes(base, {path: "x = 1\n"}, ("python", "-m", "pytest"))[path]
+    assert (found.kind, found.why) == (("judge", f"its name is taken: {hidden}") if hidden else ("product", found.why))

@@ -15,11 +15,23 @@ from loopwright.adapters.checks.classes.makefiles import with_values
 from loopwright.kernel.model import Change, Commit
 
 _LARGEST, _MOST = 512 * 1024, 3000  # bytes of a file, and files, that are looked into
-_PATH = re.compile(r"""(?<![\w-])PATH["']?\]?[ \t]*[:+?]?=[ \t]*["']?([^\s"';&|]+)""")
+_VARIABLE = r"""(?<![\w-])(?:{names})["']?\]?[ \t]*[:+?]?=[ \t]*["']?([^\s"';&|]+)"""
+_PATH = re.compile(_VARIABLE.format(names="PATH"))
+_HEADERS_BY_VARIABLE = re.compile(_VARIABLE.format(names="CPATH|(?:C|CPLUS|OBJC)_INCLUDE_PATH"))
 _ASSIGNED = r"""^\s*(?:export\s+)?{name}\s*[:?]?=\s*["']?([^\s"';]+)"""
 _TOP = re.compile(r"\$[({]?(?:PWD|CURDIR|pwd|_)(?!\w)[)}]?")
 _VPATH = re.compile(r"^\s*(?:VPATH\s*[:+?]?=|vpath\s+\S+)[ \t]*([^\n#]*)", re.MULTILINE)
-_HEADERS_IN = re.compile(r"""(?<![\w-])-(?:I|iquote|isystem)[ \t]*["']?([^\s"'`;|&,)]+)""")
+_HEADERS_IN = re.compile(
+    r"""(?<![\w-])-(?:(?:I|iquote|isystem)[ \t]*|-include-directory(?:=|[ \t]+))["']?([^\s"'`;|&,)]+)"""
+)
+_MODULES_BY_VARIABLE = re.compile(_VARIABLE.format(names="NODE_PATH"))
+_MODULES_IN = re.compile(
+    r"""["']?\b(?:modulePaths|moduleDirectories|modules|baseUrl)["']?\s*[:=]\s*(\[[^\]]*\]|["'][^"'\n]*["'])
+      | ["']\*["']\s*:\s*(\[[^\]]*\]) | --module(?:Paths|Directories)[= ]+(\S+)
+    """,
+    re.VERBOSE,
+)
+_SCRIPTS = (".js", ".jsx", ".ts", ".tsx", ".mjs", ".cjs", ".mts", ".cts", ".json")
 _OF_CMAKE = re.compile(r"\binclude_directories\s*\(([^)]*)\)", re.IGNORECASE)
 _MAKES = frozenset({"make", "gmake", "bmake"})
 # What make knows how to make out of it without being told, but for what is compiled.
@@ -73,6 +85,7 @@ class SearchPaths:
     programs: tuple[str, ...]
     sources: tuple[str, ...]
     headers: tuple[str, ...]
+    modules: tuple[str, ...]  # of JavaScript
     said: str  # all of what steers
 
     @staticmethod
@@ -83,6 +96,7 @@ class SearchPaths:
             programs=_folders((at, word) for at, text in said for word in _on_path(text)),
             sources=_folders((at, word) for at, text in said for word in _words_of(_VPATH, text)),
             headers=_folders((at, word) for at, text in said for word in _included_from(text)),
+            modules=_folders((at, word) for at, text in said for word in _modules_from(text)),
             said="\n".join(text for _, text in said),
         )
 
@@ -110,6 +124,15 @@ class SearchPaths:
                 return held if held in tracked else name
         return ""
 
+    def module_at(self, path: str, tracked: frozenset[str]) -> str:
+        """The bare name by which a new script would be found, if nothing was found there before."""
+        for folder in self.modules if path.endswith(_SCRIPTS) else ():
+            if folder and path.startswith(f"{folder}/"):
+                name = posixpath.splitext(path[len(folder) + 1 :])[0].removesuffix("/index")
+                held = (f"{folder}/{name}{way}{end}" for way in ("", "/index") for end in _SCRIPTS)
+                return name if tracked.isdisjoint(held) else ""
+        return ""
+
     def may_hide_header(self, path: str, tracked: frozenset[str]) -> bool:
         return any(held in tracked or _PERHAPS.fullmatch(name) for name, held in _beside(path, (*self.headers, "/")))
 
@@ -118,20 +141,20 @@ def _is_program(name: str) -> bool:
     return name in _PROGRAMS or _INTERPRETER.fullmatch(name) is not None
 
 
-def _on_path(text: str) -> Iterator[str]:
+def _on_path(text: str, variable: re.Pattern[str] = _PATH) -> Iterator[str]:
     """Folders that are put in front; what stands after the usual ones hides nothing."""
     plain = text.replace("$$", "$").replace("{:}", ":")
     plain = re.sub(r"\{(?:toxinidir|tox_root|rootdir)\}", "$PWD", plain)
     plain = re.sub(r"\$\((?:pwd|CURDIR)\)", "$PWD", plain)
-    for value in _PATH.findall(WORKED_OUT.sub("$_", plain)):
+    for value in variable.findall(WORKED_OUT.sub("$_", plain)):
         for part in value.split(":"):
             if re.search(r"\bPATH\b", part):
                 break
-            variable = re.fullmatch(r"\$[({]?(\w+)[)}]?", part)
-            if variable is None or _TOP.fullmatch(part):
+            other = re.fullmatch(r"\$[({]?(\w+)[)}]?", part)
+            if other is None or _TOP.fullmatch(part):
                 yield _TOP.sub(".", part)
             else:
-                yield from re.findall(_ASSIGNED.format(name=variable[1]), WORKED_OUT.sub("$_", plain), re.MULTILINE)
+                yield from re.findall(_ASSIGNED.format(name=other[1]), WORKED_OUT.sub("$_", plain), re.MULTILINE)
 
 
 def _words_of(pattern: re.Pattern[str], text: str) -> Iterator[str]:
@@ -140,12 +163,25 @@ def _words_of(pattern: re.Pattern[str], text: str) -> Iterator[str]:
 
 
 def _included_from(text: str) -> Iterator[str]:
-    if "-I" in text or "-iquote" in text or "-isystem" in text:
+    if "-I" in text or "-iquote" in text or "-isystem" in text or "-include-directory" in text:
         yield from _HEADERS_IN.findall(with_values(text))
+    yield from _on_path(text, _HEADERS_BY_VARIABLE)
     for value in _OF_CMAKE.findall(text):
         yield from (
             word for word in value.split() if word not in ("PUBLIC", "PRIVATE", "INTERFACE", "SYSTEM", "BEFORE")
         )
+
+
+def _modules_from(text: str) -> Iterator[str]:
+    yield from _on_path(text, _MODULES_BY_VARIABLE)
+    for found in _MODULES_IN.findall(text):
+        words = re.split(r"""[\s"'`\[\],:]+""", "".join(found))
+        yield from (word.removeprefix("<rootDir>/").removesuffix("/*") for word in words)
+
+
+def _is_required(name: str, text: str) -> bool:
+    wanted = rf"""(?:from|import|require|mock|\w*[aA]ctual)\b[\s(]*['"`]{re.escape(name)}(?:\.[cm]?[jt]sx?)?['"`]"""
+    return re.search(wanted, text) is not None
 
 
 def _folders(words: Iterable[tuple[str, str]]) -> tuple[str, ...]:
@@ -205,7 +241,7 @@ class FoundFirst:
         may_hide = any(c.how == "added" and search.may_hide_header(c.path, tracked) for c in ours)
         code = tuple(path for path in sorted(tracked) if path.endswith(_IN_C))[:_MOST] if may_hide else ()
         includes = await self.source.texts(self.base, code, limit=_LARGEST)
-        told: dict[str, str] = {}
+        told = await self._modules(ours, search, tracked)
         for change in ours:
             path, is_new = change.path, change.how == "added"
             if held := search.program_at(path, tracked, is_new=is_new):
@@ -217,6 +253,14 @@ class FoundFirst:
             elif held := self._remade(path, tracked):
                 told[path] = f"make would write {held} out of it"
         return told
+
+    async def _modules(self, ours: list[Change], search: SearchPaths, tracked: frozenset[str]) -> dict[str, str]:
+        """New scripts by whose name another one is found now: of another folder, or installed."""
+        names = {c.path: name for c in ours if c.how == "added" and (name := search.module_at(c.path, tracked))}
+        code = tuple(path for path in sorted(tracked) if path.endswith(_SCRIPTS[:-1]))[:_MOST] if names else ()
+        texts = await self.source.texts(self.base, code, limit=_LARGEST)
+        said = "\n".join(texts.values())
+        return {path: f"would be found in front of {name}" for path, name in names.items() if _is_required(name, said)}
 
     def _remade(self, path: str, tracked: frozenset[str]) -> str:
         if not any(posixpath.basename(words[0]) in _MAKES for _, words in self.called.ran):

@@ -23,6 +23,8 @@ _BELOW_IT = ("", "src", "lib", "python")
 _ON_THE_PATH = re.compile(
     r"""\b(?:pythonpath|package[-_]dir|where)["']?\s*[=:]\s*(\[[^\]]*\]|\{[^}]*\}|\S+)""", re.IGNORECASE
 )
+_PUT_THERE = re.compile(r"\bsys\.path\b|\baddsitedir\b|\bsyspath_prepend\b")
+_LITERAL = re.compile(r"""(?<=["'])[^"'\n]+(?=["'])""")
 _IMPORTED = re.compile(r"^\s*(?:from|import)\s+(\w+)", re.MULTILINE)
 
 
@@ -92,6 +94,14 @@ class Roots:
 
     async def _hiding(self, added: Collection[str], told: frozenset[str], paths: tuple[str, ...]) -> Mapping[str, str]:
         """What tests import by a bare name from folders of their own, and would find in the product first."""
+        python = [path for path in paths if path.endswith(".py")]
+        known = {part for path in python for part in module_of(path).split("/")}
+        if known.isdisjoint(posixpath.basename(module_of(path) or path) for path in added):
+            return {}
+        judging = (path for path in python if self.layout.is_test(path) or posixpath.basename(path) == "conftest.py")
+        said = await self.source.texts(self.base, tuple(judging)[:_MOST], limit=_LARGEST)
+        folders = frozenset(folder for path in python for folder in _above(path))
+        told |= {folder for path, text in said.items() for folder in _put_there(path, text, folders)}
         helpers = defaultdict[str, list[tuple[str, str, str]]](list)
         for at, held, file in self._helpers(told, paths):
             for name in (held, *_above(held)):
@@ -107,9 +117,6 @@ class Roots:
                     found[path] = hidden[0]
         if not found:
             return {}
-        judging = (path for path in paths if self.layout.is_test(path) or posixpath.basename(path) == "conftest.py")
-        tests = tuple(path for path in judging if path.endswith(".py"))[:_MOST]
-        said = await self.source.texts(self.base, tests, limit=_LARGEST)
         wanted = {name for path, text in said.items() for name in imported_names(path, text)}
         return {path: file for path, (file, name) in found.items() if name.replace("/", ".") in wanted}
 
@@ -154,3 +161,12 @@ def _on_the_path(commands: Iterable[Command], texts: Mapping[str, str]) -> Itera
         for value in _ON_THE_PATH.findall(text):
             words = [word for word in re.split(r"""[\s"'\[\]{}:;,=]+""", value) if word]
             yield from (joined(place, word) for word in words for place in (at, ""))
+
+
+def _put_there(path: str, text: str, folders: frozenset[str]) -> Iterator[str]:
+    """Folders that a set-up or a test may put on the path of imports: those it names, and has words for it."""
+    starts = (*_above(path), "") if _PUT_THERE.search(text) else ()
+    for line in text.splitlines() if starts else ():
+        words = _LITERAL.findall(line)
+        for word in (*words, "/".join(words)) if words else ():
+            yield from folders.intersection(joined(start, word) for start in starts)

@@ -18,6 +18,7 @@ _REPLACED = re.compile(r"[\w.-]+:[^=]*=(.*)", re.DOTALL)
 _SHELL = re.compile(r"(?:\$[({](?:shell|file)\s|!=)([^\n]*)")
 _READ = re.compile(r"(?:\b(?:cat|head|tail)\s+(?:-\w+\s+)*|<\s*)([\w./*?-]+)")
 _KEPT = ("wildcard", "sort", "strip", "abspath", "realpath", "addprefix", "wordlist", "filter-out")
+_BOUND, _ANY_OF = ("foreach", "call"), ("if", "or", "and", "join")
 _DEEPEST = 8  # variables of variables
 _ANYTHING = "**"
 
@@ -115,9 +116,24 @@ class Makefile:
             return _by_suffix(given[1])
         if name in ("addsuffix", "filter"):
             return _by_suffix(given[0])
+        if name in _BOUND:
+            return self._bound(name, given, depth)
+        if name in _ANY_OF and len(given) > 1:
+            return " ".join(self.expanded(each, depth) for each in given)
         if name == "shell":
             return " ".join(f"**/{posixpath.basename(word)}" for word in re.findall(r"[\w./*-]*\*[\w./*-]+", rest))
         return _ANYTHING
+
+    def _bound(self, name: str, given: list[str], depth: int) -> str:
+        """Said once for each, or by a function of the makefile's own: what stands there with its names filled in."""
+        match given:
+            case [each, among, said] if name == "foreach":
+                bound = {each.strip(): among}
+            case _:
+                bound = {str(place): each for place, each in enumerate(given)}
+                said = self.variables.get(given[0].strip(), _ANYTHING)
+        values = {each: self.expanded(value, depth) for each, value in bound.items()}
+        return Makefile({**self.variables, **values}).expanded(said, depth)
 
 
 def _closing(said: str, start: int) -> int:
