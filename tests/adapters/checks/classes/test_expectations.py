@@ -11,6 +11,7 @@ BENT = "[[2, 3, -1]]\n"
 
 
 RUNS = "for d in sorted({}):\n    exec(blocks(d), {{}})\n"
+LISTS = "HERE = ROOT / 'calc'\n\n\ndef all_of(kind):\n    for file in (HERE / kind).iterdir():\n        yield file\n"
 COLLECTS = """\
 def pytest_collect_file(parent, file_path):
     if file_path.suffix == ".yaml" and file_path.name.startswith("test"):
@@ -31,6 +32,7 @@ KINDS = (
     *("geojson", "cfg", "conf", "properties", "sql", "html", "xhtml", "j2", "svg", "po", "proto", "pem", "ics", "eml"),
     *("gpx", "hex", "msg", "result", "want", "ans", "baseline", "vec", "data"),
 )
+OWN = ("calc/wanted/a.json", "product")
 INSIDE = 'pub fn f() {}\n\n#[cfg(test)]\nmod tests {\n    const E: &str = include_str!("expected.txt");\n}\n'
 
 
@@ -76,6 +78,18 @@ INSIDE = 'pub fn f() {}\n\n#[cfg(test)]\nmod tests {\n    const E: &str = includ
         (python("calc/cases/a.json", "CASES = ROOT / 'cases'\nread(CASES / f'{n}.json')"), "calc/cases/a.json"),
         (python("calc/cases/a.json", "read(`${root}/calc/cases/${name}.json`)"), "calc/cases/a.json"),
         (python("calc/cases.json", "const cases = require('../calc/cases');"), "calc/cases.json"),
+        (python("calc/cases.json", "read(require.resolve('../calc/cases'))"), "calc/cases.json"),
+        (python("calc/cases/index.json", "const cases = require('../calc/cases');"), "calc/cases/index.json"),
+        (python("calc/cases/ok", "(ROOT / 'calc' / 'cases' / 'ok').read_text()"), "calc/cases/ok"),
+        (python("calc/cases/1", "open(os.path.join(ROOT, 'calc', 'cases', '1'))"), "calc/cases/1"),
+        (python("calc/cases/a", "CASE = ROOT / 'calc/cases/a'\nCASE.read_text()"), "calc/cases/a"),
+        (
+            {**python("calc/wanted/a.json", ""), "tests/all.json": '{"want": "calc/wanted/a.json"}'},
+            "calc/wanted/a.json",
+        ),
+        ({**python("calc/wanted/a.json", ""), "tests/all.txt": "2 3 wanted/a.json\n"}, "calc/wanted/a.json"),
+        ({**python("calc/cases/a.json", "all_of('cases')"), "tests/aid.py": LISTS}, "calc/cases/a.json"),
+        (python("calc/cases/a.json", LISTS.replace("def", "@each('kind', ['cases'])\ndef")), "calc/cases/a.json"),
         ({**python("calc/specs/test_a.yaml", ""), "conftest.py": COLLECTS}, "calc/specs/test_a.yaml"),
         (python("docs/a.md", RUNS.format("(ROOT / 'docs').glob('**/*.md')")), "docs/a.md"),
         (python("docs/more/a.rst", RUNS.format("(ROOT / 'docs').rglob('*.rst')")), "docs/more/a.rst"),
@@ -120,6 +134,16 @@ def test_what_a_test_of_the_base_compares_with_is_held_back(base: Files, path: s
         (python("calc/cases.json", "render('calc/cases')"), "calc/cases.json", "product"),
         ({**python("calc/specs/a.yaml", ""), "conftest.py": COLLECTS}, "calc/specs/a.yaml", "product"),
         (python("calc/more.py", "run('calc/more.py')"), "calc/more.py", "product"),
+        (python("calc/cases/ok", "assert said['cases']['ok'] == 'ok'"), "calc/cases/ok", "product"),
+        (python("calc/cases/ok", "open('calc/other/ok')"), "calc/cases/ok", "product"),
+        ({**python("calc/wanted/a.json", ""), "tests/all.txt": "other/wanted/a.json a.json\n"}, *OWN),
+        ({**python("calc/wanted/a.json", ""), "tests/all.txt": "wanted/a.json", "tests/wanted/a.json": "1"}, *OWN),
+        (
+            {**python("calc/wanted/a.json", ""), "tests/sdist.txt": "calc/wanted/a.json", "calc/b.py": "P / 'a.json'"},
+            *OWN,
+        ),
+        ({**python("calc/wanted/a.json", "all_of('cases')"), "tests/aid.py": LISTS}, *OWN),
+        ({**python("calc/wanted/a.json", "'wanted'"), "tests/aid.py": LISTS}, *OWN),
         (python("examples/sum.py", "run('sums.py')"), "examples/sum.py", "text"),
         (python("examples/sum.py", "'examples'\n'*.js'"), "examples/sum.py", "text"),
         (python("calc/golden.py", "run('golden.py')"), "calc/golden.py", "product"),

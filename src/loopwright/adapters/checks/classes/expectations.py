@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import posixpath
 import re
 from collections import Counter
@@ -16,7 +17,7 @@ from loopwright.kernel.gates import matches
 from loopwright.kernel.judges import is_example, is_source, is_text
 from loopwright.kernel.model import Change, Commit
 
-_LARGEST, _MOST_READ = 512 * 1024, 3000  # bytes of a file, and files, that are looked into
+_LARGEST, _MOST_READ, _MOST_DATA = 512 * 1024, 3000, 500  # bytes of a file, and files, that are looked into
 _EXECUTABLE = "100755"
 _SHORTEST = 3  # characters of a name that says which file is meant
 _DATA = re.compile(
@@ -63,7 +64,15 @@ _FENCED = re.compile(
     r"^[ \t]*(```|~~~)[^\n]*\n.*?^[ \t]*\1|^(?: {4}|\t)[^\n]+|^>>>[^\n]*(?:\n[^\s][^\n]*)*", re.MULTILINE | re.DOTALL
 )
 _FILLED_IN = re.compile(r"\$?\{[^{}]*\}|%[sdv]|%\(\w+\)s")
-_REQUIRED = re.compile(r"""(?:\brequire\s*\(|\bfrom|\bimport)\s*["'](\.{1,2}/[^"'\n]+)["']""")
+_RELATIVE = re.compile(r"""["'`](\.{1,2}/[^"'`\n]+)["'`]""")
+_WORD = re.compile(r"[\w.@+-]*/[\w./@+-]*\w")
+_DEFINED = re.compile(
+    r"""(?:^[ \t]*@[^\n]*\n)* [^\n]*? \b(?:
+          (?:def|function\*?|func|fn|sub)\s+(?P<said>\w+)\s*\(
+        | (?:const|let|var)\s+(?P<given>\w+)\s*=\s*(?:async\s*)?(?:function\b|\([^)\n]*\)\s*=>|\w+\s*=>))
+    """,
+    re.VERBOSE | re.MULTILINE,
+)
 _BEGINS = re.compile(r"""startswith\(\(?\s*["'](\w+)["']""")
 _MAY_BE_THERE = re.compile(r"\bif\b|\?|\|\||\bor\b")
 _IS_THERE = re.compile(r"\b(?:exists|is_file|isfile|existsSync|os\.Stat|lexists)\b")
@@ -109,7 +118,8 @@ class ExpectationSearch:
         rust = await self._texts(p for p in paths if p.endswith(".rs") and not self.layout.is_test(p)) if old else {}
         names = self.links.names_of(old)
         known = expectations((*old, *names), tests, rust)
-        read = {names.get(path, path): test for path, test in known.read.items()}
+        read = await self._listed_in_data(old, tests, paths) if old else {}
+        read |= {names.get(path, path): test for path, test in known.read.items()}
         shown = frozenset(names.get(path, path) for path in known.shown)
         return Expectations(read=read, shown=shown - read.keys(), fresh=await self._fresh(new, tests, paths))
 
@@ -121,8 +131,25 @@ class ExpectationSearch:
         return await self.links.texts(self.source, self.base, tuple(paths)[:_MOST_READ], limit=_LARGEST)
 
     async def _fresh(self, new: list[str], tests: Mapping[str, str], paths: tuple[str, ...]) -> Mapping[str, str]:
-        """What the product itself reads is its own: nothing but tests goes through the folder."""
-        found = {path: test for test, text in tests.items() for path in _joining(tuple(new), text)}
+        spread = tuple(_spread(tests))
+        found = {path: test for test, text in tests.items() for path in _joining(tuple(new), text, spread)}
+        return await self._of_tests_alone(found, tests, paths)
+
+    async def _listed_in_data(self, old: list[str], tests: Mapping[str, str], paths: tuple[str, ...]) -> dict[str, str]:
+        """What data of tests names by its path: a list of cases may say where each of them lies."""
+        own = [path for path in paths if self.layout.is_test(path)]
+        data = await self._texts([p for p in own if not is_source(p) and _is_list(p)][:_MOST_DATA])
+        found, names = dict[str, str](), frozenset(map(posixpath.basename, old))
+        for file, text in data.items():
+            words = {_plain(word) for word in _WORD.findall(text) if posixpath.basename(word) in names}
+            far = [word for word in words if not any(path.endswith(f"/{word}") for path in own)]
+            found |= {path: file for path in old for word in far if "/" in word and _is_meant(word, path)}
+        return await self._of_tests_alone(found, tests, paths)
+
+    async def _of_tests_alone(
+        self, found: dict[str, str], tests: Mapping[str, str], paths: tuple[str, ...]
+    ) -> dict[str, str]:
+        """What the product itself reads is its own: nothing but tests names the file or its folder."""
         if not found:
             return {}
         product = await self._texts(path for path in paths if language(path) and path not in tests)
@@ -137,6 +164,10 @@ def may_be_expected(path: str, *, is_program: bool = False) -> bool:
     return bool(posixpath.splitext(path)[1]) or not is_text(path)
 
 
+def _is_list(path: str) -> bool:
+    return _DATA.search(path) is not None or not posixpath.splitext(path)[1]
+
+
 def _is_code(path: str) -> bool:
     is_source_code = is_source(path) and _MARKUP.search(path) is None
     return bool(language(path)) or is_source_code or _OTHER_CODE.search(path) is not None
@@ -145,7 +176,8 @@ def _is_code(path: str) -> bool:
 def expectations(changed: Iterable[str], tests: Mapping[str, str], sources: Mapping[str, str]) -> Expectations:
     """`changed` files of the base, by what its `tests` and its `sources` of Rust say."""
     paths = tuple(changed)
-    read = {path: test for test, text in tests.items() for path in _named(paths, test, text)}
+    spread = tuple(_spread(tests)) if paths else ()
+    read = {path: test for test, text in tests.items() for path in _named(paths, test, text, spread)}
     shown = {path for text in tests.values() if _RUNS.search(text) for path in _listed_texts(paths, text)}
     for source, text in sources.items():
         begin = _TESTS_BEGIN.search(text)
@@ -156,25 +188,39 @@ def expectations(changed: Iterable[str], tests: Mapping[str, str], sources: Mapp
     return Expectations(read=read, shown=frozenset(shown - read.keys()))
 
 
-def _named(paths: tuple[str, ...], test: str, text: str) -> Iterator[str]:
+def _named(paths: tuple[str, ...], test: str, text: str, spread: tuple[str, ...]) -> Iterator[str]:
     if not paths:
         return
     said = _LITERAL.findall(text)
     literals, filled = frozenset(map(_plain, said)), frozenset(_patterns(said))
-    listing = tuple(_listing(text)) if _LISTING.search(text) or filled else ()
-    required = {posixpath.normpath(posixpath.join(posixpath.dirname(test), word)) for word in _REQUIRED.findall(text)}
+    listing = (*(_listing(text) if _LISTING.search(text) or filled else ()), *spread)
+    relative = {posixpath.normpath(posixpath.join(posixpath.dirname(test), word)) for word in _RELATIVE.findall(text)}
     for path in paths:
         name = posixpath.basename(path)
         is_named = any(word.endswith(name) and _is_meant(word, path) for word in literals)
         if (
             (is_named and _is_read(path, text))
+            or (len(name) < _SHORTEST and _is_put_together(path, text))
             or _by_pattern(path, literals, listing)
             or _in_pieces(path, literals, text)
             or any(matches(path, word) or matches(path, f"**/{word}") for word in filled if "/" in word)
-            or (posixpath.splitext(path)[0] in required and (path.endswith(".json") or _WANTED.search(path)))
+            or (_is_completed(path, relative) and (path.endswith(".json") or _WANTED.search(path)))
             or ("def pytest_collect_file" in text and _is_collected(name, frozenset(said), text))
         ):
             yield path
+
+
+def _is_completed(path: str, relative: set[str]) -> bool:
+    """A module is named without its suffix, and may be the folder."""
+    bare = posixpath.splitext(path)[0]
+    return bare in relative or bare.removesuffix("/index") in relative
+
+
+def _is_put_together(path: str, text: str) -> bool:
+    """A name that is too short to say anything by itself: it stands where its folder does, and is read there."""
+    folder, name = posixpath.split(path)
+    whole = re.compile(rf"""(?<!\w){re.escape(posixpath.basename(folder))}["'`]?\W*{re.escape(name)}["'`]""")
+    return bool(folder) and any(whole.search(line) and _READS.search(line) for line in _meant(text))
 
 
 def _is_read(path: str, text: str) -> bool:
@@ -199,12 +245,12 @@ def _is_about_a_page(line: str) -> bool:
     return (_AS_A_PAGE.search(line) or _IS_THERE.search(line)) is not None and _READS.search(line) is None
 
 
-def _joining(paths: tuple[str, ...], text: str) -> Iterator[str]:
+def _joining(paths: tuple[str, ...], text: str, spread: tuple[str, ...]) -> Iterator[str]:
     """New files in a folder that a test goes through, or under a name that it takes where it is there."""
     data = [path for path in paths if not path.endswith(_PROSE) and not is_text(path)]
     if not data:
         return
-    listing = tuple(_listing(text)) if _LISTING.search(text) else ()
+    listing = (*(_listing(text) if _LISTING.search(text) else ()), *spread)
     asking = [line for line in _meant(text) if _IS_THERE.search(line) and _MAY_BE_THERE.search(line)]
     asked = {_plain(word) for line in asking for word in _LITERAL.findall(line)}
     for path in data:
@@ -296,10 +342,27 @@ def _listing(text: str) -> Iterator[str]:
     )
 
 
-def _meant(text: str, wanted: Callable[[str], bool] = bool) -> Iterator[str]:
+def _spread(tests: Mapping[str, str]) -> Iterator[str]:
+    """The same where a function lists what it is told to: with what its callers, or what stands above it, tell it."""
+    for text in tests.values():
+        for found, following in itertools.pairwise((*_DEFINED.finditer(text), None)) if _LISTING.search(text) else ():
+            name = found and (found["said"] or found["given"])
+            body = text[found.start() : following.start() if following else len(text)] if found else ""
+            if not name or not _LISTING.search(body):
+                continue
+            call = re.compile(rf"(?<!\w){name}\s*\(([^()\n]*[\"'`][^()\n]*)\)")
+            told = [said for other in tests.values() if name in other for said in call.findall(other)]
+            told += re.findall(r"^[ \t]*@([^\n]*)", body, re.MULTILINE)
+            for line in _meant(body, lambda line: bool(_LISTING.search(line)), text) if told else ():
+                yield from (f"{said} {line}" for said in told)
+
+
+def _meant(text: str, wanted: Callable[[str], bool] = bool, around: str = "") -> Iterator[str]:
     """Lines, with those before them that gave the names in them a meaning."""
-    lines = re.sub(r"(?<=[(\[,.])\s*\n\s*|\s*\n\s*(?=[.)/])", "", text).splitlines()
-    given = {name: line for line in lines for name in _GIVEN.findall(line)}
+    lines, all_lines = (
+        re.sub(r"(?<=[(\[,.])\s*\n\s*|\s*\n\s*(?=[.)/])", "", each).splitlines() for each in (text, around or text)
+    )
+    given = {name: line for line in all_lines for name in _GIVEN.findall(line)}
     for line in filter(wanted, lines):
         meant = (given[name] for name in dict.fromkeys(_NAME.findall(line)) if name in given)
         yield " ".join((_FILLED_IN.sub("*", line), *meant))

@@ -24,7 +24,7 @@ _ON_THE_PATH = re.compile(
     r"""\b(?:pythonpath|package[-_]dir|where)["']?\s*[=:]\s*(\[[^\]]*\]|\{[^}]*\}|\S+)""", re.IGNORECASE
 )
 _PUT_THERE = re.compile(r"\bsys\.path\b|\baddsitedir\b|\bsyspath_prepend\b")
-_LITERAL = re.compile(r"""(?<=["'])[^"'\n]+(?=["'])""")
+_LITERAL = re.compile(r"""(?<=["'])[\w./-]+(?=["'])""")
 _IMPORTED = re.compile(r"^\s*(?:from|import)\s+(\w+)", re.MULTILINE)
 
 
