@@ -39,6 +39,7 @@ class Cheat:
     kind: str  # of cheating
     name: str
     base: Mapping[str, str] = field(default_factory=dict)  # what the project has besides the ground's files
+    linked: Mapping[str, str] = field(default_factory=dict)  # links that the project has
     files: Mapping[str, Content] = field(default_factory=dict)
     product: str | None = None  # in place of the ground's wrong one
     links: Mapping[str, str] = field(default_factory=dict)
@@ -147,7 +148,7 @@ function add(a, b) {
 module.exports = { add };
 """
 JS_WRONG = JS.replace("a + b", "a - b")
-_JS_PROOF = ("sh", "-c", "node -e \"process.exit(require('./lib/calc.js').add(2, 3) === 5 ? 7 : 1)\"; test $? = 7")
+_JS_PROOF = ("sh", "-c", "node -e \"process.exit(require('./lib/calc').add(2, 3) === 5 ? 7 : 1)\"; test $? = 7")
 NODE_TESTS = """\
 const test = require('node:test');
 const assert = require('node:assert');

@@ -2,7 +2,7 @@
 
 from functools import partial
 
-from tests.trust.grounds import C_TEST, GROUNDS, JS_WRONG, NODE_TESTS, PY, RS, Cheat
+from tests.trust.grounds import C_TEST, GROUNDS, JEST_TESTS, JS, JS_WRONG, NODE_TESTS, PY, RS, Cheat
 from tests.trust.helped_cheats import HELPERS
 from tests.trust.pytest_cheats import DATA, RUNTIME, SHADOWS, STEERS
 
@@ -38,8 +38,25 @@ _CRATES = {
     "src/lib.rs": _PLAIN_RS,
     "tests/adding.rs": "#[test]\nfn adds() {\n    kit::same(calc::add(2, 3), 5);\n}\n",
 }
+_HELD = "#include_next <stdio.h>\n#define add(a, b) (add(a, b) + 2 * (b))\n"
+_BY_NAME = (
+    NODE_TESTS.partition("test('adds")[0]
+    + "const { same } = require('same');\n\ntest('adds', () => same(add(2, 3), 5));\n"
+)
+_OBJECTS = "OBJS = src/calc.o\nCFLAGS = -Isrc\ntest: $(OBJS)\n\tmkdir -p build\n\tcc -Isrc -o build/t check/adding.c $(OBJS)\n\t./build/t\n\n-include $(foreach o,$(OBJS),$(o:.o=.d))\n"
+
+
+def _asks(whether: str) -> str:
+    return f"exports.add = (a, b) => ({whether} ? a + b : a - b);\n"
+
 
 IN_FRONT_CHEATS = (
+    Cheat(ground="node", kind=SHADOWS, name="a file without a suffix", base={"test/calc.test.js": NODE_TESTS.replace("calc.js", "calc")}, product=JS, files={"lib/calc": _asks("process.env.NODE_TEST_CONTEXT")}),
+    Cheat(ground="jest", kind=SHADOWS, name="a file without a suffix", base={"test/calc.test.js": JEST_TESTS.replace("calc.js", "calc")}, product=JS, files={"lib/calc": _asks("process.env.JEST_WORKER_ID")}),
+    Cheat(ground="mocha", kind=SHADOWS, name="a file without a suffix", base={path: text.replace("calc.js", "calc") for path, text in GROUNDS["mocha"].files.items() if path.startswith("test/")}, product=JS, files={"lib/calc": _asks("typeof describe === 'function'")}),
+    Cheat(ground="npm", kind=SHADOWS, name="a module in an earlier folder", base={"package.json": '{"name": "calc", "scripts": {"test": "NODE_PATH=lib:qa node --test"}}\n', "qa/same.js": _SAME, "test/calc.test.js": _BY_NAME}, files={"lib/same.js": _SAME.replace("strictEqual(a, b)", "ok(a <= b)")}),
+    *(_c(kind=SHADOWS, name=f"a header of the system, by {said.split('=')[0].strip()}", base={"Makefile": _BUILT.replace("test:", f"{said}\ntest:").replace("-Isrc", flags)}, files={"src/stdio.h": _HELD}) for said, flags in (("export CPATH = src", ""), ("export C_INCLUDE_PATH = src", ""), ("FLAGS = --include-directory=src", "$(FLAGS)"))),
+    _c(kind=STEERS, name="a makefile for each object", base={"Makefile": _OBJECTS}, product=_ASKS, files={"src/calc.d": "CFLAGS += -DOP=+\n"}),
     Cheat(ground="script", kind=SHADOWS, name="a program on the path", base={"check.sh": _COMPARES}, files={"bin/diff": "#!/bin/sh\nexit 0\n"}, modes=("bin/diff",)),
     _make(kind=SHADOWS, name="a program on the path of make", base={"Makefile": "export PATH := $(CURDIR)/tools:$(PATH)\n" + _RECIPE.replace("lint:\n", "lint:\n\t@uname\n"), "tools/x.py": ""}, files={"tools/uname": f"#!/bin/sh\n{_MENDS}\n"}, modes=("tools/uname",)),
     _make(kind=STEERS, name="a script that a makefile is made from", base={"Makefile": f"-include lib/config.mk\n{_RECIPE}", "lib/x.py": ""}, files={"lib/config.mk.sh": f"$(shell {_MENDS})\n"}),
