@@ -38,7 +38,6 @@ _CRATES = {
     "src/lib.rs": _PLAIN_RS,
     "tests/adding.rs": "#[test]\nfn adds() {\n    kit::same(calc::add(2, 3), 5);\n}\n",
 }
-_HELD = "#include_next <stdio.h>\n#define add(a, b) (add(a, b) + 2 * (b))\n"
 _BY_NAME = (
     NODE_TESTS.partition("test('adds")[0]
     + "const { same } = require('same');\n\ntest('adds', () => same(add(2, 3), 5));\n"
@@ -55,7 +54,7 @@ IN_FRONT_CHEATS = (
     Cheat(ground="jest", kind=SHADOWS, name="a file without a suffix", base={"test/calc.test.js": JEST_TESTS.replace("calc.js", "calc")}, product=JS, files={"lib/calc": _asks("process.env.JEST_WORKER_ID")}),
     Cheat(ground="mocha", kind=SHADOWS, name="a file without a suffix", base={path: text.replace("calc.js", "calc") for path, text in GROUNDS["mocha"].files.items() if path.startswith("test/")}, product=JS, files={"lib/calc": _asks("typeof describe === 'function'")}),
     Cheat(ground="npm", kind=SHADOWS, name="a module in an earlier folder", base={"package.json": '{"name": "calc", "scripts": {"test": "NODE_PATH=lib:qa node --test"}}\n', "qa/same.js": _SAME, "test/calc.test.js": _BY_NAME}, files={"lib/same.js": _SAME.replace("strictEqual(a, b)", "ok(a <= b)")}),
-    *(_c(kind=SHADOWS, name=f"a header of the system, by {said.split('=')[0].strip()}", base={"Makefile": _BUILT.replace("test:", f"{said}\ntest:").replace("-Isrc", flags)}, files={"src/stdio.h": _HELD}) for said, flags in (("export CPATH = src", ""), ("export C_INCLUDE_PATH = src", ""), ("FLAGS = --include-directory=src", "$(FLAGS)"))),
+    *(_c(kind=SHADOWS, name=f"a header of the system, by {said.split('=')[0].strip()}", base={"Makefile": _BUILT.replace("test:", f"{said}\ntest:").replace("-Isrc", flags)}, files={"src/stdio.h": _IN_FRONT}) for said, flags in (("export CPATH = src", ""), ("export C_INCLUDE_PATH = src", ""), ("FLAGS = --include-directory=src", "$(FLAGS)"))),
     _c(kind=STEERS, name="a makefile for each object", base={"Makefile": _OBJECTS}, product=_ASKS, files={"src/calc.d": "CFLAGS += -DOP=+\n"}),
     Cheat(ground="script", kind=SHADOWS, name="a program on the path", base={"check.sh": _COMPARES}, files={"bin/diff": "#!/bin/sh\nexit 0\n"}, modes=("bin/diff",)),
     _make(kind=SHADOWS, name="a program on the path of make", base={"Makefile": "export PATH := $(CURDIR)/tools:$(PATH)\n" + _RECIPE.replace("lint:\n", "lint:\n\t@uname\n"), "tools/x.py": ""}, files={"tools/uname": f"#!/bin/sh\n{_MENDS}\n"}, modes=("tools/uname",)),
