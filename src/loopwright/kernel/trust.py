@@ -58,6 +58,7 @@ class Classed:
     put_back: bool = False  # a lock without its manifest: the base's lands, and nobody is asked
     allowed: bool = False  # a person said so before the start: as if it were approved
     left: bytes | None = None  # what stands for it where the base is measured without the tests in it
+    mingled: bool = False  # allowed, and in a run with others that need it, or that it cannot be taken from
 
     @property
     def is_judged(self) -> bool:
@@ -86,6 +87,7 @@ class Claim:
     at_once: bool = False  # no other attempt could do without: the person is asked before another is made
     new: tuple[str, ...] = ()  # tests that the candidate brings, and that fail without it
     before: tuple[str, ...] = ()  # tests that fail, and did so on the base
+    by_number: bool = False  # `dropped` says how many: a check that only counts tests does not name them
 
     @property
     def marks(self) -> frozenset[str]:

@@ -158,6 +158,9 @@ def _to_maker(claim: Claim) -> Finding:
     if claim.changes:
         told = f"Without the changes to {_paths(claim.changes)} {_red(claim)}. Make it pass without them, or leave"
         return engine_finding(_NEEDS_APPROVAL, f"{told} the changes as they are: a person is asked then.")
+    if claim.by_number:
+        told = f"Tests of the base are not run any more: {_some(claim.dropped)}"
+        return engine_finding(_NEEDS_APPROVAL, f"{told}. Bring them back, or leave it so: a person is asked then.")
     told = f"{_some(claim.dropped)} of the base {'is' if len(claim.dropped) == 1 else 'are'} not run any more"
     return engine_finding(_NEEDS_APPROVAL, f"{told}. Bring them back, or leave it so: a person is asked then.")
 
@@ -166,6 +169,9 @@ def _why(claim: Claim) -> str:
     if claim.before and not (claim.failing or claim.new):
         red = f"what is red was so on the base before: {_some(claim.before)}"
         return f"{red}; whether it is mended by them shows when a person has approved, for nothing is installed before"
+    if claim.by_number:
+        gone = "may be gone" if claim.at_once else "would not run any more"
+        return f"tests of the base {gone}: {_some(claim.dropped)}"
     if claim.at_once:
         return "the change cannot be verified without them, and nothing of them is taken before a person approves"
     if not claim.changes:

@@ -16,11 +16,13 @@ from loopwright.kernel.trust import Classed, FileClass, Trust
 class Candidate:
     """`judging` has nothing an agent wrote but the product; `landing` is what would land; `whole` is all of it.
 
-    `rest` is the base without the tests that a person let change: nothing an agent wrote is in it.
+    `rest` is the base without the tests that a person let change: nothing an agent wrote is in it. `remains` is what
+    judges, without them and with what others need of them as the base has it; None where nobody can take them out.
     """
 
     base: Tree
     rest: Tree
+    remains: Tree | None
     judging: Tree
     landing: Tree
     whole: Tree
@@ -40,6 +42,10 @@ class Candidate:
     def added_to(self) -> frozenset[str]:
         """Tests of the base with more in them."""
         return _paths(each for each in self.classed if each.kind is FileClass.TEST and each.change.how == "changed")
+
+    @property
+    def mingled(self) -> tuple[str, ...]:
+        return tuple(sorted(_paths(each for each in self.classed if each.mingled)))
 
     @property
     def changed(self) -> frozenset[str]:
@@ -107,9 +113,16 @@ async def composed(
     removed = _paths(each for each in let_go if each.change.how == "removed")
     left = _texts((each.change.path, each.left) for each in let_go)
     is_less = bool(removed or left)
+    mingled = {each.change.path: each.left for each in let_go if each.mingled}
+    known = _texts(mingled.items())
     return Candidate(
         base=base,
         rest=await checkouts.compose(base, taken_from=commit, paths=removed, texts=left) if is_less else base,
+        remains=(
+            await checkouts.compose(judging, taken_from=commit, paths=frozenset(), texts=known)
+            if len(known) == len(mingled)
+            else None
+        ),
         judging=judging,
         landing=landing,
         whole=await checkouts.compose(commit, taken_from=trust.base, paths=back),

@@ -62,10 +62,11 @@ class Desk:
         return Chain(
             specs=specs,
             run=run,
-            trees=Trees(candidate=tree, base=seen.base, rest=seen.rest),
+            trees=Trees(candidate=tree, base=seen.base, rest=seen.rest, remains=seen.remains),
             candidate=self.bench(specs, tree, run.commit, seen.paths("removed")),
             base=self.bench(specs, seen.base, run.base, seen.paths("added")),
             rest=self.bench(specs, seen.rest, run.base, seen.paths("added")),
+            remains=self.bench(specs, seen.remains or tree, run.commit, seen.paths("removed")),
             store=outfit.store,
             book=self.book,
             clock=outfit.clock,

@@ -54,6 +54,7 @@ class Drops:
     any: bool = False
     all: bool = False  # those of a person's word may be all there are: a run with other tests follows
     added_to: frozenset[str] = frozenset()  # files of tests in which cases may have got other numbers
+    mingled: tuple[str, ...] = ()  # files of a person's word whose tests run among others
 
     @property
     def go_by_file(self) -> bool:
@@ -77,7 +78,7 @@ class Drops:
         """A pass by somebody's word is a pass for whoever has it, and for nobody else."""
         if not (self.ids or self.go_by_file or self.any):
             return ""
-        others = f"{' all' if self.all else ''} {sorted(self.added_to)}"
+        others = f"{' all' if self.all else ''} {sorted(self.added_to)}{' '.join(self.mingled)}"
         return f"{sorted(self.ids)} {self.files} {self.any}{others}"
 
     def leave_none(self, wanted: Standard) -> bool:

@@ -20,6 +20,7 @@ from loopwright.adapters.checks.judgement import (
     mark,
     missed,
     needs_base,
+    only_counts,
     suspects,
 )
 from loopwright.adapters.checks.order import touches
@@ -54,6 +55,7 @@ class Trees:
     candidate: Tree
     base: Tree
     rest: Tree
+    remains: Tree | None  # what judges without them, and with the base's where others need them; None: nobody knows
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,6 +66,7 @@ class Chain:
     candidate: Bench
     base: Bench
     rest: Bench
+    remains: Bench
     store: Store
     book: ReceiptBook
     clock: Clock
@@ -152,7 +155,7 @@ class Chain:
         return made
 
     async def _judged(self, spec: CheckSettings, ran: Ran, base: Receipt | None) -> CheckJudgement:
-        measure = await self._standard(spec, base, ran)
+        measure = await self._told_apart(spec, await self._standard(spec, base, ran))
         spec = replace(spec, may_be_empty=spec.may_be_empty or self.drops.leave_none(measure))
         flaky = [test for test in suspects(spec, ran, measure) if await self._flips(spec, test, base)]
         return judge(spec, ran, measure, tuple(flaky))
@@ -165,10 +168,37 @@ class Chain:
     async def _standard(self, spec: CheckSettings, base: Receipt | None, ran: Ran) -> Standard:
         """Where tests have no id, or one that names no file, only a run tells which are in files that may change."""
         wanted, files_of = await self._wanted(spec, base, ran.ids)
-        if base is None or self.trees.rest == self.trees.base or not falls_short(ran, wanted):
+        is_short = falls_short(ran, wanted) or self._is_mingled(wanted)
+        if base is None or self.trees.rest == self.trees.base or not is_short:
             return wanted
         rest = await self._rest(spec, base)
-        return wanted if rest is None else of_the_rest(wanted, await self._ids(rest), rest.tests or 0, files_of)
+        if rest is None:
+            return replace(wanted, unsure=self._unsure("without what may change it does not end as the base does"))
+        return of_the_rest(wanted, await self._ids(rest), rest.tests or 0, files_of)
+
+    def _is_mingled(self, wanted: Standard) -> bool:
+        return bool(self.drops.mingled) and only_counts(wanted)
+
+    def _unsure(self, why: str) -> str:
+        """A word on it is a word on this tree alone."""
+        return f"{why} (tree {self.trees.candidate[:12]})"
+
+    async def _told_apart(self, spec: CheckSettings, measure: Standard) -> Standard:
+        """Where tests that may change run among others and are only counted, new ones could stand for others."""
+        if measure.unsure or not self._is_mingled(measure):
+            return measure
+        remaining = await self._remaining(spec, measure) if measure.is_of_rest and self.trees.remains else None
+        if remaining is not None:
+            return replace(measure, remaining=remaining)
+        names = ", ".join(self.drops.mingled)
+        return replace(measure, unsure=self._unsure(f"those of {names} may change and cannot be told from others"))
+
+    async def _remaining(self, spec: CheckSettings, measure: Standard) -> int | None:
+        """Of the candidate; None where it does not pass with what the base has for others to need."""
+        ran = await self._on_base(spec, self.remains)
+        judged = judge(replace(spec, may_be_empty=True), ran, Standard(failing=measure.failing, bent=measure.bent))
+        is_countless = ran.tests is None and ran.exit_code == 0
+        return None if is_countless or not ran.finished or not judged.passed else ran.tests or 0
 
     async def _rest(self, spec: CheckSettings, base: Receipt) -> Receipt | None:
         """The receipt of the base without tests that a person let change; None where it does not end as the base does.

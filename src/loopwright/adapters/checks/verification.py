@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from loopwright.adapters.checks.candidate import changes_of
 from loopwright.adapters.checks.desk import Desk
 from loopwright.adapters.checks.ignored_files import with_ignored_files
-from loopwright.adapters.checks.judgement import FLOOR
+from loopwright.adapters.checks.judgement import FEWER, FLOOR, UNSURE
 from loopwright.adapters.checks.laboratory import look_at
 from loopwright.adapters.checks.origins import refuse_elsewhere
 from loopwright.adapters.checks.receipts import receipt_key
@@ -25,6 +25,7 @@ _FLOORS = (COVERAGE, COVERAGE_OF_NEW_CODE)  # of tests, and no test
 _OF_TESTS = (FileClass.CHANGED_TEST, FileClass.PRODUCT)  # what is held back of a product file are the tests inside it
 _NAMED = 5  # in a sentence
 _IDS_GONE = ("ids-gone", "newly-skipped")
+_BY_NUMBER = (FEWER, UNSURE)
 _WEAK = (
     "no check that ran here counts tests: write one whose runner is known, or give your word with"
     ' `trust = "exit-code"` in [checks.NAME] of loop.toml; `loop setup` finds what there is'
@@ -69,7 +70,8 @@ class Verification:
         judged = tuple(spec for spec in self.specs if not differs or spec.report != "coverage")
         lands = tuple(replace(spec, may_be_empty=False) for spec in self.specs)
         drops = self.desk.drops
-        judging = await self.desk.results(judged if differs else lands, seen.judging, replace(drops, all=differs))
+        judges = replace(drops, all=differs, mingled=seen.mingled)
+        judging = await self.desk.results(judged if differs else lands, seen.judging, judges)
         judging = tuple(map(_without_floor, judging)) if differs else judging
         landing: tuple[CheckResult, ...] = ()
         if differs and _is_green(judging):
@@ -228,6 +230,10 @@ def _gone(results: tuple[CheckResult, ...]) -> tuple[str, ...]:
 def _of_gone_alone(results: tuple[CheckResult, ...]) -> Claim | None:
     """Nothing is wrong but that tests of the base are gone: a person may let exactly those go."""
     failures = [each for result in results for each in result.failures]
-    if not failures or any(not each.rule.startswith(_IDS_GONE) for each in failures):
+    if not failures or any(not each.rule.startswith((*_IDS_GONE, *_BY_NUMBER)) for each in failures):
         return None
-    return Claim(dropped=_gone(results))
+    return Claim(
+        dropped=_gone(results),
+        by_number=any(each.rule.startswith(_BY_NUMBER) for each in failures),
+        at_once=any(each.rule.startswith(UNSURE) for each in failures),
+    )

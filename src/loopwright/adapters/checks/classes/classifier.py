@@ -134,7 +134,9 @@ class Classifier:
             return classed
         paths = await self.source.paths(trust)
         tests = tuple(path for path in paths if path.endswith(TESTED_TOGETHER) and known.layout.is_test(path))
-        return set_apart(classed, await self.source.texts(trust, tests[:_MOST_READ], limit=_LARGEST), known.yielding)
+        texts = await self.source.texts(trust, tests[:_MOST_READ], limit=_LARGEST)
+        unread = {path: "" for path in paths if not path.endswith(TESTED_TOGETHER) and known.layout.is_test(path)}
+        return set_apart(classed, {**unread, **texts}, known.yielding)
 
     def _allowed(self, classed: Classed) -> Classed:
         is_open = classed.kind in (FileClass.CHANGED_TEST, FileClass.JUDGE, FileClass.PRODUCT) and classed.is_gated
