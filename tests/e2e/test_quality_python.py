@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from loopwright import Outcome, Quality, run
+from loopwright import Check, Outcome, Quality, run
 from loopwright.errors import UsageError
 from loopwright.kernel.model import Ending
 from tests.repository import Repository
@@ -98,6 +98,32 @@ def test_of_several_artifacts_the_outcome_tells_what_came_of_each(repo: Reposito
         ("stories/c.yml", Ending.ESCALATED, 3),
     ]
     assert repo.git("diff", "--name-only", "main", outcome.branch) == "stories/b.yml"  # what passed has landed
+
+
+def test_of_a_batch_that_waits_the_outcome_tells_what_was_held_back_and_where_it_is(repo: Repository) -> None:
+    def says_weak(context: Context) -> dict[str, Any]:
+        said = says_wrong(context)
+        weak = {"rule": "S3", "file": "rules.cfg", "issue": "it is weak", "evidence": "x = 1"}
+        found = said.get("findings", [])
+        return said | {"findings": [*found, *(each | weak for each in found if each["file"] == "stories/b.yml")]}
+
+    def bends(context: Context) -> None:
+        makes_right(context)
+        if context["artifacts"] == ["stories/b.yml"]:
+            (Path(context["workspace"]) / "rules.cfg").write_text("x = 2\n")
+
+    repo.write("rules.cfg", "x = 1\n")
+    root = with_files(repo, b="it is wrong\n", c="it is wrong and hard\n")
+    loop = Quality(artifacts=["stories/b.yml", "stories/c.yml"])
+    outcome = run(
+        loop,
+        agents={"reviewer": says_weak, "creator": bends},
+        checks=[Check("there", ["ls", "stories"], trust="exit-code")],
+        root=root,
+    )
+    assert outcome.ending is Ending.ESCALATED
+    assert [change.path for change in outcome.held] == ["rules.cfg"]
+    assert repo.git("show", f"{outcome.held_on}:rules.cfg") == "x = 2"
 
 
 def test_a_batch_that_passes_is_verified_whole_and_merged(repo: Repository) -> None:

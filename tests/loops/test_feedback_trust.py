@@ -318,12 +318,15 @@ def test_an_attempt_without_it_starts_the_telling_anew() -> None:
     assert keys(checked(state, CLAIMED, "c3")) == ["implement-4.1", f"gate-protected-{E1}"]
 
 
-def test_tests_that_are_gone_by_the_product_alone_are_a_claim_too() -> None:
-    gone = replace(red(FAILURE), lands=Tree("lands"), claim=Claim(dropped=("a::one",)))
+@pytest.mark.parametrize(("by_number", "which"), [(False, "1 test"), (True, "tests")])
+def test_tests_that_are_gone_by_the_product_alone_are_a_claim_too(which: str, *, by_number: bool) -> None:
+    gone = replace(red(FAILURE), lands=Tree("lands"), claim=Claim(dropped=("a::one",), by_number=by_number))
     state = checked(begun(), gone)
     assert "a::one" in developer(state).brief.failures[-1].issue
     state = checked(state, gone, "c2")
-    assert wanted(state, AwaitGate).why == "1 test of the base would not run any more: a::one"
+    assert wanted(state, AwaitGate).why == f"{which} of the base would not run any more: a::one"
+    at_once = checked(begun(), replace(gone, claim=Claim(dropped=("any",), by_number=True, at_once=True)))
+    assert wanted(at_once, AwaitGate).why == "tests of the base may be gone: any"
 
 
 def test_a_manifest_waits_at_once() -> None:

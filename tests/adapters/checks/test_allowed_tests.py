@@ -10,7 +10,7 @@ import pytest
 
 from loopwright.config.settings import CheckSettings
 from loopwright.kernel.events import ChecksReported
-from loopwright.kernel.trust import Trust
+from loopwright.kernel.trust import Claim, Trust
 from tests.adapters.checks.projects import project
 from tests.interpreter import WARM_PYTHON
 
@@ -143,6 +143,108 @@ def test_the_only_counted_tests_of_a_check_may_change_where_another_has_others(t
     }
     commands = (counted, _AT_TOP)
     assert is_green(reported(tmp_path, commands, {**base, "tests/test_top.py": TOP}, changed, "backend/tests/**"))
+
+
+NEEDED = {
+    **COUNTED,
+    "tests/test_one.py": """\
+import unittest
+from app import add
+
+
+class Sums(unittest.TestCase):
+    def same(self, a, b):
+        self.assertEqual(a, b)
+
+
+class One(Sums):
+    def test_one(self):
+        self.same(add(1, 2), 3)
+
+    def test_two(self):
+        self.same(add(0, 2), 2)
+""",
+    "tests/test_two.py": """\
+from app import NAMES, add
+from tests.test_one import Sums
+
+
+class Two(Sums):
+    def test_add(self):
+        self.same(add(1, 2), 3)
+
+
+for each in NAMES:
+    setattr(Two, f"test_{each}", lambda self: None)
+""",
+}
+ONE = NEEDED["tests/test_one.py"]
+LESS, MADE_UP = (
+    ONE.partition("\n    def test_two")[0],
+    f"{ONE.replace('0, 2), 2', '2, 0), 2')}\n    def test_b(self): pass\n",
+)
+TAKEN_WHOLE = {"tests/test_two.py": NEEDED["tests/test_two.py"].replace("import Sums", "import *")}
+FEWER_BY_ONE = "1 of 3 that check 'test0' only counts"
+
+
+@pytest.mark.parametrize(
+    ("base", "app", "one", "dropped"),
+    [
+        ({}, OTHER, LESS, None),
+        ({}, OTHER, MADE_UP, None),
+        ({}, OTHER, LESS.replace("same(self, a, b)", "same(self, a, b, *more)"), None),
+        ({}, FEWER, LESS, FEWER_BY_ONE),
+        ({}, FEWER, MADE_UP, FEWER_BY_ONE),
+        ({"tests/test_two.py": BY_NAME.format(name="Two") + "# see test_one\n"}, FEWER, MADE_UP, FEWER_BY_ONE),
+        ({"tests/test_two.py": BY_NAME.format(name="Two") + "# see test_one\n"}, OTHER, LESS, None),
+    ],
+)
+def test_of_counted_tests_that_others_need_none_stands_for_one_that_vanished(
+    tmp_path: Path, base: Mapping[str, str], app: str, one: str, dropped: str | None
+) -> None:
+    report = reported(
+        tmp_path, (_COUNTED,), {**NEEDED, **base}, {"app.py": app, "tests/test_one.py": one}, "tests/test_one.py"
+    )
+    assert is_green(report) == (dropped is None), [
+        failure.issue for each in report.results for failure in each.failures
+    ]
+    assert report.claim == (Claim(dropped=(dropped,), by_number=True) if dropped else None)
+
+
+@pytest.mark.parametrize(
+    ("base", "app", "one"),
+    [
+        (TAKEN_WHOLE, OTHER, LESS),
+        (TAKEN_WHOLE, FEWER, MADE_UP),
+        ({"app.py": f"{APP}OLD = 1\n", "tests/test_one.py": f"from app import OLD\n{ONE}"}, OTHER, LESS),
+    ],
+)
+def test_where_nobody_can_count_them_apart_a_person_is_asked_at_once_and_about_this_tree_alone(
+    tmp_path: Path, base: Mapping[str, str], app: str, one: str
+) -> None:
+    made = project(tmp_path, {**NEEDED, **base}, [CheckSettings(name="test", run=_COUNTED)])
+    trust = Trust(base=made.base, in_force=True, allow=("tests/test_one.py",))
+    commits = [made.candidate({"app.py": f"{app}{more}", "tests/test_one.py": one}) for more in ("", "MORE = 1\n")]
+    asked = asyncio.run(made.report(commits[0], trust=trust))
+    assert asked.claim is not None
+    assert (is_green(asked), asked.claim.at_once, asked.claim.by_number) == (False, True, True)
+    assert "those of tests/test_one.py may change and cannot be told from others" in asked.claim.dropped[0]
+    word = asked.claim.dropped
+    first, other = [asyncio.run(made.report(commit, step="s2", trust=trust, may_drop=word)) for commit in commits]
+    assert (is_green(first), is_green(other)) == (True, False)
+
+
+def test_a_base_that_breaks_without_tests_that_may_go_is_no_measure(tmp_path: Path) -> None:
+    """What is loaded by a name that the product makes up is not there any more, so that most tests are not counted."""
+    loads = (
+        "import importlib\nfrom app import PARTS\nfor each in PARTS: importlib.import_module('tests.test_' + each)\n"
+    )
+    base = {**COUNTED, "app.py": f"{APP}PARTS = ['one']\n", "tests/test_two.py": loads + COUNTED["tests/test_two.py"]}
+    changed: dict[str, str | None] = {"app.py": f"{FEWER}PARTS = []\n", "tests/test_one.py": None}
+    report = reported(tmp_path, (_COUNTED,), base, changed, "tests/test_one.py")
+    assert report.claim is not None
+    assert (is_green(report), report.claim.at_once) == (False, True)
+    assert "without what may change it does not end as the base does" in report.claim.dropped[0]
 
 
 NODE = """\

@@ -173,11 +173,46 @@ def test_what_others_need_of_it_judges_as_a_person_allowed(base: Files, changed:
     [
         ({"tests/test_a.py": "A = 1\n"}, b""),  # also where no other test is left to judge
         (TESTS, b""),
-        ({**TESTS, "tests/test_b.py": "from tests.test_a import A\n"}, None),
+        ({**TESTS, "tests/test_b.py": "from tests.test_a import *\n"}, None),
     ],
 )
 def test_the_base_is_measured_without_tests_that_a_person_allowed_to_change(base: Files, left: bytes | None) -> None:
     assert classes(base, {"tests/test_a.py": "A = 2\n"}, PYTEST, allow=("tests/**",))["tests/test_a.py"].left == left
+
+
+@pytest.mark.parametrize(
+    ("other", "mingled"),
+    [
+        ("from tests.test_a import A\n", True),
+        ("from . import test_a\n", True),
+        ("import tests.test_a as a\n", True),
+        ("import importlib\nA = importlib.import_module('tests.test_a').A\n", True),
+        ("# see test_a\n", False),
+        ('"""As test_a does."""\n', False),
+        ("def test_a():\n    assert True\n", False),
+        ("see test_a\n", True),  # nobody can read it
+    ],
+)
+def test_a_test_that_may_change_runs_among_others_where_they_load_it_and_not_where_they_mention_it(
+    other: str, *, mingled: bool
+) -> None:
+    base = {**TESTS, "tests/test_b.py": other}
+    found = classes(base, {"tests/test_a.py": "A = 2\n"}, PYTEST, allow=("tests/**",))["tests/test_a.py"]
+    assert (found.mingled, found.judged) == (mingled, None if mingled else b"")
+    assert (found.left or b"").startswith(b"A = 1\n" if mingled else b"")
+
+
+@pytest.mark.parametrize(
+    ("path", "base", "mingled"),
+    [
+        ("spec/a_spec.rb", {"spec/a_spec.rb": X, "spec/b_spec.rb": "require_relative 'a_spec'\n"}, True),
+        ("tests/ATest.php", {"tests/ATest.php": X, "tests/BTest.php": X}, True),
+        ("tests/ATest.php", {"tests/ATest.php": X}, False),  # there are no others
+    ],
+)
+def test_what_cannot_be_taken_out_runs_among_others(path: str, base: Files, *, mingled: bool) -> None:
+    found = classes(base, {path: "another\n"}, allow=("**",))[path]
+    assert (found.allowed, found.mingled, found.left) == (True, mingled, None)
 
 
 @pytest.mark.parametrize(
