@@ -18,7 +18,7 @@ from loopwright.kernel.events import (
     GateDecided,
     IntegrationRefused,
 )
-from loopwright.kernel.faults import engine_finding, names_of_faults
+from loopwright.kernel.faults import engine_finding, faults_of, names_of_faults
 from loopwright.kernel.findings import identify
 from loopwright.kernel.gates import gate_key
 from loopwright.kernel.ledger import record, unresolved
@@ -26,6 +26,7 @@ from loopwright.kernel.limits import granted_iterations, reached
 from loopwright.kernel.model import AgentStatus, Finding, Severity, Verdict
 from loopwright.loops import course as c
 from loopwright.loops.course import GateRecord, Ruling, Station
+from loopwright.loops.quality.accepting import checked_as_accepted, shown_red
 from loopwright.loops.quality.decide import limit_reached
 from loopwright.loops.quality.ending import landed_or_done
 from loopwright.loops.quality.state import (
@@ -65,7 +66,7 @@ def took(state: QualityState, event: Answer) -> QualityState:
         case Checkpointed():
             return _checkpointed(state, event)
         case ChecksReported() if state.phase is QualityPhase.VERIFY:
-            return _verified(state, event)
+            return checked_as_accepted(state, event) if state.course.accepted else _verified(state, event)
         case _:
             raise InvalidTransition(c.where(state), type(event).__name__, "a review never asks for it")
 
@@ -78,7 +79,7 @@ def _loaded(state: QualityState, event: ArtifactsLoaded) -> QualityState:
     if state.rounds and state.rounds[-1].fix:
         untouched = all(before.get(each.path) == each.object for each in event.contents)
         state = replace(state, untouched=untouched)
-    state = replace(state, contents=event.contents)
+    state = replace(state, contents=event.contents, red=None)
     if any(not content.object for content in event.contents):
         return _gone(state)
     return next_step(state, QualityPhase.RUN_CHECKS)
@@ -193,6 +194,7 @@ def _verified(state: QualityState, event: ChecksReported) -> QualityState:
         case Waits():
             return c.at_the_gate(state)
         case Failed():
+            state = shown_red(state, faults_of(event))
             return _not_verified(state, event, f"these fail: {names_of_faults(event, said.faults)}", said.faults)
         case Rejected():
             return _rejected(state, event, said.gate)
@@ -331,6 +333,11 @@ def begin(params: QualityParams) -> QualityState:
     ledger = with_mended(state.ledger, params.gate, earlier)
     state = replace(state, number=earlier.attempts, commit=earlier.commit, rounds=(passed,), ledger=ledger)
     return refused(state, earlier.landing)
+
+
+def refused_landing(state: QualityState, event: IntegrationRefused) -> QualityState:
+    """What fails of it together with what the target has by now, a person hears as well."""
+    return refused(shown_red(state, event.findings) if event.reason == "checks" else state, event)
 
 
 def refused(state: QualityState, event: IntegrationRefused) -> QualityState:
