@@ -110,7 +110,7 @@ def still_held(state: S, why: str, faults: tuple[Finding, ...], gone: tuple[str,
 def held_after_all(state: S, report: ChecksReported) -> S | None:
     """Red with what was approved while the rest was landed, it is tried without that; None: there is nothing such."""
     gates = _asked_again(state.course, _why_not(report), report.claim.dropped if report.claim else ())
-    return c.steered(state, gates=gates) if gates != state.course.gates else None
+    return c.steered(state, gates=gates) if faults_of(report) and gates != state.course.gates else None
 
 
 def _asked_again(course: Course, why: str, gone: tuple[str, ...]) -> tuple[GateRecord, ...]:

@@ -21,7 +21,7 @@ def lines(state: BatchState, outcome: Outcome) -> tuple[str, ...]:
         closing.headline(outcome, promise="Passed", after=after, left=left),
         *_open(state),
         *_deferred(state),
-        *_failing(state, outcome),
+        *(together(state, "Accepted with failing checks:") if outcome.ending is Ending.ACCEPTED else ()),
         *_result(outcome),
     )
 
@@ -44,10 +44,10 @@ def _deferred(state: BatchState) -> tuple[str, ...]:
     )
 
 
-def _failing(state: BatchState, outcome: Outcome) -> tuple[str, ...]:
-    """What a person took although they saw it fail."""
-    red = failing(state) if outcome.ending is Ending.ACCEPTED else ()
-    return ("Accepted with failing checks:", *closing.findings(red, len(red))) if red else ()
+def together(state: BatchState, head: str) -> tuple[str, ...]:
+    """What a person saw fail, or sees now, of all that they would accept."""
+    red = failing(state)
+    return (head, *closing.findings(red, len(red))) if red else ()
 
 
 def _told(state: BatchState, index: int) -> str:
