@@ -187,8 +187,8 @@ def test_what_fails_the_checks_is_merged_only_if_it_is_accepted_knowing_that(tmp
     issues = [each["issue"] for each in done.data["blocked"][0]["unresolved"]]
     assert (issues[0], len(issues)) == ("it is bad", 2)
     debt = (sample.repo.path / ".loop" / "debt.md").read_text()
-    assert "- **Failing checks**:" in debt
-    assert issues[1][:30] in debt
+    assert "- **Failing checks**:\n  - [high] check 'test' failed:" in debt
+    assert issues[1].startswith("check 'test' failed:")
 
 
 def test_cancelling_leaves_it_blocked(stopped: Sample) -> None:

@@ -15,15 +15,13 @@ from loopwright.kernel.events import (
     ArtifactsLoaded,
     Checkpointed,
     ChecksReported,
-    GateDecided,
     IntegrationRefused,
 )
 from loopwright.kernel.faults import engine_finding, faults_of, names_of_faults
 from loopwright.kernel.findings import identify
-from loopwright.kernel.gates import gate_key
 from loopwright.kernel.ledger import record, unresolved
 from loopwright.kernel.limits import granted_iterations, reached
-from loopwright.kernel.model import AgentStatus, Finding, Severity, Verdict
+from loopwright.kernel.model import NO_KEY, AgentStatus, Finding, Severity, Verdict
 from loopwright.loops import course as c
 from loopwright.loops.course import GateRecord, Ruling, Station
 from loopwright.loops.quality.accepting import checked_as_accepted, shown_red
@@ -195,25 +193,23 @@ def _verified(state: QualityState, event: ChecksReported) -> QualityState:
             return c.at_the_gate(state)
         case Failed():
             state = shown_red(state, faults_of(event))
-            return _not_verified(state, event, f"these fail: {names_of_faults(event, said.faults)}", said.faults)
+            return _not_verified(state, f"these fail: {names_of_faults(event, said.faults)}", said.faults)
         case Rejected():
-            return _rejected(state, event, said.gate)
+            return _rejected(state, said.gate)
         case _:
             assert_never(said)
 
 
-def _rejected(state: QualityState, event: ChecksReported | GateDecided, gate: GateRecord) -> QualityState:
+def _rejected(state: QualityState, gate: GateRecord) -> QualityState:
     why = f"a person rejected the change to {gate.paths}: {gate.reason or 'no reason given'}"
-    return _not_verified(state, event, why, (rejection(gate),))
+    return _not_verified(state, why, (rejection(gate),))
 
 
-def _not_verified(
-    state: QualityState, event: ChecksReported | GateDecided, why: str, faults: tuple[Finding, ...]
-) -> QualityState:
+def _not_verified(state: QualityState, why: str, faults: tuple[Finding, ...]) -> QualityState:
     return refused(
         state,
         IntegrationRefused(
-            key=event.key, reason="checks", detail=why, findings=faults, onto=base_of(state), merged=state.commit
+            key=NO_KEY, reason="checks", detail=why, findings=faults, onto=base_of(state), merged=state.commit
         ),
     )
 
@@ -224,10 +220,7 @@ def decided(state: QualityState, gate: GateRecord) -> QualityState:
     if gate.ruling is Ruling.APPROVED:
         stale = waits or c.at_work(state, QualityPhase.VERIFY)
         return next_step(state, QualityPhase.VERIFY) if stale else state
-    if not waits or gate.lasting:
-        return state
-    asked = GateDecided(key=gate_key(gate.gate, gate.evidence), gate=gate.gate, approved=False, evidence=gate.evidence)
-    return _rejected(state, asked, gate)
+    return _rejected(state, gate) if waits and not gate.lasting else state
 
 
 def _blocked(state: QualityState, *why: str) -> QualityState:
