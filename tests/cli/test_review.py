@@ -171,6 +171,26 @@ def test_accepting_keeps_what_is_known_as_debt(stopped: Sample) -> None:
     assert "it is bad" in (stopped.repo.path / ".loop" / "debt.md").read_text()
 
 
+def test_what_fails_the_checks_is_merged_only_if_it_is_accepted_knowing_that(tmp_path: Path) -> None:
+    sample = reviewable(tmp_path / "repo", blocks("a.py"), fixes("a.py", "x = (\\n"))
+    assert sample.loop("review", "a.py", "--max-attempts", "2").code == 4
+    before = sample.repo.git("rev-parse", "main")
+    assert sample.loop("answer", "accept", "--merge").code == 0
+    asked = sample.loop("resume", "--json")
+    assert (asked.code, asked.data["outcome"], asked.data["merged"]) == (4, "escalated", False)
+    assert sample.repo.git("rev-parse", "main") == before
+    (need,) = asked.data["needs"]
+    assert "what was accepted is not landed: these fail: test" in need["what"]
+    assert sample.loop("answer", "accept", "--merge").code == 0
+    done = sample.loop("resume", "--json")
+    assert (done.code, done.data["outcome"], done.data["merged"]) == (0, "accepted", True)
+    issues = [each["issue"] for each in done.data["blocked"][0]["unresolved"]]
+    assert (issues[0], len(issues)) == ("it is bad", 2)
+    debt = (sample.repo.path / ".loop" / "debt.md").read_text()
+    assert "- **Failing checks**:\n  - [high] check 'test' failed:" in debt
+    assert issues[1].startswith("check 'test' failed:")
+
+
 def test_cancelling_leaves_it_blocked(stopped: Sample) -> None:
     done = stopped.loop("cancel", "--json")
     assert mistakes("cancel", done.data) == []

@@ -129,6 +129,7 @@ def params(many: int = 3, **given: Any) -> BatchParams:  # noqa: ANN401 - the fi
         "base": BASE,
         "limits": QualityLimits(**limits),
         "firm": True,
+        "accepts_checked": True,
     }
     return BatchParams(**{**plan, **given})
 

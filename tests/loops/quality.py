@@ -221,7 +221,8 @@ THREE_REVIEWS: tuple[Event, ...] = (
 
 def params(**given: Any) -> QualityParams:  # noqa: ANN401 - the fields of the parameters, whatever they are
     limits = {name: given.pop(name) for name in ("max_attempts", "p1_threshold") if name in given}
-    plan = {"artifact": ARTIFACT, "base": BASE, "story": "pay", "limits": QualityLimits(**limits), "firm": True}
+    plan = {"artifact": ARTIFACT, "base": BASE, "story": "pay", "limits": QualityLimits(**limits)}
+    plan |= {"firm": True, "accepts_checked": True}
     return QualityParams(**{**plan, **given})
 
 

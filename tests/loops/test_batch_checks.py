@@ -14,8 +14,6 @@ from loopwright.loops.quality.state import QualityParams
 from tests.loops.batch import (
     BASE,
     LANDED,
-    accepted,
-    asks,
     at_work,
     batch,
     blocked,
@@ -26,7 +24,6 @@ from tests.loops.batch import (
     path,
     play,
     runs,
-    says,
     waits,
     wanted,
 )
@@ -63,11 +60,6 @@ def test_red_the_fixes_are_added_one_by_one_and_the_one_that_turns_it_red_is_mad
 def test_a_single_fix_that_fails_the_checks_is_a_failed_attempt() -> None:
     state = play(batch(1, checked=True), passed(1, "c1"), combined("c1"), checked(passed=False))
     assert (at_work(state), state.items[0].standing) == ([(1, "fix")], ArtifactStanding.BLOCKED)
-
-
-def test_what_a_person_accepted_is_landed_without_the_checks() -> None:
-    state = play(batch(1, checked=True), asks(1), says("accept"), accepted(1, "c1"), combined("c1"))
-    assert wanted(state, Integrate).verified is False
 
 
 def test_what_passed_with_something_deferred_is_told_at_the_end() -> None:

@@ -23,6 +23,7 @@ from tests.loops.batch import (
     batch,
     blocked,
     cancelled,
+    checked,
     combined,
     conflicting,
     ended,
@@ -175,9 +176,9 @@ def test_history_shows_and_asks_again() -> None:
 def test_accept_reaches_every_stuck_child_and_lands_their_best() -> None:
     state = play(two_stuck(target="refs/heads/main", merge=True, checked=True), says("accept"))
     assert told(state) == [answer("escalation-1", "accept"), answer("escalation-4", "accept")]
-    state = play(state, accepted(2, "c2"), accepted(3, "base"), combined("two"))
+    state = play(state, accepted(2, "c2"), accepted(3, "base"), combined("two"), checked(passed=True))
     land = wanted(state, Integrate)
-    assert (land.commit, land.target, land.verified) == ("two", "", False)
+    assert (land.commit, land.target, land.verified) == ("two", "", True)
     done = outcome(play(state, LANDED))
     assert (done.ending, [part.ending for part in done.parts]) == (
         Ending.ACCEPTED,

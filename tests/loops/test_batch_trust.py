@@ -134,17 +134,16 @@ def test_an_untested_change_is_told_and_then_a_persons_business() -> None:
 def test_what_was_taken_untested_of_all_together_is_owed_by_the_batch() -> None:
     state = once_more(play(verifying(), v.UNNOTICED), "c2", v.UNNOTICED)
     taken = play(state, v.approves(gate(state).evidence, "untested"), v.UNNOTICED, LANDED)
-    assert owes(KIND, taken, outcome(taken))
+    assert owes(KIND, outcome(taken))
     told = debt_entry(KIND, LoopId("b-1"), taken, 0.0, "").splitlines()
     assert [line for line in told if line.startswith("- **Taken untested**")] == ["- **Taken untested**:"]
     assert "with what no check looks at, recorded in .loop/debt.md." in closing.lines(taken, outcome(taken))[0]
 
 
 def test_what_its_parts_were_accepted_with_is_owed_by_them() -> None:
-    state = play(
-        batch(1, checked=True, trust=v.NOW), asks(1), says("accept"), accepted(1, "c1"), combined("c1"), LANDED
-    )
-    assert (outcome(state).ending, owes(KIND, state, outcome(state))) == (Ending.ACCEPTED, False)
+    begun = play(batch(1, checked=True, trust=v.NOW), asks(1), says("accept"), accepted(1, "c1"), combined("c1"))
+    state = play(begun, v.LANDS, LANDED)
+    assert (outcome(state).ending, owes(KIND, outcome(state))) == (Ending.ACCEPTED, False)
 
 
 def test_what_the_verdict_rests_on_is_told_at_the_first_landing() -> None:
@@ -198,7 +197,7 @@ def test_an_approval_before_the_end_lands_it_when_the_end_is_there() -> None:
 
 @pytest.mark.parametrize("held", [(), v.BENT])
 def test_what_a_person_accepts_lands_without_what_nobody_approved(held: tuple[Change, ...]) -> None:
-    state = play(batch(1, checked=True, trust=v.NOW), asks(1), says("accept"), accepted(1, "c1"), combined("c1"))
+    state = play(batch(1, trust=v.NOW), asks(1), says("accept"), accepted(1, "c1"), combined("c1"))
     assert (wanted(state, Integrate).tree, wanted(state, Integrate).holds_back) == ("", True)
     state = play(state, replace(LANDED, held=held, held_on="x" if held else ""))
     assert (outcome(state).held, len(BATCH.decide(state))) == (held, 2 if held else 1)

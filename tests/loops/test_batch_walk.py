@@ -20,7 +20,15 @@ from loopwright.kernel.events import (
 )
 from loopwright.kernel.model import NO_KEY, NO_POINT, Ending, Outcome
 from loopwright.loops.batch.machine import BATCH
-from loopwright.loops.batch.state import ArtifactStanding, BatchPhase, BatchState, is_landed, of_standing, stuck
+from loopwright.loops.batch.state import (
+    ArtifactStanding,
+    BatchPhase,
+    BatchState,
+    failing,
+    is_landed,
+    of_standing,
+    stuck,
+)
 from loopwright.loops.course import Station, where
 from tests.loops import batch as b
 from tests.loops.harness import (
@@ -98,7 +106,7 @@ def _too_much(state: BatchState, event: Event) -> bool:
         case Answered(choice="continue" | "revise"):
             return state.course.asked >= (1 if state.again else 2)
         case ChecksReported() if not event.results[0].passed:
-            return state.course.asked >= 1 or state.again >= 1
+            return state.course.asked >= (2 if state.course.accepted else 1) or state.again >= 1
         case IntegrationRefused() | Combined(conflicts=(_, *_)):
             return state.course.asked >= 1 or state.again >= 1
         case _:
@@ -195,6 +203,11 @@ def test_a_cancelled_batch_never_works_again(walked: Walk[BatchState]) -> None:
     for step in walked.steps:
         if step.before.course.cancel is not None:
             assert where(step.after) in (Station.LAND, BatchPhase.CANCEL, Station.CLEAN_UP, Station.DONE), step
+
+
+def test_what_lands_has_run_the_checks_or_was_seen_to_fail(walked: Walk[BatchState]) -> None:
+    for state in (state for state in walked.states if where(state) == Station.LAND):
+        assert state.verified or failing(state) or not state.plan.checked, state
 
 
 def test_the_table_of_transitions(golden: Callable[[str, str], None]) -> None:

@@ -202,9 +202,9 @@ def best_in_the_middle(**given: object) -> QualityState:
 
 
 def test_accept_takes_the_best_review_and_not_the_last_with_what_is_wrong_there() -> None:
-    state = play(best_in_the_middle(target="refs/heads/main", merge=True, checked=True), says("accept"))
+    state = play(best_in_the_middle(target="refs/heads/main", merge=True, checked=True), says("accept"), GREEN)
     land = wanted(state, Integrate)
-    assert (land.commit, land.target, land.verified, land.why) == ("c1", "", False, "accepted by a person")
+    assert (land.commit, land.target, land.verified, land.why) == ("c1", "", True, "accepted by a person")
     assert outcome(play(state, LANDED)) == Outcome(
         ending=Ending.ACCEPTED,
         attempts=3,

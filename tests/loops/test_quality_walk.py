@@ -42,7 +42,7 @@ from loopwright.kernel.ledger import Standing
 from loopwright.kernel.model import AgentStatus, Severity, Verdict
 from loopwright.loops.course import Station, where
 from loopwright.loops.quality.machine import QUALITY
-from loopwright.loops.quality.state import Depth, Known, QualityPhase, QualityState, counted, open_findings
+from loopwright.loops.quality.state import Depth, Known, QualityPhase, QualityState, counted, failing, open_findings
 from tests.loops import quality as q
 from tests.loops.harness import (
     Step,
@@ -344,6 +344,7 @@ def test_what_lands_passed_or_was_accepted(walked: Walk[QualityState]) -> None:
     for state in (state for state in walked.states if where(state) == Station.LAND):
         assert state.plan.lands, state
         assert state.course.accepted or state.rounds[-1].verdict is Verdict.PASS, state
+        assert state.verified or failing(state) or not state.plan.checked, "what no check has seen"
 
 
 def test_every_question_names_all_that_is_wrong_or_the_file_that_does(walked: Walk[QualityState]) -> None:

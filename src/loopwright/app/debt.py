@@ -14,10 +14,11 @@ from loopwright.loops.kind import AnyKind
 DEBT_HEAD = "# Accepted with known issues\n"
 
 
-def owes(kind: AnyKind, state: OnCourse, outcome: Outcome) -> bool:
+def owes(kind: AnyKind, outcome: Outcome) -> bool:
     """What passed owes what was put off or has not landed. What has parts owes only what was taken of them together."""
-    is_taken = outcome.ending is Ending.ACCEPTED or (outcome.ending.is_passed and bool(outcome.findings))
-    return bool(outcome.waiting) or (is_taken and (not kind.has_lanes or bool(untested(state))))
+    accepted, found = outcome.ending is Ending.ACCEPTED, bool(outcome.findings)
+    is_taken = accepted and found if kind.has_lanes else accepted or (outcome.ending.is_passed and found)
+    return bool(outcome.waiting) or is_taken
 
 
 def deferred_entry(loop: LoopId, outcome: Outcome, at: float) -> str:

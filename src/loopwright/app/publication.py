@@ -129,7 +129,7 @@ async def _debt_of(project: Project, row: LoopRow) -> tuple[float, str] | None:
     if not any(said in row.outcome for said in ('"accepted"', '"findings":[{', '"waiting":[{')):
         return None
     seen = await view(project, row.id)
-    if seen.outcome is None or not owes(seen.kind, seen.now.state, seen.outcome):
+    if seen.outcome is None or not owes(seen.kind, seen.outcome):
         return None
     at = (await project.store.read(row.id))[-1].at
     if seen.outcome.ending is not Ending.ACCEPTED:

@@ -87,7 +87,7 @@ class Publisher:
         self.files(scene, kind)
         if isinstance(seen.event, Answered) and seen.event.by != PARENT:
             self._accepted_by = seen.event.by
-        if isinstance(seen.event, Ended) and owes(kind, seen.state, seen.event.outcome):
+        if isinstance(seen.event, Ended) and owes(kind, seen.event.outcome):
             self._add_debt(
                 debt_entry(kind, seen.loop, seen.state, seen.at, self._accepted_by)
                 if seen.event.outcome.ending is Ending.ACCEPTED

@@ -160,6 +160,16 @@ def besides(findings: tuple[Finding, ...], named: tuple[Finding, ...]) -> tuple[
     return tuple(finding for finding in findings if finding.fingerprint not in known)
 
 
+def owed_checks(outcome: Outcome | None, red: tuple[Finding, ...], *, verified: bool) -> tuple[str, ...]:
+    """What the checks say of what was accepted and landed, and whether they notice it."""
+    if outcome is None or not outcome.branch:
+        return ()
+    if red:
+        return owed_findings("Failing checks", red)
+    untested = f", but {inline(outcome.unnoticed, 600)}" if outcome.unnoticed else ""
+    return (f"- **Checks**: passed{untested}",) if verified else ("- **Checks**: none has run on it",)
+
+
 def owed_findings(heading: str, findings: tuple[Finding, ...]) -> tuple[str, ...]:
     """All of them: a debt that is not written down is lost."""
     if not findings:

@@ -18,6 +18,7 @@ from loopwright.kernel.trust import Trust
 
 LEAST_WAIT, LONGEST_WAIT = 5.0, 600.0  # seconds, where the agent asks for no more
 WHY_HELD = "what takes part in judging was changed; until a person approves, the base's versions stand"
+WHY_STILL_HELD = "it was approved and could not land: "
 MOST_WAITS = 10  # in a row, then a person is asked
 
 

@@ -103,17 +103,26 @@ def _why_not(report: ChecksReported) -> str:
 
 def still_held(state: S, why: str, faults: tuple[Finding, ...], gone: tuple[str, ...] = ()) -> S:
     """The approval was for something that passes: it is asked for again. Tests that are `gone` make it another one."""
-    gates = tuple(
-        _asked_again(each, f"it was approved and could not land: {why}", gone)
+    outcome = replace(state.course.outcome or _NO_OUTCOME, still_held=why, findings=faults)
+    return c.done(c.steered(state, gates=_asked_again(state.course, why, gone)), outcome)
+
+
+def held_after_all(state: S, report: ChecksReported) -> S | None:
+    """Red with what was approved while the rest was landed, it is tried without that; None: there is nothing such."""
+    gates = _asked_again(state.course, _why_not(report), report.claim.dropped if report.claim else ())
+    return c.steered(state, gates=gates) if faults_of(report) and gates != state.course.gates else None
+
+
+def _asked_again(course: Course, why: str, gone: tuple[str, ...]) -> tuple[GateRecord, ...]:
+    return tuple(
+        _opened_again(each, f"{c.WHY_STILL_HELD}{why}", gone)
         if each.lasting and each.due and each.ruling is Ruling.APPROVED
         else each
-        for each in state.course.gates
+        for each in course.gates
     )
-    outcome = replace(state.course.outcome or _NO_OUTCOME, still_held=why, findings=faults)
-    return c.done(c.steered(state, gates=gates), outcome)
 
 
-def _asked_again(gate: GateRecord, why: str, gone: tuple[str, ...]) -> GateRecord:
+def _opened_again(gate: GateRecord, why: str, gone: tuple[str, ...]) -> GateRecord:
     dropped = tuple(dict.fromkeys((*gate.dropped, *gone)))
     mark = evidence_with(gate.because, dropped) if gone else gate.evidence
     return replace(gate, ruling=Ruling.OPEN, by="", why=why, dropped=dropped, evidence=mark)

@@ -23,6 +23,7 @@ from loopwright.loops.course import GateRecord, OnCourse, Ruling
 S = TypeVar("S", bound=OnCourse)
 _NEEDS_APPROVAL = "needs-approval"
 _TOLD_ONCE = (_NEEDS_APPROVAL, "untested-change", "disarmed")
+_SHOWN = ("noticed", "not-shown")  # nothing that a canary could still say
 _OF_CHANGES = ("tampering", "engine")  # findings about a path that was changed
 _NAMED = 5  # tests in a sentence; the gate shows them all
 
@@ -66,6 +67,21 @@ def weighed(
 
     `is_last`: the maker has no attempt left in which it could do without.
     """
+    state, said = _with_claim(_noted(state, report, commit), report, commit, is_last=is_last)
+    if said is not None:
+        return state, said
+    if faults := faults_of(report):
+        return state, Failed(faults=faults)
+    state, without = _with_held(state, report, commit, words) if report.held else (state, None)
+    if report.canary is not None and report.canary.said not in _SHOWN:
+        state, said = _unnoticed(state, report, report.canary, commit)
+    said = said or without
+    if said is not None:
+        return state, said
+    return (state, Passed()) if report.lands else _as_before(state)
+
+
+def _noted(state: S, report: ChecksReported, commit: Commit) -> S:
     state = c.steered(
         state,
         lands=report.lands,
@@ -76,18 +92,43 @@ def weighed(
         untested=False,
         unnoticed="",
     )
-    state, said = _with_claim(_without_older_gates(state, commit), report, commit, is_last=is_last)
-    if said is not None:
-        return state, said
-    if faults := faults_of(report):
-        return state, Failed(faults=faults)
-    state, without = _with_held(state, report, commit, words) if report.held else (state, None)
-    if report.canary is not None and report.canary.said not in ("noticed", "not-shown"):
-        state, said = _unnoticed(state, report, report.canary, commit)
-    said = said or without
-    if said is not None:
-        return state, said
-    return (state, Passed()) if report.lands else _as_before(state)
+    return _without_older_gates(state, commit)
+
+
+def weighed_as_accepted(state: S, report: ChecksReported, commit: Commit) -> tuple[S, tuple[Finding, ...]]:
+    """What fails of what a person has accepted. Nothing is waited for: what is not approved is held back.
+
+    Red, it is as it was before, but that what would turn it green may be approved.
+    """
+    seen, blind = _looked_at(_noted(state, report, commit), report, commit)
+    if faults := (*faults_of(report), *blind):
+        return (state if report.claim is None else _with_open_claim(state, report, report.claim, commit)), faults
+    return (c.called_for(seen, _lasting(seen, report, commit)) if report.held else seen), ()
+
+
+def _looked_at(state: S, report: ChecksReported, commit: Commit) -> tuple[S, tuple[Finding, ...]]:
+    """That no test notices the change is said; that the checks do not look at all makes them worth nothing."""
+    canary = report.canary
+    if canary is None or canary.said in _SHOWN:
+        return state, ()
+    gate = _untested_gate(report, canary, commit)
+    if _is_taken_untested(state, gate):
+        return c.steered(c.called_for(state, gate), untested=True), ()
+    if canary.said == "untested-change":
+        return c.steered(state, unnoticed=canary.sentence), ()
+    return state, (engine_finding(canary.said, canary.sentence),)
+
+
+def _with_open_claim(state: S, report: ChecksReported, claim: Claim, commit: Commit) -> S:
+    due = state.course.due(PROTECTED)
+    return c.called_for(state, replace(_claim_gate(report, claim, commit), lasting=due is not None and due.lasting))
+
+
+def _lasting(state: OnCourse, report: ChecksReported, commit: Commit) -> GateRecord:
+    """What is held back may be decided when the loop has ended. Why it did not land stays to be read."""
+    gate = replace(_held_gate(state, report, commit), lasting=True)
+    told = (each.why for each in state.course.gates if each.evidence == gate.evidence)
+    return replace(gate, why=next((why for why in told if why.startswith(c.WHY_STILL_HELD)), gate.why))
 
 
 def is_told_once(faults: tuple[Finding, ...]) -> bool:
@@ -132,7 +173,11 @@ def _with_claim(state: S, report: ChecksReported, commit: Commit, *, is_last: bo
         return c.steered(state, told=()), None
     if not (claim.at_once or is_last) and not claim.marks & set(state.course.told):
         return c.steered(state, told=tuple(sorted(claim.marks))), Failed(faults=(*faults, _to_maker(claim)))
-    gate = GateRecord(
+    return _at(state, _claim_gate(report, claim, commit))
+
+
+def _claim_gate(report: ChecksReported, claim: Claim, commit: Commit) -> GateRecord:
+    return GateRecord(
         gate=PROTECTED,
         evidence=evidence_with(claim.changes, claim.dropped),
         because=claim.changes,
@@ -142,7 +187,6 @@ def _with_claim(state: S, report: ChecksReported, commit: Commit, *, is_last: bo
         failing=(*claim.failing, *claim.new),
         dropped=claim.dropped,
     )
-    return _at(state, gate)
 
 
 def _at(state: S, gate: GateRecord) -> tuple[S, Weighed | None]:
@@ -198,7 +242,7 @@ def _signs(report: ChecksReported, changes: tuple[Change, ...]) -> str:
 def _unnoticed(state: S, report: ChecksReported, canary: Canary, commit: Commit) -> tuple[S, Weighed | None]:
     """No check looks at the change: first the maker is told, then it is as configured."""
     gate = _untested_gate(report, canary, commit)
-    if any(each.evidence == gate.evidence and each.ruling is Ruling.APPROVED for each in state.course.gates):
+    if _is_taken_untested(state, gate):
         return c.steered(c.called_for(state, gate), untested=True), None
     if canary.said != "unread" and not state.course.told_untested:
         told = engine_finding(canary.said, f"{canary.sentence}; write a test that fails without the change")
@@ -206,6 +250,10 @@ def _unnoticed(state: S, report: ChecksReported, canary: Canary, commit: Commit)
     if canary.said == "untested-change" and canary.rule != "gate":
         return c.steered(state, unnoticed=canary.sentence), None
     return _at(state, gate)
+
+
+def _is_taken_untested(state: OnCourse, gate: GateRecord) -> bool:
+    return any(each.evidence == gate.evidence and each.ruling is Ruling.APPROVED for each in state.course.gates)
 
 
 def _untested_gate(report: ChecksReported, canary: Canary, commit: Commit) -> GateRecord:
@@ -223,8 +271,18 @@ def _untested_gate(report: ChecksReported, canary: Canary, commit: Commit) -> Ga
 
 
 def _with_held(state: S, report: ChecksReported, commit: Commit, words: tuple[str, ...]) -> tuple[S, Weighed | None]:
+    gate = _held_gate(state, report, commit)
+    if report.nothing_else:
+        return _at(state, replace(gate, why=f"{gate.why}; {_left_over(report)}"))
+    if any(is_named(change.path, words) for change in report.held):
+        return _at(state, replace(gate, why=f"{gate.why}; what was asked for names it"))
+    # What is not needed lands later, or never: it may be decided when the loop has ended.
+    return c.called_for(state, replace(gate, lasting=True)), None
+
+
+def _held_gate(state: OnCourse, report: ChecksReported, commit: Commit) -> GateRecord:
     known = None if report.would_drop else state.course.due(PROTECTED)
-    gate = GateRecord(
+    return GateRecord(
         gate=PROTECTED,
         evidence=known.evidence if known else evidence_with(report.held, report.would_drop),
         because=known.because if known else report.held,
@@ -233,12 +291,6 @@ def _with_held(state: S, report: ChecksReported, commit: Commit, words: tuple[st
         why=c.WHY_HELD + _signs(report, report.held),
         dropped=report.would_drop,
     )
-    if report.nothing_else:
-        return _at(state, replace(gate, why=f"{gate.why}; {_left_over(report)}"))
-    if any(is_named(change.path, words) for change in report.held):
-        return _at(state, replace(gate, why=f"{gate.why}; what was asked for names it"))
-    # What is not needed lands later, or never: it may be decided when the loop has ended.
-    return c.called_for(state, replace(gate, lasting=True)), None
 
 
 def _left_over(report: ChecksReported) -> str:

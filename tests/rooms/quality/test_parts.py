@@ -86,7 +86,7 @@ def test_what_was_mended_beside_the_artifact_is_resolved_where_the_batch_has_lan
 def test_what_a_person_accepted_of_it_stays_accepted(tmp_path: Path) -> None:
     child = part(accepts=True)
     assert publish(tmp_path, "quality", child) == {"weak": False, "near": False, "alpha": False}
-    landed = together(outcome(child)).after(replace(LANDED, held=v.BENT))
+    landed = together(outcome(child)).after(v.WITHOUT, LANDED)
     assert publish(tmp_path, "batch", landed.state) == {"weak": False, "near": True, "alpha": False}
     held = yaml.safe_load((tmp_path / FILE).read_text())["quality_findings"]
     assert [each["check_id"] for each in held if each.get("accepted")] == ["alpha"]

@@ -126,6 +126,7 @@ def _params(
             base=base if plan.batch else NO_COMMIT, artifacts=(target.path,), allow=request.allow, in_force=True
         ),
         firm=True,
+        accepts_checked=True,
     )
 
 
@@ -152,4 +153,5 @@ def _batch(project: Project, settings: Settings, plan: ReviewPlan, children: lis
         checked=bool(settings.checks),
         trust=replace(children[0].trust, base=NO_COMMIT, artifacts=tuple(target.path for target in plan.targets)),
         firm=True,
+        accepts_checked=True,
     )

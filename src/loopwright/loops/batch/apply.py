@@ -30,6 +30,7 @@ from loopwright.loops.batch.state import (
     can_go_on,
     child_key,
     ended,
+    failing,
     goes_to,
     is_accepted,
     is_landed,
@@ -37,12 +38,14 @@ from loopwright.loops.batch.state import (
     made_on,
     of_standing,
     stuck,
+    to_land,
     with_item,
 )
 from loopwright.loops.course import GateRecord, Ruling, Station
+from loopwright.loops.engine_steps import held_after_all
 from loopwright.loops.hooks import untested
-from loopwright.loops.reviewed import EarlierPass, QualityLimits
-from loopwright.loops.weighing import Failed, Passed, Rejected, Waits, rejection, weighed
+from loopwright.loops.reviewed import EarlierPass, QualityLimits, ShownRed
+from loopwright.loops.weighing import Failed, Passed, Rejected, Waits, rejection, weighed, weighed_as_accepted
 
 _LINE = 300  # characters that a batch keeps of what a child says of itself
 
@@ -138,7 +141,7 @@ def _done(state: BatchState) -> BatchState:
     good = Ending.VERIFIED if state.verified or not state.plan.firm else Ending.REVIEWED
     took = is_accepted(state) or state.course.untested
     outcome = ended(state, Ending.ACCEPTED if took else good)
-    return c.done(state, replace(outcome, findings=(*outcome.findings, *untested(state))))
+    return c.done(state, replace(outcome, findings=(*outcome.findings, *failing(state), *untested(state))))
 
 
 def unable(state: BatchState, outcome: Outcome) -> BatchState:
@@ -164,22 +167,28 @@ def _combined(state: BatchState, event: Combined) -> BatchState:
     if of_standing(state, ArtifactStanding.BLOCKED):
         return _made_anew(state)
     if not event.files or not landable(state):
-        return _asked_or_done(replace(state, landed=landable(state)))
+        return _asked_or_done(replace(state, landed=landable(state), red=None))
     state = replace(state, combined=event.commit, verified=False)
     return c.entered(state, BatchPhase.VERIFY) if _is_to_verify(state) else c.landing(state)
 
 
 def _is_to_verify(state: BatchState) -> bool:
-    """What lands ran the configured checks; what a person has accepted is taken as it is known."""
-    return state.plan.firm and state.plan.checked and not is_accepted(state)
+    """What lands ran the configured checks; what a person saw fail and accepts is taken as it is known."""
+    plan, red = state.plan, state.red
+    if not is_accepted(state):
+        return plan.firm and plan.checked
+    seen = red is not None and (red.of, red.approved) == (to_land(state), state.course.approved)
+    return plan.accepts_checked and plan.checked and not (seen and state.course.accepted)
 
 
 def _verified(state: BatchState, event: ChecksReported) -> BatchState:
+    if is_accepted(state):
+        return _checked_as_accepted(state, event)
     words = tuple(item.path for item in state.items)
     state, said = weighed(state, event, state.combined, words)
     match said:
         case Passed():
-            return c.landing(replace(state, verified=True))
+            return c.landing(replace(state, verified=True, red=None))
         case Waits():
             return c.at_the_gate(state)
         case Failed():
@@ -189,6 +198,22 @@ def _verified(state: BatchState, event: ChecksReported) -> BatchState:
             return _rejected(state, said.gate)
         case _:
             assert_never(said)
+
+
+def _checked_as_accepted(state: BatchState, event: ChecksReported) -> BatchState:
+    """Red, nothing more is landed yet: a person hears what fails, and may still accept it."""
+    weighed_so, faults = weighed_as_accepted(state, event, state.combined)
+    if not faults:
+        return c.landing(replace(weighed_so, verified=True, red=None))
+    if (without := held_after_all(state, event)) is not None:
+        return c.entered(replace(without, again=state.again + 1), BatchPhase.VERIFY)
+    why = f"What was accepted is not landed: with all fixes together these fail: {names_of_faults(event, faults)}"
+    state = replace(_shown_red(weighed_so, faults), failures=faults)
+    return c.escalated(c.steered(state, accepted=False), (why,))
+
+
+def _shown_red(state: BatchState, faults: tuple[Finding, ...]) -> BatchState:
+    return replace(state, red=ShownRed(of=to_land(state), approved=state.course.approved, faults=faults))
 
 
 def _rejected(state: BatchState, gate: GateRecord) -> BatchState:
@@ -304,7 +329,9 @@ def refused(state: BatchState, event: IntegrationRefused) -> BatchState:
     state = replace(state, onto=event.onto or known, failures=event.findings)
     if event.reason == "conflict" and event.onto not in (NO_COMMIT, known):
         return c.entered(replace(state, again=state.again + bool(known)), BatchPhase.COMBINE)
-    if event.reason != "checks" or not event.merged or state.course.accepted or state.blameless:
+    if is_accepted(state):
+        return c.not_landed(_shown_red(state, event.findings) if event.reason == "checks" else state, event)
+    if event.reason != "checks" or not event.merged or state.blameless:
         return c.not_landed(state, event)
     if len(fixed) == 1:
         line = f"FAILED CHECKS: {state.items[fixed[0]].path}: {event.detail}"

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 
-from loopwright.kernel.model import Outcome
+from loopwright.kernel.model import Ending, Outcome
 from loopwright.kernel.quoting import inline, one_line
 from loopwright.kernel.wording import counted
 from loopwright.loops import closing
 from loopwright.loops.batch.decide import summary
-from loopwright.loops.batch.state import ArtifactStanding, BatchState, child_params, is_accepted
+from loopwright.loops.batch.state import ArtifactStanding, BatchState, child_params, failing, is_accepted
 
 
 def lines(state: BatchState, outcome: Outcome) -> tuple[str, ...]:
@@ -21,6 +21,7 @@ def lines(state: BatchState, outcome: Outcome) -> tuple[str, ...]:
         closing.headline(outcome, promise="Passed", after=after, left=left),
         *_open(state),
         *_deferred(state),
+        *(together(state, "Accepted with failing checks:") if outcome.ending is Ending.ACCEPTED else ()),
         *_result(outcome),
     )
 
@@ -41,6 +42,12 @@ def _deferred(state: BatchState) -> tuple[str, ...]:
         for item in state.items
         if item.standing is ArtifactStanding.PASSED and item.deferred
     )
+
+
+def together(state: BatchState, head: str) -> tuple[str, ...]:
+    """What a person saw fail, or sees now, of all that they would accept."""
+    red = failing(state)
+    return (head, *closing.findings(red, len(red))) if red else ()
 
 
 def _told(state: BatchState, index: int) -> str:
@@ -68,6 +75,7 @@ def owed(state: BatchState, by: str) -> tuple[str, ...]:
         f"- **Accepted by**: {by}",
         f"- **Accepted**: after {counted(state.round, 'round')} with {counted(len(state.items), 'artifact')}",
         *closing.owed_where(state.course.outcome, state.plan.branch, ""),
+        *closing.owed_checks(state.course.outcome, failing(state), verified=state.verified),
         *(f"- **{inline(item.path)}**: {_owed(state, index)}" for index, item in enumerate(state.items)),
     )
 

@@ -126,7 +126,7 @@ def _landing_mark(state: BatchState) -> str:
 
 
 def land(state: BatchState) -> Integrate:
-    plan = state.plan
+    plan, as_known = state.plan, is_accepted(state) and not state.verified
     return Integrate(
         key=_landing_key(state, "land"),
         commit=state.combined,
@@ -134,13 +134,13 @@ def land(state: BatchState) -> Integrate:
         message=f"Fix what reviews found in {counted(len(landable(state)), 'artifact')}",
         branch=plan.branch,
         target=goes_to(state),
-        verified=plan.checked and not is_accepted(state),
+        verified=plan.checked and not as_known,
         unseen=not state.verified,
         approved=state.course.approved,
         may_drop=state.course.may_drop,
         trust=plan.trust,
-        tree=Tree("") if is_accepted(state) else state.course.lands,
-        holds_back=bool(state.course.held) or (plan.trust.in_force and (is_accepted(state) or not plan.checked)),
+        tree=Tree("") if as_known else state.course.lands,
+        holds_back=bool(state.course.held) or (plan.trust.in_force and (as_known or not plan.checked)),
         why=summary(state),
     )
 

@@ -36,8 +36,9 @@ def _no_brief(assignment: Assignment) -> str:
     raise AssertionError(f"a batch asks no agent for anything, and yet {assignment.role} is to be told")
 
 
-def _unresolved(_state: BatchState, told: object) -> tuple[str, ...]:
-    return unresolved_lines(told) if isinstance(told, ReviewResult) else ()
+def _unresolved(state: BatchState, told: object) -> tuple[str, ...]:
+    of_each = unresolved_lines(told) if isinstance(told, ReviewResult) else ()
+    return (*of_each, *closing.together(state, "What was accepted fails with all fixes together:"))
 
 
 def _landed_so_far(state: BatchState) -> tuple[str, ...]:

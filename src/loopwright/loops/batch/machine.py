@@ -8,7 +8,8 @@
 |           |                                   | those that conflict; CHECK where they are added |
 |           |                                   | one by one                                      |
 | VERIFY    | whether all together pass checks  | LAND; red: COMBINE, one by one, FIX if there is |
-|           |                                   | but one, ESCALATED if nothing tells             |
+|           |                                   | but one, ESCALATED if nothing tells or a person |
+|           |                                   | has accepted it                                 |
 | CHECK     | whether the last one added passes | COMBINE with the next one; FIX of those that    |
 |           |                                   | turned it red                                   |
 | LAND      | integrate                         | ESCALATED if any is stuck, else DONE; refused:  |

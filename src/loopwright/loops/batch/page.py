@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from loopwright.kernel.model import Commit
 from loopwright.loops import diagrams
 from loopwright.loops.batch.machine import BATCH
@@ -39,7 +41,8 @@ def section() -> str:
 def batch_walk() -> Walk[BatchParams, BatchState]:
     artifacts = tuple(BatchArtifact(path=path) for path in ("one", "other"))
     limits = QualityLimits(max_attempts=_MOST)
-    params = BatchParams(artifacts=artifacts, shared="{}", base=Commit("b"), limits=limits, checked=True, firm=True)
+    params = BatchParams(artifacts=artifacts, shared="{}", base=Commit("b"), limits=limits, checked=True)
+    params = replace(params, firm=True, accepts_checked=True)
     return Walk(
         loop=BATCH,
         phases=(
@@ -67,5 +70,5 @@ def _shape(state: BatchState) -> tuple[object, ...]:
         tuple((item.standing, item.at, item.over) for item in state.items),
         state.order.choice if state.order else "",
         bool(state.onto),
-        (course.accepted, course.cancel is None),
+        (course.accepted, course.cancel is None, state.red is None),
     )

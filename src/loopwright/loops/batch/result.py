@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from loopwright.kernel.model import LoopId
-from loopwright.loops.batch.state import ArtifactStanding, BatchItem, BatchState, waiting
+from loopwright.loops.batch.state import ArtifactStanding, BatchItem, BatchState, failing, waiting
 from loopwright.loops.reviewed import BlockedArtifact, ReviewResult, ShownFinding, show
 
 CONFLICT = "CONFLICT"
@@ -27,7 +27,7 @@ def result(_loop: LoopId, state: BatchState, parts: Mapping[LoopId, object]) -> 
         pending=tuple(item.path for item in state.items if item.path not in (*blocked, *passed)),
         rounds=state.round,
         fixes=sum(part.fixes for part in own.values()),
-        unresolved=tuple(show(finding) for finding in waiting(state)),
+        unresolved=tuple(show(finding) for finding in (*failing(state), *waiting(state))),
     )
 
 

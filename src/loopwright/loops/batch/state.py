@@ -13,7 +13,7 @@ from loopwright.kernel.model import NO_COMMIT, NO_KEY, Commit, Ending, Finding, 
 from loopwright.kernel.trust import Trust
 from loopwright.loops.course import Course, done
 from loopwright.loops.kind import LandedPart
-from loopwright.loops.reviewed import EarlierPass, QualityLimits
+from loopwright.loops.reviewed import EarlierPass, QualityLimits, ShownRed
 
 CHILD = "quality"
 NOT_LANDED = Integrated(key=NO_KEY, branch="", commit=NO_COMMIT)
@@ -68,6 +68,7 @@ class BatchParams:
     checked: bool = False
     trust: Trust = Trust()
     firm: bool = False  # what lands is checked, merged or not; a batch that began before that lands as it did
+    accepts_checked: bool = False  # so is what a person accepts; the same
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,6 +109,7 @@ class BatchState:
     result: Integrated = NOT_LANDED
     aimed: str = ""  # where that landing went besides the branch
     verified: bool = False  # the checks have passed on what all fixes come to
+    red: ShownRed | None = None  # what of that a person saw fail, where they would accept it
     unable: str = ""  # why the checks cannot run here: it ends with that
 
     @property
@@ -198,6 +200,16 @@ def is_landed(state: BatchState) -> bool:
 def is_accepted(state: BatchState) -> bool:
     """Whether a person has taken any of it with what is known to be wrong."""
     return state.course.accepted or bool(of_standing(state, ArtifactStanding.ACCEPTED))
+
+
+def to_land(state: BatchState) -> str:
+    """By which it is known again: what is brought together, and with what."""
+    return "+".join((state.onto, *(state.items[index].commit for index in landable(state))))
+
+
+def failing(state: BatchState) -> tuple[Finding, ...]:
+    """What a person saw fail of what they would accept."""
+    return state.red.faults if state.red else ()
 
 
 def ended(state: BatchState, ending: Ending) -> Outcome:

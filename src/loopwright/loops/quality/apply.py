@@ -15,17 +15,16 @@ from loopwright.kernel.events import (
     ArtifactsLoaded,
     Checkpointed,
     ChecksReported,
-    GateDecided,
     IntegrationRefused,
 )
-from loopwright.kernel.faults import engine_finding, names_of_faults
+from loopwright.kernel.faults import engine_finding, faults_of, names_of_faults
 from loopwright.kernel.findings import identify
-from loopwright.kernel.gates import gate_key
 from loopwright.kernel.ledger import record, unresolved
 from loopwright.kernel.limits import granted_iterations, reached
-from loopwright.kernel.model import AgentStatus, Finding, Severity, Verdict
+from loopwright.kernel.model import NO_KEY, AgentStatus, Finding, Severity, Verdict
 from loopwright.loops import course as c
 from loopwright.loops.course import GateRecord, Ruling, Station
+from loopwright.loops.quality.accepting import checked_as_accepted, shown_red
 from loopwright.loops.quality.decide import limit_reached
 from loopwright.loops.quality.ending import landed_or_done
 from loopwright.loops.quality.state import (
@@ -65,7 +64,7 @@ def took(state: QualityState, event: Answer) -> QualityState:
         case Checkpointed():
             return _checkpointed(state, event)
         case ChecksReported() if state.phase is QualityPhase.VERIFY:
-            return _verified(state, event)
+            return checked_as_accepted(state, event) if state.course.accepted else _verified(state, event)
         case _:
             raise InvalidTransition(c.where(state), type(event).__name__, "a review never asks for it")
 
@@ -78,7 +77,7 @@ def _loaded(state: QualityState, event: ArtifactsLoaded) -> QualityState:
     if state.rounds and state.rounds[-1].fix:
         untouched = all(before.get(each.path) == each.object for each in event.contents)
         state = replace(state, untouched=untouched)
-    state = replace(state, contents=event.contents)
+    state = replace(state, contents=event.contents, red=None)
     if any(not content.object for content in event.contents):
         return _gone(state)
     return next_step(state, QualityPhase.RUN_CHECKS)
@@ -193,25 +192,24 @@ def _verified(state: QualityState, event: ChecksReported) -> QualityState:
         case Waits():
             return c.at_the_gate(state)
         case Failed():
-            return _not_verified(state, event, f"these fail: {names_of_faults(event, said.faults)}", said.faults)
+            state = shown_red(state, faults_of(event))
+            return _not_verified(state, f"these fail: {names_of_faults(event, said.faults)}", said.faults)
         case Rejected():
-            return _rejected(state, event, said.gate)
+            return _rejected(state, said.gate)
         case _:
             assert_never(said)
 
 
-def _rejected(state: QualityState, event: ChecksReported | GateDecided, gate: GateRecord) -> QualityState:
+def _rejected(state: QualityState, gate: GateRecord) -> QualityState:
     why = f"a person rejected the change to {gate.paths}: {gate.reason or 'no reason given'}"
-    return _not_verified(state, event, why, (rejection(gate),))
+    return _not_verified(state, why, (rejection(gate),))
 
 
-def _not_verified(
-    state: QualityState, event: ChecksReported | GateDecided, why: str, faults: tuple[Finding, ...]
-) -> QualityState:
+def _not_verified(state: QualityState, why: str, faults: tuple[Finding, ...]) -> QualityState:
     return refused(
         state,
         IntegrationRefused(
-            key=event.key, reason="checks", detail=why, findings=faults, onto=base_of(state), merged=state.commit
+            key=NO_KEY, reason="checks", detail=why, findings=faults, onto=base_of(state), merged=state.commit
         ),
     )
 
@@ -222,10 +220,7 @@ def decided(state: QualityState, gate: GateRecord) -> QualityState:
     if gate.ruling is Ruling.APPROVED:
         stale = waits or c.at_work(state, QualityPhase.VERIFY)
         return next_step(state, QualityPhase.VERIFY) if stale else state
-    if not waits or gate.lasting:
-        return state
-    asked = GateDecided(key=gate_key(gate.gate, gate.evidence), gate=gate.gate, approved=False, evidence=gate.evidence)
-    return _rejected(state, asked, gate)
+    return _rejected(state, gate) if waits and not gate.lasting else state
 
 
 def _blocked(state: QualityState, *why: str) -> QualityState:
@@ -331,6 +326,11 @@ def begin(params: QualityParams) -> QualityState:
     ledger = with_mended(state.ledger, params.gate, earlier)
     state = replace(state, number=earlier.attempts, commit=earlier.commit, rounds=(passed,), ledger=ledger)
     return refused(state, earlier.landing)
+
+
+def refused_landing(state: QualityState, event: IntegrationRefused) -> QualityState:
+    """What fails of it together with what the target has by now, a person hears as well."""
+    return refused(shown_red(state, event.findings) if event.reason == "checks" else state, event)
 
 
 def refused(state: QualityState, event: IntegrationRefused) -> QualityState:

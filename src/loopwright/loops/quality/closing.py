@@ -7,7 +7,7 @@ from loopwright.kernel.quoting import inline, one_line
 from loopwright.kernel.wording import counted, told
 from loopwright.loops import closing
 from loopwright.loops.quality.decide import in_a_line
-from loopwright.loops.quality.state import QualityState, Round, best_round, open_findings, reviews_made
+from loopwright.loops.quality.state import QualityState, Round, best_round, failing, open_findings, reviews_made
 
 
 def lines(state: QualityState, outcome: Outcome) -> tuple[str, ...]:
@@ -71,8 +71,9 @@ def _result(state: QualityState, outcome: Outcome) -> tuple[str, ...]:
 def owed(state: QualityState, by: str) -> tuple[str, ...]:
     """What was put off was found all the same, and is owed with the rest."""
     taken, plan = best_round(state.rounds), state.plan
-    found = taken.findings if taken else ()
-    others = closing.besides(open_findings(state), found)
+    red = failing(state)
+    found = closing.besides(taken.findings if taken else (), red)
+    others = closing.besides(open_findings(state), found + red)
     deferred = tuple(each.finding for each in state.deferred)
     number = f"review {taken.number} of " if taken else ""
     return (
@@ -81,6 +82,7 @@ def owed(state: QualityState, by: str) -> tuple[str, ...]:
         f"- **Accepted**: {number}{counted(reviews_made(state), 'review')}, {counted(state.fixes, 'fix', 'fixes')}",
         *closing.owed_where(state.course.outcome, state.plan.branch, taken.commit if taken else ""),
         *closing.owed_findings("Open findings", found),
+        *closing.owed_checks(state.course.outcome, red, verified=state.verified),
         *(closing.owed_findings("Seen in other reviews and not resolved", others) if others else ()),
         *(closing.owed_findings("Deferred", deferred) if deferred else ()),
     )

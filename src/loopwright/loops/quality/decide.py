@@ -129,10 +129,11 @@ def _checkpoint(state: QualityState) -> Checkpoint:
 
 
 def _verify(state: QualityState) -> RunChecks:
+    accepted = state.course.accepted
     return RunChecks(
         key=_key(state, "verify"),
-        commit=state.commit,
-        base=base_of(state),
+        commit=taken(state).commit if accepted else state.commit,
+        base=(taken(state).onto or state.plan.base) if accepted else base_of(state),
         approved=state.course.approved,
         may_drop=state.course.may_drop,
         trust=state.plan.trust,
@@ -153,6 +154,7 @@ _BY_PHASE: dict[QualityPhase, Callable[[QualityState], Action]] = {
 def land(state: QualityState) -> Integrate:
     plan, landed, accepted = state.plan, taken(state), state.course.accepted
     merge = state.course.merge_accepted if accepted else plan.merge
+    as_known = accepted and not state.verified
     return Integrate(
         key=Key("land", state.number, part=str(state.course.asked)),
         commit=landed.commit,
@@ -160,14 +162,14 @@ def land(state: QualityState) -> Integrate:
         message=f"Fix what the {plan.gate} review of {plan.artifact} found",
         branch=plan.branch,
         target=plan.target if merge else "",
-        verified=plan.checked and not accepted,
+        verified=plan.checked and not as_known,
         unseen=not state.verified,
         approved=state.course.approved,
         may_drop=state.course.may_drop,
         trust=plan.trust,
-        tree=Tree("") if accepted else state.course.lands,
+        tree=Tree("") if as_known else state.course.lands,
         # Where no check runs, nobody has said yet what of it is judge or test.
-        holds_back=bool(state.course.held) or (plan.trust.in_force and (accepted or not plan.checked)),
+        holds_back=bool(state.course.held) or (plan.trust.in_force and (as_known or not plan.checked)),
         why="accepted by a person" if accepted else landed.line,
     )
 

@@ -9,6 +9,7 @@ from loopwright.kernel.model import NO_COMMIT, Ending, Finding, Outcome
 from loopwright.loops import course as c
 from loopwright.loops.quality.state import (
     QualityState,
+    left_in_taken,
     mended_among,
     mended_unlanded,
     open_findings,
@@ -32,7 +33,7 @@ def ended(state: QualityState, ending: Ending) -> Outcome:
     """How this loop ends, with everything still wrong. `verified` is said of nothing that no check has seen."""
     if ending is Ending.VERIFIED and state.plan.firm and not state.verified:
         ending = Ending.REVIEWED
-    left = taken(state).findings if ending is Ending.ACCEPTED else open_findings(state)
+    left = left_in_taken(state) if ending is Ending.ACCEPTED else open_findings(state)
     return Outcome(
         ending=ending,
         attempts=reviews_made(state),

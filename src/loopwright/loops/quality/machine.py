@@ -6,14 +6,15 @@
 | RUN_CHECKS     | reviewer           | EMIT_VERDICT          | once more, then EMIT_VERDICT (blocked)       |
 | EMIT_VERDICT   | the line on record | VERIFY, LAND or DONE  | FIX, or ESCALATED after the last review;     |
 |                |                    |                       | LOAD_ARTIFACTS when nobody gave a verdict    |
-| VERIFY         | checks             | LAND                  | FIX, or ESCALATED after the last review      |
+| VERIFY         | checks             | LAND                  | FIX, or ESCALATED after the last review and  |
+|                |                    |                       | of what a person accepted                    |
 | FIX            | creator            | CHECKPOINT            | next review, CLARIFY, ESCALATED              |
 | CHECKPOINT     | checkpoint         | LOAD_ARTIFACTS        | EMIT_VERDICT (blocked) when nothing changed  |
 | LAND           | integrate          | DONE                  | FIX from the new tip, ESCALATED              |
-| CLARIFY        | a person           | whoever asked, LAND,  | CLEAN_UP                                     |
-|                |                    | DONE                  |                                              |
-| ESCALATED      | a person           | FIX, LAND, DONE,      | CLEAN_UP                                     |
-|                |                    | LOAD_ARTIFACTS        |                                              |
+| CLARIFY        | a person           | whoever asked, VERIFY,| CLEAN_UP                                     |
+|                |                    | LAND, DONE            |                                              |
+| ESCALATED      | a person           | FIX, VERIFY, LAND,    | CLEAN_UP                                     |
+|                |                    | DONE, LOAD_ARTIFACTS  |                                              |
 | CLEAN_UP       | clean up           | DONE                  | -                                            |
 | DONE           | stop               | -                     | -                                            |
 
@@ -29,17 +30,18 @@ from loopwright.kernel.model import Severity, Verdict
 from loopwright.loops import floor
 from loopwright.loops.course import where
 from loopwright.loops.hooks import Machine
+from loopwright.loops.quality.accepting import accepted
 from loopwright.loops.quality.apply import (
     begin,
     continued,
     decided,
-    refused,
+    refused_landing,
     relimited,
     revised,
     took,
 )
 from loopwright.loops.quality.decide import escalation, land, work
-from loopwright.loops.quality.ending import ended, landed_or_done
+from loopwright.loops.quality.ending import ended
 from loopwright.loops.quality.state import (
     Depth,
     QualityParams,
@@ -65,8 +67,8 @@ MACHINE: Machine[QualityState, QualityLimits] = Machine(
     revised=revised,
     relimited=relimited,
     decided=decided,
-    accepted=landed_or_done,
-    refused=refused,
+    accepted=accepted,
+    refused=refused_landing,
     on_hold="the {who} cannot go on without a person: {question}",
     beside_answer=("accept", "history", "cancel"),
     asked_before=("fix",),

@@ -17,7 +17,9 @@ from loopwright.loops.samples import RECORDED
 
 _MOST = 3  # reviews after which nothing new can happen under the limits used here
 _LIMITS = QualityLimits(max_attempts=_MOST)
-_SAMPLE = QualityParams(artifact="sample", base=Commit("b"), story="sample", limits=_LIMITS, firm=True)
+_SAMPLE = QualityParams(
+    artifact="sample", base=Commit("b"), story="sample", limits=_LIMITS, firm=True, accepts_checked=True
+)
 _INTRO = (
     "A reviewer judges one artifact at a gate. What blocks goes to a creator, who fixes it, and the reviewer looks"
     " again. An attempt is one review: with three attempts there are at most three reviews and two fixes. The loop ends"
@@ -109,7 +111,7 @@ def _shape(state: QualityState) -> tuple[object, ...]:
         (last.verdict, last.judged, bool(last.findings), last.unchanged) if last else (),
         (trial.respawned, trial.repaired, trial.until is None),
         state.changed,
-        (course.accepted, course.cancel is None),
+        (course.accepted, course.cancel is None, state.red is None),
     )
 
 

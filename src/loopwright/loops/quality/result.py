@@ -9,7 +9,15 @@ from loopwright.kernel.visible import visible
 from loopwright.loops.course import Station, where
 from loopwright.loops.kind import Lane
 from loopwright.loops.quality.decide import MAX_LOOPS_REACHED, recommendation
-from loopwright.loops.quality.state import QualityPhase, QualityState, best_round, open_findings, reviews_made, waiting
+from loopwright.loops.quality.state import (
+    QualityPhase,
+    QualityState,
+    best_round,
+    left_in_taken,
+    open_findings,
+    reviews_made,
+    waiting,
+)
 from loopwright.loops.quality.verdict import tally
 from loopwright.loops.reviewed import BlockedArtifact, ReviewResult, show
 
@@ -70,8 +78,7 @@ def _blocked(loop: LoopId, state: QualityState, reason: str) -> BlockedArtifact:
 
 def _left(state: QualityState) -> tuple[Finding, ...]:
     """What is wrong with what stands: of an accepted review, with the attempt that was kept."""
-    best = best_round(state.rounds)
-    left = best.findings if state.course.accepted and best else open_findings(state)
+    left = left_in_taken(state) if state.course.accepted and best_round(state.rounds) else open_findings(state)
     return left + waiting(state)
 
 

@@ -11,7 +11,7 @@ from loopwright.kernel.model import NO_COMMIT, Commit, Content, Finding, Severit
 from loopwright.kernel.touched import Touched
 from loopwright.kernel.trust import Trust
 from loopwright.loops.course import Course, Station, entered
-from loopwright.loops.reviewed import EarlierPass, QualityLimits
+from loopwright.loops.reviewed import EarlierPass, QualityLimits, ShownRed
 
 ENGINE = "engine"  # what no reviewer said: no verdict, the artifact is gone
 LANDING = "landing"  # why what passed could not be landed
@@ -114,6 +114,7 @@ class QualityParams:
     trust: Trust = Trust()
     firm: bool = False  # a no stays a no; a review that began before that rule is told by those it began with
     shown: str = ""  # where a person finds what is in `file`; empty: in their tree, at the same place
+    accepts_checked: bool = False  # what is accepted runs the checks, too; one that began before lands it as it did
 
     @property
     def shown_file(self) -> str:
@@ -151,6 +152,7 @@ class QualityState:
     touched: tuple[Touched, ...] = ()  # lines that fixes have changed
     tree: Tree = Tree("")  # of the newest candidate, where a fix made it
     verified: bool = False  # the project's checks have passed on it
+    red: ShownRed | None = None  # what of the last review's candidate, or of the accepted one, a person saw fail
     deferred: tuple[Deferred, ...] = ()
     dropped: tuple[str, ...] = ()  # findings of the present review that lacked evidence or guidance
 
@@ -214,8 +216,23 @@ def verdict_line(state: QualityState) -> str:
 
 def open_findings(state: QualityState) -> tuple[Finding, ...]:
     """Everything that is wrong and counts, worst first."""
-    held = [f for source in (state.plan.gate, ENGINE, LANDING) for f in unresolved(state.ledger, source)]
-    return tuple(sorted(held, key=lambda finding: finding.severity.rank))
+    held = tuple(f for source in (state.plan.gate, ENGINE, LANDING) for f in unresolved(state.ledger, source))
+    return tuple(sorted(_with_red(state, held), key=lambda finding: finding.severity.rank))
+
+
+def left_in_taken(state: QualityState) -> tuple[Finding, ...]:
+    """What is wrong with what a person has accepted."""
+    return _with_red(state, taken(state).findings)
+
+
+def failing(state: QualityState) -> tuple[Finding, ...]:
+    """What a person saw fail of what they would accept."""
+    return state.red.faults if state.red else ()
+
+
+def _with_red(state: QualityState, held: tuple[Finding, ...]) -> tuple[Finding, ...]:
+    known = {finding.fingerprint for finding in held}
+    return (*held, *(each for each in failing(state) if each.fingerprint not in known))
 
 
 def waiting(state: QualityState) -> tuple[Finding, ...]:
@@ -248,6 +265,7 @@ def to_fix(state: QualityState) -> tuple[Finding, ...]:
     a file beside the artifact has them all, for it is the person's too.
     """
     held = unresolved(state.ledger, LANDING) + unresolved(state.ledger, state.plan.gate)
+    held = _with_red(state, held) if state.red and state.red.of == state.commit else held
     if state.plan.depth is not Depth.QUICK or state.plan.file:
         return held
     return tuple(f for f in held if f.severity in (Severity.CRITICAL, Severity.HIGH)) or held
@@ -277,7 +295,7 @@ def taken(state: QualityState) -> Round:
 
 
 def next_review(state: QualityState) -> QualityState:
-    return entered(replace(state, number=state.number + 1, dropped=()), QualityPhase.LOAD_ARTIFACTS)
+    return entered(replace(state, number=state.number + 1, dropped=(), red=None), QualityPhase.LOAD_ARTIFACTS)
 
 
 def next_step(state: QualityState, phase: QualityPhase) -> QualityState:
