@@ -39,7 +39,7 @@ class PythonTree:
             nodes=nodes,
             origins=_origins(nodes),
             constants=dict(_constants(nodes)),
-            as_script=frozenset(_as_script(nodes)),
+            as_script=frozenset(as_script(nodes)),
         )
 
     def dotted(self, node: ast.AST) -> str:
@@ -223,7 +223,8 @@ def _constants(nodes: Nodes) -> Iterator[tuple[str, str]]:
             yield name, text
 
 
-def _as_script(nodes: Nodes) -> Iterator[int]:
+def as_script(nodes: Nodes) -> Iterator[int]:
+    """What runs only as a program of its own, by identity."""
     for node in nodes:
         match node:
             case ast.If(test=ast.Compare(left=ast.Name(id="__name__"), comparators=[ast.Constant(value="__main__")])):

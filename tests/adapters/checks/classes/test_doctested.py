@@ -27,6 +27,14 @@ def project(test: str) -> Files:
         "import doctest\nimport calc\n\nlist(doctest.DocTestFinder().find(calc.core))\n",
         "import doctest\nimport calc\n\ndoctest.run_docstring_examples(calc.add, {})\n",
         "import doctest\n\ndoctest.testmod(core) if print 1\n",
+        "from doctest import testmod as run\nfrom calc import core\n\nrun(core)\n",
+        "import doctest as d\nfrom calc import core\n\nd.testmod(core)\n",
+        "import doctest\nfrom calc import core\n\ngetattr(doctest, 'test' + 'mod')(core)\n",
+        "import doctest\nfrom calc import core\n\ndoctest.DocTestParser().get_examples(core.add.__doc__)\n",
+        "import subprocess\n\nsubprocess.run(['python', '-m', 'doctest', 'src/calc/core.py'], check=True)\n",
+        "import doctest\nfrom calc import core\n\ndoctest.testmod(**{'m': core})\n",
+        "import doctest\nimport calc\nfrom calc import core\n\nfor calc in (core,):\n    doctest.testmod(calc)\n",
+        "from calc import core\n\nsaid = core.add.__doc__.split()\nassert str(eval(said[2], vars(core))) == said[3]\n",
     ],
 )
 def test_what_a_test_starts_is_put_back(test: str) -> None:
@@ -41,6 +49,8 @@ def test_what_a_test_starts_is_put_back(test: str) -> None:
         "import doctest\n\ndoctest.testmod()\n",
         "import doctest\nimport calc\n\ndoctest.testmod(calc)\n",
         "import doctest\nfrom calc import other\n\ndoctest.DocTestSuite(other)\n",
+        "from doctest import ELLIPSIS, testmod\nimport calc\n\ntestmod(calc, optionflags=ELLIPSIS)\n",
+        "import calc.core\n\nassert calc.core.add.__doc__\n",
     ],
 )
 def test_docstrings_that_no_test_starts_may_say_what_they_want(test: str) -> None:
@@ -53,3 +63,27 @@ def test_examples_are_not_bent_from_another_module() -> None:
     bends = {"src/calc/__init__.py": f"{SHOWN}\n\nadd.__doc__ = ''\n", "src/calc/x.rs": "fn x() {}\n"}
     found = classes(base, bends, PYTEST)
     assert (found["src/calc/__init__.py"].waits, found["src/calc/x.rs"].is_gated) == (True, False)
+
+
+BY_ITSELF = "\n\nif __name__ == '__main__':\n    import doctest as d\n\n    d.testmod()\n"
+CHECKS = "import doctest\n\n\ndef check(m):\n    return doctest.testmod(m).failed == 0\n"
+
+
+@pytest.mark.parametrize(
+    ("beside", "told"),
+    [
+        ({"src/calc/core.py": SHOWN + BY_ITSELF, "tests/test_d.py": "import subprocess\n"}, True),
+        ({"src/calc/core.py": SHOWN + BY_ITSELF, "tests/test_d.py": "import calc.core\n"}, False),
+        ({"tools/shown.py": CHECKS, "tests/test_d.py": "from tools.shown import check\n"}, True),
+        ({"tools/shown.py": CHECKS, "tests/test_d.py": "run('tools/shown.py')\n"}, True),
+        ({"tools/shown.py": CHECKS, "tests/test_d.py": "import calc\n"}, False),
+        ({"docs/conf.py": "extensions = ['sphinx.ext.doctest']\n", "tests/test_d.py": "import calc\n"}, False),
+        ({"src/calc/__init__.py": CHECKS, "tests/test_d.py": "import calc\n"}, True),
+        ({"src/calc/__init__.py": "import calc.core" + BY_ITSELF, "tests/test_d.py": "import calc\n"}, False),
+        ({"src/calc/__init__.py": "import doctest\n\nP = doctest.DocTestParser()\n"}, False),
+    ],
+)
+def test_a_helper_may_start_them_and_a_module_its_own(beside: Files, *, told: bool) -> None:
+    base = {**project("import calc\n"), **beside}
+    bent = base["src/calc/core.py"].replace("    5\n", "    -1\n")
+    assert classes(base, {"src/calc/core.py": bent}, PYTEST)["src/calc/core.py"].is_gated is told

@@ -53,6 +53,15 @@ def workspace(kind: str = "dev-dependencies", name: str = "kit", said: str = "",
     }
 
 
+def shared(said: str, *, package: str = "kit") -> Files:
+    """What crates take is said once, for all of them."""
+    return {
+        **workspace(),
+        "Cargo.toml": f"[workspace.dependencies]\naid = {{ path = 'kit', package = '{package}' }}\n",
+        "calc/Cargo.toml": f"[package]\nname = 'calc'\n\n{said}\n",
+    }
+
+
 def _named(files: dict[str, str]) -> Files:
     return {name.replace("__", "/").replace("_dot_", "."): text for name, text in files.items()}
 
@@ -108,6 +117,7 @@ def _named(files: dict[str, str]) -> Files:
         (workspace("target.'cfg(unix)'.dev-dependencies"), "kit/src/lib.rs"),
         (workspace(name="calc-test-support", text="pub fn two() {}\n"), "kit/src/lib.rs"),
         (workspace(said="publish = false", text="pub fn two() {}\n"), "kit/src/lib.rs"),
+        (shared("[dev-dependencies]\naid.workspace = true"), "kit/src/lib.rs"),
     ],
 )
 def test_what_tests_judge_with_is_theirs(base: Files, path: str) -> None:
@@ -137,6 +147,9 @@ def test_what_tests_judge_with_is_theirs(base: Files, path: str) -> None:
         (workspace(text=f"{CHECKS}\n#[cfg(test)]\nmod tests {{}}\n"), "kit/src/lib.rs"),  # is tested itself
         (workspace(text="pub fn two() {}\n"), "kit/src/lib.rs"),
         (workspace(), "calc/src/lib.rs"),
+        (shared("[dependencies]\naid.workspace = true"), "kit/src/lib.rs"),
+        (shared("[dev-dependencies]\naid.workspace = true", package="other"), "kit/src/lib.rs"),
+        (shared("[dev-dependencies]\naid = '1'"), "kit/src/lib.rs"),
     ],
 )  # fmt: skip
 def test_what_the_product_is_made_of_stays_product(base: Files, path: str) -> None:

@@ -12,12 +12,19 @@ from loopwright.adapters.checks.classes.command_lines import Command
 from loopwright.adapters.checks.classes.doctested import Doctested, doctested
 from loopwright.adapters.checks.classes.examples import may_matter
 from loopwright.adapters.checks.classes.found_first import FoundFirst
+from loopwright.adapters.checks.classes.if_there import taken_if_there
 from loopwright.adapters.checks.classes.in_front import hidden
 from loopwright.adapters.checks.classes.judged_with import judged_with
+from loopwright.adapters.checks.classes.modules import (
+    bare,
+    imported_names,
+    is_module,
+    names_taken_in,
+    parsed_or_nothing,
+)
 from loopwright.adapters.checks.classes.named_by_tests import named_by_tests
 from loopwright.adapters.checks.classes.steering_search import Steering
 from loopwright.adapters.checks.python_tree import COMMAND_OF_DJANGO, takes_runner_of_django
-from loopwright.kernel.gates import matches
 from loopwright.kernel.judges import judge_by_name
 from loopwright.kernel.model import Change, Commit
 
@@ -64,7 +71,7 @@ class ForTesting:
         if path in self.first or not path.endswith(".py") or not is_new:
             return self.first.get(path, "")
         others = (held for held in (*self.helping, *self.plugged) if held != path)
-        return next((_in_front(held) for held in others if _bare(held) == _bare(path)), "")
+        return next((_in_front(held) for held in others if bare(held) == bare(path)), "")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,10 +96,12 @@ class Search:
         search = FoundFirst(source=self.source, base=self.base, layout=known.layout, called=known.called)
         instead = await search.found(changes, self.commands, known.texts)
         first = {path: _in_front(held) for path, held in in_front.items()}
+        joining = await taken_if_there(self.source, self.base, known.layout, added)
+        tried = {path: f"is what a test takes where it is there: {test}" for path, test in joining.items()}
         return replace(
             found,
             helping={**data, **elsewhere, **found.helping},
-            first=instead | first,
+            first=tried | instead | first,
             doctested=await self._doctested(before, after, changes),
         )
 
@@ -103,16 +112,19 @@ class Search:
         if not any(may_matter(before.get(path, ""), after.get(path, "")) for path in changed):
             return Doctested()
         is_test = self.steering.layout.is_test
-        python = [path for path in await self.source.paths(self.base) if path.endswith(".py")]
-        judging = [path for path in python if is_test(path) or path.endswith("conftest.py")]
-        return doctested(await self.source.texts(self.base, tuple(judging[:_MOST]), limit=_LARGEST))
+        python = [path for path in await self.source.paths(self.base) if path.endswith((".py", ".sh"))]
+        judging = tuple(path for path in python if is_test(path) or path.endswith("conftest.py"))[:_MOST]
+        held = frozenset(judging)
+        others = tuple(path for path in python if path.endswith(".py") and path not in held)[:_MOST]
+        tests, beside = [await self.source.texts(self.base, each, limit=_LARGEST) for each in (judging, others)]
+        return doctested(tests, beside, steering_text(self.commands, self.steering.texts))
 
     async def _in_python(self, before: Mapping[str, str], added: Collection[str], steering: str) -> ForTesting:
         paths = tuple(path for path in await self.source.paths(self.base) if path.endswith(".py"))
         layout = self.steering.layout
         plain = [path for path in paths if not layout.is_test(path) and judge_by_name(path) is None]
-        fresh = {_bare(path) for path in added if path.endswith(".py")}
-        beside = {path for path in plain if _bare(path) in fresh} if fresh else set()
+        fresh = {bare(path) for path in added if path.endswith(".py")}
+        beside = {path for path in plain if bare(path) in fresh} if fresh else set()
         touched = {p for p in plain if p in before and _may_be(p, before[p])}
         touched |= await self._plugged([path for path in plain if path in before], paths, steering)
         if not touched | beside:
@@ -134,7 +146,7 @@ class Search:
         names = {name for text in texts.values() for name in _plugins_of(text)}
         names |= set(_plugins_told("\n".join(_ASKS_PYTEST.findall(steering))))
         tracked = frozenset(paths)
-        return {path for path in changed if any(_is_module(path, name, tracked) for name in names)}
+        return {path for path in changed if any(is_module(path, name, tracked) for name in names)}
 
 
 def _may_be(path: str, text: str) -> bool:
@@ -151,7 +163,7 @@ def modules_for_testing(
     tracked = frozenset((*files, *judging, *others))
     named = {name for text in judging.values() for name in _plugins_of(text)} | set(_plugins_named(steering))
     named |= {name for part in (files, judging, others) for text in part.values() for name in _runners_set(text)}
-    plugged = {path for path in files for name in named if _is_module(path, name, tracked)}
+    plugged = {path for path in files for name in named if is_module(path, name, tracked)}
     plugged |= {path for path in files if path.endswith(COMMAND_OF_DJANGO)}
     by_product = {name for path, text in others.items() for name in imported_names(path, text)}
     helping: dict[str, str] = {}
@@ -160,9 +172,9 @@ def modules_for_testing(
         importer, text = waiting.pop()
         names = imported_names(importer, text)
         for path in files:
-            if path in helping or path in plugged or not any(_is_module(path, name, tracked) for name in names):
+            if path in helping or path in plugged or not any(is_module(path, name, tracked) for name in names):
                 continue
-            if not _is_judging(path, files[path]) and any(_is_module(path, name, tracked) for name in by_product):
+            if not _is_judging(path, files[path]) and any(is_module(path, name, tracked) for name in by_product):
                 continue
             helping[path] = importer
             waiting.append((path, files[path]))
@@ -189,19 +201,14 @@ def _is_judging(path: str, text: str) -> bool:
     return path.endswith(COMMAND_OF_DJANGO) or _is_named(path) or _imports_runner(text) or _has_hooks(text)
 
 
-def _parsed(text: str) -> ast.Module:
-    try:
-        return ast.parse(text)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return ast.Module(body=[], type_ignores=[])
-
-
 def _imports_runner(text: str) -> bool:
     """When it is loaded: what a function imports may never be."""
     if not any(runner in text for runner in (*_RUNNERS, "django")):
         return False
-    top = (each for node in _parsed(text).body for each in (node, *_guarded(node)))
-    return any(takes_runner_of_django(node) or any(_is_runner(name) for name, _ in _names(node)) for node in top)
+    top = (each for node in parsed_or_nothing(text).body for each in (node, *_guarded(node)))
+    return any(
+        takes_runner_of_django(node) or any(_is_runner(name) for name, _ in names_taken_in(node)) for node in top
+    )
 
 
 def _is_runner(name: str) -> bool:
@@ -217,49 +224,11 @@ def _has_hooks(text: str) -> bool:
     return re.search(r"^(?:async )?def pytest_\w+\(", text, re.MULTILINE) is not None
 
 
-def _names(node: ast.AST) -> Iterator[tuple[str, int]]:
-    """What is imported, with how many folders up it starts."""
-    match node:
-        case ast.Import(names=names):
-            yield from ((alias.name, 0) for alias in names)
-        case ast.ImportFrom(module=module, names=names, level=level):
-            yield module or "", level
-            yield from ((f"{module}.{alias.name}" if module else alias.name, level) for alias in names)
-        case _:
-            pass
-
-
-def imported_names(path: str, text: str) -> frozenset[str]:
-    """Modules by their names; those that start at the file itself by their whole path."""
-    found = set[str]()
-    for node in ast.walk(_parsed(text)):
-        for name, level in _names(node):
-            above = path.split("/")[:-level] if level else []
-            found.add("." + ".".join((*above, name)) if level else name)
-    return frozenset(found - {"", "."})
-
-
-def _is_module(path: str, name: str, tracked: Collection[str]) -> bool:
-    whole = _bare(path).replace("/", ".")
-    if "*" in name:
-        return matches(path, name)
-    if name.startswith("."):
-        return whole == name[1:].rstrip(".")
-    if whole == name:
-        return True
-    before = whole.removesuffix(f".{name}")
-    return before != whole and f"{before.replace('.', '/')}/__init__.py" not in tracked
-
-
-def _bare(path: str) -> str:
-    return path.removesuffix(".py").removesuffix("/__init__")
-
-
 def _plugins_of(text: str) -> Iterator[str]:
     """What a test or a set-up names, by `pytest_plugins` or one by one; what is worked out by pieces of it."""
     yield from _PLUGGED_BY_CALL.findall(text)
     yield from _plugged_by_variable(text)
-    for node in _parsed(text).body if "pytest_plugins" in text else ():
+    for node in parsed_or_nothing(text).body if "pytest_plugins" in text else ():
         if isinstance(node, ast.Assign | ast.AnnAssign | ast.AugAssign) and "pytest_plugins" in ast.unparse(node):
             inside = tuple(ast.walk(node))
             words = [each.value for each in inside if isinstance(each, ast.Constant) and isinstance(each.value, str)]

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from loopwright.adapters.checks.checkouts import TreeReader
 from loopwright.adapters.checks.classes.called import Called
 from loopwright.adapters.checks.classes.command_lines import Command, joined
-from loopwright.adapters.checks.classes.for_testing import imported_names
 from loopwright.adapters.checks.classes.layout import Layout, collected_by_name
+from loopwright.adapters.checks.classes.modules import imported_names
 from loopwright.adapters.checks.classes.taken_names import ROOTS, TESTS, is_taken, module_of, own_names, taken_name
 from loopwright.kernel.judges import is_example
 from loopwright.kernel.model import Commit
