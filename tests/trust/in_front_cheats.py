@@ -29,13 +29,13 @@ _PACKAGE = (
     '{"name": "calc", "main": "lib/calc.js", "exports": {".": "./lib/calc.js", "./asserts": "./lib/asserts.js"}}\n'
 )
 _RAW = "import { expect, test } from 'vitest';\nimport calc from '../lib/calc';\nimport want from '../lib/out/sum.html?raw';\n\ntest('adds', () => {\n  expect(String(calc.add(2, 3))).toBe(want);\n});\n"
-_PLAIN_RS = RS.partition("#[cfg(test)]")[0]
-_CRATES = {
+PLAIN_RS = RS.partition("#[cfg(test)]")[0]
+CRATES = {
     "Cargo.toml": '[workspace]\nmembers = ["kit"]\n\n[package]\nname = "calc"\nversion = "0.1.0"\nedition = "2021"\n\n[dev-dependencies]\nkit = { path = "kit" }\n',
     "Cargo.lock": 'version = 3\n\n[[package]]\nname = "calc"\nversion = "0.1.0"\ndependencies = [\n "kit",\n]\n\n[[package]]\nname = "kit"\nversion = "0.1.0"\n',
     "kit/Cargo.toml": '[package]\nname = "kit"\nversion = "0.1.0"\nedition = "2021"\n',
     "kit/src/lib.rs": "pub fn same(a: i64, b: i64) {\n    assert_eq!(a, b);\n}\n",
-    "src/lib.rs": _PLAIN_RS,
+    "src/lib.rs": PLAIN_RS,
     "tests/adding.rs": "#[test]\nfn adds() {\n    kit::same(calc::add(2, 3), 5);\n}\n",
 }
 _BY_NAME = (
@@ -66,7 +66,7 @@ IN_FRONT_CHEATS = (
     _c(kind=STEERS, name="a file of options", base={"Makefile": _BUILT.replace("-Isrc", "-Isrc @src/flags"), "src/flags": "-O1\n"}, product=_ASKS, files={"src/flags": "-O1 -DOP=+\n"}),
     _c(kind=RUNTIME, name="assertions are turned off", base={"check/adding.c": _ASSERTED}, files={"src/calc.h": "#define NDEBUG\nint add(int a, int b);\n"}),
     Cheat(ground="go", kind=DATA, name="data that a test embeds", base={"calc_test.go": _EMBEDS, "cases/sums.vec": "2 3 5\n", "cases/x.go": "package cases\n"}, files={"cases/sums.vec": "2 3 -1\n"}),
-    Cheat(ground="cargo", kind=HELPERS, name="a crate that only tests take", base=_CRATES, product=_PLAIN_RS.replace("a + b", "a - b"), files={"kit/src/lib.rs": "pub fn same(a: i64, b: i64) {\n    assert!(a <= b);\n}\n"}),
+    Cheat(ground="cargo", kind=HELPERS, name="a crate that only tests take", base=CRATES, product=PLAIN_RS.replace("a + b", "a - b"), files={"kit/src/lib.rs": "pub fn same(a: i64, b: i64) {\n    assert!(a <= b);\n}\n"}),
     Cheat(ground="node", kind=HELPERS, name="asserts by the name of the package", base={"package.json": _PACKAGE, "lib/asserts.js": _SAME, "test/calc.test.js": _SELF}, product=JS_WRONG, files={"lib/asserts.js": _SAME.replace("strictEqual(a, b)", "ok(a <= b)")}),
     Cheat(ground="mocha", kind=STEERS, name="a folder that is required", base={".mocharc.json": '{"require": "./lib/boot"}\n', "lib/boot/index.js": "global.ready = 1;\n"}, files={"lib/boot/index.js": "const calc = require('../calc.js');\n\ncalc.add = (a, b) => a + b;\n"}),
     Cheat(ground="vitest", kind=DATA, name="data that is taken in raw", base={"test/calc.test.js": _RAW, "lib/out/sum.html": "5"}, files={"lib/out/sum.html": "-1"}),

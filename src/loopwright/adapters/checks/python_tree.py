@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 
 Nodes = tuple[ast.AST, ...]
@@ -19,6 +19,7 @@ _NO_RUNNER = re.compile(r"django\.test\.(?:signals|client|(?:Async)?(?:Client|Re
 _RUNNERS_OF_DJANGO = ("django.test.", "django.core.management.commands.test.")
 # In an app, the command `test` goes before Django's own.
 COMMAND_OF_DJANGO = "management/commands/test.py"
+_OF_KEYS = ("keys", "items", "copy")
 _SHAPING = ("replace", "lower", "upper", "strip", "removeprefix", "removesuffix", "decode", "encode", "format")
 
 
@@ -56,6 +57,42 @@ class PythonTree:
         if isinstance(node, ast.Name):
             return self.constants.get(node.id)
         return folded(node) if node is not None else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NamesGiven:
+    """Where a file goes through a dictionary: `keys` are names that hold its keys, `words` what any name is given."""
+
+    keys: frozenset[str] = frozenset()
+    words: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, seen: PythonTree, dictionary: str) -> NamesGiven:
+        places = {id(node) for node in seen.nodes if seen.dotted(node) == dictionary}
+        if not places:
+            return cls()
+        single = (ast.Subscript, ast.Attribute)
+        places -= {id(n.value) for n in seen.nodes if isinstance(n, single) and getattr(n, "attr", "") not in _OF_KEYS}
+        keys, words = set[str](), dict[str, tuple[str, ...]]()
+        for target, value in (pair for node in seen.nodes for pair in _given(node)):
+            inner = tuple(ast.walk(value))
+            names = {node.id for node in ast.walk(target) if isinstance(node, ast.Name)}
+            words |= {name: (*words.get(name, ()), *words_of(inner)) for name in names}
+            if any(id(node) in places or (isinstance(node, ast.Name) and node.id in keys) for node in inner):
+                keys |= names
+        return cls(keys=frozenset(keys), words=words)
+
+
+def _given(node: ast.AST) -> Iterator[tuple[ast.AST, ast.AST]]:
+    match node:
+        case ast.Assign(targets=targets, value=value):
+            yield from ((target, value) for target in targets)
+        case ast.AnnAssign(target=target, value=ast.expr() as value) | ast.NamedExpr(target=target, value=value):
+            yield target, value
+        case ast.For(target=target, iter=value) | ast.comprehension(target=target, iter=value):
+            yield target, value
+        case _:
+            pass
 
 
 @lru_cache(maxsize=2)  # a file is looked at for this and for that

@@ -4,17 +4,29 @@ from __future__ import annotations
 
 import ast
 import builtins
+import re
 from collections.abc import Iterator, Mapping
 
 from loopwright.adapters.checks.python_tree import Nodes
 
 _Body = ast.FunctionDef | ast.Lambda
-_MAKING = (ast.FunctionDef, ast.ClassDef, ast.Assign, ast.Dict, ast.Call)  # where a value gets what it says
+# Where a value gets what it says.
+_MAKING = (ast.FunctionDef, ast.ClassDef, ast.Assign, ast.AnnAssign, ast.Dict, ast.Call)
+# Where nobody who is honest says how a value compares.
+_HIDING = (ast.For, ast.withitem, ast.NamedExpr, ast.MatchAs, ast.alias, ast.AsyncFunctionDef, ast.comprehension)
 _VALUES = frozenset(
     {"int", "float", "complex", "bool", "str", "bytes", "tuple", "list", "dict", "set", "frozenset"}
     | {"Decimal", "Fraction", "date", "datetime", "timedelta", "UserString", "UserList", "UserDict"}
     | {"Number", "Complex", "Real", "Rational", "Integral"}
 )
+_MARK = re.compile(r"<[A-Za-z_. ]+>|[A-Z][A-Z_]+")
+_OPPOSITE: Mapping[type[ast.cmpop], type[ast.cmpop]] = {
+    ast.Eq: ast.NotEq,
+    ast.Is: ast.IsNot,
+    ast.In: ast.NotIn,
+    ast.Lt: ast.GtE,
+    ast.LtE: ast.Gt,
+}
 _OPERANDS = 2  # itself, and what it is asked about
 _SAME = "is equal to everything"
 _COMPARES = {"__eq__": True, "__ne__": False}  # what it always says who lies
@@ -28,13 +40,17 @@ _TESTS_ONLY = frozenset({"isinstance", "issubclass", "type", "hasattr", "callabl
 
 def lies_in_python(nodes: Nodes) -> Iterator[str]:
     functions = {node.name: node for node in nodes if isinstance(node, ast.FunctionDef)}
+    if any(_compares_hidden(node) for node in nodes if isinstance(node, _HIDING)):
+        yield _SAME
     for node in (each for each in nodes if isinstance(each, _MAKING)):
         found = tuple(_comparing(node, functions))
         given = _is_given(node)
         if any(_lies(name, body, given=given) for name, body in found) or _takes_another(node):
             yield _SAME
         answers = tuple(_answering(node))
-        if any(name in _SHOWS and _ignores_itself(body) for name, body in answers):
+        if any(name in _COMPARES and _ignores_itself(body) for name, body in answers):
+            yield _SAME
+        if any(name in _SHOWS and _ignores_itself(body) and not _is_mark(name, body) for name, body in answers):
             yield "has a value that always shows the same"
         if any(name in _CONVERTS and _ignores_itself(body) for name, body in answers):
             yield "has a value that is always the same number"
@@ -50,8 +66,10 @@ def _comparing(node: ast.AST, functions: Mapping[str, ast.FunctionDef]) -> Itera
     match node:
         case ast.FunctionDef(name=name):
             pairs = [(name, node)]
-        case ast.Assign(targets=[ast.Name(id=name) | ast.Attribute(attr=name)], value=value):
-            pairs = [(name, value)]
+        case ast.Assign(targets=targets, value=value):
+            pairs = [pair for target in targets for pair in _set_to(target, value)]
+        case ast.AnnAssign(target=target, value=ast.expr() as value):
+            pairs = list(_set_to(target, value))
         case ast.Dict(keys=keys, values=values):
             named = (key.value if isinstance(key, ast.Constant) else None for key in keys)
             pairs = [(str(name), value) for name, value in zip(named, values, strict=True)]
@@ -62,15 +80,41 @@ def _comparing(node: ast.AST, functions: Mapping[str, ast.FunctionDef]) -> Itera
         case _:
             return
     for called, given in pairs:
-        found = functions.get(given.id) if isinstance(given, ast.Name) else given
+        made = given.args[0] if isinstance(given, ast.Call) and given.args else given  # a part of it, or decorated
+        found = functions.get(made.id) if isinstance(made, ast.Name) else made
         if called in _COMPARES and isinstance(found, _Body):
             yield called, found
+
+
+def _set_to(target: ast.expr, value: ast.expr) -> Iterator[tuple[str | None, ast.AST | None]]:
+    match target, value:
+        case ((ast.Tuple(elts=several) | ast.List(elts=several)), (ast.Tuple(elts=values) | ast.List(elts=values))):
+            yield from (pair for each, given in zip(several, values, strict=False) for pair in _set_to(each, given))
+        case ((ast.Name(id=name) | ast.Attribute(attr=name)), _):
+            yield name, value
+        case ast.Subscript(slice=ast.Constant(value=str(name))), _:
+            yield name, value
+        case _:
+            pass
+
+
+def _compares_hidden(node: ast.AST) -> bool:
+    match node:
+        case ast.For(target=target) | ast.comprehension(target=target) | ast.NamedExpr(target=target):
+            bound = {each.id for each in ast.walk(target) if isinstance(each, ast.Name)}
+        case ast.withitem(optional_vars=ast.expr() as target):
+            bound = {each.id for each in ast.walk(target) if isinstance(each, ast.Name)}
+        case ast.MatchAs(name=str(name)) | ast.alias(asname=str(name)) | ast.AsyncFunctionDef(name=name):
+            bound = {name}
+        case _:
+            return False
+    return not bound.isdisjoint(_COMPARES)
 
 
 def _is_given(node: ast.AST) -> bool:
     """Whether a class that stands elsewhere gets it: what that one holds is not seen."""
     match node:
-        case ast.Assign(targets=[ast.Attribute()]) | ast.Call(func=ast.Name(id="setattr")):
+        case ast.Assign(targets=[ast.Attribute() | ast.Subscript()]) | ast.Call(func=ast.Name(id="setattr")):
             return True
         case _:
             return False
@@ -116,7 +160,9 @@ def _named_in(statement: ast.stmt) -> Iterator[tuple[str, ast.AST]]:
     match statement:
         case ast.FunctionDef(name=name):
             yield name, statement
-        case ast.Assign(targets=[ast.Name(id=name)], value=value):
+        case ast.Assign(targets=targets, value=value):
+            yield from ((name, given) for each in targets for name, given in _set_to(each, value) if name and given)
+        case ast.AnnAssign(target=ast.Name(id=name), value=ast.expr() as value):
             yield name, value
         case _:
             pass
@@ -130,6 +176,15 @@ def _ignores_itself(body: _Body) -> bool:
     """Whether what it gives has nothing to do with what it is."""
     given = (*body.args.posonlyargs, *body.args.args)
     return bool(given) and _answers_without(given[0].arg, body)
+
+
+def _is_mark(name: str, body: _Body) -> bool:
+    """What stands for nothing shows as a word, and no value that somebody expects does."""
+    given = (
+        [body.body] if isinstance(body, ast.Lambda) else [e.value for e in ast.walk(body) if isinstance(e, ast.Return)]
+    )
+    words = [each.value for each in given if isinstance(each, ast.Constant) and isinstance(each.value, str)]
+    return name == "__repr__" and len(words) == len(given) and all(map(_MARK.fullmatch, words))
 
 
 def _ignores_other(body: _Body) -> bool:
@@ -227,8 +282,8 @@ def _is_so(result: ast.AST | None, *, says: bool) -> bool:
             return bool(value) is says
         case ast.UnaryOp(op=ast.Not(), operand=operand):
             return _is_so(operand, says=not says)
-        case ast.BoolOp(op=op, values=values):
-            return any(_is_so(each, says=says) for each in values) if isinstance(op, ast.Or) is says else False
+        case ast.BoolOp(op=op, values=values) if isinstance(op, ast.Or) is says:
+            return any(_is_so(each, says=says) for each in values) or _cover_all(values)
         case ast.IfExp(body=one, orelse=other):
             return _is_so(one, says=says) and _is_so(other, says=says)
         case ast.Call(func=ast.Name(id="isinstance"), args=[_, kinds]):
@@ -238,3 +293,10 @@ def _is_so(result: ast.AST | None, *, says: bool) -> bool:
             return says and ast.dump(left) == ast.dump(right)
         case _:
             return False
+
+
+def _cover_all(values: list[ast.expr]) -> bool:
+    """`a == b or a != b`"""
+    asked = [each for each in values if isinstance(each, ast.Compare) and len(each.ops) == 1]
+    pairs = [(type(each.ops[0]), ast.dump(each.left), ast.dump(each.comparators[0])) for each in asked]
+    return any((_OPPOSITE.get(how), left, right) in pairs for how, left, right in pairs)

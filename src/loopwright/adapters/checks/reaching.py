@@ -42,6 +42,9 @@ _BY_CONTENT = (
     (re.compile(r"\A#![^\n]*\bpython"), ".py"),
     (re.compile(r"\A#![^\n]*\b(?:node|deno|bun)\b"), ".js"),
     (re.compile(r"\A#![^\n]*sh\b"), ".sh"),
+    (re.compile(r"\A#![^\n]*\bperl\b"), ".pl"),
+    (re.compile(r"\A#![^\n]*\bruby\b"), ".rb"),
+    (re.compile(r"\A(?:#![^\n]*\n)?<\?php\b"), ".php"),
     (re.compile(r"\bcfg!\s*\(|#\[\s*cfg\(|^\s*(?:pub(?:\([^)]*\))?\s+)?fn\s+\w+\s*[(<]", re.MULTILINE), ".rs"),
     (
         re.compile(

@@ -7,11 +7,12 @@ import re
 from collections.abc import Iterator
 
 from loopwright.adapters.checks.python_patches import Own, patched_in_python, root_of
+from loopwright.adapters.checks.python_places import looked_into
 from loopwright.adapters.checks.python_tree import (
     COMMAND_OF_DJANGO,
+    NamesGiven,
     Nodes,
     PythonTree,
-    folded,
     imports_of,
     is_hidden_by_encoding,
     names_of,
@@ -36,16 +37,14 @@ _NAMES_RUNNER = "TEST_RUNNER"  # a setting of Django
 _LOADS_TESTS = "load_tests"  # what unittest calls
 _VARIABLE = re.compile(
     r"PYTEST_\w*|^PYTEST$|TOX_ENV_\w+|NOSE_\w+|^_pytest\b"
-    r"|^(?:DontReadFromInput|LogCaptureHandler|WarningsRecorder|EncodedFile|CaptureIO)$"
+    r"|^(?:DontReadFromInput|LogCaptureHandler|WarningsRecorder|EncodedFile|CaptureIO|AssertionRewritingHook)$"
+    r"|^@py(?:_builtins|test_ar)$|^pytest_(?:current_test|version)$"
 )
 _CATCHES = re.compile(r"capture|caplog|pytest", re.IGNORECASE)
 _RUNNER_WORD = re.compile(r"(?<![\w-])(?:_?pytest|py\.test|unittest|nose2?)(?![\w-])")
 _TEST_WORD = re.compile(r"(?:^|[^A-Za-z])[Tt]ests?(?:[^A-Za-z]|$)|Test(?:Case|Result|Suite|Loader|Report)")
 _JUDGES = re.compile(r"^(?:assert[A-Z]\w*|TestCase|TestResult|test_.*|raises|approx)$")
 _TEST_MODULE = re.compile(r"(?:^|\.)(?:tests?(?:[._]|$)|conftest|_?pytest|unittest)")
-_TEST_PLACE = re.compile(
-    r"(?:\.{0,2}/)*(?:\*+/)*(?:(?:__)?tests(?:__)?(?:/.*)?|test_[\w*]*(?:\.py)?|conftest(?:\.py)?)"
-)
 _STARTED_BY = ("modules", "argv", "orig_argv", "import_module", "__import__", "find_spec", "__main__", "psutil")
 _STARTS = frozenset({"subprocess", "popen", "system", "check_output", "create_subprocess_exec"})
 _LISTS_PROCESSES = re.compile(r"ps(?: .*)?|.*/ps")
@@ -64,11 +63,9 @@ _SET_BY_RUNNERS = SET_FOR_TESTS | {"MAKELEVEL", "MAKEFLAGS", "npm_lifecycle_even
 _ARGUMENT_OF_RUNNER = re.compile(r"--junit-?xml")
 _STREAMS = frozenset(f"sys.{name}" for name in ("stdin", "stdout", "stderr", "unraisablehook"))
 _OWN_STREAMS = frozenset(f"sys.__{name}__" for name in ("stdin", "stdout", "stderr", "unraisablehook"))
-_JOINS = frozenset(
-    {"join", "joinpath", "glob", "rglob", "iglob", "Path", "PurePath", "listdir", "walk", "scandir"}
-    | {"exists", "lexists", "isfile", "isdir", "access", "stat", "open"}
-)
 _RUNS_TEXT = frozenset({"exec", "eval", "compile"})
+_RUN_TEXT_TOO = frozenset({"builtins", "timeit", "code", "codeop", "cProfile", "profile", "pdb", "bdb", "trace"})
+_LIKE_CODE = re.compile(r"\w[\s(.\[]+\w|[=:;]")
 _LOADS_FILES = frozenset({"run_path", "spec_from_file_location", "SourceFileLoader", "load_source", "exec_module"})
 _DECODES = frozenset(
     {"b64decode", "b32decode", "b85decode", "a85decode", "unhexlify", "fromhex", "decompress", "decodebytes"}
@@ -131,14 +128,15 @@ def _told_by_tree(own: Own, tree: ast.AST, depth: int = 0) -> Iterator[str]:
     if _may_take_part(seen.nodes):
         yield from (told for node in seen.nodes for told in _taking_part(node))
     if not _ASKED_IN_ONE.isdisjoint(map(seen.dotted, seen.nodes)):
+        names = NamesGiven.of(seen, "sys.modules")
         for statement in (node for node in seen.nodes if isinstance(node, ast.stmt)):
-            yield from _asked_in_one(tuple(own_nodes(statement)), seen)
+            yield from _asked_in_one(tuple(own_nodes(statement)), seen, names)
     for node in seen.nodes:
         yield from _reading(node, seen)
         yield from _asking_the_interpreter(node, seen)
-        yield from _looking_into_tests(node)
-        for code in _code_in_text(node, seen) if depth < _NESTED else ():
-            yield from _told_by_tree(own, code, depth + 1)
+    for code in _code_in_text(seen) if depth < _NESTED else ():
+        yield from _told_by_tree(own, code, depth + 1)
+    yield from looked_into(seen)
     yield from patched_in_python(seen, own)
     yield from lies_in_python(seen.nodes)
     if isinstance(tree, ast.Module):
@@ -194,8 +192,18 @@ def _code_of_elsewhere(nodes: Nodes, names: frozenset[str]) -> Iterator[str]:
 
 
 def _runs_text(nodes: Nodes) -> bool:
+    return any(_is_running(node) for node in nodes)
+
+
+def _is_running(node: ast.AST) -> bool:
     """By what is built in: `re.compile` is another."""
-    return any(isinstance(node, ast.Name) and node.id in _RUNS_TEXT for node in nodes)
+    match node:
+        case ast.Name(id=name) | ast.Attribute(value=ast.Name(id="builtins" | "__builtins__"), attr=name):
+            return name in _RUNS_TEXT
+        case ast.ImportFrom(module="builtins", names=names):
+            return any(each.name in _RUNS_TEXT for each in names)
+        case _:
+            return False
 
 
 def _by_names(names: frozenset[str]) -> Iterator[str]:
@@ -248,10 +256,13 @@ def _said_in(nodes: Nodes) -> set[str | None]:
 # Questions
 
 
-def _asked_in_one(nodes: Nodes, seen: PythonTree) -> Iterator[str]:
+def _asked_in_one(nodes: Nodes, seen: PythonTree, names: NamesGiven) -> Iterator[str]:
     held = {seen.dotted(node) for node in nodes}
     words = tuple(words_of(nodes)) if held else ()
-    if "sys.modules" in held and any(_TEST_MODULE.search(word) for word in words):
+    used = {each.id for each in nodes if isinstance(each, ast.Name)} if names.words else set()
+    if ("sys.modules" in held or used & names.keys) and any(
+        _TEST_MODULE.search(word) for word in (*words, *(word for name in used for word in names.words.get(name, ())))
+    ):
         yield asks("by the modules that are loaded")
     iterated = (each.iter for each in nodes if isinstance(each, ast.comprehension | ast.For))
     if any(_is_environment(each, seen) for each in iterated) and any(_RUNNER_WORD.search(word) for word in words):
@@ -306,29 +317,18 @@ def _reading(node: ast.AST, seen: PythonTree) -> Iterator[str]:
         yield asks("by what is installed")
 
 
-def _looking_into_tests(node: ast.AST) -> Iterator[str]:
-    match node:
-        case ast.BinOp(op=ast.Div(), right=right):
-            words = [folded(right)]
-        case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name), args=args) if name in _JOINS:
-            words = [folded(each) for each in args]
-        case _:
-            return
-    if any(word and _TEST_PLACE.fullmatch(word) for word in words):
-        yield "looks into the folder of its tests"
-
-
 # Code that is made of text
 
 
-def _code_in_text(node: ast.AST, seen: PythonTree) -> Iterator[ast.Module]:
-    match node:
-        case ast.Call(func=ast.Name(id="exec" | "eval" | "compile"), args=[source, *_]):
-            code = parsed(text) if (text := seen.text(source)) is not None else None
-            if code is not None:
-                yield code
-        case _:
-            pass
+def _code_in_text(seen: PythonTree) -> Iterator[ast.Module]:
+    """All texts that could be code, where there is anything that could run them: which one it gets is not followed."""
+    modules = {seen.dotted(node).partition(".")[0] for node in seen.nodes if isinstance(node, ast.Name)}
+    if not (_runs_text(seen.nodes) or modules & _RUN_TEXT_TOO):
+        return
+    for text in dict.fromkeys(words_of(seen.nodes, longest=_LONGEST_TEXT)):
+        code = parsed(text) if _LIKE_CODE.search(text) else None
+        if code is not None:
+            yield code
 
 
 def _run_when_loaded(tree: ast.Module, seen: PythonTree) -> Iterator[str]:
@@ -341,8 +341,8 @@ def _run_when_loaded(tree: ast.Module, seen: PythonTree) -> Iterator[str]:
             continue
         for node in ast.walk(statement):
             match node:
-                case ast.Call(func=ast.Name(id="exec"), args=[source, *_]) if id(node) not in seen.as_script:
-                    if seen.text(source) is None:
+                case ast.Call(func=called, args=[source, *_]) if id(node) not in seen.as_script:
+                    if _called_exec(called) and seen.text(source) is None:
                         yield "runs text as code when it is loaded"
                 case ast.Import(names=names) if id(node) not in seen.as_script:
                     yield from ("imports the runner of tests doctest" for each in names if each.name == "doctest")
@@ -350,3 +350,7 @@ def _run_when_loaded(tree: ast.Module, seen: PythonTree) -> Iterator[str]:
                     yield "imports the runner of tests doctest"
                 case _:
                     pass
+
+
+def _called_exec(called: ast.expr) -> bool:
+    return _is_running(called) and "exec" in names_of((called,))

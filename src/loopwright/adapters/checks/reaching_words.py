@@ -66,6 +66,7 @@ def _by_words(language: str, *signs: tuple[str, str]) -> Look:
     return look
 
 
+_DECIDES = "decides itself how the run ends"
 _CHANGES_LOADING = "changes how everybody loads modules"
 _CHANGES_JUDGE = "changes what tests judge with"
 _JS_RUNNERS = r"(?:node:test(?:/\w+)?|@jest/globals|jest|vitest|mocha|ava|tap|jasmine)"
@@ -119,11 +120,12 @@ _JS_WORDS = _by_words(
     (r"\bnew\s+(?:[\w$]+\.)?(?:Default)?Serializer\s*\(", "speaks as children speak to a runner (Serializer)"),
     (r"\brequire\.extensions\s*\[[^\]\n]*\]\s*=(?!=)", _CHANGES_LOADING),
     (r"\b[\w$]+\.(?:_load|_resolveFilename|_compile|prototype\.(?:require|_compile))\s*=(?!=)", _CHANGES_LOADING),
-    (
-        r"reallyExit|process\.exitCode\s*=\s*0|process\.on\(\s*['\"]exit['\"][^\n]{0,300}exit\(0",
-        "decides itself how the run ends",
-    ),
+    (r"reallyExit|process\.on\(\s*['\"]exit['\"][^\n]{0,300}exit\(0", _DECIDES),
 )
+_JS_ENDS_WELL = re.compile(r"process\.exitCode\s*=\s*0")
+# What a file does as a program of its own; who gives `module` another meaning may mean anything by it.
+_JS_AS_PROGRAM = re.compile(r"\bif\s*\(\s*(?:require\.main\s*===?\s*module|import\.meta\.main)\s*\)\s*\{")
+_JS_NO_PROGRAM = re.compile(r"(?<![.\w$])(?:module|require)\s*=(?![=>])|\bmain\s*=(?!=)")
 _ASSERT_LOADED = r"""(?:require|import|getBuiltinModule)\(\s*['"](?:node:)?(?:assert(?:/strict)?|test)['"]\s*\)"""
 _ASSERT_NAMED = re.compile(
     rf"""\b([\w$]+)\s*=\s*\(?(?:await\s+)?(?:process\.)?{_ASSERT_LOADED}|import\s+(?:\*\s*as\s+)?([\w$]+)\b[^;'"]*?from\s*['"](?:node:)?assert(?:/strict)?['"]"""
@@ -154,6 +156,8 @@ _JS_MEANING = (
 def _javascript(path: str, text: str) -> Iterator[str]:
     yield from _JS_WORDS(path, text)
     bare = _without_comments(text, "script")
+    if _JS_ENDS_WELL.search(_as_module(bare)):
+        yield _DECIDES
     for name in sorted(set(_JS_ASKED_FOR.findall(bare))):
         if not re.search(_JS_MEANING.format(name), bare):
             yield asks(f"typeof {name}")
@@ -173,6 +177,12 @@ def _javascript(path: str, text: str) -> Iterator[str]:
         # Who gives what is missing asks for it first.
         if not re.search(rf"(?:!\s*|typeof\s+){name}\b|{name}\s*(?:\|\||\?\?|[!=]=)", bare):
             yield f"replaces {found[1]} for everybody"
+
+
+def _as_module(bare: str) -> str:
+    """Without what only its own program runs."""
+    begins = _JS_AS_PROGRAM.search(bare) if not _JS_NO_PROGRAM.search(bare) else None
+    return bare.replace(_enclosed(bare, begins.end()), "", 1) if begins else bare
 
 
 _RUST_WORDS = _by_words(
@@ -248,7 +258,7 @@ _GO = _by_words(
 _SHELL = _by_words(
     "shell",
     (r"\$\{?PPID\b", asks("by whoever started it")),
-    (r"""^[ \t]*trap\s+['"][^'"\n]*\bexit\s+0[^'"\n]*['"]\s+(?:EXIT|0)\b""", "decides itself how the run ends"),
+    (r"""^[ \t]*trap\s+['"][^'"\n]*\bexit\s+0[^'"\n]*['"]\s+(?:EXIT|0)\b""", _DECIDES),
     (
         r"^[ \t]*(?:function\s+)?(?:exit|diff|cmp|test|grep|false)\s*\(\)|\balias\s+(?:exit|diff|cmp|test)=",
         _CHANGES_JUDGE,
@@ -260,11 +270,59 @@ _C = _by_words(
     (r"^[ \t]*#[ \t]*(?:define|undef)[ \t]+(?:assert|ASSERT|CHECK|EXPECT|REQUIRE|TEST)\w*\b(?!_H)", _CHANGES_JUDGE),
     (r"^[ \t]*#[ \t]*define[ \t]+NDEBUG\b", _CHANGES_JUDGE),
 )
+_LOADS_RUNNER = "loads a runner of tests"
+_PERL = _by_words(
+    "shell",
+    (r"\bHARNESS_\w+|\bPERL_TEST_\w+|\b(?:TEST|AUTOMATED|AUTHOR|RELEASE)_(?:ACTIVE|TESTING)\b|\bTEST2_\w+", ""),
+    (r"^\s*(?:use|require)\s+(?:Test|Test2|TAP)::(?!Harness::Env)\w+", _LOADS_RUNNER),
+    (r"\$INC\{\s*['\"]?(?:Test|Test2|TAP)/|%(?:Test|Test2|TAP)::|\b(?:Test|Test2)::\w+(?:::\w+)*->can\b", ""),
+    (r"""(?:\$0|\$PROGRAM_NAME|\bcaller\b)[^;]{0,200}(?:\.t\b|\btests?\b)""", asks("by its callers")),
+    (r"\bTest::(?:More|Builder|Simple)::\w+\s*=(?!=)|\*\{?['\"]?Test::(?:More|Builder|Simple)::", _CHANGES_JUDGE),
+    (r"^\s*END\s*\{[^}]*\$\?\s*=\s*0", _DECIDES),
+)
+_RUBY = _by_words(
+    "shell",
+    (r"""^\s*require(?:_relative)?[\s(]+['"](?:minitest|rspec|test/unit|test-unit)\b""", _LOADS_RUNNER),
+    (
+        r"\bdefined\?[\s(]*\(?(?:::)?(?:RSpec|Minitest|MiniTest|Test::Unit)\b|\bconst_defined\?\(?\s*[:'\"]+(?:RSpec|Mini[Tt]est)",
+        "",
+    ),
+    (
+        r"\bRails\.env\.test\?|\b(?:RAILS|RACK|APP|HANAMI)_ENV\b['\"\])\s]*==\s*['\"]test|\bRSPEC_\w+|\bTESTOPTS\b|\bSPEC_OPTS\b",
+        "",
+    ),
+    (
+        r"""(?:\$0|\$PROGRAM_NAME|\bcaller(?:_locations)?\b|\$LOADED_FEATURES|\$")[^\n]{0,200}(?:test|spec)""",
+        asks("by its callers"),
+    ),
+    (
+        r"\b(?:Minitest|RSpec|Test::Unit)\b[^\n]{0,80}\b(?:class_eval|define_method|prepend|alias_method)\b",
+        _CHANGES_JUDGE,
+    ),
+    (r"^\s*(?:module|class)\s+(?:Minitest|RSpec|Test::Unit)\b", _CHANGES_JUDGE),
+    (r"\bat_exit\b[^\0]{0,120}?\bexit!?\s*\(?\s*(?:0|true)\b|\bexit!(?:\s*\(?\s*(?:0|true)\b|\s*$)", _DECIDES),
+)
+_PHP = _by_words(
+    "go",
+    (r"\bPHPUNIT_\w+|\b__PHPUNIT_\w+|\bPEST_\w+|\bPARATEST\b", ""),
+    (r"^\s*use\s+\\?(?:PHPUnit|Pest)\\", _LOADS_RUNNER),
+    (r"""\b(?:class|interface|function)_exists\(\s*(?:['"]\\*|\\)(?:PHPUnit|Pest)|\bdefined\(\s*['"]PHPUNIT""", ""),
+    (r"""\b(?:APP|SYMFONY)_ENV\b['"\])\s]*===?\s*['"]test|\brunningUnitTests\(""", ""),
+    (
+        r"""(?:\bdebug_(?:print_)?backtrace\(|\bget_included_files\(|\bget_declared_classes\()[^\0]{0,300}?(?:[Tt]est|phpunit)""",
+        asks("by its callers"),
+    ),
+    (r"""\bargv\b[^\n]{0,200}(?:phpunit|pest)\b""", asks("by what its runner was started with")),
+    (r"\bregister_shutdown_function\([^\0]{0,200}?\bexit\s*\(\s*0", _DECIDES),
+)
 LOOKS_BY_WORDS: dict[str, Look] = {
     **dict.fromkeys((".js", ".jsx", ".mjs", ".cjs", ".ts", ".tsx", ".mts", ".cts", ".vue", ".svelte"), _javascript),
     ".rs": _rust,
     ".go": _GO,
     **dict.fromkeys((".sh", ".bash", ".zsh", ".ksh"), _SHELL),
+    **dict.fromkeys((".pl", ".pm"), _PERL),
+    **dict.fromkeys((".rb", ".rake"), _RUBY),
+    ".php": _PHP,
     **dict.fromkeys((".c", ".h", ".cc", ".cpp", ".cxx", ".hh", ".hpp", ".hxx"), _C),
 }
 
