@@ -104,11 +104,11 @@ def digest_of(file: Path) -> str:
 
 def packages_of(commands: Iterable[tuple[str, ...]], environ: Mapping[str, str]) -> Pins:
     """What the Python of each command would import first, or run by itself: entry by entry of its site folders."""
-    folders = sorted({folder for argv in commands for folder in _site_folders(argv, environ)})
+    folders = sorted({folder for argv in commands for folder in site_folders(argv, environ)})
     return {path: held for folder in folders for path, held in _entries(folder)}
 
 
-def _site_folders(argv: tuple[str, ...], environ: Mapping[str, str]) -> Iterator[Path]:
+def site_folders(argv: tuple[str, ...], environ: Mapping[str, str]) -> Iterator[Path]:
     program = shutil.which(argv[0], path=environ.get("PATH", "")) if argv else None
     homes = [environ.get("VIRTUAL_ENV", ""), environ.get("CONDA_PREFIX", "")]
     for found in (program, os.path.realpath(program)) if program else ():

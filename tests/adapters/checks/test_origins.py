@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from loopwright.adapters.checks.origins import found_elsewhere, refuse_elsewhere
+from loopwright.adapters.checks.origins import origins, refuse_elsewhere
 from loopwright.adapters.checks.python_roots import generated, own_names, python_path, roots
 from loopwright.config.settings import CheckSettings
 from loopwright.errors import PackageElsewhere
@@ -113,7 +113,8 @@ def install(person: Path, text: str, hook: str = "") -> Path:
 
 
 def elsewhere(checkout: Path, *argv: object, path: str = "") -> dict[str, str]:
-    return dict(asyncio.run(found_elsewhere(tuple(map(str, argv)), {"PATH": path}, checkout)))
+    found = asyncio.run(origins(tuple(map(str, argv)), {"PATH": path}, checkout))
+    return {each.package: each.place for each in found.certain}
 
 
 @pytest.mark.parametrize("end", ["path", "appended hook"])
@@ -144,7 +145,7 @@ def test_a_hook_that_goes_first_is_refused_with_the_place_and_what_to_do(person:
     with pytest.raises(
         PackageElsewhere, match=r"would not test the candidate: it takes 'pkg' from .*; uninstall or unlink it"
     ) as refused:
-        asyncio.run(refuse_elsewhere(spec, {"PATH": ""}, tmp_path))
+        refuse_elsewhere(spec, asyncio.run(origins(spec.run, {"PATH": ""}, tmp_path)))
     assert (refused.value.package, refused.value.place, refused.value.exit_code) == ("pkg", place, 2)
     script = write(tmp_path, {"bin/pytest": f"#!{python}\n"}) / "bin/pytest"
     assert elsewhere(tmp_path, script) == {"pkg": place}

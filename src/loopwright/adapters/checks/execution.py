@@ -15,6 +15,7 @@ from pathlib import Path
 from loopwright.adapters.checks.checkouts import CleanCheckout
 from loopwright.adapters.checks.environment import CheckOutfit, as_activated
 from loopwright.adapters.checks.judgement import Ran, last_lines
+from loopwright.adapters.checks.local_installs import installed_from
 from loopwright.adapters.checks.order import predecessors
 from loopwright.adapters.checks.python_roots import python_path
 from loopwright.adapters.checks.runners.asking import Asked, asked
@@ -58,10 +59,11 @@ class Starter:
         try:
             environment = await self.outfit.environment(spec, compiled)
             environment |= as_activated(spec.run, checkout, environment)
+            path = python_path(checkout, installed_from(spec.run, environment, self.root))
             step = StepSpec(
                 argv=request.command(report),
                 cwd=checkout,
-                env={**request.environment(environment, report), **python_path(checkout), "PWD": str(checkout)},
+                env={**request.environment(environment, report), **path, "PWD": str(checkout)},
                 folder=folder,
                 root=self.root,
                 wall=spec.timeout,

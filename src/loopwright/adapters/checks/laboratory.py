@@ -12,7 +12,8 @@ from loopwright.adapters.checks.candidate import Candidate
 from loopwright.adapters.checks.desk import Desk
 from loopwright.adapters.checks.judgement import Ran
 from loopwright.adapters.checks.order import predecessors
-from loopwright.adapters.checks.origins import found_elsewhere
+from loopwright.adapters.checks.origins import origins
+from loopwright.adapters.checks.package_places import packages_elsewhere
 from loopwright.adapters.checks.receipts import receipt_key
 from loopwright.adapters.checks.runners.table import Pace
 from loopwright.config.settings import CheckSettings
@@ -149,7 +150,11 @@ class _Laboratory:
         desk = self.desk
         async with desk.outfit.checkouts.lay(desk.seen.judging, commit=desk.run.commit, base=desk.run.base) as laid:
             for spec in self.specs:
-                found = await found_elsewhere(spec.run, desk.environment, laid.folder)
-                if package in found:
-                    return found[package]
+                found = await origins(spec.run, desk.environment, laid.folder, desk.outfit.root)
+                for each in (*found.certain, *found.doubtful):
+                    if each.package == package:
+                        return each.place
         return ""
+
+    async def elsewhere(self, paths: tuple[str, ...]) -> Mapping[str, str]:
+        return await packages_elsewhere(self.desk, self.specs, paths)

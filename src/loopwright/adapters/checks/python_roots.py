@@ -42,6 +42,7 @@ _GENERATED: tuple[tuple[str, ...], ...] = (
     ("vcs-versioning", "version_file"),
     ("versioningit", "write", "file"),
 )
+_MANIFESTS = ("pyproject.toml", "setup.py", "setup.cfg")
 _NO_PRODUCT = (
     "tests",
     "test",
@@ -69,15 +70,37 @@ def roots(folder: Path) -> tuple[Path, ...]:
     return tuple(dict.fromkeys((*sorted(found, key=lambda each: each == folder), *members)))
 
 
-def safe_roots(folder: Path) -> tuple[Path, ...]:
-    """Those that may go first: none where a file would stand in for the standard library, in the runner itself too."""
-    return tuple(each for each in roots(folder) if sys.stdlib_module_names.isdisjoint(own_names(each)))
+def safe_roots(folder: Path, installed: tuple[str, ...] = ()) -> tuple[Path, ...]:
+    """Those that may go first: none where a file would stand in for the standard library, in the runner itself too.
+
+    `installed` are folders that an environment has installed: what lies here at the same place goes first as well.
+    """
+    inner = chain.from_iterable(_installed_roots(folder, PurePosixPath(place)) for place in installed)
+    found = dict.fromkeys((*roots(folder), *inner))
+    return tuple(each for each in found if sys.stdlib_module_names.isdisjoint(own_names(each)))
 
 
-def python_path(folder: Path) -> dict[str, str]:
+def python_path(folder: Path, installed: tuple[str, ...] = ()) -> dict[str, str]:
     """The variable that puts them first; none where there is no Python of the project's own."""
-    found = os.pathsep.join(str(each) for each in safe_roots(folder))
+    found = os.pathsep.join(str(each) for each in safe_roots(folder, installed))
     return {"PYTHONPATH": found} if found else {}
+
+
+def _installed_roots(folder: Path, place: PurePosixPath) -> tuple[Path, ...]:
+    """Of the project that lies here as it does there, whichever clone that is, or that has the place as its `src`.
+
+    One with a manifest: a folder that a candidate made may not come in front of anything.
+    """
+    for parts in (place.parts[1:], place.parts[1:-1]):
+        for start in range(len(parts)):
+            found = _inside(folder, "/".join(parts[start:]))
+            if found is not None and is_project(found):
+                return roots(found)
+    return ()
+
+
+def is_project(folder: Path) -> bool:
+    return any((folder / name).is_file() for name in _MANIFESTS)
 
 
 def own_names(root: Path) -> tuple[str, ...]:

@@ -10,8 +10,7 @@ from loopwright.adapters.checks.desk import Desk
 from loopwright.adapters.checks.ignored_files import with_ignored_files
 from loopwright.adapters.checks.judgement import FEWER, FLOOR, UNSURE
 from loopwright.adapters.checks.laboratory import look_at
-from loopwright.adapters.checks.origins import refuse_elsewhere
-from loopwright.adapters.checks.receipts import receipt_key
+from loopwright.adapters.checks.package_places import refuse_other_trees
 from loopwright.adapters.checks.reports import COVERAGE, COVERAGE_OF_NEW_CODE
 from loopwright.config.settings import CheckSettings
 from loopwright.errors import CheckNotRunnable
@@ -20,7 +19,6 @@ from loopwright.kernel.faults import engine_finding
 from loopwright.kernel.model import CheckResult, Finding, Severity
 from loopwright.kernel.trust import Canary, Claim, Classed, FileClass
 
-_AT_HOME = "its own packages"  # what a receipt says where the checks find them in their checkout
 _FLOORS = (COVERAGE, COVERAGE_OF_NEW_CODE)  # of tests, and no test
 _OF_TESTS = (FileClass.CHANGED_TEST, FileClass.PRODUCT)  # what is held back of a product file are the tests inside it
 _NAMED = 5  # in a sentence
@@ -41,7 +39,7 @@ class Verification:
         """The base itself: what cannot run here never will, and what is red was so before anybody was paid."""
         tree, key = self.desk.seen.base, self.desk.run.key
         try:
-            await self._ask_for_packages()
+            await refuse_other_trees(self.desk, self.specs)
             ran = await self.desk.results(self.specs, tree)
         except CheckNotRunnable as error:
             return ChecksReported(key=key, tree=tree, results=(), unable=(str(error),))
@@ -49,19 +47,6 @@ class Verification:
         unable = tuple(result.unable for result in results if result.unable)
         weak = () if unable or not self._is_weak(results) else (_WEAK,)
         return ChecksReported(key=key, tree=tree, results=results, unable=unable + weak)
-
-    async def _ask_for_packages(self) -> None:
-        """Once for a tree, as long as nothing else is installed or linked: a checkout may be thousands of files."""
-        desk = self.desk
-        marks = [await desk.outfit.digests.of(spec) for spec in self.specs]
-        words = tuple(word for spec in self.specs for word in (spec.name, *spec.run))
-        key = receipt_key(desk.seen.base, "packages", words, " ".join((*marks, desk.outfit.importable)))
-        if await desk.book.text(key) == _AT_HOME:
-            return
-        async with desk.outfit.checkouts.lay(desk.seen.base, commit=desk.run.base, base=desk.run.base) as laid:
-            for spec in self.specs:
-                await refuse_elsewhere(spec, desk.environment, laid.folder)
-        await desk.book.keep_text(key, _AT_HOME)
 
     async def report(self, signs: Awaitable[tuple[Finding, ...]]) -> ChecksReported:
         """The landing run can only fail, and is the judging run where both trees are the same."""

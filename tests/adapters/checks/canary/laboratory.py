@@ -36,7 +36,8 @@ class ToyLaboratory:
     tests_of_candidate: Files = field(default_factory=dict)
     gone: tuple[str, ...] = ()
     specs: Mapping[str, tuple[str, ...]] = field(default_factory=lambda: {"test": UNITTEST})
-    elsewhere: str = ""
+    installed: str = ""
+    places: Files = field(default_factory=dict)
     before: dict[tuple[str, Place], Before] = field(default_factory=dict)
     tries: list[tuple[Place, tuple[str, ...]]] = field(default_factory=list)
 
@@ -53,7 +54,10 @@ class ToyLaboratory:
         return tuple(path for path in self.tree("judging") if not path.startswith("tests/"))
 
     async def found_at(self, package: str) -> str:
-        return self.elsewhere and f"{self.elsewhere}/{package}"
+        return self.installed and f"{self.installed}/{package}"
+
+    async def elsewhere(self, paths: tuple[str, ...]) -> dict[str, str]:
+        return {path: self.places[path] for path in paths if path in self.places}
 
     async def try_with(self, where: Place, edits: Mapping[str, bytes], checks: tuple[str, ...]) -> dict[str, Noticed]:
         self.tries.append((where, tuple(sorted(edits))))

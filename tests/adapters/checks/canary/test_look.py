@@ -122,7 +122,7 @@ def test_tests_that_run_another_tree_are_found_out_and_the_place_is_named(tmp_pa
         (tmp_path / "installed" / path).write_text(text)
     base = {**BASE, "tests/__init__.py": ELSEWHERE}
     wrong = {"pkg/a.py": WRONG}
-    toy = laboratory(tmp_path, base=base, product_of_candidate=wrong, elsewhere="/home/me/tree")
+    toy = laboratory(tmp_path, base=base, product_of_candidate=wrong, installed="/home/me/tree")
     said = toy.look()
     assert said.said == "unread"
     assert said.sentence.endswith("pkg is imported from /home/me/tree/pkg.")

@@ -45,6 +45,9 @@ class Laboratory(Protocol):
     async def found_at(self, package: str) -> str:
         """Where the checks' interpreter finds a package, if that is not in the checkout; else empty."""
 
+    async def elsewhere(self, paths: tuple[str, ...]) -> Mapping[str, str]:
+        """Of these files those whose package the checks may find outside of the checkout, with that in words."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CanaryQuestion:
@@ -63,7 +66,10 @@ async def look(question: CanaryQuestion, laboratory: Laboratory) -> Canary:
     if plan.is_only_data:
         return Canary(said="not-shown", sentence="Only data and text changed: nothing that could be broken on purpose.")
     looking = _Looking(question=question, laboratory=laboratory, plan=plan)
-    return replace(await looking.answer(), seconds=looking.seconds)
+    found = await looking.answer()
+    if found.said in ("noticed", "untested-change"):
+        found = await looking.beside() or found
+    return replace(found, seconds=looking.seconds)
 
 
 async def _plan(question: CanaryQuestion, laboratory: Laboratory) -> CanaryPlan:
@@ -164,6 +170,25 @@ class _Looking:
             sentence=f"No check reads this tree: all stay green with files that cannot even be parsed"
             f" ({_named(self.plan.witness)}); {place}.",
         )
+
+    async def beside(self) -> Canary | None:
+        """Code that stands for nothing, whatever was noticed of the rest: its package comes from elsewhere, and nobody
+        misses it. What tests load by its path comes from here."""
+        places = await self.laboratory.elsewhere(self.plan.python)
+        for said in dict.fromkeys(places.values()):
+            paths = tuple(path for path in self.plan.python if places.get(path) == said)
+            edits = Edits(texts={path: self.plan.witness.texts[path] for path in paths}, names=paths)
+            if (await self._try(self.question.ground, edits)).red:
+                continue
+            if self.question.lands_apart and (await self._try("landing", edits)).red:
+                continue
+            return Canary(
+                said="unread",
+                blind=self.question.checks,
+                missed=paths,
+                sentence=f"No check reads {_named(edits)}: all stay green with files that cannot even be parsed; {said}.",
+            )
+        return None
 
     async def _elsewhere(self) -> str:
         found = [(name, await self.laboratory.found_at(name)) for name in self.plan.packages]

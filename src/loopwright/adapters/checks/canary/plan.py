@@ -36,6 +36,7 @@ class CanaryPlan:
     witness: Edits  # the same, and old files of the same package
     everything: Edits  # and all code of the project
     packages: tuple[str, ...] = ()  # names that the changed files are imported by
+    python: tuple[str, ...] = ()  # changed code of it that is still there
 
     @property
     def is_only_data(self) -> bool:
@@ -71,6 +72,7 @@ def planned(
         witness=Edits(texts=unparsable(witnesses), names=witnesses),
         everything=Edits(texts=unparsable((*there, *old)), names=(*there, *old)),
         packages=tuple(dict.fromkeys(_package(path, product) for path in changed if language(path) == "python")),
+        python=tuple(path for path in broken if language(path) == "python"),
     )
 
 

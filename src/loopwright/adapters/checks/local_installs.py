@@ -1,0 +1,53 @@
+"""Folders that a Python of checks has installed from somebody's disk: in place, or as a copy of what they held then."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+from loopwright.adapters.files import sorted_entries
+from loopwright.adapters.pins import site_folders
+
+_LARGEST = 64 * 1024
+_ENVIRONMENTS = (".venv", "venv")  # where programs that start others look
+_POINTING = (".pth", ".egg-link")
+
+
+def installed_from(argv: tuple[str, ...], environment: Mapping[str, str], root: Path | None) -> tuple[str, ...]:
+    """Whole paths. `root` is the person's repository, which may keep an environment that no command names."""
+    homes = [root / name for name in _ENVIRONMENTS] if root else []
+    folders = {*site_folders(argv, environment), *(each for home in homes for each in _packages(home))}
+    return tuple(sorted({place for folder in folders for place in _places(folder)}))
+
+
+def _packages(home: Path) -> Iterator[Path]:
+    yield from (folder.resolve() for folder in home.glob("lib/python3*/site-packages"))
+
+
+def _places(folder: Path) -> Iterator[str]:
+    for entry in sorted_entries(folder):
+        if entry.name.endswith(".dist-info"):
+            yield from _told(_text(Path(entry.path, "direct_url.json")))
+        elif entry.name.endswith(_POINTING):
+            yield from (line.strip() for line in _text(Path(entry.path)).splitlines() if line.startswith("/"))
+
+
+def _told(text: str) -> Iterator[str]:
+    """What an installer writes down of where it took a distribution from."""
+    try:
+        data = json.loads(text)
+        url = urlsplit(str(data.get("url", ""))) if isinstance(data, dict) else urlsplit("")
+    except (ValueError, RecursionError):
+        return
+    if url.scheme == "file":
+        yield unquote(url.path)
+
+
+def _text(file: Path) -> str:
+    try:
+        with file.open("rb") as content:
+            return content.read(_LARGEST).decode("utf-8", "replace")
+    except OSError:
+        return ""
