@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from loopwright.adapters.checks.local_installs import installed_from
 from loopwright.adapters.checks.origins import origins, refuse_elsewhere
 from loopwright.adapters.checks.python_roots import generated, own_names, python_path, roots
 from loopwright.config.settings import CheckSettings
@@ -168,6 +169,86 @@ def test_a_file_of_the_candidate_answers_nothing(person: Path, tmp_path: Path) -
     forged = "print('{}'); raise SystemExit\n"
     write(tmp_path, {"pkg/__init__.py": "", "json.py": forged, "importlib/__init__.py": forged})
     assert elsewhere(tmp_path, python, "-m", "pytest").keys() == {"pkg"}
+
+
+# Several projects in one repository
+
+INNER = {"libs/bb/pyproject.toml": '[project]\nname = "bb"\n', "libs/bb/bb/__init__.py": ONE, "aa/__init__.py": ONE}
+
+
+def placed(person: Path, name: str, text: str) -> Path:
+    packages = next((person / "venv/lib").glob("python*/site-packages"))
+    install(person, "")
+    write(packages, {name: text})
+    return packages
+
+
+def far(checkout: Path, person: Path) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """What is certain to come from elsewhere, and what may."""
+    found = asyncio.run(origins((f"{person}/venv/bin/python", "-m", "pytest"), {"PATH": ""}, checkout))
+    return tuple(each.package for each in found.certain), tuple(each.path for each in found.doubtful)
+
+
+@pytest.fixture
+def another(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    place = tmp_path_factory.mktemp("another")
+    venv.create(place / "venv", symlinks=True)
+    return place
+
+
+@pytest.mark.parametrize("editable", ["true", "false"])
+def test_a_project_below_that_is_installed_goes_first_whichever_clone_it_came_from(
+    another: Path, tmp_path: Path, editable: str
+) -> None:
+    write(tmp_path, INNER)
+    write(another / "tree", INNER)
+    told = f'{{"url": "file://{another}/tree/libs/bb", "dir_info": {{"editable": {editable}}}}}'
+    packages = placed(another, "bb-1.dist-info/direct_url.json", told)
+    write(packages, {"bb.pth": f"{another}/tree/libs/bb\n"} if editable == "true" else {"bb/__init__.py": ONE})
+    assert far(tmp_path, another) == ((), ())
+    python = (f"{another}/venv/bin/python",)
+    assert python_path(tmp_path, installed_from(python, {}, None)) == {"PYTHONPATH": f"{tmp_path}:{tmp_path}/libs/bb"}
+    recipe = installed_from(("make", "test"), {}, another, ["test:\n\tvenv/bin/python -m pytest\n"])
+    assert f"{another}/tree/libs/bb" in recipe
+
+
+@pytest.mark.parametrize(
+    ("files", "installed", "expected"),
+    [
+        # A copy that nobody knows the origin of may be one of this project.
+        (INNER, "bb/__init__.py", ((), ("libs/bb/bb",))),
+        ({"libs/bb/setup.py": "", "libs/bb/src/bb/core.py": ONE}, "bb/core.py", ((), ("libs/bb/src/bb/core.py",))),
+        ({"b/setup.py": "", "b/src/bb/one/__init__.py": ONE}, "bb/one/__init__.py", ((), ("b/src/bb/one",))),
+        ({"b/setup.py": "", "b/single.py": ONE}, "single.py", ((), ("b/single.py",))),
+        # What others have made under a name of a folder here.
+        ({"pkg/__init__.py": "", "pkg/_vendor/bb/__init__.py": ""}, "bb/__init__.py", ((), ())),
+        ({"src/pkg/__init__.py": "", "scripts/bb.py": ""}, "bb.py", ((), ())),
+        ({"pyproject.toml": "", "src/pkg/__init__.py": "", "docs/bb/__init__.py": ""}, "bb/__init__.py", ((), ())),
+        ({"examples/one/utils.py": ""}, "utils.py", ((), ())),
+        ({"b/setup.py": "", "b/bb/__init__.py": ""}, "cc/__init__.py", ((), ())),  # nobody installs it
+        ({"b/setup.py": "", "b/json/__init__.py": ""}, "cc/__init__.py", ((), ())),
+        ({"b/setup.py": "", "b/b-b/__init__.py": ""}, "cc/__init__.py", ((), ())),
+    ],
+)
+def test_a_package_below_that_comes_from_elsewhere_is_named(
+    another: Path, tmp_path: Path, files: dict[str, str], installed: str, expected: object
+) -> None:
+    placed(another, installed, "")
+    assert far(write(tmp_path, files), another) == expected
+
+
+def test_packages_of_the_persons_tree_that_no_manifest_tells_of_are_refused(another: Path, tmp_path: Path) -> None:
+    files = {"libs/bb/__init__.py": ONE, "aa/__init__.py": ONE}
+    write(another / "tree", files)
+    placed(another, "bb.pth", f"{another}/tree/libs\n")
+    assert far(write(tmp_path, files), another) == (("bb",), ())
+
+
+@pytest.mark.parametrize("text", ["", "[]", "no", '{"url": "https://x.org/bb"}', '{"url": "file://[x"}'])
+def test_what_was_installed_from_elsewhere_puts_nothing_first(another: Path, tmp_path: Path, text: str) -> None:
+    placed(another, "bb-1.dist-info/direct_url.json", text)
+    assert installed_from((f"{another}/venv/bin/python",), {}, None) == ()
+    assert python_path(write(tmp_path, INNER), ("/elsewhere/libs/cc", "/")) == {"PYTHONPATH": str(tmp_path)}
 
 
 # Links of node

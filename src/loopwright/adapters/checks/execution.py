@@ -59,7 +59,7 @@ class Starter:
         try:
             environment = await self.outfit.environment(spec, compiled)
             environment |= as_activated(spec.run, checkout, environment)
-            path = python_path(checkout, installed_from(spec.run, environment, self.root))
+            path = python_path(checkout, installed_from(spec.run, environment, self.root, self.texts.values()))
             step = StepSpec(
                 argv=request.command(report),
                 cwd=checkout,

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
@@ -11,14 +12,24 @@ from loopwright.adapters.files import sorted_entries
 from loopwright.adapters.pins import site_folders
 
 _LARGEST = 64 * 1024
+# A word that starts Python, as it stands in a command, a recipe or a script.
+INTERPRETER = re.compile(r"(?<![\w./~-])(?:[\w.~-]*/)*(?:python|pypy)[\d.]*(?![\w./-])")
 _ENVIRONMENTS = (".venv", "venv")  # where programs that start others look
 _POINTING = (".pth", ".egg-link")
 
 
-def installed_from(argv: tuple[str, ...], environment: Mapping[str, str], root: Path | None) -> tuple[str, ...]:
-    """Whole paths. `root` is the person's repository, which may keep an environment that no command names."""
+def installed_from(
+    argv: tuple[str, ...], environment: Mapping[str, str], root: Path | None, scripts: Iterable[str] = ()
+) -> tuple[str, ...]:
+    """Whole paths. `root` is the person's repository, which may keep an environment that no command names.
+
+    `scripts` are the texts that say what the command starts.
+    """
+    words = {word for text in scripts for word in INTERPRETER.findall(text)}
+    started = (str(root / word) if root and "/" in word and not word.startswith(("/", "~")) else word for word in words)
+    folders = {folder for program in (*argv[:1], *started) for folder in site_folders((program,), environment)}
     homes = [root / name for name in _ENVIRONMENTS] if root else []
-    folders = {*site_folders(argv, environment), *(each for home in homes for each in _packages(home))}
+    folders |= {folder for home in homes for folder in _packages(home)}
     return tuple(sorted({place for folder in folders for place in _places(folder)}))
 
 

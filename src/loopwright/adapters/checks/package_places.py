@@ -17,9 +17,7 @@ async def refuse_other_trees(desk: Desk, specs: tuple[CheckSettings, ...]) -> No
         refuse_elsewhere(spec, found)
 
 
-async def packages_elsewhere(
-    desk: Desk, specs: tuple[CheckSettings, ...], paths: tuple[str, ...]
-) -> Mapping[str, str]:
+async def packages_elsewhere(desk: Desk, specs: tuple[CheckSettings, ...], paths: tuple[str, ...]) -> Mapping[str, str]:
     """Of these files those that belong to a package which a check finds elsewhere, with that in words."""
     found = [each for known in (await _origins(desk, specs)).values() for each in known.doubtful]
     return {

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from loopwright.adapters.checks.python_roots import is_project, own_names, roots
+from loopwright.adapters.checks.python_roots import is_project, own_names, roots_of_project
 
 _MOST_FOLDERS, _MOST = 5000, 500
 _LEFT_OUT = ("node_modules", "site-packages", "__pycache__", "venv", "build", "dist")
@@ -33,7 +33,7 @@ class OwnPackage:
 def packages_below(checkout: Path) -> tuple[OwnPackage, ...]:
     """Bounded: nobody waits for a tree of thousands of projects."""
     folders = list(zip(_folders(checkout), range(_MOST_FOLDERS), strict=False))
-    starts = {root: folder for folder, _ in folders if is_project(folder) for root in roots(folder)}
+    starts = {root: folder for folder, _ in folders if is_project(folder) for root in roots_of_project(folder)}
     found = {each.path: each for folder, _ in folders for each in _packages(folder, checkout, starts)}
     plain = (each for each in found.values() if each.name.split(".")[0] not in sys.stdlib_module_names)
     return tuple(each for each, _ in zip(plain, range(_MOST), strict=False))

@@ -95,12 +95,18 @@ def _installed_roots(folder: Path, place: PurePosixPath) -> tuple[Path, ...]:
         for start in range(len(parts)):
             found = _inside(folder, "/".join(parts[start:]))
             if found is not None and is_project(found):
-                return roots(found)
+                return roots_of_project(found)
     return ()
 
 
 def is_project(folder: Path) -> bool:
     return any((folder / name).is_file() for name in _MANIFESTS)
+
+
+def roots_of_project(folder: Path) -> tuple[Path, ...]:
+    """Also where nothing in `src` says that it is a package: none has to."""
+    usual = _inside(folder, "src")
+    return roots(folder) or (() if usual is None else (usual,))
 
 
 def own_names(root: Path) -> tuple[str, ...]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import posixpath
-import re
 import shutil
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -11,14 +10,13 @@ from pathlib import Path
 
 from loopwright.adapters.checks.classes.taken_names import names_around, names_in_node_modules
 from loopwright.adapters.checks.environment import is_of_the_tree
+from loopwright.adapters.checks.local_installs import INTERPRETER
 from loopwright.adapters.checks.managed import in_environment
 from loopwright.adapters.checks.order import as_run
 from loopwright.adapters.checks.runners.reading import texts_in
 from loopwright.adapters.git.program import persons_git
 from loopwright.config.settings import CheckSettings, Settings
 
-# A word that starts Python, as it stands in a command, a recipe or a script.
-_INTERPRETER = re.compile(r"(?<![\w./~-])(?:[\w.~-]*/)*(?:python|pypy)[\d.]*(?![\w./-])")
 _ENVIRONMENTS = (".venv", "venv")  # where programs that start others look
 
 
@@ -54,7 +52,7 @@ def names_taken(specs: tuple[CheckSettings, ...], *, root: Path, environ: Mappin
     commands = tuple(spec.run for spec in specs)
     words = {command[0] for command in commands}
     for text in ("\n".join(" ".join(command) for command in commands), *texts_in(root, commands).values()):
-        words.update(_INTERPRETER.findall(text))
+        words.update(INTERPRETER.findall(text))
     found = (shutil.which(root / word if _is_below(word) else word, path=environ.get("PATH")) for word in words)
     programs = [Path(each) for each in found if each]
     programs += [root / folder / "bin" / "python" for folder in _ENVIRONMENTS]

@@ -188,3 +188,34 @@ def test_the_same_candidate_asks_for_the_same_tries(tmp_path: Path) -> None:
         toy.look()
         tries.append(toy.tries)
     assert tries[0] == tries[1]
+
+
+TWO = {
+    **BASE,
+    "libs/bb/one.py": A,
+    "libs/bb/two.py": A,
+    "tests/test_a.py": module_of_tests(ADD, "self.assertTrue(True)"),
+}
+BOTH = {"pkg/a.py": CHANGED, "libs/bb/one.py": WRONG}
+PLACE = {"libs/bb/one.py": "bb is imported from /home/me/bb", "libs/bb/two.py": "bb is imported from /home/me/bb"}
+
+
+def test_a_package_from_elsewhere_is_not_read_though_the_rest_of_the_change_is(tmp_path: Path) -> None:
+    toy = laboratory(tmp_path, base=TWO, product_of_candidate=BOTH, places=PLACE)
+    said = toy.look()
+    assert (said.said, said.missed) == ("unread", ("libs/bb/one.py",))
+    assert "No check reads libs/bb/one.py" in said.sentence
+    assert "bb is imported from /home/me/bb" in said.sentence
+    assert toy.tries[-1] == ("judging", ("libs/bb/one.py",))
+    assert laboratory(tmp_path, base=TWO, product_of_candidate=BOTH).look().said == "noticed"
+    rest = laboratory(tmp_path, base=TWO, places=PLACE)
+    assert (rest.look().said, len(rest.tries)) == ("noticed", 1)
+
+
+@pytest.mark.parametrize("whose", ["base", "candidate"])
+def test_what_tests_load_by_its_path_is_read_wherever_its_name_leads(tmp_path: Path, whose: str) -> None:
+    loading = "import sys\nsys.path.insert(0, 'libs')\nimport bb.one\n" + module_of_tests("self.assertTrue(bb.one.add)")
+    base = {**TWO, "tests/test_b.py": loading} if whose == "base" else TWO
+    new = {"tests/test_b.py": loading} if whose == "candidate" else {}
+    toy = laboratory(tmp_path, base=base, product_of_candidate=BOTH, tests_of_candidate=new, places=PLACE)
+    assert toy.look().said == "noticed"

@@ -182,12 +182,8 @@ class _Looking:
                 continue
             if self.question.lands_apart and (await self._try("landing", edits)).red:
                 continue
-            return Canary(
-                said="unread",
-                blind=self.question.checks,
-                missed=paths,
-                sentence=f"No check reads {_named(edits)}: all stay green with files that cannot even be parsed; {said}.",
-            )
+            told = f"No check reads {_named(edits)}: all stay green with files that cannot even be parsed; {said}."
+            return Canary(said="unread", blind=self.question.checks, missed=paths, sentence=told)
         return None
 
     async def _elsewhere(self) -> str:

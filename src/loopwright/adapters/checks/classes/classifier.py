@@ -16,6 +16,7 @@ from loopwright.adapters.checks.classes.in_source import put_back
 from loopwright.adapters.checks.classes.inserted import inserted_change
 from loopwright.adapters.checks.classes.layout import Layout, collected_by_name
 from loopwright.adapters.checks.classes.links import LINK, crooked
+from loopwright.adapters.checks.classes.loaded_code import Aside, Loader, is_aside
 from loopwright.adapters.checks.classes.steering_search import Steering, SteeringSearch
 from loopwright.adapters.checks.classes.together import TESTED_TOGETHER, locks_put_back, moved, set_apart
 from loopwright.kernel.gates import matches
@@ -47,6 +48,7 @@ class Terms:
     artifacts: tuple[str, ...] = ()
     expected: Expectations = field(default_factory=Expectations)
     tools: ForTesting = field(default_factory=ForTesting)
+    loaded: Mapping[str, str] = field(default_factory=dict)  # code aside, with what of the candidate loads it
     before: Mapping[str, str] = field(default_factory=dict)
     after: Mapping[str, str] = field(default_factory=dict)
 
@@ -124,6 +126,7 @@ class Classifier:
             tools=await Search(source=self.source, base=trust, steering=known, commands=self.commands).found(
                 before, after, changes
             ),
+            loaded=_loaded(after, layout),
             before=before,
             after=after,
         )
@@ -145,6 +148,13 @@ class Classifier:
         return replace(classed, allowed=True, waits=False, judged=None, landed=None)
 
 
+def _loaded(after: Mapping[str, str], layout: Layout) -> dict[str, str]:
+    aside = frozenset(path for path in after if is_aside(path, layout))
+    known = Aside.of(aside)
+    loaders = (Loader(path, text, layout.is_test(path)) for path, text in after.items() if path not in aside)
+    return {path: each.path for each in loaders for path in known.loaded_by(each)} if aside else {}
+
+
 def class_of(change: Change, terms: Terms) -> Classed:
     """First match wins."""
     path = change.path
@@ -164,9 +174,19 @@ def class_of(change: Change, terms: Terms) -> Classed:
     if _is_new_folder(change, terms):
         return _product(change, terms, why=f"a new folder of sources: {path.split('/')[0]}/")
     if is_text(path) or is_example(path):
-        why = "" if is_text(path) else "an example"
-        return Classed(change=change, kind=FileClass.TEXT, why=why, judged=_ignoring(change, terms))
+        return _text(change, terms)
     return Classed(change=change, kind=FileClass.JUDGE, why="neither product, tests nor text")
+
+
+def _text(change: Change, terms: Terms) -> Classed:
+    """What the change itself loads is code like any other."""
+    path, name = change.path, _taken_at_top(change, terms)
+    if name:
+        return Classed(change=change, kind=FileClass.JUDGE, why=f"its name is taken: {name}")
+    if loader := terms.loaded.get(path):
+        return _product(change, terms, why=f"{loader} loads it")
+    why = "" if is_text(path) else "an example"
+    return Classed(change=change, kind=FileClass.TEXT, why=why, judged=_ignoring(change, terms))
 
 
 def _is_collected(path: str, terms: Terms) -> bool:
@@ -247,6 +267,13 @@ def _how_changed(change: Change, terms: Terms) -> str:
 
 def _taken(change: Change, terms: Terms) -> str:
     return terms.names.taken_by(change.path, terms.either, is_link=change.mode == LINK)
+
+
+def _taken_at_top(change: Change, terms: Terms) -> str:
+    """Examples may have any name beside each other; only what imports find from the top, or tests by a bare name."""
+    is_package = "/" not in posixpath.dirname(change.path) and posixpath.basename(change.path).startswith("__init__.")
+    is_found = change.path in terms.names.hiding or is_package or change.mode == LINK
+    return _taken(change, terms) if change.how == "added" and is_found else ""
 
 
 def _product(change: Change, terms: Terms, why: str = "") -> Classed:

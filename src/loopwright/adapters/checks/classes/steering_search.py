@@ -21,6 +21,7 @@ from loopwright.adapters.checks.classes.collecting import (
 from loopwright.adapters.checks.classes.command_lines import Command, joined
 from loopwright.adapters.checks.classes.layout import Layout, completed
 from loopwright.adapters.checks.classes.links import Links, links_of
+from loopwright.adapters.checks.classes.loaded_code import with_loaded
 from loopwright.kernel.gates import matches
 from loopwright.kernel.model import Commit
 
@@ -88,6 +89,7 @@ class SteeringSearch:
         told = Configured.of(self.commands, named, texts, discoveries(self.commands, texts), yielding)
         asked = told.may_be_tests(paths, layout)[:_MOST_READ]
         known = told.with_tests(layout, paths, await self.source.texts(self.base, asked, limit=_LARGEST))
+        known = await with_loaded(self.source, self.base, known, paths, texts.values())
         if known != layout:
             texts, named = await self._steering(paths, known, links)
         return Steering(
