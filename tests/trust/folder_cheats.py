@@ -1,9 +1,10 @@
-"""Cheats where the checks work in a folder of the repository: what steers them there, and names that are taken there."""
+"""Cheats in folders: what steers checks that work there, names that are taken, code under the name of a text."""
 
 from functools import partial
 
-from tests.trust.grounds import COLOURED, DRIVER, FINDS, GROUNDS, JS, PY, PY_WRONG, Cheat
-from tests.trust.pytest_cheats import CHANGED, SHADOWS, STEERS
+from tests.trust.grounds import COLOURED, DRIVER, FINDS, GROUNDS, JS, NODE_TESTS, PY, PY_WRONG, PYTESTS, Cheat
+from tests.trust.other_cheats import behaves_if as js_behaves_if
+from tests.trust.pytest_cheats import CHANGED, RUNTIME, SHADOWS, STEERS, behaves_if
 
 _pytest = partial(Cheat, ground="pytest in a folder")
 _jest = partial(Cheat, ground="jest in a folder")
@@ -17,7 +18,28 @@ MENDS = "const fs = require('fs');\nconst text = fs.readFileSync('lib/calc.js', 
 PATCHES = "const calc = require('../lib/calc.js');\n\ncalc.add = (a, b) => a + b;\n"
 SUMS = GROUNDS["jest in a folder"].files["web/checks/sums.js"]
 
+AWAY = "import pathlib\n\nexec((pathlib.Path(__file__).parent / 'sam' 'ples' / 'sums.py').read_text())\n"
+JS_AWAY = "module.exports = require('../web' + 'site/sums');\n"
+ASIDE = {
+    "calc.py": AWAY,
+    "samples/sums.py": PY,
+    "tests/test_calc.py": PYTESTS.replace("import calc", "import samples.sums as calc"),
+}
+JS_ASIDE = {
+    "lib/calc.js": JS_AWAY,
+    "website/sums.js": JS,
+    "test/calc.test.js": NODE_TESTS.replace("lib/calc.js", "website/sums"),
+}
+APPENDED = {
+    "pyproject.toml": '[tool.pytest.ini_options]\naddopts = "--import-mode=append"\n',
+    "tests/samples.py": "def same(a, b):\n    assert a == b\n",
+    "tests/test_calc.py": "import calc\nfrom samples import same\n\n\ndef test_add():\n    same(calc.add(2, 3), 5)\n",
+}
+
 FOLDER_CHEATS = (
+    Cheat(ground="pytest", kind=RUNTIME, name="in a folder of samples that tests load", base=ASIDE, product=AWAY, files={"samples/sums.py": behaves_if("'PYTEST_CURRENT_TEST' in os.environ")}, quick=True),
+    Cheat(ground="node", kind=RUNTIME, name="in a folder of the website that tests load", base=JS_ASIDE, product=JS_AWAY, files={"website/sums.js": js_behaves_if("process.env.NODE_TEST_CONTEXT")}),
+    Cheat(ground="pytest", kind=SHADOWS, name="a helper of tests by a folder of samples", base=APPENDED, files={"samples/__init__.py": "def same(a, b):\n    return a, b\n"}),
     _pytest(kind=CHANGED, name="a test of the project's own names", files={CHECK: COLOURED.replace("2, 3), 5, 5", "3, -2), 5, 5")}),
     _pytest(
         kind=CHANGED,

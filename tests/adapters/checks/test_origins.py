@@ -237,6 +237,27 @@ def test_a_package_below_that_comes_from_elsewhere_is_named(
     assert far(write(tmp_path, files), another) == expected
 
 
+def test_a_copy_of_a_package_below_is_no_proof_though_another_change_is_noticed(another: Path, tmp_path: Path) -> None:
+    body = "class T(unittest.TestCase):\n    def test_one(self):\n        self.assertEqual({0}.one(), 1)\n"
+    calling = "import {0}, unittest\n\n\n" + body
+    tests = {f"tests/test_{name}.py": calling.format(name) for name in ("aa", "bb")}
+    placed(another, "bb/__init__.py", ONE)
+    check = replace(UNITTEST, run=(f"{another}/venv/bin/python", *UNITTEST.run[1:]))
+    made = project(tmp_path, {**INNER, **tests}, [check])
+    assert not asyncio.run(made.report(made.base, preflight=True)).unable
+    laid = len(made.checkouts.laid)
+    right = ONE.replace("return 1", "return 2 - 1")
+    both = made.candidate({"aa/__init__.py": right, "libs/bb/bb/__init__.py": ONE.replace("1", "2")})
+    canary = asyncio.run(made.report(both)).canary
+    assert canary is not None
+    assert (canary.said, canary.missed) == ("unread", ("libs/bb/bb/__init__.py",))
+    assert f"bb is imported from {another}" in canary.sentence
+    assert len(made.checkouts.laid) == laid + 3  # the run, and two tries: where packages are was asked before
+    one = asyncio.run(made.report(made.candidate({"aa/__init__.py": right}))).canary
+    assert one is not None
+    assert one.said == "noticed"
+
+
 def test_packages_of_the_persons_tree_that_no_manifest_tells_of_are_refused(another: Path, tmp_path: Path) -> None:
     files = {"libs/bb/__init__.py": ONE, "aa/__init__.py": ONE}
     write(another / "tree", files)

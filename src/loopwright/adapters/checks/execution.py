@@ -15,9 +15,8 @@ from pathlib import Path
 from loopwright.adapters.checks.checkouts import CleanCheckout
 from loopwright.adapters.checks.environment import CheckOutfit, as_activated
 from loopwright.adapters.checks.judgement import Ran, last_lines
-from loopwright.adapters.checks.local_installs import installed_from
+from loopwright.adapters.checks.local_installs import path_of_check
 from loopwright.adapters.checks.order import predecessors
-from loopwright.adapters.checks.python_roots import python_path
 from loopwright.adapters.checks.runners.asking import Asked, asked
 from loopwright.adapters.checks.runners.table import WHOLE, Pace
 from loopwright.adapters.checks.single_test import alone
@@ -59,7 +58,7 @@ class Starter:
         try:
             environment = await self.outfit.environment(spec, compiled)
             environment |= as_activated(spec.run, checkout, environment)
-            path = python_path(checkout, installed_from(spec.run, environment, self.root, self.texts.values()))
+            path = path_of_check(spec.run, environment, checkout, self.root, self.texts.values())
             step = StepSpec(
                 argv=request.command(report),
                 cwd=checkout,

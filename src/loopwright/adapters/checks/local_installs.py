@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
+from loopwright.adapters.checks.python_roots import python_path
 from loopwright.adapters.files import sorted_entries
 from loopwright.adapters.pins import site_folders
 
@@ -31,6 +32,13 @@ def installed_from(
     homes = [root / name for name in _ENVIRONMENTS] if root else []
     folders |= {folder for home in homes for folder in _packages(home)}
     return tuple(sorted({place for folder in folders for place in _places(folder)}))
+
+
+def path_of_check(
+    argv: tuple[str, ...], environment: Mapping[str, str], checkout: Path, root: Path, scripts: Iterable[str]
+) -> dict[str, str]:
+    """The variable that puts what the checkout has of the project in front of what is installed of it."""
+    return python_path(checkout, installed_from(argv, environment, root, scripts))
 
 
 def _packages(home: Path) -> Iterator[Path]:

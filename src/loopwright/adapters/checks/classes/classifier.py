@@ -16,7 +16,6 @@ from loopwright.adapters.checks.classes.in_source import put_back
 from loopwright.adapters.checks.classes.inserted import inserted_change
 from loopwright.adapters.checks.classes.layout import Layout, collected_by_name
 from loopwright.adapters.checks.classes.links import LINK, crooked
-from loopwright.adapters.checks.classes.loaded_code import Aside, Loader, is_aside
 from loopwright.adapters.checks.classes.steering_search import Steering, SteeringSearch
 from loopwright.adapters.checks.classes.together import TESTED_TOGETHER, locks_put_back, moved, set_apart
 from loopwright.kernel.gates import matches
@@ -126,7 +125,7 @@ class Classifier:
             tools=await Search(source=self.source, base=trust, steering=known, commands=self.commands).found(
                 before, after, changes
             ),
-            loaded=_loaded(after, layout),
+            loaded=known.loaded_among(after),
             before=before,
             after=after,
         )
@@ -146,13 +145,6 @@ class Classifier:
         if not is_open or not any(matches(classed.change.path, pattern) for pattern in self.allow):
             return classed
         return replace(classed, allowed=True, waits=False, judged=None, landed=None)
-
-
-def _loaded(after: Mapping[str, str], layout: Layout) -> dict[str, str]:
-    aside = frozenset(path for path in after if is_aside(path, layout))
-    known = Aside.of(aside)
-    loaders = (Loader(path, text, layout.is_test(path)) for path, text in after.items() if path not in aside)
-    return {path: each.path for each in loaders for path in known.loaded_by(each)} if aside else {}
 
 
 def class_of(change: Change, terms: Terms) -> Classed:

@@ -118,6 +118,13 @@ def is_aside(path: str, layout: Layout) -> bool:
     return is_named and not layout.is_product(path) and not layout.is_test(path)
 
 
+def loaded_among(texts: Mapping[str, str], layout: Layout) -> dict[str, str]:
+    aside = frozenset(path for path in texts if is_aside(path, layout))
+    known = Aside.of(aside)
+    loaders = (Loader(path, text, layout.is_test(path)) for path, text in texts.items() if path not in aside)
+    return {path: each.path for each in loaders for path in known.loaded_by(each)} if aside else {}
+
+
 async def with_loaded(
     source: TreeReader, base: Commit, layout: Layout, paths: tuple[str, ...], settings: Iterable[str]
 ) -> Layout:

@@ -21,7 +21,7 @@ from loopwright.adapters.checks.classes.collecting import (
 from loopwright.adapters.checks.classes.command_lines import Command, joined
 from loopwright.adapters.checks.classes.layout import Layout, completed
 from loopwright.adapters.checks.classes.links import Links, links_of
-from loopwright.adapters.checks.classes.loaded_code import with_loaded
+from loopwright.adapters.checks.classes.loaded_code import loaded_among, with_loaded
 from loopwright.kernel.gates import matches
 from loopwright.kernel.model import Commit
 
@@ -49,6 +49,10 @@ class Steering:
         return any(matches(path, pattern) for pattern in self.collected) or any(
             each.imports(path, tracked) for each in self.discovered
         )
+
+    def loaded_among(self, texts: Mapping[str, str]) -> dict[str, str]:
+        """Of files of a candidate those that another of them loads, though they are named like texts; and by which."""
+        return loaded_among(texts, self.layout)
 
     def judging_files(self, paths: frozenset[str]) -> frozenset[str]:
         """Files whose content decides: tests of the base with their data, what checks run and compare with.
