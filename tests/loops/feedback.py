@@ -142,7 +142,8 @@ def loop(**limits: int) -> FeedbackState:
 
 
 def params(**limits: int) -> FeedbackParams:
-    return FeedbackParams(task="add retry", base=Commit("base"), limits=FeedbackLimits(**limits))
+    plan = FeedbackParams(task="add retry", base=Commit("base"), limits=FeedbackLimits(**limits))
+    return replace(plan, accepts_checked=True)
 
 
 def play(state: FeedbackState, *letters: Event) -> FeedbackState:

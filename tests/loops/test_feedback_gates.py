@@ -241,14 +241,17 @@ def test_a_loop_without_protected_changes_has_no_gate_to_decide() -> None:
         taken(FEEDBACK, play(loop(), *REVIEW_FAILS), replace(approves("e1"), key=GATE))
 
 
-def test_what_is_accepted_with_an_open_gate_lands_unverified() -> None:
+def test_what_is_accepted_with_an_open_gate_is_checked_and_lands_without_that() -> None:
     state = play(loop(max_feedback_iterations=1), *TOUCHED, fails(ISSUE), says("accept"))
-    (land,) = FEEDBACK.decide(state)
-    assert isinstance(land, Integrate)
-    assert (land.verified, land.approved) == (False, ())
+    assert keys(state) == ["checks-accepted-1.2", "gate-protected-e1"]
+    land = wanted(play(state, GREEN), Integrate)
+    assert (land.verified, land.approved) == (True, ())
+    again = play(state, approves("e1"))
+    assert keys(again) == ["checks-accepted-1.3"]
+    assert wanted(play(again, GREEN), Integrate).approved == ("e1",)
 
 
 def test_what_is_accepted_has_no_change_that_a_person_rejected_where_any_attempt_is_without_one() -> None:
     again: tuple[Event, ...] = (*TOUCHED, passes(), GREEN)
     state = play(loop(max_feedback_iterations=3), DONE, saved("clean"), fails(ISSUE), *again, rejects("e1"), *again)
-    assert wanted(play(state, says("accept")), Integrate).commit == "clean"
+    assert wanted(play(state, says("accept")), RunChecks).commit == "clean"

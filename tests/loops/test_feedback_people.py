@@ -176,7 +176,7 @@ def test_accept_lands_the_best_attempt_not_the_last_with_what_is_wrong_with_it()
 
 def test_of_two_attempts_as_good_the_later_one_is_accepted() -> None:
     state = play(loop(max_feedback_iterations=2), DONE, saved("c1"), fails(ISSUE), DONE, saved("c2"), fails(ISSUE))
-    assert wanted(play(state, says("accept")), Integrate).commit == "c2"
+    assert wanted(play(state, says("accept")), RunChecks).commit == "c2"
 
 
 def test_of_two_failed_test_runs_the_one_with_fewer_failures_is_accepted() -> None:
@@ -188,7 +188,7 @@ def test_of_two_failed_test_runs_the_one_with_fewer_failures_is_accepted() -> No
 def test_an_attempt_that_changed_nothing_is_not_what_is_accepted() -> None:
     grave = (ISSUE, replace(ANOTHER, severity=Severity.CRITICAL))
     state = play(loop(max_feedback_iterations=2), DONE, saved("c1"), fails(*grave), DONE, saved("c2", files=0))
-    assert wanted(play(state, says("accept")), Integrate).commit == "c1"
+    assert wanted(play(state, says("accept")), RunChecks).commit == "c1"
 
 
 def test_accept_without_an_attempt_is_refused_and_not_offered() -> None:
@@ -285,6 +285,8 @@ def test_refused_landings_count_as_failed_test_runs_in_a_row() -> None:
 def test_after_the_tip_moved_an_earlier_attempt_is_accepted_against_its_own_base() -> None:
     limits = {"max_feedback_iterations": 2}
     state = play(loop(**limits), DONE, saved("c1"), *ALL_PASSES[2:], CONFLICT, *REVIEW_FAILS, says("accept"))
+    assert (wanted(state, RunChecks).commit, wanted(state, RunChecks).base) == ("c1", "base")
+    state = play(state, ALL_PASSES[-1])
     assert (wanted(state, Integrate).commit, wanted(state, Integrate).base) == ("c1", "base")
     state = play(loop(**limits), *REVIEW_FAILS, DONE, saved("c2"), *ALL_PASSES[2:], CONFLICT)
     state = play(state, says("continue", count=1), DONE, saved("c3"), passes(), red(), says("accept"))

@@ -38,15 +38,6 @@ class EarlierPass:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ShownRed:
-    """What a person heard that fails of what they would accept: taken then, it is taken with that."""
-
-    of: str  # what would land
-    approved: tuple[str, ...] = ()  # with these changes
-    faults: tuple[Finding, ...] = ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ShownFinding:
     """As an agent's result has it, with the identity it keeps from review to review."""
 

@@ -61,6 +61,7 @@ async def create_feedback(
         criteria=request.criteria,
         limits=limits,
         trust=Trust(allow=request.allow, in_force=True),
+        accepts_checked=True,
     )
     return await _create(project, settings, params, request.budget)
 
@@ -92,6 +93,7 @@ async def adopt_progress(project: Project, settings: Settings, found: PointedAt)
         adopted_review_failures=adopted.review_failures,
         adopted_test_failures=adopted.test_failures,
         trust=Trust(in_force=True),
+        accepts_checked=True,
     )
     return await _create(project, settings, params, None)
 

@@ -19,6 +19,7 @@ from loopwright.kernel.faults import conflict_finding, faults_of, names_of_fault
 from loopwright.kernel.findings import cut
 from loopwright.kernel.model import NO_COMMIT, NO_KEY, NO_POINT, Ending, Finding, LoopId, Outcome
 from loopwright.loops import course as c
+from loopwright.loops.accepting import ShownRed, tried_as_accepted
 from loopwright.loops.batch.state import (
     ArtifactStanding,
     BatchItem,
@@ -42,10 +43,9 @@ from loopwright.loops.batch.state import (
     with_item,
 )
 from loopwright.loops.course import GateRecord, Ruling, Station
-from loopwright.loops.engine_steps import held_after_all
 from loopwright.loops.hooks import untested
-from loopwright.loops.reviewed import EarlierPass, QualityLimits, ShownRed
-from loopwright.loops.weighing import Failed, Passed, Rejected, Waits, rejection, weighed, weighed_as_accepted
+from loopwright.loops.reviewed import EarlierPass, QualityLimits
+from loopwright.loops.weighing import Failed, Passed, Rejected, Waits, rejection, weighed
 
 _LINE = 300  # characters that a batch keeps of what a child says of itself
 
@@ -177,7 +177,7 @@ def _is_to_verify(state: BatchState) -> bool:
     plan, red = state.plan, state.red
     if not is_accepted(state):
         return plan.firm and plan.checked
-    seen = red is not None and (red.of, red.approved) == (to_land(state), state.course.approved)
+    seen = red is not None and red.is_of(to_land(state), state.course)
     return plan.accepts_checked and plan.checked and not (seen and state.course.accepted)
 
 
@@ -202,13 +202,13 @@ def _verified(state: BatchState, event: ChecksReported) -> BatchState:
 
 def _checked_as_accepted(state: BatchState, event: ChecksReported) -> BatchState:
     """Red, nothing more is landed yet: a person hears what fails, and may still accept it."""
-    weighed_so, faults = weighed_as_accepted(state, event, state.combined)
+    tried, faults = tried_as_accepted(state, event, state.combined)
+    if faults is None:
+        return c.entered(replace(tried, again=state.again + 1), BatchPhase.VERIFY)
     if not faults:
-        return c.landing(replace(weighed_so, verified=True, red=None))
-    if (without := held_after_all(state, event)) is not None:
-        return c.entered(replace(without, again=state.again + 1), BatchPhase.VERIFY)
+        return c.landing(replace(tried, verified=True, red=None))
     why = f"What was accepted is not landed: with all fixes together these fail: {names_of_faults(event, faults)}"
-    state = replace(_shown_red(weighed_so, faults), failures=faults)
+    state = replace(_shown_red(tried, faults), failures=faults)
     return c.escalated(c.steered(state, accepted=False), (why,))
 
 

@@ -11,9 +11,10 @@ from loopwright.kernel.codec import encode
 from loopwright.kernel.events import Answered, Integrated
 from loopwright.kernel.model import NO_COMMIT, NO_KEY, Commit, Ending, Finding, Key, LoopId, Outcome, Part, Point
 from loopwright.kernel.trust import Trust
+from loopwright.loops.accepting import ShownRed
 from loopwright.loops.course import Course, done
 from loopwright.loops.kind import LandedPart
-from loopwright.loops.reviewed import EarlierPass, QualityLimits, ShownRed
+from loopwright.loops.reviewed import EarlierPass, QualityLimits
 
 CHILD = "quality"
 NOT_LANDED = Integrated(key=NO_KEY, branch="", commit=NO_COMMIT)

@@ -22,6 +22,7 @@ from loopwright.kernel.ledger import Ledger, mended_in, record, unresolved
 from loopwright.kernel.model import AgentStatus, Ending, Finding, Outcome, Severity, Verdict
 from loopwright.loops import course as c
 from loopwright.loops.course import GateRecord, Ruling, Station
+from loopwright.loops.feedback.accepting import checked_as_accepted, not_taken
 from loopwright.loops.feedback.limits import Allowance, FeedbackLimits, grant
 from loopwright.loops.feedback.state import (
     ENGINE,
@@ -36,6 +37,7 @@ from loopwright.loops.feedback.state import (
     Iteration,
     best_to_take,
     counts,
+    failing,
     limits_reached,
     with_open_iteration,
 )
@@ -54,7 +56,7 @@ def took(state: FeedbackState, event: Answer) -> FeedbackState:
         case Checkpointed():
             return _checkpointed(state, event)
         case ChecksReported():
-            return _tested(state, event)
+            return checked_as_accepted(state, event) if state.course.accepted else _tested(state, event)
         case _:
             raise InvalidTransition(c.where(state), type(event).__name__, "this loop never asks for it")
 
@@ -164,13 +166,15 @@ def _nothing_changed(state: FeedbackState, last: Iteration) -> FeedbackState:
     if last.review is Verdict.PASS and is_told_once(last.failures):
         state = replace(state, current=replace(state.current, review=Verdict.PASS, issues=last.issues))
         return c.entered(state, FeedbackPhase.TEST)
-    current = replace(state.current, failures=last.failures)
+    current = replace(state.current, failures=last.failures, failed_with=last.failed_with)
     told = engine_finding(NOTHING_CHANGED, "The developer changed nothing since the last attempt: its faults stand")
     return _unjudged(replace(state, current=current), told)
 
 
 def _tested(state: FeedbackState, event: ChecksReported) -> FeedbackState:
-    before, words = state, (state.plan.task, *state.plan.criteria)
+    failed_with = state.course.approved if faults_of(event) else None
+    before = replace(state, current=replace(state.current, failed_with=failed_with))
+    words = (state.plan.task, *state.plan.criteria)
     state, said = weighed(before, event, before.commit, words)
     if event.claim is not None and isinstance(said, Failed) and _is_over(_tests_failed(state, said.faults)):
         state, said = weighed(before, event, before.commit, words, is_last=True)
@@ -225,7 +229,7 @@ def _after_iteration(state: FeedbackState) -> FeedbackState:
 def refused(state: FeedbackState, event: IntegrationRefused) -> FeedbackState:
     """Where the target stands is known: a failed attempt, and the next one starts from there. Else a person decides."""
     if state.course.accepted:
-        return c.not_landed(state, event)
+        return not_taken(state, event)
     again = bool(event.onto) and event.reason in ("conflict", "checks")
     failures = tuple(identify(finding) for finding in event.findings)
     if event.reason == "conflict":
@@ -233,7 +237,8 @@ def refused(state: FeedbackState, event: IntegrationRefused) -> FeedbackState:
     if again and not (failures and event.merged):
         failures += (_not_merged(state, event),)
     *earlier, last = state.past
-    last = replace(last, refused=event.detail or event.reason, failures=failures)
+    failed_with = state.course.approved if failures and event.reason == "checks" else None
+    last = replace(last, refused=event.detail or event.reason, failures=failures, failed_with=failed_with)
     if not again:
         return c.not_landed(replace(state, past=(*earlier, last)), event)
     return _after_iteration(
@@ -260,7 +265,7 @@ def ended(state: FeedbackState, ending: Ending) -> Outcome:
     left = () if ending is Ending.VERIFIED else unresolved(state.ledger)
     best = best_to_take(state)
     if ending is Ending.ACCEPTED and best:
-        left = tuple(sorted(best.issues + best.failures, key=lambda finding: finding.severity.rank))
+        left = tuple(sorted(best.issues + failing(state, best), key=lambda finding: finding.severity.rank))
     waiting = mended_in(state.ledger, state.course.unlanded, REVIEW)
     return Outcome(ending=ending, attempts=len(state.past), findings=left, waiting=waiting)
 

@@ -12,7 +12,15 @@ from loopwright.kernel.wording import ALL_TESTS_PASSING, counted
 from loopwright.loops import closing
 from loopwright.loops.course import Station
 from loopwright.loops.feedback.iterations import NOT_COMPLIANT, PROMISE, SPEC_COMPLIANT
-from loopwright.loops.feedback.state import FeedbackState, Iteration, best_iteration, best_to_take, tests_in_words
+from loopwright.loops.feedback.state import (
+    FeedbackState,
+    Iteration,
+    best_iteration,
+    best_to_take,
+    failing,
+    open_findings,
+    tests_in_words,
+)
 
 _SHOWN = 5
 
@@ -84,20 +92,22 @@ def _result(state: FeedbackState, outcome: Outcome) -> tuple[str, ...]:
 
 def unresolved_now(state: FeedbackState) -> tuple[str, ...]:
     """What a person who is asked has to know: everything that is open, worst first."""
-    found = unresolved(state.ledger) if state.course.station is Station.ESCALATED else ()
+    found = open_findings(state) if state.course.station is Station.ESCALATED else ()
     return (f"Unresolved, {counted(len(found), 'finding')}:", *closing.findings(found, _SHOWN)) if found else ()
 
 
 def owed(state: FeedbackState, by: str) -> tuple[str, ...]:
     """Faults that other attempts left open are named apart."""
     taken = best_to_take(state) or Iteration(number=state.current.number)
-    others = closing.besides(unresolved(state.ledger), taken.issues + taken.failures)
+    failed = failing(state, taken)
+    others = closing.besides(unresolved(state.ledger), taken.issues + taken.failures + failed)
     return (
         f"- **Task**: {inline(state.plan.task)}",
         f"- **Accepted by**: {by}",
         f"- **Accepted**: iteration {taken.number} of {counted(len(state.past), 'iteration')}",
         *closing.owed_where(state.course.outcome, state.plan.branch, taken.commit),
         *closing.owed_findings("Open findings", taken.issues),
-        *closing.owed_findings("Failing tests", taken.failures),
+        *closing.owed_findings("Failing tests", failed),
+        *(() if failed else closing.owed_checks(state.course.outcome, (), verified=state.verified)),
         *(closing.owed_findings("Seen in other iterations and not resolved", others) if others else ()),
     )

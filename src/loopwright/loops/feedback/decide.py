@@ -16,6 +16,7 @@ from loopwright.kernel.actions import (
 from loopwright.kernel.ledger import unresolved
 from loopwright.kernel.model import Brief, Key, Tree, Verdict
 from loopwright.kernel.wording import counted
+from loopwright.loops.accepting import with_shown
 from loopwright.loops.course import told_apart
 from loopwright.loops.feedback.state import (
     REVIEW,
@@ -56,12 +57,13 @@ def _implement(state: FeedbackState) -> RunAgent:
     last = state.past[-1] if state.past else Iteration(number=0)
     # Where the developer gave no result nobody judged anything: what was wrong before still is.
     judged = next((iteration for iteration in reversed(state.past) if iteration.review), last)
+    failures = with_shown(judged.failures, state.red if state.red and state.red.of == state.commit else None)
     marks = {finding.fingerprint for finding in judged.issues}
     still_open = tuple(f for f in unresolved(state.ledger, REVIEW) if f.fingerprint not in marks)
     brief = replace(
         _brief(state),
         findings=judged.issues + still_open,
-        failures=told_apart(state.course, judged.failures),
+        failures=told_apart(state.course, failures),
         before=state.course.before,
         history=tuple(_one_line(iteration) for iteration in state.past),
         answers=state.course.answers + state.course.refusals,
@@ -109,7 +111,7 @@ def _checkpoint(state: FeedbackState) -> Checkpoint:
 
 
 def _checks(state: FeedbackState) -> RunChecks:
-    return RunChecks(
+    checks = RunChecks(
         key=_key(state, "checks"),
         commit=state.commit,
         base=base_of(state),
@@ -117,6 +119,18 @@ def _checks(state: FeedbackState) -> RunChecks:
         may_drop=state.course.may_drop,
         trust=state.plan.trust,
         why="the review passed (SPEC_COMPLIANT); only the checks decide",
+    )
+    taken = best_to_take(state) if state.course.accepted else None
+    return checks if taken is None else _as_accepted(state, checks, taken)
+
+
+def _as_accepted(state: FeedbackState, checks: RunChecks, taken: Iteration) -> RunChecks:
+    return replace(
+        checks,
+        key=Key("checks-accepted", state.course.asked, tries=state.course.trial.tries),
+        commit=taken.commit,
+        base=taken.onto or state.plan.base,
+        why="what a person accepts has run the checks before it lands",
     )
 
 
@@ -134,18 +148,19 @@ def land(state: FeedbackState) -> Integrate:
     accepted, best = state.course.accepted, best_to_take(state)
     landed = best if accepted and best else state.current
     merge = state.course.merge_accepted if accepted else state.plan.merge
+    as_known = accepted and not state.verified
     return Integrate(
         key=Key("land-accepted", state.course.asked) if accepted else _key(state, "land"),
         commit=landed.commit,
         base=landed.onto or state.plan.base,
         trust=state.plan.trust,
-        tree=Tree("") if accepted else state.course.lands,
-        holds_back=bool(state.course.held) or (accepted and state.plan.trust.in_force),
+        tree=Tree("") if as_known else state.course.lands,
+        holds_back=bool(state.course.held) or (as_known and state.plan.trust.in_force),
         may_drop=state.course.may_drop,
         message=state.plan.task,
         branch=state.plan.branch,
         target=state.plan.target if merge else "",
-        verified=not accepted,
+        verified=not as_known,
         approved=state.course.approved,
         why="accepted by a person" if accepted or state.course.untested else "IMPLEMENTATION_VERIFIED",
     )

@@ -11,7 +11,7 @@
 | GATE             | a person, on protected files| TEST              | next iteration                                |
 | LAND             | integrate                   | DONE              | next iteration from the new tip, ESCALATED    |
 | CLARIFY          | a person                    | whoever asked     | CLEAN_UP                                      |
-| ESCALATED        | a person                    | IMPLEMENT or LAND | CLEAN_UP                                      |
+| ESCALATED        | a person                    | IMPLEMENT or LAND | TEST of what is accepted, CLEAN_UP            |
 | CLEAN_UP         | clean up                    | DONE              | -                                             |
 | DONE             | stop                        | -                 | -                                             |
 
@@ -24,15 +24,15 @@ from __future__ import annotations
 
 from functools import partial
 
-from loopwright.kernel.ledger import unresolved
 from loopwright.kernel.machine import Loop, Standpoint
 from loopwright.kernel.model import Verdict
 from loopwright.loops import floor
 from loopwright.loops.course import where
+from loopwright.loops.feedback.accepting import accepted
 from loopwright.loops.feedback.apply import continued, decided, ended, refused, relimited, revised, took
 from loopwright.loops.feedback.decide import escalation, land, work
 from loopwright.loops.feedback.limits import FeedbackLimits
-from loopwright.loops.feedback.state import FeedbackParams, FeedbackState, counts, start
+from loopwright.loops.feedback.state import FeedbackParams, FeedbackState, counts, open_findings, start
 from loopwright.loops.hooks import Machine
 
 MACHINE: Machine[FeedbackState, FeedbackLimits] = Machine(
@@ -48,6 +48,7 @@ MACHINE: Machine[FeedbackState, FeedbackLimits] = Machine(
     revised=revised,
     relimited=relimited,
     decided=decided,
+    accepted=accepted,
     refused=refused,
     asked_before=("implement",),
 )
@@ -60,7 +61,7 @@ def stand(state: FeedbackState) -> Standpoint:
         attempt=state.current.number,
         limit=most.iterations,
         failures=sum(Verdict.FAIL in (past.review, past.tests) or past.review is None for past in state.past),
-        findings=unresolved(state.ledger),
+        findings=open_findings(state),
         lines=(
             f"iterations used: {now.iterations} of {most.iterations}",
             f"reviews failed in a row: {now.review_failures} of {most.review_failures}",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from loopwright.kernel.gates import PROTECTED
 from loopwright.kernel.model import Commit
 from loopwright.kernel.wording import ALL_TESTS_PASSING
@@ -52,9 +54,8 @@ def page() -> str:
 
 
 def feedback_walk() -> Walk[FeedbackParams, FeedbackState]:
-    params = (
-        FeedbackParams(task="sample", base=Commit("b"), tester=tester, limits=_LIMITS) for tester in (False, True)
-    )
+    sample = FeedbackParams(task="sample", base=Commit("b"), limits=_LIMITS, accepts_checked=True)
+    params = (replace(sample, tester=tester) for tester in (False, True))
     return Walk(
         loop=FEEDBACK,
         phases=(*FeedbackPhase, *Station),
@@ -67,8 +68,8 @@ def feedback_walk() -> Walk[FeedbackParams, FeedbackState]:
 
 
 def _when(state: FeedbackState, when: str) -> str:
-    rejected = when == ALL_TESTS_PASSING and _ruling(state) is Ruling.REJECTED
-    return f"{when} with a rejected change" if rejected else when
+    rejected = _ruling(state) is Ruling.REJECTED and not state.course.accepted
+    return f"{when} with a rejected change" if rejected and when == ALL_TESTS_PASSING else when
 
 
 def _shape(state: FeedbackState) -> tuple[object, ...]:
@@ -80,7 +81,7 @@ def _shape(state: FeedbackState) -> tuple[object, ...]:
         len(state.past),
         (trial.respawned, trial.repaired, trial.until is None),
         _ruling(state),
-        (course.accepted, course.cancel is None),
+        (course.accepted, course.cancel is None, state.red is None),
     )
 
 

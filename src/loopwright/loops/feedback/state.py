@@ -6,11 +6,12 @@ from collections import Counter
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from loopwright.kernel.ledger import Ledger, longest_streak
+from loopwright.kernel.ledger import Ledger, longest_streak, unresolved
 from loopwright.kernel.limits import reached
 from loopwright.kernel.model import NO_COMMIT, Commit, Finding, Tree, Verdict
 from loopwright.kernel.trust import Trust
 from loopwright.kernel.wording import counted
+from loopwright.loops.accepting import ShownRed, with_shown
 from loopwright.loops.course import Course, entered, escalated, tried_on_the_base
 from loopwright.loops.feedback.limits import Allowance, Counts, FeedbackLimits
 from loopwright.loops.weighing import is_told_once
@@ -48,6 +49,7 @@ class Iteration:
     tree: Tree = Tree("")  # what it left
     heard: int = 0  # what people had said by then
     onto: Commit = NO_COMMIT  # what it is measured against, if that is not the base the loop began with
+    failed_with: tuple[str, ...] | None = None  # the approvals with which its checks failed; None: they did not
 
     @property
     def without_review(self) -> str:
@@ -76,6 +78,7 @@ class FeedbackParams:
     adopted_review_failures: int = 0
     adopted_test_failures: int = 0
     trust: Trust = Trust()
+    accepts_checked: bool = False  # what is accepted runs the checks, too; one that began before lands it as it did
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,6 +95,9 @@ class FeedbackState:
     test_failures: int = 0
     test_failures_before: int = 0  # the same for a landing that is refused after the tests have passed
     ledger: Ledger = ()
+    taken: int = 0  # the iteration that a person has accepted
+    verified: bool = False  # the checks have passed on that
+    red: ShownRed | None = None  # what of an iteration that a person would accept they saw fail
 
 
 def start(params: FeedbackParams) -> FeedbackState:
@@ -201,7 +207,24 @@ def tests_in_words(iteration: Iteration) -> str:
 
 def best_to_take(state: FeedbackState) -> Iteration | None:
     """What is accepted. A change that a person rejected is in it only if no attempt is without one."""
+    if state.course.accepted and state.taken:
+        return next(each for each in state.past if each.number == state.taken)
     return best_iteration(state.course.not_rejected(state.past)) or best_iteration(state.past)
+
+
+def failing(state: FeedbackState, taken: Iteration) -> tuple[Finding, ...]:
+    """What fails of what a person takes, as far as they know."""
+    return () if state.verified else with_shown(taken.failures, _red_of(state, taken))
+
+
+def open_findings(state: FeedbackState) -> tuple[Finding, ...]:
+    """Everything that is wrong, with what a person saw fail of what they would accept."""
+    best = best_to_take(state)
+    return with_shown(unresolved(state.ledger), _red_of(state, best) if best else None)
+
+
+def _red_of(state: FeedbackState, taken: Iteration) -> ShownRed | None:
+    return state.red if state.red and state.red.of == taken.commit else None
 
 
 def best_iteration(past: tuple[Iteration, ...]) -> Iteration | None:

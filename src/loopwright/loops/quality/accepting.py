@@ -5,20 +5,16 @@ from __future__ import annotations
 from dataclasses import replace
 
 from loopwright.kernel.events import ChecksReported
-from loopwright.kernel.faults import names_of_faults
 from loopwright.kernel.model import Finding
-from loopwright.loops import course as c
-from loopwright.loops.engine_steps import held_after_all
+from loopwright.loops.accepting import ShownRed, asked_once_more, tried_as_accepted
 from loopwright.loops.quality.ending import landed_or_done
 from loopwright.loops.quality.state import QualityPhase, QualityState, next_step, taken
-from loopwright.loops.reviewed import ShownRed
-from loopwright.loops.weighing import weighed_as_accepted
 
 
 def accepted(state: QualityState) -> QualityState:
     """What a person accepts has run the checks like everything that lands, or they saw it fail."""
     state, plan = replace(state, verified=False), state.plan
-    seen = state.red and (state.red.of, state.red.approved) == (taken(state).commit, state.course.approved)
+    seen = state.red is not None and state.red.is_of(taken(state).commit, state.course)
     lands = plan.lands and taken(state).changed
     if seen or not (plan.accepts_checked and plan.checked and lands):
         return landed_or_done(state)
@@ -27,14 +23,12 @@ def accepted(state: QualityState) -> QualityState:
 
 def checked_as_accepted(state: QualityState, event: ChecksReported) -> QualityState:
     """Red, nothing is taken yet: a person hears what fails, and may still accept it."""
-    weighed_so, faults = weighed_as_accepted(state, event, taken(state).commit)
+    state, faults = tried_as_accepted(state, event, taken(state).commit)
+    if faults is None:
+        return next_step(state, QualityPhase.VERIFY)
     if not faults:
-        return landed_or_done(replace(weighed_so, verified=True))
-    if (without := held_after_all(state, event)) is not None:
-        return next_step(without, QualityPhase.VERIFY)
-    why = f"what was accepted is not landed: these fail: {names_of_faults(event, faults)}"
-    state = c.steered(shown_red(weighed_so, faults), accepted=False)
-    return c.escalated(state, tuple(dict.fromkeys((*state.course.reasons, why))))
+        return landed_or_done(replace(state, verified=True))
+    return asked_once_more(shown_red(state, faults), event, faults)
 
 
 def shown_red(state: QualityState, faults: tuple[Finding, ...]) -> QualityState:

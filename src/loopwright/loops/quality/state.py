@@ -10,8 +10,9 @@ from loopwright.kernel.ledger import Entry, Ledger, Standing, mended_in, unresol
 from loopwright.kernel.model import NO_COMMIT, Commit, Content, Finding, Severity, Tree, Verdict
 from loopwright.kernel.touched import Touched
 from loopwright.kernel.trust import Trust
+from loopwright.loops.accepting import ShownRed, with_shown
 from loopwright.loops.course import Course, Station, entered
-from loopwright.loops.reviewed import EarlierPass, QualityLimits, ShownRed
+from loopwright.loops.reviewed import EarlierPass, QualityLimits
 
 ENGINE = "engine"  # what no reviewer said: no verdict, the artifact is gone
 LANDING = "landing"  # why what passed could not be landed
@@ -217,22 +218,17 @@ def verdict_line(state: QualityState) -> str:
 def open_findings(state: QualityState) -> tuple[Finding, ...]:
     """Everything that is wrong and counts, worst first."""
     held = tuple(f for source in (state.plan.gate, ENGINE, LANDING) for f in unresolved(state.ledger, source))
-    return tuple(sorted(_with_red(state, held), key=lambda finding: finding.severity.rank))
+    return tuple(sorted(with_shown(held, state.red), key=lambda finding: finding.severity.rank))
 
 
 def left_in_taken(state: QualityState) -> tuple[Finding, ...]:
     """What is wrong with what a person has accepted."""
-    return _with_red(state, taken(state).findings)
+    return with_shown(taken(state).findings, state.red)
 
 
 def failing(state: QualityState) -> tuple[Finding, ...]:
     """What a person saw fail of what they would accept."""
     return state.red.faults if state.red else ()
-
-
-def _with_red(state: QualityState, held: tuple[Finding, ...]) -> tuple[Finding, ...]:
-    known = {finding.fingerprint for finding in held}
-    return (*held, *(each for each in failing(state) if each.fingerprint not in known))
 
 
 def waiting(state: QualityState) -> tuple[Finding, ...]:
@@ -265,7 +261,7 @@ def to_fix(state: QualityState) -> tuple[Finding, ...]:
     a file beside the artifact has them all, for it is the person's too.
     """
     held = unresolved(state.ledger, LANDING) + unresolved(state.ledger, state.plan.gate)
-    held = _with_red(state, held) if state.red and state.red.of == state.commit else held
+    held = with_shown(held, state.red) if state.red and state.red.of == state.commit else held
     if state.plan.depth is not Depth.QUICK or state.plan.file:
         return held
     return tuple(f for f in held if f.severity in (Severity.CRITICAL, Severity.HIGH)) or held

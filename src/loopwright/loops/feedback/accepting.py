@@ -1,0 +1,60 @@
+"""What becomes of an attempt that a person accepts: it runs the checks like everything that lands."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from loopwright.kernel.events import ChecksReported, IntegrationRefused
+from loopwright.kernel.model import NO_COMMIT, Commit, Finding
+from loopwright.loops import course as c
+from loopwright.loops.accepting import ShownRed, asked_once_more, tried_as_accepted
+from loopwright.loops.feedback.state import FeedbackPhase, FeedbackState, Iteration, best_to_take
+
+
+def accepted(state: FeedbackState) -> FeedbackState:
+    """It has run the checks, or the person saw it fail, or there is nothing in it to check."""
+    state = replace(state, taken=0, verified=False)
+    best = best_to_take(state)
+    if best is None or not state.plan.accepts_checked:
+        return c.taking(state)
+    state = replace(state, taken=best.number)
+    if not best.tree or _is_seen_red(state, best):
+        return c.taking(state)
+    return _once_more(replace(state, red=None))
+
+
+def _is_seen_red(state: FeedbackState, taken: Iteration) -> bool:
+    """An approval since then makes it another tree."""
+    red = state.red is not None and state.red.is_of(taken.commit, state.course)
+    return red or taken.failed_with == state.course.approved
+
+
+def _once_more(state: FeedbackState) -> FeedbackState:
+    return c.entered(state, FeedbackPhase.TEST, tries=state.course.trial.tries + 1)
+
+
+def checked_as_accepted(state: FeedbackState, event: ChecksReported) -> FeedbackState:
+    """Red, nothing is taken yet: a person hears what fails, and may still accept it."""
+    commit = _commit(state)
+    state, faults = tried_as_accepted(state, event, commit)
+    if faults is None:
+        return _once_more(state)
+    if not faults:
+        return c.taking(replace(state, verified=True))
+    return asked_once_more(_shown_red(state, faults), event, faults)
+
+
+def not_taken(state: FeedbackState, event: IntegrationRefused) -> FeedbackState:
+    """What fails of it together with what the target has by now, a person hears as well."""
+    if state.plan.accepts_checked and event.reason == "checks" and event.findings:
+        state = _shown_red(state, event.findings)
+    return c.not_landed(replace(state, verified=False), event)
+
+
+def _shown_red(state: FeedbackState, faults: tuple[Finding, ...]) -> FeedbackState:
+    return replace(state, red=ShownRed(of=_commit(state), approved=state.course.approved, faults=faults))
+
+
+def _commit(state: FeedbackState) -> Commit:
+    best = best_to_take(state)
+    return best.commit if best else NO_COMMIT
