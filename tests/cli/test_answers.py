@@ -99,6 +99,25 @@ def test_accepting_merges_only_by_a_persons_word(escalated: Sample) -> None:
     assert (escalated.repo.path / "result.txt").read_text() == "bad"
 
 
+def test_what_no_check_has_seen_is_merged_only_if_it_passes_or_is_accepted_knowing_what_fails(tmp_path: Path) -> None:
+    finding = '{ severity = "high", issue = "it is bad", evidence = "bad" }'
+    scenario = NEVER_RIGHT.replace('verdict = "pass"', f'verdict = "fail", findings = [{finding}]')
+    sample = Sample.create(tmp_path / "repo", scenario)
+    assert sample.loop("feedback", "Make it good", "--max-iterations", "1").code == 4
+    before = sample.repo.git("rev-parse", "main")
+    assert sample.loop("answer", "accept", "--merge").code == 0
+    asked = sample.loop("resume", "--json")
+    assert (asked.code, asked.data["outcome"], sample.repo.git("rev-parse", "main")) == (4, "escalated", before)
+    (need,), (failing,) = asked.data["needs"], asked.data["failing"]
+    assert "what was accepted is not landed: these fail: test" in need["what"]
+    assert sample.loop("answer", "accept", "--merge").code == 0
+    done = sample.loop("resume", "--json")
+    assert (done.code, done.data["outcome"], done.data["merged_into"]) == (0, "accepted", "main")
+    assert done.data["failing"] == [failing]
+    debt = (sample.repo.path / ".loop" / "debt.md").read_text()
+    assert "- **Failing tests**:\n  - [high] check 'test' failed: " in debt
+
+
 def test_the_history_is_shown_and_the_question_stays(escalated: Sample) -> None:
     shown = escalated.loop("answer", "history")
     assert shown.code == 0

@@ -17,6 +17,7 @@ def test_a_verified_task_is_a_commit_on_a_branch_of_its_own(tmp_path: Path) -> N
         "loop": loop,
         "outcome": "verified",
         "iterations": 1,
+        "failing": [],
         "commit": sample.repo.git("rev-parse", f"loop/{loop}"),
         "branch": f"loop/{loop}",
         "merged_into": "",

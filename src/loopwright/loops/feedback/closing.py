@@ -30,10 +30,13 @@ class FeedbackResult:
     """What `loop feedback --json` adds to what every loop answers."""
 
     iterations: int  # finished
+    failing: tuple[str, ...] = ()  # tests of what a person would accept, or has accepted
 
 
 def result(_loop: LoopId, state: FeedbackState, _parts: Mapping[LoopId, object]) -> FeedbackResult:
-    return FeedbackResult(iterations=len(state.past))
+    best = best_to_take(state)
+    failed = failing(state, best) if best else ()
+    return FeedbackResult(iterations=len(state.past), failing=tuple(finding.issue for finding in failed))
 
 
 def lines(state: FeedbackState, outcome: Outcome) -> tuple[str, ...]:
