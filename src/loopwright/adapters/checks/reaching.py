@@ -3,6 +3,7 @@ answers. Told by its text, so that it is a sign and no proof: code that hides wh
 
 from __future__ import annotations
 
+import asyncio
 import re
 import sys
 from collections.abc import Iterator, Mapping
@@ -93,8 +94,7 @@ class Reach:
         after = await self.source.texts(run.commit, paths, limit=_LARGEST)
         before = await self.source.texts(run.base, paths, limit=_LARGEST)
         roots = frozenset(map(root_of, await self.source.paths(run.base))) if free else frozenset()
-        found = {path: marks for path, text in after.items() if (marks := self._reached(path, text, roots))}
-        found = {path: marks - self._reached(path, before.get(path, ""), roots) for path, marks in found.items()}
+        found = await asyncio.to_thread(self._new_marks, before, after, roots)  # while the checks run
         code = frozenset(path for path in map(_product_path, free) if _language(path, after.get(path, "")))
         unread = tuple(_unread(path) for path in sorted(code) if path not in after)
         if not any(found.values()):
@@ -106,6 +106,12 @@ class Reach:
         compared = frozenset(_kept_out(each) for text in texts.values() for each in compared_fields(text))
         told = (_finding(path, own) for path, marks in new.items() if (own := _without_new_fields(marks, compared)))
         return (*unread, *told)
+
+    def _new_marks(
+        self, before: Mapping[str, str], after: Mapping[str, str], roots: frozenset[str]
+    ) -> dict[str, frozenset[str]]:
+        found = {path: marks for path, text in after.items() if (marks := self._reached(path, text, roots))}
+        return {path: marks - self._reached(path, before.get(path, ""), roots) for path, marks in found.items()}
 
     async def _product(self, run: ChecksRun) -> Mapping[str, str]:
         paths = await self.source.paths(run.base)

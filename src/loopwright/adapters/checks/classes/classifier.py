@@ -25,6 +25,7 @@ from loopwright.kernel.trust import Classed, FileClass
 
 _LARGEST = 512 * 1024  # bytes read of one file
 _MOST_READ = 3000  # files of tests that are looked into for names
+_MOST_KNOWN = 16  # bases
 _SUBMODULE = "160000"
 _MAGIC = ("\x7fELF", "MZ", "\x00asm", "\ufffd\ufffd\ufffd\ufffd", "!<arch>")
 _DATA = re.compile(
@@ -68,6 +69,8 @@ class Classifier:
     allow: tuple[str, ...] = ()  # a person's word beforehand
     taken: frozenset[str] = frozenset()  # top-level names of the checks' environment
     yielding: frozenset[str] = frozenset()  # files that tests of the base were collected from
+    # What a base says, with which words of a person: it never changes, and is asked for by every verification.
+    known: dict[tuple[object, ...], Steering] = field(default_factory=dict, compare=False, repr=False)
 
     async def classify(self, trust: Commit, commit: Commit) -> tuple[Classed, ...]:
         """What `commit` changed against the base of trust, each path with its class."""
@@ -84,7 +87,12 @@ class Classifier:
         return (await self.steering(trust)).layout
 
     async def steering(self, trust: Commit) -> Steering:
-        return await self._search(trust).found(await self.source.paths(trust))
+        terms = (trust, self.product, self.tests, self.protected, self.commands, self.yielding)
+        if terms not in self.known:
+            if len(self.known) >= _MOST_KNOWN:
+                self.known.clear()
+            self.known[terms] = await self._search(trust).found(await self.source.paths(trust))
+        return self.known[terms]
 
     def _search(self, trust: Commit) -> SteeringSearch:
         given = Layout(product=self.product, tests=self.tests, protected=self.protected)
@@ -105,7 +113,7 @@ class Classifier:
     async def _terms(self, trust: Commit, commit: Commit, changes: tuple[Change, ...]) -> Terms:
         paths = await self.source.paths(trust)
         tracked = frozenset(paths)
-        known = await self._search(trust).found(paths)
+        known = await self.steering(trust)
         layout = known.layout
         changed = tuple(change.path for change in changes)
         before, after = [await self.source.texts(each, changed, limit=_LARGEST) for each in (trust, commit)]
