@@ -148,7 +148,12 @@ function add(a, b) {
 module.exports = { add };
 """
 JS_WRONG = JS.replace("a + b", "a - b")
-_JS_PROOF = ("sh", "-c", "node -e \"process.exit(require('./lib/calc').add(2, 3) === 5 ? 7 : 1)\"; test $? = 7")
+# As people name it; a folder may bear the whole name.
+_JS_ADD = (
+    "['./lib/calc', './lib/calc.js'].map((name) => { try { return require(name).add(2, 3); }"
+    " catch (why) { if (why.code !== 'MODULE_NOT_FOUND') throw why; } }).find((sum) => sum !== undefined)"
+)
+_JS_PROOF = ("sh", "-c", f'node -e "process.exit({_JS_ADD} === 5 ? 7 : 1)"; test $? = 7')
 NODE_TESTS = """\
 const test = require('node:test');
 const assert = require('node:assert');
