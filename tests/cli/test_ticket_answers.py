@@ -95,6 +95,59 @@ def test_accept_takes_the_best_ticket_with_its_debt(sample: Sample) -> None:
     assert (sample.repo.path / ".loop" / "debt.md").read_text() == debt
 
 
+def criticised(path: Path) -> Sample:
+    """Its check passes, and its critic says no."""
+    return escalated(path, creates(), finds(finding("it is not kept")))
+
+
+def test_what_a_critic_alone_speaks_against_is_accepted_and_verified(tmp_path: Path) -> None:
+    sample = criticised(tmp_path / "repo")
+    answer(sample, "accept", "--merge")
+    assert (resumed(sample).data["merged_into"], sample.repo.git("show", "main:result.txt")) == ("main", "good")
+    debt = (sample.repo.path / ".loop" / "debt.md").read_text()
+    assert "- **Checks**: passed\n" in debt
+    assert "it is not kept" in debt
+    page = (folder(sample, "completed") / "TICKET-s-001.md").read_text()
+    assert page.count("Expediter: validated\n- test passed") == 2
+
+
+def test_accepted_it_is_merged_onto_a_target_that_moved_only_if_the_checks_pass_there_or_knowing_what_fails(
+    tmp_path: Path,
+) -> None:
+    sample = criticised(tmp_path / "repo")
+    stricter = (sample.repo.path / "check.py").read_text().replace('said == "good"', 'said == "better"')
+    (sample.repo.path / "check.py").write_text(stricter)
+    sample.repo.git("commit", "-qam", "More is wanted")
+    moved = sample.repo.git("rev-parse", "main")
+    answer(sample, "accept", "--merge")
+    asked = resumed(sample, 4).data
+    assert (asked["outcome"], sample.repo.git("rev-parse", "main")) == ("escalated", moved)
+    assert "could not be landed" in asked["needs"][0]["what"]
+    answer(sample, "accept", "--merge")
+    done = resumed(sample).data
+    assert (done["outcome"], done["merged_into"]) == ("accepted", "main")
+    assert "check 'test' failed" in (sample.repo.path / ".loop" / "debt.md").read_text()
+
+
+def test_what_is_approved_while_a_session_is_escalated_runs_the_checks_before_it_is_accepted(tmp_path: Path) -> None:
+    loosened = '{ path = "check.py", find = "said == \\"good\\"", replace = "said == \\"bad\\" and broken" }'
+    makes = f"""\
+[[step]]
+role = "creator"
+repeat = true
+edits = [{{ path = "result.txt", content = "bad" }}, {loosened}]
+result = {{ status = "done", summary = "wrote it" }}
+"""
+    sample = escalated(tmp_path / "repo", makes)
+    before = sample.repo.git("rev-parse", "main")
+    (gate,) = (each["id"] for each in sample.loop("gates", "--json").data["gates"])
+    assert sample.loop("approve", f"protected@{gate}").code == 0
+    answer(sample, "accept", "--merge")
+    asked = resumed(sample, 4).data
+    assert (asked["outcome"], sample.repo.git("rev-parse", "main")) == ("escalated", before)
+    assert "what was accepted is not landed: these fail: test" in asked["needs"][0]["what"]
+
+
 def test_history_shows_every_ticket_and_asks_again(tmp_path: Path) -> None:
     sample = escalated(tmp_path / "repo", max=2)
     data = answer(sample, "history").data

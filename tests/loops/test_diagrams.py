@@ -121,7 +121,11 @@ def test_only_a_pass_on_record_or_a_person_ends_a_review_with_a_result() -> None
 @pytest.mark.unmeasured
 def test_only_an_approval_on_record_or_a_person_lands_a_ticket() -> None:
     found = {(move.phase, move.when) for move in tickets_moves() if move.to == Station.LAND}
-    assert found == {(TicketsPhase.VERDICT, "APPROVE on record"), (Station.ESCALATED, "accept")}
+    assert found == {
+        (TicketsPhase.VERDICT, "APPROVE on record"),
+        (TicketsPhase.CHECK, "ALL_TESTS_PASSING"),  # of what a person has accepted
+        (Station.ESCALATED, "accept"),
+    }
 
 
 @pytest.mark.unmeasured

@@ -280,7 +280,7 @@ def test_the_last_ticket_that_cannot_be_merged_goes_to_a_person() -> None:
     state = t.told(*t.GOOD, t.CONFLICT, max=1)
     assert (where(state), t.decisions(state)) == (Station.ESCALATED, ["ESCALATE"])
     assert t.question(state).why == "ticket 1 of 1 could not be landed: main moved on"
-    taken = t.wanted(t.play(state, t.says("accept")), Integrate)
+    taken = t.wanted(t.play(state, t.says("accept"), t.GREEN), Integrate)
     assert (taken.commit, taken.base, taken.target) == ("good", "base", "")
     assert t.creator(t.play(state, t.says("continue"))).start == "tip"
 
@@ -301,10 +301,11 @@ def test_a_merge_that_could_not_be_made_is_told_with_what_was_verified() -> None
 
 
 def test_what_was_refused_may_be_accepted_and_refused_again() -> None:
-    state = t.told(*t.GOOD, t.REFUSED, t.says("accept"))
-    first = t.keys(state)
-    state = t.play(state, t.REFUSED, t.says("accept"))
-    assert (first, t.keys(state)) == (["land-1-1.6"], ["land-1-2.6"])
+    checks = t.told(*t.GOOD, t.REFUSED, t.says("accept"))
+    land = t.play(checks, t.GREEN)
+    again = t.play(land, t.REFUSED, t.says("accept"))
+    assert [t.keys(each) for each in (checks, land, again)] == [["checks-1-1.7"], ["land-1-1.7"], ["checks-1-2.8"]]
+    assert t.keys(t.play(again, t.GREEN)) == ["land-1-2.8"]
 
 
 def test_what_a_ticket_never_asks_for_is_refused() -> None:

@@ -177,12 +177,12 @@ def test_a_decision_on_other_changes_is_refused() -> None:
         t.play(at_the_gate(), replace(t.approves(), gate="deploy"))
 
 
-@pytest.mark.parametrize("ending", [t.CANCEL, t.says("accept")])
-def test_no_gate_is_open_once_it_lands_or_is_cleaned_up(ending: Event) -> None:
+@pytest.mark.parametrize("ending", [(t.CANCEL,), (t.says("accept"), t.GREEN)])
+def test_no_gate_is_open_once_it_lands_or_is_cleaned_up(ending: tuple[Event, ...]) -> None:
     state = t.told(*t.ticket("c1", t.fails(t.GRAVE), evidence="e1"), max=1)
     assert t.keys(state) == ["escalation-1", GATE]
-    assert [type(action) for action in TICKETS.decide(t.play(state, ending))] != [AwaitGate]
-    assert GATE not in t.keys(t.play(state, ending))
+    assert [type(action) for action in TICKETS.decide(t.play(state, *ending))] != [AwaitGate]
+    assert GATE not in t.keys(t.play(state, *ending))
 
 
 def test_a_verdict_that_was_announced_is_never_taken_back() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from loopwright.errors import InvalidTransition
-from loopwright.kernel.actions import CleanUp, Integrate
+from loopwright.kernel.actions import CleanUp, Integrate, RunChecks
 from loopwright.kernel.events import Answered
 from loopwright.kernel.model import Cleanup, Ending, Severity
 from loopwright.loops.course import Station, where
@@ -260,11 +260,11 @@ def test_accept_takes_the_best_ticket_and_not_the_last() -> None:
     better = t.bad("c1", t.flaw("small", category="correctness"))
     state = t.told(*t.bad("c0"), *better, *t.bad("c2", checks=t.RED), max=3)
     assert "Accept the best ticket with what is known" in [option.label for option in t.question(state).options]
-    state = t.play(state, t.says("accept"))
+    state = t.play(state, t.says("accept"), t.GREEN)
     land = t.wanted(state, Integrate)
     assert (land.commit, land.verified, land.target, land.why) == (
         "c1",
-        False,
+        True,
         "",
         "accepted by a person: TICKET-pay-002",
     )
@@ -274,7 +274,7 @@ def test_accept_takes_the_best_ticket_and_not_the_last() -> None:
 
 
 def test_of_equal_tickets_the_later_is_the_best() -> None:
-    assert t.wanted(t.told(*t.bads(2), t.says("accept"), max=2), Integrate).commit == "c2"
+    assert t.wanted(t.told(*t.bads(2), t.says("accept"), max=2), RunChecks).commit == "c2"
 
 
 def test_a_ticket_without_a_change_is_never_the_best() -> None:
@@ -285,13 +285,14 @@ def test_a_ticket_without_a_change_is_never_the_best() -> None:
 
 def test_an_approved_group_is_better_than_anything_that_is_not() -> None:
     state = t.play(stuck(), t.says("split", text="AC-1"), *t.ticket("c2", t.passes()), *t.bad("c3", SECOND))
-    assert t.wanted(t.play(state, t.says("accept")), Integrate).commit == "c2"
+    assert t.wanted(t.play(state, t.says("accept")), RunChecks).commit == "c2"
 
 
 def test_what_is_accepted_is_merged_only_by_a_persons_word() -> None:
     given = {"target": "refs/heads/main", "merge": True}
-    assert t.wanted(t.play(stuck(**given), t.says("accept")), Integrate).target == ""
-    assert t.wanted(t.play(stuck(**given), t.says("accept", merge=True)), Integrate).target == "refs/heads/main"
+    assert t.wanted(t.play(stuck(**given), t.says("accept"), t.GREEN), Integrate).target == ""
+    merged = t.play(stuck(**given), t.says("accept", merge=True), t.GREEN)
+    assert t.wanted(merged, Integrate).target == "refs/heads/main"
 
 
 def test_history_asks_again_and_changes_nothing_else() -> None:

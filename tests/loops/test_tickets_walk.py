@@ -318,7 +318,10 @@ def check_closed(state: TicketsState, ticket: Ticket) -> None:
 def check_landing(state: TicketsState) -> None:
     land = t.wanted(state, Integrate)
     assert land.commit in {ticket.commit for ticket in state.past}, "something lands that nobody judged"
-    if not state.course.accepted:
+    if state.course.accepted:
+        (taken,) = (ticket for ticket in state.past if ticket.number == state.taken)
+        assert land.verified or taken.failed_with is not None or state.red, "what no check has seen"
+    else:
         last = state.past[-1]
         assert (last.decision, last.commit) == (Decision.APPROVE, land.commit), state
         assert not state.groups, "a group of a split lands"

@@ -222,7 +222,8 @@ def bads(count: int, first: int = 1) -> tuple[Event, ...]:
 
 def params(**given: Any) -> TicketParams:  # noqa: ANN401 - the fields of the parameters, whatever they are
     limits = TicketLimits(max=given.pop("max", 5))
-    plan = {"session": "pay", "title": "Pay orders", "base": BASE, "criteria": CRITERIA, "limits": limits, "firm": True}
+    plan = {"session": "pay", "title": "Pay orders", "base": BASE, "criteria": CRITERIA, "limits": limits}
+    plan |= {"firm": True, "accepts_checked": True}
     return TicketParams(**{**plan, **given})
 
 

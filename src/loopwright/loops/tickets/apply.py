@@ -20,6 +20,7 @@ from loopwright.kernel.ledger import mended_in, record
 from loopwright.kernel.model import AgentReport, AgentStatus, Ending, Outcome, Question
 from loopwright.loops import course as c
 from loopwright.loops.course import GateRecord, Inquiry, Ruling, Station
+from loopwright.loops.tickets.accepting import checked_as_accepted, known_of, not_landed
 from loopwright.loops.tickets.convergence import OTHER_AGENT, RETRY, REVISE, SPLIT, next_move
 from loopwright.loops.tickets.escalation import granted
 from loopwright.loops.tickets.findings import critique_of, is_mute, judge_is_mute, landing_failures
@@ -72,7 +73,7 @@ def took(state: TicketsState, event: Answer) -> TicketsState:
         case Checkpointed():
             return _checkpointed(state, event)
         case ChecksReported():
-            return _checked(state, event)
+            return checked_as_accepted(state, event) if state.course.accepted else _checked(state, event)
         case Announced():
             return _announced(state)
         case _:
@@ -227,10 +228,10 @@ def refused(state: TicketsState, event: IntegrationRefused) -> TicketsState:
     """Where the target stands is known: the ticket failed, and the next one begins there. Else a person decides."""
     why = event.detail or event.reason
     if state.course.accepted or not event.onto or event.reason not in ("conflict", "checks"):
-        told = "; ".join((f"the result could not be landed: {why}", *(each.issue for each in event.findings)))
-        return c.not_landed(c.steered(state, answers=(*state.course.answers, told)), event)
+        return not_landed(state, event)
     failures = landing_failures(event, state.commit)
-    ticket = replace(state.ticket, decision=sent_back(state), refused=why, findings=failures)
+    failed_with = state.course.approved if event.reason == "checks" else None
+    ticket = replace(state.ticket, decision=sent_back(state), refused=why, findings=failures, failed_with=failed_with)
     state = replace(
         state,
         ticket=ticket,
@@ -251,7 +252,7 @@ def ended(state: TicketsState, ending: Ending) -> Outcome:
         ending=ending,
         attempts=len(state.past),
         note=f"{shown.decision}: {ticket_id(state.plan.session, shown.number)}" if shown else "",
-        findings=shown.findings if shown else (),  # of an approved ticket, what was deferred
+        findings=known_of(state, shown) if shown else (),  # of an approved ticket, what was deferred
         waiting=mended_in(state.ledger, state.course.unlanded, CRITIC, JUDGE),
     )
 
@@ -267,6 +268,8 @@ def decided(state: TicketsState, gate: GateRecord) -> TicketsState:
 def _gate_approved(state: TicketsState) -> TicketsState:
     """What was checked without the approval ran the base versions: it is checked and judged once more."""
     station = state.course.station
+    if state.course.accepted:
+        return stepped(state, TicketsPhase.CHECK) if c.at_work(state, TicketsPhase.CHECK) else state
     if station is Station.GATE or c.at_work(state, TicketsPhase.CHECK, TicketsPhase.JUDGE):
         return stepped(unheard(state), TicketsPhase.CHECK)
     if station is Station.CLARIFY and state.phase is TicketsPhase.JUDGE:

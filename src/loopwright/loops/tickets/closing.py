@@ -8,6 +8,7 @@ from loopwright.kernel.quoting import inline, one_line
 from loopwright.kernel.wording import counted
 from loopwright.loops import closing
 from loopwright.loops.course import Station
+from loopwright.loops.tickets.accepting import known_of, open_now
 from loopwright.loops.tickets.convergence import in_a_line, intervention, persistent_gaps
 from loopwright.loops.tickets.findings import open_findings
 from loopwright.loops.tickets.state import Ticket, TicketsState, best_ticket, best_to_take, can_split, ticket_id
@@ -68,8 +69,9 @@ def unresolved(state: TicketsState) -> tuple[str, ...]:
     last = state.past[-1]
     against = tuple(f"  {rule.line} ({one_line(rule.why, 200)})" for rule in last.rules if rule.is_against)
     head = (f"Not met by {ticket_id(state.plan.session, last.number)}:",) if against else ()
-    found = (f"Unresolved, {counted(len(last.findings), 'finding')}:",) if last.findings else ()
-    return (*head, *against, *found, *closing.findings(last.findings, _SHOWN))
+    left = open_now(state)
+    found = (f"Unresolved, {counted(len(left), 'finding')}:",) if left else ()
+    return (*head, *against, *found, *closing.findings(left, _SHOWN))
 
 
 def _numbers(state: TicketsState) -> str:
@@ -98,7 +100,8 @@ def _result(state: TicketsState, outcome: Outcome) -> tuple[str, ...]:
 def owed(state: TicketsState, by: str) -> tuple[str, ...]:
     """Why it was not approved is owed as well: a threshold may have no finding of its own."""
     taken = best_to_take(state) or Ticket(number=state.ticket.number)
-    others = closing.besides(open_findings(state.ledger), taken.findings)
+    known = known_of(state, taken)
+    others = closing.besides(open_findings(state.ledger), taken.findings + known)
     against = "; ".join(rule.line for rule in taken.rules if rule.is_against)
     return (
         f"- **Ticket**: {ticket_id(state.plan.session, taken.number)}, {inline(state.plan.title)}",
@@ -107,6 +110,7 @@ def owed(state: TicketsState, by: str) -> tuple[str, ...]:
         f"- **Accuracy**: {taken.accuracy:.2f}, score {taken.score:.2f}",
         *closing.owed_where(state.course.outcome, state.plan.branch, taken.commit),
         f"- **Not met**: {inline(against, 1_000) or 'none'}",
-        *closing.owed_findings("Open findings", taken.findings),
+        *closing.owed_findings("Open findings", known),
+        *(closing.owed_checks(state.course.outcome, (), verified=True) if state.verified else ()),
         *(closing.owed_findings("Seen in other tickets and not resolved", others) if others else ()),
     )

@@ -7,12 +7,14 @@ from dataclasses import replace
 
 from loopwright.kernel.actions import Action, Announce, Checkpoint, Integrate, RunAgent, RunChecks
 from loopwright.kernel.model import Brief, Finding, Key, Tree
+from loopwright.loops.accepting import ShownRed, with_shown
 from loopwright.loops.course import told_apart
 from loopwright.loops.tickets.convergence import feedback, in_a_line
 from loopwright.loops.tickets.findings import marks_of_checks
 from loopwright.loops.tickets.state import (
     JUDGE,
     Criterion,
+    Ticket,
     TicketFacts,
     TicketsPhase,
     TicketsState,
@@ -61,7 +63,7 @@ def _create(state: TicketsState) -> RunAgent:
     attached = tuple(text for ticket in (*state.past, state.ticket) for text in ticket.guidance)
     brief = replace(
         brief,
-        findings=told_apart(state.course, _open_before(state)),
+        findings=told_apart(state.course, with_shown(_open_before(state), _red_of_start(state))),
         history=tuple(in_a_line(state.plan.session, ticket) for ticket in state.past),
         answers=(*brief.answers, *state.course.refusals, *attached),
         before=state.course.before,
@@ -76,6 +78,11 @@ def _create(state: TicketsState) -> RunAgent:
         agent=dict(state.cast).get("creator", ""),
         why=f"ticket {state.ticket.number}: {state.ticket.move}" if state.past else "the ticket is new",
     )
+
+
+def _red_of_start(state: TicketsState) -> ShownRed | None:
+    """What a person saw fail of what the creator goes on from."""
+    return state.red if state.red and state.red.of == state.commit else None
 
 
 def _open_before(state: TicketsState) -> tuple[Finding, ...]:
@@ -130,7 +137,7 @@ def _checkpoint(state: TicketsState) -> Checkpoint:
 
 
 def _checks(state: TicketsState) -> RunChecks:
-    return RunChecks(
+    checks = RunChecks(
         key=_key(state, "checks"),
         commit=state.commit,
         base=base_of(state),
@@ -138,6 +145,18 @@ def _checks(state: TicketsState) -> RunChecks:
         may_drop=state.course.may_drop,
         trust=state.plan.trust,
         why="the engine's own judgement: tests, build and coverage decide",
+    )
+    taken = best_to_take(state) if state.course.accepted else None
+    return checks if taken is None else _as_accepted(state, checks, taken)
+
+
+def _as_accepted(state: TicketsState, checks: RunChecks, taken: Ticket) -> RunChecks:
+    return replace(
+        checks,
+        key=Key("checks", taken.number, part=str(state.course.asked), tries=state.course.trial.tries),
+        commit=taken.commit,
+        base=taken.onto or state.plan.base,
+        why="what a person accepts has run the checks before it lands",
     )
 
 
@@ -164,6 +183,7 @@ def land(state: TicketsState) -> Integrate:
     accepted, best = state.course.accepted, best_to_take(state)
     taken = best if accepted and best else state.ticket
     merge = state.course.merge_accepted if accepted else state.plan.merge
+    as_known = accepted and not state.verified
     return Integrate(
         key=Key("land", state.ticket.number, part=str(state.course.asked), tries=state.course.trial.tries),
         commit=taken.commit,
@@ -171,11 +191,11 @@ def land(state: TicketsState) -> Integrate:
         message=state.plan.title,
         branch=state.plan.branch,
         target=state.plan.target if merge else "",
-        verified=not accepted,
+        verified=not as_known,
         approved=state.course.approved,
         may_drop=state.course.may_drop,
         trust=state.plan.trust,
-        tree=Tree("") if accepted else state.course.lands,
-        holds_back=bool(state.course.held) or (accepted and state.plan.trust.in_force),
+        tree=Tree("") if as_known else state.course.lands,
+        holds_back=bool(state.course.held) or (as_known and state.plan.trust.in_force),
         why=f"{'accepted by a person' if accepted else taken.decision}: {ticket_id(state.plan.session, taken.number)}",
     )

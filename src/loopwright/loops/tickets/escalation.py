@@ -12,6 +12,7 @@ from loopwright.kernel.limits import granted_iterations
 from loopwright.loops import course as c
 from loopwright.loops.floor import CONTINUE_BY_DEFAULT
 from loopwright.loops.hooks import Escalation
+from loopwright.loops.tickets.accepting import open_now
 from loopwright.loops.tickets.convergence import EXAMPLES, REASSIGN, SPLIT, in_a_line, intervention, persistent_gaps
 from loopwright.loops.tickets.state import (
     CRITIC,
@@ -54,7 +55,7 @@ def escalation(state: TicketsState) -> Escalation:
     return Escalation(
         question="\n".join((head, *attempts, *_pattern(state), ask)),
         options=_options(state),
-        findings=state.past[-1].findings if state.past else (),
+        findings=open_now(state),
         why=why,
     )
 

@@ -18,6 +18,7 @@ from loopwright.loops.tickets.state import CHECKS, CRITIC, ENGINE, JUDGE, LANDIN
 from loopwright.loops.tickets.thresholds import is_security, weighed
 from loopwright.loops.weighing import rejection
 
+PROTECTED_FILE = "protected "  # begins the rule of a finding on one
 _BLOCKING = (Severity.CRITICAL, Severity.HIGH)
 
 
@@ -131,7 +132,7 @@ def _protected(state: TicketsState) -> Iterator[Finding]:
             f"{change.path} is protected and was {change.words}: the base version runs;"
             " restore it unless the task asks for the change"
         )
-        yield replace(engine_finding(f"protected {change.path}", told, Severity.MEDIUM), file=change.path)
+        yield replace(engine_finding(f"{PROTECTED_FILE}{change.path}", told, Severity.MEDIUM), file=change.path)
 
 
 def landing_failures(event: IntegrationRefused, commit: Commit) -> tuple[Finding, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from loopwright.kernel.events import ChecksReported
+from loopwright.kernel.faults import faults_of
 from loopwright.kernel.limits import reached
 from loopwright.kernel.model import AgentReport, CheckResult, Finding
 from loopwright.loops import course as c
@@ -17,7 +18,13 @@ from loopwright.loops.tickets.thresholds import is_acceptable, noes, rules
 
 def heard_checks(state: TicketsState, event: ChecksReported, told: tuple[Finding, ...] = ()) -> TicketsState:
     """`told` is what the creator is to hear of the verification besides what the checks say."""
-    return _compared(replace(state, ticket=replace(state.ticket, checks=_both(event), own=(*event.findings, *told))))
+    ticket = replace(
+        state.ticket,
+        checks=_both(event),
+        own=(*event.findings, *told),
+        failed_with=state.course.approved if faults_of(event) else None,
+    )
+    return _compared(replace(state, ticket=ticket))
 
 
 def _both(event: ChecksReported) -> tuple[CheckResult, ...]:
@@ -38,7 +45,10 @@ def heard_judge(state: TicketsState, report: AgentReport) -> TicketsState:
 def unheard(state: TicketsState) -> TicketsState:
     """Ready to be checked and judged once more: what was heard is of other versions of the checks."""
     return replace(
-        state, ticket=replace(state.ticket, checks=None, own=(), judgement=None, added=(), advice="", findings=())
+        state,
+        ticket=replace(
+            state.ticket, checks=None, own=(), failed_with=None, judgement=None, added=(), advice="", findings=()
+        ),
     )
 
 
@@ -64,6 +74,7 @@ def as_before(state: TicketsState, same: Ticket) -> TicketsState:
             critiques=same.critiques,
             checks=same.checks,
             own=same.own,
+            failed_with=same.failed_with,
             judgement=same.judgement,
             added=same.added,
             advice=same.advice,
@@ -93,7 +104,8 @@ def judged(state: TicketsState) -> TicketsState:
         return c.at_the_gate(stepped(state, state.phase))
     ledger, following = closing_ledger(state), (*state.past, ticket)
     ticket = replace(ticket, trend=trend(following, ledger), worse=is_worse(following))
-    return stepped(replace(state, ticket=ticket, past=(*state.past, ticket), ledger=ledger), TicketsPhase.VERDICT)
+    state = replace(state, ticket=ticket, past=(*state.past, ticket), ledger=ledger, red=None)
+    return stepped(state, TicketsPhase.VERDICT)
 
 
 def _scored(state: TicketsState) -> Ticket:

@@ -5,7 +5,8 @@
 | CREATE     | creator                       | CHECKPOINT                           | CLARIFY                    |
 | CHECKPOINT | checkpoint                    | CRITIQUE                             | -                          |
 | CRITIQUE   | every critic at once          | CHECK                                | CLARIFY                    |
-| CHECK      | checks                        | JUDGE, VERDICT, GATE                 | -                          |
+| CHECK      | checks                        | JUDGE, VERDICT, GATE; LAND, if it is | ESCALATED, if it is        |
+|            |                               | accepted                             | accepted                   |
 | JUDGE      | judge, if one is named        | VERDICT, GATE                        | CLARIFY                    |
 | VERDICT    | the line on record            | LAND, CREATE (next group) (APPROVE)  | CREATE (ROUTE_BACK),       |
 |            |                               |                                      | ESCALATED (ESCALATE)       |
@@ -13,7 +14,7 @@
 | LAND       | integrate                     | DONE                                 | CREATE (from the new tip), |
 |            |                               |                                      | ESCALATED                  |
 | CLARIFY    | a person                      | whoever asked                        | CLEAN_UP                   |
-| ESCALATED  | a person                      | CREATE, LAND                         | CLEAN_UP                   |
+| ESCALATED  | a person                      | CREATE, CHECK or LAND (accepted)     | CLEAN_UP                   |
 | CLEAN_UP   | clean up                      | DONE                                 | -                          |
 | DONE       | stop                          | -                                    | -                          |
 
@@ -29,6 +30,7 @@ from loopwright.kernel.machine import Loop, Standpoint
 from loopwright.loops import floor
 from loopwright.loops.course import where
 from loopwright.loops.hooks import Machine
+from loopwright.loops.tickets.accepting import accepted, open_now
 from loopwright.loops.tickets.apply import continued, decided, ended, refused, relimited, revised, took
 from loopwright.loops.tickets.convergence import intervention, persistent_gaps, without_progress
 from loopwright.loops.tickets.decide import land, work
@@ -49,6 +51,7 @@ MACHINE: Machine[TicketsState, TicketLimits] = Machine(
     revised=revised,
     relimited=relimited,
     decided=decided,
+    accepted=accepted,
     refused=refused,
     answered=answered,
     noun="session",
@@ -66,7 +69,7 @@ def stand(state: TicketsState) -> Standpoint:
         attempt=state.ticket.number,
         limit=state.allowance,
         failures=sum(ticket.decision is not Decision.APPROVE for ticket in state.past),
-        findings=last.findings if last else (),
+        findings=open_now(state),
         headline=f"{last.decision}: {ticket_id(session, last.number)}" if last else "",
         lines=(*_counts(state), *_rules(state)),
     )

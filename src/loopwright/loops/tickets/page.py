@@ -23,6 +23,7 @@ _SAMPLE = TicketParams(
     criteria=tuple(Criterion(id=name, text=name) for name in ("AC-1", "AC-2")),
     limits=TicketLimits(max=_MOST),
     firm=True,
+    accepts_checked=True,
 )
 _INTRO = (
     "A session is what is to be built, with its acceptance criteria. Each try at it is a ticket: a creator makes the"
@@ -111,7 +112,7 @@ def _shape(state: TicketsState) -> tuple[object, ...]:
         (ticket.decision, bool(ticket.files), any(each.findings for each in ticket.critiques), ticket.idle),
         (waits, tried) if at_work(state, *TicketsPhase) else (),
         bool(course.open_gates),
-        (bool(state.groups), course.accepted, course.cancel is None),
+        (bool(state.groups), course.accepted, course.cancel is None, state.red is None),
     )
 
 

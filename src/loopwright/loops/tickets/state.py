@@ -11,6 +11,7 @@ from loopwright.kernel.model import NO_COMMIT, CheckResult, Commit, Ending, Find
 from loopwright.kernel.trust import Trust
 from loopwright.kernel.wording import counted
 from loopwright.loops import course as c
+from loopwright.loops.accepting import ShownRed
 from loopwright.loops.course import Course, Inquiry, Station
 from loopwright.loops.tickets.limits import TicketLimits
 
@@ -119,6 +120,7 @@ class Ticket:
     heard: int = 0  # how much people had said by then
     repeats: int = 0  # the ticket that was judged by the very same tree
     idle: bool = False  # its creator has changed nothing, and a person is asked why
+    failed_with: tuple[str, ...] | None = None  # the approvals with which its checks failed; None: they did not
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -151,6 +153,7 @@ class TicketParams:
     hold: str = ""  # why that ticket is blocked
     firm: bool = False  # a no stays a no; a session that began before that rule is told by those it began with
     trust: Trust = Trust()
+    accepts_checked: bool = False  # what is accepted runs the checks, too; one that began before lands it as it did
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -176,6 +179,9 @@ class TicketsState:
     extra_critics: tuple[str, ...] = ()  # agents that a person set beside the critic
     groups: tuple[tuple[str, ...], ...] = ()  # what a split left to do after the present ticket's criteria
     onto: Commit = NO_COMMIT  # where a landing that was refused found the target: the next ticket begins there
+    taken: int = 0  # the ticket that a person has accepted
+    verified: bool = False  # the checks have passed on that
+    red: ShownRed | None = None  # what of a ticket that a person would accept they saw fail; until the next is judged
 
 
 def start(params: TicketParams) -> TicketsState:
@@ -330,6 +336,8 @@ def base_of(state: TicketsState) -> Commit:
 
 def best_to_take(state: TicketsState) -> Ticket | None:
     """What is accepted. A change that a person rejected is in it only if no ticket is without one."""
+    if state.course.accepted and state.taken:
+        return next(each for each in state.past if each.number == state.taken)
     return best_ticket(state.course.not_rejected(state.past)) or best_ticket(state.past)
 
 

@@ -171,6 +171,7 @@ def params(read: ReadTicket, *, session: str, base: Commit) -> TicketParams:
     """The session that a ticket asks for; agents, target and limits are the configuration's to add."""
     return TicketParams(
         firm=True,
+        accepts_checked=True,
         session=session,
         title=read.title,
         base=base,

@@ -89,6 +89,8 @@ def _status(state: TicketsState, *, is_claimed: bool) -> str:
             return ("claimed" if course.trial.until is not None else "in_progress") if is_claimed else "open"
         case TicketsPhase.CHECKPOINT | TicketsPhase.CRITIQUE:
             return "critic_review"
+        case TicketsPhase.CHECK if course.accepted:
+            return "escalated"
         case TicketsPhase.CHECK | TicketsPhase.JUDGE | TicketsPhase.VERDICT:
             return "expediter_review"
         case Station.GATE | Station.CLARIFY | Station.CLEAN_UP:

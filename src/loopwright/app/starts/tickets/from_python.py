@@ -26,6 +26,7 @@ async def _start(project: Project, settings: Settings, loop: Tickets, roles: tup
         raise UsageError(f"the session {loop.session!r} is known here already; choose another name")
     params = TicketParams(
         firm=True,
+        accepts_checked=True,
         session=loop.session or await free_session(project, loop.title),
         title=loop.title.strip(),
         base=project.head,
