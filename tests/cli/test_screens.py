@@ -78,7 +78,10 @@ def test_what_judges_under_a_wider_pattern_is_said_to_stay_outside(sample: Sampl
     said = sample.loop("feedback", "Make it good", "--allow", "tests/**", "--allow", "**").err
     told = "What decides how checks run stays outside --allow and needs your approval: "
     assert f"{told}check.py, loop.toml, scenario.toml and 1 other.\n" in said
-    assert told not in sample.loop("feedback", "Make it good", "--allow", "docs/**").err
+    assert "No file" not in said
+    nothing = sample.loop("feedback", "Make it good", "--allow", "docs/**", "--allow", "spec/**").err
+    assert "No file that is there is under --allow docs/**, spec/**: it counts for new ones alone.\n" in nothing
+    assert told not in nothing
 
 
 # --- before the start

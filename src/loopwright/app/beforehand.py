@@ -45,6 +45,8 @@ def forewarnings(project: Project, loop: View) -> Iterator[str]:
     allow = plan.trust.allow if hasattr(plan, "trust") else ()
     settings = Settings.from_json(loop.now.settings)
     paths = paths_at(project.root, project.environ, plan.base) if allow else ()
+    if empty := [pattern for pattern in allow if not any(matches(path, pattern) for path in paths)]:
+        yield f"No file that is there is under --allow {_first_of(empty)}: it counts for new ones alone."
     outside = [path for path in paths if _is_under(path, allow) and _why_judge(path, settings)]
     if outside:
         yield f"What decides how checks run stays outside --allow and needs your approval: {_first_of(outside)}."
