@@ -16,6 +16,7 @@ from loopwright.kernel.findings import identify
 from loopwright.kernel.machine import ANSWERED_BY, Loop
 from loopwright.kernel.model import NO_KEY, Commit, Ending, Finding, Outcome, Severity, Tree
 from loopwright.kernel.trust import Claim, evidence_with
+from loopwright.loops import closing
 from tests.loops import verified as v
 from tests.loops.harness import taken, with_key
 
@@ -84,6 +85,8 @@ def what_conflicts_is_for_a_person_to_take_by_hand(ended: Stand) -> None:
     still = ended.after(v.approves(), v.LANDS, refused)
     by_hand = "take it by hand, `git cherry-pick loop/1-held`, and reject the gate"
     assert still.outcome.still_held == f"both changed a; {by_hand}"
+    told = "\n".join(closing.held(still.outcome, "protected@1", "l-1"))
+    assert (by_hand in told, "Land it" in told) == (True, False)
 
 
 def tests_that_would_go_with_it_are_another_question(ended: Stand) -> None:

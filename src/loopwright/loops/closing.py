@@ -11,6 +11,7 @@ from loopwright.kernel.wording import counted, told
 
 _ADVICE = ("Take it: ", "Land it: ", "Look at it: ", "Look closer: ")
 _HELD = 10  # paths in a line
+BY_HAND = "take it by hand"  # the one way left: approved once more, it would conflict once more
 _LEFT = {
     Cleanup.KEEP_EVERYTHING: "workspace and files are kept",
     Cleanup.KEEP_ARTIFACTS: "the workspace is removed, its files are kept",
@@ -85,7 +86,8 @@ def held(outcome: Outcome, gate: str, loop: str) -> tuple[str, ...]:
     more = f" and {counted(len(outcome.held) - _HELD, 'other')}" if len(outcome.held) > _HELD else ""
     kept = f", kept on branch {outcome.held_on}" if outcome.held_on else ""
     why = (f"It was approved and did not land: {one_line(outcome.still_held, 300)}.",) if outcome.still_held else ()
-    how = f"Land it: `loop approve {gate}`, then `loop resume --loop {loop}`" if gate else ""
+    how = f"Land it: `loop approve {gate}`, then `loop resume --loop {loop}`"
+    how = how if gate and BY_HAND not in outcome.still_held else ""
     return (f"Held back, the base's versions stand: {paths}{more}{kept}.", *why, *((how,) if how else ()))
 
 

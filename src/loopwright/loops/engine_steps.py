@@ -14,6 +14,7 @@ from loopwright.kernel.model import Ending, Finding, Key, Outcome
 from loopwright.kernel.trust import evidence_with
 from loopwright.kernel.wording import counted
 from loopwright.loops import course as c
+from loopwright.loops.closing import BY_HAND
 from loopwright.loops.course import Course, GateRecord, OnCourse, Ruling, Station
 from loopwright.loops.hooks import Machine, ended
 
@@ -91,7 +92,7 @@ def _why_refused(course: Course, event: IntegrationRefused) -> str:
     why, branch = event.detail or event.reason, course.outcome.held_on if course.outcome else ""
     if event.reason != "conflict" or not branch:
         return why
-    return f"{why}; take it by hand, `git cherry-pick {branch}`, and reject the gate"
+    return f"{why}; {BY_HAND}, `git cherry-pick {branch}`, and reject the gate"
 
 
 def _why_not(report: ChecksReported) -> str:
