@@ -8,7 +8,7 @@ import pytest
 
 from loopwright.app.debt import debt_entry
 from loopwright.kernel.actions import Ask, AwaitGate, Integrate, RunChecks
-from loopwright.kernel.model import Commit, Ending, LoopId, Outcome, Tree
+from loopwright.kernel.model import CheckResult, Commit, Ending, LoopId, Outcome, Tree
 from loopwright.loops.course import Station, where
 from loopwright.loops.feedback.closing import lines as closing_lines
 from loopwright.loops.feedback.kind import KIND
@@ -114,6 +114,15 @@ def test_what_a_person_saw_fail_is_not_asked_for_again() -> None:
     assert outcome(play(state, LANDED)).findings == (v.WRONG,)
 
 
+def test_what_fails_of_an_earlier_attempt_and_of_no_later_one_they_are_shown_first() -> None:
+    others = replace(v.RED, results=(CheckResult(name="test", passed=False, failures=(OTHER, ANOTHER)),))
+    state = play(tried(tried(begun(), "c1", passes(), v.RED), "c2", passes(), others), says("accept"))
+    assert wanted(state, RunChecks).commit == "c1"
+    state = play(state, v.RED)
+    assert (where(state), v.WRONG in stand(state).findings) == (Station.ESCALATED, True)
+    assert wanted(play(state, says("accept")), Integrate).verified is False
+
+
 def test_nor_is_what_is_left_so_by_the_next_attempt() -> None:
     state = tried(tried(begun(), "c1", passes(), v.RED), "c1")
     assert wanted(play(state, says("accept")), Integrate).verified is False
@@ -134,7 +143,7 @@ def test_checks_that_do_not_look_at_it_are_none() -> None:
 def test_what_was_approved_since_is_tried_before_anything_is_taken_as_red() -> None:
     claimed = tried(begun(max_feedback_iterations=1), "c1", passes(), v.CLAIMED)
     rejected = play(claimed, v.rejects())
-    assert wanted(play(rejected, says("accept")), Integrate).verified is False
+    assert wanted(play(rejected, says("accept"), v.CLAIMED, says("accept")), Integrate).verified is False
     state = play(stuck(), says("accept"), v.CLAIMED)
     assert (where(state), wanted(state, AwaitGate).failing) == (Station.ESCALATED, v.CLAIM.failing)
     again = play(state, v.approves(), says("accept"))

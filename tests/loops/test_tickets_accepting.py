@@ -110,6 +110,16 @@ def test_what_a_person_saw_fail_is_not_asked_for_again() -> None:
     assert t.wanted(t.play(red, ACCEPT), Integrate).verified is False
 
 
+def test_what_fails_of_an_earlier_ticket_they_are_shown_first() -> None:
+    worse = t.fails(t.GRAVE, t.BETA)
+    state = t.play(judged(begun(max=2), v.RED, no=False), t.MADE, t.saved("c2"), worse, v.LANDS, t.SAID)
+    state = t.play(state, MERGE)
+    assert t.wanted(state, RunChecks).commit == "c1"
+    state = t.play(state, v.RED)
+    assert (where(state), v.WRONG in t.question(state).findings) == (Station.ESCALATED, True)
+    assert t.wanted(t.play(state, MERGE), Integrate).verified is False
+
+
 def test_nor_is_what_the_next_ticket_leaves_so() -> None:
     state = t.play(judged(begun(max=2), v.RED), t.MADE, t.saved("c1"), t.SAID)
     assert (state.ticket.repeats, t.wanted(t.play(state, ACCEPT), Integrate).verified) == (1, False)

@@ -280,7 +280,7 @@ def test_of_equal_tickets_the_later_is_the_best() -> None:
 def test_a_ticket_without_a_change_is_never_the_best() -> None:
     nothing = (*t.made("empty", files=0), t.passes(), t.GREEN, t.SAID)
     state = t.told(*t.bad("c1", t.GRAVE, t.ALPHA, t.BETA, checks=t.RED), *nothing, t.says("accept"), max=2)
-    assert t.wanted(state, Integrate).commit == "c1"
+    assert t.wanted(state, RunChecks).commit == "c1"
 
 
 def test_an_approved_group_is_better_than_anything_that_is_not() -> None:

@@ -8,7 +8,7 @@ from loopwright.kernel.events import ChecksReported, IntegrationRefused
 from loopwright.kernel.model import NO_COMMIT, Commit, Finding
 from loopwright.loops import course as c
 from loopwright.loops.accepting import ShownRed, asked_once_more, tried_as_accepted
-from loopwright.loops.feedback.state import FeedbackPhase, FeedbackState, Iteration, best_to_take
+from loopwright.loops.feedback.state import FeedbackPhase, FeedbackState, Iteration, best_to_take, open_findings
 
 
 def accepted(state: FeedbackState) -> FeedbackState:
@@ -24,9 +24,11 @@ def accepted(state: FeedbackState) -> FeedbackState:
 
 
 def _is_seen_red(state: FeedbackState, taken: Iteration) -> bool:
-    """An approval since then makes it another tree."""
+    """They are shown what is open now, and an earlier attempt may have other faults; an approval makes another tree."""
     red = state.red is not None and state.red.is_of(taken.commit, state.course)
-    return red or taken.failed_with == state.course.approved
+    shown = {finding.fingerprint for finding in open_findings(state)}
+    known = {finding.fingerprint for finding in taken.failures} <= shown
+    return red or (taken.failed_with == state.course.approved and known)
 
 
 def _once_more(state: FeedbackState) -> FeedbackState:

@@ -240,7 +240,7 @@ def refused(state: FeedbackState, event: IntegrationRefused) -> FeedbackState:
     failed_with = state.course.approved if failures and event.reason == "checks" else None
     last = replace(last, refused=event.detail or event.reason, failures=failures, failed_with=failed_with)
     if not again:
-        return c.not_landed(replace(state, past=(*earlier, last)), event)
+        return not_taken(replace(state, past=(*earlier, last)), event)
     return _after_iteration(
         replace(
             state,

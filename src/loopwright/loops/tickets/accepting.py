@@ -25,9 +25,10 @@ def accepted(state: TicketsState) -> TicketsState:
 
 
 def _is_seen_red(state: TicketsState, taken: Ticket) -> bool:
-    """An approval since then makes it another tree."""
+    """They are shown the last ticket, which may have other faults; and an approval makes it another tree."""
     red = state.red is not None and state.red.is_of(taken.commit, state.course)
-    return red or taken.failed_with == state.course.approved
+    shown = {finding.fingerprint for finding in open_now(state)}
+    return red or (taken.failed_with == state.course.approved and _marks_of_red(taken) <= shown)
 
 
 def checked_as_accepted(state: TicketsState, event: ChecksReported) -> TicketsState:
@@ -64,12 +65,18 @@ def known_of(state: TicketsState, ticket: Ticket) -> tuple[Finding, ...]:
     """What is wrong with a ticket that a person takes or may take, as far as they know."""
     if not state.verified:
         return with_shown(ticket.findings, state.red if state.red and state.red.of == ticket.commit else None)
-    settled = marks_of_checks(ticket) | {finding.fingerprint for finding in ticket.own}
+    settled = _marks_of_red(ticket)
     return tuple(
         finding
         for finding in ticket.findings
         if finding.fingerprint not in settled and not finding.rule.startswith(PROTECTED_FILE)
     )
+
+
+def _marks_of_red(ticket: Ticket) -> frozenset[str]:
+    """Of what its checks, or what they saw of the change, speak against it with."""
+    marks = marks_of_checks(ticket) | {finding.fingerprint for finding in ticket.own}
+    return frozenset(finding.fingerprint for finding in ticket.findings if finding.fingerprint in marks)
 
 
 def open_now(state: TicketsState) -> tuple[Finding, ...]:
