@@ -1,5 +1,7 @@
 """Honest changes of every class: what is free, what waits, and in which words."""
 
+import shlex
+
 import pytest
 
 from loopwright.kernel.trust import FileClass
@@ -73,6 +75,44 @@ def test_a_module_that_only_a_linter_reads_is_product() -> None:
     base = {"calc.py": "x = 1\n", "setup.cfg": "", "test_calc.py": ""}
     found = classes(base, {"calc.py": X}, PYTEST, ("mypy", "calc.py"), ("ruff", "check", "calc.py"))
     assert found["calc.py"].kind == "product"
+
+
+CASES = {"pkg/a.py": "x = 1\n", "pkg/cases.txt": "1 2\n", "pkg/set.json": "{}", "run.py": X, "run.js": X, "run.sh": X}
+CASES |= {"pkg/USAGE.rst": X}
+
+
+@pytest.mark.parametrize(
+    ("command", "path"),
+    [
+        ("python -m pytest -q --cases pkg/cases.txt", "pkg/cases.txt"),
+        ("python3 run.py pkg/cases.txt", "pkg/cases.txt"),
+        ("python3 run.py --cfg pkg/cases.txt", "pkg/cases.txt"),
+        ("python3 run.py --with pkg/a.py", "pkg/a.py"),
+        ("node run.js -c pkg/set.json", "pkg/set.json"),
+        ("bash run.sh -n pkg/cases.txt", "pkg/cases.txt"),
+        ("sh -c 'python3 run.py pkg/cases.txt'", "pkg/cases.txt"),
+        ("tester pkg/set.json", "pkg/set.json"),
+    ],
+)
+def test_what_the_command_of_a_check_names_judges(command: str, path: str) -> None:
+    found = classes(CASES, {path: "2 3\n"}, tuple(shlex.split(command)), product=("pkg/**",))[path]
+    assert (found.kind, found.why) == ("judge by name", "a check names it")
+
+
+@pytest.mark.parametrize(
+    ("command", "path"),
+    [
+        ("python -m pytest --doctest-modules pkg/a.py", "pkg/a.py"),
+        ("python -m pytest -q pkg/USAGE.rst", "pkg/USAGE.rst"),
+        ("python3 run.py pkg/a.py", "pkg/a.py"),
+        ("python -m json.tool pkg/set.json", "pkg/set.json"),
+        ("prettier --check pkg/set.json", "pkg/set.json"),
+        ("npx prettier --check pkg/set.json", "pkg/set.json"),
+        ("grep -q x pkg/cases.txt", "pkg/cases.txt"),
+    ],
+)
+def test_what_it_is_to_test_or_only_looks_at_stays_product(command: str, path: str) -> None:
+    assert not classes(CASES, {path: "y = 2\n"}, tuple(command.split()), product=("pkg/**",))[path].is_gated
 
 
 def test_a_test_file_that_a_runner_is_given_stays_a_test() -> None:

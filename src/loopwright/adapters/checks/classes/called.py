@@ -36,6 +36,7 @@ _STEERED: Mapping[str, tuple[str, ...]] = {
     "just": ("justfile", ".justfile", "Justfile"),
     **dict.fromkeys(("task", "invoke", "inv", "hatch"), _TASKS),
 }
+_NAMED = "a check names it"
 _DEEPEST = 6  # calls of calls; deeper than any build people write
 _MAKES = frozenset({"make", "gmake", "bmake"})
 # Their next word is a file that takes part in the run, whatever the program.
@@ -98,7 +99,7 @@ def called(
     search = CallWalk(paths=paths, texts=texts, is_test=is_test)
     for command in commands:
         at, words = sent("", command)
-        _follow(search, words, at=at, why="a check names it", depth=0)
+        _follow(search, words, at=at, why=_NAMED, depth=0)
     while waiting := [path for path in texts if _is_waiting(search, path)]:
         for path in waiting:  # each may name projects in further folders
             search.seen.add(f"configuration:{path}")
@@ -181,6 +182,8 @@ def _follow(search: CallWalk, command: Command, *, at: str, why: str, depth: int
 
 def _take_options(search: CallWalk, words: list[str], at: str, why: str, depth: int) -> None:
     program, rest = posixpath.basename(words[0]), words[1:]
+    if why == _NAMED:
+        search.take_named(words, at, why)
     for word in rest:
         value = VALUE.fullmatch(word)
         if value and not word.startswith(_NEVER):
@@ -188,7 +191,8 @@ def _take_options(search: CallWalk, words: list[str], at: str, why: str, depth: 
             load(search, value[1], at, why, depth)
         if word.startswith("@") and search.resolved(word[1:], at):
             _take(search, word[1:], at, why, depth)  # further words stand in it
-    reading = reads_by((program, *rest))
+    is_script = bool(_INTERPRETER.fullmatch(program)) and "-m" not in rest and not only_reads(program, rest)
+    reading = frozenset() if is_script else reads_by((program, *rest))  # a script's options are its own
     for before, word in itertools.pairwise(rest):
         if before in reading:
             continue

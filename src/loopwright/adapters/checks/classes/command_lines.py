@@ -7,6 +7,7 @@ import posixpath
 import re
 import shlex
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from functools import lru_cache
 
 Command = tuple[str, ...]
@@ -28,6 +29,25 @@ _READING: Mapping[str, tuple[str, ...]] = {
     "black": ("-c",),
     "bandit": ("-r",),
 }
+# These look at the files that they are named, and nothing that is run takes them in.
+_LOOKING = frozenset(
+    {"ruff", "flake8", "pylint", "mypy", "pyright", "basedpyright", "black", "isort", "bandit", "pycodestyle"}
+    | {
+        "pydocstyle",
+        "vulture",
+        "pyflakes",
+        "codespell",
+        "py_compile",
+        "compileall",
+        "json.tool",
+        "check-jsonschema",
+        "yamllint",
+    }
+    | {"taplo", "pre-commit", "eslint", "prettier", "stylelint", "tsc", "biome", "oxlint", "standard", "xo", "jsonlint"}
+    | {"ajv", "markdownlint", "markdownlint-cli2", "shellcheck", "shfmt", "hadolint", "actionlint", "djlint"}
+    | {"rubocop", "phpcs", "phpstan", "gofmt", "rustfmt", "rustc", "clang-format", "clang-tidy", "cppcheck", "javac"}
+    | {"sqlfluff", "cc", "gcc", "g++", "clang", "c++", "clang++", "grep", "cat", "test", "["}
+)
 _SENDING = ("-C", "--directory", "--chdir", "--cwd", "--project")  # the last one only says where to look
 _PIECE = re.compile(r"""&&|\|\||;|((?:"[^"]*"|'[^']*'|(?!&&|\|\||;).)+)""")
 _ASSIGNED = re.compile(r"""^\s*(?:(?:export|readonly|local)\s+)?(\w+)=(["']?)([\w./@-]+)\2\s*(?:;|$)""", re.MULTILINE)
@@ -155,3 +175,24 @@ def only_reads(program: str, rest: list[str]) -> bool:
     """Whether an interpreter is asked to look at its script, and not to run it."""
     own = itertools.takewhile(lambda word: word.startswith("-"), rest)  # what comes later is the script's
     return not reads_by((program,)).isdisjoint(own)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Handed:
+    """A word that a command is given to work with."""
+
+    word: str
+    is_value: bool  # of the option before it
+    is_own: bool  # by a script of the repository, and not by a known runner, whose options may be mere switches
+
+
+def handed(words: list[str]) -> Iterator[Handed]:
+    """What the command does not only look at."""
+    program, rest = posixpath.basename(words[0]), words[1:]
+    module = rest[rest.index("-m") + 1 :] if "-m" in rest else []
+    if only_reads(program, rest) or {program, *module[:1]} & _LOOKING:
+        return
+    is_own = not module and "." in posixpath.basename(next((w for w in rest if not w.startswith("-")), words[0]))
+    for before, word in itertools.pairwise(("", *(module[1:] if module else rest))):
+        if not word.startswith("-"):
+            yield Handed(word=word, is_value=before.startswith("--") and "=" not in before, is_own=is_own)

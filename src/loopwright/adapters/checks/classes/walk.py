@@ -8,10 +8,10 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 
-from loopwright.adapters.checks.classes.command_lines import Command, joined
+from loopwright.adapters.checks.classes.command_lines import Command, Handed, handed, joined
 from loopwright.adapters.checks.classes.makefiles import read_by_shell
 from loopwright.kernel.gates import matches
-from loopwright.kernel.judges import is_source, judge_by_name
+from loopwright.kernel.judges import is_source, is_text, judge_by_name
 
 VALUE = re.compile(r"--?[\w-]+=(.+)")
 CODE = (".py", ".js", ".mjs", ".cjs", ".ts", ".mts", ".cts")
@@ -76,6 +76,13 @@ class CallWalk:
             if path and judge_by_name(path) is None and "." not in posixpath.basename(path):
                 self.found.setdefault(path, why)
 
+    def take_named(self, words: list[str], at: str, why: str) -> None:
+        """What the command of a check names in so many words, whatever runs it: but code that it is to test."""
+        for each in handed(words):
+            path = self.resolved(each.word, at)
+            if path and not self.is_test(path) and _takes_part(path, each):
+                self.found.setdefault(path, why)
+
     def take_module(self, module: str, at: str, why: str) -> None:
         """`-m` means the module's file, wherever the interpreter would look; also where there is none yet."""
         bare_name = module.replace(".", "/")
@@ -128,3 +135,10 @@ def _folders(paths: frozenset[str]) -> frozenset[str]:
             found.add(folder)
             folder = posixpath.dirname(folder)
     return frozenset(found)
+
+
+def _takes_part(path: str, each: Handed) -> bool:
+    """Code that a runner or a script is given is what it tests, and a text may hold examples that are."""
+    if is_source(path):
+        return each.is_own and each.is_value
+    return each.is_own or each.is_value or not is_text(path)
