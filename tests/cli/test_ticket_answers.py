@@ -129,6 +129,18 @@ def test_accepted_it_is_merged_onto_a_target_that_moved_only_if_the_checks_pass_
     assert "check 'test' failed" in (sample.repo.path / ".loop" / "debt.md").read_text()
 
 
+def test_what_is_known_to_fail_is_merged_onto_a_target_that_moved_only_knowing_what_fails_there(sample: Sample) -> None:
+    sample.repo.write("beside.txt", "of the person")
+    sample.repo.commit("Meanwhile")
+    moved = sample.repo.git("rev-parse", "main")
+    answer(sample, "accept", "--merge")
+    asked = resumed(sample, 4).data
+    assert "main has moved on, and merged with it these fail: test" in asked["needs"][0]["what"]
+    assert sample.repo.git("rev-parse", "main") == moved
+    answer(sample, "accept", "--merge")
+    assert (resumed(sample).data["merged_into"], sample.repo.git("show", "main:result.txt")) == ("main", "bad")
+
+
 def test_what_is_approved_while_a_session_is_escalated_runs_the_checks_before_it_is_accepted(tmp_path: Path) -> None:
     loosened = '{ path = "check.py", find = "said == \\"good\\"", replace = "said == \\"bad\\" and broken" }'
     makes = f"""\

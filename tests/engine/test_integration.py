@@ -106,6 +106,17 @@ def test_what_a_person_accepted_is_merged_without_checks_and_conflicts_all_the_s
     assert isinstance(refused, IntegrationRefused)
 
 
+def test_with_what_nobody_has_seen_it_together_with_it_is_looked_at_first() -> None:
+    """A target that has moved may make other things fail than those that were accepted."""
+    accepted, red = replace(LAND, verified=False, known_on=Commit("")), lambda _run: (failing("test_b"),)
+    refused = landed(Target(), red, accepted)
+    assert isinstance(refused, IntegrationRefused)
+    assert (refused.reason, refused.onto) == ("checks", TIP)
+    assert isinstance(landed(Target(), red, replace(accepted, known_on=refused.onto)), Integrated)
+    assert isinstance(landed(Target(), red, replace(accepted, known_on=Commit("another"))), IntegrationRefused)
+    assert isinstance(landed(Target(merge_is=replace(CLEAN, fast_forward=True)), red, accepted), Integrated)
+
+
 @pytest.mark.parametrize(
     ("target", "why", "command"),
     [

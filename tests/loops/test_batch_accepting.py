@@ -113,7 +113,8 @@ def test_red_together_with_the_target_it_is_asked_for_once_more() -> None:
     state = play(half_landed(), *TAKEN, v.LANDS, RED_MERGE)
     assert (where(state), wanted(state, Ask).findings) == (Station.ESCALATED, (WRONG,))
     taken = play(state, says("accept", merge=True), combined("on the tip"))
-    assert (wanted(taken, Integrate).verified, wanted(taken, Integrate).base) == (False, "tip")
+    land = wanted(taken, Integrate)
+    assert (land.verified, land.known_on, land.base) == (False, RED_MERGE.onto, "tip")
     # Nothing that a person accepted is made anew because they try again.
     again = play(state, says("continue"), combined("on the tip"), v.LANDS, replace(RED_MERGE, onto=Commit("newer")))
     assert where(again) == Station.ESCALATED

@@ -173,7 +173,7 @@ def test_red_together_with_the_target_it_is_asked_for_once_more() -> None:
     state = play(stuck(), says("accept", merge=True), v.LANDS, RED_MERGE)
     assert (where(state), ANOTHER in stand(state).findings) == (Station.ESCALATED, True)
     taken = play(state, says("accept", merge=True))
-    assert wanted(taken, Integrate).verified is False
+    assert (wanted(taken, Integrate).verified, wanted(taken, Integrate).known_on) == (False, "tip")
     assert outcome(play(taken, LANDED)).findings == (ISSUE, ANOTHER)
 
 
@@ -220,7 +220,7 @@ def test_where_nothing_was_changed_there_is_nothing_to_check() -> None:
 def test_one_that_began_before_takes_it_as_it_is(refusal: object) -> None:
     plan = replace(params(max_feedback_iterations=1), accepts_checked=False)
     state = play(FEEDBACK.start(plan), DONE, saved("c1"), fails(ISSUE), says("accept"))
-    assert wanted(state, Integrate).verified is False
+    assert (wanted(state, Integrate).verified, wanted(state, Integrate).known_on) == (False, None)
     again = play(state, refusal, says("accept"))  # type: ignore[arg-type]
     assert (keys(again), again.red) == (["land-accepted-2"], None)
     assert outcome(play(again, LANDED)).findings == (ISSUE,)

@@ -9,7 +9,7 @@ import pytest
 from loopwright.errors import InvalidTransition
 from loopwright.kernel.actions import Ask, CleanUp, Integrate, Option, RunAgent, RunChecks, Stop
 from loopwright.kernel.events import CancelRequested, Event, IntegrationRefused
-from loopwright.kernel.model import NO_KEY, Cleanup, Commit, Ending, Key, Outcome, Severity, Verdict
+from loopwright.kernel.model import NO_COMMIT, NO_KEY, Cleanup, Commit, Ending, Key, Outcome, Severity, Verdict
 from loopwright.loops.course import Station, steered, where
 from loopwright.loops.feedback.limits import Allowance
 from loopwright.loops.feedback.machine import FEEDBACK
@@ -162,6 +162,7 @@ def test_accept_lands_the_best_attempt_not_the_last_with_what_is_wrong_with_it()
             base=Commit("base"),
             message="add retry",
             verified=False,
+            known_on=NO_COMMIT,
             why="accepted by a person",
         ),
     )

@@ -160,7 +160,8 @@ def test_red_with_what_was_approved_meanwhile_that_stays_held_back() -> None:
 def test_red_together_with_the_target_it_is_asked_for_once_more() -> None:
     state = play(stuck(), says("accept", merge=True), v.LANDS, RED_MERGE)
     assert (where(state), RED_MERGE.findings[0] in question(state).findings) == (Station.ESCALATED, True)
-    assert wanted(play(state, says("accept", merge=True)), Integrate).verified is False
+    land = wanted(play(state, says("accept", merge=True)), Integrate)
+    assert (land.verified, land.known_on) == (False, RED_MERGE.onto)
 
 
 @pytest.mark.parametrize(("report", "lands"), [(v.UNNOTICED, True), (v.UNREAD, False)])

@@ -97,6 +97,7 @@ def test_accepted_once_more_it_lands_with_what_fails_as_debt() -> None:
     state = t.play(green(), MERGE, v.RED, MERGE)
     land = t.wanted(state, Integrate)
     assert (str(land.key), land.commit, land.target, land.verified, land.tree) == ("land-1-2.6", "c1", MAIN, False, "")
+    assert land.known_on == ""
     assert land.holds_back
     ended = t.play(state, t.LANDED)
     assert (t.outcome(ended).ending, t.outcome(ended).findings) == (Ending.ACCEPTED, (t.ALPHA, v.WRONG))
@@ -195,7 +196,7 @@ def test_red_together_with_the_target_it_is_asked_for_once_more() -> None:
     state = t.play(green(), MERGE, v.LANDS, t.RED_MERGE)
     assert (where(state), t.BROKEN_TEST in stand(state).findings) == (Station.ESCALATED, True)
     taken = t.play(state, MERGE)
-    assert t.wanted(taken, Integrate).verified is False
+    assert (t.wanted(taken, Integrate).verified, t.wanted(taken, Integrate).known_on) == (False, "tip")
     assert t.outcome(t.play(taken, t.LANDED)).findings == (t.ALPHA, t.BROKEN_TEST)
 
 
@@ -225,7 +226,7 @@ def test_while_its_checks_run_the_ticket_is_still_escalated() -> None:
 @pytest.mark.parametrize("refusal", [t.REFUSED, replace(t.REFUSED, reason="checks", findings=(t.BROKEN_TEST,))])
 def test_one_that_began_before_takes_it_as_it_is(refusal: Event) -> None:
     state = t.play(judged(begun(accepts_checked=False), v.LANDS), MERGE)
-    assert t.wanted(state, Integrate).verified is False
+    assert (t.wanted(state, Integrate).verified, t.wanted(state, Integrate).known_on) == (False, None)
     again = t.play(state, refusal, MERGE)
     assert (t.keys(again)[0], again.red) == ("land-1-2.5", None)
     assert t.outcome(t.play(again, t.LANDED)).findings == (t.ALPHA,)

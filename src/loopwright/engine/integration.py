@@ -105,7 +105,7 @@ async def _merge(
             return _Left("it does not exist any more", "make it anew", anew)
         if merge.conflicts:
             return _conflict(action, merge)
-        if action.verified and (action.unseen or not merge.fast_forward):
+        if _is_to_be_checked(action, merge):
             refused = _judged(action, merge, await _checked(world, loop, action, merge, step))
             if refused is not None:
                 return refused
@@ -116,6 +116,13 @@ async def _merge(
             return _Left(moved.detail, "take the result", moved.take)
     take = f"git merge {landed.branch}"
     return _Left(f"it moved {_TRIES} times while the result was being verified", "take it", take)
+
+
+def _is_to_be_checked(action: Integrate, merge: Merge) -> bool:
+    """What a person accepted with its faults may have others together with what the target has by now."""
+    if action.verified:
+        return action.unseen or not merge.fast_forward
+    return action.known_on is not None and not merge.fast_forward and merge.onto != action.known_on
 
 
 def _conflict(action: Integrate, merge: Merge) -> IntegrationRefused:

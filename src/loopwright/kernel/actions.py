@@ -171,6 +171,7 @@ class Integrate:
     branch: str = ""  # empty: the loop's own
     target: str = ""  # a full ref; empty: leave the result on its branch
     verified: bool = True  # false: accepted by a person with known faults, so nothing is checked again
+    known_on: Commit | None = None  # ... but with a tip of the target other than this one; None: not even then
     unseen: bool = False  # no check has seen this tree: it is checked even where the target has not moved
     approved: tuple[str, ...] = ()
     may_drop: tuple[str, ...] = ()

@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from loopwright.kernel.events import ChecksReported
 from loopwright.kernel.faults import names_of_faults
-from loopwright.kernel.model import Commit, Finding
+from loopwright.kernel.model import NO_COMMIT, Commit, Finding
 from loopwright.loops import course as c
 from loopwright.loops.course import Course, OnCourse
 from loopwright.loops.engine_steps import held_after_all
@@ -23,6 +23,7 @@ class ShownRed:
     of: str  # what would land
     approved: tuple[str, ...] = ()  # with these changes
     faults: tuple[Finding, ...] = ()
+    onto: Commit = NO_COMMIT  # together with the target as it was there; none: by itself
 
     def is_of(self, taken: str, course: Course) -> bool:
         """Whether what would land now is what failed."""
@@ -49,3 +50,8 @@ def with_shown(found: tuple[Finding, ...], red: ShownRed | None) -> tuple[Findin
     """What is known of it, and what a person saw fail besides."""
     known = {finding.fingerprint for finding in found}
     return (*found, *(each for each in (red.faults if red else ()) if each.fingerprint not in known))
+
+
+def known_on(red: ShownRed | None, taken: str) -> Commit:
+    """The tip of the target together with which a person saw it fail; with any other it is looked at first."""
+    return red.onto if red and red.of == taken else NO_COMMIT

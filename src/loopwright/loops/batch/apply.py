@@ -17,7 +17,7 @@ from loopwright.kernel.events import (
 )
 from loopwright.kernel.faults import conflict_finding, faults_of, names_of_faults
 from loopwright.kernel.findings import cut
-from loopwright.kernel.model import NO_COMMIT, NO_KEY, NO_POINT, Ending, Finding, LoopId, Outcome
+from loopwright.kernel.model import NO_COMMIT, NO_KEY, NO_POINT, Commit, Ending, Finding, LoopId, Outcome
 from loopwright.loops import course as c
 from loopwright.loops.accepting import ShownRed, tried_as_accepted
 from loopwright.loops.batch.state import (
@@ -212,8 +212,9 @@ def _checked_as_accepted(state: BatchState, event: ChecksReported) -> BatchState
     return c.escalated(c.steered(state, accepted=False), (why,))
 
 
-def _shown_red(state: BatchState, faults: tuple[Finding, ...]) -> BatchState:
-    return replace(state, red=ShownRed(of=to_land(state), approved=state.course.approved, faults=faults))
+def _shown_red(state: BatchState, faults: tuple[Finding, ...], onto: Commit = NO_COMMIT) -> BatchState:
+    red = ShownRed(of=to_land(state), approved=state.course.approved, faults=faults, onto=onto)
+    return replace(state, red=red)
 
 
 def _rejected(state: BatchState, gate: GateRecord) -> BatchState:
@@ -330,7 +331,7 @@ def refused(state: BatchState, event: IntegrationRefused) -> BatchState:
     if event.reason == "conflict" and event.onto not in (NO_COMMIT, known):
         return c.entered(replace(state, again=state.again + bool(known)), BatchPhase.COMBINE)
     if is_accepted(state):
-        return c.not_landed(_shown_red(state, event.findings) if event.reason == "checks" else state, event)
+        return c.not_landed(_shown_red(state, event.findings, event.onto) if event.reason == "checks" else state, event)
     if event.reason != "checks" or not event.merged or state.blameless:
         return c.not_landed(state, event)
     if len(fixed) == 1:

@@ -8,6 +8,7 @@ from loopwright.kernel.actions import Action, Combine, Integrate, Option, RunChe
 from loopwright.kernel.events import Answered, CancelRequested
 from loopwright.kernel.model import NO_KEY, Cleanup, Key, Point, Tree
 from loopwright.kernel.wording import counted
+from loopwright.loops.accepting import known_on
 from loopwright.loops.batch.state import (
     CHILD,
     ArtifactStanding,
@@ -28,6 +29,7 @@ from loopwright.loops.batch.state import (
     made_on,
     of_standing,
     stuck,
+    to_land,
 )
 from loopwright.loops.hooks import Escalation
 
@@ -135,6 +137,7 @@ def land(state: BatchState) -> Integrate:
         branch=plan.branch,
         target=goes_to(state),
         verified=plan.checked and not as_known,
+        known_on=known_on(state.red, to_land(state)) if as_known and plan.checked and plan.accepts_checked else None,
         unseen=not state.verified,
         approved=state.course.approved,
         may_drop=state.course.may_drop,

@@ -49,12 +49,13 @@ def checked_as_accepted(state: FeedbackState, event: ChecksReported) -> Feedback
 def not_taken(state: FeedbackState, event: IntegrationRefused) -> FeedbackState:
     """What fails of it together with what the target has by now, a person hears as well."""
     if state.plan.accepts_checked and event.reason == "checks" and event.findings:
-        state = _shown_red(state, event.findings)
+        state = _shown_red(state, event.findings, event.onto)
     return c.not_landed(replace(state, verified=False), event)
 
 
-def _shown_red(state: FeedbackState, faults: tuple[Finding, ...]) -> FeedbackState:
-    return replace(state, red=ShownRed(of=_commit(state), approved=state.course.approved, faults=faults))
+def _shown_red(state: FeedbackState, faults: tuple[Finding, ...], onto: Commit = NO_COMMIT) -> FeedbackState:
+    red = ShownRed(of=_commit(state), approved=state.course.approved, faults=faults, onto=onto)
+    return replace(state, red=red)
 
 
 def _commit(state: FeedbackState) -> Commit:

@@ -16,7 +16,7 @@ from loopwright.kernel.actions import (
 from loopwright.kernel.ledger import unresolved
 from loopwright.kernel.model import Brief, Key, Tree, Verdict
 from loopwright.kernel.wording import counted
-from loopwright.loops.accepting import with_shown
+from loopwright.loops.accepting import known_on, with_shown
 from loopwright.loops.course import told_apart
 from loopwright.loops.feedback.state import (
     REVIEW,
@@ -161,6 +161,7 @@ def land(state: FeedbackState) -> Integrate:
         branch=state.plan.branch,
         target=state.plan.target if merge else "",
         verified=not as_known,
+        known_on=known_on(state.red, landed.commit) if as_known and state.plan.accepts_checked else None,
         approved=state.course.approved,
         why="accepted by a person" if accepted or state.course.untested else "IMPLEMENTATION_VERIFIED",
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from loopwright.kernel.events import ChecksReported
-from loopwright.kernel.model import Finding
+from loopwright.kernel.model import NO_COMMIT, Commit, Finding
 from loopwright.loops.accepting import ShownRed, asked_once_more, tried_as_accepted
 from loopwright.loops.quality.ending import landed_or_done
 from loopwright.loops.quality.state import QualityPhase, QualityState, next_step, taken
@@ -31,6 +31,6 @@ def checked_as_accepted(state: QualityState, event: ChecksReported) -> QualitySt
     return asked_once_more(shown_red(state, faults), event, faults)
 
 
-def shown_red(state: QualityState, faults: tuple[Finding, ...]) -> QualityState:
-    red = ShownRed(of=taken(state).commit, approved=state.course.approved, faults=faults)
+def shown_red(state: QualityState, faults: tuple[Finding, ...], onto: Commit = NO_COMMIT) -> QualityState:
+    red = ShownRed(of=taken(state).commit, approved=state.course.approved, faults=faults, onto=onto)
     return replace(state, red=red if faults else None)

@@ -330,7 +330,7 @@ def begin(params: QualityParams) -> QualityState:
 
 def refused_landing(state: QualityState, event: IntegrationRefused) -> QualityState:
     """What fails of it together with what the target has by now, a person hears as well."""
-    return refused(shown_red(state, event.findings) if event.reason == "checks" else state, event)
+    return refused(shown_red(state, event.findings, event.onto) if event.reason == "checks" else state, event)
 
 
 def refused(state: QualityState, event: IntegrationRefused) -> QualityState:

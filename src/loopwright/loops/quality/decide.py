@@ -18,6 +18,7 @@ from loopwright.kernel.actions import (
 from loopwright.kernel.ledger import Standing, unresolved
 from loopwright.kernel.model import Brief, Commit, Key, Tree
 from loopwright.kernel.wording import counted
+from loopwright.loops.accepting import known_on
 from loopwright.loops.hooks import Escalation
 from loopwright.loops.quality.state import (
     QualityPhase,
@@ -163,6 +164,7 @@ def land(state: QualityState) -> Integrate:
         branch=plan.branch,
         target=plan.target if merge else "",
         verified=plan.checked and not as_known,
+        known_on=known_on(state.red, landed.commit) if as_known and plan.checked and plan.accepts_checked else None,
         unseen=not state.verified,
         approved=state.course.approved,
         may_drop=state.course.may_drop,

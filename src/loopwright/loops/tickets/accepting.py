@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from loopwright.kernel.events import ChecksReported, IntegrationRefused
-from loopwright.kernel.model import Commit, Finding
+from loopwright.kernel.model import NO_COMMIT, Commit, Finding
 from loopwright.loops import course as c
 from loopwright.loops.accepting import ShownRed, asked_once_more, tried_as_accepted, with_shown
 from loopwright.loops.tickets.findings import PROTECTED_FILE, marks_of_checks
@@ -48,12 +48,13 @@ def not_landed(state: TicketsState, event: IntegrationRefused) -> TicketsState:
     told = "; ".join((why, *(each.issue for each in event.findings)))
     state = c.steered(state, answers=(*state.course.answers, told))
     if state.plan.accepts_checked and event.reason == "checks" and event.findings:
-        state = _shown_red(state, event.findings)
+        state = _shown_red(state, event.findings, event.onto)
     return c.not_landed(replace(state, verified=False), event)
 
 
-def _shown_red(state: TicketsState, faults: tuple[Finding, ...]) -> TicketsState:
-    return replace(state, red=ShownRed(of=_to_land(state), approved=state.course.approved, faults=faults))
+def _shown_red(state: TicketsState, faults: tuple[Finding, ...], onto: Commit = NO_COMMIT) -> TicketsState:
+    red = ShownRed(of=_to_land(state), approved=state.course.approved, faults=faults, onto=onto)
+    return replace(state, red=red)
 
 
 def _to_land(state: TicketsState) -> Commit:

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from loopwright.kernel.actions import Action, Announce, Checkpoint, Integrate, RunAgent, RunChecks
 from loopwright.kernel.model import Brief, Finding, Key, Tree
-from loopwright.loops.accepting import ShownRed, with_shown
+from loopwright.loops.accepting import ShownRed, known_on, with_shown
 from loopwright.loops.course import told_apart
 from loopwright.loops.tickets.convergence import feedback, in_a_line
 from loopwright.loops.tickets.findings import marks_of_checks
@@ -192,6 +192,7 @@ def land(state: TicketsState) -> Integrate:
         branch=state.plan.branch,
         target=state.plan.target if merge else "",
         verified=not as_known,
+        known_on=known_on(state.red, taken.commit) if as_known and state.plan.accepts_checked else None,
         approved=state.course.approved,
         may_drop=state.course.may_drop,
         trust=state.plan.trust,
