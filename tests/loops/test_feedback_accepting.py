@@ -135,6 +135,29 @@ def test_what_no_test_notices_has_not_failed_and_is_said() -> None:
     assert "- **Checks**: passed, but " in debt(ended)
 
 
+def test_who_switched_the_question_off_does_not_hear_of_it() -> None:
+    silent = replace(v.UNNOTICED, canary=replace(v.MISSED, rule="off"))
+    for rule, told in (("warn", v.MISSED.sentence), ("off", "")):
+        said = replace(v.UNNOTICED, canary=replace(v.MISSED, rule=rule))
+        again = tried(tried(begun(), "c1", passes(), said), "c2", passes(), said)
+        assert (outcome(play(again, LANDED)).ending, outcome(play(again, LANDED)).unnoticed) == (Ending.VERIFIED, told)
+    assert outcome(play(stuck(), says("accept"), silent, LANDED)).unnoticed == ""
+
+
+def test_what_was_taken_untested_at_its_gate_has_run_the_checks() -> None:
+    state = tried(tried(begun(), "c1", passes(), v.UNNOTICED), "c2", passes(), v.UNNOTICED)
+    (gate,) = state.course.open_gates
+    ended = play(state, v.approves(gate.evidence, "untested"), v.UNNOTICED, LANDED)
+    assert (outcome(ended).ending, "- **Checks**: passed" in debt(ended)) == (Ending.ACCEPTED, True)
+
+
+def test_what_was_told_of_a_protected_file_is_no_debt() -> None:
+    """It landed approved, or not at all."""
+    bent = replace(saved("c1", evidence="e1"), tree=Tree("bent"))
+    state = play(begun(max_feedback_iterations=1), DONE, bent, fails(ISSUE), says("accept"), v.LANDS, LANDED)
+    assert (outcome(state).findings, "is protected and was" in debt(state)) == ((ISSUE,), False)
+
+
 def test_checks_that_do_not_look_at_it_are_none() -> None:
     state = play(stuck(), says("accept"), v.UNREAD)
     assert [each.rule for each in stand(state).findings if each.category == "engine"] == ["unread"]

@@ -115,7 +115,7 @@ def _looked_at(state: S, report: ChecksReported, commit: Commit) -> tuple[S, tup
     if _is_taken_untested(state, gate):
         return c.steered(c.called_for(state, gate), untested=True), ()
     if canary.said == "untested-change":
-        return c.steered(state, unnoticed=canary.sentence), ()
+        return c.steered(state, unnoticed=_told(canary)), ()
     return state, (engine_finding(canary.said, canary.sentence),)
 
 
@@ -248,8 +248,13 @@ def _unnoticed(state: S, report: ChecksReported, canary: Canary, commit: Commit)
         told = engine_finding(canary.said, f"{canary.sentence}; write a test that fails without the change")
         return c.steered(state, told_untested=True), Failed(faults=(told,))
     if canary.said == "untested-change" and canary.rule != "gate":
-        return c.steered(state, unnoticed=canary.sentence), None
+        return c.steered(state, unnoticed=_told(canary)), None
     return _at(state, gate)
+
+
+def _told(canary: Canary) -> str:
+    """Who switched the question off had rather not hear of it either."""
+    return "" if canary.rule == "off" else canary.sentence
 
 
 def _is_taken_untested(state: OnCourse, gate: GateRecord) -> bool:

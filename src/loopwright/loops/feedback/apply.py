@@ -30,6 +30,7 @@ from loopwright.loops.feedback.state import (
     NO_CHANGE,
     NO_VERDICT,
     NOTHING_CHANGED,
+    PROTECTED_FILE,
     REVIEW,
     TESTS,
     FeedbackPhase,
@@ -38,6 +39,7 @@ from loopwright.loops.feedback.state import (
     best_to_take,
     counts,
     failing,
+    known_issues,
     limits_reached,
     with_open_iteration,
 )
@@ -265,7 +267,7 @@ def ended(state: FeedbackState, ending: Ending) -> Outcome:
     left = () if ending is Ending.VERIFIED else unresolved(state.ledger)
     best = best_to_take(state)
     if ending is Ending.ACCEPTED and best:
-        left = tuple(sorted(best.issues + failing(state, best), key=lambda finding: finding.severity.rank))
+        left = tuple(sorted(known_issues(best) + failing(state, best), key=lambda finding: finding.severity.rank))
     waiting = mended_in(state.ledger, state.course.unlanded, REVIEW)
     return Outcome(ending=ending, attempts=len(state.past), findings=left, waiting=waiting)
 
@@ -334,7 +336,7 @@ def _with_protected(state: FeedbackState, issues: tuple[Finding, ...]) -> tuple[
         return issues
     told = tuple(
         engine_finding(
-            "protected",
+            PROTECTED_FILE,
             f"{change.path} is protected and was {change.words}: the base version runs;"
             " restore it unless the task asks for the change",
             severity=Severity.MEDIUM,

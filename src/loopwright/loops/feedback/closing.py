@@ -18,6 +18,7 @@ from loopwright.loops.feedback.state import (
     best_iteration,
     best_to_take,
     failing,
+    known_issues,
     open_findings,
     tests_in_words,
 )
@@ -103,14 +104,15 @@ def owed(state: FeedbackState, by: str) -> tuple[str, ...]:
     """Faults that other attempts left open are named apart."""
     taken = best_to_take(state) or Iteration(number=state.current.number)
     failed = failing(state, taken)
+    was_checked = state.verified or not state.course.accepted  # else a gate alone was waited for
     others = closing.besides(unresolved(state.ledger), taken.issues + taken.failures + failed)
     return (
         f"- **Task**: {inline(state.plan.task)}",
         f"- **Accepted by**: {by}",
         f"- **Accepted**: iteration {taken.number} of {counted(len(state.past), 'iteration')}",
         *closing.owed_where(state.course.outcome, state.plan.branch, taken.commit),
-        *closing.owed_findings("Open findings", taken.issues),
+        *closing.owed_findings("Open findings", known_issues(taken)),
         *closing.owed_findings("Failing tests", failed),
-        *(() if failed else closing.owed_checks(state.course.outcome, (), verified=state.verified)),
+        *(() if failed else closing.owed_checks(state.course.outcome, (), verified=was_checked)),
         *(closing.owed_findings("Seen in other iterations and not resolved", others) if others else ()),
     )

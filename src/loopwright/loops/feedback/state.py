@@ -21,6 +21,7 @@ TESTS = "tests"
 LANDING = "landing"
 ENGINE = "engine"  # what no judge said: nothing changed, no verdict, a person's no
 NO_CHANGE, NOTHING_CHANGED, NO_VERDICT = "no-change", "nothing-changed", "no-verdict"
+PROTECTED_FILE = "protected"  # the rule of a finding on one
 
 
 class FeedbackPhase(StrEnum):
@@ -215,6 +216,11 @@ def best_to_take(state: FeedbackState) -> Iteration | None:
 def failing(state: FeedbackState, taken: Iteration) -> tuple[Finding, ...]:
     """What fails of what a person takes, as far as they know."""
     return () if state.verified else with_shown(taken.failures, _red_of(state, taken))
+
+
+def known_issues(taken: Iteration) -> tuple[Finding, ...]:
+    """What a review left open of what a person takes. Protected files lie there approved, or as the base has them."""
+    return tuple(issue for issue in taken.issues if (issue.category, issue.rule) != (ENGINE, PROTECTED_FILE))
 
 
 def open_findings(state: FeedbackState) -> tuple[Finding, ...]:

@@ -68,7 +68,8 @@ class ToyLaboratory:
         if (name, where) not in self.before:
             report = self._ran(spec, self.tree(where), {}).report
             outcomes = report.outcomes if report else ()
-            self.before[name, where] = Before(frozenset(test for test, how in outcomes if how == "passed"))
+            green = frozenset(test for test, how in outcomes if how == "passed")
+            self.before[name, where] = Before(green, frozenset(test for test, _ in outcomes) - green)
 
         async def start(spec: CheckSettings, *, pace: Pace) -> Ran:
             return self._ran(spec, self.tree(where), edits, pace=pace)

@@ -92,7 +92,7 @@ MORE = ran("src.pkg.a", "tests.test_a", exit_code=2)
         ({"first": replace(NO_TEST, runner="unittest"), "never": MORE}, Noticed(red=True, seconds=4.0)),
         (
             {"first": ran("was red", exit_code=2, runner="")},
-            Noticed(red=False, seconds=2.0),
+            Noticed(red=False, seconds=2.0, uncounted=1),
         ),  # nobody could ask it to stop
     ],
 )

@@ -53,6 +53,17 @@ def test_pytest_counts_it_as_a_failure_of_the_test(tmp_path: Path) -> None:
     assert (said.said, said.how) == ("noticed", "exercises")
 
 
+def test_a_test_that_is_skipped_in_part_cannot_answer_and_that_is_said(tmp_path: Path) -> None:
+    """pytest reports it as it reports one that is skipped: it may as well not have run."""
+    part = "with self.subTest():\n            self.skipTest('no')\n        self.assertEqual(pkg.a.add(1, 2), 3)"
+    command = (*WARM_PYTHON, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--junitxml={report}")
+    tests = module_of_tests(part, "self.assertEqual(pkg.a.sub(2, 1), 1)")
+    said = laboratory(tmp_path, base={**BASE, "tests/test_a.py": tests}, specs={"test": command}).look()
+    assert said.said == "untested-change"
+    told = "No test that passed before (1 test that fails then was skipped, in whole or in part, or failing) notices"
+    assert said.sentence.startswith(told)
+
+
 def test_a_function_that_no_test_calls_is_an_untested_change_though_its_file_is_read(tmp_path: Path) -> None:
     toy = laboratory(tmp_path, product_of_candidate={"pkg/a.py": A.replace("return a - b", "return a + -b")})
     said = toy.look()

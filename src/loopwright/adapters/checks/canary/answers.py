@@ -57,7 +57,9 @@ def answered(spec: CheckSettings, ran: Ran, before: Before, *, is_part: bool = F
     failing = tuple(each.rule for each in failures(spec, ran) if each.category == "tests")
     well = ran.finished and ran.exit_code == 0
     red = is_red(failing, ran.tests, before, ended_well=well, by_module=ran.runner in _NAMES_MODULES)
-    return Noticed(red=red and (not is_part or _tells(ran)), seconds=ran.seconds, tail=ran.tail)
+    uncounted = sum(each in before.others for each in failing)
+    red = red and (not is_part or _tells(ran))
+    return Noticed(red=red, seconds=ran.seconds, tail=ran.tail, uncounted=uncounted)
 
 
 def _tells(ran: Ran) -> bool:

@@ -14,6 +14,7 @@ from typing import Literal, Protocol
 
 from loopwright.adapters.checks.canary.plan import CanaryPlan, Edits, planned
 from loopwright.kernel.trust import Canary, Classed, FileClass
+from loopwright.kernel.wording import counted
 
 Place = Literal["judging", "landing", "base"]
 _MOST_NAMED = 5
@@ -27,6 +28,7 @@ class Noticed:
     red: bool  # a test that was green in the run just made is not, or nothing could be built
     seconds: float = 0.0
     tail: str = ""  # the last lines of its output
+    uncounted: int = 0  # tests that fail and were skipped in the run just made, or failed in it and were forgiven
 
 
 class Laboratory(Protocol):
@@ -89,6 +91,7 @@ async def _plan(question: CanaryQuestion, laboratory: Laboratory) -> CanaryPlan:
 class _Tried:
     red: tuple[str, ...]
     green: tuple[str, ...]
+    uncounted: int = 0
 
 
 @dataclass(slots=True, kw_only=True)
@@ -107,7 +110,7 @@ class _Looking:
 
     async def _exercised(self) -> Canary:
         """Functions of the base are asked for alone: they have tests, and no new test cures what keeps these away."""
-        kept, functions = self.plan.kept, self.plan.functions
+        kept, functions, tried = self.plan.kept, self.plan.functions, _Tried(red=(), green=())
         if kept.texts:
             if (tried := await self._try(self.question.ground, kept)).red:
                 return _noticed(tried, "exercises", self.question.ground, kept)
@@ -117,7 +120,7 @@ class _Looking:
             return _noticed(tried, "exercises", self.question.ground, functions)
         if self.question.lands_apart and (landing := await self._try("landing", self.plan.landing)).red:
             return _noticed(landing, "exercises", "landing", self.plan.landing)
-        return await self._unnoticed("exercises", functions)
+        return await self._unnoticed("exercises", functions, tried.uncounted)
 
     async def _read(self) -> Canary:
         tried = await self._try(self.question.ground, self.plan.files)
@@ -125,7 +128,7 @@ class _Looking:
             return _noticed(tried, "reads", self.question.ground, self.plan.files)
         if self.question.lands_apart and (landing := await self._try("landing", self.plan.files)).red:
             return _noticed(landing, "reads", "landing", self.plan.files)
-        return await self._unnoticed("reads", self.plan.files)
+        return await self._unnoticed("reads", self.plan.files, tried.uncounted)
 
     async def _stood_in_for(self) -> Canary:
         """Nothing of the change is left to break: what stands beside it shows that the checks read this tree."""
@@ -139,7 +142,7 @@ class _Looking:
         )
         return Canary(said="not-shown", blind=self.question.checks, sentence=sentence)
 
-    async def _unnoticed(self, how: Literal["exercises", "reads"], missed: Edits) -> Canary:
+    async def _unnoticed(self, how: Literal["exercises", "reads"], missed: Edits, uncounted: int) -> Canary:
         is_read = bool((await self._try(self.question.ground, self.plan.witness)).red)
         if not is_read and (unread := await self._unread(missed)) is not None:
             return unread
@@ -147,8 +150,8 @@ class _Looking:
             said="untested-change",
             blind=self.question.checks,
             missed=missed.names,
-            sentence=f"No test notices when the change is broken on purpose ({_DONE[how]}: {_named(missed)}):"
-            " write a test that fails without it.",
+            sentence=f"{_nobody(uncounted)} notices when the change is broken on purpose ({_DONE[how]}:"
+            f" {_named(missed)}): write a test that fails without it.",
         )
 
     async def _unread(self, missed: Edits) -> Canary | None:
@@ -194,7 +197,8 @@ class _Looking:
         said = await self.laboratory.try_with(where, edits.texts, self.question.checks)
         self.seconds += sum(each.seconds for each in said.values())
         red = tuple(name for name in self.question.checks if name in said and said[name].red)
-        return _Tried(red=red, green=tuple(name for name in self.question.checks if name not in red))
+        green = tuple(name for name in self.question.checks if name not in red)
+        return _Tried(red=red, green=green, uncounted=sum(each.uncounted for each in said.values()))
 
 
 def _noticed(
@@ -211,6 +215,14 @@ def _noticed(
         sentence=f"Broken on purpose ({_DONE[how]}: {_named(edits)}), it is noticed by"
         f" {' and '.join(tried.red)}{whose}{blind}.",
     )
+
+
+def _nobody(uncounted: int) -> str:
+    """Reports call a test skipped of which a part is: it may notice, and yet nobody can tell that it ran before."""
+    if not uncounted:
+        return "No test"
+    them = counted(uncounted, "test that fails then was", "tests that fail then were")
+    return f"No test that passed before ({them} skipped, in whole or in part, or failing)"
 
 
 def _disarmed(on_base: _Tried, edits: Edits) -> Canary:
