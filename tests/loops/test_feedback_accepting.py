@@ -18,6 +18,7 @@ from tests.loops import verified as v
 from tests.loops.feedback import (
     ANOTHER,
     BLOCKED,
+    CONFLICT,
     DONE,
     ISSUE,
     LANDED,
@@ -123,6 +124,22 @@ def test_what_fails_of_an_earlier_attempt_and_of_no_later_one_they_are_shown_fir
     assert wanted(play(state, says("accept")), Integrate).verified is False
 
 
+def test_an_approval_since_then_makes_another_tree_of_what_they_saw_fail() -> None:
+    bent = replace(saved("c1", evidence="e1"), tree=Tree("bent"))
+    state = play(begun(max_feedback_iterations=1), DONE, bent, passes(), v.RED)
+    assert wanted(play(state, says("accept")), Integrate).verified is False
+    assert wanted(play(state, v.approves("e1"), says("accept")), RunChecks).approved == ("e1",)
+
+
+def test_what_began_on_a_new_tip_is_checked_against_that() -> None:
+    state = tried(play(tried(begun(), "c1", passes(), v.LANDS), CONFLICT), "c2", fails(ISSUE))
+    state = play(state, says("continue", count=1))
+    worse = tried(state, "c3", fails(ISSUE, OTHER, ANOTHER))
+    better = [each for each in worse.past if each.onto]
+    checks = wanted(play(replace(worse, past=tuple(better)), says("accept")), RunChecks)
+    assert (checks.commit, checks.base) == ("c2", "tip")
+
+
 def test_nor_is_what_is_left_so_by_the_next_attempt() -> None:
     state = tried(tried(begun(), "c1", passes(), v.RED), "c1")
     assert wanted(play(state, says("accept")), Integrate).verified is False
@@ -201,8 +218,8 @@ def test_red_together_with_the_target_it_is_asked_for_once_more() -> None:
 
 
 def test_what_could_not_be_landed_for_another_reason_is_checked_again() -> None:
-    state = play(stuck(), says("accept"), v.LANDS, replace(REFUSED, reason="moved"), says("accept"))
-    assert keys(state)[0] == "checks-accepted-2.3"
+    refused = play(stuck(), says("accept"), v.LANDS, replace(REFUSED, reason="moved"))
+    assert (refused.verified, keys(play(refused, says("accept")))[0]) == (False, "checks-accepted-2.3")
 
 
 def test_what_was_refused_with_failing_checks_is_taken_with_them() -> None:

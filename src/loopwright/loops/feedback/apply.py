@@ -168,7 +168,7 @@ def _nothing_changed(state: FeedbackState, last: Iteration) -> FeedbackState:
     if last.review is Verdict.PASS and is_told_once(last.failures):
         state = replace(state, current=replace(state.current, review=Verdict.PASS, issues=last.issues))
         return c.entered(state, FeedbackPhase.TEST)
-    current = replace(state.current, failures=last.failures, failed_with=last.failed_with)
+    current = replace(state.current, failures=last.failures)
     told = engine_finding(NOTHING_CHANGED, "The developer changed nothing since the last attempt: its faults stand")
     return _unjudged(replace(state, current=current), told)
 

@@ -291,7 +291,7 @@ def taken(state: QualityState) -> Round:
 
 
 def next_review(state: QualityState) -> QualityState:
-    return entered(replace(state, number=state.number + 1, dropped=(), red=None), QualityPhase.LOAD_ARTIFACTS)
+    return entered(replace(state, number=state.number + 1, dropped=()), QualityPhase.LOAD_ARTIFACTS)
 
 
 def next_step(state: QualityState, phase: QualityPhase) -> QualityState:
