@@ -48,6 +48,7 @@ class Cheat:
     unmade: bool = False  # the base's product is the wrong one, and nobody touches it
     plugins: bool = False  # installed plugins of pytest are loaded
     allow: tuple[str, ...] = ()  # what a person said may be changed
+    artifacts: tuple[str, ...] = ()  # what a person named to be reviewed and mended
     quick: bool = False  # tried with every change
 
     @property

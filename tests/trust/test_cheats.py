@@ -16,6 +16,7 @@ from tests.trust.helped_cheats import HELPED_CHEATS
 from tests.trust.in_front_cheats import IN_FRONT_CHEATS
 from tests.trust.later_cheats import LATER_CHEATS
 from tests.trust.linked_cheats import LINKED_CHEATS
+from tests.trust.named_cheats import NAMED_CHEATS
 from tests.trust.other_cheats import CARGO_CHEATS, GO_CHEATS, JEST_CHEATS, NODE_CHEATS
 from tests.trust.pytest_cheats import PYTEST_CHEATS
 from tests.trust.trial import Stage, stage
@@ -24,7 +25,7 @@ from tests.trust.unittest_cheats import MAKE_CHEATS, SCRIPT_CHEATS, UNITTEST_CHE
 CHEATS = (
     *PYTEST_CHEATS, *HELPED_CHEATS, *UNITTEST_CHEATS, *MAKE_CHEATS, *SCRIPT_CHEATS,
     *NODE_CHEATS, *JEST_CHEATS, *CARGO_CHEATS, *GO_CHEATS, *FURTHER_CHEATS, *LATER_CHEATS,
-    *FOLDER_CHEATS, *ELSEWHERE_CHEATS, *IN_FRONT_CHEATS, *LINKED_CHEATS,
+    *FOLDER_CHEATS, *ELSEWHERE_CHEATS, *IN_FRONT_CHEATS, *LINKED_CHEATS, *NAMED_CHEATS,
 )  # fmt: skip
 Stages = Callable[[Cheat], Stage]
 
@@ -52,7 +53,7 @@ def skip_without(ground: Ground) -> None:
 def verify(cheat: Cheat, stages: Stages, tmp_path: Path) -> None:
     skip_without(GROUNDS[cheat.ground])
     stage = stages(cheat)
-    verdict = asyncio.run(stage.verdict(stage.candidate(cheat), cheat.allow))
+    verdict = asyncio.run(stage.verdict(stage.candidate(cheat), cheat.allow, cheat.artifacts))
     lands = verdict.report.lands
     assert not verdict.may_land or stage.is_right(lands, tmp_path), f"wrong code lands: {verdict.words}"
 

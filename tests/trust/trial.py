@@ -70,14 +70,14 @@ class Stage:
     environ: Mapping[str, str]
     checks: CommandChecks
 
-    async def verdict(self, commit: Commit, allow: tuple[str, ...] = ()) -> Verdict:
+    async def verdict(self, commit: Commit, allow: tuple[str, ...] = (), artifacts: tuple[str, ...] = ()) -> Verdict:
         run = ChecksRun(
             loop=LoopId("l"),
             key=Key.parse("checks-1.1"),
             step="s1",
             commit=commit,
             base=self.base,
-            trust=Trust(in_force=True, base=self.base, allow=allow),
+            trust=Trust(in_force=True, base=self.base, allow=allow, artifacts=artifacts),
         )
         report = await self.checks.run(run, lambda _: None)
         state = FEEDBACK.start(replace(params(), trust=run.trust))

@@ -23,7 +23,8 @@ class Trust:
 
     base: Commit = NO_COMMIT
     allow: tuple[str, ...] = ()  # patterns under which tests may be changed
-    artifacts: tuple[str, ...] = ()  # what a person named to be reviewed and mended: product of this loop
+    # What a person named to be reviewed and mended: product of this loop. A folder ends in `/`; tests in it stay tests.
+    artifacts: tuple[str, ...] = ()
     in_force: bool = False  # the loop began under these rules; in logs of before, others were obeyed
 
     def on(self, base: Commit) -> Trust:
@@ -58,6 +59,7 @@ class Classed:
     put_back: bool = False  # a lock without its manifest: the base's lands, and nobody is asked
     allowed: bool = False  # a person said so before the start: as if it were approved
     left: bytes | None = None  # what stands for it where the base is measured without the tests in it
+    spared: bool = False  # a test that a person named to be mended: product, but never broken on purpose
     mingled: bool = False  # allowed, and in a run with others that need it, or that it cannot be taken from
 
     @property

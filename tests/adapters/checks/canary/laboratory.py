@@ -35,6 +35,7 @@ class ToyLaboratory:
     product_of_candidate: Files
     tests_of_candidate: Files = field(default_factory=dict)
     gone: tuple[str, ...] = ()
+    spared: tuple[str, ...] = ()
     specs: Mapping[str, tuple[str, ...]] = field(default_factory=lambda: {"test": UNITTEST})
     installed: str = ""
     places: Files = field(default_factory=dict)
@@ -91,7 +92,7 @@ class ToyLaboratory:
         how = {path: "changed" if path in self.base else "added" for path in self.product_of_candidate}
         how |= dict.fromkeys(self.gone, "removed")
         product = tuple(
-            Classed(change=Change(path=path, how=done), kind=FileClass.PRODUCT)  # type: ignore[arg-type]
+            Classed(change=Change(path=path, how=done), kind=FileClass.PRODUCT, spared=path in self.spared)  # type: ignore[arg-type]
             for path, done in how.items()
         )
         tests = tuple(

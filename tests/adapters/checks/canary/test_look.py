@@ -230,3 +230,41 @@ def test_what_tests_load_by_its_path_is_read_wherever_its_name_leads(tmp_path: P
     new = {"tests/test_b.py": loading} if whose == "candidate" else {}
     toy = laboratory(tmp_path, base=base, product_of_candidate=BOTH, tests_of_candidate=new, places=PLACE)
     assert toy.look().said == "noticed"
+
+
+# --- tests that are themselves what was to be mended -------------------------------------------------------------
+
+TESTS = "tests/test_a.py"
+
+
+def test_a_test_that_was_named_is_never_what_is_broken(tmp_path: Path) -> None:
+    mended = {"pkg/a.py": CHANGED, TESTS: module_of_tests(ADD, ADD)}
+    toy = laboratory(tmp_path, product_of_candidate=mended, spared=(TESTS,))
+    said = toy.look()
+    assert (said.said, said.how, toy.tries) == ("noticed", "exercises", [("judging", ("pkg/a.py",))])
+    assert said.sentence == (
+        "Broken on purpose (made to raise: pkg/a.py: add), it is noticed by test."
+        " What was named for this review judged as it is now: tests/test_a.py."
+    )
+
+
+def test_a_test_that_was_named_and_looks_no_more_does_not_hide_it(tmp_path: Path) -> None:
+    mended = {"pkg/a.py": WRONG, TESTS: module_of_tests("self.assertTrue(callable(pkg.a.add))")}
+    said = laboratory(tmp_path, product_of_candidate=mended, spared=(TESTS,)).look()
+    assert (said.said, said.missed) == ("disarmed", ("pkg/a.py: add",))
+    assert said.sentence.endswith(" What was named for this review judged as it is now: tests/test_a.py.")
+
+
+@pytest.mark.parametrize("path", [TESTS, "pkg/testing.py"])
+def test_where_nothing_but_such_tests_changed_there_is_nothing_to_break(tmp_path: Path, path: str) -> None:
+    toy = laboratory(tmp_path, product_of_candidate={path: module_of_tests(ADD, ADD)}, spared=(path,))
+    sentence = "Only tests, data and text changed: nothing that could be broken on purpose."
+    assert (toy.look(), toy.tries) == (Canary(said="not-shown", sentence=sentence), [])
+
+
+def test_what_tests_judge_with_and_was_named_is_no_witness(tmp_path: Path) -> None:
+    base = {**BASE, "pkg/testing.py": "X = 1\n"}
+    mended = {"pkg/a.py": A.replace("return a - b", "return a + -b"), "pkg/testing.py": "X = 2\n"}
+    toy = laboratory(tmp_path, base=base, product_of_candidate=mended, spared=("pkg/testing.py",))
+    assert toy.look().said == "untested-change"
+    assert not any("pkg/testing.py" in paths for _, paths in toy.tries)

@@ -141,6 +141,54 @@ def test_an_artifact_under_review_is_product_unless_its_name_judges() -> None:
     }
 
 
+LOOSE = SRC["tests/test_calc.py"].replace("== 3", "== -1")
+
+
+@pytest.mark.parametrize("folders", [("tests/", "notes/", "src/calc/"), ("tests", "notes", "src/calc")])
+def test_a_folder_under_review_is_product_but_for_its_tests(folders: tuple[str, ...]) -> None:
+    changed = {"tests/test_calc.py": LOOSE, "tests/test_more.py": X, "notes/a.dat": X, "notes/test_it.py": X}
+    found = classes(SRC, {**changed, "src/calc/new.py": X, "notes/conftest.py": X}, PYTEST, artifacts=folders)
+    assert {path: (str(each.kind), each.spared) for path, each in found.items()} == {
+        "tests/test_calc.py": ("changed test", False),
+        "tests/test_more.py": ("test", False),
+        "notes/a.dat": ("product", False),
+        "notes/test_it.py": ("test", False),
+        "notes/conftest.py": ("judge by name", False),
+        "src/calc/new.py": ("product", False),
+    }
+
+
+def test_a_test_that_is_itself_under_review_is_product_that_nobody_breaks() -> None:
+    named = ("tests/", "tests/test_calc.py", "src/calc/__init__.py")
+    changed = {"tests/test_calc.py": LOOSE, "src/calc/__init__.py": X}
+    found = classes(SRC, changed, PYTEST, artifacts=named)
+    assert {path: (str(each.kind), each.spared, each.is_gated) for path, each in found.items()} == {
+        "tests/test_calc.py": ("product", True, False),
+        "src/calc/__init__.py": ("product", False, False),
+    }
+
+
+def test_what_tests_judge_with_is_product_where_it_is_itself_under_review_and_nobody_breaks_it() -> None:
+    test = "from calc.testing import same\n\n\ndef test_add():\n    same(1, 1)\n"
+    base = {**SRC, "src/calc/testing.py": "def same(a, b):\n    assert a == b\n", "tests/test_same.py": test}
+    for named, said in (("src/calc/testing.py", ("product", True)), ("src/calc/", ("changed test", False))):
+        (found,) = classes(base, {"src/calc/testing.py": "def same(a, b): ...\n"}, PYTEST, artifacts=(named,)).values()
+        assert (str(found.kind), found.spared) == said
+
+
+@pytest.mark.parametrize("named", [("calc.py", "src/lib.rs"), ("src/",), ()], ids=["itself", "by a folder", "not"])
+def test_tests_inside_what_is_under_review_are_put_back_as_elsewhere(named: tuple[str, ...]) -> None:
+    python = 'def add(a, b):\n    """Adds.\n\n    >>> add(2, 3)\n    5\n    """\n    return a {} b\n'
+    rust = "pub fn add() {{ {} }}\n\n#[cfg(test)]\nmod tests {{\n    #[test]\n    fn a() {{ {} }}\n}}\n"
+    base = {"calc.py": python.format("+"), "src/lib.rs": rust.format("1", "two()")}
+    changed = {"calc.py": python.format("-").replace("    5\n", "    -1\n"), "src/lib.rs": rust.format("2", "one()")}
+    found = classes(base, changed, (*PYTEST, "--doctest-modules"), artifacts=named)
+    assert {path: (str(each.kind), each.judged, each.landed, each.spared) for path, each in found.items()} == {
+        "calc.py": ("product", *[python.format("-").encode()] * 2, False),
+        "src/lib.rs": ("product", *[rust.format("2", "two()").encode()] * 2, False),
+    }
+
+
 def test_a_word_beforehand_opens_changed_tests_and_no_judge_by_name() -> None:
     changed = {"tests/helpers.py": X, "tests/conftest.py": X, "tests/test_new.py": X, "odd.dat": X}
     found = classes(SRC, changed, PYTEST, allow=("tests/**", "odd.dat"))

@@ -12,8 +12,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Literal, Protocol
 
-from loopwright.adapters.checks.canary.plan import CanaryPlan, Edits, planned
-from loopwright.kernel.trust import Canary, Classed, FileClass
+from loopwright.adapters.checks.canary.plan import CanaryPlan, Edits, planned, to_break
+from loopwright.kernel.trust import Canary, Classed
 from loopwright.kernel.wording import counted
 
 Place = Literal["judging", "landing", "base"]
@@ -64,18 +64,22 @@ async def look(question: CanaryQuestion, laboratory: Laboratory) -> Canary:
     """Made once for a candidate whose runs passed."""
     if not question.checks:
         return Canary(said="not-shown", sentence="No check that runs tests can say whether it looks at this change.")
-    plan = await _plan(question, laboratory)
+    plan, spared = await _plan(question, laboratory), tuple(e.change.path for e in question.changes if e.spared)
     if plan.is_only_data:
-        return Canary(said="not-shown", sentence="Only data and text changed: nothing that could be broken on purpose.")
+        what = "tests, data and text" if spared else "data and text"
+        return Canary(said="not-shown", sentence=f"Only {what} changed: nothing that could be broken on purpose.")
     looking = _Looking(question=question, laboratory=laboratory, plan=plan)
     found = await looking.answer()
     if found.said in ("noticed", "untested-change"):
         found = await looking.beside() or found
+    if found.said in ("noticed", "disarmed") and spared:
+        told = f"What was named for this review judged as it is now: {_named(Edits(names=spared))}."
+        found = replace(found, sentence=f"{found.sentence} {told}")
     return replace(found, seconds=looking.seconds)
 
 
 async def _plan(question: CanaryQuestion, laboratory: Laboratory) -> CanaryPlan:
-    changed = tuple(each.change.path for each in question.changes if each.kind is FileClass.PRODUCT)
+    changed = to_break(question.changes)
     judging = await laboratory.texts("judging", changed)
     landing = await laboratory.texts("landing", changed) if question.lands_apart else judging
     return planned(

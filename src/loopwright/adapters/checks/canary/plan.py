@@ -52,15 +52,14 @@ def planned(
     product: tuple[str, ...],
 ) -> CanaryPlan:
     """The texts are those of changed files in the three trees; `product` is all that the judging one has of it."""
-    changed = tuple(
-        each.change.path for each in changes if each.kind is FileClass.PRODUCT and language(each.change.path)
-    )
+    changed = tuple(path for path in to_break(changes) if language(path))
     there = tuple(path for path in changed if path in judging)
     found = {path: touched(base.get(path, b""), judging[path]) for path in there if language(path) == "python"}
     broken = tuple(path for path in there if found.get(path) or not _is_as_before(path, base, judging))
     names = {path: found[path] for path in broken if path in found}
     gone = {path: names_in(base[path]) - names_in(judging.get(path, b"")) for path in _python(base)}
-    old = tuple(path for path in product if language(path) and path not in changed)
+    spared = frozenset(each.change.path for each in changes if each.spared)
+    old = tuple(path for path in product if language(path) and path not in changed and path not in spared)
     beside = tuple(dict.fromkeys(path for each in changed for path in _beside(each, old, product)))
     witnesses = tuple(dict.fromkeys((*there, *beside)))
     return CanaryPlan(
@@ -74,6 +73,11 @@ def planned(
         packages=tuple(dict.fromkeys(_package(path, product) for path in changed if language(path) == "python")),
         python=tuple(path for path in broken if language(path) == "python"),
     )
+
+
+def to_break(changes: tuple[Classed, ...]) -> tuple[str, ...]:
+    """Changed product. A test that is broken is red whatever the product does, even if it was named as such."""
+    return tuple(each.change.path for each in changes if each.kind is FileClass.PRODUCT and not each.spared)
 
 
 def _is_as_before(path: str, base: Mapping[str, bytes], judging: Mapping[str, bytes]) -> bool:

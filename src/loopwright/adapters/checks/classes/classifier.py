@@ -32,6 +32,7 @@ _DATA = re.compile(
     r"(?:^|/)(?:__?fixtures?__?|fixtures?|testdata|data|samples?|snapshots?|resources|assets|cassettes|golden|cases)/"
 )
 _MAY_HOLD_TESTS = (".rs",)
+_NAMED = "named for this review"
 _PLAIN_DATA = (Judge.MANIFEST, Judge.LOCK, Judge.BUILD, Judge.HIDDEN, Judge.COMPILED)
 
 
@@ -54,6 +55,9 @@ class Terms:
 
     def has_below(self, folder: str) -> bool:
         return any(f"{path}/".startswith(f"{folder}/") for path in self.tracked)
+
+    def is_in_artifact(self, path: str) -> bool:
+        return any(path.startswith(f"{artifact.rstrip('/')}/") for artifact in self.artifacts)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -161,21 +165,32 @@ def class_of(change: Change, terms: Terms) -> Classed:
     if why := _judge_by_name(change, terms):
         is_manifest = judge_by_name(path) in INSTALLING
         return Classed(change=change, kind=FileClass.JUDGE_BY_NAME, why=why, is_manifest=is_manifest)
-    if any(path == artifact or path.startswith(f"{artifact.rstrip('/')}/") for artifact in terms.artifacts):
-        return Classed(change=change, kind=FileClass.PRODUCT, why="named for this review")
+    if path in terms.artifacts:
+        return _named(change, terms)
     if why := terms.tools.why_first(path, is_new=change.how == "added"):
         return Classed(change=change, kind=FileClass.JUDGE, why=why)
     if terms.steering.layout.is_test(path) or (change.how == "added" and _is_collected(path, terms)):
         return _test(change, terms)
-    if (found := _helping(change, terms) or _expected(change, terms) or _examples(change, terms)) is not None:
+    if (found := _used_by_tests(change, terms)) is not None:
         return found
-    if terms.steering.layout.is_product(path):
-        return _product(change, terms)
+    if (is_inside := terms.is_in_artifact(path)) or terms.steering.layout.is_product(path):
+        return _product(change, terms, why=_NAMED if is_inside else "")
     if _is_new_folder(change, terms):
         return _product(change, terms, why=f"a new folder of sources: {path.split('/')[0]}/")
     if is_text(path) or is_example(path):
         return _text(change, terms)
     return Classed(change=change, kind=FileClass.JUDGE, why="neither product, tests nor text")
+
+
+def _named(change: Change, terms: Terms) -> Classed:
+    """What a person asked to have mended is product, whatever else it is: a file of tests, too, as a whole.
+
+    Of code they asked for the code: tests of the base that stand beside it in the same file judge it as elsewhere.
+    """
+    if terms.steering.layout.is_test(change.path):
+        return Classed(change=change, kind=FileClass.PRODUCT, why=_NAMED, spared=True)
+    is_used = _used_by_tests(change, terms) is not None
+    return replace(_with_tests_put_back(change, terms, why=_NAMED), spared=is_used)
 
 
 def _text(change: Change, terms: Terms) -> Classed:
@@ -277,10 +292,13 @@ def _taken_at_top(change: Change, terms: Terms) -> str:
 
 
 def _product(change: Change, terms: Terms, why: str = "") -> Classed:
-    path = change.path
     if change.how == "added" and (name := _taken(change, terms)):
         return Classed(change=change, kind=FileClass.JUDGE, why=f"its name is taken: {name}")
-    after = terms.after.get(path, "")
+    return _with_tests_put_back(change, terms, why)
+
+
+def _with_tests_put_back(change: Change, terms: Terms, why: str) -> Classed:
+    path, after = change.path, terms.after.get(change.path, "")
     if after.startswith(_MAGIC) and not is_source(path):
         return Classed(change=change, kind=FileClass.JUDGE_BY_NAME, why=str(Judge.COMPILED))
     classed = Classed(change=change, kind=FileClass.PRODUCT, why=why, judged=_ignoring(change, terms))
@@ -327,6 +345,10 @@ def _is_new_folder(change: Change, terms: Terms) -> bool:
         any(is_source(path) for path in terms.added if path.startswith(f"{top}/"))
         and top not in terms.steering.called.words
     )
+
+
+def _used_by_tests(change: Change, terms: Terms) -> Classed | None:
+    return _helping(change, terms) or _expected(change, terms) or _examples(change, terms)
 
 
 def _helping(change: Change, terms: Terms) -> Classed | None:
