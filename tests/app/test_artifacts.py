@@ -130,6 +130,7 @@ def test_a_story_has_the_id_and_the_tier_its_file_gives_it(project: Project) -> 
     (target,) = found(project, STORY)
     assert target == Target(
         source=target.path,
+        named=STORY,
         path=STORY,
         gate=Gate.STORY,
         story="ST-1",
@@ -142,7 +143,14 @@ def test_a_story_has_the_id_and_the_tier_its_file_gives_it(project: Project) -> 
 def test_code_has_a_story_made_of_its_path_and_its_findings_inline(project: Project) -> None:
     (target,) = found(project, "src/a.py")
     assert target == Target(
-        source=target.path, path="src/a.py", gate=Gate.CODE, story=story_id("src/a.py"), tier="small", file="", known=()
+        source=target.path,
+        named="src/a.py",
+        path="src/a.py",
+        gate=Gate.CODE,
+        story=story_id("src/a.py"),
+        tier="small",
+        file="",
+        known=(),
     )
 
 
@@ -179,6 +187,22 @@ def test_a_folder_is_one_artifact_unless_it_is_a_batch(project: Project, repo: R
     repo.write(".gitignore", "*.tmp\n")
     assert [target.path for target in found(project, "stories")] == ["stories"]
     assert [target.path for target in found(project, "stories", by_file=True)] == [STORY, "stories/ST-2.yml"]
+
+
+@pytest.mark.parametrize(
+    ("paths", "by_file", "named"),
+    [
+        (("src",), False, {"src": "src/"}),
+        (("src",), True, {"src/a.py": "src/", "src/b.py": "src/"}),
+        (("src", "src/b.py"), True, {"src/a.py": "src/", "src/b.py": "src/b.py"}),
+        (("src/b.py", "src"), True, {"src/a.py": "src/", "src/b.py": "src/b.py"}),
+    ],
+)
+def test_a_file_is_named_itself_or_by_a_folder_it_lies_in(
+    project: Project, repo: Repository, paths: tuple[str, ...], *, by_file: bool, named: dict[str, str]
+) -> None:
+    repo.write("src/b.py", "y = 1\n")
+    assert {target.path: target.named for target in found(project, *paths, by_file=by_file)} == named
 
 
 def test_files_whose_findings_would_share_a_name_have_each_their_own(project: Project, repo: Repository) -> None:

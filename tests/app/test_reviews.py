@@ -102,6 +102,14 @@ def test_a_batch_keeps_once_what_its_artifacts_share_and_gives_each_what_is_its_
     assert not shared.keys() & own[0].keys()
 
 
+def test_a_folder_is_product_by_its_own_name_and_not_by_those_of_its_files(project: Project) -> None:
+    _, alone = created(project, "src")
+    assert alone["trust"]["artifacts"] == ["src/"]
+    _, many = created(project, "src", STORY, batch=True)
+    assert many["trust"]["artifacts"] == ["src/", STORY]
+    assert [json.loads(each["own"])["trust"]["artifacts"] for each in many["artifacts"]] == [["src/"], [STORY]]
+
+
 def test_a_merge_needs_a_branch(project: Project) -> None:
     detached = replace(project, branch="")
     with pytest.raises(UsageError, match="HEAD is detached"):

@@ -1,4 +1,6 @@
+import json
 import re
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -338,6 +340,69 @@ def test_a_fix_that_breaks_the_checks_is_not_landed_though_the_reviewer_passes_i
     done = sample.loop("review", "a.py", "--max-attempts", "2", "--json")
     assert (done.code, done.data["outcome"], done.data["passed"], done.data["branch"]) == (4, "escalated", [], "")
     assert "these fail: test" in done.err
+
+
+# --- tests below a folder, and tests that are named themselves ---------------------------------------------------
+
+CORE = "def add(a, b):\\n    return {}\\n"
+SUMS = (
+    "import unittest\\nfrom calc.core import add\\n\\n\\nclass T(unittest.TestCase):\\n"
+    "    def test_add(self):\\n        self.assertEqual(add(2, 3), {})\\n"
+)
+INSIDE = "calc/tests/test_core.py"
+
+
+def with_tests_inside(path: Path, core: str, expected: str) -> Sample:
+    """A package with its tests below it; whoever fixes it changes both."""
+    edits = [("calc/core.py", CORE.format(core)), (INSIDE, SUMS.format(expected))]
+    both = ", ".join(f'{{ path = "{file}", content = "{text}" }}' for file, text in edits)
+    made = f'[[step]]\nrole = "creator"\nrepeat = true\nedits = [{both}]\nresult = {{ status = "done" }}\n'
+    found = [
+        blocks(artifact, finding(artifact, "it is bad"), attempt=1) for artifact in ("calc", "calc/core.py", INSIDE)
+    ]
+    run = f'run = [{json.dumps(sys.executable)}, "-m", "unittest"]\n'
+    config = CONFIG[: CONFIG.index("run = ")] + run
+    sample = Sample.create(path, "".join((*found, made, PASSES)), config)
+    files = {"calc/core.py": CORE.format("a + b"), INSIDE: SUMS.format("5")}
+    for file, text in {**files, "calc/__init__.py": "", "calc/tests/__init__.py": ""}.items():
+        sample.repo.write(file, text.replace("\\n", "\n"))
+    sample.repo.commit("Add what is reviewed")
+    return sample
+
+
+@pytest.mark.parametrize(
+    "words", [pytest.param(("calc",), marks=pytest.mark.trust), ("calc", "--batch")], ids=["whole", "by file"]
+)
+def test_tests_below_a_folder_that_is_reviewed_judge_its_code_as_they_were(
+    tmp_path: Path, words: tuple[str, ...]
+) -> None:
+    sample = with_tests_inside(tmp_path / "repo", "a - b", "-1")
+    done = sample.loop("review", *words, "--merge", "--json")
+    assert (done.code, done.data["merged"]) == (4, False), done.err
+    assert any(need["command"].startswith("loop approve protected") for need in done.data["needs"])
+    assert "without them these tests of the base fail: calc.tests.test_core.T.test_add" in done.err
+
+
+@pytest.mark.parametrize(
+    "words", [("calc",), pytest.param(("calc", "--batch"), marks=pytest.mark.trust)], ids=["whole", "by file"]
+)
+def test_a_test_below_it_that_need_not_change_is_held_back_and_the_rest_lands(
+    tmp_path: Path, words: tuple[str, ...]
+) -> None:
+    sample = with_tests_inside(tmp_path / "repo", "b + a", "4 + 1")
+    done = sample.loop("review", *words, "--merge", "--json")
+    held = [each["path"] for each in done.data["held_back"]]
+    assert (done.code, done.data["merged"], done.data["outcome"], held) == (0, True, "verified", [INSIDE]), done.err
+    assert "Broken on purpose (made to raise: calc/core.py: add), it is noticed by test." in done.err
+
+
+@pytest.mark.trust
+def test_a_test_that_is_named_itself_is_mended_and_never_broken_on_purpose(tmp_path: Path) -> None:
+    sample = with_tests_inside(tmp_path / "repo", "b + a", "4 + 1")
+    done = sample.loop("review", INSIDE, "--merge", "--json")
+    assert (done.code, done.data["merged"], done.data["held_back"]) == (0, True, []), done.err
+    assert "Only tests, data and text changed: nothing that could be broken on purpose." in done.err
+    assert "4 + 1" in (sample.repo.path / INSIDE).read_text()
 
 
 # --- over and over again ----------------------------------------------------------------------------------------

@@ -87,6 +87,16 @@ def test_a_change_the_verdict_does_not_need_is_held_back_and_may_be_decided_afte
     assert gate(state).evidence == v.E1
 
 
+@pytest.mark.parametrize(
+    ("named", "waits"), [(("tests/",), False), (("tests/t.py",), True), (("a/", "tests/t.py"), True)]
+)
+def test_a_folder_asks_for_none_of_its_tests_and_a_test_that_is_named_is_needed(
+    named: tuple[str, ...], *, waits: bool
+) -> None:
+    state = play(verifying(trust=replace(v.NOW, artifacts=named)), v.WITHOUT)
+    assert (where(state) == Station.GATE) is waits
+
+
 def test_where_nothing_else_would_land_it_is_waited_for() -> None:
     state = play(verifying(), v.NOTHING_ELSE)
     assert where(state) == Station.GATE

@@ -9,7 +9,7 @@ import pytest
 
 from loopwright.kernel.actions import AwaitGate, Integrate, RunAgent, RunChecks, Stop
 from loopwright.kernel.events import ChecksReported
-from loopwright.kernel.model import Commit, Ending, Verdict
+from loopwright.kernel.model import Change, Commit, Ending, Verdict
 from loopwright.loops.course import Station, where
 from loopwright.loops.quality.machine import QUALITY
 from loopwright.loops.quality.state import QualityState
@@ -65,6 +65,24 @@ def test_a_change_the_verdict_does_not_need_is_held_back_and_may_be_decided_afte
     assert (wanted(state, Integrate).tree, wanted(state, Integrate).holds_back) == ("lands", True)
     state = play(state, replace(LANDED, held_on="loop/1-held"))
     assert (outcome(state).ending, outcome(state).held, gate(state).evidence) == (Ending.VERIFIED, v.BENT, v.E1)
+
+
+@pytest.mark.parametrize(
+    ("artifact", "named", "task", "waits"),
+    [
+        ("src/calc", "src/calc/", "Review src/calc at the code gate", False),
+        ("src/calc", "src/calc/", "Make src/calc faster", True),  # a person's own words
+        ("src/calc/tests/t.py", "src/calc/tests/t.py", "", True),
+        ("src/calc", "src/calc", "Review src/calc at the code gate", True),  # a log of before
+    ],
+)
+def test_a_folder_asks_for_what_is_product_in_it_and_for_none_of_its_tests(
+    artifact: str, named: str, task: str, *, waits: bool
+) -> None:
+    trust, held = replace(v.NOW, artifacts=(named,)), (Change(path="src/calc/tests/t.py", how="changed", blob="1"),)
+    params = replace(verifying(task).plan, artifact=artifact, trust=trust)
+    state = play(replace(verifying(task), plan=params), replace(v.WITHOUT, held=held))
+    assert (where(state) == Station.GATE) is waits
 
 
 @pytest.mark.parametrize(("task", "report"), [("Loosen tests/t.py", v.WITHOUT), ("", v.NOTHING_ELSE)])

@@ -32,6 +32,7 @@ class Target:
 
     path: str  # as the log has it
     source: str  # as file functions take it: a name that is not UTF-8 is no text for the log
+    named: str  # as the person named it: a folder ends in `/`, and stands for each of its files in a batch
     gate: Gate
     story: str
     tier: str
@@ -48,11 +49,17 @@ def find_targets(
         raise UsageError("name at least one PATH to review")
     named = [_inside(project.root, cwd, path) for path in paths]
     _refuse_submodules(project, named)
-    if by_file:
-        named = [file for path in named for file in _spread(project, path)]
-    chosen = list(dict.fromkeys(named))
-    files = _hand_over_files(project.root, chosen)
-    return tuple(_target(project, path, gate, files[path], by_file=by_file) for path in chosen)
+    chosen = {file: path for path in named for file in (_spread(project, path) if by_file else [path])}
+    chosen |= {path: path for path in named if path in chosen}  # itself, and in a folder that is named besides
+    files = _hand_over_files(project.root, list(chosen))
+    return tuple(
+        _target(project, path, gate, files[path], named=_as_named(project.root, said), by_file=by_file)
+        for path, said in chosen.items()
+    )
+
+
+def _as_named(root: Path, path: str) -> str:
+    return f"{printable(path)}/" if (root / path).is_dir() else printable(path)
 
 
 def _inside(root: Path, cwd: Path, given: str) -> str:
@@ -124,7 +131,7 @@ def _is_taken(file: Path) -> bool:
     return os.path.lexists(file) and not (read_regular(file, len(mark)) or b"").startswith(mark)
 
 
-def _target(project: Project, source: str, gate: str, file: _File, *, by_file: bool) -> Target:
+def _target(project: Project, source: str, gate: str, file: _File, *, named: str, by_file: bool) -> Target:
     path = printable(source)
     at = Gate(gate) if gate else usual_gate(path)
     said_id, tier = read_story(project.root / source) if at is Gate.STORY else (None, None)
@@ -134,6 +141,7 @@ def _target(project: Project, source: str, gate: str, file: _File, *, by_file: b
     return Target(
         path=path,
         source=source,
+        named=named,
         gate=at,
         story=story,
         tier=tier or str((held or {}).get("tier") or handoff.USUAL_TIER),

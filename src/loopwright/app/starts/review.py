@@ -19,7 +19,7 @@ from loopwright.kernel.model import NO_COMMIT, Commit
 from loopwright.kernel.trust import Trust
 from loopwright.loops.batch.state import BatchArtifact, BatchParams
 from loopwright.loops.quality.quality_file import ENDING, for_person
-from loopwright.loops.quality.state import Depth, QualityParams
+from loopwright.loops.quality.state import Depth, QualityParams, usual_task
 from loopwright.loops.reviewed import QualityLimits
 
 _PER_AGENT = 2  # children under way for each agent that may work: while one is recorded, another works
@@ -111,7 +111,7 @@ def _params(
         gate=target.gate,
         depth=Depth(request.depth or part.depth),
         file=target.file,
-        task=request.task.strip() or f"Review {target.path} at the {target.gate} gate",
+        task=request.task.strip() or usual_task(target.path, target.gate),
         criteria=request.criteria,
         reviewer=part.reviewer,
         creator=part.creator,
@@ -123,7 +123,7 @@ def _params(
         checked=bool(settings.checks),
         shown=shown_file(settings, target),
         trust=Trust(
-            base=base if plan.batch else NO_COMMIT, artifacts=(target.path,), allow=request.allow, in_force=True
+            base=base if plan.batch else NO_COMMIT, artifacts=(target.named,), allow=request.allow, in_force=True
         ),
         firm=True,
         accepts_checked=True,
@@ -140,6 +140,7 @@ def _batch(project: Project, settings: Settings, plan: ReviewPlan, children: lis
     each = [json.loads(encode(child)) for child in children]
     shared = {key: value for key, value in each[0].items() if all(other[key] == value for other in each)}
     own = [{key: value for key, value in one.items() if key not in shared} for one in each]
+    named = tuple(dict.fromkeys(target.named for target in plan.targets))
     return BatchParams(
         artifacts=tuple(
             BatchArtifact(path=child.artifact, own=json.dumps(rest)) for child, rest in zip(children, own, strict=True)
@@ -151,7 +152,7 @@ def _batch(project: Project, settings: Settings, plan: ReviewPlan, children: lis
         target=project.branch,
         merge=plan.merge,
         checked=bool(settings.checks),
-        trust=replace(children[0].trust, base=NO_COMMIT, artifacts=tuple(target.path for target in plan.targets)),
+        trust=replace(children[0].trust, base=NO_COMMIT, artifacts=named),
         firm=True,
         accepts_checked=True,
     )

@@ -184,8 +184,8 @@ def _announced(state: QualityState) -> QualityState:
 
 def _verified(state: QualityState, event: ChecksReported) -> QualityState:
     """Red, it is blocked after all: as if it could not be landed."""
-    words, is_last = (state.plan.artifact, state.plan.task), reached(reviews_made(state), state.allowance)
-    state, said = weighed(state, event, state.commit, words, is_last=is_last)
+    is_last = reached(reviews_made(state), state.allowance)
+    state, said = weighed(state, event, state.commit, state.plan.asked_in, is_last=is_last)
     match said:
         case Passed():
             return landed_or_done(replace(state, verified=True))

@@ -121,6 +121,19 @@ class QualityParams:
     def shown_file(self) -> str:
         return self.shown or self.file
 
+    @property
+    def asked_in(self) -> tuple[str, ...]:
+        """The words that say what is needed. A folder names what is product in it: a test below is held back as
+        anywhere, unless the person's own words name it."""
+        if f"{self.artifact}/" not in self.trust.artifacts:
+            return (self.artifact, self.task)
+        return (self.task,) if self.task != usual_task(self.artifact, self.gate) else ()
+
+
+def usual_task(artifact: str, gate: str) -> str:
+    """Where the person said no more than what is to be reviewed."""
+    return f"Review {artifact} at the {gate} gate"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReviewFacts:
