@@ -21,7 +21,7 @@ Golden = Callable[[str, str], None]
 FILE = ".loop/tickets/completed/pay/TICKET-pay-002.md"
 APPROVED = t.told(*t.bad("c1"), *t.GOOD, t.LANDED)
 STUCK = t.told(*t.bads(2), max=2)
-ACCEPTED = t.play(STUCK, t.says("accept"), t.LANDED)
+ACCEPTED = t.play(STUCK, t.says("accept"), t.GREEN, t.LANDED)
 CANCELLED = t.play(STUCK, t.CANCEL, t.CLEANED)
 NOTHING = t.told(replace(t.CANCEL, cleanup=Cleanup.KEEP_EVERYTHING), t.CLEANED)
 

@@ -160,6 +160,7 @@ def test_a_draft_reads_as_it_was_meant(title: str, what: str, said: list[str], c
     read = build(page.front, body(page.body))
     assert params(read, session="s", base=Commit("b")) == TicketParams(
         firm=True,
+        accepts_checked=True,
         session="s",
         title=read.title,
         base=Commit("b"),
@@ -252,6 +253,7 @@ def test_the_session_that_a_ticket_asks_for() -> None:
     read = taken(cycle_type="product", iteration={"max": 3})
     assert params(read, session="s", base=SEED.commit) == TicketParams(
         firm=True,
+        accepts_checked=True,
         session="s",
         title="t",
         base=SEED.commit,
