@@ -9,6 +9,8 @@ import shlex
 from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 
+from loopwright.adapters.checks.classes.spelled_out import Stages, given_code, spelled_out
+
 Command = tuple[str, ...]
 
 _PREFIXES = frozenset(
@@ -27,10 +29,21 @@ _READING: Mapping[str, tuple[str, ...]] = {
     "isort": ("-c",),
     "black": ("-c",),
     "bandit": ("-r",),
+    **dict.fromkeys(
+        ("cc", "gcc", "clang", "c++", "g++", "clang++", "rustc", "javac", "as", "nvcc"), ("-c", "-r", "-p")
+    ),
+    **dict.fromkeys(
+        ("cp", "rm", "mv", "ln", "rsync", "install", "mkdir", "rmdir", "chmod", "tar"), ("-r", "-f", "-p", "-c")
+    ),
+    "grep": ("-r", "-c", "-p"),
 }
+# What they are given they look at, count or move, and nothing of it takes part in what follows.
+LOOKING = frozenset(
+    {"shellcheck", "shfmt", "checkbashisms", "hadolint", "wc", "ls", "file", "stat", "chmod", "chown", "touch", "cp"}
+    | {"mv", "rm", "ln", "install", "tar", "gzip", "md5sum", "sha256sum", "git", "du", "head", "tail", "strip", "for"}
+)
 _SENDING = ("-C", "--directory", "--chdir", "--cwd", "--project")  # the last one only says where to look
 _PIECE = re.compile(r"""&&|\|\||;|((?:"[^"]*"|'[^']*'|(?!&&|\|\||;).)+)""")
-_ASSIGNED = re.compile(r"""^\s*(?:(?:export|readonly|local)\s+)?(\w+)=(["']?)([\w./@-]+)\2\s*(?:;|$)""", re.MULTILINE)
 # What is worked out when it runs, in front of a path: mostly where the script lies, or the top of the repository.
 WORKED_OUT = re.compile(r"""["']?\$\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)["']?(?=/)""")
 _IN_FRONT = re.compile(r"""["']?\$\{?\w+\}?["']?/""")
@@ -99,19 +112,17 @@ def _lines(text: str) -> tuple[tuple[int, Command], ...]:
 
 
 def _commands(text: str) -> Iterator[tuple[int, Command]]:
-    """Each with the number of its line. One whose output is looked at is what is tested, and is left out."""
-    values = {name: value for name, _, value in _ASSIGNED.findall(text)}
-    whole = re.sub(r"\$\{?(\w+)\}?", lambda m: values.get(m[1], m[0]), text.replace("\\\n", " "))
+    """Each with the number of its line."""
+    whole, values = spelled_out(text)
+    stages = Stages(values)
     for number, line in enumerate(WORKED_OUT.sub("$_", whole).split("\n")):
         for piece in _PIECE.findall(line):
-            stages = piece.split("|")
-            for stage in stages[1:] if len(stages) > 1 else stages:
-                if "$(" in stage or "`" in stage or re.search(r"(?<![2&])>(?!&|\s*/dev/)", stage):
-                    continue
+            for stage in stages.run(piece.split("|")):
                 try:
                     yield number, tuple(shlex.split(stage.strip(), comments=True))
                 except ValueError:
                     yield number, tuple(stage.split())
+    yield from ((number, (program, "-c", code)) for number, program, code in given_code(text))
 
 
 def bare(command: Command) -> list[str]:
