@@ -168,6 +168,24 @@ def test_a_check_that_lies_outside_of_the_tree_is_not_the_agents_to_rewrite(tmp_
         assert f"{script} was changed" in said.err
 
 
+@pytest.mark.slow
+def test_a_program_that_an_agent_puts_in_front_of_another_is_not_run(tmp_path: Path) -> None:
+    """It is named, and nothing that is still there is called gone; the next controller names it, too."""
+    early = tmp_path / "early"
+    early.mkdir()
+    check = '[checks.test]\nrun = ["sh", "-c", "python3 -m unittest"]\ntrust = "exit-code"\n'
+    plants = (
+        f"shim = Path({str(early)!r}, 'python3')\nshim.write_text('#!/bin/sh\\n')\nshim.chmod(0o755)\n"
+        "Path('calc.py').write_text('x = 1\\n')\nreport()\n"
+    )
+    scene = ready(tmp_path, developer=plants, more=check)
+    path = {"PATH": f"{early}{os.pathsep}{os.environ['PATH']}"}
+    for words in (("feedback", "Add add()", "--merge"), ("resume",)):
+        said = scene.loop(*words, "--unattended", code=4, env=path)
+        assert f"{early}/python3 is found in place of {shutil.which('python3')}" in said.err
+        assert "is gone" not in said.err
+
+
 # --- what asks nobody -----------------------------------------------------------------------------------------------
 
 

@@ -26,7 +26,7 @@ _LARGEST = 4 << 20  # of what is read whole; a larger program is known by its si
 _PACKAGES = ("lib/python3*/site-packages", "lib/python3*/dist-packages", "lib/python3/dist-packages")
 _STARTS_WITH_PYTHON = ("sitecustomize", "usercustomize")
 GONE = "gone"
-_NAMED = "named "  # before the digest of what a check names: a log of an older version has none of these
+NAMED = "named "  # before the digest of what a check names: a log of an older version has none of these
 _SMALL = 1 << 20
 _PIECES = re.compile(r"""[\s;&|()<>"'`=]+""")  # of a line for a shell
 # What a command is told to write is another file after every run.
@@ -61,7 +61,7 @@ def _is_script(file: Path) -> bool:
 def files_named(commands: Iterable[tuple[str, ...]], home: str) -> Pins:
     """What commands name by a whole path, and so find outside of what is judged: programs, scripts, settings."""
     found = {file for argv in commands for file in _whole_paths(argv, home)}
-    return {str(file): _NAMED + digest_of(file) for file in sorted(found)}
+    return {str(file): NAMED + digest_of(file) for file in sorted(found)}
 
 
 def _whole_paths(argv: tuple[str, ...], home: str) -> Iterator[Path]:
@@ -154,6 +154,15 @@ def pins_of(settings: Settings, commands: Iterable[tuple[str, ...]], root: Path,
 def differing(before: Pins, now: Pins) -> Iterable[str]:
     """Each path that is not what it was, in words."""
     for path in sorted(before.keys() | now.keys()):
-        if before.get(path) != now.get(path) and (path in before or not now[path].startswith(_NAMED)):
-            what = "is new" if path not in before else "is gone" if now.get(path, GONE) == GONE else "was changed"
-            yield f"{path} {what}"
+        if before.get(path) != now.get(path) and (path in before or not now[path].startswith(NAMED)):
+            yield f"{path} {_what(path, before, now)}"
+
+
+def _what(path: str, before: Pins, now: Pins) -> str:
+    was, held = (pins.get(path, GONE).removeprefix(NAMED) for pins in (before, now))
+    if was == GONE:
+        return "is new"
+    if held != GONE:
+        return "was changed"
+    # Another program that is found first takes its packages from elsewhere.
+    return "is no longer what checks find" if os.path.lexists(path) else "is gone"

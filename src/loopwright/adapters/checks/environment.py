@@ -13,8 +13,9 @@ from pathlib import Path
 from loopwright.adapters.agents.redaction import Redactor, looks_secret
 from loopwright.adapters.agents.remains import redact_in_place
 from loopwright.adapters.checks.bytecode import Bytecode
-from loopwright.adapters.pins import Pins, differing, files_named, packages_of
+from loopwright.adapters.pins import Pins, files_named, packages_of
 from loopwright.adapters.steps import StepWatch
+from loopwright.adapters.tool_places import ToolPlaces, relied_on_differs
 from loopwright.config.settings import CheckSettings, Settings
 from loopwright.errors import CheckNotRunnable, NeedsPerson
 
@@ -135,7 +136,7 @@ class Digests:
 
     def refuse_what_was_changed(self, check: CheckSettings) -> None:
         """Raises `NeedsPerson` where somebody changed a script or the environment of checks while the loop ran."""
-        for path in differing(self.pinned, self.relied_on()):
+        for path in relied_on_differs(self.pinned, self.relied_on()):
             raise NeedsPerson(
                 f"check {check.name!r} was not run: {path} since the loop was taken up, and the check relies on it;"
                 " look at it, then go on with `loop resume` at a terminal"
@@ -191,12 +192,15 @@ def digests_for(
 ) -> Digests:
     """For the checks of a repository, with what they rely on now as what they are to find later."""
 
+    environment = for_checks(environ, root / ".loop" / "verify")
+    places = ToolPlaces.of(commands, settings.workspace, environment, root)
+
     def relied_on() -> Pins:
         named = files_named((*commands, *settings.workspace.setup), environ.get("HOME", ""))
-        return {**named, **packages_of(commands, environ)}
+        return {**named, **packages_of(commands, environ), **places.now()}
 
     return Digests(
-        environment=for_checks(environ, root / ".loop" / "verify"),
+        environment=environment,
         setup=settings.workspace.setup,
         person=environ,
         bytecode=Bytecode(root / ".loop" / "bytecode", is_named),

@@ -6,10 +6,19 @@ import itertools
 import posixpath
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass, field
 
-from loopwright.adapters.checks.classes.command_lines import Command, bare, joined, only_reads, placed, reads_by, sent
-from loopwright.adapters.checks.classes.makefiles import Rules, asked_of_make, included, rules_of, with_values
+from loopwright.adapters.checks.classes.called_files import Called
+from loopwright.adapters.checks.classes.command_lines import (
+    LOOKING,
+    Command,
+    bare,
+    joined,
+    only_reads,
+    placed,
+    reads_by,
+    sent,
+)
+from loopwright.adapters.checks.classes.makefiles import Rules, asked_of_make, exported, included, rules_of, with_values
 from loopwright.adapters.checks.classes.packages import (
     MANAGERS,
     MANIFEST,
@@ -20,15 +29,13 @@ from loopwright.adapters.checks.classes.packages import (
     scripts_of,
     vendored,
 )
-from loopwright.adapters.checks.classes.walk import CODE, VALUE, CallWalk
+from loopwright.adapters.checks.classes.spelled_out import CONTENT, INTERPRETER
+from loopwright.adapters.checks.classes.steering_files import configures_tests
+from loopwright.adapters.checks.classes.walk import CODE, HELPING, SCRIPTS, VALUE, CallWalk
 from loopwright.kernel.gates import matches
 from loopwright.kernel.judges import Judge, is_example, judge_by_name
 
 _TAKES_TEXT = re.compile(r"-[a-z]{0,3}c")  # `bash -lc`
-_INTERPRETER = re.compile(
-    r"(?:python|pypy|node|nodejs|bun|deno|sh|bash|zsh|dash|ksh|ruby|perl|php|tsx|ts-node|lua|Rscript|pwsh|source|\.)"
-    r"[\d.]*"
-)
 _TASKS = ("Taskfile.yml", "Taskfile.yaml", "tasks.py", "pyproject.toml", "hatch.toml")
 _STEERED: Mapping[str, tuple[str, ...]] = {
     "tox": ("tox.ini", "tox.toml"),
@@ -44,6 +51,10 @@ _TAKES_FILE = re.compile(
     r"-(?:r|c|f|p)$|--(?:require|import|loader|experimental-loader|preload|config|rcfile|file|makefile|setup\w*"
     r"|settings|config-file|configuration|bootstrap|init-file|globals|test-adapter|reporter|runner|resolver|plugin)$"
 )
+_GIVES_OPTIONS = re.compile(
+    r"(\w*(?:OPTIONS|OPTS?|STARTUP|PRELOAD|WRAPPER|RUNNER|PLUGINS|RCFILE|PROCESS_START)|BASH_ENV|ENV|MAKEFILES)=(.*)",
+    re.IGNORECASE | re.DOTALL,
+)
 # Of these, what is loaded as modules are.
 _LOADS = re.compile(
     r"--(?:require|import|loader|experimental-loader|preload|setup\w*|globals|reporter|runner|resolver)$"
@@ -52,44 +63,8 @@ _LOADING = frozenset(
     {"node", "nodejs", "mocha", "_mocha", "ts-node", "tsx", "nyc", "c8", "tap", "tape", "ava", "jasmine"}
 )
 _NEVER = ("--cov=", "--target=", "--package=", "--source=", "--include=", "--ignore=", "--exclude=", "--junit")
-_HELPING = re.compile(r"test|check|harness|runner|setup|assert|expect|mock|helper|fixture|verify", re.IGNORECASE)
-# Files that configure what runs tests: others of their kind, for linters and builds, include plain product.
-_OF_TESTS = re.compile(
-    r"\.?(?:pytest|tox|setup|pyproject|package|jest|vite|vitest|mocharc|tap|taprc|ava|jasmine|deno|playwright|cypress|karma"
-    r"|wdio|web-test-runner)\b.*"
-)
 _PROJECTS = re.compile(r"""["']?(?:projects|workspace)["']?\s*:\s*\[([^\]]*)\]""")
 _RELATIVE = re.compile(r"""(?:require\(|from|import\(?)\s*['"](\.{1,2}/[^'"]*)['"]""")
-_SCRIPTS = frozenset(
-    {"scripts", "script", "tools", "tool", "ci", "hack", "dev", "build", "bin", "misc", "contrib", "etc"}
-)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Called:
-    """`files` by path with the reason; `folders` of scripts that checks run; names of `targets` a file would hide."""
-
-    files: Mapping[str, str] = field(default_factory=dict)
-    folders: frozenset[str] = frozenset()
-    targets: frozenset[str] = frozenset()
-    documents: frozenset[str] = frozenset()  # read for doctests
-    included: Mapping[str, str] = field(default_factory=dict)  # patterns of files that a build takes in
-    words: frozenset[str] = frozenset()  # of everything that steers checks: a new folder must bear none of them
-    places: frozenset[str] = frozenset()  # folders that commands work in, or are given: what lies there steers them
-    ran: tuple[tuple[str, Command], ...] = ()  # every command, with the folder it works in
-    loaded: frozenset[str] = frozenset()  # what lies beside scripts that checks run, and is loaded by them
-
-    def why(self, path: str) -> str:
-        """Why the path is the checks' own, in words; empty when it is not."""
-        if path in self.files:
-            return self.files[path]
-        if folder := next((each for each in self.folders if path.startswith(f"{each}/")), ""):
-            return f"lies in {folder}/, from where checks run scripts"
-        return next((why for pattern, why in self.included.items() if matches(path, pattern)), "")
-
-    def target_at(self, path: str) -> str:
-        """The target that the path, or a folder it lies in, has the name of."""
-        return next((each for each in self.targets if f"{path}/".startswith(f"{each}/")), "")
 
 
 def called(
@@ -115,6 +90,7 @@ def called(
         places=frozenset(search.places),
         ran=tuple(search.ran),
         loaded=frozenset(search.loaded),
+        alone=search.alone,
     )
 
 
@@ -127,43 +103,33 @@ def _folders_of_scripts(path: str, places: Collection[str]) -> Iterable[str]:
     """Folders that are named for scripts and lie where commands work."""
     *folders, _ = path.split("/")
     for depth, name in enumerate(folders):
-        if name in _SCRIPTS and "/".join(folders[:depth]) in places:
+        if name in SCRIPTS and "/".join(folders[:depth]) in places:
             yield "/".join(folders[: depth + 1])
             return
-
-
-def steering(commands: Iterable[Command], paths: Iterable[str], places: Collection[str] = ("",)) -> tuple[str, ...]:
-    """The files whose text says what the commands call: what is named, and set-up of runners and builds in `places`."""
-    tracked = frozenset(paths)
-    words = {word.removeprefix("./").split("::")[0] for command in commands for word in command}
-    near = (path for path in tracked if posixpath.dirname(path) in places)
-    steers = {path for path in near if judge_by_name(path) in (Judge.RUNNER, Judge.BUILD, Judge.MANIFEST)}
-    scripts = {p for p in tracked if p.split("/")[0] in _SCRIPTS or ("/" not in p and _is_script(p))}
-    return tuple(sorted(steers | scripts | (words & tracked)))
-
-
-def configures_tests(path: str) -> bool:
-    """Whether a file of this name configures what runs tests, and not a linter or a build."""
-    is_configuration = judge_by_name(path) in (Judge.RUNNER, Judge.MANIFEST)
-    return is_configuration and _OF_TESTS.fullmatch(posixpath.basename(path)) is not None
-
-
-def _is_script(path: str) -> bool:
-    return path.endswith((".sh", ".bash")) or "." not in path
 
 
 def _follow(search: CallWalk, command: Command, *, at: str, why: str, depth: int) -> None:
     """One simple command. `at` is the folder it works in."""
     search.words.update(part for word in command for part in re.split(r"[/=:,\s]", word))
+    if depth > _DEEPEST:
+        return
+    for word in command:
+        _take_setting(search, word, at, why, depth)
     words = bare(command)
-    if not words or depth > _DEEPEST:
+    if not words:
         return
     search.ran[at, tuple(words)] = None
-    program, rest = posixpath.basename(words[0]), words[1:]
     search.enter_with(words, at)
-    if "/" in words[0] or "." in program.lstrip("."):
+    if "/" in words[0] or "." in words[0].lstrip("."):
         _take(search, words[0], at, why, depth)
+    if why == _NAMED:
+        search.take_named(words, at, why)
     _take_options(search, words, at, why, depth)
+    _follow_program(search, words, at=at, why=why, depth=depth)
+
+
+def _follow_program(search: CallWalk, words: list[str], *, at: str, why: str, depth: int) -> None:
+    program, rest = posixpath.basename(words[0]), words[1:]
     if program in _MAKES:
         _follow_make(search, rest, at, depth)
     elif program in MANAGERS:
@@ -173,17 +139,15 @@ def _follow(search: CallWalk, command: Command, *, at: str, why: str, depth: int
     elif program in _STEERED:
         for path in _STEERED[program]:
             _follow_script(search, joined(at, path), at, depth)
-    elif _INTERPRETER.fullmatch(program):
+    elif INTERPRETER.fullmatch(program):
         if not only_reads(program, rest):
             _follow_interpreter(search, rest, at=at, why=why, depth=depth)
-    else:
+    elif program not in LOOKING:
         search.take_inputs(rest, at, why)
 
 
 def _take_options(search: CallWalk, words: list[str], at: str, why: str, depth: int) -> None:
     program, rest = posixpath.basename(words[0]), words[1:]
-    if why == _NAMED:
-        search.take_named(words, at, why)
     for word in rest:
         value = VALUE.fullmatch(word)
         if value and not word.startswith(_NEVER):
@@ -191,8 +155,9 @@ def _take_options(search: CallWalk, words: list[str], at: str, why: str, depth: 
             load(search, value[1], at, why, depth)
         if word.startswith("@") and search.resolved(word[1:], at):
             _take(search, word[1:], at, why, depth)  # further words stand in it
-    is_script = bool(_INTERPRETER.fullmatch(program)) and "-m" not in rest and not only_reads(program, rest)
-    reading = frozenset() if is_script else reads_by((program, *rest))  # a script's options are its own
+        if word.startswith(CONTENT):
+            _take_each(search, word.removeprefix(CONTENT), at, why, depth)
+    reading = reads_by(program, rest)
     for before, word in itertools.pairwise(rest):
         if before in reading:
             continue
@@ -202,6 +167,20 @@ def _take_options(search: CallWalk, words: list[str], at: str, why: str, depth: 
             _take(search, word, at, why, depth)
         if before in ("-m", "-p"):
             search.take_module(word, at, why)
+
+
+def _take_setting(search: CallWalk, word: str, at: str, why: str, depth: int) -> None:
+    """A variable by which interpreters and runners are given options or a file to begin with."""
+    said = _GIVES_OPTIONS.fullmatch(word)
+    if said is None:
+        return
+    name, options = said[1].upper(), [part.strip("\"'") for part in said[2].split()]
+    _take_options(search, ["node" if "NODE" in name else "", *options], at, why, depth)
+    for option in options:
+        if "PLUGINS" in name:
+            search.take_module(option, at, why)
+        elif search.as_loaded(path := re.sub(r"^-r(?=\.)", "", option), at):
+            _run(search, path, at, why, depth)
 
 
 def _follow_module(search: CallWalk, words: list[str], *, at: str, why: str, depth: int) -> None:
@@ -219,7 +198,9 @@ def _follow_interpreter(search: CallWalk, rest: list[str], *, at: str, why: str,
     said = [at for at, word in enumerate(own) if _TAKES_TEXT.fullmatch(word)]
     if said or "-e" in rest:
         place = said[0] if said else rest.index("-e")
-        for here, line in placed(" ".join(rest[place + 1 : place + 2]), at):
+        text = " ".join(rest[place + 1 : place + 2])
+        search.take_imported(text, at, why)
+        for here, line in placed(text, at):
             _follow(search, line, at=here, why=why, depth=depth + 1)
         return
     if "--run" in rest:
@@ -245,7 +226,18 @@ def _run(search: CallWalk, word: str, at: str, why: str, depth: int) -> None:
             search.found.setdefault(found, why)
         _follow_script(search, found, at, depth)
     else:
+        _take_each(search, word, at, why, depth)
+
+
+def _take_each(search: CallWalk, word: str, at: str, why: str, depth: int) -> None:
+    """A file that is run, or all that a pattern names."""
+    if search.resolved(word, at) or not re.search(r"[*?\[]", word):
         _take(search, word, at, why, depth)
+        return
+    for path in search.matching(word, at, why):
+        if not search.is_test(path):
+            search.found.setdefault(path, why)
+        _follow_script(search, path, at, depth)
 
 
 def _take(search: CallWalk, word: str, at: str, why: str, depth: int) -> None:
@@ -295,7 +287,7 @@ def _follow_imports(search: CallWalk, path: str, text: str, depth: int) -> None:
     strings = re.findall(r"""['"]([\w./-]+\.\w{1,5})['"]""", text)
     for word in (*_RELATIVE.findall(text), *modules):
         found = search.as_loaded(word, folder)
-        if found and _HELPING.search(posixpath.basename(word)):
+        if found and HELPING.search(posixpath.basename(word)):
             _take(search, found, "", f"{path} loads it", depth + 1)
         elif found and folder and found.startswith(f"{folder}/"):
             search.loaded.add(found)
@@ -336,6 +328,8 @@ def _follow_make(search: CallWalk, rest: list[str], at: str, depth: int) -> None
             found = search.resolved(word, asked.at)
             makefiles += [found] if found in search.texts and found not in makefiles else []
         search.take_values(text, asked.at, f"{path} reads it")
+        for name, value in exported(text):
+            _take_setting(search, f"{name}={value}", asked.at, f"{path} runs it", depth)
     rules = rules_of(with_values("\n".join(search.texts[path] for path in makefiles)))
     named = {name for name in rules if re.fullmatch(r"[\w.-]+", name) and name != ".PHONY"}
     search.targets.update(joined(asked.at, name) for name in named.union(asked.goals))

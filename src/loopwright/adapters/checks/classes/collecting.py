@@ -16,10 +16,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
-from loopwright.adapters.checks.classes.called import Called, configures_tests
+from loopwright.adapters.checks.classes.called_files import Called
 from loopwright.adapters.checks.classes.command_lines import Command, joined
 from loopwright.adapters.checks.classes.layout import Layout
 from loopwright.adapters.checks.classes.made_for_tests import MadeForTests, made
+from loopwright.adapters.checks.classes.steering_files import configures_tests
 from loopwright.kernel.gates import matches
 from loopwright.kernel.judges import Judge, is_source, judge_by_name
 

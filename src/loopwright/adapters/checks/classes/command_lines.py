@@ -10,6 +10,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
+from loopwright.adapters.checks.classes.spelled_out import INTERPRETER, Stages, given_code, spelled_out
+
 Command = tuple[str, ...]
 
 _PREFIXES = frozenset(
@@ -28,29 +30,27 @@ _READING: Mapping[str, tuple[str, ...]] = {
     "isort": ("-c",),
     "black": ("-c",),
     "bandit": ("-r",),
+    **dict.fromkeys(
+        ("cc", "gcc", "clang", "c++", "g++", "clang++", "rustc", "javac", "as", "nvcc"), ("-c", "-r", "-p")
+    ),
+    **dict.fromkeys(
+        ("cp", "rm", "mv", "ln", "rsync", "install", "mkdir", "rmdir", "chmod", "tar"), ("-r", "-f", "-p", "-c")
+    ),
+    "grep": ("-r", "-c", "-p"),
 }
-# These look at the files that they are named, and nothing that is run takes them in.
-_LOOKING = frozenset(
+# What they are given they look at, count or move, and nothing of it takes part in what follows.
+LOOKING = frozenset(
     {"ruff", "flake8", "pylint", "mypy", "pyright", "basedpyright", "black", "isort", "bandit", "pycodestyle"}
-    | {
-        "pydocstyle",
-        "vulture",
-        "pyflakes",
-        "codespell",
-        "py_compile",
-        "compileall",
-        "json.tool",
-        "check-jsonschema",
-        "yamllint",
-    }
-    | {"taplo", "pre-commit", "eslint", "prettier", "stylelint", "tsc", "biome", "oxlint", "standard", "xo", "jsonlint"}
-    | {"ajv", "markdownlint", "markdownlint-cli2", "shellcheck", "shfmt", "hadolint", "actionlint", "djlint"}
-    | {"rubocop", "phpcs", "phpstan", "gofmt", "rustfmt", "rustc", "clang-format", "clang-tidy", "cppcheck", "javac"}
-    | {"sqlfluff", "cc", "gcc", "g++", "clang", "c++", "clang++", "grep", "cat", "test", "["}
+    | {"pydocstyle", "vulture", "pyflakes", "codespell", "py_compile", "compileall", "json.tool", "yamllint"}
+    | {"check-jsonschema", "taplo", "pre-commit", "eslint", "prettier", "stylelint", "tsc", "biome", "oxlint"}
+    | {"standard", "xo", "jsonlint", "ajv", "markdownlint", "markdownlint-cli2", "shellcheck", "checkbashisms"}
+    | {"shfmt", "hadolint", "actionlint", "djlint", "sqlfluff", "rubocop", "phpcs", "phpstan", "gofmt", "rustfmt"}
+    | {"clang-format", "clang-tidy", "cppcheck", "javac", "rustc", "cc", "gcc", "g++", "clang", "c++", "clang++"}
+    | {"grep", "cat", "test", "[", "wc", "ls", "file", "stat", "chmod", "chown", "touch", "cp", "mv", "rm", "ln"}
+    | {"install", "tar", "gzip", "md5sum", "sha256sum", "git", "du", "head", "tail", "strip", "for"}
 )
 _SENDING = ("-C", "--directory", "--chdir", "--cwd", "--project")  # the last one only says where to look
 _PIECE = re.compile(r"""&&|\|\||;|((?:"[^"]*"|'[^']*'|(?!&&|\|\||;).)+)""")
-_ASSIGNED = re.compile(r"""^\s*(?:(?:export|readonly|local)\s+)?(\w+)=(["']?)([\w./@-]+)\2\s*(?:;|$)""", re.MULTILINE)
 # What is worked out when it runs, in front of a path: mostly where the script lies, or the top of the repository.
 WORKED_OUT = re.compile(r"""["']?\$\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)["']?(?=/)""")
 _IN_FRONT = re.compile(r"""["']?\$\{?\w+\}?["']?/""")
@@ -119,19 +119,17 @@ def _lines(text: str) -> tuple[tuple[int, Command], ...]:
 
 
 def _commands(text: str) -> Iterator[tuple[int, Command]]:
-    """Each with the number of its line. One whose output is looked at is what is tested, and is left out."""
-    values = {name: value for name, _, value in _ASSIGNED.findall(text)}
-    whole = re.sub(r"\$\{?(\w+)\}?", lambda m: values.get(m[1], m[0]), text.replace("\\\n", " "))
+    """Each with the number of its line."""
+    whole, values = spelled_out(text)
+    stages = Stages(values)
     for number, line in enumerate(WORKED_OUT.sub("$_", whole).split("\n")):
         for piece in _PIECE.findall(line):
-            stages = piece.split("|")
-            for stage in stages[1:] if len(stages) > 1 else stages:
-                if "$(" in stage or "`" in stage or re.search(r"(?<![2&])>(?!&|\s*/dev/)", stage):
-                    continue
+            for stage in stages.run(piece.split("|")):
                 try:
                     yield number, tuple(shlex.split(stage.strip(), comments=True))
                 except ValueError:
                     yield number, tuple(stage.split())
+    yield from ((number, (program, "-c", code)) for number, program, code in given_code(text))
 
 
 def bare(command: Command) -> list[str]:
@@ -166,15 +164,20 @@ def program_named(variable: str) -> str:
     return {"py": "python", "shell": "sh", "cc": "cc", "cxx": "c++"}.get(known, known)
 
 
-def reads_by(words: Iterable[str]) -> frozenset[str]:
-    """The options by which programs among the words only read."""
+def reads_by(program: str, rest: list[str]) -> frozenset[str]:
+    """The options by which programs among the words only read. Those of a script are its own."""
+    is_script = bool(INTERPRETER.fullmatch(program)) and "-m" not in rest and not only_reads(program, rest)
+    return frozenset() if is_script else _reading((program, *rest))
+
+
+def _reading(words: Iterable[str]) -> frozenset[str]:
     return frozenset(option for word in words for option in _READING.get(word.rstrip("0123456789."), ()))
 
 
 def only_reads(program: str, rest: list[str]) -> bool:
     """Whether an interpreter is asked to look at its script, and not to run it."""
     own = itertools.takewhile(lambda word: word.startswith("-"), rest)  # what comes later is the script's
-    return not reads_by((program,)).isdisjoint(own)
+    return not _reading((program,)).isdisjoint(own)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -190,7 +193,7 @@ def handed(words: list[str]) -> Iterator[Handed]:
     """What the command does not only look at."""
     program, rest = posixpath.basename(words[0]), words[1:]
     module = rest[rest.index("-m") + 1 :] if "-m" in rest else []
-    if only_reads(program, rest) or {program, *module[:1]} & _LOOKING:
+    if only_reads(program, rest) or {program, *module[:1]} & LOOKING:
         return
     is_own = not module and "." in posixpath.basename(next((w for w in rest if not w.startswith("-")), words[0]))
     for before, word in itertools.pairwise(("", *(module[1:] if module else rest))):

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from loopwright.adapters.checks.checkouts import TreeReader
-from loopwright.adapters.checks.classes.called import Called
+from loopwright.adapters.checks.classes.called_files import Called
 from loopwright.adapters.checks.classes.command_lines import WORKED_OUT, Command, joined
 from loopwright.adapters.checks.classes.layout import Layout
 from loopwright.adapters.checks.classes.makefiles import with_values

@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from loopwright.adapters.checks.checkouts import TreeReader
-from loopwright.adapters.checks.classes.called import Called
+from loopwright.adapters.checks.classes.called_files import Called
 from loopwright.adapters.checks.classes.command_lines import Command, joined
 from loopwright.adapters.checks.classes.layout import Layout, collected_by_name
 from loopwright.adapters.checks.classes.modules import imported_names

@@ -14,10 +14,12 @@ Rules = Mapping[str, tuple[str, str]]  # what a target needs, and its recipe
 _TARGET = re.compile(r"^([^\s#:=][^:=#]*?)\s*::?(?!=)([^\n]*)\n?((?:(?:\t| {2,})[^\n]*\n?|[ \t]*\n)*)", re.MULTILINE)
 _INCLUDE = re.compile(r"^ *[-s.]?include[ \t]+(.+)$", re.MULTILINE)
 _ASSIGNED = re.compile(r"^ *(?:export +|override +)*([\w.-]+)[ \t]*(?:::?:?|[?+])?=[ \t]*(.*)$", re.MULTILINE)
+_EXPORTED = re.compile(r"^ *(?:override +)?export +(\w+)[ \t]*(?:::?:?|[?+])?=[ \t]*(.*)$", re.MULTILINE)
 _REPLACED = re.compile(r"[\w.-]+:[^=]*=(.*)", re.DOTALL)
 _SHELL = re.compile(r"(?:\$[({](?:shell|file)\s|!=)([^\n]*)")
 _READ = re.compile(r"(?:\b(?:cat|head|tail)\s+(?:-\w+\s+)*|<\s*)([\w./*?-]+)")
-_KEPT = ("wildcard", "sort", "strip", "abspath", "realpath", "addprefix", "wordlist", "filter-out")
+_KEPT = ("wildcard", "sort", "strip", "abspath", "realpath", "wordlist", "filter-out", "firstword", "lastword", "word")
+_LISTS = re.compile(r"\$[({](?:foreach|wildcard|sort|strip|filter-out|firstword|lastword|word|addprefix)\s")
 _BOUND, _ANY_OF = ("foreach", "call"), ("if", "or", "and", "join")
 _DEEPEST = 8  # variables of variables
 _ANYTHING = "**"
@@ -25,7 +27,8 @@ _ANYTHING = "**"
 
 def read_by_shell(text: str) -> Iterator[str]:
     """Names and patterns of files whose content becomes the value of a variable, and with it a part of commands."""
-    for said in _SHELL.findall(text.replace("\\\n", " ")):
+    joined = text.replace("\\\n", " ")
+    for said in _SHELL.findall(with_lists(joined)):
         yield from (posixpath.normpath(word) for word in _READ.findall(said))
 
 
@@ -48,10 +51,29 @@ def included(text: str) -> Iterator[str]:
                 yield posixpath.normpath(plain)
 
 
+def exported(text: str) -> Iterator[tuple[str, str]]:
+    """Variables that recipes find in their environment, with their values."""
+    yield from _EXPORTED.findall(text.replace("\\\n", " "))
+
+
+def with_lists(text: str) -> str:
+    """The text with patterns for what make would list, and with what it says once for each of them."""
+    parts, place, known = [], 0, Makefile(assigned(text))
+    for found in _LISTS.finditer(text):
+        if found.start() < place or text[: found.start()].endswith("$"):
+            continue
+        end = _closing(text, found.start() + 1)
+        said = known.expanded(text[found.start() : end + 1], 0)
+        if "\n" not in said and _ANYTHING not in said.split():
+            parts += [text[place : found.start()], said]
+            place = end + 1
+    return "".join((*parts, text[place:]))
+
+
 def with_values(text: str) -> str:
     """The text with its variables filled in; one that only make could work out is what its name says."""
     values: dict[str, str] = {}
-    for name, value in _ASSIGNED.findall(text := text.replace("\\\n", " ")):
+    for name, value in _ASSIGNED.findall(text := with_lists(text.replace("\\\n", " "))):
         plain = value.partition(" #")[0].strip()
         values[name] = program_named(name) if re.search(r"\$[({]\w+[ ,]", plain) else plain
     for _ in range(_DEEPEST):
@@ -112,6 +134,8 @@ class Makefile:
         given = arguments(rest)
         if name in _KEPT:
             return self.expanded(given[-1], depth)
+        if name == "addprefix":
+            return " ".join(f"{given[0].strip()}{word}" for word in self.expanded(given[-1], depth).split())
         if name in ("patsubst", "subst") and len(given) > 1:
             return _by_suffix(given[1])
         if name in ("addsuffix", "filter"):

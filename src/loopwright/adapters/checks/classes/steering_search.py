@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import posixpath
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from loopwright.adapters.checks.canary.breaking import language
 from loopwright.adapters.checks.checkouts import TreeReader
-from loopwright.adapters.checks.classes.called import Called, called, configures_tests, steering
+from loopwright.adapters.checks.classes.called import called
+from loopwright.adapters.checks.classes.called_files import Called
 from loopwright.adapters.checks.classes.collecting import (
     Configured,
     Discovery,
@@ -22,6 +24,8 @@ from loopwright.adapters.checks.classes.command_lines import Command, joined
 from loopwright.adapters.checks.classes.layout import Layout, completed
 from loopwright.adapters.checks.classes.links import Links, links_of
 from loopwright.adapters.checks.classes.loaded_code import loaded_among, with_loaded
+from loopwright.adapters.checks.classes.steering_files import configures_tests, steering
+from loopwright.adapters.checks.classes.walk import CODE
 from loopwright.kernel.gates import matches
 from loopwright.kernel.model import Commit
 
@@ -76,6 +80,14 @@ def _with_those_above(folder: str) -> Iterator[str]:
         folder = posixpath.dirname(folder)
 
 
+def _is_loaded(path: str, texts: Mapping[str, str]) -> bool:
+    name = re.escape(posixpath.splitext(posixpath.basename(path))[0])
+    loads = re.compile(
+        rf"""^\s*(?:from|import)\b.*\b{name}\b|\bimport\s*\([^)]*\b{name}\b|/{name}(?:\.\w+)?['"]""", re.MULTILINE
+    )
+    return any(loads.search(text) for other, text in texts.items() if other != path)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SteeringSearch:
     source: TreeReader
@@ -96,6 +108,7 @@ class SteeringSearch:
         known = await with_loaded(self.source, self.base, known, paths, texts.values())
         if known != layout:
             texts, named = await self._steering(paths, known, links)
+        named = await self._with_alone(named, paths)
         return Steering(
             layout=known,
             texts=texts,
@@ -116,6 +129,15 @@ class SteeringSearch:
         sources = sorted((p for p in paths if language(p)), key=layout.is_test, reverse=True) if is_doubtful else ()
         texts = await self.source.texts(self.base, tuple(sources)[:_MOST_READ], limit=_LARGEST) if sources else {}
         return replace(layout, tests=(*layout.tests, *links.tests(layout, paths, texts)))
+
+    async def _with_alone(self, named: Called, paths: tuple[str, ...]) -> Called:
+        """What code of a command loads before it runs tests steers them, where nothing of the project loads it."""
+        if not named.alone:
+            return named
+        sources = tuple(path for path in paths if path.endswith(CODE))[:_MOST_READ]
+        texts = await self.source.texts(self.base, sources, limit=_LARGEST)
+        alone = {path: why for path, why in named.alone.items() if not _is_loaded(path, texts)}
+        return replace(named, files={**alone, **named.files})
 
     def _yielding(self, named: Called, paths: tuple[str, ...]) -> frozenset[str]:
         """A runner that works in a folder names its tests from there."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import posixpath
 import re
 from collections.abc import Callable, Iterable, Mapping
@@ -16,6 +17,15 @@ from loopwright.kernel.judges import is_source, is_text, judge_by_name
 VALUE = re.compile(r"--?[\w-]+=(.+)")
 CODE = (".py", ".js", ".mjs", ".cjs", ".ts", ".mts", ".cts")
 _AS_LOADED = ("", *CODE, "/index.js", "/index.mjs", "/index.cjs", "/index.ts", "/__main__.py", "/__init__.py")
+HELPING = re.compile(r"test|check|harness|runner|setup|assert|expect|mock|helper|fixture|verify", re.IGNORECASE)
+SCRIPTS = frozenset(
+    {"scripts", "script", "tools", "tool", "ci", "hack", "dev", "build", "bin", "misc", "contrib", "etc"}
+)
+_RUNS_TESTS = re.compile(r"\b(?:unittest|pytest|nose2?|doctest|mocha|jest|vitest|jasmine)\b|--test\b|\btest\b['\"]")
+_IMPORTED = re.compile(r"(?:^|;|\n)\s*(?:from\s+([\w.]+)\s+import\b|import\s+([\w., ]+))")
+_REQUIRED = re.compile(r"""(?:require\(|import\(?|from)\s*['"](\.{1,2}/[^'"]*)['"]""")
+_PUT_ON_PATH = re.compile(r"""sys\.path\.\w+\(\s*(?:\d+\s*,\s*)?['"]([\w./-]+)['"]""")
+_OF_FOLDERS = ("__init__", "index")  # whoever loads anything of the package loads this
 _COMPARES = re.compile(r"\b(?:diff|cmp|comm)\b")
 _LOOP = re.compile(r"\bfor\s+\w+\s+in\s+([^\n;]+)")
 _FOUND = re.compile(r"\bfind\s+([\w./$-]+)[^\n|;]*?-name\s+[\"']?([\w.*?-]+)")
@@ -37,6 +47,7 @@ class CallWalk:
     places: set[str] = field(default_factory=lambda: {""})
     ran: dict[tuple[str, Command], None] = field(default_factory=dict)
     loaded: set[str] = field(default_factory=set)
+    alone: dict[str, str] = field(default_factory=dict)
 
     def enter(self, folder: str) -> None:
         """Runners look for what configures them in a folder and in those above it."""
@@ -69,6 +80,19 @@ class CallWalk:
         """As interpreters look for what they load: without its suffix, or as a folder."""
         return next((found for suffix in _AS_LOADED if (found := self.resolved(word.rstrip("/") + suffix, at))), "")
 
+    def matching(self, word: str, at: str, why: str) -> tuple[str, ...]:
+        """Files that a pattern names, where all of them are run; one that comes to be there would be run, too.
+
+        A pattern without a letter is what nobody could work out. Tests are run by patterns all the time.
+        """
+        pattern = joined(at, re.sub(r"\[[^\]]*\]", "*", word))
+        if not re.search(r"\w", pattern) or word.endswith(")"):  # which is an arm of a `case`
+            return ()
+        found = tuple(sorted(path for path in self.paths if matches(path, pattern)))
+        if not any(map(self.is_test, (*found, pattern))):
+            self.included.setdefault(pattern, why)
+        return found
+
     def take_inputs(self, words: list[str], at: str, why: str) -> None:
         """What a program other than an interpreter is given: its own only where it is neither code nor a test."""
         for word in words:
@@ -93,6 +117,23 @@ class CallWalk:
                 is_own_package = path.endswith("__init__.py") and path in self.paths
                 if not self.is_test(path) and not is_own_package:
                     self.found.setdefault(path, why)
+
+    def take_imported(self, code: str, at: str, why: str) -> None:
+        """Of code that a command gives an interpreter: what helps it to judge. The rest is what it tests.
+
+        Where the code runs tests, what it loads before them may be there for that alone.
+        """
+        modules = [name.strip() for said in _IMPORTED.findall(code) for name in "".join(said).split(",")]
+        names = (*_REQUIRED.findall(code), *(name.split(" ")[0].replace(".", "/") for name in modules if name))
+        roots = (at, *(joined(at, folder) for folder in _PUT_ON_PATH.findall(code)))
+        for name, root in itertools.product(names, dict.fromkeys(roots)):
+            path = self.as_loaded(name, root)
+            if not path or self.is_test(path):
+                continue
+            if HELPING.search(posixpath.basename(name)) or SCRIPTS.intersection(path.split("/")[:-1]):
+                self.found.setdefault(path, why)
+            elif _RUNS_TESTS.search(code) and posixpath.splitext(posixpath.basename(path))[0] not in _OF_FOLDERS:
+                self.alone.setdefault(path, why)
 
     def take_cases(self, text: str, folder: str, why: str) -> None:
         """Data that a script goes through and compares with: all that lies beside what its loop names."""
