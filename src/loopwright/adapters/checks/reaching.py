@@ -9,9 +9,10 @@ import sys
 from collections.abc import Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import PurePosixPath
 
+from loopwright.adapters.checks.called_by_runners import called_by_runners, may_be_called
 from loopwright.adapters.checks.checkouts import TreeReader
 from loopwright.adapters.checks.classes.layout import Layout
 from loopwright.adapters.checks.python_fields import compared_fields, fields_kept_out
@@ -97,21 +98,38 @@ class Reach:
         found = await asyncio.to_thread(self._new_marks, before, after, roots)  # while the checks run
         code = frozenset(path for path in map(_product_path, free) if _language(path, after.get(path, "")))
         unread = tuple(_unread(path) for path in sorted(code) if path not in after)
-        if not any(found.values()):
+        python = {path: after[path] for path in code if path.endswith(".py") and path in after}
+        may_be = await asyncio.to_thread(may_be_called, before, python)
+        if not any(found.values()) and not may_be:
             return unread
         texts = await self._product(run)
+        called = await self._called(run, before, python, texts) if may_be else {}
         known = frozenset[str]().union(*(self._reached(path, text, roots) for path, text in texts.items()))
         loaded = code | _loaded(found.keys() - code, {**texts, **{path: after.get(path, "") for path in code}})
         new = {path: marks - known for path, marks in sorted(found.items()) if path in loaded}
         compared = frozenset(_kept_out(each) for text in texts.values() for each in compared_fields(text))
-        told = (_finding(path, own) for path, marks in new.items() if (own := _without_new_fields(marks, compared)))
-        return (*unread, *told)
+        own = {path: _without_new_fields(marks, compared) for path, marks in new.items()}
+        all_marks = {
+            path: own.get(path, frozenset()) | called.get(path, frozenset()) for path in sorted({*own, *called})
+        }
+        return (*unread, *(_finding(path, marks) for path, marks in all_marks.items() if marks))
 
     def _new_marks(
         self, before: Mapping[str, str], after: Mapping[str, str], roots: frozenset[str]
     ) -> dict[str, frozenset[str]]:
         found = {path: marks for path, text in after.items() if (marks := self._reached(path, text, roots))}
         return {path: marks - self._reached(path, before.get(path, ""), roots) for path, marks in found.items()}
+
+    async def _called(
+        self, run: ChecksRun, before: Mapping[str, str], after: Mapping[str, str], product: Mapping[str, str]
+    ) -> Mapping[str, frozenset[str]]:
+        """What a runner would call of it."""
+        paths = [path for path in await self.source.paths(run.base) if path.endswith(".py")]
+        judging = tuple(path for path in paths if self.layout.is_test(path) or path.endswith("conftest.py"))
+        tests = await self.source.texts(run.base, judging[:_MOST_FILES], limit=_LARGEST)
+        own = {path: text for path, text in product.items() if path.endswith(".py") and path not in tests}
+        changed = {path: text for path, text in before.items() if path in after}
+        return await asyncio.to_thread(partial(called_by_runners, changed, after, product=own, tests=tests))
 
     async def _product(self, run: ChecksRun) -> Mapping[str, str]:
         paths = await self.source.paths(run.base)
