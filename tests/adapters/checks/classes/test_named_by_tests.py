@@ -26,11 +26,16 @@ def js(test: str) -> Files:
     }
 
 
-def rust(text: str) -> Files:
-    test = '#[test]\nfn adds() {\n    let a = include!("../src/s.rs");\n}\n'
+TAKEN = 'include!("../src/s.rs");\n'
+WHOLE = 'include!(concat!(env!("CARGO_MANIFEST_DIR"), "/src/s.rs"));\n'
+SAME = "pub fn same(a: i64, b: i64) {\n    assert!(a == b);\n}\n"
+
+
+def rust(text: str, taken: str = TAKEN, library: str = "", manifest: str = "") -> Files:
+    test = f"#[test]\nfn adds() {{\n    let a = {taken}}}\n"
     return {
-        "Cargo.toml": "[package]\nname = 'a'\n",
-        "src/lib.rs": "pub fn a() {}\n",
+        "Cargo.toml": f"[package]\nname = 'a'\n{manifest}",
+        "src/lib.rs": f"pub fn a() {{}}\n{library}",
         "src/s.rs": text,
         "tests/a.rs": test,
     }
@@ -46,6 +51,10 @@ def rust(text: str) -> Files:
         (js("import want from '../lib/out/s.html?raw';\n"), "lib/out/s.html"),
         (js("await expect(x).toMatchFileSnapshot('../lib/out/s.html');\n"), "lib/out/s.html"),
         (rust("(2, 3, 5)\n"), "src/s.rs"),
+        (rust("(2, 3, 5)\n", WHOLE), "src/s.rs"),
+        (rust(SAME), "src/s.rs"),
+        (rust(SAME, WHOLE), "src/s.rs"),
+        (rust(SAME, '1;\n}\n#[path = "../src/s.rs"]\nmod aid;\nfn b() {\n'), "src/s.rs"),
     ],
 )
 def test_what_tests_name_is_theirs(base: Files, path: str) -> None:
@@ -59,6 +68,10 @@ def test_what_tests_name_is_theirs(base: Files, path: str) -> None:
         (js("import { a } from '../lib/a';\n"), "lib/out/s.html"),
         (js("await expect(x).toMatchFileSnapshot('out/s.html');\n"), "lib/out/s.html"),  # another one
         (rust("pub fn add() {}\n"), "src/s.rs"),  # what is tested
+        (rust(SAME, library="mod s;\n"), "src/s.rs"),
+        (rust(SAME, WHOLE, library='#[path = "s.rs"]\npub mod other;\n'), "src/s.rs"),
+        (rust(SAME, manifest='[[bin]]\nname = "s"\npath = "src/s.rs"\n'), "src/s.rs"),
+        (rust(SAME, "1;\n"), "src/s.rs"),
     ],
 )
 def test_what_no_test_names_is_product(base: Files, path: str) -> None:

@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
-import itertools
 import posixpath
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from loopwright.adapters.checks.canary.breaking import language
 from loopwright.adapters.checks.checkouts import TreeReader
 from loopwright.adapters.checks.classes.layout import Layout
 from loopwright.adapters.checks.classes.links import Links
+from loopwright.adapters.checks.classes.listed_by_tests import (
+    FILLED_IN,
+    LISTING,
+    LITERAL,
+    in_folder_gone_to,
+    is_beside_module,
+    lines_meant,
+    lists,
+    lists_top,
+    told_by_callers,
+)
 from loopwright.kernel.gates import matches
 from loopwright.kernel.judges import is_example, is_source, is_text
 from loopwright.kernel.model import Change, Commit
@@ -48,13 +58,7 @@ _AS_A_PAGE = re.compile(
 )
 _READS = re.compile(r"\bopen\s*\(|\bread|ReadFile|\binclude_|\bload", re.IGNORECASE)
 _MADE = re.compile(r"\b(?:tmp|temp|out_?dir|output|site_?dir|build_?dir|dist)\w*\b", re.IGNORECASE)
-_WHOLLY = re.compile(r"\b(?:iterdir|listdir|scandir|walk|readdir(?:Sync)?|read_dir|ReadDir|WalkDir)\b")
-_LISTING = re.compile(rf"{_WHOLLY.pattern}|\b(?:r?glob|iglob|Glob|globSync)\b")
-_GIVEN = re.compile(r"^\s*(?:const |let |var |static )?(\w+)\s*(?::[^=\n]*)?:?=(?!=)")
-_NAME = re.compile(r"\w+")
 _PROSE = (".md", ".rst")
-# Whatever stands between two quotes, for an apostrophe in a comment must hide nothing.
-_LITERAL = re.compile(r"""(?<=["'`])[^"'`\n]{2,200}(?=["'`])""")
 _INCLUDED = re.compile(r"""include_(?:str|bytes)!\s*\((?:[^";]|"\w+"){0,120}?"([^"\n]+\.\w+)\"""")
 _DOCUMENTED = re.compile(
     r"""\#!?\[\s*(?:cfg_attr\s*\([^"\]]*?)?doc\s*=\s*include_str!\s*\((?:[^";]|"\w+"){0,120}?"([^"\n]+\.\w+)\""""
@@ -63,16 +67,8 @@ _TESTS_BEGIN = re.compile(r"#\[\s*(?:cfg\s*\(\s*(?:all\s*\(\s*)?test\b|(?:\w+::)
 _FENCED = re.compile(
     r"^[ \t]*(```|~~~)[^\n]*\n.*?^[ \t]*\1|^(?: {4}|\t)[^\n]+|^>>>[^\n]*(?:\n[^\s][^\n]*)*", re.MULTILINE | re.DOTALL
 )
-_FILLED_IN = re.compile(r"\$?\{[^{}]*\}|%[sdv]|%\(\w+\)s")
 _RELATIVE = re.compile(r"""["'`](\.{1,2}/[^"'`\n]+)["'`]""")
 _WORD = re.compile(r"[\w.@+-]*/[\w./@+-]*\w")
-_DEFINED = re.compile(
-    r"""(?:^[ \t]*@[^\n]*\n)* [^\n]*? \b(?:
-          (?:def|function\*?|func|fn|sub)\s+(?P<said>\w+)\s*\(
-        | (?:const|let|var)\s+(?P<given>\w+)\s*=\s*(?:async\s*)?(?:function\b|\([^)\n]*\)\s*=>|\w+\s*=>))
-    """,
-    re.VERBOSE | re.MULTILINE,
-)
 _BEGINS = re.compile(r"""startswith\(\(?\s*["'](\w+)["']""")
 _MAY_BE_THERE = re.compile(r"\bif\b|\?|\|\||\bor\b")
 _IS_THERE = re.compile(r"\b(?:exists|is_file|isfile|existsSync|os\.Stat|lexists)\b")
@@ -131,7 +127,7 @@ class ExpectationSearch:
         return await self.links.texts(self.source, self.base, tuple(paths)[:_MOST_READ], limit=_LARGEST)
 
     async def _fresh(self, new: list[str], tests: Mapping[str, str], paths: tuple[str, ...]) -> Mapping[str, str]:
-        spread = tuple(_spread(tests))
+        spread = tuple(told_by_callers(tests))
         found = {path: test for test, text in tests.items() for path in _joining(tuple(new), text, spread)}
         return await self._of_tests_alone(found, tests, paths)
 
@@ -153,7 +149,7 @@ class ExpectationSearch:
         if not found:
             return {}
         product = await self._texts(path for path in paths if language(path) and path not in tests)
-        known = {part for text in product.values() for word in _LITERAL.findall(text) for part in word.split("/")}
+        known = {part for text in product.values() for word in LITERAL.findall(text) for part in word.split("/")}
         return {path: test for path, test in found.items() if known.isdisjoint(path.split("/")[-2:])}
 
 
@@ -176,7 +172,7 @@ def _is_code(path: str) -> bool:
 def expectations(changed: Iterable[str], tests: Mapping[str, str], sources: Mapping[str, str]) -> Expectations:
     """`changed` files of the base, by what its `tests` and its `sources` of Rust say."""
     paths = tuple(changed)
-    spread = tuple(_spread(tests)) if paths else ()
+    spread = tuple(told_by_callers(tests)) if paths else ()
     read = {path: test for test, text in tests.items() for path in _named(paths, test, text, spread)}
     shown = {path for text in tests.values() if _RUNS.search(text) for path in _listed_texts(paths, text)}
     for source, text in sources.items():
@@ -191,9 +187,9 @@ def expectations(changed: Iterable[str], tests: Mapping[str, str], sources: Mapp
 def _named(paths: tuple[str, ...], test: str, text: str, spread: tuple[str, ...]) -> Iterator[str]:
     if not paths:
         return
-    said = _LITERAL.findall(text)
+    said = LITERAL.findall(text)
     literals, filled = frozenset(map(_plain, said)), frozenset(_patterns(said))
-    listing = (*(_listing(text) if _LISTING.search(text) or filled else ()), *spread)
+    listing = (*(_listing(text) if LISTING.search(text) or filled else ()), *spread)
     relative = {posixpath.normpath(posixpath.join(posixpath.dirname(test), word)) for word in _RELATIVE.findall(text)}
     for path in paths:
         name = posixpath.basename(path)
@@ -203,6 +199,7 @@ def _named(paths: tuple[str, ...], test: str, text: str, spread: tuple[str, ...]
             or (len(name) < _SHORTEST and _is_put_together(path, text))
             or _by_pattern(path, literals, listing)
             or _in_pieces(path, literals, text)
+            or is_beside_module(path, text)
             or any(matches(path, word) or matches(path, f"**/{word}") for word in filled if "/" in word)
             or (_is_completed(path, relative) and (path.endswith(".json") or _WANTED.search(path)))
             or ("def pytest_collect_file" in text and _is_collected(name, frozenset(said), text))
@@ -220,7 +217,7 @@ def _is_put_together(path: str, text: str) -> bool:
     """A name that is too short to say anything by itself: it stands where its folder does, and is read there."""
     folder, name = posixpath.split(path)
     whole = re.compile(rf"""(?<!\w){re.escape(posixpath.basename(folder))}["'`]?\W*{re.escape(name)}["'`]""")
-    return bool(folder) and any(whole.search(line) and _READS.search(line) for line in _meant(text))
+    return bool(folder) and any(whole.search(line) and _READS.search(line) for line in lines_meant(text))
 
 
 def _is_read(path: str, text: str) -> bool:
@@ -235,7 +232,7 @@ def _is_read(path: str, text: str) -> bool:
     if (is_example(path) or is_text(path)) and is_source(path):
         return True
     above = re.compile(rf"(?<!\w){re.escape(posixpath.basename(folder))}(?!\w)" if folder else "")
-    meant = (line for line in _meant(text, lambda line: name in line) if not _is_about_a_page(line))
+    meant = (line for line in lines_meant(text, lambda line: name in line) if not _is_about_a_page(line))
     return above.search(text) is not None and any(above.search(line) or _READS.search(line) for line in meant)
 
 
@@ -250,12 +247,11 @@ def _joining(paths: tuple[str, ...], text: str, spread: tuple[str, ...]) -> Iter
     data = [path for path in paths if not path.endswith(_PROSE) and not is_text(path)]
     if not data:
         return
-    listing = (*(_listing(text) if _LISTING.search(text) else ()), *spread)
-    asking = [line for line in _meant(text) if _IS_THERE.search(line) and _MAY_BE_THERE.search(line)]
-    asked = {_plain(word) for line in asking for word in _LITERAL.findall(line)}
+    listing = (*(_listing(text) if LISTING.search(text) else ()), *spread)
+    asking = [line for line in lines_meant(text) if _IS_THERE.search(line) and _MAY_BE_THERE.search(line)]
+    asked = {_plain(word) for line in asking for word in LITERAL.findall(line)}
     for path in data:
-        folders, suffix = path.split("/")[:-1], posixpath.splitext(path)[1]
-        is_listed = folders and any(_is_listed(folders, suffix, line) for line in listing)
+        is_listed = "/" in path and any(lists(path, line) for line in listing)
         if is_listed or any(_is_meant(word, path) for word in asked):
             yield path
 
@@ -263,8 +259,8 @@ def _joining(paths: tuple[str, ...], text: str, spread: tuple[str, ...]) -> Iter
 def _patterns(said: list[str]) -> Iterator[str]:
     """Names in which something is filled in while the test runs; what the folder is has to stand there."""
     for word in said:
-        if _FILLED_IN.search(word) and posixpath.splitext(word)[1].strip("{}%"):
-            pattern = re.sub(r"^(?:\.{0,2}/|\*+/)+", "", _FILLED_IN.sub("*", word))
+        if FILLED_IN.search(word) and posixpath.splitext(word)[1].strip("{}%"):
+            pattern = re.sub(r"^(?:\.{0,2}/|\*+/)+", "", FILLED_IN.sub("*", word))
             folder, name = posixpath.split(pattern)
             is_data = _DATA.search(name) or (folder and not _is_code(name) and not _MARKUP.search(name))
             if is_data and "*" in name and (not folder or re.search(r"\w", folder)):
@@ -282,20 +278,13 @@ def _is_collected(name: str, said: frozenset[str], text: str) -> bool:
 
 def _listed_texts(paths: tuple[str, ...], text: str) -> Iterator[str]:
     """Documents that a test goes through, one by one."""
-    listing = tuple(_listing(text)) if _LISTING.search(text) else ()
+    listing = tuple(_listing(text)) if LISTING.search(text) else ()
     for path in paths:
-        folders, suffix = path.split("/")[:-1], posixpath.splitext(path)[1]
+        suffix = posixpath.splitext(path)[1]
         if path.endswith(_PROSE) and any(
-            _is_listed(folders, suffix, line) if folders else _lists_top(suffix, line) for line in listing
+            lists(path, line) if "/" in path else lists_top(suffix, line) for line in listing
         ):
             yield path
-
-
-def _lists_top(suffix: str, line: str) -> bool:
-    words = _LITERAL.findall(line)
-    return any(posixpath.basename(word) == f"*{suffix}" for word in words) and all(
-        "*" in word or not re.search(r"\w", word) for word in words
-    )
 
 
 def _plain(word: str) -> str:
@@ -321,7 +310,7 @@ def _by_pattern(path: str, literals: frozenset[str], listing: tuple[str, ...]) -
         is_any = suffix in inside or f"*{suffix}" in inside or (is_source(path) and bool(listing))
         if is_any and not inside.isdisjoint(folders):
             return True
-    return any(_is_listed(folders, suffix, line) for line in listing)
+    return any(lists(path, line) for line in listing)
 
 
 def _in_pieces(path: str, literals: frozenset[str], text: str) -> bool:
@@ -336,47 +325,15 @@ def _in_pieces(path: str, literals: frozenset[str], text: str) -> bool:
 
 def _listing(text: str) -> Iterator[str]:
     """What is said where folders are listed, with what was said of the names that stand there."""
-    return _meant(
-        text,
-        lambda line: bool(_LISTING.search(line)) or any("/" not in word for word in _patterns(_LITERAL.findall(line))),
+    listing = tuple(
+        lines_meant(
+            text,
+            lambda line: (
+                bool(LISTING.search(line)) or any("/" not in word for word in _patterns(LITERAL.findall(line)))
+            ),
+        )
     )
-
-
-def _spread(tests: Mapping[str, str]) -> Iterator[str]:
-    """The same where a function lists what it is told to: with what its callers, or what stands above it, tell it."""
-    for text in tests.values():
-        for found, following in itertools.pairwise((*_DEFINED.finditer(text), None)) if _LISTING.search(text) else ():
-            name = found and (found["said"] or found["given"])
-            body = text[found.start() : following.start() if following else len(text)] if found else ""
-            if not name or not _LISTING.search(body):
-                continue
-            call = re.compile(rf"(?<!\w){name}\s*\(([^()\n]*[\"'`][^()\n]*)\)")
-            told = [said for other in tests.values() if name in other for said in call.findall(other)]
-            told += re.findall(r"^[ \t]*@([^\n]*)", body, re.MULTILINE)
-            for line in _meant(body, lambda line: bool(_LISTING.search(line)), text) if told else ():
-                yield from (f"{said} {line}" for said in told)
-
-
-def _meant(text: str, wanted: Callable[[str], bool] = bool, around: str = "") -> Iterator[str]:
-    """Lines, with those before them that gave the names in them a meaning."""
-    lines, all_lines = (
-        re.sub(r"(?<=[(\[,.])\s*\n\s*|\s*\n\s*(?=[.)/])", "", each).splitlines() for each in (text, around or text)
-    )
-    given = {name: line for line in all_lines for name in _GIVEN.findall(line)}
-    for line in filter(wanted, lines):
-        meant = (given[name] for name in dict.fromkeys(_NAME.findall(line)) if name in given)
-        yield " ".join((_FILLED_IN.sub("*", line), *meant))
-
-
-def _is_listed(folders: list[str], suffix: str, line: str) -> bool:
-    """In product, folders have common names: the very one is named, or one above all of which is listed."""
-    patterns = [word for word in _LITERAL.findall(line) if "*" in word]
-    if patterns and not any(posixpath.basename(word) in ("*", "*.*", f"*{suffix}") for word in patterns):
-        return False
-    if "rglob" in line or any("**" in word for word in patterns):
-        return not frozenset(_NAME.findall(line)).isdisjoint(folders)
-    named = frozenset(part for word in _LITERAL.findall(line) for part in word.split("/"))
-    return folders[-1] in named and (bool(patterns) or _WHOLLY.search(line) is not None)
+    yield from (*listing, *in_folder_gone_to(text, listing))
 
 
 def _is_included(word: str, source: str, path: str) -> bool:

@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from loopwright.adapters.checks.checkouts import TreeReader
+from loopwright.adapters.checks.classes.beside_tests import beside_tests
 from loopwright.adapters.checks.classes.command_lines import Command
 from loopwright.adapters.checks.classes.doctested import Doctested, doctested
 from loopwright.adapters.checks.classes.examples import may_matter
@@ -92,6 +93,7 @@ class Search:
         found = await self._in_python(before, added, steering_text(self.commands, known.texts))
         elsewhere = await judged_with(self.source, self.base, known.layout, before)
         data = await named_by_tests(self.source, self.base, known.layout, before)
+        beside = await beside_tests(self.source, self.base, known.layout, before, added)
         in_front = await hidden(self.source, self.base, changes)
         search = FoundFirst(source=self.source, base=self.base, layout=known.layout, called=known.called)
         instead = await search.found(changes, self.commands, known.texts)
@@ -100,7 +102,7 @@ class Search:
         tried = {path: f"is what a test takes where it is there: {test}" for path, test in joining.items()}
         return replace(
             found,
-            helping={**data, **elsewhere, **found.helping},
+            helping={**data, **beside, **elsewhere, **found.helping},
             first=tried | instead | first,
             doctested=await self._doctested(before, after, changes),
         )

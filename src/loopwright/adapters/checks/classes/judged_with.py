@@ -126,7 +126,7 @@ def _far(words: frozenset[str]) -> Iterator[str]:
     return (word for word in words if not word.endswith("/."))
 
 
-def _scripts_taken_in(known: KnownPackages, path: str, text: str) -> Iterator[str]:
+def scripts_taken_in(known: KnownPackages, path: str, text: str) -> Iterator[str]:
     """From where the file lies; others by what is written, and by what manifests say of it."""
     for word in _TAKEN_IN.findall(text):
         if word.startswith("."):
@@ -136,7 +136,7 @@ def _scripts_taken_in(known: KnownPackages, path: str, text: str) -> Iterator[st
             yield from known.meant_by(word, path)
 
 
-def _is_script(path: str, word: str) -> bool:
+def is_script(path: str, word: str) -> bool:
     bare, wanted = (re.sub(r"(?:/index)?\.[cm]?[jt]sx?$", "", each) for each in (path, word))
     return bare.endswith(wanted[1:]) if wanted.startswith("*/") else wanted in (bare, path)
 
@@ -192,8 +192,8 @@ def _kinds(manifests: Mapping[str, str]) -> tuple[_Kind, ...]:
             suffixes=_SCRIPTS,
             may_be=_may_be_script,
             is_plain=_takes_in_runner,
-            taken_in=partial(_scripts_taken_in, KnownPackages.of(manifests)),
-            is_meant=_is_script,
+            taken_in=partial(scripts_taken_in, KnownPackages.of(manifests)),
+            is_meant=is_script,
         ),
         _Kind(
             suffixes=(".go",),
