@@ -52,6 +52,12 @@ class Candidate:
         return _paths(self.classed)
 
     @property
+    def judged_anew(self) -> frozenset[str]:
+        """What is not as in the base where the product is judged: of the rest the base's version lies there."""
+        judged = (each for each in self.classed if each.is_judged or each.judged is not None or each in self.approved)
+        return _paths(judged)
+
+    @property
     def put_back(self) -> tuple[str, ...]:
         return tuple(sorted(_paths(each for each in self.classed if each.put_back)))
 
