@@ -116,7 +116,8 @@ class Chain:
         ran = await self.candidate.run(spec)
         if spec.report != "coverage" or ran.report is None:
             return ran
-        return covered(spec, ran, await self.new_code.lines(ran.lines))
+        new = await self.new_code.lines(ran.lines)
+        return covered(spec, ran, new, await self.new_code.left_out(ran.lines, new))
 
     async def _on_base(self, spec: CheckSettings, bench: Bench | None = None) -> Ran:
         """Nothing is new on the base."""
