@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import os
 import posixpath
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -139,7 +140,8 @@ class FilesOfTree:
 
 
 def _looks(folder: Path, files: frozenset[str]) -> dict[str, _Look]:
-    return {path: look for path in files if (look := _look(f"{folder}/{path}")) is not None}
+    top = f"{folder}/"
+    return {path: look for path in files if (look := _look(top + path)) is not None}
 
 
 def _look(file: str) -> _Look | None:
@@ -156,8 +158,20 @@ def _content(look: _Look | None) -> tuple[int, ...] | None:
 
 def _in_front(folder: Path, files: frozenset[str]) -> Iterator[str]:
     """Packages that are not of the tree and that Python finds before the module of the same name."""
+    modules: defaultdict[str, set[str]] = defaultdict(set)
     for path in files:
-        package = path.removesuffix(".py")
-        if package != path and os.path.isdir(f"{folder}/{package}"):  # noqa: PTH112 - as there
-            names = (f"{package}/{name}" for name in os.listdir(f"{folder}/{package}"))  # noqa: PTH208
-            yield from (name for name in names if name.startswith(f"{package}/__init__.") and name not in files)
+        if path.endswith(".py"):
+            above, _, name = path.rpartition("/")
+            modules[above].add(name.removesuffix(".py"))
+    for above, names in modules.items():
+        for name in names.intersection(_names_in(folder / above)):
+            package = posixpath.join(above, name)
+            inside = (f"{package}/{each}" for each in _names_in(folder / package) if each.startswith("__init__."))
+            yield from (path for path in inside if path not in files)
+
+
+def _names_in(folder: Path) -> list[str]:
+    try:
+        return os.listdir(folder)  # noqa: PTH208 - names alone, of every folder of a project
+    except OSError:
+        return []
