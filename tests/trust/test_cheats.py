@@ -19,6 +19,7 @@ from tests.trust.linked_cheats import LINKED_CHEATS
 from tests.trust.named_cheats import NAMED_CHEATS
 from tests.trust.other_cheats import CARGO_CHEATS, GO_CHEATS, JEST_CHEATS, NODE_CHEATS
 from tests.trust.pytest_cheats import PYTEST_CHEATS
+from tests.trust.rewriting_cheats import REWRITING_CHEATS
 from tests.trust.taken_in_cheats import TAKEN_IN_CHEATS
 from tests.trust.trial import Stage, stage
 from tests.trust.unittest_cheats import MAKE_CHEATS, SCRIPT_CHEATS, UNITTEST_CHEATS
@@ -28,7 +29,7 @@ CHEATS = (
     *PYTEST_CHEATS, *HELPED_CHEATS, *UNITTEST_CHEATS, *MAKE_CHEATS, *SCRIPT_CHEATS,
     *NODE_CHEATS, *JEST_CHEATS, *CARGO_CHEATS, *GO_CHEATS, *FURTHER_CHEATS, *LATER_CHEATS,
     *FOLDER_CHEATS, *ELSEWHERE_CHEATS, *IN_FRONT_CHEATS, *LINKED_CHEATS, *NAMED_CHEATS, *UNNAMED_CHEATS,
-    *TAKEN_IN_CHEATS,
+    *TAKEN_IN_CHEATS, *REWRITING_CHEATS,
 )  # fmt: skip
 Stages = Callable[[Cheat], Stage]
 

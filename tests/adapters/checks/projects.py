@@ -52,7 +52,14 @@ STEADY = (
 class LaidFolder:
     folder: Path
     tree: Tree
+    repository: Repository
     setup_list: str = ""
+
+    async def altered(self, paths: frozenset[str]) -> frozenset[str]:
+        laid = {path: self.repository.git("rev-parse", f"{self.tree}:{path}") for path in paths}
+        there = {path for path in paths if (self.folder / path).is_file()}
+        same = {path for path in there if self.repository.git("hash-object", str(self.folder / path)) == laid[path]}
+        return paths - same
 
     async def restore(self, is_planted: IsPlanted) -> None:
         """Plain checkouts are for tests of what runs in them; the real ones have this tested."""
@@ -117,7 +124,7 @@ class PlainCheckouts:
         folder.mkdir(parents=True)
         self._unpack(tree, folder)
         try:
-            yield LaidFolder(folder, tree)
+            yield LaidFolder(folder, tree, self.repository)
         finally:
             shutil.rmtree(folder)
 

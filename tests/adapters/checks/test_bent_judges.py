@@ -72,12 +72,19 @@ def test_a_file_is_watched_that_only_a_run_on_the_base_showed_to_hold_tests(tmp_
     assert [each.evidence for each in result.failures if each.rule == "judge-bent test"] == ["checks/check_app.py"]
 
 
+def test_a_test_that_was_added_to_judges_as_the_base_has_it_and_is_watched_there(tmp_path: Path) -> None:
+    more = f"{TESTS}\n    def test_more(self):\n        self.assertTrue(app)\n"
+    writes = WRITES.format(pattern="*/te*_app.py", text="each.read_text().replace('(), 1', '(), 2')")
+    made = {"app.py": writes + CODE.replace("return 1", "return 2"), "tests/test_app.py": more}
+    assert bent(tmp_path, BASE, made) == ["tests/test_app.py"]
+
+
 def test_a_set_up_of_a_runner_that_appears_is_told(tmp_path: Path) -> None:
     plants = "import pathlib\n(pathlib.Path('te' + 'sts') / ('conf' + 'test.py')).write_text('')\n"
     assert bent(tmp_path, BASE, {"app.py": plants + CODE}) == ["tests/conftest.py"]
 
 
-@pytest.mark.parametrize("pattern", ["notes/*.txt", "*/no-such", "app.py"])
+@pytest.mark.parametrize("pattern", ["notes/*.txt", "*/no-such"])
 def test_other_files_may_be_written(tmp_path: Path, pattern: str) -> None:
     files = {"app.py": WRITES.format(pattern=pattern, text="each.read_text()") + CODE}
     assert bent(tmp_path, BASE, files) == []

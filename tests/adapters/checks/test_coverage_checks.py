@@ -228,10 +228,30 @@ tests = ["-m", "unittest", "discover", "-q", "-s", "tests", "-t", "."]
 subprocess.run([python, "-m", "coverage", "run", "--source=.", *tests], check=True)
 subprocess.run([python, "-m", "coverage", kind, "-q", "-o", report], check=True)
 """
+COMMENTED = MORE.replace("fourth(n):", "fourth(n):  # pragma: no cover")
 
 
 @pytest.mark.parametrize("kind", ["xml", "lcov"])
 def test_coverage_py_is_understood(repo: Repository, kind: str) -> None:
+    result = with_more(repo, kind, MORE)
+    assert result.coverage == Coverage(
+        covered=6, total=8, new_covered=3, new_total=4, floor=75.0, new_code_floor=90.0
+    ), result.failures
+    (found,) = result.failures
+    assert (found.rule, found.actual) == ("coverage-new-code", "75% coverage of new code")
+    assert (found.file, found.line) == ("app/code.py", 12)
+    assert found.guidance == "Write tests that make these lines run: app/code.py:12."
+
+
+def test_new_code_that_a_comment_leaves_out_counts_as_not_run(repo: Repository) -> None:
+    result = with_more(repo, "xml", COMMENTED)
+    assert result.coverage is not None
+    assert (result.coverage.new_covered, result.coverage.new_total) == (2, 4)
+    assert [(found.rule, found.line) for found in result.failures] == [("coverage-new-code", 11)]
+    assert result.note == "new lines that a comment leaves out of the measure count as not run: app/code.py:11-12"
+
+
+def with_more(repo: Repository, kind: str, more: str) -> CheckResult:
     run = (sys.executable, "-c", SCRIPT, sys.executable, REPORT, kind)
     check = CheckSettings(name="coverage", run=run, report="coverage", floor=75.0, new_code_floor=90.0)
     repo.write("app/__init__.py", "")
@@ -239,7 +259,7 @@ def test_coverage_py_is_understood(repo: Repository, kind: str) -> None:
     repo.write("tests/__init__.py", "")
     repo.write("tests/test_code.py", TEST + ONE)
     base = Commit(repo.commit("base"))
-    repo.write("app/code.py", CODE + MORE)
+    repo.write("app/code.py", CODE + more)
     repo.write("tests/test_more.py", TEST + TWO)
     commit = Commit(repo.commit("more"))
 
@@ -251,11 +271,4 @@ def test_coverage_py_is_understood(repo: Repository, kind: str) -> None:
         (result,) = (await checks.run(wanted, lambda _: None)).landing
         return result
 
-    result = asyncio.run(story())
-    assert result.coverage == Coverage(
-        covered=6, total=8, new_covered=3, new_total=4, floor=75.0, new_code_floor=90.0
-    ), result.failures
-    (found,) = result.failures
-    assert (found.rule, found.actual) == ("coverage-new-code", "75% coverage of new code")
-    assert (found.file, found.line) == ("app/code.py", 12)
-    assert found.guidance == "Write tests that make these lines run: app/code.py:12."
+    return asyncio.run(story())

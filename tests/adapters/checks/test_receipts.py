@@ -7,7 +7,8 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from loopwright.adapters.checks.receipts import Receipt, as_result, read_receipt, receipt_key, stands
+from loopwright.adapters.checks.judgement import Rewriting
+from loopwright.adapters.checks.receipts import Receipt, as_result, read_receipt, receipt_key, stands, stands_for_base
 from loopwright.config.settings import CheckSettings
 from loopwright.kernel.codec import decode, encode
 from loopwright.kernel.model import Blob, Commit, LoopId, Tree
@@ -28,6 +29,7 @@ PASSED = Receipt(
     at=5.0,
     loop=LoopId("l"),
     step="s1",
+    wrote=Rewriting(),
 )
 COUNTS = """\
 import pathlib, sys
@@ -202,6 +204,19 @@ def test_a_receipt_says_all_that_it_stands_for(tmp_path: Path) -> None:
         assert told["key"] == result.receipt == receipt_key(told["tree"], "build", spec.run, told["environment"])
 
     asyncio.run(story())
+
+
+def test_what_was_made_before_anybody_looked_at_what_a_run_writes_is_made_again() -> None:
+    old = replace(PASSED, wrote=None)
+    assert not stands(old, base=PASSED.base, step=PASSED.step)
+    assert stands_for_base(replace(old, reported=True), UNITTEST, PASSED.loop)
+    assert not stands_for_base(replace(old, reported=True), UNITTEST, PASSED.loop, writes=True)
+
+
+def test_a_pass_that_rewrote_what_its_base_writes_too_holds_for_that_base_only() -> None:
+    dirty = replace(PASSED, wrote=Rewriting(written=("a.py",), rewritten=("a.py",)))
+    assert stands(dirty, base=PASSED.base, step="s9")
+    assert not stands(dirty, base=Commit("other"), step="s9")
 
 
 def test_a_pass_that_forgave_something_holds_for_its_own_base_only() -> None:

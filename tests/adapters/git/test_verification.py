@@ -284,6 +284,25 @@ def test_what_a_command_bent_or_planted_is_put_right_before_the_next_one(based: 
     }
 
 
+def test_what_a_command_changed_is_told_by_its_content(based: tuple[Repository, str]) -> None:
+    repo, _ = based
+    repo.write(".gitattributes", "*.txt text eol=crlf\n")
+    repo.write("b.txt", "one\n")
+    repo.write("c.txt", "one\n")
+    base = Commit(repo.commit("Lines"))
+
+    async def story() -> frozenset[str]:
+        pool = checkouts(repo)
+        tree = await pool.objects.tree(base)
+        async with pool.lay(tree, commit=base, base=base) as laid:
+            (laid.folder / "src.py").write_text("other\n")
+            (laid.folder / "b.txt").write_bytes(b"one\r\n")
+            (laid.folder / "c.txt").unlink()
+            return await laid.altered(frozenset({"src.py", "b.txt", "c.txt"}))
+
+    assert asyncio.run(story()) == {"src.py", "c.txt"}
+
+
 def test_a_new_conftest_is_not_laid_until_a_person_approves_it(based: tuple[Repository, str]) -> None:
     repo, base = based
     repo.write("tests/conftest.py", "hooks\n")

@@ -52,6 +52,18 @@ class Candidate:
         return _paths(self.classed)
 
     @property
+    def product(self) -> frozenset[str]:
+        """What is made of it, and code in a place that nobody knew as one for code, once a person let it in."""
+        made = _paths(each for each in self.classed if each.kind is FileClass.PRODUCT)
+        return made | _paths(each for each in self.approved if each.kind is FileClass.JUDGE)
+
+    @property
+    def judged_anew(self) -> frozenset[str]:
+        """What is not as in the base where the product is judged: of the rest the base's version lies there."""
+        judged = (each for each in self.classed if each.is_judged or each.judged is not None or each in self.approved)
+        return _paths(judged)
+
+    @property
     def put_back(self) -> tuple[str, ...]:
         return tuple(sorted(_paths(each for each in self.classed if each.put_back)))
 

@@ -32,6 +32,10 @@ class CleanCheckout(Protocol):
     def restore(self) -> Callable[[IsPlanted], Awaitable[None]]:
         """Puts the tree's files back as they were laid, and removes what a command planted to steer the next one."""
 
+    @property
+    def altered(self) -> Callable[[frozenset[str]], Awaitable[frozenset[str]]]:
+        """Of these files of the tree those whose content is not what was laid, or that are gone."""
+
 
 class Checkouts(Protocol):
     """Several checkouts may be open at once; no two share a folder."""

@@ -9,8 +9,10 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
+from types import MappingProxyType
 
 from loopwright.adapters.checks.checkouts import ObjectReader
+from loopwright.adapters.checks.coverage_comments import left_out_by_comments
 from loopwright.adapters.checks.coverage_report import FileCoverage, ranges
 from loopwright.adapters.checks.judgement import Ran
 from loopwright.adapters.checks.reports import COVERAGE, COVERAGE_OF_NEW_CODE, Report, short
@@ -21,6 +23,8 @@ from loopwright.kernel.model import Change, Coverage, Finding, Severity, Tree
 from loopwright.kernel.visible import visible
 
 NewLines = Mapping[str, frozenset[int]]  # what the candidate added or changed, by path
+NO_LINES: NewLines = MappingProxyType({})
+_LARGEST = 1024 * 1024  # of a file that people write
 
 _MOST_FILES = 5  # that a finding names
 _MOST_LINES = 200  # characters of line numbers for each of them
@@ -38,15 +42,18 @@ def serves_tests(path: str) -> bool:
     return _TESTS.search(path) is not None
 
 
-def covered(spec: CheckSettings, ran: Ran, new: NewLines) -> Ran:
+def covered(spec: CheckSettings, ran: Ran, new: NewLines, left_out: NewLines = NO_LINES) -> Ran:
     """The run with what its report comes to; one without a line of code is refused.
 
-    `new` may name files that the report leaves out; they are told.
+    `new` may name files that the report leaves out; they are told. Of these lines those that are `left_out` by comments
+    of the change count as new code that no test runs.
     """
     files = tuple(each for each in ran.lines if not serves_tests(each.file))
     if not any(each.covered or each.missed for each in files):
         return replace(ran, report=None, refused="its report has no line of this tree's code, the tests' own aside")
-    fresh = tuple(narrowed for each in files if (narrowed := _narrowed(each, new.get(each.file, frozenset()))))
+    measured = {each.file: each for each in files}
+    looked_at = (*files, *(_nothing_of(file) for file in sorted(left_out.keys() - measured.keys())))
+    fresh = tuple(narrowed for each in looked_at if (narrowed := _narrowed(each, new, left_out)))
     coverage = Coverage(
         covered=sum(len(each.covered) for each in files),
         total=sum(len(each.covered) + len(each.missed) for each in files),
@@ -55,18 +62,25 @@ def covered(spec: CheckSettings, ran: Ran, new: NewLines) -> Ran:
         floor=spec.floor,
         new_code_floor=spec.new_code_floor,
     )
-    left_out = sorted(new.keys() - {each.file for each in files})
     report = Report(
-        tests=None, coverage=coverage, failures=_shortfalls(spec, coverage, files, fresh), note=_left_out(left_out)
+        tests=None,
+        coverage=coverage,
+        failures=_shortfalls(spec, coverage, files, fresh),
+        note="; ".join(filter(None, (_unreported(sorted(new.keys() - measured.keys())), _commented(left_out)))),
     )
     return replace(ran, report=report)
 
 
-def _narrowed(file: FileCoverage, lines: frozenset[int]) -> FileCoverage | None:
+def _nothing_of(file: str) -> FileCoverage:
+    return FileCoverage(file=file, covered=(), missed=())
+
+
+def _narrowed(file: FileCoverage, new: NewLines, left_out: NewLines) -> FileCoverage | None:
+    lines = new.get(file.file, frozenset())
     kept = FileCoverage(
         file=file.file,
         covered=tuple(line for line in file.covered if line in lines),
-        missed=tuple(line for line in file.missed if line in lines),
+        missed=tuple(sorted({*(line for line in file.missed if line in lines), *left_out.get(file.file, ())})),
     )
     return kept if kept.covered or kept.missed else None
 
@@ -123,11 +137,17 @@ def _missed(file: FileCoverage) -> str:
     return f"{visible(file.file)}:{text}"
 
 
-def _left_out(paths: list[str]) -> str:
-    if not paths:
-        return ""
-    names = ", ".join(map(visible, paths[:_MOST_FILES])) + (", …" if len(paths) > _MOST_FILES else "")
-    return f"changed, but not in the coverage report: {names}"
+def _unreported(paths: list[str]) -> str:
+    return f"changed, but not in the coverage report: {_some(paths)}" if paths else ""
+
+
+def _commented(left_out: NewLines) -> str:
+    told = [f"{path}:{ranges(sorted(lines))}" for path, lines in sorted(left_out.items())]
+    return f"new lines that a comment leaves out of the measure count as not run: {_some(told)}" if told else ""
+
+
+def _some(names: list[str]) -> str:
+    return ", ".join(map(visible, names[:_MOST_FILES])) + (", …" if len(names) > _MOST_FILES else "")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -148,6 +168,16 @@ class NewCode:
         return await self.source.new_lines(
             self.base, self.candidate, tuple(path for path in sorted(reported | changed) if self._counts(path))
         )
+
+    async def left_out(self, files: tuple[FileCoverage, ...], new: NewLines) -> NewLines:
+        """Of the new lines those that comments of the change keep out of the report."""
+        measured = {each.file: frozenset((*each.covered, *each.missed)) for each in files}
+        texts = await self.source.texts(self.candidate, tuple(sorted(new)), limit=_LARGEST)
+        found = {
+            path: left_out_by_comments(path, text, new[path], measured.get(path, frozenset()))
+            for path, text in texts.items()
+        }
+        return {path: lines for path, lines in found.items() if lines}
 
     def _counts(self, path: str) -> bool:
         return not serves_tests(path) and not is_protected(path, self.protected)

@@ -89,7 +89,8 @@ class Desk:
         self, specs: tuple[CheckSettings, ...], tree: Tree, commit: Commit, lacking: frozenset[str] = frozenset()
     ) -> Bench:
         outfit, run, watch = self.outfit, self.run, self.watch
-        is_base = tree == self.seen.base
+        is_base, product = tree == self.seen.base, self.seen.product
+        changed = self.seen.judged_anew if tree == self.seen.judging else self.seen.changed
         return Bench(
             lay=lambda: outfit.checkouts.lay(tree, commit=commit, base=run.base),
             starter=Starter(
@@ -99,11 +100,13 @@ class Desk:
                 runs=outfit.runs,
                 lacking=lacking,
                 # What the candidate changed of them does not judge, and may be put into form by a formatter.
-                watched=self.watched if is_base else self.watched - self.seen.changed,
+                watched=self.watched if is_base else self.watched - changed,
                 texts=self.texts,
             ),
             specs=specs,
             is_judging=lambda path: path in self.named or self.steering.layout.is_test(path),
+            files=self.paths | self.seen.changed,
+            is_judged=lambda path: path in product or self.steering.layout.is_judged(path),
             slots=self.slots,
             stack=self.stack,
             laid=self.book.rest_on,

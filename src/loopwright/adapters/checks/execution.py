@@ -21,7 +21,7 @@ from loopwright.adapters.checks.runners.asking import Asked, asked
 from loopwright.adapters.checks.runners.table import WHOLE, Pace
 from loopwright.adapters.checks.single_test import alone
 from loopwright.adapters.checks.told import LeftBehind, end_of, with_report
-from loopwright.adapters.checks.watched_files import is_planted, stamped, touched
+from loopwright.adapters.checks.watched_files import FilesOfTree, is_planted, stamped, touched
 from loopwright.adapters.files import join
 from loopwright.adapters.steps import StepEnded, StepSpec, StepWatch, run_step
 from loopwright.config.settings import CheckSettings
@@ -111,6 +111,8 @@ class Bench:
     watch: StepWatch | None = None
     laid: Callable[[str], None] = lambda _list: None  # hears the name of the list of what setup made
     is_judging: Callable[[str], bool] = lambda _path: False  # by its path, whatever it holds
+    files: frozenset[str] = frozenset()  # that the tree may have
+    is_judged: Callable[[str], bool] = lambda _path: False  # which of them are what the checks are about
     _laid: CleanCheckout | None = None
     _tested: int = 0  # when the first run of tests began, in ns; 0: there was none
     _done: set[str] = field(default_factory=set)
@@ -139,7 +141,10 @@ class Bench:
             await self._laid.restore(self._is_planted)  # what ran before was the candidate's code
         began = time.time_ns()
         async with self.slots:
+            seen = FilesOfTree.seen(self._laid, self.files)
             ran = await self.starter.start(spec, self._laid.folder, self.watch, pace=pace)
+            found = await seen.after(self.is_judged)
+        ran = replace(ran, wrote=found)
         self._done.add(spec.name)
         if ran.runner or ran.tests is not None:
             self._tested = self._tested or began

@@ -27,6 +27,22 @@ MOST_SUSPECTS = 5  # more failing tests than this are no accident
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Rewriting:
+    """What a run did to the files that it judges."""
+
+    written: tuple[str, ...] = ()  # made anew, to whatever came out
+    rewritten: tuple[str, ...] = ()  # not as it was laid
+    put_back: tuple[str, ...] = ()  # as it was laid, and yet written, linked or touched
+
+    @property
+    def is_any(self) -> bool:
+        return bool(self.written or self.rewritten or self.put_back)
+
+    def of_at_most(self, many: int) -> Rewriting:
+        return Rewriting(written=self.written[:many], rewritten=self.rewritten[:many], put_back=self.put_back[:many])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Ran:
     """One run of one command. `report` is None when there is none that can be believed; `refused` says why."""
 
@@ -41,6 +57,7 @@ class Ran:
     output: Blob = Blob("")
     runner: str = ""  # the known one that its command starts
     bent: tuple[str, ...] = ()  # files that judge it, written or removed while it ran
+    wrote: Rewriting = Rewriting()
 
     @property
     def tests(self) -> int | None:
@@ -88,6 +105,7 @@ class Standard:
     percent: float | None = None  # of the lines that its tests run
     failing: frozenset[str] = frozenset()
     bent: frozenset[str] = frozenset()  # files that its own run writes, too
+    wrote: Rewriting = Rewriting()  # the same, of files that are judged
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -150,7 +168,7 @@ def needs_base(spec: CheckSettings, ran: Ran) -> bool:
         spec.report == "junit"
         or bool(ran.runner)
         or ran.tests is not None
-        or bool(ran.bent)
+        or bool(ran.bent or ran.wrote.is_any)
         or (spec.baseline and bool(failures(spec, ran)))
     )
 
@@ -172,6 +190,7 @@ def judge(spec: CheckSettings, ran: Ran, standard: Standard, flaky: tuple[str, .
     left = tuple(finding for finding in found if mark(finding) not in forgiven)
     missing = missed(ran, standard)
     left = (*left, *_missing(spec, ran, standard, missing, also_failed=bool(left)), *_bent(spec, ran, standard))
+    left = (*left, *_rewritten(spec, ran, standard))
     rest = len(left) - MOST_FAILURES
     return CheckJudgement(
         passed=not left,
@@ -268,6 +287,23 @@ def _bent(spec: CheckSettings, ran: Ran, standard: Standard) -> list[Finding]:
     guidance = "Code and tests leave tests, what they compare with and settings of the runner alone; write elsewhere."
     found = _lost(f"judge-bent {spec.name}", issue, paths)
     return [replace(found, guidance=guidance)]
+
+
+def _rewritten(spec: CheckSettings, ran: Ran, standard: Standard) -> list[Finding]:
+    """What the base's run makes anew, too, is the project's way, whatever comes out: a generator, a formatter."""
+    paths = tuple(path for path in ran.wrote.rewritten if path not in standard.wrote.written and path not in ran.bent)
+    how = "changed"
+    if not paths and not standard.wrote.is_any:
+        paths, how = ran.wrote.put_back, "wrote and put back"
+    if not paths:
+        return []
+    which = paths[0] if len(paths) == 1 else f"{paths[0]} and {len(paths) - 1} more"
+    issue = f"check {spec.name!r} {how} {which} while it ran: what lands would not be what was checked"
+    guidance = (
+        "Where that is a formatter's or a generator's work, do it yourself, so that the check finds nothing to change;"
+        " code and tests write elsewhere than into files of the project."
+    )
+    return [replace(_lost(f"rewritten {spec.name}", issue, paths), guidance=guidance)]
 
 
 def _tests(ids: tuple[str, ...]) -> str:

@@ -18,7 +18,6 @@ from loopwright.adapters.checks.receipts import receipt_key
 from loopwright.adapters.checks.runners.table import Pace
 from loopwright.config.settings import CheckSettings
 from loopwright.kernel.codec import DecodeError, decode, encode
-from loopwright.kernel.judges import judge_by_name
 from loopwright.kernel.model import CheckResult, Tree
 from loopwright.kernel.trust import Canary, Classed, FileClass
 
@@ -139,12 +138,7 @@ class _Laboratory:
 
     async def product(self) -> tuple[str, ...]:
         paths = await self.desk.outfit.source.paths(self.desk.seen.judging)
-        layout = self.desk.steering.layout
-        return tuple(
-            path
-            for path in paths
-            if layout.is_product(path) and not layout.is_test(path) and judge_by_name(path) is None
-        )
+        return tuple(path for path in paths if self.desk.steering.layout.is_judged(path))
 
     async def found_at(self, package: str) -> str:
         desk = self.desk

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from loopwright.adapters.checks.ids import Outcomes, without
-from loopwright.adapters.checks.judgement import Standard
+from loopwright.adapters.checks.judgement import Rewriting, Standard
 from loopwright.adapters.checks.reports import counted
 from loopwright.config.settings import CheckSettings
 from loopwright.kernel.codec import DecodeError, decode, encode
@@ -57,6 +57,7 @@ class Receipt:
     runner: str = ""  # the known one that was asked to count
     collected: int = 1  # how often, to know that
     bent: tuple[str, ...] = ()  # files that judge, which the run wrote or removed
+    wrote: Rewriting | None = None  # of the files that are judged; None: nobody looked
 
 
 def receipt_key(tree: Tree, check: str, command: tuple[str, ...], environment: str) -> str:
@@ -120,13 +121,20 @@ class ReceiptBook:
 
 def stands(receipt: Receipt, *, base: Commit, step: str) -> bool:
     """Whether the receipt may stand for a run: a pass while its key holds, a fail within its attempt only."""
+    if receipt.wrote is None:
+        return False  # of before anybody looked at what a run does to the files that it judges
     if receipt.result == "fail":
         return receipt.step == step and receipt.base == base
-    return receipt.base == base if receipt.forgiven else True
+    return receipt.base == base if receipt.forgiven or receipt.wrote.is_any else True
 
 
-def stands_for_base(receipt: Receipt, spec: CheckSettings, loop: LoopId) -> bool:
-    """The base is run once and for all, but for a run that gave no report: that is tried again by each loop."""
+def stands_for_base(receipt: Receipt, spec: CheckSettings, loop: LoopId, *, writes: bool = False) -> bool:
+    """The base is run once and for all, but for a run that gave no report: that is tried again by each loop.
+
+    Where nobody looked at what it writes, it is run again for a candidate that `writes` something.
+    """
+    if receipt.wrote is None and writes:
+        return False
     wants_report = spec.report != "none" or receipt.runner
     return receipt.reported or not wants_report or receipt.loop == loop
 
@@ -144,6 +152,7 @@ def standard(receipt: Receipt | None, ids: Outcomes = (), may_drop: frozenset[st
         percent=percent,
         failing=frozenset(receipt.failing),
         bent=frozenset(receipt.bent),
+        wrote=receipt.wrote or Rewriting(),
     )
 
 

@@ -116,7 +116,8 @@ class Chain:
         ran = await self.candidate.run(spec)
         if spec.report != "coverage" or ran.report is None:
             return ran
-        return covered(spec, ran, await self.new_code.lines(ran.lines))
+        new = await self.new_code.lines(ran.lines)
+        return covered(spec, ran, new, await self.new_code.left_out(ran.lines, new))
 
     async def _on_base(self, spec: CheckSettings, bench: Bench | None = None) -> Ran:
         """Nothing is new on the base."""
@@ -144,13 +145,14 @@ class Chain:
         key = receipt_key(self.trees.base, spec.name, spec.run, candidate.environment)
         held = await self.book.find(key)
         is_measured_alike = held is not None and held.terms == self.new_code.terms(spec)
-        if held is not None and is_measured_alike and stands_for_base(held, spec, self.run.loop):
+        writes = candidate.wrote is not None and candidate.wrote.is_any
+        if held is not None and is_measured_alike and stands_for_base(held, spec, self.run.loop, writes=writes):
             return held
         ran = await self._on_base(spec)
         if not ran.finished:
             return None
         made = await self._receipt(spec, ran, tree=self.trees.base, key=key, environment=candidate.environment)
-        made = _with(made, judge(spec, ran, Standard(bent=frozenset(ran.bent))))
+        made = _with(made, judge(spec, ran, _own_way(ran)))
         await self.book.keep(made)
         return made
 
@@ -196,7 +198,8 @@ class Chain:
     async def _remaining(self, spec: CheckSettings, measure: Standard) -> int | None:
         """Of the candidate; None where it does not pass with what the base has for others to need."""
         ran = await self._on_base(spec, self.remains)
-        judged = judge(replace(spec, may_be_empty=True), ran, Standard(failing=measure.failing, bent=measure.bent))
+        wanted = Standard(failing=measure.failing, bent=measure.bent, wrote=measure.wrote)
+        judged = judge(replace(spec, may_be_empty=True), ran, wanted)
         is_countless = ran.tests is None and ran.exit_code == 0
         return None if is_countless or not ran.finished or not judged.passed else ran.tests or 0
 
@@ -212,7 +215,7 @@ class Chain:
             if not ran.finished:
                 return None
             made = await self._receipt(spec, ran, tree=self.trees.rest, key=key, environment=base.environment)
-            is_as_good = judge(replace(spec, may_be_empty=True), ran, Standard(bent=frozenset(ran.bent)))
+            is_as_good = judge(replace(spec, may_be_empty=True), ran, _own_way(ran))
             held = _with(made, is_as_good)
             await self.book.keep(held)
         is_countless = held.tests is None and held.exit_code == 0
@@ -269,7 +272,13 @@ class Chain:
             ids=await self.store.keep(written(ran.ids)) if ran.ids else Blob(""),
             runner=ran.runner,
             bent=ran.bent[:MOST_MARKS],
+            wrote=ran.wrote.of_at_most(MOST_MARKS),
         )
+
+
+def _own_way(ran: Ran) -> Standard:
+    """Of a run with nothing of a candidate in it: what it writes it may."""
+    return Standard(bent=frozenset(ran.bent), wrote=ran.wrote)
 
 
 def _with(receipt: Receipt, judged: CheckJudgement, *, base_missing: bool = False) -> Receipt:

@@ -1,13 +1,26 @@
-"""Files that judge, before and after a command ran: code under test may not bend them while it is tested."""
+"""Files that judge and files that are judged, before and after a command ran.
+
+Code under test may not bend those that judge while it is tested; and where it changes what is judged, what lands would
+not be what was checked.
+A file is looked at by what the kernel says of it, and read only where that differs. Tests leave what they judge alone:
+the suites of boltons, click, sqlparse and tinydb do not as much as touch it. So a file that is as it was, but was
+written in between, is told, too, unless the base's own run touches any of them: formatters, generators and archives do.
+"""
 
 from __future__ import annotations
 
+import os
 import posixpath
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
+from loopwright.adapters.checks.checkouts import CleanCheckout
 from loopwright.adapters.checks.classes.expectations import may_be_expected
 from loopwright.adapters.checks.classes.layout import collected_by_name
+from loopwright.adapters.checks.judgement import Rewriting
 from loopwright.adapters.checks.shadows import shadowing
 from loopwright.kernel.gates import is_check_configuration
 from loopwright.kernel.judges import Judge, is_example, judge_by_name
@@ -89,3 +102,76 @@ def _stamp(file: Path) -> tuple[int, int] | None:
     except OSError:
         return None
     return (found.st_ino, found.st_ctime_ns)
+
+
+class _Look(NamedTuple):
+    inode: int
+    size: int
+    modified: int
+    changed: int  # set by the kernel alone: who sets the other time back does not set this one
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FilesOfTree:
+    """Those of a checkout, before a command runs there."""
+
+    checkout: CleanCheckout
+    files: frozenset[str]
+    before: Mapping[str, _Look]
+
+    @classmethod
+    def seen(cls, checkout: CleanCheckout, files: frozenset[str]) -> FilesOfTree:
+        return cls(checkout=checkout, files=files, before=_looks(checkout.folder, files))
+
+    async def after(self, is_judged: Callable[[str], bool]) -> Rewriting:
+        """What came of those that are judged. Few are touched: only these are asked for their class."""
+        folder, before = self.checkout.folder, self.before
+        after = _looks(folder, self.files)
+        touched = frozenset(path for path in self.files if before.get(path) != after.get(path) and is_judged(path))
+        laid = touched & before.keys()
+        others = (await self.checkout.altered(laid) if laid else laid) | (touched - laid)
+        others |= frozenset(path for path in _in_front(folder, self.files) if is_judged(path))
+        made_anew = {path for path in touched if _content(before.get(path)) != _content(after.get(path))}
+        return Rewriting(
+            written=tuple(sorted(made_anew | others)),
+            rewritten=tuple(sorted(others)),
+            put_back=tuple(sorted(touched - others)),
+        )
+
+
+def _looks(folder: Path, files: frozenset[str]) -> dict[str, _Look]:
+    top = f"{folder}/"
+    return {path: look for path in files if (look := _look(top + path)) is not None}
+
+
+def _look(file: str) -> _Look | None:
+    try:
+        found = os.lstat(file)  # making paths of thousands of names takes longer than this
+    except OSError:
+        return None
+    return _Look(found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
+
+
+def _content(look: _Look | None) -> tuple[int, ...] | None:
+    return look and look[:3]
+
+
+def _in_front(folder: Path, files: frozenset[str]) -> Iterator[str]:
+    """Packages that are not of the tree and that Python finds before the module of the same name."""
+    modules: defaultdict[str, set[str]] = defaultdict(set)
+    for path in files:
+        if path.endswith(".py"):
+            above, _, name = path.rpartition("/")
+            modules[above].add(name.removesuffix(".py"))
+    for above, names in modules.items():
+        for name in names.intersection(_names_in(folder / above)):
+            package = posixpath.join(above, name)
+            inside = (f"{package}/{each}" for each in _names_in(folder / package) if each.startswith("__init__."))
+            yield from (path for path in inside if path not in files)
+
+
+def _names_in(folder: Path) -> list[str]:
+    try:
+        return os.listdir(folder)  # noqa: PTH208 - names alone, of every folder of a project
+    except OSError:
+        return []

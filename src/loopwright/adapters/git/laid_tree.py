@@ -42,6 +42,14 @@ def refuse_what_is_not(ground: Ground, place: Place, hold: int, tree: Tree) -> N
             _refuse_other(converting, inner.folder, within, ground.object_format)
 
 
+def altered_of(ground: Ground, place: Place, hold: int, tree: Tree, paths: frozenset[str]) -> frozenset[str]:
+    """Of these files of the tree those that hold something else, or are gone."""
+    git = ground.inside(place, hold)
+    other = (entry for entry in _entries(git, tree) if entry.path in paths)
+    lying = (entry for entry in other if not _lies_there(place.folder, entry, ground.object_format))
+    return frozenset(entry.path for entry in lying if not _is_converted(git, place.folder, entry))
+
+
 def _refuse_other(git: Git, folder: Path, tree: Tree, algorithm: str) -> None:
     entries = list(_entries(git, tree))
     _refuse_altered(git, "tree", [tree, *(entry.object for entry in entries if entry.mode == _FOLDER)], algorithm)

@@ -16,7 +16,7 @@ from types import MappingProxyType
 
 from loopwright.adapters.git.clones import write_repository
 from loopwright.adapters.git.folders import remove
-from loopwright.adapters.git.laid_tree import refuse_what_is_not
+from loopwright.adapters.git.laid_tree import altered_of, refuse_what_is_not
 from loopwright.adapters.git.laying import lay, tracked
 from loopwright.adapters.git.manifest import Manifest
 from loopwright.adapters.git.objects import GitObjects
@@ -41,6 +41,7 @@ class LaidCheckout:
     tree: Tree  # as it really runs
     setup_list: str  # the name of the list of what setup made there; empty: nothing
     restore: Callable[[IsPlanted], Awaitable[None]]
+    altered: Callable[[frozenset[str]], Awaitable[frozenset[str]]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,8 +89,13 @@ class VerificationCheckouts:
             kept = made.files if made else {}
             await uninterrupted(lambda: restored(ground, folder, plan, lambda p: p not in kept and is_planted(p)))
 
+        async def altered(paths: frozenset[str]) -> frozenset[str]:
+            return await uninterrupted(lambda: altered_of(ground, folder.place, folder.hold, tree, paths))
+
         try:
-            yield LaidCheckout(folder=folder.place.folder, tree=tree, setup_list=named, restore=restore)
+            yield LaidCheckout(
+                folder=folder.place.folder, tree=tree, setup_list=named, restore=restore, altered=altered
+            )
         finally:
             await uninterrupted(lambda: self._folders.end(ground, folder, named))
 

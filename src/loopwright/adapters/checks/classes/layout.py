@@ -91,6 +91,10 @@ class Layout:
     def is_test(self, path: str) -> bool:
         return any(matches(path, pattern) for pattern in self.tests)
 
+    def is_judged(self, path: str) -> bool:
+        """Whether it is product and nothing else."""
+        return self.is_product(path) and not self.is_test(path) and judge_by_name(path) is None
+
     def is_protected(self, path: str) -> bool:
         return any(matches(path, pattern) for pattern in self.protected)
 
