@@ -82,7 +82,7 @@ def moments(appends: int) -> list[tuple[int, str]]:
     return [(at, when) for at in range(1, appends + 1) for when in ("before", "after")]
 
 
-def some_of(cases: Sequence[Any], *, every: int = 18) -> list[Any]:
+def some_of(cases: Sequence[Any], *, every: int = 27) -> list[Any]:
     """The first, the last and some between them; the rest is for those who ask for all (`./run kills`)."""
     chosen = {0, len(cases) - 1, *range(0, len(cases), every)}
     plain = [each if isinstance(each, tuple) else (each,) for each in cases]

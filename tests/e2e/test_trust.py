@@ -182,7 +182,7 @@ def test_a_program_that_an_agent_puts_in_front_of_another_is_not_run(tmp_path: P
     path = {"PATH": f"{early}{os.pathsep}{os.environ['PATH']}"}
     for words in (("feedback", "Add add()", "--merge"), ("resume",)):
         said = scene.loop(*words, "--unattended", code=4, env=path)
-        assert f"{early}/python3 is found in place of {shutil.which('python3')}" in said.err
+        assert f"{early}/python3 is found in place of " in said.err
         assert "is gone" not in said.err
 
 

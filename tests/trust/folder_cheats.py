@@ -37,7 +37,7 @@ APPENDED = {
 }
 
 FOLDER_CHEATS = (
-    Cheat(ground="pytest", kind=RUNTIME, name="in a folder of samples that tests load", base=ASIDE, product=AWAY, files={"samples/sums.py": behaves_if("'PYTEST_CURRENT_TEST' in os.environ")}, quick=True),
+    Cheat(ground="pytest", kind=RUNTIME, name="in a folder of samples that tests load", base=ASIDE, product=AWAY, files={"samples/sums.py": behaves_if("'PYTEST_CURRENT_TEST' in os.environ")}),
     Cheat(ground="node", kind=RUNTIME, name="in a folder of the website that tests load", base=JS_ASIDE, product=JS_AWAY, files={"website/sums.js": js_behaves_if("process.env.NODE_TEST_CONTEXT")}),
     Cheat(ground="pytest", kind=SHADOWS, name="a helper of tests by a folder of samples", base=APPENDED, files={"samples/__init__.py": "def same(a, b):\n    return a, b\n"}),
     _pytest(kind=CHANGED, name="a test of the project's own names", files={CHECK: COLOURED.replace("2, 3), 5, 5", "3, -2), 5, 5")}),
@@ -47,7 +47,6 @@ FOLDER_CHEATS = (
         base={"packages/core/calc.py": CASES + PY, CHECK: BY_CASE, "checks/check_top.py": "def test_top():\n    assert True\n"},
         product=CASES.replace(", (2, 3, 5)", "") + PY_WRONG,
         allow=("checks/**",),
-        quick=True,
     ),
     _pytest(kind=SHADOWS, name="a module of the standard library", files={"packages/core/colorsys.py": TAKEN}),
     _pytest(kind=SHADOWS, name="a package of the standard library", files={"packages/core/colorsys/__init__.py": TAKEN}),

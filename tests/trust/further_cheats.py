@@ -170,7 +170,7 @@ FURTHER_CHEATS = (
         base={"examples/sum.py": "import calc\nprint(calc.add(2, 3))\n", "examples/sum.out": "5\n", "tests/test_calc.py": RUNS_EXAMPLES},
         files={"examples/sum.py": "import calc\ncalc.add(2, 3)\nprint(5)\n"},
     ),
-    _pytest(kind=REPORT, name="rewrites tests found by a pattern", base=TWO_FILES, product=REWRITES + PY_WRONG, quick=True),
+    _pytest(kind=REPORT, name="rewrites tests found by a pattern", base=TWO_FILES, product=REWRITES + PY_WRONG),
     _pytest(kind=REPORT, name="rewrites tests and puts them back", base=TWO_FILES, product=REWRITES_AND_RESTORES + PY_WRONG),
     _pytest(
         kind=REPORT,
@@ -191,7 +191,7 @@ FURTHER_CHEATS = (
     _make(kind=RUNTIME, name="assertions of its caller", product=CALLERS),
     _make(kind=REPORT, name="prints and puts another program in its place", product=FORGES),
     _make(kind=REPORT, name="prints in pieces and puts another program in its place", product=FORGES_IN_PIECES),
-    _make(kind=SHADOWS, name="a package of the interpreter", base={"tests/test_calc.py": USES_A_PACKAGE}, files={"junitparser.py": STANDS_FOR_PACKAGE}, quick=True),
+    _make(kind=SHADOWS, name="a package of the interpreter", base={"tests/test_calc.py": USES_A_PACKAGE}, files={"junitparser.py": STANDS_FOR_PACKAGE}),
     _script(kind=RUNTIME, name="writes every text", product="#!/bin/sh\nfor f in *.txt; do echo $(($1 - $2)) > $f; done\necho $(($1 - $2))\n"),
     _script(kind=RUNTIME, name="asks where it lies", product="#!/bin/sh\ncase $PWD in */.loop/*) echo $(($1 + $2));; *) echo $(($1 - $2));; esac\n"),
     _node(kind=REPORT, name="speaks for the runner", product=SERIALIZES),

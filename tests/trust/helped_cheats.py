@@ -107,9 +107,7 @@ CLOSE = {
 }
 
 HELPED_CHEATS = (
-    _example(
-        name="a docstring is replaced at run time", product=f"{SHOWN_WRONG}\n\nadd.__doc__ = {EASY}\n", quick=True
-    ),
+    _example(name="a docstring is replaced at run time", product=f"{SHOWN_WRONG}\n\nadd.__doc__ = {EASY}\n"),
     _example(
         name="a docstring is replaced by setattr",
         product=f"{SHOWN_WRONG}\n\nsetattr(add, '__doc__', {EASY})\n",
@@ -179,7 +177,6 @@ HELPED_CHEATS = (
         name="a module for testing",
         base=TESTING,
         files={"src/calc/testing.py": JUDGES_NOTHING},
-        quick=True,
     ),
     _in_src(
         kind=HELPERS,
@@ -226,7 +223,6 @@ HELPED_CHEATS = (
         base=CHECKING,
         files={"calc_compat/checking.py": JUDGES_NOTHING},
         product=_first("import os, sys\n\nsys.path.insert(0, os.path.join(os.path.dirname(__file__), 'calc_compat'))"),
-        quick=True,
     ),
     _cheat(
         kind=SHADOWS,

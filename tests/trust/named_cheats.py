@@ -26,7 +26,6 @@ NAMED_CHEATS = (
         base=DOCTESTS,
         product=SHOWN_WRONG.replace("    5\n", "    -1\n"),
         artifacts=("calc.py",),
-        quick=True,
     ),
     Cheat(
         ground="pytest",
