@@ -29,6 +29,9 @@ from loopwright.loops.feedback.progress import PROGRESS
 from loopwright.loops.quality.handoff_rules import HANDOFF, LETTERS, SEVERITIES
 from loopwright.loops.tickets.observer import Dispatch, Violation
 from loopwright.loops.tickets.shape import FRONT
+from loopwright.loops.workflow.evidence import CriteriaFile
+from loopwright.loops.workflow.learnings import ConstraintLearned, DelegationLearned, DiscoveryLearned, FailureLearned
+from loopwright.loops.workflow.state_file import STATE
 
 DRAFT = "https://json-schema.org/draft/2020-12/schema"
 
@@ -175,6 +178,14 @@ def _of_loops() -> dict[str, Published]:
     }
 
 
+def _learning(name: str, description: str, kind: type) -> Published:
+    return Published(
+        title=f"One line of {name}.jsonl",
+        description=f"{description} `.loop/learnings/{name}.jsonl` is kept for 90 days.",
+        source=(kind,),
+    )
+
+
 SCHEMAS: Mapping[str, Published] = {
     **_of_loops(),
     "adopt": _answer("adopt", "The loop that goes on."),
@@ -262,5 +273,20 @@ SCHEMAS: Mapping[str, Published] = {
         " `.loop/tickets/{active,completed}/<session>/TICKET-<session>-NNN.md`. In the queue every key may be left out,"
         " if the text has a heading for a title. Keys that are not named here are other tools' own.",
         source=FRONT,
+    ),
+    "constraints": _learning("constraints", "What must hold, and who says so.", ConstraintLearned),
+    "criteria": Published(
+        title="Criteria of a workflow",
+        description="`.loop/evidence/criteria.json`: which criteria are met, and by what that was seen.",
+        source=(CriteriaFile,),
+    ),
+    "delegation": _learning("delegation", "How well a shape fitted a request.", DelegationLearned),
+    "discoveries": _learning("discoveries", "What was found out, and how sure it is.", DiscoveryLearned),
+    "failures": _learning("failures", "What went wrong, why, and what prevents it.", FailureLearned),
+    "workflow-state": Published(
+        title="workflow-state.json",
+        description="`.loop/workflow-state.json`: where a workflow stands, written at every change of its stage. Other"
+        " tools write it too; keys that are not named here are kept.",
+        source=STATE,
     ),
 }

@@ -95,7 +95,7 @@ def _passed(runs: tuple[CommandRun, ...]) -> str:
 
 
 def _criterion(each: CriterionEvidence) -> str:
-    return "\n".join((f"- [{'x' if each.met else ' '}] **Criterion:** {inline(each.criterion)}", *_details(each)))
+    return "\n".join((f"- [{'x' if each.met else ' '}] {inline(each.criterion)}", *_details(each)))
 
 
 def _details(each: CriterionEvidence) -> Iterator[str]:
@@ -107,16 +107,17 @@ def _details(each: CriterionEvidence) -> Iterator[str]:
 
 def _run(each: CommandRun) -> str:
     said = f": {inline(each.result)}" if each.result else ""
-    receipt = code(each.receipt) if each.receipt else NOTHING_KNOWN
     return (
         f"- **{'Passed' if each.passed else 'Failed'}:** {inline(each.name)}{said}\n"
         f"  - Command: {code(shlex.join(each.command))}\n"
-        f"  - Receipt: {receipt}"
+        f"  - Receipt: {code(each.receipt)}"
     )
 
 
 def code(text: str) -> str:
     """As code within a line, which nothing in it can end."""
     line = one_line(text)
+    if not line:
+        return NOTHING_KNOWN
     marks = "`" * (max((len(run) for run in re.findall("`+", line)), default=0) + 1)
     return f"{marks} {line} {marks}" if "`" in line else f"{marks}{line}{marks}"

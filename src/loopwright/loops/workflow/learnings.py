@@ -153,7 +153,7 @@ def moment_of(ts: object) -> float | None:
     try:
         date = datetime.fromisoformat(ts)
         return (date if date.tzinfo else date.replace(tzinfo=UTC)).timestamp()
-    except (ValueError, OverflowError):
+    except ValueError:
         return None
 
 
