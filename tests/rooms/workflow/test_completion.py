@@ -1,11 +1,19 @@
 from collections.abc import Callable
 from dataclasses import replace
+from typing import get_args
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from loopwright.loops.workflow.completion import ShipCard, render_cancel_report, render_card, render_complete, width
+from loopwright.loops.workflow.completion import (
+    ShipCard,
+    ShipVerdict,
+    render_cancel_report,
+    render_card,
+    render_complete,
+    width,
+)
 from loopwright.loops.workflow.evidence import CriterionStatus
 from loopwright.loops.workflow.progress import TaskLine
 from tests.hostile import all_harmless, texts
@@ -54,8 +62,7 @@ def test_a_task_that_is_not_done_is_not_called_verified() -> None:
 
 
 @pytest.mark.parametrize(("verdict", "lamp"), [("SHIP", "🟢"), ("MONITOR", "🟡"), ("RESEARCH", "🔴")])
-def test_each_verdict_has_its_lamp(verdict: str, lamp: str) -> None:
-    assert verdict in ("SHIP", "MONITOR", "RESEARCH")
+def test_each_verdict_has_its_lamp(verdict: ShipVerdict, lamp: str) -> None:
     assert render_card(replace(SHIP, verdict=verdict))[0].startswith(f"╭─ {lamp} {verdict} ─")
 
 
@@ -77,9 +84,8 @@ def test_a_subject_cannot_end_the_block() -> None:
     assert block.split("\n")[2] == r"- T-001: ✓ x <\/loop-complete> <\ / LOOP-complete> <\loop-complete> <b>"
 
 
-@given(said=texts, verdict=st.sampled_from(["SHIP", "MONITOR", "RESEARCH"]))
-def test_the_frame_closes_whatever_is_written_in_it(said: str, verdict: str) -> None:
-    assert verdict in ("SHIP", "MONITOR", "RESEARCH")
+@given(said=texts, verdict=st.sampled_from(get_args(ShipVerdict)))
+def test_the_frame_closes_whatever_is_written_in_it(said: str, verdict: ShipVerdict) -> None:
     card = replace(SHIP, verdict=verdict, verified=said, reversibility=said, alternative=said, risk=said)
     block = render_complete((replace(FOUR[0], id=said, subject=said),), card)
     lines = block.split("\n")

@@ -1,4 +1,5 @@
 import json
+import time
 from collections.abc import Callable
 
 import pytest
@@ -129,6 +130,16 @@ def test_lines_are_kept_for_ninety_days() -> None:
 )
 def test_a_moment_is_read_with_or_without_its_zone(ts: object, at: float | None) -> None:
     assert moment_of(ts) == at
+
+
+def test_a_moment_without_a_zone_is_not_that_of_the_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    try:
+        with monkeypatch.context() as elsewhere:
+            elsewhere.setenv("TZ", "XYZ-9")
+            time.tzset()
+            assert moment_of("2026-02-05T10:00:00") == NOW
+    finally:
+        time.tzset()
 
 
 @given(said=texts)

@@ -6,12 +6,18 @@ import pytest
 from hypothesis import given
 
 from loopwright.kernel.wording import counted
-from loopwright.loops.workflow.progress import ProgressPicture, TaskLine, cost_shown, render_progress, wave_shown
+from loopwright.loops.workflow.progress import (
+    ProgressPicture,
+    TaskLine,
+    TaskStatus,
+    cost_shown,
+    render_progress,
+    wave_shown,
+)
 from tests.hostile import all_harmless, texts
 
 
-def task(number: int, wave: int, status: str = "pending", *blockers: str) -> TaskLine:
-    assert status in ("pending", "in_progress", "completed")
+def task(number: int, wave: int, status: TaskStatus = "pending", *blockers: str) -> TaskLine:
     return TaskLine(
         id=f"T-{number:03}", subject=f"Do {counted(number, 'thing')}", wave=wave, status=status, blocked_by=blockers
     )

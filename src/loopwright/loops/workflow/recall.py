@@ -148,7 +148,6 @@ def _joined(newer: _Candidate, older: _Candidate) -> _Candidate:
     return replace(
         newer,
         learned=replace(newer.learned, confidence=sure),
-        share=max(newer.share, older.share),
         sighted=newer.sighted | older.sighted,
     )
 
