@@ -87,7 +87,10 @@ class Option:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ask:
-    """`questions` are those of agents, each with what it offers; `question` says all of it in one text."""
+    """`questions` are those of agents, each with what it offers; `question` says all of it in one text.
+
+    The first option of a check-in is what happens when a person simply goes on.
+    """
 
     key: Key
     question: str
@@ -96,6 +99,7 @@ class Ask:
     options: tuple[Option, ...] = ()
     free_text: bool = False
     findings: tuple[Finding, ...] = ()  # what it is about; a parent hears them instead of a person
+    paused: bool = False  # a limit is reached: the loop is paused, and goes on once a person has raised it
     why: str = ""
 
 

@@ -211,6 +211,15 @@ class ConfigChanged:
     pins: str = ""  # as in `Created`, taken in with it
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StateEdited:
+    """Somebody changed a file that others may write too: what it says of a subject now. The machine decides on it."""
+
+    subject: str
+    value: str
+    by: str = ""
+
+
 # --- the engine's own bookkeeping ----------------------------------------------------------------
 
 
@@ -298,7 +307,7 @@ Answer = (
     | CleanedUp
     | TimeReached
 )
-Said = Answered | GateDecided | CancelRequested | BudgetChanged | ConfigChanged
+Said = Answered | GateDecided | CancelRequested | BudgetChanged | ConfigChanged | StateEdited
 Event = Answer | Said
 Bookkeeping = Created | Started | Cancelled | Interrupted | ReportedLate | Paused | Refused | Ended
 Logged = Event | Bookkeeping

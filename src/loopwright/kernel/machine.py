@@ -43,6 +43,7 @@ from loopwright.kernel.events import (
     Integrated,
     IntegrationRefused,
     LoopEnded,
+    StateEdited,
     TimeReached,
     key_of,
 )
@@ -78,7 +79,9 @@ def answers_one_of(actions: tuple[Action, ...], event: Event) -> bool:
 
 def asked_for(loop: Loop[P, S], state: S, event: Event) -> None:
     """Raises `InvalidTransition` unless `event` answers what the loop wants now, or may be said at any time."""
-    if isinstance(event, CancelRequested | BudgetChanged | ConfigChanged) or answers_one_of(loop.decide(state), event):
+    if isinstance(event, CancelRequested | BudgetChanged | ConfigChanged | StateEdited):
+        return
+    if answers_one_of(loop.decide(state), event):
         return
     why = f"{key_of(event)} is not asked for"
     raise InvalidTransition(loop.stand(state).state, type(event).__name__, why)

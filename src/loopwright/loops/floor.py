@@ -36,6 +36,7 @@ from loopwright.kernel.events import (
     GateDecided,
     Integrated,
     IntegrationRefused,
+    StateEdited,
     TimeReached,
 )
 from loopwright.kernel.model import AgentStatus, Cleanup, Ending, Key, Outcome, Question
@@ -132,8 +133,9 @@ def _ask(own: Machine[S, L], state: S) -> Ask:
     course, asks = state.course, own.escalation(state)
     if course.station is Station.ESCALATED:
         return Ask(
-            key=Key("escalation", course.asked),
-            kind="escalation",
+            key=Key(asks.kind, course.asked),
+            kind=asks.kind,
+            paused=asks.paused,
             question=asks.question,
             options=asks.options,
             findings=asks.findings,
@@ -180,6 +182,8 @@ def apply(own: Machine[S, L], state: S, event: Event) -> S:
             return _cancelled(own, state, event)
         case ConfigChanged():
             return _reconfigured(own, state, event)
+        case StateEdited():
+            return own.edited(state, event)
         case BudgetChanged():
             return state  # money is the engine's business
         case _:
@@ -208,11 +212,30 @@ def _took(own: Machine[S, L], state: S, event: Answer) -> S:
 
 def _from_agent(own: Machine[S, L], state: S, event: _FromAgent) -> S:
     trial = state.course.trial_of(event.key.part)
+    if event.key.step in own.beside and not _asks(event):
+        return _beside(own, state, event)
     if isinstance(event, AgentUnavailable) and trial.waits < c.MOST_WAITS:
         return c.with_trial(state, trial.waiting(event))
     if questions := _questions(own, state, event):
         state = c.with_trial(state, replace(trial, held=True))
         return c.steered(state, inquiries=(*state.course.inquiries, questions))
+    once_more = trial.after(event) if isinstance(event, AgentFailed) else None
+    return own.took(state, event) if once_more is None else c.with_trial(state, once_more)
+
+
+def _asks(event: _FromAgent) -> bool:
+    """Whether it needs a person by its own word."""
+    if isinstance(event, AgentFailed):
+        return event.reason == "needs_person"
+    return isinstance(event, AgentReported) and event.report.status is AgentStatus.NEEDS_CLARIFICATION
+
+
+def _beside(own: Machine[S, L], state: S, event: _FromAgent) -> S:
+    """What holds up nobody is tried once more where it may be, and then told as it is."""
+    if isinstance(event, AgentUnavailable):
+        why = f"it is not available: {event.detail}"
+        return own.took(state, AgentFailed(key=event.key, reason="crashed", detail=why, role=event.role))
+    trial = state.course.trial_of(event.key.part)
     once_more = trial.after(event) if isinstance(event, AgentFailed) else None
     return own.took(state, event) if once_more is None else c.with_trial(state, once_more)
 

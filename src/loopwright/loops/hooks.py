@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Generic, TypeVar
+from typing import Generic, Literal, TypeVar
 
 from loopwright.errors import InvalidTransition
 from loopwright.kernel.actions import Action, Integrate, Option
-from loopwright.kernel.events import Answer, Answered, Event, Integrated, IntegrationRefused
+from loopwright.kernel.events import Answer, Answered, Event, Integrated, IntegrationRefused, StateEdited
 from loopwright.kernel.faults import engine_finding
 from loopwright.kernel.gates import UNTESTED
 from loopwright.kernel.model import Commit, Ending, Finding, Outcome
@@ -28,10 +28,16 @@ class Escalation:
     options: tuple[Option, ...]
     why: str
     findings: tuple[Finding, ...] = ()
+    kind: Literal["escalation", "check-in"] = "escalation"  # of a check-in the first option is taken by going on
+    paused: bool = False  # a limit is reached, that a person may raise
 
 
 def not_offered(state: S, event: Answered) -> S:
     raise refusal(state, event, f"{event.choice!r} is not one of the options")
+
+
+def _not_edited(state: S, event: StateEdited) -> S:
+    raise refusal(state, event, f"nothing that others write about {event.subject!r} is taken in here")
 
 
 def _as_it_was(state: S, _: GateRecord) -> S:
@@ -60,9 +66,11 @@ class Machine(Generic[S, L]):
     cancelled: Callable[[S], S] = c.cleaning_up
     unable: Callable[[S, Outcome], S] = c.done  # the checks cannot run here
     answered: Callable[[S, Answered], S] = not_offered  # answers that only this loop offers
+    edited: Callable[[S, StateEdited], S] = _not_edited  # what others wrote into a file of it
     noun: str = "loop"
     on_hold: str = "the {who} cannot go on without a person"
     beside_answer: tuple[str, ...] = ("cancel",)  # which of the escalation's options a question offers too
+    beside: tuple[str, ...] = ()  # steps that hold up nobody: an agent that cannot do one is not waited for
     asked_before: tuple[str, ...] = ()  # steps whose questions were heard before events told their role
 
 
