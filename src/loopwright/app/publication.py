@@ -24,6 +24,9 @@ from loopwright.loops.kind import Noted, Scene
 from loopwright.ports.store import LoopRow
 
 
+_IDLE = ("waiting", "paused")
+
+
 async def publisher_of(
     project: Project, failed: Callable[[str], None], seen: View, rows: tuple[LoopRow, ...] = ()
 ) -> Publisher:
@@ -39,9 +42,9 @@ async def catch_up(project: Project, publisher: Publisher, seen: View, rows: tup
 
     Gives the parts that were read for it.
     """
-    waiting = [seen] if seen.row.status == "waiting" else []
+    waiting = [seen] if seen.row.status in _IDLE else []
     below = [row for row in rows if row.parent == seen.row.id and row.kind in project.kinds]
-    found = [row for row in below if row.status == "waiting"]
+    found = [row for row in below if row.status in _IDLE]
     parts = [await whole_view(project, await listed(project, row, rows)) for row in found]
     for each in (*waiting, *parts):
         with suppress(OSError, ConfigError):  # it is said at the next event, and by `loop render`
@@ -106,7 +109,10 @@ def _parts_first(found: tuple[View, ...]) -> Iterator[View]:
 
 async def scene_of(project: Project, seen: View) -> Scene[Any]:
     past = await _past_of(project, seen) if seen.kind.past is not None else None
-    return Scene(loop=seen.row.id, state=seen.now.state, status=seen.row.status, past=past)
+    row = seen.row
+    return Scene(
+        loop=row.id, state=seen.now.state, status=row.status, past=past, spent=row.spent, budget=row.budget
+    )
 
 
 async def _past_of(project: Project, seen: View) -> object:

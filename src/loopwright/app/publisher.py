@@ -80,6 +80,8 @@ class Publisher:
             status=seen.status,
             past=self._pasts.get(seen.loop),
             event=None if kind.past is not None and seen.loop in self._behind else seen.event,
+            spent=seen.spent,
+            budget=seen.budget,
         )
         if isinstance(seen.event, Ended) and seen.event.outcome.cleanup is Cleanup.FULL:
             self._withdraw(kind, scene)

@@ -68,7 +68,7 @@ class Driven:
                 return WAITING
             elsewhere = ending is Ending.CANCELLED and not self.cancelled_here
             return CANCELLED_ELSEWHERE if elsewhere else _CODES[ending]
-        return WAITING if self.halt.why == "waiting" else PAUSED
+        return PAUSED if self.halt.is_paused else WAITING
 
 
 def drive_and_tell(project: Project, here: Here, loop: View, manner: Manner) -> int:

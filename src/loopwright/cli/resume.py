@@ -7,7 +7,7 @@ import click
 from loopwright.app.choice import named_root, only
 from loopwright.app.loops import Listed, View, listing, whole_view
 from loopwright.app.project import Project
-from loopwright.app.said import take_in
+from loopwright.app.said import checked_in, take_in
 from loopwright.app.settings import changed_settings
 from loopwright.app.views.answers import NothingDone
 from loopwright.cli.drive import Manner, drive_and_tell, run_json_option
@@ -66,7 +66,7 @@ async def prepare(
     changed = _changed_settings(project, chosen, here, asks=here.asks and not unattended)
     for each in (*said, *([changed] if changed else ())):
         chosen = await take_in(project, chosen, each, note) or chosen
-    return chosen
+    return await checked_in(project, chosen, here.who, note, asks=here.asks and not unattended)
 
 
 async def _choose(project: Project, loop: str | Listed) -> View | str:

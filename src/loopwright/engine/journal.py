@@ -141,6 +141,8 @@ class Journal:
                 seq=record.seq,
                 status=stage.status,
                 at=record.at,
+                spent=written.row.spent,
+                budget=written.row.budget,
             )
             for stage, record in zip(draft.stages, written.records, strict=True)
         )

@@ -377,7 +377,9 @@ def _status(event: Logged, wanted: tuple[Action, ...]) -> Status:
         return "cancelled" if event.outcome.ending is Ending.CANCELLED else "complete"
     if isinstance(event, Paused):
         return "paused"
-    return "waiting" if all(isinstance(action, ForPeople) for action in wanted) else "running"
+    if not all(isinstance(action, ForPeople) for action in wanted):
+        return "running"
+    return "paused" if any(isinstance(action, Ask) and action.paused for action in wanted) else "waiting"
 
 
 def _subject(action: Action) -> str:

@@ -9,6 +9,7 @@ from typing import Any, Literal, Protocol
 
 from loopwright.engine.dispatch import InProcess
 from loopwright.engine.fold import AnyLoop, Fold, Opened
+from loopwright.kernel.actions import Ask
 from loopwright.kernel.events import Logged
 from loopwright.kernel.machine import Standpoint
 from loopwright.kernel.model import LoopId, Outcome
@@ -32,6 +33,8 @@ class Seen:
     seq: int
     status: Status
     at: float = 0.0  # when, as the log has it
+    spent: float = 0.0  # by the loop and everything below it, so far
+    budget: float | None = None
 
 
 class Observer(Protocol):
@@ -71,3 +74,8 @@ class Halt:
     reason: str = ""  # of a pause: budget, time
     detail: str = ""
     now: Fold = field(default_factory=Fold)  # what the loop's log came to, so that nobody reads it back
+
+    @property
+    def is_paused(self) -> bool:
+        """Nothing but a limit is in its way, be it one of the budget or one of its own."""
+        return self.why == "paused" or any(isinstance(each.what, Ask) and each.what.paused for each in self.waiting)

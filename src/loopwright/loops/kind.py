@@ -33,6 +33,7 @@ class Words:
     roles: Mapping[str, str] = field(default_factory=dict)  # who does a step, by its verb
     token: Callable[[AgentReport], str] = lambda _report: ""  # its own word for a judge's verdict
     passes: Callable[[AgentReport], bool] = lambda report: report.verdict == "pass"
+    outcomes: Mapping[str, str] = field(default_factory=dict)  # its own words for how it ended, by those of all loops
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,6 +45,8 @@ class Scene(Generic[S]):
     status: str  # the store's word for it
     past: Any = None  # what `Kind.past` has made of its log so far
     event: Logged | None = None
+    spent: float = 0.0  # by the loop and everything below it
+    budget: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,6 +129,7 @@ class Kind(Generic[P, S]):
     brief: Callable[[Assignment], str]
     handed: Callable[[Assignment], Mapping[str, str]] = lambda _assignment: {}  # files laid beside an agent's work
     closing: Callable[[S, Outcome], tuple[str, ...]]  # what is said when it has ended
+    report: Callable[[S, Outcome, float], tuple[str, ...]] = lambda _state, _outcome, _spent: ()  # with what it cost
     so_far: Callable[[S], tuple[str, ...]]  # each attempt in a line, for a person who is asked how to go on
     owed: Callable[[S, str], tuple[str, ...]]  # the debt of what was accepted, and by whom
     result: Callable[[LoopId, S, Mapping[LoopId, object]], object]  # what `--json` adds; with the results of its parts

@@ -37,7 +37,7 @@ class RunAnswer(Generic[R]):
     """What every command that drives a loop answers; `own` is what the loop's kind adds."""
 
     loop: LoopId
-    outcome: Literal["verified", "reviewed", "escalated", "accepted", "cancelled", "paused"]
+    outcome: Literal["verified", "reviewed", "complete", "escalated", "blocked", "accepted", "cancelled", "paused"]
     commit: str  # that holds the result, else the newest attempt; empty before there is one
     cost: Cost
     merged: bool = False
@@ -69,9 +69,10 @@ async def answer_of(project: Project, seen: View, halt: Halt, shown: LoopStatus)
     outcome, state = halt.outcome, seen.now.state
     newest = state.commit if state.commit != state.plan.base else ""
     landed = outcome or seen.kind.so_far_outcome(state, Ending.ESCALATED) or Outcome(ending=Ending.ESCALATED)
+    word = _WORDS[outcome.ending] if outcome else "paused" if halt.is_paused else "escalated"
     return RunAnswer(
         loop=seen.row.id,
-        outcome=_WORDS[outcome.ending] if outcome else "paused" if halt.why == "paused" else "escalated",
+        outcome=seen.kind.words.outcomes.get(word, word),  # type: ignore[arg-type]  # each kind has words of the list
         commit=landed.commit or newest,
         branch=landed.branch,
         merged_into=landed.merged_into,
@@ -115,7 +116,7 @@ async def closing_lines(
         return (f"Paused: {halt.detail}; {grant}." if can_go_on else f"Paused: {halt.detail}.",)
     told = seen.kind.told_when_stopped(seen.now.state, await result_of(project, seen))
     return (
-        "Stopped: a person is needed.",
+        "Paused: a limit is reached." if halt.is_paused else "Stopped: a person is needed.",
         *seen.kind.landed_so_far(seen.now.state),
         "",
         *((*told, "") if told else ()),
@@ -130,6 +131,7 @@ def ended_lines(project: Project, seen: View, outcome: Outcome, held_gate: str =
     there = (str(file),) if name and file.is_file() else ()
     return (
         *seen.kind.closing(seen.now.state, outcome),
+        *seen.kind.report(seen.now.state, outcome, seen.row.spent),
         *closing.written(outcome),
         *closing.said_beforehand(outcome),
         *closing.held(outcome, held_gate, seen.row.id),

@@ -55,7 +55,8 @@ def needs(
     # A gate is told apart by its id, unless two parts of a loop wait with the same evidence.
     alike = Counter(_told_apart_by(need) for need in asked)
     asked = tuple(with_loop(need) if alike[_told_apart_by(need)] > 1 else need for need in asked)
-    if asked and status != "paused" and not idle:
+    is_paused_by_itself = any(isinstance(each.what, Ask) and each.what.paused for each in waiting)
+    if asked and (status != "paused" or is_paused_by_itself) and not idle:
         return asked
     if answered and status == "interrupted" and row.parent is None:
         return (_fix(row, "answered", "what a person said is recorded, and nobody has gone on with the loop since"),)
