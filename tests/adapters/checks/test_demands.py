@@ -25,8 +25,12 @@ class One(unittest.TestCase):
     def test_one(self):
         self.assertEqual(a.one(), 1)
 """
-BASE = {"a.py": "def one():\n    return 1\n", "tests/test_a.py": TEST_OF_A, "setup.cfg": "[metadata]\nname = one\n"}
-BETTER = {"a.py": "def one():\n    return 2 - 1\n"}
+BASE: dict[str, str | None] = {
+    "a.py": "def one():\n    return 1\n",
+    "tests/test_a.py": TEST_OF_A,
+    "setup.cfg": "[metadata]\nname = one\n",
+}
+BETTER: dict[str, str | None] = {"a.py": "def one():\n    return 2 - 1\n"}
 
 
 def runs(name: str, code: str) -> Demand:
