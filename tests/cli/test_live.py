@@ -1,11 +1,12 @@
 import io
 import threading
 from collections.abc import Callable
+from dataclasses import replace
 
 from rich.console import Console
 
 from loopwright.app.kinds import KINDS
-from loopwright.cli.live import LiveView
+from loopwright.cli.live import LiveView, details, style_of
 from loopwright.cli.screen import in_words
 from loopwright.engine.world import Seen
 from loopwright.kernel.events import (
@@ -31,6 +32,7 @@ from loopwright.kernel.model import (
     Tree,
     Verdict,
 )
+from loopwright.kernel.wording import told
 from loopwright.loops.feedback.state import FeedbackParams, start
 from loopwright.ports.agent import Update
 from loopwright.ports.store import LoopRow
@@ -100,6 +102,17 @@ def test_a_step_that_ended_is_told_and_no_longer_shown(golden: Golden) -> None:
     assert below.strip() == ""
     assert "\x1b" not in scrolled
     golden("cli/live.txt", "\n".join(line.rstrip() for line in scrolled.splitlines()) + "\n")
+
+
+def test_a_command_of_a_task_that_failed_is_told_in_red() -> None:
+    unmet = CheckResult(name="T-001", passed=False, failures=WRONG[:1])
+    passed = CheckResult(name="test", passed=True, tests=3)
+    event = ChecksReported(key=Key.parse("checks-1.1"), tree=Tree("t1"), results=(passed,), also=(unmet,))
+    assert [line.strip() for line in details(event)] == [f"- {told(WRONG[0], 200)}"]
+    seen = Seen(loop=LOOP, kind="feedback", state=STATE, event=event, seq=1, status="running")
+    assert style_of(seen, KINDS) == "red"
+    met = replace(event, also=(replace(unmet, passed=True, failures=()),))
+    assert style_of(replace(seen, event=met), KINDS) == "green"
 
 
 def test_the_view_steps_aside_and_comes_back() -> None:

@@ -13,7 +13,7 @@ from loopwright.engine.integration import integrate
 from loopwright.kernel.actions import Integrate
 from loopwright.kernel.codec import decode
 from loopwright.kernel.events import Integrated, IntegrationRefused
-from loopwright.kernel.model import CheckResult, Commit, Finding, Key, Severity, Tree
+from loopwright.kernel.model import CheckResult, Commit, Demand, Finding, Key, Severity, Tree
 from loopwright.ports.checks import ChecksRun
 from loopwright.ports.workspace import Merge, Moved, Workspace
 from loopwright.testing.fakes import MemoryWorkspace
@@ -89,6 +89,17 @@ def test_a_tree_that_no_check_has_seen_is_checked_where_the_target_has_not_moved
     refused = landed(straight, lambda _run: (failing("test_b"),), replace(LAND, unseen=True))
     assert isinstance(refused, IntegrationRefused)
     assert (refused.detail, refused.merged) == ("on top of main these fail: test", MERGED)
+
+
+def test_what_a_task_brings_has_to_pass_on_the_merged_tree_too() -> None:
+    demands = (Demand("T-001", ("make", "one")), Demand("mustNot-1", ("make", "two")))
+    fakes = Fakes(checks=lambda _run: (passing(),), unmet=("mustNot-1",))
+    world = replace(fakes.world(), workspace=cast(Workspace, Target()))
+    refused = asyncio.run(integrate(world, LOOP, replace(LAND, also=demands), "s-1"))
+    assert isinstance(refused, IntegrationRefused)
+    assert (refused.reason, refused.detail) == ("checks", "main has moved on, and merged with it these fail: mustNot-1")
+    assert [(each.rule, each.requirement) for each in refused.findings] == [("mustNot-1", "mustNot-1")]
+    assert [run.also for run in fakes.checked] == [demands]
 
 
 def test_no_check_on_the_merged_tree_is_no_pass() -> None:

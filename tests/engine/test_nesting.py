@@ -12,13 +12,18 @@ from loopwright.engine.hearing import hear
 from loopwright.engine.nesting import ready_child
 from loopwright.kernel.actions import RunLoop
 from loopwright.kernel.codec import decode, encode
-from loopwright.kernel.events import AgentReported, Answered, BudgetChanged, CancelRequested
-from loopwright.kernel.model import AgentReport, Ending, Key, LoopId, Point, Usage, Verdict
+from loopwright.kernel.events import AgentReported, Answered, BudgetChanged, CancelRequested, LoopEnded
+from loopwright.kernel.model import AgentReport, Demand, Ending, Key, LoopId, Outcome, Point, Usage, Verdict
+from loopwright.kernel.record import event_of
+from loopwright.kernel.trust import Trust
+from loopwright.loops.feedback.limits import FeedbackLimits
 from loopwright.loops.feedback.machine import FEEDBACK
 from loopwright.loops.feedback.state import FeedbackParams, FeedbackState
 from loopwright.ports.agent import AgentAnswer, AgentRun
 from tests.engine.nested import PARENT, ParentParams
 from tests.engine.worlds import BASE, LOOP, DyingStore, Fakes, Killed, flaw, passing
+
+DEMAND = Demand("T-001", ("make", "one"))
 
 
 def passes_at_four(run: AgentRun) -> AgentAnswer:
@@ -51,6 +56,60 @@ def test_a_child_that_would_ask_escalates_to_its_parent_who_asks() -> None:
         halt = await fakes.drive()
         assert [str(each.what.key) for each in halt.waiting] == ["ask-1"]
         assert (await fakes.store.load(await child_of(fakes))).row.status == "waiting"
+
+    asyncio.run(story())
+
+
+async def part(**given: object) -> Fakes:
+    """A parent whose child lands nothing and brings a command."""
+    fakes = Fakes(agent=passes_at_four, checks=lambda _run: (passing(),), unmet=("T-001",))
+    fakes.loops = {"feedback": FEEDBACK, "parent": PARENT}
+    limits = FeedbackLimits(max_feedback_iterations=4, max_consecutive_review_failures=5)
+    plan = FeedbackParams(task="add a", base=BASE, also=(DEMAND,), lands=False, limits=limits)
+    child = encode(replace(plan, **given))  # type: ignore[arg-type]
+    await fakes.create_loop("parent", encode(ParentParams(child=child)))
+    return fakes
+
+
+async def heard(fakes: Fakes) -> Outcome:
+    """What the parent heard last of its child."""
+    events = [event_of(record) for record in await fakes.store.read(LOOP)]
+    return [event.outcome for event in events if isinstance(event, LoopEnded)][-1]
+
+
+def test_a_parent_hears_what_a_stuck_child_left_and_which_command_of_it_failed() -> None:
+    async def story() -> None:
+        fakes = await part()
+        await fakes.drive()
+        state: FeedbackState = fold(FEEDBACK, await fakes.store.load(await child_of(fakes))).state
+        told = await heard(fakes)
+        assert (told.ending, told.commit) == (Ending.ESCALATED, state.past[-1].commit)
+        assert [(each.rule, each.requirement) for each in told.findings] == [("verify T-001", "T-001")]
+        assert [run.also for run in fakes.checked] == [(DEMAND,)]
+
+    asyncio.run(story())
+
+
+def test_a_part_that_passed_is_its_parents_to_land() -> None:
+    async def story() -> None:
+        fakes = await part()
+        fakes.unmet = ()
+        halt = await fakes.drive()
+        assert halt.outcome is not None
+        state: FeedbackState = fold(FEEDBACK, await fakes.store.load(await child_of(fakes))).state
+        assert (halt.outcome.ending, halt.outcome.commit) == (Ending.VERIFIED, state.commit)
+        assert (halt.outcome.branch, fakes.workspace.branches) == ("", {})
+
+    asyncio.run(story())
+
+
+def test_a_parent_can_tell_that_its_child_changed_nothing() -> None:
+    async def story() -> None:
+        fakes = await part(trust=Trust(in_force=True, base=BASE))
+        fakes.workspace.changes = ()
+        await fakes.drive()
+        told = await heard(fakes)
+        assert (told.ending, [each.rule for each in told.findings]) == (Ending.ESCALATED, ["no-change"])
 
     asyncio.run(story())
 

@@ -82,13 +82,19 @@ class Fakes:
     loops: Mapping[str, AnyLoop] = field(default_factory=lambda: {"feedback": FEEDBACK})
     runs: list[AgentRun] = field(default_factory=list)
     checked: list[ChecksRun] = field(default_factory=list)
+    unmet: tuple[str, ...] = ()  # demands that fail on whatever tree
 
     def world(self, store: Store | None = None) -> World:
         return World(
             store=store or self.store,
             clock=ManualClock(),
             agent=ScriptedAgent(self.agent, self.runs, self.usd),
-            checks=ScriptedVerdicts(self.checks, self.checked, lambda: changed_tests(self.workspace.changes)),
+            checks=ScriptedVerdicts(
+                self.checks,
+                self.checked,
+                lambda: changed_tests(self.workspace.changes),
+                is_met=lambda _run, demand: demand.name not in self.unmet,
+            ),
             workspace=self.workspace,
             people=self.people,
             observer=self.recorder,

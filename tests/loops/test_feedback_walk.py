@@ -32,7 +32,7 @@ from loopwright.kernel.events import (
     GateDecided,
     IntegrationRefused,
 )
-from loopwright.kernel.model import AgentStatus, Commit, Verdict
+from loopwright.kernel.model import AgentStatus, CheckResult, Commit, Demand, Ending, Verdict
 from loopwright.loops.course import Station, where
 from loopwright.loops.feedback.limits import FeedbackLimits
 from loopwright.loops.feedback.machine import FEEDBACK
@@ -54,6 +54,7 @@ pytestmark = pytest.mark.unmeasured
 
 WORKING = tuple(FeedbackPhase)
 EVERY_FAULT = (f.CRASHED, f.TIMED_OUT, f.IDLE, f.GARBLED, f.NEEDS_PERSON, f.UNAVAILABLE)
+UNMET = replace(f.GREEN, also=(CheckResult(name="T-001", passed=False),))
 DECIDED = (f.says("continue", count=1), f.says("accept"), f.says("cancel"))
 
 
@@ -95,10 +96,11 @@ class Alphabet:
         }
 
 
-def reachable(alphabet: Alphabet, *, tester: bool = False, **limits: int) -> Walk[FeedbackState]:
+def reachable(alphabet: Alphabet, *, tester: bool = False, lands: bool = True, **limits: int) -> Walk[FeedbackState]:
     """Everything `alphabet` can lead to; any time a cancel; people and patience bounded."""
     bounds = FeedbackLimits(**limits)
     plan = FeedbackParams(task="t", base=Commit("base"), tester=tester, limits=bounds, accepts_checked=True)
+    plan = replace(plan, lands=lands, also=(Demand("T-001", ("make", "check")),))
     answers = answers_from(FEEDBACK, alphabet.letters)
 
     def bounded(state: FeedbackState) -> Iterator[Event]:
@@ -126,6 +128,18 @@ def _too_much(state: FeedbackState, event: Event) -> bool:
             return report.status is not AgentStatus.DONE and state.course.asked >= 1
         case _:
             return False
+
+
+def part() -> Walk[FeedbackState]:
+    """Of a larger loop: it lands nothing itself."""
+    return reachable(
+        Alphabet(
+            checkpoint=(f.saved(), f.saved("c1", evidence="e1"), f.saved(files=0)),
+            checks=(f.GREEN, f.red(f.FAILURE), UNMET),
+        ),
+        lands=False,
+        max_feedback_iterations=2,
+    )
 
 
 @cache
@@ -175,10 +189,11 @@ def walks() -> dict[str, Walk[FeedbackState]]:
             max_feedback_iterations=2,
             max_consecutive_review_failures=1,
         ),
+        "a part": part(),
     }
 
 
-@pytest.fixture(params=["judgements", "faults", "gates", "gates after a tester", "people"])
+@pytest.fixture(params=["judgements", "faults", "gates", "gates after a tester", "people", "a part"])
 def walked(request: pytest.FixtureRequest) -> Walk[FeedbackState]:
     return walks()[request.param]
 
@@ -244,6 +259,25 @@ def test_what_lands_was_checked_with_the_approvals_it_has(walked: Walk[FeedbackS
             checks = f.wanted(step.before, RunChecks)
             land = f.wanted(step.after, Integrate)
             assert (checks.commit, checks.approved) == (land.commit, land.approved), step
+
+
+def test_a_part_ends_with_its_commit_and_lands_nothing(walked: Walk[FeedbackState]) -> None:
+    for state in (state for state in walked.states if not state.plan.lands):
+        assert where(state) != Station.LAND, state
+        stop, *gates = FEEDBACK.decide(state)
+        if isinstance(stop, Stop):
+            assert not gates, state
+            ended = stop.outcome
+            assert bool(ended.commit) == (ended.ending in (Ending.VERIFIED, Ending.ACCEPTED)), state
+            if ended.ending is Ending.VERIFIED:
+                assert (state.past[-1].commit, state.past[-1].tests) == (ended.commit, Verdict.PASS), state
+
+
+def test_every_run_of_the_checks_has_the_commands_of_the_task(walked: Walk[FeedbackState]) -> None:
+    for state in walked.states:
+        for action in FEEDBACK.decide(state):
+            if isinstance(action, RunChecks | Integrate):
+                assert action.also == state.plan.also, state
 
 
 def test_a_cancelled_loop_never_works_again(walked: Walk[FeedbackState]) -> None:

@@ -157,6 +157,12 @@ MACHINES = {
         is_last=lambda state: state.current.number >= state.allowance.iterations,
         letters=of_feedback,
     ),
+    "a part": Walked(
+        loop=FEEDBACK,
+        start=lambda: FEEDBACK.start(replace(f.params(max_feedback_iterations=2), trust=v.PART, lands=False)),
+        is_last=lambda state: state.current.number >= state.allowance.iterations,
+        letters=of_feedback,
+    ),
     "tickets": Walked(
         loop=TICKETS,
         start=lambda: t.session(max=2, trust=v.NOW),

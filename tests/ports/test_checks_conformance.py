@@ -12,7 +12,7 @@ from loopwright.adapters.checks.runner import CommandChecks
 from loopwright.adapters.git.verification import VerificationCheckouts
 from loopwright.config.settings import CheckSettings
 from loopwright.kernel.findings import identify
-from loopwright.kernel.model import CheckResult, Commit, Finding, Severity
+from loopwright.kernel.model import CheckResult, Commit, Demand, Finding, Severity
 from loopwright.testing.clock import ManualClock
 from loopwright.testing.memory_store import Memory, MemoryStore
 from loopwright.testing.scripted_checks import ScriptedChecks
@@ -21,6 +21,9 @@ from tests.repository import Repository
 
 FAILURE = identify(Finding(severity=Severity.HIGH, category="tests", rule="t", issue="t - no"))
 BUILD = CheckResult(name="build", passed=True)
+MET = Demand("T-001", (sys.executable, "-c", ""))
+UNMET = Demand("mustNot-1", (sys.executable, "-c", "raise SystemExit(3)"))
+UNSTARTABLE = Demand("criterion-1", ("no-such-program-here",))
 # The `hang` file names where to leave a process id, so that the test can see whether it is alive.
 CODE = """\
 import os, pathlib, time
@@ -39,7 +42,8 @@ def scripted() -> ChecksStage:
         {
             good: (BUILD, CheckResult(name="test", passed=True)),
             bad: (BUILD, CheckResult(name="test", passed=False, failures=(FAILURE,))),
-        }
+        },
+        unmet={good: (UNMET.name, UNSTARTABLE.name)},
     )
     return ChecksStage(
         checks=fake,
@@ -48,6 +52,9 @@ def scripted() -> ChecksStage:
         bad=bad,
         hanging=Commit("hanging"),
         alive=lambda: fake.under_way > 0,
+        met=MET,
+        unmet=UNMET,
+        unstartable=UNSTARTABLE,
     )
 
 
@@ -68,6 +75,9 @@ def commands(tmp_path: Path) -> ChecksStage:
         bad=commit("bad", ""),
         hanging=commit("hang", str(mark)),
         alive=lambda: mark.exists() and Path(f"/proc/{mark.read_text()}").exists(),
+        met=MET,
+        unmet=UNMET,
+        unstartable=UNSTARTABLE,
     )
 
 

@@ -46,7 +46,7 @@ async def _reused(project: Project, reports: list[ChecksReported], own: set[str]
     """Exactly those that were taken: what stands under the key by now may be of a later run."""
     found: dict[str, Receipt] = {}
     for report in reports:
-        for key in {result.receipt for result in (*report.results, *report.landing)} - own - {""}:
+        for key in {result.receipt for result in (*report.results, *report.landing, *report.also)} - own - {""}:
             text = await project.store.receipt(key)
             receipt = read_receipt(text) if text and receipt_name(key, text) in report.rests_on else None
             if receipt is not None:

@@ -112,8 +112,8 @@ def details(event: Logged) -> list[str]:
     match event:
         case AgentReported(report=report):
             found = report.findings
-        case ChecksReported(results=results, findings=own):
-            found = (*own, *(failure for result in results if not result.passed for failure in result.failures))
+        case ChecksReported(results=results, findings=own, also=also):
+            found = (*own, *(failure for each in (*results, *also) if not each.passed for failure in each.failures))
         case _:
             return []
     worst = sorted(found, key=lambda finding: finding.severity.rank)
@@ -142,8 +142,8 @@ def style_of(seen: Seen, kinds: Kinds) -> str:
 
 def _style_of_result(event: AgentReported | ChecksReported | Ended | LoopEnded, words: Words) -> str:
     match event:
-        case ChecksReported(results=results, findings=findings):
-            return "green" if results and all(result.passed for result in results) and not findings else "red"
+        case ChecksReported(results=results, findings=findings, also=also):
+            return "green" if results and all(each.passed for each in (*results, *also)) and not findings else "red"
         case AgentReported(report=report) if report.verdict is not None:
             return "green" if words.passes(report) else "red"
         case Ended(outcome=outcome):

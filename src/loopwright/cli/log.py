@@ -116,7 +116,7 @@ def _blobs(record: Record, key: str) -> list[tuple[str, Blob]]:
             return [(str(event.key), event.transcript)]
         case ChecksReported() if key in ("", str(event.key)):
             return (
-                [(f"{event.key}/{result.name}", result.output) for result in event.results]
+                [(f"{event.key}/{result.name}", result.output) for result in (*event.results, *event.also)]
                 if key
                 else [(str(event.key), Blob(""))]
             )

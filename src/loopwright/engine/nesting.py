@@ -17,7 +17,7 @@ from loopwright.kernel.actions import Ask, RunLoop, Stop
 from loopwright.kernel.codec import encode
 from loopwright.kernel.events import Answered, CancelRequested, Created, GateDecided, Said
 from loopwright.kernel.machine import answers_one_of
-from loopwright.kernel.model import NO_KEY, NO_POINT, Cleanup, Ending, LoopId, Outcome
+from loopwright.kernel.model import NO_COMMIT, NO_KEY, NO_POINT, Cleanup, Ending, LoopId, Outcome
 from loopwright.ports.dispatcher import Errand, Tell
 from loopwright.ports.people import Waiting
 from loopwright.ports.store import LoopRow, NewEvent, NewLoop, Store
@@ -175,6 +175,7 @@ def child_outcome(child: LoopId, halt: Halt) -> Outcome:
     return Outcome(
         ending=Ending.HELD if halt.why == "held" else Ending.ESCALATED,
         attempts=stand.attempt if stand else 0,
+        commit=stand.commit if stand else NO_COMMIT,
         note=_note(halt),
         findings=tuple(finding for ask in asks for finding in ask.findings),
         at=stand.point if stand else NO_POINT,

@@ -220,6 +220,7 @@ async def _run_checks(world: World, loop: LoopId, action: RunChecks, step: str) 
         may_drop=action.may_drop,
         trust=action.trust.on(action.base),
         preflight=action.preflight,
+        also=action.also,
     )
     async with _within_time(world):
         return await world.checks.run(run, world.observer.progressed)

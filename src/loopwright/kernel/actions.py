@@ -15,6 +15,7 @@ from loopwright.kernel.model import (
     Change,
     Cleanup,
     Commit,
+    Demand,
     Finding,
     Key,
     Outcome,
@@ -53,6 +54,7 @@ class RunChecks:
     may_drop: tuple[str, ...] = ()  # tests that an approval lets go
     trust: Trust = Trust()  # without a base: `base` judges
     preflight: bool = False  # before anybody is paid: can they run here, and what do they say of the base?
+    also: tuple[Demand, ...] = ()  # run besides the checks where these pass; not in a preflight
     why: str = ""
 
 
@@ -183,6 +185,7 @@ class Integrate:
     tree: Tree = Tree("")  # what lands instead of the commit's own tree
     holds_back: bool = False  # what of the commit does not land is kept on a branch of its own
     on_top: bool = False  # of what has landed: its branch moves only with the target
+    also: tuple[Demand, ...] = ()  # as in `RunChecks`, where a merged tree is checked
     why: str = ""
 
 

@@ -47,7 +47,7 @@ from loopwright.kernel.events import (
     TimeReached,
     key_of,
 )
-from loopwright.kernel.model import Finding, Point
+from loopwright.kernel.model import NO_COMMIT, Commit, Finding, Point
 
 S = TypeVar("S")
 P = TypeVar("P")
@@ -98,6 +98,7 @@ class Standpoint:
     findings: tuple[Finding, ...] = ()
     headline: str = ""  # the newest verdict, in one line
     lines: tuple[str, ...] = ()  # counters and rules in force, one sentence each
+    commit: Commit = NO_COMMIT  # the newest of its work, which a parent may look at; none where there is none yet
 
     @property
     def point(self) -> Point:

@@ -223,6 +223,28 @@ class CheckResult:
         return not (self.passed and self.note == NOT_TOUCHED)
 
 
+@dataclass(frozen=True, slots=True)
+class Demand:
+    """A command of a task, a criterion or a mustNot: run besides the checks, it can only fail."""
+
+    name: str  # what asks for it: `T-001`, `criterion-2`, `mustNot-1`
+    argv: tuple[str, ...]
+
+    @property
+    def rule(self) -> str:
+        return demand_rule(self.name)
+
+
+def demand_rule(name: str) -> str:
+    """How a demand of this name is told apart from checks: what must not be is its own name."""
+    return name if is_forbidden(name) else f"verify {name}"
+
+
+def is_forbidden(name: str) -> bool:
+    """Whether a demand of this name fails where something is there that must not be."""
+    return name.startswith("mustNot")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
     """One path a candidate changed against its base."""
@@ -345,6 +367,8 @@ class Outcome:
     still_held: str = ""  # why what was approved afterwards did not land
     waiting: tuple[Finding, ...] = ()  # mended only in what did not land
     mended: tuple[Finding, ...] = ()  # of a part: found beside its artifact, and resolved if all of it lands
+    approved: tuple[str, ...] = ()  # of a part: evidence of the changes in its commit that a person approved
+    may_drop: tuple[str, ...] = ()  # of a part: tests of the base that they let go with it
     stay: tuple[str, ...] = ()  # folders of its workspaces that could not be removed
     at: Point = NO_POINT  # where a child that has not ended stands
     asking: Key = NO_KEY  # the question it waits with

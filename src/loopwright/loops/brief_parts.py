@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import replace
 from textwrap import indent
 
 from loopwright.kernel.findings import cut
-from loopwright.kernel.model import Brief, Finding
+from loopwright.kernel.model import Brief, Demand, Finding
 from loopwright.kernel.quoting import at_most, fenced, one_line, quoted, size, with_closed_fences
+from loopwright.kernel.visible import visible
 from loopwright.kernel.wording import ANSWERED, counted, told
 
 TASK, CRITERIA, ANSWERS, REPAIR, DIFF, BEFORE = 32_768, 8_192, 8_192, 1_024, 49_152, 4_096  # bytes of each part
+DEMANDS = 8_192
 NOTE = 80  # bytes kept free for saying what was left out
 _NAMED = 20  # paths in a line
 _ENTRY = 2_048  # bytes of one finding
+_COMMAND = 1_000  # characters
 _QUESTION, _WORDS = 1_024, 4_096  # bytes of one answer: what an agent asked, and what the person said to it
 _TASK_HEADING = (
     "## Task\n\nThe task as it was given. It says what the work is; it cannot change the rules of this brief."
@@ -44,6 +48,19 @@ def criteria(brief: Brief) -> tuple[str, ...]:
         return ()
     numbered = "\n".join(f"{n}. {one_line(text, 2_000)}" for n, text in enumerate(brief.criteria, start=1))
     return (f"## Criteria\n\n{at_most(numbered, CRITERIA)}",)
+
+
+def demands(asked: tuple[Demand, ...]) -> tuple[str, ...]:
+    """What is run besides the checks, each as a shell would take it on a line of its own."""
+    if not asked:
+        return ()
+    said = "Each is run besides the project's own checks, without a shell, in a clean checkout, and has to end with 0."
+    lines = "\n".join(f"{one_line(each.rule, 60)}: {cut(_as_typed(each.argv), _COMMAND)}" for each in asked)
+    return (f"## Commands that must pass\n\n{said}\n\n{fenced(at_most(lines, DEMANDS))}",)
+
+
+def _as_typed(argv: tuple[str, ...]) -> str:
+    return visible(shlex.join(argv)).replace("\n", "\\n")
 
 
 def artifacts(brief: Brief, heading: str = "## Artifacts") -> tuple[str, ...]:

@@ -42,6 +42,7 @@ def wanted(own: Machine[S, L], state: S) -> Action:
             approved=course.approved,
             may_drop=course.may_drop,
             trust=before.trust.on(before.base),
+            also=before.also,
             why="what was held back is approved",
         )
     return replace(

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from loopwright.kernel.events import ChecksReported
-from loopwright.kernel.faults import engine_finding, faults_of
+from loopwright.kernel.faults import engine_finding, faults_of, is_only_unmet, names_of_faults
 from loopwright.kernel.gates import PROTECTED, UNTESTED
 from loopwright.kernel.model import Change, Commit, Finding
 from loopwright.kernel.trust import Canary, Claim, evidence_with
@@ -70,8 +70,8 @@ def weighed(
     state, said = _with_claim(_noted(state, report, commit), report, commit, is_last=is_last)
     if said is not None:
         return state, said
-    if faults := faults_of(report):
-        return state, Failed(faults=faults)
+    if faults_of(report):
+        return _failed(state, report, commit, words)
     state, without = _with_held(state, report, commit, words) if report.held else (state, None)
     if report.canary is not None and report.canary.said not in _SHOWN:
         state, said = _unnoticed(state, report, report.canary, commit)
@@ -275,12 +275,34 @@ def _untested_gate(report: ChecksReported, canary: Canary, commit: Commit) -> Ga
     )
 
 
+def _failed(state: S, report: ChecksReported, commit: Commit, words: tuple[str, ...]) -> tuple[S, Weighed]:
+    """A failed attempt; but where demands alone fail, and what is held back would be waited for anyhow, they may fail
+    for want of just that, which no attempt could mend. What must not be there is not asked for by anybody.
+    """
+    failed = Failed(faults=faults_of(report))
+    if not report.held or not is_only_unmet(report):
+        return state, failed
+    needed = _needed(_held_gate(state, report, commit), report, words)
+    if needed is None:
+        return state, failed
+    why = f"{needed.why}; without it these fail: {names_of_faults(report)}"
+    state, said = _at(state, replace(needed, why=why))
+    return state, said or failed
+
+
+def _needed(gate: GateRecord, report: ChecksReported, words: tuple[str, ...]) -> GateRecord | None:
+    """The gate with why it is waited for; None where the loop does without."""
+    if report.nothing_else:
+        return replace(gate, why=f"{gate.why}; {_left_over(report)}")
+    if any(is_named(change.path, words) for change in report.held):
+        return replace(gate, why=f"{gate.why}; what was asked for names it")
+    return None
+
+
 def _with_held(state: S, report: ChecksReported, commit: Commit, words: tuple[str, ...]) -> tuple[S, Weighed | None]:
     gate = _held_gate(state, report, commit)
-    if report.nothing_else:
-        return _at(state, replace(gate, why=f"{gate.why}; {_left_over(report)}"))
-    if any(is_named(change.path, words) for change in report.held):
-        return _at(state, replace(gate, why=f"{gate.why}; what was asked for names it"))
+    if (needed := _needed(gate, report, words)) is not None:
+        return _at(state, needed)
     # What is not needed lands later, or never: it may be decided when the loop has ended.
     return c.called_for(state, replace(gate, lasting=True)), None
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from loopwright.kernel.events import ChecksReported
-from loopwright.kernel.model import Change, Commit, Key, LoopId, Tree
+from loopwright.kernel.model import Change, Commit, Demand, Key, LoopId, Tree
 from loopwright.kernel.trust import Trust
 from loopwright.ports.agent import Watch
 
@@ -24,6 +24,7 @@ class ChecksRun:
     may_drop: tuple[str, ...] = ()  # tests of the base that may be gone
     trust: Trust = Trust()  # whose tests judge; without a base: those of `base`
     preflight: bool = False  # on the base itself, before anybody is paid
+    also: tuple[Demand, ...] = ()  # commands that must pass besides, on what would land
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,7 +42,8 @@ class Checks(Protocol):
     """Runs in a clean checkout no agent ever enters: what judges is the base's, what is judged the candidate's.
 
     A command that cannot be started raises `CheckNotRunnable`; one that fails, hangs or lies is a
-    result. Running the same thing again is always safe. When `run` returns or is cancelled, no
+    result. A demand is run once every check has passed, and never in a preflight; one that cannot be
+    started has failed. Running the same thing again is always safe. When `run` returns or is cancelled, no
     process of it is alive.
     """
 

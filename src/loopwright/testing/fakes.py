@@ -16,12 +16,13 @@ from loopwright.engine.world import Seen
 from loopwright.kernel.actions import ForPeople
 from loopwright.kernel.events import ChecksReported, Said
 from loopwright.kernel.gates import evidence
-from loopwright.kernel.model import Change, CheckResult, Cleanup, Commit, Conflict, Content, LoopId, Tree
+from loopwright.kernel.model import Change, CheckResult, Cleanup, Commit, Conflict, Content, Demand, LoopId, Tree
 from loopwright.kernel.trust import Trust
 from loopwright.ports.agent import AgentAnswer, AgentRun, Update, Watch
 from loopwright.ports.checks import ChecksRun, Examined
 from loopwright.ports.people import Reply, Waiting
 from loopwright.ports.workspace import Combination, Landing, Merge, Moved, Snapshot, Taking
+from loopwright.testing.scripted_checks import result_of
 
 AgentScript = Callable[[AgentRun], AgentAnswer]
 
@@ -54,13 +55,16 @@ class ScriptedVerdicts:
     runs: list[ChecksRun] = field(default_factory=list)
     gated: Callable[[], tuple[Change, ...]] = tuple  # what of every candidate a person has to approve
     is_new_test: Callable[[str], bool] = lambda _path: False
+    is_met: Callable[[ChecksRun, Demand], bool] = lambda _run, _demand: True
 
     async def run(self, run: ChecksRun, watch: Watch) -> ChecksReported:
         await asyncio.sleep(0)
         self.runs.append(run)
         held = (await self.examine(run.commit, run.trust, run.approved)).held
-        tree = Tree(f"tree-{run.commit}")
-        return ChecksReported(key=run.key, tree=tree, results=self.script(run), held=held, lands=tree)
+        tree, results = Tree(f"tree-{run.commit}"), self.script(run)
+        is_due = not run.preflight and all(result.passed for result in results)
+        also = tuple(result_of(each, is_met=self.is_met(run, each)) for each in run.also) if is_due else ()
+        return ChecksReported(key=run.key, tree=tree, results=results, held=held, lands=tree, also=also)
 
     async def examine(self, commit: Commit, trust: Trust, approved: tuple[str, ...] = ()) -> Examined:
         gated = self.gated()

@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 
 from loopwright.errors import CheckNotRunnable
 from loopwright.kernel.events import ChecksReported
+from loopwright.kernel.findings import identify
 from loopwright.kernel.gates import evidence
-from loopwright.kernel.model import Change, CheckResult, Commit, Finding, Tree
+from loopwright.kernel.model import Change, CheckResult, Commit, Demand, Finding, Severity, Tree
 from loopwright.kernel.trust import Trust
 from loopwright.ports.agent import Update, Watch
 from loopwright.ports.checks import ChecksRun, Examined
@@ -22,6 +23,7 @@ class ScriptedChecks:
     results: Mapping[Commit, tuple[CheckResult, ...]]
     findings: Mapping[Commit, tuple[Finding, ...]] = field(default_factory=dict)
     gated: Mapping[Commit, tuple[Change, ...]] = field(default_factory=dict)  # what a person has to approve
+    unmet: Mapping[Commit, tuple[str, ...]] = field(default_factory=dict)  # names of demands that fail
     runs: list[ChecksRun] = field(default_factory=list)
     under_way: int = 0
 
@@ -37,11 +39,15 @@ class ScriptedChecks:
         for name in run.names:
             if name not in known:
                 raise CheckNotRunnable(name, "", "there is no such check")
+        chosen = tuple(result for result in results if not run.names or result.name in run.names)
+        unmet = self.unmet.get(run.commit, ())
+        is_due = not run.preflight and all(result.passed for result in chosen)
         return ChecksReported(
             key=run.key,
             tree=Tree(f"tree-{run.commit}"),
-            results=tuple(result for result in results if not run.names or result.name in run.names),
+            results=chosen,
             findings=self.findings.get(run.commit, ()),
+            also=tuple(result_of(each, is_met=each.name not in unmet) for each in run.also) if is_due else (),
         )
 
     async def examine(self, commit: Commit, trust: Trust, approved: tuple[str, ...] = ()) -> Examined:
@@ -57,3 +63,17 @@ class ScriptedChecks:
             await asyncio.Event().wait()
         await asyncio.sleep(0)
         return self.results[commit]
+
+
+def result_of(demand: Demand, *, is_met: bool) -> CheckResult:
+    """As a command of a task tells it."""
+    if is_met:
+        return CheckResult(name=demand.name, passed=True)
+    finding = Finding(
+        severity=Severity.HIGH,
+        category="checks",
+        rule=demand.rule,
+        requirement=demand.name,
+        issue=f"{demand.rule} failed: `{' '.join(demand.argv)}` ended with exit code 1",
+    )
+    return CheckResult(name=demand.name, passed=False, failures=(identify(finding),))

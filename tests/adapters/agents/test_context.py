@@ -4,7 +4,8 @@ from pathlib import Path
 
 from loopwright.adapters.agents.context import facts_of
 from loopwright.kernel.codec import build as decoded
-from loopwright.kernel.model import Brief, Commit, Finding, Key
+from loopwright.kernel.model import Brief, Commit, Demand, Finding, Key
+from loopwright.loops.feedback.state import TaskFacts
 from loopwright.loops.quality.state import ReviewFacts
 from loopwright.loops.tickets.state import TicketFacts
 from loopwright.ports.agent import AgentRun
@@ -56,6 +57,7 @@ def test_everything_in_the_brief_is_there_as_data_and_uncut() -> None:
         "artifacts": ["docs/a.md"],
         "history": ["Iteration 1: review failed with 1 issue"],
         "criteria": ["The order is kept"],
+        "commands": [],
         "advice": ["Use the old name"],
         "feedback": ["Docs / page: expected 1; actual none; score 0.00"],
         "base": "b1",
@@ -104,6 +106,12 @@ def test_a_loop_that_tells_nothing_of_its_own_has_the_usual_keys_all_the_same() 
         "findings_file": "",
         "feedback": [],
     }
+
+
+def test_a_task_tells_the_commands_it_brings() -> None:
+    own = TaskFacts(commands=(Demand("T-001", ("make", "one\ntwo")),))
+    data = facts_of(run(replace(BRIEF, own=own), None), "mine")
+    assert data["commands"] == [{"name": "T-001", "argv": ["make", "one\ntwo"]}]
 
 
 def test_it_is_json() -> None:

@@ -87,6 +87,14 @@ def ended(ending: Ending, attempts: int, *findings: Finding) -> Outcome:
 
 SENTENCES: list[tuple[Logged, str]] = [
     (
+        replace(checked(BUILD), also=(CheckResult(name="T-001", passed=True, reused=True),)),
+        "checks: ALL_TESTS_PASSING (build passed; verify T-001 passed, from its receipt)",
+    ),
+    (
+        replace(checked(BUILD), also=(CheckResult(name="mustNot-1", passed=False, failures=(NO_ORDER,)),)),
+        "checks: FAIL (build passed; mustNot-1 failed, 1 failure)",
+    ),
+    (
         checked(BUILD, CheckResult(name="web", passed=True, note="not touched")),
         "checks: ALL_TESTS_PASSING (build passed; web not run: nothing in its paths changed)",
     ),

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from loopwright.errors import CheckNotRunnable
 from loopwright.kernel.events import ChecksReported
-from loopwright.kernel.model import Commit, Key, LoopId
+from loopwright.kernel.model import Commit, Demand, Key, LoopId
 from loopwright.ports.agent import Update
 from loopwright.ports.checks import Checks, ChecksRun
 from tests.ports.conformance.store_parts import raised
@@ -30,6 +30,9 @@ class ChecksStage:
     bad: Commit  # `build` passes, `test` fails
     hanging: Commit  # `test` says something and does not end
     alive: Callable[[], bool]  # whether anything that was started is still there
+    met: Demand  # passes on `good`
+    unmet: Demand  # fails there
+    unstartable: Demand  # names no program that is there
 
 
 Contract = Callable[[ChecksStage], Coroutine[None, None, None]]
@@ -38,8 +41,15 @@ Contract = Callable[[ChecksStage], Coroutine[None, None, None]]
 def _ignore(update: Update) -> None: ...
 
 
-def _run(stage: ChecksStage, commit: Commit, *, step: str = "s-1", names: tuple[str, ...] = ()) -> ChecksRun:
-    return ChecksRun(loop=LOOP, key=KEY, step=step, commit=commit, base=stage.base, names=names)
+def _run(
+    stage: ChecksStage,
+    commit: Commit,
+    *,
+    step: str = "s-1",
+    names: tuple[str, ...] = (),
+    also: tuple[Demand, ...] = (),
+) -> ChecksRun:
+    return ChecksRun(loop=LOOP, key=KEY, step=step, commit=commit, base=stage.base, names=names, also=also)
 
 
 async def _report(
@@ -109,6 +119,36 @@ async def c08_when_a_cancelled_run_is_over_nothing_of_it_is_alive(stage: ChecksS
     assert not stage.alive()
 
 
+async def _asked(stage: ChecksStage, commit: Commit, *also: Demand, preflight: bool = False) -> ChecksReported:
+    run = replace(_run(stage, commit, also=also), preflight=preflight)
+    return await stage.checks.run(run, _ignore)
+
+
+async def c09_demands_are_told_apart_from_checks_in_their_order(stage: ChecksStage) -> None:
+    report = await _asked(stage, stage.good, stage.unmet, stage.met)
+    assert _verdicts(report) == [("build", True), ("test", True)]
+    assert [(each.name, each.passed) for each in report.also] == [(stage.unmet.name, False), (stage.met.name, True)]
+
+
+async def c10_a_demand_that_failed_names_what_asked_for_it_with_an_identity(stage: ChecksStage) -> None:
+    (unmet,) = (await _asked(stage, stage.good, stage.unmet)).also
+    (failure,) = unmet.failures
+    assert (failure.rule, failure.requirement) == (stage.unmet.rule, stage.unmet.name)
+    assert failure.fingerprint
+    assert failure.issue
+
+
+async def c11_a_demand_that_cannot_be_started_has_failed_and_the_others_stand(stage: ChecksStage) -> None:
+    report = await _asked(stage, stage.good, stage.unstartable, stage.met)
+    assert [each.passed for each in report.also] == [False, True]
+    assert [failure.requirement for failure in report.also[0].failures] == [stage.unstartable.name]
+
+
+async def c12_demands_are_not_run_besides_checks_that_fail_nor_in_a_preflight(stage: ChecksStage) -> None:
+    assert (await _asked(stage, stage.bad, stage.met)).also == ()
+    assert (await _asked(stage, stage.good, stage.met, preflight=True)).also == ()
+
+
 CONTRACTS: tuple[Contract, ...] = (
     c01_all_configured_checks_run_and_are_told_in_their_order,
     c02_a_failed_check_names_what_failed_with_an_identity,
@@ -118,4 +158,8 @@ CONTRACTS: tuple[Contract, ...] = (
     c06_each_candidate_has_its_own_tree,
     c07_two_runs_at_once_do_not_disturb_each_other,
     c08_when_a_cancelled_run_is_over_nothing_of_it_is_alive,
+    c09_demands_are_told_apart_from_checks_in_their_order,
+    c10_a_demand_that_failed_names_what_asked_for_it_with_an_identity,
+    c11_a_demand_that_cannot_be_started_has_failed_and_the_others_stand,
+    c12_demands_are_not_run_besides_checks_that_fail_nor_in_a_preflight,
 )

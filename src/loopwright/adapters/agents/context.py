@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from loopwright.kernel.codec import plain
-from loopwright.kernel.model import NO_KEY, Finding, Key, LoopId
+from loopwright.kernel.model import NO_KEY, Demand, Finding, Key, LoopId
 from loopwright.ports.agent import AgentRun
 
 
@@ -33,6 +33,7 @@ class AgentContext:
     failures: Annotated[tuple[Finding, ...], "Of the last checks, or of a landing that was refused."]
     history: Annotated[tuple[str, ...], "One line per earlier attempt."]
     criteria: tuple[str, ...]
+    commands: Annotated[tuple[Demand, ...], "Of a task: what must pass besides the checks, each as its argv."] = ()
     advice: Annotated[tuple[str, ...], "What a person answered or advised."]
     feedback: Annotated[tuple[str, ...], "Of a ticket: where the last one fell short, lowest score first."] = ()
     gate: Annotated[str, "Of a review: the gate it is at, such as code."] = ""

@@ -38,6 +38,7 @@ class Desk:
     watch: Watch
     slots: asyncio.Semaphore
     book: ReceiptBook
+    demand_limit: float  # seconds of each command that is not a check
 
     @property
     def environment(self) -> Mapping[str, str]:
@@ -54,7 +55,7 @@ class Desk:
         """Independent chains run side by side, each on a checkout of its own."""
         changes, drops = changes_of(self.seen.classed), drops or self.drops
         runs = [self._chain(each, tree, drops).results(changes) for each in chains(specs)]
-        found = {result.name: result for results in await _side_by_side(runs) for result in results}
+        found = {result.name: result for results in await side_by_side(runs) for result in results}
         return tuple(found[spec.name] for spec in specs)
 
     def _chain(self, specs: tuple[CheckSettings, ...], tree: Tree, drops: Drops) -> Chain:
@@ -114,7 +115,7 @@ class Desk:
         )
 
 
-async def _side_by_side(runs: list[Coroutine[None, None, tuple[CheckResult, ...]]]) -> list[tuple[CheckResult, ...]]:
+async def side_by_side(runs: list[Coroutine[None, None, tuple[CheckResult, ...]]]) -> list[tuple[CheckResult, ...]]:
     """All of them, or the first error alone: callers wait for `CheckNotRunnable`, not for a group of one."""
     try:
         async with asyncio.TaskGroup() as group:

@@ -17,7 +17,7 @@ from loopwright.adapters.checks.environment import CheckOutfit, as_activated
 from loopwright.adapters.checks.judgement import Ran, last_lines
 from loopwright.adapters.checks.local_installs import path_of_check
 from loopwright.adapters.checks.order import predecessors
-from loopwright.adapters.checks.runners.asking import Asked, asked
+from loopwright.adapters.checks.runners.asking import Asked, as_written, asked
 from loopwright.adapters.checks.runners.table import WHOLE, Pace
 from loopwright.adapters.checks.single_test import alone
 from loopwright.adapters.checks.told import LeftBehind, end_of, with_report
@@ -43,17 +43,25 @@ class Starter:
     texts: Mapping[str, str] = field(default_factory=dict)
 
     async def start(
-        self, spec: CheckSettings, checkout: Path, watch: StepWatch | None = None, *, pace: Pace = WHOLE
+        self,
+        spec: CheckSettings,
+        checkout: Path,
+        watch: StepWatch | None = None,
+        *,
+        pace: Pace = WHOLE,
+        as_it_is: bool = False,
     ) -> Ran:
         """Raises `CheckNotRunnable` when the program is missing; everything else is a `Ran`.
 
-        `pace`: how much of it is wanted, where the runner can do with less.
+        `pace`: how much of it is wanted, where the runner can do with less. `as_it_is`: no runner is asked for
+        anything, and no word of the command stands for something else.
         """
         folder = self.runs / f"{spec.name}-{secrets.token_hex(8)}"
         reports = folder / secrets.token_hex(16)  # unguessable: code under test must not have written it before
         reports.mkdir(parents=True, mode=0o700)
         report = reports / "report"
-        request = asked(spec.run, self.texts, own_report=spec.report != "none", pace=pace)
+        own_report = spec.report != "none"
+        request = as_written(spec.run) if as_it_is else asked(spec.run, self.texts, own_report=own_report, pace=pace)
         compiled = folder / secrets.token_hex(16)
         try:
             environment = await self.outfit.environment(spec, compiled)

@@ -35,6 +35,7 @@ class CommandChecks:
     classifier: Classifier
     canary: CanaryRule = "gate"
     parallel: int = 4
+    demand_limit: float = 600.0  # seconds, as a check has them that says nothing else
 
     async def examine(self, commit: Commit, trust: Trust, approved: tuple[str, ...] = ()) -> Examined:
         seen = await self._candidate(await self._classifier(trust), commit, trust, approved)
@@ -75,6 +76,7 @@ class CommandChecks:
                 watch=watch,
                 slots=asyncio.Semaphore(max(1, self.parallel)),
                 book=self.outfit.book(run.loop),
+                demand_limit=self.demand_limit,
             )
             if run.preflight:
                 every = whatever_is_there(specs, tuple(paths))

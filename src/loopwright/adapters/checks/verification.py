@@ -6,6 +6,7 @@ from collections.abc import Awaitable
 from dataclasses import dataclass, replace
 
 from loopwright.adapters.checks.candidate import changes_of
+from loopwright.adapters.checks.demands import demanded
 from loopwright.adapters.checks.desk import Desk
 from loopwright.adapters.checks.ignored_files import with_ignored_files
 from loopwright.adapters.checks.judgement import FEWER, FLOOR, UNSURE
@@ -63,12 +64,13 @@ class Verification:
             landing = await self.desk.results(lands, seen.landing, replace(drops, added_to=seen.added_to))
         findings = await signs
         green = _is_green((*judging, *landing))
+        also = await demanded(self.desk) if green else ()
         # A loop of before had no preflight to say so, and no maker can mend it. What failed may have come to no count.
         if green and self.desk.run.trust.in_force and self._is_weak((*judging, *landing)):
             findings = (*findings, engine_finding("weak", _WEAK))
         whole = await self._with_held() if green else ()
         own = await self._own_tests_fail(whole, judging)
-        is_refuted = any(each.severity is Severity.HIGH for each in own)
+        is_refuted = any(each.severity is Severity.HIGH for each in own) or not _is_green(also)
         canary = await self._canary(judging, landing, whole) if green and not is_refuted else None
         return ChecksReported(
             key=self.desk.run.key,
@@ -79,8 +81,9 @@ class Verification:
             lands=seen.landing,
             held=changes_of(seen.held),
             nothing_else=self._leaves_nothing(judging, canary),
-            claim=await self._claim(judging, landing),
+            claim=await self._claim(judging, landing) if _is_green(also) else None,
             canary=canary,
+            also=also,
             would_drop=_gone(whole),
             written=_written(seen.classed),
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import assert_never
 
 from loopwright.kernel.events import (
@@ -35,7 +36,7 @@ from loopwright.kernel.events import (
     Started,
     TimeReached,
 )
-from loopwright.kernel.model import NOT_RUN, AgentStatus, CheckResult, Ending, Key, Outcome, Severity
+from loopwright.kernel.model import NOT_RUN, AgentStatus, CheckResult, Ending, Key, Outcome, Severity, demand_rule
 from loopwright.kernel.quoting import one_line
 from loopwright.kernel.trust import Claim
 from loopwright.kernel.wording import ALL_TESTS_PASSING, counted, moment, usd
@@ -166,10 +167,11 @@ def _reported(event: AgentReported, words: Words) -> str:
 
 
 def _checks(event: ChecksReported) -> str:
-    runs = (*event.results, *event.landing)
+    runs = (*event.results, *event.landing, *event.also)
     failed = [result for result in runs if not result.passed]
     parts = [_check(result) for result in event.results]
     parts += [f"as it would land: {_check(result)}" for result in event.landing]
+    parts += [_check(replace(result, name=demand_rule(result.name))) for result in event.also]
     parts += [f"{counted(len(event.findings), 'finding')} about the change itself"] if event.findings else []
     blocking = any(finding.severity.rank <= Severity.HIGH.rank for finding in event.findings)
     word = ALL_TESTS_PASSING if event.results and not failed and not blocking else "FAIL"

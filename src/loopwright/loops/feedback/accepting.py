@@ -8,18 +8,19 @@ from loopwright.kernel.events import ChecksReported, IntegrationRefused
 from loopwright.kernel.model import NO_COMMIT, Commit, Finding
 from loopwright.loops import course as c
 from loopwright.loops.accepting import ShownRed, asked_once_more, tried_as_accepted
+from loopwright.loops.feedback.ending import best_commit, taken_or_left
 from loopwright.loops.feedback.state import FeedbackPhase, FeedbackState, Iteration, best_to_take, open_findings
 
 
 def accepted(state: FeedbackState) -> FeedbackState:
-    """It has run the checks, or the person saw it fail, or there is nothing in it to check."""
+    """It has run the checks, or the person saw it fail, or there is nothing in it to check, or a parent checks it."""
     state = replace(state, taken=0, verified=False)
     best = best_to_take(state)
     if best is None or not state.plan.accepts_checked:
-        return c.taking(state)
+        return taken_or_left(state)
     state = replace(state, taken=best.number)
-    if not best.tree or _is_seen_red(state, best):
-        return c.taking(state)
+    if not state.plan.lands or not best.tree or _is_seen_red(state, best):
+        return taken_or_left(state)
     return _once_more(replace(state, red=None))
 
 
@@ -37,7 +38,7 @@ def _once_more(state: FeedbackState) -> FeedbackState:
 
 def checked_as_accepted(state: FeedbackState, event: ChecksReported) -> FeedbackState:
     """Red, nothing is taken yet: a person hears what fails, and may still accept it."""
-    commit = _commit(state)
+    commit = best_commit(state)
     state, faults = tried_as_accepted(state, event, commit)
     if faults is None:
         return _once_more(state)
@@ -54,10 +55,5 @@ def not_taken(state: FeedbackState, event: IntegrationRefused) -> FeedbackState:
 
 
 def _shown_red(state: FeedbackState, faults: tuple[Finding, ...], onto: Commit = NO_COMMIT) -> FeedbackState:
-    red = ShownRed(of=_commit(state), approved=state.course.approved, faults=faults, onto=onto)
+    red = ShownRed(of=best_commit(state), approved=state.course.approved, faults=faults, onto=onto)
     return replace(state, red=red)
-
-
-def _commit(state: FeedbackState) -> Commit:
-    best = best_to_take(state)
-    return best.commit if best else NO_COMMIT

@@ -18,11 +18,12 @@ from loopwright.kernel.events import (
 from loopwright.kernel.faults import engine_finding, faults_of
 from loopwright.kernel.findings import identify
 from loopwright.kernel.gates import PROTECTED
-from loopwright.kernel.ledger import Ledger, mended_in, record, unresolved
-from loopwright.kernel.model import AgentStatus, Ending, Finding, Outcome, Severity, Verdict
+from loopwright.kernel.ledger import Ledger, record, unresolved
+from loopwright.kernel.model import AgentStatus, Finding, Severity, Verdict
 from loopwright.loops import course as c
 from loopwright.loops.course import GateRecord, Ruling, Station
 from loopwright.loops.feedback.accepting import checked_as_accepted, not_taken
+from loopwright.loops.feedback.ending import landed_or_left
 from loopwright.loops.feedback.limits import Allowance, FeedbackLimits, grant
 from loopwright.loops.feedback.state import (
     ENGINE,
@@ -36,10 +37,7 @@ from loopwright.loops.feedback.state import (
     FeedbackPhase,
     FeedbackState,
     Iteration,
-    best_to_take,
     counts,
-    failing,
-    known_issues,
     limits_reached,
     with_open_iteration,
 )
@@ -190,7 +188,7 @@ def _tested(state: FeedbackState, event: ChecksReported) -> FeedbackState:
         case Waits():
             return c.at_the_gate(state)
         case Passed():
-            return c.landing(replace(state, past=(*state.past, state.current)))
+            return landed_or_left(replace(state, past=(*state.past, state.current)))
         case _:
             assert_never(said)
 
@@ -260,16 +258,6 @@ def _not_merged(state: FeedbackState, event: IntegrationRefused) -> Finding:
     kept = f"the change so far is commit {state.commit}; it has to be made again on top of {event.onto}"
     told = engine_finding("not-merged", why if event.merged else f"{why}; {kept}")
     return replace(told, category=LANDING)
-
-
-def ended(state: FeedbackState, ending: Ending) -> Outcome:
-    """How this loop ends, with everything still wrong."""
-    left = () if ending is Ending.VERIFIED else unresolved(state.ledger)
-    best = best_to_take(state)
-    if ending is Ending.ACCEPTED and best:
-        left = tuple(sorted(known_issues(best) + failing(state, best), key=lambda finding: finding.severity.rank))
-    waiting = mended_in(state.ledger, state.course.unlanded, REVIEW)
-    return Outcome(ending=ending, attempts=len(state.past), findings=left, waiting=waiting)
 
 
 # --- people -----------------------------------------------------------------------------------------

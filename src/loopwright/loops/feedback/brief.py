@@ -9,12 +9,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from loopwright.kernel.assignment import Assignment
-from loopwright.kernel.model import Brief
+from loopwright.kernel.model import Brief, Demand
 from loopwright.kernel.quoting import one_line, size
 from loopwright.kernel.wording import counted
 from loopwright.loops import brief_parts
 from loopwright.loops.brief_parts import NOTE, entries
-from loopwright.loops.feedback.state import LANDING
+from loopwright.loops.feedback.state import LANDING, TaskFacts
 
 INJECTED = 8_192  # bytes
 _DUTY = {
@@ -94,11 +94,21 @@ def _open_heading(role: str) -> str:
 
 def _material(run: Assignment) -> tuple[str, ...]:
     brief = run.brief
-    parts = (brief_parts.task(brief), *brief_parts.criteria(brief), *brief_parts.artifacts(brief))
+    parts = (
+        brief_parts.task(brief),
+        *brief_parts.criteria(brief),
+        *brief_parts.demands(_demands(brief)),
+        *brief_parts.artifacts(brief),
+    )
     if run.role != "reviewer" and not run.diff:
         return parts
     without = "The diff is empty." if run.diff else "The diff is not included: look at the files."
     return (*parts, brief_parts.change("## Change under review", brief, run.diff, without))
+
+
+def _demands(brief: Brief) -> tuple[Demand, ...]:
+    own: TaskFacts | None = brief.own
+    return own.commands if own else ()
 
 
 # --- what earlier iterations tell the next developer: the last one in full, a line for each one before ------------

@@ -23,6 +23,7 @@ from loopwright.loops.feedback.state import (
     FeedbackPhase,
     FeedbackState,
     Iteration,
+    TaskFacts,
     base_of,
     best_to_take,
     tests_in_words,
@@ -50,6 +51,7 @@ def _brief(state: FeedbackState) -> Brief:
         candidate=state.commit,
         unapproved=state.course.unapproved,
         put_back=state.course.put_back,
+        own=TaskFacts(commands=state.plan.also) if state.plan.also else None,
     )
 
 
@@ -118,6 +120,7 @@ def _checks(state: FeedbackState) -> RunChecks:
         approved=state.course.approved,
         may_drop=state.course.may_drop,
         trust=state.plan.trust,
+        also=state.plan.also,
         why="the review passed (SPEC_COMPLIANT); only the checks decide",
     )
     taken = best_to_take(state) if state.course.accepted else None
@@ -163,6 +166,7 @@ def land(state: FeedbackState) -> Integrate:
         verified=not as_known,
         known_on=known_on(state.red, landed.commit) if as_known and state.plan.accepts_checked else None,
         approved=state.course.approved,
+        also=state.plan.also,
         why="accepted by a person" if accepted or state.course.untested else "IMPLEMENTATION_VERIFIED",
     )
 
@@ -181,6 +185,7 @@ def escalation(state: FeedbackState) -> Escalation:
             Option(choice="revise", label="Revise the approach"),
         ),
         why=why,
+        findings=unresolved(state.ledger),
     )
 
 

@@ -7,7 +7,7 @@
 | REVIEW           | reviewer                    | ADD_TESTS or TEST | next iteration (NOT_COMPLIANT), tests skipped |
 | ADD_TESTS        | tester, if one is named     | CHECKPOINT_TESTS  | TEST                                          |
 | CHECKPOINT_TESTS | checkpoint                  | TEST              | -                                             |
-| TEST             | checks                      | LAND or GATE      | next iteration (FAIL)                         |
+| TEST             | checks                      | LAND, GATE, DONE  | next iteration (FAIL)                         |
 | GATE             | a person, on protected files| TEST              | next iteration                                |
 | LAND             | integrate                   | DONE              | next iteration from the new tip, ESCALATED    |
 | CLARIFY          | a person                    | whoever asked     | CLEAN_UP                                      |
@@ -15,9 +15,10 @@
 | CLEAN_UP         | clean up                    | DONE              | -                                             |
 | DONE             | stop                        | -                 | -                                             |
 
-The phases from GATE on are the floor's. The next iteration is IMPLEMENT, or ESCALATED when a limit
-is reached. CancelRequested leads to CLEAN_UP from everywhere but LAND, where exactly one of landing
-and cancelling happens.
+The phases from GATE on are the floor's. A part of a larger loop (`lands` false) is DONE where others
+LAND: its parent has the result. The next iteration is IMPLEMENT, or ESCALATED when a limit is
+reached. CancelRequested leads to CLEAN_UP from everywhere but LAND, where exactly one of landing and
+cancelling happens.
 """
 
 from __future__ import annotations
@@ -25,12 +26,13 @@ from __future__ import annotations
 from functools import partial
 
 from loopwright.kernel.machine import Loop, Standpoint
-from loopwright.kernel.model import Verdict
+from loopwright.kernel.model import NO_COMMIT, Verdict
 from loopwright.loops import floor
 from loopwright.loops.course import where
 from loopwright.loops.feedback.accepting import accepted
-from loopwright.loops.feedback.apply import continued, decided, ended, refused, relimited, revised, took
+from loopwright.loops.feedback.apply import continued, decided, refused, relimited, revised, took
 from loopwright.loops.feedback.decide import escalation, land, work
+from loopwright.loops.feedback.ending import ended
 from loopwright.loops.feedback.limits import FeedbackLimits
 from loopwright.loops.feedback.state import FeedbackParams, FeedbackState, counts, open_findings, start
 from loopwright.loops.hooks import Machine
@@ -62,6 +64,7 @@ def stand(state: FeedbackState) -> Standpoint:
         limit=most.iterations,
         failures=sum(Verdict.FAIL in (past.review, past.tests) or past.review is None for past in state.past),
         findings=open_findings(state),
+        commit=state.commit if state.commit != state.plan.base else NO_COMMIT,
         lines=(
             f"iterations used: {now.iterations} of {most.iterations}",
             f"reviews failed in a row: {now.review_failures} of {most.review_failures}",

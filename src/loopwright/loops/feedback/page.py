@@ -24,7 +24,8 @@ _INTRO = (
 )
 _ABOUT_MOVES = (
     "Each line is what the machine did when it was tried. Several states are named where it depends on the counters, on"
-    " whether the step was tried before, or on whether a tester is configured."
+    " whether the step was tried before, on whether a tester is configured, or on whether it is a part of a larger"
+    " loop, which takes its result and lands it."
 )
 _ABOUT_GATE = (
     "Changed or removed protected files open the gate `protected`, which a person may decide at any time. Until then"
@@ -55,7 +56,8 @@ def page() -> str:
 
 def feedback_walk() -> Walk[FeedbackParams, FeedbackState]:
     sample = FeedbackParams(task="sample", base=Commit("b"), limits=_LIMITS, accepts_checked=True)
-    params = (replace(sample, tester=tester) for tester in (False, True))
+    kinds = ((False, True), (True, True), (False, False))
+    params = (replace(sample, tester=tester, lands=lands) for tester, lands in kinds)
     return Walk(
         loop=FEEDBACK,
         phases=(*FeedbackPhase, *Station),
@@ -77,7 +79,7 @@ def _shape(state: FeedbackState) -> tuple[object, ...]:
     return (
         where(state),
         state.phase if course.station is Station.CLARIFY else "",
-        state.plan.tester,
+        (state.plan.tester, state.plan.lands),
         len(state.past),
         (trial.respawned, trial.repaired, trial.until is None),
         _ruling(state),

@@ -8,7 +8,7 @@ from enum import StrEnum
 
 from loopwright.kernel.ledger import Ledger, longest_streak, unresolved
 from loopwright.kernel.limits import reached
-from loopwright.kernel.model import NO_COMMIT, Commit, Finding, Tree, Verdict
+from loopwright.kernel.model import NO_COMMIT, Commit, Demand, Finding, Tree, Verdict
 from loopwright.kernel.trust import Trust
 from loopwright.kernel.wording import counted
 from loopwright.loops.accepting import ShownRed, with_shown
@@ -65,7 +65,9 @@ class Iteration:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FeedbackParams:
-    """What a feedback loop is started with. `adopted` carries on somebody else's count."""
+    """What a feedback loop is started with. `adopted` carries on somebody else's count. A child (`lands` false) leaves
+    its result to its parent.
+    """
 
     task: str
     base: Commit
@@ -80,6 +82,15 @@ class FeedbackParams:
     adopted_test_failures: int = 0
     trust: Trust = Trust()
     accepts_checked: bool = False  # what is accepted runs the checks, too; one that began before lands it as it did
+    also: tuple[Demand, ...] = ()  # commands that must pass besides the checks
+    lands: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaskFacts:
+    """What the roles are told of a task that brings commands of its own."""
+
+    commands: tuple[Demand, ...]  # that must pass besides the checks
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

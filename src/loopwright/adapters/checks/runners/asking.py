@@ -26,8 +26,11 @@ class Asked:
     sure: bool = False
     carried: tuple[tuple[str, tuple[str, ...]], ...] = ()
     env: tuple[tuple[str, str], ...] = ()
+    is_verbatim: bool = False  # no word stands for a path
 
     def command(self, report: Path) -> tuple[str, ...]:
+        if self.is_verbatim:
+            return self.argv
         words = (word.replace(UNITTEST, unittest_report.__file__) for word in self.argv)
         return tuple(word.replace(REPORT, str(report)) for word in words)
 
@@ -60,6 +63,11 @@ def asked(argv: tuple[str, ...], texts: Texts = NO_FILES, *, own_report: bool = 
         return _asked(found, argv=words, format=runner.format, carried=())
     carried = () if own_report else runner.carried
     return _asked(found, argv=found.argv, format=runner.carried_format, carried=(*carried, *sooner))
+
+
+def as_written(argv: tuple[str, ...]) -> Asked:
+    """Nobody is asked for anything."""
+    return Asked(argv=argv, is_verbatim=True)
 
 
 def counts_by_output(argv: tuple[str, ...], texts: Texts = NO_FILES) -> bool:

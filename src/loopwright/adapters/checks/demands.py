@@ -1,0 +1,158 @@
+"""Commands that a task, a criterion or a mustNot brings: run as they are on what would land, they can only fail.
+
+Nothing of them counts as a test or shows that anybody looks at the change. Each has a checkout of its own, so that what
+one leaves behind is seen by no other, and the same command on the same tree says the same.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from dataclasses import dataclass, replace
+
+from loopwright.adapters.checks.candidate import changes_of
+from loopwright.adapters.checks.desk import Desk, side_by_side
+from loopwright.adapters.checks.judgement import Ran, Rewriting, clipped, ended_how, mark
+from loopwright.adapters.checks.receipts import Receipt, as_result, receipt_key, stands
+from loopwright.config.settings import CheckSettings
+from loopwright.errors import CheckNotRunnable
+from loopwright.kernel.findings import identify
+from loopwright.kernel.model import CheckResult, Demand, Finding, Severity
+from loopwright.kernel.quoting import one_line
+from loopwright.kernel.visible import visible
+
+_UNSAFE = re.compile(r"[^A-Za-z0-9 ._-]")  # in the name of a folder
+_LONGEST_NAME = 80
+_LONGEST_PART = 100  # of a program's path, in characters; file systems have no more than 255 bytes
+_SHOWN = 300  # characters of a command in a sentence
+_NAMED = 5  # paths in a sentence
+
+
+async def demanded(desk: Desk) -> tuple[CheckResult, ...]:
+    """One result per demand, in their order; side by side, as many at once as checks."""
+    found = await side_by_side([_met(desk, demand) for demand in desk.run.also])
+    return tuple(result for results in found for result in results)
+
+
+async def _met(desk: Desk, demand: Demand) -> tuple[CheckResult, ...]:
+    if why := _not_startable(demand.argv):
+        return (_refused(demand, why),)
+    try:
+        return (await _Meeting(desk=desk, demand=demand).result(),)
+    except CheckNotRunnable as error:
+        return (_refused(demand, error.why),)
+
+
+def _not_startable(argv: tuple[str, ...]) -> str:
+    """What no system would start. Whoever wrote the command is an agent, as often as not."""
+    if not argv or not argv[0].strip():
+        return "it names no program"
+    if max(map(len, argv[0].split("/"))) > _LONGEST_PART:
+        return "no program has such a name"
+    try:
+        return "a word of it holds what no program can be given" if any(b"\0" in each.encode() for each in argv) else ""
+    except UnicodeEncodeError:
+        return "a word of it is no text"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Meeting:
+    desk: Desk
+    demand: Demand
+
+    @property
+    def spec(self) -> CheckSettings:
+        name = _UNSAFE.sub("-", self.demand.rule)[:_LONGEST_NAME]
+        return CheckSettings(name=name, run=self.demand.argv, timeout=self.desk.demand_limit)
+
+    async def result(self) -> CheckResult:
+        """From its receipt where one stands. Raises `CheckNotRunnable` where its program is missing."""
+        desk, spec = self.desk, self.spec
+        environment = await desk.outfit.digests.of(spec)
+        # Never that of a check which happens to be called so.
+        key = receipt_key(desk.seen.landing, f"demand {self.demand.name}", spec.run, environment)
+        held = await desk.book.find(key)
+        if held is not None and stands(held, base=desk.run.base, step=desk.run.step):
+            return replace(as_result(held), name=self.demand.name)
+        ran = await self._run(spec)
+        receipt = self._receipt(spec, ran, key, environment)
+        if ran.finished:
+            await desk.book.keep(receipt)
+        return replace(
+            as_result(receipt),
+            name=self.demand.name,
+            reused=False,
+            seconds=ran.seconds,
+            receipt=key if ran.finished else "",
+        )
+
+    async def _run(self, spec: CheckSettings) -> Ran:
+        """In a fresh checkout, gone afterwards. What it compiles there is for nobody else."""
+        desk = self.desk
+        bench = desk.bench((spec,), desk.seen.landing, desk.run.commit)
+        outfit = replace(bench.starter.outfit, is_base=False)
+        starter = replace(bench.starter, outfit=outfit, watched=frozenset(), lacking=frozenset())
+        async with desk.slots, bench.lay() as laid:
+            desk.book.rest_on(laid.setup_list)
+            return await starter.start(spec, laid.folder, bench.watch, as_it_is=True)
+
+    def _receipt(self, spec: CheckSettings, ran: Ran, key: str, environment: str) -> Receipt:
+        run, passed = self.desk.run, ran.finished and ran.exit_code == 0
+        failures = () if passed else (self._failure(spec, ran),)
+        return Receipt(
+            key=key,
+            check=spec.name,
+            command=spec.run,
+            tree=self.desk.seen.landing,
+            base=run.base,
+            exit_code=ran.exit_code,
+            result="pass" if passed else "fail",
+            tests=None,
+            environment=environment,
+            output=ran.output,
+            seconds=ran.seconds,
+            at=self.desk.outfit.clock.now(),
+            loop=run.loop,
+            step=run.step,
+            failing=tuple(map(mark, failures)),
+            failures=failures,
+            wrote=Rewriting(),  # whatever it writes is gone with its checkout
+        )
+
+    def _failure(self, spec: CheckSettings, ran: Ran) -> Finding:
+        ended = ended_how(replace(spec, run=(_command(spec.run),)), ran)
+        found = Finding(
+            severity=Severity.HIGH,
+            category="checks",
+            rule=self.demand.rule,
+            requirement=self.demand.name,
+            issue=f"{self.demand.rule} failed: {ended}",
+            evidence=clipped(f"{visible(shlex.join(spec.run))}\n{ended}\n{ran.tail}"),
+            guidance=self._without(),
+        )
+        return identify(found, ran.tail)
+
+    def _without(self) -> str:
+        """It may fail for want of just that."""
+        paths = tuple(change.path for change in changes_of(self.desk.seen.held))
+        more = f" and {len(paths) - _NAMED} more" if len(paths) > _NAMED else ""
+        told = f"It ran without what is held back until a person approves: {', '.join(paths[:_NAMED])}{more}"
+        return told if paths else ""
+
+
+def _refused(demand: Demand, why: str) -> CheckResult:
+    """Nobody but whoever wrote the command can mend it, and yet it says nothing against the checks."""
+    command = _command(demand.argv)
+    told = f"`{command}` cannot be started: {one_line(why, _SHOWN)}" if command else f"its command cannot start: {why}"
+    found = Finding(
+        severity=Severity.HIGH,
+        category="checks",
+        rule=demand.rule,
+        requirement=demand.name,
+        issue=f"{demand.rule} failed: {told}",
+    )
+    return CheckResult(name=demand.name, passed=False, failures=(identify(found, why),), note=told)
+
+
+def _command(argv: tuple[str, ...]) -> str:
+    return one_line(shlex.join(argv), _SHOWN)

@@ -1,0 +1,267 @@
+"""Commands that a task brings, run for real on what would land: each can only fail."""
+
+import asyncio
+import os
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from loopwright.config.settings import CheckSettings
+from loopwright.kernel.faults import faults_of
+from loopwright.kernel.gates import evidence
+from loopwright.kernel.model import Demand
+from loopwright.kernel.trust import Trust
+from tests.adapters.checks.projects import LOOP, STEADY, UNITTEST, Project, project
+
+TEST_OF_A = """\
+import unittest
+
+import a
+
+
+class One(unittest.TestCase):
+    def test_one(self):
+        self.assertEqual(a.one(), 1)
+"""
+BASE: dict[str, str | None] = {
+    "a.py": "def one():\n    return 1\n",
+    "tests/test_a.py": TEST_OF_A,
+    "setup.cfg": "[metadata]\nname = one\n",
+}
+BETTER: dict[str, str | None] = {"a.py": "def one():\n    return 2 - 1\n"}
+
+
+def runs(name: str, code: str) -> Demand:
+    return Demand(name, (sys.executable, "-c", code))
+
+
+PASSES = runs("T-001", "import a; raise SystemExit(a.one() - 1)")
+FAILS = runs("T-002", "print('nearly\\x1b[2J'); raise SystemExit(3)")
+
+
+def made(tmp_path: Path, **given: str | None) -> Project:
+    return project(tmp_path, {**BASE, **given}, [UNITTEST], protected=("setup.cfg",))
+
+
+def test_what_a_task_brings_runs_besides_the_checks_and_counts_no_test(tmp_path: Path) -> None:
+    async def story() -> None:
+        here = made(tmp_path)
+        report = await here.report(here.candidate(BETTER), also=(PASSES,))
+        (met,) = report.also
+        assert (met.name, met.passed, met.failures, met.tests, met.reused) == ("T-001", True, (), None, False)
+        assert [result.name for result in report.results] == ["test"]
+        assert faults_of(report) == ()
+        assert report.canary is not None
+        assert report.canary.noticed_by == ("test",)
+
+    asyncio.run(story())
+
+
+def test_one_that_fails_is_told_with_its_command_its_end_and_its_last_lines(tmp_path: Path) -> None:
+    async def story() -> None:
+        here = made(tmp_path)
+        report = await here.report(here.candidate(BETTER), also=(PASSES, FAILS))
+        assert [(each.name, each.passed) for each in report.also] == [("T-001", True), ("T-002", False)]
+        (fault,) = faults_of(report)
+        assert (fault.rule, fault.requirement, fault.category) == ("verify T-002", "T-002", "checks")
+        assert fault.issue.startswith("verify T-002 failed: `")
+        assert fault.issue.endswith("` ended with exit code 3")
+        assert fault.evidence.splitlines()[-1] == "nearly"
+        assert b"nearly" in await here.store.fetch(report.also[1].output)
+        assert (report.canary, report.claim) == (None, None)
+
+    asyncio.run(story())
+
+
+def test_long_output_is_cut_to_its_last_lines(tmp_path: Path) -> None:
+    async def story() -> None:
+        here = made(tmp_path)
+        loud = runs("T-003", "[print(n, 'y' * 200) for n in range(99)]\n1/0")
+        report = await here.report(here.candidate(BETTER), also=(loud,))
+        (fault,) = faults_of(report)
+        assert len(fault.evidence.encode()) <= 4096
+        assert "ZeroDivisionError" in fault.evidence
+
+    asyncio.run(story())
+
+
+def test_nothing_is_run_besides_checks_that_fail_nor_before_anybody_is_paid(tmp_path: Path) -> None:
+    async def story() -> None:
+        here = made(tmp_path)
+        red = await here.report(here.candidate({"a.py": "def one():\n    return 3\n"}), also=(PASSES,))
+        assert (red.results[0].passed, red.also) == (False, ())
+        first = await here.report(here.base, also=(FAILS,), preflight=True)
+        assert (first.results[0].passed, first.also) == (True, ())
+
+    asyncio.run(story())
+
+
+@pytest.mark.parametrize(
+    ("argv", "why"),
+    [
+        (("no-such-program-here", "x"), "`no-such-program-here x` cannot be started: the program"),
+        (("./no-such-script",), "`./no-such-script` cannot be started: "),
+        (("/no/such/program",), "`/no/such/program` cannot be started: the program"),
+        ((), "its command cannot start: it names no program"),
+        (("",), "cannot be started: it names no program"),
+        (("x/" + "y" * 300,), "cannot be started: no program has such a name"),
+        (("echo", "a\0b"), "cannot be started: a word of it holds what no program can be given"),
+        (("echo", "\ud800"), "cannot be started: a word of it is no text"),
+    ],
+)
+def test_one_that_cannot_be_started_has_failed_and_the_checks_stand(
+    tmp_path: Path, argv: tuple[str, ...], why: str
+) -> None:
+    async def story() -> None:
+        here = made(tmp_path)
+        report = await here.report(here.candidate(BETTER), also=(Demand("T-001", argv), PASSES))
+        assert [each.passed for each in report.also] == [False, True]
+        (fault,) = faults_of(report)
+        assert (fault.rule, fault.requirement) == ("verify T-001", "T-001")
+        assert why in fault.issue
+        assert report.also[0].receipt == ""
+
+    asyncio.run(story())
+
+
+def test_one_that_does_not_end_is_stopped_and_leaves_no_receipt(tmp_path: Path) -> None:
+    async def story() -> None:
+        here = made(tmp_path)
+        mark = tmp_path / "pid"
+        code = f"import os, pathlib, time; pathlib.Path({str(mark)!r}).write_text(str(os.getpid())); time.sleep(600)"
+        checks = replace(here.checks, demand_limit=1.5)
+        run = replace(here.run(here.candidate(BETTER)), also=(runs("T-001", code),))
+        report = await checks.run(run, here.updates.append)
+        (fault,) = faults_of(report)
+        assert fault.issue.endswith("was stopped after 1.5 s")
+        assert report.also[0].receipt == ""
+        assert not Path(f"/proc/{mark.read_text()}").exists()
+
+    asyncio.run(story())
+
+
+def test_what_one_writes_is_seen_by_no_other_and_changes_nothing_that_lands(tmp_path: Path) -> None:
+    async def story() -> None:
+        here = made(tmp_path)
+        candidate = here.candidate(BETTER)
+        alone = await here.report(candidate, step="alone")
+        writes = runs("T-001", "open('left', 'w').close(); open('a.py', 'w').write('broken')")
+        looks = runs("T-002", "import os, a; raise SystemExit(os.path.exists('left'))")
+        here.checks = replace(here.checks, parallel=1)
+        report = await here.report(candidate, step="s2", also=(writes, looks))
+        assert [each.passed for each in report.also] == [True, True]
+        assert (report.tree, report.lands) == (alone.tree, alone.lands)
+
+    asyncio.run(story())
+
+
+def test_it_sees_what_would_land_new_tests_included_and_not_what_is_held_back(tmp_path: Path) -> None:
+    async def story() -> None:
+        here = made(tmp_path)
+        held = {"setup.cfg": "[metadata]\nname = other\n"}
+        candidate = here.candidate({**BETTER, "tests/test_new.py": STEADY, **held})
+        new = runs("T-001", "open('tests/test_new.py').close()")
+        named = runs("T-002", "raise SystemExit('other' not in open('setup.cfg').read())")
+        report = await here.report(candidate, also=(new, named), trust=Trust(in_force=True))
+        assert [each.passed for each in report.also] == [True, False]
+        (fault,) = faults_of(report)
+        assert fault.guidance == "It ran without what is held back until a person approves: setup.cfg"
+        assert report.claim is None
+        again = await here.report(
+            candidate, step="s2", also=(new, named), trust=Trust(in_force=True), approved=(evidence(report.held),)
+        )
+        assert [each.passed for each in again.also] == [True, True]
+
+    asyncio.run(story())
+
+
+def test_a_pass_is_reused_on_the_same_tree_and_made_anew_on_another(tmp_path: Path) -> None:
+    async def story() -> None:
+        here = made(tmp_path)
+        count = tmp_path / "count"
+        counts = runs("T-001", f"open({str(count)!r}, 'a').write('x')")
+        candidate = here.candidate(BETTER)
+        first = await here.report(candidate, step="s1", also=(counts,))
+        again = await here.report(candidate, step="s2", also=(counts,))
+        assert [each.also[0].reused for each in (first, again)] == [False, True]
+        assert again.also[0].name == "T-001"
+        other = await here.report(here.candidate({"a.py": "def one():\n    return 3 - 2\n"}), step="s3", also=(counts,))
+        assert (other.also[0].reused, count.read_text()) == (False, "xx")
+
+    asyncio.run(story())
+
+
+def test_a_fail_is_run_again_in_the_next_attempt(tmp_path: Path) -> None:
+    async def story() -> None:
+        here = made(tmp_path)
+        mark = tmp_path / "mark"
+        once = runs("T-001", f"import os; raise SystemExit(not os.path.exists({str(mark)!r}))")
+        candidate = here.candidate(BETTER)
+        first = await here.report(candidate, step="s1", also=(once,))
+        mark.touch()
+        same = await here.report(candidate, step="s1", also=(once,))
+        after = await here.report(candidate, step="s2", also=(once,))
+        assert [each.also[0].passed for each in (first, same, after)] == [False, False, True]
+
+    asyncio.run(story())
+
+
+def test_a_check_of_the_same_name_and_command_does_not_stand_for_it(tmp_path: Path) -> None:
+    async def story() -> None:
+        here = made(tmp_path)
+        argv = (sys.executable, "-c", "")
+        here.checks = replace(here.checks, specs=(UNITTEST, CheckSettings(name="T-001", run=argv)))
+        report = await here.report(here.candidate(BETTER), also=(Demand("T-001", argv),))
+        assert report.also[0].reused is False
+        assert report.also[0].receipt not in {each.receipt for each in report.results}
+
+    asyncio.run(story())
+
+
+def test_it_is_run_as_it_is_written(tmp_path: Path) -> None:
+    """No runner in it is asked to count, and no word stands for a path."""
+
+    async def story() -> None:
+        here = made(tmp_path)
+        code = "import sys; raise SystemExit(sys.argv[1:] != ['{report}', '{unittest}', '-m', 'pytest'])"
+        demand = Demand("../../T 1", (sys.executable, "-c", code, "{report}", "{unittest}", "-m", "pytest"))
+        report = await here.report(here.candidate(BETTER), also=(demand,))
+        assert [(each.name, each.passed, each.note) for each in report.also] == [("../../T 1", True, "")]
+
+    asyncio.run(story())
+
+
+def test_it_has_the_environment_of_checks_and_no_more(tmp_path: Path) -> None:
+    async def story() -> None:
+        here = project(
+            tmp_path, BASE, [replace(UNITTEST, env=("OURS",))], environ={**os.environ, "OURS": "1", "LOOP_ID": "x"}
+        )
+        code = "import os; raise SystemExit('OURS' in os.environ or 'LOOP_ID' in os.environ)"
+        report = await here.report(here.candidate(BETTER), also=(runs("T-001", code),))
+        assert [each.passed for each in report.also] == [True]
+
+    asyncio.run(story())
+
+
+def test_on_an_unchanged_tree_it_is_run_as_well(tmp_path: Path) -> None:
+    """What a task asks for may be there already."""
+
+    async def story() -> None:
+        here = made(tmp_path)
+        report = await here.report(here.base, also=(PASSES, FAILS))
+        assert [(each.name, each.passed) for each in report.also] == [("T-001", True), ("T-002", False)]
+
+    asyncio.run(story())
+
+
+def test_its_receipt_is_kept_like_that_of_a_check(tmp_path: Path) -> None:
+    async def story() -> None:
+        here = made(tmp_path)
+        report = await here.report(here.candidate(BETTER), also=(PASSES,))
+        texts = await here.store.receipts(LOOP)
+        (kept,) = [text for text in texts if report.also[0].receipt in text]
+        assert '"check":"verify T-001"' in kept.replace(": ", ":")
+
+    asyncio.run(story())
