@@ -1,0 +1,41 @@
+"""How this room reads what an agent added to its result: by shape, with a sentence where it does not fit.
+
+The door has looked at the form of a result; what the words have to be is this room's to say.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from typing import Any
+
+from loopwright.kernel.findings import cut
+from loopwright.kernel.model import AgentReport
+from loopwright.kernel.quoting import one_line
+from loopwright.kernel.shapes import Problem, Shape, shown
+from loopwright.kernel.visible import visible
+
+LONGEST = 2_000  # characters of a text that goes into a brief or onto a page
+MOST = 100  # entries of a list of texts: nobody reads more
+
+
+def told(report: AgentReport, shape: Shape) -> dict[str, Any] | str:
+    """The report's other keys, read by a record; the sentence that says what is wrong with them."""
+    try:
+        held = shape.read(json.loads(report.extras))
+    except (ValueError, RecursionError):
+        return "the result's other keys are not JSON that can be read"
+    if isinstance(held, Problem):
+        return f"{shown(held.at)}: {held.says}" if held.at else held.says
+    kept: dict[str, Any] = held  # type: ignore[assignment]  # a record reads a table
+    return kept
+
+
+def lines(texts: Iterable[str]) -> tuple[str, ...]:
+    """Each on one line, bounded; those that say nothing left out."""
+    kept = [one_line(text, LONGEST) for text in texts if text.strip()]
+    return tuple(kept[:MOST])
+
+
+def paragraph(text: str) -> str:
+    return cut(visible(text).strip(), LONGEST)

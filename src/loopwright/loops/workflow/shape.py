@@ -1,0 +1,244 @@
+"""The shape of the work: what must hold, what must not happen, and how each of it is seen.
+
+A criterion is true or false, and its verification has one of five types. What must not happen has a command that fails
+when it is there, or another way to be seen; at least two such rules stand before work begins, and one that turns out
+true stops the loop at once.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import KW_ONLY, dataclass, replace
+from typing import Any
+
+from loopwright.kernel.model import AgentReport
+from loopwright.kernel.quoting import one_line
+from loopwright.kernel.shapes import Field, Problem, Shape, expected, keyed, record, several, text
+from loopwright.loops.workflow.aspects import ASPECTS, aspects_of
+from loopwright.loops.workflow.reading import LONGEST, lines, told
+from loopwright.loops.workflow.words import MOST_READ, SENTENCE, answered, bullets, forbidden, prose, sentences
+
+EXECUTION, CODE_REVIEW, ASSUMPTION = "execution output", "code review", "assumption"
+TYPES = (EXECUTION, "observation", "measurement", CODE_REVIEW, ASSUMPTION)
+LEAST_RULES = 2
+_MOST_DRAWN = 20  # criteria that are drawn from a request, and rules too: nobody checks off more
+_MUST_HOLD = re.compile(
+    r"\b(?:must|should|shall|has\s+to|have\s+to|needs?\s+to|so\s+that|ensures?|make\s+sure|returns?|raises?|rejects?|"
+    r"accepts?|refuses?|prints?|responds?|shows?|exits?|pass(?:es)?)\b",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class MustNot:
+    """`command` passes as long as it has not happened; without one `seen` says how it would be noticed."""
+
+    text: str
+    _: KW_ONLY
+    command: tuple[str, ...] = ()
+    seen: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ShapeCriterion:
+    """Without a command of its own it is verified by `checks`, the project's by name, or all of them."""
+
+    text: str
+    _: KW_ONLY
+    type: str = EXECUTION
+    command: tuple[str, ...] = ()
+    checks: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkShape:
+    criteria: tuple[ShapeCriterion, ...]
+    must_not: tuple[MustNot, ...]
+    aspects: tuple[str, ...] = ()
+    decisions: tuple[str, ...] = ()
+    conflicts: tuple[str, ...] = ()
+
+
+# The engine sees these in every loop, whatever anybody says.
+ENGINE_RULES = (
+    MustNot("A test of the base fails or is gone", seen="the checks, which compare the tests by id"),
+    MustNot("What judges the work is changed without approval", seen="the gate protected"),
+)
+
+
+def must_not_name(index: int) -> str:
+    """From 1, as findings name it in `requirement`."""
+    return f"mustNot-{index}"
+
+
+def criterion_name(index: int) -> str:
+    return f"criterion-{index}"
+
+
+# --- rules ---------------------------------------------------------------------------------------
+
+
+def shape_problems(shape: WorkShape) -> tuple[str, ...]:
+    """Why no work can begin on it; all but the first `with_engine_rules` mends."""
+    found = [] if shape.criteria else ["it has no criterion, so nothing would say when the work is done"]
+    if len(shape.must_not) < LEAST_RULES:
+        found.append(
+            f"it has {len(shape.must_not)} mustNot, and at least {LEAST_RULES} have to stand before work begins"
+        )
+    found += (
+        f"{must_not_name(index)} ({one_line(rule.text, SENTENCE)}) has neither a command nor another way to be seen"
+        for index, rule in enumerate(shape.must_not, start=1)
+        if not rule.command and not rule.seen
+    )
+    return tuple(found)
+
+
+def with_engine_rules(shape: WorkShape) -> WorkShape:
+    """With enough rules, the engine's own where there are too few, and each with a way to be seen."""
+    have = {_folded(rule.text) for rule in shape.must_not}
+    missing = max(0, LEAST_RULES - len(shape.must_not))
+    rules = (*shape.must_not, *[rule for rule in ENGINE_RULES if _folded(rule.text) not in have][:missing])
+    return replace(shape, must_not=tuple(_seen(index, rule) for index, rule in enumerate(rules, start=1)))
+
+
+def _seen(index: int, rule: MustNot) -> MustNot:
+    if rule.command or rule.seen:
+        return rule
+    return replace(rule, seen=f"reviewers, as a critical finding that names {must_not_name(index)}")
+
+
+def bars_completion(shape: WorkShape) -> tuple[str, ...]:
+    """The criteria that nobody verifies: with one of them the work cannot be called done."""
+    numbered = enumerate(shape.criteria, start=1)
+    return tuple(f"{criterion_name(index)}: {each.text}" for index, each in numbered if each.type == ASSUMPTION)
+
+
+# --- without a shaper ----------------------------------------------------------------------------
+
+
+def shape_of(request: str, answers: tuple[str, ...], checks: tuple[str, ...]) -> WorkShape:
+    """What the request itself says must hold and must not happen, verified by the checks that there are."""
+    said = "\n\n".join([request, *map(answered, answers)])[:MOST_READ]
+    all_said = sentences(said)
+    rules = _once(rule for each in all_said if (rule := forbidden(each)))
+    hold = _once(each for each in all_said if _is_criterion(each, frozenset(bullets(said))))
+    title = next((one_line(line, SENTENCE) for line in prose(request).splitlines() if line.strip()), "")
+    criteria = hold or (title or "The request is fulfilled",)
+    verified = EXECUTION if checks else CODE_REVIEW
+    return with_engine_rules(
+        WorkShape(
+            criteria=tuple(ShapeCriterion(each, type=verified, checks=checks) for each in criteria),
+            must_not=(*(MustNot(rule) for rule in rules), *ENGINE_RULES),
+            aspects=aspects_of(said),
+        )
+    )
+
+
+def _is_criterion(sentence: str, listed: frozenset[str]) -> bool:
+    """Something to tick: a bullet, or a sentence that says what must hold; one that only forbids is a rule."""
+    if forbidden(sentence) == sentence.strip():
+        return False
+    return sentence in listed or _MUST_HOLD.search(sentence) is not None
+
+
+def _once(texts: Iterable[str]) -> tuple[str, ...]:
+    kept: dict[str, str] = {}
+    for each in texts:
+        kept.setdefault(_folded(each), each)
+    return tuple(kept.values())[:_MOST_DRAWN]
+
+
+def _folded(text: str) -> str:
+    return " ".join(text.casefold().split()).rstrip(".")
+
+
+# --- what a shaper says --------------------------------------------------------------------------
+
+_TEXT, _LIST = text(), several(text())
+_ARGV = several(text(), "a command as a list of its words")
+
+
+def _rule_shape() -> Shape:
+    says = "text, or an object with text and command"
+    whole = keyed(says, "text", text=text(least=1), command=_ARGV, seen=_TEXT)
+
+    def read(value: object) -> object:
+        if isinstance(value, str):
+            return {"text": value}
+        return whole.read(value) if isinstance(value, dict) else expected(says, value)
+
+    return Shape(says=says, read=read, json={"anyOf": [_TEXT.json, whole.json]}, fields=whole.fields)
+
+
+def _type_shape() -> Shape:
+    says = f"one of {', '.join(TYPES)}"
+
+    def read(value: object) -> object:
+        word = _folded(value).replace("-", " ").replace("_", " ") if isinstance(value, str) else ""
+        return word if word in TYPES else expected(says, value)
+
+    return Shape(says=says, read=read, json={"enum": list(TYPES)})
+
+
+_SHAPE = record(
+    Field(
+        name="shape",
+        required=True,
+        shape=keyed(
+            "an object",
+            "criteria",
+            criteria=several(_TEXT),
+            mustNot=several(_rule_shape()),
+            verification=several(
+                keyed("an object", "criterion", criterion=text(least=1), type=_type_shape(), command=_ARGV)
+            ),
+            aspects=_LIST,
+            decisions=_LIST,
+            conflicts=_LIST,
+        ),
+    ),
+    says="an object",
+)
+
+
+def read_shape(report: AgentReport) -> WorkShape | str:
+    """As a shaper gave it, or why it cannot be taken; what is missing in it `shape_problems` says."""
+    data = told(report, _SHAPE)
+    if isinstance(data, str):
+        return data
+    held: dict[str, Any] = data["shape"]
+    criteria = _with_verification(lines(held["criteria"]), held.get("verification", []))
+    if isinstance(criteria, Problem):
+        return criteria.says
+    named = {name.casefold() for name in held.get("aspects", ())}
+    chosen = tuple(name for name in ASPECTS if name.casefold() in named)
+    return WorkShape(
+        criteria=criteria,
+        must_not=tuple(_rule(each) for each in held.get("mustNot", ()) if each["text"].strip()),
+        aspects=chosen or aspects_of("\n".join(each.text for each in criteria)),
+        decisions=lines(held.get("decisions", ())),
+        conflicts=lines(held.get("conflicts", ())),
+    )
+
+
+def _rule(data: Mapping[str, Any]) -> MustNot:
+    seen = one_line(data.get("seen", ""), LONGEST)
+    return MustNot(one_line(data["text"], LONGEST), command=tuple(data.get("command", ())), seen=seen)
+
+
+def _with_verification(texts: tuple[str, ...], rows: list[Mapping[str, Any]]) -> tuple[ShapeCriterion, ...] | Problem:
+    """Every row belongs to a criterion, named by its text, `criterion-2` or `2`; else it is one that was forgotten."""
+    places = {_folded(each): place for place, each in reversed(tuple(enumerate(texts)))}
+    for place in range(len(texts)):
+        places.setdefault(criterion_name(place + 1), place)
+        places.setdefault(str(place + 1), place)
+    criteria = [ShapeCriterion(each) for each in texts]
+    for index, row in enumerate(rows):
+        place = places.get(_folded(row["criterion"]), -1)
+        if place < 0:
+            named = one_line(row["criterion"], SENTENCE)
+            return Problem(f"shape.verification[{index}].criterion: no criterion is {named!r}; use one of criteria")
+        command = tuple(row.get("command", ()))
+        criteria[place] = replace(criteria[place], type=row.get("type", EXECUTION), command=command)
+    return tuple(criteria)
