@@ -24,6 +24,7 @@ from loopwright.kernel.shapes import (
     several,
     shown,
     text,
+    text_or,
     whole,
 )
 
@@ -48,6 +49,8 @@ CLOSED = record(Field(name="attempts", shape=whole(1)), Field(name="later", shap
         (several(flag(), least=1, most=2), [True, False]),
         (several(text()), ["a", "a"]),
         (named(flag()), {"any": True}),
+        (text_or(PAIR), "a"),
+        (text_or(PAIR), {"a": True}),
         (named(flag(), names="[a-z]+"), {"any": True}),
         (PAIR, {"a": True, "other": [None]}),
         (CLOSED, {"attempts": 1}),
@@ -88,6 +91,8 @@ def test_what_fits_is_read_as_it_is_and_fits_the_schema(shape: Shape, value: obj
         (NEEDS, {}, (), "a is missing; give it true or false"),
         (NEEDS, {"a": None}, (), "a is missing; give it true or false"),
         (several(NEEDS), [{"a": True}, {}], (1,), "a is missing; give it true or false"),
+        (text_or(PAIR), 1, (), "expected text, or an object, found the number 1"),
+        (text_or(PAIR), {"a": 1}, ("a",), "expected true or false, found the number 1"),
         (CLOSED, {"attemps": 1}, ("attemps",), "unknown key; did you mean 'attempts'?"),
         (CLOSED, {"latter": 1}, ("latter",), "unknown key; did you mean 'later'?"),
         (CLOSED, {"x": 1}, ("x",), "unknown key; choose from attempts"),

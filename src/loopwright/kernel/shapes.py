@@ -274,6 +274,19 @@ def keyed(says: str, /, *required: str, **keys: Shape | tuple[Shape, str]) -> Sh
     )
 
 
+def text_or(whole_form: Shape) -> Shape:
+    """Text where nothing more is to be said, or the record that says more."""
+    says = f"text, or {whole_form.says}"
+
+    def read(value: object) -> object:
+        if isinstance(value, str):
+            return value
+        return whole_form.read(value) if isinstance(value, dict) else expected(says, value)
+
+    form = {"anyOf": [{"type": "string"}, whole_form.json]}
+    return Shape(says=says, read=read, json=form, fields=whole_form.fields)
+
+
 def ruled(shape: Shape, rule: Callable[[Any], Problem | None], json_form: Mapping[str, object]) -> Shape:
     """The shape with a rule for what has it, which `json_form` adds to the schema."""
 

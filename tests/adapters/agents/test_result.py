@@ -35,7 +35,7 @@ WHOLE = {
     "scores": {"outcome": 2, "scope": 1, "constraints": 0, "success": 2, "done": 1},
     "shape": {
         "criteria": ["c"],
-        "mustNot": ["m"],
+        "mustNot": ["m", {"text": "n", "command": ["true"]}],
         "verification": [{"criterion": "c", "type": "execution output", "command": ["true"]}],
     },
     "tasks": [

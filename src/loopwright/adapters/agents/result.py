@@ -33,6 +33,7 @@ from loopwright.kernel.shapes import (
     several,
     shown,
     text,
+    text_or,
     whole,
 )
 from loopwright.kernel.visible import visible
@@ -101,7 +102,7 @@ RESULT = _object(
     scores=named(_NUMBER, "an object"),
     shape=_object(
         criteria=_TEXTS,
-        mustNot=_TEXTS,
+        mustNot=several(text_or(_object("text", text=_TEXT, command=_TEXTS))),
         verification=several(_object(criterion=_TEXT, type=_TEXT, command=_TEXTS)),
     ),
     tasks=several(_TASK),

@@ -30,7 +30,7 @@ _WORDS = MappingProxyType(
         "Testing": r"tests?|tested|testing|coverage|fixtures?|pytest|jest",
         "Migration": r"migrat\w*|upgrades?|rename[sd]?|legacy|deprecat\w*|backfill\w*",
         "Integration": r"integrat\w*|imports?|exports?|sync|queues?|external|third[- ]part(?:y|ies)|plugins?",
-        "Deployment": r"deploy\w*|releases?|docker|kubernetes|pipelines?|ci|rollouts?|config(?:uration)?s?|environments?",
+        "Deployment": r"deploy\w*|releases?|docker|kubernetes|pipelines?|ci|rollouts?|config(?:uration)?s?|environment",
     }
 )
 ASPECTS = tuple(_WORDS)

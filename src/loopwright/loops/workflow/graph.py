@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from graphlib import CycleError, TopologicalSorter
+from itertools import pairwise
 
 Graph = Mapping[str, Sequence[str]]
 WAVE = 6  # tasks of one wave: more at once nobody looks through
@@ -61,8 +62,8 @@ def waves(graph: Graph) -> dict[str, int]:
 def evenly(names: Sequence[str], most: int) -> tuple[tuple[str, ...], ...]:
     """As few parts of at most `most` as there can be, none more than one longer than another."""
     parts = -(-len(names) // most)
-    bounds = [round(len(names) * part / parts) for part in range(parts + 1)]
-    return tuple(tuple(names[start:end]) for start, end in zip(bounds, bounds[1:], strict=False))
+    bounds = [-(-len(names) * part // parts) for part in range(parts + 1)]
+    return tuple(tuple(names[start:end]) for start, end in pairwise(bounds))
 
 
 def cycles(graph: Graph) -> tuple[tuple[str, ...], ...]:

@@ -12,12 +12,15 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from loopwright.kernel.findings import cut
 from loopwright.kernel.model import AgentReport
 from loopwright.kernel.quoting import one_line
 from loopwright.kernel.shapes import Field, keyed, record, several, text
+from loopwright.kernel.visible import visible
 from loopwright.kernel.wording import counted
 from loopwright.loops.workflow.graph import cycles, depths, evenly, waves
-from loopwright.loops.workflow.reading import lines, paragraph, told
+from loopwright.loops.workflow.reading import LONGEST, MOST, paragraph, told
+from loopwright.loops.workflow.words import title_of
 
 MOST_TASKS = 25
 LIGHT_REVIEWERS, THOROUGH_REVIEWERS = 3, 4  # at most
@@ -108,15 +111,15 @@ def _folded(name: str) -> str:
 
 
 def _task(row: Mapping[str, Any], own: str, by_name: Mapping[str, str]) -> PlannedTask:
-    subject, name = one_line(row["subject"], SUBJECT), row.get("id", "").strip()
+    subject, name, verify = one_line(row["subject"], SUBJECT), row.get("id", "").strip(), row.get("verify", ())
     blockers = (by_name.get(_folded(each)) or _blocker(each) for each in row.get("blockedBy", ()) if each.strip())
     return PlannedTask(
         id=own,
         subject=subject,
         description=paragraph(row.get("description", "")),
-        verify=tuple(row.get("verify", ())),
+        verify=tuple(verify) if verify and verify[0].strip() else (),
         blocked_by=tuple(dict.fromkeys(blockers)),
-        files=lines(row.get("files", ())),
+        files=tuple(cut(visible(path), LONGEST) for path in row.get("files", ()) if path.strip())[:MOST],
         active_form=one_line(row.get("activeForm", ""), SUBJECT) or active_form_of(subject),
         called="" if _number(name) else one_line(name, SUBJECT),
     )
@@ -143,10 +146,8 @@ def _too_many(tasks: tuple[PlannedTask, ...]) -> tuple[str, ...]:
         return ()
     loops = split_of(tasks)
     parts = [f"loop {number}: {_ranges(part)}" for number, part in enumerate(loops, start=1)]
-    return (
-        f"the plan has {len(tasks)} tasks and a loop takes at most {MOST_TASKS}; split it into {len(loops)} loops that"
-        f" follow each other: {_some(parts, '; ')}",
-    )
+    many = f"the plan has {len(tasks)} tasks and a loop takes at most {MOST_TASKS}"
+    return (f"{many}; split it into {len(loops)} loops that follow each other: {_some(parts, '; ')}",)
 
 
 def split_of(tasks: tuple[PlannedTask, ...]) -> tuple[tuple[str, ...], ...]:
@@ -190,9 +191,14 @@ def _dangling(tasks: tuple[PlannedTask, ...]) -> tuple[str, ...]:
 
 
 def _circles(tasks: tuple[PlannedTask, ...]) -> tuple[str, ...]:
-    return tuple(
-        f"a cycle, in which each task waits for the next: {' → '.join(cycle)}" for cycle in cycles(_graph(tasks))
-    )
+    return tuple(f"a cycle, in which each task waits for the next: {_around(each)}" for each in cycles(_graph(tasks)))
+
+
+def _around(cycle: tuple[str, ...]) -> str:
+    """In full, but for one that is longer than any plan that can be mended."""
+    if len(cycle) <= MOST_TASKS + 1:
+        return " → ".join(cycle)
+    return f"{' → '.join(cycle[:MOST_TASKS])} → … → {cycle[-1]}, {len(cycle) - 1} tasks in all"
 
 
 def _bad_tasks(tasks: tuple[PlannedTask, ...]) -> tuple[str, ...]:
@@ -275,8 +281,7 @@ def estimate(tasks: tuple[PlannedTask, ...], usd_per_run: float, runs_per_attemp
 
 def single_task(request: str, criteria: tuple[str, ...] = ()) -> PlannedTask:
     """The whole request as one task, where no planner is named."""
-    first = next((line for line in request.splitlines() if line.strip()), "") or "Do what is asked for"
-    subject = one_line(first.lstrip("#>-* \t"), SUBJECT)
+    subject = one_line(title_of(request) or "Do what is asked for", SUBJECT)
     hold = "".join(f"\n- {one_line(each)}" for each in criteria)
     description = paragraph(request) + (f"\n\n{counted(len(criteria), 'criterion', 'criteria')}:{hold}" if hold else "")
     return PlannedTask(
@@ -284,16 +289,16 @@ def single_task(request: str, criteria: tuple[str, ...] = ()) -> PlannedTask:
     )
 
 
-_VERBS = frozenset(
-    "add adjust allow apply ask build bump call change check clean close collect compare configure connect convert copy"
-    " cover create cut debug declare define delete deploy detect disable document drop enable ensure escape export"
-    " expose extend extract fetch fill find fix format generate give group guard handle harden hide implement import"
-    " improve increase index inject inline install integrate introduce keep limit list load log make map mark measure"
-    " merge migrate move normalise normalize open optimise optimize parse pass pin port prepare prevent print provide"
-    " publish put raise read reduce refactor register reject release remove rename render replace report reset resolve"
-    " restore return reuse review revert rewrite run save send separate set show simplify skip sort specify split start"
-    " stop store support switch test tidy tie track translate try turn unify update upgrade use validate verify wire wrap"
-    " write".split()
+_VERB = re.compile(
+    r"add|adjust|allow|apply|ask|build|bump|call|change|check|clean|close|collect|compare|configure|connect|convert|"
+    r"copy|cover|create|cut|debug|declare|define|delete|deploy|detect|disable|document|drop|enable|ensure|escape|"
+    r"export|expose|extend|extract|fetch|fill|find|fix|format|generate|give|group|guard|handle|harden|hide|implement|"
+    r"import|improve|increase|index|inject|inline|install|integrate|introduce|keep|limit|list|load|log|make|map|mark|"
+    r"measure|merge|migrate|move|normalise|normalize|open|optimise|optimize|parse|pass|pin|port|prepare|prevent|print|"
+    r"provide|publish|put|raise|read|reduce|refactor|register|reject|release|remove|rename|render|replace|report|"
+    r"reset|resolve|restore|return|reuse|review|revert|rewrite|run|save|send|separate|set|show|simplify|skip|sort|"
+    r"specify|split|start|stop|store|support|switch|test|tidy|tie|track|translate|try|turn|unify|update|upgrade|use|"
+    r"validate|verify|wire|wrap|write"
 )
 _ONE_SYLLABLE = re.compile(r"[^aeiou]*[aeiou][bdgklmnprt]")
 
@@ -302,13 +307,13 @@ def active_form_of(subject: str) -> str:
     """`Add a test` is `Adding a test`; where it begins with no verb that is known, `Working on` it."""
     first, space, rest = subject.partition(" ")
     verb = first.lower()
-    if verb not in _VERBS:
+    if not _VERB.fullmatch(verb):
         return f"Working on: {subject}"
     if verb.endswith("ie"):
         stem = verb[:-2] + "y"
     elif verb.endswith("e"):
         stem = verb[:-1]
-    elif _ONE_SYLLABLE.fullmatch(verb) or verb in ("reset", "debug"):
+    elif _ONE_SYLLABLE.fullmatch(verb) or verb in ("debug", "format", "reset"):
         stem = verb + verb[-1]
     else:
         stem = verb

@@ -64,6 +64,12 @@ class Scored:
     reasons: tuple[str, ...]  # a sentence for each dimension, in the order of `DIMENSIONS`
     questions: tuple[Question, ...] = ()
 
+    @property
+    def as_lines(self) -> tuple[str, ...]:
+        """For people: each dimension with its points and why."""
+        told_of = zip(DIMENSIONS, astuple(self.scores), self.reasons, strict=True)
+        return tuple(f"{name} {points}/{_FULL}: {why}" for name, points, why in told_of)
+
 
 class _Seen(NamedTuple):
     points: int
@@ -108,10 +114,7 @@ def read_scores(report: AgentReport) -> Scored | str:
         return data
     scores = Scores(**{name: data["scores"][name] for name in DIMENSIONS})
     given = data.get("reasons", {})
-    reasons = tuple(
-        "".join(lines([given.get(name, "")])) or f"{name} {points} of {_FULL}: the scorer gave no reason"
-        for name, points in zip(DIMENSIONS, astuple(scores), strict=True)
-    )
+    reasons = tuple("".join(lines([given.get(name, "")])) or "the scorer gave no reason" for name in DIMENSIONS)
     return Scored(scores=scores, reasons=reasons, questions=report.questions or questions_for(scores))
 
 
@@ -136,7 +139,7 @@ _DIRECTION = re.compile(
     r"\b(?:add|allow|build|change|clean|convert|create|delete|document|drop|enable|export|extend|extract|fix|handle|"
     r"implement|import|improve|increase|integrate|introduce|log|merge|migrate|move|optimi[sz]e|parse|port|provide|"
     r"reduce|refactor|remove|rename|replace|rewrite|show|simplify|sort|speed|split|store|support|test|update|upgrade|"
-    r"use|validate|wrap|write)(?:s|es|d|ed|ing)?\b",
+    r"use|validate|wrap|write)(?:s|es|ing)?\b",
     re.IGNORECASE,
 )
 _WHOLE = re.compile(
@@ -194,8 +197,7 @@ def score(request: str, answers: tuple[str, ...] = ()) -> Scored:
     words = prose(told_so)
     seen = (_outcome(words), _scope(told_so, words), _constraints(words), _success(words), _done(words))
     scores = Scores(**{name: each.points for name, each in zip(DIMENSIONS, seen, strict=True)})
-    reasons = tuple(f"{name} {each.points} of {_FULL}: {each.why}" for name, each in zip(DIMENSIONS, seen, strict=True))
-    return Scored(scores=scores, reasons=reasons, questions=questions_for(scores))
+    return Scored(scores=scores, reasons=tuple(each.why for each in seen), questions=questions_for(scores))
 
 
 def _outcome(words: str) -> _Seen:

@@ -14,10 +14,10 @@ from typing import Any
 
 from loopwright.kernel.model import AgentReport
 from loopwright.kernel.quoting import one_line
-from loopwright.kernel.shapes import Field, Problem, Shape, expected, keyed, record, several, text
+from loopwright.kernel.shapes import Field, Problem, Shape, expected, keyed, record, several, text, text_or
 from loopwright.loops.workflow.aspects import ASPECTS, aspects_of
-from loopwright.loops.workflow.reading import LONGEST, lines, told
-from loopwright.loops.workflow.words import MOST_READ, SENTENCE, answered, bullets, forbidden, prose, sentences
+from loopwright.loops.workflow.reading import LONGEST, MOST, lines, told
+from loopwright.loops.workflow.words import MOST_READ, SENTENCE, answered, bullets, forbidden, sentences, title_of
 
 EXECUTION, CODE_REVIEW, ASSUMPTION = "execution output", "code review", "assumption"
 TYPES = (EXECUTION, "observation", "measurement", CODE_REVIEW, ASSUMPTION)
@@ -122,9 +122,9 @@ def shape_of(request: str, answers: tuple[str, ...], checks: tuple[str, ...]) ->
     said = "\n\n".join([request, *map(answered, answers)])[:MOST_READ]
     all_said = sentences(said)
     rules = _once(rule for each in all_said if (rule := forbidden(each)))
-    hold = _once(each for each in all_said if _is_criterion(each, frozenset(bullets(said))))
-    title = next((one_line(line, SENTENCE) for line in prose(request).splitlines() if line.strip()), "")
-    criteria = hold or (title or "The request is fulfilled",)
+    listed = frozenset(each for bullet in bullets(said) for each in sentences(bullet))
+    hold = _once(each for each in all_said if _is_criterion(each, listed))
+    criteria = hold or (title_of(request) or "The request is fulfilled",)
     verified = EXECUTION if checks else CODE_REVIEW
     return with_engine_rules(
         WorkShape(
@@ -159,18 +159,6 @@ _TEXT, _LIST = text(), several(text())
 _ARGV = several(text(), "a command as a list of its words")
 
 
-def _rule_shape() -> Shape:
-    says = "text, or an object with text and command"
-    whole = keyed(says, "text", text=text(least=1), command=_ARGV, seen=_TEXT)
-
-    def read(value: object) -> object:
-        if isinstance(value, str):
-            return {"text": value}
-        return whole.read(value) if isinstance(value, dict) else expected(says, value)
-
-    return Shape(says=says, read=read, json={"anyOf": [_TEXT.json, whole.json]}, fields=whole.fields)
-
-
 def _type_shape() -> Shape:
     says = f"one of {', '.join(TYPES)}"
 
@@ -189,7 +177,7 @@ _SHAPE = record(
             "an object",
             "criteria",
             criteria=several(_TEXT),
-            mustNot=several(_rule_shape()),
+            mustNot=several(text_or(keyed("an object", "text", text=_TEXT, command=_ARGV, seen=_TEXT))),
             verification=several(
                 keyed("an object", "criterion", criterion=text(least=1), type=_type_shape(), command=_ARGV)
             ),
@@ -215,14 +203,15 @@ def read_shape(report: AgentReport) -> WorkShape | str:
     chosen = tuple(name for name in ASPECTS if name.casefold() in named)
     return WorkShape(
         criteria=criteria,
-        must_not=tuple(_rule(each) for each in held.get("mustNot", ()) if each["text"].strip()),
+        must_not=tuple(rule for each in held.get("mustNot", ()) if (rule := _rule(each)).text)[:MOST],
         aspects=chosen or aspects_of("\n".join(each.text for each in criteria)),
         decisions=lines(held.get("decisions", ())),
         conflicts=lines(held.get("conflicts", ())),
     )
 
 
-def _rule(data: Mapping[str, Any]) -> MustNot:
+def _rule(said: str | Mapping[str, Any]) -> MustNot:
+    data: Mapping[str, Any] = {"text": said} if isinstance(said, str) else said
     seen = one_line(data.get("seen", ""), LONGEST)
     return MustNot(one_line(data["text"], LONGEST), command=tuple(data.get("command", ())), seen=seen)
 

@@ -53,7 +53,7 @@ def sentences(text: str) -> tuple[str, ...]:
     """Of the prose: every bullet by itself, lines of one paragraph together, headings left out."""
     found: list[str] = []
     for block in _blocks(prose(text)):
-        found += (one_line(part, SENTENCE) for part in _SENTENCE_END.split(block) if part.strip())
+        found += (one_line(part.rstrip("; "), SENTENCE) for part in _SENTENCE_END.split(block) if part.strip("; "))
     return tuple(found)
 
 
@@ -74,6 +74,12 @@ def bullets(text: str) -> tuple[str, ...]:
     lines = prose(text).splitlines()
     marked = [line[mark.end() :] for line in lines if (mark := _LIST_MARK.match(line))]
     return tuple(one_line(line, SENTENCE) for line in marked if line.strip())
+
+
+def title_of(request: str) -> str:
+    """Its first line, without the marks of a heading or a list; empty where there is nothing but code."""
+    firsts = (line.strip("#>*- \t") for line in prose(request).splitlines())
+    return next((one_line(line, SENTENCE) for line in firsts if line), "")
 
 
 def forbidden(sentence: str) -> str:
