@@ -16,12 +16,14 @@ from loopwright.loops.quality.kind import KIND as QUALITY
 from loopwright.loops.quality.request import Quality
 from loopwright.loops.tickets.kind import KIND as TICKETS
 from loopwright.loops.tickets.request import Tickets
+from loopwright.loops.workflow.kind import KIND as WORKFLOW
+from loopwright.loops.workflow.kind import Workflow
 
-__all__ = ["Feedback", "Quality", "Tickets"]
+__all__ = ["Feedback", "Quality", "Tickets", "Workflow"]
 
 Kinds = Mapping[str, AnyKind]
 
-KINDS: Kinds = {kind.loop.name: kind for kind in (FEEDBACK, QUALITY, BATCH, TICKETS)}
+KINDS: Kinds = {kind.loop.name: kind for kind in (FEEDBACK, QUALITY, BATCH, TICKETS, WORKFLOW)}
 
 
 def known_kind(kinds: Kinds, name: str) -> AnyKind:

@@ -23,7 +23,6 @@ from loopwright.kernel.record import read_event
 from loopwright.loops.kind import Noted, Scene
 from loopwright.ports.store import LoopRow
 
-
 _IDLE = ("waiting", "paused")
 
 
@@ -110,9 +109,7 @@ def _parts_first(found: tuple[View, ...]) -> Iterator[View]:
 async def scene_of(project: Project, seen: View) -> Scene[Any]:
     past = await _past_of(project, seen) if seen.kind.past is not None else None
     row = seen.row
-    return Scene(
-        loop=row.id, state=seen.now.state, status=row.status, past=past, spent=row.spent, budget=row.budget
-    )
+    return Scene(loop=row.id, state=seen.now.state, status=row.status, past=past, spent=row.spent, budget=row.budget)
 
 
 async def _past_of(project: Project, seen: View) -> object:

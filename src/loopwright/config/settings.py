@@ -17,14 +17,14 @@ from loopwright.kernel.shapes import Field, choice, record, several, whole
 from loopwright.loops.feedback.limits import FeedbackLimits
 from loopwright.loops.reviewed import QualityLimits
 from loopwright.loops.tickets.limits import TicketLimits
+from loopwright.loops.workflow.limits import WorkflowLimits
 
 AgentKind = Literal["claude", "codex", "gemini", "opencode", "goose", "acp", "command", "rehearsal", "tools", "autofix"]
 ReportKind = Literal["junit", "sarif", "coverage", "none"]
 
 VERSION = 1
 FILLED_BY_DEFAULT = ("creator", "developer", "reviewer", "critic", "skill")
-ONLY_WHEN_NAMED = ("tester", "judge")
-NOT_YET_PLAYED = ("scorer", "shaper", "planner", "panel", "gate")  # in a loop that is still to come
+ONLY_WHEN_NAMED = ("tester", "judge", "scorer", "shaper", "planner", "panel", "gate")
 LOOKED_AT_WHOLE = ("quality", "design", "story")  # the gates whose usual depth is comprehensive
 VERIFYING = ("build", "test")  # checks without which nothing can be called verified
 
@@ -155,11 +155,6 @@ class LifecycleLimits:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WorkflowLimits:
-    max_iterations: int | None = key(k.or_unlimited(k.COUNT), "task attempts in all", 25)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class LimitSettings:
     parallel: int = key(whole(1, 1000), "agents and checks at once, over all loops", 4)
     quality: QualityLimits = limit_table(
@@ -176,7 +171,14 @@ class LimitSettings:
         max_consecutive_test_failures=(k.COUNT, "failed test runs in a row"),
     )
     lifecycle: LifecycleLimits = table("Limits of the lifecycle loop.", LifecycleLimits(), obeyed=False)
-    workflow: WorkflowLimits = table("Limits of the workflow loop.", WorkflowLimits(), obeyed=False)
+    workflow: WorkflowLimits = limit_table(
+        "Limits of the workflow loop.",
+        WorkflowLimits(),
+        max_iterations=(k.or_unlimited(k.COUNT), "task attempts in all"),
+        max_same_failure=(k.COUNT, "times in a row that one task fails in the same way"),
+        max_total_failures=(k.COUNT, "attempts of all tasks that fail"),
+        wall=(k.DURATION, "time of work, besides `[budget] wall`"),
+    )
     tickets: TicketLimits = limit_table(
         "Limits of the ticket cycle.", TicketLimits(), max=(k.COUNT, "tickets in one session")
     )
@@ -302,7 +304,6 @@ _ROLES = record(
     _role("default", "fills " + ", ".join(f"`{role}`" for role in FILLED_BY_DEFAULT) + ", and no other role", "nobody"),
     *(_role(role, f"plays the {role}", "`default`") for role in FILLED_BY_DEFAULT),
     *(_role(role, f"plays the {role}", "the engine's own rule stands in") for role in ONLY_WHEN_NAMED),
-    *(_role(role, f"plays the {role}", "the engine's own rule stands in", obeyed=False) for role in NOT_YET_PLAYED),
     closed=True,
 )
 

@@ -367,7 +367,7 @@ class Outcome:
     still_held: str = ""  # why what was approved afterwards did not land
     waiting: tuple[Finding, ...] = ()  # mended only in what did not land
     mended: tuple[Finding, ...] = ()  # of a part: found beside its artifact, and resolved if all of it lands
-    approved: tuple[str, ...] = ()  # of a part: evidence of the changes in its commit that a person approved
+    approved: tuple[Change, ...] = ()  # of a part: what of its commit a person approved
     may_drop: tuple[str, ...] = ()  # of a part: tests of the base that they let go with it
     stay: tuple[str, ...] = ()  # folders of its workspaces that could not be removed
     at: Point = NO_POINT  # where a child that has not ended stands

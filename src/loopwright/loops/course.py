@@ -204,6 +204,11 @@ class Course:
         return tuple(evidence(each.because) if each.dropped else each.evidence for each in held)
 
     @property
+    def let_in(self) -> tuple[Change, ...]:
+        """Every change that a person has approved."""
+        return tuple(dict.fromkeys(c for each in self.gates if each.ruling is Ruling.APPROVED for c in each.because))
+
+    @property
     def may_drop(self) -> tuple[str, ...]:
         """Every test of the base that a person lets go."""
         held = (test for each in self.gates if each.ruling is Ruling.APPROVED for test in each.dropped)

@@ -21,7 +21,8 @@ from loopwright.loops.workflow.shape import (
     shape_problems,
     with_engine_rules,
 )
-from loopwright.loops.workflow.shape_page import CriterionStatus, ShapeFacts, render_shape
+from loopwright.loops.workflow.evidence import CriterionStatus
+from loopwright.loops.workflow.shape_page import ShapeFacts, render_shape
 from tests.hostile import all_harmless, texts
 from tests.rooms.workflow.reports import saying
 
@@ -260,7 +261,7 @@ def test_the_page_shows_the_shape(golden: Callable[[str, str], None]) -> None:
     )
     status = {
         "criterion-1": CriterionStatus(met=True, verification="execution output"),
-        "criterion-2": CriterionStatus(met=True),
+        "criterion-2": CriterionStatus(met=True, verification=""),
         "criterion-4": CriterionStatus(met=False, verification="code review"),
     }
     golden("texts/shape.md", page("Add validation to auth", shape, status, score("Add validation to src/auth.ts")))

@@ -130,7 +130,7 @@ async def _start_task(project: Project, settings: Settings, asked: Task) -> View
 
 def _found(path: Path) -> Path | None:
     file = path / PROGRESS if path.is_dir() else path
-    return file if file.suffix == ".json" and file.is_file() else None
+    return file if file.name.endswith(PROGRESS) and file.is_file() else None
 
 
 START = Start(limits=_limits, create=_start, from_task=_start_task)

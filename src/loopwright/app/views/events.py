@@ -34,6 +34,7 @@ from loopwright.kernel.events import (
     ReportedLate,
     Said,
     Started,
+    StateEdited,
     TimeReached,
 )
 from loopwright.kernel.model import NOT_RUN, AgentStatus, CheckResult, Ending, Key, Outcome, Severity, demand_rule
@@ -96,6 +97,8 @@ def said_in_words(event: Said) -> str:
             return f"budget set{by}: {usd(event.usd)}"
         case ConfigChanged():
             return f"configuration taken in{by}: {one_line(event.digest, 80)}"
+        case StateEdited():
+            return f"a file says{by}: {one_line(event.subject, 60)} is {one_line(event.value, 60)}"
         case _:
             assert_never(event)
 

@@ -51,8 +51,13 @@ def _brief(state: FeedbackState) -> Brief:
         candidate=state.commit,
         unapproved=state.course.unapproved,
         put_back=state.course.put_back,
-        own=TaskFacts(commands=state.plan.also) if state.plan.also else None,
+        own=_facts(state),
     )
+
+
+def _facts(state: FeedbackState) -> TaskFacts | None:
+    part, commands = state.plan.part, state.plan.also
+    return replace(part or TaskFacts(), commands=commands) if part or commands else None
 
 
 def _implement(state: FeedbackState) -> RunAgent:

@@ -33,7 +33,7 @@ def _left(state: FeedbackState) -> FeedbackState:
         commit=commit,
         findings=(*outcome.findings, *untested(state)),
         waiting=(),
-        approved=state.course.approved,
+        approved=state.course.let_in,
         may_drop=state.course.may_drop,
     )
     gates = tuple(replace(gate, due=False, lasting=False) for gate in state.course.gates)

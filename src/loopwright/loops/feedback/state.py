@@ -64,6 +64,18 @@ class Iteration:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class TaskFacts:
+    """What the roles are told of a task besides the task: its commands, and what larger thing it is a part of."""
+
+    commands: tuple[Demand, ...] = ()  # that must pass besides the checks
+    task_id: str = ""
+    wave: int = 0
+    request: str = ""
+    must_not: tuple[str, ...] = ()
+    advised: tuple[str, ...] = ()  # what a panel of agents advises
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class FeedbackParams:
     """What a feedback loop is started with. `adopted` carries on somebody else's count. A child (`lands` false) leaves
     its result to its parent.
@@ -82,15 +94,10 @@ class FeedbackParams:
     adopted_test_failures: int = 0
     trust: Trust = Trust()
     accepts_checked: bool = False  # what is accepted runs the checks, too; one that began before lands it as it did
+    part: TaskFacts | None = None  # of a larger thing
+    answers: tuple[str, ...] = ()  # what people said to whoever had it begun
     also: tuple[Demand, ...] = ()  # commands that must pass besides the checks
     lands: bool = True
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TaskFacts:
-    """What the roles are told of a task that brings commands of its own."""
-
-    commands: tuple[Demand, ...]  # that must pass besides the checks
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,6 +127,7 @@ def start(params: FeedbackParams) -> FeedbackState:
         current=params.adopted[-1] if params.adopted else Iteration(number=1),
         commit=params.base,
         past=params.adopted,
+        course=Course(answers=params.answers),
         review_failures=params.adopted_review_failures,
         test_failures=params.adopted_test_failures,
     )

@@ -94,7 +94,7 @@ def _ids(given: tuple[str, ...]) -> tuple[str, ...]:
         if _folded(name):
             named[_folded(name)] = number
         found.append(number)
-    return tuple(map(_spelt, found))
+    return tuple(map(name_of, found))
 
 
 def _number(name: str) -> int:
@@ -102,7 +102,7 @@ def _number(name: str) -> int:
     return int(found[1]) if found else 0
 
 
-def _spelt(number: int) -> str:
+def name_of(number: int) -> str:
     return f"T-{number:03d}"
 
 
@@ -128,7 +128,7 @@ def _task(row: Mapping[str, Any], own: str, by_name: Mapping[str, str]) -> Plann
 def _blocker(name: str) -> str:
     """The id of a task that may not be there: `plan_problems` names it as it was written."""
     number = _number(name)
-    return _spelt(number) if number else one_line(name, SUBJECT)
+    return name_of(number) if number else one_line(name, SUBJECT)
 
 
 # --- hard rules ----------------------------------------------------------------------------------
@@ -285,7 +285,7 @@ def single_task(request: str, criteria: tuple[str, ...] = ()) -> PlannedTask:
     hold = "".join(f"\n- {one_line(each)}" for each in criteria)
     description = paragraph(request) + (f"\n\n{counted(len(criteria), 'criterion', 'criteria')}:{hold}" if hold else "")
     return PlannedTask(
-        id=_spelt(1), subject=subject, description=description.strip(), active_form=active_form_of(subject)
+        id=name_of(1), subject=subject, description=description.strip(), active_form=active_form_of(subject)
     )
 
 

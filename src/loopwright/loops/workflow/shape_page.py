@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from loopwright.kernel.quoting import inline
+from loopwright.loops.workflow.evidence import CriterionStatus
 from loopwright.loops.workflow.reading import LONGEST
 from loopwright.loops.workflow.scoring import Scored, ShapeChoice
 from loopwright.loops.workflow.shape import (
@@ -18,14 +19,6 @@ from loopwright.loops.workflow.shape import (
     criterion_name,
     must_not_name,
 )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CriterionStatus:
-    """An entry of `criteriaStatus`: whether it holds, and what that was seen by."""
-
-    met: bool
-    verification: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,0 +1,136 @@
+"""Starting workflows: new ones from a request, and what is known before any agent is asked."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from loopwright.app.creation import create_loop, new_id
+from loopwright.app.loops import Listed, View, listing
+from loopwright.app.preconditions import FreeSpace, check_cast, check_ground
+from loopwright.app.project import Project
+from loopwright.app.starts.door import Start
+from loopwright.config.settings import ONLY_WHEN_NAMED, LimitSettings, Settings
+from loopwright.errors import UsageError
+from loopwright.kernel.codec import encode
+from loopwright.kernel.trust import Trust
+from loopwright.loops.workflow.kind import Workflow
+from loopwright.loops.workflow.limits import WorkflowLimits
+from loopwright.loops.workflow.scoring import ShapeChoice
+from loopwright.loops.workflow.state import Recalled, TakenOver, WorkflowParams
+
+NAME = "workflow"
+SHAPES = tuple(each.value for each in ShapeChoice if each is not ShapeChoice.BLOCKED)
+_PLAYED = tuple(role for role in ONLY_WHEN_NAMED if role not in ("tester", "judge"))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkflowRequest:
+    request: str
+    max_iterations: int | Literal["settings"] | None = "settings"  # None: unlimited
+    budget: float | Literal["settings"] | None = "settings"  # None: no limit
+    merge: bool | None = None
+    shape: str = ""
+    allow: tuple[str, ...] = ()  # patterns under which tests may be changed
+    recalled: tuple[Recalled, ...] = ()
+    attended: bool = False
+    list_id: str = ""
+    taken_over: TakenOver | None = None
+
+
+async def create_workflow(
+    project: Project,
+    settings: Settings,
+    asked: WorkflowRequest,
+    *,
+    roles: tuple[str, ...] | None = None,
+    free: FreeSpace | None = None,
+) -> View:
+    """A new workflow, not yet driven. Refuses what could not end well, before anything is made."""
+    settings = limited(settings, asked)
+    check_ground(project, settings, merge=bool(_merges(settings, asked)), allow=asked.allow, free=free)
+    if roles is None:
+        check_cast(project, settings)
+    if not asked.request.strip():
+        raise UsageError('the request is empty; write `loop start "what is to be done"`')
+    params = params_of(project, settings, asked, roles)
+    return await create_loop(project, settings, new_id(asked.request), params, budget=settings.budget.usd)
+
+
+def limited(settings: Settings, asked: WorkflowRequest) -> Settings:
+    """The settings with what the person said instead; the time of all its work is the shorter of the two there are."""
+    limits, budget = settings.limits.workflow, settings.budget
+    if asked.max_iterations != "settings":
+        limits = replace(limits, max_iterations=asked.max_iterations)
+    if asked.budget != "settings":
+        budget = replace(budget, usd=asked.budget)
+    wall = limits.wall if budget.wall is None else min(budget.wall, limits.wall)
+    return replace(
+        settings,
+        limits=replace(settings.limits, workflow=limits),
+        budget=replace(budget, wall=wall),
+    )
+
+
+def params_of(
+    project: Project, settings: Settings, asked: WorkflowRequest, roles: tuple[str, ...] | None = None
+) -> WorkflowParams:
+    played = roles if roles is not None else tuple(role for role in _PLAYED if settings.agents_for(role))
+    tester = "tester" in roles if roles is not None else bool(settings.agents_for("tester"))
+    return WorkflowParams(
+        request=asked.request.strip(),
+        base=project.head,
+        target=project.branch,
+        merge=bool(_merges(settings, asked)),
+        limits=settings.limits.workflow,
+        parallel=settings.limits.parallel,
+        cast=tuple(role for role in _PLAYED if role in played),
+        checks=tuple(check.name for check in settings.checks),
+        recalled=asked.recalled,
+        shape=asked.shape,
+        attended=asked.attended,
+        child=_child(settings, tester=tester),
+        list_id=asked.list_id,
+        trust=Trust(allow=asked.allow, in_force=True),
+        taken_over=asked.taken_over,
+    )
+
+
+def _child(settings: Settings, *, tester: bool) -> str:
+    """What the loop of every task is given, besides its task."""
+    limits = encode(settings.limits.feedback)
+    return f'{{"tester":{"true" if tester else "false"},"accepts_checked":true,"limits":{limits}}}'
+
+
+def _merges(settings: Settings, asked: WorkflowRequest) -> bool:
+    return settings.finish.merge if asked.merge is None else asked.merge
+
+
+async def unfinished(project: Project) -> tuple[Listed, ...]:
+    """Workflows that nobody has ended: the newest first."""
+    return tuple(
+        each
+        for each in await listing(project)
+        if each.row.kind == NAME and each.row.parent is None and not each.is_over
+    )
+
+
+# --- from Python ------------------------------------------------------------------------------------------------------
+
+
+def _limits(asked: Workflow) -> LimitSettings:
+    return LimitSettings(
+        workflow=WorkflowLimits(
+            max_iterations=asked.max_iterations,
+            max_same_failure=asked.max_same_failure,
+            max_total_failures=asked.max_total_failures,
+        )
+    )
+
+
+async def _start(project: Project, settings: Settings, asked: Workflow, roles: tuple[str, ...]) -> View:
+    request = WorkflowRequest(request=asked.request, merge=asked.merge, shape=asked.shape)
+    return await create_workflow(project, settings, request, roles=roles)
+
+
+START = Start(limits=_limits, create=_start)

@@ -1,0 +1,80 @@
+"""What a person at the terminal is asked before a request is begun: what to do with an unfinished workflow, how far it
+may go, and which learnings hold."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import click
+
+from loopwright.app.loops import Listed
+from loopwright.app.project import Project
+from loopwright.app.starts.workflow.creation import WorkflowRequest
+from loopwright.app.starts.workflow.recall import as_recalled, surfaced
+from loopwright.cli.output import note
+from loopwright.config.settings import Settings
+from loopwright.kernel.quoting import one_line
+
+Beginning = Literal["resume", "fresh", "status"]
+TaskListMode = Literal["new", "resume", "session-only"]
+_ITERATIONS = ("10", "25", "50", "unlimited")
+_MODES = ("new", "resume", "session-only")
+_BUDGETS = ("10", "25", "50", "none")
+
+
+def ask_how_to_begin(found: Listed) -> Beginning:
+    """Step 0 of the seed: resume what is there, start fresh, or look first."""
+    note(f"Loop {found.row.id} is not finished ({found.status}): {one_line(found.title, 200)}")
+    said: Beginning = click.prompt(
+        "Resume it, start fresh (it is cancelled, its files and commits stay), or show its status?",
+        type=click.Choice(("resume", "fresh", "status")),
+        default="resume",
+        err=True,
+    )
+    return said
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Given:
+    """What the command line has said already: it is not asked again."""
+
+    task_list: TaskListMode | None = None
+    iterations: bool = False
+    budget: bool = False
+
+
+def asked_at_the_start(
+    settings: Settings, request: WorkflowRequest, given: Given
+) -> tuple[WorkflowRequest, TaskListMode]:
+    """How far it may go and where its tasks lie, asked where the command does not say. Gives the mode as well."""
+    mode: TaskListMode = given.task_list or _chosen("Task list", _MODES, "new")  # type: ignore[assignment]  # one of them
+    if not given.iterations:
+        usual = settings.limits.workflow.max_iterations
+        said = _chosen("Iterations at most", _ITERATIONS, "unlimited" if usual is None else str(usual))
+        request = replace(request, max_iterations=None if said == "unlimited" else int(said))
+    if not given.budget:
+        usual_usd = settings.budget.usd
+        said = _chosen("Budget in USD", _BUDGETS, "none" if usual_usd is None else f"{usual_usd:g}")
+        request = replace(request, budget=None if said == "none" else float(said))
+    return request, mode
+
+
+def _chosen(what: str, choices: tuple[str, ...], usual: str) -> str:
+    """One of the seed's; what loop.toml says is among them."""
+    known = choices if usual in choices else (*choices, usual)
+    said: str = click.prompt(f"{what}?", type=click.Choice(known), default=usual, err=True)
+    return said
+
+
+def recalled_for(project: Project, request: WorkflowRequest, *, asks: bool) -> WorkflowRequest:
+    """What was learned here before is shown; only what a person confirms counts."""
+    found = surfaced(project, request.request)
+    kept = []
+    for learned in found:
+        note(f"Learned before ({learned.kind}, {learned.ts[:10]}): {one_line(learned.text, 300)}")
+        holds = asks and click.confirm("Does it hold here?", default=False, err=True)
+        kept.append(as_recalled(learned, confirmed=holds))
+    if found and not asks:
+        note("Nobody is there to confirm what was learned before: it is shown, and counts for nothing.")
+    return replace(request, recalled=tuple(kept))

@@ -1,0 +1,141 @@
+"""How a workflow is told when it is over or has stopped: every task in a line, what is left, and the closing block."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from loopwright.kernel.model import Ending, LoopId, Outcome, Question
+from loopwright.kernel.quoting import inline, one_line
+from loopwright.kernel.wording import counted
+from loopwright.loops import closing
+from loopwright.loops.course import Station
+from loopwright.loops.workflow.completion import render_cancel_report
+from loopwright.loops.workflow.evidence import criteria_status
+from loopwright.loops.workflow.files import complete, evidence, stage_of, task_lines
+from loopwright.loops.workflow.progress import wave_shown
+from loopwright.loops.workflow.state import Stopped, TaskStanding, WorkflowState, WorkTask, choice_of, fit_of, spec_of
+
+_SHOWN = 10
+_STANDS = {
+    TaskStanding.PENDING: "to do",
+    TaskStanding.RUNNING: "under way",
+    TaskStanding.COUNSEL: "stuck, the panel is asked",
+    TaskStanding.MADE: "made, to be landed",
+    TaskStanding.MERGING: "in conflict, another task brings it in",
+    TaskStanding.DONE: "done",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaskCount:
+    done: int
+    total: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkflowResult:
+    """What `loop start --json` adds to what every loop answers."""
+
+    stage: str
+    spec_score: int | None
+    fit_score: int | None
+    shape: str | None  # null until the request is clear enough
+    tasks: TaskCount
+    waves: int
+    questions: tuple[Question, ...] = ()  # of an unclear request
+    iterations: int = 0
+
+
+def result(_loop: LoopId, state: WorkflowState, _parts: Mapping[LoopId, object]) -> WorkflowResult:
+    clear = spec_of(state) is not None and state.course.station is not Station.CLARIFY
+    asked = tuple(each for inquiry in state.course.inquiries for each in inquiry.questions)
+    return WorkflowResult(
+        stage=stage_of(state, "paused" if state.stopped is Stopped.LIMIT else ""),
+        spec_score=spec_of(state),
+        fit_score=fit_of(state) if spec_of(state) is not None else None,
+        shape=choice_of(state).value if clear else None,
+        tasks=TaskCount(done=state.done, total=len(state.tasks)),
+        waves=max((task.wave for task in state.tasks), default=0),
+        questions=asked,
+        iterations=state.iterations,
+    )
+
+
+def lines(state: WorkflowState, outcome: Outcome) -> tuple[str, ...]:
+    after = f"after {counted(outcome.attempts, 'iteration')}"
+    left = counted(sum(task.standing is not TaskStanding.DONE for task in state.tasks), "unfinished task")
+    block = (*complete(state).splitlines(), "") if outcome.ending is Ending.VERIFIED and state.shipped else ()
+    return (
+        *so_far(state),
+        *state.remarks,
+        *block,
+        closing.headline(outcome, promise="Complete", after=after, left=left),
+        *closing.findings(outcome.findings, _SHOWN),
+        *_result(state, outcome),
+    )
+
+
+def report(state: WorkflowState, outcome: Outcome, spent: float) -> tuple[str, ...]:
+    """Of one that was cancelled: what it took, what is there, what is not."""
+    if outcome.ending is not Ending.CANCELLED:
+        return ()
+    every = task_lines(state)
+    done = tuple(task for task in every if task.status == "completed")
+    remaining = tuple(task for task in every if task.status != "completed")
+    return render_cancel_report(state.iterations, spent, done, remaining, criteria_status(evidence(state)))
+
+
+def so_far(state: WorkflowState) -> tuple[str, ...]:
+    return tuple(sentence(task) for task in state.tasks)
+
+
+def sentence(task: WorkTask) -> str:
+    tries = f" ({counted(task.attempts, 'attempt')})" if task.attempts else ""
+    why = f": {one_line(task.why, 200)}" if task.why and task.standing is not TaskStanding.DONE else ""
+    return f"{task.id}, wave {task.wave}: {one_line(task.plan.subject, 120)}; {_STANDS[task.standing]}{tries}{why}"
+
+
+def _result(state: WorkflowState, outcome: Outcome) -> tuple[str, ...]:
+    said = closing.note(outcome)
+    if landed := closing.landed(outcome, said):
+        return landed
+    if state.tip == state.plan.base:
+        return ("Result: none; no task has landed.", *said)
+    return closing.kept("what has landed of the tasks", state.plan.base, state.tip, said)
+
+
+def landed_so_far(state: WorkflowState) -> tuple[str, ...]:
+    if state.tip == state.plan.base:
+        return ()
+    return (f"{counted(state.done, 'task')} landed so far ({state.tip[:12]}).",)
+
+
+def unresolved(state: WorkflowState, _told: object = None) -> tuple[str, ...]:
+    found = state.thorough.blockers if state.thorough and state.course.station is Station.ESCALATED else ()
+    open_tasks = tuple(sentence(task) for task in state.tasks if task.standing is not TaskStanding.DONE)
+    head = (f"Unresolved, {counted(len(found), 'blocker')}:", *closing.findings(found, _SHOWN)) if found else ()
+    return (*open_tasks, *head)
+
+
+def owed(state: WorkflowState, by: str) -> tuple[str, ...]:
+    """What a person took without the rest."""
+    left = tuple(task for task in state.tasks if task.standing is not TaskStanding.DONE)
+    return (
+        f"- **Request**: {inline(state.plan.request)}",
+        f"- **Accepted by**: {by}",
+        f"- **Accepted**: {state.done} of {counted(len(state.tasks), 'task')}",
+        *closing.owed_where(state.course.outcome, state.plan.branch, state.tip),
+        *(f"- **Not done**: {inline(f'{task.id}: {task.plan.subject}')}" for task in left),
+        *closing.owed_findings("Blockers of the review", state.thorough.blockers if state.thorough else ()),
+    )
+
+
+def summary(state: WorkflowState) -> str:
+    """Below the lanes of the live view."""
+    every = task_lines(state)
+    waves = max((task.wave for task in state.tasks), default=0)
+    where = f"wave {wave_shown(every)} of {waves} · " if waves else ""
+    blocked = [f"{task.id} waits for {', '.join(task.blocked_by)}" for task in every if task.blocked_by][:2]
+    left = f" · {'; '.join(blocked)}" if blocked else ""
+    return f"{where}{state.done}/{len(state.tasks)} tasks · iteration {state.iterations + 1}{left}"

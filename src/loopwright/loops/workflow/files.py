@@ -1,0 +1,239 @@
+"""The files of a workflow: where it stands, for people, for hooks and for other programs.
+
+Each one whole under `.loop/workflow/<loop>/`; of a root also where hooks and people look first, in `.loop/` itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from loopwright.kernel.model import Ending, LoopId
+from loopwright.kernel.wording import moment
+from loopwright.loops.course import Station
+from loopwright.loops.kind import Files, Noted, Scene
+from loopwright.loops.workflow.completion import ShipCard, render_complete
+from loopwright.loops.workflow.evidence import CriterionEvidence, CriterionStatus, criteria_status, evidence_files
+from loopwright.loops.workflow.past import WorkflowPast
+from loopwright.loops.workflow.plan import mermaid
+from loopwright.loops.workflow.progress import ProgressPicture, TaskLine, TaskStatus, render_progress, wave_shown
+from loopwright.loops.workflow.scoring import ShapeChoice, score
+from loopwright.loops.workflow.shape import criterion_name
+from loopwright.loops.workflow.shape_page import ShapeFacts, render_shape
+from loopwright.loops.workflow.state import (
+    TaskStanding,
+    WorkflowPhase,
+    WorkflowState,
+    WorkTask,
+    choice_of,
+    fit_of,
+    spec_of,
+)
+from loopwright.loops.workflow.state_file import (
+    ShapeChosen,
+    StateFile,
+    ThoroughReview,
+    WaveReview,
+    WorkflowStage,
+    render_state,
+)
+
+_TOP = ".loop"
+_PLACES = {"SHAPE.md": "shape/SHAPE.md"}  # of those that do not lie in the folder itself
+_STAGES: dict[WorkflowPhase, WorkflowStage] = {
+    WorkflowPhase.SCORE: "intent",
+    WorkflowPhase.SHAPE: "shape",
+    WorkflowPhase.PLAN: "decompose",
+    WorkflowPhase.EXECUTE: "executing",
+    WorkflowPhase.REVIEW: "review",
+    WorkflowPhase.DISCUSS: "review",
+    WorkflowPhase.VERIFY: "review",
+    WorkflowPhase.SHIP: "review",
+    WorkflowPhase.CANCEL: "cancelled",
+}
+_CHOSEN: dict[ShapeChoice, ShapeChosen | None] = {
+    ShapeChoice.TOOL: "tool",
+    ShapeChoice.TOOL_REVIEW: "tool-review",
+    ShapeChoice.COLLEAGUE: "colleague",
+    ShapeChoice.BLOCKED: None,
+}
+_SHOWN: dict[TaskStanding, TaskStatus] = {TaskStanding.PENDING: "pending", TaskStanding.DONE: "completed"}
+
+
+def folder(loop: LoopId) -> str:
+    return f"{_TOP}/workflow/{loop}"
+
+
+def render(scene: Scene[WorkflowState]) -> Files:
+    """All of them, each time: most of it is the same, and then nothing is written."""
+    state, past = scene.state, scene.past
+    files = {
+        "workflow-state.json": render_state(state_file(scene)),
+        "PROGRESS.md": render_progress(picture(scene)),
+    }
+    if state.shape is not None:
+        files["SHAPE.md"] = render_shape(_facts(state), state.shape, _met(state))
+    if past.runs:
+        made = evidence_files(state.plan.request, evidence(state), past.runs)
+        files |= {f"evidence/{name}": text for name, text in made.items()}
+    own = {f"{folder(scene.loop)}/{name}": text for name, text in files.items()}
+    if not state.plan.is_root:
+        return own
+    return own | {f"{_TOP}/{_PLACES.get(name, name)}": text for name, text in files.items()}
+
+
+def notes(scene: Scene[WorkflowState]) -> Mapping[str, tuple[Noted, ...]]:
+    """What was learned by the event."""
+    past: WorkflowPast = scene.past
+    if scene.event is None:
+        return past.learned
+    fresh = {name: tuple(each for each in lines if each.seq == past.newest) for name, lines in past.learned.items()}
+    return {name: lines for name, lines in fresh.items() if lines and past.newest == past.seq}
+
+
+def stage_of(state: WorkflowState, status: str) -> WorkflowStage:
+    course = state.course
+    if course.station is Station.DONE:
+        ending = course.outcome.ending if course.outcome else Ending.FAILED
+        return "cancelled" if ending in (Ending.CANCELLED, Ending.FAILED) else "complete"
+    if status == "paused":
+        return "paused"
+    if course.station is Station.CLEAN_UP:
+        return "cancelled"
+    return _STAGES[state.phase]
+
+
+def state_file(scene: Scene[WorkflowState]) -> StateFile:
+    state, past = scene.state, scene.past
+    chosen = choice_of(state) if spec_of(state) is not None else ShapeChoice.BLOCKED
+    thorough = state.thorough
+    return StateFile(
+        stage=stage_of(state, scene.status),
+        task=state.plan.request,
+        spec_score=spec_of(state),
+        fit_score=fit_of(state) if spec_of(state) is not None else None,
+        shape_chosen=_CHOSEN[chosen],
+        started_at=moment(past.started),
+        last_updated=moment(past.updated),
+        recall_surfaced=tuple(each.title for each in state.plan.recalled),
+        waves={
+            seen.wave: WaveReview(
+                score=seen.score,
+                issues=seen.issues,
+                blockers=seen.blockers,
+                experts=seen.views,
+                timestamp=past.waves.get(seen.wave, ""),
+            )
+            for seen in state.waves
+        },
+        thorough=ThoroughReview(
+            passed=thorough.passed,
+            blockers_remaining=len(thorough.blockers),
+            findings_total=len(thorough.blockers) + len(thorough.warnings) + len(thorough.suggestions),
+            experts=thorough.views,
+            timestamp=past.thorough,
+        )
+        if thorough
+        else None,
+        loop=scene.loop,
+        criteria=criteria_status(evidence(state)) if past.runs else {},
+    )
+
+
+def picture(scene: Scene[WorkflowState]) -> ProgressPicture:
+    state, past = scene.state, scene.past
+    lines = task_lines(state, past.begun)
+    over = state.course.station is Station.DONE
+    shown = {task.id: task.status for task in lines}
+    return ProgressPicture(
+        title=_title(state),
+        wave=wave_shown(lines),
+        waves=max((task.wave for task in lines), default=0),
+        iteration=state.iterations + (0 if over else 1),
+        spent=scene.spent,
+        estimated=False,
+        budget=scene.budget,
+        tasks=lines,
+        stuck=sum(task.stuck for task in state.tasks),
+        counsel=state.counselled > 0,
+        stage=stage_of(state, scene.status),
+        graph=mermaid(tuple(task.plan for task in state.tasks), shown) if lines else "",
+        complete=complete(state) if stage_of(state, scene.status) == "complete" else "",
+        remarks=state.remarks,
+    )
+
+
+def _title(state: WorkflowState) -> str:
+    return state.plan.request.strip().splitlines()[0]
+
+
+def task_lines(state: WorkflowState, begun: frozenset[int] = frozenset()) -> tuple[TaskLine, ...]:
+    return tuple(
+        TaskLine(
+            id=task.id,
+            subject=task.plan.subject,
+            wave=task.wave,
+            status=_status(task),
+            blocked_by=_blocked_by(state, task),
+            assigned=index in begun,
+            note=_note(state, task),
+        )
+        for index, task in enumerate(state.tasks)
+    )
+
+
+def _status(task: WorkTask) -> TaskStatus:
+    return _SHOWN.get(task.standing, "in_progress")
+
+
+def _blocked_by(state: WorkflowState, task: WorkTask) -> tuple[str, ...]:
+    open_ones = (state.tasks[index] for index in task.after)
+    return tuple(other.id for other in open_ones if other.standing is not TaskStanding.DONE)
+
+
+def _note(state: WorkflowState, task: WorkTask) -> str:
+    if task.standing is TaskStanding.MERGING and task.instead is not None:
+        return f"{state.tasks[task.instead].id} brings it in"
+    if task.standing is TaskStanding.COUNSEL:
+        return "stuck, the panel is asked"
+    return task.outside
+
+
+def _facts(state: WorkflowState) -> ShapeFacts:
+    scored = state.scored or score(state.plan.request)
+    return ShapeFacts(title=_title(state), scored=scored, fit=fit_of(state), chosen=choice_of(state))
+
+
+def _met(state: WorkflowState) -> dict[str, CriterionStatus]:
+    found = (CriterionStatus(met=each.met, verification=each.verification) for each in evidence(state))
+    return {criterion_name(index): status for index, status in enumerate(found, start=1)}
+
+
+def evidence(state: WorkflowState) -> tuple[CriterionEvidence, ...]:
+    """A criterion with a command of its own is met when that passed; the others when all that judges has."""
+    shape, done = state.shape, bool(state.shipped) and state.shipped != "RESEARCH"
+    return tuple(
+        CriterionEvidence(
+            criterion=each.text,
+            type=each.type,
+            command=each.command,
+            met=criterion_name(index) in state.met if each.command else done,
+            verification=each.type if criterion_name(index) in state.met or (done and not each.command) else "",
+        )
+        for index, each in enumerate(shape.criteria if shape else (), start=1)
+    )
+
+
+def complete(state: WorkflowState) -> str:
+    ship = state.ship
+    card = ShipCard(
+        verdict=state.shipped or "SHIP",  # type: ignore[arg-type]  # one of the three words
+        verified="execution output",
+        done=state.done,
+        total=len(state.tasks),
+        confidence=ship.confidence if ship else None,
+        reversibility=ship.reversibility if ship else "",
+        points=ship.points if ship else None,
+        alternative=ship.alternative if ship else "",
+        risk=ship.risk if ship else "",
+    )
+    return render_complete(task_lines(state), card)

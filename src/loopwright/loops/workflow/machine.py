@@ -1,0 +1,163 @@
+"""The workflow loop as one value: one request, scored, shaped, taken apart, run in waves, reviewed, completed.
+
+| phase     | asks for                                    | then                                                    |
+|-----------|---------------------------------------------|---------------------------------------------------------|
+| SCORE     | scorer, or the engine's own rule            | SHAPE; CLARIFY below 5, and then once more              |
+| SHAPE     | shaper, or the engine's own rule            | PLAN; ESCALATED to have it confirmed                    |
+| PLAN      | planner; without one there is one task      | EXECUTE; ESCALATED if the plan is wrong twice           |
+| EXECUTE   | a loop for each task that may begin, the    | REVIEW when all are done; ESCALATED at a check-in, a    |
+|           | panel for those that are stuck, the merge   | limit, a mustNot that became true                       |
+|           | train, light reviews of complete waves      |                                                         |
+| REVIEW    | every view of the thorough review           | VERIFY; EXECUTE with tasks made of blockers; ESCALATED  |
+|           |                                             | to have findings resolved one by one                    |
+| DISCUSS   | the panel, on a finding                     | ESCALATED                                               |
+| VERIFY    | all checks and every command                | SHIP; EXECUTE with tasks made of failures; GATE         |
+| SHIP      | the gate, or the engine's own rule          | LAND; EXECUTE with tasks made of what it says           |
+| LAND      | integrate                                   | DONE; EXECUTE with a task for what does not go together |
+| CANCEL    | every open loop of a task to end            | CLEAN_UP, or LAND of what a person accepted             |
+
+CLARIFY, GATE, LAND, ESCALATED, CLEAN_UP and DONE are the floor's.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+
+from loopwright.errors import InvalidTransition
+from loopwright.kernel.events import (
+    AgentFailed,
+    AgentReported,
+    Announced,
+    Answer,
+    ChecksReported,
+    Combined,
+    Integrated,
+    IntegrationRefused,
+    LoopEnded,
+)
+from loopwright.kernel.machine import Loop, Standpoint
+from loopwright.kernel.model import Ending, Outcome, Part
+from loopwright.kernel.wording import counted
+from loopwright.loops import course as c
+from loopwright.loops import floor
+from loopwright.loops.hooks import Machine
+from loopwright.loops.workflow import intent, people, reviewing, tasks
+from loopwright.loops.workflow.beginning import start
+from loopwright.loops.workflow.decide import land, work
+from loopwright.loops.workflow.limits import WorkflowLimits
+from loopwright.loops.workflow.state import (
+    TaskStanding,
+    WorkflowParams,
+    WorkflowPhase,
+    WorkflowState,
+    WorkTask,
+    counts,
+)
+from loopwright.loops.workflow.stops import escalation
+
+_FROM_ROLES = {
+    "score": intent.scored,
+    "shape": intent.shaped,
+    "plan": intent.planned,
+    "ship": reviewing.gate_spoke,
+}
+_FROM_AGENTS = {
+    "panel": tasks.advised,
+    "light": reviewing.glanced,
+    "thorough": reviewing.reviewed,
+    "discuss": reviewing.discussed,
+}
+
+
+def took(state: WorkflowState, event: Answer) -> WorkflowState:
+    match event:
+        case AgentReported() | AgentFailed() if event.key.step in _FROM_AGENTS:
+            return _FROM_AGENTS[event.key.step](state, event)
+        case AgentReported() | AgentFailed() | Announced():
+            return _FROM_ROLES[event.key.step](state, event)
+        case LoopEnded():
+            if state.phase is WorkflowPhase.CANCEL:
+                return people.told_to_end(state, int(event.key.part) - 1)
+            return tasks.heard(state, event)
+        case Combined():
+            return tasks.combined(state, event)
+        case ChecksReported():
+            is_last = state.phase is WorkflowPhase.VERIFY
+            return reviewing.verified(state, event) if is_last else tasks.checked(state, event)
+        case Integrated():
+            return tasks.landed(state, event)
+        case IntegrationRefused():
+            return people.refused(state, event)
+        case _:
+            raise InvalidTransition(c.where(state), type(event).__name__, "a workflow never asks for it")
+
+
+def ended(state: WorkflowState, ending: Ending) -> Outcome:
+    return Outcome(
+        ending=ending,
+        attempts=state.iterations,
+        commit=state.tip,
+        findings=state.thorough.blockers if state.thorough and ending is not Ending.VERIFIED else (),
+        parts=tuple(_part(task) for task in state.tasks),
+    )
+
+
+def _part(task: WorkTask) -> Part:
+    done = task.standing is TaskStanding.DONE
+    ending = Ending.VERIFIED if done else Ending.CANCELLED
+    return Part(name=f"{task.id}: {task.plan.subject}", ending=ending, attempts=task.attempts, loop=task.loop)
+
+
+MACHINE: Machine[WorkflowState, WorkflowLimits] = Machine(
+    limits=WorkflowLimits,
+    base=lambda state: state.ground,
+    trust=lambda state: state.plan.trust,
+    work=work,
+    took=took,
+    landing=land,
+    outcome=ended,
+    escalation=escalation,
+    continued=people.continued,
+    revised=people.revised,
+    relimited=people.relimited,
+    decided=people.decided,
+    accepted=people.cancelled,
+    refused=people.refused,
+    cancelled=people.cancelled,
+    answered=people.answered,
+    edited=people.edited,
+    noun="workflow",
+    on_hold="the {who} cannot go on without a person",
+    beside=("light", "panel"),
+)
+
+
+def stand(state: WorkflowState) -> Standpoint:
+    now, most = counts(state), state.allowance
+    running = bool(state.running)
+    of = "unlimited" if most.iterations is None else most.iterations
+    return Standpoint(
+        state=c.where(state),
+        attempt=now.iterations + running,
+        limit=most.iterations or 0,
+        failures=now.failures,
+        findings=state.thorough.blockers if state.thorough else (),
+        headline=f"{state.done} of {counted(len(state.tasks), 'task')} done" if state.tasks else "",
+        lines=(
+            f"iterations used: {now.iterations} of {of}",
+            f"the same failure of one task in a row: {now.same} of {most.same}",
+            f"attempts that failed: {now.failures} of {most.failures}",
+            *state.remarks,
+        ),
+    )
+
+
+WORKFLOW: Loop[WorkflowParams, WorkflowState] = Loop(
+    name="workflow",
+    params=WorkflowParams,
+    state=WorkflowState,
+    start=start,
+    decide=partial(floor.decide, MACHINE),
+    apply=partial(floor.apply, MACHINE),
+    stand=stand,
+)

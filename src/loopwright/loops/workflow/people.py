@@ -1,0 +1,210 @@
+"""What the workflow loop makes of what people say: answers, decisions on gates, a cancel, new limits, and what somebody
+wrote into a file that others may write too."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from loopwright.errors import InvalidTransition
+from loopwright.kernel.events import Answered, IntegrationRefused, StateEdited
+from loopwright.kernel.faults import engine_finding
+from loopwright.kernel.findings import identify
+from loopwright.kernel.model import NO_COMMIT, Finding
+from loopwright.loops import course as c
+from loopwright.loops.course import GateRecord, Ruling, Station
+from loopwright.loops.hooks import not_offered, refusal
+from loopwright.loops.weighing import rejection
+from loopwright.loops.workflow.limits import WorkflowAllowance, WorkflowLimits, grant, moved, reasons
+from loopwright.loops.workflow.reviewing import remedied, resolved
+from loopwright.loops.workflow.schedule import reopened
+from loopwright.loops.workflow.state import (
+    Stopped,
+    TaskStanding,
+    WorkflowPhase,
+    WorkflowState,
+    counts,
+    with_task,
+)
+from loopwright.loops.workflow.tasks import advanced, sent_back, turned
+
+_ONCE_MORE = {Stopped.SHAPE: WorkflowPhase.SHAPE, Stopped.PLAN: WorkflowPhase.PLAN, Stopped.CONFIRM: WorkflowPhase.PLAN}
+
+
+def continued(state: WorkflowState, event: Answered) -> WorkflowState:
+    """Grants, never resets."""
+    kind = state.stopped
+    if kind is Stopped.LIMIT:
+        state = replace(state, allowance=grant(state.allowance, counts(state), event.count))
+    return _gone_on(state, kind)
+
+
+def revised(state: WorkflowState, _: Answered) -> WorkflowState:
+    """New guidance: whoever has not begun hears it. Where a limit was reached, it starts anew from here."""
+    kind = state.stopped
+    if kind is Stopped.CONFIRM:
+        return _entered_anew(replace(state, stopped=None), WorkflowPhase.SHAPE)
+    full = WorkflowAllowance.of(state.plan.limits)
+    if full.iterations is not None:
+        full = replace(full, iterations=state.iterations + full.iterations)
+    tasks = tuple(replace(task, same=0, marks=()) for task in state.tasks)
+    state = replace(
+        state,
+        tasks=tasks,
+        worst=0,
+        worst_task="",
+        allowance=replace(full, failures=state.failures + full.failures),
+    )
+    return _gone_on(state, kind)
+
+
+def _gone_on(state: WorkflowState, kind: Stopped | None) -> WorkflowState:
+    state = replace(state, stopped=None)
+    if kind is Stopped.LANDING:
+        return c.landing(state)
+    if kind in _ONCE_MORE:
+        return _entered_anew(state, _ONCE_MORE[kind])
+    if kind is Stopped.CHECK_IN:
+        state = replace(state, checked_in=state.done)
+    return _resumed(state)
+
+
+def _entered_anew(state: WorkflowState, phase: WorkflowPhase) -> WorkflowState:
+    return c.entered(state, phase, tries=state.course.trial.tries + 1)
+
+
+def _resumed(state: WorkflowState) -> WorkflowState:
+    """At work where it was, every step that was under way under a new key; tasks made meanwhile come first."""
+    trials = tuple(trial.rested() for trial in state.course.trials)
+    state = c.steered(turned(state), station=None, trials=trials, inquiries=())
+    is_left = state.done < len(state.tasks) or (state.phase is WorkflowPhase.REVIEW and state.look is None)
+    if state.phase is WorkflowPhase.EXECUTE or is_left:
+        return advanced(replace(state, phase=WorkflowPhase.EXECUTE))
+    return state
+
+
+# --- findings, one by one -------------------------------------------------------------------------------------------
+
+
+def answered(state: WorkflowState, event: Answered) -> WorkflowState:
+    resolving = state.resolving
+    if state.stopped is not Stopped.FINDING or resolving is None:
+        return not_offered(state, event)
+    first, *left = resolving.left
+    after = replace(resolving, left=tuple(left), advice="")
+    match event.choice:
+        case "approve":
+            return resolved(state, replace(after, tasks=(*after.tasks, (first, ""))))
+        case "task":
+            if not event.text.strip():
+                raise refusal(state, event, "a task needs what is to be done as text")
+            return resolved(state, replace(after, tasks=(*after.tasks, (first, event.text.strip()))))
+        case "skip":
+            return resolved(state, replace(after, acknowledged=(*after.acknowledged, first)))
+        case "discuss":
+            return c.entered(replace(state, stopped=None), WorkflowPhase.DISCUSS)
+        case _:
+            return not_offered(state, event)
+
+
+# --- gates ----------------------------------------------------------------------------------------------------------
+
+
+def decided(state: WorkflowState, gate: GateRecord) -> WorkflowState:
+    """Checks in flight, or done, without an approval ran the base's versions: they are run anew."""
+    waits = state.course.station is Station.GATE
+    if gate.ruling is Ruling.APPROVED:
+        if waits or c.at_work(state, WorkflowPhase.VERIFY):
+            return c.entered(replace(state, turn=state.turn + 1), WorkflowPhase.VERIFY)
+        return turned(state) if state.train and (state.merged or state.gated) and not state.passed else state
+    told = f"A person rejected the change to {gate.paths}: {gate.reason or 'no reason given'}"
+    state = c.steered(state, refusals=(*state.course.refusals, told))
+    if gate.lasting:
+        return state
+    if waits:
+        return advanced(c.entered(remedied(state, (rejection(gate),)), WorkflowPhase.EXECUTE))
+    return sent_back(state, (rejection(gate),), "a person rejected a change in it") if state.gated else state
+
+
+# --- landing, cancelling, accepting -----------------------------------------------------------------------------------
+
+
+def refused(state: WorkflowState, event: IntegrationRefused) -> WorkflowState:
+    """Where the target stands is known: another task brings the work together with it. Else a person decides."""
+    why = event.detail or event.reason
+    found = tuple(identify(each) for each in event.findings)
+    if state.course.accepted or not event.onto or event.reason not in ("conflict", "checks"):
+        return c.not_landed(replace(state, stopped=Stopped.LANDING), event)
+    told = _not_merged(state, event, why)
+    tip = event.merged or event.onto
+    state = replace(state, ground=event.onto, tip=tip, whole=tip, merged=NO_COMMIT, thorough=None)
+    told = replace(told, file=found[0].file) if found else told
+    state = remedied(state, (told,), "gate")
+    return advanced(c.entered(state, WorkflowPhase.EXECUTE))
+
+
+def _not_merged(state: WorkflowState, event: IntegrationRefused, why: str) -> Finding:
+    begin = (
+        "You begin with both merged, which is red."
+        if event.merged
+        else f"You begin with what the target has: make the work of commit {state.tip} again on top of it."
+    )
+    return engine_finding(
+        "not-merged", f"The work does not go together with what the target has by now: {why}. {begin}"
+    )
+
+
+def cancelled(state: WorkflowState) -> WorkflowState:
+    """Every loop of a task that has not ended is told, so that none is left open."""
+    if c.at_work(state, WorkflowPhase.CANCEL):
+        raise InvalidTransition(c.where(state), "CancelRequested", "the workflow is ending")
+    open_loops = tuple(index for index, task in enumerate(state.tasks) if _is_open(state, index) and task.start)
+    state = replace(state, running=open_loops, counsel=(), looks=(), train=(), stopped=None)
+    return c.entered(state, WorkflowPhase.CANCEL) if open_loops else wound_down(state)
+
+
+def _is_open(state: WorkflowState, index: int) -> bool:
+    task = state.tasks[index]
+    return task.standing is TaskStanding.RUNNING or not task.over
+
+
+def told_to_end(state: WorkflowState, index: int) -> WorkflowState:
+    """The loop of a task has heard that the workflow ends."""
+    state = with_task(state, index, replace(state.tasks[index], over=True))
+    state = replace(state, running=tuple(each for each in state.running if each != index))
+    return state if state.running else wound_down(state)
+
+
+def wound_down(state: WorkflowState) -> WorkflowState:
+    return c.taking(state) if state.course.accepted else c.cleaning_up(state)
+
+
+def relimited(state: WorkflowState, limits: WorkflowLimits) -> WorkflowState:
+    state = replace(
+        state,
+        plan=replace(state.plan, limits=limits),
+        allowance=moved(state.allowance, state.plan.limits, limits),
+    )
+    raised = not reasons(counts(state), state.allowance, state.worst_task)
+    return _gone_on(state, Stopped.LIMIT) if state.stopped is Stopped.LIMIT and raised else state
+
+
+# --- what others wrote ------------------------------------------------------------------------------------------------
+
+
+def edited(state: WorkflowState, event: StateEdited) -> WorkflowState:
+    """A task that somebody calls done is verified before it counts; one that they take back is done once more."""
+    index = next((at for at, task in enumerate(state.tasks) if task.id == event.subject), None)
+    if index is None or state.course.station is not None or state.phase is not WorkflowPhase.EXECUTE:
+        raise refusal(state, event, f"{event.subject} cannot be changed from outside now")
+    task = state.tasks[index]
+    if event.value == "pending" and task.standing is TaskStanding.DONE:
+        again = with_task(state, index, replace(task, outside=f"reopened by {event.by or 'somebody'}"))
+        return advanced(turned(reopened(again, index)))
+    if event.value != "completed" or task.standing is not TaskStanding.PENDING:
+        raise refusal(state, event, f"{event.subject} is {task.standing.value}: {event.value!r} says nothing new")
+    said = f"said to be done by {event.by or 'somebody'}"
+    if not task.plan.verify:
+        raise refusal(state, event, f"{event.subject} has no command that could show it: it stays pending")
+    claim = replace(task, standing=TaskStanding.MADE, claims=True, outside=said)
+    ready = tuple(each for each in state.ready if each != index)
+    return replace(with_task(state, index, claim), train=(*state.train, index), ready=ready)

@@ -1,0 +1,60 @@
+"""Tasks that nobody planned: made of a change that does not go together with the rest, and of what reviews found."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from loopwright.kernel.model import Finding
+from loopwright.kernel.quoting import one_line
+from loopwright.kernel.wording import place
+from loopwright.loops.workflow.plan import PlannedTask, name_of
+from loopwright.loops.workflow.state import WorkflowState, WorkTask
+
+Origin = Literal["conflict", "red"]
+_SIDES = 5  # tasks that landed and are named
+_WRONG = 10  # findings that are named
+_BEGIN = {
+    "red": "You begin with both together, which is red: mend it so that both hold.",
+    "conflict": "You begin with what has landed: make the change of the other side on top of it, so that both hold.",
+}
+
+
+def both_sides(state: WorkflowState, task: WorkTask, origin: Origin) -> PlannedTask:
+    """What was right by itself and is not together with what landed meanwhile: whoever mends it knows both."""
+    others = [other for other in state.tasks if other.landed and other.id != task.id]
+    landed = [f"- {other.id}, {other.plan.subject}: commit {other.landed}" for other in others[-_SIDES:]]
+    wrong = [f"- {one_line(each.issue, 300)}" for each in task.failures[:_WRONG]]
+    parts = (
+        (
+            f"{task.id} ({task.plan.subject}) was made and verified by itself as commit {task.commit}, a change to"
+            f" commit {task.made_on}. But {task.why}."
+        ),
+        f"What {task.id} is to do: {task.plan.description}",
+        "\n".join(("What has landed meanwhile:", *(landed or ["- nothing that is known"]))),
+        "\n".join(("What is wrong:", *wrong)) if wrong else "",
+        _BEGIN[origin],
+    )
+    paths = dict.fromkeys((*task.plan.files, *(each.file for each in task.failures if each.file)))
+    return PlannedTask(
+        id=name_of(len(state.tasks) + 1),
+        subject=f"Bring {task.id} together with what has landed",
+        description="\n\n".join(filter(None, parts)),
+        verify=task.plan.verify,
+        files=tuple(paths),
+        active_form=f"Bringing {task.id} together with what has landed",
+    )
+
+
+def remedy(name: str, finding: Finding, said: str) -> PlannedTask:
+    """One finding, and what a person said to it."""
+    what = one_line(said or finding.issue, 120).rstrip(".")
+    facts = (
+        ("Found", finding.issue),
+        ("Where", place(finding)),
+        ("Evidence", finding.evidence),
+        ("Guidance", finding.guidance),
+        ("A person says", said),
+    )
+    text = "\n".join(f"{label}: {value}" for label, value in facts if value)
+    files = (finding.file,) if finding.file else ()
+    return PlannedTask(id=name, subject=f"Mend: {what}", description=text, files=files, active_form=f"Mending: {what}")

@@ -1,0 +1,268 @@
+"""What becomes of reviews: a light one is recorded and holds up nothing; the thorough one, the last commands and the
+completion gate make tasks of what speaks against the work."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import replace
+
+from loopwright.errors import InvalidTransition
+from loopwright.kernel.events import AgentFailed, AgentReported, Announced, ChecksReported
+from loopwright.kernel.faults import engine_finding, faults_of
+from loopwright.kernel.findings import identify
+from loopwright.kernel.ledger import record, unresolved
+from loopwright.kernel.model import AgentReport, AgentStatus, Finding, Severity, Verdict
+from loopwright.kernel.quoting import one_line
+from loopwright.loops import course as c
+from loopwright.loops.weighing import Failed, Passed, Rejected, rejection, weighed
+from loopwright.loops.workflow.advice import advice_text, read_advice
+from loopwright.loops.workflow.decide import view_part
+from loopwright.loops.workflow.plan import name_of
+from loopwright.loops.workflow.remedies import remedy
+from loopwright.loops.workflow.schedule import added
+from loopwright.loops.workflow.ship import read_ship, verdict_of
+from loopwright.loops.workflow.state import (
+    Look,
+    Resolving,
+    Stopped,
+    ThoroughSeen,
+    ViewSaid,
+    WaveSeen,
+    WorkflowPhase,
+    WorkflowState,
+    WorkTask,
+)
+from loopwright.loops.workflow.stops import stopped
+from loopwright.loops.workflow.tasks import MUST_NOT, advanced, broken_rules
+from loopwright.loops.workflow.views import read_score, score_of, word_of
+
+SAID = "thorough"
+BLOCKER, WARNING, SUGGESTION = "BLOCKER", "WARNING", "SUGGESTION"
+FromJudge = AgentReported | AgentFailed
+
+
+def said_by(view: str, event: FromJudge) -> ViewSaid:
+    if isinstance(event, AgentFailed):
+        return ViewSaid(view=view, failed=c.sentence_of(event))
+    report = event.report
+    verdict = report.verdict if report.status is AgentStatus.DONE else Verdict.FAIL
+    found = tuple(identify(each) for each in report.findings)
+    return ViewSaid(view=view, verdict=verdict, findings=found, score=read_score(report))
+
+
+def _heard(look: Look, event: FromJudge, step: str) -> Look:
+    view = next(each for each in look.open if view_part(look, each, step) == event.key.part)
+    return replace(look, said=(*look.said, said_by(view, event)))
+
+
+def _without_trials(state: WorkflowState, look: Look, step: str) -> WorkflowState:
+    parts = {view_part(look, view, step) for view in look.views}
+    return c.steered(state, trials=tuple(trial for trial in state.course.trials if trial.part not in parts))
+
+
+# --- light ----------------------------------------------------------------------------------------------------------
+
+
+def glanced(state: WorkflowState, event: FromJudge) -> WorkflowState:
+    """One view of a wave has spoken. Whatever it says, the work goes on; but for what must not be."""
+    look = next(each for each in state.looks if each.number == event.key.attempt)
+    now = _heard(look, event, "light")
+    others = tuple(each for each in state.looks if each is not look)
+    if forbidden := _forbidden(now.said[-1].findings):
+        state = replace(state, looks=(*others, now) if now.open else others)
+        state = state if now.open else _recorded(state, now)
+        return stopped(state, Stopped.MUST_NOT, *forbidden)
+    if now.open:
+        return replace(state, looks=tuple(now if each is look else each for each in state.looks))
+    return advanced(_recorded(replace(state, looks=others), now))
+
+
+def _recorded(state: WorkflowState, look: Look) -> WorkflowState:
+    found = tuple({each.fingerprint: each for said in look.said for each in said.findings}.values())
+    seen = WaveSeen(
+        wave=look.number,
+        score=score_of(tuple(_as_report(each) for each in look.said if not each.failed)),
+        issues=len(found),
+        blockers=sum(word_of(each.severity) == BLOCKER for each in found),
+        views=look.views,
+        failed=tuple(f"{each.view}: {one_line(each.failed, 200)}" for each in look.said if each.failed),
+    )
+    return _without_trials(replace(state, waves=(*state.waves, seen)), look, "light")
+
+
+def _as_report(said: ViewSaid) -> AgentReport:
+    extras = {} if said.score is None else {"score": said.score}
+    return AgentReport(findings=said.findings, extras=json.dumps(extras))
+
+
+def _forbidden(found: Iterable[Finding]) -> tuple[str, ...]:
+    """What must not be and a judge says is so."""
+    critical = (each for each in found if each.severity is Severity.CRITICAL and each.requirement.startswith(MUST_NOT))
+    return tuple(f"{each.requirement} became true: {one_line(each.issue, 300)}" for each in critical)
+
+
+# --- thorough -------------------------------------------------------------------------------------------------------
+
+
+def reviewed(state: WorkflowState, event: FromJudge) -> WorkflowState:
+    if state.look is None:
+        raise InvalidTransition(c.where(state), type(event).__name__, "no review is under way")
+    if (again := _explained(state, event)) is not None:
+        return again
+    now = _heard(state.look, event, "thorough")
+    state = replace(state, look=now)
+    return state if now.open else _concluded(state, now)
+
+
+def _explained(state: WorkflowState, event: FromJudge) -> WorkflowState | None:
+    """A no that does not say why is asked for its reason, once; whatever comes then, a pass it is not."""
+    trial = state.course.trial_of(event.key.part)
+    if not isinstance(event, AgentReported) or event.report.findings or _passes(event.report):
+        return None
+    once_more = trial.to_explain("the verdict is not a pass but no finding says why")
+    return None if once_more is None else c.with_trial(state, once_more)
+
+
+def _passes(report: AgentReport) -> bool:
+    return report.verdict is Verdict.PASS and report.status is AgentStatus.DONE
+
+
+def _concluded(state: WorkflowState, look: Look) -> WorkflowState:
+    silent = tuple(f"{each.view} gave no verdict ({each.failed})" for each in look.said if each.failed)
+    said = tuple(_with_reason(state, look, each) for each in look.said)
+    state = _without_trials(state, look, "thorough")
+    if silent:
+        return stopped(replace(state, look=None), Stopped.STUCK, *silent)
+    found = tuple({each.fingerprint: each for one in said for each in one.findings}.values())
+    no_of = {each.fingerprint for one in said if one.verdict is not Verdict.PASS for each in one.findings}
+    ledger = record(state.ledger, SAID, found, look.number)
+    open_now = unresolved(ledger, SAID)
+    blockers = tuple(each for each in open_now if _blocks(each, no_of))
+    rest = tuple(each for each in open_now if each not in blockers)
+    seen = ThoroughSeen(
+        round=look.number,
+        commit=look.commit,
+        passed=not blockers,
+        blockers=blockers,
+        warnings=tuple(each for each in rest if word_of(each.severity) != SUGGESTION),
+        suggestions=tuple(each for each in rest if word_of(each.severity) == SUGGESTION),
+        views=look.views,
+    )
+    state = replace(state, ledger=ledger, thorough=seen, look=None)
+    if forbidden := _forbidden(open_now):
+        return stopped(remedied(state, blockers), Stopped.MUST_NOT, *forbidden)
+    return _to_resolve(state, seen)
+
+
+def _with_reason(state: WorkflowState, look: Look, said: ViewSaid) -> ViewSaid:
+    """A view that never says why it does not pass it, or passes it only when asked why, has said no."""
+    part = view_part(look, said.view, "thorough")
+    if said.findings or (said.verdict is Verdict.PASS and not state.course.trial_of(part).said_no):
+        return said
+    issue = f"{said.view} did not pass it and did not say why; on the same tree a no stays a no"
+    return replace(said, verdict=Verdict.FAIL, findings=(engine_finding(f"no-reason-{part}", issue),))
+
+
+def _blocks(finding: Finding, no_of: set[str]) -> bool:
+    """A blocker by its severity; and of a view that says no, whatever that no can rest on."""
+    word = word_of(finding.severity)
+    return word == BLOCKER or (word == WARNING and finding.fingerprint in no_of)
+
+
+def _to_resolve(state: WorkflowState, seen: ThoroughSeen) -> WorkflowState:
+    unseen = tuple(each for each in seen.warnings if each.fingerprint not in state.acknowledged)
+    if state.plan.attended and (seen.blockers or unseen):
+        return stopped(replace(state, resolving=Resolving(left=(*seen.blockers, *unseen))), Stopped.FINDING)
+    if seen.blockers:
+        return advanced(c.entered(remedied(state, seen.blockers), WorkflowPhase.EXECUTE))
+    return c.entered(replace(state, turn=state.turn + 1), WorkflowPhase.VERIFY)
+
+
+def resolved(state: WorkflowState, resolving: Resolving) -> WorkflowState:
+    """After a person said what is done about a finding: the next one, or on with the work."""
+    state = replace(state, resolving=resolving, stopped=None)
+    if resolving.left:
+        return stopped(state, Stopped.FINDING)
+    marks = tuple(each.fingerprint for each in resolving.acknowledged)
+    state = replace(state, resolving=None, acknowledged=(*state.acknowledged, *marks))
+    if resolving.tasks:
+        return advanced(c.entered(_with_tasks(state, resolving.tasks), WorkflowPhase.EXECUTE))
+    return c.entered(replace(state, turn=state.turn + 1), WorkflowPhase.VERIFY)
+
+
+def discussed(state: WorkflowState, event: FromJudge) -> WorkflowState:
+    found = read_advice(event.report) if isinstance(event, AgentReported) else c.sentence_of(event)
+    said = found if isinstance(found, str) else advice_text(found)
+    resolving = state.resolving or Resolving(left=())
+    return stopped(replace(state, resolving=replace(resolving, advice=said)), Stopped.FINDING)
+
+
+# --- the last commands, and the completion gate ---------------------------------------------------------------------
+
+
+def verified(state: WorkflowState, event: ChecksReported) -> WorkflowState:
+    if broken := broken_rules(state, event):
+        return stopped(remedied(state, faults_of(event)), Stopped.MUST_NOT, *broken)
+    before = c.steered(state, told_untested=True)
+    state, said = weighed(before, event, state.whole, (state.plan.request,), is_last=True)
+    if isinstance(said, Passed):
+        met = tuple(each.name for each in event.also if each.passed)
+        return c.entered(replace(state, met=met), WorkflowPhase.SHIP)
+    if isinstance(said, Failed | Rejected):
+        found = said.faults if isinstance(said, Failed) else (rejection(said.gate),)
+        return advanced(c.entered(remedied(state, found), WorkflowPhase.EXECUTE))
+    return c.at_the_gate(state)
+
+
+def gate_spoke(state: WorkflowState, event: FromJudge | Announced) -> WorkflowState:
+    """RESEARCH and a no fail the gate, like a blocker of the review; MONITOR completes."""
+    if isinstance(event, Announced):
+        return c.landing(replace(state, shipped="SHIP"))
+    if isinstance(event, AgentFailed):
+        return stopped(state, Stopped.STUCK, f"the gate gave no verdict ({c.sentence_of(event)})")
+    report, found = event.report, tuple(identify(each) for each in event.report.findings)
+    ship = read_ship(report)
+    trial = state.course.trial
+    if isinstance(ship, str):
+        again = trial.to_repair(ship)
+        return c.with_trial(state, again) if again else stopped(state, Stopped.STUCK, f"the gate's result: {ship}")
+    word = verdict_of(ship, _verified_by(state))
+    state = replace(state, ship=ship, shipped=word)
+    if _passes(report) and word != "RESEARCH" and not trial.said_no:
+        return c.landing(state)
+    if not found and not trial.said_no and (again := trial.to_explain("it is not passed and no finding says why")):
+        return c.with_trial(state, again)
+    why = report.summary or f"confidence {ship.confidence}"
+    left = found or (engine_finding("gate-failed", f"The completion gate says {word} ({one_line(why, 300)})"),)
+    return advanced(c.entered(remedied(state, left, "gate"), WorkflowPhase.EXECUTE))
+
+
+def _verified_by(state: WorkflowState) -> str:
+    """The strongest way in which anything was verified; checks always ran."""
+    types = {each.type for each in state.shape.criteria} if state.shape else set()
+    return "code review" if types == {"code review"} else "execution output"
+
+
+# --- tasks made of findings -----------------------------------------------------------------------------------------
+
+
+def remedied(state: WorkflowState, found: Iterable[Finding], origin: str = "finding") -> WorkflowState:
+    return _with_tasks(state, tuple((each, "") for each in found), origin)
+
+
+def _with_tasks(
+    state: WorkflowState, wanted: tuple[tuple[Finding, str], ...], origin: str = "finding"
+) -> WorkflowState:
+    """The next wave: one task for each finding."""
+    wave = len(state.open_in_wave) + 1
+    first = len(state.tasks) + 1
+    tasks = tuple(
+        WorkTask(
+            plan=remedy(name_of(first + place), finding, said),
+            wave=wave,
+            origin="gate" if origin == "gate" else "finding",
+        )
+        for place, (finding, said) in enumerate(wanted)
+    )
+    return added(state, tasks)

@@ -1,0 +1,189 @@
+"""Which tasks may begin: eagerly, as soon as what they wait for is done and nobody works on the same files.
+
+Nothing here looks at all tasks at once but when the plan is made: what a task costs to schedule does not grow with
+their number.
+"""
+
+from __future__ import annotations
+
+from bisect import insort
+from collections import deque
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from loopwright.kernel.model import NO_COMMIT, NO_KEY
+from loopwright.loops.workflow.plan import PlannedTask
+from loopwright.loops.workflow.scoring import ShapeChoice
+from loopwright.loops.workflow.state import (
+    Graph,
+    TaskStanding,
+    WorkflowState,
+    WorkTask,
+    choice_of,
+    with_task,
+)
+
+AHEAD = 2  # so many tasks for each place are begun with: one that waits for a person holds up nobody else
+
+
+def laid_out(state: WorkflowState, planned: Sequence[PlannedTask], waves: Sequence[int]) -> WorkflowState:
+    """The tasks of a plan that is right, with all that follows from it."""
+    at = {task.id: index for index, task in enumerate(planned)}
+    tasks = tuple(
+        WorkTask(plan=task, wave=wave, after=tuple(at[other] for other in dict.fromkeys(task.blocked_by)))
+        for task, wave in zip(planned, waves, strict=True)
+    )
+    return _counted(replace(state, tasks=tasks))
+
+
+def _counted(state: WorkflowState) -> WorkflowState:
+    """From the tasks alone; those that are done stay so."""
+    tasks = state.tasks
+    graph = graph_of(tasks)
+    blockers = tuple(sum(tasks[other].standing is not TaskStanding.DONE for other in task.after) for task in tasks)
+    waves = max((task.wave for task in tasks), default=0)
+    open_in_wave = [0] * waves
+    for task in tasks:
+        open_in_wave[task.wave - 1] += task.standing is not TaskStanding.DONE
+    ready = sorted(
+        (index for index, task in enumerate(tasks) if not blockers[index] and task.standing is TaskStanding.PENDING),
+        key=lambda index: (-graph.rank[index], index),
+    )
+    base = (*state.wave_base, *(NO_COMMIT for _ in range(waves - len(state.wave_base))))
+    return replace(
+        state,
+        graph=graph,
+        blockers=blockers,
+        ready=tuple(ready),
+        open_in_wave=tuple(open_in_wave),
+        wave_base=base,
+    )
+
+
+def graph_of(tasks: Sequence[WorkTask]) -> Graph:
+    dependents: list[list[int]] = [[] for _ in tasks]
+    for index, task in enumerate(tasks):
+        for other in task.after:
+            dependents[other].append(index)
+    waits_for_me = [len(each) for each in dependents]
+    rank = [1] * len(tasks)
+    ends = deque(index for index, many in enumerate(waits_for_me) if not many)
+    while ends:
+        index = ends.popleft()
+        for other in tasks[index].after:
+            rank[other] = max(rank[other], rank[index] + 1)
+            waits_for_me[other] -= 1
+            if not waits_for_me[other]:
+                ends.append(other)
+    return Graph(dependents=tuple(map(tuple, dependents)), rank=tuple(rank))
+
+
+def added(state: WorkflowState, tasks: Iterable[WorkTask]) -> WorkflowState:
+    """More tasks behind those that are there."""
+    return _counted(replace(state, tasks=(*state.tasks, *tasks)))
+
+
+def made_ready(state: WorkflowState, index: int) -> WorkflowState:
+    """A task may begin, or begin once more."""
+    state = with_task(state, index, replace(state.tasks[index], standing=TaskStanding.PENDING))
+    ready = list(state.ready)
+    rank = state.graph.rank
+    insort(ready, index, key=lambda each: (-rank[each], each))
+    return replace(state, ready=tuple(ready))
+
+
+def finished(state: WorkflowState, index: int) -> WorkflowState:
+    """A task is done, and what waited only for it may begin. So is whatever it stood in for."""
+    task = state.tasks[index]
+    state = with_task(state, index, replace(task, standing=TaskStanding.DONE, same=0, claims=False))
+    blockers, wave = list(state.blockers), task.wave - 1
+    freed = []
+    for other in state.graph.dependents[index]:
+        blockers[other] -= 1
+        if not blockers[other] and state.tasks[other].standing is TaskStanding.PENDING:
+            freed.append(other)
+    state = replace(
+        state,
+        blockers=tuple(blockers),
+        open_in_wave=(*state.open_in_wave[:wave], state.open_in_wave[wave] - 1, *state.open_in_wave[wave + 1 :]),
+        done=state.done + 1,
+    )
+    for other in freed:
+        state = made_ready(state, other)
+    if task.id == state.worst_task:
+        worst = max(state.tasks, key=lambda each: each.same)
+        state = replace(state, worst=worst.same, worst_task=worst.id)
+    for other, stood_for in enumerate(state.tasks) if task.origin in ("conflict", "red") else ():
+        if stood_for.instead == index:
+            state = finished(state, other)
+    return state
+
+
+def reopened(state: WorkflowState, index: int) -> WorkflowState:
+    """A task that was done is to be done once more, in a new loop."""
+    task = state.tasks[index]
+    again = replace(task, standing=TaskStanding.PENDING, before=task.before + 1, over=True, asking=NO_KEY)
+    return _counted(replace(with_task(state, index, again), done=state.done - 1))
+
+
+def admitted(state: WorkflowState) -> WorkflowState:
+    """As many of the ready tasks as there is room for are to be driven now."""
+    room = _room(state)
+    if room <= 0 or not state.ready:
+        return state
+    busy = {path for index in (*state.running, *state.train) for path in state.tasks[index].plan.files}
+    chosen: list[int] = []
+    for index in state.ready:
+        if len(chosen) == room:
+            break
+        if not _may_begin(state, index) or not busy.isdisjoint(files := state.tasks[index].plan.files):
+            continue
+        chosen.append(index)
+        busy.update(files)
+    for index in chosen:
+        state = with_task(state, index, _begun(state, state.tasks[index]))
+    taken = set(chosen)
+    return replace(
+        state,
+        ready=tuple(index for index in state.ready if index not in taken),
+        running=(*state.running, *chosen),
+    )
+
+
+def _begun(state: WorkflowState, task: WorkTask) -> WorkTask:
+    """A loop that goes on does so where it was; a new one begins with what has landed by now."""
+    if not task.over or task.start:
+        return replace(task, standing=TaskStanding.RUNNING)
+    return replace(task, standing=TaskStanding.RUNNING, start=state.tip, made_on=state.tip)
+
+
+def _room(state: WorkflowState) -> int:
+    width = 1 if choice_of(state) is ShapeChoice.COLLEAGUE else max(1, state.plan.parallel) * AHEAD
+    room = width - len(state.running)
+    most = state.allowance.iterations
+    # What runs ends as an iteration each: no more are begun than may end.
+    return room if most is None else min(room, most - state.iterations - len(state.running))
+
+
+def _may_begin(state: WorkflowState, index: int) -> bool:
+    """Where people look at each wave, none begins before they have looked at those before it."""
+    if choice_of(state) is ShapeChoice.TOOL:
+        return True
+    wave = state.tasks[index].wave
+    return not any(state.open_in_wave[: wave - 1]) and not check_in_due(state)
+
+
+def check_in_due(state: WorkflowState) -> bool:
+    """Whether a person is to look before anything more begins."""
+    choice = choice_of(state)
+    fresh = state.done - state.checked_in
+    if choice is ShapeChoice.TOOL or fresh <= 0 or state.done == len(state.tasks):
+        return False
+    if choice is ShapeChoice.COLLEAGUE:
+        return True
+    begun = next((wave for wave, left in enumerate(state.open_in_wave, start=1) if left), 0)
+    return all(task.standing is TaskStanding.PENDING and not task.attempts for task in _of_wave(state, begun))
+
+
+def _of_wave(state: WorkflowState, wave: int) -> tuple[WorkTask, ...]:
+    return tuple(task for task in state.tasks if task.wave == wave)

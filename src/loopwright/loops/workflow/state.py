@@ -1,0 +1,288 @@
+"""What the workflow loop remembers: the request as it was scored and shaped, its tasks, and what has landed of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import Literal
+
+from loopwright.kernel.ledger import Ledger
+from loopwright.kernel.model import NO_COMMIT, NO_KEY, Change, Commit, Demand, Finding, Key, LoopId, Verdict
+from loopwright.kernel.trust import Trust
+from loopwright.loops.course import Course
+from loopwright.loops.workflow.limits import WorkflowAllowance, WorkflowCounts, WorkflowLimits
+from loopwright.loops.workflow.plan import PlannedTask
+from loopwright.loops.workflow.scoring import Scored, ShapeChoice, fit, shape_for
+from loopwright.loops.workflow.shape import WorkShape
+from loopwright.loops.workflow.ship import Ship
+
+CHILD = "feedback"
+
+
+class WorkflowPhase(StrEnum):
+    SCORE = "SCORE"
+    SHAPE = "SHAPE"
+    PLAN = "PLAN"
+    EXECUTE = "EXECUTE"
+    REVIEW = "REVIEW"
+    DISCUSS = "DISCUSS"
+    VERIFY = "VERIFY"
+    SHIP = "SHIP"
+    CANCEL = "CANCEL"
+
+
+class TaskStanding(StrEnum):
+    PENDING = "pending"
+    RUNNING = "running"  # its loop is to be driven
+    COUNSEL = "counsel"  # stuck, and the panel is asked
+    MADE = "made"  # verified by itself; the merge train has it
+    MERGING = "merging"  # another task brings its change together with what landed
+    DONE = "done"
+
+
+class Stopped(StrEnum):
+    """Why the loop stands with a question."""
+
+    CONFIRM = "confirm"  # the shape is shown
+    CHECK_IN = "check-in"  # after a wave, or after a task
+    FINDING = "finding"  # of the thorough review, to be resolved
+    LIMIT = "limit"  # paused: a person may raise it
+    MUST_NOT = "mustNot"  # it became true
+    SHAPE = "shape"  # it cannot be worked by
+    PLAN = "plan"  # it is wrong
+    STUCK = "stuck"  # nothing goes on, for another reason
+    LANDING = "landing"  # the result could not be landed
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recalled:
+    """A learning that was shown before the work began; `confirmed` by the person it was shown to."""
+
+    title: str
+    text: str
+    confirmed: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TakenOver:
+    """What another tool had got to; nothing of it is done again."""
+
+    stage: str
+    spec: int | None = None
+    fit: int | None = None
+    choice: str = ""
+    tasks: tuple[PlannedTask, ...] = ()
+    done: tuple[str, ...] = ()  # ids of those it says are done: each is verified before it counts
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkflowParams:
+    request: str
+    base: Commit
+    target: str = ""
+    branch: str = ""
+    merge: bool = False
+    limits: WorkflowLimits = WorkflowLimits()
+    parallel: int = 4
+    cast: tuple[str, ...] = ()  # roles that somebody plays; for the others the engine's own rule stands in
+    checks: tuple[str, ...] = ()  # names of those that are configured
+    recalled: tuple[Recalled, ...] = ()
+    shape: str = ""  # the person's own word on how it is worked, whatever the score says
+    attended: bool = False  # somebody is there to be shown the shape, and to resolve what reviews find
+    child: str = "{}"  # JSON: what every task's loop is given besides its task
+    list_id: str = ""  # of the task list others read and write too
+    trust: Trust = Trust()
+    taken_over: TakenOver | None = None
+    is_root: bool = True  # its files also lie where hooks and people look first
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkTask:
+    plan: PlannedTask
+    wave: int
+    after: tuple[int, ...] = ()  # the tasks that must be done before, by index
+    standing: TaskStanding = TaskStanding.PENDING
+    origin: Literal["plan", "conflict", "red", "finding", "gate"] = "plan"
+    attempts: int = 0  # that ended
+    stuck: int = 0  # verifications that failed
+    same: int = 0  # how often in a row in the same way
+    marks: tuple[str, ...] = ()  # by which that is known
+    failures: tuple[Finding, ...] = ()  # of the last attempt
+    why: str = ""  # how that ended
+    advice: str = ""  # of the panel, for the next attempt
+    start: Commit = NO_COMMIT  # where its maker begins
+    made_on: Commit = NO_COMMIT  # what its commit is a change to
+    commit: Commit = NO_COMMIT  # what its loop made
+    landed: Commit = NO_COMMIT
+    loop: LoopId = LoopId("")
+    over: bool = True  # its loop has ended, or there is none yet
+    before: int = 0  # loops that ended without it being done
+    asking: Key = NO_KEY  # what its loop escalated with
+    claims: bool = False  # somebody says that it is done already: what is there is checked, nothing is made
+    untested: bool = False  # a person took it although no test notices it
+    instead: int | None = None  # the task that brings its change in
+    outside: str = ""  # what was said of it from outside, and what came of that
+
+    @property
+    def id(self) -> str:
+        return self.plan.id
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ViewSaid:
+    """What one view of a review said; without a verdict, `failed` says why."""
+
+    view: str
+    verdict: Verdict | None = None
+    findings: tuple[Finding, ...] = ()
+    score: float | None = None
+    failed: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Look:
+    """A review under way: of a wave, or thorough."""
+
+    number: int  # the wave, or the round of the thorough review
+    base: Commit
+    commit: Commit
+    views: tuple[str, ...]
+    said: tuple[ViewSaid, ...] = ()
+
+    @property
+    def open(self) -> tuple[str, ...]:
+        known = {each.view for each in self.said}
+        return tuple(view for view in self.views if view not in known)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WaveSeen:
+    """What a light review came to."""
+
+    wave: int
+    score: int
+    issues: int
+    blockers: int
+    views: tuple[str, ...] = ()
+    failed: tuple[str, ...] = ()  # views that gave none, and why
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ThoroughSeen:
+    round: int
+    commit: Commit
+    passed: bool
+    blockers: tuple[Finding, ...] = ()
+    warnings: tuple[Finding, ...] = ()
+    suggestions: tuple[Finding, ...] = ()
+    views: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Resolving:
+    """The findings of a thorough review, one by one before a person."""
+
+    left: tuple[Finding, ...]
+    tasks: tuple[tuple[Finding, str], ...] = ()  # to be made of these, each with what the person said to it
+    acknowledged: tuple[Finding, ...] = ()
+    advice: str = ""  # of the panel on the first one left
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Graph:
+    """What follows from the plan alone."""
+
+    dependents: tuple[tuple[int, ...], ...] = ()
+    rank: tuple[int, ...] = ()  # how many tasks the longest way from here to an end has
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkflowState:
+    plan: WorkflowParams
+    allowance: WorkflowAllowance
+    tip: Commit  # what has landed
+    whole: Commit  # with what is held back of it
+    ground: Commit  # what judges, and what all of it is measured against
+    phase: WorkflowPhase = WorkflowPhase.SCORE
+    course: Course = Course()
+    scored: Scored | None = None
+    shape: WorkShape | None = None
+    tasks: tuple[WorkTask, ...] = ()
+    graph: Graph = Graph()
+    blockers: tuple[int, ...] = ()  # how many tasks each still waits for
+    ready: tuple[int, ...] = ()  # that could begin, the one with the longest way ahead first
+    running: tuple[int, ...] = ()
+    counsel: tuple[int, ...] = ()
+    train: tuple[int, ...] = ()  # made, to be landed one after the other
+    open_in_wave: tuple[int, ...] = ()
+    wave_base: tuple[Commit, ...] = ()  # what had landed before each wave's first; none: nothing of it has landed
+    done: int = 0
+    promised: tuple[Demand, ...] = ()  # the commands of tasks that are done: they run on every merged tree
+    merged: Commit = NO_COMMIT  # the first of the train together with what landed
+    passed: bool = False  # and it passed
+    gated: bool = False  # and a person has to decide before it can
+    turn: int = 1  # of the train, for its keys
+    looks: tuple[Look, ...] = ()  # light reviews under way
+    waves: tuple[WaveSeen, ...] = ()
+    look: Look | None = None  # the thorough review under way
+    rounds: int = 0  # of thorough reviews that were begun
+    thorough: ThoroughSeen | None = None
+    resolving: Resolving | None = None
+    ledger: Ledger = ()  # of thorough reviews
+    acknowledged: tuple[str, ...] = ()  # fingerprints of warnings that a person has seen
+    ship: Ship | None = None
+    shipped: str = ""  # SHIP, MONITOR or RESEARCH
+    met: tuple[str, ...] = ()  # names of the commands that passed at the end
+    stopped: Stopped | None = None
+    iterations: int = 0
+    failures: int = 0
+    worst: int = 0  # how often in a row one task failed in the same way
+    worst_task: str = ""
+    counselled: int = 0  # how often the panel advised
+    checked_in: int = 0  # how many tasks were done when a person last said to go on
+    approved: tuple[Change, ...] = ()  # what a person let a task change
+    remarks: tuple[str, ...] = ()  # what was done without asking, for people to read
+
+    @property
+    def commit(self) -> Commit:
+        return self.tip
+
+
+def with_task(state: WorkflowState, index: int, task: WorkTask) -> WorkflowState:
+    return replace(state, tasks=(*state.tasks[:index], task, *state.tasks[index + 1 :]))
+
+
+def choice_of(state: WorkflowState) -> ShapeChoice:
+    """How it is worked: by the person's own word, else by the score."""
+    taken = state.plan.taken_over
+    if state.plan.shape:
+        return ShapeChoice(state.plan.shape)
+    if taken is not None and taken.choice:
+        return ShapeChoice(taken.choice)
+    return shape_for(fit_of(state))
+
+
+def spec_of(state: WorkflowState) -> int | None:
+    taken = state.plan.taken_over
+    return state.scored.scores.spec if state.scored else taken.spec if taken else None
+
+
+def fit_of(state: WorkflowState) -> int:
+    taken = state.plan.taken_over
+    if taken is not None and taken.fit is not None and state.scored is None:
+        return taken.fit
+    confirmed = sum(each.confirmed for each in state.plan.recalled)
+    return fit(state.scored.scores, confirmed) if state.scored else 0
+
+
+def counts(state: WorkflowState) -> WorkflowCounts:
+    return WorkflowCounts(
+        iterations=state.iterations,
+        same=state.worst,
+        failures=state.failures,
+    )
+
+
+def child_name(task: WorkTask) -> str:
+    """Of its loop by now."""
+    return f"{task.id}//{task.before + 1}" if task.before else task.id

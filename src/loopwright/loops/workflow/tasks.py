@@ -1,0 +1,319 @@
+"""What becomes of the tasks: each made in a loop of its own, brought together one after the other, tried again when
+stuck."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from loopwright.kernel.events import AgentFailed, AgentReported, ChecksReported, Combined, Integrated, LoopEnded
+from loopwright.kernel.faults import conflict_finding, engine_finding, names_of_faults
+from loopwright.kernel.findings import cut
+from loopwright.kernel.model import NO_COMMIT, CheckResult, Ending, Finding, Outcome
+from loopwright.loops import course as c
+from loopwright.loops.course import Ruling, Trial
+from loopwright.loops.weighing import Failed, Passed, Rejected, Waits, Weighed, rejection, weighed
+from loopwright.loops.workflow.advice import advice_text, read_advice
+from loopwright.loops.workflow.decide import panel_part, task_key, verifies
+from loopwright.loops.workflow.limits import reasons
+from loopwright.loops.workflow.looking import looked_at, review_begun
+from loopwright.loops.workflow.remedies import Origin, both_sides
+from loopwright.loops.workflow.schedule import added, admitted, check_in_due, finished, made_ready
+from loopwright.loops.workflow.state import (
+    Stopped,
+    TaskStanding,
+    WorkflowState,
+    WorkTask,
+    counts,
+    with_task,
+)
+from loopwright.loops.workflow.stops import stopped
+
+NO_CHANGE = "no-change"
+MUST_NOT = "mustNot-"
+_LINE = 300  # characters that are kept of what a loop says of itself
+_PASSED = (Ending.VERIFIED, Ending.REVIEWED, Ending.ACCEPTED)
+
+
+def advanced(state: WorkflowState) -> WorkflowState:
+    """Begin what may begin; with nothing under way, go on to the review, or say why nothing goes on."""
+    over = reasons(counts(state), state.allowance, state.worst_task)
+    if not over:
+        state = admitted(state)
+    if state.running or state.counsel or state.train or state.looks:
+        return state
+    if state.done == len(state.tasks):
+        return review_begun(state)
+    if over:
+        return stopped(state, Stopped.LIMIT, *over)
+    if check_in_due(state):
+        return stopped(state, Stopped.CHECK_IN, _since(state))
+    return stopped(state, Stopped.STUCK, _diagnosis(state))
+
+
+def _since(state: WorkflowState) -> str:
+    fresh = state.done - state.checked_in
+    return f"{fresh} {'task is' if fresh == 1 else 'tasks are'} done since you last looked"
+
+
+def _diagnosis(state: WorkflowState) -> str:
+    """No task can begin and some are left: which waits for what that never comes."""
+    for task in state.tasks:
+        if task.standing is TaskStanding.PENDING:
+            blocker = next(
+                (state.tasks[i] for i in task.after if state.tasks[i].standing is not TaskStanding.DONE), None
+            )
+            if blocker is not None:
+                return f"{task.id} waits for {blocker.id}, which is {blocker.standing.value} and is not being done"
+    return "no task is left that could begin"
+
+
+# --- a task's own loop ----------------------------------------------------------------------------------------------
+
+
+def heard(state: WorkflowState, event: LoopEnded) -> WorkflowState:
+    """One attempt of a task has ended, whichever way."""
+    index = next(each for each in state.running if task_key(state, each) == event.key)
+    outcome = event.outcome
+    task = state.tasks[index]
+    task = replace(
+        task,
+        attempts=task.attempts + 1,
+        loop=outcome.loop or task.loop,
+        asking=outcome.asking,
+        over=outcome.ending is not Ending.ESCALATED,
+        why=cut(" ".join(outcome.note.split()), _LINE),
+        advice="",
+    )
+    state = replace(
+        with_task(state, index, task),
+        running=tuple(each for each in state.running if each != index),
+        iterations=state.iterations + 1,
+    )
+    if outcome.ending in _PASSED:
+        return advanced(_made(state, index, outcome))
+    if _did_nothing(outcome) and task.plan.verify:
+        return advanced(_aboard(state, index, replace(task, claims=True)))
+    if task.over:
+        task = replace(task, before=task.before + 1, start=NO_COMMIT if task.origin != "red" else task.start)
+        state = with_task(state, index, task)
+    found = outcome.findings or (engine_finding(f"task-{outcome.ending.value}", task.why or "its loop gave no reason"),)
+    return advanced(_failed(state, index, found))
+
+
+def _did_nothing(outcome: Outcome) -> bool:
+    """Its maker left everything as it was: an earlier task may have done it."""
+    return any(each.category == "engine" and each.rule == NO_CHANGE for each in outcome.findings)
+
+
+def _made(state: WorkflowState, index: int, outcome: Outcome) -> WorkflowState:
+    task = replace(
+        state.tasks[index],
+        commit=outcome.commit,
+        failures=(),
+        untested=outcome.ending is Ending.ACCEPTED,
+    )
+    state = replace(state, approved=tuple(dict.fromkeys((*state.approved, *outcome.approved))))
+    return _aboard(state, index, task)
+
+
+def _aboard(state: WorkflowState, index: int, task: WorkTask) -> WorkflowState:
+    state = with_task(state, index, replace(task, standing=TaskStanding.MADE))
+    return replace(state, train=(*state.train, index))
+
+
+def _failed(state: WorkflowState, index: int, found: tuple[Finding, ...]) -> WorkflowState:
+    """Stuck at the first failed verification: the panel is asked at once, if there is one, and it is tried again."""
+    task = state.tasks[index]
+    marks = tuple(sorted({each.fingerprint for each in found}))
+    task = replace(
+        task,
+        stuck=task.stuck + 1,
+        same=task.same + 1 if marks == task.marks else 1,
+        marks=marks,
+        failures=found,
+        claims=False,
+    )
+    state = replace(with_task(state, index, task), failures=state.failures + 1)
+    if task.same > state.worst:
+        state = replace(state, worst=task.same, worst_task=task.id)
+    if "panel" not in state.plan.cast:
+        return made_ready(state, index)
+    state = with_task(state, index, replace(task, standing=TaskStanding.COUNSEL))
+    state = c.steered(state, trials=(*state.course.trials, Trial(part=panel_part(index))))
+    return replace(state, counsel=(*state.counsel, index))
+
+
+def advised(state: WorkflowState, event: AgentReported | AgentFailed) -> WorkflowState:
+    """A panel that does not know holds nobody up: the task is tried again without."""
+    index = next(each for each in state.counsel if panel_part(each) == event.key.part)
+    found = read_advice(event.report) if isinstance(event, AgentReported) else c.sentence_of(event)
+    trial = state.course.trial_of(event.key.part)
+    if isinstance(found, str) and isinstance(event, AgentReported) and (again := trial.to_repair(found)) is not None:
+        return c.with_trial(state, again)
+    state = _without_trial(replace(state, counsel=tuple(each for each in state.counsel if each != index)), trial.part)
+    if isinstance(found, str):
+        remark = f"The panel gave no advice on {state.tasks[index].id}: {found}."
+        return advanced(made_ready(replace(state, remarks=(*state.remarks, remark)), index))
+    state = with_task(state, index, replace(state.tasks[index], advice=advice_text(found)))
+    return advanced(made_ready(replace(state, counselled=state.counselled + 1), index))
+
+
+def _without_trial(state: WorkflowState, part: str) -> WorkflowState:
+    return c.steered(state, trials=tuple(trial for trial in state.course.trials if trial.part != part))
+
+
+# --- the merge train ------------------------------------------------------------------------------------------------
+
+
+def combined(state: WorkflowState, event: Combined) -> WorkflowState:
+    task = state.tasks[state.train[0]]
+    if not event.left_out:
+        return replace(state, merged=event.commit)
+    paths = next((each.paths for each in event.conflicts if each.commit == task.commit), ())
+    found = tuple(conflict_finding(path, "what has landed meanwhile") for path in paths)
+    why = f"it conflicts with what has landed in {', '.join(paths) or 'some files'}"
+    return sent_back(state, found, why, "conflict")
+
+
+def checked(state: WorkflowState, event: ChecksReported) -> WorkflowState:
+    """Only what passes together with all that has landed lands."""
+    if broken := broken_rules(state, event):
+        found = tuple(each for result in event.also if not result.passed for each in result.failures)
+        return stopped(_reworked(state, found, "; ".join(broken)), Stopped.MUST_NOT, *broken)
+    index = state.train[0]
+    task = state.tasks[index]
+    # Its own loop has told its maker already: what is left is a person's to decide.
+    before = c.steered(state, told_untested=True)
+    words = (state.plan.request, task.plan.subject, task.plan.description, *task.plan.files)
+    state, said = weighed(before, event, state.merged, words, is_last=True)
+    return _after_checks(state, event, said)
+
+
+def _after_checks(state: WorkflowState, event: ChecksReported, said: Weighed) -> WorkflowState:
+    index = state.train[0]
+    task = state.tasks[index]
+    match said:
+        case Passed() if task.claims:
+            return _done(_shown_done(state, index), index)
+        case Passed():
+            return replace(state, passed=True)
+        case Waits() if (approved := _covered(state, task)) is not None:
+            return turned(approved)
+        case Waits():
+            return replace(state, gated=True)
+        case Rejected() | Failed():
+            found = (rejection(said.gate),) if isinstance(said, Rejected) else said.faults
+            why = f"on the merged tree these fail: {names_of_faults(event, found)}"
+            if task.claims:
+                return advanced(_failed(_next(_left(state, why)), index, found))
+            return sent_back(state, found, why)
+
+
+def _left(state: WorkflowState, why: str) -> WorkflowState:
+    """Nothing shows that it is done already."""
+    index = state.train[0]
+    task = state.tasks[index]
+    outside = f"said to be done, and it is not: {why}" if task.outside else ""
+    return with_task(state, index, replace(task, why=why, outside=outside))
+
+
+def _shown_done(state: WorkflowState, index: int) -> WorkflowState:
+    remark = f"{state.tasks[index].id} was done already: its command and the checks pass as it is."
+    return replace(_promised(state, index), remarks=(*state.remarks, remark))
+
+
+def _promised(state: WorkflowState, index: int) -> WorkflowState:
+    return replace(state, promised=(*state.promised, *verifies(state.tasks[index])))
+
+
+def _covered(state: WorkflowState, task: WorkTask) -> WorkflowState | None:
+    """What a person has approved in the task's own loop is approved here, where it is no more than that."""
+    allowed = set(state.approved)
+    open_gates = state.course.open_gates
+    known = tuple(
+        gate
+        for gate in open_gates
+        if (gate.because and set(gate.because) <= allowed and not gate.dropped)
+        or (gate.gate == "untested" and task.untested)
+    )
+    if not known or len(known) < len([gate for gate in open_gates if not gate.lasting]):
+        return None
+    gates = tuple(
+        replace(each, ruling=Ruling.APPROVED, by="a person, in the task's own loop") if each in known else each
+        for each in state.course.gates
+    )
+    return c.steered(state, gates=gates)
+
+
+def turned(state: WorkflowState) -> WorkflowState:
+    """The same task once more from the beginning of the train, under new keys."""
+    return replace(state, turn=state.turn + 1, merged=NO_COMMIT, passed=False, gated=False)
+
+
+def _next(state: WorkflowState) -> WorkflowState:
+    return turned(replace(state, train=state.train[1:]))
+
+
+def landed(state: WorkflowState, event: Integrated) -> WorkflowState:
+    index = state.train[0]
+    task = state.tasks[index]
+    state = with_task(state, index, replace(task, landed=event.landed or event.commit))
+    bases, wave = state.wave_base, task.wave
+    if not bases[wave - 1]:
+        state = replace(state, wave_base=(*bases[: wave - 1], state.tip, *bases[wave:]))
+    state = replace(state, tip=event.landed or event.commit, whole=state.merged)
+    state = c.steered(state, landed=event.landed or event.commit)
+    return _done(_promised(state, index), index)
+
+
+def _done(state: WorkflowState, index: int) -> WorkflowState:
+    wave = state.tasks[index].wave
+    return advanced(looked_at(_next(finished(state, index)), wave))
+
+
+def sent_back(state: WorkflowState, found: tuple[Finding, ...], why: str, origin: Origin = "red") -> WorkflowState:
+    return advanced(_reworked(state, found, why, origin))
+
+
+def _reworked(state: WorkflowState, found: tuple[Finding, ...], why: str, origin: Origin = "red") -> WorkflowState:
+    """What was right by itself and is not together with the rest becomes a task, with both sides in its brief."""
+    index = state.train[0]
+    task = state.tasks[index]
+    marks = tuple(sorted({each.fingerprint for each in found}))
+    task = replace(
+        task,
+        standing=TaskStanding.MERGING,
+        instead=len(state.tasks),
+        stuck=task.stuck + 1,
+        why=why,
+        failures=found,
+        marks=marks,
+    )
+    merged = state.merged if origin == "red" else NO_COMMIT
+    fresh = WorkTask(
+        plan=both_sides(state, task, origin),
+        wave=task.wave,
+        origin=origin,
+        start=merged or state.tip,
+        made_on=state.whole if merged else state.tip,
+        same=task.same + 1 if marks == task.marks and task.origin == origin else 1,
+        marks=marks,
+    )
+    state = replace(with_task(state, index, task), failures=state.failures + 1)
+    if fresh.same > state.worst:
+        state = replace(state, worst=fresh.same, worst_task=fresh.id)
+    return added(_next(state), (fresh,))
+
+
+# --- what must not be -----------------------------------------------------------------------------------------------
+
+
+def broken_rules(state: WorkflowState, event: ChecksReported) -> tuple[str, ...]:
+    """A mustNot whose command fails has become true."""
+    return tuple(_became_true(state, each) for each in event.also if each.name.startswith(MUST_NOT) and not each.passed)
+
+
+def _became_true(state: WorkflowState, result: CheckResult) -> str:
+    number = int(result.name.removeprefix(MUST_NOT)) - 1
+    text = state.shape.must_not[number].text if state.shape else result.name
+    return f"{result.name} became true: {text}"
