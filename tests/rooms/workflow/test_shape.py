@@ -6,6 +6,7 @@ from hypothesis import given
 
 from loopwright.kernel.model import AgentReport
 from loopwright.loops.workflow.aspects import ASPECTS, aspects_of
+from loopwright.loops.workflow.evidence import CriterionStatus
 from loopwright.loops.workflow.scoring import Scored, ShapeChoice, score
 from loopwright.loops.workflow.shape import (
     ENGINE_RULES,
@@ -21,7 +22,6 @@ from loopwright.loops.workflow.shape import (
     shape_problems,
     with_engine_rules,
 )
-from loopwright.loops.workflow.evidence import CriterionStatus
 from loopwright.loops.workflow.shape_page import ShapeFacts, render_shape
 from tests.hostile import all_harmless, texts
 from tests.rooms.workflow.reports import saying
