@@ -237,7 +237,9 @@ def _named(task: PlannedTask) -> str:
 
 def _some(texts: list[str], between: str = ", ") -> str:
     more = len(texts) - _MOST_NAMED
-    return between.join(texts[:_MOST_NAMED]) + (f"{between}and {more} more" if more > 0 else "")
+    return between.join(one_line(each) for each in texts[:_MOST_NAMED]) + (
+        f"{between}and {more} more" if more > 0 else ""
+    )
 
 
 # --- soft rules ----------------------------------------------------------------------------------
