@@ -158,6 +158,11 @@ def test_what_a_person_accepts_is_the_best_attempt_unlanded_and_checked_by_the_p
     assert [each.rule for each in ended.findings] == [FAILURE.rule]
 
 
+def test_what_no_check_has_seen_is_left_to_the_parents_checks_when_it_is_accepted() -> None:
+    state = play(part(max_feedback_iterations=1), DONE, saved("c1"), fails(ISSUE), says("accept"))
+    assert (outcome(state).ending, outcome(state).commit) == (Ending.ACCEPTED, "c1")
+
+
 def test_a_part_can_be_cancelled() -> None:
     ended = outcome(play(part(), CANCEL, CLEANED))
     assert (ended.ending, ended.commit) == (Ending.CANCELLED, "")

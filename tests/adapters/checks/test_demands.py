@@ -212,8 +212,8 @@ def test_a_check_of_the_same_name_and_command_does_not_stand_for_it(tmp_path: Pa
     async def story() -> None:
         here = made(tmp_path)
         argv = (sys.executable, "-c", "")
-        here.checks = replace(here.checks, specs=(UNITTEST, CheckSettings(name="T-001", run=argv)))
-        report = await here.report(here.candidate(BETTER), also=(Demand("T-001", argv),))
+        here.checks = replace(here.checks, specs=(UNITTEST, CheckSettings(name="mustNot-1", run=argv)))
+        report = await here.report(here.candidate(BETTER), also=(Demand("mustNot-1", argv),))
         assert report.also[0].reused is False
         assert report.also[0].receipt not in {each.receipt for each in report.results}
 
@@ -225,10 +225,11 @@ def test_it_is_run_as_it_is_written(tmp_path: Path) -> None:
 
     async def story() -> None:
         here = made(tmp_path)
-        code = "import sys; raise SystemExit(sys.argv[1:] != ['{report}', '{unittest}', '-m', 'pytest'])"
+        code = "import sys; raise SystemExit([word[1:3] for word in sys.argv[1:3]] != ['re', 'un'])"
         demand = Demand("../../T 1", (sys.executable, "-c", code, "{report}", "{unittest}", "-m", "pytest"))
         report = await here.report(here.candidate(BETTER), also=(demand,))
         assert [(each.name, each.passed, each.note) for each in report.also] == [("../../T 1", True, "")]
+        assert list((tmp_path / "runs").iterdir()) == []
 
     asyncio.run(story())
 
