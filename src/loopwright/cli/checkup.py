@@ -17,7 +17,7 @@ from loopwright.adapters.git.repository import OLDEST
 from loopwright.adapters.processes import LINUX
 from loopwright.adapters.sqlite.database_file import WRITE_AHEAD, Options
 from loopwright.adapters.tools.plan import search_path
-from loopwright.config.settings import FILLED_BY_DEFAULT, ONLY_WHEN_NAMED, AgentSettings, Settings
+from loopwright.config.settings import FILLED_BY_DEFAULT, OF_A_REQUEST, ONLY_WHEN_NAMED, AgentSettings, Settings
 from loopwright.engine.fold import AnyLoop
 from loopwright.engine.journal import passed_over
 from loopwright.errors import EngineError, SnapshotUnusable, StoreCorrupt, VcsFailed
@@ -142,7 +142,7 @@ async def _log_remark(store: Store, loops: Mapping[str, AnyLoop], row: LoopRow) 
 
 def agent_lines(settings: Settings, root: Path, environ: Mapping[str, str]) -> Iterator[Remark]:
     named: dict[str, list[str]] = {}
-    for role in FILLED_BY_DEFAULT + ONLY_WHEN_NAMED:
+    for role in FILLED_BY_DEFAULT + ONLY_WHEN_NAMED + OF_A_REQUEST:
         for agent in settings.agents_for(role):
             named.setdefault(agent.name, []).append(role)
     for role in ("developer", "reviewer"):

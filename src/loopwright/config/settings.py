@@ -24,7 +24,8 @@ ReportKind = Literal["junit", "sarif", "coverage", "none"]
 
 VERSION = 1
 FILLED_BY_DEFAULT = ("creator", "developer", "reviewer", "critic", "skill")
-ONLY_WHEN_NAMED = ("tester", "judge", "scorer", "shaper", "planner", "panel", "gate")
+ONLY_WHEN_NAMED = ("tester", "judge")
+OF_A_REQUEST = ("scorer", "shaper", "planner", "panel", "gate")  # likewise, in the loop that takes a request apart
 LOOKED_AT_WHOLE = ("quality", "design", "story")  # the gates whose usual depth is comprehensive
 VERIFYING = ("build", "test")  # checks without which nothing can be called verified
 
@@ -303,7 +304,10 @@ def _role(name: str, means: str, unset: str, *, obeyed: bool = True) -> Field:
 _ROLES = record(
     _role("default", "fills " + ", ".join(f"`{role}`" for role in FILLED_BY_DEFAULT) + ", and no other role", "nobody"),
     *(_role(role, f"plays the {role}", "`default`") for role in FILLED_BY_DEFAULT),
-    *(_role(role, f"plays the {role}", "the engine's own rule stands in") for role in ONLY_WHEN_NAMED),
+    *(
+        _role(role, f"plays the {role}", "the engine's own rule stands in")
+        for role in (*ONLY_WHEN_NAMED, *OF_A_REQUEST)
+    ),
     closed=True,
 )
 

@@ -10,7 +10,7 @@ from loopwright.app.loops import Listed, View, listing
 from loopwright.app.preconditions import FreeSpace, check_cast, check_ground
 from loopwright.app.project import Project
 from loopwright.app.starts.door import Start
-from loopwright.config.settings import ONLY_WHEN_NAMED, LimitSettings, Settings
+from loopwright.config.settings import OF_A_REQUEST, LimitSettings, Settings
 from loopwright.errors import UsageError
 from loopwright.kernel.codec import encode
 from loopwright.kernel.trust import Trust
@@ -21,7 +21,6 @@ from loopwright.loops.workflow.state import Recalled, TakenOver, WorkflowParams
 
 NAME = "workflow"
 SHAPES = tuple(each.value for each in ShapeChoice if each is not ShapeChoice.BLOCKED)
-_PLAYED = tuple(role for role in ONLY_WHEN_NAMED if role not in ("tester", "judge"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,7 +74,7 @@ def limited(settings: Settings, asked: WorkflowRequest) -> Settings:
 def params_of(
     project: Project, settings: Settings, asked: WorkflowRequest, roles: tuple[str, ...] | None = None
 ) -> WorkflowParams:
-    played = roles if roles is not None else tuple(role for role in _PLAYED if settings.agents_for(role))
+    played = roles if roles is not None else tuple(role for role in OF_A_REQUEST if settings.agents_for(role))
     tester = "tester" in roles if roles is not None else bool(settings.agents_for("tester"))
     return WorkflowParams(
         request=asked.request.strip(),
@@ -84,7 +83,7 @@ def params_of(
         merge=bool(_merges(settings, asked)),
         limits=settings.limits.workflow,
         parallel=settings.limits.parallel,
-        cast=tuple(role for role in _PLAYED if role in played),
+        cast=tuple(role for role in OF_A_REQUEST if role in played),
         checks=tuple(check.name for check in settings.checks),
         recalled=asked.recalled,
         shape=asked.shape,
