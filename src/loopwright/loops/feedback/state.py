@@ -96,6 +96,7 @@ class FeedbackParams:
     accepts_checked: bool = False  # what is accepted runs the checks, too; one that began before lands it as it did
     part: TaskFacts | None = None  # of a larger thing
     answers: tuple[str, ...] = ()  # what people said to whoever had it begun
+    before: tuple[Finding, ...] = ()  # what was wrong before that began
     also: tuple[Demand, ...] = ()  # commands that must pass besides the checks
     lands: bool = True
 
@@ -127,7 +128,7 @@ def start(params: FeedbackParams) -> FeedbackState:
         current=params.adopted[-1] if params.adopted else Iteration(number=1),
         commit=params.base,
         past=params.adopted,
-        course=Course(answers=params.answers),
+        course=Course(answers=params.answers, before=params.before),
         review_failures=params.adopted_review_failures,
         test_failures=params.adopted_test_failures,
     )

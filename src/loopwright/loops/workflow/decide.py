@@ -136,6 +136,7 @@ def child_params(state: WorkflowState, task: WorkTask) -> str:
         "base": task.start,
         "answers": [*state.course.answers, *state.course.refusals],
         "lands": False,
+        "before": [json.loads(encode(each)) for each in state.course.before],
         "also": [json.loads(encode(each)) for each in verifies(task)],
         "trust": json.loads(encode(plan.trust.on(state.ground))),
         "limits": {**given.get("limits", {}), "max_feedback_iterations": 1},

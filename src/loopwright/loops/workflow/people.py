@@ -25,7 +25,7 @@ from loopwright.loops.workflow.state import (
     counts,
     with_task,
 )
-from loopwright.loops.workflow.tasks import advanced, sent_back, turned
+from loopwright.loops.workflow.tasks import advanced, calmed, sent_back, turned
 
 _ONCE_MORE = {Stopped.SHAPE: WorkflowPhase.SHAPE, Stopped.PLAN: WorkflowPhase.PLAN, Stopped.CONFIRM: WorkflowPhase.PLAN}
 
@@ -122,7 +122,9 @@ def decided(state: WorkflowState, gate: GateRecord) -> WorkflowState:
         return state
     if waits:
         return advanced(c.entered(remedied(state, (rejection(gate),)), WorkflowPhase.EXECUTE))
-    return sent_back(state, (rejection(gate),), "a person rejected a change in it") if state.gated else state
+    if not state.gated:
+        return state
+    return sent_back(calmed(state), (rejection(gate),), "a person rejected a change in it")
 
 
 # --- landing, cancelling, accepting -----------------------------------------------------------------------------------

@@ -221,6 +221,7 @@ class WorkflowState:
     merged: Commit = NO_COMMIT  # the first of the train together with what landed
     passed: bool = False  # and it passed
     gated: bool = False  # and a person has to decide before it can
+    calm: Course | None = None  # as it was before that one was weighed: what has landed stays as it is if it does not
     turn: int = 1  # of the train, for its keys
     looks: tuple[Look, ...] = ()  # light reviews under way
     waves: tuple[WaveSeen, ...] = ()

@@ -183,7 +183,7 @@ def checked(state: WorkflowState, event: ChecksReported) -> WorkflowState:
     index = state.train[0]
     task = state.tasks[index]
     # Its own loop has told its maker already: what is left is a person's to decide.
-    before = c.steered(state, told_untested=True)
+    before = c.steered(replace(state, calm=state.course), told_untested=True)
     words = (state.plan.request, task.plan.subject, task.plan.description, *task.plan.files)
     state, said = weighed(before, event, state.merged, words, is_last=True)
     return _after_checks(state, event, said)
@@ -202,6 +202,7 @@ def _after_checks(state: WorkflowState, event: ChecksReported, said: Weighed) ->
         case Waits():
             return replace(state, gated=True)
         case Rejected() | Failed():
+            state = calmed(state)
             found = (rejection(said.gate),) if isinstance(said, Rejected) else said.faults
             why = f"on the merged tree these fail: {names_of_faults(event, found)}"
             if task.claims:
@@ -245,9 +246,36 @@ def _covered(state: WorkflowState, task: WorkTask) -> WorkflowState | None:
     return c.steered(state, gates=gates)
 
 
+def calmed(state: WorkflowState) -> WorkflowState:
+    """The candidate does not land: what is known of what has landed is as before, but for what people decided."""
+    before = state.calm
+    if before is None:
+        return state
+    decided = {(each.gate, each.evidence): each for each in state.course.gates if each.ruling is not Ruling.OPEN}
+    known = {(each.gate, each.evidence) for each in before.gates}
+    kept = tuple(
+        replace(each, ruling=said.ruling, reason=said.reason, by=said.by) if said else each
+        for each, said in ((each, decided.get((each.gate, each.evidence))) for each in before.gates)
+    )
+    fresh = tuple(replace(each, due=False, lasting=False) for mark, each in decided.items() if mark not in known)
+    course = replace(
+        state.course,
+        gates=(*kept, *fresh),
+        lands=before.lands,
+        held=before.held,
+        candidate=before.candidate,
+        written=before.written,
+        tests_of_agents=before.tests_of_agents,
+        untested=before.untested,
+        unnoticed=before.unnoticed,
+        told=before.told,
+    )
+    return replace(state, course=course, calm=None)
+
+
 def turned(state: WorkflowState) -> WorkflowState:
     """The same task once more from the beginning of the train, under new keys."""
-    return replace(state, turn=state.turn + 1, merged=NO_COMMIT, passed=False, gated=False)
+    return replace(state, turn=state.turn + 1, merged=NO_COMMIT, passed=False, gated=False, calm=None)
 
 
 def _next(state: WorkflowState) -> WorkflowState:
