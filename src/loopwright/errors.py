@@ -184,6 +184,20 @@ class StoreFailed(PortError):
     port = "store"
 
 
+class TaskListLocked(PortError):
+    """Another program did not let go of a list of tasks; nothing was written there."""
+
+    port = "task list"
+    exit_code = 75
+
+    def __init__(self, lock: str, seconds: float) -> None:
+        self.lock, self.seconds = lock, seconds
+        super().__init__(
+            f"{lock}: another program held this lock on the tasks for {seconds:.0f} s, and nothing was written;"
+            " end that program and run `loop render`"
+        )
+
+
 class OverBudget(EngineError):
     """A reservation did not fit. The engine turns it into a pause with these numbers."""
 

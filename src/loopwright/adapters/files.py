@@ -10,6 +10,7 @@ import stat
 import tempfile
 from collections.abc import Iterator
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
@@ -115,6 +116,57 @@ def read_regular(path: Path, limit: int) -> bytes | None:
         return None
     with file:
         return file.read(limit + 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Sight:
+    """A regular file as it was at a moment."""
+
+    stamp: tuple[int, ...]
+    content: bytes
+
+
+def sight_of(path: Path, limit: int) -> Sight | None:
+    """With at most `limit` bytes and one more. None: no regular file there."""
+    file = open_regular(path)
+    if file is None:
+        return None
+    with file:
+        return Sight(_stamp(os.fstat(file.fileno())), file.read(limit + 1))
+
+
+def _stamp(facts: os.stat_result) -> tuple[int, ...]:
+    return facts.st_ino, facts.st_mode, facts.st_size, facts.st_mtime_ns
+
+
+def replace_unchanged(path: Path, seen: Sight, new: Path) -> bool:
+    """Move `new` there, with the rights of what it replaces, unless that is not any more what was seen.
+
+    Whoever writes between the look and the move is overwritten: nothing but a lock shuts that out.
+    """
+    new.chmod(stat.S_IMODE(seen.stamp[1]))
+    if sight_of(path, len(seen.content)) != seen:
+        return False
+    try:
+        if _stamp(path.lstat()) != seen.stamp:  # again, for reading takes much longer than this
+            return False
+    except FileNotFoundError:
+        return False
+    new.replace(path)
+    return True
+
+
+def put_if_free(new: Path, path: Path) -> bool:
+    """Have `new` there too, or there only; False, and nothing is done, if another made something there."""
+    try:
+        os.link(new, path)
+    except FileExistsError:
+        return False
+    except OSError:  # a disk without such links
+        if os.path.lexists(path):
+            return False
+        new.replace(path)
+    return True
 
 
 def read_tail(path: Path, limit: int) -> bytes:
