@@ -68,6 +68,7 @@ def test_nothing_scores_nothing() -> None:
     ("request_text", "dimension", "points", "why"),
     [
         ("Make it nicer", "outcome", 0, "vague: no word says what is to be different afterwards"),
+        ("The tests log what is stored", "outcome", 0, "vague: no word says what is to be different afterwards"),
         ("Refactoring needed", "outcome", 1, 'a direction, "Refactoring", and nothing that can be measured'),
         ("It loads in under 200 ms", "outcome", 2, 'measurable by "under 200"'),
         ("Antwortzeit: 200 ms", "outcome", 2, 'measurable by "200 ms"'),

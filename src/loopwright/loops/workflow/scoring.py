@@ -135,11 +135,11 @@ _MEASURABLE = re.compile(
     r"equals?|contains?|redirects?)\b",
     re.IGNORECASE,
 )
-_DIRECTION = re.compile(
-    r"\b(?:add|allow|build|change|clean|convert|create|delete|document|drop|enable|export|extend|extract|fix|handle|"
-    r"implement|import|improve|increase|integrate|introduce|log|merge|migrate|move|optimi[sz]e|parse|port|provide|"
-    r"reduce|refactor|remove|rename|replace|rewrite|show|simplify|sort|speed|split|store|support|test|update|upgrade|"
-    r"use|validate|wrap|write)(?:s|es|ing)?\b",
+_DIRECTION = re.compile(  # as an order begins; words that are things as often, such as test and log, are left out
+    r"\b(?:add|allow|build|change|clean|convert|create|delete|drop|enable|export|extend|extract|fix|handle|implement|"
+    r"import|improve|increase|integrate|introduce|merge|migrate|move|optimi[sz]e|parse|provide|reduce|refactor|remove|"
+    r"rename|replace|rewrite|show|simplify|sort|speed|split|support|update|upgrade|validate|wrap|write)\b"
+    r"|\b(?:refactor|renam|migrat|replac|remov|add)ing\b",
     re.IGNORECASE,
 )
 _WHOLE = re.compile(
