@@ -22,6 +22,8 @@ from loopwright.loops.quality.state import QualityPhase
 from loopwright.loops.samples import answers_to, asked_for
 from loopwright.loops.tickets import page as tickets_page
 from loopwright.loops.tickets.state import TicketsPhase
+from loopwright.loops.workflow import page as workflow_page
+from loopwright.loops.workflow.state import WorkflowPhase
 
 Document = Callable[[str, str], None]
 P = TypeVar("P")
@@ -63,6 +65,11 @@ def tickets_moves() -> tuple[DrawnMove, ...]:
     return moves_of(tickets_page.tickets_walk())
 
 
+@cache
+def workflow_moves() -> tuple[DrawnMove, ...]:
+    return moves_of(workflow_page.workflow_walk())
+
+
 def moves_of(walk: Walk[P, S]) -> tuple[DrawnMove, ...]:
     return diagrams.moves(walk, diagrams.reachable(walk))
 
@@ -79,6 +86,10 @@ def test_the_page_about_the_ticket_cycle_is_current(document: Document) -> None:
     document("loops/tickets.md", tickets_page.page())
 
 
+def test_the_page_about_the_workflow_loop_is_current(document: Document) -> None:
+    document("loops/workflow.md", workflow_page.page())
+
+
 @pytest.mark.unmeasured
 def test_the_samples_reach_every_phase_and_only_the_end_has_no_way_on() -> None:
     # Before the first agent and after the end all machines do the same: the walks of today's rules go there.
@@ -88,6 +99,7 @@ def test_the_samples_reach_every_phase_and_only_the_end_has_no_way_on() -> None:
         (quality_moves(), {*QualityPhase, *stations} - {Station.GATE}),
         (batch_moves(), {*BatchPhase, *stations} - {Station.GATE, Station.CLARIFY}),
         (tickets_moves(), {*TicketsPhase, *stations}),
+        (workflow_moves(), {*WorkflowPhase, *stations} - {Station.GATE}),
     ):
         assert {move.to for move in found} | {found[0].phase} == set(phases)
         assert set(phases) - {move.phase for move in found} == {"DONE"}
@@ -146,6 +158,14 @@ def test_every_critic_and_the_checks_come_before_any_decision() -> None:
         TicketsPhase.CHECK,
         Station.CLARIFY,
     }
+
+
+@pytest.mark.unmeasured
+def test_only_the_completion_gate_or_a_person_lands_a_workflow() -> None:
+    found = {(move.phase, move.when) for move in workflow_moves() if move.to == Station.LAND}
+    assert {phase for phase, _ in found} == {WorkflowPhase.SHIP, WorkflowPhase.CANCEL, Station.ESCALATED}
+    assert {when for phase, when in found if phase == Station.ESCALATED} == {"accept", "continue"}
+    assert {when for phase, when in found if phase == WorkflowPhase.SHIP} == {"on record", "pass"}
 
 
 @pytest.mark.unmeasured

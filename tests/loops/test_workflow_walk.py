@@ -68,7 +68,7 @@ STARTS: dict[str, Callable[[], WorkflowState]] = {
 }
 
 
-def answers_to(name: str, action: Action, state: WorkflowState) -> tuple[Event, ...]:  # noqa: C901, PLR0911 - a row for each action
+def answers_to(name: str, action: Action, state: WorkflowState) -> tuple[Event, ...]:  # noqa: C901 - a row for each action
     match action:
         case RunLoop():
             return tuple(LoopEnded(key=action.key, outcome=each[1]) for each in _children(action, state))
@@ -291,7 +291,7 @@ def _name(state: WorkflowState) -> str:
     return f"{where(state)} {state.stopped.value}" if state.stopped else where(state)
 
 
-def _said(event: Event) -> str:  # noqa: PLR0911 - a row for each kind
+def _said(event: Event) -> str:
     match event:
         case LoopEnded():
             return f"a task's loop: {event.outcome.ending.value}"

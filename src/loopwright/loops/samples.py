@@ -207,8 +207,9 @@ def _children(action: RunLoop) -> Answers:
             stuck = Outcome(
                 ending=Ending.ESCALATED, at=Point("ESCALATED", 1), asking=Key("escalation", 1), note="sample"
             )
+            made = {} if action.upto else {"verified": Outcome(ending=Ending.VERIFIED, commit=Commit("c"))}
             held = {_waits(at): Outcome(ending=Ending.HELD, at=at, note="sample") for at in action.upto}
-            heard = {**held, **(_PASSED if _is_reviewed(action) else {}), "needs a person": stuck}
+            heard = {**made, **held, **(_PASSED if _is_reviewed(action) else {}), "needs a person": stuck}
     return {word: LoopEnded(key=action.key, outcome=outcome) for word, outcome in heard.items()}
 
 

@@ -160,3 +160,34 @@ def _plan_line(state: WorkflowState) -> str:
 def _listed(texts: tuple[str, ...]) -> str:
     more = f" and {len(texts) - _NAMED} more" if len(texts) > _NAMED else ""
     return "; ".join(one_line(each, 120).rstrip(".") for each in texts[:_NAMED]) + more
+
+
+# --- for the page about it ------------------------------------------------------------------------------------------
+
+_WHEN = {
+    Stopped.CONFIRM: "the shape is shown, below fit 40, where somebody is there",
+    Stopped.CHECK_IN: "after each wave (tool-review), or after each task (colleague)",
+    Stopped.FINDING: "a finding of the thorough review, where somebody is there: each is resolved by them",
+    Stopped.LIMIT: "a limit is reached: paused",
+    Stopped.MUST_NOT: "what must not happen has happened",
+    Stopped.SHAPE: "the shape cannot be worked by",
+    Stopped.PLAN: "the plan is wrong, twice",
+    Stopped.STUCK: "nothing goes on for another reason",
+    Stopped.LANDING: "the result could not be landed",
+}
+_OF_FINDINGS = ("approve", "task", "discuss", "skip (of a warning)", "cancel")
+_OF_OTHERS = {
+    Stopped.CONFIRM: ("continue", "revise", "cancel"),
+    Stopped.CHECK_IN: ("continue", "revise", "history", "cancel"),
+    Stopped.FINDING: _OF_FINDINGS,
+}
+
+
+def asked_in() -> list[tuple[str, str]]:
+    """Each question with its answers; of a check-in the first is what going on does."""
+    return [(when, ", ".join(_choices(kind))) for kind, when in _WHEN.items()]
+
+
+def _choices(kind: Stopped) -> tuple[str, ...]:
+    asks = _ASKED[kind]
+    return tuple(option.choice for option in asks.options) if isinstance(asks, _Asks) else _OF_OTHERS[kind]
