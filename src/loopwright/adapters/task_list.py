@@ -65,7 +65,7 @@ class TasksFound:
     left: tuple[str, ...] = ()
 
 
-def task_folder(own: Path, list_id: str, home: Path) -> Path:
+def task_folder(own: Path, list_id: str, config: Path) -> Path:
     """Where the tasks of a loop lie: in its own folder, or where Claude Code has the list of this id.
 
     Claude Code writes `-` for the dots of an id. Raises `UsageError` for what is no id.
@@ -75,7 +75,7 @@ def task_folder(own: Path, list_id: str, home: Path) -> Path:
     if not _LIST_ID.fullmatch(list_id):
         rule = "letters, digits, dots, dashes and underscores, at most 100"
         raise UsageError(f"the task list id {list_id[:100]!r} cannot be taken: give it {rule}")
-    return home / ".claude" / "tasks" / list_id.replace(".", "-")
+    return config / "tasks" / list_id.replace(".", "-")
 
 
 class TaskList:

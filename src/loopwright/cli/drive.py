@@ -10,6 +10,7 @@ from loopwright.app.loops import Newest, View, left, view
 from loopwright.app.project import Project
 from loopwright.app.publication import rebuild_debt
 from loopwright.app.readiness import make_ready
+from loopwright.app.task_lists import listening
 from loopwright.app.views.ending import RunAnswer, answer_of, closing_lines
 from loopwright.app.views.standing import current
 from loopwright.cli.afterwards import decided_on, left_open, stays
@@ -131,7 +132,8 @@ async def driven(project: Project, here: Here, loop: View, manner: Manner) -> Dr
     async with watched(project, here, start, newest, ready.publisher) as watching:
         asked = here.who if here.asks and not manner.unattended else ""
         world, heard = peopled(project, ready, watching, asked)
-        halt = await drive(world, start.opened, rows=ready.rows)
+        async with listening(ready.publisher.lists, project.store):
+            halt = await drive(world, start.opened, rows=ready.rows)
     if halt.outcome is not None and halt.outcome.ending is Ending.ACCEPTED:
         await rebuild_debt(project)
     now = await left(project, start, halt.now, newest)

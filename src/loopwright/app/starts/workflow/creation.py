@@ -34,6 +34,8 @@ class WorkflowRequest:
     recalled: tuple[Recalled, ...] = ()
     attended: bool = False
     list_id: str = ""
+    list_shift: int = 0
+    session_only: bool = False
     taken_over: TakenOver | None = None
 
 
@@ -90,6 +92,8 @@ def params_of(
         attended=asked.attended,
         child=_child(settings, tester=tester),
         list_id=asked.list_id,
+        list_shift=asked.list_shift,
+        session_only=asked.session_only,
         trust=Trust(allow=asked.allow, in_force=True),
         taken_over=asked.taken_over,
     )

@@ -1,0 +1,121 @@
+"""Task lists that other programs write too: what our loops say is put there, and what others say is heard.
+
+Nothing here decides: a task that somebody else calls done comes to the loop as what it is, somebody's word.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import tempfile
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from loopwright.adapters.task_list import SaidOfTask, TaskList, TasksFound, task_folder
+from loopwright.errors import ConfigError, TaskListLocked
+from loopwright.kernel.codec import encode
+from loopwright.kernel.events import StateEdited
+from loopwright.kernel.model import LoopId
+from loopwright.loops.kind import TaskListing
+from loopwright.loops.task_file import TaskFile, TaskWord, name_of
+from loopwright.ports.store import Store
+
+_PATIENCE = 1.0  # seconds for a lock: a loop has other things to do, and puts it there with its next event
+_EVERY = 1.0  # seconds between two looks
+_VALUES = {TaskWord.COMPLETED: "completed", TaskWord.REOPENED: "pending"}
+SOMEBODY = "the task list"
+
+
+class TaskLists:
+    """Of all loops that one controller drives."""
+
+    def __init__(self, root: Path, config: Path, failed: Callable[[str], None]) -> None:
+        self._root, self._config, self._failed = root, config, failed
+        self._lists: dict[LoopId, TaskList] = {}
+        self._shifts: dict[LoopId, int] = {}
+        self._last: dict[LoopId, tuple[TaskFile, ...]] = {}
+        self._news: list[tuple[LoopId, StateEdited]] = []
+        self._told: set[str] = set()
+        self._passing: list[tempfile.TemporaryDirectory[str]] = []
+
+    def put(self, loop: LoopId, listing: TaskListing) -> None:
+        """What the loop says of its tasks, as far as it is new. Raises `OSError` and `ConfigError`."""
+        if self._last.get(loop) == listing.tasks:
+            return
+        files = self._lists.get(loop) or self._opened(loop, listing)
+        try:
+            found = files.put(listing.tasks)
+        except TaskListLocked as error:
+            self._tell(str(error))
+            return
+        self._last[loop] = listing.tasks
+        self._hear(loop, found)
+
+    def _opened(self, loop: LoopId, listing: TaskListing) -> TaskList:
+        folder = task_folder(self._root / listing.own, listing.list_id, self._config)
+        if listing.passing:
+            self._passing.append(tempfile.TemporaryDirectory(prefix="loop-tasks-"))
+            folder = Path(self._passing[-1].name)
+        self._lists[loop] = TaskList(folder, _PATIENCE)
+        self._shifts[loop] = listing.shift
+        return self._lists[loop]
+
+    def _hear(self, loop: LoopId, found: TasksFound) -> None:
+        for sentence in found.left:
+            self._tell(sentence)
+        for each in found.said:
+            self._news += [(loop, edit) for edit in self._edit(loop, each)]
+
+    def _edit(self, loop: LoopId, said: SaidOfTask) -> tuple[StateEdited, ...]:
+        value = _VALUES.get(said.word)
+        number = said.number - self._shifts[loop]
+        if said.word is not TaskWord.APPEARED:
+            self._last.pop(loop, None)  # whatever the loop makes of it, its files are to say so again
+        return (StateEdited(subject=name_of(number), value=value, by=SOMEBODY),) if value and number > 0 else ()
+
+    def _tell(self, sentence: str) -> None:
+        """Once: a file that cannot be read is met at every event."""
+        if sentence not in self._told:
+            self._told.add(sentence)
+            self._failed(sentence)
+
+    def news(self) -> tuple[tuple[LoopId, StateEdited], ...]:
+        """What others have said since it was last asked for."""
+        for loop, files in self._lists.items():
+            try:
+                self._hear(loop, files.look())
+            except (OSError, ConfigError) as error:
+                self._tell(str(error))
+        found, self._news = tuple(self._news), []
+        return found
+
+    def close(self) -> None:
+        for folder in self._passing:
+            folder.cleanup()
+
+
+def config_folder(environ: Mapping[str, str]) -> Path:
+    """Where Claude Code keeps what is the person's own."""
+    return Path(environ.get("CLAUDE_CONFIG_DIR") or Path(environ.get("HOME", "/nonexistent")) / ".claude")
+
+
+@asynccontextmanager
+async def listening(lists: TaskLists | None, store: Store) -> AsyncIterator[None]:
+    """While a loop is driven, what others write into its task list is told to it."""
+    if lists is None:
+        yield
+        return
+    task = asyncio.create_task(_listen(lists, store))
+    try:
+        yield
+    finally:
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+        lists.close()
+
+
+async def _listen(lists: TaskLists, store: Store) -> None:
+    while True:
+        for loop, edit in lists.news():
+            await store.post(loop, type(edit).__name__, encode(edit))
+        await asyncio.sleep(_EVERY)
