@@ -84,8 +84,9 @@ class TaskList:
     Every method raises `OSError`, and `ConfigError` if something else is in the place of the folder or of a lock.
     """
 
-    def __init__(self, folder: Path, patience: float = PATIENCE) -> None:
-        self._folder, self._patience = folder, patience
+    def __init__(self, folder: Path, patience: float = PATIENCE, taken: frozenset[int] = frozenset()) -> None:
+        """`taken` are numbers of tasks that nobody's loop had, and that this one has taken over."""
+        self._folder, self._patience, self._taken_over = folder, patience, taken
         self._known: dict[int, TaskFile] = {}  # as last seen; the tasks that wait for each other as we said them
 
     def look(self) -> TasksFound:
@@ -240,7 +241,8 @@ class TaskList:
                 return TasksFound(left=(found,))
             if found is None or sight is None:  # removed this very moment
                 return TasksFound(said=tuple(filter(None, [self._heard(ours.number, None)])))
-            if not is_same_task(found, ours):
+            is_free = found.number in self._taken_over and not found.metadata.loop_id
+            if not is_free and not is_same_task(found, ours):
                 owner = f"another's task, which has the number of {name_of(ours.number)}"
                 return TasksFound(left=(f"{path}: is {owner}; it is left as it is",))
             before = self._before(ours.number, found)

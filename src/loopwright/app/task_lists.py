@@ -56,7 +56,7 @@ class TaskLists:
         if listing.passing:
             self._passing.append(tempfile.TemporaryDirectory(prefix="loop-tasks-"))
             folder = Path(self._passing[-1].name)
-        self._lists[loop] = TaskList(folder, _PATIENCE)
+        self._lists[loop] = TaskList(folder, _PATIENCE, listing.taken)
         self._shifts[loop] = listing.shift
         return self._lists[loop]
 

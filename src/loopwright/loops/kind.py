@@ -69,6 +69,7 @@ class TaskListing:
     passing: bool = False  # only as long as the loop is driven, in a temporary folder
     over: bool = False  # the loop has ended
     shift: int = 0  # how far the numbers of its files are behind those of its tasks
+    taken: frozenset[int] = frozenset()  # numbers of tasks that were in the list before, and that it has taken over
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

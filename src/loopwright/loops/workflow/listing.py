@@ -28,8 +28,14 @@ def listed(scene: Scene[WorkflowState]) -> TaskListing | None:
         passing=state.plan.session_only,
         over=state.course.station is Station.DONE,
         shift=state.plan.list_shift,
+        taken=_taken(state),
         tasks=tuple(_file(scene, index, task) for index, task in enumerate(state.tasks)),
     )
+
+
+def _taken(state: WorkflowState) -> frozenset[int]:
+    before = state.plan.taken_over
+    return frozenset(number_of(task.id) for task in before.tasks) if before else frozenset()
 
 
 def _file(scene: Scene[WorkflowState], index: int, task: WorkTask) -> TaskFile:

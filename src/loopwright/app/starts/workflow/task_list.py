@@ -1,5 +1,5 @@
-"""Where the tasks of a new workflow lie: in a folder of its own, in a list that another program has too, or nowhere that
-lasts; and taking up a list that is there."""
+"""Where the tasks of a new workflow lie: in a folder of its own, in a list that another program has too, or only for as
+long as it is driven; and taking up a list that is there."""
 
 from __future__ import annotations
 
