@@ -148,8 +148,12 @@ def started(work: Callable[[str, Path, Note], None], name: str, folder: Path, no
     if pid:
         return pid
     file = os.open(notes / name, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+
+    def note(done: object) -> None:
+        os.write(file, json.dumps(done).encode() + b"\n")
+
     try:
-        work(name, folder, lambda said: os.write(file, json.dumps(said).encode() + b"\n") and None)
+        work(name, folder, note)
     except BaseException as error:  # noqa: BLE001 - this process is at its end
         os.write(2, f"{name}: {error!r}\n".encode())
         os._exit(1)
