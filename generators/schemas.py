@@ -27,6 +27,7 @@ from loopwright.kernel.events import Logged
 from loopwright.kernel.shapes import Shape, choice, keyed, several, text, whole
 from loopwright.loops.feedback.progress import PROGRESS
 from loopwright.loops.quality.handoff_rules import HANDOFF, LETTERS, SEVERITIES
+from loopwright.loops.task_file import TASK_FILE
 from loopwright.loops.tickets.observer import Dispatch, Violation
 from loopwright.loops.tickets.shape import FRONT
 from loopwright.loops.workflow.evidence import CriteriaFile
@@ -260,6 +261,12 @@ SCHEMAS: Mapping[str, Published] = {
         description="A scenario of a scripted agent, as the data that its TOML stands for. The first unused step that"
         " fits is played.",
         source=SCENARIO,
+    ),
+    "task-file": Published(
+        title="A task",
+        description="`N.json` in a folder of tasks, as Claude Code keeps them: the loop's own folder, or"
+        " `~/.claude/tasks/<list id>/`. Other programs write it too; keys that are not named here are kept.",
+        source=TASK_FILE,
     ),
     "violations": Published(
         title="One violation",
