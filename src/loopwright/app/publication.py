@@ -14,7 +14,7 @@ from loopwright.app.layout import DEBT, STATE_FOLDER
 from loopwright.app.loops import Past, View, listed, view, views, whole_view
 from loopwright.app.project import Project
 from loopwright.app.publisher import Publisher
-from loopwright.app.task_lists import TaskLists, config_folder
+from loopwright.app.task_lists import TaskLists, list_places
 from loopwright.engine.fold import Opened
 from loopwright.engine.journal import open_whole
 from loopwright.errors import ConfigError
@@ -34,7 +34,7 @@ async def publisher_of(
     known = _family(seen.row.id, rows or await project.store.rows())
     pasts = {row.id: await _past(project, row) for row in known if row.id != seen.row.id and _remembers(project, row)}
     own = {seen.row.id: await _past_of(project, seen)} if _remembers(project, seen.row) else {}
-    lists = TaskLists(project.root, config_folder(project.environ), failed)
+    lists = TaskLists(list_places(project.root, project.environ, project.clock.now), failed)
     return Publisher(project.root, project.kinds, failed, {**pasts, **own}, lists)
 
 

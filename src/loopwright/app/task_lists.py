@@ -9,9 +9,11 @@ import asyncio
 import tempfile
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 from loopwright.adapters.task_list import SaidOfTask, TaskList, TasksFound, task_folder
+from loopwright.app.lease import RENEWED_EVERY, give, take_back
 from loopwright.errors import ConfigError, TaskListLocked
 from loopwright.kernel.codec import encode
 from loopwright.kernel.events import StateEdited
@@ -26,11 +28,23 @@ _VALUES = {TaskWord.COMPLETED: "completed", TaskWord.REOPENED: "pending"}
 SOMEBODY = "the task list"
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListPlaces:
+    """Where lists are, and whose session it is."""
+
+    root: Path
+    config: Path  # of Claude Code
+    session: str = ""  # of Claude Code, where the loop was started from one
+    now: Callable[[], float]
+
+
 class TaskLists:
     """Of all loops that one controller drives."""
 
-    def __init__(self, root: Path, config: Path, failed: Callable[[str], None]) -> None:
-        self._root, self._config, self._failed = root, config, failed
+    def __init__(self, place: ListPlaces, failed: Callable[[str], None]) -> None:
+        self._place, self._failed = place, failed
+        self._leased: dict[LoopId, str] = {}
+        self._renewed = 0.0
         self._lists: dict[LoopId, TaskList] = {}
         self._shifts: dict[LoopId, int] = {}
         self._last: dict[LoopId, tuple[TaskFile, ...]] = {}
@@ -50,9 +64,15 @@ class TaskLists:
             return
         self._last[loop] = listing.tasks
         self._hear(loop, found)
+        if listing.over and loop in self._leased:
+            del self._leased[loop]
+            take_back(self._place.root, loop)
+        elif listing.list_id and not listing.over and loop not in self._leased:
+            self._leased[loop] = listing.list_id
+            self._lease()
 
     def _opened(self, loop: LoopId, listing: TaskListing) -> TaskList:
-        folder = task_folder(self._root / listing.own, listing.list_id, self._config)
+        folder = task_folder(self._place.root / listing.own, listing.list_id, self._place.config)
         if listing.passing:
             self._passing.append(tempfile.TemporaryDirectory(prefix="loop-tasks-"))
             folder = Path(self._passing[-1].name)
@@ -79,8 +99,16 @@ class TaskLists:
             self._told.add(sentence)
             self._failed(sentence)
 
+    def _lease(self) -> None:
+        """A hook holds sessions for these lists as long as somebody drives the loops."""
+        self._renewed = self._place.now()
+        for loop, list_id in self._leased.items():
+            give(self._place.root, loop, list_id, self._place.session, self._renewed)
+
     def news(self) -> tuple[tuple[LoopId, StateEdited], ...]:
         """What others have said since it was last asked for."""
+        if self._leased and self._place.now() - self._renewed > RENEWED_EVERY:
+            self._lease()
         for loop, files in self._lists.items():
             try:
                 self._hear(loop, files.look())
@@ -92,6 +120,11 @@ class TaskLists:
     def close(self) -> None:
         for folder in self._passing:
             folder.cleanup()
+
+
+def list_places(root: Path, environ: Mapping[str, str], now: Callable[[], float]) -> ListPlaces:
+    session = environ.get("CLAUDE_CODE_SESSION_ID", "")
+    return ListPlaces(root=root, config=config_folder(environ), session=session, now=now)
 
 
 def config_folder(environ: Mapping[str, str]) -> Path:
