@@ -9,7 +9,7 @@ import json
 from contextlib import suppress
 from pathlib import Path
 
-from loopwright import hook
+import loopwright.hook as hook  # noqa: PLR0402 - `from loopwright import …` would load the public door
 from loopwright.adapters.files import read_regular, write_whole
 from loopwright.app.layout import STATE_FOLDER
 
