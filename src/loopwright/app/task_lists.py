@@ -54,6 +54,7 @@ class TaskLists:
 
     def put(self, loop: LoopId, listing: TaskListing) -> None:
         """What the loop says of its tasks, as far as it is new. Raises `OSError` and `ConfigError`."""
+        self._keep_lease(loop, listing)
         if self._last.get(loop) == listing.tasks:
             return
         files = self._lists.get(loop) or self._opened(loop, listing)
@@ -64,12 +65,6 @@ class TaskLists:
             return
         self._last[loop] = listing.tasks
         self._hear(loop, found)
-        if listing.over and loop in self._leased:
-            del self._leased[loop]
-            take_back(self._place.root, loop)
-        elif listing.list_id and not listing.over and loop not in self._leased:
-            self._leased[loop] = listing.list_id
-            self._lease()
 
     def _opened(self, loop: LoopId, listing: TaskListing) -> TaskList:
         folder = task_folder(self._place.root / listing.own, listing.list_id, self._place.config)
@@ -98,6 +93,14 @@ class TaskLists:
         if sentence not in self._told:
             self._told.add(sentence)
             self._failed(sentence)
+
+    def _keep_lease(self, loop: LoopId, listing: TaskListing) -> None:
+        if listing.over and listing.list_id:
+            self._leased.pop(loop, "")
+            take_back(self._place.root, loop)
+        elif listing.list_id and loop not in self._leased:
+            self._leased[loop] = listing.list_id
+            self._lease()
 
     def _lease(self) -> None:
         """A hook holds sessions for these lists as long as somebody drives the loops."""
