@@ -195,9 +195,13 @@ SCHEMAS: Mapping[str, Published] = {
     ),
     "explain": _answer("explain", "The loop's status object, and why the engine will do what it does next."),
     "gates": _answer("gates", "Every gate."),
+    "hook-session-start": _answer("hook session-start", "The announcement of an unfinished loop, or nothing."),
+    "hook-stop": _answer("hook stop", "Whether a turn may end, in the form of `--format`."),
     "output": Published(
         title="Answer of `loop log --agent KEY --json`", description="What a step printed.", source=(StepOutput,)
     ),
+    "plugin-install": _answer("plugin install", "What was written, and what was left because somebody changed it."),
+    "plugin-uninstall": _answer("plugin uninstall", "What was removed, and what was left because somebody changed it."),
     "receipts": _answer("receipts", "What was verified, on which tree."),
     "rehearse": _answer("rehearse", "How the rehearsal ended."),
     "render": _answer("render", "Files written."),
