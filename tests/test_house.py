@@ -38,6 +38,7 @@ MAY_NAME_ROOMS = (
 OTHER_MEANINGS = {
     "loopwright/loops/batch/state.py",  # the kind of its children: nesting is data
     "loopwright/loops/batch/kind.py",  # whose limits are its own
+    "loopwright/loops/workflow/state.py",  # the kind of its tasks' loops, likewise
 }
 # Our programs, and the suites that tests inherit.
 LOADED = (

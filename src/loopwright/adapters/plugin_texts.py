@@ -98,7 +98,7 @@ def _manifest(version: str) -> Mapping[str, object]:
         "description": "Has a request done in waves of small tasks, each verified before it counts.",
         "author": {"name": "Loopwright contributors"},
         "license": "MIT",
-        "keywords": ["agents", "workflow", "verification"],
+        "keywords": ["agents", "loops", "verification"],
     }
 
 

@@ -7,20 +7,22 @@ from __future__ import annotations
 
 import asyncio
 import tempfile
-from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from loopwright.adapters.task_list import SaidOfTask, TaskList, TasksFound, task_folder
 from loopwright.app.lease import RENEWED_EVERY, give, take_back
+from loopwright.engine.driver import drive
+from loopwright.engine.fold import Opened
+from loopwright.engine.world import Halt, World
 from loopwright.errors import ConfigError, TaskListLocked
 from loopwright.kernel.codec import encode
 from loopwright.kernel.events import StateEdited
 from loopwright.kernel.model import LoopId
 from loopwright.loops.kind import TaskListing
 from loopwright.loops.task_file import TaskFile, TaskWord, name_of
-from loopwright.ports.store import Store
+from loopwright.ports.store import LoopRow, Store
 
 _PATIENCE = 1.0  # seconds for a lock: a loop has other things to do, and puts it there with its next event
 _EVERY = 1.0  # seconds between two looks
@@ -135,15 +137,15 @@ def config_folder(environ: Mapping[str, str]) -> Path:
     return Path(environ.get("CLAUDE_CONFIG_DIR") or Path(environ.get("HOME", "/nonexistent")) / ".claude")
 
 
-@asynccontextmanager
-async def listening(lists: TaskLists | None, store: Store) -> AsyncIterator[None]:
-    """While a loop is driven, what others write into its task list is told to it."""
+async def drive_and_listen(
+    world: World, opened: Opened, lists: TaskLists | None, rows: tuple[LoopRow, ...] = ()
+) -> Halt:
+    """Drive the loop; what others write into its task list meanwhile is told to it."""
     if lists is None:
-        yield
-        return
-    task = asyncio.create_task(_listen(lists, store))
+        return await drive(world, opened, rows=rows)
+    task = asyncio.create_task(_listen(lists, world.store))
     try:
-        yield
+        return await drive(world, opened, rows=rows)
     finally:
         task.cancel()
         await asyncio.gather(task, return_exceptions=True)

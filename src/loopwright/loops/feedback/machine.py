@@ -30,8 +30,8 @@ from loopwright.kernel.model import NO_COMMIT, Verdict
 from loopwright.loops import floor
 from loopwright.loops.course import where
 from loopwright.loops.feedback.accepting import accepted
-from loopwright.loops.feedback.closing import sentence
 from loopwright.loops.feedback.apply import continued, decided, refused, relimited, revised, took
+from loopwright.loops.feedback.closing import sentence
 from loopwright.loops.feedback.decide import escalation, land, work
 from loopwright.loops.feedback.ending import ended
 from loopwright.loops.feedback.limits import FeedbackLimits
