@@ -245,7 +245,7 @@ class TaskList:
             if not is_free and not is_same_task(found, ours):
                 owner = f"another's task, which has the number of {name_of(ours.number)}"
                 return TasksFound(left=(f"{path}: is {owner}; it is left as it is",))
-            before = self._before(ours.number, found)
+            before = found if is_free else self._before(ours.number, found)
             after = merged(found, ours, before)
             if after == found or self._replaced(path, sight, after):
                 word = said(before, found) if found.status != ours.status else None
