@@ -48,29 +48,21 @@ async def create_workflow(
     free: FreeSpace | None = None,
 ) -> View:
     """A new workflow, not yet driven. Refuses what could not end well, before anything is made."""
-    settings = limited(settings, asked)
     check_ground(project, settings, merge=bool(_merges(settings, asked)), allow=asked.allow, free=free)
     if roles is None:
         check_cast(project, settings)
     if not asked.request.strip():
         raise UsageError('the request is empty; write `loop start "what is to be done"`')
     params = params_of(project, settings, asked, roles)
-    return await create_loop(project, settings, new_id(asked.request), params, budget=settings.budget.usd)
-
-
-def limited(settings: Settings, asked: WorkflowRequest) -> Settings:
-    """The settings with what the person said instead; the time of all its work is the shorter of the two there are."""
-    limits, budget = settings.limits.workflow, settings.budget
-    if asked.max_iterations != "settings":
-        limits = replace(limits, max_iterations=asked.max_iterations)
-    if asked.budget != "settings":
-        budget = replace(budget, usd=asked.budget)
-    wall = limits.wall if budget.wall is None else min(budget.wall, limits.wall)
-    return replace(
-        settings,
-        limits=replace(settings.limits, workflow=limits),
-        budget=replace(budget, wall=wall),
+    budget = None if asked.budget == "settings" else asked.budget
+    return await create_loop(
+        project, settings, new_id(asked.request), params, budget=budget, no_limit=asked.budget is None
     )
+
+
+def limits_of(settings: Settings, asked: WorkflowRequest) -> WorkflowLimits:
+    limits = settings.limits.workflow
+    return limits if asked.max_iterations == "settings" else replace(limits, max_iterations=asked.max_iterations)
 
 
 def params_of(
@@ -83,7 +75,7 @@ def params_of(
         base=project.head,
         target=project.branch,
         merge=bool(_merges(settings, asked)),
-        limits=settings.limits.workflow,
+        limits=limits_of(settings, asked),
         parallel=settings.limits.parallel,
         cast=tuple(role for role in OF_A_REQUEST if role in played),
         checks=tuple(check.name for check in settings.checks),
