@@ -214,6 +214,8 @@ def _after_checks(state: WorkflowState, event: ChecksReported, said: Weighed) ->
             state = calmed(state)
             found = (rejection(said.gate),) if isinstance(said, Rejected) else said.faults
             why = f"on the merged tree these fail: {names_of_faults(event, found)}"
+            if task.claims and task.outside:
+                return advanced(made_ready(_next(_left(state, why)), index))
             if task.claims:
                 return advanced(_failed(_next(_left(state, why)), index, found))
             return sent_back(state, found, why)
@@ -223,8 +225,8 @@ def _left(state: WorkflowState, why: str) -> WorkflowState:
     """Nothing shows that it is done already."""
     index = state.train[0]
     task = state.tasks[index]
-    outside = f"said to be done, and it is not: {why}" if task.outside else ""
-    return with_task(state, index, replace(task, why=why, outside=outside))
+    outside = f"{task.outside}, and it is not: {why}" if task.outside else ""
+    return with_task(state, index, replace(task, why=why, outside=outside, claims=False))
 
 
 def _shown_done(state: WorkflowState, index: int) -> WorkflowState:
