@@ -33,7 +33,14 @@ class Multiplying(unittest.TestCase):
 """
 MUL = PRODUCT + "\n\ndef mul(a, b):\n    return a * b\n"
 WRONG = MUL.replace("a + b", "a - b") + "\n\ndef div(a, b):\n    return a / b\n"
-DIV_TEST = "import unittest\nfrom calc import div\n\nclass D(unittest.TestCase):\n    def test_d(self):\n        self.assertEqual(div(6, 3), 2)\n"
+DIV_TEST = """\
+import unittest
+from calc import div
+
+class Dividing(unittest.TestCase):
+    def test_divides(self):
+        self.assertEqual(div(6, 3), 2)
+"""
 
 
 def plans(*tasks: dict[str, Any]) -> str:
