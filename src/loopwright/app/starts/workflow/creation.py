@@ -6,18 +6,19 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from loopwright.app.creation import create_loop, new_id
+from loopwright.app.layout import CONFIG_FILE
 from loopwright.app.loops import Listed, View, listing
 from loopwright.app.preconditions import FreeSpace, check_cast, check_ground
 from loopwright.app.project import Project
 from loopwright.app.starts.door import Start
 from loopwright.config.settings import OF_A_REQUEST, LimitSettings, Settings
-from loopwright.errors import UsageError
+from loopwright.errors import ConfigError, UsageError
 from loopwright.kernel.codec import encode
 from loopwright.kernel.trust import Trust
 from loopwright.loops.workflow.kind import Workflow
 from loopwright.loops.workflow.limits import WorkflowLimits
 from loopwright.loops.workflow.scoring import ShapeChoice
-from loopwright.loops.workflow.state import Recalled, TakenOver, WorkflowParams
+from loopwright.loops.workflow.state import CHILD, Recalled, TakenOver, WorkflowParams
 
 NAME = "workflow"
 SHAPES = tuple(each.value for each in ShapeChoice if each is not ShapeChoice.BLOCKED)
@@ -51,6 +52,9 @@ async def create_workflow(
     check_ground(project, settings, merge=bool(_merges(settings, asked)), allow=asked.allow, free=free)
     if roles is None:
         check_cast(project, settings)
+    if settings.workflow.inner != CHILD:
+        says = f"this version makes tasks in {CHILD} loops only; write {CHILD!r}, or leave it out"
+        raise ConfigError(CONFIG_FILE, "workflow.inner", says)
     if not asked.request.strip():
         raise UsageError('the request is empty; write `loop start "what is to be done"`')
     params = params_of(project, settings, asked, roles)
