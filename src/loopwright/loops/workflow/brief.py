@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 from loopwright.kernel.assignment import Assignment
 from loopwright.kernel.ledger import unresolved
-from loopwright.kernel.model import Brief, Finding
+from loopwright.kernel.model import Brief, Commit, Finding
 from loopwright.kernel.quoting import fenced, one_line
 from loopwright.loops import brief_parts
 from loopwright.loops.workflow.shape import criterion_name, must_not_name
@@ -131,7 +131,12 @@ def for_panel(state: WorkflowState, task: WorkTask, part: str) -> Brief:
     own = RequestBrief(task_id=task.id, wave=task.wave)
     said = f"{task.id}: {task.plan.subject}\n\n{task.plan.description}\n\nHow the last attempt ended: {task.why}"
     stuck = _brief(state, max(1, task.stuck), own, part=part)
-    return replace(stuck, task=said, failures=task.failures, candidate=task.commit or state.tip, criteria=())
+    return replace(stuck, task=said, failures=task.failures, candidate=shown_of(state, task), criteria=())
+
+
+def shown_of(state: WorkflowState, task: WorkTask) -> Commit:
+    """What there is to see of a task that is stuck. What others land meanwhile is no part of it."""
+    return task.commit or task.made_on or state.ground
 
 
 def for_discussion(state: WorkflowState) -> Brief:

@@ -11,7 +11,7 @@ from loopwright.kernel.codec import encode
 from loopwright.kernel.events import Answered, CancelRequested
 from loopwright.kernel.model import NO_KEY, Cleanup, Demand, Key
 from loopwright.kernel.wording import counted
-from loopwright.loops.workflow.brief import for_discussion, for_gate, for_intent, for_panel, for_review
+from loopwright.loops.workflow.brief import for_discussion, for_gate, for_intent, for_panel, for_review, shown_of
 from loopwright.loops.workflow.scoring import DIMENSIONS, score
 from loopwright.loops.workflow.shape import criterion_name, must_not_name
 from loopwright.loops.workflow.state import (
@@ -134,7 +134,7 @@ def child_params(state: WorkflowState, task: WorkTask) -> str:
         "task": _task_text(task),
         "part": part,
         "base": task.start,
-        "answers": [*state.course.answers, *state.course.refusals],
+        "answers": [*state.course.answers, *state.course.refusals[: task.refusals]],
         "lands": False,
         "before": [json.loads(encode(each)) for each in state.course.before],
         "also": [json.loads(encode(each)) for each in verifies(task)],
@@ -169,7 +169,7 @@ def _panel(state: WorkflowState, index: int) -> RunAgent:
         key=Key("panel", task.stuck, part=part, tries=state.course.trial_of(part).tries),
         role="panel",
         brief=for_panel(state, task, part),
-        start=task.commit or state.tip,
+        start=shown_of(state, task),
         writes=False,
         why=f"{task.id} is stuck ({task.stuck}): {task.why}",
     )
@@ -260,7 +260,12 @@ def _checks(state: WorkflowState, key: Key, also: tuple[Demand, ...], why: str) 
 def land(state: WorkflowState) -> Integrate:
     """All that has landed of the tasks, on its own branch, which it is on already, and on the target."""
     merge = state.course.merge_accepted if state.course.accepted else state.plan.merge
-    return replace(_landing(state), target=state.plan.target if merge else "", also=every_command(state))
+    return replace(_landing(state), target=state.plan.target if merge else "", also=_promises(state))
+
+
+def _promises(state: WorkflowState) -> tuple[Demand, ...]:
+    """What must pass with the target as it stands then; of what a person accepted, what has landed promises."""
+    return (*must_nots(state), *state.promised) if state.course.accepted else every_command(state)
 
 
 def _landing(state: WorkflowState) -> Integrate:

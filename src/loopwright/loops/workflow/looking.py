@@ -16,7 +16,8 @@ from loopwright.loops.workflow.views import light_views, thorough_views
 def looked_at(state: WorkflowState, wave: int) -> WorkflowState:
     """A wave whose last task has landed is looked at, once, by those whom its tasks concern."""
     base = state.wave_base[wave - 1]
-    if state.open_in_wave[wave - 1] or not base:
+    known = {each.wave for each in state.waves} | {each.number for each in state.looks}
+    if state.open_in_wave[wave - 1] or not base or wave in known:
         return state
     texts = " ".join(f"{task.plan.subject} {task.plan.description}" for task in state.tasks if task.wave == wave)
     look = Look(number=wave, base=base, commit=state.tip, views=light_views(aspects_of(texts)))

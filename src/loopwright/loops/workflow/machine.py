@@ -41,7 +41,7 @@ from loopwright.kernel.wording import counted
 from loopwright.loops import course as c
 from loopwright.loops import floor
 from loopwright.loops.hooks import Machine
-from loopwright.loops.workflow import intent, people, reviewing, tasks
+from loopwright.loops.workflow import ending, intent, people, reviewing, tasks
 from loopwright.loops.workflow.beginning import start
 from loopwright.loops.workflow.decide import land, work
 from loopwright.loops.workflow.limits import WorkflowLimits
@@ -77,7 +77,7 @@ def took(state: WorkflowState, event: Answer) -> WorkflowState:
             return _FROM_ROLES[event.key.step](state, event)
         case LoopEnded():
             if state.phase is WorkflowPhase.CANCEL:
-                return people.told_to_end(state, int(event.key.part) - 1)
+                return ending.told_to_end(state, int(event.key.part) - 1)
             return tasks.heard(state, event)
         case Combined():
             return tasks.combined(state, event)
@@ -87,25 +87,25 @@ def took(state: WorkflowState, event: Answer) -> WorkflowState:
         case Integrated():
             return tasks.landed(state, event)
         case IntegrationRefused():
-            return people.refused(state, event)
+            return tasks.not_landed(state, event)
         case _:
             raise InvalidTransition(c.where(state), type(event).__name__, "a workflow never asks for it")
 
 
-def ended(state: WorkflowState, ending: Ending) -> Outcome:
+def ended(state: WorkflowState, how: Ending) -> Outcome:
     return Outcome(
-        ending=ending,
+        ending=how,
         attempts=state.iterations,
         commit=state.tip,
-        findings=state.thorough.blockers if state.thorough and ending is not Ending.VERIFIED else (),
+        findings=state.thorough.blockers if state.thorough and how is not Ending.VERIFIED else (),
         parts=tuple(_part(task) for task in state.tasks),
     )
 
 
 def _part(task: WorkTask) -> Part:
     done = task.standing is TaskStanding.DONE
-    ending = Ending.VERIFIED if done else Ending.CANCELLED
-    return Part(name=f"{task.id}: {task.plan.subject}", ending=ending, attempts=task.attempts, loop=task.loop)
+    how = Ending.VERIFIED if done else Ending.CANCELLED
+    return Part(name=f"{task.id}: {task.plan.subject}", ending=how, attempts=task.attempts, loop=task.loop)
 
 
 MACHINE: Machine[WorkflowState, WorkflowLimits] = Machine(
@@ -121,9 +121,9 @@ MACHINE: Machine[WorkflowState, WorkflowLimits] = Machine(
     revised=people.revised,
     relimited=people.relimited,
     decided=people.decided,
-    accepted=people.cancelled,
+    accepted=ending.cancelled,
     refused=people.refused,
-    cancelled=people.cancelled,
+    cancelled=ending.cancelled,
     answered=people.answered,
     edited=people.edited,
     noun="workflow",

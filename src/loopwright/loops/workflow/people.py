@@ -5,19 +5,19 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from loopwright.errors import InvalidTransition
 from loopwright.kernel.events import Answered, IntegrationRefused, StateEdited
 from loopwright.kernel.faults import engine_finding
 from loopwright.kernel.findings import identify
 from loopwright.kernel.model import NO_COMMIT, Finding
 from loopwright.loops import course as c
 from loopwright.loops.course import GateRecord, Ruling, Station
-from loopwright.loops.hooks import not_offered, refusal
+from loopwright.loops.hooks import refusal
 from loopwright.loops.weighing import rejection
 from loopwright.loops.workflow.limits import WorkflowAllowance, WorkflowLimits, grant, moved, reasons
 from loopwright.loops.workflow.reviewing import remedied, resolved
 from loopwright.loops.workflow.schedule import reopened
 from loopwright.loops.workflow.state import (
+    Resolving,
     Stopped,
     TaskStanding,
     WorkflowPhase,
@@ -25,6 +25,7 @@ from loopwright.loops.workflow.state import (
     counts,
     with_task,
 )
+from loopwright.loops.workflow.stops import stopped
 from loopwright.loops.workflow.tasks import advanced, calmed, sent_back, turned
 
 _ONCE_MORE = {Stopped.SHAPE: WorkflowPhase.SHAPE, Stopped.PLAN: WorkflowPhase.PLAN, Stopped.CONFIRM: WorkflowPhase.PLAN}
@@ -58,7 +59,7 @@ def revised(state: WorkflowState, _: Answered) -> WorkflowState:
 
 
 def _gone_on(state: WorkflowState, kind: Stopped | None) -> WorkflowState:
-    state = replace(state, stopped=None)
+    state = c.steered(replace(state, stopped=None), reasons=())
     if kind is Stopped.LANDING:
         return c.landing(state)
     if kind in _ONCE_MORE:
@@ -86,9 +87,8 @@ def _resumed(state: WorkflowState) -> WorkflowState:
 
 
 def answered(state: WorkflowState, event: Answered) -> WorkflowState:
-    resolving = state.resolving
-    if state.stopped is not Stopped.FINDING or resolving is None:
-        return not_offered(state, event)
+    """Of what is offered for a finding; the floor has refused everything else."""
+    resolving = state.resolving or Resolving(left=())
     first, *left = resolving.left
     after = replace(resolving, left=tuple(left), advice="")
     match event.choice:
@@ -100,10 +100,8 @@ def answered(state: WorkflowState, event: Answered) -> WorkflowState:
             return resolved(state, replace(after, tasks=(*after.tasks, (first, event.text.strip()))))
         case "skip":
             return resolved(state, replace(after, acknowledged=(*after.acknowledged, first)))
-        case "discuss":
-            return c.entered(replace(state, stopped=None), WorkflowPhase.DISCUSS)
         case _:
-            return not_offered(state, event)
+            return c.entered(replace(state, stopped=None), WorkflowPhase.DISCUSS)
 
 
 # --- gates ----------------------------------------------------------------------------------------------------------
@@ -114,16 +112,14 @@ def decided(state: WorkflowState, gate: GateRecord) -> WorkflowState:
     waits = state.course.station is Station.GATE
     if gate.ruling is Ruling.APPROVED:
         if waits or c.at_work(state, WorkflowPhase.VERIFY):
-            return c.entered(replace(state, turn=state.turn + 1), WorkflowPhase.VERIFY)
+            return c.entered(turned(state), WorkflowPhase.VERIFY)
         return turned(state) if state.train and (state.merged or state.gated) and not state.passed else state
     told = f"A person rejected the change to {gate.paths}: {gate.reason or 'no reason given'}"
     state = c.steered(state, refusals=(*state.course.refusals, told))
     if gate.lasting:
         return state
     if waits:
-        return advanced(c.entered(remedied(state, (rejection(gate),)), WorkflowPhase.EXECUTE))
-    if not state.gated:
-        return state
+        return advanced(c.entered(remedied(calmed(state), (rejection(gate),)), WorkflowPhase.EXECUTE))
     return sent_back(calmed(state), (rejection(gate),), "a person rejected a change in it")
 
 
@@ -135,7 +131,8 @@ def refused(state: WorkflowState, event: IntegrationRefused) -> WorkflowState:
     why = event.detail or event.reason
     found = tuple(identify(each) for each in event.findings)
     if state.course.accepted or not event.onto or event.reason not in ("conflict", "checks"):
-        return c.not_landed(replace(state, stopped=Stopped.LANDING), event)
+        # What a person accepted stays accepted: trying once more is no verdict.
+        return stopped(state, Stopped.LANDING, f"the result could not be landed: {why}")
     told = _not_merged(state, event, why)
     tip = event.merged or event.onto
     state = replace(state, ground=event.onto, tip=tip, whole=tip, merged=NO_COMMIT, thorough=None)
@@ -153,31 +150,6 @@ def _not_merged(state: WorkflowState, event: IntegrationRefused, why: str) -> Fi
     return engine_finding(
         "not-merged", f"The work does not go together with what the target has by now: {why}. {begin}"
     )
-
-
-def cancelled(state: WorkflowState) -> WorkflowState:
-    """Every loop of a task that has not ended is told, so that none is left open."""
-    if c.at_work(state, WorkflowPhase.CANCEL):
-        raise InvalidTransition(c.where(state), "CancelRequested", "the workflow is ending")
-    open_loops = tuple(index for index, task in enumerate(state.tasks) if _is_open(state, index) and task.start)
-    state = replace(state, running=open_loops, counsel=(), looks=(), train=(), stopped=None)
-    return c.entered(state, WorkflowPhase.CANCEL) if open_loops else wound_down(state)
-
-
-def _is_open(state: WorkflowState, index: int) -> bool:
-    task = state.tasks[index]
-    return task.standing is TaskStanding.RUNNING or not task.over
-
-
-def told_to_end(state: WorkflowState, index: int) -> WorkflowState:
-    """The loop of a task has heard that the workflow ends."""
-    state = with_task(state, index, replace(state.tasks[index], over=True))
-    state = replace(state, running=tuple(each for each in state.running if each != index))
-    return state if state.running else wound_down(state)
-
-
-def wound_down(state: WorkflowState) -> WorkflowState:
-    return c.taking(state) if state.course.accepted else c.cleaning_up(state)
 
 
 def relimited(state: WorkflowState, limits: WorkflowLimits) -> WorkflowState:
@@ -201,7 +173,7 @@ def edited(state: WorkflowState, event: StateEdited) -> WorkflowState:
     task = state.tasks[index]
     if event.value == "pending" and task.standing is TaskStanding.DONE:
         again = with_task(state, index, replace(task, outside=f"reopened by {event.by or 'somebody'}"))
-        return advanced(turned(reopened(again, index)))
+        return advanced(reopened(again, index))
     if event.value != "completed" or task.standing is not TaskStanding.PENDING:
         raise refusal(state, event, f"{event.subject} is {task.standing.value}: {event.value!r} says nothing new")
     said = f"said to be done by {event.by or 'somebody'}"

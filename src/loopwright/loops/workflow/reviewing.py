@@ -18,9 +18,10 @@ from loopwright.loops import course as c
 from loopwright.loops.weighing import Failed, Passed, Rejected, rejection, weighed
 from loopwright.loops.workflow.advice import advice_text, read_advice
 from loopwright.loops.workflow.decide import view_part
+from loopwright.loops.workflow.ending import closed
 from loopwright.loops.workflow.remedies import next_name, remedy
 from loopwright.loops.workflow.schedule import added
-from loopwright.loops.workflow.ship import read_ship, verdict_of
+from loopwright.loops.workflow.ship import Ship, read_ship, verdict_of
 from loopwright.loops.workflow.state import (
     Look,
     Resolving,
@@ -33,7 +34,7 @@ from loopwright.loops.workflow.state import (
     WorkTask,
 )
 from loopwright.loops.workflow.stops import stopped
-from loopwright.loops.workflow.tasks import MUST_NOT, advanced, broken_rules
+from loopwright.loops.workflow.tasks import MUST_NOT, advanced, broken_rules, calmed
 from loopwright.loops.workflow.views import read_score, score_of, word_of
 
 SAID = "thorough"
@@ -69,9 +70,8 @@ def glanced(state: WorkflowState, event: FromJudge) -> WorkflowState:
     now = _heard(look, event, "light")
     others = tuple(each for each in state.looks if each is not look)
     if forbidden := _forbidden(now.said[-1].findings):
-        state = replace(state, looks=(*others, now) if now.open else others)
-        state = state if now.open else _recorded(state, now)
-        return stopped(state, Stopped.MUST_NOT, *forbidden)
+        state = replace(state, looks=(*others, now)) if now.open else _recorded(replace(state, looks=others), now)
+        return _broken(state, forbidden)
     if now.open:
         return replace(state, looks=tuple(now if each is look else each for each in state.looks))
     return advanced(_recorded(replace(state, looks=others), now))
@@ -95,10 +95,15 @@ def _as_report(said: ViewSaid) -> AgentReport:
     return AgentReport(findings=said.findings, extras=json.dumps(extras))
 
 
-def _forbidden(found: Iterable[Finding]) -> tuple[str, ...]:
+def _forbidden(found: Iterable[Finding]) -> tuple[Finding, ...]:
     """What must not be and a judge says is so."""
-    critical = (each for each in found if each.severity is Severity.CRITICAL and each.requirement.startswith(MUST_NOT))
-    return tuple(f"{each.requirement} became true: {one_line(each.issue, 300)}" for each in critical)
+    return tuple(each for each in found if each.severity is Severity.CRITICAL and each.requirement.startswith(MUST_NOT))
+
+
+def _broken(state: WorkflowState, found: tuple[Finding, ...], origin: str = "finding") -> WorkflowState:
+    """Stopped at once. Whoever goes on has it mended by tasks."""
+    why = (f"{each.requirement} became true: {one_line(each.issue, 300)}" for each in found)
+    return stopped(remedied(state, found, origin), Stopped.MUST_NOT, *why)
 
 
 # --- thorough -------------------------------------------------------------------------------------------------------
@@ -110,6 +115,9 @@ def reviewed(state: WorkflowState, event: FromJudge) -> WorkflowState:
     if (again := _explained(state, event)) is not None:
         return again
     now = _heard(state.look, event, "thorough")
+    if forbidden := _forbidden(now.said[-1].findings):
+        seen = ThoroughSeen(round=now.number, commit=now.commit, passed=False, blockers=forbidden, views=now.views)
+        return _broken(replace(_without_trials(state, now, "thorough"), look=None, thorough=seen), forbidden)
     state = replace(state, look=now)
     return state if now.open else _concluded(state, now)
 
@@ -134,10 +142,10 @@ def _concluded(state: WorkflowState, look: Look) -> WorkflowState:
     if silent:
         return stopped(replace(state, look=None), Stopped.STUCK, *silent)
     found = tuple({each.fingerprint: each for one in said for each in one.findings}.values())
-    no_of = {each.fingerprint for one in said if one.verdict is not Verdict.PASS for each in one.findings}
+    no_of = {each.fingerprint for one in said if one.verdict is not Verdict.PASS for each in _rests_on(one)}
     ledger = record(state.ledger, SAID, found, look.number)
     open_now = unresolved(ledger, SAID)
-    blockers = tuple(each for each in open_now if _blocks(each, no_of))
+    blockers = tuple(each for each in open_now if word_of(each.severity) == BLOCKER or each.fingerprint in no_of)
     rest = tuple(each for each in open_now if each not in blockers)
     seen = ThoroughSeen(
         round=look.number,
@@ -149,24 +157,23 @@ def _concluded(state: WorkflowState, look: Look) -> WorkflowState:
         views=look.views,
     )
     state = replace(state, ledger=ledger, thorough=seen, look=None)
-    if forbidden := _forbidden(open_now):
-        return stopped(remedied(state, blockers), Stopped.MUST_NOT, *forbidden)
     return _to_resolve(state, seen)
 
 
 def _with_reason(state: WorkflowState, look: Look, said: ViewSaid) -> ViewSaid:
     """A view that never says why it does not pass it, or passes it only when asked why, has said no."""
     part = view_part(look, said.view, "thorough")
-    if said.findings or (said.verdict is Verdict.PASS and not state.course.trial_of(part).said_no):
+    if said.verdict is Verdict.PASS and not state.course.trial_of(part).said_no:
         return said
+    if said.findings:
+        return replace(said, verdict=Verdict.FAIL)
     issue = f"{said.view} did not pass it and did not say why; on the same tree a no stays a no"
     return replace(said, verdict=Verdict.FAIL, findings=(engine_finding(f"no-reason-{part}", issue),))
 
 
-def _blocks(finding: Finding, no_of: set[str]) -> bool:
-    """A blocker by its severity; and of a view that says no, whatever that no can rest on."""
-    word = word_of(finding.severity)
-    return word == BLOCKER or (word == WARNING and finding.fingerprint in no_of)
+def _rests_on(said: ViewSaid) -> tuple[Finding, ...]:
+    """What a no can rest on: all of some weight, or, where there is none, what there is."""
+    return tuple(each for each in said.findings if word_of(each.severity) != SUGGESTION) or said.findings
 
 
 def _to_resolve(state: WorkflowState, seen: ThoroughSeen) -> WorkflowState:
@@ -184,7 +191,8 @@ def resolved(state: WorkflowState, resolving: Resolving) -> WorkflowState:
     if resolving.left:
         return stopped(state, Stopped.FINDING)
     marks = tuple(each.fingerprint for each in resolving.acknowledged)
-    state = replace(state, resolving=None, acknowledged=(*state.acknowledged, *marks))
+    # Who has just looked at what was found is not asked to look at the wave besides.
+    state = replace(state, resolving=None, acknowledged=(*state.acknowledged, *marks), checked_in=state.done)
     if resolving.tasks:
         return advanced(c.entered(_with_tasks(state, resolving.tasks), WorkflowPhase.EXECUTE))
     return c.entered(replace(state, turn=state.turn + 1), WorkflowPhase.VERIFY)
@@ -203,36 +211,41 @@ def discussed(state: WorkflowState, event: FromJudge) -> WorkflowState:
 def verified(state: WorkflowState, event: ChecksReported) -> WorkflowState:
     if broken := broken_rules(state, event):
         return stopped(remedied(state, faults_of(event)), Stopped.MUST_NOT, *broken)
-    before = c.steered(state, told_untested=True)
+    before = c.steered(replace(state, calm=state.course), told_untested=True)
     state, said = weighed(before, event, state.whole, (state.plan.request,), is_last=True)
     if isinstance(said, Passed):
         met = tuple(each.name for each in event.also if each.passed)
-        return c.entered(replace(state, met=met), WorkflowPhase.SHIP)
+        return c.entered(replace(state, met=met, calm=None), WorkflowPhase.SHIP)
     if isinstance(said, Failed | Rejected):
         found = said.faults if isinstance(said, Failed) else (rejection(said.gate),)
-        return advanced(c.entered(remedied(state, found), WorkflowPhase.EXECUTE))
+        return advanced(c.entered(remedied(calmed(state), found), WorkflowPhase.EXECUTE))
     return c.at_the_gate(state)
 
 
 def gate_spoke(state: WorkflowState, event: FromJudge | Announced) -> WorkflowState:
     """RESEARCH and a no fail the gate, like a blocker of the review; MONITOR completes."""
     if isinstance(event, Announced):
-        return c.landing(replace(state, shipped="SHIP"))
+        return closed(replace(state, shipped="SHIP"))
     if isinstance(event, AgentFailed):
         return stopped(state, Stopped.STUCK, f"the gate gave no verdict ({c.sentence_of(event)})")
     report, found = event.report, tuple(identify(each) for each in event.report.findings)
     ship = read_ship(report)
     trial = state.course.trial
+    is_no = trial.said_no or not _passes(report)
     if isinstance(ship, str):
-        again = trial.to_repair(ship)
-        return c.with_trial(state, again) if again else stopped(state, Stopped.STUCK, f"the gate's result: {ship}")
-    word = verdict_of(ship, _verified_by(state))
+        if not is_no:
+            again = trial.to_repair(ship)
+            return c.with_trial(state, again) if again else stopped(state, Stopped.STUCK, f"the gate's result: {ship}")
+        ship = Ship()  # a no needs no card
+    word = "RESEARCH" if is_no else verdict_of(ship, _verified_by(state))
     state = replace(state, ship=ship, shipped=word)
-    if _passes(report) and word != "RESEARCH" and not trial.said_no:
-        return c.landing(state)
+    if forbidden := _forbidden(found):
+        return _broken(state, forbidden, "gate")
+    if word != "RESEARCH":
+        return closed(state)
     if not found and not trial.said_no and (again := trial.to_explain("it is not passed and no finding says why")):
         return c.with_trial(state, again)
-    why = report.summary or f"confidence {ship.confidence}"
+    why = report.summary or ("no reason given" if ship.confidence is None else f"confidence {ship.confidence}")
     left = found or (engine_finding("gate-failed", f"The completion gate says {word} ({one_line(why, 300)})"),)
     return advanced(c.entered(remedied(state, left, "gate"), WorkflowPhase.EXECUTE))
 

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from loopwright.kernel.model import NO_COMMIT, NO_KEY
+from loopwright.loops.workflow.graph import cycles
 from loopwright.loops.workflow.plan import PlannedTask
 from loopwright.loops.workflow.scoring import ShapeChoice
 from loopwright.loops.workflow.state import (
@@ -116,16 +117,24 @@ def finished(state: WorkflowState, index: int) -> WorkflowState:
         worst = max(state.tasks, key=lambda each: each.same)
         state = replace(state, worst=worst.same, worst_task=worst.id)
     for other, stood_for in enumerate(state.tasks) if task.origin in ("conflict", "red") else ():
-        if stood_for.instead == index:
+        if stood_for.instead == index and stood_for.standing is TaskStanding.MERGING:
             state = finished(state, other)
     return state
 
 
 def reopened(state: WorkflowState, index: int) -> WorkflowState:
-    """A task that was done is to be done once more, in a new loop."""
+    """A task that was done is to be done once more; where its loop has ended, in a new one."""
     task = state.tasks[index]
-    again = replace(task, standing=TaskStanding.PENDING, before=task.before + 1, over=True, asking=NO_KEY)
+    state = given_up(state, index) if task.over else state
+    again = replace(state.tasks[index], standing=TaskStanding.PENDING)
     return _counted(replace(with_task(state, index, again), done=state.done - 1))
+
+
+def given_up(state: WorkflowState, index: int) -> WorkflowState:
+    """The loop of a task is over: another one would begin with what has landed by then."""
+    task = state.tasks[index]
+    fresh = replace(task, before=task.before + 1, over=True, asking=NO_KEY, start=NO_COMMIT)
+    return with_task(state, index, fresh)
 
 
 def admitted(state: WorkflowState) -> WorkflowState:
@@ -154,14 +163,15 @@ def admitted(state: WorkflowState) -> WorkflowState:
 
 def _begun(state: WorkflowState, task: WorkTask) -> WorkTask:
     """A loop that goes on does so where it was; a new one begins with what has landed by now."""
-    if not task.over or task.start:
-        return replace(task, standing=TaskStanding.RUNNING)
-    return replace(task, standing=TaskStanding.RUNNING, start=state.tip, made_on=state.tip)
+    begun = replace(task, standing=TaskStanding.RUNNING, refusals=len(state.course.refusals))
+    return begun if not task.over or task.start else replace(begun, start=state.tip, made_on=state.tip)
 
 
 def _room(state: WorkflowState) -> int:
-    width = 1 if choice_of(state) is ShapeChoice.COLLEAGUE else max(1, state.plan.parallel) * AHEAD
-    room = width - len(state.running)
+    if choice_of(state) is ShapeChoice.COLLEAGUE:
+        room = 1 - len(state.running) - len(state.train) - len(state.counsel)  # a person looks at each before the next
+    else:
+        room = max(1, state.plan.parallel) * AHEAD - len(state.running)
     most = state.allowance.iterations
     # What runs ends as an iteration each: no more are begun than may end.
     return room if most is None else min(room, most - state.iterations - len(state.running))
@@ -189,3 +199,10 @@ def check_in_due(state: WorkflowState) -> bool:
 
 def _of_wave(state: WorkflowState, wave: int) -> tuple[WorkTask, ...]:
     return tuple(task for task in state.tasks if task.wave == wave)
+
+
+def diagnosis(state: WorkflowState) -> str:
+    """No task can begin and some are left. What failed is tried again within the limits, so they wait in a circle."""
+    around = cycles({task.id: tuple(state.tasks[other].id for other in task.after) for task in state.tasks})
+    told = " → ".join(around[0]) if around else "none that is known"
+    return f"a cycle, in which each task waits for the next: {told}"

@@ -112,9 +112,10 @@ class WorkTask:
     failures: tuple[Finding, ...] = ()  # of the last attempt
     why: str = ""  # how that ended
     advice: str = ""  # of the panel, for the next attempt
+    refusals: int = 0  # how many of what people rejected its loop was told when it was begun
     start: Commit = NO_COMMIT  # where its maker begins
     made_on: Commit = NO_COMMIT  # what its commit is a change to
-    commit: Commit = NO_COMMIT  # what its loop made
+    commit: Commit = NO_COMMIT  # what its loop made, or has come to
     landed: Commit = NO_COMMIT
     loop: LoopId = LoopId("")
     over: bool = True  # its loop has ended, or there is none yet
@@ -244,6 +245,7 @@ class WorkflowState:
     counselled: int = 0  # how often the panel advised
     checked_in: int = 0  # how many tasks were done when a person last said to go on
     approved: tuple[Change, ...] = ()  # what a person let a task change
+    may_drop: tuple[str, ...] = ()  # and which tests of the base they let go with it
     remarks: tuple[str, ...] = ()  # what was done without asking, for people to read
 
     @property

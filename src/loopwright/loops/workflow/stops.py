@@ -94,7 +94,7 @@ def _finding(state: WorkflowState) -> Escalation:
     resolving = state.resolving
     left = resolving.left if resolving else ()
     first = left[0]
-    word = word_of(first.severity)
+    word = BLOCKER if first in _blockers(state) else word_of(first.severity)
     mend = Option(choice="approve", label="It is right: make a task of it")
     own = Option(
         choice="task", label="Make a task of it in your words", how='task --text "what is to be done"', needs="what"

@@ -4,10 +4,20 @@ stuck."""
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import assert_never
 
-from loopwright.kernel.events import AgentFailed, AgentReported, ChecksReported, Combined, Integrated, LoopEnded
-from loopwright.kernel.faults import conflict_finding, engine_finding, names_of_faults
+from loopwright.kernel.events import (
+    AgentFailed,
+    AgentReported,
+    ChecksReported,
+    Combined,
+    Integrated,
+    IntegrationRefused,
+    LoopEnded,
+)
+from loopwright.kernel.faults import conflict_finding, engine_finding, faults_of, names_of_faults
 from loopwright.kernel.findings import cut
+from loopwright.kernel.gates import PROTECTED
 from loopwright.kernel.model import NO_COMMIT, CheckResult, Ending, Finding, Outcome
 from loopwright.kernel.wording import told
 from loopwright.loops import course as c
@@ -18,7 +28,7 @@ from loopwright.loops.workflow.decide import panel_part, task_key, verifies
 from loopwright.loops.workflow.limits import reasons
 from loopwright.loops.workflow.looking import looked_at, review_begun
 from loopwright.loops.workflow.remedies import Origin, both_sides
-from loopwright.loops.workflow.schedule import added, admitted, check_in_due, finished, made_ready
+from loopwright.loops.workflow.schedule import added, admitted, check_in_due, diagnosis, finished, made_ready
 from loopwright.loops.workflow.state import (
     Stopped,
     TaskStanding,
@@ -37,6 +47,8 @@ _PASSED = (Ending.VERIFIED, Ending.REVIEWED, Ending.ACCEPTED)
 
 def advanced(state: WorkflowState) -> WorkflowState:
     """Begin what may begin; with nothing under way, go on to the review, or say why nothing goes on."""
+    if state.course.station is not None:  # a person is asked first
+        return state
     over = reasons(counts(state), state.allowance, state.worst_task)
     if not over:
         state = admitted(state)
@@ -48,24 +60,12 @@ def advanced(state: WorkflowState) -> WorkflowState:
         return stopped(state, Stopped.LIMIT, *over)
     if check_in_due(state):
         return stopped(state, Stopped.CHECK_IN, _since(state))
-    return stopped(state, Stopped.STUCK, _diagnosis(state))
+    return stopped(state, Stopped.STUCK, diagnosis(state))
 
 
 def _since(state: WorkflowState) -> str:
     fresh = state.done - state.checked_in
     return f"{fresh} {'task is' if fresh == 1 else 'tasks are'} done since you last looked"
-
-
-def _diagnosis(state: WorkflowState) -> str:
-    """No task can begin and some are left: which waits for what that never comes."""
-    for task in state.tasks:
-        if task.standing is TaskStanding.PENDING:
-            blocker = next(
-                (state.tasks[i] for i in task.after if state.tasks[i].standing is not TaskStanding.DONE), None
-            )
-            if blocker is not None:
-                return f"{task.id} waits for {blocker.id}, which is {blocker.standing.value} and is not being done"
-    return "no task is left that could begin"
 
 
 # --- a task's own loop ----------------------------------------------------------------------------------------------
@@ -80,6 +80,7 @@ def heard(state: WorkflowState, event: LoopEnded) -> WorkflowState:
         task,
         attempts=task.attempts + 1,
         loop=outcome.loop or task.loop,
+        commit=outcome.commit,
         asking=outcome.asking,
         over=outcome.ending is not Ending.ESCALATED,
         why=_why(outcome),
@@ -116,11 +117,14 @@ def _did_nothing(outcome: Outcome) -> bool:
 def _made(state: WorkflowState, index: int, outcome: Outcome) -> WorkflowState:
     task = replace(
         state.tasks[index],
-        commit=outcome.commit,
         failures=(),
         untested=outcome.ending is Ending.ACCEPTED,
     )
-    state = replace(state, approved=tuple(dict.fromkeys((*state.approved, *outcome.approved))))
+    state = replace(
+        state,
+        approved=tuple(dict.fromkeys((*state.approved, *outcome.approved))),
+        may_drop=tuple(dict.fromkeys((*state.may_drop, *outcome.may_drop))),
+    )
     return _aboard(state, index, task)
 
 
@@ -142,8 +146,9 @@ def _failed(state: WorkflowState, index: int, found: tuple[Finding, ...]) -> Wor
         claims=False,
     )
     state = replace(with_task(state, index, task), failures=state.failures + 1)
-    if task.same > state.worst:
-        state = replace(state, worst=task.same, worst_task=task.id)
+    if task.same > state.worst or task.id == state.worst_task:
+        worst = max(state.tasks, key=lambda each: each.same)
+        state = replace(state, worst=worst.same, worst_task=worst.id)
     if "panel" not in state.plan.cast:
         return made_ready(state, index)
     state = with_task(state, index, replace(task, standing=TaskStanding.COUNSEL))
@@ -186,11 +191,14 @@ def combined(state: WorkflowState, event: Combined) -> WorkflowState:
 
 def checked(state: WorkflowState, event: ChecksReported) -> WorkflowState:
     """Only what passes together with all that has landed lands."""
-    if broken := broken_rules(state, event):
-        found = tuple(each for result in event.also if not result.passed for each in result.failures)
-        return stopped(_reworked(state, found, "; ".join(broken)), Stopped.MUST_NOT, *broken)
     index = state.train[0]
     task = state.tasks[index]
+    if broken := broken_rules(state, event):
+        why, found = "; ".join(broken), faults_of(event)
+        state = _not_so(state, found, why) if task.claims else _reworked(state, found, why)
+        return stopped(state, Stopped.MUST_NOT, *broken)
+    if event.held and event.lands == state.course.lands:  # all that would land has landed
+        event = replace(event, nothing_else=True)
     # Its own loop has told its maker already: what is left is a person's to decide.
     before = c.steered(replace(state, calm=state.course), told_untested=True)
     words = (state.plan.request, task.plan.subject, task.plan.description, *task.plan.files)
@@ -214,19 +222,19 @@ def _after_checks(state: WorkflowState, event: ChecksReported, said: Weighed) ->
             state = calmed(state)
             found = (rejection(said.gate),) if isinstance(said, Rejected) else said.faults
             why = f"on the merged tree these fail: {names_of_faults(event, found)}"
-            if task.claims and task.outside:
-                return advanced(made_ready(_next(_left(state, why)), index))
-            if task.claims:
-                return advanced(_failed(_next(_left(state, why)), index, found))
-            return sent_back(state, found, why)
+            return advanced(_not_so(state, found, why)) if task.claims else sent_back(state, found, why)
+        case _:
+            assert_never(said)
 
 
-def _left(state: WorkflowState, why: str) -> WorkflowState:
+def _not_so(state: WorkflowState, found: tuple[Finding, ...], why: str) -> WorkflowState:
     """Nothing shows that it is done already."""
     index = state.train[0]
     task = state.tasks[index]
     outside = f"{task.outside}, and it is not: {why}" if task.outside else ""
-    return with_task(state, index, replace(task, why=why, outside=outside, claims=False))
+    state = _next(with_task(state, index, replace(task, why=why, outside=outside, claims=False)))
+    # Somebody else's word is no attempt of the task's own.
+    return made_ready(state, index) if task.outside else _failed(state, index, found)
 
 
 def _shown_done(state: WorkflowState, index: int) -> WorkflowState:
@@ -235,17 +243,17 @@ def _shown_done(state: WorkflowState, index: int) -> WorkflowState:
 
 
 def _promised(state: WorkflowState, index: int) -> WorkflowState:
-    return replace(state, promised=(*state.promised, *verifies(state.tasks[index])))
+    return replace(state, promised=tuple(dict.fromkeys((*state.promised, *verifies(state.tasks[index])))))
 
 
 def _covered(state: WorkflowState, task: WorkTask) -> WorkflowState | None:
     """What a person has approved in the task's own loop is approved here, where it is no more than that."""
-    allowed = set(state.approved)
+    allowed, droppable = {*state.approved, *state.course.let_in}, {*state.may_drop, *state.course.may_drop}
     open_gates = state.course.open_gates
     known = tuple(
         gate
         for gate in open_gates
-        if (gate.because and set(gate.because) <= allowed and not gate.dropped)
+        if (gate.gate == PROTECTED and set(gate.because) <= allowed and set(gate.dropped) <= droppable)
         or (gate.gate == "untested" and task.untested)
     )
     if not known or len(known) < len([gate for gate in open_gates if not gate.lasting]):
@@ -286,7 +294,7 @@ def calmed(state: WorkflowState) -> WorkflowState:
 
 def turned(state: WorkflowState) -> WorkflowState:
     """The same task once more from the beginning of the train, under new keys."""
-    return replace(state, turn=state.turn + 1, merged=NO_COMMIT, passed=False, gated=False, calm=None)
+    return replace(calmed(state), turn=state.turn + 1, merged=NO_COMMIT, passed=False, gated=False)
 
 
 def _next(state: WorkflowState) -> WorkflowState:
@@ -307,7 +315,14 @@ def landed(state: WorkflowState, event: Integrated) -> WorkflowState:
 
 def _done(state: WorkflowState, index: int) -> WorkflowState:
     wave = state.tasks[index].wave
-    return advanced(looked_at(_next(finished(state, index)), wave))
+    return advanced(looked_at(_next(finished(replace(state, calm=None), index)), wave))
+
+
+def not_landed(state: WorkflowState, event: IntegrationRefused) -> WorkflowState:
+    """Its own branch could not be moved, which nobody else moves: a person has to see why."""
+    return stopped(
+        state, Stopped.STUCK, f"{state.tasks[state.train[0]].id} did not land: {event.detail or event.reason}"
+    )
 
 
 def sent_back(state: WorkflowState, found: tuple[Finding, ...], why: str, origin: Origin = "red") -> WorkflowState:

@@ -1,0 +1,42 @@
+"""How a workflow ends, whichever way: first every loop of a task that is still open is told, so that none is left."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from loopwright.errors import InvalidTransition
+from loopwright.loops import course as c
+from loopwright.loops.workflow.schedule import given_up
+from loopwright.loops.workflow.state import TaskStanding, WorkflowPhase, WorkflowState, WorkTask
+from loopwright.loops.workflow.tasks import turned
+
+
+def cancelled(state: WorkflowState) -> WorkflowState:
+    """By a person; or what has landed so far is what they accepted."""
+    if c.at_work(state, WorkflowPhase.CANCEL):
+        raise InvalidTransition(c.where(state), "CancelRequested", "the workflow is ending")
+    return closed(turned(replace(state, counsel=(), looks=(), train=(), stopped=None)))
+
+
+def closed(state: WorkflowState) -> WorkflowState:
+    open_loops = tuple(index for index, task in enumerate(state.tasks) if _is_open(task))
+    state = replace(state, running=open_loops)
+    return c.entered(state, WorkflowPhase.CANCEL) if open_loops else _wound_down(state)
+
+
+def _is_open(task: WorkTask) -> bool:
+    """Its loop may have begun, and has not ended."""
+    return task.standing is TaskStanding.RUNNING or not task.over
+
+
+def told_to_end(state: WorkflowState, index: int) -> WorkflowState:
+    """The loop of a task has heard that the workflow ends."""
+    state = given_up(state, index)
+    state = replace(state, running=tuple(each for each in state.running if each != index))
+    return state if state.running else _wound_down(state)
+
+
+def _wound_down(state: WorkflowState) -> WorkflowState:
+    if state.course.cancel is not None:
+        return c.cleaning_up(state)
+    return c.taking(state) if state.course.accepted else c.landing(state)

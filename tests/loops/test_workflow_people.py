@@ -1,0 +1,326 @@
+"""What people say to a workflow, and what others write into its files."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from loopwright.errors import InvalidTransition
+from loopwright.kernel.actions import Ask, CleanUp, Combine, Integrate, RunChecks
+from loopwright.kernel.events import CancelRequested, StateEdited
+from loopwright.kernel.model import Cleanup, Demand, Ending, Part
+from loopwright.kernel.trust import Trust
+from loopwright.loops.course import Station, where
+from loopwright.loops.workflow.state import Stopped, TaskStanding, WorkflowPhase, WorkflowState
+from tests.loops import verified as v
+from tests.loops.workflow import (
+    BASE,
+    BLOCKER,
+    CANCEL,
+    CLEANED,
+    COLLEAGUE,
+    FORBIDDEN,
+    GREEN,
+    LANDED,
+    NO_CHANGE,
+    REFUSED,
+    SAID,
+    TOOL,
+    At,
+    advises,
+    at_work,
+    cancelled,
+    checked,
+    combined,
+    conflicts,
+    does,
+    edits,
+    keys,
+    makes,
+    outcome,
+    passes,
+    planned,
+    plans,
+    play,
+    refuses,
+    runs,
+    says,
+    scores,
+    seen,
+    stuck,
+    task,
+    thoroughly,
+    train,
+    wanted,
+    workflow,
+)
+
+D1 = Demand("T-001", ("make", "part-1"))
+
+# --- cancel ---------------------------------------------------------------------------------------------------------
+
+
+def test_every_open_loop_of_a_task_is_told_that_the_workflow_ends() -> None:
+    state = play(planned(task(1), task(2), task(3, 1)), stuck(1), CANCEL)
+    assert [(str(run.key), run.name, run.said) for run in runs(state)] == [
+        ("cancel-2-1.0", "T-001", CANCEL_SAID),
+        ("cancel-1-2.0", "T-002", CANCEL_SAID),
+    ]
+    state = play(state, makes(1), cancelled(2))
+    assert wanted(state, CleanUp).choice is Cleanup.ROLLBACK
+    ended = outcome(play(state, CLEANED))
+    assert (ended.ending, ended.cleanup, ended.commit) == (Ending.CANCELLED, Cleanup.ROLLBACK, BASE)
+    assert ended.parts[0] == Part(
+        name="T-001: Do part 1", ending=Ending.CANCELLED, attempts=1, loop=ended.parts[0].loop
+    )
+
+
+CANCEL_SAID = CancelRequested(cleanup=Cleanup.ROLLBACK)
+
+
+def test_it_cannot_be_cancelled_twice() -> None:
+    with pytest.raises(InvalidTransition, match="the workflow is ending"):
+        play(planned(), CANCEL, CANCEL)
+    with pytest.raises(InvalidTransition, match="the workflow has ended"):
+        play(planned(), CANCEL, cancelled(1), CLEANED, CANCEL)
+
+
+PLACES = {
+    "at work": ((), "CANCEL"),
+    "the panel thinks": ((stuck(1),), "CANCEL"),
+    "on the train": ((makes(1),), "CLEAN_UP"),
+    "merged": ((makes(1), combined()), "CLEAN_UP"),
+    "passed": ((makes(1), combined(), GREEN), "CLEAN_UP"),
+    "at a gate": ((makes(1), combined(), v.NOTHING_ELSE), "CLEAN_UP"),
+    "looked at": (does(1), "CLEAN_UP"),
+    "reviewed": ((*does(1), *seen()), "CLEAN_UP"),
+    "a finding": ((*does(1), *seen(), *thoroughly(passes(BLOCKER))), "CLEAN_UP"),
+    "discussed": ((*does(1), *seen(), *thoroughly(passes(BLOCKER)), says("discuss")), "CLEAN_UP"),
+    "verified": ((*does(1), *seen(), *thoroughly()), "CLEAN_UP"),
+    "at the last gate": ((*does(1), *seen(), *thoroughly(), v.NOTHING_ELSE), "CLEAN_UP"),
+    "shipped": ((*does(1), *seen(), *thoroughly(), GREEN), "CLEAN_UP"),
+    "landing": ((*does(1), *seen(), *thoroughly(), GREEN, SAID), "LAND"),
+}
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_it_can_be_cancelled_everywhere(place: str) -> None:
+    letters, then = PLACES[place]
+    state = play(planned(also_cast=("panel",), attended=True), *letters, CANCEL)
+    assert where(state) == then
+    if then == "CANCEL":
+        state = play(state, cancelled(1))
+    end = play(state, LANDED if then == "LAND" else CLEANED)
+    assert outcome(end).ending is (Ending.VERIFIED if then == "LAND" else Ending.CANCELLED)
+
+
+def test_a_landing_that_is_refused_after_a_cancel_is_cancelled() -> None:
+    state = play(planned(), *does(1), *seen(), *thoroughly(), GREEN, SAID, CANCEL, REFUSED)
+    assert where(state) == Station.CLEAN_UP
+
+
+def test_a_cancel_may_be_the_answer_to_a_question() -> None:
+    state = play(planned(task(1), task(2), of=COLLEAGUE), *does(1), says("cancel"))
+    assert (where(state), state.stopped) == (Station.CLEAN_UP, None)
+
+
+# --- accept ---------------------------------------------------------------------------------------------------------
+
+
+def paused(**given: object) -> WorkflowState:
+    """One of two tasks has landed, the other is stuck."""
+    state = planned(task(1), task(2), max_iterations=2, target="refs/heads/main", **given)
+    return play(state, *does(1), stuck(2))
+
+
+def test_accepting_tells_open_loops_to_end_and_lands_what_has_landed() -> None:
+    state = play(paused(), says("accept"))
+    (run,) = runs(state)
+    assert (run.name, run.said) == ("T-002", CancelRequested(cleanup=Cleanup.KEEP_ARTIFACTS))
+    state = play(state, cancelled(2))
+    action = wanted(state, Integrate)
+    assert (action.commit, action.base, action.tree, action.target, action.also, action.why) == (
+        "m-tip-1",
+        "tip-1",
+        "lands",
+        "",
+        (D1,),
+        "accepted by a person",
+    )
+    ended = outcome(play(state, LANDED))
+    assert (ended.ending, [each.ending for each in ended.parts]) == (
+        Ending.ACCEPTED,
+        [Ending.VERIFIED, Ending.CANCELLED],
+    )
+
+
+def test_what_is_accepted_is_merged_only_by_a_persons_word() -> None:
+    state = play(paused(), says("accept", merge=True), cancelled(2))
+    assert wanted(state, Integrate).target == "refs/heads/main"
+
+
+def test_what_was_accepted_and_could_not_land_is_never_called_verified() -> None:
+    state = play(paused(), says("accept"), cancelled(2), REFUSED)
+    assert (state.stopped, wanted(state, Ask).why) == (
+        Stopped.LANDING,
+        "the result could not be landed: the branch is locked",
+    )
+    for choice in ("continue", "accept"):
+        assert outcome(play(state, says(choice), LANDED)).ending is Ending.ACCEPTED
+    assert where(play(state, says("cancel"))) == Station.CLEAN_UP
+    assert where(play(state, CANCEL)) == Station.CLEAN_UP
+
+
+def test_blockers_are_what_a_person_owes_who_accepts() -> None:
+    state = play(planned(max_iterations=1), *does(1), *seen(), *thoroughly(refuses(BLOCKER)), says("accept"), LANDED)
+    assert (outcome(state).ending, outcome(state).findings) == (Ending.ACCEPTED, (BLOCKER,))
+
+
+def test_with_nothing_landed_nothing_is_accepted_but_the_base() -> None:
+    state = play(planned(max_iterations=1), makes(1), combined("bad"), checked(red=(BLOCKER,)), says("accept"))
+    action = wanted(state, Integrate)
+    assert (action.commit, action.base, action.tree, action.also) == (BASE, BASE, "", ())
+
+
+# --- answers --------------------------------------------------------------------------------------------------------
+
+
+def test_what_is_not_offered_is_refused() -> None:
+    for choice in ("approve", "skip", "split"):
+        with pytest.raises(InvalidTransition, match="is not one of the options"):
+            play(paused(), says(choice))
+    finding = play(planned(attended=True), *does(1), *seen(), *thoroughly(passes(BLOCKER)))
+    for choice in ("continue", "skip", "discuss"):
+        with pytest.raises(InvalidTransition, match="is not one of the options"):
+            play(finding, says(choice))
+    with pytest.raises(InvalidTransition, match="a task needs what is to be done"):
+        play(finding, says("task", text="  "))
+
+
+def test_an_answer_reaches_the_tasks_that_begin_afterwards() -> None:
+    state = play(planned(task(1), task(2), of=COLLEAGUE), *does(1), says("continue", text="mind the names"))
+    assert json.loads(runs(state)[0].params)["answers"] == ["mind the names"]
+
+
+def test_a_stop_cuts_what_is_under_way_and_going_on_takes_it_up_again() -> None:
+    state = play(planned(task(1), task(2, 1), task(3), also_cast=("panel",)), stuck(3), *does(1), advises())
+    assert at_work(state) == ["T-002", "T-003"]
+    state = play(state, makes(3), *train("tip-3"), *seen(refuses(FORBIDDEN))[:1])
+    assert keys(state) == ["escalation-1"]
+    state = play(state, says("continue"))
+    assert [str(run.key) for run in runs(state)] == ["task-1-2.1", "task-1-4.1"]
+
+
+# --- what others wrote ----------------------------------------------------------------------------------------------
+
+
+def test_a_task_that_somebody_calls_done_is_verified_before_it_counts() -> None:
+    state = play(planned(task(1), task(2, 1)), edits(2, "completed"))
+    assert (state.tasks[1].standing, state.tasks[1].outside) == (TaskStanding.MADE, "said to be done by ann")
+    assert wanted(state, Combine).commits == ()
+    state = play(state, combined(BASE))
+    assert wanted(state, RunChecks).also == (Demand("T-002", ("make", "part-2")),)
+    state = play(state, GREEN)
+    assert (state.tasks[1].standing, state.done, state.iterations) == (TaskStanding.DONE, 1, 0)
+
+
+def test_one_that_does_not_verify_is_done_after_all() -> None:
+    state = planned(task(1), task(2), parallel=1, of=COLLEAGUE)
+    state = play(state, edits(2, "completed"), combined(BASE), checked(unmet=("T-002",)))
+    assert (state.tasks[1].standing, state.tasks[1].outside, state.failures) == (
+        TaskStanding.PENDING,
+        "said to be done by ann, and it is not: on the merged tree these fail: verify T-002",
+        0,
+    )
+    state = play(state, *does(1), says("continue"))
+    assert at_work(state) == ["T-002"]
+
+
+def test_one_without_a_command_cannot_be_called_done() -> None:
+    unseen = (task(1), task(2, 1, verify=False))
+    state = play(workflow(), scores(TOOL), SAID, plans(*unseen), plans(*unseen))
+    with pytest.raises(InvalidTransition, match="T-002 has no command that could show it: it stays pending"):
+        play(state, edits(2, "completed", ""))
+
+
+def test_a_task_that_was_done_may_be_taken_back() -> None:
+    state = play(planned(task(1), task(2, 1)), *does(1), edits(1, "pending"))
+    assert (state.done, state.tasks[0].outside, at_work(state)) == (0, "reopened by ann", ["T-002", "T-001"])
+    again = runs(state)[1]
+    assert (again.name, str(again.key), json.loads(again.params)["base"]) == ("T-001//2", "task-2-1.0", "tip-1")
+    state = play(state, makes(1, "better"), *train("tip-3"))
+    assert (state.done, state.promised, state.tip) == (1, (D1,), "tip-3")
+
+
+def test_a_wave_is_looked_at_once_though_a_task_of_it_was_taken_back() -> None:
+    state = play(planned(task(1), task(2, 1)), *does(1), *seen(), edits(1, "pending"), *does(1))
+    assert (at_work(state), [each.wave for each in state.waves], state.looks) == (["T-002"], [1], ())
+
+
+def test_taking_back_leaves_what_is_being_landed_alone() -> None:
+    state = play(planned(task(1), task(2)), *does(1), makes(2), combined("m2"), At("checks", GREEN))
+    before = wanted(state, Integrate)
+    assert wanted(play(state, edits(1, "pending", "")), Integrate) == before
+
+
+def test_whoever_stood_in_for_a_task_may_be_taken_back_without_it() -> None:
+    state = play(planned(task(1), task(2, 1)), makes(1), conflicts("c1", "a"), *does(3), edits(3, "pending"))
+    assert (state.done, state.tasks[0].standing) == (1, TaskStanding.DONE)
+    state = play(state, *does(3))
+    assert (state.done, state.open_in_wave) == (2, (0, 1))
+
+
+def test_a_task_shown_done_by_its_command_is_taken_up_where_it_was() -> None:
+    state = play(planned(task(1), task(2, 1)), stuck(1, NO_CHANGE), combined(BASE), GREEN, edits(1, "pending"))
+    assert [(run.name, type(run.said).__name__) for run in runs(state)] == [
+        ("T-002", "NoneType"),
+        ("T-001", "Answered"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("edit", "why"),
+    [
+        (StateEdited(subject="T-009", value="completed"), "T-009 cannot be changed from outside now"),
+        (edits(1, "completed"), "T-001 is running: 'completed' says nothing new"),
+        (edits(1, "pending"), "T-001 is running: 'pending' says nothing new"),
+        (edits(2, "in_progress"), "T-002 is pending: 'in_progress' says nothing new"),
+    ],
+)
+def test_what_says_nothing_new_is_refused(edit: StateEdited, why: str) -> None:
+    with pytest.raises(InvalidTransition, match=why):
+        play(planned(task(1), task(2, 1)), edit)
+
+
+def test_nothing_is_changed_from_outside_while_a_person_is_asked_or_before_the_tasks_begin() -> None:
+    for state in (paused(), play(planned(), *does(1), *seen())):
+        with pytest.raises(InvalidTransition, match="cannot be changed from outside now"):
+            play(state, edits(1, "pending"))
+
+
+# --- trust ----------------------------------------------------------------------------------------------------------
+
+
+def test_every_task_is_judged_by_the_base_of_the_whole() -> None:
+    state = play(planned(task(1), task(2, 1), trust=Trust(allow=("tests/api/**",))), *does(1))
+    given = json.loads(runs(state)[0].params)
+    assert (given["trust"]["base"], given["base"], given["trust"]["allow"]) == (BASE, "tip-1", ["tests/api/**"])
+    state = play(state, makes(2), combined("m2"))
+    assert wanted(state, RunChecks).base == BASE
+
+
+def test_what_was_held_back_is_landed_when_it_is_approved_at_the_end() -> None:
+    held = checked(held=v.BENT)
+    state = play(planned(), makes(1), combined("m1"), held, *does(1)[3:], *seen(), *thoroughly(), At("verify", held))
+    state = play(state, SAID, LANDED, v.approves())
+    run = wanted(state, RunChecks)
+    assert (run.key.step, run.commit, run.also) == ("checks-held", "m1", (D1,))
+
+
+def test_a_person_may_decide_on_what_is_held_back_while_others_are_at_work() -> None:
+    state = play(planned(task(1), task(2)), makes(1), combined("m1"), At("checks", checked(held=v.BENT)))
+    state = play(state, does(1)[3], v.approves())
+    assert (at_work(state), where(state)) == (["T-002"], WorkflowPhase.EXECUTE)
+    state = play(state, makes(2), combined("m2"))
+    assert wanted(state, RunChecks).approved == (v.E1,)

@@ -1,0 +1,296 @@
+"""Tasks: when each begins, what its loop is told, and what becomes of one that is stuck."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+from loopwright.kernel.actions import Ask, Combine, Integrate, RunAgent, RunChecks
+from loopwright.kernel.events import Answered, CancelRequested
+from loopwright.kernel.model import Cleanup, Commit, Demand, Ending, Key
+from loopwright.kernel.trust import Trust
+from loopwright.loops.course import Station, where
+from loopwright.loops.workflow.machine import WORKFLOW
+from loopwright.loops.workflow.state import Stopped, TaskStanding, WorkflowPhase, WorkflowState
+from tests.loops.workflow import (
+    ASKS,
+    AWAY,
+    BASE,
+    COLLEAGUE,
+    CRASHED,
+    GREEN,
+    NO_CHANGE,
+    OTHER_RED,
+    RED,
+    REQUEST,
+    SAID,
+    TOOL,
+    TOOL_REVIEW,
+    VIEWS,
+    At,
+    advises,
+    at_work,
+    checked,
+    combined,
+    does,
+    ended,
+    fell_over,
+    keys,
+    landed,
+    makes,
+    planned,
+    plans,
+    play,
+    reports,
+    runs,
+    says,
+    scores,
+    seen,
+    stuck,
+    task,
+    thoroughly,
+    train,
+    wanted,
+    workflow,
+)
+
+
+def standings(state: WorkflowState) -> list[TaskStanding]:
+    return [each.standing for each in state.tasks]
+
+
+# --- who begins -----------------------------------------------------------------------------------------------------
+
+
+def test_every_task_is_a_feedback_loop_of_its_own_with_one_iteration_and_no_landing() -> None:
+    state = planned(task(1, files=("src/a.py",)), child='{"agent": "x", "limits": {"wall": 5}}', trust=Trust())
+    (run,) = runs(state)
+    given = json.loads(run.params)
+    assert (run.kind, run.name, run.takes, run.said, run.abreast) == ("feedback", "T-001", ("escalation",), None, 4)
+    assert run.key == Key("task", 1, part="1", tries=0)
+    assert given["task"] == "T-001: Do part 1\n\nAll of part 1.\n\nExpected to change: src/a.py"
+    assert (given["base"], given["lands"], given["agent"]) == (BASE, False, "x")
+    assert given["limits"] == {"wall": 5, "max_feedback_iterations": 1}
+    assert given["also"] == [{"name": "T-001", "argv": ["make", "part-1"]}]
+    assert (given["part"]["task_id"], given["part"]["request"], given["part"]["advised"]) == ("T-001", REQUEST, [])
+
+
+def test_a_task_begins_as_soon_as_what_it_waits_for_is_done() -> None:
+    state = planned(task(1), task(2), task(3, 1), task(4, 1, 2))
+    assert at_work(state) == ["T-001", "T-002"]
+    state = play(state, *does(1))
+    assert at_work(state) == ["T-002", "T-003"]
+    assert [json.loads(run.params)["base"] for run in runs(state)] == [BASE, "tip-1"]
+    assert at_work(play(state, *does(2))) == ["T-003", "T-004"]
+
+
+def test_what_has_the_longest_way_ahead_begins_first() -> None:
+    assert at_work(planned(task(1), task(2), task(3, 2), task(4, 3), parallel=1)) == ["T-002", "T-001"]
+
+
+def test_two_for_each_place_are_wanted_and_as_many_at_work_as_there_are_places() -> None:
+    state = planned(*(task(number) for number in range(1, 6)), parallel=1)
+    assert (at_work(state), {run.abreast for run in runs(state)}) == (["T-001", "T-002"], {1})
+    assert len(at_work(planned(*(task(number) for number in range(1, 6)), parallel=0))) == 2
+
+
+def test_nobody_works_on_a_file_that_another_works_on_or_that_is_on_its_way() -> None:
+    state = planned(task(1, files=("a",)), task(2, files=("a", "b")), task(3, files=("c",)))
+    assert at_work(state) == ["T-001", "T-003"]
+    state = play(state, makes(1))
+    assert at_work(state) == ["T-003"]
+    assert at_work(play(state, *train("tip-1"))) == ["T-003", "T-002"]
+
+
+def test_no_more_are_begun_than_may_end() -> None:
+    state = planned(*(task(number) for number in range(1, 5)), max_iterations=2)
+    assert at_work(state) == ["T-001", "T-002"]
+    state = play(state, makes(1))
+    assert (at_work(state), state.iterations) == (["T-002"], 1)
+
+
+def test_an_unlimited_one_begins_all_there_is_room_for() -> None:
+    assert len(at_work(planned(*(task(number) for number in range(1, 5)), max_iterations=None))) == 4
+
+
+def test_a_task_that_two_others_name_twice_is_waited_for_once() -> None:
+    twice = task(2) | {"blockedBy": ["1", "T-001"]}
+    assert at_work(play(planned(task(1), twice), *does(1))) == ["T-002"]
+
+
+# --- check-ins ------------------------------------------------------------------------------------------------------
+
+
+def test_a_tool_with_review_checks_in_after_each_wave() -> None:
+    state = planned(task(1), task(2), task(3, 1), of=TOOL_REVIEW)
+    state = play(state, *does(1))
+    assert (at_work(state), where(state)) == (["T-002"], WorkflowPhase.EXECUTE)
+    state = play(state, *does(2), *seen())
+    ask = wanted(state, Ask)
+    assert (state.stopped, ask.kind, ask.paused) == (Stopped.CHECK_IN, "check-in", False)
+    assert [each.choice for each in ask.options] == ["continue", "revise", "history", "cancel"]
+    assert ask.question == (
+        "2 of 3 tasks done; to do: T-003 Do part 3. Go on after this wave? .loop/PROGRESS.md shows where it stands."
+    )
+    assert at_work(play(state, says("continue"))) == ["T-003"]
+
+
+def test_a_colleague_checks_in_after_each_task_and_works_at_one() -> None:
+    state = planned(task(1), task(2), of=COLLEAGUE)
+    assert at_work(state) == ["T-001"]
+    state = play(state, *does(1))
+    assert (state.stopped, "after this task" in wanted(state, Ask).question, wanted(state, Ask).why) == (
+        Stopped.CHECK_IN,
+        True,
+        "1 task is done since you last looked",
+    )
+    state = play(state, says("revise", text="shorter"))
+    assert (at_work(state), json.loads(runs(state)[0].params)["answers"]) == (["T-002"], ["shorter"])
+
+
+def test_after_the_last_task_nobody_is_asked_before_the_review() -> None:
+    assert where(play(planned(of=COLLEAGUE), *does(1), *seen())) == WorkflowPhase.REVIEW
+
+
+def test_a_stuck_task_is_no_check_in() -> None:
+    state = play(planned(task(1), task(2), of=COLLEAGUE), stuck(1))
+    assert (at_work(state), where(state)) == (["T-001"], WorkflowPhase.EXECUTE)
+
+
+def test_the_history_is_shown_and_the_question_asked_again() -> None:
+    state = play(planned(task(1), task(2), of=COLLEAGUE), *does(1), says("history"))
+    assert keys(state) == ["check-in-2"]
+
+
+# --- stuck ----------------------------------------------------------------------------------------------------------
+
+
+def test_the_first_failure_is_stuck_and_the_panels_advice_goes_into_the_retry() -> None:
+    state = play(planned(also_cast=("panel",)), stuck(1, RED, commit="tried"))
+    asked = wanted(state, RunAgent)
+    assert (asked.role, asked.start, asked.brief.failures, asked.key) == (
+        "panel",
+        "tried",
+        (RED,),
+        Key("panel", 1, part="t1", tries=1),
+    )
+    assert (state.tasks[0].stuck, state.tasks[0].standing) == (1, TaskStanding.COUNSEL)
+    state = play(state, advises("use the wall clock"))
+    (run,) = runs(state)
+    assert run.said == Answered(
+        key=Key("escalation", 1), choice="continue", count=1, text="Consensus: use the wall clock"
+    )
+    assert (run.key.attempt, run.name, state.counselled) == (2, "T-001", 1)
+    assert json.loads(run.params)["part"]["advised"] == ["Consensus: use the wall clock"]
+
+
+def test_advice_is_for_one_retry() -> None:
+    state = play(planned(also_cast=("panel",)), stuck(1), advises(), stuck(1, OTHER_RED, asked=2), CRASHED, CRASHED)
+    (run,) = runs(state)
+    assert run.said == Answered(key=Key("escalation", 2), choice="continue", count=1)
+
+
+def test_without_a_panel_it_is_simply_tried_again() -> None:
+    state = play(planned(), stuck(1))
+    (run,) = runs(state)
+    assert run.said == Answered(key=Key("escalation", 1), choice="continue", count=1)
+    assert (state.tasks[0].stuck, state.failures, state.iterations) == (1, 1, 1)
+
+
+def test_a_panel_that_does_not_know_holds_nobody_up() -> None:
+    state = play(planned(also_cast=("panel",)), stuck(1), reports(advice={}))
+    assert [each.key.tries for each in [wanted(state, RunAgent)]] == [2]
+    for letters in ((reports(advice={}),), (CRASHED, CRASHED), (AWAY,)):
+        later = play(state, *letters)
+        assert (at_work(later), len(later.remarks), later.counselled) == (["T-001"], 1, 0)
+
+
+def test_a_panel_that_asks_is_answered_when_nothing_else_is_left_to_do() -> None:
+    state = play(planned(task(1), task(2), also_cast=("panel",)), stuck(1), ASKS)
+    assert (at_work(state), where(state)) == (["T-002"], WorkflowPhase.EXECUTE)
+    state = play(state, makes(2), *train("tip"))
+    assert where(state) == Station.CLARIFY
+    state = play(state, says("answer", text="this one"), advises())
+    assert at_work(state) == ["T-001"]
+
+
+def test_others_go_on_while_the_panel_thinks() -> None:
+    state = play(planned(task(1), task(2), also_cast=("panel",)), stuck(1))
+    before = wanted(state, RunAgent)
+    assert at_work(state) == ["T-002"]
+    state = play(state, *does(2))
+    assert wanted(state, RunAgent, "panel") == before
+
+
+def test_a_loop_that_fell_over_is_begun_anew_with_what_has_landed() -> None:
+    state = play(planned(task(1), task(2)), *does(2), fell_over(1))
+    (run,) = runs(state)
+    assert (run.name, run.said, json.loads(run.params)["base"]) == ("T-001//2", None, "tip-2")
+    assert [each.rule for each in state.tasks[0].failures] == ["task-failed"]
+    assert play(planned(), ended(1, Ending.CANCELLED)).tasks[0].failures[0].issue == "its loop gave no reason"
+
+
+def test_a_task_whose_maker_changed_nothing_is_done_if_its_command_passes_as_it_is() -> None:
+    state = play(planned(), stuck(1, NO_CHANGE))
+    assert wanted(state, Combine).commits == ()
+    state = play(state, combined(BASE))
+    assert wanted(state, RunChecks).also == (Demand("T-001", ("make", "part-1")),)
+    state = play(state, GREEN)
+    assert (standings(state), state.tip, state.iterations, state.failures) == ([TaskStanding.DONE], BASE, 1, 0)
+    assert state.remarks == ("T-001 was done already: its command and the checks pass as it is.",)
+    assert state.promised == (Demand("T-001", ("make", "part-1")),)
+
+
+def test_a_task_whose_maker_changed_nothing_is_stuck_if_its_command_fails() -> None:
+    state = play(planned(), stuck(1, NO_CHANGE), combined(BASE), checked(unmet=("T-001",)))
+    (run,) = runs(state)
+    assert isinstance(run.said, Answered)
+    assert (standings(state), state.failures, state.tasks[0].why) == (
+        [TaskStanding.RUNNING],
+        1,
+        "on the merged tree these fail: verify T-001",
+    )
+
+
+def test_a_task_without_a_command_is_stuck_if_its_maker_changed_nothing() -> None:
+    unseen = task(1, verify=False)
+    state = play(workflow(), scores(TOOL), SAID, plans(unseen), plans(unseen), stuck(1, NO_CHANGE))
+    assert (at_work(state), state.failures) == (["T-001"], 1)
+
+
+def test_no_loop_of_a_task_is_left_open_at_the_end() -> None:
+    first = (stuck(1, NO_CHANGE), combined(BASE), GREEN)
+    state = play(planned(), *first, *thoroughly(), At("verify", GREEN), SAID)
+    (run,) = runs(state)
+    assert (str(run.key), run.name, run.said) == (
+        "cancel-2-1.0",
+        "T-001",
+        CancelRequested(cleanup=Cleanup.KEEP_ARTIFACTS),
+    )
+    state = play(state, ended(1, Ending.CANCELLED))
+    assert (wanted(state, Integrate).key.step, standings(state)) == ("land", [TaskStanding.DONE])
+
+
+def test_the_views_of_a_review_are_there() -> None:
+    assert [each.key.part for each in _views(play(planned(), *does(1), *seen()))] == [f"{view}-t1" for view in VIEWS]
+
+
+def _views(state: WorkflowState) -> list[RunAgent]:
+    return [each for each in WORKFLOW.decide(state) if isinstance(each, RunAgent)]
+
+
+def test_a_commit_of_a_task_is_brought_together_with_all_that_is_there() -> None:
+    state = play(planned(task(1), task(2)), makes(1, "x"), makes(2, "y"))
+    assert wanted(state, Combine) == Combine(
+        key=Key("combine", 1),
+        base=BASE,
+        commits=(Commit("x"),),
+        made_on=(BASE,),
+        label="merge-1",
+        why="T-001 is brought together with what has landed",
+    )
+    state = play(state, *train("one"))
+    assert replace(wanted(state, Combine), why="") == Combine(
+        key=Key("combine", 2), base=Commit("m-one"), commits=(Commit("y"),), made_on=(BASE,), label="merge-2"
+    )
+    assert play(state, combined("m"), GREEN, landed("two")).tip == "two"
