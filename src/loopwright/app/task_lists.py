@@ -52,6 +52,7 @@ class TaskLists:
         self._last: dict[LoopId, tuple[TaskFile, ...]] = {}
         self._news: list[tuple[LoopId, StateEdited]] = []
         self._told: set[str] = set()
+        self._stamps: dict[LoopId, object] = {}
         self._passing: list[tempfile.TemporaryDirectory[str]] = []
 
     def put(self, loop: LoopId, listing: TaskListing) -> None:
@@ -115,6 +116,10 @@ class TaskLists:
         if self._leased and self._place.now() - self._renewed > RENEWED_EVERY:
             self._lease()
         for loop, files in self._lists.items():
+            stamp = files.stamp()
+            if self._stamps.get(loop) == stamp and stamp:
+                continue
+            self._stamps[loop] = stamp
             try:
                 self._hear(loop, files.look())
             except (OSError, ConfigError) as error:
