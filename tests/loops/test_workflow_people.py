@@ -324,3 +324,9 @@ def test_a_person_may_decide_on_what_is_held_back_while_others_are_at_work() -> 
     assert (at_work(state), where(state)) == (["T-002"], WorkflowPhase.EXECUTE)
     state = play(state, makes(2), combined("m2"))
     assert wanted(state, RunChecks).approved == (v.E1,)
+
+
+def test_a_decision_while_a_task_lands_is_for_the_next() -> None:
+    state = play(planned(task(1), task(2)), makes(1), combined("m1"), At("checks", checked(held=v.BENT)))
+    before = wanted(state, Integrate)
+    assert wanted(play(state, v.approves()), Integrate) == before

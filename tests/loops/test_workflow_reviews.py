@@ -345,6 +345,11 @@ def test_a_decision_on_what_is_held_back_is_taken_in_while_the_checks_run() -> N
     assert keys(play(state, v.rejects())) == ["verify-3"]
 
 
+def test_a_no_to_what_is_not_held_back_any_more_changes_nothing() -> None:
+    state = play(planned(), *does(1)[:2], At("checks", checked(held=v.BENT)), *does(1)[3:], *seen(), *thoroughly())
+    assert where(play(state, At("verify", GREEN), v.rejects(), SAID)) == Station.LAND
+
+
 def test_the_same_tree_is_not_reviewed_twice() -> None:
     state = play(reviewed(), checked(red=(RED,)), makes(2), combined("m"), At("checks", GREEN), landed("tip-1"))
     state = play(state, *[At("light", passes())] * len(agents(state)))

@@ -217,10 +217,13 @@ def _train(state: WorkflowState) -> tuple[Action, ...]:
         return (_combine(state, task),)
     if not state.passed:
         return (_check(state, task),)
+    weighed = state.calm or state.course  # what a person decides while it lands is for the next
     return (
         replace(
             _landing(state),
             key=Key("land-task", state.turn),
+            approved=weighed.approved,
+            may_drop=weighed.may_drop,
             message=f"{task.id}: {task.plan.subject}",
             why=f"{task.id} passes together with what has landed",
         ),

@@ -120,6 +120,8 @@ def decided(state: WorkflowState, gate: GateRecord) -> WorkflowState:
         return state
     if waits:
         return advanced(c.entered(remedied(calmed(state), (rejection(gate),)), WorkflowPhase.EXECUTE))
+    if not state.gated:
+        return state
     return sent_back(calmed(state), (rejection(gate),), "a person rejected a change in it")
 
 
