@@ -27,6 +27,7 @@ from loopwright.kernel.events import Logged
 from loopwright.kernel.shapes import Shape, choice, keyed, several, text, whole
 from loopwright.loops.feedback.progress import PROGRESS
 from loopwright.loops.quality.handoff_rules import HANDOFF, LETTERS, SEVERITIES
+from loopwright.loops.task_file import TASK_FILE
 from loopwright.loops.tickets.observer import Dispatch, Violation
 from loopwright.loops.tickets.shape import FRONT
 from loopwright.loops.workflow.evidence import CriteriaFile
@@ -206,9 +207,13 @@ SCHEMAS: Mapping[str, Published] = {
     ),
     "explain": _answer("explain", "The loop's status object, and why the engine will do what it does next."),
     "gates": _answer("gates", "Every gate."),
+    "hook-session-start": _answer("hook session-start", "The announcement of an unfinished loop, or nothing."),
+    "hook-stop": _answer("hook stop", "Whether a turn may end, in the form of `--format`."),
     "output": Published(
         title="Answer of `loop log --agent KEY --json`", description="What a step printed.", source=(StepOutput,)
     ),
+    "plugin-install": _answer("plugin install", "What was written, and what was left because somebody changed it."),
+    "plugin-uninstall": _answer("plugin uninstall", "What was removed, and what was left because somebody changed it."),
     "receipts": _answer("receipts", "What was verified, on which tree."),
     "rehearse": _answer("rehearse", "How the rehearsal ended."),
     "render": _answer("render", "Files written."),
@@ -260,6 +265,12 @@ SCHEMAS: Mapping[str, Published] = {
         description="A scenario of a scripted agent, as the data that its TOML stands for. The first unused step that"
         " fits is played.",
         source=SCENARIO,
+    ),
+    "task-file": Published(
+        title="A task",
+        description="`N.json` in a folder of tasks, as Claude Code keeps them: the loop's own folder, or"
+        " `~/.claude/tasks/<list id>/`. Other programs write it too; keys that are not named here are kept.",
+        source=TASK_FILE,
     ),
     "violations": Published(
         title="One violation",

@@ -7,6 +7,7 @@ of ours in the middle of it. Whatever a writer has finished it notes in `NOTES/<
 import json
 import os
 import random
+import select
 import signal
 import sys
 import time
@@ -47,7 +48,7 @@ class OtherProgram:
             except FileExistsError:
                 if time.monotonic() > until:
                     raise Locked(name) from None
-                os.sched_yield()
+                select.select([], [], [], 0.001)
         try:
             yield
         finally:
@@ -125,7 +126,7 @@ def loop_without_end(name: str, folder: Path, note: Note) -> None:
 
 
 def another_program(name: str, folder: Path, note: Note) -> None:
-    program, chance = OtherProgram(folder), random.Random(name)  # noqa: S311 - no secret
+    program, chance = OtherProgram(folder, 30), random.Random(name)  # noqa: S311 - no secret
     impatient = OtherProgram(folder, 0.05)
     for _ in range(ROUNDS):
         number = program.create(f"of {name}")
@@ -147,8 +148,12 @@ def started(work: Callable[[str, Path, Note], None], name: str, folder: Path, no
     if pid:
         return pid
     file = os.open(notes / name, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+
+    def note(done: object) -> None:
+        os.write(file, json.dumps(done).encode() + b"\n")
+
     try:
-        work(name, folder, lambda said: os.write(file, json.dumps(said).encode() + b"\n") and None)
+        work(name, folder, note)
     except BaseException as error:  # noqa: BLE001 - this process is at its end
         os.write(2, f"{name}: {error!r}\n".encode())
         os._exit(1)
@@ -161,7 +166,7 @@ def main(folder: Path, notes: Path) -> int:
     others = {f"other-{n}": started(another_program, f"other-{n}", folder, notes) for n in range(1, 6)}
     for finished, (name, pid) in zip((12, 30), doomed.items(), strict=True):
         while not (notes / name).exists() or (notes / name).read_bytes().count(b"\n") < finished:
-            os.sched_yield()
+            select.select([], [], [], 0.001)
         os.kill(pid, signal.SIGKILL)
     codes = {name: os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) for name, pid in (ours | doomed | others).items()}
     sys.stdout.write(json.dumps(codes))

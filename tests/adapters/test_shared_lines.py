@@ -11,10 +11,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from loopwright.adapters.shared_lines import add_lines, numbered, read_lines, rebuild_lines
+from loopwright.adapters.shared_lines import add_lines, numbered, read_lines, rebuild_lines, thin_out
 from loopwright.errors import ConfigError
 from loopwright.kernel.model import LoopId
 from loopwright.kernel.record import Record
+from loopwright.loops.kind import Noted
 from loopwright.loops.tickets.state import TicketParams
 from tests.rooms.tickets.stories import AT, PARAMS, ROUTED_BACK, STORIES, iterations, played, violations
 
@@ -190,3 +191,23 @@ def test_many_sessions_at_once_lose_no_line(tmp_path: Path) -> None:
     grown = both(tmp_path)
     rebuild(tmp_path, sessions)
     assert both(tmp_path) == grown
+
+
+def test_lines_that_call_their_moment_otherwise_are_known_again(tmp_path: Path) -> None:
+    moment = "2026-01-01T10:00:00Z"
+    line = Noted(loop=LoopId("a"), seq=1, part=0, timestamp=moment, data={"ts": moment, "failure": "x"})
+    later = replace(line, seq=2)
+    for lines in ((line,), (line, later), (line, later)):
+        assert add_lines(tmp_path, "f/x.jsonl", lines)
+    assert [data["sequence"] for data in read_lines(tmp_path / "f/x.jsonl")] == [1, 2]
+
+
+def test_lines_that_are_not_kept_are_taken_out_and_the_others_stay_as_they_are(tmp_path: Path) -> None:
+    file = tmp_path / "x.jsonl"
+    assert not thin_out(tmp_path, "x.jsonl", lambda _line: False)
+    file.write_text('{"a": 1}\nno json\n{"b": 2}\n')
+    assert not thin_out(tmp_path, "x.jsonl", lambda _line: True)
+    assert thin_out(tmp_path, "x.jsonl", lambda line: '"a"' not in line)
+    assert file.read_text() == 'no json\n{"b": 2}\n'
+    (tmp_path / "link.jsonl").symlink_to(file)
+    assert not thin_out(tmp_path, "link.jsonl", lambda _line: False)

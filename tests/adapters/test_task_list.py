@@ -49,8 +49,8 @@ def other(folder: Path) -> OtherProgram:
 def test_the_folder_is_the_loops_own_unless_a_list_is_named(tmp_path: Path) -> None:
     own, home = tmp_path / ".loop" / "tasks", tmp_path / "home"
     assert task_folder(own, "", home) == own
-    assert task_folder(own, "my-loop_1", home) == home / ".claude" / "tasks" / "my-loop_1"
-    assert task_folder(own, "my.loop", home) == home / ".claude" / "tasks" / "my-loop"
+    assert task_folder(own, "my-loop_1", home) == home / "tasks" / "my-loop_1"
+    assert task_folder(own, "my.loop", home) == home / "tasks" / "my-loop"
 
 
 @pytest.mark.parametrize("name", [".", "..", "a/b", "../a", "a b", "a\n", "é", "x" * 101, "a\0"])

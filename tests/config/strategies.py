@@ -9,6 +9,7 @@ from loopwright.config import settings as s
 from loopwright.loops.feedback.limits import FeedbackLimits
 from loopwright.loops.reviewed import QualityLimits
 from loopwright.loops.tickets.limits import TicketLimits
+from loopwright.loops.workflow.limits import WorkflowLimits
 
 NAME = st.from_regex(r"[a-z0-9-]{1,40}", fullmatch=True)
 TEXT = st.text(st.characters(exclude_categories=("Cs", "Cc")), min_size=1, max_size=12)
@@ -77,7 +78,7 @@ _RECORDS: dict[str, st.SearchStrategy[Any]] = {
         quality=st.builds(QualityLimits, max_attempts=COUNT, p1_threshold=st.integers(0, 9)),
         feedback=st.builds(FeedbackLimits, max_feedback_iterations=COUNT, max_consecutive_test_failures=COUNT),
         lifecycle=st.builds(s.LifecycleLimits, max_retries=st.integers(0, 9), max_same_error=COUNT),
-        workflow=st.builds(s.WorkflowLimits, max_iterations=st.none() | COUNT),
+        workflow=st.builds(WorkflowLimits, max_iterations=st.none() | COUNT, max_same_failure=COUNT, wall=SECONDS),
         tickets=st.builds(TicketLimits, max=COUNT),
     ),
     "budget": st.builds(s.BudgetSettings, usd=st.none() | USD, tokens=st.none() | COUNT, wall=st.none() | SECONDS),
@@ -95,6 +96,7 @@ _RECORDS: dict[str, st.SearchStrategy[Any]] = {
         code=st.builds(s.GateRoles, creator=st.sampled_from(["", "developer"]), depth=st.sampled_from(["", "quick"])),
         story=st.builds(s.GateRoles, reviewer=st.sampled_from(["", "critic"])),
     ),
+    "workflow": st.builds(s.WorkflowSettings, inner=st.sampled_from(["feedback", "tickets"])),
     "tickets": st.builds(s.TicketSettings, critics=st.sampled_from([("critic",), ("reviewer", "critic")])),
     "lifecycle": st.builds(s.LifecycleSettings, domain=st.sampled_from(["", "orders"]), gate_timeout=SECONDS),
 }

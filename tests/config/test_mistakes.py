@@ -92,7 +92,7 @@ def warnings(text: str) -> list[str]:
 
 
 def test_a_loop_in_flight_goes_on_with_a_warning_for_each_table_or_key_that_nothing_obeys() -> None:
-    refused = ("limits.lifecycle", "limits.workflow", "autonomy", "gates", "sandbox.network", "deploy", "forge")
+    refused = ("limits.lifecycle", "autonomy", "gates", "sandbox.network", "deploy", "forge")
     named = [said.split(": ")[1] for said in warnings(LATER)]
     assert named == [*refused, "finish.auto_continue", "finish.delete_branch", "notify", "lifecycle"]
     assert warnings(LATER)[0] == "loop.toml:2: limits.lifecycle: is not obeyed by this version yet; remove it"

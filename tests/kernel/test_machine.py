@@ -14,6 +14,7 @@ from loopwright.kernel.events import (
     ConfigChanged,
     GateDecided,
     Said,
+    StateEdited,
 )
 from loopwright.kernel.machine import ANSWERED_BY, Standpoint, answers_one_of
 from loopwright.kernel.model import NO_COMMIT, NO_KEY, AgentReport, Ending, Key, Outcome, Severity
@@ -29,7 +30,7 @@ def test_every_action_says_what_may_answer_it() -> None:
 
 def test_every_event_with_a_key_answers_one_kind_of_action() -> None:
     answers = [event for events in ANSWERED_BY.values() for event in events]
-    unasked = {CancelRequested, BudgetChanged, ConfigChanged}
+    unasked = {CancelRequested, BudgetChanged, ConfigChanged, StateEdited}
     assert sorted(map(repr, answers)) == sorted(map(repr, {*get_args(Answer), *get_args(Said)} - unasked))
 
 

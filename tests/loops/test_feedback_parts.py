@@ -138,8 +138,9 @@ def test_what_is_held_back_of_it_is_its_parents_to_ask_for() -> None:
 def test_a_change_that_it_needs_is_waited_for_and_then_its_commit_has_it() -> None:
     state = checked(part("mend tests/t.py"), v.WITHOUT)
     assert (where(state), wanted(state, AwaitGate).evidence) == (Station.GATE, v.E1)
+    because = wanted(state, AwaitGate).because
     ended = outcome(play(state, approves(v.E1), v.LANDS))
-    assert (ended.commit, ended.approved, ended.may_drop) == ("c1", (v.E1,), ())
+    assert (ended.commit, ended.approved, ended.may_drop) == ("c1", because, ())
 
 
 def test_what_a_person_took_untested_ends_accepted_with_its_commit() -> None:

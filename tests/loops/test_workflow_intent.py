@@ -325,7 +325,7 @@ def test_where_it_stands_is_told_in_numbers() -> None:
 def test_the_options_of_a_plan_that_is_wrong() -> None:
     state = play(workflow(), scores(TOOL), SAID, CYCLE, CYCLE)
     assert wanted(state, Ask).options == (
-        Option(choice="continue", label="Have it planned once more"),
+        Option(choice="continue", label="Have it planned once more", how="continue", prompt="continue: go on"),
         Option(choice="revise", label="Revise: give new guidance"),
         Option(choice="cancel", label="Cancel the workflow"),
     )

@@ -230,8 +230,8 @@ def test_one_that_does_not_verify_is_done_after_all() -> None:
     state = play(state, edits(2, "completed"), combined(BASE), checked(unmet=("T-002",)))
     assert (state.tasks[1].standing, state.tasks[1].outside, state.failures) == (
         TaskStanding.PENDING,
-        "said to be done, and it is not: on the merged tree these fail: verify T-002",
-        1,
+        "said to be done by ann, and it is not: on the merged tree these fail: verify T-002",
+        0,
     )
     state = play(state, *does(1), says("continue"))
     assert at_work(state) == ["T-002"]

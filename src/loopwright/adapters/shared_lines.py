@@ -11,7 +11,7 @@ import json
 import os
 import stat
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -72,6 +72,23 @@ def rebuild_lines(root: Path, name: str, lines: Iterable[Noted]) -> Path:
         noted = sorted(lines, key=lambda each: each.order)
         _rewrite(file, [numbered(each, number) for number, each in enumerate(noted, start=1)])
     return file
+
+
+def thin_out(root: Path, name: str, keeps: Callable[[str], bool]) -> bool:
+    """Take out of the file the lines that are not to be kept. False: nothing was, or not now. Never fails."""
+    file = root / name
+    try:
+        if not file.is_file() or file.is_symlink():
+            return False
+        with _alone(file.parent, _PATIENCE) as is_alone:
+            lines = file.read_text(encoding="utf-8", errors="replace").splitlines()
+            kept = [line for line in lines if keeps(line)]
+            if is_alone and len(kept) < len(lines):
+                _rewrite(file, kept)
+                return True
+    except OSError:
+        return False
+    return False
 
 
 def numbered(noted: Noted, sequence: int) -> str:
@@ -167,7 +184,7 @@ def _standing(handle: int, end: int, first: Noted) -> tuple[dict[str, Any] | Non
         last = last or data
         if data["log"]["loop"] == first.loop:
             return last, (data["log"]["seq"], data["log"]["part"])
-        if data["timestamp"] < first.timestamp:
+        if _moment(data) < first.timestamp:
             break
     return last, (0, -1)
 
@@ -199,11 +216,16 @@ def _parsed(raw: bytes) -> dict[str, Any] | None:
 def _is_ours(data: dict[str, Any]) -> bool:
     """Whether it has what puts a line in order; others' lines are read, but do not survive putting in order."""
     match data:
-        case {"timestamp": str(), "sequence": int(), "log": {"loop": str(), "seq": int(), "part": int()}}:
-            return True
+        case {"sequence": int(), "log": {"loop": str(), "seq": int(), "part": int()}}:
+            return isinstance(_moment(data), str)
         case _:
             return False
 
 
+def _moment(data: dict[str, Any]) -> Any:  # noqa: ANN401 - whatever stands there
+    """Some files have another word for it."""
+    return data.get("timestamp", data.get("ts"))
+
+
 def _order(data: dict[str, Any]) -> Order:
-    return data["timestamp"], data["log"]["loop"], data["log"]["seq"], data["log"]["part"]
+    return _moment(data), data["log"]["loop"], data["log"]["seq"], data["log"]["part"]

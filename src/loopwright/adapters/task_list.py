@@ -65,7 +65,7 @@ class TasksFound:
     left: tuple[str, ...] = ()
 
 
-def task_folder(own: Path, list_id: str, home: Path) -> Path:
+def task_folder(own: Path, list_id: str, config: Path) -> Path:
     """Where the tasks of a loop lie: in its own folder, or where Claude Code has the list of this id.
 
     Claude Code writes `-` for the dots of an id. Raises `UsageError` for what is no id.
@@ -75,7 +75,7 @@ def task_folder(own: Path, list_id: str, home: Path) -> Path:
     if not _LIST_ID.fullmatch(list_id):
         rule = "letters, digits, dots, dashes and underscores, at most 100"
         raise UsageError(f"the task list id {list_id[:100]!r} cannot be taken: give it {rule}")
-    return home / ".claude" / "tasks" / list_id.replace(".", "-")
+    return config / "tasks" / list_id.replace(".", "-")
 
 
 class TaskList:
@@ -84,8 +84,9 @@ class TaskList:
     Every method raises `OSError`, and `ConfigError` if something else is in the place of the folder or of a lock.
     """
 
-    def __init__(self, folder: Path, patience: float = PATIENCE) -> None:
-        self._folder, self._patience = folder, patience
+    def __init__(self, folder: Path, patience: float = PATIENCE, taken: frozenset[int] = frozenset()) -> None:
+        """`taken` are numbers of tasks that nobody's loop had, and that this one has taken over."""
+        self._folder, self._patience, self._taken_over = folder, patience, taken
         self._known: dict[int, TaskFile] = {}  # as last seen; the tasks that wait for each other as we said them
 
     def look(self) -> TasksFound:
@@ -104,6 +105,15 @@ class TaskList:
             said=tuple(each for each in news if each),
             left=tuple(str(held[name]) for name in sorted(unreadable)),
         )
+
+    def stamp(self) -> tuple[tuple[str, int, int], ...]:
+        """Differs after every change: whoever waits need not read what nobody has written."""
+        try:
+            with os.scandir(self._folder) as found:
+                seen = [(each.name, each.stat(follow_symlinks=False)) for each in found if _is_meant(each.name)]
+        except OSError:
+            return ()
+        return tuple(sorted((name, now.st_mtime_ns, now.st_size) for name, now in seen))
 
     def put(self, tasks: Iterable[TaskFile]) -> TasksFound:
         """Have the files say what the loop says. The answer has the tasks as they stand there now.
@@ -240,10 +250,11 @@ class TaskList:
                 return TasksFound(left=(found,))
             if found is None or sight is None:  # removed this very moment
                 return TasksFound(said=tuple(filter(None, [self._heard(ours.number, None)])))
-            if not is_same_task(found, ours):
+            is_free = found.number in self._taken_over and not found.metadata.loop_id
+            if not is_free and not is_same_task(found, ours):
                 owner = f"another's task, which has the number of {name_of(ours.number)}"
                 return TasksFound(left=(f"{path}: is {owner}; it is left as it is",))
-            before = self._before(ours.number, found)
+            before = found if is_free else self._before(ours.number, found)
             after = merged(found, ours, before)
             if after == found or self._replaced(path, sight, after):
                 word = said(before, found) if found.status != ours.status else None

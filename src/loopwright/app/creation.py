@@ -25,9 +25,17 @@ def new_id(title: str) -> LoopId:
 
 
 async def create_loop(
-    project: Project, settings: Settings, loop: LoopId, params: object, *, budget: float | None = None
+    project: Project,
+    settings: Settings,
+    loop: LoopId,
+    params: object,
+    *,
+    budget: float | None = None,
+    no_limit: bool = False,
 ) -> View:
     """The loop that is started with such parameters, with its first event and pinned to these settings.
+
+    `budget` is in place of that of the settings; `no_limit`: there is none.
 
     What is known of it is handed on, so that nobody reads it back.
     """
@@ -41,7 +49,7 @@ async def create_loop(
         rules=rules,
         pins=pins_text(project, settings),
     )
-    limit = settings.budget.usd if budget is None else budget
+    limit = None if no_limit else settings.budget.usd if budget is None else budget
     new = NewLoop(id=loop, kind=kind.loop.name, params=given, budget=limit)
     written = await project.store.create(new, NewEvent(kind="Created", data=encode(created)))
     if written is None:

@@ -17,6 +17,7 @@ from loopwright.adapters.files import holds, ignore_all, read_regular, refuse_li
 from loopwright.adapters.shared_lines import add_lines
 from loopwright.app.debt import DEBT_HEAD, debt_entry, deferred_entry, owes
 from loopwright.app.layout import DEBT, STATE_FOLDER, WORKSPACES
+from loopwright.app.task_lists import TaskLists
 from loopwright.engine.nesting import PARENT
 from loopwright.engine.world import Seen
 from loopwright.errors import ConfigError
@@ -45,8 +46,10 @@ class Publisher:
         kinds: Mapping[str, AnyKind],
         failed: Callable[[str], None],
         pasts: Mapping[LoopId, Any] = _NO_PASTS,
+        lists: TaskLists | None = None,
     ) -> None:
         self._root, self._kinds, self._failed = root, kinds, failed
+        self.lists = lists
         self._pasts = dict(pasts)
         self._behind = set(pasts)  # loops of which more may be missing than what the next event changes
         self._written: dict[Path, bytes] = {}  # by digest: the findings of a crowd of artifacts are many megabytes
@@ -107,6 +110,8 @@ class Publisher:
             door for part in kind.landed_parts(scene.state) for door in self._kinds[part.kind].doors_of_part(part)
         )
         there += [update_door(self._root, door) for door in (*kind.doors(scene), *of_parts)]
+        if self.lists is not None and (listing := kind.listing(scene)) is not None:
+            self.lists.put(scene.loop, listing)
         notes = kind.notes(scene)
         written = [add_lines(self._root, name, lines) for name, lines in notes.items()]
         if all(written):

@@ -76,9 +76,16 @@ def _event(seen: View, old: Settings, now: Settings, by: str, pins: str) -> Conf
 
 def _moved(own: Any, before: Any, now: Any) -> Any:  # noqa: ANN401 - limits of whatever kind
     """The loop's own limits moved as the file's have: what an option said is not undone by another edit."""
-    difference = {f: getattr(now, f.name) - getattr(before, f.name) for f in fields(now)}
-    moved = {f: getattr(own, f.name) + more for f, more in difference.items() if more}
-    return replace(own, **{f.name: max(f.metadata.get("least", 1), value) for f, value in moved.items()})
+    values = {f: tuple(getattr(each, f.name) for each in (own, before, now)) for f in fields(now)}
+    changed = {f: each for f, each in values.items() if each[1] != each[2]}
+    return replace(own, **{f.name: _moved_by(f.metadata.get("least", 1), *each) for f, each in changed.items()})
+
+
+def _moved_by(least: float, own: float | None, before: float | None, now: float | None) -> float | None:
+    """None is no limit: from there, or to there, no distance leads."""
+    if own is None or before is None or now is None:
+        return now
+    return max(least, own + now - before)
 
 
 def differences(old: str, new: str) -> list[str]:

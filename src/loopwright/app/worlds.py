@@ -14,6 +14,7 @@ from loopwright.config.settings import Settings
 from loopwright.engine.dispatch import InProcess, Spending
 from loopwright.engine.world import Observer, World
 from loopwright.kernel.model import LoopId
+from loopwright.loops.kind import AnyKind
 from loopwright.ports.agent import Agent
 from loopwright.ports.people import People
 
@@ -38,10 +39,16 @@ def build_world(
         scratchpad=lambda loop, kind: _scratchpad(project, kind, loop),
         dispatcher=InProcess(
             slots=settings.limits.parallel,
-            spending=Spending(tokens=settings.budget.tokens, seconds=settings.budget.wall),
+            spending=Spending(tokens=settings.budget.tokens, seconds=_wall(settings, ready.seen.kind)),
         ),
         known={part.id: part for part in ready.parts},
     )
+
+
+def _wall(settings: Settings, kind: AnyKind) -> float | None:
+    """The time of all work: that of the budget, or that which the loop's own limits allow, whichever is shorter."""
+    own = getattr(getattr(settings.limits, kind.limits, None), "wall", None)
+    return min((wall for wall in (settings.budget.wall, own) if wall is not None), default=None)
 
 
 def _scratchpad(project: Project, kind: str, loop: LoopId) -> Path | None:

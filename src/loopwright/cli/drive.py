@@ -8,8 +8,9 @@ from dataclasses import dataclass, replace
 
 from loopwright.app.loops import Newest, View, left, view
 from loopwright.app.project import Project
-from loopwright.app.publication import rebuild_debt
 from loopwright.app.readiness import make_ready
+from loopwright.app.rebuilding import rebuild_debt
+from loopwright.app.task_lists import drive_and_listen
 from loopwright.app.views.ending import RunAnswer, answer_of, closing_lines
 from loopwright.app.views.standing import current
 from loopwright.cli.afterwards import decided_on, left_open, stays
@@ -18,7 +19,6 @@ from loopwright.cli.listening import peopled
 from loopwright.cli.output import F, json_option, note, put, put_json
 from loopwright.cli.signals import StoppedBySignal, complete
 from loopwright.cli.watch import forewarn, watched
-from loopwright.engine.driver import drive
 from loopwright.engine.world import Halt
 from loopwright.kernel.model import Ending, LoopId
 
@@ -131,7 +131,7 @@ async def driven(project: Project, here: Here, loop: View, manner: Manner) -> Dr
     async with watched(project, here, start, newest, ready.publisher) as watching:
         asked = here.who if here.asks and not manner.unattended else ""
         world, heard = peopled(project, ready, watching, asked)
-        halt = await drive(world, start.opened, rows=ready.rows)
+        halt = await drive_and_listen(world, start.opened, ready.publisher.lists, ready.rows)
     if halt.outcome is not None and halt.outcome.ending is Ending.ACCEPTED:
         await rebuild_debt(project)
     now = await left(project, start, halt.now, newest)

@@ -49,6 +49,8 @@ _TO_GO_ON = {
     "render": ("render", "Write every file made from the log anew."),
     "rehearse": ("rehearse", "Try a policy with scripted agents, for zero tokens."),
     "adopt": ("adopt", "Go on with what another tool began."),
+    "plugin": ("plugin", "Put the commands and hooks into Claude Code, or take them out."),
+    "hook": ("hook", "What Claude Code asks when a turn ends or a session starts."),
     "completion": ("completion", "The completion script for a shell."),
 }
 

@@ -6,7 +6,7 @@ import asyncio
 
 import click
 
-from loopwright.app.publication import rebuild
+from loopwright.app.rebuilding import rebuild
 from loopwright.app.views.answers import RenderAnswer
 from loopwright.cli.here import Here
 from loopwright.cli.opened import opened

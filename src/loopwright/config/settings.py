@@ -297,6 +297,13 @@ class TicketSettings:
     )
 
 
+@dataclass(frozen=True, slots=True)
+class WorkflowSettings:
+    inner: Literal["feedback", "tickets"] = key(
+        choice("feedback", "tickets"), "the loop that makes a task; `tickets` is for later", "feedback"
+    )
+
+
 def _role(name: str, means: str, unset: str, *, obeyed: bool = True) -> Field:
     return Field(name=name, shape=k.NAMES, means=means, unset=unset, obeyed=obeyed)
 
@@ -336,6 +343,7 @@ class Settings:
     )
     quality: QualitySettings = table("Who plays which part at each gate of the quality loop.", QualitySettings())
     tickets: TicketSettings = table("Who plays which part in the ticket cycle.", TicketSettings())
+    workflow: WorkflowSettings = table("How a request is worked.", WorkflowSettings())
     autonomy: AutonomySettings = table("How much the lifecycle loop asks.", AutonomySettings(), obeyed=False)
     gates: tuple[GateSettings, ...] = tables(
         "Adds to the built-in rules of a gate, or makes a gate of your own.", GateSettings, obeyed=False

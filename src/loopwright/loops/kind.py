@@ -16,6 +16,7 @@ from loopwright.kernel.machine import Loop
 from loopwright.kernel.model import AgentReport, Commit, Ending, Finding, LoopId, Outcome
 from loopwright.kernel.record import Record
 from loopwright.kernel.shapes import Problem
+from loopwright.loops.task_file import TaskFile
 
 P = TypeVar("P")
 S = TypeVar("S")
@@ -56,6 +57,19 @@ class Door:
     path: str
     change: Callable[[Data | None], Data]  # from what it holds, None where there is no such file
     problems: Callable[[object], Iterable[Problem]]  # why what it holds cannot be taken
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaskListing:
+    """The tasks of a loop, for a list that other programs read and write too."""
+
+    own: str  # its folder from the root of the repository, where no list is named
+    tasks: tuple[TaskFile, ...]
+    list_id: str = ""
+    passing: bool = False  # only as long as the loop is driven, in a temporary folder
+    over: bool = False  # the loop has ended
+    shift: int = 0  # how far the numbers of its files are behind those of its tasks
+    taken: frozenset[int] = frozenset()  # numbers of tasks that were in the list before, and that it has taken over
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -148,6 +162,7 @@ class Kind(Generic[P, S]):
     mark: str = ""  # begins its files; where another stands that begins otherwise, it is left as it is
     past: Callable[[Any, Record, S], Any] | None = None  # folds the log for `files`; None: the state says it all
     doors: Callable[[Scene[S]], tuple[Door, ...]] = lambda _scene: ()
+    listing: Callable[[Scene[S]], TaskListing | None] = lambda _scene: None
     landed_parts: Callable[[S], tuple[LandedPart, ...]] = lambda _state: ()  # of one with parts
     doors_of_part: Callable[[LandedPart], tuple[Door, ...]] = lambda _part: ()  # what its parent adds to `doors`
     notes: Callable[[Scene[S]], Mapping[str, tuple[Noted, ...]]] = lambda _scene: {}

@@ -193,6 +193,24 @@ def test_a_pass_is_reused_on_the_same_tree_and_made_anew_on_another(tmp_path: Pa
     asyncio.run(story())
 
 
+def test_a_command_that_several_bring_is_run_once_and_fails_each_of_them(tmp_path: Path) -> None:
+    async def story() -> None:
+        here = made(tmp_path)
+        count = tmp_path / "count"
+        counts = runs("T-001", f"open({str(count)!r}, 'a').write('x'); raise SystemExit(1)")
+        report = await here.report(here.candidate(BETTER), also=(counts, PASSES, replace(counts, name="mustNot-1")))
+        assert [(each.name, each.passed) for each in report.also] == [
+            ("T-001", False),
+            ("T-001", True),
+            ("mustNot-1", False),
+        ]
+        told = [(each.rule, each.requirement, each.issue.partition(" failed: ")[0]) for each in faults_of(report)]
+        assert told == [("verify T-001", "T-001", "verify T-001"), ("mustNot-1", "mustNot-1", "mustNot-1")]
+        assert count.read_text() == "x"
+
+    asyncio.run(story())
+
+
 def test_a_fail_is_run_again_in_the_next_attempt(tmp_path: Path) -> None:
     async def story() -> None:
         here = made(tmp_path)

@@ -154,5 +154,13 @@ def fits(step: ScenarioStep, run: AgentRun) -> bool:
         and step.attempt in (None, run.brief.attempt)
         and step.skill in ("", run.skill)
         and (not step.artifact or step.artifact in run.brief.artifacts)
-        and (not step.task or re.search(rf"(?<!\w){re.escape(step.task)}(?!\w)", run.brief.task) is not None)
+        and (not step.task or _is_of(step.task, run))
     )
+
+
+def _is_of(task: str, run: AgentRun) -> bool:
+    """A task with an id is that one and no other, whomever its text speaks of."""
+    known: str = getattr(run.brief.own, "task_id", "")
+    if known and re.fullmatch(r"T-\d+", task):
+        return known == task
+    return re.search(rf"(?<!\w){re.escape(task)}(?!\w)", run.brief.task) is not None

@@ -26,12 +26,33 @@ _LONGEST_NAME = 80
 _LONGEST_PART = 100  # of a program's path, in characters; file systems have no more than 255 bytes
 _SHOWN = 300  # characters of a command in a sentence
 _NAMED = 5  # paths in a sentence
+_NO_CHECK = "\n"  # in the place of a check's name: no check is called so
 
 
 async def demanded(desk: Desk) -> tuple[CheckResult, ...]:
-    """One result per demand, in their order; side by side, as many at once as checks."""
-    found = await side_by_side([_met(desk, demand) for demand in desk.run.also])
-    return tuple(result for results in found for result in results)
+    """One result per demand, in their order; side by side, as many at once as checks, and each command once."""
+    asking = {demand.argv: demand for demand in reversed(desk.run.also)}  # the first of those that bring the same
+    found = await side_by_side([_met(desk, demand) for demand in asking.values()])
+    by_command = {argv: result for argv, (result,) in zip(asking, found, strict=True)}
+    return tuple(_told(demand, by_command[demand.argv]) for demand in desk.run.also)
+
+
+def _told(demand: Demand, result: CheckResult) -> CheckResult:
+    """As what asked for it is to hear it: a command that several bring fails each of them."""
+    failures = tuple(
+        identify(
+            replace(
+                each,
+                rule=demand.rule,
+                requirement=demand.name,
+                issue=f"{demand.rule} failed: {each.issue}",
+                fingerprint="",
+            ),
+            each.evidence,
+        )
+        for each in result.failures
+    )
+    return replace(result, name=demand.name, failures=failures)
 
 
 async def _met(desk: Desk, demand: Demand) -> tuple[CheckResult, ...]:
@@ -69,18 +90,16 @@ class _Meeting:
         """From its receipt where one stands. Raises `CheckNotRunnable` where its program is missing."""
         desk, spec = self.desk, self.spec
         environment = await desk.outfit.digests.of(spec)
-        # Never that of a check which happens to be called so.
-        key = receipt_key(desk.seen.landing, f"demand {self.demand.name}", spec.run, environment)
+        key = receipt_key(desk.seen.landing, _NO_CHECK, spec.run, environment)
         held = await desk.book.find(key)
         if held is not None and stands(held, base=desk.run.base, step=desk.run.step):
-            return replace(as_result(held), name=self.demand.name)
+            return as_result(held)
         ran = await self._run(spec)
         receipt = self._receipt(spec, ran, key, environment)
         if ran.finished:
             await desk.book.keep(receipt)
         return replace(
             as_result(receipt),
-            name=self.demand.name,
             reused=False,
             seconds=ran.seconds,
             receipt=key if ran.finished else "",
@@ -120,17 +139,13 @@ class _Meeting:
         )
 
     def _failure(self, spec: CheckSettings, ran: Ran) -> Finding:
+        """In words that whoever asked for it stands before."""
         ended = ended_how(replace(spec, run=(_command(spec.run),)), ran)
-        found = Finding(
-            severity=Severity.HIGH,
-            category="checks",
-            rule=self.demand.rule,
-            requirement=self.demand.name,
-            issue=f"{self.demand.rule} failed: {ended}",
-            evidence=clipped(f"{visible(shlex.join(spec.run))}\n{ended}\n{ran.tail}"),
-            guidance=self._without(),
+        text = clipped(f"{visible(shlex.join(spec.run))}\n{ended}\n{ran.tail}")
+        return identify(
+            Finding(severity=Severity.HIGH, category="checks", issue=ended, evidence=text, guidance=self._without()),
+            text,
         )
-        return identify(found, ran.tail)
 
     def _without(self) -> str:
         """It may fail for want of just that."""
@@ -144,14 +159,8 @@ def _refused(demand: Demand, why: str) -> CheckResult:
     """Nobody but whoever wrote the command can mend it, and yet it says nothing against the checks."""
     command = _command(demand.argv)
     told = f"`{command}` cannot be started: {one_line(why, _SHOWN)}" if command else f"its command cannot start: {why}"
-    found = Finding(
-        severity=Severity.HIGH,
-        category="checks",
-        rule=demand.rule,
-        requirement=demand.name,
-        issue=f"{demand.rule} failed: {told}",
-    )
-    return CheckResult(name=demand.name, passed=False, failures=(identify(found, why),), note=told)
+    found = Finding(severity=Severity.HIGH, category="checks", issue=told)
+    return CheckResult(name=demand.name, passed=False, failures=(identify(found),), note=told)
 
 
 def _command(argv: tuple[str, ...]) -> str:

@@ -25,7 +25,7 @@ def combine(ground: Ground, loop: LoopId, label: str, base: Commit, deltas: Delt
             )
     tree, left_out = _fold(ground, base, deltas)
     if tree == ground.tree(base):
-        return Combination(commit=base, changes=())
+        return Combination(commit=base, changes=(), left_out=_conflicts(ground, base, made_on, left_out))
     commit = commit_tree(ground, tree, (base,), message_of(f"{label} of {loop}", loop, step, left_out))
     keep(ground, loop, label, commit, held)
     return _combination(ground, base, commit, _conflicts(ground, commit, made_on, left_out))

@@ -28,6 +28,19 @@ class CompletionScript:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PluginAnswer:
+    """`loop plugin install` and `loop plugin uninstall`; with `--dry-run` what they would do."""
+
+    folder: str
+    scope: Literal["project", "user", "path"]
+    written: tuple[str, ...]  # paths in the folder, as those below
+    removed: tuple[str, ...]
+    kept: tuple[str, ...]  # changed by somebody since, so left as they are
+    dry_run: bool
+    note: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RenderAnswer:
     files: tuple[str, ...]  # paths from the top of the repository
 

@@ -31,6 +31,7 @@ from loopwright.loops import floor
 from loopwright.loops.course import where
 from loopwright.loops.feedback.accepting import accepted
 from loopwright.loops.feedback.apply import continued, decided, refused, relimited, revised, took
+from loopwright.loops.feedback.closing import sentence
 from loopwright.loops.feedback.decide import escalation, land, work
 from loopwright.loops.feedback.ending import ended
 from loopwright.loops.feedback.limits import FeedbackLimits
@@ -64,6 +65,7 @@ def stand(state: FeedbackState) -> Standpoint:
         limit=most.iterations,
         failures=sum(Verdict.FAIL in (past.review, past.tests) or past.review is None for past in state.past),
         findings=open_findings(state),
+        headline=sentence(state.past[-1]) if state.past else "",
         commit=state.commit if state.commit != state.plan.base else NO_COMMIT,
         lines=(
             f"iterations used: {now.iterations} of {most.iterations}",

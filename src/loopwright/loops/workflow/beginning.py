@@ -35,10 +35,8 @@ def start(params: WorkflowParams) -> WorkflowState:
 
 
 def _taken_over(state: WorkflowState, found: TakenOver) -> WorkflowState:
-    if found.spec is None or found.spec < MIN_SPEC:
-        return state
     if not found.tasks:
-        return c.entered(state, WorkflowPhase.SHAPE)
+        return c.entered(state, WorkflowPhase.SHAPE) if (found.spec or 0) >= MIN_SPEC else state
     shape = shape_of(state.plan.request, (), state.plan.checks)
     state = laid_out(replace(state, shape=shape), found.tasks, waves_of(found.tasks))
     claimed = tuple(index for index, task in enumerate(state.tasks) if task.id in found.done and task.plan.verify)

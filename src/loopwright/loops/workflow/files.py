@@ -172,7 +172,7 @@ def task_lines(state: WorkflowState, begun: frozenset[int] = frozenset()) -> tup
             id=task.id,
             subject=task.plan.subject,
             wave=task.wave,
-            status=_status(task),
+            status=task_status(task),
             blocked_by=_blocked_by(state, task),
             assigned=index in begun,
             note=_note(state, task),
@@ -181,7 +181,7 @@ def task_lines(state: WorkflowState, begun: frozenset[int] = frozenset()) -> tup
     )
 
 
-def _status(task: WorkTask) -> TaskStatus:
+def task_status(task: WorkTask) -> TaskStatus:
     return _SHOWN.get(task.standing, "in_progress")
 
 

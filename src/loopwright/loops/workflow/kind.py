@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from loopwright.kernel.gates import PROTECTED, UNTESTED
 from loopwright.kernel.model import LoopId
 from loopwright.loops.kind import Kind, Needs, StatusFacts, Words
-from loopwright.loops.workflow import brief, closing, files, past
+from loopwright.loops.workflow import brief, closing, files, listing, past
 from loopwright.loops.workflow.machine import WORKFLOW
 from loopwright.loops.workflow.progress import wave_shown
 from loopwright.loops.workflow.state import WorkflowParams, WorkflowState
@@ -102,6 +102,7 @@ KIND: Kind[WorkflowParams, WorkflowState] = Kind(
     past=past.folded,
     notes=files.notes,
     tells_more=_tells_more,
+    listing=listing.listed,
     summary=closing.summary,
     has_lanes=True,
 )

@@ -98,7 +98,8 @@ def _with_reviews(now: WorkflowPast, at: float, state: WorkflowState) -> Workflo
 
 
 def _stuck(now: WorkflowPast, state: WorkflowState) -> Mapping[int, WorkTask]:
-    failed = {index: task for index, task in enumerate(state.tasks) if task.stuck and task.failures}
+    open_now = ((at, task) for at, task in enumerate(state.tasks) if task.standing is not TaskStanding.DONE)
+    failed = {index: task for index, task in open_now if task.stuck and task.failures}
     left = {index: task for index, task in now.stuck.items() if state.tasks[index].standing is not TaskStanding.DONE}
     return {**left, **failed}
 

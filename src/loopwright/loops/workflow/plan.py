@@ -18,6 +18,7 @@ from loopwright.kernel.quoting import one_line
 from loopwright.kernel.shapes import Field, keyed, record, several, text
 from loopwright.kernel.visible import visible
 from loopwright.kernel.wording import counted
+from loopwright.loops.task_file import name_of
 from loopwright.loops.workflow.graph import cycles, depths, evenly, waves
 from loopwright.loops.workflow.reading import LONGEST, MOST, paragraph, told
 from loopwright.loops.workflow.words import title_of
@@ -100,10 +101,6 @@ def _ids(given: tuple[str, ...]) -> tuple[str, ...]:
 def _number(name: str) -> int:
     found = _NUMBERED.fullmatch(name.strip())
     return int(found[1]) if found else 0
-
-
-def name_of(number: int) -> str:
-    return f"T-{number:03d}"
 
 
 def _folded(name: str) -> str:

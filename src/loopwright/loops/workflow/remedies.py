@@ -7,7 +7,8 @@ from typing import Literal
 from loopwright.kernel.model import Finding
 from loopwright.kernel.quoting import one_line
 from loopwright.kernel.wording import place
-from loopwright.loops.workflow.plan import PlannedTask, name_of
+from loopwright.loops.task_file import name_of, number_of
+from loopwright.loops.workflow.plan import PlannedTask
 from loopwright.loops.workflow.state import WorkflowState, WorkTask
 
 Origin = Literal["conflict", "red"]
@@ -17,6 +18,11 @@ _BEGIN = {
     "red": "You begin with both together, which is red: mend it so that both hold.",
     "conflict": "You begin with what has landed: make the change of the other side on top of it, so that both hold.",
 }
+
+
+def next_name(state: WorkflowState, ahead: int = 0) -> str:
+    """Behind the largest number there is: a plan need not count without gaps."""
+    return name_of(max((number_of(task.id) for task in state.tasks), default=0) + 1 + ahead)
 
 
 def both_sides(state: WorkflowState, task: WorkTask, origin: Origin) -> PlannedTask:
@@ -36,7 +42,7 @@ def both_sides(state: WorkflowState, task: WorkTask, origin: Origin) -> PlannedT
     )
     paths = dict.fromkeys((*task.plan.files, *(each.file for each in task.failures if each.file)))
     return PlannedTask(
-        id=name_of(len(state.tasks) + 1),
+        id=next_name(state),
         subject=f"Bring {task.id} together with what has landed",
         description="\n\n".join(filter(None, parts)),
         verify=task.plan.verify,

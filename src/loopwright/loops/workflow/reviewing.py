@@ -19,8 +19,7 @@ from loopwright.loops.weighing import Failed, Passed, Rejected, rejection, weigh
 from loopwright.loops.workflow.advice import advice_text, read_advice
 from loopwright.loops.workflow.decide import view_part
 from loopwright.loops.workflow.ending import closed
-from loopwright.loops.workflow.plan import name_of
-from loopwright.loops.workflow.remedies import remedy
+from loopwright.loops.workflow.remedies import next_name, remedy
 from loopwright.loops.workflow.schedule import added
 from loopwright.loops.workflow.ship import Ship, read_ship, verdict_of
 from loopwright.loops.workflow.state import (
@@ -269,10 +268,9 @@ def _with_tasks(
 ) -> WorkflowState:
     """The next wave: one task for each finding."""
     wave = len(state.open_in_wave) + 1
-    first = len(state.tasks) + 1
     tasks = tuple(
         WorkTask(
-            plan=remedy(name_of(first + place), finding, said),
+            plan=remedy(next_name(state, place), finding, said),
             wave=wave,
             origin="gate" if origin == "gate" else "finding",
         )

@@ -85,8 +85,10 @@ def added(state: WorkflowState, tasks: Iterable[WorkTask]) -> WorkflowState:
 
 
 def made_ready(state: WorkflowState, index: int) -> WorkflowState:
-    """A task may begin, or begin once more."""
+    """A task is to be done, and may begin as soon as what it waits for is."""
     state = with_task(state, index, replace(state.tasks[index], standing=TaskStanding.PENDING))
+    if state.blockers[index]:
+        return state
     ready = list(state.ready)
     rank = state.graph.rank
     insort(ready, index, key=lambda each: (-rank[each], each))

@@ -91,6 +91,8 @@ class WorkflowParams:
     attended: bool = False  # somebody is there to be shown the shape, and to resolve what reviews find
     child: str = "{}"  # JSON: what every task's loop is given besides its task
     list_id: str = ""  # of the task list others read and write too
+    list_shift: int = 0  # how many numbers of that list were given before its tasks came
+    session_only: bool = False  # its task files are gone when its controller is
     trust: Trust = Trust()
     taken_over: TakenOver | None = None
     is_root: bool = True  # its files also lie where hooks and people look first

@@ -23,8 +23,11 @@ _NAMED = 6  # things in a sentence
 _CANCEL = Option(choice="cancel", label="Cancel the workflow")
 _ACCEPT = Option(choice="accept", label="Accept what has landed so far")
 _HISTORY = Option(choice="history", label="Show what every task came to")
-_GO_ON = Option(choice="continue", label="Go on")
+_GO_ON = Option(choice="continue", label="Go on", how="continue", prompt="continue: go on")
 _REVISE = Option(choice="revise", label="Revise: give new guidance")
+_GUIDED = Option(
+    choice="revise", label="Go on with new guidance", prompt="revise GUIDANCE: it goes to all that follows"
+)
 BLOCKER = "BLOCKER"
 
 
@@ -73,7 +76,11 @@ def _confirm(state: WorkflowState) -> Escalation:
             f" {choice_of(state).value}). It is done when: {criteria}. It must not happen that: {must_not}."
             " Is that what you mean? .loop/shape/SHAPE.md has all of it."
         ),
-        options=(replace(_GO_ON, label="Yes, go on"), replace(_REVISE, label="No: say what is missing"), _CANCEL),
+        options=(
+            replace(_GO_ON, label="Yes, go on"),
+            replace(_GUIDED, label="No: say what is missing", prompt="revise WHAT: it is shaped once more with that"),
+            _CANCEL,
+        ),
         why="; ".join(state.course.reasons),
         kind="check-in",
     )
@@ -83,7 +90,7 @@ def _check_in(state: WorkflowState) -> Escalation:
     what = "this task" if choice_of(state) is ShapeChoice.COLLEAGUE else "this wave"
     return Escalation(
         question=f"{_plan_line(state)}. Go on after {what}? .loop/PROGRESS.md shows where it stands.",
-        options=(_GO_ON, _REVISE, _HISTORY, _CANCEL),
+        options=(_GO_ON, _GUIDED, _HISTORY, _CANCEL),
         why="; ".join(state.course.reasons),
         kind="check-in",
     )
@@ -122,7 +129,13 @@ _ASKED: dict[Stopped, Callable[[WorkflowState], Escalation]] = {
     Stopped.FINDING: _finding,
     Stopped.LIMIT: _Asks(
         question="Paused: {why}. {plan}. Everything is kept. How should it go on?",
-        options=(replace(_GO_ON, label="Grant more attempts", how="continue 10"), _ACCEPT, _HISTORY, _REVISE, _CANCEL),
+        options=(
+            replace(_GO_ON, label="Grant more attempts", how="continue 10", prompt="continue N: N more attempts"),
+            _ACCEPT,
+            _HISTORY,
+            _REVISE,
+            _CANCEL,
+        ),
         paused=True,
     ),
     Stopped.MUST_NOT: _Asks(

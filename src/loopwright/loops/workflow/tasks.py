@@ -19,6 +19,7 @@ from loopwright.kernel.faults import conflict_finding, engine_finding, faults_of
 from loopwright.kernel.findings import cut
 from loopwright.kernel.gates import PROTECTED
 from loopwright.kernel.model import NO_COMMIT, CheckResult, Ending, Finding, Outcome
+from loopwright.kernel.wording import told
 from loopwright.loops import course as c
 from loopwright.loops.course import Ruling, Trial
 from loopwright.loops.weighing import Failed, Passed, Rejected, Waits, Weighed, rejection, weighed
@@ -82,7 +83,7 @@ def heard(state: WorkflowState, event: LoopEnded) -> WorkflowState:
         commit=outcome.commit,
         asking=outcome.asking,
         over=outcome.ending is not Ending.ESCALATED,
-        why=cut(" ".join(outcome.note.split()), _LINE),
+        why=_why(outcome),
         advice="",
     )
     state = replace(
@@ -99,6 +100,13 @@ def heard(state: WorkflowState, event: LoopEnded) -> WorkflowState:
         state = with_task(state, index, task)
     found = outcome.findings or (engine_finding(f"task-{outcome.ending.value}", task.why or "its loop gave no reason"),)
     return advanced(_failed(state, index, found))
+
+
+def _why(outcome: Outcome) -> str:
+    """What is wrong, where the loop says it: that its one attempt is used up is how every stuck task ends."""
+    said = told(outcome.findings[0]) if outcome.findings else outcome.note
+    more = f" and {len(outcome.findings) - 1} more" if len(outcome.findings) > 1 else ""
+    return cut(" ".join(said.split()), _LINE) + more
 
 
 def _did_nothing(outcome: Outcome) -> bool:
@@ -158,7 +166,8 @@ def advised(state: WorkflowState, event: AgentReported | AgentFailed) -> Workflo
     state = _without_trial(replace(state, counsel=tuple(each for each in state.counsel if each != index)), trial.part)
     if isinstance(found, str):
         remark = f"The panel gave no advice on {state.tasks[index].id}: {found}."
-        return advanced(made_ready(replace(state, remarks=(*state.remarks, remark)), index))
+        remarks = tuple(dict.fromkeys((*state.remarks, remark)))
+        return advanced(made_ready(replace(state, remarks=remarks), index))
     state = with_task(state, index, replace(state.tasks[index], advice=advice_text(found)))
     return advanced(made_ready(replace(state, counselled=state.counselled + 1), index))
 
@@ -222,8 +231,10 @@ def _not_so(state: WorkflowState, found: tuple[Finding, ...], why: str) -> Workf
     """Nothing shows that it is done already."""
     index = state.train[0]
     task = state.tasks[index]
-    outside = f"said to be done, and it is not: {why}" if task.outside else ""
-    return _failed(_next(with_task(state, index, replace(task, why=why, outside=outside))), index, found)
+    outside = f"{task.outside}, and it is not: {why}" if task.outside else ""
+    state = _next(with_task(state, index, replace(task, why=why, outside=outside, claims=False)))
+    # Somebody else's word is no attempt of the task's own.
+    return made_ready(state, index) if task.outside else _failed(state, index, found)
 
 
 def _shown_done(state: WorkflowState, index: int) -> WorkflowState:

@@ -6,18 +6,19 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from loopwright.app.creation import create_loop, new_id
+from loopwright.app.layout import CONFIG_FILE
 from loopwright.app.loops import Listed, View, listing
 from loopwright.app.preconditions import FreeSpace, check_cast, check_ground
 from loopwright.app.project import Project
 from loopwright.app.starts.door import Start
 from loopwright.config.settings import OF_A_REQUEST, LimitSettings, Settings
-from loopwright.errors import UsageError
+from loopwright.errors import ConfigError, UsageError
 from loopwright.kernel.codec import encode
 from loopwright.kernel.trust import Trust
 from loopwright.loops.workflow.kind import Workflow
 from loopwright.loops.workflow.limits import WorkflowLimits
 from loopwright.loops.workflow.scoring import ShapeChoice
-from loopwright.loops.workflow.state import Recalled, TakenOver, WorkflowParams
+from loopwright.loops.workflow.state import CHILD, Recalled, TakenOver, WorkflowParams
 
 NAME = "workflow"
 SHAPES = tuple(each.value for each in ShapeChoice if each is not ShapeChoice.BLOCKED)
@@ -34,6 +35,8 @@ class WorkflowRequest:
     recalled: tuple[Recalled, ...] = ()
     attended: bool = False
     list_id: str = ""
+    list_shift: int = 0
+    session_only: bool = False
     taken_over: TakenOver | None = None
 
 
@@ -46,29 +49,24 @@ async def create_workflow(
     free: FreeSpace | None = None,
 ) -> View:
     """A new workflow, not yet driven. Refuses what could not end well, before anything is made."""
-    settings = limited(settings, asked)
     check_ground(project, settings, merge=bool(_merges(settings, asked)), allow=asked.allow, free=free)
     if roles is None:
         check_cast(project, settings)
+    if settings.workflow.inner != CHILD:
+        says = f"this version makes tasks in {CHILD} loops only; write {CHILD!r}, or leave it out"
+        raise ConfigError(CONFIG_FILE, "workflow.inner", says)
     if not asked.request.strip():
         raise UsageError('the request is empty; write `loop start "what is to be done"`')
     params = params_of(project, settings, asked, roles)
-    return await create_loop(project, settings, new_id(asked.request), params, budget=settings.budget.usd)
-
-
-def limited(settings: Settings, asked: WorkflowRequest) -> Settings:
-    """The settings with what the person said instead; the time of all its work is the shorter of the two there are."""
-    limits, budget = settings.limits.workflow, settings.budget
-    if asked.max_iterations != "settings":
-        limits = replace(limits, max_iterations=asked.max_iterations)
-    if asked.budget != "settings":
-        budget = replace(budget, usd=asked.budget)
-    wall = limits.wall if budget.wall is None else min(budget.wall, limits.wall)
-    return replace(
-        settings,
-        limits=replace(settings.limits, workflow=limits),
-        budget=replace(budget, wall=wall),
+    budget = None if asked.budget == "settings" else asked.budget
+    return await create_loop(
+        project, settings, new_id(asked.request), params, budget=budget, no_limit=asked.budget is None
     )
+
+
+def limits_of(settings: Settings, asked: WorkflowRequest) -> WorkflowLimits:
+    limits = settings.limits.workflow
+    return limits if asked.max_iterations == "settings" else replace(limits, max_iterations=asked.max_iterations)
 
 
 def params_of(
@@ -81,7 +79,7 @@ def params_of(
         base=project.head,
         target=project.branch,
         merge=bool(_merges(settings, asked)),
-        limits=settings.limits.workflow,
+        limits=limits_of(settings, asked),
         parallel=settings.limits.parallel,
         cast=tuple(role for role in OF_A_REQUEST if role in played),
         checks=tuple(check.name for check in settings.checks),
@@ -90,6 +88,8 @@ def params_of(
         attended=asked.attended,
         child=_child(settings, tester=tester),
         list_id=asked.list_id,
+        list_shift=asked.list_shift,
+        session_only=asked.session_only,
         trust=Trust(allow=asked.allow, in_force=True),
         taken_over=asked.taken_over,
     )

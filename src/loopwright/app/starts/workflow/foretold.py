@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from loopwright.app.project import Project
-from loopwright.app.starts.workflow.creation import WorkflowRequest, limited, params_of
+from loopwright.app.starts.workflow.creation import WorkflowRequest, params_of
 from loopwright.config.settings import Settings
 from loopwright.kernel.model import Commit, Question
 from loopwright.loops.workflow.plan import PlannedTask, estimate, single_task, waves_of
@@ -52,7 +52,6 @@ class WorkflowForetold:
 
 
 def foretold(project: Project, settings: Settings, asked: WorkflowRequest) -> WorkflowForetold:
-    settings = limited(settings, asked)
     params = params_of(project, settings, asked)
     scored = score(params.request)
     confirmed = sum(each.confirmed for each in params.recalled)
@@ -80,8 +79,8 @@ def foretold(project: Project, settings: Settings, asked: WorkflowRequest) -> Wo
         asks=_asks(choice, fitting),
         roles=params.cast,
         recalled=tuple(each.title for each in params.recalled),
-        iterations=settings.limits.workflow.max_iterations,
-        budget=settings.budget.usd,
+        iterations=params.limits.max_iterations,
+        budget=settings.budget.usd if asked.budget == "settings" else asked.budget,
         estimated_usd=estimate(tasks, _usd_per_run(settings), _RUNS),
     )
 

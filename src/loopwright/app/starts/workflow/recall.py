@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from loopwright.adapters.files import read_regular
+from loopwright.adapters.shared_lines import thin_out
 from loopwright.app.layout import STATE_FOLDER
 from loopwright.app.project import Project
 from loopwright.loops.workflow.aspects import aspects_of
-from loopwright.loops.workflow.learnings import Learned, read_learnings
+from loopwright.loops.workflow.learnings import Learned, kept, read_learnings
 from loopwright.loops.workflow.recall import recalled, title_of
 from loopwright.loops.workflow.state import Recalled
 
@@ -17,9 +18,12 @@ _LONGEST = 8 << 20  # bytes of one file that are read
 
 
 def surfaced(project: Project, request: str) -> tuple[Learned, ...]:
-    """At most five, the most telling first."""
+    """At most five, the most telling first. What is older than is kept is gone with it."""
+    now = project.clock.now()
+    for name in _FILES:
+        thin_out(project.root, f"{STATE_FOLDER}/learnings/{name}.jsonl", lambda line: bool(kept((line,), now)))
     found = read_learnings(_texts(project)).learned
-    return recalled(found, request, project.clock.now(), lambda text: frozenset(aspects_of(text)))
+    return recalled(found, request, now, lambda text: frozenset(aspects_of(text)))
 
 
 def _texts(project: Project) -> Mapping[str, str]:

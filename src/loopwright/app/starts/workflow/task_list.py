@@ -1,0 +1,48 @@
+"""Where the tasks of a new workflow lie: in a folder of its own, in a list that another program has too, or only for as
+long as it is driven; and taking up a list that is there."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Literal
+
+from loopwright.adapters.task_list import TaskList, task_folder
+from loopwright.app.project import Project
+from loopwright.app.starts.workflow.creation import WorkflowRequest
+from loopwright.app.task_lists import config_folder
+from loopwright.errors import UsageError
+from loopwright.loops.task_file import TaskFile, name_of
+from loopwright.loops.workflow.listing import plan_of
+from loopwright.loops.workflow.state import TakenOver
+
+LIST_ID = "CLAUDE_CODE_TASK_LIST_ID"
+TaskListMode = Literal["new", "resume", "session-only"]
+
+
+def open_tasks(project: Project) -> tuple[TaskFile, ...]:
+    """Tasks of the list that the person's environment names, which are not done and which no loop of ours has made."""
+    found = _found(project)
+    return tuple(each for each in found if each.status != "completed" and not each.metadata.loop_id)
+
+
+def with_task_list(project: Project, asked: WorkflowRequest, mode: TaskListMode) -> WorkflowRequest:
+    """Raises `UsageError` where there is nothing to resume, or the name of the list cannot be one."""
+    if mode == "session-only":
+        return replace(asked, session_only=True)
+    found = _found(project)
+    list_id = project.environ.get(LIST_ID, "")
+    if mode == "new":
+        return replace(asked, list_id=list_id, list_shift=max((each.number for each in found), default=0))
+    if not found:
+        where = f"list {list_id!r} has no tasks" if list_id else f"{LIST_ID} is not set, so no list is named"
+        raise UsageError(f"there is no task list to resume: {where}; begin a new one with `--task-list new`")
+    done = tuple(name_of(each.number) for each in found if each.status == "completed")
+    taken = TakenOver(stage="executing", tasks=plan_of(found), done=done)
+    return replace(asked, list_id=list_id, taken_over=taken)
+
+
+def _found(project: Project) -> tuple[TaskFile, ...]:
+    list_id = project.environ.get(LIST_ID, "")
+    if not list_id:
+        return ()
+    return TaskList(task_folder(project.root, list_id, config_folder(project.environ))).look().tasks

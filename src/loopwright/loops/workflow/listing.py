@@ -1,0 +1,90 @@
+"""The tasks of a workflow as files that other programs read and write too, and a plan made of such files."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterable
+
+from loopwright.loops.course import Station
+from loopwright.loops.kind import Scene, TaskListing
+from loopwright.loops.task_file import TaskFile, TaskMetadata, TaskStatus, name_of, number_of
+from loopwright.loops.workflow.files import folder, task_status
+from loopwright.loops.workflow.plan import PlannedTask, active_form_of
+from loopwright.loops.workflow.state import WorkflowState, WorkTask
+
+_VERIFY = re.compile(r"(?:^|\s)Verify:\s*(?P<command>[^\n]+)\s*$")
+_STATUS: dict[str, TaskStatus] = {"pending": "pending", "in_progress": "in_progress", "completed": "completed"}
+
+
+def listed(scene: Scene[WorkflowState]) -> TaskListing | None:
+    """`T-001` is `1.json`; in a list that had tasks before, the numbers go on behind those."""
+    state = scene.state
+    if not state.tasks:
+        return None
+    return TaskListing(
+        own=f"{folder(scene.loop)}/tasks",
+        list_id=state.plan.list_id,
+        passing=state.plan.session_only,
+        over=state.course.station is Station.DONE,
+        shift=state.plan.list_shift,
+        taken=_taken(state),
+        tasks=tuple(_file(scene, index, task) for index, task in enumerate(state.tasks)),
+    )
+
+
+def _taken(state: WorkflowState) -> frozenset[int]:
+    before = state.plan.taken_over
+    return frozenset(number_of(task.id) for task in before.tasks) if before else frozenset()
+
+
+def _file(scene: Scene[WorkflowState], index: int, task: WorkTask) -> TaskFile:
+    state = scene.state
+    shift = state.plan.list_shift
+    return TaskFile(
+        number=number_of(task.id) + shift,
+        subject=task.plan.subject,
+        description=_description(task.plan),
+        status=_STATUS[task_status(task)],
+        active_form=task.plan.active_form or active_form_of(task.plan.subject),
+        blocks=tuple(number_of(state.tasks[each].id) + shift for each in state.graph.dependents[index]),
+        blocked_by=tuple(number_of(state.tasks[each].id) + shift for each in task.after),
+        metadata=TaskMetadata(
+            wave=task.wave, loop_id=scene.loop, verification="execution output", stuck_count=task.stuck
+        ),
+    )
+
+
+def _description(task: PlannedTask) -> str:
+    """With its command, as whoever reads the list expects it there."""
+    if not task.verify or _VERIFY.search(task.description):
+        return task.description
+    return f"{task.description.rstrip()} Verify: {shlex.join(task.verify)}".strip()
+
+
+def plan_of(files: Iterable[TaskFile]) -> tuple[PlannedTask, ...]:
+    """What a list that somebody else made asks for. What waits for a task that is not there waits for none."""
+    found = tuple(files)
+    known = {each.number for each in found}
+    return tuple(
+        PlannedTask(
+            id=name_of(each.number),
+            subject=each.subject,
+            description=each.description,
+            verify=_command(each.description),
+            blocked_by=tuple(name_of(number) for number in each.blocked_by if number in known),
+            active_form=each.active_form,
+        )
+        for each in found
+    )
+
+
+def _command(description: str) -> tuple[str, ...]:
+    """What stands behind `Verify:`, as words; what a shell would make more of is no command of ours."""
+    said = _VERIFY.search(description)
+    if said is None or re.search(r"[|&;<>`$()]", said["command"]):
+        return ()
+    try:
+        return tuple(shlex.split(said["command"]))
+    except ValueError:
+        return ()

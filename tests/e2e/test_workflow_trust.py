@@ -1,0 +1,124 @@
+"""Workflows whose agents want a verdict they have not earned: the root's base judges every task."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from loopwright.kernel.events import Refused
+from tests.e2e.scene import PASSES, Scene, ready
+
+REQUEST = "Add mul() and div() to calc.py. Tests must pass and cover both. Must not change add(). Done when merged."
+PRODUCT = "def add(a, b):\n    return a + b\n"
+BASE_TEST = """\
+import unittest
+from calc import add
+
+class Adding(unittest.TestCase):
+    def test_adds(self):
+        self.assertEqual(add(2, 3), 5)
+"""
+# What a task may add freely: a test. This one mends add() for all tests that run with it.
+MENDING_TEST = """\
+import unittest
+import calc
+from calc import mul
+
+calc.add = lambda a, b: a.__add__(b)
+
+class Multiplying(unittest.TestCase):
+    def test_multiplies(self):
+        self.assertEqual(mul(2, 3), 6)
+"""
+MUL = PRODUCT + "\n\ndef mul(a, b):\n    return a * b\n"
+WRONG = MUL.replace("a + b", "a - b") + "\n\ndef div(a, b):\n    return a / b\n"
+DIV_TEST = """\
+import unittest
+from calc import div
+
+class Dividing(unittest.TestCase):
+    def test_divides(self):
+        self.assertEqual(div(6, 3), 2)
+"""
+
+
+def plans(*tasks: dict[str, Any]) -> str:
+    return f"report(tasks={json.dumps(list(tasks))})\n"
+
+
+def task(number: int, subject: str, **given: Any) -> dict[str, Any]:  # noqa: ANN401 - its keys
+    return {"id": f"T-{number:03}", "subject": subject, "description": subject, **given}
+
+
+def working(tmp_path: Path, *, planner: str, developer: str, more: str = "") -> Scene:
+    scene = ready(tmp_path, developer=developer)
+    scene.repo.write("calc.py", PRODUCT)
+    scene.repo.write("tests/test_calc.py", BASE_TEST)
+    agents = (
+        scene.agent("developer", developer),
+        scene.agent("reviewer", PASSES),
+        scene.agent("planner", planner),
+    )
+    scene.configure(*agents, more=more)
+    scene.repo.commit("A library")
+    return scene
+
+
+def start(scene: Scene, *args: str, code: int) -> Any:  # noqa: ANN401 - what it answers
+    return scene.loop("start", REQUEST, "--unattended", "--json", "--shape", "tool", *args, code=code).json
+
+
+@pytest.mark.slow
+def test_a_test_that_one_task_added_does_not_let_another_cheat(tmp_path: Path) -> None:
+    """With the test of the first task all tests pass on wrong code; without it, as the base has them, they do not."""
+    developer = f"""
+which = context()["task_id"]
+if which == "T-001":
+    Path("calc.py").write_text({MUL!r})
+    Path("tests/test_mul.py").write_text({MENDING_TEST!r})
+else:
+    Path("calc.py").write_text({WRONG!r})
+    Path("tests/test_div.py").write_text({DIV_TEST!r})
+report(summary=f"{{which}} is done, all tests pass")
+"""
+    planner = plans(task(1, "Add mul"), task(2, "Add div", blockedBy=["T-001"]))
+    more = "[limits.workflow]\nmax_total_failures = 2\n"
+    scene = working(tmp_path, planner=planner, developer=developer, more=more)
+    said = start(scene, "--merge", code=5)
+    assert (said["outcome"], said["tasks"], said["merged"]) == ("paused", {"done": 1, "total": 2}, False)
+    branch = f"loop/{said['loop']}"
+    assert scene.file_at(branch, "calc.py") + "\n" == MUL
+    assert scene.file_at("main", "calc.py") + "\n" == PRODUCT
+
+
+@pytest.mark.slow
+def test_a_task_that_somebody_else_calls_done_and_that_is_not_is_done_all_the_same(tmp_path: Path) -> None:
+    """The maker of the first task writes into the task list that the second is done; its command says otherwise."""
+    developer = f"""
+import time
+which = context()["task_id"]
+if which == "T-001":
+    (file,) = root.glob(".loop/workflow/*/tasks/2.json")
+    file.write_text(json.dumps(json.loads(file.read_text()) | {{"status": "completed"}}))
+    until = time.monotonic() + 30
+    while json.loads(file.read_text())["status"] == "completed" and time.monotonic() < until:
+        time.sleep(0.05)
+    note("heard", json.loads(file.read_text())["status"])
+    Path("calc.py").write_text({MUL!r})
+    Path("tests/test_mul.py").write_text({MENDING_TEST!r}.replace("calc.add = lambda a, b: a.__add__(b)", ""))
+else:
+    Path("calc.py").write_text({WRONG.replace("a - b", "a + b")!r})
+    Path("tests/test_div.py").write_text({DIV_TEST!r})
+report(summary=which)
+"""
+    verify = ["grep", "-q", "def div", "calc.py"]
+    planner = plans(task(1, "Add mul"), task(2, "Add div", blockedBy=["T-001"], verify=verify))
+    scene = working(tmp_path, planner=planner, developer=developer)
+    said = start(scene, code=0)
+    assert (said["outcome"], said["tasks"]) == ("complete", {"done": 2, "total": 2})
+    assert scene.noted("heard")[0] in ("pending", "in_progress")
+    assert [event.what for event in scene.events(Refused)] == []
+    assert "def div" in scene.file_at(f"loop/{said['loop']}", "calc.py")
+    log = scene.loop("log", "--loop", said["loop"]).out
+    assert "a file says by the task list: T-002 is completed" in log
