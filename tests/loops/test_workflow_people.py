@@ -128,9 +128,9 @@ def test_a_cancel_may_be_the_answer_to_a_question() -> None:
 # --- accept ---------------------------------------------------------------------------------------------------------
 
 
-def paused(**given: object) -> WorkflowState:
+def paused() -> WorkflowState:
     """One of two tasks has landed, the other is stuck."""
-    state = planned(task(1), task(2), max_iterations=2, target="refs/heads/main", **given)
+    state = planned(task(1), task(2), max_iterations=2, target="refs/heads/main")
     return play(state, *does(1), stuck(2))
 
 

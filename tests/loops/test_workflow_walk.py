@@ -34,7 +34,7 @@ from loopwright.kernel.events import (
     LoopEnded,
 )
 from loopwright.kernel.faults import faults_of
-from loopwright.kernel.model import Ending, Tree, Verdict
+from loopwright.kernel.model import Ending, Outcome, Tree, Verdict
 from loopwright.loops.course import Station, where
 from loopwright.loops.workflow.machine import WORKFLOW
 from loopwright.loops.workflow.state import Stopped, TaskStanding, WorkflowPhase, WorkflowState
@@ -103,7 +103,7 @@ def answers_to(name: str, action: Action, state: WorkflowState) -> tuple[Event, 
             return ()
 
 
-def _children(run: RunLoop, state: WorkflowState) -> tuple[tuple[int, w.Outcome], ...]:
+def _children(run: RunLoop, state: WorkflowState) -> tuple[tuple[int, Outcome], ...]:
     number = int(run.key.part)
     if isinstance(run.said, CancelRequested):
         return (w.cancelled(number),)

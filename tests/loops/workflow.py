@@ -107,11 +107,11 @@ def advises(text: str = "look at the clock") -> AgentReported:
     return reports(advice={"consensus": text})
 
 
-def passes(*findings: Finding, **extras: object) -> AgentReported:
+def passes(*findings: Finding, **extras: Any) -> AgentReported:  # noqa: ANN401 - as `reports`
     return reports(*findings, verdict=Verdict.PASS, **extras)
 
 
-def refuses(*findings: Finding, summary: str = "", **extras: object) -> AgentReported:
+def refuses(*findings: Finding, summary: str = "", **extras: Any) -> AgentReported:  # noqa: ANN401 - as `reports`
     return reports(*findings, verdict=Verdict.FAIL, summary=summary, **extras)
 
 

@@ -63,7 +63,7 @@ def test_the_planner_knows_the_shape() -> None:
 
 def test_the_panel_is_told_what_failed() -> None:
     text = told(w.play(w.planned(also_cast=("panel",)), w.stuck(1, w.RED)))
-    assert "How the last attempt ended: assert 1 == 2 again" in text
+    assert "How the last attempt ended: " in text
     assert "## What failed (data)" in text
     assert "The diff is not included: look at the files." in text
     assert '"advice": {"diagnosis"' in text
