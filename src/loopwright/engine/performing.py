@@ -52,7 +52,7 @@ from loopwright.kernel.touched import Touched, touched_lines
 from loopwright.ports.agent import AgentAnswer, AgentRun
 from loopwright.ports.checks import ChecksRun
 from loopwright.ports.dispatcher import Shortage
-from loopwright.ports.workspace import Snapshot, Taking
+from loopwright.ports.workspace import Combining, Snapshot, Taking
 
 InFiles = Checkpoint | LoadArtifacts | Combine | Integrate | CleanUp
 _DIFF_LIMIT = 200_000  # characters; the brief shows less and says so
@@ -269,7 +269,15 @@ async def _touched(world: World, action: Checkpoint, shot: Snapshot) -> tuple[To
 
 async def _combine(world: World, loop: LoopId, action: Combine, step: str) -> Combined:
     made = await world.workspace.combine(
-        loop, action.label, base=action.base, commits=action.commits, made_on=action.made_on, step=step
+        Combining(
+            loop=loop,
+            label=action.label,
+            base=action.base,
+            commits=action.commits,
+            made_on=action.made_on,
+            keep=action.keep,
+            step=step,
+        )
     )
     return Combined(
         key=action.key,
@@ -277,4 +285,5 @@ async def _combine(world: World, loop: LoopId, action: Combine, step: str) -> Co
         files=len(made.changes),
         left_out=tuple(each.commit for each in made.left_out),
         conflicts=made.left_out,
+        kept=made.kept,
     )

@@ -162,6 +162,7 @@ class Combine:
     base: Commit
     commits: tuple[Commit, ...]
     made_on: tuple[Commit, ...] = ()  # what each is a change to; empty: all to `base`
+    keep: tuple[tuple[Commit, str], ...] = ()  # files that are as this commit has them, whatever is done to them
     label: str
     why: str = ""
 

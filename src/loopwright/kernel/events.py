@@ -121,6 +121,7 @@ class Combined:
     files: int = 0  # paths changed against the base
     left_out: tuple[Commit, ...] = ()
     conflicts: tuple[Conflict, ...] = ()  # the same, each with where; logs of before do not have it
+    kept: tuple[str, ...] = ()  # files that a change was made to, and that stay as they were
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -25,6 +25,7 @@ class Combination:
     commit: Commit
     changes: tuple[Change, ...]  # against the base
     left_out: tuple[Conflict, ...] = ()
+    kept: tuple[str, ...] = ()  # files of those to be kept that would be otherwise
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,6 +79,24 @@ class Landing:
     moves: bool = True  # false: the commit is made and kept, and the branch stands where it is
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Combining:
+    """What is to be brought together, and as what."""
+
+    loop: LoopId
+    label: str
+    base: Commit
+    commits: tuple[Commit, ...]
+    made_on: tuple[Commit, ...] = ()  # what each is a change to; empty: all to `base`
+    keep: tuple[tuple[Commit, str], ...] = ()  # files that are as this commit has them, whatever is done to them
+    step: str
+
+    @property
+    def deltas(self) -> tuple[tuple[Commit, Commit], ...]:
+        """Each commit after what it is a change to."""
+        return tuple(zip(self.made_on or (self.base,) * len(self.commits), self.commits, strict=True))
+
+
 class Workspace(Protocol):
     """Never touches the person's index or checked-out files, but for `advance` on a clean checked-out branch.
 
@@ -106,20 +125,11 @@ class Workspace(Protocol):
     async def contents(self, commit: Commit, paths: tuple[str, ...]) -> tuple[Content, ...]:
         """What the commit holds at each of the paths, files and folders, in their order."""
 
-    async def combine(
-        self,
-        loop: LoopId,
-        label: str,
-        *,
-        base: Commit,
-        commits: tuple[Commit, ...],
-        made_on: tuple[Commit, ...] = (),
-        step: str,
-    ) -> Combination:
+    async def combine(self, wanted: Combining) -> Combination:
         """`base` with the changes of all commits, in their order, as one commit under `refs/loopwright/<loop>/<label>`.
 
         `made_on` says what each is a change to, where that is not `base`. One that conflicts with those before it is
-        left out. Safe to repeat: the same step, the same commit.
+        left out. What is to be kept is then as its commit has it. Safe to repeat: the same step, the same commit.
         """
 
     async def diff(self, base: Commit, commit: Commit, *, limit: int, only: tuple[str, ...] = ()) -> str:

@@ -21,7 +21,7 @@ from loopwright.kernel.trust import Trust
 from loopwright.ports.agent import AgentAnswer, AgentRun, Update, Watch
 from loopwright.ports.checks import ChecksRun, Examined
 from loopwright.ports.people import Reply, Waiting
-from loopwright.ports.workspace import Combination, Landing, Merge, Moved, Snapshot, Taking
+from loopwright.ports.workspace import Combination, Combining, Landing, Merge, Moved, Snapshot, Taking
 from loopwright.testing.scripted_checks import result_of
 
 AgentScript = Callable[[AgentRun], AgentAnswer]
@@ -120,24 +120,27 @@ class MemoryWorkspace:
         files = self.holds.get(commit, {})
         return tuple(Content(path=path, object=_object(files, path)) for path in paths)
 
-    async def combine(
-        self,
-        loop: LoopId,
-        label: str,
-        *,
-        base: Commit,
-        commits: tuple[Commit, ...],
-        made_on: tuple[Commit, ...] = (),
-        step: str,
-    ) -> Combination:
+    async def combine(self, wanted: Combining) -> Combination:
         """Two commits conflict when they hold different things at a path that both changed."""
-        if step not in self.combined:
-            starts = made_on or (base,) * len(commits)
-            combination = self._combine(
-                Commit(_digest(f"{loop}/{label}/{step}")), base, dict(zip(commits, starts, strict=True))
-            )
-            self.combined[step] = combination
-        return self.combined[step]
+        if wanted.step not in self.combined:
+            name = Commit(_digest(f"{wanted.loop}/{wanted.label}/{wanted.step}"))
+            made = self._combine(name, wanted.base, {commit: start for start, commit in wanted.deltas})
+            self.combined[wanted.step] = self._keeping(wanted.base, made, wanted.keep)
+        return self.combined[wanted.step]
+
+    def _keeping(self, base: Commit, made: Combination, keep: tuple[tuple[Commit, str], ...]) -> Combination:
+        files = dict(self.holds.get(made.commit, {}))
+        wanted = {path: self.holds.get(commit, {}).get(path) for commit, path in keep}
+        kept = tuple(sorted(path for path, content in wanted.items() if files.get(path) != content))
+        if not kept:
+            return made
+        for path in kept:
+            content = wanted[path]
+            files.pop(path, None) if content is None else files.__setitem__(path, content)
+        changes = tuple(_changes(self.holds.get(base, {}), files))
+        commit = made.commit if changes else base
+        self.holds[commit] = files
+        return Combination(commit=commit, changes=changes, left_out=made.left_out, kept=kept)
 
     def _combine(self, name: Commit, base: Commit, commits: dict[Commit, Commit]) -> Combination:
         start, so_far, left_out = self.holds.get(base, {}), dict[str, Change](), list[Conflict]()
@@ -145,7 +148,12 @@ class MemoryWorkspace:
             before = self.holds.get(made_on, {})
             found = _changes(before, self.holds.get(commit, {}))
             others = {path: change for path, change in so_far.items() if change.blob != before.get(path, "")}
-            if paths := tuple(each.path for each in found if others.get(each.path, each) != each):
+            moved = {path for path in before.keys() | start.keys() if before.get(path) != start.get(path)}
+            against_base = {each.path for each in found if each.path in moved and start.get(each.path, "") != each.blob}
+            against = {each.path for each in found if others.get(each.path, each) != each} | (
+                against_base - others.keys()
+            )
+            if paths := tuple(each.path for each in found if each.path in against):
                 left_out.append(Conflict(commit=commit, paths=paths))
             else:
                 so_far |= {change.path: change for change in found}

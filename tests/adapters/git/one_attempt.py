@@ -7,7 +7,7 @@ from pathlib import Path
 
 from loopwright.adapters.git.workspace import GitWorkspace
 from loopwright.kernel.model import Commit, LoopId
-from loopwright.ports.workspace import Landing, Taking
+from loopwright.ports.workspace import Combining, Landing, Taking
 
 
 async def live(root: Path, base: Commit) -> None:
@@ -17,7 +17,9 @@ async def live(root: Path, base: Commit) -> None:
     (folder / "scratch.txt").write_text("scratch")
     wanted = Taking(loop=loop, name="l-1-work", label="a", parent=base, base=base, step="s-1", only=("README.md",))
     shot = await workspace.snapshot(wanted)
-    made = await workspace.combine(loop, "combined", base=base, commits=(shot.commit,), step="combine")
+    made = await workspace.combine(
+        Combining(loop=loop, label="combined", base=base, commits=(shot.commit,), step="combine")
+    )
     await workspace.land(
         Landing(loop=loop, branch="loop/l-1", commit=made.commit, base=base, message="Do it", step="land")
     )

@@ -7,7 +7,7 @@ import pytest
 
 from loopwright.errors import UsageError, VcsFailed
 from loopwright.kernel.model import Commit, Conflict
-from loopwright.ports.workspace import Combination
+from loopwright.ports.workspace import Combination, Combining
 from tests.adapters.git.scene import LOOP, Scene
 from tests.repository import Repository
 
@@ -37,7 +37,8 @@ def made(scene: Scene, number: int, **files: str | None) -> Commit:
 
 def combine(scene: Scene, *commits: str, base: str = "", label: str = "combined", step: str = "c-1") -> Combination:
     start, those = Commit(base or scene.base), tuple(map(Commit, commits))
-    return asyncio.run(scene.workspace.combine(LOOP, label, base=start, commits=those, step=step))
+    wanted = Combining(loop=LOOP, label=label, base=start, commits=those, step=step)
+    return asyncio.run(scene.workspace.combine(wanted))
 
 
 def left_out(found: Combination) -> list[Commit]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from loopwright.kernel.model import Commit
-from loopwright.ports.workspace import Combination, Snapshot, Taking
+from loopwright.ports.workspace import Combination, Combining, Snapshot, Taking
 from tests.ports.conformance.workspace import LOOP, NAME, Contract, WorkspaceStage
 
 Edits = Mapping[str, str | None]
@@ -33,7 +33,9 @@ async def _objects(stage: WorkspaceStage, commit: Commit, *paths: str) -> list[s
 
 
 async def _combine(stage: WorkspaceStage, *commits: Commit, step: str = "combine") -> Combination:
-    return await stage.workspace.combine(LOOP, "combined", base=stage.base, commits=commits, step=step)
+    return await stage.workspace.combine(
+        Combining(loop=LOOP, label="combined", base=stage.base, commits=commits, step=step)
+    )
 
 
 def _paths(made: Snapshot | Combination) -> list[tuple[str, str]]:
@@ -141,9 +143,37 @@ async def c27_a_change_to_another_start_is_that_change_alone(stage: WorkspaceSta
     one = await _attempt(stage, {"changed.txt": "one\n"}, "a")
     two = await _attempt(stage, {"changed.txt": "one\ntwo\n"}, "b")
     commits, starts = (one.commit, two.commit), (stage.base, one.commit)
-    made = await stage.workspace.combine(LOOP, "c", base=stage.base, commits=commits, made_on=starts, step="c")
+    made = await stage.workspace.combine(
+        Combining(loop=LOOP, label="c", base=stage.base, commits=commits, made_on=starts, step="c")
+    )
     assert (made.left_out, _paths(made)) == ((), [("changed.txt", "changed")])
     assert await _objects(stage, made.commit, "changed.txt") == await _objects(stage, two.commit, "changed.txt")
+
+
+async def c28_a_change_that_conflicts_with_the_base_itself_is_told_as_left_out(stage: WorkspaceStage) -> None:
+    one = await _attempt(stage, {"changed.txt": "one\n"}, "a")
+    two = await _attempt(stage, {"changed.txt": "two\n"}, "b")
+    made = await stage.workspace.combine(
+        Combining(loop=LOOP, label="c", base=one.commit, commits=(two.commit,), made_on=(stage.base,), step="c")
+    )
+    assert (made.commit, [(each.commit, each.paths) for each in made.left_out]) == (
+        one.commit,
+        [(two.commit, ("changed.txt",))],
+    )
+
+
+async def c29_what_is_to_be_kept_is_as_its_commit_has_it(stage: WorkspaceStage) -> None:
+    one = await _attempt(stage, {"changed.txt": "one\n"}, "a")
+    two = await _attempt(stage, {"changed.txt": "two\n", "kept.txt": "two\n", "more.txt": "two\n"}, "b")
+    keep = ((one.commit, "changed.txt"), (stage.base, "kept.txt"), (stage.base, "nowhere.txt"))
+    wanted = Combining(loop=LOOP, label="c", base=stage.base, commits=(two.commit,), keep=keep, step="c")
+    made = await stage.workspace.combine(wanted)
+    assert (made.kept, _paths(made)) == (
+        ("changed.txt", "kept.txt"),
+        [("changed.txt", "changed"), ("more.txt", "added")],
+    )
+    assert await _objects(stage, made.commit, "changed.txt") == await _objects(stage, one.commit, "changed.txt")
+    assert await stage.workspace.combine(wanted) == made
 
 
 OBJECT_CONTRACTS: tuple[Contract, ...] = (
@@ -157,4 +187,6 @@ OBJECT_CONTRACTS: tuple[Contract, ...] = (
     c25_combining_nothing_is_the_base,
     c26_the_same_step_again_is_the_same_combination,
     c27_a_change_to_another_start_is_that_change_alone,
+    c28_a_change_that_conflicts_with_the_base_itself_is_told_as_left_out,
+    c29_what_is_to_be_kept_is_as_its_commit_has_it,
 )

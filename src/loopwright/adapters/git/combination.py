@@ -2,33 +2,50 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from loopwright.adapters.git.differences import differences
+from loopwright.adapters.git.overlay import composed
 from loopwright.adapters.git.program import readable
 from loopwright.adapters.git.refs import commit_tree, keep, listed, message_of, one_line, ref_of
 from loopwright.adapters.git.site import Ground
 from loopwright.errors import VcsFailed
-from loopwright.kernel.model import Commit, Conflict, LoopId, Tree
-from loopwright.ports.workspace import Combination
+from loopwright.kernel.model import Commit, Conflict, Tree
+from loopwright.ports.workspace import Combination, Combining
 
 Deltas = tuple[tuple[Commit, Commit], ...]  # each commit after what it is a change to
 
 
-def combine(ground: Ground, loop: LoopId, label: str, base: Commit, deltas: Deltas, step: str) -> Combination:
+def combine(ground: Ground, wanted: Combining) -> Combination:
     """One commit on the base, or the base itself when nothing changes. Same step, same commit."""
-    made_on = {commit: start for start, commit in deltas}
+    loop, label, base, step = wanted.loop, wanted.label, wanted.base, wanted.step
+    made_on = {commit: start for start, commit in wanted.deltas}
     ref = ref_of(loop, label)
     held = listed(ground, ref, f"{ref}+*")
     for kept in held:
         if kept.step == one_line(step):
-            return _combination(
-                ground, base, kept.commit, _conflicts(ground, kept.commit, made_on, tuple(map(Commit, kept.left)))
-            )
-    tree, left_out = _fold(ground, base, deltas)
+            left = _conflicts(ground, kept.commit, made_on, tuple(map(Commit, kept.left)))
+            changed = _kept(ground, _fold(ground, base, wanted.deltas)[0], wanted.keep)[1]
+            return replace(_combination(ground, base, kept.commit, left), kept=changed)
+    folded, left_out = _fold(ground, base, wanted.deltas)
+    tree, changed = _kept(ground, folded, wanted.keep)
     if tree == ground.tree(base):
-        return Combination(commit=base, changes=(), left_out=_conflicts(ground, base, made_on, left_out))
+        conflicts = _conflicts(ground, base, made_on, left_out)
+        return Combination(commit=base, changes=(), left_out=conflicts, kept=changed)
     commit = commit_tree(ground, tree, (base,), message_of(f"{label} of {loop}", loop, step, left_out))
     keep(ground, loop, label, commit, held)
-    return _combination(ground, base, commit, _conflicts(ground, commit, made_on, left_out))
+    found = _combination(ground, base, commit, _conflicts(ground, commit, made_on, left_out))
+    return replace(found, kept=changed)
+
+
+def _kept(ground: Ground, tree: Tree, keep: tuple[tuple[Commit, str], ...]) -> tuple[Tree, tuple[str, ...]]:
+    """The tree with what is to be kept, and which of that would have been otherwise."""
+    changed: list[str] = []
+    for commit in dict.fromkeys(commit for commit, _ in keep):
+        paths = frozenset(path for each, path in keep if each == commit)
+        changed += [each.name for each in differences(ground, tree, ground.tree(commit)) if each.name in paths]
+        tree = composed(ground, tree, ground.tree(commit), paths, {})
+    return tree, tuple(sorted(changed))
 
 
 def _combination(ground: Ground, base: Commit, commit: Commit, left_out: tuple[Conflict, ...]) -> Combination:

@@ -17,7 +17,7 @@ from loopwright.adapters.git.rules import Pinned
 from loopwright.adapters.git.site import Ground, Place, Site
 from loopwright.adapters.git.start_commit import start
 from loopwright.kernel.model import Cleanup, Commit, Content, LoopId, Tree
-from loopwright.ports.workspace import Combination, Landing, Merge, Moved, Snapshot, Taking
+from loopwright.ports.workspace import Combination, Combining, Landing, Merge, Moved, Snapshot, Taking
 
 
 class GitWorkspace:
@@ -70,19 +70,9 @@ class GitWorkspace:
 
         return await uninterrupted(held)
 
-    async def combine(
-        self,
-        loop: LoopId,
-        label: str,
-        *,
-        base: Commit,
-        commits: tuple[Commit, ...],
-        made_on: tuple[Commit, ...] = (),
-        step: str,
-    ) -> Combination:
+    async def combine(self, wanted: Combining) -> Combination:
         """`base` itself, and no ref, when nothing changes."""
-        deltas = tuple(zip(made_on or (base,) * len(commits), commits, strict=True))
-        return await uninterrupted(lambda: combine(self._site.ground(), loop, label, base, deltas, step))
+        return await uninterrupted(lambda: combine(self._site.ground(), wanted))
 
     async def start(self, loop: LoopId, head: Commit, paths: tuple[str, ...]) -> Commit:
         """`head` with the person's uncommitted state of the paths; see `starting`."""
