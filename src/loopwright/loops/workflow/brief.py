@@ -14,7 +14,7 @@ from loopwright.kernel.model import Brief, Commit, Finding
 from loopwright.kernel.quoting import fenced, one_line
 from loopwright.loops import brief_parts
 from loopwright.loops.workflow.shape import criterion_name, must_not_name
-from loopwright.loops.workflow.state import Look, WorkflowState, WorkTask
+from loopwright.loops.workflow.state import Viewing, WorkflowState, WorkTask
 from loopwright.loops.workflow.views import LOOKS_AT
 
 _FOUND = 8_192  # bytes of findings in a brief
@@ -145,7 +145,7 @@ def for_discussion(state: WorkflowState) -> Brief:
     return replace(_brief(state, state.course.asked + 1, own), findings=left[:1], candidate=state.tip)
 
 
-def for_review(state: WorkflowState, look: Look, view: str, part: str) -> Brief:
+def for_review(state: WorkflowState, look: Viewing, view: str, part: str) -> Brief:
     """A light one sees what its wave landed; the thorough one all of it, and what was open when it last looked."""
     light = look is not state.look
     own = RequestBrief(

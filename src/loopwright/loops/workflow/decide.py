@@ -16,7 +16,7 @@ from loopwright.loops.workflow.scoring import DIMENSIONS, score
 from loopwright.loops.workflow.shape import criterion_name, must_not_name
 from loopwright.loops.workflow.state import (
     CHILD,
-    Look,
+    Viewing,
     WorkflowPhase,
     WorkflowState,
     WorkTask,
@@ -179,12 +179,12 @@ def panel_part(index: int) -> str:
     return f"t{index + 1}"
 
 
-def view_part(look: Look, view: str, step: str) -> str:
+def view_part(look: Viewing, view: str, step: str) -> str:
     """Two reviews may be under way at once, and their steps are told apart by it."""
     return f"{view}-{step[0]}{look.number}"
 
 
-def _views(state: WorkflowState, look: Look, step: str) -> tuple[RunAgent, ...]:
+def _views(state: WorkflowState, look: Viewing, step: str) -> tuple[RunAgent, ...]:
     return tuple(
         RunAgent(
             key=Key(step, look.number, part=part, tries=state.course.trial_of(part).tries),
@@ -199,7 +199,7 @@ def _views(state: WorkflowState, look: Look, step: str) -> tuple[RunAgent, ...]:
     )
 
 
-def _why_looked(look: Look, view: str, step: str) -> str:
+def _why_looked(look: Viewing, view: str, step: str) -> str:
     if step == "light":
         return f"wave {look.number} is complete; {view} looks, and holds up nothing"
     return f"all tasks are done; {view} looks before the completion gate"

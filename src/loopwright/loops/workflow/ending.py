@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 from loopwright.errors import InvalidTransition
+from loopwright.kernel.model import Ending, Outcome, Part
 from loopwright.loops import course as c
+from loopwright.loops.workflow.calm import turned
 from loopwright.loops.workflow.schedule import given_up
 from loopwright.loops.workflow.state import TaskStanding, WorkflowPhase, WorkflowState, WorkTask
-from loopwright.loops.workflow.tasks import turned
 
 
 def cancelled(state: WorkflowState) -> WorkflowState:
@@ -40,3 +41,19 @@ def _wound_down(state: WorkflowState) -> WorkflowState:
     if state.course.cancel is not None:
         return c.cleaning_up(state)
     return c.taking(state) if state.course.accepted else c.landing(state)
+
+
+def outcome(state: WorkflowState, how: Ending) -> Outcome:
+    return Outcome(
+        ending=how,
+        attempts=state.iterations,
+        commit=state.tip,
+        findings=state.thorough.blockers if state.thorough and how is not Ending.VERIFIED else (),
+        parts=tuple(_part(task) for task in state.tasks),
+    )
+
+
+def _part(task: WorkTask) -> Part:
+    done = task.standing is TaskStanding.DONE
+    how = Ending.VERIFIED if done else Ending.CANCELLED
+    return Part(name=f"{task.id}: {task.plan.subject}", ending=how, attempts=task.attempts, loop=task.loop)

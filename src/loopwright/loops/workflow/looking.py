@@ -9,7 +9,7 @@ from loopwright.loops import course as c
 from loopwright.loops.course import Trial
 from loopwright.loops.workflow.aspects import aspects_of
 from loopwright.loops.workflow.decide import view_part
-from loopwright.loops.workflow.state import Look, WorkflowPhase, WorkflowState
+from loopwright.loops.workflow.state import Viewing, WorkflowPhase, WorkflowState
 from loopwright.loops.workflow.views import light_views, thorough_views
 
 
@@ -20,7 +20,7 @@ def looked_at(state: WorkflowState, wave: int) -> WorkflowState:
     if state.open_in_wave[wave - 1] or not base or wave in known:
         return state
     texts = " ".join(f"{task.plan.subject} {task.plan.description}" for task in state.tasks if task.wave == wave)
-    look = Look(number=wave, base=base, commit=state.tip, views=light_views(aspects_of(texts)))
+    look = Viewing(number=wave, base=base, commit=state.tip, views=light_views(aspects_of(texts)))
     bases = (*state.wave_base[: wave - 1], NO_COMMIT, *state.wave_base[wave:])
     return _seated(replace(state, looks=(*state.looks, look), wave_base=bases), look, "light")
 
@@ -30,11 +30,11 @@ def review_begun(state: WorkflowState) -> WorkflowState:
     if state.thorough is not None and state.thorough.passed and state.thorough.commit == state.tip:
         return c.entered(replace(state, turn=state.turn + 1), WorkflowPhase.VERIFY)
     aspects = state.shape.aspects if state.shape else ()
-    look = Look(number=state.rounds + 1, base=state.ground, commit=state.tip, views=thorough_views(aspects))
+    look = Viewing(number=state.rounds + 1, base=state.ground, commit=state.tip, views=thorough_views(aspects))
     state = c.entered(replace(state, look=look, rounds=state.rounds + 1), WorkflowPhase.REVIEW)
     return _seated(state, look, "thorough")
 
 
-def _seated(state: WorkflowState, look: Look, step: str) -> WorkflowState:
+def _seated(state: WorkflowState, look: Viewing, step: str) -> WorkflowState:
     beside = tuple(Trial(part=view_part(look, view, step)) for view in look.views)
     return c.steered(state, trials=(*state.course.trials, *beside))

@@ -23,90 +23,22 @@ from __future__ import annotations
 
 from functools import partial
 
-from loopwright.errors import InvalidTransition
-from loopwright.kernel.events import (
-    AgentFailed,
-    AgentReported,
-    Announced,
-    Answer,
-    ChecksReported,
-    Combined,
-    Integrated,
-    IntegrationRefused,
-    LoopEnded,
-)
 from loopwright.kernel.machine import Loop, Standpoint
-from loopwright.kernel.model import Ending, Outcome, Part
 from loopwright.kernel.wording import counted
 from loopwright.loops import course as c
 from loopwright.loops import floor
 from loopwright.loops.hooks import Machine
-from loopwright.loops.workflow import ending, intent, people, reviewing, tasks
+from loopwright.loops.workflow import ending, people
+from loopwright.loops.workflow.answers import took
 from loopwright.loops.workflow.beginning import start
 from loopwright.loops.workflow.decide import land, work
 from loopwright.loops.workflow.limits import WorkflowLimits
 from loopwright.loops.workflow.state import (
-    TaskStanding,
     WorkflowParams,
-    WorkflowPhase,
     WorkflowState,
-    WorkTask,
     counts,
 )
 from loopwright.loops.workflow.stops import escalation
-
-_FROM_ROLES = {
-    "score": intent.scored,
-    "shape": intent.shaped,
-    "plan": intent.planned,
-    "ship": reviewing.gate_spoke,
-}
-_FROM_AGENTS = {
-    "panel": tasks.advised,
-    "light": reviewing.glanced,
-    "thorough": reviewing.reviewed,
-    "discuss": reviewing.discussed,
-}
-
-
-def took(state: WorkflowState, event: Answer) -> WorkflowState:
-    match event:
-        case AgentReported() | AgentFailed() if event.key.step in _FROM_AGENTS:
-            return _FROM_AGENTS[event.key.step](state, event)
-        case AgentReported() | AgentFailed() | Announced():
-            return _FROM_ROLES[event.key.step](state, event)
-        case LoopEnded():
-            if state.phase is WorkflowPhase.CANCEL:
-                return ending.told_to_end(state, int(event.key.part) - 1)
-            return tasks.heard(state, event)
-        case Combined():
-            return tasks.combined(state, event)
-        case ChecksReported():
-            is_last = state.phase is WorkflowPhase.VERIFY
-            return reviewing.verified(state, event) if is_last else tasks.checked(state, event)
-        case Integrated():
-            return tasks.landed(state, event)
-        case IntegrationRefused():
-            return tasks.not_landed(state, event)
-        case _:
-            raise InvalidTransition(c.where(state), type(event).__name__, "a workflow never asks for it")
-
-
-def ended(state: WorkflowState, how: Ending) -> Outcome:
-    return Outcome(
-        ending=how,
-        attempts=state.iterations,
-        commit=state.tip,
-        findings=state.thorough.blockers if state.thorough and how is not Ending.VERIFIED else (),
-        parts=tuple(_part(task) for task in state.tasks),
-    )
-
-
-def _part(task: WorkTask) -> Part:
-    done = task.standing is TaskStanding.DONE
-    how = Ending.VERIFIED if done else Ending.CANCELLED
-    return Part(name=f"{task.id}: {task.plan.subject}", ending=how, attempts=task.attempts, loop=task.loop)
-
 
 MACHINE: Machine[WorkflowState, WorkflowLimits] = Machine(
     limits=WorkflowLimits,
@@ -115,7 +47,7 @@ MACHINE: Machine[WorkflowState, WorkflowLimits] = Machine(
     work=work,
     took=took,
     landing=land,
-    outcome=ended,
+    outcome=ending.outcome,
     escalation=escalation,
     continued=people.continued,
     revised=people.revised,

@@ -13,8 +13,10 @@ from loopwright.loops import course as c
 from loopwright.loops.course import GateRecord, Ruling, Station
 from loopwright.loops.hooks import refusal
 from loopwright.loops.weighing import rejection
+from loopwright.loops.workflow.calm import calmed, turned
 from loopwright.loops.workflow.limits import WorkflowAllowance, WorkflowLimits, grant, moved, reasons
-from loopwright.loops.workflow.reviewing import remedied, resolved
+from loopwright.loops.workflow.remedies import remedied
+from loopwright.loops.workflow.reviewing import resolved
 from loopwright.loops.workflow.schedule import reopened
 from loopwright.loops.workflow.state import (
     Resolving,
@@ -26,7 +28,7 @@ from loopwright.loops.workflow.state import (
     with_task,
 )
 from loopwright.loops.workflow.stops import stopped
-from loopwright.loops.workflow.tasks import advanced, calmed, sent_back, turned
+from loopwright.loops.workflow.tasks import advanced, sent_back
 
 _ONCE_MORE = {Stopped.SHAPE: WorkflowPhase.SHAPE, Stopped.PLAN: WorkflowPhase.PLAN, Stopped.CONFIRM: WorkflowPhase.PLAN}
 

@@ -2,22 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Literal
 
-from loopwright.kernel.model import Finding
+from loopwright.kernel.findings import cut
+from loopwright.kernel.model import Finding, Outcome
 from loopwright.kernel.quoting import one_line
-from loopwright.kernel.wording import place
+from loopwright.kernel.wording import place, told
 from loopwright.loops.task_file import name_of, number_of
 from loopwright.loops.workflow.plan import PlannedTask
+from loopwright.loops.workflow.schedule import added
 from loopwright.loops.workflow.state import WorkflowState, WorkTask
 
 Origin = Literal["conflict", "red"]
 _SIDES = 5  # tasks that landed and are named
+_LINE = 300  # characters that are kept of what a loop says of itself
 _WRONG = 10  # findings that are named
 _BEGIN = {
     "red": "You begin with both together, which is red: mend it so that both hold.",
     "conflict": "You begin with what has landed: make the change of the other side on top of it, so that both hold.",
 }
+
+
+def why_of(outcome: Outcome) -> str:
+    """What is wrong, where the loop says it: that its one attempt is used up is how every stuck task ends."""
+    said = told(outcome.findings[0]) if outcome.findings else outcome.note
+    more = f" and {len(outcome.findings) - 1} more" if len(outcome.findings) > 1 else ""
+    return cut(" ".join(said.split()), _LINE) + more
 
 
 def next_name(state: WorkflowState, ahead: int = 0) -> str:
@@ -64,3 +75,21 @@ def remedy(name: str, finding: Finding, said: str) -> PlannedTask:
     text = "\n".join(f"{label}: {value}" for label, value in facts if value)
     files = (finding.file,) if finding.file else ()
     return PlannedTask(id=name, subject=f"Mend: {what}", description=text, files=files, active_form=f"Mending: {what}")
+
+
+def remedied(state: WorkflowState, found: Iterable[Finding], origin: str = "finding") -> WorkflowState:
+    return tasks_of(state, tuple((each, "") for each in found), origin)
+
+
+def tasks_of(state: WorkflowState, wanted: tuple[tuple[Finding, str], ...], origin: str = "finding") -> WorkflowState:
+    """The next wave: one task for each finding."""
+    wave = len(state.open_in_wave) + 1
+    tasks = tuple(
+        WorkTask(
+            plan=remedy(next_name(state, place), finding, said),
+            wave=wave,
+            origin="gate" if origin == "gate" else "finding",
+        )
+        for place, (finding, said) in enumerate(wanted)
+    )
+    return added(state, tasks)

@@ -8,33 +8,28 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from loopwright.errors import InvalidTransition
-from loopwright.kernel.events import AgentFailed, AgentReported, Announced, ChecksReported
-from loopwright.kernel.faults import engine_finding, faults_of
+from loopwright.kernel.events import AgentFailed, AgentReported
+from loopwright.kernel.faults import engine_finding
 from loopwright.kernel.findings import identify
 from loopwright.kernel.ledger import record, unresolved
 from loopwright.kernel.model import AgentReport, AgentStatus, Finding, Severity, Verdict
 from loopwright.kernel.quoting import one_line
 from loopwright.loops import course as c
-from loopwright.loops.weighing import Failed, Passed, Rejected, rejection, weighed
 from loopwright.loops.workflow.advice import advice_text, read_advice
 from loopwright.loops.workflow.decide import view_part
-from loopwright.loops.workflow.ending import closed
-from loopwright.loops.workflow.remedies import next_name, remedy
-from loopwright.loops.workflow.schedule import added
-from loopwright.loops.workflow.ship import Ship, read_ship, verdict_of
+from loopwright.loops.workflow.remedies import remedied, tasks_of
 from loopwright.loops.workflow.state import (
-    Look,
     Resolving,
     Stopped,
     ThoroughSeen,
+    Viewing,
     ViewSaid,
     WaveSeen,
     WorkflowPhase,
     WorkflowState,
-    WorkTask,
 )
 from loopwright.loops.workflow.stops import stopped
-from loopwright.loops.workflow.tasks import MUST_NOT, advanced, broken_rules, calmed
+from loopwright.loops.workflow.tasks import MUST_NOT, advanced
 from loopwright.loops.workflow.views import read_score, score_of, word_of
 
 SAID = "thorough"
@@ -51,12 +46,12 @@ def said_by(view: str, event: FromJudge) -> ViewSaid:
     return ViewSaid(view=view, verdict=verdict, findings=found, score=read_score(report))
 
 
-def _heard(look: Look, event: FromJudge, step: str) -> Look:
+def _heard(look: Viewing, event: FromJudge, step: str) -> Viewing:
     view = next(each for each in look.open if view_part(look, each, step) == event.key.part)
     return replace(look, said=(*look.said, said_by(view, event)))
 
 
-def _without_trials(state: WorkflowState, look: Look, step: str) -> WorkflowState:
+def _without_trials(state: WorkflowState, look: Viewing, step: str) -> WorkflowState:
     parts = {view_part(look, view, step) for view in look.views}
     return c.steered(state, trials=tuple(trial for trial in state.course.trials if trial.part not in parts))
 
@@ -69,15 +64,15 @@ def glanced(state: WorkflowState, event: FromJudge) -> WorkflowState:
     look = next(each for each in state.looks if each.number == event.key.attempt)
     now = _heard(look, event, "light")
     others = tuple(each for each in state.looks if each is not look)
-    if forbidden := _forbidden(now.said[-1].findings):
+    if forbidden := forbidden_in(now.said[-1].findings):
         state = replace(state, looks=(*others, now)) if now.open else _recorded(replace(state, looks=others), now)
-        return _broken(state, forbidden)
+        return broken(state, forbidden)
     if now.open:
         return replace(state, looks=tuple(now if each is look else each for each in state.looks))
     return advanced(_recorded(replace(state, looks=others), now))
 
 
-def _recorded(state: WorkflowState, look: Look) -> WorkflowState:
+def _recorded(state: WorkflowState, look: Viewing) -> WorkflowState:
     found = tuple({each.fingerprint: each for said in look.said for each in said.findings}.values())
     seen = WaveSeen(
         wave=look.number,
@@ -95,12 +90,12 @@ def _as_report(said: ViewSaid) -> AgentReport:
     return AgentReport(findings=said.findings, extras=json.dumps(extras))
 
 
-def _forbidden(found: Iterable[Finding]) -> tuple[Finding, ...]:
+def forbidden_in(found: Iterable[Finding]) -> tuple[Finding, ...]:
     """What must not be and a judge says is so."""
     return tuple(each for each in found if each.severity is Severity.CRITICAL and each.requirement.startswith(MUST_NOT))
 
 
-def _broken(state: WorkflowState, found: tuple[Finding, ...], origin: str = "finding") -> WorkflowState:
+def broken(state: WorkflowState, found: tuple[Finding, ...], origin: str = "finding") -> WorkflowState:
     """Stopped at once. Whoever goes on has it mended by tasks."""
     why = (f"{each.requirement} became true: {one_line(each.issue, 300)}" for each in found)
     return stopped(remedied(state, found, origin), Stopped.MUST_NOT, *why)
@@ -115,9 +110,9 @@ def reviewed(state: WorkflowState, event: FromJudge) -> WorkflowState:
     if (again := _explained(state, event)) is not None:
         return again
     now = _heard(state.look, event, "thorough")
-    if forbidden := _forbidden(now.said[-1].findings):
+    if forbidden := forbidden_in(now.said[-1].findings):
         seen = ThoroughSeen(round=now.number, commit=now.commit, passed=False, blockers=forbidden, views=now.views)
-        return _broken(replace(_without_trials(state, now, "thorough"), look=None, thorough=seen), forbidden)
+        return broken(replace(_without_trials(state, now, "thorough"), look=None, thorough=seen), forbidden)
     state = replace(state, look=now)
     return state if now.open else _concluded(state, now)
 
@@ -125,17 +120,17 @@ def reviewed(state: WorkflowState, event: FromJudge) -> WorkflowState:
 def _explained(state: WorkflowState, event: FromJudge) -> WorkflowState | None:
     """A no that does not say why is asked for its reason, once; whatever comes then, a pass it is not."""
     trial = state.course.trial_of(event.key.part)
-    if not isinstance(event, AgentReported) or event.report.findings or _passes(event.report):
+    if not isinstance(event, AgentReported) or event.report.findings or is_pass(event.report):
         return None
     once_more = trial.to_explain("the verdict is not a pass but no finding says why")
     return None if once_more is None else c.with_trial(state, once_more)
 
 
-def _passes(report: AgentReport) -> bool:
+def is_pass(report: AgentReport) -> bool:
     return report.verdict is Verdict.PASS and report.status is AgentStatus.DONE
 
 
-def _concluded(state: WorkflowState, look: Look) -> WorkflowState:
+def _concluded(state: WorkflowState, look: Viewing) -> WorkflowState:
     silent = tuple(f"{each.view} gave no verdict ({each.failed})" for each in look.said if each.failed)
     said = tuple(_with_reason(state, look, each) for each in look.said)
     state = _without_trials(state, look, "thorough")
@@ -160,7 +155,7 @@ def _concluded(state: WorkflowState, look: Look) -> WorkflowState:
     return _to_resolve(state, seen)
 
 
-def _with_reason(state: WorkflowState, look: Look, said: ViewSaid) -> ViewSaid:
+def _with_reason(state: WorkflowState, look: Viewing, said: ViewSaid) -> ViewSaid:
     """A view that never says why it does not pass it, or passes it only when asked why, has said no."""
     part = view_part(look, said.view, "thorough")
     if said.verdict is Verdict.PASS and not state.course.trial_of(part).said_no:
@@ -194,7 +189,7 @@ def resolved(state: WorkflowState, resolving: Resolving) -> WorkflowState:
     # Who has just looked at what was found is not asked to look at the wave besides.
     state = replace(state, resolving=None, acknowledged=(*state.acknowledged, *marks), checked_in=state.done)
     if resolving.tasks:
-        return advanced(c.entered(_with_tasks(state, resolving.tasks), WorkflowPhase.EXECUTE))
+        return advanced(c.entered(tasks_of(state, resolving.tasks), WorkflowPhase.EXECUTE))
     return c.entered(replace(state, turn=state.turn + 1), WorkflowPhase.VERIFY)
 
 
@@ -203,77 +198,3 @@ def discussed(state: WorkflowState, event: FromJudge) -> WorkflowState:
     said = found if isinstance(found, str) else advice_text(found)
     resolving = state.resolving or Resolving(left=())
     return stopped(replace(state, resolving=replace(resolving, advice=said)), Stopped.FINDING)
-
-
-# --- the last commands, and the completion gate ---------------------------------------------------------------------
-
-
-def verified(state: WorkflowState, event: ChecksReported) -> WorkflowState:
-    if broken := broken_rules(state, event):
-        return stopped(remedied(state, faults_of(event)), Stopped.MUST_NOT, *broken)
-    before = c.steered(replace(state, calm=state.course), told_untested=True)
-    state, said = weighed(before, event, state.whole, (state.plan.request,), is_last=True)
-    if isinstance(said, Passed):
-        met = tuple(each.name for each in event.also if each.passed)
-        return c.entered(replace(state, met=met, calm=None), WorkflowPhase.SHIP)
-    if isinstance(said, Failed | Rejected):
-        found = said.faults if isinstance(said, Failed) else (rejection(said.gate),)
-        return advanced(c.entered(remedied(calmed(state), found), WorkflowPhase.EXECUTE))
-    return c.at_the_gate(state)
-
-
-def gate_spoke(state: WorkflowState, event: FromJudge | Announced) -> WorkflowState:
-    """RESEARCH and a no fail the gate, like a blocker of the review; MONITOR completes."""
-    if isinstance(event, Announced):
-        return closed(replace(state, shipped="SHIP"))
-    if isinstance(event, AgentFailed):
-        return stopped(state, Stopped.STUCK, f"the gate gave no verdict ({c.sentence_of(event)})")
-    report, found = event.report, tuple(identify(each) for each in event.report.findings)
-    ship = read_ship(report)
-    trial = state.course.trial
-    is_no = trial.said_no or not _passes(report)
-    if isinstance(ship, str):
-        if not is_no:
-            again = trial.to_repair(ship)
-            return c.with_trial(state, again) if again else stopped(state, Stopped.STUCK, f"the gate's result: {ship}")
-        ship = Ship()  # a no needs no card
-    word = "RESEARCH" if is_no else verdict_of(ship, _verified_by(state))
-    state = replace(state, ship=ship, shipped=word)
-    if forbidden := _forbidden(found):
-        return _broken(state, forbidden, "gate")
-    if word != "RESEARCH":
-        return closed(state)
-    if not found and not trial.said_no and (again := trial.to_explain("it is not passed and no finding says why")):
-        return c.with_trial(state, again)
-    why = report.summary or ("no reason given" if ship.confidence is None else f"confidence {ship.confidence}")
-    left = found or (engine_finding("gate-failed", f"The completion gate says {word} ({one_line(why, 300)})"),)
-    return advanced(c.entered(remedied(state, left, "gate"), WorkflowPhase.EXECUTE))
-
-
-def _verified_by(state: WorkflowState) -> str:
-    """The strongest way in which anything was verified; checks always ran."""
-    types = {each.type for each in state.shape.criteria} if state.shape else set()
-    return "code review" if types == {"code review"} else "execution output"
-
-
-# --- tasks made of findings -----------------------------------------------------------------------------------------
-
-
-def remedied(state: WorkflowState, found: Iterable[Finding], origin: str = "finding") -> WorkflowState:
-    return _with_tasks(state, tuple((each, "") for each in found), origin)
-
-
-def _with_tasks(
-    state: WorkflowState, wanted: tuple[tuple[Finding, str], ...], origin: str = "finding"
-) -> WorkflowState:
-    """The next wave: one task for each finding."""
-    wave = len(state.open_in_wave) + 1
-    tasks = tuple(
-        WorkTask(
-            plan=remedy(next_name(state, place), finding, said),
-            wave=wave,
-            origin="gate" if origin == "gate" else "finding",
-        )
-        for place, (finding, said) in enumerate(wanted)
-    )
-    return added(state, tasks)

@@ -143,7 +143,7 @@ class ViewSaid:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Look:
+class Viewing:
     """A review under way: of a wave, or thorough."""
 
     number: int  # the wave, or the round of the thorough review
@@ -226,9 +226,9 @@ class WorkflowState:
     gated: bool = False  # and a person has to decide before it can
     calm: Course | None = None  # as it was before that one was weighed: what has landed stays as it is if it does not
     turn: int = 1  # of the train, for its keys
-    looks: tuple[Look, ...] = ()  # light reviews under way
+    looks: tuple[Viewing, ...] = ()  # light reviews under way
     waves: tuple[WaveSeen, ...] = ()
-    look: Look | None = None  # the thorough review under way
+    look: Viewing | None = None  # the thorough review under way
     rounds: int = 0  # of thorough reviews that were begun
     thorough: ThoroughSeen | None = None
     resolving: Resolving | None = None

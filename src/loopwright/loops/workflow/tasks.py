@@ -16,18 +16,16 @@ from loopwright.kernel.events import (
     LoopEnded,
 )
 from loopwright.kernel.faults import conflict_finding, engine_finding, faults_of, names_of_faults
-from loopwright.kernel.findings import cut
-from loopwright.kernel.gates import PROTECTED
 from loopwright.kernel.model import NO_COMMIT, CheckResult, Ending, Finding, Outcome
-from loopwright.kernel.wording import told
 from loopwright.loops import course as c
-from loopwright.loops.course import Ruling, Trial
+from loopwright.loops.course import Trial
 from loopwright.loops.weighing import Failed, Passed, Rejected, Waits, Weighed, rejection, weighed
 from loopwright.loops.workflow.advice import advice_text, read_advice
+from loopwright.loops.workflow.calm import calmed, covered, turned
 from loopwright.loops.workflow.decide import panel_part, task_key, verifies
 from loopwright.loops.workflow.limits import reasons
 from loopwright.loops.workflow.looking import looked_at, review_begun
-from loopwright.loops.workflow.remedies import Origin, both_sides
+from loopwright.loops.workflow.remedies import Origin, both_sides, why_of
 from loopwright.loops.workflow.schedule import added, admitted, check_in_due, diagnosis, finished, made_ready
 from loopwright.loops.workflow.state import (
     Stopped,
@@ -41,7 +39,6 @@ from loopwright.loops.workflow.stops import stopped
 
 NO_CHANGE = "no-change"
 MUST_NOT = "mustNot-"
-_LINE = 300  # characters that are kept of what a loop says of itself
 _PASSED = (Ending.VERIFIED, Ending.REVIEWED, Ending.ACCEPTED)
 
 
@@ -83,7 +80,7 @@ def heard(state: WorkflowState, event: LoopEnded) -> WorkflowState:
         commit=outcome.commit,
         asking=outcome.asking,
         over=outcome.ending is not Ending.ESCALATED,
-        why=_why(outcome),
+        why=why_of(outcome),
         advice="",
     )
     state = replace(
@@ -100,13 +97,6 @@ def heard(state: WorkflowState, event: LoopEnded) -> WorkflowState:
         state = with_task(state, index, task)
     found = outcome.findings or (engine_finding(f"task-{outcome.ending.value}", task.why or "its loop gave no reason"),)
     return advanced(_failed(state, index, found))
-
-
-def _why(outcome: Outcome) -> str:
-    """What is wrong, where the loop says it: that its one attempt is used up is how every stuck task ends."""
-    said = told(outcome.findings[0]) if outcome.findings else outcome.note
-    more = f" and {len(outcome.findings) - 1} more" if len(outcome.findings) > 1 else ""
-    return cut(" ".join(said.split()), _LINE) + more
 
 
 def _did_nothing(outcome: Outcome) -> bool:
@@ -214,7 +204,7 @@ def _after_checks(state: WorkflowState, event: ChecksReported, said: Weighed) ->
             return _done(_shown_done(state, index), index)
         case Passed():
             return replace(state, passed=True)
-        case Waits() if (approved := _covered(state, task)) is not None:
+        case Waits() if (approved := covered(state, task)) is not None:
             return turned(approved)
         case Waits():
             return replace(state, gated=True)
@@ -244,57 +234,6 @@ def _shown_done(state: WorkflowState, index: int) -> WorkflowState:
 
 def _promised(state: WorkflowState, index: int) -> WorkflowState:
     return replace(state, promised=tuple(dict.fromkeys((*state.promised, *verifies(state.tasks[index])))))
-
-
-def _covered(state: WorkflowState, task: WorkTask) -> WorkflowState | None:
-    """What a person has approved in the task's own loop is approved here, where it is no more than that."""
-    allowed, droppable = {*state.approved, *state.course.let_in}, {*state.may_drop, *state.course.may_drop}
-    open_gates = state.course.open_gates
-    known = tuple(
-        gate
-        for gate in open_gates
-        if (gate.gate == PROTECTED and set(gate.because) <= allowed and set(gate.dropped) <= droppable)
-        or (gate.gate == "untested" and task.untested)
-    )
-    if not known or len(known) < len([gate for gate in open_gates if not gate.lasting]):
-        return None
-    gates = tuple(
-        replace(each, ruling=Ruling.APPROVED, by="a person, in the task's own loop") if each in known else each
-        for each in state.course.gates
-    )
-    return c.steered(state, gates=gates)
-
-
-def calmed(state: WorkflowState) -> WorkflowState:
-    """The candidate does not land: what is known of what has landed is as before, but for what people decided."""
-    before = state.calm
-    if before is None:
-        return state
-    decided = {(each.gate, each.evidence): each for each in state.course.gates if each.ruling is not Ruling.OPEN}
-    known = {(each.gate, each.evidence) for each in before.gates}
-    kept = tuple(
-        replace(each, ruling=said.ruling, reason=said.reason, by=said.by) if said else each
-        for each, said in ((each, decided.get((each.gate, each.evidence))) for each in before.gates)
-    )
-    fresh = tuple(replace(each, due=False, lasting=False) for mark, each in decided.items() if mark not in known)
-    course = replace(
-        state.course,
-        gates=(*kept, *fresh),
-        lands=before.lands,
-        held=before.held,
-        candidate=before.candidate,
-        written=before.written,
-        tests_of_agents=before.tests_of_agents,
-        untested=before.untested,
-        unnoticed=before.unnoticed,
-        told=before.told,
-    )
-    return replace(state, course=course, calm=None)
-
-
-def turned(state: WorkflowState) -> WorkflowState:
-    """The same task once more from the beginning of the train, under new keys."""
-    return replace(calmed(state), turn=state.turn + 1, merged=NO_COMMIT, passed=False, gated=False)
 
 
 def _next(state: WorkflowState) -> WorkflowState:
