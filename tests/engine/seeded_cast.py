@@ -135,10 +135,10 @@ class SeededAgents:
     runs: list[tuple[str, str]] = field(default_factory=list)  # loop and key of every run that was begun
     finished: dict[str, AgentAnswer] = field(default_factory=dict)  # by step: what a folder of a run would still hold
 
-    def reservation(self, role: str, agent: str = "") -> float:  # noqa: ARG002 - all cost the same
+    def reservation(self, role: str, agent: str = "") -> float:
         return PRICE
 
-    async def run(self, run: AgentRun, watch: object) -> AgentAnswer:  # noqa: ARG002 - nothing to see
+    async def run(self, run: AgentRun, watch: object) -> AgentAnswer:
         self.runs.append((run.loop, str(run.key)))
         answer = self._answer(run)
         if self.plot.chance("found again", run.step).random() < 0.5:

@@ -47,7 +47,7 @@ from loopwright.testing.clock import ManualClock
 from loopwright.testing.fakes import ScriptedPeople
 from loopwright.testing.memory_store import Memory, MemoryStore
 from tests.engine.seeded_cast import PRICE, Plot, SeededAgents, product_words
-from tests.engine.simulated import Repository, SimulatedChecks, SimulatedWorkspace, is_met, red
+from tests.engine.simulated import Repository, SimulatedChecks, SimulatedWorkspace, red
 from tests.engine.worlds import Killed
 
 ROOT = LoopId("w")
@@ -95,6 +95,7 @@ class Watcher:
     parallel: int
     at_work: dict[Key, LoopId] = field(default_factory=dict)  # the loops of tasks that are in flight
     waits: dict[LoopId, bool] = field(default_factory=dict)  # for a person, and leaves its place to another
+    newest: WorkflowState | None = None
     ended: Counter[str] = field(default_factory=Counter)  # how often each task became done
 
     def progressed(self, update: Update) -> None:
@@ -105,6 +106,7 @@ class Watcher:
             self.waits[seen.loop] = seen.status == "waiting"
             return
         state: WorkflowState = seen.state
+        self.newest = state
         match seen.event:
             case Started() if seen.event.key.step == "task":
                 self.at_work[seen.event.key] = _child(seen.event.what)
@@ -204,6 +206,7 @@ class SimulatedRun:
             return await drive(self._world(MortalStore(handle, dies_at, before)), ROOT)  # type: ignore[arg-type]
         except Killed:
             self._look_again()
+            self.watcher.newest = None
             return None
         finally:
             await handle.close()
@@ -328,9 +331,7 @@ def check_commands(run: SimulatedRun, state: WorkflowState) -> None:
 
 
 def check_commits(run: SimulatedRun) -> None:
-    named = {
-        event.commit for _, event in run.events() if isinstance(event, Checkpointed | Combined | Integrated)
-    }
+    named = {event.commit for _, event in run.events() if isinstance(event, Checkpointed | Combined | Integrated)}
     assert named <= run.repo.reachable(), f"lost: {named - run.repo.reachable()}"
 
 
@@ -359,7 +360,7 @@ def check_no_run_twice(run: SimulatedRun) -> None:
 
 
 async def check_everything(run: SimulatedRun, halt: Halt) -> WorkflowState:
-    state = await run.state()
+    state = run.watcher.newest or await run.state()
     check_end(run, halt, state)
     check_landings(run)
     check_commands(run, state)

@@ -109,11 +109,11 @@ class SimulatedWorkspace:
 
     repo: Repository
 
-    async def prepare(self, loop: LoopId, name: str, at: Commit, step: str) -> Path:  # noqa: ARG002 - the port's own names
+    async def prepare(self, loop: LoopId, name: str, at: Commit, step: str) -> Path:
         self.repo.folders[name] = dict(self.repo.files(at))
         return Path("/work") / name
 
-    async def checkout(self, loop: LoopId, at: Commit, step: str) -> Path:  # noqa: ARG002 - the port's own names
+    async def checkout(self, loop: LoopId, at: Commit, step: str) -> Path:
         return Path("/checkout") / at
 
     async def discard(self, folder: Path) -> None:
@@ -164,7 +164,7 @@ class SimulatedWorkspace:
             commit=made, changes=changes_of(repo.files(base), repo.files(made)), left_out=repo.left[step]
         )
 
-    async def diff(self, base: Commit, commit: Commit, *, limit: int, only: tuple[str, ...] = ()) -> str:  # noqa: ARG002
+    async def diff(self, base: Commit, commit: Commit, *, limit: int, only: tuple[str, ...] = ()) -> str:
         return ""
 
     async def tree(self, commit: Commit) -> Tree:
@@ -185,15 +185,15 @@ class SimulatedWorkspace:
     async def branch(self, loop: LoopId) -> str:
         return f"loop/{loop}"
 
-    async def merge(self, commit: Commit, target: str, *, message: str, step: str) -> Merge:  # noqa: ARG002
+    async def merge(self, commit: Commit, target: str, *, message: str, step: str) -> Merge:
         onto = self.repo.branches[target]
         return Merge(onto=onto, commit=commit, tree=self.repo.tree(commit), fast_forward=True)
 
-    async def advance(self, target: str, onto: Commit, commit: Commit, branch: str = "") -> Moved:  # noqa: ARG002
+    async def advance(self, target: str, onto: Commit, commit: Commit, branch: str = "") -> Moved:
         self.repo.branches[target] = commit
         return Moved(how="done")
 
-    async def clean_up(self, loop: LoopId, choice: Cleanup) -> tuple[str, ...]:  # noqa: ARG002 - refs stay, always
+    async def clean_up(self, loop: LoopId, choice: Cleanup) -> tuple[str, ...]:
         return ()
 
 
@@ -222,7 +222,7 @@ class SimulatedChecks:
     repo: Repository
     poison: tuple[tuple[str, str], ...]
 
-    async def run(self, run: ChecksRun, watch: Watch) -> ChecksReported:  # noqa: ARG002 - nothing to see
+    async def run(self, run: ChecksRun, watch: Watch) -> ChecksReported:
         await asyncio.sleep(0)
         seen = await self.examine(run.commit, run.trust, run.approved)
         tree = seen.lands or self.repo.tree(run.commit)
@@ -250,7 +250,7 @@ class SimulatedChecks:
         kept |= {path: words for path, words in base.items() if path.startswith(JUDGES)}
         return Examined(gated=gated, evidence=evidence(gated), lands=self.repo.stored(kept), held=gated)
 
-    async def new_tests(self, base: Commit, trust: Trust) -> Callable[[str], bool]:  # noqa: ARG002
+    async def new_tests(self, base: Commit, trust: Trust) -> Callable[[str], bool]:
         return lambda _path: False
 
 

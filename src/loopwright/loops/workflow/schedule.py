@@ -20,6 +20,7 @@ from loopwright.loops.workflow.state import (
     WorkflowState,
     WorkTask,
     choice_of,
+    of_wave,
     with_task,
 )
 
@@ -40,24 +41,27 @@ def _counted(state: WorkflowState) -> WorkflowState:
     """From the tasks alone; those that are done stay so."""
     tasks = state.tasks
     graph = graph_of(tasks)
-    blockers = tuple(sum(tasks[other].standing is not TaskStanding.DONE for other in task.after) for task in tasks)
     waves = max((task.wave for task in tasks), default=0)
     open_in_wave = [0] * waves
     for task in tasks:
         open_in_wave[task.wave - 1] += task.standing is not TaskStanding.DONE
     ready = sorted(
-        (index for index, task in enumerate(tasks) if not blockers[index] and task.standing is TaskStanding.PENDING),
+        (index for index, task in enumerate(tasks) if task.standing is TaskStanding.PENDING and is_free(tasks, task)),
         key=lambda index: (-graph.rank[index], index),
     )
     base = (*state.wave_base, *(NO_COMMIT for _ in range(waves - len(state.wave_base))))
     return replace(
         state,
         graph=graph,
-        blockers=blockers,
         ready=tuple(ready),
         open_in_wave=tuple(open_in_wave),
         wave_base=base,
     )
+
+
+def is_free(tasks: Sequence[WorkTask], task: WorkTask) -> bool:
+    """Whether nothing that it waits for is left. Asked of few: a count for each would be copied with every change."""
+    return all(tasks[other].standing is TaskStanding.DONE for other in task.after)
 
 
 def graph_of(tasks: Sequence[WorkTask]) -> Graph:
@@ -75,7 +79,10 @@ def graph_of(tasks: Sequence[WorkTask]) -> Graph:
             waits_for_me[other] -= 1
             if not waits_for_me[other]:
                 ends.append(other)
-    return Graph(dependents=tuple(map(tuple, dependents)), rank=tuple(rank))
+    members: list[list[int]] = [[] for _ in range(max((task.wave for task in tasks), default=0))]
+    for index, task in enumerate(tasks):
+        members[task.wave - 1].append(index)
+    return Graph(dependents=tuple(map(tuple, dependents)), rank=tuple(rank), members=tuple(map(tuple, members)))
 
 
 def added(state: WorkflowState, tasks: Iterable[WorkTask]) -> WorkflowState:
@@ -96,15 +103,14 @@ def finished(state: WorkflowState, index: int) -> WorkflowState:
     """A task is done, and what waited only for it may begin. So is whatever it stood in for."""
     task = state.tasks[index]
     state = with_task(state, index, replace(task, standing=TaskStanding.DONE, same=0, claims=False))
-    blockers, wave = list(state.blockers), task.wave - 1
-    freed = []
-    for other in state.graph.dependents[index]:
-        blockers[other] -= 1
-        if not blockers[other] and state.tasks[other].standing is TaskStanding.PENDING:
-            freed.append(other)
+    tasks, wave = state.tasks, task.wave - 1
+    freed = [
+        other
+        for other in state.graph.dependents[index]
+        if tasks[other].standing is TaskStanding.PENDING and is_free(tasks, tasks[other])
+    ]
     state = replace(
         state,
-        blockers=tuple(blockers),
         open_in_wave=(*state.open_in_wave[:wave], state.open_in_wave[wave] - 1, *state.open_in_wave[wave + 1 :]),
         done=state.done + 1,
     )
@@ -159,7 +165,10 @@ def _begun(state: WorkflowState, task: WorkTask) -> WorkTask:
 
 def _room(state: WorkflowState) -> int:
     width = 1 if choice_of(state) is ShapeChoice.COLLEAGUE else max(1, state.plan.parallel) * AHEAD
-    room = width - len(state.running)
+    # What is made faster than it lands would begin with less and less of what is made: the train may be so long, too.
+    # One that waits for a person holds up nobody else.
+    behind = 0 if state.gated else max(0, len(state.train) - width)
+    room = width - len(state.running) - behind
     most = state.allowance.iterations
     # What runs ends as an iteration each: no more are begun than may end.
     return room if most is None else min(room, most - state.iterations - len(state.running))
@@ -181,9 +190,5 @@ def check_in_due(state: WorkflowState) -> bool:
         return False
     if choice is ShapeChoice.COLLEAGUE:
         return True
-    begun = next((wave for wave, left in enumerate(state.open_in_wave, start=1) if left), 0)
-    return all(task.standing is TaskStanding.PENDING and not task.attempts for task in _of_wave(state, begun))
-
-
-def _of_wave(state: WorkflowState, wave: int) -> tuple[WorkTask, ...]:
-    return tuple(task for task in state.tasks if task.wave == wave)
+    begun = next(wave for wave, left in enumerate(state.open_in_wave, start=1) if left)
+    return all(task.standing is TaskStanding.PENDING and not task.attempts for task in of_wave(state, begun))
