@@ -17,6 +17,8 @@ from dataclasses import dataclass
 
 # PEERS
 from benchmarks.measuring import ROUNDS, Figure
+from benchmarks.p06_peers import against_schedulers
+from benchmarks.peer_runs import MISSING, Against, are_installed
 from loopwright.engine.fold import Fold, Opened, after
 from loopwright.engine.session import Session
 from loopwright.engine.steps import Effect, Recording
@@ -142,7 +144,7 @@ def answered(effect: Effect, number: int) -> Answer:
 def schedule(count: int) -> Scheduled:
     """Drive it to its end, as the driver would, without a world."""
     session, waiting = session_of(count), deque[Effect]()
-    began, half, number = time.perf_counter(), 0.0, 0
+    began, half, number = time.process_time(), 0.0, 0
     while True:
         todo = session.todo()
         if todo.stop is not None:
@@ -156,8 +158,8 @@ def schedule(count: int) -> Scheduled:
         number += 1
         session = written(session, *session.heard(answered(waiting.popleft(), number)))
         if not half and session.now.state.done * 2 >= count:
-            half = time.perf_counter() - began
-    whole = time.perf_counter() - began
+            half = time.process_time() - began
+    whole = time.process_time() - began
     session = written(session, Recording(event=Ended(outcome=todo.stop)))
     if session.now.state.done != count:
         raise RuntimeError(f"{session.now.state.done} of {count} tasks are done")
@@ -176,11 +178,12 @@ def measure() -> Figure:
             taken.append(schedule(count))
     ratios = [late.per_task / early.per_task for early, late in zip(few, many, strict=True)]
     value = statistics.median(ratios)
-    peers = p06_peers.measure(lambda: schedule(FEW).per_task, FEW)
+    beside = Against(details={}, notes=(MISSING,), met=False)
+    peers = against_schedulers(lambda count: schedule(count).per_task, random_graph) if are_installed() else beside
     return Figure(
         name="P6",
-        what=f"scheduling a no-op task in a random dependency graph of {MANY:,}: machine, session and snapshots, no disk",
-        against=f"the same in a graph of {FEW:,}{p06_peers.names(peers)}",
+        what=f"scheduling a no-op task in a random dependency graph of {MANY:,}: machine, session, snapshots; no disk",
+        against=f"the same in a graph of {FEW:,}; langgraph, prefect",
         value=value,
         low=min(ratios),
         high=max(ratios),
@@ -190,10 +193,10 @@ def measure() -> Figure:
             "ms_per_task_of_1000": statistics.median(each.per_task for each in few) * 1000,
             "ms_per_task_of_10000": statistics.median(each.per_task for each in many) * 1000,
             "events_per_task": many[0].events / MANY,
-            **(peers.details if peers else {}),
+            **peers.details,
         },
-        peers_met=peers.met if peers else None,
-        notes=peers.notes if peers else (p06_peers.MISSING,),
+        peers_met=peers.met if peers is not beside else None,
+        notes=("Processor seconds of ours, for the machine is shared; wall seconds of the peers.", *peers.notes),
     )
 
 

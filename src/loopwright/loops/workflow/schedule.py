@@ -11,7 +11,7 @@ from collections import deque
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from loopwright.kernel.model import NO_COMMIT, NO_KEY
+from loopwright.kernel.model import NO_COMMIT, NO_KEY, Commit
 from loopwright.loops.workflow.plan import PlannedTask
 from loopwright.loops.workflow.scoring import ShapeChoice
 from loopwright.loops.workflow.state import (
@@ -92,17 +92,18 @@ def added(state: WorkflowState, tasks: Iterable[WorkTask]) -> WorkflowState:
 
 def made_ready(state: WorkflowState, index: int) -> WorkflowState:
     """A task may begin, or begin once more."""
-    state = with_task(state, index, replace(state.tasks[index], standing=TaskStanding.PENDING))
+    if state.tasks[index].standing is not TaskStanding.PENDING:
+        state = with_task(state, index, replace(state.tasks[index], standing=TaskStanding.PENDING))
     ready = list(state.ready)
     rank = state.graph.rank
     insort(ready, index, key=lambda each: (-rank[each], each))
     return replace(state, ready=tuple(ready))
 
 
-def finished(state: WorkflowState, index: int) -> WorkflowState:
+def finished(state: WorkflowState, index: int, landed: Commit = NO_COMMIT) -> WorkflowState:
     """A task is done, and what waited only for it may begin. So is whatever it stood in for."""
     task = state.tasks[index]
-    state = with_task(state, index, replace(task, standing=TaskStanding.DONE, same=0, claims=False))
+    state = with_task(state, index, replace(task, standing=TaskStanding.DONE, same=0, claims=False, landed=landed or task.landed))
     tasks, wave = state.tasks, task.wave - 1
     freed = [
         other
@@ -146,14 +147,13 @@ def admitted(state: WorkflowState) -> WorkflowState:
             continue
         chosen.append(index)
         busy.update(files)
+    if not chosen:
+        return state
+    tasks, ready = list(state.tasks), list(state.ready)
     for index in chosen:
-        state = with_task(state, index, _begun(state, state.tasks[index]))
-    taken = set(chosen)
-    return replace(
-        state,
-        ready=tuple(index for index in state.ready if index not in taken),
-        running=(*state.running, *chosen),
-    )
+        tasks[index] = _begun(state, tasks[index])
+        ready.remove(index)
+    return replace(state, tasks=tuple(tasks), ready=tuple(ready), running=(*state.running, *chosen))
 
 
 def _begun(state: WorkflowState, task: WorkTask) -> WorkTask:

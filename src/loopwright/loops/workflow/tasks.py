@@ -8,7 +8,7 @@ from dataclasses import replace
 from loopwright.kernel.events import AgentFailed, AgentReported, ChecksReported, Combined, Integrated, LoopEnded
 from loopwright.kernel.faults import conflict_finding, engine_finding, names_of_faults
 from loopwright.kernel.findings import cut
-from loopwright.kernel.model import NO_COMMIT, CheckResult, Ending, Finding, Outcome
+from loopwright.kernel.model import NO_COMMIT, CheckResult, Commit, Ending, Finding, Outcome
 from loopwright.loops import course as c
 from loopwright.loops.course import Ruling, Trial
 from loopwright.loops.weighing import Failed, Passed, Rejected, Waits, Weighed, rejection, weighed
@@ -85,17 +85,17 @@ def heard(state: WorkflowState, event: LoopEnded) -> WorkflowState:
         advice="",
     )
     state = replace(
-        with_task(state, index, task),
+        state,
         running=tuple(each for each in state.running if each != index),
         iterations=state.iterations + 1,
     )
     if outcome.ending in _PASSED:
-        return advanced(_made(state, index, outcome))
+        return advanced(_made(state, index, task, outcome))
     if _did_nothing(outcome) and task.plan.verify:
         return advanced(_aboard(state, index, replace(task, claims=True)))
     if task.over:
         task = replace(task, before=task.before + 1, start=NO_COMMIT if task.origin != "red" else task.start)
-        state = with_task(state, index, task)
+    state = with_task(state, index, task)
     found = outcome.findings or (engine_finding(f"task-{outcome.ending.value}", task.why or "its loop gave no reason"),)
     return advanced(_failed(state, index, found))
 
@@ -105,9 +105,9 @@ def _did_nothing(outcome: Outcome) -> bool:
     return any(each.category == "engine" and each.rule == NO_CHANGE for each in outcome.findings)
 
 
-def _made(state: WorkflowState, index: int, outcome: Outcome) -> WorkflowState:
+def _made(state: WorkflowState, index: int, task: WorkTask, outcome: Outcome) -> WorkflowState:
     task = replace(
-        state.tasks[index],
+        task,
         commit=outcome.commit,
         failures=(),
         untested=outcome.ending is Ending.ACCEPTED,
@@ -256,19 +256,17 @@ def _next(state: WorkflowState) -> WorkflowState:
 
 def landed(state: WorkflowState, event: Integrated) -> WorkflowState:
     index = state.train[0]
-    task = state.tasks[index]
-    state = with_task(state, index, replace(task, landed=event.landed or event.commit))
-    bases, wave = state.wave_base, task.wave
+    bases, wave = state.wave_base, state.tasks[index].wave
     if not bases[wave - 1]:
         state = replace(state, wave_base=(*bases[: wave - 1], state.tip, *bases[wave:]))
     state = replace(state, tip=event.landed or event.commit, whole=state.merged)
     state = c.steered(state, landed=event.landed or event.commit)
-    return _done(_promised(state, index), index)
+    return _done(_promised(state, index), index, state.tip)
 
 
-def _done(state: WorkflowState, index: int) -> WorkflowState:
+def _done(state: WorkflowState, index: int, landed_as: Commit = NO_COMMIT) -> WorkflowState:
     wave = state.tasks[index].wave
-    return advanced(looked_at(_next(finished(state, index)), wave))
+    return advanced(looked_at(_next(finished(state, index, landed_as)), wave))
 
 
 def sent_back(state: WorkflowState, found: tuple[Finding, ...], why: str, origin: Origin = "red") -> WorkflowState:
