@@ -63,12 +63,17 @@ class Plot:
     """All that a seed decides."""
 
     seed: int
+    calm: bool = False  # everybody does what is right
+    given: tuple[Work, ...] = ()  # the plan, where it is not made of the seed
+    places: int = 0  # how many work at once, likewise
 
     def chance(self, *about: object) -> random.Random:
         return random.Random(f"{self.seed} {about!r}")  # noqa: S311 - the same each time is the point
 
     @cached_property
     def works(self) -> tuple[Work, ...]:
+        if self.given:
+            return self.given
         chance = self.chance("plan")
         many = chance.choices((1, 2, 3, 4, 6, 8, 12), (42, 31, 15, 6, 2, 2, 2))[0]  # thousands of plots take time
         return tuple(self._work(chance, number) for number in range(1, many + 1))
@@ -92,12 +97,12 @@ class Plot:
     def poison(self) -> tuple[tuple[str, str], ...]:
         chance, words = self.chance("poison"), [work.word for work in self.works]
         pairs = [(one, other) for at, one in enumerate(words) for other in words[at + 1 :]]
-        return tuple(pair for pair in pairs if chance.random() < 0.5 / len(words))
+        return () if self.calm else tuple(pair for pair in pairs if chance.random() < 0.5 / len(words))
 
     @cached_property
     def mends(self) -> int:
         """How many blockers the thorough review finds."""
-        return self.chance("mends").choice((0, 0, 0, 1, 2))
+        return 0 if self.calm else self.chance("mends").choice((0, 0, 0, 1, 2))
 
     @cached_property
     def cast(self) -> tuple[str, ...]:
@@ -107,7 +112,7 @@ class Plot:
 
     @cached_property
     def parallel(self) -> int:
-        return self.chance("parallel").choice((1, 2, 3, 4))
+        return self.places or self.chance("parallel").choice((1, 2, 3, 4))
 
     @cached_property
     def shape(self) -> str:
@@ -166,7 +171,7 @@ class SeededAgents:
 
     def _developer(self, run: AgentRun, chance: random.Random) -> AgentAnswer:
         files = self.repo.folders[run.folder.name]
-        kinds = dict(_MOODS) if run.brief.attempt <= 3 else {"right": 1}
+        kinds = _MOODS if run.brief.attempt <= 3 and not self.plot.calm else {"right": 1}
         mood = chance.choices(tuple(kinds), tuple(kinds.values()))[0]
         if (failed := _failed(run, mood)) is not None:
             return failed
@@ -218,7 +223,7 @@ class SeededAgents:
     # --- judges ---------------------------------------------------------------------------------------
 
     def _child_reviewer(self, run: AgentRun, chance: random.Random) -> AgentAnswer:
-        if run.brief.attempt <= 2 and chance.random() < 0.08:
+        if not self.plot.calm and run.brief.attempt <= 2 and chance.random() < 0.08:
             return _said(run, verdict=Verdict.FAIL, findings=(_finding("it is not clear", Severity.HIGH),))
         return _said(run, verdict=Verdict.PASS)
 

@@ -233,8 +233,9 @@ class SimulatedRun:
         self.stops.append(_reason(asked))
         await hear(self.store(), LOOPS, asked.loop, said_to(asked.what), self.watcher)
 
-    async def whole(self, kills: Iterator[tuple[int, bool]] = iter(())) -> Halt:
+    async def whole(self, kills: Iterator[tuple[int, bool]] | None = None) -> Halt:
         """To its end, through all kills, with somebody who always says to go on."""
+        kills = kills or iter(())
         for _ in range(MOST_ANSWERS):
             dies_at, before = next(kills, (0, False))
             halt = await self.life(dies_at, before=before)

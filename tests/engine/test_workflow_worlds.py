@@ -12,10 +12,11 @@ from dataclasses import replace
 
 import pytest
 
+from loopwright.kernel.events import Started
 from loopwright.kernel.model import LoopId
 from loopwright.loops.workflow.state import WorkflowState
-from tests.engine.seeded_cast import Plot, product_words
-from tests.engine.seeded_runs import SimulatedRun, check_everything, kills_of
+from tests.engine.seeded_cast import Plot, Work, product_words
+from tests.engine.seeded_runs import ROOT, SimulatedRun, check_everything, kills_of
 
 SEEDS, AT_ONCE = 1000, 50
 RICH = (5, 51)  # seeds with a little of everything
@@ -85,5 +86,23 @@ def test_what_the_plots_are_made_of_has_everything_that_may_happen() -> None:
         assert any(state.counselled for _, state in states)
         assert any(run.stops for run, _ in states)
         assert any(state.remarks for _, state in states)
+
+    asyncio.run(story())
+
+
+def task(number: int, *waits_for: int) -> Work:
+    path = f"src/f{number}.py"
+    return Work(number=number, word=f"w{number}", paths=(path,), told=(path,), waits_for=waits_for, verified=True)
+
+
+def test_a_task_with_more_behind_it_begins_before_one_that_was_named_earlier() -> None:
+    """More are named than there are places; whoever is freed meanwhile and has the longer way ahead goes first."""
+
+    async def story() -> None:
+        plan = (task(1), task(2, 1), task(3, 2), task(4), task(5), task(6))
+        run, _ = await left_alone(Plot(2, calm=True, given=plan, places=1))
+        started = (event for _, event in run.events(ROOT) if isinstance(event, Started))
+        begun = [event.what for event in started if event.action == "RunLoop"]
+        assert begun == ["T-001", "T-004", "T-002", "T-005", "T-003", "T-006"]
 
     asyncio.run(story())

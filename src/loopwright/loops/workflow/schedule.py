@@ -103,7 +103,8 @@ def made_ready(state: WorkflowState, index: int) -> WorkflowState:
 def finished(state: WorkflowState, index: int, landed: Commit = NO_COMMIT) -> WorkflowState:
     """A task is done, and what waited only for it may begin. So is whatever it stood in for."""
     task = state.tasks[index]
-    state = with_task(state, index, replace(task, standing=TaskStanding.DONE, same=0, claims=False, landed=landed or task.landed))
+    done = replace(task, standing=TaskStanding.DONE, same=0, claims=False, landed=landed or task.landed)
+    state = with_task(state, index, done)
     tasks, wave = state.tasks, task.wave - 1
     freed = [
         other
