@@ -1,7 +1,8 @@
 """A controller that kills itself: a module for tests/forks.py, with ROOT WHAT AT before|after.
 
 WHAT is what it drives. AT names the append it dies at: by its number, or as `signature#n`, the n-th append of that
-signature; a signature is the kind of the loop and the kinds of the events. `create` is where the loop itself is put on
+signature; a signature is the kind of the loop and the kinds of the events; or as `step:NAME`, the first append with
+which a step of that name begins. `create` is where the loop itself is put on
 record, which is no append. It prints the signatures it got through.
 """
 
@@ -22,10 +23,12 @@ from loopwright.app.readiness import make_ready
 from loopwright.app.settings import settings_of
 from loopwright.app.starts.feedback import FeedbackRequest, create_feedback
 from loopwright.app.starts.review import ReviewRequest, create_review
+from loopwright.app.starts.workflow.creation import WorkflowRequest, create_workflow
 from loopwright.app.worlds import build_world
 from loopwright.engine.driver import drive
 from loopwright.engine.hearing import hear
-from loopwright.kernel.events import Answered
+from loopwright.kernel.codec import decode
+from loopwright.kernel.events import Answered, Started
 from loopwright.kernel.model import Key, LoopId
 from loopwright.ports.store import Append, NewEvent, NewLoop, Store, Written
 from tests.e2e.ticketing import from_queue
@@ -55,7 +58,7 @@ class DyingStore:
         signature = f"{row.kind}:{'+'.join(entry.kind for entry in batch.entries)}"
         self.seen.append(signature)
         self.times[signature] += 1
-        meant = self.at in (str(len(self.seen)), f"{signature}#{self.times[signature]}")
+        meant = self.at in (str(len(self.seen)), f"{signature}#{self.times[signature]}", *_begun(batch))
         self._die_here("before", meant=meant)
         written = await self.store.append(loop, fence=fence, expected=expected, batch=batch)
         self._die_here("after", meant=meant)
@@ -64,6 +67,11 @@ class DyingStore:
     def _die_here(self, when: str, *, meant: bool) -> None:
         if meant and self.when == when:
             os.kill(os.getpid(), signal.SIGKILL)
+
+
+def _begun(batch: Append) -> list[str]:
+    events = [decode(Started, entry.data) for entry in batch.entries if entry.kind == Started.__name__]
+    return [f"step:{event.key.step}" for event in events]
 
 
 async def live(root: Path, what: str, at: str, when: str) -> None:
@@ -95,6 +103,9 @@ async def chosen(project: Project, what: str) -> LoopId | View:
             return await from_queue(project, merge=True)
         case "last ticket":
             return await from_queue(project, merge=True, max=1)
+        case "workflow":
+            words = WorkflowRequest(request="Add every word to its file in src/, until all tests pass.", shape="tool")
+            return await create_workflow(project, settings, words)
         case "continued":
             loop = await there(project)
             said = Answered(key=Key.parse("escalation-1"), choice="continue", count=1, by="a person")

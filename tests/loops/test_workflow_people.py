@@ -246,7 +246,7 @@ def test_one_without_a_command_cannot_be_called_done() -> None:
 
 def test_a_task_that_was_done_may_be_taken_back() -> None:
     state = play(planned(task(1), task(2, 1)), *does(1), edits(1, "pending"))
-    assert (state.done, state.tasks[0].outside, at_work(state)) == (0, "reopened by ann", ["T-002", "T-001"])
+    assert (state.done, state.tasks[0].outside, at_work(state)) == (0, "reopened by ann", ["T-001", "T-002"])
     again = runs(state)[1]
     assert (again.name, str(again.key), json.loads(again.params)["base"]) == ("T-001//2", "task-2-1.0", "tip-1")
     state = play(state, makes(1, "better"), *train("tip-3"))
@@ -274,8 +274,8 @@ def test_whoever_stood_in_for_a_task_may_be_taken_back_without_it() -> None:
 def test_a_task_shown_done_by_its_command_is_taken_up_where_it_was() -> None:
     state = play(planned(task(1), task(2, 1)), stuck(1, NO_CHANGE), combined(BASE), GREEN, edits(1, "pending"))
     assert [(run.name, type(run.said).__name__) for run in runs(state)] == [
-        ("T-002", "NoneType"),
         ("T-001", "Answered"),
+        ("T-002", "NoneType"),
     ]
 
 

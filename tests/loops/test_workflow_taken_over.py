@@ -87,7 +87,7 @@ def test_tasks_that_it_calls_done_are_verified_before_they_count() -> None:
     state = play(state, combined(BASE))
     assert wanted(state, RunChecks).also == (Demand("T-001", ("make", "it")),)
     done = play(state, GREEN)
-    assert (done.tasks[0].standing, at_work(done)) == (TaskStanding.DONE, ["T-003", "T-002"])
+    assert (done.tasks[0].standing, at_work(done)) == (TaskStanding.DONE, ["T-002", "T-003"])
     undone = play(state, checked(unmet=("T-001",)))
     assert at_work(undone) == ["T-003", "T-001"]
 

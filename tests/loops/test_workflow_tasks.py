@@ -99,7 +99,7 @@ def test_nobody_works_on_a_file_that_another_works_on_or_that_is_on_its_way() ->
     assert at_work(state) == ["T-001", "T-003"]
     state = play(state, makes(1))
     assert at_work(state) == ["T-003"]
-    assert at_work(play(state, *train("tip-1"))) == ["T-003", "T-002"]
+    assert at_work(play(state, *train("tip-1"))) == ["T-002", "T-003"]
 
 
 def test_no_more_are_begun_than_may_end() -> None:

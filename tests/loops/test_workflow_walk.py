@@ -37,6 +37,7 @@ from loopwright.kernel.faults import faults_of
 from loopwright.kernel.model import Ending, Outcome, Tree, Verdict
 from loopwright.loops.course import Station, where
 from loopwright.loops.workflow.machine import WORKFLOW
+from loopwright.loops.workflow.schedule import is_free
 from loopwright.loops.workflow.state import Stopped, TaskStanding, WorkflowPhase, WorkflowState
 from tests.loops import verified as v
 from tests.loops import workflow as w
@@ -205,7 +206,7 @@ def test_no_more_is_begun_than_may_end(walked: Walk[WorkflowState]) -> None:
         for number, task in enumerate(state.tasks):
             places = [number in each for each in (state.ready, state.running, state.counsel, state.train)]
             if where(state) == WorkflowPhase.EXECUTE:
-                waits = task.standing is TaskStanding.PENDING and state.blockers[number]
+                waits = task.standing is TaskStanding.PENDING and not is_free(state.tasks, task)
                 assert sum(places) == (task.standing not in _ELSEWHERE and not waits), state
 
 

@@ -81,6 +81,7 @@ class Opened:
     loop: AnyLoop
     now: Fold
     snapshot_seq: int = 0
+    snapshot_size: int = 0  # in characters
 
     @property
     def id(self) -> LoopId:
@@ -114,7 +115,13 @@ class Opened:
 
 def opened(loop: AnyLoop, loaded: Loaded, each: Each | None = None) -> Opened:
     """Raises `StoreCorrupt` naming the event, or the snapshot, that does not fit."""
-    return Opened(row=loaded.row, loop=loop, now=fold(loop, loaded, each), snapshot_seq=loaded.snapshot_seq)
+    return Opened(
+        row=loaded.row,
+        loop=loop,
+        now=fold(loop, loaded, each),
+        snapshot_seq=loaded.snapshot_seq,
+        snapshot_size=len(loaded.snapshot or ""),
+    )
 
 
 def just_made(loop: AnyLoop, written: Written, each: Each | None = None) -> Opened:

@@ -8,7 +8,8 @@ from contextlib import asynccontextmanager, suppress
 from typing import NamedTuple, get_args
 
 from loopwright.engine.fold import AnyLoop, Each, Opened, is_of_this_form, known_loop, opened
-from loopwright.engine.session import Recording, Session
+from loopwright.engine.session import Session
+from loopwright.engine.steps import Recording
 from loopwright.engine.world import Seen
 from loopwright.errors import AlreadyRunning, SnapshotUnusable
 from loopwright.kernel.codec import DecodeError, decode
@@ -106,7 +107,13 @@ class Journal:
     def opened(self) -> Opened:
         """The loop after all that was recorded."""
         session = self.session
-        return Opened(row=self._row, loop=session.loop, now=session.now, snapshot_seq=session.snapshot_at)
+        return Opened(
+            row=self._row,
+            loop=session.loop,
+            now=session.now,
+            snapshot_seq=session.snapshot_at,
+            snapshot_size=session.snapshot_size,
+        )
 
     @property
     def stand(self) -> str:

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
 
 from loopwright.engine.fold import AnyLoop, Flight, Fold, Opened, after, packed
+from loopwright.engine.steps import Draft, Effect, Foreseen, Recording, Stage, Todo, UnderWay
 from loopwright.errors import InvalidTransition
 from loopwright.kernel.actions import (
     Action,
@@ -43,79 +43,17 @@ from loopwright.kernel.events import (
     Started,
 )
 from loopwright.kernel.machine import Standpoint
-from loopwright.kernel.model import Ending, Key, LoopId, Outcome
+from loopwright.kernel.model import Ending, Key, LoopId
 from loopwright.ports.dispatcher import Errand, Shortage
 from loopwright.ports.people import Waiting
 from loopwright.ports.store import Append, NewEvent, Status
 
 SNAPSHOT_EVERY = 64
+SNAPSHOT_PER_EVENT = 512  # characters: a large state is packed so much less often that an event costs the same
 AT_ONCE = 10.0  # seconds
 
 # What is set aside for a run, or why it may not begin.
 Terms = Callable[[RunAgent | RunChecks, Fold], float | Shortage]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Recording:
-    """One event to be appended, with the money it moves."""
-
-    event: Logged
-    reserve: float = 0.0
-    spend: float = 0.0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Effect:
-    """An action whose intent is durable. `step` names this very try over all time."""
-
-    action: Action
-    step: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class UnderWay:
-    """A flight that was begun in this very drive, and how it fares."""
-
-    key: Key
-    waiting: tuple[Waiting, ...] = ()  # a child that waits for people
-    shortage: Shortage | None = None  # a child that stopped at a limit
-
-    @property
-    def works(self) -> bool:
-        return not self.waiting and self.shortage is None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Todo:
-    """What is to be done now: the first of these that there is, in this order."""
-
-    cancel: tuple[Flight, ...] = ()  # in flight and no longer wanted
-    stop: Outcome | None = None
-    held: bool = False
-    intents: tuple[Recording, ...] = ()  # durable before anything begins
-    start: tuple[Effect, ...] = ()
-    shortage: Shortage | None = None  # why not everything that is wanted could begin
-    waiting: tuple[Waiting, ...] = ()  # what people are to be asked
-    idle: bool = False  # nothing goes on without people or more room
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Stage:
-    """One event of a draft, and what the loop looks like after it."""
-
-    event: Logged
-    state: Any
-    status: Status
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Draft:
-    """What is to become durable, all or nothing, and what the log comes to then."""
-
-    append: Append
-    now: Fold
-    wanted: tuple[Action, ...]
-    stages: tuple[Stage, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -127,6 +65,7 @@ class Session:
     wanted: tuple[Action, ...]
     length: int
     snapshot_at: int = 0
+    snapshot_size: int = 0  # in characters, of the newest
     ended: Status | None = None  # how, if it has; what is said of it later does not open it again
     under_way: tuple[UnderWay, ...] = ()
 
@@ -140,6 +79,7 @@ class Session:
             wanted=opened.wanted,
             length=opened.row.seq,
             snapshot_at=opened.snapshot_seq,
+            snapshot_size=opened.snapshot_size,
             ended=opened.row.status if opened.is_over else None,
         )
 
@@ -243,10 +183,12 @@ class Session:
             return (self._not_taken_in(event, error),)
         if isinstance(event, Said):
             return (Recording(event=event),)
-        line = Recording(event=event, spend=self._cost(event))
+        spend = self._cost(event)
         if self._is_held(then):
-            return (line,)
-        return (line, *self._intents(then, self.loop.decide(then.state))[0])
+            return (Recording(event=event, spend=spend),)
+        wanted = self.loop.decide(then.state)
+        foreseen = Foreseen(before=self.now, now=then, wanted=wanted)
+        return (Recording(event=event, spend=spend, foreseen=foreseen), *self._intents(then, wanted)[0])
 
     def refusal(self, event: Event) -> InvalidTransition | None:
         """Why the loop does not take it in, if it does not."""
@@ -299,9 +241,7 @@ class Session:
         stages: list[Stage] = []
         for number, line in enumerate(lines, start=1):
             entries.append(_entry(line, now))
-            place, before = self._at(number), now
-            now = after(self.loop, before, line.event, at=place, reserve=line.reserve, wanted=wanted)
-            wanted = wanted if now.state is before.state else self.loop.decide(now.state)
+            now, wanted = self._recorded(line, now, wanted, self._at(number))
             # What a person approves afterwards may open it once more.
             over = self.ended if isinstance(wanted[0], Stop) else None
             stages.append(Stage(event=line.event, state=now.state, status=over or _status(line.event, wanted)))
@@ -316,20 +256,30 @@ class Session:
         )
         return Draft(append=append, now=now, wanted=wanted, stages=tuple(stages))
 
+    def _recorded(
+        self, line: Recording, before: Fold, wanted: tuple[Action, ...], place: str
+    ) -> tuple[Fold, tuple[Action, ...]]:
+        if line.foreseen is not None and line.foreseen.before is before:
+            return line.foreseen.now, line.foreseen.wanted
+        now = after(self.loop, before, line.event, at=place, reserve=line.reserve, wanted=wanted)
+        return now, wanted if now.state is before.state else self.loop.decide(now.state)
+
     def written(self, draft: Draft) -> Session:
         """The session once the draft is durable. What was begun and is no longer in flight is forgotten."""
-        length = self.length + len(draft.stages)
+        length, snapshot = self.length + len(draft.stages), draft.append.snapshot
         return replace(
             self,
             now=draft.now,
             wanted=draft.wanted,
             length=length,
-            snapshot_at=self.snapshot_at if draft.append.snapshot is None else length,
+            snapshot_at=self.snapshot_at if snapshot is None else length,
+            snapshot_size=self.snapshot_size if snapshot is None else len(snapshot),
             under_way=tuple(each for each in self.under_way if draft.now.flight(each.key)),
         )
 
     def _is_due(self, more: int) -> bool:
-        return self.length + more - self.snapshot_at >= SNAPSHOT_EVERY
+        due = max(SNAPSHOT_EVERY, self.snapshot_size // SNAPSHOT_PER_EVENT)
+        return self.length + more - self.snapshot_at >= due
 
     def _at(self, number: int) -> str:
         return f"{self.id}/{self.length + number}"

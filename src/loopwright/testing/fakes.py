@@ -147,12 +147,10 @@ class MemoryWorkspace:
         for commit, made_on in commits.items():
             before = self.holds.get(made_on, {})
             found = _changes(before, self.holds.get(commit, {}))
-            others = {path: change for path, change in so_far.items() if change.blob != before.get(path, "")}
-            moved = {path for path in before.keys() | start.keys() if before.get(path) != start.get(path)}
-            against_base = {each.path for each in found if each.path in moved and start.get(each.path, "") != each.blob}
-            against = {each.path for each in found if others.get(each.path, each) != each} | (
-                against_base - others.keys()
-            )
+            now = _with(start, tuple(so_far.values()))
+            against = {
+                each.path for each in found if now.get(each.path, "") not in (before.get(each.path, ""), each.blob)
+            }
             if paths := tuple(each.path for each in found if each.path in against):
                 left_out.append(Conflict(commit=commit, paths=paths))
             else:

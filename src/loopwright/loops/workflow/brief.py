@@ -14,7 +14,7 @@ from loopwright.kernel.model import Brief, Commit, Finding
 from loopwright.kernel.quoting import fenced, one_line
 from loopwright.loops import brief_parts
 from loopwright.loops.workflow.shape import criterion_name, must_not_name
-from loopwright.loops.workflow.state import Viewing, WorkflowState, WorkTask
+from loopwright.loops.workflow.state import Viewing, WorkflowState, WorkTask, of_wave
 from loopwright.loops.workflow.views import LOOKS_AT
 
 _FOUND = 8_192  # bytes of findings in a brief
@@ -148,11 +148,12 @@ def for_discussion(state: WorkflowState) -> Brief:
 def for_review(state: WorkflowState, look: Viewing, view: str, part: str) -> Brief:
     """A light one sees what its wave landed; the thorough one all of it, and what was open when it last looked."""
     light = look is not state.look
+    seen = of_wave(state, look.number) if light else state.tasks
     own = RequestBrief(
         view=view,
         wave=look.number if light else 0,
         looks="light" if light else "thorough",
-        tasks=tuple(_line(task) for task in state.tasks if not light or task.wave == look.number)[:_MOST],
+        tasks=tuple(map(_line, seen[:_MOST])),
     )
     brief = _brief(state, look.number, own, part=part)
     still_open: tuple[Finding, ...] = () if light else unresolved(state.ledger)
@@ -160,7 +161,7 @@ def for_review(state: WorkflowState, look: Viewing, view: str, part: str) -> Bri
 
 
 def for_gate(state: WorkflowState) -> Brief:
-    own = RequestBrief(tasks=tuple(_line(task) for task in state.tasks)[:_MOST])
+    own = RequestBrief(tasks=tuple(map(_line, state.tasks[:_MOST])))
     warnings = state.thorough.warnings if state.thorough else ()
     return replace(_brief(state, state.turn, own), candidate=state.tip, findings=warnings)
 

@@ -86,11 +86,16 @@ def _plan(state: WorkflowState) -> tuple[Action, ...]:
 
 def _execute(state: WorkflowState) -> tuple[Action, ...]:
     return (
-        *(_task(state, index) for index in state.running),
+        *(_task(state, index) for index in by_way_ahead(state)),
         *(_panel(state, index) for index in state.counsel),
         *_train(state),
         *(run for look in state.looks for run in _views(state, look, "light")),
     )
+
+
+def by_way_ahead(state: WorkflowState) -> list[int]:
+    """Of those to be driven, the one with the longest way ahead: more of them are named than there are places."""
+    return sorted(state.running, key=lambda index: (-state.graph.rank[index], index))
 
 
 def task_key(state: WorkflowState, index: int) -> Key:

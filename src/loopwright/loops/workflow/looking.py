@@ -9,7 +9,7 @@ from loopwright.loops import course as c
 from loopwright.loops.course import Trial
 from loopwright.loops.workflow.aspects import aspects_of
 from loopwright.loops.workflow.decide import view_part
-from loopwright.loops.workflow.state import Viewing, WorkflowPhase, WorkflowState
+from loopwright.loops.workflow.state import Viewing, WorkflowPhase, WorkflowState, of_wave
 from loopwright.loops.workflow.views import light_views, thorough_views
 
 
@@ -19,7 +19,7 @@ def looked_at(state: WorkflowState, wave: int) -> WorkflowState:
     known = {each.wave for each in state.waves} | {each.number for each in state.looks}
     if state.open_in_wave[wave - 1] or not base or wave in known:
         return state
-    texts = " ".join(f"{task.plan.subject} {task.plan.description}" for task in state.tasks if task.wave == wave)
+    texts = " ".join(f"{task.plan.subject} {task.plan.description}" for task in of_wave(state, wave))
     look = Viewing(number=wave, base=base, commit=state.tip, views=light_views(aspects_of(texts)))
     bases = (*state.wave_base[: wave - 1], NO_COMMIT, *state.wave_base[wave:])
     return _seated(replace(state, looks=(*state.looks, look), wave_base=bases), look, "light")

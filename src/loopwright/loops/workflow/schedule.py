@@ -11,7 +11,7 @@ from collections import deque
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from loopwright.kernel.model import NO_COMMIT, NO_KEY
+from loopwright.kernel.model import NO_COMMIT, NO_KEY, Commit
 from loopwright.loops.workflow.graph import cycles
 from loopwright.loops.workflow.plan import PlannedTask
 from loopwright.loops.workflow.scoring import ShapeChoice
@@ -21,6 +21,7 @@ from loopwright.loops.workflow.state import (
     WorkflowState,
     WorkTask,
     choice_of,
+    of_wave,
     with_task,
 )
 
@@ -41,24 +42,27 @@ def _counted(state: WorkflowState) -> WorkflowState:
     """From the tasks alone; those that are done stay so."""
     tasks = state.tasks
     graph = graph_of(tasks)
-    blockers = tuple(sum(tasks[other].standing is not TaskStanding.DONE for other in task.after) for task in tasks)
     waves = max((task.wave for task in tasks), default=0)
     open_in_wave = [0] * waves
     for task in tasks:
         open_in_wave[task.wave - 1] += task.standing is not TaskStanding.DONE
     ready = sorted(
-        (index for index, task in enumerate(tasks) if not blockers[index] and task.standing is TaskStanding.PENDING),
+        (index for index, task in enumerate(tasks) if task.standing is TaskStanding.PENDING and is_free(tasks, task)),
         key=lambda index: (-graph.rank[index], index),
     )
     base = (*state.wave_base, *(NO_COMMIT for _ in range(waves - len(state.wave_base))))
     return replace(
         state,
         graph=graph,
-        blockers=blockers,
         ready=tuple(ready),
         open_in_wave=tuple(open_in_wave),
         wave_base=base,
     )
+
+
+def is_free(tasks: Sequence[WorkTask], task: WorkTask) -> bool:
+    """Whether nothing that it waits for is left. Asked of few: a count for each would be copied with every change."""
+    return all(tasks[other].standing is TaskStanding.DONE for other in task.after)
 
 
 def graph_of(tasks: Sequence[WorkTask]) -> Graph:
@@ -76,7 +80,10 @@ def graph_of(tasks: Sequence[WorkTask]) -> Graph:
             waits_for_me[other] -= 1
             if not waits_for_me[other]:
                 ends.append(other)
-    return Graph(dependents=tuple(map(tuple, dependents)), rank=tuple(rank))
+    members: list[list[int]] = [[] for _ in range(max((task.wave for task in tasks), default=0))]
+    for index, task in enumerate(tasks):
+        members[task.wave - 1].append(index)
+    return Graph(dependents=tuple(map(tuple, dependents)), rank=tuple(rank), members=tuple(map(tuple, members)))
 
 
 def added(state: WorkflowState, tasks: Iterable[WorkTask]) -> WorkflowState:
@@ -86,8 +93,9 @@ def added(state: WorkflowState, tasks: Iterable[WorkTask]) -> WorkflowState:
 
 def made_ready(state: WorkflowState, index: int) -> WorkflowState:
     """A task is to be done, and may begin as soon as what it waits for is."""
-    state = with_task(state, index, replace(state.tasks[index], standing=TaskStanding.PENDING))
-    if state.blockers[index]:
+    if state.tasks[index].standing is not TaskStanding.PENDING:
+        state = with_task(state, index, replace(state.tasks[index], standing=TaskStanding.PENDING))
+    if not is_free(state.tasks, state.tasks[index]):
         return state
     ready = list(state.ready)
     rank = state.graph.rank
@@ -95,19 +103,19 @@ def made_ready(state: WorkflowState, index: int) -> WorkflowState:
     return replace(state, ready=tuple(ready))
 
 
-def finished(state: WorkflowState, index: int) -> WorkflowState:
+def finished(state: WorkflowState, index: int, landed: Commit = NO_COMMIT) -> WorkflowState:
     """A task is done, and what waited only for it may begin. So is whatever it stood in for."""
     task = state.tasks[index]
-    state = with_task(state, index, replace(task, standing=TaskStanding.DONE, same=0, claims=False))
-    blockers, wave = list(state.blockers), task.wave - 1
-    freed = []
-    for other in state.graph.dependents[index]:
-        blockers[other] -= 1
-        if not blockers[other] and state.tasks[other].standing is TaskStanding.PENDING:
-            freed.append(other)
+    done = replace(task, standing=TaskStanding.DONE, same=0, claims=False, landed=landed or task.landed)
+    state = with_task(state, index, done)
+    tasks, wave = state.tasks, task.wave - 1
+    freed = [
+        other
+        for other in state.graph.dependents[index]
+        if tasks[other].standing is TaskStanding.PENDING and is_free(tasks, tasks[other])
+    ]
     state = replace(
         state,
-        blockers=tuple(blockers),
         open_in_wave=(*state.open_in_wave[:wave], state.open_in_wave[wave] - 1, *state.open_in_wave[wave + 1 :]),
         done=state.done + 1,
     )
@@ -151,14 +159,13 @@ def admitted(state: WorkflowState) -> WorkflowState:
             continue
         chosen.append(index)
         busy.update(files)
+    if not chosen:
+        return state
+    tasks, ready = list(state.tasks), list(state.ready)
     for index in chosen:
-        state = with_task(state, index, _begun(state, state.tasks[index]))
-    taken = set(chosen)
-    return replace(
-        state,
-        ready=tuple(index for index in state.ready if index not in taken),
-        running=(*state.running, *chosen),
-    )
+        tasks[index] = _begun(state, tasks[index])
+        ready.remove(index)
+    return replace(state, tasks=tuple(tasks), ready=tuple(ready), running=(*state.running, *chosen))
 
 
 def _begun(state: WorkflowState, task: WorkTask) -> WorkTask:
@@ -171,7 +178,11 @@ def _room(state: WorkflowState) -> int:
     if choice_of(state) is ShapeChoice.COLLEAGUE:
         room = 1 - len(state.running) - len(state.train) - len(state.counsel)  # a person looks at each before the next
     else:
-        room = max(1, state.plan.parallel) * AHEAD - len(state.running)
+        width = max(1, state.plan.parallel) * AHEAD
+        # What is made faster than it lands would begin with less and less of what is made: the train may be so long,
+        # too. One that waits for a person holds up nobody else.
+        behind = 0 if state.gated else max(0, len(state.train) - width)
+        room = width - len(state.running) - behind
     most = state.allowance.iterations
     # What runs ends as an iteration each: no more are begun than may end.
     return room if most is None else min(room, most - state.iterations - len(state.running))
@@ -194,11 +205,7 @@ def check_in_due(state: WorkflowState) -> bool:
     if choice is ShapeChoice.COLLEAGUE:
         return True
     begun = next((wave for wave, left in enumerate(state.open_in_wave, start=1) if left), 0)
-    return all(task.standing is TaskStanding.PENDING and not task.attempts for task in _of_wave(state, begun))
-
-
-def _of_wave(state: WorkflowState, wave: int) -> tuple[WorkTask, ...]:
-    return tuple(task for task in state.tasks if task.wave == wave)
+    return all(task.standing is TaskStanding.PENDING and not task.attempts for task in of_wave(state, begun))
 
 
 def diagnosis(state: WorkflowState) -> str:

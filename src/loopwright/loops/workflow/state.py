@@ -197,6 +197,7 @@ class Graph:
 
     dependents: tuple[tuple[int, ...], ...] = ()
     rank: tuple[int, ...] = ()  # how many tasks the longest way from here to an end has
+    members: tuple[tuple[int, ...], ...] = ()  # of each wave
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -212,7 +213,6 @@ class WorkflowState:
     shape: WorkShape | None = None
     tasks: tuple[WorkTask, ...] = ()
     graph: Graph = Graph()
-    blockers: tuple[int, ...] = ()  # how many tasks each still waits for
     ready: tuple[int, ...] = ()  # that could begin, the one with the longest way ahead first
     running: tuple[int, ...] = ()
     counsel: tuple[int, ...] = ()
@@ -254,7 +254,14 @@ class WorkflowState:
 
 
 def with_task(state: WorkflowState, index: int, task: WorkTask) -> WorkflowState:
-    return replace(state, tasks=(*state.tasks[:index], task, *state.tasks[index + 1 :]))
+    tasks = list(state.tasks)
+    tasks[index] = task
+    return replace(state, tasks=tuple(tasks))
+
+
+def of_wave(state: WorkflowState, wave: int) -> tuple[WorkTask, ...]:
+    """Without a look at all the others."""
+    return tuple(state.tasks[index] for index in state.graph.members[wave - 1])
 
 
 def choice_of(state: WorkflowState) -> ShapeChoice:

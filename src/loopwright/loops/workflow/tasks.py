@@ -16,7 +16,7 @@ from loopwright.kernel.events import (
     LoopEnded,
 )
 from loopwright.kernel.faults import conflict_finding, engine_finding, faults_of, names_of_faults
-from loopwright.kernel.model import NO_COMMIT, CheckResult, Ending, Finding, Outcome
+from loopwright.kernel.model import NO_COMMIT, CheckResult, Commit, Ending, Finding, Outcome
 from loopwright.loops import course as c
 from loopwright.loops.course import Trial
 from loopwright.loops.weighing import Failed, Passed, Rejected, Waits, Weighed, rejection, weighed
@@ -84,17 +84,17 @@ def heard(state: WorkflowState, event: LoopEnded) -> WorkflowState:
         advice="",
     )
     state = replace(
-        with_task(state, index, task),
+        state,
         running=tuple(each for each in state.running if each != index),
         iterations=state.iterations + 1,
     )
     if outcome.ending in _PASSED:
-        return advanced(_made(state, index, outcome))
+        return advanced(_made(state, index, task, outcome))
     if _did_nothing(outcome) and task.plan.verify:
         return advanced(_aboard(state, index, replace(task, claims=True)))
     if task.over:
         task = replace(task, before=task.before + 1, start=NO_COMMIT if task.origin != "red" else task.start)
-        state = with_task(state, index, task)
+    state = with_task(state, index, task)
     found = outcome.findings or (engine_finding(f"task-{outcome.ending.value}", task.why or "its loop gave no reason"),)
     return advanced(_failed(state, index, found))
 
@@ -104,9 +104,9 @@ def _did_nothing(outcome: Outcome) -> bool:
     return any(each.category == "engine" and each.rule == NO_CHANGE for each in outcome.findings)
 
 
-def _made(state: WorkflowState, index: int, outcome: Outcome) -> WorkflowState:
+def _made(state: WorkflowState, index: int, task: WorkTask, outcome: Outcome) -> WorkflowState:
     task = replace(
-        state.tasks[index],
+        task,
         failures=(),
         untested=outcome.ending is Ending.ACCEPTED,
     )
@@ -242,19 +242,17 @@ def _next(state: WorkflowState) -> WorkflowState:
 
 def landed(state: WorkflowState, event: Integrated) -> WorkflowState:
     index = state.train[0]
-    task = state.tasks[index]
-    state = with_task(state, index, replace(task, landed=event.landed or event.commit))
-    bases, wave = state.wave_base, task.wave
+    bases, wave = state.wave_base, state.tasks[index].wave
     if not bases[wave - 1]:
         state = replace(state, wave_base=(*bases[: wave - 1], state.tip, *bases[wave:]))
     state = replace(state, tip=event.landed or event.commit, whole=state.merged)
     state = c.steered(state, landed=event.landed or event.commit)
-    return _done(_promised(state, index), index)
+    return _done(_promised(state, index), index, state.tip)
 
 
-def _done(state: WorkflowState, index: int) -> WorkflowState:
+def _done(state: WorkflowState, index: int, landed_as: Commit = NO_COMMIT) -> WorkflowState:
     wave = state.tasks[index].wave
-    return advanced(looked_at(_next(finished(replace(state, calm=None), index)), wave))
+    return advanced(looked_at(_next(finished(replace(state, calm=None), index, landed_as)), wave))
 
 
 def not_landed(state: WorkflowState, event: IntegrationRefused) -> WorkflowState:

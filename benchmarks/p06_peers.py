@@ -1,0 +1,75 @@
+"""P6's second half: the same graph of no-op tasks through the schedulers of the peers, ours in turn with each."""
+
+from __future__ import annotations
+
+import json
+import statistics
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from benchmarks.measuring import ROUNDS, in_turn
+from benchmarks.peer_runs import Against, PeerFailed, PeerLine, run_peer
+
+NOT_TAKEN = "celery was not taken: it has no scheduler of a graph without a broker, which nobody here runs."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scheduler:
+    name: str
+    script: str
+    tasks: int
+    rounds: int
+    fair: str
+
+
+SCHEDULERS = (
+    Scheduler(
+        name="langgraph",
+        script="langgraph_plan",
+        tasks=1_000,
+        rounds=ROUNDS,
+        fair="a node of one compiled graph in memory, without a checkpointer; the time to compile it is not counted",
+    ),
+    Scheduler(
+        name="prefect",
+        script="prefect_plan",
+        tasks=200,
+        rounds=3,  # every round starts a server
+        fair="a task submitted with what it waits for, four threads, its own server on loopback",
+    ),
+)
+
+
+def against_schedulers(ours: Callable[[int], float], graph: Callable[[int], object]) -> Against:
+    """`ours` is the seconds per task of a graph of so many; `graph` is that graph."""
+    details: dict[str, float] = {}
+    notes, met = [NOT_TAKEN], True
+    for peer in SCHEDULERS:
+        lines: list[PeerLine] = []
+        with tempfile.TemporaryDirectory() as folder:
+            plan = Path(folder) / "plan.json"
+            plan.write_text(json.dumps(graph(peer.tasks)))
+
+            def theirs(peer: Scheduler = peer, plan: Path = plan, lines: list[PeerLine] = lines) -> float:
+                lines.append(run_peer(peer.script, "seconds", str(plan)))
+                return lines[-1].value
+
+            try:
+                pairs = in_turn(lambda peer=peer: ours(peer.tasks), theirs, peer.rounds)  # type: ignore[misc]
+            except PeerFailed as failure:
+                notes.append(f"{peer.name}: not taken, {failure}.")
+                met = False
+                continue
+        times = [1 / ratio for ratio in pairs.ratios]
+        details[f"times_{peer.name}"] = statistics.median(times)
+        details[f"{peer.name}_ms_per_task"] = statistics.median(pairs.theirs) * 1000
+        met = met and statistics.median(times) > 1
+        spread = f"{min(times):.3g}-{max(times):.3g}"
+        version = lines[-1].version
+        notes.append(
+            f"{peer.name} {version}, {peer.tasks} tasks, {statistics.median(times):.3g} times as long as ours"
+            f" ({spread}, {peer.rounds} rounds): {peer.fair}."
+        )
+    return Against(details=details, notes=tuple(notes), met=met)
