@@ -9,6 +9,7 @@ from loopwright.kernel.events import AgentFailed, AgentReported, ChecksReported,
 from loopwright.kernel.faults import conflict_finding, engine_finding, names_of_faults
 from loopwright.kernel.findings import cut
 from loopwright.kernel.model import NO_COMMIT, CheckResult, Ending, Finding, Outcome
+from loopwright.kernel.wording import told
 from loopwright.loops import course as c
 from loopwright.loops.course import Ruling, Trial
 from loopwright.loops.weighing import Failed, Passed, Rejected, Waits, Weighed, rejection, weighed
@@ -30,6 +31,7 @@ from loopwright.loops.workflow.stops import stopped
 
 NO_CHANGE = "no-change"
 MUST_NOT = "mustNot-"
+_TOLD = 3  # of what failed
 _LINE = 300  # characters that are kept of what a loop says of itself
 _PASSED = (Ending.VERIFIED, Ending.REVIEWED, Ending.ACCEPTED)
 
@@ -81,7 +83,7 @@ def heard(state: WorkflowState, event: LoopEnded) -> WorkflowState:
         loop=outcome.loop or task.loop,
         asking=outcome.asking,
         over=outcome.ending is not Ending.ESCALATED,
-        why=cut(" ".join(outcome.note.split()), _LINE),
+        why=cut(" ".join(_how_it_ended(outcome).split()), _LINE),
         advice="",
     )
     state = replace(
@@ -98,6 +100,13 @@ def heard(state: WorkflowState, event: LoopEnded) -> WorkflowState:
         state = with_task(state, index, task)
     found = outcome.findings or (engine_finding(f"task-{outcome.ending.value}", task.why or "its loop gave no reason"),)
     return advanced(_failed(state, index, found))
+
+
+def _how_it_ended(outcome: Outcome) -> str:
+    """Of a loop that asks how to go on, what failed: that its one iteration is used says nothing to anybody."""
+    if outcome.ending is not Ending.ESCALATED or not outcome.findings:
+        return outcome.note
+    return "; ".join(told(each, _LINE) for each in outcome.findings[:_TOLD])
 
 
 def _did_nothing(outcome: Outcome) -> bool:
