@@ -25,11 +25,18 @@ def new_id(title: str) -> LoopId:
 
 
 async def create_loop(
-    project: Project, settings: Settings, loop: LoopId, params: object, *, budget: float | None = None
+    project: Project,
+    settings: Settings,
+    loop: LoopId,
+    params: object,
+    *,
+    budget: float | None = None,
+    unlimited: bool = False,
 ) -> View:
     """The loop that is started with such parameters, with its first event and pinned to these settings.
 
-    What is known of it is handed on, so that nobody reads it back.
+    What is known of it is handed on, so that nobody reads it back. Without a `budget` it has that of the settings,
+    and none where the person said `unlimited`.
     """
     kind = next(each for each in project.kinds.values() if each.loop.params is type(params))
     given = encode(params)
@@ -41,7 +48,7 @@ async def create_loop(
         rules=rules,
         pins=pins_text(project, settings),
     )
-    limit = settings.budget.usd if budget is None else budget
+    limit = None if unlimited else settings.budget.usd if budget is None else budget
     new = NewLoop(id=loop, kind=kind.loop.name, params=given, budget=limit)
     written = await project.store.create(new, NewEvent(kind="Created", data=encode(created)))
     if written is None:

@@ -76,9 +76,21 @@ def _event(seen: View, old: Settings, now: Settings, by: str, pins: str) -> Conf
 
 def _moved(own: Any, before: Any, now: Any) -> Any:  # noqa: ANN401 - limits of whatever kind
     """The loop's own limits moved as the file's have: what an option said is not undone by another edit."""
-    difference = {f: getattr(now, f.name) - getattr(before, f.name) for f in fields(now)}
-    moved = {f: getattr(own, f.name) + more for f, more in difference.items() if more}
-    return replace(own, **{f.name: max(f.metadata.get("least", 1), value) for f, value in moved.items()})
+    changed = [f for f in fields(now) if getattr(now, f.name) != getattr(before, f.name)]
+    return replace(
+        own,
+        **{
+            f.name: _new_limit(f.metadata.get("least", 1), *(getattr(s, f.name) for s in (own, before, now)))
+            for f in changed
+        },
+    )
+
+
+def _new_limit(least: int, own: float | None, before: float | None, now: float | None) -> float | None:
+    """None is unlimited: where the file comes to it or from it there is no difference to move by."""
+    if own is None or before is None or now is None:
+        return now
+    return max(least, own + now - before)
 
 
 def differences(old: str, new: str) -> list[str]:

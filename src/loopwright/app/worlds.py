@@ -38,10 +38,17 @@ def build_world(
         scratchpad=lambda loop, kind: _scratchpad(project, kind, loop),
         dispatcher=InProcess(
             slots=settings.limits.parallel,
-            spending=Spending(tokens=settings.budget.tokens, seconds=settings.budget.wall),
+            spending=Spending(tokens=settings.budget.tokens, seconds=_time(ready)),
         ),
         known={part.id: part for part in ready.parts},
     )
+
+
+def _time(ready: Ready) -> float | None:
+    """For all its work: what the budget has, or the loop's own limit where that is shorter."""
+    own: float | None = getattr(ready.seen.now.state.plan.limits, "wall", None)
+    known = [seconds for seconds in (ready.settings.budget.wall, own) if seconds is not None]
+    return min(known, default=None)
 
 
 def _scratchpad(project: Project, kind: str, loop: LoopId) -> Path | None:

@@ -46,30 +46,30 @@ async def create_workflow(
     roles: tuple[str, ...] | None = None,
     free: FreeSpace | None = None,
 ) -> View:
-    """A new workflow, not yet driven. Refuses what could not end well, before anything is made."""
-    settings = limited(settings, asked)
+    """A new workflow, not yet driven. Refuses what could not end well, before anything is made.
+
+    It is pinned to the settings as they are: what the person said instead is its own, and another edit of the file does
+    not undo it.
+    """
     check_ground(project, settings, merge=bool(_merges(settings, asked)), allow=asked.allow, free=free)
     if roles is None:
         check_cast(project, settings)
     if not asked.request.strip():
         raise UsageError('the request is empty; write `loop start "what is to be done"`')
-    params = params_of(project, settings, asked, roles)
-    return await create_loop(project, settings, new_id(asked.request), params, budget=settings.budget.usd)
+    params = params_of(project, limited(settings, asked), asked, roles)
+    usd = settings.budget.usd if asked.budget == "settings" else asked.budget
+    loop = new_id(asked.request)
+    return await create_loop(project, settings, loop, params, budget=usd, unlimited=usd is None)
 
 
 def limited(settings: Settings, asked: WorkflowRequest) -> Settings:
-    """The settings with what the person said instead; the time of all its work is the shorter of the two there are."""
+    """The settings with what the person said instead."""
     limits, budget = settings.limits.workflow, settings.budget
     if asked.max_iterations != "settings":
         limits = replace(limits, max_iterations=asked.max_iterations)
     if asked.budget != "settings":
         budget = replace(budget, usd=asked.budget)
-    wall = limits.wall if budget.wall is None else min(budget.wall, limits.wall)
-    return replace(
-        settings,
-        limits=replace(settings.limits, workflow=limits),
-        budget=replace(budget, wall=wall),
-    )
+    return replace(settings, limits=replace(settings.limits, workflow=limits), budget=budget)
 
 
 def params_of(
