@@ -1,5 +1,4 @@
-"""What a person at the terminal is asked before a request is begun: what to do with an unfinished workflow, how far it
-may go, and which learnings hold."""
+"""What a person at the terminal is asked before a request is begun: how far it may go, and which learnings hold."""
 
 from __future__ import annotations
 
@@ -8,7 +7,6 @@ from typing import Literal
 
 import click
 
-from loopwright.app.loops import Listed
 from loopwright.app.project import Project
 from loopwright.app.starts.workflow.creation import WorkflowRequest
 from loopwright.app.starts.workflow.recall import as_recalled, surfaced
@@ -16,27 +14,14 @@ from loopwright.cli.output import note
 from loopwright.config.settings import Settings
 from loopwright.kernel.quoting import one_line
 
-Beginning = Literal["resume", "fresh", "status"]
 TaskListMode = Literal["new", "resume", "session-only"]
 _ITERATIONS = ("10", "25", "50", "unlimited")
 _MODES = ("new", "resume", "session-only")
 _BUDGETS = ("10", "25", "50", "none")
 
 
-def ask_how_to_begin(found: Listed) -> Beginning:
-    """Step 0 of the seed: resume what is there, start fresh, or look first."""
-    note(f"Loop {found.row.id} is not finished ({found.status}): {one_line(found.title, 200)}")
-    said: Beginning = click.prompt(
-        "Resume it, start fresh (it is cancelled, its files and commits stay), or show its status?",
-        type=click.Choice(("resume", "fresh", "status")),
-        default="resume",
-        err=True,
-    )
-    return said
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Given:
+class SaidAlready:
     """What the command line has said already: it is not asked again."""
 
     task_list: TaskListMode | None = None
@@ -45,7 +30,7 @@ class Given:
 
 
 def asked_at_the_start(
-    settings: Settings, request: WorkflowRequest, given: Given
+    settings: Settings, request: WorkflowRequest, given: SaidAlready
 ) -> tuple[WorkflowRequest, TaskListMode]:
     """How far it may go and where its tasks lie, asked where the command does not say. Gives the mode as well."""
     mode: TaskListMode = given.task_list or _chosen("Task list", _MODES, "new")  # type: ignore[assignment]  # one of them
