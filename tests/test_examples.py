@@ -21,6 +21,16 @@ def test_the_polite_example_ends_verified_at_the_second_try() -> None:
     assert re.fullmatch(r"verified after 2 iterations on branch loop/make-greet-polite-[0-9a-f]{6}\n", said)
 
 
+def test_the_stories_example_completes_a_plan_of_three_tasks() -> None:
+    *parts, last = run_example("stories.py").splitlines()
+    assert parts == [
+        "T-001: Write story/hero.py: verified",
+        "T-002: Write story/place.py: verified",
+        "T-003: Write story/tale.py: verified",
+    ]
+    assert re.fullmatch(r"verified after 3 iterations on branch loop/write-the-modules-of-the-[0-9a-f]{6}", last)
+
+
 def test_the_review_example_tells_what_came_of_each_artifact() -> None:
     *parts, last = run_example("review.py").splitlines()
     assert parts == [

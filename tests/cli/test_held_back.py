@@ -194,8 +194,17 @@ class AtTerminal:
 
     def until(self, words: str) -> None:
         while words not in self.screen:
-            assert select.select([self._ours], [], [], PATIENCE)[0], self.screen
-            self.screen += os.read(self._ours, 4096).decode()
+            self._read()
+
+    def asks(self, words: str) -> None:
+        """A question with these words has been put, and it is waited for an answer."""
+        self.until(words)
+        while "\r\n> " not in self.screen.partition(words)[2]:
+            self._read()
+
+    def _read(self) -> None:
+        assert select.select([self._ours], [], [], PATIENCE)[0], self.screen
+        self.screen += os.read(self._ours, 4096).decode()
 
     def types(self, text: str) -> None:
         os.write(self._ours, text.encode())

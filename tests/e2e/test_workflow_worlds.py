@@ -38,6 +38,7 @@ def test_killed_at_random_every_task_is_on_the_branch_and_verified(tmp_path: Pat
     plot = plot_of(seed)
     scene = workflow_scene(tmp_path, plot)
     witness = Witness(scene)
+    ended = False
     for patience in (*plot["kill"], 250.0):
         ended = driven(scene, patience)
         witness.controller_is_gone()

@@ -89,7 +89,7 @@ def test_tasks_that_it_calls_done_are_verified_before_they_count() -> None:
     done = play(state, GREEN)
     assert (done.tasks[0].standing, at_work(done)) == (TaskStanding.DONE, ["T-002", "T-003"])
     undone = play(state, checked(unmet=("T-001",)))
-    assert at_work(undone) == ["T-003", "T-001"]
+    assert at_work(undone) == ["T-001", "T-003"]
 
 
 def test_one_whose_tasks_are_all_done_is_reviewed() -> None:

@@ -31,13 +31,12 @@ async def create_loop(
     params: object,
     *,
     budget: float | None = None,
-    no_limit: bool = False,
+    unlimited: bool = False,
 ) -> View:
     """The loop that is started with such parameters, with its first event and pinned to these settings.
 
-    `budget` is in place of that of the settings; `no_limit`: there is none.
-
-    What is known of it is handed on, so that nobody reads it back.
+    What is known of it is handed on, so that nobody reads it back. Without a `budget` it has that of the settings,
+    and none where the person said `unlimited`.
     """
     kind = next(each for each in project.kinds.values() if each.loop.params is type(params))
     given = encode(params)
@@ -49,7 +48,7 @@ async def create_loop(
         rules=rules,
         pins=pins_text(project, settings),
     )
-    limit = None if no_limit else settings.budget.usd if budget is None else budget
+    limit = None if unlimited else settings.budget.usd if budget is None else budget
     new = NewLoop(id=loop, kind=kind.loop.name, params=given, budget=limit)
     written = await project.store.create(new, NewEvent(kind="Created", data=encode(created)))
     if written is None:

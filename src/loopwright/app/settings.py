@@ -76,13 +76,18 @@ def _event(seen: View, old: Settings, now: Settings, by: str, pins: str) -> Conf
 
 def _moved(own: Any, before: Any, now: Any) -> Any:  # noqa: ANN401 - limits of whatever kind
     """The loop's own limits moved as the file's have: what an option said is not undone by another edit."""
-    values = {f: tuple(getattr(each, f.name) for each in (own, before, now)) for f in fields(now)}
-    changed = {f: each for f, each in values.items() if each[1] != each[2]}
-    return replace(own, **{f.name: _moved_by(f.metadata.get("least", 1), *each) for f, each in changed.items()})
+    changed = [f for f in fields(now) if getattr(now, f.name) != getattr(before, f.name)]
+    return replace(
+        own,
+        **{
+            f.name: _new_limit(f.metadata.get("least", 1), *(getattr(s, f.name) for s in (own, before, now)))
+            for f in changed
+        },
+    )
 
 
-def _moved_by(least: float, own: float | None, before: float | None, now: float | None) -> float | None:
-    """None is no limit: from there, or to there, no distance leads."""
+def _new_limit(least: int, own: float | None, before: float | None, now: float | None) -> float | None:
+    """None is unlimited: where the file comes to it or from it there is no difference to move by."""
     if own is None or before is None or now is None:
         return now
     return max(least, own + now - before)

@@ -14,7 +14,6 @@ from loopwright.config.settings import Settings
 from loopwright.engine.dispatch import InProcess, Spending
 from loopwright.engine.world import Observer, World
 from loopwright.kernel.model import LoopId
-from loopwright.loops.kind import AnyKind
 from loopwright.ports.agent import Agent
 from loopwright.ports.people import People
 
@@ -39,16 +38,17 @@ def build_world(
         scratchpad=lambda loop, kind: _scratchpad(project, kind, loop),
         dispatcher=InProcess(
             slots=settings.limits.parallel,
-            spending=Spending(tokens=settings.budget.tokens, seconds=_wall(settings, ready.seen.kind)),
+            spending=Spending(tokens=settings.budget.tokens, seconds=_time(ready)),
         ),
         known={part.id: part for part in ready.parts},
     )
 
 
-def _wall(settings: Settings, kind: AnyKind) -> float | None:
-    """The time of all work: that of the budget, or that which the loop's own limits allow, whichever is shorter."""
-    own = getattr(getattr(settings.limits, kind.limits, None), "wall", None)
-    return min((wall for wall in (settings.budget.wall, own) if wall is not None), default=None)
+def _time(ready: Ready) -> float | None:
+    """For all its work: what the budget has, or the loop's own limit where that is shorter."""
+    own: float | None = getattr(ready.seen.now.state.plan.limits, "wall", None)
+    known = [seconds for seconds in (ready.settings.budget.wall, own) if seconds is not None]
+    return min(known, default=None)
 
 
 def _scratchpad(project: Project, kind: str, loop: LoopId) -> Path | None:

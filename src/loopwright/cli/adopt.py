@@ -35,11 +35,12 @@ class AdoptAnswer:
 @json_option(AdoptAnswer)
 @click.pass_obj
 def command(here: Here, *, path: Path, task: str, artifact: str, session: str, as_json: bool) -> int:
-    """Take over what PATH describes: a progress.json, a handoff.yml, or a folder of tickets.
+    """Take over what PATH describes: a progress.json, a handoff.yml, a folder of tickets, or a workflow-state.json.
 
     A feedback loop keeps its iterations and counters. A story keeps its findings; its review goes on at the gate of
     the first phase that is not complete. A ticket session keeps its tickets with decision, accuracy and gaps, and goes
-    on with the next number. The files are only read. `loop resume` then goes on.
+    on with the next number. A workflow keeps its scores and its shape. The files are only read. `loop resume` then
+    goes on.
     """
     found = PointedAt(path=here.cwd / path, cwd=here.cwd, task=task, artifact=artifact, session=session)
     known = adopters(kinds(here))

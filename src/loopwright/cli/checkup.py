@@ -17,6 +17,8 @@ from loopwright.adapters.git.repository import OLDEST
 from loopwright.adapters.processes import LINUX
 from loopwright.adapters.sqlite.database_file import WRITE_AHEAD, Options
 from loopwright.adapters.tools.plan import search_path
+from loopwright.app.kinds import Kinds
+from loopwright.app.preconditions import DISK_FLOOR
 from loopwright.config.settings import FILLED_BY_DEFAULT, OF_A_REQUEST, ONLY_WHEN_NAMED, AgentSettings, Settings
 from loopwright.engine.fold import AnyLoop
 from loopwright.engine.journal import passed_over
@@ -92,7 +94,7 @@ def sandbox_line(settings: Settings, environ: Mapping[str, str]) -> Remark:
     return Remark("warn", "sandbox", f"{has} this version uses none: agents run with your permissions and {names}")
 
 
-def disk_line(root: Path, free: int, floor: int) -> Remark:
+def disk_line(root: Path, free: int, floor: int = DISK_FLOOR) -> Remark:
     text = f"{free // 2**20} MB free"
     if free < floor:
         return Remark("fix", "disk", f"{root}: only {text}, {floor // 2**20} MB are needed")
@@ -159,6 +161,17 @@ def agent_lines(settings: Settings, root: Path, environ: Mapping[str, str]) -> I
             yield Remark("fix", "agent", f"{about}: {problem}")
         else:
             yield Remark("warn" if problem else "ok", "agent", f"{about}: {problem}" if problem else about)
+
+
+def stand_in_lines(settings: Settings, kinds: Kinds) -> Iterator[Remark]:
+    """Of loops with roles that need not be played: who plays them, and what is done without."""
+    for kind in kinds.values():
+        if not kind.needs.stand_ins:
+            continue
+        played = ", ".join(role for role in kind.needs.stand_ins if settings.agents_for(role))
+        without = [f"no {role}: {rule}" for role, rule in kind.needs.stand_ins.items() if not settings.agents_for(role)]
+        said = "; ".join((*((f"{played} played",) if played else ()), *without))
+        yield Remark("ok", "roles", f"for `{kind.starts}`: {said}")
 
 
 def _problem(agent: AgentSettings, root: Path, environ: Mapping[str, str]) -> str:

@@ -8,15 +8,25 @@ from pathlib import Path
 
 import click
 
+from loopwright.app.loops import View
 from loopwright.app.project import Project
 from loopwright.app.settings import settings_of
 from loopwright.app.starts.door import Task, create_for_task
-from loopwright.cli.drive import Driven, Manner, driven, interrupted, run_json_option
+from loopwright.cli.drive import Driven, Manner, driven, interrupted, run_json_option, tell_block
 from loopwright.cli.here import Here
+from loopwright.cli.loops.start_demo import IN_WAVES
 from loopwright.cli.opened import opened
 from loopwright.cli.output import note, put, put_json
-from loopwright.cli.sample import BRANCH, CRITERIA, TASK, fresh_folder, git, make_project
+from loopwright.cli.sample import BRANCH, Show, fresh_folder, git, make_project
 from loopwright.cli.signals import StoppedBySignal, complete
+from loopwright.config.settings import Settings
+
+_TASK = """\
+Add slugify(title) to textkit/slug.py
+
+It makes a title part of a web address: lower case, words joined by one hyphen, accents removed.
+A title without a letter or a digit raises ValueError."""
+_CRITERIA = ("slugify is in textkit/slug.py", "a title without a letter or digit raises ValueError")
 
 _INTRODUCTION = """\
 A sample project is in {folder}: a small Python library with tests, in git.
@@ -53,25 +63,41 @@ In a repository of your own: loop setup, loop doctor, then loop feedback "TASK".
 Remove the sample with: rm -rf {folder}"""
 
 
+async def _one_task(project: Project, settings: Settings) -> View:
+    return await create_for_task(project, settings, Task(text=_TASK, criteria=_CRITERIA, merge=True))
+
+
+ONE_TASK = Show(
+    files="demo_project",
+    task=_TASK,
+    introduction=_INTRODUCTION,
+    explanation=_EXPLANATION,
+    result=("show", "--stat", "--format=%h %s", BRANCH),
+    create=_one_task,
+)
+
+
 @click.command("demo")
 @click.option("--at", type=click.Path(path_type=Path), metavar="DIR", help="Where to make it; else a temporary folder.")
+@click.option("--workflow", "in_waves", is_flag=True, help="One request in waves of tasks: plan, reviews, completion.")
 @run_json_option(object)
 @click.pass_obj
-def command(here: Here, *, at: Path | None, as_json: bool) -> int:
+def command(here: Here, *, at: Path | None, in_waves: bool, as_json: bool) -> int:
     """The whole thing on a sample project: no account, no key, a few seconds.
 
     Makes a small project with git and tests, and drives a rehearsed agent through it: first wrong, then right.
+    With --workflow, one request is scored, shaped, taken apart into six tasks and completed in waves: half a minute.
     """
+    show = IN_WAVES if in_waves else ONE_TASK
     folder = fresh_folder(here.cwd / at if at else None, here.environ)
-    make_project(folder, here.environ)
-    note(_INTRODUCTION.format(folder=folder, task=_indented(TASK)))
+    make_project(folder, here.environ, show.files)
+    note(show.introduction.format(folder=folder, task=_indented(show.task)))
     with opened(replace(here, cwd=folder), create=True) as project:
-        return _run(project, here, as_json=as_json)
+        return _run(project, here, show, as_json=as_json)
 
 
-def _run(project: Project, here: Here, *, as_json: bool) -> int:
-    task = Task(text=TASK, criteria=CRITERIA, merge=True)
-    loop = complete(create_for_task(project, settings_of(project), task))
+def _run(project: Project, here: Here, show: Show, *, as_json: bool) -> int:
+    loop = complete(show.create(project, settings_of(project)))
     if isinstance(loop, StoppedBySignal):
         return loop.exit_code
     manner = Manner(unattended=True, as_json=as_json)
@@ -79,23 +105,24 @@ def _run(project: Project, here: Here, *, as_json: bool) -> int:
     if isinstance(result, StoppedBySignal):
         return interrupted(project, loop.row.id, result, manner)
     if as_json:
+        tell_block(result)
         put_json(replace(result.answer, folder=str(project.root)))
     else:
-        _tell(project, here, result)
+        _tell(project, here, show, result)
     return result.exit_code
 
 
-def _tell(project: Project, here: Here, result: Driven) -> None:
+def _tell(project: Project, here: Here, show: Show, result: Driven) -> None:
     put("")
     for line in result.lines:
         put(line)
     if result.exit_code:
         return
-    log = git(project.root, here.environ, "show", "--stat", "--format=%h %s", BRANCH)
+    log = git(project.root, here.environ, *show.result)
     pad = result.view.kind.tells_more(result.view.row.id, result.view.now.state)
     shown = "\n".join(f"  {line}".rstrip() for line in log.splitlines() if line.strip())
     put("")
-    put(_EXPLANATION.format(folder=project.root, branch=BRANCH, log=shown, pad=pad, program=_program()))
+    put(show.explanation.format(folder=project.root, branch=BRANCH, log=shown, pad=pad, program=_program()))
 
 
 def _program() -> str:

@@ -10,7 +10,6 @@ import click
 
 from loopwright.adapters.git.conditions import conditions
 from loopwright.adapters.git.repository import Repository, find_repository
-from loopwright.app.preconditions import DISK_FLOOR
 from loopwright.app.project import has_log
 from loopwright.app.views.answers import DoctorAnswer, DoctorLine
 from loopwright.cli.check_remarks import check_lines, environment_lines, run_lines
@@ -26,11 +25,13 @@ from loopwright.cli.checkup import (
     log_lines,
     sandbox_line,
     sqlite_line,
+    stand_in_lines,
     tools_line,
 )
 from loopwright.cli.here import Here
-from loopwright.cli.opened import opened
+from loopwright.cli.opened import kinds, opened
 from loopwright.cli.output import json_option, put, put_json
+from loopwright.cli.task_list_remarks import task_list_lines
 from loopwright.config.loop_toml import load_settings
 from loopwright.config.settings import Settings
 from loopwright.errors import EngineError
@@ -95,7 +96,7 @@ def _in_repository(here: Here, repository: Repository, known: Mapping[str, bool 
     for said in conditions(repository.top, here.environ, repository.head):
         yield Remark(said.word, said.what, said.text)
     yield identity_line(here.environ, repository.top)
-    yield disk_line(repository.top, shutil.disk_usage(repository.top).free, DISK_FLOOR)
+    yield disk_line(repository.top, shutil.disk_usage(repository.top).free)
     yield file_system_line(repository.top)
     yield from _in_log(here, repository)
     refused: list[str] = []
@@ -108,6 +109,8 @@ def _in_repository(here: Here, repository: Repository, known: Mapping[str, bool 
     yield Remark("ok", "loop.toml", f"version {settings.version}, {counted(len(settings.checks), 'check')}")
     yield sandbox_line(settings, here.environ)
     yield from agent_lines(settings, repository.top, here.environ)
+    yield from stand_in_lines(settings, kinds(here))
+    yield from task_list_lines(repository.top, here.environ)
     yield tools_line(settings, repository.top, here.environ)
     yield from environment_lines(repository.top, here.environ)
     yield from check_lines(settings, repository.top, here.environ, known)

@@ -105,8 +105,15 @@ def _tell_people(result: Driven, manner: Manner) -> None:
 
 def _answered(result: Driven, manner: Manner) -> int:
     if manner.as_json:
+        tell_block(result)
         put_json(result.answer)
     return result.exit_code
+
+
+def tell_block(result: Driven) -> None:
+    """Beside an answer for programs: what others wait to read in what a command prints."""
+    for line in result.view.kind.block(result.view.now.state, result.halt.outcome) if result.halt.outcome else ():
+        note(line)
 
 
 def interrupted(project: Project, loop: LoopId, how: StoppedBySignal, manner: Manner) -> int:

@@ -42,7 +42,7 @@ DOING = {
     "RunChecks": "checks are running",
     "LoadArtifacts": "reading {what}",
     "Checkpoint": "keeping the attempt as a commit",
-    "Combine": "bringing the fixes together",
+    "Combine": "bringing changes together",
     "Integrate": "landing the result",
     "CleanUp": "cleaning up",
     "WaitUntil": "waiting until the agent is available",

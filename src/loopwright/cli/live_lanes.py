@@ -23,23 +23,27 @@ from loopwright.kernel.events import (
     AgentReported,
     AgentUnavailable,
     Cancelled,
+    ChecksReported,
     Ended,
     Interrupted,
     Started,
+    key_of,
 )
-from loopwright.kernel.model import LoopId
+from loopwright.kernel.model import Key, LoopId
 from loopwright.loops.kind import Lane
 from loopwright.ports.agent import Update
 
 _AROUND = 6  # lines of the terminal that are not for rows: the summary, and the newest verdicts above
 _WIDEST = len("has a question for you")
-_STOPS = (AgentReported, AgentFailed, AgentUnavailable, Cancelled, Interrupted)
+_TAKES_TIME = ("RunAgent", "RunChecks")
+_STOPS = (AgentReported, AgentFailed, AgentUnavailable, ChecksReported, Cancelled, Interrupted)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Row:
     lane: Lane
-    began: float | None = None  # an agent works on it since then
+    began: float | None = None  # an agent or a check works on it since then
+    waits: bool = False  # nobody has begun it
 
 
 class LanesView:
@@ -49,29 +53,44 @@ class LanesView:
         self.screen = Screen(self.render, console or terminal())
         self._now, self._kinds = now, kinds
         self._rows: dict[LoopId, _Row] = {}
+        self._queued: tuple[Lane, ...] = ()
         self._at_work: dict[LoopId, float] = {}
         self._head = ""
-        self._doing = ""
+        self._steps: dict[Key, str] = {}
+        self._by_agents: set[LoopId] = set()
         self._began = time.monotonic()
 
     def recorded(self, seen: Seen) -> None:
         kind = self._kinds[seen.kind]
         if kind.has_lanes:
-            self._head = kind.summary(seen.state)
-            doing = DOING.get(seen.event.action, "") if isinstance(seen.event, Started) else ""
-            self._doing = doing.format(what="")
+            self._head, self._queued = kind.summary(seen.state), kind.queued(seen.state)
+            self._own(seen)
         else:
             self._part(seen)
-        if is_news(seen, self._kinds) and (line := event_line(seen, self._now(), self._kinds)):
+        begins = isinstance(seen.event, Started) and seen.event.action == "RunLoop"  # its row tells that
+        if not begins and is_news(seen, self._kinds) and (line := event_line(seen, self._now(), self._kinds)):
             self.screen.scroll(line, style_of(seen, self._kinds))
 
+    def _own(self, seen: Seen) -> None:
+        """What the whole does itself, beside its parts."""
+        event = seen.event
+        if isinstance(event, Started) and event.action in DOING:
+            self._steps[event.key] = DOING[event.action].format(what=event.what or "an agent")
+        elif not isinstance(event, Started):
+            self._steps.pop(key_of(event), None)
+
     def _part(self, seen: Seen) -> None:
-        if isinstance(seen.event, Started) and seen.event.action == "RunAgent":
+        event = seen.event
+        if isinstance(event, Started) and event.action in _TAKES_TIME:
             self._at_work[seen.loop] = time.monotonic()
-        elif isinstance(seen.event, _STOPS):
+            self._by_agents.discard(seen.loop)
+            if event.action == "RunAgent":
+                self._by_agents.add(seen.loop)
+        elif isinstance(event, _STOPS):
             self._at_work.pop(seen.loop, None)
+            self._by_agents.discard(seen.loop)
         began = self._at_work.get(seen.loop)
-        lane = self._kinds[seen.kind].lane(seen.state, began is not None)
+        lane = self._kinds[seen.kind].lane(seen.state, seen.loop in self._by_agents)
         self._rows.pop(seen.loop, None)
         if lane is not None and not isinstance(seen.event, Ended):
             self._rows[seen.loop] = _Row(lane=lane, began=began)
@@ -84,8 +103,10 @@ class LanesView:
             return Text("")
         room = max(1, self.screen.console.size.height - _AROUND)
         rows = sorted(self._rows.values(), key=_urgency)
+        rows += [_Row(lane=lane, waits=True) for lane in self._queued]
         shown, hidden = (rows, []) if len(rows) <= room else (rows[: room - 1], rows[room - 1 :])
-        summary = self.screen.headline(self._head, self._doing, elapsed(self._began))
+        doing = next(reversed(self._steps.values()), "")
+        summary = self.screen.headline(self._head, doing, elapsed(self._began))
         return Group(*([_table(shown)] if shown else []), *_rest(hidden), summary)
 
 
@@ -105,7 +126,7 @@ def _table(rows: list[_Row]) -> Table:
     table.add_column(no_wrap=True, justify="right", min_width=5)
     for row in rows:
         lane, took = row.lane, elapsed(row.began) if row.began is not None else ""
-        style = "yellow" if lane.needs_person else "red" if lane.failed else ""
+        style = "yellow" if lane.needs_person else "red" if lane.failed else "dim" if row.waits else ""
         cells = (f"  {lane.name}", lane.count, lane.word, lane.detail, took)
         table.add_row(*(Text(cell, style=style) for cell in cells))
     return table
@@ -115,6 +136,8 @@ def _rest(hidden: list[_Row]) -> list[Text]:
     if not hidden:
         return []
     works = sum(row.began is not None for row in hidden)
-    waits = len(hidden) - works
-    parts = [f"{works} under way"] * bool(works) + [f"{waits} blocked"] * bool(waits)
+    waits = sum(row.waits for row in hidden)
+    blocked = len(hidden) - works - waits
+    parts = [f"{works} under way"] * bool(works) + [f"{blocked} blocked"] * bool(blocked)
+    parts += [f"{waits} to come"] * bool(waits)
     return [Text(f"  … and {', '.join(parts)}", style="dim")]

@@ -44,6 +44,7 @@ _TO_GO_ON = {
     "reject": ("reject", "Close a gate; the reason goes to the developer."),
     "log": ("log", "The journey, one line per event."),
     "explain": ("explain", "Why the engine will do what it does next."),
+    "plan": ("loops.plan", "The tasks of a workflow, in waves."),
     "receipts": ("receipts", "What was verified, on which tree."),
     "insights": ("loops.insights", "What the ticket cycles teach."),
     "render": ("render", "Write every file made from the log anew."),

@@ -3,12 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import assert_never
 
 from loopwright.app.kinds import Kinds
 from loopwright.app.views import journey
 from loopwright.engine.world import Observer, Seen
 from loopwright.kernel.codec import encode
-from loopwright.kernel.events import AgentFailed, AgentReported, AgentUnavailable, LoopEnded, Started
+from loopwright.kernel.events import (
+    AgentFailed,
+    AgentReported,
+    AgentUnavailable,
+    ChecksReported,
+    Combined,
+    Integrated,
+    LoopEnded,
+    Started,
+)
 from loopwright.kernel.model import Ending
 from loopwright.kernel.record import Record
 from loopwright.ports.agent import Update
@@ -28,17 +38,38 @@ def event_line(seen: Seen, at: float, kinds: Kinds) -> str:
 def is_news(seen: Seen, kinds: Kinds) -> bool:
     """Whether an event is worth a line where many parts are under way at once.
 
-    Of a part only its verdict is; of the whole, what no verdict has told already.
+    Of a part only its verdict is; of the whole, what no verdict has told already. Of steps that a loop
+    leaves unsaid, what went wrong is.
     """
-    match seen.event:
+    kind, event = kinds[seen.kind], seen.event
+    words = kind.words
+    match event:
         case Started(action="Announce"):
             return True
-        case Started(action="RunLoop"):
+        case Started(key=key) if key.step in words.quiet:
             return False
+        case Started(action="RunLoop", key=key):
+            return key.step in words.unsaid
+        case LoopEnded() | Combined() | ChecksReported() | Integrated() if event.key.step in words.unsaid:
+            return not _went_well(event)
         case LoopEnded(outcome=outcome):
             return outcome.ending not in (Ending.HELD, Ending.VERIFIED, Ending.REVIEWED)
         case _:
-            return kinds[seen.kind].has_lanes
+            return kind.has_lanes
+
+
+def _went_well(event: LoopEnded | Combined | ChecksReported | Integrated) -> bool:
+    match event:
+        case LoopEnded(outcome=outcome):
+            return outcome.ending.is_passed
+        case Combined(left_out=left_out):
+            return not left_out
+        case ChecksReported(results=results, also=also, findings=findings):
+            return all(each.passed for each in (*results, *also)) and not findings
+        case Integrated():
+            return True
+        case _:
+            assert_never(event)
 
 
 class PlainLines:

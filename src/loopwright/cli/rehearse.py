@@ -79,7 +79,7 @@ def _set_up(here: Here, stage: Path) -> Settings:
         root = find_repository(here.cwd, here.environ).top
     except UsageError:
         stage.mkdir()
-        make_project(stage, here.environ)
+        make_project(stage, here.environ, "demo_project")
         return load_settings(stage)
     settings = load_settings(root)
     git(stage.parent, here.environ, "clone", "--quiet", "--no-hardlinks", str(root), str(stage))

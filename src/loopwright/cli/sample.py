@@ -1,4 +1,4 @@
-"""Making the sample project of `loop demo`: real files, a real git repository, one commit."""
+"""Making the sample projects of `loop demo`: real files, a real git repository, one commit."""
 
 from __future__ import annotations
 
@@ -7,22 +7,33 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Coroutine, Iterator, Mapping
+from dataclasses import dataclass
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
+from typing import Any
 
+from loopwright.app.loops import View
+from loopwright.app.project import Project
+from loopwright.config.settings import Settings
 from loopwright.errors import UsageError, VcsFailed
 
-TASK = """\
-Add slugify(title) to textkit/slug.py
-
-It makes a title part of a web address: lower case, words joined by one hyphen, accents removed.
-A title without a letter or a digit raises ValueError."""
-CRITERIA = ("slugify is in textkit/slug.py", "a title without a letter or digit raises ValueError")
 BRANCH = "main"
 
 _RENAMED = {"gitignore.txt": ".gitignore"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Show:
+    """What a demo plays, and what it says of it before and after."""
+
+    files: str  # the folder of `loopwright.cli` with its project
+    task: str
+    introduction: str
+    explanation: str
+    result: tuple[str, ...]  # what git is asked for, to show what is on the branch at the end
+    create: Callable[[Project, Settings], Coroutine[Any, Any, View]]
 
 
 def fresh_folder(wanted: Path | None, environ: Mapping[str, str]) -> Path:
@@ -38,9 +49,9 @@ def fresh_folder(wanted: Path | None, environ: Mapping[str, str]) -> Path:
     return wanted.resolve()
 
 
-def make_project(folder: Path, environ: Mapping[str, str]) -> None:
+def make_project(folder: Path, environ: Mapping[str, str], source: str) -> None:
     """The sample project in `folder`, committed on its first branch."""
-    for path, text in _contents(files("loopwright.cli") / "demo_project"):
+    for path, text in _contents(files("loopwright.cli") / source):
         file = folder / path
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(_filled_in(text), encoding="utf-8")

@@ -60,7 +60,7 @@ def _block(root: LoopStatus, loops: tuple[LoopStatus, ...]) -> str:
     if not parts:
         return block
     stuck = [loop for loop in parts if status.part_word(loop) in ("paused", "blocked")]
-    lines = [f"  {loop.task}: {loop.state}, {loop.counter} {loop.attempt}/{loop.limit}" for loop in stuck]
+    lines = [f"  {loop.task}: {loop.state}, {status.how_far(loop)}" for loop in stuck]
     more = [f"  and {len(stuck) - _NAMED} more"] if len(stuck) > _NAMED else []
     return "\n".join([block, "", f"Parts: {status.parts_line(root, parts)}", *lines[:_NAMED], *more])
 

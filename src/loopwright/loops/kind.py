@@ -34,6 +34,8 @@ class Words:
     roles: Mapping[str, str] = field(default_factory=dict)  # who does a step, by its verb
     token: Callable[[AgentReport], str] = lambda _report: ""  # its own word for a judge's verdict
     passes: Callable[[AgentReport], bool] = lambda report: report.verdict == "pass"
+    quiet: tuple[str, ...] = ()  # steps whose beginning is no news
+    unsaid: tuple[str, ...] = ()  # steps of which only a failure is: what follows tells that they went well
     outcomes: Mapping[str, str] = field(default_factory=dict)  # its own words for how it ended, by those of all loops
 
 
@@ -128,6 +130,7 @@ class Needs:
     roles: tuple[str, ...]
     checks: bool = True
     gates: tuple[str, ...] = ()  # those it may ask a person to open
+    stand_ins: Mapping[str, str] = field(default_factory=dict)  # by role: what is done where nobody plays it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -143,6 +146,7 @@ class Kind(Generic[P, S]):
     brief: Callable[[Assignment], str]
     handed: Callable[[Assignment], Mapping[str, str]] = lambda _assignment: {}  # files laid beside an agent's work
     closing: Callable[[S, Outcome], tuple[str, ...]]  # what is said when it has ended
+    block: Callable[[S, Outcome], tuple[str, ...]] = lambda _state, _outcome: ()  # that programs look for at the end
     report: Callable[[S, Outcome, float], tuple[str, ...]] = lambda _state, _outcome, _spent: ()  # with what it cost
     so_far: Callable[[S], tuple[str, ...]]  # each attempt in a line, for a person who is asked how to go on
     owed: Callable[[S, str], tuple[str, ...]]  # the debt of what was accepted, and by whom
@@ -156,6 +160,7 @@ class Kind(Generic[P, S]):
     told_when_stopped: Callable[[S, object], tuple[str, ...]] = lambda _state, _result: ()
     status: Callable[[S], StatusFacts] = lambda _state: StatusFacts()
     rules: tuple[str, ...] = ()  # for `loop explain`
+    held_up: Callable[[S], tuple[str, ...]] = lambda _state: ()  # what does not go on there, and why
     in_force: str = "In force:"  # the heading of its counters there
     findings_elsewhere: str = ""  # where its findings are, if not with itself
     files: Callable[[Scene[S]], Files] = lambda _scene: {}
@@ -170,6 +175,7 @@ class Kind(Generic[P, S]):
     scratchpad: Callable[[LoopId], str] | None = None  # the file that its agents may read
     history: Callable[[Scene[S]], str] | None = None  # all that was tried; None: as `so_far`
     lane: Callable[[S, bool], Lane | None] = lambda _state, _working: None  # as part of a larger loop
+    queued: Callable[[S], tuple[Lane, ...]] = lambda _state: ()  # its parts that nobody is at, as rows
     summary: Callable[[S], str] = lambda _state: ""  # the line below its lanes
     has_lanes: bool = False  # its parts are shown as rows, and of the events only what is news
     objection: Callable[[Answered, tuple[str, ...]], str] = lambda _said, _agents: ""  # by whom is ready here

@@ -33,6 +33,7 @@ from loopwright.kernel.events import (
     Refused,
     ReportedLate,
     Started,
+    StateEdited,
     TimeReached,
 )
 from loopwright.kernel.model import (
@@ -187,6 +188,7 @@ SENTENCES: list[tuple[Logged, str]] = [
         "gate protected rejected: no",
     ),
     (CancelRequested(cleanup=Cleanup.FULL), "cancel asked for (full_cleanup)"),
+    (StateEdited(subject="T-001", value="completed", by="ann"), "a file says by ann: T-001 is completed"),
     (BudgetChanged(usd=30, by="ann"), "budget set by ann: 30.00 USD"),
     (ConfigChanged(digest="d1", settings="{}"), "configuration taken in: d1"),
     (Created(kind="feedback", params="{}"), "feedback loop created"),

@@ -129,7 +129,9 @@ def ended_lines(project: Project, seen: View, outcome: Outcome, held_gate: str =
     name = seen.kind.tells_more(seen.row.id, seen.now.state)
     file = project.root / name
     there = (str(file),) if name and file.is_file() else ()
+    block = seen.kind.block(seen.now.state, outcome)
     return (
+        *((*block, "") if block else ()),
         *seen.kind.closing(seen.now.state, outcome),
         *seen.kind.report(seen.now.state, outcome, seen.row.spent),
         *closing.written(outcome),

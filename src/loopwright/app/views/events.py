@@ -40,12 +40,13 @@ from loopwright.kernel.events import (
 from loopwright.kernel.model import NOT_RUN, AgentStatus, CheckResult, Ending, Key, Outcome, Severity, demand_rule
 from loopwright.kernel.quoting import one_line
 from loopwright.kernel.trust import Claim
-from loopwright.kernel.wording import ALL_TESTS_PASSING, counted, moment, usd
+from loopwright.kernel.wording import ALL_TESTS_PASSING, counted, moment, told, usd
 from loopwright.loops.engine_steps import PREFLIGHT
 from loopwright.loops.kind import Words
 
 _PLAIN = Words(counter="attempt")
 _SHORT = 12  # characters of a commit
+_NAMED_DEMANDS = 3  # commands besides the checks that are told one by one
 _BEGUN = {
     "RunAgent": "{what} starts",
     "RunChecks": "checks start",
@@ -54,7 +55,7 @@ _BEGUN = {
     "AwaitGate": "gate {what} is open",
     "Checkpoint": "a commit is made of it",
     "LoadArtifacts": "loading {what}",
-    "Combine": "bringing the fixes together",
+    "Combine": "bringing the changes together",
     "Integrate": "landing",
     "CleanUp": "cleaning up",
     "WaitUntil": "waiting",
@@ -111,8 +112,8 @@ def work_in_words(event: Bookkeeping, words: Words) -> str:
         case Started(action="Announce"):
             return one_line(event.what, 500) + (f" ({one_line(event.why, 500)})" if event.why else "")
         case Started():
-            told = begun_in_words(event.action, event.what)
-            return told + ("" if event.why and event.why in event.what else _because(event.why))
+            begun = begun_in_words(event.action, event.what)
+            return begun + ("" if event.why and event.why in event.what else _because(event.why))
         case Cancelled():
             return "stopped: no longer wanted"
         case Interrupted():
@@ -131,10 +132,10 @@ def work_in_words(event: Bookkeeping, words: Words) -> str:
 
 def begun_in_words(action: str, what: str) -> str:
     """What is done when an action of this name is begun; `what` is the one it is about, if any."""
-    told = one_line(what, 300)
+    about = one_line(what, 300)
     if action not in _BEGUN:
-        return one_line(f"{action} {told}", 360)
-    return _BEGUN[action].format(what=told).rstrip(": ")
+        return one_line(f"{action} {about}", 360)
+    return _BEGUN[action].format(what=about).rstrip(": ")
 
 
 def role_of(key: Key, words: Words) -> str:
@@ -174,11 +175,20 @@ def _checks(event: ChecksReported) -> str:
     failed = [result for result in runs if not result.passed]
     parts = [_check(result) for result in event.results]
     parts += [f"as it would land: {_check(result)}" for result in event.landing]
-    parts += [_check(replace(result, name=demand_rule(result.name))) for result in event.also]
+    parts += _demands(event.also)
     parts += [f"{counted(len(event.findings), 'finding')} about the change itself"] if event.findings else []
     blocking = any(finding.severity.rank <= Severity.HIGH.rank for finding in event.findings)
     word = ALL_TESTS_PASSING if event.results and not failed and not blocking else "FAIL"
     return f"{word} ({'; '.join(parts) or 'no check gave a result'}){_besides(event)}"
+
+
+def _demands(results: tuple[CheckResult, ...]) -> list[str]:
+    """Many that passed are told by their number; one that did not, by its name."""
+    failed = [result for result in results if not result.passed]
+    named = list(results) if len(results) <= _NAMED_DEMANDS else failed
+    others = len(results) - len(named)
+    number = [f"{counted(others, 'command')} passed"] if others else []
+    return number + [_check(replace(result, name=demand_rule(result.name))) for result in named]
 
 
 def _on_base(event: ChecksReported) -> str:
@@ -271,6 +281,9 @@ def _child(outcome: Outcome) -> str:
     """What the child had to say in one line; a child that said nothing is told by its ending."""
     if not outcome.note.strip():
         return f"child loop {one_line(outcome.loop, 60)} {_outcome(outcome)}"
+    if outcome.ending is Ending.ESCALATED and outcome.findings:
+        more = f" and {counted(len(outcome.findings) - 1, 'other')}" if len(outcome.findings) > 1 else ""
+        return f"stuck: {told(outcome.findings[0], 300)}{more}"
     waits = f", waits at {one_line(str(outcome.at), 60)}" if outcome.ending is Ending.HELD else ""
     return one_line(outcome.note, 300) + waits
 

@@ -56,6 +56,7 @@ def render(view: View, status: str) -> str:
     parts = [
         (f"{row.kind} loop {row.id}: {view.title}".rstrip(": "), [_where(view, status)]),
         ("Next:", [_action(action) for action in actions] or ["nothing"]),
+        ("Held up:", [one_line(line, 500) for line in kind.held_up(view.now.state)] if actions else []),
         (kind.in_force, [one_line(line, 500) for line in stand.lines]),
         ("Rules:", list(kind.rules)),
         ("Open findings:", [kind.findings_elsewhere] if kind.findings_elsewhere else found),
@@ -66,7 +67,9 @@ def render(view: View, status: str) -> str:
 
 def _where(view: View, status: str) -> str:
     stand = view.standpoint
-    return f"{stand.state}, {view.kind.words.counter} {stand.attempt} of {stand.limit}, {status}"
+    of = f" of {stand.limit}" if stand.limit else ""
+    how_far = f"{view.kind.words.counter} {stand.attempt}{of}"
+    return f"{stand.state}, {how_far}, {status}"
 
 
 def _action(action: Action) -> str:

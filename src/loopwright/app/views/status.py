@@ -271,7 +271,17 @@ def _family(root: LoopStatus, loops: Sequence[LoopStatus]) -> list[LoopStatus]:
 
 def _state_line(shown: LoopStatus) -> str:
     how = ", ".join(dict.fromkeys((shown.status, *((shown.outcome,) if shown.outcome else ()))))
-    return f"{shown.state} ({shown.counter} {shown.attempt}/{shown.limit}, {how})"
+    parts = (how_far(shown), *((tasks_line(shown.tasks),) if shown.tasks else ()), how)
+    return f"{shown.state} ({', '.join(parts)})"
+
+
+def how_far(shown: LoopStatus) -> str:
+    """Without a limit where there is none."""
+    return f"{shown.counter} {shown.attempt}" + (f"/{shown.limit}" if shown.limit else "")
+
+
+def tasks_line(tasks: Mapping[str, object]) -> str:
+    return f"tasks {tasks['done']}/{tasks['total']}, wave {tasks['wave']} of {tasks['waves']}"
 
 
 def _failures_line(failures: Failures) -> str:

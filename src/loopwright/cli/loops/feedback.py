@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,18 +13,18 @@ from loopwright.app.project import Project
 from loopwright.app.settings import settings_of
 from loopwright.app.starts.feedback import FeedbackRequest, create_feedback
 from loopwright.cli.drive import Manner, drive_and_tell, run_json_option
+from loopwright.cli.given_text import GivenText
 from loopwright.cli.here import Here
 from loopwright.cli.opened import note_unseen, only_looked_at, opened
 from loopwright.cli.output import MONEY, allow_option, count_to, note, put, put_json
 from loopwright.cli.people_only import started_by_people
 from loopwright.cli.signals import StoppedBySignal, complete
 from loopwright.config.settings import Settings
-from loopwright.errors import UsageError
 from loopwright.kernel.codec import plain
 from loopwright.kernel.model import Commit
 from loopwright.loops.feedback.closing import FeedbackResult
 
-_LARGEST_TASK = 64 * 1024
+_TEXT = GivenText("task", "feedback")
 _ROLES = ("developer", "reviewer", "tester")
 
 
@@ -63,7 +62,7 @@ def command(here: Here, /, *, as_json: bool, unattended: bool, dry_run: bool, **
 
     The result is a commit on a branch of its own, verified by commands that Loopwright ran itself.
     """
-    task = task_text(here.cwd, str(given.pop("task")), given.pop("task_file"))
+    task = _TEXT.read(here.cwd, str(given.pop("task")), given.pop("task_file"))
     request = FeedbackRequest(task=task, **given)  # type: ignore[arg-type]  # click has checked the types
     if dry_run:
         with only_looked_at(here) as project:
@@ -76,28 +75,6 @@ def command(here: Here, /, *, as_json: bool, unattended: bool, dry_run: bool, **
             return loop.exit_code
         note(f"loop {loop.row.id}: {request.task.splitlines()[0]}")
         return drive_and_tell(project, here, loop, Manner(unattended=unattended, as_json=as_json))
-
-
-def task_text(cwd: Path, task: str, file: object) -> str:
-    """The task, from where it was given. Raises `UsageError` if there is none, or two."""
-    if task and file:
-        raise UsageError("give the task as an argument or with --task-file, not both")
-    text = _read(cwd, file) if isinstance(file, Path) else task
-    if not text.strip():
-        raise UsageError('the task is empty; write `loop feedback "what is to be done"`')
-    if len(text.encode("utf-8", "backslashreplace")) > _LARGEST_TASK:
-        raise UsageError(f"the task is larger than {_LARGEST_TASK // 1024} KiB; put the details into a file it names")
-    return text.strip()
-
-
-def _read(cwd: Path, file: Path) -> str:
-    try:
-        data = sys.stdin.buffer.read(_LARGEST_TASK + 1) if str(file) == "-" else (cwd / file).read_bytes()
-        return data.decode()
-    except OSError as error:
-        raise UsageError(f"--task-file {file}: {error.strerror}; name a file that can be read") from error
-    except UnicodeDecodeError as error:
-        raise UsageError(f"--task-file {file}: not UTF-8 text; convert it") from error
 
 
 def _foretell(project: Project, settings: Settings, request: FeedbackRequest, *, as_json: bool) -> int:

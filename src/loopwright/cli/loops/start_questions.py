@@ -1,42 +1,27 @@
-"""What a person at the terminal is asked before a request is begun: what to do with an unfinished workflow, how far it
-may go, and which learnings hold."""
+"""What a person at the terminal is asked before a request is begun: how far it may go, and which learnings hold."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Literal
 
 import click
 
-from loopwright.app.loops import Listed
 from loopwright.app.project import Project
 from loopwright.app.starts.workflow.creation import WorkflowRequest
 from loopwright.app.starts.workflow.recall import as_recalled, surfaced
+from loopwright.app.starts.workflow.task_list import TaskListMode, open_tasks, with_task_list
 from loopwright.cli.output import note
 from loopwright.config.settings import Settings
 from loopwright.kernel.quoting import one_line
 
-Beginning = Literal["resume", "fresh", "status"]
-TaskListMode = Literal["new", "resume", "session-only"]
 _ITERATIONS = ("10", "25", "50", "unlimited")
 _MODES = ("new", "resume", "session-only")
+_NAMED = 3
 _BUDGETS = ("10", "25", "50", "none")
 
 
-def ask_how_to_begin(found: Listed) -> Beginning:
-    """Step 0 of the seed: resume what is there, start fresh, or look first."""
-    note(f"Loop {found.row.id} is not finished ({found.status}): {one_line(found.title, 200)}")
-    said: Beginning = click.prompt(
-        "Resume it, start fresh (it is cancelled, its files and commits stay), or show its status?",
-        type=click.Choice(("resume", "fresh", "status")),
-        default="resume",
-        err=True,
-    )
-    return said
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Given:
+class SaidAlready:
     """What the command line has said already: it is not asked again."""
 
     task_list: TaskListMode | None = None
@@ -45,7 +30,7 @@ class Given:
 
 
 def asked_at_the_start(
-    settings: Settings, request: WorkflowRequest, given: Given
+    settings: Settings, request: WorkflowRequest, given: SaidAlready
 ) -> tuple[WorkflowRequest, TaskListMode]:
     """How far it may go and where its tasks lie, asked where the command does not say. Gives the mode as well."""
     mode: TaskListMode = given.task_list or _chosen("Task list", _MODES, "new")  # type: ignore[assignment]  # one of them
@@ -58,6 +43,15 @@ def asked_at_the_start(
         said = _chosen("Budget in USD", _BUDGETS, "none" if usual_usd is None else f"{usual_usd:g}")
         request = replace(request, budget=None if said == "none" else float(said))
     return request, mode
+
+
+def with_tasks_where_they_lie(project: Project, request: WorkflowRequest, mode: TaskListMode) -> WorkflowRequest:
+    """Step 0 looks at the task list too: what is open there and nobody's is named, and taken where that is said."""
+    if mode == "new" and (found := open_tasks(project)):
+        named = ", ".join(one_line(task.subject, 60) for task in found[:_NAMED])
+        more = f" and {len(found) - _NAMED} more" if len(found) > _NAMED else ""
+        note(f"The task list has open tasks that no loop made: {named}{more}; `--task-list resume` takes them up.")
+    return with_task_list(project, request, mode)
 
 
 def _chosen(what: str, choices: tuple[str, ...], usual: str) -> str:

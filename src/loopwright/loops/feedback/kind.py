@@ -29,6 +29,11 @@ def _token(report: AgentReport) -> str:
     return SPEC_COMPLIANT if compliant(report) else NOT_COMPLIANT
 
 
+def _title(params: FeedbackParams) -> str:
+    """Of a part its first line: the rest is for whoever makes it."""
+    return params.task.partition("\n")[0] if params.part else params.task
+
+
 def _tells_more(loop: LoopId, _state: FeedbackState) -> str:
     return files.scratchpad_path(loop)
 
@@ -51,7 +56,7 @@ KIND: Kind[FeedbackParams, FeedbackState] = Kind(
     ),
     starts='loop feedback "TASK"',
     needs=Needs(roles=("developer", "reviewer"), gates=(PROTECTED,)),
-    title=lambda params: params.task,
+    title=_title,
     brief=brief.render,
     closing=closing.lines,
     so_far=closing.so_far,
@@ -65,4 +70,5 @@ KIND: Kind[FeedbackParams, FeedbackState] = Kind(
     tells_more=_tells_more,
     scratchpad=files.scratchpad_path,
     history=files.history,
+    lane=closing.lane,
 )

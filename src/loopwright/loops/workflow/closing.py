@@ -65,15 +65,18 @@ def result(_loop: LoopId, state: WorkflowState, _parts: Mapping[LoopId, object])
 def lines(state: WorkflowState, outcome: Outcome) -> tuple[str, ...]:
     after = f"after {counted(outcome.attempts, 'iteration')}"
     left = counted(sum(task.standing is not TaskStanding.DONE for task in state.tasks), "unfinished task")
-    block = (*complete(state).splitlines(), "") if outcome.ending is Ending.VERIFIED and state.shipped else ()
     return (
         *so_far(state),
         *state.remarks,
-        *block,
         closing.headline(outcome, promise="Complete", after=after, left=left),
         *closing.findings(outcome.findings, _SHOWN),
         *_result(state, outcome),
     )
+
+
+def block(state: WorkflowState, outcome: Outcome) -> tuple[str, ...]:
+    """What the seed ends with, for whoever reads the output of an agent's session."""
+    return tuple(complete(state).splitlines()) if outcome.ending is Ending.VERIFIED and state.shipped else ()
 
 
 def report(state: WorkflowState, outcome: Outcome, spent: float) -> tuple[str, ...]:
@@ -135,7 +138,6 @@ def summary(state: WorkflowState) -> str:
     """Below the lanes of the live view."""
     every = task_lines(state)
     waves = max((task.wave for task in state.tasks), default=0)
-    where = f"wave {wave_shown(every)} of {waves} · " if waves else ""
-    blocked = [f"{task.id} waits for {', '.join(task.blocked_by)}" for task in every if task.blocked_by][:2]
-    left = f" · {'; '.join(blocked)}" if blocked else ""
-    return f"{where}{state.done}/{len(state.tasks)} tasks · iteration {state.iterations + 1}{left}"
+    if not every:
+        return stage_of(state, "")
+    return f"wave {wave_shown(every)} of {waves} · {state.done}/{len(every)} tasks · iteration {state.iterations + 1}"

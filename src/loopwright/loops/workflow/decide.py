@@ -10,6 +10,7 @@ from loopwright.kernel.actions import Action, Announce, Combine, Integrate, RunA
 from loopwright.kernel.codec import encode
 from loopwright.kernel.events import Answered, CancelRequested
 from loopwright.kernel.model import NO_KEY, Cleanup, Demand, Key
+from loopwright.kernel.quoting import one_line
 from loopwright.kernel.wording import counted
 from loopwright.loops.workflow.brief import for_discussion, for_gate, for_intent, for_panel, for_review, shown_of
 from loopwright.loops.workflow.scoring import DIMENSIONS, score
@@ -105,7 +106,8 @@ def task_key(state: WorkflowState, index: int) -> Key:
 
 def _task(state: WorkflowState, index: int) -> RunLoop:
     task = state.tasks[index]
-    begun = f"attempt {task.attempts + 1}: {task.why}" if task.attempts else "what it waits for is done"
+    subject = one_line(task.plan.subject, 120)
+    begun = f"{subject}; attempt {task.attempts + 1}: {task.why}" if task.attempts else subject
     return RunLoop(
         key=task_key(state, index),
         kind=CHILD,
@@ -114,7 +116,7 @@ def _task(state: WorkflowState, index: int) -> RunLoop:
         said=_retry(task),
         takes=("escalation",),
         abreast=max(1, state.plan.parallel),
-        why=f"{task.id}: {begun}",
+        why=begun,
     )
 
 

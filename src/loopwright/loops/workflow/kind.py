@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from loopwright.kernel.gates import PROTECTED, UNTESTED
 from loopwright.kernel.model import LoopId
 from loopwright.loops.kind import Kind, Needs, StatusFacts, Words
-from loopwright.loops.workflow import brief, closing, files, listing, past
+from loopwright.loops.workflow import brief, closing, files, listing, past, waiting
 from loopwright.loops.workflow.machine import WORKFLOW
 from loopwright.loops.workflow.progress import wave_shown
 from loopwright.loops.workflow.state import WorkflowParams, WorkflowState
@@ -33,6 +33,15 @@ _RULES = (
         " becomes a task. A mustNot that became true stops everything at once."
     ),
 )
+
+
+_STAND_INS = {
+    "scorer": "the request is scored by rule",
+    "shaper": "it is shaped by rule",
+    "planner": "it is one task",
+    "panel": "stuck tasks are tried again without advice",
+    "gate": "it ships when reviews and commands pass",
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,13 +91,16 @@ KIND: Kind[WorkflowParams, WorkflowState] = Kind(
             "discuss": "panel",
             "ship": "gate",
         },
+        quiet=("light", "thorough", "combine", "checks", "cancel"),
+        unsaid=("task", "combine", "checks", "land-task"),
         outcomes={"verified": "complete", "accepted": "complete", "escalated": "blocked"},
     ),
     starts='loop start "REQUEST"',
-    needs=Needs(roles=("developer", "reviewer"), gates=(PROTECTED, UNTESTED)),
-    title=lambda params: params.request,
+    needs=Needs(roles=("developer", "reviewer"), gates=(PROTECTED, UNTESTED), stand_ins=_STAND_INS),
+    title=lambda params: params.request.strip().partition("\n")[0],
     brief=brief.render,
     closing=closing.lines,
+    block=closing.block,
     report=closing.report,
     so_far=closing.so_far,
     owed=closing.owed,
@@ -98,11 +110,13 @@ KIND: Kind[WorkflowParams, WorkflowState] = Kind(
     told_when_stopped=closing.unresolved,
     status=_status,
     rules=_RULES,
+    held_up=waiting.explained,
     files=files.render,
     past=past.folded,
     notes=files.notes,
     tells_more=_tells_more,
     listing=listing.listed,
+    queued=waiting.queued,
     summary=closing.summary,
     has_lanes=True,
 )

@@ -67,9 +67,9 @@ def render_progress(picture: ProgressPicture) -> str:
     parts = [
         f"# Loop Progress: {inline(picture.title)}",
         _status(picture),
-        *(f"**Note:** {inline(remark)}" for remark in picture.remarks),
         *_waves(picture.tasks),
         _metrics(picture),
+        *(f"**Note:** {inline(remark)}" for remark in picture.remarks),
     ]
     if picture.graph:
         parts.append(f"## 🧭 Plan\n{fenced(picture.graph, 'mermaid')}")

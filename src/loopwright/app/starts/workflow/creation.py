@@ -48,7 +48,11 @@ async def create_workflow(
     roles: tuple[str, ...] | None = None,
     free: FreeSpace | None = None,
 ) -> View:
-    """A new workflow, not yet driven. Refuses what could not end well, before anything is made."""
+    """A new workflow, not yet driven. Refuses what could not end well, before anything is made.
+
+    It is pinned to the settings as they are: what the person said instead is its own, and another edit of the file does
+    not undo it.
+    """
     check_ground(project, settings, merge=bool(_merges(settings, asked)), allow=asked.allow, free=free)
     if roles is None:
         check_cast(project, settings)
@@ -57,16 +61,20 @@ async def create_workflow(
         raise ConfigError(CONFIG_FILE, "workflow.inner", says)
     if not asked.request.strip():
         raise UsageError('the request is empty; write `loop start "what is to be done"`')
-    params = params_of(project, settings, asked, roles)
-    budget = None if asked.budget == "settings" else asked.budget
-    return await create_loop(
-        project, settings, new_id(asked.request), params, budget=budget, no_limit=asked.budget is None
-    )
+    params = params_of(project, limited(settings, asked), asked, roles)
+    usd = settings.budget.usd if asked.budget == "settings" else asked.budget
+    loop = new_id(asked.request)
+    return await create_loop(project, settings, loop, params, budget=usd, unlimited=usd is None)
 
 
-def limits_of(settings: Settings, asked: WorkflowRequest) -> WorkflowLimits:
-    limits = settings.limits.workflow
-    return limits if asked.max_iterations == "settings" else replace(limits, max_iterations=asked.max_iterations)
+def limited(settings: Settings, asked: WorkflowRequest) -> Settings:
+    """The settings with what the person said instead."""
+    limits, budget = settings.limits.workflow, settings.budget
+    if asked.max_iterations != "settings":
+        limits = replace(limits, max_iterations=asked.max_iterations)
+    if asked.budget != "settings":
+        budget = replace(budget, usd=asked.budget)
+    return replace(settings, limits=replace(settings.limits, workflow=limits), budget=budget)
 
 
 def params_of(
@@ -79,7 +87,7 @@ def params_of(
         base=project.head,
         target=project.branch,
         merge=bool(_merges(settings, asked)),
-        limits=limits_of(settings, asked),
+        limits=settings.limits.workflow,
         parallel=settings.limits.parallel,
         cast=tuple(role for role in OF_A_REQUEST if role in played),
         checks=tuple(check.name for check in settings.checks),

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from loopwright.app.project import Project
-from loopwright.app.starts.workflow.creation import WorkflowRequest, params_of
+from loopwright.app.starts.workflow.creation import WorkflowRequest, limited, params_of
 from loopwright.config.settings import Settings
 from loopwright.kernel.model import Commit, Question
 from loopwright.loops.workflow.plan import PlannedTask, estimate, single_task, waves_of
@@ -52,7 +52,7 @@ class WorkflowForetold:
 
 
 def foretold(project: Project, settings: Settings, asked: WorkflowRequest) -> WorkflowForetold:
-    params = params_of(project, settings, asked)
+    params = params_of(project, limited(settings, asked), asked)
     scored = score(params.request)
     confirmed = sum(each.confirmed for each in params.recalled)
     fitting = fit(scored.scores, confirmed)

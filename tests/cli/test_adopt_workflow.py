@@ -1,0 +1,87 @@
+"""`loop adopt workflow-state.json`: where another tool had got to is not done again."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cli.projects import Sample
+from tests.cli.test_bad_input import one_sentence
+from tests.cli.workflows import BOTH, CLEAR, sample
+
+# The seed's own sample, with one of its alternatives each.
+SEED: dict[str, Any] = {
+    "version": 1,
+    "stage": "executing",
+    "task": CLEAR,
+    "spec_score": 7,
+    "fit_score": 35,
+    "shape_chosen": "tool",
+    "started_at": "2026-02-05T10:00:00Z",
+    "last_updated": "2026-02-05T10:15:00Z",
+    "recall_surfaced": ["auth edge cases", "validation patterns"],
+    "reviews": {
+        "wave_1": {"score": 8, "issues": 2, "blockers": 0},
+        "wave_2": {"score": 7, "issues": 3, "blockers": 1},
+        "thorough": {"passed": False, "blockers_remaining": 1},
+    },
+}
+
+
+def adopted(made: Sample, folder: Path, **changed: object) -> tuple[dict[str, Any], Path]:
+    file = folder / "workflow-state.json"
+    file.write_text(json.dumps({**SEED, **changed}))
+    done = made.loop("adopt", str(file), "--json")
+    assert done.code == 0, done.err
+    return done.data, file
+
+
+@pytest.mark.parametrize("stage", ["intent", "shape", "decompose", "executing", "review"])
+def test_what_another_tool_began_goes_on_with_its_scores(tmp_path: Path, stage: str) -> None:
+    made = sample(tmp_path)
+    told, file = adopted(made, tmp_path, stage=stage)
+    assert (told["kind"], told["state"]) == ("workflow", "PREFLIGHT")
+    assert json.loads(file.read_text()) == {**SEED, "stage": stage}
+    assert "(iteration 0/25, " in made.loop("status").out
+    done = made.loop("resume", "--unattended", "--json")
+    assert (done.code, done.data["spec_score"], done.data["fit_score"], done.data["shape"]) == (0, 7, 35, "tool")
+    log = made.loop("log").out
+    assert "scored by rule" not in log
+    written = json.loads((made.repo.path / ".loop" / "workflow-state.json").read_text())
+    assert written["recall_surfaced"] == SEED["recall_surfaced"]
+    assert written["stage"] == "complete"
+
+
+@pytest.mark.parametrize("choice", ["colleague", "tool-review", "tool"])
+def test_each_way_of_working_is_kept(tmp_path: Path, choice: str) -> None:
+    made = sample(tmp_path)
+    adopted(made, tmp_path, shape_chosen=choice)
+    done = made.loop("resume", "--unattended", "--json")
+    assert (done.data["shape"], done.code) == (choice, 0 if choice == "tool" else 4)
+
+
+@pytest.mark.parametrize(
+    ("text", "part"),
+    [
+        (json.dumps({**SEED, "stage": "complete"}), "is of a loop that has ended (complete)"),
+        (json.dumps({**SEED, "stage": "cancelled"}), "is of a loop that has ended (cancelled)"),
+        (json.dumps({**SEED, "stage": "later"}), "stage"),
+        (json.dumps({**SEED, "spec_score": 70}), "spec_score"),
+        ("{", "workflow-state.json"),
+        ("[]", "workflow-state.json"),
+    ],
+)
+def test_what_cannot_be_gone_on_with_is_refused_in_one_sentence(tmp_path: Path, text: str, part: str) -> None:
+    made = sample(tmp_path, BOTH)
+    file = tmp_path / "workflow-state.json"
+    file.write_text(text)
+    one_sentence(made.loop("adopt", str(file)), 2, part)
+    assert made.loop("status", "--json").data == {"loops": []}
+
+
+def test_a_file_that_is_no_text_is_refused(tmp_path: Path) -> None:
+    made = sample(tmp_path)
+    file = tmp_path / "workflow-state.json"
+    file.write_bytes(b"\xff\xfe{}")
+    one_sentence(made.loop("adopt", str(file)), 2, "cannot be read")

@@ -1,0 +1,347 @@
+"""`loop start` as programs have it: to the end, stopped on the way, and gone on with."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cli.projects import Done, Sample, loop
+from tests.cli.test_bad_input import one_sentence
+from tests.cli.workflows import BOTH, CLEAR, CONTENT, FIRST, NEVER_GOOD, SECOND, TWO_TASKS, sample, started
+from tests.repository import Repository
+
+QUESTION = {"question": "Which texts?", "options": ["one", "both"], "impact": "Nobody knows what to write."}
+# Unclear at first; told what is meant, it is clear.
+ASKS = """\
+[[step]]
+role = "scorer"
+attempt = 1
+[step.result]
+status = "done"
+scores = { outcome = 1, scope = 1, constraints = 0, success = 1, done = 1 }
+questions = [{ question = "Which texts?", options = ["one", "both"], impact = "Nobody knows what to write." }]
+[[step]]
+role = "scorer"
+attempt = 2
+[step.result]
+status = "done"
+scores = { outcome = 2, scope = 2, constraints = 2, success = 1, done = 1 }
+"""
+
+
+def scored(outcome: int, scope: int, constraints: int, success: int, done: int) -> str:
+    scores = f"outcome = {outcome}, scope = {scope}, constraints = {constraints}, success = {success}, done = {done}"
+    return f'[[step]]\nrole = "scorer"\nresult = {{ status = "done", scores = {{ {scores} }} }}\n'
+
+
+REVIEWED_WAVES = scored(2, 2, 1, 1, 1) + BOTH  # spec 7, fit 35
+EACH_TASK = scored(1, 1, 1, 1, 1) + BOTH  # spec 5, fit 25
+
+
+def own(done: Done) -> dict[str, Any]:
+    """What the answer of a workflow has besides what every run answers."""
+    keys = ("outcome", "stage", "spec_score", "fit_score", "shape", "tasks", "waves", "questions")
+    return {key: done.data[key] for key in keys}
+
+
+def count(done: int, total: int = 2) -> dict[str, int]:
+    return {"done": done, "total": total}
+
+
+# --- to the end
+
+
+def test_a_request_is_driven_to_done_and_merged(tmp_path: Path) -> None:
+    made = sample(tmp_path)
+    done = started(made, "--merge")
+    assert done.code == 0
+    assert own(done) == {
+        "outcome": "complete",
+        "stage": "complete",
+        "spec_score": 10,
+        "fit_score": 65,
+        "shape": "tool",
+        "tasks": count(2),
+        "waves": 2,
+        "questions": [],
+    }
+    rest = {key: done.data[key] for key in ("merged", "not_merged", "held_back", "cost")}
+    cost = {"usd": 1.0, "reserved": 0.0, "budget": 25.0}
+    assert rest == {"merged": True, "not_merged": "", "held_back": [], "cost": cost}
+    assert done.data["commit"] == made.repo.git("rev-parse", "main")
+    assert (made.repo.path / "two.txt").read_text() == "good two"
+
+
+def test_the_closing_block_is_on_stderr_beside_data_and_on_stdout_for_people_and_in_the_progress(
+    tmp_path: Path,
+) -> None:
+    for_programs = sample(tmp_path / "a")
+    done = started(for_programs)
+    block = done.err[done.err.index("<loop-complete>") : done.err.index("</loop-complete>")]
+    assert "- T-002: ✓ Write two.txt" in block
+    assert block in (for_programs.repo.path / ".loop" / "PROGRESS.md").read_text()
+    people = sample(tmp_path / "b").loop("start", CLEAR, "--unattended")
+    assert people.code == 0
+    assert people.out.startswith(block)
+    assert "<loop-complete>" not in people.err
+
+
+def test_without_any_role_of_its_own_the_request_is_one_task(tmp_path: Path) -> None:
+    script = CONTENT + '[[step]]\nrole = "developer"\nedits = [{ path = "one.txt", content = "good" }]\n'
+    made = sample(tmp_path, script + 'result = { status = "done" }\n', "critic")
+    done = started(made)
+    assert (done.code, done.data["tasks"], done.data["waves"]) == (0, count(1, 1), 1)
+    assert "no planner is named: the engine's own rule stands in" in done.err
+
+
+def test_tests_may_be_changed_where_it_was_allowed_beforehand(tmp_path: Path) -> None:
+    touches = FIRST.replace("edits = [", 'edits = [{ path = "test_a.py", content = "x = 2" }, ')
+    made = sample(tmp_path, TWO_TASKS + touches + SECOND + CONTENT)
+    made.repo.write("loop.toml", (made.repo.path / "loop.toml").read_text() + 'tests = ["test_*.py"]\n')
+    made.repo.write("test_a.py", "x = 1")
+    made.repo.commit("A test")
+    held = started(made)
+    assert (held.code, [each["path"] for each in held.data["held_back"]]) == (0, ["test_a.py"])
+    allowed = started(made, "--allow", "test_*.py")
+    assert (allowed.code, allowed.data["held_back"]) == (0, [])
+    assert made.repo.git("show", f"{allowed.data['commit']}:test_a.py") == "x = 2"
+
+
+# --- unclear
+
+
+def test_an_unclear_request_is_blocked_with_the_scorers_questions_and_goes_on_when_answered(tmp_path: Path) -> None:
+    made = sample(tmp_path, ASKS + BOTH, "scorer", "planner")
+    stopped = started(made, request="Write texts")
+    assert stopped.code == 4
+    assert own(stopped) == {
+        "outcome": "blocked",
+        "stage": "intent",
+        "spec_score": 4,
+        "fit_score": 20,
+        "shape": None,
+        "tasks": count(0, 0),
+        "waves": 0,
+        "questions": [QUESTION],
+    }
+    (need,) = stopped.data["needs"]
+    assert (need["kind"], need["questions"]) == ("question", [QUESTION])
+    assert made.loop("answer", "both").code == 0
+    done = made.loop("resume", "--unattended", "--json")
+    assert (done.code, done.data["spec_score"], done.data["fit_score"]) == (0, 8, 45)
+
+
+# --- limits
+
+
+def test_at_its_most_iterations_it_is_paused_until_more_are_granted(tmp_path: Path) -> None:
+    made = sample(tmp_path, NEVER_GOOD)
+    paused = started(made, "--max-iterations", "2")
+    assert (paused.code, paused.data["outcome"], paused.data["stage"]) == (5, "paused", "paused")
+    assert paused.data["needs"][0]["command"] == "loop answer continue 10"
+    again = made.loop("resume", "--unattended", "--json")
+    assert (again.code, again.data["outcome"], again.data["iterations"]) == (5, "paused", 2)
+    assert made.loop("answer", "continue", "1").code == 0
+    more = made.loop("resume", "--unattended", "--json")
+    assert (more.code, more.data["iterations"]) == (5, 3)
+
+
+def test_a_limit_that_is_raised_in_the_configuration_lets_it_go_on(tmp_path: Path) -> None:
+    made = sample(tmp_path, limits="[limits.workflow]\nmax_iterations = 1")
+    assert started(made).code == 5
+    config = (made.repo.path / "loop.toml").read_text()
+    made.repo.write("loop.toml", config.replace("max_iterations = 1", 'max_iterations = "unlimited"'))
+    done = made.loop("resume", "--unattended", "--json")
+    assert (done.code, done.data["outcome"], done.data["tasks"]) == (0, "complete", count(2))
+
+
+def test_what_an_option_said_is_not_undone_by_another_edit(tmp_path: Path) -> None:
+    made = sample(tmp_path, NEVER_GOOD)
+    assert started(made, "--max-iterations", "1", "--budget", "3").code == 5
+    made.repo.write("loop.toml", (made.repo.path / "loop.toml").read_text() + "[finish]\nmerge = true\n")
+    again = made.loop("resume", "--unattended", "--json")
+    assert (again.code, again.data["iterations"], again.data["cost"]["budget"]) == (5, 1, 3.0)
+
+
+def test_there_may_be_no_limit_of_money_and_iterations(tmp_path: Path) -> None:
+    made = sample(tmp_path, NEVER_GOOD)
+    paused = started(made, "--budget", "none", "--max-iterations", "unlimited")
+    assert (paused.code, paused.data["cost"]["budget"], paused.data["iterations"]) == (5, None, 4)
+    shown = made.loop("status").out
+    assert "State: ESCALATED (iteration 4, tasks 0/2, wave 1 of 2, paused)" in shown
+    told = made.loop("explain").out
+    assert "the iterations are not limited; 3 failures of one task in the same way, or 25 in all, still pause" in told
+
+
+def test_status_as_data_counts_tasks_and_waves(tmp_path: Path) -> None:
+    made = sample(tmp_path, NEVER_GOOD)
+    assert started(made, "--max-iterations", "1").code == 5
+    root = made.loop("status", "--json").data["loops"][0]
+    assert root["tasks"] == {"done": 0, "total": 2, "wave": 1, "waves": 2}
+    assert (root["attempt"], root["limit"], root["status"]) == (1, 1, "paused")
+
+
+def test_why_a_task_does_not_run_is_explained(tmp_path: Path) -> None:
+    made = sample(tmp_path, NEVER_GOOD)
+    assert started(made, "--max-iterations", "2").code == 5
+    told = made.loop("explain").out
+    held_up = told[told.index("Held up:\n") : told.index("In force:")]
+    assert held_up == (
+        "Held up:\n"
+        "  T-001 is not begun: 2 of 2 iterations are used\n"
+        "  T-002 waits for T-001 (not begun)\n"
+        "  T-001 failed its verification 2 times; is its command right? test -f one.txt\n"
+        "  nobody advises on T-001: no panel is named in [roles] of loop.toml, so it is tried again without\n"
+    )
+
+
+def test_what_failed_is_told_to_the_next_attempt_and_not_that_an_iteration_is_used(tmp_path: Path) -> None:
+    made = sample(tmp_path, NEVER_GOOD)
+    paused = started(made, "--max-iterations", "2")
+    assert "loop of T-001 goes on: Write one.txt; attempt 2: check 'test' failed: " in paused.err
+    assert "1 of 1 iteration is used" not in paused.err
+
+
+# --- check-ins
+
+
+@pytest.mark.parametrize(
+    ("scenario", "fit", "shape"), [(REVIEWED_WAVES, 35, "tool-review"), (EACH_TASK, 25, "colleague")]
+)
+def test_a_person_looks_in_between_and_resume_goes_on(tmp_path: Path, scenario: str, fit: int, shape: str) -> None:
+    made = sample(tmp_path, scenario, "scorer", "planner")
+    stopped = started(made)
+    assert (stopped.code, stopped.data["fit_score"], stopped.data["shape"]) == (4, fit, shape)
+    (need,) = stopped.data["needs"]
+    assert (need["kind"], stopped.data["tasks"]) == ("check-in", count(1))
+    done = made.loop("resume", "--unattended", "--json")
+    assert (done.code, done.data["outcome"], done.data["tasks"]) == (0, "complete", count(2))
+
+
+def test_the_persons_word_on_the_shape_stands_above_the_score(tmp_path: Path) -> None:
+    made = sample(tmp_path, REVIEWED_WAVES, "scorer", "planner")
+    done = started(made, "--shape", "tool")
+    assert (done.code, done.data["fit_score"], done.data["shape"]) == (0, 35, "tool")
+    assert "The shape was taken without asking (fit 35" in (made.repo.path / ".loop" / "PROGRESS.md").read_text()
+
+
+# --- one that is not finished
+
+
+@pytest.fixture
+def unfinished(tmp_path: Path) -> Sample:
+    made = sample(tmp_path, REVIEWED_WAVES, "scorer", "planner")
+    assert started(made).code == 4
+    return made
+
+
+def ids(made: Sample) -> list[str]:
+    return [each["id"] for each in made.loop("status", "--json").data["loops"] if each["parent"] is None]
+
+
+def test_another_request_needs_a_word_on_the_one_that_is_not_finished(unfinished: Sample) -> None:
+    (first,) = ids(unfinished)
+    refused = unfinished.loop("start", CLEAR, "--unattended")
+    one_sentence(refused, 4, first, "`loop start --resume`", "--fresh")
+    assert ids(unfinished) == [first]
+
+
+@pytest.mark.parametrize("words", [["--resume"], []])
+def test_it_is_gone_on_with(unfinished: Sample, words: list[str]) -> None:
+    done = unfinished.loop("start", *words, "--unattended", "--json")
+    assert (done.code, done.data["outcome"], [done.data["loop"]]) == (0, "complete", ids(unfinished))
+
+
+def test_beginning_anew_cancels_it_and_keeps_its_files(unfinished: Sample) -> None:
+    (first,) = ids(unfinished)
+    files = unfinished.repo.path / ".loop"
+    again = unfinished.loop("start", CLEAR, "--fresh", "--unattended", "--json", "--shape", "tool")
+    second = again.data["loop"]
+    statuses = {each["id"]: each["status"] for each in unfinished.loop("status", "--json").data["loops"]}
+    assert (statuses[first], first != second) == ("cancelled", True)
+    kept = json.loads((files / "workflow" / first / "workflow-state.json").read_text())
+    newest = json.loads((files / "workflow-state.json").read_text())
+    assert (kept["stage"], kept["loop"], newest["loop"]) == ("cancelled", first, second)
+    assert f"its files are in .loop/workflow/{first}, every commit is kept" in again.err
+
+
+def test_nothing_is_cancelled_for_a_request_that_could_not_begin(unfinished: Sample) -> None:
+    config = (unfinished.repo.path / "loop.toml").read_text()
+    unfinished.repo.write("loop.toml", config + "nonsense = 1\n")
+    assert unfinished.loop("start", CLEAR, "--fresh", "--unattended").code == 2
+    unfinished.repo.write("loop.toml", config)
+    assert unfinished.loop("status", "--json").data["loops"][0]["status"] == "waiting"
+
+
+def test_whoever_cancels_is_told_what_it_took_and_what_is_left(unfinished: Sample) -> None:
+    told = unfinished.loop("cancel")
+    assert told.code == 0
+    assert "Iterations: 1\nCost: $0.50\nDone: 1 of 2 tasks\n  ✓ T-001: Write one.txt\n" in told.out
+    assert "Remaining: 1 of 2 tasks\n  · T-002: Write two.txt\nCriteria: 0 of " in told.out
+
+
+# --- beforehand
+
+
+def test_what_would_be_done_is_said_and_nothing_is_created(tmp_path: Path) -> None:
+    made = sample(tmp_path)
+    told = made.loop("start", CLEAR, "--dry-run", "--max-iterations", "unlimited", "--budget", "none")
+    assert (told.code, told.err) == (0, "")
+    lines = told.out.splitlines()
+    assert lines[:7] == [
+        "Would start a workflow: Write one.txt and two.txt within 1 day",
+        '  outcome      2/2  measurable by "within 1"',
+        '  scope        2/2  an exact target, "one.txt"',
+        '  constraints  2/2  an explicit limit, "must not"',
+        '  success      2/2  tests, by "tests", and a list of what has to hold',
+        '  done         2/2  a definite event, "Done when"',
+        "  spec         10/10, fit 65: tool",
+    ]
+    assert lines[-4:] == [
+        "  roles        planner: asked instead of these rules",
+        "  limits       unlimited iterations, budget none",
+        "  cost         about 0.00 USD, if every task passes at once",
+        "Nothing was created.",
+    ]
+    assert not (made.repo.path / ".loop").exists()
+
+
+def test_what_would_be_asked_is_said_as_data(tmp_path: Path) -> None:
+    made = sample(tmp_path, BOTH, "critic")
+    told = made.loop("start", "Make it better", "--dry-run", "--json").data
+    assert (told["spec_score"], told["fit_score"], told["shape"], told["dry_run"]) == (0, 0, "blocked", True)
+    assert [each["score"] for each in told["scores"]] == [0, 0, 0, 0, 0]
+    assert (len(told["questions"]), told["waves"], told["roles"]) == (5, [["T-001"]], [])
+    assert not (made.repo.path / ".loop").exists()
+
+
+# --- mistakes
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "part"),
+    [
+        (["--unattended"], 2, 'the request is empty; write `loop start "what is to be done"`'),
+        (["  "], 2, "the request is empty"),
+        (["x" * 70_000], 2, "the request is larger than 64 KiB"),
+        (["x", "--request-file", "y"], 2, "give the request as an argument or with --request-file, not both"),
+        (["--request-file", "gone.md"], 2, "--request-file gone.md: No such file"),
+        (["x", "--shape", "round"], 2, "'round' is not one of 'tool', 'tool-review', 'colleague'"),
+        (["--resume", "--fresh"], 2, "--resume goes on with what is there and --fresh begins anew; give one of them"),
+        (["x", "--resume"], 2, "leave the request out, or give --fresh"),
+        (["--resume"], 2, "there is no workflow to go on with"),
+        (["x", "--max-iterations", "0"], 2, "a whole number from 1 to 100000"),
+        (["x", "--budget", "-1"], 2, "an amount of money from 0"),
+        (["x", "--task-list", "old"], 2, "'old' is not one of 'new', 'resume', 'session-only'"),
+        (["x", "--allow", "../y"], 2, "--allow"),
+    ],
+)
+def test_words_that_make_no_sense_are_one_sentence(tmp_path: Path, words: list[str], code: int, part: str) -> None:
+    made = sample(tmp_path)
+    one_sentence(made.loop("start", *words), code, part)
+    assert not (made.repo.path / ".loop").exists()
+
+
+def test_without_a_configuration_nothing_begins(repo: Repository) -> None:
+    one_sentence(loop(repo.path, "start", "x"), 2, "loop.toml: not found", "loop setup")
