@@ -221,6 +221,7 @@ async def _run_checks(world: World, loop: LoopId, action: RunChecks, step: str) 
         trust=action.trust.on(action.base),
         preflight=action.preflight,
         also=action.also,
+        after=action.after,
     )
     async with _within_time(world):
         return await world.checks.run(run, world.observer.progressed)

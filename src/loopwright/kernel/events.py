@@ -83,6 +83,7 @@ class ChecksReported:
     unable: tuple[str, ...] = ()  # checks that cannot run here, each in a sentence
     written: tuple[str, ...] = ()  # files of tests that agents wrote, and that no person has seen
     would_drop: tuple[str, ...] = ()  # tests of the base that are gone with what was held back
+    kept: tuple[str, ...] = ()  # tests that landed before, and that stay as they landed
     also: tuple[CheckResult, ...] = ()  # of the demands, where every check passed: each can only fail
 
 

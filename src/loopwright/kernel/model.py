@@ -229,6 +229,7 @@ class Demand:
 
     name: str  # what asks for it: `T-001`, `criterion-2`, `mustNot-1`
     argv: tuple[str, ...]
+    own: tuple[str, ...] = ()  # files that whoever asks for it is to change: of a script among them the new one runs
 
     @property
     def rule(self) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Literal
@@ -29,6 +30,14 @@ class Trust:
 
     def on(self, base: Commit) -> Trust:
         return self if self.base else replace(self, base=base)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Landed:
+    """What landed before in the same work: tests in it stay as they are, but for those that the task's `words` name."""
+
+    commit: Commit = NO_COMMIT
+    words: tuple[str, ...] = ()
 
 
 class FileClass(StrEnum):
@@ -118,3 +127,17 @@ class Canary:
     sentence: str = ""
     rule: CanaryRule = "gate"  # what is configured for a change that nobody notices
     seconds: float = 0.0
+
+
+def is_named(path: str, words: tuple[str, ...]) -> bool:
+    """Whether the work was asked for with this path: whole, a folder above it, or a file name that is plainly one."""
+    parts = path.split("/")
+    folders = ["/".join(parts[:count]) for count in range(2, len(parts))]
+    name = parts[-1]
+    plain = [name] if "." in name.strip(".") or name != name.lower() else []
+    whole = [path] if len(parts) > 1 else []
+    return any(_stands_in(each, text) for each in (*whole, *folders, *plain) for text in words)
+
+
+def _stands_in(name: str, text: str) -> bool:
+    return re.search(rf"(?<![\w./-]){re.escape(name)}(?![\w-])", text) is not None

@@ -7,7 +7,6 @@ maker once; another attempt that still needs it waits at the gate and uses up no
 from __future__ import annotations
 
 import hashlib
-import re
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
@@ -15,7 +14,7 @@ from loopwright.kernel.events import ChecksReported
 from loopwright.kernel.faults import engine_finding, faults_of, is_only_unmet, names_of_faults
 from loopwright.kernel.gates import PROTECTED, UNTESTED
 from loopwright.kernel.model import Change, Commit, Finding
-from loopwright.kernel.trust import Canary, Claim, evidence_with
+from loopwright.kernel.trust import Canary, Claim, evidence_with, is_named
 from loopwright.kernel.wording import counted
 from loopwright.loops import course as c
 from loopwright.loops.course import GateRecord, OnCourse, Ruling
@@ -324,20 +323,6 @@ def _left_over(report: ChecksReported) -> str:
     if not report.written:
         return "nothing else would land"
     return f"besides it no code would land that could be verified, only tests ({_some(report.written)})"
-
-
-def is_named(path: str, words: tuple[str, ...]) -> bool:
-    """Whether the work was asked for with this path: whole, a folder above it, or a file name that is plainly one."""
-    parts = path.split("/")
-    folders = ["/".join(parts[:count]) for count in range(2, len(parts))]
-    name = parts[-1]
-    plain = [name] if "." in name.strip(".") or name != name.lower() else []
-    whole = [path] if len(parts) > 1 else []
-    return any(_stands_in(each, text) for each in (*whole, *folders, *plain) for text in words)
-
-
-def _stands_in(name: str, text: str) -> bool:
-    return re.search(rf"(?<![\w./-]){re.escape(name)}(?![\w-])", text) is not None
 
 
 def _paths(changes: tuple[Change, ...]) -> str:

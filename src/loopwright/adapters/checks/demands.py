@@ -6,6 +6,7 @@ one leaves behind is seen by no other, and the same command on the same tree say
 
 from __future__ import annotations
 
+import posixpath
 import re
 import shlex
 from dataclasses import dataclass, replace
@@ -17,7 +18,7 @@ from loopwright.adapters.checks.receipts import Receipt, as_result, receipt_key,
 from loopwright.config.settings import CheckSettings
 from loopwright.errors import CheckNotRunnable
 from loopwright.kernel.findings import identify
-from loopwright.kernel.model import CheckResult, Demand, Finding, Severity
+from loopwright.kernel.model import CheckResult, Demand, Finding, Severity, Tree
 from loopwright.kernel.quoting import one_line
 from loopwright.kernel.visible import visible
 
@@ -31,10 +32,10 @@ _NO_CHECK = "\n"  # in the place of a check's name: no check is called so
 
 async def demanded(desk: Desk) -> tuple[CheckResult, ...]:
     """One result per demand, in their order; side by side, as many at once as checks, and each command once."""
-    asking = {demand.argv: demand for demand in reversed(desk.run.also)}  # the first of those that bring the same
+    asking = {(demand.argv, demand.own): demand for demand in reversed(desk.run.also)}  # the first that bring the same
     found = await side_by_side([_met(desk, demand) for demand in asking.values()])
-    by_command = {argv: result for argv, (result,) in zip(asking, found, strict=True)}
-    return tuple(_told(demand, by_command[demand.argv]) for demand in desk.run.also)
+    by_command = {command: result for command, (result,) in zip(asking, found, strict=True)}
+    return tuple(_told(demand, by_command[demand.argv, demand.own]) for demand in desk.run.also)
 
 
 def _told(demand: Demand, result: CheckResult) -> CheckResult:
@@ -90,11 +91,12 @@ class _Meeting:
         """From its receipt where one stands. Raises `CheckNotRunnable` where its program is missing."""
         desk, spec = self.desk, self.spec
         environment = await desk.outfit.digests.of(spec)
-        key = receipt_key(desk.seen.landing, _NO_CHECK, spec.run, environment)
+        tree = await self._tree()
+        key = receipt_key(tree, _NO_CHECK, spec.run, environment)
         held = await desk.book.find(key)
         if held is not None and stands(held, base=desk.run.base, step=desk.run.step):
             return as_result(held)
-        ran = await self._run(spec)
+        ran = await self._run(spec, tree)
         receipt = self._receipt(spec, ran, key, environment)
         if ran.finished:
             await desk.book.keep(receipt)
@@ -105,10 +107,19 @@ class _Meeting:
             receipt=key if ran.finished else "",
         )
 
-    async def _run(self, spec: CheckSettings) -> Ran:
+    async def _tree(self) -> Tree:
+        """What would land, but that a script of the base which the command starts is the base's: it judges here."""
+        desk = self.desk
+        scripts = frozenset(program_files(self.demand.argv)) & desk.paths & desk.seen.changed
+        scripts -= frozenset(self.demand.own)
+        if not scripts:
+            return desk.seen.landing
+        return await desk.outfit.checkouts.compose(desk.seen.landing, taken_from=desk.run.base, paths=scripts)
+
+    async def _run(self, spec: CheckSettings, tree: Tree) -> Ran:
         """In a fresh checkout, gone afterwards. What it compiles there is for nobody else."""
         desk = self.desk
-        bench = desk.bench((spec,), desk.seen.landing, desk.run.commit)
+        bench = desk.bench((spec,), tree, desk.run.commit)
         outfit = replace(bench.starter.outfit, is_base=False)
         starter = replace(bench.starter, outfit=outfit, watched=frozenset(), lacking=frozenset())
         async with desk.slots, bench.lay() as laid:
@@ -153,6 +164,26 @@ class _Meeting:
         more = f" and {len(paths) - _NAMED} more" if len(paths) > _NAMED else ""
         told = f"It ran without what is held back until a person approves: {', '.join(paths[:_NAMED])}{more}"
         return told if paths else ""
+
+
+_STARTERS = re.compile(r"(?:python|pypy|node|deno|bun|ruby|perl|php|lua|sh|bash|dash|zsh|ksh|fish|Rscript|tclsh)[\d.]*")
+
+
+def program_files(argv: tuple[str, ...]) -> tuple[str, ...]:
+    """The files of the tree that a command starts, as it names them: itself, or the script its interpreter is given."""
+    words = list(argv)
+    if words and posixpath.basename(words[0]) == "env":
+        words = [word for word in words[1:] if "=" not in word]
+    if not words:
+        return ()
+    found, given = [words[0]], words[1:]
+    if _STARTERS.fullmatch(posixpath.basename(words[0])):
+        if "-m" in given[:-1]:
+            module = given[given.index("-m") + 1].replace(".", "/")
+            found += [f"{top}{module}{end}" for top in ("", "src/") for end in (".py", "/__main__.py")]
+        found += [word for word in given if not word.startswith("-")][:1]
+        found += [part.strip("'\"();&|") for word in given if "-c" in given for part in word.split()]
+    return tuple(posixpath.normpath(word) for word in found if word)
 
 
 def _refused(demand: Demand, why: str) -> CheckResult:

@@ -19,7 +19,7 @@ from loopwright.adapters.checks.watched_files import watched
 from loopwright.config.settings import CheckSettings
 from loopwright.kernel.events import ChecksReported
 from loopwright.kernel.model import Commit
-from loopwright.kernel.trust import CanaryRule, Trust
+from loopwright.kernel.trust import CanaryRule, FileClass, Trust, is_named
 from loopwright.ports.agent import Watch
 from loopwright.ports.checks import ChecksRun, Examined
 
@@ -58,6 +58,7 @@ class CommandChecks:
         run = replace(run, trust=run.trust.on(run.base), base=run.trust.on(run.base).base)
         classifier = await self._classifier(run.trust)
         seen = await self._candidate(classifier, run.commit, run.trust, run.approved)
+        seen, kept = await self._with_landed_tests(classifier, seen, run)
         commands = tuple(spec.run for spec in self.specs)
         source = self.outfit.source
         known, paths = await classifier.steering(run.base), frozenset(await source.paths(run.base))
@@ -92,7 +93,24 @@ class CommandChecks:
                     await asyncio.gather(signs, return_exceptions=True)
         canary = replace(report.canary, rule=self.canary) if report.canary else None
         seconds = self.outfit.clock.monotonic() - began
-        return replace(report, canary=canary, seconds=seconds, rests_on=desk.book.names)
+        return replace(report, canary=canary, seconds=seconds, rests_on=desk.book.names, kept=kept)
+
+    async def _with_landed_tests(
+        self, classifier: Classifier, seen: Candidate, run: ChecksRun
+    ) -> tuple[Candidate, tuple[str, ...]]:
+        """What agents wrote judges nobody; but tests that landed with one task can fail another, as they landed."""
+        before = run.after
+        if not before.commit or before.commit == run.trust.base:
+            return seen, ()
+        known = {each.change.path for each in seen.classed if each.kind is FileClass.CHANGED_TEST}
+        since = await classifier.classify(before.commit, run.commit)
+        changed = [each.change.path for each in since if each.kind is FileClass.CHANGED_TEST]
+        changed = [path for path in changed if path not in known]
+        kept = tuple(sorted(path for path in changed if not is_named(path, before.words)))
+        if not kept:
+            return seen, ()
+        landing = await self.outfit.checkouts.compose(seen.landing, taken_from=before.commit, paths=frozenset(kept))
+        return replace(seen, landing=landing), kept
 
     async def _classifier(self, trust: Trust) -> Classifier:
         """With what is known of the base by now: all that asks for classes asks the same one."""

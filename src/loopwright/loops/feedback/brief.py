@@ -18,6 +18,7 @@ from loopwright.loops.feedback.state import LANDING, TaskFacts
 
 INJECTED = 8_192  # bytes
 _REQUEST = 4_096
+_MUST_NOT = "A finding that one of these is so has its name as `requirement` and is critical: all stops."
 _DUTY = {
     "developer": (
         "Change the files in the working directory until the task below is done, and nothing besides. A reviewer then"
@@ -115,7 +116,8 @@ def _larger(own: TaskFacts | None) -> tuple[str, ...]:
     told = "## Part of\n\nThis task is one of several that a request was taken apart into. Do this one alone.\n\n"
     parts = [told + fenced(at_most(own.request, _REQUEST))]
     if own.must_not:
-        parts.append("## Must not happen\n\n" + "\n".join(f"- {one_line(text, 500)}" for text in own.must_not))
+        rules = (f"- `mustNot-{number}`: {one_line(text, 500)}" for number, text in enumerate(own.must_not, start=1))
+        parts.append("\n".join(("## Must not happen", "", *rules, "", _MUST_NOT)))
     if own.advised:
         advice = "\n\n".join(quoted(at_most(text, _REQUEST)) for text in own.advised)
         parts.append(f"## Advice of a panel of agents\n\n{advice}")

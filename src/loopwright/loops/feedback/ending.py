@@ -34,6 +34,7 @@ def _left(state: FeedbackState) -> FeedbackState:
         findings=(*outcome.findings, *untested(state)),
         waiting=(),
         approved=state.course.let_in,
+        written=state.course.written,
         may_drop=state.course.may_drop,
     )
     gates = tuple(replace(gate, due=False, lasting=False) for gate in state.course.gates)

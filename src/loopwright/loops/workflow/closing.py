@@ -14,7 +14,16 @@ from loopwright.loops.workflow.completion import render_cancel_report
 from loopwright.loops.workflow.evidence import criteria_status
 from loopwright.loops.workflow.files import complete, evidence, stage_of, task_lines
 from loopwright.loops.workflow.progress import wave_shown
-from loopwright.loops.workflow.state import Stopped, TaskStanding, WorkflowState, WorkTask, choice_of, fit_of, spec_of
+from loopwright.loops.workflow.state import (
+    Stopped,
+    TaskStanding,
+    WorkflowPhase,
+    WorkflowState,
+    WorkTask,
+    choice_of,
+    fit_of,
+    spec_of,
+)
 
 _SHOWN = 10
 _STANDS = {
@@ -45,10 +54,12 @@ class WorkflowResult:
     waves: int
     questions: tuple[Question, ...] = ()  # of an unclear request
     iterations: int = 0
+    accepted: bool = False  # by a person, with what is in .loop/debt.md: it is complete by their word alone
 
 
 def result(_loop: LoopId, state: WorkflowState, _parts: Mapping[LoopId, object]) -> WorkflowResult:
-    clear = spec_of(state) is not None and state.course.station is not Station.CLARIFY
+    clear = spec_of(state) is not None and state.phase is not WorkflowPhase.SCORE
+    outcome = state.course.outcome
     asked = tuple(each for inquiry in state.course.inquiries for each in inquiry.questions)
     return WorkflowResult(
         stage=stage_of(state, "paused" if state.stopped is Stopped.LIMIT else ""),
@@ -59,6 +70,7 @@ def result(_loop: LoopId, state: WorkflowState, _parts: Mapping[LoopId, object])
         waves=max((task.wave for task in state.tasks), default=0),
         questions=asked,
         iterations=state.iterations,
+        accepted=outcome is not None and outcome.ending is Ending.ACCEPTED,
     )
 
 

@@ -9,8 +9,9 @@ from dataclasses import replace
 from loopwright.kernel.actions import Action, Announce, Combine, Integrate, RunAgent, RunChecks, RunLoop
 from loopwright.kernel.codec import encode
 from loopwright.kernel.events import Answered, CancelRequested
-from loopwright.kernel.model import NO_KEY, Cleanup, Demand, Key
+from loopwright.kernel.model import NO_KEY, Cleanup, Commit, Demand, Key
 from loopwright.kernel.quoting import one_line
+from loopwright.kernel.trust import Landed, is_named
 from loopwright.kernel.wording import counted
 from loopwright.loops.workflow.brief import for_discussion, for_gate, for_intent, for_panel, for_review, shown_of
 from loopwright.loops.workflow.scoring import DIMENSIONS, score
@@ -143,6 +144,7 @@ def child_params(state: WorkflowState, task: WorkTask) -> str:
         "base": task.start,
         "answers": [*state.course.answers, *state.course.refusals[: task.refusals]],
         "lands": False,
+        "after": {"commit": task.start, "words": list(words_of(task))},
         "before": [json.loads(encode(each)) for each in state.course.before],
         "also": [json.loads(encode(each)) for each in verifies(task)],
         "trust": json.loads(encode(plan.trust.on(state.ground))),
@@ -156,8 +158,13 @@ def _task_text(task: WorkTask) -> str:
     return f"{task.id}: {task.plan.subject}\n\n{task.plan.description}{files}".strip()
 
 
+def words_of(task: WorkTask) -> tuple[str, ...]:
+    """What it was asked for in: a file that is named there is its business."""
+    return (task.plan.subject, task.plan.description, *task.plan.files)
+
+
 def verifies(task: WorkTask) -> tuple[Demand, ...]:
-    return (Demand(name=task.id, argv=task.plan.verify),) if task.plan.verify else ()
+    return (Demand(name=task.id, argv=task.plan.verify, own=task.plan.files),) if task.plan.verify else ()
 
 
 def must_nots(state: WorkflowState) -> tuple[Demand, ...]:
@@ -243,15 +250,30 @@ def _combine(state: WorkflowState, task: WorkTask) -> Combine:
         base=state.whole,
         commits=() if task.claims else (task.commit,),
         made_on=() if task.claims else (task.made_on,),
+        keep=() if task.claims else _tests_of_both(state, task),
         label=f"merge-{state.turn}",
         why=f"{task.id} is brought together with what has landed",
+    )
+
+
+def _tests_of_both(state: WorkflowState, task: WorkTask) -> tuple[tuple[Commit, str], ...]:
+    """Whoever brings a change in brings its tests: those that it was verified with, as they were."""
+    index = state.train[0]
+    others = (other for other in state.tasks if other.instead == index) if task.origin in ("conflict", "red") else ()
+    known = set(state.course.written)
+    return tuple(
+        (other.commit, path)
+        for other in others
+        for path in other.written
+        if path not in known and not is_named(path, words_of(task))
     )
 
 
 def _check(state: WorkflowState, task: WorkTask) -> RunChecks:
     earlier = tuple(each for each in state.promised if each.name != task.id)
     why = f"{task.id} on the merged tree, with {counted(len(earlier), 'command')} of what is done"
-    return _checks(state, Key("checks", state.turn), (*must_nots(state), *earlier, *verifies(task)), why)
+    checks = _checks(state, Key("checks", state.turn), (*must_nots(state), *earlier, *verifies(task)), why)
+    return replace(checks, after=Landed(commit=state.tip, words=words_of(task)))
 
 
 def _checks(state: WorkflowState, key: Key, also: tuple[Demand, ...], why: str) -> RunChecks:

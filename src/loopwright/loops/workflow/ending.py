@@ -5,11 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 
 from loopwright.errors import InvalidTransition
-from loopwright.kernel.model import Ending, Outcome, Part
+from loopwright.kernel.faults import engine_finding
+from loopwright.kernel.model import Ending, Finding, Outcome, Part
 from loopwright.loops import course as c
 from loopwright.loops.workflow.calm import turned
 from loopwright.loops.workflow.schedule import given_up
 from loopwright.loops.workflow.state import TaskStanding, WorkflowPhase, WorkflowState, WorkTask
+
+_UNSEEN = "The thorough review has not passed it"
 
 
 def cancelled(state: WorkflowState) -> WorkflowState:
@@ -48,9 +51,17 @@ def outcome(state: WorkflowState, how: Ending) -> Outcome:
         ending=how,
         attempts=state.iterations,
         commit=state.tip,
-        findings=state.thorough.blockers if state.thorough and how is not Ending.VERIFIED else (),
+        findings=() if how is Ending.VERIFIED else _left_open(state),
         parts=tuple(_part(task) for task in state.tasks),
     )
+
+
+def _left_open(state: WorkflowState) -> tuple[Finding, ...]:
+    """What the review found, and what nobody did."""
+    undone = (task for task in state.tasks if task.standing is not TaskStanding.DONE)
+    told = tuple(engine_finding("not-done", f"{task.id} was not done: {task.plan.subject}") for task in undone)
+    unseen = () if state.thorough and state.thorough.passed else (engine_finding("not-reviewed", _UNSEEN),)
+    return (*(state.thorough.blockers if state.thorough else ()), *told, *unseen)
 
 
 def _part(task: WorkTask) -> Part:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from loopwright.kernel.model import Ending, LoopId
-from loopwright.kernel.wording import moment
+from loopwright.kernel.wording import counted, moment
 from loopwright.loops.course import Station
 from loopwright.loops.kind import Files, Noted, Scene
 from loopwright.loops.workflow.completion import ShipCard, render_complete
@@ -148,7 +148,7 @@ def picture(scene: Scene[WorkflowState]) -> ProgressPicture:
         title=_title(state),
         wave=wave_shown(lines),
         waves=max((task.wave for task in lines), default=0),
-        iteration=state.iterations + (0 if over else 1),
+        iteration=state.iterations + (1 if scene.status == "running" and not over else 0),
         spent=scene.spent,
         estimated=False,
         budget=scene.budget,
@@ -157,9 +157,19 @@ def picture(scene: Scene[WorkflowState]) -> ProgressPicture:
         counsel=state.counselled > 0,
         stage=stage_of(state, scene.status),
         graph=mermaid(tuple(task.plan for task in state.tasks), shown) if lines else "",
-        complete=complete(state) if stage_of(state, scene.status) == "complete" else "",
-        remarks=state.remarks,
+        complete=complete(state) if is_complete(state) else "",
+        remarks=(*_standing_still(state), *state.remarks),
     )
+
+
+def _standing_still(state: WorkflowState) -> tuple[str, ...]:
+    """Why nothing goes on, where a person is asked."""
+    if state.course.station is Station.ESCALATED:
+        return (f"Stopped: {'; '.join(state.course.reasons) or 'a person is asked'}",)
+    outcome = state.course.outcome
+    if outcome is not None and outcome.ending is Ending.ACCEPTED:
+        return (f"Accepted by a person with {counted(len(outcome.findings), 'known issue')}, see .loop/debt.md",)
+    return ()
 
 
 def _title(state: WorkflowState) -> str:
@@ -221,6 +231,12 @@ def evidence(state: WorkflowState) -> tuple[CriterionEvidence, ...]:
         )
         for index, each in enumerate(shape.criteria if shape else (), start=1)
     )
+
+
+def is_complete(state: WorkflowState) -> bool:
+    """By its own verdict, and not by a person's who took what there was."""
+    outcome = state.course.outcome
+    return outcome is not None and outcome.ending is Ending.VERIFIED and bool(state.shipped)
 
 
 def complete(state: WorkflowState) -> str:

@@ -68,7 +68,9 @@ def _gone_on(state: WorkflowState, kind: Stopped | None) -> WorkflowState:
         return _entered_anew(state, _ONCE_MORE[kind])
     if kind is Stopped.CHECK_IN:
         state = replace(state, checked_in=state.done)
-    return _resumed(state)
+    # Whoever goes on where nothing was changed says that there was nothing to be done.
+    nothing = kind is Stopped.STUCK and state.done == len(state.tasks) and state.tip == state.plan.base
+    return _resumed(replace(state, nothing_is_right=state.nothing_is_right or nothing))
 
 
 def _entered_anew(state: WorkflowState, phase: WorkflowPhase) -> WorkflowState:

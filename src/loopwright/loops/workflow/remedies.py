@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Literal
 
 from loopwright.kernel.findings import cut
-from loopwright.kernel.model import Finding, Outcome
+from loopwright.kernel.model import Finding, Outcome, Severity
 from loopwright.kernel.quoting import one_line
 from loopwright.kernel.wording import place, told
 from loopwright.loops.task_file import name_of, number_of
@@ -15,13 +15,26 @@ from loopwright.loops.workflow.schedule import added
 from loopwright.loops.workflow.state import WorkflowState, WorkTask
 
 Origin = Literal["conflict", "red"]
+MUST_NOT = "mustNot-"
 _SIDES = 5  # tasks that landed and are named
 _LINE = 300  # characters that are kept of what a loop says of itself
 _WRONG = 10  # findings that are named
 _BEGIN = {
-    "red": "You begin with both together, which is red: mend it so that both hold.",
+    "red": (
+        "You begin with both together, which is red, or, if more has landed since, with what has landed: mend it, or"
+        " make the change again, so that both hold."
+    ),
     "conflict": "You begin with what has landed: make the change of the other side on top of it, so that both hold.",
 }
+
+
+def forbidden_in(found: Iterable[Finding]) -> tuple[Finding, ...]:
+    """What must not be and a judge says is so."""
+    return tuple(each for each in found if each.severity is Severity.CRITICAL and each.requirement.startswith(MUST_NOT))
+
+
+def became_true(found: tuple[Finding, ...]) -> tuple[str, ...]:
+    return tuple(f"{each.requirement} became true: {one_line(each.issue, 300)}" for each in found)
 
 
 def why_of(outcome: Outcome) -> str:

@@ -4,7 +4,6 @@ completion gate make tasks of what speaks against the work."""
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
 from dataclasses import replace
 
 from loopwright.errors import InvalidTransition
@@ -12,12 +11,12 @@ from loopwright.kernel.events import AgentFailed, AgentReported
 from loopwright.kernel.faults import engine_finding
 from loopwright.kernel.findings import identify
 from loopwright.kernel.ledger import record, unresolved
-from loopwright.kernel.model import AgentReport, AgentStatus, Finding, Severity, Verdict
+from loopwright.kernel.model import AgentReport, AgentStatus, Finding, Verdict
 from loopwright.kernel.quoting import one_line
 from loopwright.loops import course as c
 from loopwright.loops.workflow.advice import advice_text, read_advice
 from loopwright.loops.workflow.decide import view_part
-from loopwright.loops.workflow.remedies import remedied, tasks_of
+from loopwright.loops.workflow.remedies import became_true, forbidden_in, remedied, tasks_of
 from loopwright.loops.workflow.state import (
     Resolving,
     Stopped,
@@ -29,7 +28,7 @@ from loopwright.loops.workflow.state import (
     WorkflowState,
 )
 from loopwright.loops.workflow.stops import stopped
-from loopwright.loops.workflow.tasks import MUST_NOT, advanced
+from loopwright.loops.workflow.tasks import advanced
 from loopwright.loops.workflow.views import read_score, score_of, word_of
 
 SAID = "thorough"
@@ -90,15 +89,9 @@ def _as_report(said: ViewSaid) -> AgentReport:
     return AgentReport(findings=said.findings, extras=json.dumps(extras))
 
 
-def forbidden_in(found: Iterable[Finding]) -> tuple[Finding, ...]:
-    """What must not be and a judge says is so."""
-    return tuple(each for each in found if each.severity is Severity.CRITICAL and each.requirement.startswith(MUST_NOT))
-
-
 def broken(state: WorkflowState, found: tuple[Finding, ...], origin: str = "finding") -> WorkflowState:
     """Stopped at once. Whoever goes on has it mended by tasks."""
-    why = (f"{each.requirement} became true: {one_line(each.issue, 300)}" for each in found)
-    return stopped(remedied(state, found, origin), Stopped.MUST_NOT, *why)
+    return stopped(remedied(state, found, origin), Stopped.MUST_NOT, *became_true(found))
 
 
 # --- thorough -------------------------------------------------------------------------------------------------------
@@ -167,8 +160,10 @@ def _with_reason(state: WorkflowState, look: Viewing, said: ViewSaid) -> ViewSai
 
 
 def _rests_on(said: ViewSaid) -> tuple[Finding, ...]:
-    """What a no can rest on: all of some weight, or, where there is none, what there is."""
-    return tuple(each for each in said.findings if word_of(each.severity) != SUGGESTION) or said.findings
+    """What a no can rest on: its blockers; without one, all of some weight; without that, what there is."""
+    blockers = tuple(each for each in said.findings if word_of(each.severity) == BLOCKER)
+    weighty = tuple(each for each in said.findings if word_of(each.severity) != SUGGESTION)
+    return blockers or weighty or said.findings
 
 
 def _to_resolve(state: WorkflowState, seen: ThoroughSeen) -> WorkflowState:

@@ -171,7 +171,8 @@ def admitted(state: WorkflowState) -> WorkflowState:
 def _begun(state: WorkflowState, task: WorkTask) -> WorkTask:
     """A loop that goes on does so where it was; a new one begins with what has landed by now."""
     begun = replace(task, standing=TaskStanding.RUNNING, refusals=len(state.course.refusals))
-    return begun if not task.over or task.start else replace(begun, start=state.tip, made_on=state.tip)
+    is_still_there = task.origin == "red" and task.start and task.made_on == state.whole  # both together, and no more
+    return begun if not task.over or is_still_there else replace(begun, start=state.tip, made_on=state.tip)
 
 
 def _room(state: WorkflowState) -> int:

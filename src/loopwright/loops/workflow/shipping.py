@@ -7,13 +7,14 @@ from dataclasses import replace
 from loopwright.kernel.events import AgentFailed, Announced, ChecksReported
 from loopwright.kernel.faults import engine_finding, faults_of
 from loopwright.kernel.findings import identify
+from loopwright.kernel.model import Severity
 from loopwright.kernel.quoting import one_line
 from loopwright.loops import course as c
 from loopwright.loops.weighing import Failed, Passed, Rejected, rejection, weighed
 from loopwright.loops.workflow.calm import calmed
 from loopwright.loops.workflow.ending import closed
-from loopwright.loops.workflow.remedies import remedied
-from loopwright.loops.workflow.reviewing import FromJudge, broken, forbidden_in, is_pass
+from loopwright.loops.workflow.remedies import forbidden_in, remedied
+from loopwright.loops.workflow.reviewing import FromJudge, broken, is_pass
 from loopwright.loops.workflow.ship import Ship, read_ship, verdict_of
 from loopwright.loops.workflow.state import Stopped, WorkflowPhase, WorkflowState
 from loopwright.loops.workflow.stops import stopped
@@ -43,7 +44,8 @@ def gate_spoke(state: WorkflowState, event: FromJudge | Announced) -> WorkflowSt
     report, found = event.report, tuple(identify(each) for each in event.report.findings)
     ship = read_ship(report)
     trial = state.course.trial
-    is_no = trial.said_no or not is_pass(report)
+    # A pass with a critical finding is none.
+    is_no = trial.said_no or not is_pass(report) or any(each.severity is Severity.CRITICAL for each in found)
     if isinstance(ship, str):
         if not is_no:
             again = trial.to_repair(ship)

@@ -123,6 +123,7 @@ class WorkTask:
     asking: Key = NO_KEY  # what its loop escalated with
     claims: bool = False  # somebody says that it is done already: what is there is checked, nothing is made
     untested: bool = False  # a person took it although no test notices it
+    written: tuple[str, ...] = ()  # tests of its commit that agents wrote
     instead: int | None = None  # the task that brings its change in
     outside: str = ""  # what was said of it from outside, and what came of that
 
@@ -243,6 +244,7 @@ class WorkflowState:
     worst: int = 0  # how often in a row one task failed in the same way
     worst_task: str = ""
     counselled: int = 0  # how often the panel advised
+    nothing_is_right: bool = False  # a person said that there was nothing to be done
     checked_in: int = 0  # how many tasks were done when a person last said to go on
     approved: tuple[Change, ...] = ()  # what a person let a task change
     may_drop: tuple[str, ...] = ()  # and which tests of the base they let go with it

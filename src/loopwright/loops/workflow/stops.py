@@ -29,6 +29,7 @@ _GUIDED = Option(
     choice="revise", label="Go on with new guidance", prompt="revise GUIDANCE: it goes to all that follows"
 )
 BLOCKER = "BLOCKER"
+NOTHING_DONE = "no task changed anything: all of them pass as it is, by their own commands; was it done already"
 
 
 def stopped(state: WorkflowState, kind: Stopped, *why: str) -> WorkflowState:

@@ -16,7 +16,7 @@ from loopwright.kernel.events import (
     LoopEnded,
 )
 from loopwright.kernel.faults import conflict_finding, engine_finding, faults_of, names_of_faults
-from loopwright.kernel.model import NO_COMMIT, CheckResult, Commit, Ending, Finding, Outcome
+from loopwright.kernel.model import NO_COMMIT, NO_KEY, CheckResult, Commit, Ending, Finding, Outcome
 from loopwright.loops import course as c
 from loopwright.loops.course import Trial
 from loopwright.loops.weighing import Failed, Passed, Rejected, Waits, Weighed, rejection, weighed
@@ -25,7 +25,7 @@ from loopwright.loops.workflow.calm import calmed, covered, turned
 from loopwright.loops.workflow.decide import panel_part, task_key, verifies
 from loopwright.loops.workflow.limits import reasons
 from loopwright.loops.workflow.looking import looked_at, review_begun
-from loopwright.loops.workflow.remedies import Origin, both_sides, why_of
+from loopwright.loops.workflow.remedies import MUST_NOT, Origin, became_true, both_sides, forbidden_in, why_of
 from loopwright.loops.workflow.schedule import added, admitted, check_in_due, diagnosis, finished, made_ready
 from loopwright.loops.workflow.state import (
     Stopped,
@@ -38,7 +38,6 @@ from loopwright.loops.workflow.state import (
 from loopwright.loops.workflow.stops import stopped
 
 NO_CHANGE = "no-change"
-MUST_NOT = "mustNot-"
 _PASSED = (Ending.VERIFIED, Ending.REVIEWED, Ending.ACCEPTED)
 
 
@@ -73,6 +72,8 @@ def heard(state: WorkflowState, event: LoopEnded) -> WorkflowState:
     index = next(each for each in state.running if task_key(state, each) == event.key)
     outcome = event.outcome
     task = state.tasks[index]
+    if outcome.ending is Ending.CANCELLED:
+        return _taken_away(state, index)
     task = replace(
         task,
         attempts=task.attempts + 1,
@@ -93,10 +94,22 @@ def heard(state: WorkflowState, event: LoopEnded) -> WorkflowState:
     if _did_nothing(outcome) and task.plan.verify:
         return advanced(_aboard(state, index, replace(task, claims=True)))
     if task.over:
-        task = replace(task, before=task.before + 1, start=NO_COMMIT if task.origin != "red" else task.start)
+        task = replace(task, before=task.before + 1)
     state = with_task(state, index, task)
     found = outcome.findings or (engine_finding(f"task-{outcome.ending.value}", task.why or "its loop gave no reason"),)
-    return advanced(_failed(state, index, found))
+    state = _failed(state, index, found)
+    if forbidden := forbidden_in(found):
+        return stopped(state, Stopped.MUST_NOT, *became_true(forbidden))
+    return advanced(state)
+
+
+def _taken_away(state: WorkflowState, index: int) -> WorkflowState:
+    """A person ended the task's own loop: that uses up nothing, and nobody begins it again behind their back."""
+    task = state.tasks[index]
+    fresh = replace(task, over=True, before=task.before + 1, asking=NO_KEY, start=NO_COMMIT)
+    state = replace(state, running=tuple(each for each in state.running if each != index))
+    state = made_ready(with_task(state, index, fresh), index)
+    return stopped(state, Stopped.STUCK, f"{task.id} was cancelled by a person; to go on is to begin it once more")
 
 
 def _did_nothing(outcome: Outcome) -> bool:
@@ -109,6 +122,7 @@ def _made(state: WorkflowState, index: int, task: WorkTask, outcome: Outcome) ->
         task,
         failures=(),
         untested=outcome.ending is Ending.ACCEPTED,
+        written=outcome.written,
     )
     state = replace(
         state,
@@ -285,8 +299,8 @@ def _reworked(state: WorkflowState, found: tuple[Finding, ...], why: str, origin
         plan=both_sides(state, task, origin),
         wave=task.wave,
         origin=origin,
-        start=merged or state.tip,
-        made_on=state.whole if merged else state.tip,
+        start=merged,
+        made_on=state.whole if merged else NO_COMMIT,
         same=task.same + 1 if marks == task.marks and task.origin == origin else 1,
         marks=marks,
     )
