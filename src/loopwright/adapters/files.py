@@ -5,11 +5,12 @@ And files that somebody left behind, read as if they were traps: no link followe
 
 from __future__ import annotations
 
+import fcntl
 import os
 import stat
 import tempfile
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
@@ -202,3 +203,14 @@ def sorted_entries(folder: Path) -> list[os.DirEntry[str]]:
             return sorted(found, key=lambda entry: entry.name)
     except OSError:
         return []
+
+
+@contextmanager
+def locked_file(path: Path) -> Iterator[None]:
+    """Held by one process at a time; the others wait. The file stays, and holds nothing."""
+    handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)

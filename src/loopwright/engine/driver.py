@@ -13,7 +13,7 @@ from typing import Any
 
 from loopwright.engine.asking import Asking, stopped
 from loopwright.engine.fold import FROM_DATA, Flight, Opened
-from loopwright.engine.journal import Journal, holding, open_loop
+from loopwright.engine.journal import Journal, holding, open_loop, post
 from loopwright.engine.nesting import below, cancel_below, run_child
 from loopwright.engine.performing import looked_up, perform, terms_of, unusable
 from loopwright.engine.session import Session, cancelled, interrupted
@@ -21,7 +21,6 @@ from loopwright.engine.steps import Effect, Recording
 from loopwright.engine.world import Halt, Seen, World
 from loopwright.errors import OverBudget, Suspended, TimeIsUp
 from loopwright.kernel.actions import RunLoop
-from loopwright.kernel.codec import encode
 from loopwright.kernel.events import (
     AgentFailed,
     AgentReported,
@@ -76,6 +75,7 @@ class _Driver:
         self._tasks: dict[Key, asyncio.Task[Answer]] = {}
         self._asking = Asking(world.people, tell)
         self._news: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._given_back = False  # something ended since a child stopped at a limit
 
     @property
     def _session(self) -> Session:
@@ -123,6 +123,11 @@ class _Driver:
         if not todo.idle:
             await self._asking.withdraw()
             await self._wait()
+            return None
+        if shortage and self._given_back:
+            # What was set aside for others kept a child from its next step: they are done, and it is tried once more.
+            self._given_back = False
+            self._journal.session = self._session.revived()
             return None
         return await (self._pause(shortage) if shortage else self._wait_for_people())
 
@@ -173,6 +178,7 @@ class _Driver:
                 shortage = Shortage(reason="time" if pause.reason == "time" else "budget", detail=pause.detail)
                 self._journal.session = self._session.suspended(key, shortage)
             else:
+                self._given_back = True
                 await self._settle(answer)
 
     async def _ran_out(self, key: Key, end: TimeIsUp) -> None:
@@ -221,7 +227,7 @@ class _Driver:
         for child in self._session.under_way:
             if any(each.loop == reply.loop for each in child.waiting):
                 self._journal.session = self._session.told(child.key, ())
-        await self._world.store.post(reply.loop, type(reply.said).__name__, encode(reply.said))
+        await post(self._world.store, reply.loop, reply.said)
 
     async def _record(self, *lines: Recording, taken: tuple[int, ...] = ()) -> None:
         self._show(await self._journal.record(*lines, taken=taken))

@@ -12,7 +12,7 @@ from loopwright.engine.session import Session
 from loopwright.engine.steps import Recording
 from loopwright.engine.world import Seen
 from loopwright.errors import AlreadyRunning, SnapshotUnusable
-from loopwright.kernel.codec import DecodeError, decode
+from loopwright.kernel.codec import DecodeError, decode, encode
 from loopwright.kernel.events import Refused, Said
 from loopwright.kernel.model import LoopId
 from loopwright.ports.store import InboxItem, LoopRow, Store
@@ -80,6 +80,11 @@ async def _claimed(store: Store, loop: LoopId, who: str, patience: int, pause: f
                 raise
             patience -= 1
             await asyncio.sleep(pause)
+
+
+async def post(store: Store, loop: LoopId, said: Said) -> None:
+    """Put what somebody said where whoever drives the loop looks."""
+    await store.post(loop, type(said).__name__, encode(said))
 
 
 class Posted(NamedTuple):

@@ -228,6 +228,10 @@ class Session:
     def suspended(self, key: Key, shortage: Shortage) -> Session:
         return self._with(UnderWay(key=key, shortage=shortage))
 
+    def revived(self) -> Session:
+        """As if the children that stopped at a limit had not been begun: others have given back what they had."""
+        return replace(self, under_way=tuple(each for each in self.under_way if each.shortage is None))
+
     def _with(self, one: UnderWay) -> Session:
         others = tuple(each for each in self.under_way if each.key != one.key)
         return replace(self, under_way=(*others, one))

@@ -23,7 +23,7 @@ from loopwright.kernel.model import (
     Question,
     Tree,
 )
-from loopwright.kernel.trust import Landed, Trust
+from loopwright.kernel.trust import LandedBefore, Trust
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,7 +55,7 @@ class RunChecks:
     trust: Trust = Trust()  # without a base: `base` judges
     preflight: bool = False  # before anybody is paid: can they run here, and what do they say of the base?
     also: tuple[Demand, ...] = ()  # run besides the checks where these pass; not in a preflight
-    after: Landed = Landed()  # what landed before it in the same work
+    after: LandedBefore = LandedBefore()  # what landed before it in the same work
     why: str = ""
 
 

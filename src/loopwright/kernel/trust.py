@@ -33,7 +33,7 @@ class Trust:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Landed:
+class LandedBefore:
     """What landed before in the same work: tests in it stay as they are, but for those that the task's `words` name."""
 
     commit: Commit = NO_COMMIT

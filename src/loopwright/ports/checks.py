@@ -8,7 +8,7 @@ from typing import Protocol
 
 from loopwright.kernel.events import ChecksReported
 from loopwright.kernel.model import Change, Commit, Demand, Key, LoopId, Tree
-from loopwright.kernel.trust import Landed, Trust
+from loopwright.kernel.trust import LandedBefore, Trust
 from loopwright.ports.agent import Watch
 
 
@@ -24,7 +24,7 @@ class ChecksRun:
     may_drop: tuple[str, ...] = ()  # tests of the base that may be gone
     trust: Trust = Trust()  # whose tests judge; without a base: those of `base`
     preflight: bool = False  # on the base itself, before anybody is paid
-    after: Landed = Landed()  # tests that landed before, and that the candidate's task does not name, stay as they are
+    after: LandedBefore = LandedBefore()  # tests of it stay as they are, unless its words name them
     also: tuple[Demand, ...] = ()  # commands that must pass besides, on what would land
 
 

@@ -11,7 +11,7 @@ import click
 from loopwright.app.preconditions import check_cast, check_ground
 from loopwright.app.project import Project
 from loopwright.app.settings import settings_of
-from loopwright.app.starts.workflow.creation import SHAPES, WorkflowRequest, create_workflow
+from loopwright.app.starts.workflow.creation import SHAPES, WorkflowRequest, create_alone
 from loopwright.cli.drive import Manner, drive_and_tell
 from loopwright.cli.given_text import GivenText
 from loopwright.cli.here import Here
@@ -108,7 +108,7 @@ def _begin(project: Project, here: Here, request: WorkflowRequest, given: SaidAl
         given = replace(given, task_list=mode)
     request = with_tasks_where_they_lie(project, request, given.task_list or "new")
     request = recalled_for(project, request, asks=request.attended)
-    loop = complete(create_workflow(project, settings, request))
+    loop = complete(create_alone(project, settings, request))
     if isinstance(loop, StoppedBySignal):
         return loop.exit_code
     note(f"loop {loop.row.id}: {loop.title}")

@@ -9,7 +9,7 @@ from enum import StrEnum
 from loopwright.kernel.ledger import Ledger, longest_streak, unresolved
 from loopwright.kernel.limits import reached
 from loopwright.kernel.model import NO_COMMIT, Commit, Demand, Finding, Tree, Verdict
-from loopwright.kernel.trust import Landed, Trust
+from loopwright.kernel.trust import LandedBefore, Trust
 from loopwright.kernel.wording import counted
 from loopwright.loops.accepting import ShownRed, with_shown
 from loopwright.loops.course import Course, entered, escalated, tried_on_the_base
@@ -97,7 +97,7 @@ class FeedbackParams:
     part: TaskFacts | None = None  # of a larger thing
     answers: tuple[str, ...] = ()  # what people said to whoever had it begun
     before: tuple[Finding, ...] = ()  # what was wrong before that began
-    after: Landed = Landed()  # what landed before it in the same work
+    after: LandedBefore = LandedBefore()  # what landed before it in the same work
     also: tuple[Demand, ...] = ()  # commands that must pass besides the checks
     lands: bool = True
 

@@ -11,7 +11,7 @@ from loopwright.kernel.codec import encode
 from loopwright.kernel.events import Answered, CancelRequested
 from loopwright.kernel.model import NO_KEY, Cleanup, Commit, Demand, Key
 from loopwright.kernel.quoting import one_line
-from loopwright.kernel.trust import Landed, is_named
+from loopwright.kernel.trust import LandedBefore, is_named
 from loopwright.kernel.wording import counted
 from loopwright.loops.workflow.brief import for_discussion, for_gate, for_intent, for_panel, for_review, shown_of
 from loopwright.loops.workflow.scoring import DIMENSIONS, score
@@ -273,7 +273,7 @@ def _check(state: WorkflowState, task: WorkTask) -> RunChecks:
     earlier = tuple(each for each in state.promised if each.name != task.id)
     why = f"{task.id} on the merged tree, with {counted(len(earlier), 'command')} of what is done"
     checks = _checks(state, Key("checks", state.turn), (*must_nots(state), *earlier, *verifies(task)), why)
-    return replace(checks, after=Landed(commit=state.tip, words=words_of(task)))
+    return replace(checks, after=LandedBefore(commit=state.tip, words=words_of(task)))
 
 
 def _checks(state: WorkflowState, key: Key, also: tuple[Demand, ...], why: str) -> RunChecks:

@@ -5,14 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from loopwright.adapters.files import locked_file
 from loopwright.app.creation import create_loop, new_id
-from loopwright.app.layout import CONFIG_FILE
+from loopwright.app.layout import CONFIG_FILE, STATE_FOLDER
 from loopwright.app.loops import Listed, View, listing
 from loopwright.app.preconditions import FreeSpace, check_cast, check_ground
 from loopwright.app.project import Project
 from loopwright.app.starts.door import Start
 from loopwright.config.settings import OF_A_REQUEST, LimitSettings, Settings
-from loopwright.errors import ConfigError, UsageError
+from loopwright.errors import ConfigError, NeedsPerson, UsageError
 from loopwright.kernel.codec import encode
 from loopwright.kernel.trust import Trust
 from loopwright.loops.workflow.kind import Workflow
@@ -21,6 +22,7 @@ from loopwright.loops.workflow.scoring import ShapeChoice
 from loopwright.loops.workflow.state import CHILD, Recalled, TakenOver, WorkflowParams
 
 NAME = "workflow"
+_LOCK = "start.lock"
 SHAPES = tuple(each.value for each in ShapeChoice if each is not ShapeChoice.BLOCKED)
 
 
@@ -111,6 +113,17 @@ def _child(settings: Settings, *, tester: bool) -> str:
 
 def _merges(settings: Settings, asked: WorkflowRequest) -> bool:
     return settings.finish.merge if asked.merge is None else asked.merge
+
+
+async def create_alone(project: Project, settings: Settings, asked: WorkflowRequest) -> View:
+    """As `create_workflow`, where no other one is unfinished. Raises `NeedsPerson` if somebody was quicker."""
+    with locked_file(project.root / STATE_FOLDER / _LOCK):
+        for other in await unfinished(project):
+            raise NeedsPerson(
+                f"loop {other.row.id} was begun at the same moment and is not finished; look at it with `loop status`,"
+                " go on with it with `loop start --resume`, or give --fresh"
+            )
+        return await create_workflow(project, settings, asked)
 
 
 async def unfinished(project: Project) -> tuple[Listed, ...]:
