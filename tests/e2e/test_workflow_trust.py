@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from loopwright.kernel.events import Refused
-from tests.e2e.scene import PASSES, Scene, ready
+from tests.e2e.scene import PASSES, PYTHON, Scene, ready
 
 REQUEST = "Add mul() and div() to calc.py. Tests must pass and cover both. Must not change add(). Done when merged."
 PRODUCT = "def add(a, b):\n    return a + b\n"
@@ -122,3 +122,61 @@ report(summary=which)
     assert "def div" in scene.file_at(f"loop/{said['loop']}", "calc.py")
     log = scene.loop("log", "--loop", said["loop"]).out
     assert "a file says by the task list: T-002 is completed" in log
+
+
+@pytest.mark.slow
+def test_what_one_task_landed_another_cannot_undo_by_bending_its_tests(tmp_path: Path) -> None:
+    """The second task makes mul() wrong and rewrites the test that came with it; the test is as it landed."""
+    honest = MENDING_TEST.replace("calc.add = lambda a, b: a.__add__(b)\n", "")
+    bent = honest.replace("self.assertEqual(mul(2, 3), 6)", "mul(2, 3)")
+    broken = MUL.replace("a * b", "a") + "\n\ndef div(a, b):\n    return a / b\n"
+    developer = f"""
+if context()["task_id"] == "T-001":
+    Path("calc.py").write_text({MUL!r})
+    Path("tests/test_mul.py").write_text({honest!r})
+else:
+    Path("calc.py").write_text({broken!r})
+    Path("tests/test_mul.py").write_text({bent!r})
+    Path("tests/test_div.py").write_text({DIV_TEST!r})
+report(summary="all tests pass")
+"""
+    planner = plans(task(1, "Add mul"), task(2, "Add div", blockedBy=["T-001"]))
+    more = "[limits.workflow]\nmax_total_failures = 1\n"
+    scene = working(tmp_path, planner=planner, developer=developer, more=more)
+    said = start(scene, "--merge", code=5)
+    assert (said["outcome"], said["tasks"], said["merged"]) == ("paused", {"done": 1, "total": 2}, False)
+    assert scene.file_at(f"loop/{said['loop']}", "calc.py") + "\n" == MUL
+
+
+@pytest.mark.slow
+@pytest.mark.trust
+def test_a_guard_that_a_task_rewrote_guards_as_the_base_has_it(tmp_path: Path) -> None:
+    guard = "import pathlib, sys\nsys.exit('eval(' in pathlib.Path('calc.py').read_text())\n"
+    developer = f"""
+if context()["task_id"] == "T-001":
+    Path("tools/guard.py").write_text("import sys\\nsys.exit(0)\\n")
+    Path("calc.py").write_text({MUL!r})
+    Path("tests/test_mul.py").write_text({MENDING_TEST!r}.replace("calc.add = lambda a, b: a.__add__(b)", ""))
+else:
+    Path("calc.py").write_text({MUL!r} + "\\n\\ndef div(a, b):\\n    return eval('a / b')\\n")
+    Path("tests/test_div.py").write_text({DIV_TEST!r})
+report(summary="done")
+"""
+    planner = plans(task(1, "Add mul"), task(2, "Add div", blockedBy=["T-001"]))
+    shaper = f"""
+report(shape={{"criteria": ["both are there"], "mustNot": ["tokens are logged",
+    {{"text": "eval in the product", "command": [{PYTHON[0]!r}, "tools/guard.py"]}}]}})
+"""
+    scene = working(tmp_path, planner=planner, developer=developer)
+    scene.repo.write("tools/guard.py", guard)
+    agents = (
+        scene.agent("developer", developer),
+        scene.agent("reviewer", PASSES),
+        scene.agent("planner", planner),
+        scene.agent("shaper", shaper),
+    )
+    scene.configure(*agents, more='[workspace]\nproduct = ["calc.py", "tools/**"]\ntests = ["tests/**"]\n')
+    scene.repo.commit("A guard")
+    said = start(scene, code=4)
+    assert (said["outcome"], said["tasks"]["done"]) == ("blocked", 1)
+    assert "mustNot-2 became true: eval in the product" in said["needs"][0]["why"]

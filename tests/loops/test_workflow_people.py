@@ -174,7 +174,11 @@ def test_what_was_accepted_and_could_not_land_is_never_called_verified() -> None
 
 def test_blockers_are_what_a_person_owes_who_accepts() -> None:
     state = play(planned(max_iterations=1), *does(1), *seen(), *thoroughly(refuses(BLOCKER)), says("accept"), LANDED)
-    assert (outcome(state).ending, outcome(state).findings) == (Ending.ACCEPTED, (BLOCKER,))
+    owed = [each.issue for each in outcome(state).findings]
+    assert (outcome(state).ending, owed) == (
+        Ending.ACCEPTED,
+        [BLOCKER.issue, "T-002 was not done: Mend: it leaks", "The thorough review has not passed it"],
+    )
 
 
 def test_with_nothing_landed_nothing_is_accepted_but_the_base() -> None:

@@ -9,7 +9,7 @@ import pytest
 from loopwright.errors import InvalidTransition
 from loopwright.kernel.actions import Announce, Ask, Integrate, RunAgent, RunChecks
 from loopwright.kernel.events import AgentFailed, AgentReported, ArtifactsLoaded, Event
-from loopwright.kernel.model import AgentStatus, Demand, Ending, Key, Severity
+from loopwright.kernel.model import NO_KEY, AgentReport, AgentStatus, Demand, Ending, Key, Severity, Verdict
 from loopwright.loops.course import Station, where
 from loopwright.loops.workflow.machine import WORKFLOW
 from loopwright.loops.workflow.state import Stopped, WaveSeen, WorkflowPhase, WorkflowState
@@ -489,3 +489,17 @@ def test_what_nobody_asked_for_leads_nowhere() -> None:
     ):
         with pytest.raises(InvalidTransition):
             WORKFLOW.apply(state, event)
+
+
+def test_a_gate_that_passes_it_with_a_critical_finding_has_not_passed_it() -> None:
+    state = play(planned(also_cast=("gate",)), *does(1), *seen(), *thoroughly(), At("verify", GREEN))
+    card = '{"ship": {"confidence": 95, "reversibility": "2B"}}'
+    passed = AgentReport(verdict=Verdict.PASS, findings=(BLOCKER,), extras=card)
+    state = play(state, At("ship", AgentReported(key=NO_KEY, report=passed, role="gate")))
+    assert (state.shipped, [task.plan.subject for task in state.tasks][1:]) == ("RESEARCH", ["Mend: it leaks"])
+
+
+def test_a_no_with_a_blocker_rests_on_that_and_its_warnings_stay_warnings() -> None:
+    state = play(planned(), *does(1), *seen(), *thoroughly(refuses(BLOCKER, WARNING)))
+    assert state.thorough is not None
+    assert (state.thorough.blockers, state.thorough.warnings) == ((BLOCKER,), (WARNING,))

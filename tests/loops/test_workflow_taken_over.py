@@ -20,6 +20,7 @@ from loopwright.loops.workflow.state import (
     fit_of,
     spec_of,
 )
+from loopwright.loops.workflow.stops import NOTHING_DONE
 from tests.loops.workflow import (
     BASE,
     GREEN,
@@ -94,6 +95,8 @@ def test_tasks_that_it_calls_done_are_verified_before_they_count() -> None:
 
 def test_one_whose_tasks_are_all_done_is_reviewed() -> None:
     state = play(taken_over(tasks=(planned_task(1),), done=("T-001",)), combined(BASE), GREEN)
+    assert wanted(state, Ask).why == NOTHING_DONE
+    state = play(state, says("continue"))
     assert where(state) == WorkflowPhase.REVIEW
 
 

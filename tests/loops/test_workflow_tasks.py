@@ -7,11 +7,12 @@ from dataclasses import replace
 
 from loopwright.kernel.actions import Ask, Combine, Integrate, RunAgent, RunChecks
 from loopwright.kernel.events import Answered, CancelRequested
-from loopwright.kernel.model import Cleanup, Commit, Demand, Ending, Key
+from loopwright.kernel.model import Cleanup, Commit, Demand, Ending, Key, Severity
 from loopwright.kernel.trust import Trust
 from loopwright.loops.course import Station, where
 from loopwright.loops.workflow.machine import WORKFLOW
 from loopwright.loops.workflow.state import Stopped, TaskStanding, WorkflowPhase, WorkflowState
+from loopwright.loops.workflow.stops import NOTHING_DONE
 from tests.loops.workflow import (
     ASKS,
     AWAY,
@@ -71,7 +72,8 @@ def test_every_task_is_a_feedback_loop_of_its_own_with_one_iteration_and_no_land
     assert given["task"] == "T-001: Do part 1\n\nAll of part 1.\n\nExpected to change: src/a.py"
     assert (given["base"], given["lands"], given["agent"]) == (BASE, False, "x")
     assert given["limits"] == {"wall": 5, "max_feedback_iterations": 1}
-    assert given["also"] == [{"name": "T-001", "argv": ["make", "part-1"]}]
+    assert given["also"] == [{"name": "T-001", "argv": ["make", "part-1"], "own": ["src/a.py"]}]
+    assert given["after"]["commit"] == "base"
     assert (given["part"]["task_id"], given["part"]["request"], given["part"]["advised"]) == ("T-001", REQUEST, [])
 
 
@@ -227,7 +229,31 @@ def test_a_loop_that_fell_over_is_begun_anew_with_what_has_landed() -> None:
     (run,) = runs(state)
     assert (run.name, run.said, json.loads(run.params)["base"]) == ("T-001//2", None, "tip-2")
     assert [each.rule for each in state.tasks[0].failures] == ["task-failed"]
-    assert play(planned(), ended(1, Ending.CANCELLED)).tasks[0].failures[0].issue == "its loop gave no reason"
+    assert play(planned(), ended(1, Ending.FAILED)).tasks[0].failures[0].issue == "its loop gave no reason"
+
+
+def test_a_task_whose_loop_a_person_cancelled_uses_up_nothing_and_is_not_begun_behind_their_back() -> None:
+    state = play(planned(task(1), task(2)), ended(1, Ending.CANCELLED))
+    assert (state.iterations, state.failures, state.tasks[0].stuck) == (0, 0, 0)
+    assert wanted(state, Ask).why == "T-001 was cancelled by a person; to go on is to begin it once more"
+    state = play(state, says("continue"))
+    assert [run.name for run in runs(state)] == ["T-001//2", "T-002"]
+
+
+def test_what_must_not_be_and_the_reviewer_of_a_task_says_is_so_stops_at_once() -> None:
+    forbidden = replace(RED, severity=Severity.CRITICAL, requirement="mustNot-1", issue="it logs tokens")
+    state = play(planned(task(1), task(2)), stuck(1, forbidden))
+    assert (state.stopped, state.course.reasons) == (
+        Stopped.MUST_NOT,
+        ("mustNot-1 became true: it logs tokens",),
+    )
+    assert [run.name for run in runs(play(state, says("continue")))] == ["T-001", "T-002"]
+
+
+def test_where_no_task_changed_anything_a_person_is_asked() -> None:
+    state = play(planned(), stuck(1, NO_CHANGE), combined(BASE), GREEN)
+    assert (state.stopped, wanted(state, Ask).why) == (Stopped.STUCK, NOTHING_DONE)
+    assert where(play(state, says("continue"))) == WorkflowPhase.REVIEW
 
 
 def test_a_task_whose_maker_changed_nothing_is_done_if_its_command_passes_as_it_is() -> None:
@@ -260,10 +286,10 @@ def test_a_task_without_a_command_is_stuck_if_its_maker_changed_nothing() -> Non
 
 def test_no_loop_of_a_task_is_left_open_at_the_end() -> None:
     first = (stuck(1, NO_CHANGE), combined(BASE), GREEN)
-    state = play(planned(), *first, *thoroughly(), At("verify", GREEN), SAID)
+    state = play(planned(), *first, says("continue"), *thoroughly(), At("verify", GREEN), SAID)
     (run,) = runs(state)
     assert (str(run.key), run.name, run.said) == (
-        "cancel-2-1.0",
+        "cancel-2-1.1",
         "T-001",
         CancelRequested(cleanup=Cleanup.KEEP_ARTIFACTS),
     )

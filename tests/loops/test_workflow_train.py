@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 
 from loopwright.kernel.actions import Ask, AwaitGate, Combine, Integrate, RunChecks
 from loopwright.kernel.model import Commit, Demand, Ending, Finding, Key, Tree
 from loopwright.kernel.trust import Trust
+from loopwright.loops import course as c
 from loopwright.loops.course import Station, where
 from loopwright.loops.workflow.machine import WORKFLOW
 from loopwright.loops.workflow.state import Stopped, TaskStanding, WorkflowPhase, WorkflowState
@@ -112,7 +114,7 @@ def test_a_conflict_becomes_a_task_with_both_sides() -> None:
     assert (run.name, said["base"], said["also"]) == (
         "T-003",
         "tip-1",
-        [{"name": "T-003", "argv": ["make", "part-2"]}],
+        [{"name": "T-003", "argv": ["make", "part-2"], "own": ["src/a.py"]}],
     )
     assert said["task"] == (
         "T-003: Bring T-002 together with what has landed\n\n"
@@ -333,3 +335,25 @@ def test_an_open_gate_waits_though_a_limit_is_reached() -> None:
     state = play(state, v.rejects())
     assert (state.stopped, wanted(state, Ask).paused) == (Stopped.LIMIT, True)
     assert not [each for each in WORKFLOW.decide(state) if isinstance(each, AwaitGate)]
+
+
+def test_a_conflict_task_begins_with_what_has_landed_when_it_begins() -> None:
+    """Others may have landed since it was made: with an older start it would only conflict again."""
+    state = planned(task(1), task(2), task(3), parallel=3)
+    state = play(state, makes(1), makes(2), makes(3), *train("tip-1"), conflicts("c2", "src/b.py"))
+    first = next(run for run in runs(state) if run.name == "T-004")
+    assert json.loads(first.params)["base"] == "tip-1"
+
+
+def test_whoever_brings_a_change_in_brings_the_tests_it_was_verified_with() -> None:
+    number, made = makes(2)
+    written = (number, replace(made, written=("tests/test_two.py", "tests/named.py", "tests/landed.py")))
+    state = play(planned(task(1), task(2)), *does(1), written, conflicts("c2", "src/a.py", "tests/named.py"))
+    state = play(c.steered(state, written=("tests/landed.py",)), makes(3))
+    assert wanted(state, Combine).keep == (("c2", "tests/test_two.py"),)
+
+
+def test_tests_that_landed_stay_as_they_are_but_for_those_that_the_task_names() -> None:
+    state = play(planned(task(1), task(2)), *does(1), makes(2), combined("both"))
+    after = wanted(state, RunChecks).after
+    assert (after.commit, after.words) == ("tip-1", ("Do part 2", "All of part 2.", *state.tasks[1].plan.files))
