@@ -20,8 +20,7 @@ from benchmarks.measuring import ROUNDS, Figure
 from benchmarks.p06_peers import against_schedulers
 from benchmarks.peer_runs import MISSING, Against, are_installed
 from loopwright.engine.fold import Fold, Opened, after
-from loopwright.engine.session import Session
-from loopwright.engine.steps import Effect, Recording
+from loopwright.engine.session import Effect, Recording, Session
 from loopwright.kernel.actions import Announce, Combine, Integrate, RunAgent, RunChecks, RunLoop
 from loopwright.kernel.codec import encode
 from loopwright.kernel.events import (

@@ -23,8 +23,7 @@ from loopwright.app.views.ending import unresolved_text
 from loopwright.cli.drive import Manner, driven
 from loopwright.cli.here import Here
 from loopwright.engine.journal import Journal, holding
-from loopwright.engine.session import Session
-from loopwright.engine.steps import Recording
+from loopwright.engine.session import Recording, Session
 from loopwright.errors import UsageError
 from loopwright.kernel.codec import as_object, encode
 from loopwright.kernel.events import Ended

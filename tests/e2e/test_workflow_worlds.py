@@ -1,7 +1,7 @@
 """Twenty workflows of random plans with real git and real processes: tasks that conflict, fail their checks and poison
 each other, and a controller that is killed at random moments. Whatever happens, every task is on the branch, verified.
 
-The check has one of them; the others are for `./run kills`.
+The check has some of them; the others are for `./run kills`.
 """
 
 import os
@@ -15,7 +15,9 @@ from tests.e2e.scene import Scene
 from tests.e2e.workflow_worlds import START, check_history, check_work, plot_of, workflow_scene
 from tests.forks import forks
 
-SEEDS, CHECKED = 20, (7,)  # those in the check
+SEEDS, CHECKED = 20, (7, 8, 15)  # those in the check
+PAUSED = 5  # the exit code
+UNHURRIED = (100.0,) * 4  # seconds for each life after the kills
 CASES = [pytest.param(seed, marks=() if seed in CHECKED else pytest.mark.kills) for seed in range(1, SEEDS + 1)]
 
 
@@ -26,6 +28,9 @@ def driven(scene: Scene, patience: float) -> bool:
     try:
         done = forks().run("loopwright.cli.main", words, cwd=scene.root, env=env, timeout=patience)
     except subprocess.TimeoutExpired:
+        return False
+    if done.returncode == PAUSED:  # files that many change, undeclared, may conflict until a limit is reached
+        scene.loop("answer", "continue", "5", env=notes_of(scene))
         return False
     assert done.returncode == 0, f"loop {' '.join(words)}: exit {done.returncode}\n{done.stdout}\n{done.stderr}"
     return True
@@ -38,12 +43,12 @@ def test_killed_at_random_every_task_is_on_the_branch_and_verified(tmp_path: Pat
     plot = plot_of(seed)
     scene = workflow_scene(tmp_path, plot)
     witness = Witness(scene)
-    ended = False
-    for patience in (*plot["kill"], 250.0):
+    for patience in (*plot["kill"], *UNHURRIED):
         ended = driven(scene, patience)
         witness.controller_is_gone()
         if ended:
             break
-    assert ended
+    else:
+        raise AssertionError("it goes on and on")
     check_history(scene)
     check_work(scene, plot, scene.repo.git("for-each-ref", "--format=%(refname:short)", "refs/heads/loop"))

@@ -15,8 +15,7 @@ from loopwright.engine.fold import Opened
 from loopwright.engine.journal import open_loop
 from loopwright.engine.nesting import cancel_below, child_id, child_outcome, ready_child
 from loopwright.engine.performing import looked_up, perform, terms_of
-from loopwright.engine.session import Session, cancelled, interrupted
-from loopwright.engine.steps import Effect, Recording
+from loopwright.engine.session import Effect, Recording, Session, cancelled, interrupted
 from loopwright.engine.world import Halt, Seen, World
 from loopwright.errors import OverBudget
 from loopwright.kernel.actions import RunLoop

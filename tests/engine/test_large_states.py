@@ -9,8 +9,7 @@ import pytest
 
 from loopwright.engine.fold import packed
 from loopwright.engine.journal import open_loop
-from loopwright.engine.session import SNAPSHOT_EVERY, SNAPSHOT_PER_EVENT, Session
-from loopwright.engine.steps import Recording
+from loopwright.engine.session import SNAPSHOT_EVERY, SNAPSHOT_PER_EVENT, Recording, Session
 from loopwright.kernel.events import Refused
 from loopwright.ports.dispatcher import Errand
 from tests.engine.worlds import LOOP, Fakes

@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 
 from loopwright.engine.fold import Fold, Opened
-from loopwright.engine.session import Session, cancelled, interrupted
-from loopwright.engine.steps import Recording
+from loopwright.engine.session import Recording, Session, cancelled, interrupted
 from loopwright.kernel.actions import (
     Action,
     Ask,

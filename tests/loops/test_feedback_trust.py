@@ -24,13 +24,12 @@ from loopwright.kernel.model import (
     Tree,
     Verdict,
 )
-from loopwright.kernel.trust import Canary, Claim, Trust, evidence_with
+from loopwright.kernel.trust import Canary, Claim, Trust, evidence_with, is_named
 from loopwright.loops import brief_parts, closing
 from loopwright.loops.course import WHY_HELD, Station, where
 from loopwright.loops.feedback.kind import KIND
 from loopwright.loops.feedback.machine import FEEDBACK
 from loopwright.loops.feedback.state import FeedbackState
-from loopwright.loops.weighing import is_named
 from tests.loops import afterwards
 from tests.loops.feedback import (
     CRASHED,

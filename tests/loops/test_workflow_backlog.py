@@ -40,3 +40,14 @@ def test_a_train_that_grows_longer_than_the_places_takes_theirs(length: int, beg
 
 def test_a_train_that_waits_for_a_person_holds_up_nobody_else() -> None:
     assert len(admitted(with_train(3 * WIDTH, gated=True)).running) == WIDTH
+
+
+def test_a_task_waits_for_files_that_somebody_is_at_work_on() -> None:
+    planned = (
+        PlannedTask(id="T-001", subject="Do one", files=("a.py",)),
+        PlannedTask(id="T-002", subject="Do the other", files=("a.py", "b.py")),
+    )
+    params = WorkflowParams(request="Do it", base=Commit("base"), parallel=PARALLEL, shape="tool")
+    once = admitted(laid_out(start(params), planned, waves_of(planned)))
+    assert (once.running, once.ready) == ((0,), (1,))
+    assert admitted(once) == once

@@ -16,8 +16,7 @@ from loopwright.engine.fold import FROM_DATA, Flight, Opened
 from loopwright.engine.journal import Journal, holding, open_loop, post
 from loopwright.engine.nesting import below, cancel_below, run_child
 from loopwright.engine.performing import looked_up, perform, terms_of, unusable
-from loopwright.engine.session import Session, cancelled, interrupted
-from loopwright.engine.steps import Effect, Recording
+from loopwright.engine.session import Effect, Recording, Session, cancelled, interrupted
 from loopwright.engine.world import Halt, Seen, World
 from loopwright.errors import OverBudget, Suspended, TimeIsUp
 from loopwright.kernel.actions import RunLoop

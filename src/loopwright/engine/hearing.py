@@ -10,8 +10,7 @@ from dataclasses import replace
 
 from loopwright.engine.fold import AnyLoop, Opened
 from loopwright.engine.journal import Held, Journal, holding, open_loop
-from loopwright.engine.session import Session
-from loopwright.engine.steps import Recording
+from loopwright.engine.session import Recording, Session
 from loopwright.engine.world import Observer
 from loopwright.errors import AlreadyRunning, Forbidden
 from loopwright.kernel.actions import AwaitGate

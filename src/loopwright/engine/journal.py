@@ -8,8 +8,7 @@ from contextlib import asynccontextmanager, suppress
 from typing import NamedTuple, get_args
 
 from loopwright.engine.fold import AnyLoop, Each, Opened, is_of_this_form, known_loop, opened
-from loopwright.engine.session import Session
-from loopwright.engine.steps import Recording
+from loopwright.engine.session import Recording, Session
 from loopwright.engine.world import Seen
 from loopwright.errors import AlreadyRunning, SnapshotUnusable
 from loopwright.kernel.codec import DecodeError, decode, encode

@@ -7,10 +7,10 @@ for the store, and `written` is the session once it is durable. A session never 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from loopwright.engine.fold import AnyLoop, Flight, Fold, Opened, after, packed
-from loopwright.engine.steps import Draft, Effect, Foreseen, Recording, Stage, Todo, UnderWay
+from loopwright.engine.steps import Draft, Foreseen, Stage, UnderWay
 from loopwright.errors import InvalidTransition
 from loopwright.kernel.actions import (
     Action,
@@ -43,7 +43,7 @@ from loopwright.kernel.events import (
     Started,
 )
 from loopwright.kernel.machine import Standpoint
-from loopwright.kernel.model import Ending, Key, LoopId
+from loopwright.kernel.model import Ending, Key, LoopId, Outcome
 from loopwright.ports.dispatcher import Errand, Shortage
 from loopwright.ports.people import Waiting
 from loopwright.ports.store import Append, NewEvent, Status
@@ -54,6 +54,38 @@ AT_ONCE = 10.0  # seconds
 
 # What is set aside for a run, or why it may not begin.
 Terms = Callable[[RunAgent | RunChecks, Fold], float | Shortage]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recording:
+    """One event to be appended, with the money it moves."""
+
+    event: Logged
+    reserve: float = 0.0
+    spend: float = 0.0
+    foreseen: Foreseen | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Effect:
+    """An action whose intent is durable. `step` names this very try over all time."""
+
+    action: Action
+    step: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Todo:
+    """What is to be done now: the first of these that there is, in this order."""
+
+    cancel: tuple[Flight, ...] = ()  # in flight and no longer wanted
+    stop: Outcome | None = None
+    held: bool = False
+    intents: tuple[Recording, ...] = ()  # durable before anything begins
+    start: tuple[Effect, ...] = ()
+    shortage: Shortage | None = None  # why not everything that is wanted could begin
+    waiting: tuple[Waiting, ...] = ()  # what people are to be asked
+    idle: bool = False  # nothing goes on without people or more room
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

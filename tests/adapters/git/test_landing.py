@@ -5,6 +5,7 @@ import pytest
 
 from loopwright.errors import UsageError, VcsFailed
 from loopwright.kernel.model import Cleanup, Commit
+from loopwright.ports.workspace import Landing
 from tests.adapters.git.scene import LOOP, NAME, Scene
 from tests.repository import Repository
 
@@ -42,6 +43,23 @@ def test_a_branch_called_loop_is_in_the_way(repo: Repository) -> None:
     assert asyncio.run(scene.workspace.branch(LOOP)) == "loopwright/l-1"
     repo.git("branch", "loopwright")
     assert asyncio.run(scene.workspace.branch(LOOP)) == "loopwright-l-1"
+
+
+def test_a_judge_at_work_keeps_its_folder_while_something_lands(repo: Repository) -> None:
+    """A review may go on beside a landing; what a dead controller left of one goes."""
+    scene = Scene(repo)
+    commit, left = attempt(scene, "one\n"), asyncio.run(scene.workspace.checkout(LOOP, scene.base, "dead"))
+
+    async def story() -> tuple[bool, bool, bool]:
+        workspace = scene.workspace
+        judge = await workspace.checkout(LOOP, scene.base, "at work")
+        wanted = Landing(loop=LOOP, branch="loop/l-1", commit=commit, base=scene.base, message="Do it", step="land")
+        await workspace.land(wanted)
+        kept = (judge / "README.md").exists()
+        await workspace.discard(judge)
+        return kept, judge.exists(), left.exists()
+
+    assert asyncio.run(story()) == (True, False, False)
 
 
 def test_a_second_landing_moves_the_branch_and_keeps_the_first(repo: Repository) -> None:

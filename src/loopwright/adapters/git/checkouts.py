@@ -6,6 +6,7 @@ import hashlib
 import json
 import os
 import re
+from collections.abc import Collection
 from pathlib import Path
 
 from loopwright.adapters.git.clones import write_repository
@@ -99,10 +100,13 @@ def _exclude_line(path: str) -> str:
     return "" if "\n" in path else "/" + SPECIAL.sub(r"\\\1", path) + "\n"
 
 
+def judges_name(loop: LoopId, at: Commit, step: str) -> str:
+    return "judge-" + hashlib.sha256(f"{loop}\n{at}\n{step}".encode()).hexdigest()[:16]
+
+
 def lay_out(ground: Ground, loop: LoopId, at: Commit, step: str) -> Path:
     """A fresh folder for one judge; the same step again gets the same folder, fresh."""
-    name = "judge-" + hashlib.sha256(f"{loop}\n{at}\n{step}".encode()).hexdigest()[:16]
-    place = ground.workspace(name)
+    place = ground.workspace(judges_name(loop, at, step))
     ground.tree(at)
     with locked(place.lock) as hold:
         until_quiet(ground.root, place.folder)
@@ -133,10 +137,10 @@ def drop(ground: Ground, place: Place) -> None:
         lock_of(ground.root, place.folder).unlink(missing_ok=True)
 
 
-def drop_judges(ground: Ground, loop: LoopId) -> None:
-    """Remove the folders of judges whose controller died before it could throw them away."""
+def drop_judges(ground: Ground, loop: LoopId, at_work: Collection[str] = ()) -> None:
+    """Remove the folders of judges whose controller died before it could throw them away; not of those at work."""
     for place, _ in owned_by(ground, loop):
-        if is_throw_away(place.folder):
+        if is_throw_away(place.folder) and place.folder.name not in at_work:
             drop(ground, place)
 
 

@@ -33,6 +33,7 @@ class GitWorkspace:
     ) -> None:
         self._site = Site(root, env, pinned)
         self._preparation = preparation or Preparation()
+        self._judges = set[str]()  # names of their folders, while they are at work
 
     async def prepare(self, loop: LoopId, name: str, at: Commit, step: str) -> Path:
         def bring() -> tuple[Ground, Place, str, str]:
@@ -55,9 +56,11 @@ class GitWorkspace:
         await run_setup(self._preparation, place.folder, root=ground.root, runs=runs)
 
     async def checkout(self, loop: LoopId, at: Commit, step: str) -> Path:
+        self._judges.add(checkouts.judges_name(loop, at, step))
         return await uninterrupted(lambda: checkouts.lay_out(self._site.ground(), loop, at, step))
 
     async def discard(self, folder: Path) -> None:
+        self._judges.discard(folder.name)
         await uninterrupted(lambda: checkouts.throw_away(self._site.ground(), folder))
 
     async def snapshot(self, taking: Taking) -> Snapshot:
@@ -88,7 +91,7 @@ class GitWorkspace:
         def bring_home() -> Snapshot:
             ground = self._site.ground()
             landed = land(ground, landing)
-            checkouts.drop_judges(ground, landing.loop)  # whoever lands has no judge at work
+            checkouts.drop_judges(ground, landing.loop, tuple(self._judges))
             return landed
 
         return await uninterrupted(bring_home)

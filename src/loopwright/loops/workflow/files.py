@@ -227,10 +227,19 @@ def evidence(state: WorkflowState) -> tuple[CriterionEvidence, ...]:
             type=each.type,
             command=each.command,
             met=criterion_name(index) in state.met if each.command else done,
-            verification=each.type if criterion_name(index) in state.met or (done and not each.command) else "",
+            verification=_seen_by(state, each.type, criterion_name(index), has_command=bool(each.command)),
         )
         for index, each in enumerate(shape.criteria if shape else (), start=1)
     )
+
+
+def _seen_by(state: WorkflowState, kind: str, name: str, *, has_command: bool) -> str:
+    """Without a command of its own nothing measured just this: what judges all of the work has passed it."""
+    if has_command:
+        return kind if name in state.met else ""
+    if not state.shipped or state.shipped == "RESEARCH":
+        return ""
+    return f"no command of its own: all checks ({', '.join(state.plan.checks) or 'none'}) and the thorough review passed"
 
 
 def is_complete(state: WorkflowState) -> bool:
