@@ -239,7 +239,9 @@ def _seen_by(state: WorkflowState, kind: str, name: str, *, has_command: bool) -
         return kind if name in state.met else ""
     if not state.shipped or state.shipped == "RESEARCH":
         return ""
-    return f"no command of its own: all checks ({', '.join(state.plan.checks) or 'none'}) and the thorough review passed"
+    return (
+        f"no command of its own: all checks ({', '.join(state.plan.checks) or 'none'}) and the thorough review passed"
+    )
 
 
 def is_complete(state: WorkflowState) -> bool:
