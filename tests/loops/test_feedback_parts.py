@@ -6,8 +6,9 @@ from dataclasses import replace
 
 import pytest
 
+from loopwright.errors import InvalidTransition
 from loopwright.kernel.actions import Ask, AwaitGate, Integrate, RunAgent, RunChecks, Stop
-from loopwright.kernel.events import ChecksReported
+from loopwright.kernel.events import ChecksReported, StateEdited
 from loopwright.kernel.gates import evidence
 from loopwright.kernel.model import CheckResult, Commit, Demand, Ending, Outcome, Tree
 from loopwright.loops.course import Station, where
@@ -186,3 +187,8 @@ def test_a_part_tells_its_newest_commit_once_there_is_one() -> None:
     state = part()
     assert FEEDBACK.stand(state).commit == ""
     assert FEEDBACK.stand(checked(state, red(FAILURE))).commit == "c1"
+
+
+def test_nothing_that_others_write_about_it_is_taken_in() -> None:
+    with pytest.raises(InvalidTransition, match="nothing that others write about 'T-001' is taken in here"):
+        FEEDBACK.apply(part(), StateEdited(subject="T-001", value="completed"))

@@ -334,3 +334,8 @@ def test_a_decision_while_a_task_lands_is_for_the_next() -> None:
     state = play(planned(task(1), task(2)), makes(1), combined("m1"), At("checks", checked(held=v.BENT)))
     before = wanted(state, Integrate)
     assert wanted(play(state, v.approves()), Integrate) == before
+
+
+def test_one_that_waits_for_another_and_is_not_done_goes_on_waiting() -> None:
+    state = play(planned(task(1), task(2, 1)), edits(2, "completed"), combined(BASE), checked(unmet=("T-002",)))
+    assert (state.tasks[1].standing, state.ready, at_work(state)) == (TaskStanding.PENDING, (), ["T-001"])

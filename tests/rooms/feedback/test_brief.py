@@ -11,7 +11,7 @@ from loopwright.kernel.model import AgentStatus, Brief, Commit, Demand, Finding,
 from loopwright.loops import brief_parts
 from loopwright.loops.feedback import brief as briefs
 from loopwright.loops.feedback.machine import FEEDBACK
-from loopwright.loops.feedback.state import FeedbackState
+from loopwright.loops.feedback.state import FeedbackState, TaskFacts
 from loopwright.ports.agent import AgentRun
 from tests import hostile
 from tests.rooms.feedback.stories import (
@@ -308,3 +308,19 @@ def test_a_finding_that_is_cut_leaves_the_rest_of_the_brief_outside_of_its_block
     for line in text[:open_at].split("\n"):
         fences += line.strip().startswith("```")
     assert fences % 2 == 0
+
+
+@pytest.mark.parametrize("role", ["developer", "reviewer"])
+def test_a_task_of_something_larger_says_of_what_and_what_must_not_happen_there(role: str) -> None:
+    part = TaskFacts(task_id="T-002", request="Add validation", must_not=("tokens are logged",), advised=("strip",))
+    text = rendered(brief_of(played(params=replace(played().plan, part=part))), role)
+    assert "## Part of" in text
+    assert "- `mustNot-1`: tokens are logged" in text
+    assert "## Advice of a panel of agents\n\n> strip" in text
+
+
+def test_without_rules_or_advice_only_the_request_is_told() -> None:
+    text = rendered(brief_of(played(params=replace(played().plan, part=TaskFacts(request="Add validation")))))
+    assert "## Part of" in text
+    assert "Must not happen" not in text
+    assert "Advice of a panel" not in text

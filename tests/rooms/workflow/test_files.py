@@ -1,0 +1,335 @@
+"""What a workflow writes, told from its log: where it stands, what was learned, and the tasks for others."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from loopwright.kernel.events import Ended, Paused
+from loopwright.kernel.model import CheckResult, Ending, Outcome
+from loopwright.kernel.record import Record
+from loopwright.loops.course import Station
+from loopwright.loops.kind import Noted, TaskListing
+from loopwright.loops.task_file import TaskFile, TaskMetadata
+from loopwright.loops.workflow import closing, files, listing
+from loopwright.loops.workflow.kind import KIND
+from loopwright.loops.workflow.past import folded
+from loopwright.loops.workflow.state import Recalled, TakenOver
+from tests.loops.workflow import (
+    BLOCKER,
+    CANCEL,
+    GREEN,
+    LANDED,
+    RED,
+    SAID,
+    At,
+    advises,
+    checked,
+    conflicts,
+    does,
+    makes,
+    planned,
+    play,
+    refuses,
+    says,
+    seen,
+    stuck,
+    task,
+    thoroughly,
+    workflow,
+)
+from tests.rooms.workflow.stories import LOOP, Story, story
+
+VERIFIED = Outcome(ending=Ending.VERIFIED, attempts=1)
+
+
+def finished() -> Story:
+    """One task, reviewed, verified, landed."""
+    told = story(planned()).begun(1).then(*does(1), *seen(), *thoroughly(), At("verify", GREEN), SAID, LANDED)
+    return told.over(VERIFIED)
+
+
+def state_of(told: Story, status: str = "running") -> dict[str, object]:
+    data: dict[str, object] = json.loads(files.render(told.scene(status))[".loop/workflow-state.json"] or "")
+    return data
+
+
+def page(told: Story, status: str = "running", **given: object) -> str:
+    return files.render(told.scene(status, **given))[".loop/PROGRESS.md"] or ""
+
+
+def lessons(told: Story) -> dict[str, list[dict[str, object]]]:
+    found = files.notes(told.scene())
+    return {name.removeprefix(".loop/learnings/"): [each.data for each in lines] for name, lines in found.items()}
+
+
+# --- where it stands --------------------------------------------------------------------------------------------------
+
+
+def test_each_file_lies_in_the_loops_own_folder_and_where_people_look_first() -> None:
+    names = set(files.render(finished().scene("complete")))
+    assert names == {
+        f"{top}/{name}"
+        for top, shape in ((".loop", "shape/SHAPE.md"), (".loop/workflow/auth-1", "SHAPE.md"))
+        for name in (
+            "workflow-state.json",
+            "PROGRESS.md",
+            shape,
+            "evidence/criteria.json",
+            "evidence/verification.md",
+        )
+    }
+
+
+def test_one_that_is_a_part_keeps_to_its_own_folder() -> None:
+    told = story(planned(is_root=False))
+    assert {name.rpartition("/")[0] for name in files.render(told.scene())} == {".loop/workflow/auth-1"}
+
+
+@pytest.mark.parametrize(
+    ("told", "status", "stage"),
+    [
+        (story(workflow()), "running", "intent"),
+        (story(planned()), "running", "executing"),
+        (story(planned()), "paused", "paused"),
+        (story(planned()).then(*does(1), *seen()), "running", "review"),
+        (story(workflow()).then(CANCEL), "running", "cancelled"),
+        (finished(), "complete", "complete"),
+    ],
+)
+def test_the_stage_is_the_seeds_word(told: Story, status: str, stage: str) -> None:
+    assert state_of(told, status)["stage"] == stage
+
+
+def test_before_it_is_scored_nothing_is_known_of_it() -> None:
+    told = state_of(story(workflow(recalled=(Recalled(title="edge cases", text="…"),))))
+    assert (told["spec_score"], told["fit_score"], told["shape_chosen"]) == (None, None, None)
+    assert told["recall_surfaced"] == ["edge cases"]
+
+
+def test_reviews_and_criteria_are_told_with_their_moments() -> None:
+    data = state_of(finished(), "complete")
+    reviews = data["reviews"]
+    assert isinstance(reviews, dict)
+    assert set(reviews) == {"wave_1", "thorough"}
+    assert reviews["thorough"]["passed"] is True
+    assert data["started_at"] == "2026-02-05T10:00:00Z"
+    status = data["criteriaStatus"]
+    assert isinstance(status, dict)
+    assert [each["met"] for each in status.values()] == [True] * len(status)
+
+
+def test_a_task_that_is_under_way_is_assigned_and_one_that_waits_says_for_whom() -> None:
+    told = page(story(planned(task(1), task(2, 1))).begun(1), budget=25.0, spent=2.5)
+    assert "- [ ] T-001: Do part 1 (assigned to subagent)" in told
+    assert "- [ ] T-002: Do part 2 (blocked by T-001)" in told
+    assert "Iteration 1 | Cost: $2.50/$25" in told
+
+
+def test_where_a_person_is_asked_nothing_runs_and_the_page_says_why() -> None:
+    told = story(planned(max_iterations=1, max_same_failure=9)).begun(1).then(stuck(1))
+    said = page(told, "paused")
+    assert "Iteration 1 |" in said
+    assert "**Note:** Stopped: 1 of 1 iterations are used" in said
+
+
+def test_a_task_that_another_brings_in_or_that_is_stuck_says_so() -> None:
+    merging = story(planned(task(1), task(2))).then(*does(1), makes(2), conflicts("c2", "src/a.py"))
+    assert "T-003 brings it in" in page(merging)
+    asked = story(planned(also_cast=("panel",))).then(stuck(1))
+    assert "stuck, the panel is asked" in page(asked)
+
+
+def test_what_was_accepted_is_told_as_that_and_never_as_shipped() -> None:
+    told = story(planned(max_iterations=1)).then(
+        *does(1), *seen(), *thoroughly(refuses(BLOCKER)), says("accept"), LANDED
+    )
+    said = page(told, "complete")
+    assert "<loop-complete>" not in said
+    assert "**Note:** Accepted by a person with 3 known issues, see .loop/debt.md" in said
+    outcome = told.state.course.outcome
+    assert outcome is not None
+    assert closing.block(told.state, outcome) == ()
+    assert closing.result(LOOP, told.state, {}).accepted
+
+
+def test_the_end_has_the_block_and_the_card() -> None:
+    assert "<loop-complete>" in page(finished(), "complete")
+
+
+def test_a_criterion_with_a_command_is_met_by_that_and_one_without_by_all_that_judges() -> None:
+    state = finished().state
+    assert state.shape is not None
+    by_command = replace(state.shape.criteria[0], command=("make", "it"))
+    own = replace(state, shape=replace(state.shape, criteria=(by_command, *state.shape.criteria)))
+    unmet, rest = files.evidence(own)[0], files.evidence(own)[1]
+    assert (unmet.met, unmet.verification, rest.met) == (False, "", True)
+    assert "no command of its own" in rest.verification
+    met = files.evidence(replace(own, met=("criterion-1",)))[0]
+    assert (met.met, met.verification) == (True, by_command.type)
+    assert files.evidence(replace(own, shape=None)) == ()
+    assert [each.met for each in files.evidence(replace(own, shipped=""))] == [False] * len(
+        own.shape.criteria if own.shape else ()
+    )
+
+
+# --- what was learned -------------------------------------------------------------------------------------------------
+
+
+def test_stuck_and_solved_is_learned_with_what_helped() -> None:
+    told = story(planned(also_cast=("panel",))).then(stuck(1), advises("call strip"), *does(1))
+    found = lessons(told)
+    assert [each["failure"] for each in found["failures.jsonl"]] == [f"{RED.rule} - {RED.issue}"]
+    assert "call strip" in str(found["discoveries.jsonl"][0]["discovery"])
+
+
+def test_without_advice_only_the_failure_is_learned() -> None:
+    assert list(lessons(story(planned()).then(stuck(1), *does(1)))) == ["failures.jsonl"]
+
+
+def test_a_pause_is_learned_be_it_by_a_limit_or_by_the_budget() -> None:
+    limit = story(planned(max_iterations=1, max_same_failure=9)).then(stuck(1))
+    assert [each["failure"] for each in lessons(limit)["failures.jsonl"]] == ["paused: 1 of 1 iterations are used"]
+    budget = story(planned()).noted(Paused(reason="budget", detail="0.25 of 0.25"))
+    assert [each["failure"] for each in lessons(budget)["failures.jsonl"]] == ["paused: 0.25 of 0.25"]
+
+
+def test_what_must_not_be_and_was_is_learned() -> None:
+    forbidden = replace(BLOCKER, requirement="mustNot-1")
+    told = story(planned()).then(stuck(1, forbidden))
+    assert [each["constraint"] for each in lessons(told)["constraints.jsonl"]] == ["mustNot-1 became true: it leaks"]
+    assert lessons(told.noted(Paused(reason="budget")))["constraints.jsonl"] == lessons(told)["constraints.jsonl"]
+
+
+def test_how_it_ended_is_learned_unless_it_was_cancelled() -> None:
+    done = lessons(finished())["delegation.jsonl"]
+    assert [(each["outcome"], each["failure_pattern"]) for each in done] == [("verified", None)]
+    taken = story(planned()).then(stuck(1)).over(Outcome(ending=Ending.ACCEPTED))
+    assert [each["failure_pattern"] for each in lessons(taken)["delegation.jsonl"]] == ["verification-gap"]
+    assert "delegation.jsonl" not in lessons(story(planned()).over(Outcome(ending=Ending.CANCELLED)))
+
+
+def test_only_what_the_last_event_taught_is_new() -> None:
+    told = story(planned()).then(stuck(1), *does(1))
+    ending = Ended(outcome=VERIFIED)
+    assert list(files.notes(told.scene(event=ending))) == [".loop/learnings/failures.jsonl"]
+    assert files.notes(told.begun(1).scene(event=ending)) == {}
+    (lines,) = files.notes(told.over(VERIFIED).scene(event=ending)).values()
+    assert [isinstance(each, Noted) for each in lines] == [True]
+
+
+def test_an_event_that_this_version_does_not_know_moves_only_the_clock() -> None:
+    told = story(planned())
+    strange = Record(loop=LOOP, seq=9, at=5.0, kind="Unheard", data="{}")
+    after = folded(told.past, strange, told.state)
+    assert told.past is not None
+    assert after == replace(told.past, updated=5.0, seq=9)
+
+
+def test_what_the_last_verification_ran_is_kept_with_its_receipts() -> None:
+    report = replace(checked(), also=(CheckResult(name="T-001", passed=True, receipt="r-1"),))
+    told = story(planned()).then(*does(1), *seen(), *thoroughly(), At("verify", report))
+    assert told.past is not None
+    assert [(run.name, run.command, run.receipt) for run in told.past.runs][-1] == ("T-001", ("make", "part-1"), "r-1")
+
+
+# --- the tasks for others ---------------------------------------------------------------------------------------------
+
+
+def test_the_tasks_are_files_that_others_read() -> None:
+    told = story(planned(task(1), task(2, 1), list_id="my-list", list_shift=3)).then(*does(1))
+    found = listing.listed(told.scene())
+    assert found is not None
+    first = TaskFile(
+        number=4,
+        subject="Do part 1",
+        description="All of part 1. Verify: make part-1",
+        status="completed",
+        active_form="Working on: Do part 1",
+        blocks=(5,),
+        metadata=TaskMetadata(wave=1, loop_id=LOOP, verification="execution output", stuck_count=0),
+    )
+    assert (found.tasks[0], found.tasks[1].blocked_by, found.tasks[1].status) == (first, (4,), "in_progress")
+    assert replace(found, tasks=()) == TaskListing(
+        own=".loop/workflow/auth-1/tasks", tasks=(), list_id="my-list", shift=3
+    )
+
+
+def test_before_there_are_tasks_there_is_no_list() -> None:
+    assert listing.listed(story(workflow()).scene()) is None
+
+
+def test_tasks_that_were_taken_over_are_named_by_their_numbers() -> None:
+    plan = planned().tasks[0].plan
+    told = story(workflow(taken_over=TakenOver(stage="executing", tasks=(plan,))))
+    found = listing.listed(told.scene())
+    assert found is not None
+    assert (found.taken, found.over) == (frozenset((1,)), False)
+    ending = story(replace(told.state, course=replace(told.state.course, station=Station.DONE)))
+    over = listing.listed(ending.scene())
+    assert over is not None
+    assert over.over
+
+
+# --- words ------------------------------------------------------------------------------------------------------------
+
+
+def test_every_task_is_told_in_a_line() -> None:
+    state = play(planned(task(1), task(2)), stuck(1))
+    assert closing.so_far(state)[0].startswith("T-001, wave 1: Do part 1; under way (1 attempt): ")
+    assert closing.so_far(state)[1] == "T-002, wave 1: Do part 2; under way"
+
+
+def test_the_closing_says_what_landed_and_what_is_left() -> None:
+    done = finished().state
+    told = closing.lines(done, replace(VERIFIED, branch="loop/auth-1", commit=done.tip))
+    assert "Complete after 1 iteration." in told
+    assert any(line.startswith("Result: branch loop/auth-1") for line in told)
+    nothing = closing.lines(planned(), Outcome(ending=Ending.CANCELLED))
+    assert "Result: none; no task has landed." in nothing
+    kept = closing.lines(done, Outcome(ending=Ending.CANCELLED, note="why"))
+    assert any("what has landed of the tasks" in line for line in kept)
+
+
+def test_the_report_of_a_cancel_counts_and_every_other_end_has_none() -> None:
+    state = play(planned(task(1), task(2)), *does(1))
+    told = closing.report(state, Outcome(ending=Ending.CANCELLED), 1.5)
+    assert told[:3] == ("Iterations: 1", "Cost: $1.50", "Done: 1 of 2 tasks")
+    assert closing.report(state, VERIFIED, 1.5) == ()
+
+
+def test_what_landed_so_far_is_said_before_a_person_decides() -> None:
+    assert closing.landed_so_far(planned()) == ()
+    assert closing.landed_so_far(play(planned(), *does(1))) == ("1 task landed so far (tip-1).",)
+
+
+def test_what_a_person_owes_names_what_was_not_done() -> None:
+    state = play(planned(task(1), task(2)), *does(1))
+    owed = closing.owed(state, "ann")
+    assert "- **Accepted**: 1 of 2 tasks" in owed
+    assert any(line.startswith("- **Not done**: T-002") for line in owed)
+    blocked = play(planned(max_iterations=1), *does(1), *seen(), *thoroughly(refuses(BLOCKER)))
+    assert any("it leaks" in line for line in closing.owed(blocked, "ann"))
+    assert any("it leaks" in line for line in closing.unresolved(blocked))
+    assert closing.unresolved(planned())[0].startswith("T-001")
+
+
+def test_the_result_says_where_it_stands() -> None:
+    unclear = closing.result(LOOP, workflow(), {})
+    assert (unclear.shape, unclear.spec_score, unclear.stage) == (None, None, "intent")
+    limit = closing.result(LOOP, play(planned(max_iterations=1, max_same_failure=9), stuck(1)), {})
+    assert (limit.stage, limit.shape, limit.tasks.total) == ("paused", "tool", 1)
+
+
+def test_the_line_below_the_lanes_says_who_waits_for_whom() -> None:
+    assert closing.summary(workflow()) == "intent"
+    waiting = closing.summary(planned(task(1), task(2, 1)))
+    assert "wave 1 of 2" in waiting
+
+
+def test_the_kind_tells_the_tasks_in_the_status() -> None:
+    assert KIND.status(workflow()).tasks is None
+    assert KIND.status(planned()).tasks == {"done": 0, "total": 1, "wave": 1, "waves": 1}
+    assert KIND.tells_more(LOOP, workflow()) == ".loop/workflow/auth-1/PROGRESS.md"
