@@ -42,7 +42,8 @@ class WorkflowPast:
     stuck: Mapping[int, WorkTask] = field(default_factory=dict)  # as they were when they last failed
     advice: Mapping[int, str] = field(default_factory=dict)
     waves: Mapping[int, str] = field(default_factory=dict)  # when each was looked at
-    thorough: str = ""
+    thorough: str = ""  # when the newest thorough review ended
+    round: int = 0  # which one that is
     runs: tuple[CommandRun, ...] = ()  # what the last verification ran
     stopped: Stopped | None = None
     learned: Mapping[str, tuple[Noted, ...]] = field(default_factory=dict)  # by file
@@ -93,8 +94,11 @@ def _with_flights(now: WorkflowPast, event: Logged, state: WorkflowState) -> Wor
 
 def _with_reviews(now: WorkflowPast, at: float, state: WorkflowState) -> WorkflowPast:
     waves = {seen.wave: now.waves.get(seen.wave) or moment(at) for seen in state.waves}
-    thorough = (now.thorough or moment(at)) if state.thorough else ""
-    return replace(now, waves=waves, thorough=thorough)
+    if state.thorough is None:
+        return replace(now, waves=waves, thorough="", round=0)
+    if state.thorough.round == now.round:
+        return replace(now, waves=waves)
+    return replace(now, waves=waves, thorough=moment(at), round=state.thorough.round)
 
 
 def _stuck(now: WorkflowPast, state: WorkflowState) -> Mapping[int, WorkTask]:

@@ -105,12 +105,17 @@ def _finding(state: WorkflowState) -> Escalation:
     word = BLOCKER if first in _blockers(state) else word_of(first.severity)
     mend = Option(choice="approve", label="It is right: make a task of it")
     own = Option(
-        choice="task", label="Make a task of it in your words", how='task --text "what is to be done"', needs="what"
+        choice="task",
+        label="Make a task of it in your words",
+        how='task --text "what is to be done"',
+        needs="what is to be done",
     )
     skip = Option(choice="skip", label="Leave it as it is")
     discuss = (Option(choice="discuss", label="Hear the panel on it"),) if "panel" in state.plan.cast else ()
     options = (mend, own, *discuss) if word == BLOCKER else (replace(skip, label="Seen: leave it"), mend, own, *discuss)
-    advice = f"\nThe panel: {resolving.advice}" if resolving and resolving.advice else ""
+    panel = resolving.advice if resolving else ""
+    facts = (("Evidence", first.evidence), ("Guidance", first.guidance), ("The panel", panel))
+    advice = "".join(f"\n{name}: {one_line(said, 1_000)}" for name, said in facts if said)
     return Escalation(
         question=f"[{word}] {told(first)} ({counted(len(left), 'finding')} to resolve).{advice} What is done about it?",
         options=(*options, _CANCEL),
