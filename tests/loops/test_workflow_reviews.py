@@ -255,7 +255,9 @@ def test_with_somebody_there_each_finding_is_resolved_by_them() -> None:
         (BLOCKER,),
         ["approve", "task", "cancel"],
     )
-    assert ask.question == "[BLOCKER] src/a.py - it leaks (2 findings to resolve). What is done about it?"
+    assert ask.question == (
+        "[BLOCKER] src/a.py - it leaks (2 findings to resolve).\nEvidence: seen\nWhat is done about it?"
+    )
     state = play(state, says("task", text="close the file"))
     assert [each.choice for each in wanted(state, Ask).options] == ["skip", "approve", "task", "cancel"]
     state = play(state, says("skip"))

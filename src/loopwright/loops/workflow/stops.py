@@ -116,8 +116,9 @@ def _finding(state: WorkflowState) -> Escalation:
     panel = resolving.advice if resolving else ""
     facts = (("Evidence", first.evidence), ("Guidance", first.guidance), ("The panel", panel))
     advice = "".join(f"\n{name}: {one_line(said, 1_000)}" for name, said in facts if said)
+    many = counted(len(left), "finding")
     return Escalation(
-        question=f"[{word}] {told(first)} ({counted(len(left), 'finding')} to resolve).{advice} What is done about it?",
+        question=f"[{word}] {told(first)} ({many} to resolve).{advice}\nWhat is done about it?",
         options=(*options, _CANCEL),
         why="the thorough review found it",
         findings=(first,),
