@@ -209,7 +209,8 @@ def test_a_folder_without_anything_to_adopt_says_what_could_be(tmp_path: Path) -
     sample = ticketed(tmp_path / "repo")
     (tmp_path / "empty").mkdir()
     said = adopt(sample, str(tmp_path / "empty"), code=2).data["error"]
-    assert said.endswith("none of these: a progress.json, a handoff.yml or a folder of tickets; name the file")
+    sorts = "a progress.json, a handoff.yml, a folder of tickets or a workflow-state.json"
+    assert said.endswith(f"none of these: {sorts}; name the file")
     progress = tmp_path / "progress.json"
     progress.write_text("{}")
     assert (

@@ -151,6 +151,8 @@ def test_whoever_begins_another_is_asked_about_the_one_that_is_not_finished(tmp_
     resumes = AtTerminal(made, "start", "Something else")
     resumes.until("[resume]:")
     resumes.types("\n")
+    resumes.asks("1 of 2 tasks done")
+    resumes.types("1\n")
     assert resumes.ends()[0] == 0
 
 

@@ -1,4 +1,4 @@
-"""Reviews, the last verification and the completion gate: what holds up nothing, and what must be mended."""
+"""Reviews and the last verification: what holds up nothing, and what must be mended."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from dataclasses import replace
 import pytest
 
 from loopwright.errors import InvalidTransition
-from loopwright.kernel.actions import Announce, Ask, Integrate, RunAgent, RunChecks
+from loopwright.kernel.actions import Ask, RunAgent, RunChecks
 from loopwright.kernel.events import AgentFailed, AgentReported, ArtifactsLoaded, Event
-from loopwright.kernel.model import NO_KEY, AgentReport, AgentStatus, Demand, Ending, Key, Severity, Verdict
+from loopwright.kernel.model import AgentStatus, Demand, Key, Severity
 from loopwright.loops.course import Station, where
 from loopwright.loops.workflow.machine import WORKFLOW
 from loopwright.loops.workflow.state import Stopped, WaveSeen, WorkflowPhase, WorkflowState
@@ -21,16 +21,12 @@ from tests.loops.workflow import (
     BASE,
     BLOCKER,
     COLLEAGUE,
-    CONFLICT,
     CRASHED,
     FORBIDDEN,
     GARBLED,
     GREEN,
-    LANDED,
     LIGHT,
     RED,
-    RED_MERGE,
-    REFUSED,
     SAID,
     SUGGESTION,
     TOOL,
@@ -47,7 +43,6 @@ from tests.loops.workflow import (
     keys,
     landed,
     makes,
-    outcome,
     passes,
     planned,
     plans,
@@ -58,7 +53,6 @@ from tests.loops.workflow import (
     scores,
     seen,
     shapes,
-    ships,
     task,
     thoroughly,
     wanted,
@@ -358,131 +352,6 @@ def test_the_same_tree_is_not_reviewed_twice() -> None:
     assert (where(state), state.rounds, state.tip) == (WorkflowPhase.VERIFY, 1, "tip-1")
 
 
-# --- the completion gate --------------------------------------------------------------------------------------------
-
-
-def at_the_gate(**given: object) -> WorkflowState:
-    return play(reviewed(also_cast=("gate",), **given), GREEN)
-
-
-def test_without_a_gate_what_is_verified_ships() -> None:
-    state = play(reviewed(), GREEN)
-    assert wanted(state, Announce).text == "the thorough review and every command have passed: SHIP"
-    state = play(state, SAID)
-    assert (state.shipped, where(state)) == ("SHIP", Station.LAND)
-    assert outcome(play(state, LANDED)).ending is Ending.VERIFIED
-
-
-@pytest.mark.parametrize(
-    ("said", "word", "place"),
-    [
-        (ships(), "SHIP", Station.LAND),
-        (ships(reversibility="1"), "MONITOR", Station.LAND),
-        (ships(confidence=70), "SHIP", Station.LAND),
-        (ships(confidence=69), "RESEARCH", WorkflowPhase.SHIP),
-        (refuses(BLOCKER, ship={"confidence": 90}), "RESEARCH", WorkflowPhase.EXECUTE),
-        (refuses(BLOCKER), "RESEARCH", WorkflowPhase.EXECUTE),
-    ],
-)
-def test_the_gate_ships_monitors_or_fails(said: AgentReported, word: str, place: str) -> None:
-    state = play(at_the_gate(), said)
-    assert (state.shipped, where(state)) == (word, place)
-
-
-def test_a_gate_that_fails_makes_tasks_and_all_is_reviewed_again() -> None:
-    state = play(at_the_gate(), refuses(BLOCKER, WARNING, ship={}))
-    assert [each.origin for each in state.tasks] == ["plan", "gate", "gate"]
-    state = play(state, *does(2), *does(3), *seen(), *thoroughly(), GREEN, ships(), LANDED)
-    assert outcome(state).ending is Ending.VERIFIED
-
-
-@pytest.mark.parametrize("second", [ships(), ships(10), refuses(ship={})])
-def test_a_gate_that_does_not_say_why_is_asked_once_and_stays_a_no(second: AgentReported) -> None:
-    state = play(at_the_gate(), refuses(ship={}))
-    assert keys(state) == ["ship-3.2"]
-    state = play(state, second)
-    assert (at_work(state), state.shipped) == (["T-002"], "RESEARCH")
-
-
-def test_what_the_gate_says_without_a_finding_is_in_the_task() -> None:
-    state = play(at_the_gate(), ships(40), ships(40))
-    assert state.tasks[1].plan.description.startswith("Found: The completion gate says RESEARCH (confidence 40)")
-    state = play(at_the_gate(), refuses(ship={}), refuses(ship={}))
-    assert state.tasks[1].plan.description.startswith("Found: The completion gate says RESEARCH (no reason given)")
-
-
-def test_a_pass_of_the_gate_without_its_card_is_asked_for_once_and_then_a_person() -> None:
-    state = play(at_the_gate(), passes())
-    assert keys(state) == ["ship-3.2"]
-    state = play(state, passes())
-    assert (state.stopped, keys(play(state, says("continue")))) == (Stopped.STUCK, ["ship-4.3"])
-    assert play(at_the_gate(), CRASHED, CRASHED).stopped is Stopped.STUCK
-
-
-def test_what_must_not_be_and_the_gate_sees_stops_everything() -> None:
-    state = play(at_the_gate(), refuses(FORBIDDEN, ship={}))
-    assert (state.stopped, at_work(play(state, says("continue")))) == (Stopped.MUST_NOT, ["T-002"])
-
-
-def test_work_that_only_reviewers_have_seen_is_to_be_watched() -> None:
-    state = workflow(cast=("scorer", "shaper", "planner", "gate"))
-    rows = [{"criterion": "1", "type": "code review"}]
-    state = play(state, scores(TOOL), shapes("It holds", verification=rows), plans(task(1)))
-    assert play(state, *does(1), *seen(), *thoroughly(), GREEN, ships()).shipped == "MONITOR"
-
-
-# --- landing --------------------------------------------------------------------------------------------------------
-
-
-def shipped(**given: object) -> WorkflowState:
-    return play(reviewed(**given), GREEN, SAID)
-
-
-def test_it_lands_on_the_target_only_if_that_was_asked_for() -> None:
-    assert wanted(shipped(target="refs/heads/main"), Integrate).target == ""
-    action = wanted(shipped(target="refs/heads/main", merge=True, branch="loop/x"), Integrate)
-    assert (action.target, action.branch, action.commit, action.base, action.also) == (
-        "refs/heads/main",
-        "loop/x",
-        "m-tip-1",
-        "tip-1",
-        (Demand("T-001", ("make", "part-1")),),
-    )
-
-
-def test_a_conflict_with_the_target_becomes_a_task_on_what_it_has() -> None:
-    state = play(shipped(merge=True), CONFLICT)
-    assert (at_work(state), state.tip, state.ground, state.tasks[1].plan.files) == (
-        ["T-002"],
-        "theirs",
-        "theirs",
-        ("a",),
-    )
-    assert "make the work of commit tip-1 again on top of it" in state.tasks[1].plan.description
-
-
-def test_a_red_merge_with_the_target_becomes_a_task_that_begins_with_both() -> None:
-    state = play(shipped(merge=True), RED_MERGE)
-    assert (at_work(state), state.tip, state.ground) == (["T-002"], "both", "theirs")
-    bare = play(shipped(merge=True), replace(CONFLICT, findings=(), detail=""))
-    assert bare.tasks[1].plan.files == ()
-    state = play(state, *does(2))
-    state = play(state, *[At("light", passes())] * len(agents(state)), *thoroughly(), GREEN, SAID, LANDED)
-    assert outcome(state).ending is Ending.VERIFIED
-
-
-def test_a_landing_that_cannot_be_is_a_persons_matter() -> None:
-    state = play(shipped(), REFUSED)
-    ask = wanted(state, Ask)
-    assert (state.stopped, [each.choice for each in ask.options]) == (
-        Stopped.LANDING,
-        ["continue", "accept", "history", "cancel"],
-    )
-    again = play(state, says("continue"))
-    assert (where(again), outcome(play(again, LANDED)).ending) == (Station.LAND, Ending.VERIFIED)
-    assert outcome(play(state, says("accept"), LANDED)).ending is Ending.ACCEPTED
-
-
 def test_what_nobody_asked_for_leads_nowhere() -> None:
     state = reviewed()
     for event in (
@@ -491,14 +360,6 @@ def test_what_nobody_asked_for_leads_nowhere() -> None:
     ):
         with pytest.raises(InvalidTransition):
             WORKFLOW.apply(state, event)
-
-
-def test_a_gate_that_passes_it_with_a_critical_finding_has_not_passed_it() -> None:
-    state = play(planned(also_cast=("gate",)), *does(1), *seen(), *thoroughly(), At("verify", GREEN))
-    card = '{"ship": {"confidence": 95, "reversibility": "2B"}}'
-    passed = AgentReport(verdict=Verdict.PASS, findings=(BLOCKER,), extras=card)
-    state = play(state, At("ship", AgentReported(key=NO_KEY, report=passed, role="gate")))
-    assert (state.shipped, [task.plan.subject for task in state.tasks][1:]) == ("RESEARCH", ["Mend: it leaks"])
 
 
 def test_a_no_with_a_blocker_rests_on_that_and_its_warnings_stay_warnings() -> None:

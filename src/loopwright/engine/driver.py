@@ -74,7 +74,6 @@ class _Driver:
         self._tasks: dict[Key, asyncio.Task[Answer]] = {}
         self._asking = Asking(world.people, tell)
         self._news: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._given_back = False  # something ended since a child stopped at a limit
 
     @property
     def _session(self) -> Session:
@@ -122,11 +121,6 @@ class _Driver:
         if not todo.idle:
             await self._asking.withdraw()
             await self._wait()
-            return None
-        if shortage and self._given_back:
-            # What was set aside for others kept a child from its next step: they are done, and it is tried once more.
-            self._given_back = False
-            self._journal.session = self._session.revived()
             return None
         return await (self._pause(shortage) if shortage else self._wait_for_people())
 
@@ -177,7 +171,6 @@ class _Driver:
                 shortage = Shortage(reason="time" if pause.reason == "time" else "budget", detail=pause.detail)
                 self._journal.session = self._session.suspended(key, shortage)
             else:
-                self._given_back = True
                 await self._settle(answer)
 
     async def _ran_out(self, key: Key, end: TimeIsUp) -> None:

@@ -260,10 +260,6 @@ class Session:
     def suspended(self, key: Key, shortage: Shortage) -> Session:
         return self._with(UnderWay(key=key, shortage=shortage))
 
-    def revived(self) -> Session:
-        """As if the children that stopped at a limit had not been begun: others have given back what they had."""
-        return replace(self, under_way=tuple(each for each in self.under_way if each.shortage is None))
-
     def _with(self, one: UnderWay) -> Session:
         others = tuple(each for each in self.under_way if each.key != one.key)
         return replace(self, under_way=(*others, one))
@@ -303,6 +299,10 @@ class Session:
     def written(self, draft: Draft) -> Session:
         """The session once the draft is durable. What was begun and is no longer in flight is forgotten."""
         length, snapshot = self.length + len(draft.stages), draft.append.snapshot
+        begun = tuple(each for each in self.under_way if draft.now.flight(each.key))
+        if len(begun) < len(self.under_way):
+            # What was set aside for others kept a child from its next step: one of them is done, and it tries again.
+            begun = tuple(each for each in begun if each.shortage is None)
         return replace(
             self,
             now=draft.now,
@@ -310,7 +310,7 @@ class Session:
             length=length,
             snapshot_at=self.snapshot_at if snapshot is None else length,
             snapshot_size=self.snapshot_size if snapshot is None else len(snapshot),
-            under_way=tuple(each for each in self.under_way if draft.now.flight(each.key)),
+            under_way=begun,
         )
 
     def _is_due(self, more: int) -> bool:

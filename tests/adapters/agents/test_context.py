@@ -111,7 +111,7 @@ def test_a_loop_that_tells_nothing_of_its_own_has_the_usual_keys_all_the_same() 
 def test_a_task_tells_the_commands_it_brings() -> None:
     own = TaskFacts(commands=(Demand("T-001", ("make", "one\ntwo")),))
     data = facts_of(run(replace(BRIEF, own=own), None), "mine")
-    assert data["commands"] == [{"name": "T-001", "argv": ["make", "one\ntwo"]}]
+    assert data["commands"] == [{"name": "T-001", "argv": ["make", "one\ntwo"], "own": []}]
 
 
 def test_it_is_json() -> None:
