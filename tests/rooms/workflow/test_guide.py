@@ -1,16 +1,29 @@
 import json
 import re
+from collections.abc import Callable
 from pathlib import Path
 
+import pytest
+
+from loopwright.adapters.agents.result import read_result
+from loopwright.kernel.model import AgentReport
+from loopwright.loops.workflow.advice import read_advice
 from loopwright.loops.workflow.aspects import ASPECTS, aspects_of
-from loopwright.loops.workflow.plan import plan_problems, read_tasks
-from loopwright.loops.workflow.scoring import fit, score, shape_for
-from loopwright.loops.workflow.shape import criterion_name, must_not_name, shape_of
+from loopwright.loops.workflow.plan import plan_problems, plan_remarks, read_tasks
+from loopwright.loops.workflow.scoring import fit, read_scores, score, shape_for
+from loopwright.loops.workflow.shape import LEAST_RULES, WorkShape, criterion_name, must_not_name, read_shape, shape_of
+from loopwright.loops.workflow.ship import Ship, read_ship, verdict_of
 from tests.rooms.workflow.reports import saying
 
-GUIDE = (Path(__file__).parents[3] / "docs" / "guide" / "workflow-scoring.md").read_text(encoding="utf-8")
+PAGES = Path(__file__).parents[3] / "docs" / "guide"
+GUIDE = (PAGES / "workflow-scoring.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"^```(\w+)\n(.*?)^```$", GUIDE, re.MULTILINE | re.DOTALL)
 PAIRS = list(zip(BLOCKS[::2], BLOCKS[1::2], strict=True))
+
+_ANSWERS = (PAGES / "agents.md").read_text(encoding="utf-8").partition("## What the roles of a workflow answer")[2]
+RESULTS = dict(
+    re.findall(r"^The \*\*(\w+)\*\*(?:.(?!^```))*\n\n```json\n(.*?)^```$", _ANSWERS, re.MULTILINE | re.DOTALL)
+)
 
 
 def shown_for(asked: str, answer: str) -> list[tuple[str, str]]:
@@ -72,3 +85,31 @@ def test_every_word_of_the_guide_is_of_its_aspect() -> None:
         if aspect not in aspects_of(f"the {word[:-1]}ing now" if word.endswith("-") else word)
     }
     assert lost == set()
+
+
+def result(role: str) -> AgentReport:
+    return read_result(RESULTS[role].encode()).report
+
+
+@pytest.mark.parametrize(
+    ("role", "read"),
+    [
+        ("scorer", read_scores),
+        ("shaper", read_shape),
+        ("planner", read_tasks),
+        ("panel", read_advice),
+        ("gate", read_ship),
+    ],
+)
+def test_what_the_guide_has_a_role_answer_is_taken(role: str, read: Callable[[AgentReport], object]) -> None:
+    assert not isinstance(read(result(role)), str)
+
+
+def test_the_plan_the_shape_and_the_gate_of_the_guide_keep_the_rules() -> None:
+    tasks, shape, ship = read_tasks(result("planner")), read_shape(result("shaper")), read_ship(result("gate"))
+    assert not isinstance(tasks, str)
+    assert (plan_problems(tasks), plan_remarks(tasks)) == ((), ())
+    assert isinstance(shape, WorkShape)
+    assert len(shape.must_not) >= LEAST_RULES
+    assert isinstance(ship, Ship)
+    assert verdict_of(ship, shape.criteria[0].type) == "SHIP"
