@@ -88,6 +88,7 @@ def test_not_enough_disk(tmp_path: Path) -> None:
     [
         (["feedback"], "the task is empty"),
         (["feedback", "   "], "the task is empty"),
+        (["feedback", "make", "it", "better"], "the task belongs in quotes: `loop feedback 'make it better'`"),
         (["feedback", "x" * 70_000], "larger than 64 KiB"),
         (["feedback", "x", "--task-file", "y"], "not both"),
         (["feedback", "--task-file", "gone.md"], "gone.md: No such file or directory"),

@@ -324,6 +324,7 @@ def test_what_would_be_asked_is_said_as_data(tmp_path: Path) -> None:
     [
         (["--unattended"], 2, 'the request is empty; write `loop start "what is to be done"`'),
         (["  "], 2, "the request is empty"),
+        (["make", "it", "better"], 2, "the request belongs in quotes: `loop start 'make it better'`"),
         (["x" * 70_000], 2, "the request is larger than 64 KiB"),
         (["x", "--request-file", "y"], 2, "give the request as an argument or with --request-file, not both"),
         (["--request-file", "gone.md"], 2, "--request-file gone.md: No such file"),

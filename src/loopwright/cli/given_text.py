@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, TypeVar
+
+import click
 
 from loopwright.errors import UsageError
+from loopwright.kernel.quoting import one_line
 
 _LARGEST = 64 * 1024  # bytes
+_SHOWN = 80  # characters of it in a sentence
+F = TypeVar("F", bound=Callable[..., Any])
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,6 +25,17 @@ class GivenText:
 
     noun: str
     command: str
+
+    def argument(self, command: F) -> F:
+        """One word for the shell. Several are taken in only to say that they belong in quotes."""
+        name = self.noun
+        return click.argument(name, nargs=-1, metavar=f"[{name.upper()}]", callback=self._in_quotes)(command)
+
+    def _in_quotes(self, _context: click.Context, _argument: click.Parameter, words: tuple[str, ...]) -> str:
+        if len(words) > 1:
+            meant = shlex.quote(one_line(" ".join(words), _SHOWN))
+            raise UsageError(f"the {self.noun} belongs in quotes: `loop {self.command} {meant}`")
+        return "".join(words)
 
     def read(self, cwd: Path, text: str, file: object) -> str:
         """From where it was given. Raises `UsageError` if there is none, or two."""

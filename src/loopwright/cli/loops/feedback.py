@@ -46,7 +46,7 @@ class FeedbackForetold:
 
 
 @click.command("feedback")
-@click.argument("task", required=False, default="")
+@_TEXT.argument
 @click.option("--task-file", type=click.Path(path_type=Path), help="Read the task from a file; - is stdin.")
 @click.option("--criterion", "criteria", multiple=True, metavar="TEXT", help="What the reviewer checks; repeatable.")
 @click.option("--max-iterations", type=count_to(1000), metavar="N", help="Instead of the one in loop.toml.")

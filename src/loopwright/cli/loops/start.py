@@ -49,7 +49,7 @@ class _Or(click.ParamType[Any]):
 
 
 @click.command("start")
-@click.argument("request", required=False, default="")
+@_TEXT.argument
 @click.option("--request-file", type=click.Path(path_type=Path), help="Read the request from a file; - is stdin.")
 @click.option(
     "--max-iterations",
