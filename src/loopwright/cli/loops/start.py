@@ -45,7 +45,12 @@ class _Or(click.ParamType[Any]):
         self.name, self._inner, self._word = inner.name, inner, word
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:  # noqa: ANN401 - as click has it
-        return None if value == self._word else value if value == _UNSET else self._inner.convert(value, param, ctx)
+        if value in (self._word, _UNSET):
+            return None if value == self._word else value
+        try:
+            return self._inner.convert(value, param, ctx)
+        except click.BadParameter as error:
+            return self.fail(f"{error.message.rstrip('.')}, or `{self._word}`.", param, ctx)
 
 
 @click.command("start")
