@@ -4,6 +4,9 @@ import json
 import time
 from pathlib import Path
 
+import pytest
+
+from loopwright.app.starts.workflow.task_list import LIST_ID
 from tests.cli.projects import Sample
 from tests.cli.test_held_back import AtTerminal
 from tests.cli.test_start import REVIEWED_WAVES
@@ -71,10 +74,11 @@ def state(made: Sample) -> dict[str, object]:
     return found
 
 
-def test_how_far_it_may_go_is_asked_before_it_begins(tmp_path: Path) -> None:
+def test_how_far_it_may_go_is_asked_before_it_begins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(LIST_ID, raising=False)
     made = sample(tmp_path)
     person = AtTerminal(made, "start", CLEAR, "--json")
-    person.until("Task list? (new, resume, session-only) [new]:")
+    person.until("Task list? (new, session-only) [new]:")
     person.types("\n")
     person.until("Iterations at most? (10, 25, 50, unlimited) [25]:")
     person.types("unlimited\n")
@@ -83,6 +87,14 @@ def test_how_far_it_may_go_is_asked_before_it_begins(tmp_path: Path) -> None:
     code, out = person.ends()
     assert (code, json.loads(out)["cost"]["budget"]) == (0, 50.0)
     assert "iterations used: 2 of unlimited" in made.loop("explain").out
+
+
+def test_a_task_list_that_is_named_may_be_resumed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(LIST_ID, "my-loop")
+    person = AtTerminal(sample(tmp_path), "start", CLEAR)
+    person.until("Task list? (new, resume, session-only) [new]:")
+    person.types("\x04")
+    assert person.ends()[0] == 130
 
 
 def test_what_the_command_says_is_not_asked(tmp_path: Path) -> None:

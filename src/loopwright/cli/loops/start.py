@@ -109,7 +109,7 @@ def _begin(project: Project, here: Here, request: WorkflowRequest, given: SaidAl
     settings = settings_of(project)
     if request.attended:
         given = replace(given, iterations=request.max_iterations != _UNSET, budget=request.budget != _UNSET)
-        request, mode = asked_at_the_start(settings, request, given)
+        request, mode = asked_at_the_start(project, settings, request, given)
         given = replace(given, task_list=mode)
     request = with_tasks_where_they_lie(project, request, given.task_list or "new")
     request = recalled_for(project, request, asks=request.attended)

@@ -9,7 +9,7 @@ import click
 from loopwright.app.project import Project
 from loopwright.app.starts.workflow.creation import WorkflowRequest
 from loopwright.app.starts.workflow.recall import as_recalled, surfaced
-from loopwright.app.starts.workflow.task_list import TaskListMode, open_tasks, with_task_list
+from loopwright.app.starts.workflow.task_list import LIST_ID, TaskListMode, open_tasks, with_task_list
 from loopwright.cli.output import note
 from loopwright.config.settings import Settings
 from loopwright.kernel.quoting import one_line
@@ -30,10 +30,14 @@ class SaidAlready:
 
 
 def asked_at_the_start(
-    settings: Settings, request: WorkflowRequest, given: SaidAlready
+    project: Project, settings: Settings, request: WorkflowRequest, given: SaidAlready
 ) -> tuple[WorkflowRequest, TaskListMode]:
-    """How far it may go and where its tasks lie, asked where the command does not say. Gives the mode as well."""
-    mode: TaskListMode = given.task_list or _chosen("Task list", _MODES, "new")  # type: ignore[assignment]  # one of them
+    """How far it may go and where its tasks lie, asked where the command does not say. Gives the mode as well.
+
+    A list is to be resumed only where one is named.
+    """
+    modes = _MODES if project.environ.get(LIST_ID) else tuple(each for each in _MODES if each != "resume")
+    mode: TaskListMode = given.task_list or _chosen("Task list", modes, "new")  # type: ignore[assignment]  # one of them
     if not given.iterations:
         usual = settings.limits.workflow.max_iterations
         said = _chosen("Iterations at most", _ITERATIONS, "unlimited" if usual is None else str(usual))
