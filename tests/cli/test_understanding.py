@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 
 from loopwright.adapters.terminal.replies import TypedAnswer, Unclear, answer, understood
@@ -76,6 +78,15 @@ def test_what_is_typed_at_an_escalation(line: str, meant: Answered) -> None:
 )
 def test_what_is_no_answer_gets_a_sentence(line: str, sentence: str) -> None:
     assert understood((ESCALATION,), line, "ann") == Unclear(sentence)
+
+
+@pytest.mark.parametrize("line", ["y", "yes", " Yes "])
+def test_yes_goes_on_where_a_check_in_asks_whether_to(line: str) -> None:
+    check_in = replace(ESCALATION, kind="check-in")
+    assert understood((check_in,), line, "ann") == said("continue")
+    finding = replace(check_in, options=(Option(choice="approve", label="It is right"), *ESCALATION.options))
+    assert isinstance(understood((finding,), line, "ann"), Unclear)
+    assert isinstance(understood((ESCALATION,), line, "ann"), Unclear)
 
 
 def test_revising_without_guidance_asks_for_it() -> None:

@@ -9,6 +9,7 @@ from loopwright.kernel.actions import Ask, AwaitGate, ForPeople
 from loopwright.kernel.events import Answered, CancelRequested, GateDecided, Said
 
 _CANCEL_WORDS = ("cancel", "stop", "abort", "abandon")
+_YES = ("y", "yes")
 _NEEDS_TEXT = {"revise": "the new guidance", "answer": "the answer"}
 _MOST = 1000  # iterations that one answer may grant
 
@@ -107,11 +108,13 @@ def _chosen(ask: Ask, choice: str, rest: str, typed: TypedAnswer) -> Answered | 
 
 
 def _choice(ask: Ask, word: str) -> str | None:
-    """By its name, its label or its number on the screen."""
+    """By its name, its label or its number on the screen; where a check-in asks whether to go on, yes is to go on."""
     plain = word.strip().lower()
     for number, option in enumerate(ask.options, start=1):
         if plain in (option.choice, option.label.lower()) or (plain == str(number) and not ask.free_text):
             return option.choice
+    if plain in _YES and ask.kind == "check-in" and ask.options[0].choice == "continue":
+        return "continue"
     return "cancel" if plain in _CANCEL_WORDS and not ask.free_text else None
 
 
