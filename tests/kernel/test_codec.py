@@ -123,6 +123,13 @@ def test_plain_lists_and_objects_can_be_stored_too() -> None:
     assert encode({Colour.RED: 1}) == '{"red":1}'
 
 
+def test_text_of_another_kind_is_stored_as_text() -> None:
+    class Quoted(str):
+        __slots__ = ()
+
+    assert encode([Quoted("one"), 2]) == '["one",2]'
+
+
 @pytest.mark.parametrize("number", [float("nan"), float("inf"), float("-inf")])
 def test_what_is_no_number_cannot_be_stored(number: float) -> None:
     with pytest.raises(ValueError, match="Out of range float values"):

@@ -14,12 +14,13 @@ from enum import Enum
 from functools import cache
 from math import inf, isfinite
 from types import NoneType, UnionType
-from typing import Any, ClassVar, Literal, Protocol, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import Any, ClassVar, Literal, NamedTuple, Protocol, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from loopwright.kernel.model import Key, Point
 
 T = TypeVar("T")
 _TEXTS = (Key, Point)
+_SAME = frozenset((str, int, float, bool, NoneType))
 Decoder = Callable[[Any, str], Any]
 SPREAD: Mapping[str, bool] = {"spread": True}  # metadata of a field whose own fields stand beside the others
 
@@ -65,19 +66,34 @@ def _no_constant(name: str) -> None:
 
 def plain(value: object) -> Any:
     """A value as JSON has it: dataclasses as objects, tuples as lists."""
-    if isinstance(value, Enum):
-        return value.value
-    if value is None or isinstance(value, str | int | float | bool):
+    if value.__class__ in _SAME:
         return value
     if isinstance(value, tuple | list):
         return [plain(item) for item in value]
+    if isinstance(value, Enum):
+        return value.value
+    if isinstance(value, str | int | float):
+        return value
     if isinstance(value, dict):
         return {str(key): plain(item) for key, item in value.items()}
     if isinstance(value, _TEXTS):
         return str(value)
     if is_dataclass(value):
-        return {name: plain(as_is(getattr(value, name))) for name, as_is in _fields(value.__class__)}
+        return _object(value)
     raise TypeError(f"{type(value).__name__} cannot be stored")
+
+
+def _object(value: Any) -> dict[str, Any]:
+    """Most fields hold what is in JSON as it is: only the others are looked at."""
+    form = _form(value.__class__)
+    found = {name: getattr(value, name) for name in form.names}
+    for name, held in found.items():
+        if held.__class__ not in _SAME:
+            found[name] = plain(held)
+    for name in form.floats:
+        if isinstance(found[name], int):
+            found[name] = float(found[name])
+    return found
 
 
 def as_object(value: DataclassValue) -> dict[str, object]:
@@ -89,23 +105,20 @@ def as_object(value: DataclassValue) -> dict[str, object]:
     return found
 
 
+class _Form(NamedTuple):
+    names: tuple[str, ...]
+    floats: tuple[str, ...]  # 1 in a field for floats is 1.0: equal values have equal text
+
+
 @cache
-def _fields(kind: Any) -> tuple[tuple[str, Callable[[Any], Any]], ...]:
-    """The fields with what makes equal values the same text: 1 in a field for floats is 1.0."""
+def _form(kind: Any) -> _Form:
     hints = get_type_hints(kind)
-    return tuple((f.name, _float_if_number if _holds_float(hints[f.name]) else _as_it_is) for f in fields(kind))
+    names = tuple(field.name for field in fields(kind))
+    return _Form(names=names, floats=tuple(name for name in names if _holds_float(hints[name])))
 
 
 def _holds_float(hint: Any) -> bool:
     return hint is float or float in get_args(hint)
-
-
-def _float_if_number(value: Any) -> Any:
-    return float(value) if isinstance(value, int) else value
-
-
-def _as_it_is(value: Any) -> Any:
-    return value
 
 
 @cache
