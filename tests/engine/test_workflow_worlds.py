@@ -57,7 +57,7 @@ async def told(seed: int) -> SimulatedRun:
 def _check_same(run: SimulatedRun, state: WorkflowState, other: SimulatedRun, expected: WorkflowState) -> None:
     """Two at once end in the order in which they end: only one after the other is the same to the last field."""
     planned = len(run.plot.works)
-    assert [task.id for task in state.tasks[:planned]] == [task.id for task in expected.tasks[:planned]]
+    assert [task.id for task in state.tasks][:planned] == [task.id for task in expected.tasks][:planned]
     assert product_words(run.repo, state.tip) == product_words(other.repo, expected.tip)
     if run.plot.parallel == 1:
         assert _plain(state) == _plain(expected)

@@ -11,7 +11,7 @@ from loopwright.loops.task_file import name_of
 from loopwright.loops.workflow.beginning import start
 from loopwright.loops.workflow.plan import PlannedTask, waves_of
 from loopwright.loops.workflow.schedule import AHEAD, admitted, laid_out
-from loopwright.loops.workflow.state import TaskStanding, WorkflowParams, WorkflowState
+from loopwright.loops.workflow.state import TaskRow, TaskStanding, WorkflowParams, WorkflowState
 
 PARALLEL = 2
 WIDTH = PARALLEL * AHEAD
@@ -22,10 +22,10 @@ def with_train(length: int, *, gated: bool = False) -> WorkflowState:
     planned = tuple(PlannedTask(id=name_of(each), subject=f"Do {each}") for each in range(1, 2 * length + 1))
     params = WorkflowParams(request="Do it", base=Commit("base"), parallel=PARALLEL, shape="tool")
     state = laid_out(start(params), planned, waves_of(planned))
-    made = tuple(replace(task, standing=TaskStanding.MADE) for task in state.tasks[:length])
+    made, left = tuple(state.tasks)[:length], tuple(state.tasks)[length:]
     return replace(
         state,
-        tasks=(*made, *state.tasks[length:]),
+        tasks=TaskRow.of((*(replace(task, standing=TaskStanding.MADE) for task in made), *left)),
         train=tuple(range(length)),
         ready=tuple(range(length, 2 * length)),
         gated=gated,

@@ -255,7 +255,7 @@ def test_a_plan_that_is_wrong_is_asked_for_once_more_and_then_no_task_starts(nam
     assert (keys(state), named in wanted(state, RunAgent).brief.repair) == (["plan-1.2"], True)
     state = play(state, wrong)
     ask = wanted(state, Ask)
-    assert (state.stopped, state.tasks, ask.paused, ask.kind) == (Stopped.PLAN, (), False, "escalation")
+    assert (state.stopped, len(state.tasks), ask.paused, ask.kind) == (Stopped.PLAN, 0, False, "escalation")
     assert ask.question.startswith("No task was started: the plan cannot be worked by: ")
     assert named in ask.question
     assert at_work(play(state, says("continue"), plans(task(1)))) == ["T-001"]

@@ -11,7 +11,8 @@ from loopwright.kernel.model import Cleanup, Commit, Demand, Ending, Key, Severi
 from loopwright.kernel.trust import Trust
 from loopwright.loops.course import Station, where
 from loopwright.loops.workflow.machine import WORKFLOW
-from loopwright.loops.workflow.state import Stopped, TaskStanding, WorkflowPhase, WorkflowState
+from loopwright.loops.workflow.plan import PlannedTask, name_of
+from loopwright.loops.workflow.state import Stopped, TaskRow, TaskStanding, WorkflowPhase, WorkflowState, WorkTask
 from loopwright.loops.workflow.stops import NOTHING_DONE
 from tests.loops.workflow import (
     ASKS,
@@ -320,3 +321,11 @@ def test_a_commit_of_a_task_is_brought_together_with_all_that_is_there() -> None
         key=Key("combine", 2), base=Commit("m-one"), commits=(Commit("y"),), made_on=(BASE,), label="merge-2"
     )
     assert play(state, combined("m"), GREEN, landed("two")).tip == "two"
+
+
+def test_of_very_many_tasks_one_changes_and_the_others_stay() -> None:
+    row = TaskRow.of(WorkTask(plan=PlannedTask(id=name_of(each), subject="Do it"), wave=1) for each in range(1, 201))
+    changed = row.changed(130, replace(row[130], attempts=3))
+    assert (len(row), len(changed), changed[130].attempts, changed[130].id) == (200, 200, 3, "T-131")
+    assert [task.attempts for task in changed if task.attempts] == [3]
+    assert changed.changed(130, row[130]) == row

@@ -126,7 +126,7 @@ def test_a_conflict_becomes_a_task_with_both_sides() -> None:
         "You begin with what has landed: make the change of the other side on top of it, so that both hold.\n\n"
         "Expected to change: src/a.py"
     )
-    assert [each.standing for each in state.tasks[1:]] == [TaskStanding.MERGING, TaskStanding.RUNNING]
+    assert [each.standing for each in tuple(state.tasks)[1:]] == [TaskStanding.MERGING, TaskStanding.RUNNING]
     state = play(state, *does(3))
     assert ([each.standing for each in state.tasks], state.done) == ([TaskStanding.DONE] * 3, 3)
 

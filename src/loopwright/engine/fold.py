@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, get_args
 
 from loopwright.errors import EngineError, InvalidTransition, LoopUnreadable, SnapshotUnusable, StoreCorrupt
 from loopwright.kernel.actions import Action, Stop
+from loopwright.kernel.changing import replace
 from loopwright.kernel.codec import DecodeError, build, decode, encode
 from loopwright.kernel.events import (
     AgentFailed,

@@ -7,7 +7,7 @@ for the store, and `written` is the session once it is durable. A session never 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from loopwright.engine.fold import AnyLoop, Flight, Fold, Opened, after, packed
 from loopwright.engine.steps import Draft, Foreseen, Stage, UnderWay
@@ -24,6 +24,7 @@ from loopwright.kernel.actions import (
     RunLoop,
     Stop,
 )
+from loopwright.kernel.changing import replace
 from loopwright.kernel.codec import encode
 from loopwright.kernel.events import (
     AgentFailed,
@@ -49,7 +50,7 @@ from loopwright.ports.people import Waiting
 from loopwright.ports.store import Append, NewEvent, Status
 
 SNAPSHOT_EVERY = 64
-SNAPSHOT_PER_EVENT = 512  # characters: a large state is packed so much less often that an event costs the same
+SNAPSHOT_PER_EVENT = 256  # characters: a large state is packed so much less often that an event costs the same
 AT_ONCE = 10.0  # seconds
 
 # What is set aside for a run, or why it may not begin.

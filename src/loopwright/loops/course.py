@@ -6,10 +6,11 @@ A state's `phase` is the machine's own. While `course.station` is set, the loop 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, ClassVar, Protocol, TypeVar
 
+from loopwright.kernel.changing import replace
 from loopwright.kernel.events import AgentFailed, AgentUnavailable, IntegrationRefused
 from loopwright.kernel.findings import normalise
 from loopwright.kernel.gates import PROTECTED, evidence

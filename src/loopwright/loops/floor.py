@@ -7,7 +7,6 @@ A machine hands over a `Machine`: what its own phases ask for, what it makes of 
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from typing import TypeVar, assert_never
 
 from loopwright.kernel.actions import (
@@ -20,6 +19,7 @@ from loopwright.kernel.actions import (
     Stop,
     WaitUntil,
 )
+from loopwright.kernel.changing import replace
 from loopwright.kernel.codec import DecodeError, decode
 from loopwright.kernel.events import (
     AgentFailed,

@@ -7,9 +7,10 @@ maker once; another attempt that still needs it waits at the gate and uses up no
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TypeVar
 
+from loopwright.kernel.changing import replace
 from loopwright.kernel.events import ChecksReported
 from loopwright.kernel.faults import engine_finding, faults_of, is_only_unmet, names_of_faults
 from loopwright.kernel.gates import PROTECTED, UNTESTED

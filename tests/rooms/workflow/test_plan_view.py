@@ -5,7 +5,7 @@ from dataclasses import replace
 from loopwright.kernel.model import LoopId
 from loopwright.loops.workflow.closing import summary
 from loopwright.loops.workflow.plan_view import plan_lines, shown_plan
-from loopwright.loops.workflow.state import TaskStanding, with_task
+from loopwright.loops.workflow.state import TaskRow, TaskStanding, with_task
 from tests.rooms.workflow.states import at_work, begun, done, planned, standing
 
 LOOP = LoopId("do-things-1")
@@ -32,7 +32,7 @@ def test_a_plan_is_shown_wave_by_wave() -> None:
 
 
 def test_before_there_is_a_plan_that_is_said() -> None:
-    empty = replace(at_work(), tasks=())
+    empty = replace(at_work(), tasks=TaskRow())
     plan = shown_plan(LOOP, empty)
     assert (plan.mermaid, plan.waves) == ("", 0)
     assert list(plan_lines(plan))[1:] == ["Stage executing: there is no plan yet."]

@@ -12,6 +12,7 @@ from loopwright.loops.workflow.scoring import MIN_SPEC
 from loopwright.loops.workflow.shape import shape_of
 from loopwright.loops.workflow.state import (
     TakenOver,
+    TaskRow,
     TaskStanding,
     WorkflowParams,
     WorkflowPhase,
@@ -40,7 +41,7 @@ def _taken_over(state: WorkflowState, found: TakenOver) -> WorkflowState:
     shape = shape_of(state.plan.request, (), state.plan.checks)
     state = laid_out(replace(state, shape=shape), found.tasks, waves_of(found.tasks))
     claimed = tuple(index for index, task in enumerate(state.tasks) if task.id in found.done and task.plan.verify)
-    tasks = tuple(_claimed(task) if index in claimed else task for index, task in enumerate(state.tasks))
+    tasks = TaskRow.of(_claimed(task) if index in claimed else task for index, task in enumerate(state.tasks))
     ready = tuple(index for index in state.ready if index not in claimed)
     state = replace(state, tasks=tasks, ready=ready, train=claimed)
     return advanced(c.entered(state, WorkflowPhase.EXECUTE))

@@ -148,7 +148,7 @@ def for_discussion(state: WorkflowState) -> Brief:
 def for_review(state: WorkflowState, look: Viewing, view: str, part: str) -> Brief:
     """A light one sees what its wave landed; the thorough one all of it, and what was open when it last looked."""
     light = look is not state.look
-    seen = of_wave(state, look.number) if light else state.tasks
+    seen = of_wave(state, look.number) if light else tuple(state.tasks)
     own = RequestBrief(
         view=view,
         wave=look.number if light else 0,
@@ -161,7 +161,7 @@ def for_review(state: WorkflowState, look: Viewing, view: str, part: str) -> Bri
 
 
 def for_gate(state: WorkflowState) -> Brief:
-    own = RequestBrief(tasks=tuple(map(_line, state.tasks[:_MOST])))
+    own = RequestBrief(tasks=tuple(map(_line, tuple(state.tasks)[:_MOST])))
     warnings = state.thorough.warnings if state.thorough else ()
     return replace(_brief(state, state.turn, own), candidate=state.tip, findings=warnings)
 

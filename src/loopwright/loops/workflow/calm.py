@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
+from loopwright.kernel.changing import replace
 from loopwright.kernel.gates import PROTECTED
 from loopwright.kernel.model import NO_COMMIT
 from loopwright.loops import course as c

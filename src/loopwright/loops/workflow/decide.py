@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import replace
 
 from loopwright.kernel.actions import Action, Announce, Combine, Integrate, RunAgent, RunChecks, RunLoop
+from loopwright.kernel.changing import replace
 from loopwright.kernel.codec import encode
 from loopwright.kernel.events import Answered, CancelRequested
 from loopwright.kernel.model import NO_KEY, Cleanup, Commit, Demand, Key

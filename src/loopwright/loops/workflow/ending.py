@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from loopwright.errors import InvalidTransition
+from loopwright.kernel.changing import replace
 from loopwright.kernel.faults import engine_finding
 from loopwright.kernel.model import Ending, Finding, Outcome, Part
 from loopwright.loops import course as c

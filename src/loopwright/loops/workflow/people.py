@@ -3,8 +3,7 @@ wrote into a file that others may write too."""
 
 from __future__ import annotations
 
-from dataclasses import replace
-
+from loopwright.kernel.changing import replace
 from loopwright.kernel.events import Answered, IntegrationRefused, StateEdited
 from loopwright.kernel.faults import engine_finding
 from loopwright.kernel.findings import identify
@@ -21,6 +20,7 @@ from loopwright.loops.workflow.schedule import reopened
 from loopwright.loops.workflow.state import (
     Resolving,
     Stopped,
+    TaskRow,
     TaskStanding,
     WorkflowPhase,
     WorkflowState,
@@ -49,7 +49,7 @@ def revised(state: WorkflowState, _: Answered) -> WorkflowState:
     full = WorkflowAllowance.of(state.plan.limits)
     if full.iterations is not None:
         full = replace(full, iterations=state.iterations + full.iterations)
-    tasks = tuple(replace(task, same=0, marks=()) for task in state.tasks)
+    tasks = TaskRow.of(replace(task, same=0, marks=()) for task in state.tasks)
     state = replace(
         state,
         tasks=tasks,

@@ -9,14 +9,15 @@ from __future__ import annotations
 from bisect import insort
 from collections import deque
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 
+from loopwright.kernel.changing import replace
 from loopwright.kernel.model import NO_COMMIT, NO_KEY, Commit
 from loopwright.loops.workflow.graph import cycles
 from loopwright.loops.workflow.plan import PlannedTask
 from loopwright.loops.workflow.scoring import ShapeChoice
 from loopwright.loops.workflow.state import (
     Graph,
+    TaskRow,
     TaskStanding,
     WorkflowState,
     WorkTask,
@@ -31,7 +32,7 @@ AHEAD = 2  # so many tasks for each place are begun with: one that waits for a p
 def laid_out(state: WorkflowState, planned: Sequence[PlannedTask], waves: Sequence[int]) -> WorkflowState:
     """The tasks of a plan that is right, with all that follows from it."""
     at = {task.id: index for index, task in enumerate(planned)}
-    tasks = tuple(
+    tasks = TaskRow.of(
         WorkTask(plan=task, wave=wave, after=tuple(at[other] for other in dict.fromkeys(task.blocked_by)))
         for task, wave in zip(planned, waves, strict=True)
     )
@@ -60,12 +61,12 @@ def _counted(state: WorkflowState) -> WorkflowState:
     )
 
 
-def is_free(tasks: Sequence[WorkTask], task: WorkTask) -> bool:
+def is_free(tasks: TaskRow, task: WorkTask) -> bool:
     """Whether nothing that it waits for is left. Asked of few: a count for each would be copied with every change."""
     return all(tasks[other].standing is TaskStanding.DONE for other in task.after)
 
 
-def graph_of(tasks: Sequence[WorkTask]) -> Graph:
+def graph_of(tasks: TaskRow) -> Graph:
     dependents: list[list[int]] = [[] for _ in tasks]
     for index, task in enumerate(tasks):
         for other in task.after:
@@ -88,7 +89,7 @@ def graph_of(tasks: Sequence[WorkTask]) -> Graph:
 
 def added(state: WorkflowState, tasks: Iterable[WorkTask]) -> WorkflowState:
     """More tasks behind those that are there."""
-    return _counted(replace(state, tasks=(*state.tasks, *tasks)))
+    return _counted(replace(state, tasks=TaskRow.of((*state.tasks, *tasks))))
 
 
 def made_ready(state: WorkflowState, index: int) -> WorkflowState:
@@ -161,11 +162,11 @@ def admitted(state: WorkflowState) -> WorkflowState:
         busy.update(files)
     if not chosen:
         return state
-    tasks, ready = list(state.tasks), list(state.ready)
+    tasks, ready = state.tasks, list(state.ready)
     for index in chosen:
-        tasks[index] = _begun(state, tasks[index])
+        tasks = tasks.changed(index, _begun(state, tasks[index]))
         ready.remove(index)
-    return replace(state, tasks=tuple(tasks), ready=tuple(ready), running=(*state.running, *chosen))
+    return replace(state, tasks=tasks, ready=tuple(ready), running=(*state.running, *chosen))
 
 
 def _begun(state: WorkflowState, task: WorkTask) -> WorkTask:

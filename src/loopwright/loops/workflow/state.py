@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from enum import StrEnum
+from itertools import chain
 from typing import Literal
 
+from loopwright.kernel.changing import replace
 from loopwright.kernel.ledger import Ledger
 from loopwright.kernel.model import NO_COMMIT, NO_KEY, Change, Commit, Demand, Finding, Key, LoopId, Verdict
 from loopwright.kernel.trust import Trust
@@ -132,6 +135,35 @@ class WorkTask:
         return self.plan.id
 
 
+_PIECE = 64
+
+
+@dataclass(frozen=True, slots=True)
+class TaskRow:
+    """The tasks in their order, kept in pieces: where one of very many changes, its piece is copied and not all."""
+
+    pieces: tuple[tuple[WorkTask, ...], ...] = ()
+
+    @classmethod
+    def of(cls, tasks: Iterable[WorkTask]) -> TaskRow:
+        every = tuple(tasks)
+        return cls(tuple(every[at : at + _PIECE] for at in range(0, len(every), _PIECE)))
+
+    def __len__(self) -> int:
+        return len(self.pieces[-1]) + _PIECE * (len(self.pieces) - 1) if self.pieces else 0
+
+    def __iter__(self) -> Iterator[WorkTask]:
+        return chain.from_iterable(self.pieces)
+
+    def __getitem__(self, index: int) -> WorkTask:
+        return self.pieces[index // _PIECE][index % _PIECE]
+
+    def changed(self, index: int, task: WorkTask) -> TaskRow:
+        at, place = divmod(index, _PIECE)
+        piece = self.pieces[at]
+        return TaskRow((*self.pieces[:at], (*piece[:place], task, *piece[place + 1 :]), *self.pieces[at + 1 :]))
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ViewSaid:
     """What one view of a review said; without a verdict, `failed` says why."""
@@ -212,7 +244,7 @@ class WorkflowState:
     course: Course = Course()
     scored: Scored | None = None
     shape: WorkShape | None = None
-    tasks: tuple[WorkTask, ...] = ()
+    tasks: TaskRow = TaskRow()
     graph: Graph = Graph()
     ready: tuple[int, ...] = ()  # that could begin, the one with the longest way ahead first
     running: tuple[int, ...] = ()
@@ -256,9 +288,7 @@ class WorkflowState:
 
 
 def with_task(state: WorkflowState, index: int, task: WorkTask) -> WorkflowState:
-    tasks = list(state.tasks)
-    tasks[index] = task
-    return replace(state, tasks=tuple(tasks))
+    return replace(state, tasks=state.tasks.changed(index, task))
 
 
 def of_wave(state: WorkflowState, wave: int) -> tuple[WorkTask, ...]:

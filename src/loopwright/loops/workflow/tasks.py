@@ -3,9 +3,9 @@ stuck."""
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import assert_never
 
+from loopwright.kernel.changing import replace
 from loopwright.kernel.events import (
     AgentFailed,
     AgentReported,

@@ -1,0 +1,31 @@
+"""A value with some of its fields changed: the same as `dataclasses.replace` makes of it."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import pytest
+
+from loopwright.kernel.changing import replace
+from loopwright.kernel.model import Ending, Outcome, Usage
+from loopwright.loops.workflow.limits import WorkflowLimits
+
+WHOLE = Outcome(ending=Ending.VERIFIED, attempts=2, note="done")
+
+
+@pytest.mark.parametrize(
+    "changes", [{}, {"note": "again"}, {"attempts": 3, "ending": Ending.ACCEPTED}, {"findings": ()}], ids=str
+)
+def test_it_is_what_the_standard_library_makes(changes: dict[str, object]) -> None:
+    assert replace(WHOLE, **changes) == dataclasses.replace(WHOLE, **changes)  # type: ignore[arg-type]
+
+
+def test_the_value_itself_stays_as_it_was() -> None:
+    changed = replace(WHOLE, note="again")
+    assert (WHOLE.note, changed.note, type(changed)) == ("done", "again", Outcome)
+    assert hash(replace(Usage(usd=1.0), usd=2.0)) == hash(Usage(usd=2.0))
+
+
+def test_a_field_that_is_none_is_refused() -> None:
+    with pytest.raises(KeyError, match="colour"):
+        replace(WorkflowLimits(), colour="red")
