@@ -27,6 +27,7 @@ SEED: dict[str, Any] = {
         "thorough": {"passed": False, "blockers_remaining": 1},
     },
 }
+OTHER_STAGES = ("intent", "decompose", "review")  # beside the check
 
 
 def adopted(made: Sample, folder: Path, **changed: object) -> tuple[dict[str, Any], Path]:
@@ -37,7 +38,9 @@ def adopted(made: Sample, folder: Path, **changed: object) -> tuple[dict[str, An
     return done.data, file
 
 
-@pytest.mark.parametrize("stage", ["intent", "shape", "decompose", "executing", "review"])
+@pytest.mark.parametrize(
+    "stage", ["shape", "executing", *(pytest.param(each, marks=pytest.mark.kills) for each in OTHER_STAGES)]
+)
 def test_what_another_tool_began_goes_on_with_its_scores(tmp_path: Path, stage: str) -> None:
     made = sample(tmp_path)
     told, file = adopted(made, tmp_path, stage=stage)

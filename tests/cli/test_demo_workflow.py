@@ -72,6 +72,7 @@ def test_the_demo_in_waves_ends_complete_and_leaves_what_it_speaks_of(tmp_path: 
 
 
 @pytest.mark.slow
+@pytest.mark.kills
 def test_the_demo_in_waves_as_data(tmp_path: Path) -> None:
     done = loop(tmp_path, "demo", "--workflow", "--json", TMPDIR=str(tmp_path))
     assert done.code == 0, done.err

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from loopwright.kernel.codec import DecodeError, build, decode, encode
+from loopwright.kernel.codec import DecodeError, _decoder, build, decode, encode
 from loopwright.kernel.events import (
     AgentReported,
     Answered,
@@ -256,6 +256,13 @@ def test_a_nested_event_by_hand() -> None:
     assert decode(AgentReported, text) == AgentReported(
         key=Key.parse("review-1.1"), report=AgentReport(findings=(Finding(severity=Severity.HIGH, issue="x"),))
     )
+
+
+def test_a_kind_that_is_read_for_the_first_time_is_read_as_ever() -> None:
+    reported = AgentReported(key=Key("fix", 2, tries=1), role="fixer", report=AgentReport(), usage=Usage(usd=1.0))
+    ended = Outcome(ending=Ending.VERIFIED, commit=Commit("abc"), loop=LoopId("one"))
+    _decoder.cache_clear()  # those that were built by other tests may not have been measured
+    assert (decode(AgentReported, encode(reported)), decode(Outcome, encode(ended))) == (reported, ended)
 
 
 def test_ids_are_plain_text() -> None:

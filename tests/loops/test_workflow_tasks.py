@@ -10,8 +10,9 @@ from loopwright.kernel.events import Answered, CancelRequested
 from loopwright.kernel.model import Cleanup, Commit, Demand, Ending, Key, Severity
 from loopwright.kernel.trust import Trust
 from loopwright.loops.course import Station, where
+from loopwright.loops.task_file import name_of
 from loopwright.loops.workflow.machine import WORKFLOW
-from loopwright.loops.workflow.plan import PlannedTask, name_of
+from loopwright.loops.workflow.plan import PlannedTask
 from loopwright.loops.workflow.state import Stopped, TaskRow, TaskStanding, WorkflowPhase, WorkflowState, WorkTask
 from loopwright.loops.workflow.stops import NOTHING_DONE
 from tests.loops.workflow import (

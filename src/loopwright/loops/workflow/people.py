@@ -3,7 +3,8 @@ wrote into a file that others may write too."""
 
 from __future__ import annotations
 
-from loopwright.kernel.changing import replace
+from dataclasses import replace
+
 from loopwright.kernel.events import Answered, IntegrationRefused, StateEdited
 from loopwright.kernel.faults import engine_finding
 from loopwright.kernel.findings import identify

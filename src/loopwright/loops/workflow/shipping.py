@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from loopwright.kernel.changing import replace
+from dataclasses import replace
+
 from loopwright.kernel.events import AgentFailed, Announced, ChecksReported
 from loopwright.kernel.faults import engine_finding, faults_of
 from loopwright.kernel.findings import identify
