@@ -27,5 +27,10 @@ def test_the_value_itself_stays_as_it_was() -> None:
 
 
 def test_a_field_that_is_none_is_refused() -> None:
-    with pytest.raises(KeyError, match="colour"):
+    with pytest.raises(AttributeError, match="colour"):
         replace(WorkflowLimits(), colour="red")
+
+
+def test_what_it_makes_is_frozen_as_well() -> None:
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        replace(WHOLE, note="again").note = "and again"  # type: ignore[misc]

@@ -33,7 +33,9 @@ from loopwright.ports.store import Loaded, LoopRow, Written
 
 AnyLoop = Loop[Any, Any]
 Each = Callable[[Record, Any], None]  # hears of every event with the state after it
-FORM = 2  # of snapshots: in one of another form, or of none, the state may have had another shape
+# Of snapshots: in one of another form, or of none, the state may have had another shape or other defaults, which are
+# not written. It is raised with every change to either.
+FORM = 3
 _HEAD = f'{{"form":{FORM},"fold":'
 _LOG = "the event log"
 # What numbers and texts that nobody thought of make of code that is right for all others.
@@ -71,7 +73,10 @@ class Fold:
     pins: str = ""  # what else it is pinned to, by digest; empty: nobody has noted it
 
     def flight(self, key: Key | None) -> Flight | None:
-        return next((flight for flight in self.flights if flight.key == key), None)
+        for flight in self.flights:
+            if flight.key == key:
+                return flight
+        return None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -199,7 +204,7 @@ def _taken(event: Logged) -> tuple[int, float]:
 
 def packed(now: Fold) -> str:
     """The snapshot of a fold."""
-    return f"{_HEAD}{encode(now)}}}"
+    return f"{_HEAD}{encode(now, sparse=True)}}}"
 
 
 def is_of_this_form(snapshot: str) -> bool:

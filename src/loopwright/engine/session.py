@@ -50,7 +50,7 @@ from loopwright.ports.people import Waiting
 from loopwright.ports.store import Append, NewEvent, Status
 
 SNAPSHOT_EVERY = 64
-SNAPSHOT_PER_EVENT = 256  # characters: a large state is packed so much less often that an event costs the same
+SNAPSHOT_PER_EVENT = 64  # characters: a large state is packed so much less often that an event costs the same
 AT_ONCE = 10.0  # seconds
 
 # What is set aside for a run, or why it may not begin.

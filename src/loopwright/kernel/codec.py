@@ -8,11 +8,12 @@ written on every transition.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import MISSING, fields, is_dataclass
 from enum import Enum
-from functools import cache
+from functools import cache, partial
 from math import inf, isfinite
+from operator import attrgetter
 from types import NoneType, UnionType
 from typing import Any, ClassVar, Literal, NamedTuple, Protocol, TypeVar, Union, get_args, get_origin, get_type_hints
 
@@ -22,6 +23,8 @@ T = TypeVar("T")
 _TEXTS = (Key, Point)
 _SAME = frozenset((str, int, float, bool, NoneType))
 Decoder = Callable[[Any, str], Any]
+Writer = Callable[[Any, bool], Any]
+_AS_TEXT = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), sort_keys=True, allow_nan=False).encode
 SPREAD: Mapping[str, bool] = {"spread": True}  # metadata of a field whose own fields stand beside the others
 
 
@@ -33,9 +36,13 @@ class DecodeError(ValueError):
     """The data does not fit the type; the message names the path inside it."""
 
 
-def encode(value: object) -> str:
-    """Canonical JSON text: sorted keys, no spaces, so that equal values have equal text."""
-    return json.dumps(plain(value), ensure_ascii=False, separators=(",", ":"), sort_keys=True, allow_nan=False)
+def encode(value: object, *, sparse: bool = False) -> str:
+    """Canonical JSON text: sorted keys, no spaces, so that equal values have equal text.
+
+    `sparse` leaves out fields that hold their defaults, which is only for what is not kept for long: read by a version
+    that has other defaults, it is another value.
+    """
+    return _AS_TEXT(plain(value, sparse=sparse))
 
 
 def decode(kind: type[T], text: str) -> T:
@@ -64,34 +71,42 @@ def _no_constant(name: str) -> None:
     raise DecodeError(f"{name} is not a number")
 
 
-def plain(value: object) -> Any:
+def plain(value: object, *, sparse: bool = False) -> Any:
     """A value as JSON has it: dataclasses as objects, tuples as lists."""
-    if value.__class__ in _SAME:
-        return value
-    if isinstance(value, tuple | list):
-        return [plain(item) for item in value]
-    if isinstance(value, Enum):
-        return value.value
-    if isinstance(value, str | int | float):
-        return value
-    if isinstance(value, dict):
-        return {str(key): plain(item) for key, item in value.items()}
-    if isinstance(value, _TEXTS):
-        return str(value)
-    if is_dataclass(value):
-        return _object(value)
-    raise TypeError(f"{type(value).__name__} cannot be stored")
+    kind: Any = value.__class__
+    return value if kind in _SAME else _writer(kind)(value, sparse)
 
 
-def _object(value: Any) -> dict[str, Any]:
+@cache
+def _writer(kind: Any) -> Writer:
+    if issubclass(kind, tuple | list):
+        return lambda value, sparse: [plain(item, sparse=sparse) for item in value]
+    if issubclass(kind, Enum):
+        return lambda value, _: value.value
+    if issubclass(kind, str | int | float):
+        return lambda value, _: value
+    if issubclass(kind, dict):
+        return lambda value, sparse: {str(key): plain(item, sparse=sparse) for key, item in value.items()}
+    if issubclass(kind, _TEXTS):
+        return lambda value, _: str(value)
+    if is_dataclass(kind):
+        return partial(_object, _form(kind))
+    raise TypeError(f"{kind.__name__} cannot be stored")
+
+
+def _object(form: _Form, value: Any, sparse: bool) -> dict[str, Any]:  # noqa: FBT001 - as every writer has it
     """Most fields hold what is in JSON as it is: only the others are looked at."""
-    form = _form(value.__class__)
-    found = {name: getattr(value, name) for name in form.names}
-    for name, held in found.items():
-        if held.__class__ not in _SAME:
-            found[name] = plain(held)
+    if sparse:
+        held = zip(form.names, form.read(value), form.defaults, strict=True)
+        found = {name: one for name, one, default in held if one is not default and one != default}
+    else:
+        found = dict(zip(form.names, form.read(value), strict=True))
+    for name, one in found.items():
+        kind = one.__class__
+        if kind not in _SAME:
+            found[name] = _writer(kind)(one, sparse)
     for name in form.floats:
-        if isinstance(found[name], int):
+        if isinstance(found.get(name), int):
             found[name] = float(found[name])
     return found
 
@@ -107,14 +122,25 @@ def as_object(value: DataclassValue) -> dict[str, object]:
 
 class _Form(NamedTuple):
     names: tuple[str, ...]
+    read: Callable[[Any], Iterable[Any]]  # what the fields hold, in this order
+    defaults: tuple[Any, ...]
     floats: tuple[str, ...]  # 1 in a field for floats is 1.0: equal values have equal text
 
 
-@cache
 def _form(kind: Any) -> _Form:
     hints = get_type_hints(kind)
     names = tuple(field.name for field in fields(kind))
-    return _Form(names=names, floats=tuple(name for name in names if _holds_float(hints[name])))
+    return _Form(
+        names=names,
+        read=_reader(names),
+        defaults=tuple(field.default for field in fields(kind)),
+        floats=tuple(name for name in names if _holds_float(hints[name])),
+    )
+
+
+def _reader(names: tuple[str, ...]) -> Callable[[Any], Iterable[Any]]:
+    """Without a step of ours for each field, where there are several."""
+    return attrgetter(*names) if len(names) > 1 else lambda value: (getattr(value, name) for name in names)
 
 
 def _holds_float(hint: Any) -> bool:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Literal
 
+from loopwright.kernel.changing import replace
 from loopwright.kernel.gates import evidence
 from loopwright.kernel.model import NO_COMMIT, Change, Commit
 

@@ -6,9 +6,10 @@ Whoever makes a task works in that task's own loop, and is told there.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from loopwright.kernel.assignment import Assignment
+from loopwright.kernel.changing import replace
 from loopwright.kernel.ledger import unresolved
 from loopwright.kernel.model import Brief, Commit, Finding
 from loopwright.kernel.quoting import fenced, one_line

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from loopwright.kernel.actions import Action, Announce, Combine, Integrate, RunAgent, RunChecks, RunLoop
 from loopwright.kernel.changing import replace
-from loopwright.kernel.codec import encode
+from loopwright.kernel.codec import plain
 from loopwright.kernel.events import Answered, CancelRequested
 from loopwright.kernel.model import NO_KEY, Cleanup, Commit, Demand, Key
 from loopwright.kernel.quoting import one_line
@@ -145,9 +145,9 @@ def child_params(state: WorkflowState, task: WorkTask) -> str:
         "answers": [*state.course.answers, *state.course.refusals[: task.refusals]],
         "lands": False,
         "after": {"commit": task.start, "words": list(words_of(task))},
-        "before": [json.loads(encode(each)) for each in state.course.before],
-        "also": [json.loads(encode(each)) for each in verifies(task)],
-        "trust": json.loads(encode(plan.trust.on(state.ground))),
+        "before": plain(state.course.before),
+        "also": plain(verifies(task)),
+        "trust": plain(plan.trust.on(state.ground)),
         "limits": {**given.get("limits", {}), "max_feedback_iterations": 1},
     }
     return json.dumps(given, sort_keys=True)
