@@ -38,8 +38,12 @@ MEMORY = Path("/dev/shm")  # noqa: S108 - pytest makes a folder of its own there
 ROOM = 2 << 30  # bytes; a whole run leaves less than half of it
 
 
-def pytest_configure() -> None:
+def pytest_configure(config: pytest.Config) -> None:
     """Temporary folders go to memory where there is room and programs may run: a file that is synced costs nothing."""
+    if hasattr(config, "workerinput"):
+        # Coverage goes no further than to the workers: it makes two or three of each second of a whole process, and
+        # what such a one runs, tests of its parts run too.
+        os.environ.pop("COVERAGE_PROCESS_CONFIG", None)
     if MEMORY.is_dir() and os.access(MEMORY, os.W_OK):
         seen = os.statvfs(MEMORY)
         if seen.f_bavail * seen.f_frsize > ROOM and not seen.f_flag & getattr(os, "ST_NOEXEC", 0):
@@ -92,9 +96,9 @@ def unmeasured() -> Iterator[None]:
 
 
 def is_measured(item: pytest.Item) -> bool:
-    """What a random value reaches is no coverage: the next run may not reach it."""
+    """What a random value reaches is no coverage: the next run may not reach it. What is slow is made of what is not."""
     at_random = getattr(getattr(item, "obj", None), "is_hypothesis_test", False)
-    return not at_random and item.get_closest_marker("unmeasured") is None
+    return not at_random and not any(map(item.get_closest_marker, ("unmeasured", "slow")))
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:

@@ -1,6 +1,15 @@
+from pathlib import Path
+
 import pytest
 
 from tests.e2e.kills import FEEDBACK, end_state, killable, notes_of
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Whole runs: what they run, tests of its parts run too."""
+    for item in items:
+        if item.path.is_relative_to(Path(__file__).parent):
+            item.add_marker("unmeasured")
 
 
 @pytest.fixture(scope="session")
