@@ -96,7 +96,7 @@ def unmeasured() -> Iterator[None]:
 
 
 def is_measured(item: pytest.Item) -> bool:
-    """What a random value reaches is no coverage: the next run may not reach it. What is slow is made of what is not."""
+    """What a random value reaches is no coverage: the next run may not reach it. Slow ones are made of quicker ones."""
     at_random = getattr(getattr(item, "obj", None), "is_hypothesis_test", False)
     return not at_random and not any(map(item.get_closest_marker, ("unmeasured", "slow")))
 
