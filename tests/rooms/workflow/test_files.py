@@ -17,7 +17,8 @@ from loopwright.loops.task_file import TaskFile, TaskMetadata
 from loopwright.loops.workflow import closing, files, listing
 from loopwright.loops.workflow.kind import KIND
 from loopwright.loops.workflow.past import folded
-from loopwright.loops.workflow.state import Recalled, TakenOver
+from loopwright.loops.workflow.state import Recalled, TakenOver, TakenWave
+from loopwright.loops.workflow.state_file import ThoroughReview, WaveReview
 from tests.loops.workflow import (
     BLOCKER,
     CANCEL,
@@ -260,6 +261,31 @@ def test_the_tasks_are_files_that_others_read() -> None:
 
 def test_before_there_are_tasks_there_is_no_list() -> None:
     assert listing.listed(story(workflow()).scene()) is None
+
+
+def test_what_another_tool_said_stands_until_it_is_looked_at_here() -> None:
+    wave = WaveReview(score=8, issues=2, blockers=0, taken_over=True)
+    over = TakenOver(
+        stage="executing",
+        spec=9,
+        fit=45,
+        started_at="2026-01-01T08:00:00Z",
+        waves=(TakenWave(wave=1, review=wave), TakenWave(wave=2, review=wave)),
+        thorough=ThoroughReview(passed=True, blockers_remaining=0, taken_over=True),
+        tasks=(planned().tasks[0].plan,),
+    )
+    told = story(workflow(taken_over=over)).begun(1)
+    theirs = {"score": 8, "issues": 2, "blockers": 0, "taken_over": True}
+    now = state_of(told)
+    assert now["started_at"] == "2026-01-01T08:00:00Z"
+    assert now["reviews"] == {
+        "wave_1": theirs,
+        "wave_2": theirs,
+        "thorough": {"passed": True, "blockers_remaining": 0, "taken_over": True},
+    }
+    reviews: Any = state_of(told.then(*does(1), *seen(), *thoroughly(refuses(BLOCKER))))["reviews"]
+    assert (reviews["wave_2"], reviews["thorough"]["passed"]) == (theirs, False)
+    assert not [name for name, each in reviews.items() if "taken_over" in each and name != "wave_2"]
 
 
 def test_tasks_that_were_taken_over_are_named_by_their_numbers() -> None:

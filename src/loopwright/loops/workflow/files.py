@@ -105,37 +105,49 @@ def stage_of(state: WorkflowState, status: str) -> WorkflowStage:
 def state_file(scene: Scene[WorkflowState]) -> StateFile:
     state, past = scene.state, scene.past
     chosen = choice_of(state) if spec_of(state) is not None else ShapeChoice.BLOCKED
-    thorough = state.thorough
+    taken = state.plan.taken_over
     return StateFile(
         stage=stage_of(state, scene.status),
         task=state.plan.request,
         spec_score=spec_of(state),
         fit_score=fit_of(state) if spec_of(state) is not None else None,
         shape_chosen=_CHOSEN[chosen],
-        started_at=moment(past.started),
+        started_at=(taken and taken.started_at) or moment(past.started),
         last_updated=moment(past.updated),
         recall_surfaced=tuple(each.title for each in state.plan.recalled),
-        waves={
-            seen.wave: WaveReview(
-                score=seen.score,
-                issues=seen.issues,
-                blockers=seen.blockers,
-                experts=seen.views,
-                timestamp=past.waves.get(seen.wave, ""),
-            )
-            for seen in state.waves
-        },
-        thorough=ThoroughReview(
-            passed=thorough.passed,
-            blockers_remaining=len(thorough.blockers),
-            findings_total=len(thorough.blockers) + len(thorough.warnings) + len(thorough.suggestions),
-            experts=thorough.views,
-            timestamp=past.thorough,
-        )
-        if thorough
-        else None,
+        waves=_waves(state, past),
+        thorough=_thorough(state, past),
         loop=scene.loop,
         criteria=criteria_status(evidence(state)) if past.runs else {},
+    )
+
+
+def _waves(state: WorkflowState, past: WorkflowPast) -> dict[int, WaveReview]:
+    """What another tool said of a wave stands until it is looked at here."""
+    taken = state.plan.taken_over
+    before = {each.wave: each.review for each in taken.waves} if taken else {}
+    return before | {
+        seen.wave: WaveReview(
+            score=seen.score,
+            issues=seen.issues,
+            blockers=seen.blockers,
+            experts=seen.views,
+            timestamp=past.waves.get(seen.wave, ""),
+        )
+        for seen in state.waves
+    }
+
+
+def _thorough(state: WorkflowState, past: WorkflowPast) -> ThoroughReview | None:
+    seen, taken = state.thorough, state.plan.taken_over
+    if seen is None:
+        return taken.thorough if taken else None
+    return ThoroughReview(
+        passed=seen.passed,
+        blockers_remaining=len(seen.blockers),
+        findings_total=len(seen.blockers) + len(seen.warnings) + len(seen.suggestions),
+        experts=seen.views,
+        timestamp=past.thorough,
     )
 
 

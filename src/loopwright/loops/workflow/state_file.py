@@ -56,6 +56,7 @@ class WaveReview:
     blockers: int
     experts: tuple[str, ...] = ()
     timestamp: str = ""
+    taken_over: bool = False  # another tool's word: it is shown, and nothing rests on it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,6 +68,7 @@ class ThoroughReview:
     findings_total: int | None = None
     experts: tuple[str, ...] = ()
     timestamp: str = ""
+    taken_over: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -130,8 +132,8 @@ def _reviews(file: StateFile) -> Iterator[tuple[str, str]]:
 
 def _seen_by(review: WaveReview | ThoroughReview) -> dict[str, Any]:
     """What the seed's sample leaves out, where it is known."""
-    experts = {"experts": list(review.experts)} if review.experts else {}
-    return experts | ({"timestamp": review.timestamp} if review.timestamp else {})
+    known = {"experts": list(review.experts), "timestamp": review.timestamp, "taken_over": review.taken_over}
+    return {name: value for name, value in known.items() if value}
 
 
 def _block(entries: Mapping[str, str], indent: str) -> str:
@@ -156,6 +158,7 @@ def _review_shape(*required: str, **keys: Shape | tuple[Shape, str]) -> Shape:
     seen_by: dict[str, Shape | tuple[Shape, str]] = {
         "experts": (several(text(), "a list of texts"), "Who looked, by view."),
         "timestamp": (text(), "When, in UTC."),
+        "taken_over": (flag(), "True: by the tool that began the workflow. Nothing rests on it here."),
     }
     return keyed("an object", *required, **{**keys, **seen_by})
 
@@ -284,6 +287,7 @@ def _waves(reviews: Mapping[str, dict[str, Any]]) -> Iterator[tuple[int, WaveRev
                     blockers=held.get("blockers", 0),
                     experts=tuple(held.get("experts", ())),
                     timestamp=held.get("timestamp", ""),
+                    taken_over=held.get("taken_over", False),
                 ),
             )
 
@@ -297,4 +301,5 @@ def _thorough(held: dict[str, Any] | None) -> ThoroughReview | None:
         findings_total=held.get("findings_total"),
         experts=tuple(held.get("experts", ())),
         timestamp=held.get("timestamp", ""),
+        taken_over=held.get("taken_over", False),
     )
