@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from loopwright.kernel.events import Ended, Paused
+from loopwright.kernel.events import ConfigChanged, Created, Ended, Paused
 from loopwright.kernel.model import CheckResult, Ending, Outcome
 from loopwright.kernel.record import Record
 from loopwright.loops.course import Station
@@ -235,6 +235,17 @@ def test_what_the_last_verification_ran_is_kept_with_its_receipts() -> None:
     told = story(planned()).then(*does(1), *seen(), *thoroughly(), At("verify", report))
     assert told.past is not None
     assert [(run.name, run.command, run.receipt) for run in told.past.runs][-1] == ("T-001", ("make", "part-1"), "r-1")
+
+
+def test_the_command_of_a_check_is_that_of_the_configuration_it_went_by() -> None:
+    config = '{"checks": [{"name": "test", "run": ["pytest", "-q"]}]}'
+    newer = ConfigChanged(digest="d", settings=config.replace("-q", "-x"))
+    for event, command in ((Created(kind="workflow", params="{}", settings=config), "pytest -q"), (newer, "pytest -x")):
+        told = story(planned()).noted(event).then(*does(1), *seen(), *thoroughly(), At("verify", GREEN))
+        page = files.render(told.scene())[".loop/evidence/verification.md"] or ""
+        assert f"test: 3 tests\n  - Command: `{command}`\n  - Receipt:" in page
+    unknown = story(planned()).then(*does(1), *seen(), *thoroughly(), At("verify", GREEN))
+    assert "Command:" not in (files.render(unknown.scene())[".loop/evidence/verification.md"] or "")
 
 
 # --- the tasks for others ---------------------------------------------------------------------------------------------
