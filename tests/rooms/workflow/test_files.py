@@ -248,6 +248,17 @@ def test_the_command_of_a_check_is_that_of_the_configuration_it_went_by() -> Non
     assert "Command:" not in (files.render(unknown.scene())[".loop/evidence/verification.md"] or "")
 
 
+def test_what_a_person_is_needed_for_is_said_with_the_command() -> None:
+    assert "needs" not in state_of(story(planned()))
+    limit = play(planned(max_iterations=1), stuck(1))
+    unclear = play(workflow(request="Make it better", cast=()), SAID)
+    gate = replace(limit, course=replace(limit.course, station=Station.GATE))
+    needs = [str(state_of(story(state))["needs"]) for state in (limit, unclear, gate)]
+    assert needs[0].startswith("answer it, with `loop answer continue 10` for example: ")
+    assert needs[1].startswith("answer what is unclear with `loop answer`: ")
+    assert needs[2] == "decide what waits at a gate, `loop gates` shows it"
+
+
 # --- the tasks for others ---------------------------------------------------------------------------------------------
 
 

@@ -36,6 +36,7 @@ from loopwright.loops.workflow.state_file import (
     WorkflowStage,
     render_state,
 )
+from loopwright.loops.workflow.stops import escalation
 
 _TOP = ".loop"
 _PLACES = {"SHAPE.md": "shape/SHAPE.md"}  # of those that do not lie in the folder itself
@@ -118,6 +119,7 @@ def state_file(scene: Scene[WorkflowState]) -> StateFile:
         waves=_waves(state, past),
         thorough=_thorough(state, past),
         loop=scene.loop,
+        needs=_needs(state),
         criteria=criteria_status(evidence(state)) if past.runs else {},
     )
 
@@ -182,6 +184,25 @@ def _standing_still(state: WorkflowState) -> tuple[str, ...]:
     if outcome is not None and outcome.ending is Ending.ACCEPTED:
         return (f"Accepted by a person with {counted(len(outcome.findings), 'known issue')}, see .loop/debt.md",)
     return ()
+
+
+def _needs(state: WorkflowState) -> str:
+    """What a person is to do, how first: whoever has room for a line only cuts the rest."""
+    match state.course.station:
+        case Station.ESCALATED:
+            asked = escalation(state)
+            how = asked.options[0].how or asked.options[0].choice
+            return f"answer it, with `loop answer {how}` for example: {asked.why}"
+        case Station.CLARIFY:
+            return f"answer what is unclear with `loop answer`: {_unclear(state)}"
+        case Station.GATE:
+            return "decide what waits at a gate, `loop gates` shows it"
+        case _:
+            return ""
+
+
+def _unclear(state: WorkflowState) -> str:
+    return " ".join(each.question for inquiry in state.course.inquiries for each in inquiry.questions)
 
 
 def _title(state: WorkflowState) -> str:

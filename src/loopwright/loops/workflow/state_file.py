@@ -86,6 +86,7 @@ class StateFile:
     waves: Mapping[int, WaveReview] = field(default_factory=dict)
     thorough: ThoroughReview | None = None
     loop: str = ""
+    needs: str = ""
     criteria: Mapping[str, CriterionStatus] = field(default_factory=dict)
     others: Mapping[str, object] = field(default_factory=dict)
 
@@ -114,6 +115,8 @@ def _entries(file: StateFile) -> Iterator[tuple[str, str]]:
     yield "reviews", _block(dict(_reviews(file)), "  ")
     if file.loop:
         yield "loop", _text(file.loop)
+    if file.needs:
+        yield "needs", _text(file.needs)
     if file.criteria:
         yield "criteriaStatus", _block({name: _row(plain(each)) for name, each in file.criteria.items()}, "  ")
     yield from ((name, _text(value)) for name, value in file.others.items() if name not in _KNOWN)
@@ -235,6 +238,7 @@ STATE = keyed(
     recall_surfaced=(several(text(), "a list of texts"), "Titles of learnings that were shown, taken up or not."),
     reviews=(_REVIEWS, "Light reviews by wave, and the thorough one."),
     loop=(text(), "The id of the loop that writes the file."),
+    needs=(text(), "What a person is to do before it goes on; not there where nothing is."),
     criteriaStatus=(named(_CRITERION, "an object"), "Which criteria of the shape are met, and by what it was seen."),
 )
 _KNOWN = frozenset(each.name for each in STATE.fields)
@@ -268,6 +272,7 @@ def read_state(content: str, name: str = "workflow-state.json") -> StateFile:
         waves=dict(sorted(_waves(reviews))),
         thorough=_thorough(reviews.get(_THOROUGH_NAME)),
         loop=held.get("loop", ""),
+        needs=held.get("needs", ""),
         criteria={
             criterion: CriterionStatus(met=each["met"], verification=each.get("verification", ""))
             for criterion, each in held.get("criteriaStatus", {}).items()
