@@ -191,8 +191,8 @@ def _needs(state: WorkflowState) -> str:
     match state.course.station:
         case Station.ESCALATED:
             asked = escalation(state)
-            how = asked.options[0].how or asked.options[0].choice
-            return f"answer it, with `loop answer {how}` for example: {asked.why}"
+            hows = [each.how or each.choice for each in asked.options if each.choice != "cancel"]
+            return f"answer it, with `{' '.join(('loop answer', *hows[:1]))}` for example: {asked.why}"
         case Station.CLARIFY:
             return f"answer what is unclear with `loop answer`: {_unclear(state)}"
         case Station.GATE:
