@@ -9,8 +9,8 @@ from rich.console import Console
 from loopwright.app.kinds import KINDS
 from loopwright.app.loops import view
 from loopwright.app.project import open_project
+from loopwright.app.readiness import under_way
 from loopwright.cli.live_lanes import LanesView
-from loopwright.cli.watch import under_way
 from loopwright.engine.journal import open_loop
 from loopwright.engine.session import intent
 from loopwright.engine.world import Seen

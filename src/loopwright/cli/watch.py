@@ -4,21 +4,19 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
-from contextlib import AbstractContextManager, asynccontextmanager, nullcontext, suppress
+from contextlib import AbstractContextManager, asynccontextmanager, nullcontext
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from loopwright.app.beforehand import forewarnings
 from loopwright.app.loops import View
 from loopwright.app.project import Project
+from loopwright.app.readiness import under_way
 from loopwright.cli.here import Here
 from loopwright.cli.output import note
 from loopwright.cli.plain import PlainLines, Several
 from loopwright.config.settings import Settings
-from loopwright.engine.journal import open_loop
-from loopwright.engine.session import intent
-from loopwright.engine.world import Observer, Seen
-from loopwright.errors import EngineError
+from loopwright.engine.world import Observer
 from loopwright.kernel.model import LoopId
 from loopwright.kernel.wording import NO_SANDBOX, NOT_PROMISED
 
@@ -66,32 +64,6 @@ async def watched(project: Project, here: Here, start: View, *first: Observer) -
             for task in tasks:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
-
-
-async def under_way(project: Project, start: View) -> list[Seen]:
-    """What the logs of a loop and its parts say is in flight.
-
-    It is done again without being recorded again, so that whoever goes on would see nothing of it until it is over.
-    """
-    found = [start.opened]
-    if start.now.flights and start.kind.has_lanes:
-        rows = start.listed.among or await project.store.rows()
-        for part in [row.id for row in rows if row.parent == start.row.id and row.status == "running"]:
-            with suppress(EngineError):  # whoever drives it says what is wrong with it
-                found.append(await open_loop(project.store, project.loops, part))
-    return [
-        Seen(
-            loop=each.id,
-            kind=each.row.kind,
-            state=each.now.state,
-            event=intent(action),
-            seq=each.row.seq,
-            status=each.row.status,
-        )
-        for each in found
-        for action in each.wanted
-        if each.now.flight(action.key)
-    ]
 
 
 async def _follow_cost(project: Project, loop: LoopId, screen: Screen) -> None:

@@ -203,7 +203,8 @@ def _check_on_base(result: CheckResult) -> str:
     """Red on the base is red for whoever works, so it says why: what cannot be imported above all, then the first."""
     texts = [text for each in result.failures for text in (each.issue, each.evidence)]
     missing = [found[0] for text in texts if (found := _MISSING.search(text))]
-    why = result.note or "".join(missing[:1]) or "".join(told(each) for each in result.failures[:1])
+    tests = [told(each) for each in result.failures if each.category != "checks"]  # else all known is the exit code
+    why = result.note or "".join([*missing, *tests][:1])
     return _check(result) if result.passed or not why else f"{_check(result)}: {one_line(why, 300)}"
 
 
