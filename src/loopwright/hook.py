@@ -28,16 +28,13 @@ FORMS = ("claude", "ok")
 LIST_ID, CONFIG_FOLDER, PROJECT_FOLDER = "CLAUDE_CODE_TASK_LIST_ID", "CLAUDE_CONFIG_DIR", "CLAUDE_PROJECT_DIR"
 STEP = "LOOP_STEP"  # in the environment of every step of ours: an agent at work is no person who wants to stop
 STATE_FOLDER, STATE_FILE, LEASE_FILE = ".loop", "workflow-state.json", "lease.json"
-
 LEASE_VERSION, LEASE_SECONDS, MOST_HOLDS = 1, 3600, 50
-
 PATIENCE = 5.0  # seconds for all of it; stdin may be a pipe that nobody closes
 MOST_SAID = 8 << 20  # bytes of stdin, which holds the agent's last message
 MOST_FILES, MOST_IN_A_FILE, MOST_IN_ALL = 1000, 1 << 20, 16 << 20
 DEEPEST = 64  # folders above the one the session is in
 SUBJECTS, WAVES, TEXT = 3, 5, 100  # at most, in what we say; of a text its characters
 LARGEST = 1e6  # a number that anybody could have meant
-
 _UNFINISHED = ("pending", "in_progress")
 _SAFE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -55,9 +52,8 @@ _NEXT = {
 }
 _OTHERWISE = "let `loop explain` say what comes next"
 _RESUME = (
-    "Resume loop? [Y/n/status]"
-    " (ask the person; Y: `loop resume`; n: nothing, or `loop start --fresh REQUEST` for another one;"
-    " status: `loop status`)"
+    "Resume loop? [Y/n/status] (ask the person; Y: `loop resume`; n: nothing, or `loop start --fresh REQUEST` for"
+    " another one; status: `loop status`)"
 )
 
 
@@ -109,14 +105,10 @@ def main(words: list[str], responds: Responds = respond, patience: float = PATIE
 
 def _form(words: list[str]) -> str:
     joined = " ".join(words).replace("--format=", "--format ", 1)
-    match joined.split():
-        case [] | ["--json"]:
-            return "claude"
-        case ["--format", form] if form in FORMS:
-            return form
-        case _:
-            _note(f"arguments that no hook knows are passed over: {_line(joined)}")
-            return "ok" if "--format ok" in joined else "claude"
+    known = {"": "claude", "--json": "claude", **{f"--format {form}": form for form in FORMS}}
+    if (form := known.get(" ".join(joined.split()))) is None:
+        _note(f"arguments that no hook knows are passed over: {_line(joined)}")
+    return form or ("ok" if "--format ok" in joined else "claude")
 
 
 def _stdin() -> bytes:
@@ -149,10 +141,17 @@ def hold(event: Json, environ: Mapping[str, str], now: float) -> str:
     folder = state_folder(event, environ)
     if folder and not (_is_sound(folder) and _is_for(folder, event, listed, now)):
         return ""
-    subjects = [_line(task.get("subject") or f"task {task.get('id')}") for task in unfinished]
-    left = len(subjects) - SUBJECTS
+    subjects = [_named(task, unfinished) for task in unfinished[:SUBJECTS]]
+    left = len(unfinished) - SUBJECTS
     rest = f" and {'at least ' if more else ''}{left} more" if left > 0 else ""
-    return f"pending tasks: {', '.join(subjects[:SUBJECTS])}{rest}"
+    return f"pending tasks: {', '.join(subjects)}{rest}"
+
+
+def _named(task: Json, unfinished: list[Json]) -> str:
+    blockers, numbers = task.get("blockedBy"), [each.get("id") for each in unfinished]
+    waits = [str(each) for each in blockers if each in numbers] if isinstance(blockers, list) else []
+    subject = _line(task.get("subject") or f"task {task.get('id')}")
+    return f"{subject} (blocked by {_line(', '.join(waits[:SUBJECTS]))})" if waits else subject
 
 
 def _is_sound(folder: str) -> bool:
@@ -173,9 +172,8 @@ def _is_sound(folder: str) -> bool:
 def lease_text(*, loop: str, list_id: str, session: str = "", expires: str, holds: int = 0) -> str:
     """The text of `.loop/lease.json`: whose turns may be held for the tasks of `list_id`, until when, and how often.
 
-    Whoever starts or resumes a loop that has a list writes it with `expires=expiry(now)`, and with the session it was
-    started from if that is known (`CLAUDE_CODE_SESSION_ID` in a session's own shell); without one the first session
-    that begins or is held is bound. Whoever ends the loop removes it. The hooks prolong it and count their holds.
+    Whoever drives a loop with a list writes it with `expires=expiry(now)` and the session it was started from; without
+    one the first that begins or is held is bound. Whoever ends the loop removes it; the hooks prolong it and count.
     """
     lease = {"version": LEASE_VERSION, "loop": loop, "list": list_id, "session": session, "expires": expires}
     return json.dumps({**lease, "holds": holds}, indent=2) + "\n"
@@ -234,10 +232,8 @@ def _lease(folder: str, listed: str) -> tuple[bytes, Json] | None:
 
 def _is_live(lease: Json, now: float) -> bool:
     """Times of this form are in the order of their texts; a fraction of a second is passed over."""
-    expires = lease.get("expires")
-    if not isinstance(expires, str) or not _TIME.fullmatch(expires):
-        return False
-    return expires[:19] > time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(now))
+    found = _TIME.fullmatch(str(lease.get("expires")))
+    return found is not None and found[0][:19] > time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(now))
 
 
 def _prolong(folder: str, before: bytes, lease: Json, now: float) -> bool:
@@ -280,7 +276,7 @@ def announcement(event: Json, environ: Mapping[str, str], now: float) -> str:
         f"Stage: {_line(stage)} | Spec: {_number(state.get('spec_score'))}/10 | Fit: {_number(state.get('fit_score'))}",
         f"Progress: {done} tasks | Wave: {wave}",
         f"Reviews: {_reviews(state.get('reviews'))}",
-        f"Next: {_NEXT.get(str(stage), _OTHERWISE)}",
+        f"Next: {_line(state.get('needs') or _NEXT.get(str(stage), _OTHERWISE))}",
         f"Task: {_line(state.get('task') or '?')}",
         _RESUME,
     )
@@ -313,13 +309,17 @@ def _reviews(found: object) -> str:
     parts = [f"{len(waves) - WAVES} earlier"] if len(waves) > WAVES else []
     for number, key in waves[-WAVES:]:
         wave = reviews[key] if isinstance(reviews[key], dict) else {}
-        counts = (f"{what} {_number(wave.get(what))}" for what in ("issues", "blockers"))
+        counts = [f"{what} {_number(wave.get(what))}" for what in ("issues", "blockers")] + _whose(wave)
         parts.append(f"wave {number} {_number(wave.get('score'))}/10 ({', '.join(counts)})")
-    thorough = reviews.get("thorough")
-    if isinstance(thorough, dict):
+    if isinstance(thorough := reviews.get("thorough"), dict):
         passed = "passed" if thorough.get("passed") is True else "not passed"
-        parts.append(f"thorough {passed} (blockers remaining {_number(thorough.get('blockers_remaining'))})")
+        left = [f"blockers remaining {_number(thorough.get('blockers_remaining'))}", *_whose(thorough)]
+        parts.append(f"thorough {passed} ({', '.join(left)})")
     return "; ".join(parts) or "none yet"
+
+
+def _whose(review: Json) -> list[str]:
+    return ["by another tool"] if review.get("taken_over") is True else []
 
 
 # --- files, and what stands in them

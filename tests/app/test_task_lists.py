@@ -164,6 +164,18 @@ def test_a_task_that_was_there_before_is_taken_over(tmp_path: Path) -> None:
     assert held(folder) == {"2": "completed"}
 
 
+def test_a_task_of_a_loop_of_another_tool_is_taken_over_and_one_of_another_of_ours_is_not(tmp_path: Path) -> None:
+    here = scene(tmp_path)
+    folder = here.config / "tasks" / "my-list"
+    folder.mkdir(parents=True)
+    foreign = {"subject": "Do", "description": "", "status": "pending", "blocks": [], "blockedBy": []}
+    for number, noted in (("1", {"loopId": "theirs"}), ("2", {"loopId": "other-1", "loopStatus": "pending"})):
+        (folder / f"{number}.json").write_text(json.dumps({"id": number, **foreign, "metadata": noted}))
+    done = (task(1, status="completed"), task(2, status="completed"))
+    here.lists().put(LOOP, listing(*done, list_id="my-list", taken=frozenset((1, 2))))
+    assert held(folder) == {"1": "completed", "2": "pending"}
+
+
 def test_a_file_that_cannot_be_read_is_told_once_and_left(tmp_path: Path) -> None:
     here, folder = scene(tmp_path), tmp_path / ".loop/workflow/auth-1/tasks"
     lists = here.lists()

@@ -9,7 +9,7 @@ import pytest
 
 from loopwright.app.project import open_project
 from loopwright.app.starts.workflow.creation import WorkflowRequest
-from loopwright.app.starts.workflow.task_list import TaskListMode, open_tasks, with_task_list
+from loopwright.app.starts.workflow.task_list import TaskListMode, open_tasks, with_its_tasks, with_task_list
 from loopwright.errors import UsageError
 from loopwright.loops.workflow.plan import PlannedTask
 from loopwright.loops.workflow.state import TakenOver
@@ -96,3 +96,30 @@ def test_open_tasks_are_those_that_no_loop_of_ours_has_made(root: Path) -> None:
     lay(root, 3, metadata={"loopId": "auth-1"})
     project = open_project(root / "repo", environ(root, "my-list"))
     assert [task.number for task in open_tasks(project)] == [2]
+
+
+def taken_with_a_file(root: Path, list_id: str) -> WorkflowRequest:
+    project = open_project(root / "repo", environ(root, list_id))
+    return with_its_tasks(project, ASKED, TakenOver(stage="review", spec=7))
+
+
+def test_what_is_taken_over_brings_the_tasks_that_no_loop_of_ours_wrote(root: Path) -> None:
+    lay(root, 1, status="completed", metadata={"loopId": "theirs"})
+    lay(root, 2, status="in_progress")
+    lay(root, 3, metadata={"loopId": "auth-1", "loopStatus": "pending"})
+    asked = taken_with_a_file(root, "my-list")
+    tasks = tuple(PlannedTask(id=f"T-00{number}", subject=f"Do {number}") for number in (1, 2))
+    assert asked.taken_over == TakenOver(stage="review", spec=7, tasks=tasks, done=("T-001",))
+    assert asked.list_id == "my-list"
+
+
+def test_without_tasks_only_the_rest_is_taken_over(root: Path) -> None:
+    for list_id in ("", "my-list"):
+        asked = taken_with_a_file(root, list_id)
+        assert (asked.taken_over, asked.list_id) == (TakenOver(stage="review", spec=7), "")
+
+
+def test_a_task_that_cannot_be_read_is_named_and_nothing_is_taken_over(root: Path) -> None:
+    lay(root, 1, status="maybe")
+    with pytest.raises(UsageError, match=r"nothing was taken over: .*1\.json: status: .*; mend or remove that file"):
+        taken_with_a_file(root, "my-list")

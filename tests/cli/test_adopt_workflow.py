@@ -88,3 +88,68 @@ def test_a_file_that_is_no_text_is_refused(tmp_path: Path) -> None:
     file = tmp_path / "workflow-state.json"
     file.write_bytes(b"\xff\xfe{}")
     one_sentence(made.loop("adopt", str(file)), 2, "cannot be read")
+
+
+SHAPE = """\
+# Shape
+## Criteria
+- [ ] Both files are there
+## Must not
+- check.py is changed
+## Verification
+| criterion | type | command |
+|---|---|---|
+| Both files are there | execution output | `test -f one.txt` |
+"""
+
+
+def lay(home: Path, number: int, **facts: object) -> Path:
+    folder = home / ".claude" / "tasks" / "my-list"
+    folder.mkdir(parents=True, exist_ok=True)
+    task = {"id": str(number), "subject": f"Do {number}", "description": "", "status": "pending"}
+    file = folder / f"{number}.json"
+    file.write_text(json.dumps({**task, "blocks": [], "blockedBy": [], **facts}))
+    return file
+
+
+def beside(made: Sample) -> Path:
+    """Where the tool that began it keeps its files: where ours are, too."""
+    folder = made.repo.path / ".loop"
+    (folder / "shape").mkdir(parents=True)
+    (folder / "shape" / "SHAPE.md").write_text(SHAPE)
+    (folder / "workflow-state.json").write_text(json.dumps({**SEED, "stage": "review"}))
+    return folder
+
+
+def test_its_shape_its_tasks_and_its_reviews_are_taken_over(tmp_path: Path) -> None:
+    made = sample(tmp_path)
+    made.repo.write("one.txt", "good one")
+    made.repo.commit("What the other tool made")
+    folder, home = beside(made), tmp_path / "home"
+    read = [folder / "workflow-state.json", folder / "shape" / "SHAPE.md"]
+    read.append(lay(home, 1, status="completed", description="Verify: test -f one.txt", metadata={"loopId": "theirs"}))
+    read.append(lay(home, 2, description="Verify: test -f two.txt", blockedBy=["1"]))
+    before = [file.read_bytes() for file in read]
+    named = {"HOME": str(home), "CLAUDE_CODE_TASK_LIST_ID": "my-list"}
+    done = made.loop("adopt", ".loop", "--json", **named)
+    assert done.code == 0, done.err
+    assert [file.read_bytes() for file in read] == before
+    done = made.loop("resume", "--unattended", "--json", **named)
+    assert (done.code, done.data["tasks"]) == (0, {"done": 2, "total": 2})
+    written = json.loads(read[0].read_text())
+    assert written["started_at"] == SEED["started_at"]
+    assert written["reviews"]["wave_1"] == {**SEED["reviews"]["wave_1"], "taken_over": True}
+    assert (written["reviews"]["thorough"]["passed"], "taken_over" in written["reviews"]["thorough"]) == (True, False)
+    assert written["criteriaStatus"] == {"Both files are there": {"met": True, "verification": "execution output"}}
+    assert [json.loads(file.read_text())["status"] for file in read[2:]] == ["completed", "completed"]
+
+
+@pytest.mark.parametrize(("torn", "part"), [("SHAPE.md", "no criterion was found"), ("1.json", "1.json: ")])
+def test_where_a_file_beside_it_cannot_be_read_nothing_is_begun(tmp_path: Path, torn: str, part: str) -> None:
+    made = sample(tmp_path)
+    folder = beside(made)
+    task = lay(tmp_path / "home", 1)
+    (task if torn == "1.json" else folder / "shape" / torn).write_text("{")
+    named = {"HOME": str(tmp_path / "home"), "CLAUDE_CODE_TASK_LIST_ID": "my-list"}
+    one_sentence(made.loop("adopt", ".loop", **named), 2, part)
+    assert made.loop("status", "--json").data == {"loops": []}

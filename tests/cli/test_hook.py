@@ -55,6 +55,24 @@ def test_at_most_three_subjects_are_named_and_each_is_cut(session: Session) -> N
     assert session.stop() == f"pending tasks: Task 1, {('long ' * 40)[:99]}…, Task 3 and 2 more"
 
 
+@pytest.mark.parametrize(
+    ("blockers", "said"),
+    [
+        (["1"], ""),
+        (["1", "2", "9"], " (blocked by 2)"),
+        (["2", "4", "5", "6"], " (blocked by 2, 4, 5)"),
+        ("2", ""),
+        ([{}], ""),
+    ],
+)
+def test_a_task_that_waits_for_others_says_so(session: Session, blockers: object, said: str) -> None:
+    session.has_tasks("completed", *["pending"] * 5)
+    (session.tasks / "3.json").write_text(
+        json.dumps({"id": "3", "subject": "S", "status": "pending", "blockedBy": blockers})
+    )
+    assert session.stop() == f"pending tasks: Task 2, S{said}, Task 4 and 2 more"
+
+
 def test_tasks_are_named_in_the_order_of_their_numbers(session: Session) -> None:
     session.has_tasks(*["completed"] * 8, *["pending"] * 3)
     assert session.stop() == "pending tasks: Task 9, Task 10, Task 11"

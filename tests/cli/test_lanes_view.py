@@ -1,13 +1,21 @@
+import asyncio
 import io
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 
 from rich.console import Console
 
 from loopwright.app.kinds import KINDS
+from loopwright.app.loops import view
+from loopwright.app.project import open_project
+from loopwright.app.readiness import under_way
 from loopwright.cli.live_lanes import LanesView
+from loopwright.engine.journal import open_loop
+from loopwright.engine.session import intent
 from loopwright.engine.world import Seen
-from loopwright.kernel.events import AgentReported, Ended, Logged, LoopEnded, Started
+from loopwright.kernel.codec import encode
+from loopwright.kernel.events import AgentReported, Created, Ended, Logged, LoopEnded, Started
 from loopwright.kernel.ledger import record
 from loopwright.kernel.model import (
     AgentReport,
@@ -23,8 +31,11 @@ from loopwright.kernel.model import (
 from loopwright.loops.batch.state import ArtifactStanding, BatchArtifact, BatchItem, BatchParams, BatchState
 from loopwright.loops.batch.state import start as start_batch
 from loopwright.loops.course import Station, entered, stationed
+from loopwright.loops.feedback.state import FeedbackParams
 from loopwright.loops.quality.state import QualityParams, QualityPhase, QualityState, Round
 from loopwright.loops.quality.state import start as start_quality
+from loopwright.ports.store import Append, NewEvent, NewLoop
+from tests.repository import Repository
 
 Golden = Callable[[str, str], None]
 ROOT = LoopId("review-1")
@@ -136,3 +147,37 @@ def test_what_the_batch_does_itself_is_in_the_last_line() -> None:
     screen = Screen()
     screen.root(batch(ArtifactStanding.PASSED), Started(key=Key.parse("land-1.0"), action="Integrate"))
     assert screen.below[-1][2:] == "1 passed, 0 blocked, 0 to go · round 1 · landing the result · 0:00 · no sandbox"
+
+
+def test_what_was_under_way_when_a_loop_died_is_shown_before_anything_is_recorded_again(tmp_path: Path) -> None:
+    Repository.create(tmp_path / "repo")
+    project = open_project(tmp_path / "repo", {"PATH": "/usr/bin:/bin"})
+    shared = '{"story":"s"}'
+    artifacts = tuple(BatchArtifact(path=f"{n}.md") for n in range(2))
+    parts = {"part-0": "0.md", "torn-1": "1.md"}
+
+    async def begun(loop: str, kind: str, params: object, parent: LoopId | None = None) -> None:
+        first = NewEvent(kind="Created", data=encode(Created(kind=kind, params=encode(params))))
+        await project.store.create(NewLoop(id=LoopId(loop), kind=kind, params=encode(params), parent=parent), first)
+        opened = await open_loop(project.store, project.loops, LoopId(loop))
+        entries = tuple(NewEvent(kind="Started", data=encode(intent(action))) for action in opened.wanted)
+        fence = await project.store.claim(LoopId(loop), "somebody who dies")
+        torn = (NewEvent(kind="Danced", data="{}"),) if loop.startswith("torn") else ()
+        batch = Append(entries=(*entries, *torn), status="running")
+        await project.store.append(LoopId(loop), fence=fence, expected=1, batch=batch)
+        await project.store.release(LoopId(loop), fence)
+
+    async def resumed() -> list[Seen]:
+        await begun(ROOT, "batch", BatchParams(artifacts=artifacts, shared=shared, base=Commit("b")))
+        for name, path in parts.items():
+            await begun(name, "feedback", FeedbackParams(task=path, base=Commit("b")), ROOT)
+        found = await under_way(project, await view(project, ROOT))
+        await project.store.close()
+        return found
+
+    screen = Screen()
+    for seen in asyncio.run(resumed()):
+        screen.view.found(seen)
+    assert screen.text.getvalue() == ""
+    assert [line.split()[0] for line in screen.below[:-1]] == ["0.md"]
+    assert screen.below[-1][2:].startswith("0 passed, 0 blocked, 2 to go")

@@ -87,6 +87,22 @@ def test_what_comes_next_goes_by_the_stage(session: Session, stage: str, action:
     assert (lines(session)[1], lines(session)[4]) == (f"Stage: {stage} | Spec: 7/10 | Fit: 35", f"Next: {action}")
 
 
+def test_what_a_person_is_needed_for_comes_next(session: Session) -> None:
+    session.has_state(needs="answer it, with `loop answer continue` for example: 2 tasks are done " + "x" * 200)
+    assert lines(session)[4].startswith("Next: answer it, with `loop answer continue` for example: 2 tasks are done x")
+    assert len(lines(session)[4]) == len("Next: ") + 100
+
+
+def test_reviews_of_another_tool_are_told_as_such(session: Session) -> None:
+    wave = {"score": 8, "issues": 2, "blockers": 0, "taken_over": True}
+    thorough = {"passed": True, "blockers_remaining": 0, "taken_over": True}
+    session.has_state(reviews={"wave_1": wave, "thorough": thorough})
+    assert lines(session)[3] == (
+        "Reviews: wave 1 8/10 (issues 2, blockers 0, by another tool);"
+        " thorough passed (blockers remaining 0, by another tool)"
+    )
+
+
 def test_a_long_task_is_cut(session: Session) -> None:
     session.has_state(task="word " * 100)
     assert lines(session)[5] == f"Task: {('word ' * 100)[:99]}…"

@@ -62,6 +62,15 @@ def test_at_the_most_iterations_it_pauses_and_keeps_everything() -> None:
     assert state.tip == "tip-1"
 
 
+def test_where_the_command_of_a_task_fails_it_is_said_how_to_go_on_with_another_plan() -> None:
+    fails = finding("exit code 1", requirement="T-001")
+    ask = wanted(play(planned(task(1), task(2), max_iterations=2), stuck(1, fails), stuck(2)), Ask)
+    assert (
+        "What fails in T-001 is the command that its plan verifies it by (make part-1). If that is wrong: a plan cannot"
+        " be edited yet, `loop answer revise`"
+    ) in ask.question
+
+
 def test_continue_grants_and_never_resets() -> None:
     state = play(planned(task(1), task(2, 1), max_iterations=1), *does(1), *seen(), says("continue", count=10))
     assert (at_work(state), state.allowance.iterations, state.iterations) == (["T-002"], 11, 1)

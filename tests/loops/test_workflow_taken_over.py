@@ -10,9 +10,11 @@ from loopwright.kernel.trust import Trust
 from loopwright.loops.course import where
 from loopwright.loops.workflow.plan import PlannedTask
 from loopwright.loops.workflow.scoring import ShapeChoice
+from loopwright.loops.workflow.shape import MustNot, ShapeCriterion, WorkShape, with_engine_rules
 from loopwright.loops.workflow.state import (
     Stopped,
     TakenOver,
+    TakenWave,
     TaskStanding,
     WorkflowPhase,
     WorkflowState,
@@ -20,6 +22,7 @@ from loopwright.loops.workflow.state import (
     fit_of,
     spec_of,
 )
+from loopwright.loops.workflow.state_file import ThoroughReview, WaveReview
 from loopwright.loops.workflow.stops import NOTHING_DONE
 from tests.loops.workflow import (
     BASE,
@@ -35,6 +38,10 @@ from tests.loops.workflow import (
     task,
     wanted,
     workflow,
+)
+
+SHAPE = with_engine_rules(
+    WorkShape(criteria=(ShapeCriterion("It is there", command=("test", "-f", "it")),), must_not=(MustNot("It is big"),))
 )
 
 
@@ -114,3 +121,44 @@ def test_tasks_that_wait_for_each_other_are_diagnosed() -> None:
         "a cycle, in which each task waits for the next: T-001 → T-002 → T-001",
     )
     assert play(state, says("continue")).stopped is Stopped.STUCK
+
+
+@pytest.mark.parametrize("stage", ["shape", "decompose", "executing"])
+def test_a_shape_that_is_there_is_not_made_again(stage: str) -> None:
+    state = taken_over(stage, shape=SHAPE, spec=None)
+    assert (where(state), state.shape) == (WorkflowPhase.PLAN, SHAPE)
+    assert at_work(play(state, plans(task(1)))) == ["T-001"]
+
+
+def test_its_shape_holds_for_the_tasks_that_go_on() -> None:
+    assert taken_over(shape=SHAPE, tasks=(planned_task(1),)).shape == SHAPE
+
+
+@pytest.mark.parametrize("passed", [True, False])
+def test_a_thorough_review_of_another_tool_is_made_again(passed: bool) -> None:  # noqa: FBT001 - a parameter of a test
+    said = ThoroughReview(passed=passed, blockers_remaining=0 if passed else 2, taken_over=True)
+    state = taken_over("review", thorough=said, tasks=(planned_task(1),), done=("T-001",))
+    state = play(state, combined(BASE), GREEN, says("continue"))
+    assert (where(state), state.thorough) == (WorkflowPhase.REVIEW, None)
+
+
+def test_what_was_taken_over_is_told() -> None:
+    wave = TakenWave(wave=2, review=WaveReview(score=7.5, issues=3, blockers=1))
+    said = ThoroughReview(passed=False, blockers_remaining=1)
+    tasks = (planned_task(1), planned_task(2))
+    state = taken_over(shape=SHAPE, waves=(wave,), thorough=said, tasks=tasks, done=("T-001",))
+    assert state.remarks == (
+        "The shape is another tool's (1 criterion, 2 mustNot).",
+        "The plan is another tool's (2 tasks, 1 of which it calls done: each is verified before it counts).",
+        (
+            "Reviews by another tool, on which nothing rests here: wave 2 7.5/10 (issues 3, blockers 1);"
+            " thorough (not passed, blockers remaining 1), which is made again."
+        ),
+    )
+    passed = taken_over("review", thorough=ThoroughReview(passed=True, blockers_remaining=0))
+    assert passed.remarks == (
+        "Another tool had got to review; none of its tasks was found, so the plan is made anew.",
+        "Reviews by another tool, on which nothing rests here: thorough (passed), which is made again.",
+    )
+    assert taken_over(tasks=tasks).remarks == ("The plan is another tool's (2 tasks).",)
+    assert taken_over("shape").remarks == ()

@@ -250,7 +250,7 @@ class TaskList:
                 return TasksFound(left=(found,))
             if found is None or sight is None:  # removed this very moment
                 return TasksFound(said=tuple(filter(None, [self._heard(ours.number, None)])))
-            is_free = found.number in self._taken_over and not found.metadata.loop_id
+            is_free = found.number in self._taken_over and found.metadata.loop_status is None
             if not is_free and not is_same_task(found, ours):
                 owner = f"another's task, which has the number of {name_of(ours.number)}"
                 return TasksFound(left=(f"{path}: is {owner}; it is left as it is",))

@@ -72,7 +72,7 @@ def open_project(cwd: Path, environ: Mapping[str, str], *, create: bool = True, 
     """
     repository = find_repository(cwd, environ)
     if not has_log(repository, environ) and not create:
-        raise UsageError(f"{repository.top} has no loops yet; start one with `loop feedback`")
+        raise UsageError(f"{repository.top} has no loops yet; `loop status` names the commands that begin one")
     return _opened(repository, environ, kinds)
 
 

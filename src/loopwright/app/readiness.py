@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 
 from loopwright.app.loops import View, view
@@ -11,6 +12,10 @@ from loopwright.app.publication import catch_up, publisher_of
 from loopwright.app.publisher import Publisher
 from loopwright.config.settings import Settings
 from loopwright.engine.fold import Opened
+from loopwright.engine.journal import open_loop
+from loopwright.engine.session import intent
+from loopwright.engine.world import Seen
+from loopwright.errors import EngineError
 from loopwright.kernel.model import LoopId
 from loopwright.ports.store import LoopRow
 
@@ -34,3 +39,29 @@ async def make_ready(project: Project, loop: LoopId | View, failed: Callable[[st
     parts = await catch_up(project, publisher, seen, rows)
     settings = Settings.from_json(seen.now.settings)
     return Ready(seen=seen, settings=settings, publisher=publisher, rows=rows, parts=parts)
+
+
+async def under_way(project: Project, start: View) -> list[Seen]:
+    """What the logs of a loop and its parts say is in flight.
+
+    It is done again without being recorded again, so that whoever goes on would see nothing of it until it is over.
+    """
+    found = [start.opened]
+    if start.now.flights and start.kind.has_lanes:
+        rows = start.listed.among or await project.store.rows()
+        for part in [row.id for row in rows if row.parent == start.row.id and row.status == "running"]:
+            with suppress(EngineError):  # whoever drives it says what is wrong with it
+                found.append(await open_loop(project.store, project.loops, part))
+    return [
+        Seen(
+            loop=each.id,
+            kind=each.row.kind,
+            state=each.now.state,
+            event=intent(action),
+            seq=each.row.seq,
+            status=each.row.status,
+        )
+        for each in found
+        for action in each.wanted
+        if each.now.flight(action.key)
+    ]

@@ -39,8 +39,8 @@ def command(here: Here, *, path: Path, task: str, artifact: str, session: str, a
 
     A feedback loop keeps its iterations and counters. A story keeps its findings; its review goes on at the gate of
     the first phase that is not complete. A ticket session keeps its tickets with decision, accuracy and gaps, and goes
-    on with the next number. A workflow keeps its scores and its shape. The files are only read. `loop resume` then
-    goes on.
+    on with the next number. A workflow keeps its scores, its reviews, the SHAPE.md beside it, and the tasks of the
+    list that CLAUDE_CODE_TASK_LIST_ID names. The files are only read. `loop resume` then goes on.
     """
     found = PointedAt(path=here.cwd / path, cwd=here.cwd, task=task, artifact=artifact, session=session)
     known = adopters(kinds(here))

@@ -71,6 +71,11 @@ class LiveView:
         self._head = ""
 
     def recorded(self, seen: Seen) -> None:
+        self.found(seen)
+        self._scroll(seen)
+
+    def found(self, seen: Seen) -> None:
+        """What the log of a loop that goes on says is under way: nothing scrolls by for it."""
         kind = self._kinds[seen.kind]
         where = kind.loop.stand(seen.state)
         self._head = f"{kind.words.counter} {where.attempt}/{where.limit}"
@@ -81,7 +86,6 @@ class LiveView:
                 self._steps[event.key] = _Step(text=text, began=time.monotonic())
         else:
             self._steps.pop(key_of(event), None)
-        self._scroll(seen)
 
     def _scroll(self, seen: Seen) -> None:
         told_now = not isinstance(seen.event, Started) or seen.event.action in _TOLD

@@ -61,15 +61,19 @@ class LanesView:
         self._began = time.monotonic()
 
     def recorded(self, seen: Seen) -> None:
+        self.found(seen)
+        begins = isinstance(seen.event, Started) and seen.event.action == "RunLoop"  # its row tells that
+        if not begins and is_news(seen, self._kinds) and (line := event_line(seen, self._now(), self._kinds)):
+            self.screen.scroll(line, style_of(seen, self._kinds))
+
+    def found(self, seen: Seen) -> None:
+        """What the log of a loop that goes on says is under way: nothing scrolls by for it."""
         kind = self._kinds[seen.kind]
         if kind.has_lanes:
             self._head, self._queued = kind.summary(seen.state), kind.queued(seen.state)
             self._own(seen)
         else:
             self._part(seen)
-        begins = isinstance(seen.event, Started) and seen.event.action == "RunLoop"  # its row tells that
-        if not begins and is_news(seen, self._kinds) and (line := event_line(seen, self._now(), self._kinds)):
-            self.screen.scroll(line, style_of(seen, self._kinds))
 
     def _own(self, seen: Seen) -> None:
         """What the whole does itself, beside its parts."""

@@ -19,7 +19,12 @@ from loopwright.cli.signals import StoppedBySignal, complete
 _RECENT = 3  # of those that are over, for people
 _POLL = 0.5  # seconds between looks at a number that changes with the log
 _CLEAR = "\x1b[H\x1b[2J"
-_NONE = 'No loops yet; `loop feedback "TASK"`, `loop review PATH` or `loop ticket new TITLE` begins one.'
+_NONE = """\
+No loops yet. One of these begins one:
+  loop start "REQUEST"       a request, taken apart into tasks
+  loop feedback "TASK"       one task, until reviewer and checks pass it
+  loop review PATH           what is there, reviewed and fixed
+  loop ticket new "TITLE"    a ticket for the queue; `loop ticket run` works on it"""
 _NAMED = 20  # parts that are told one by one
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from loopwright.app.beforehand import forewarnings
 from loopwright.app.loops import View
 from loopwright.app.project import Project
+from loopwright.app.readiness import under_way
 from loopwright.cli.here import Here
 from loopwright.cli.output import note
 from loopwright.cli.plain import PlainLines, Several
@@ -53,6 +54,8 @@ async def watched(project: Project, here: Here, start: View, *first: Observer) -
     from loopwright.cli.live_lanes import LanesView  # noqa: PLC0415
 
     live = (LanesView if many else LiveView)(project.clock.now, project.kinds)
+    for each in await under_way(project, start):
+        live.found(each)
     with live.screen as screen:
         tasks = [asyncio.create_task(work) for work in (_follow_cost(project, start.row.id, screen), _redraw(screen))]
         try:

@@ -191,8 +191,7 @@ class Session:
             reserve = self.terms(action, now) if isinstance(action, RunAgent | RunChecks) else 0.0
             if isinstance(reserve, Shortage):
                 return tuple(intents), reserve
-            started = Started(key=action.key, action=type(action).__name__, what=_subject(action), why=action.why)
-            intents.append(Recording(event=started, reserve=reserve))
+            intents.append(Recording(event=intent(action), reserve=reserve))
         return tuple(intents), None
 
     def _children_at_work(self, now: Fold, wanted: tuple[Action, ...]) -> int:
@@ -367,6 +366,11 @@ def _status(event: Logged, wanted: tuple[Action, ...]) -> Status:
     if not all(isinstance(action, ForPeople) for action in wanted):
         return "running"
     return "paused" if any(isinstance(action, Ask) and action.paused for action in wanted) else "waiting"
+
+
+def intent(action: Action) -> Started:
+    """What the log says before it is done."""
+    return Started(key=action.key, action=type(action).__name__, what=_subject(action), why=action.why)
 
 
 def _subject(action: Action) -> str:

@@ -62,6 +62,7 @@ from loopwright.loops.quality.kind import KIND as QUALITY
 from tests import hostile
 from tests.rooms.feedback.stories import AT, FAILING, LOOP, NO_DOC, NO_ORDER
 
+RED = Finding(severity=Severity.HIGH, issue="one is wrong")
 KEY, REVIEW, IMPLEMENT = Key.parse("checks-1.1"), Key.parse("review-2.1"), Key.parse("implement-1.1")
 GOOD = CheckResult(name="test", passed=True, tests=12, flaky=("a",), reused=True)
 BAD = CheckResult(name="test", passed=False, failures=(FAILING,), tests=1)
@@ -230,6 +231,24 @@ SENTENCES: list[tuple[Logged, str]] = [
             results=(CheckResult(name="test", passed=False, note="it names a.csv, which git ignores"),),
         ),
         "checks on the base, before anybody worked: test failed, 0 failures: it names a.csv, which git ignores",
+    ),
+    (
+        ChecksReported(
+            key=Key("preflight"),
+            tree=Tree("t"),
+            results=(
+                CheckResult(name="lint", passed=False, failures=(RED, RED)),
+                CheckResult(
+                    name="test",
+                    passed=False,
+                    failures=(replace(RED, evidence="E   ModuleNotFoundError: No module named 'yaml'\nmore"),),
+                ),
+            ),
+        ),
+        (
+            "checks on the base, before anybody worked: lint failed, 2 failures: one is wrong;"
+            " test failed, 1 failure: ModuleNotFoundError: No module named 'yaml'"
+        ),
     ),
     (
         Started(

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from loopwright.kernel.events import Ended, Paused
+from loopwright.kernel.events import ConfigChanged, Created, Ended, Paused
 from loopwright.kernel.model import CheckResult, Ending, Outcome
 from loopwright.kernel.record import Record
 from loopwright.loops.course import Station
@@ -17,7 +17,8 @@ from loopwright.loops.task_file import TaskFile, TaskMetadata
 from loopwright.loops.workflow import closing, files, listing
 from loopwright.loops.workflow.kind import KIND
 from loopwright.loops.workflow.past import folded
-from loopwright.loops.workflow.state import Recalled, TakenOver
+from loopwright.loops.workflow.state import Recalled, TakenOver, TakenWave
+from loopwright.loops.workflow.state_file import ThoroughReview, WaveReview
 from tests.loops.workflow import (
     BLOCKER,
     CANCEL,
@@ -236,6 +237,28 @@ def test_what_the_last_verification_ran_is_kept_with_its_receipts() -> None:
     assert [(run.name, run.command, run.receipt) for run in told.past.runs][-1] == ("T-001", ("make", "part-1"), "r-1")
 
 
+def test_the_command_of_a_check_is_that_of_the_configuration_it_went_by() -> None:
+    config = '{"checks": [{"name": "test", "run": ["pytest", "-q"]}]}'
+    newer = ConfigChanged(digest="d", settings=config.replace("-q", "-x"))
+    for event, command in ((Created(kind="workflow", params="{}", settings=config), "pytest -q"), (newer, "pytest -x")):
+        told = story(planned()).noted(event).then(*does(1), *seen(), *thoroughly(), At("verify", GREEN))
+        page = files.render(told.scene())[".loop/evidence/verification.md"] or ""
+        assert f"test: 3 tests\n  - Command: `{command}`\n  - Receipt:" in page
+    unknown = story(planned()).then(*does(1), *seen(), *thoroughly(), At("verify", GREEN))
+    assert "Command:" not in (files.render(unknown.scene())[".loop/evidence/verification.md"] or "")
+
+
+def test_what_a_person_is_needed_for_is_said_with_the_command() -> None:
+    assert "needs" not in state_of(story(planned()))
+    limit = play(planned(max_iterations=1), stuck(1))
+    unclear = play(workflow(request="Make it better", cast=()), SAID)
+    gate = replace(limit, course=replace(limit.course, station=Station.GATE))
+    needs = [str(state_of(story(state))["needs"]) for state in (limit, unclear, gate)]
+    assert needs[0].startswith("answer it, with `loop answer continue 10` for example: ")
+    assert needs[1].startswith("answer what is unclear with `loop answer`: ")
+    assert needs[2] == "decide what waits at a gate, `loop gates` shows it"
+
+
 # --- the tasks for others ---------------------------------------------------------------------------------------------
 
 
@@ -260,6 +283,31 @@ def test_the_tasks_are_files_that_others_read() -> None:
 
 def test_before_there_are_tasks_there_is_no_list() -> None:
     assert listing.listed(story(workflow()).scene()) is None
+
+
+def test_what_another_tool_said_stands_until_it_is_looked_at_here() -> None:
+    wave = WaveReview(score=8, issues=2, blockers=0, taken_over=True)
+    over = TakenOver(
+        stage="executing",
+        spec=9,
+        fit=45,
+        started_at="2026-01-01T08:00:00Z",
+        waves=(TakenWave(wave=1, review=wave), TakenWave(wave=2, review=wave)),
+        thorough=ThoroughReview(passed=True, blockers_remaining=0, taken_over=True),
+        tasks=(planned().tasks[0].plan,),
+    )
+    told = story(workflow(taken_over=over)).begun(1)
+    theirs = {"score": 8, "issues": 2, "blockers": 0, "taken_over": True}
+    now = state_of(told)
+    assert now["started_at"] == "2026-01-01T08:00:00Z"
+    assert now["reviews"] == {
+        "wave_1": theirs,
+        "wave_2": theirs,
+        "thorough": {"passed": True, "blockers_remaining": 0, "taken_over": True},
+    }
+    reviews: Any = state_of(told.then(*does(1), *seen(), *thoroughly(refuses(BLOCKER))))["reviews"]
+    assert (reviews["wave_2"], reviews["thorough"]["passed"]) == (theirs, False)
+    assert not [name for name, each in reviews.items() if "taken_over" in each and name != "wave_2"]
 
 
 def test_tasks_that_were_taken_over_are_named_by_their_numbers() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import assert_never
 
@@ -47,6 +48,7 @@ from loopwright.loops.kind import Words
 _PLAIN = Words(counter="attempt")
 _SHORT = 12  # characters of a commit
 _NAMED_DEMANDS = 3  # commands besides the checks that are told one by one
+_MISSING = re.compile(r"\b(?:ModuleNotFoundError|ImportError): [^\n]+|\bCannot find (?:module|package) [^\n]+")
 _BEGUN = {
     "RunAgent": "{what} starts",
     "RunChecks": "checks start",
@@ -194,11 +196,16 @@ def _demands(results: tuple[CheckResult, ...]) -> list[str]:
 def _on_base(event: ChecksReported) -> str:
     if event.unable:
         return "cannot run: " + one_line("; ".join(event.unable), 300)
-    said = (
-        _check(each) if each.passed or not each.note else f"{_check(each)}: {one_line(each.note, 300)}"
-        for each in event.results
-    )
-    return "on the base, before anybody worked: " + "; ".join(said)
+    return "on the base, before anybody worked: " + "; ".join(map(_check_on_base, event.results))
+
+
+def _check_on_base(result: CheckResult) -> str:
+    """Red on the base is red for whoever works, so it says why: what cannot be imported above all, then the first."""
+    texts = [text for each in result.failures for text in (each.issue, each.evidence)]
+    missing = [found[0] for text in texts if (found := _MISSING.search(text))]
+    tests = [told(each) for each in result.failures if each.category != "checks"]  # else all known is the exit code
+    why = result.note or "".join([*missing, *tests][:1])
+    return _check(result) if result.passed or not why else f"{_check(result)}: {one_line(why, 300)}"
 
 
 def _asks(claim: Claim) -> str:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 
+from loopwright.kernel.wording import counted
 from loopwright.loops import course as c
 from loopwright.loops.workflow.limits import WorkflowAllowance
 from loopwright.loops.workflow.plan import waves_of
@@ -21,6 +23,8 @@ from loopwright.loops.workflow.state import (
 )
 from loopwright.loops.workflow.tasks import advanced
 
+AT_WORK = ("executing", "review", "paused")  # the stages in which there are tasks
+
 
 def start(params: WorkflowParams) -> WorkflowState:
     state = WorkflowState(
@@ -36,9 +40,10 @@ def start(params: WorkflowParams) -> WorkflowState:
 
 
 def _taken_over(state: WorkflowState, found: TakenOver) -> WorkflowState:
+    state = replace(state, remarks=tuple(_remarks(found)))
     if not found.tasks:
-        return c.entered(state, WorkflowPhase.SHAPE) if (found.spec or 0) >= MIN_SPEC else state
-    shape = shape_of(state.plan.request, (), state.plan.checks)
+        return _without_tasks(state, found)
+    shape = found.shape or shape_of(state.plan.request, (), state.plan.checks)
     state = laid_out(replace(state, shape=shape), found.tasks, waves_of(found.tasks))
     claimed = tuple(index for index, task in enumerate(state.tasks) if task.id in found.done and task.plan.verify)
     tasks = TaskRow.of(_claimed(task) if index in claimed else task for index, task in enumerate(state.tasks))
@@ -47,6 +52,39 @@ def _taken_over(state: WorkflowState, found: TakenOver) -> WorkflowState:
     return advanced(c.entered(state, WorkflowPhase.EXECUTE))
 
 
+def _without_tasks(state: WorkflowState, found: TakenOver) -> WorkflowState:
+    if found.shape is not None:
+        return c.entered(replace(state, shape=found.shape), WorkflowPhase.PLAN)
+    return c.entered(state, WorkflowPhase.SHAPE) if (found.spec or 0) >= MIN_SPEC else state
+
+
 def _claimed(task: WorkTask) -> WorkTask:
     """What another tool calls done is verified here before it counts."""
     return replace(task, standing=TaskStanding.MADE, claims=True, outside="said to be done by another tool")
+
+
+# --- what people are told of it ---------------------------------------------------------------------------------------
+
+
+def _remarks(found: TakenOver) -> Iterator[str]:
+    if found.shape:
+        criteria, rules = len(found.shape.criteria), len(found.shape.must_not)
+        yield f"The shape is another tool's ({counted(criteria, 'criterion', 'criteria')}, {rules} mustNot)."
+    if found.tasks:
+        done = f", {len(found.done)} of which it calls done: each is verified before it counts" if found.done else ""
+        yield f"The plan is another tool's ({counted(len(found.tasks), 'task')}{done})."
+    elif found.stage in AT_WORK:
+        yield f"Another tool had got to {found.stage}; none of its tasks was found, so the plan is made anew."
+    waves = (
+        f"wave {each.wave} {each.review.score:g}/10 (issues {each.review.issues}, blockers {each.review.blockers})"
+        for each in found.waves
+    )
+    if said := "; ".join((*waves, *_thorough(found))):
+        yield f"Reviews by another tool, on which nothing rests here: {said}."
+
+
+def _thorough(found: TakenOver) -> Iterator[str]:
+    if found.thorough:
+        left = found.thorough.blockers_remaining
+        passed = "passed" if found.thorough.passed else f"not passed, blockers remaining {left}"
+        yield f"thorough ({passed}), which is made again"

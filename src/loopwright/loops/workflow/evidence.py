@@ -107,10 +107,10 @@ def _details(each: CriterionEvidence) -> Iterator[str]:
 
 def _run(each: CommandRun) -> str:
     said = f": {inline(each.result)}" if each.result else ""
+    command = f"  - Command: {code(shlex.join(each.command))}\n" if each.command else ""
     return (
         f"- **{'Passed' if each.passed else 'Failed'}:** {inline(each.name)}{said}\n"
-        f"  - Command: {code(shlex.join(each.command))}\n"
-        f"  - Receipt: {code(each.receipt)}"
+        f"{command}  - Receipt: {code(each.receipt)}"
     )
 
 

@@ -36,6 +36,7 @@ from loopwright.loops.workflow.state_file import (
     WorkflowStage,
     render_state,
 )
+from loopwright.loops.workflow.stops import escalation
 
 _TOP = ".loop"
 _PLACES = {"SHAPE.md": "shape/SHAPE.md"}  # of those that do not lie in the folder itself
@@ -105,37 +106,50 @@ def stage_of(state: WorkflowState, status: str) -> WorkflowStage:
 def state_file(scene: Scene[WorkflowState]) -> StateFile:
     state, past = scene.state, scene.past
     chosen = choice_of(state) if spec_of(state) is not None else ShapeChoice.BLOCKED
-    thorough = state.thorough
+    taken = state.plan.taken_over
     return StateFile(
         stage=stage_of(state, scene.status),
         task=state.plan.request,
         spec_score=spec_of(state),
         fit_score=fit_of(state) if spec_of(state) is not None else None,
         shape_chosen=_CHOSEN[chosen],
-        started_at=moment(past.started),
+        started_at=(taken and taken.started_at) or moment(past.started),
         last_updated=moment(past.updated),
         recall_surfaced=tuple(each.title for each in state.plan.recalled),
-        waves={
-            seen.wave: WaveReview(
-                score=seen.score,
-                issues=seen.issues,
-                blockers=seen.blockers,
-                experts=seen.views,
-                timestamp=past.waves.get(seen.wave, ""),
-            )
-            for seen in state.waves
-        },
-        thorough=ThoroughReview(
-            passed=thorough.passed,
-            blockers_remaining=len(thorough.blockers),
-            findings_total=len(thorough.blockers) + len(thorough.warnings) + len(thorough.suggestions),
-            experts=thorough.views,
-            timestamp=past.thorough,
-        )
-        if thorough
-        else None,
+        waves=_waves(state, past),
+        thorough=_thorough(state, past),
         loop=scene.loop,
+        needs=_needs(state),
         criteria=criteria_status(evidence(state)) if past.runs else {},
+    )
+
+
+def _waves(state: WorkflowState, past: WorkflowPast) -> dict[int, WaveReview]:
+    """What another tool said of a wave stands until it is looked at here."""
+    taken = state.plan.taken_over
+    before = {each.wave: each.review for each in taken.waves} if taken else {}
+    return before | {
+        seen.wave: WaveReview(
+            score=seen.score,
+            issues=seen.issues,
+            blockers=seen.blockers,
+            experts=seen.views,
+            timestamp=past.waves.get(seen.wave, ""),
+        )
+        for seen in state.waves
+    }
+
+
+def _thorough(state: WorkflowState, past: WorkflowPast) -> ThoroughReview | None:
+    seen, taken = state.thorough, state.plan.taken_over
+    if seen is None:
+        return taken.thorough if taken else None
+    return ThoroughReview(
+        passed=seen.passed,
+        blockers_remaining=len(seen.blockers),
+        findings_total=len(seen.blockers) + len(seen.warnings) + len(seen.suggestions),
+        experts=seen.views,
+        timestamp=past.thorough,
     )
 
 
@@ -170,6 +184,25 @@ def _standing_still(state: WorkflowState) -> tuple[str, ...]:
     if outcome is not None and outcome.ending is Ending.ACCEPTED:
         return (f"Accepted by a person with {counted(len(outcome.findings), 'known issue')}, see .loop/debt.md",)
     return ()
+
+
+def _needs(state: WorkflowState) -> str:
+    """What a person is to do, how first: whoever has room for a line only cuts the rest."""
+    match state.course.station:
+        case Station.ESCALATED:
+            asked = escalation(state)
+            hows = [each.how or each.choice for each in asked.options if each.choice != "cancel"]
+            return f"answer it, with `{' '.join(('loop answer', *hows[:1]))}` for example: {asked.why}"
+        case Station.CLARIFY:
+            return f"answer what is unclear with `loop answer`: {_unclear(state)}"
+        case Station.GATE:
+            return "decide what waits at a gate, `loop gates` shows it"
+        case _:
+            return ""
+
+
+def _unclear(state: WorkflowState) -> str:
+    return " ".join(each.question for inquiry in state.course.inquiries for each in inquiry.questions)
 
 
 def _title(state: WorkflowState) -> str:

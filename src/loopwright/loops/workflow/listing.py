@@ -11,6 +11,7 @@ from loopwright.loops.kind import Scene, TaskListing
 from loopwright.loops.task_file import TaskFile, TaskMetadata, TaskStatus, name_of, number_of
 from loopwright.loops.workflow.files import folder, task_status
 from loopwright.loops.workflow.plan import PlannedTask, active_form_of
+from loopwright.loops.workflow.reading import argv_of
 from loopwright.loops.workflow.state import WorkflowState, WorkTask
 
 _VERIFY = re.compile(r"(?:^|\s)Verify:\s*(?P<command>[^\n]+)\s*$")
@@ -71,20 +72,9 @@ def plan_of(files: Iterable[TaskFile]) -> tuple[PlannedTask, ...]:
             id=name_of(each.number),
             subject=each.subject,
             description=each.description,
-            verify=_command(each.description),
+            verify=argv_of(said["command"]) if (said := _VERIFY.search(each.description)) else (),
             blocked_by=tuple(name_of(number) for number in each.blocked_by if number in known),
             active_form=each.active_form,
         )
         for each in found
     )
-
-
-def _command(description: str) -> tuple[str, ...]:
-    """What stands behind `Verify:`, as words; what a shell would make more of is no command of ours."""
-    said = _VERIFY.search(description)
-    if said is None or re.search(r"[|&;<>`$()]", said["command"]):
-        return ()
-    try:
-        return tuple(shlex.split(said["command"]))
-    except ValueError:
-        return ()

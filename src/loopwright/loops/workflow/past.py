@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from loopwright.kernel.events import ChecksReported, Created, Ended, Logged, Paused, Started
+from loopwright.kernel.events import ChecksReported, ConfigChanged, Created, Ended, Logged, Paused, Started
 from loopwright.kernel.model import Ending, LoopId
 from loopwright.kernel.record import Record, event_of
 from loopwright.kernel.wording import moment
@@ -44,6 +45,7 @@ class WorkflowPast:
     waves: Mapping[int, str] = field(default_factory=dict)  # when each was looked at
     thorough: str = ""  # when the newest thorough review ended
     round: int = 0  # which one that is
+    commands: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # of the checks that are configured
     runs: tuple[CommandRun, ...] = ()  # what the last verification ran
     stopped: Stopped | None = None
     learned: Mapping[str, tuple[Noted, ...]] = field(default_factory=dict)  # by file
@@ -60,8 +62,10 @@ def folded(known: WorkflowPast | None, record: Record, state: WorkflowState) -> 
         return now
     if isinstance(event, Created):
         now = replace(now, started=record.at)
+    if isinstance(event, Created | ConfigChanged):
+        now = replace(now, commands=_commands(event.settings))
     if isinstance(event, ChecksReported) and event.key.step == "verify":
-        now = replace(now, runs=_runs(event, state))
+        now = replace(now, runs=_runs(event, state, now.commands))
     now = _with_flights(now, event, state)
     now = _with_reviews(now, record.at, state)
     lessons = tuple(_learned(before, event, state, moment(record.at)))
@@ -69,9 +73,17 @@ def folded(known: WorkflowPast | None, record: Record, state: WorkflowState) -> 
     return _with_lines(now, record, lessons) if lessons else now
 
 
-def _runs(event: ChecksReported, state: WorkflowState) -> tuple[CommandRun, ...]:
+def _commands(settings: str) -> Mapping[str, tuple[str, ...]]:
+    """By check, as the configuration has them that the workflow goes by."""
+    checks = json.loads(settings).get("checks", ()) if settings else ()
+    return {each["name"]: tuple(each["run"]) for each in checks}
+
+
+def _runs(
+    event: ChecksReported, state: WorkflowState, configured: Mapping[str, tuple[str, ...]]
+) -> tuple[CommandRun, ...]:
     argv = {each.name: each.argv for each in every_command(state)}
-    checks = ((result, ()) for result in (*event.results, *event.landing))
+    checks = ((result, configured.get(result.name, ())) for result in (*event.results, *event.landing))
     demands = ((result, argv.get(result.name, ())) for result in event.also)
     return tuple(
         CommandRun(

@@ -6,6 +6,8 @@ The door has looked at the form of a result; what the words have to be is this r
 from __future__ import annotations
 
 import json
+import re
+import shlex
 from collections.abc import Iterable
 from typing import Any
 
@@ -17,6 +19,8 @@ from loopwright.kernel.visible import visible
 
 LONGEST = 2_000  # characters of a text that goes into a brief or onto a page
 MOST = 100  # entries of a list of texts: nobody reads more
+_QUOTED = re.compile(r"'[^']*'|\"[^\"$`]*\"")
+_OF_A_SHELL = re.compile(r"[|&;<>`$()*?]|^\s*\w+=")
 
 
 def told(report: AgentReport, shape: Shape) -> dict[str, Any] | str:
@@ -39,3 +43,13 @@ def lines(texts: Iterable[str]) -> tuple[str, ...]:
 
 def paragraph(text: str) -> str:
     return cut(visible(text).strip(), LONGEST)
+
+
+def argv_of(command: str) -> tuple[str, ...]:
+    """A line that somebody wrote for a shell, as words; none where a shell would make more of it."""
+    if _OF_A_SHELL.search(_QUOTED.sub("", command)):
+        return ()
+    try:
+        return tuple(shlex.split(command))
+    except ValueError:
+        return ()

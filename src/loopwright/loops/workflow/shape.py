@@ -96,9 +96,9 @@ def shape_problems(shape: WorkShape) -> tuple[str, ...]:
 
 def with_engine_rules(shape: WorkShape) -> WorkShape:
     """With enough rules, the engine's own where there are too few, and each with a way to be seen."""
-    have = {_folded(rule.text) for rule in shape.must_not}
+    have = {folded(rule.text) for rule in shape.must_not}
     missing = max(0, LEAST_RULES - len(shape.must_not))
-    rules = (*shape.must_not, *[rule for rule in ENGINE_RULES if _folded(rule.text) not in have][:missing])
+    rules = (*shape.must_not, *[rule for rule in ENGINE_RULES if folded(rule.text) not in have][:missing])
     return replace(shape, must_not=tuple(_seen(index, rule) for index, rule in enumerate(rules, start=1)))
 
 
@@ -145,11 +145,11 @@ def _is_criterion(sentence: str, listed: frozenset[str]) -> bool:
 def _once(texts: Iterable[str]) -> tuple[str, ...]:
     kept: dict[str, str] = {}
     for each in texts:
-        kept.setdefault(_folded(each), each)
+        kept.setdefault(folded(each), each)
     return tuple(kept.values())[:_MOST_DRAWN]
 
 
-def _folded(text: str) -> str:
+def folded(text: str) -> str:
     return " ".join(text.casefold().split()).rstrip(".")
 
 
@@ -163,7 +163,7 @@ def _type_shape() -> Shape:
     says = f"one of {', '.join(TYPES)}"
 
     def read(value: object) -> object:
-        word = _folded(value).replace("-", " ").replace("_", " ") if isinstance(value, str) else ""
+        word = folded(value).replace("-", " ").replace("_", " ") if isinstance(value, str) else ""
         return word if word in TYPES else expected(says, value)
 
     return Shape(says=says, read=read, json={"enum": list(TYPES)})
@@ -218,13 +218,13 @@ def _rule(said: str | Mapping[str, Any]) -> MustNot:
 
 def _with_verification(texts: tuple[str, ...], rows: list[Mapping[str, Any]]) -> tuple[ShapeCriterion, ...] | Problem:
     """Every row belongs to a criterion, named by its text, `criterion-2` or `2`; else it is one that was forgotten."""
-    places = {_folded(each): place for place, each in reversed(tuple(enumerate(texts)))}
+    places = {folded(each): place for place, each in reversed(tuple(enumerate(texts)))}
     for place in range(len(texts)):
         places.setdefault(criterion_name(place + 1), place)
         places.setdefault(str(place + 1), place)
     criteria = [ShapeCriterion(each) for each in texts]
     for index, row in enumerate(rows):
-        place = places.get(_folded(row["criterion"]), -1)
+        place = places.get(folded(row["criterion"]), -1)
         if place < 0:
             named = one_line(row["criterion"], SENTENCE)
             return Problem(f"shape.verification[{index}].criterion: no criterion is {named!r}; use one of criteria")

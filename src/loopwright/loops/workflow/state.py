@@ -18,6 +18,7 @@ from loopwright.loops.workflow.plan import PlannedTask
 from loopwright.loops.workflow.scoring import Scored, ShapeChoice, fit, shape_for
 from loopwright.loops.workflow.shape import WorkShape
 from loopwright.loops.workflow.ship import Ship
+from loopwright.loops.workflow.state_file import ThoroughReview, WaveReview
 
 CHILD = "feedback"
 
@@ -67,13 +68,23 @@ class Recalled:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class TakenWave:
+    wave: int
+    review: WaveReview
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TakenOver:
-    """What another tool had got to; nothing of it is done again."""
+    """What another tool had got to; no stage of it is done again. Its reviews are shown, and nothing rests on them."""
 
     stage: str
     spec: int | None = None
     fit: int | None = None
     choice: str = ""
+    started_at: str = ""
+    waves: tuple[TakenWave, ...] = ()
+    thorough: ThoroughReview | None = None
+    shape: WorkShape | None = None
     tasks: tuple[PlannedTask, ...] = ()
     done: tuple[str, ...] = ()  # ids of those it says are done: each is verified before it counts
 

@@ -56,6 +56,7 @@ class WaveReview:
     blockers: int
     experts: tuple[str, ...] = ()
     timestamp: str = ""
+    taken_over: bool = False  # another tool's word: it is shown, and nothing rests on it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,6 +68,7 @@ class ThoroughReview:
     findings_total: int | None = None
     experts: tuple[str, ...] = ()
     timestamp: str = ""
+    taken_over: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,6 +86,7 @@ class StateFile:
     waves: Mapping[int, WaveReview] = field(default_factory=dict)
     thorough: ThoroughReview | None = None
     loop: str = ""
+    needs: str = ""
     criteria: Mapping[str, CriterionStatus] = field(default_factory=dict)
     others: Mapping[str, object] = field(default_factory=dict)
 
@@ -112,6 +115,8 @@ def _entries(file: StateFile) -> Iterator[tuple[str, str]]:
     yield "reviews", _block(dict(_reviews(file)), "  ")
     if file.loop:
         yield "loop", _text(file.loop)
+    if file.needs:
+        yield "needs", _text(file.needs)
     if file.criteria:
         yield "criteriaStatus", _block({name: _row(plain(each)) for name, each in file.criteria.items()}, "  ")
     yield from ((name, _text(value)) for name, value in file.others.items() if name not in _KNOWN)
@@ -130,8 +135,8 @@ def _reviews(file: StateFile) -> Iterator[tuple[str, str]]:
 
 def _seen_by(review: WaveReview | ThoroughReview) -> dict[str, Any]:
     """What the seed's sample leaves out, where it is known."""
-    experts = {"experts": list(review.experts)} if review.experts else {}
-    return experts | ({"timestamp": review.timestamp} if review.timestamp else {})
+    known = {"experts": list(review.experts), "timestamp": review.timestamp, "taken_over": review.taken_over}
+    return {name: value for name, value in known.items() if value}
 
 
 def _block(entries: Mapping[str, str], indent: str) -> str:
@@ -156,6 +161,7 @@ def _review_shape(*required: str, **keys: Shape | tuple[Shape, str]) -> Shape:
     seen_by: dict[str, Shape | tuple[Shape, str]] = {
         "experts": (several(text(), "a list of texts"), "Who looked, by view."),
         "timestamp": (text(), "When, in UTC."),
+        "taken_over": (flag(), "True: by the tool that began the workflow. Nothing rests on it here."),
     }
     return keyed("an object", *required, **{**keys, **seen_by})
 
@@ -232,6 +238,7 @@ STATE = keyed(
     recall_surfaced=(several(text(), "a list of texts"), "Titles of learnings that were shown, taken up or not."),
     reviews=(_REVIEWS, "Light reviews by wave, and the thorough one."),
     loop=(text(), "The id of the loop that writes the file."),
+    needs=(text(), "What a person is to do before it goes on; not there where nothing is."),
     criteriaStatus=(named(_CRITERION, "an object"), "Which criteria of the shape are met, and by what it was seen."),
 )
 _KNOWN = frozenset(each.name for each in STATE.fields)
@@ -265,6 +272,7 @@ def read_state(content: str, name: str = "workflow-state.json") -> StateFile:
         waves=dict(sorted(_waves(reviews))),
         thorough=_thorough(reviews.get(_THOROUGH_NAME)),
         loop=held.get("loop", ""),
+        needs=held.get("needs", ""),
         criteria={
             criterion: CriterionStatus(met=each["met"], verification=each.get("verification", ""))
             for criterion, each in held.get("criteriaStatus", {}).items()
@@ -284,6 +292,7 @@ def _waves(reviews: Mapping[str, dict[str, Any]]) -> Iterator[tuple[int, WaveRev
                     blockers=held.get("blockers", 0),
                     experts=tuple(held.get("experts", ())),
                     timestamp=held.get("timestamp", ""),
+                    taken_over=held.get("taken_over", False),
                 ),
             )
 
@@ -297,4 +306,5 @@ def _thorough(held: dict[str, Any] | None) -> ThoroughReview | None:
         findings_total=held.get("findings_total"),
         experts=tuple(held.get("experts", ())),
         timestamp=held.get("timestamp", ""),
+        taken_over=held.get("taken_over", False),
     )

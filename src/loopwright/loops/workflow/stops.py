@@ -6,6 +6,7 @@ for, a finding at the end, a limit that is reached, and what only they can decid
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
@@ -16,7 +17,7 @@ from loopwright.kernel.wording import counted, told
 from loopwright.loops import course as c
 from loopwright.loops.hooks import Escalation
 from loopwright.loops.workflow.scoring import ShapeChoice
-from loopwright.loops.workflow.state import Stopped, TaskStanding, WorkflowState, choice_of, fit_of, spec_of
+from loopwright.loops.workflow.state import Stopped, TaskStanding, WorkflowState, WorkTask, choice_of, fit_of, spec_of
 from loopwright.loops.workflow.views import word_of
 
 _NAMED = 6  # things in a sentence
@@ -53,7 +54,7 @@ class _Asks:
     def __call__(self, state: WorkflowState) -> Escalation:
         why = "; ".join(state.course.reasons)
         return Escalation(
-            question=self.question.format(why=why, plan=_plan_line(state)),
+            question=self.question.format(why=why, plan=_plan_line(state), command=_failing_command(state)),
             options=self.options,
             why=why,
             findings=self.findings(state),
@@ -135,7 +136,7 @@ _ASKED: dict[Stopped, Callable[[WorkflowState], Escalation]] = {
     Stopped.CHECK_IN: _check_in,
     Stopped.FINDING: _finding,
     Stopped.LIMIT: _Asks(
-        question="Paused: {why}. {plan}. Everything is kept. How should it go on?",
+        question="Paused: {why}. {plan}. Everything is kept.{command} How should it go on?",
         options=(
             replace(_GO_ON, label="Grant more attempts", how="continue 10", prompt="continue N: N more attempts"),
             _ACCEPT,
@@ -175,6 +176,24 @@ def _plan_line(state: WorkflowState) -> str:
     named = ", ".join(f"{task.id} {one_line(task.plan.subject, 60)}" for task in left[:_NAMED])
     more = f" and {len(left) - _NAMED} more" if len(left) > _NAMED else ""
     return f"{state.done} of {counted(len(state.tasks), 'task')} done" + (f"; to do: {named}{more}" if left else "")
+
+
+def _failing_command(state: WorkflowState) -> str:
+    """Where it is a task's own command that fails and no attempt makes it pass, the plan may be what is wrong."""
+    task = next((each for each in state.tasks if _fails_its_own(each)), None)
+    if task is None:
+        return ""
+    command = one_line(shlex.join(task.plan.verify), 120)
+    return (
+        f" What fails in {task.id} is the command that its plan verifies it by ({command}). If that is wrong: a plan"
+        " cannot be edited yet, `loop answer revise` tells the next attempts what to do about it, and"
+        " `loop start --fresh` with a better request plans anew."
+    )
+
+
+def _fails_its_own(task: WorkTask) -> bool:
+    of_its_command = task.id in [each.requirement for each in task.failures]
+    return of_its_command and task.stuck > 0 and task.standing is not TaskStanding.DONE
 
 
 def _listed(texts: tuple[str, ...]) -> str:

@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from loopwright.app.loops import View
 from loopwright.app.project import Project
 from loopwright.app.starts.door import Adopter, PointedAt
 from loopwright.app.starts.workflow.creation import WorkflowRequest, create_workflow
+from loopwright.app.starts.workflow.task_list import with_its_tasks
+from loopwright.config.plain_file import read_plain_file
 from loopwright.config.settings import Settings
-from loopwright.errors import UsageError
-from loopwright.loops.workflow.state import Recalled, TakenOver
+from loopwright.errors import ConfigError, UsageError
+from loopwright.loops.workflow.beginning import AT_WORK
+from loopwright.loops.workflow.shape import WorkShape
+from loopwright.loops.workflow.shape_text import read_shape_page
+from loopwright.loops.workflow.state import Recalled, TakenOver, TakenWave
 from loopwright.loops.workflow.state_file import read_state
 
 FILE = "workflow-state.json"
 _OVER = ("complete", "cancelled")
+_SHAPE_FILE = "SHAPE.md"  # where the state file is, or in `shape/` there
+_LARGEST = 1 << 20  # bytes of it
 
 
 async def adopt_workflow(project: Project, settings: Settings, found: PointedAt) -> View:
@@ -28,14 +36,33 @@ async def adopt_workflow(project: Project, settings: Settings, found: PointedAt)
     asked = WorkflowRequest(
         request=found.task or state.task,
         recalled=tuple(Recalled(title=title, text=title) for title in state.recall_surfaced),
-        taken_over=TakenOver(
-            stage=state.stage,
-            spec=state.spec_score,
-            fit=state.fit_score,
-            choice=state.shape_chosen or "",
-        ),
     )
-    return await create_workflow(project, settings, asked)
+    taken = TakenOver(
+        stage=state.stage,
+        spec=state.spec_score,
+        fit=state.fit_score,
+        choice=state.shape_chosen or "",
+        started_at=state.started_at,
+        waves=tuple(TakenWave(wave=wave, review=replace(seen, taken_over=True)) for wave, seen in state.waves.items()),
+        thorough=replace(state.thorough, taken_over=True) if state.thorough else None,
+        shape=_shape(found.path.parent) if state.stage != "intent" else None,
+    )
+    if state.stage in AT_WORK:
+        return await create_workflow(project, settings, with_its_tasks(project, asked, taken))
+    return await create_workflow(project, settings, replace(asked, taken_over=taken))
+
+
+def _shape(folder: Path) -> WorkShape | None:
+    """As it lies beside the file; None where it does not. Raises `ConfigError` for one that cannot be worked by."""
+    for path in (folder / "shape" / _SHAPE_FILE, folder / _SHAPE_FILE):
+        try:
+            shape = read_shape_page(read_plain_file(path, str(path), _LARGEST))
+        except FileNotFoundError:
+            continue
+        if isinstance(shape, str):
+            raise ConfigError(str(path), "", f"{shape}; mend the file or move it away, then adopt again")
+        return shape
+    return None
 
 
 def _found(path: Path) -> Path | None:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Literal
 
-from loopwright.adapters.task_list import TaskList, task_folder
+from loopwright.adapters.task_list import TaskList, TasksFound, task_folder
 from loopwright.app.project import Project
 from loopwright.app.starts.workflow.creation import WorkflowRequest
 from loopwright.app.task_lists import config_folder
@@ -36,13 +36,34 @@ def with_task_list(project: Project, asked: WorkflowRequest, mode: TaskListMode)
     if not found:
         where = f"list {list_id!r} has no tasks" if list_id else f"{LIST_ID} is not set, so no list is named"
         raise UsageError(f"there is no task list to resume: {where}; begin a new one with `--task-list new`")
+    return _with_tasks(asked, list_id, found, TakenOver(stage="executing"))
+
+
+def with_its_tasks(project: Project, asked: WorkflowRequest, taken: TakenOver) -> WorkflowRequest:
+    """With the tasks of the tool that it is taken over from, where the environment names their list.
+
+    Raises `UsageError` where one cannot be read: the plan would have a hole that nobody sees.
+    """
+    looked = _looked(project)
+    for sentence in looked.left:
+        raise UsageError(f"nothing was taken over: {sentence}; mend or remove that file, then adopt again")
+    theirs = tuple(each for each in looked.tasks if each.metadata.loop_status is None)
+    if not theirs:
+        return replace(asked, taken_over=taken)
+    return _with_tasks(asked, project.environ.get(LIST_ID, ""), theirs, taken)
+
+
+def _with_tasks(asked: WorkflowRequest, list_id: str, found: tuple[TaskFile, ...], taken: TakenOver) -> WorkflowRequest:
     done = tuple(name_of(each.number) for each in found if each.status == "completed")
-    taken = TakenOver(stage="executing", tasks=plan_of(found), done=done)
-    return replace(asked, list_id=list_id, taken_over=taken)
+    return replace(asked, list_id=list_id, taken_over=replace(taken, tasks=plan_of(found), done=done))
 
 
 def _found(project: Project) -> tuple[TaskFile, ...]:
+    return _looked(project).tasks
+
+
+def _looked(project: Project) -> TasksFound:
     list_id = project.environ.get(LIST_ID, "")
     if not list_id:
-        return ()
-    return TaskList(task_folder(project.root, list_id, config_folder(project.environ))).look().tasks
+        return TasksFound()
+    return TaskList(task_folder(project.root, list_id, config_folder(project.environ))).look()
