@@ -303,7 +303,7 @@ def test_what_another_tool_said_stands_until_it_is_looked_at_here() -> None:
     assert now["reviews"] == {
         "wave_1": theirs,
         "wave_2": theirs,
-        "thorough": {"passed": True, "blockers_remaining": 0, "taken_over": True},
+        "thorough": {"passed": False, "blockers_remaining": 0, "taken_over": True},
     }
     reviews: Any = state_of(told.then(*does(1), *seen(), *thoroughly(refuses(BLOCKER))))["reviews"]
     assert (reviews["wave_2"], reviews["thorough"]["passed"]) == (theirs, False)

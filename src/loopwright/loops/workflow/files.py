@@ -6,6 +6,7 @@ Each one whole under `.loop/workflow/<loop>/`; of a root also where hooks and pe
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from loopwright.kernel.model import Ending, LoopId
 from loopwright.kernel.wording import counted, moment
@@ -141,9 +142,10 @@ def _waves(state: WorkflowState, past: WorkflowPast) -> dict[int, WaveReview]:
 
 
 def _thorough(state: WorkflowState, past: WorkflowPast) -> ThoroughReview | None:
+    """What another tool passed is not passed here: whoever reads that word alone must not take it for ours."""
     seen, taken = state.thorough, state.plan.taken_over
     if seen is None:
-        return taken.thorough if taken else None
+        return replace(taken.thorough, passed=False) if taken and taken.thorough else None
     return ThoroughReview(
         passed=seen.passed,
         blockers_remaining=len(seen.blockers),

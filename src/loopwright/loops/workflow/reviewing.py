@@ -4,9 +4,9 @@ completion gate make tasks of what speaks against the work."""
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 from loopwright.errors import InvalidTransition
-from loopwright.kernel.changing import replace
 from loopwright.kernel.events import AgentFailed, AgentReported
 from loopwright.kernel.faults import engine_finding
 from loopwright.kernel.findings import identify
