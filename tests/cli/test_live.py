@@ -79,9 +79,15 @@ def test_the_last_lines_show_the_step_its_iteration_cost_and_output() -> None:
     scrolled, below = drawn(started, said)
     assert scrolled == ""
     lines = [line.rstrip() for line in below.splitlines()]
-    told = "iteration 1/5 · developer is working · 0:00 · 1.50 (+0.50 reserved) of 25.00 USD · no sandbox"
+    told = "iteration 1/5 · developer is working · 0:00 · $1.50 (+$0.50 reserved) of $25.00 · no sandbox"
     assert lines[0][2:] == told
     assert lines[1] == "  │ compiling\\x1b]52;c;evil\\x07"
+
+
+def test_a_cost_that_is_a_guess_is_marked() -> None:
+    view = LiveView(lambda: 0.0, KINDS, Console(file=io.StringIO()))
+    view.screen.money(replace(ROW, estimated=True))
+    assert view.screen.cost == "~$1.50 (+$0.50 reserved) of $25.00"
 
 
 def test_a_step_that_ended_is_told_and_no_longer_shown(golden: Golden) -> None:

@@ -252,7 +252,7 @@ def test_a_dry_run_says_what_would_be_reviewed_and_makes_nothing(tmp_path: Path)
         "Would review 1 artifact:",
         "  a.py: code gate, quick",
         "    reviewer: script; creator: script; findings in the brief",
-        f"Limits: {limits}; budget 25.00 USD",
+        f"Limits: {limits}; budget $25.00",
         "Result: a branch of its own",
         "Nothing was created.",
     ]

@@ -301,7 +301,7 @@ def test_what_would_be_done_is_said_and_nothing_is_created(tmp_path: Path) -> No
     assert lines[-4:] == [
         "  roles        planner: asked instead of these rules",
         "  limits       unlimited iterations, budget none",
-        "  cost         about 0.00 USD, if every task passes at once",
+        "  cost         ~$0.00, if every task passes at once",
         "Nothing was created.",
     ]
     assert not (made.repo.path / ".loop").exists()
