@@ -84,6 +84,12 @@ def test_the_last_lines_show_the_step_its_iteration_cost_and_output() -> None:
     assert lines[1] == "  │ compiling\\x1b]52;c;evil\\x07"
 
 
+def test_a_line_tells_what_a_silent_run_was_charged() -> None:
+    silent = AgentReported(key=Key.parse("implement-1.1"), report=AgentReport(summary="done"))
+    one = Seen(loop=LOOP, kind="feedback", state=STATE, event=silent, seq=3, status="running", spend=1.0)
+    assert event_line(one, 0.0, KINDS).endswith("developer: done, ~$1.00")
+
+
 def test_a_cost_that_is_a_guess_is_marked() -> None:
     view = LiveView(lambda: 0.0, KINDS, Console(file=io.StringIO()))
     view.screen.money(replace(ROW, estimated=True))

@@ -62,7 +62,7 @@ def test_what_passes_at_once_is_left_as_it_is(tmp_path: Path) -> None:
         "held_back": [],
         "unresolved": [],
         "note": "CHECK_PASSED: a.py",
-        "cost": {"usd": 0.0, "reserved": 0.0, "budget": 25.0},
+        "cost": {"usd": 0.0, "estimated": False, "reserved": 0.0, "budget": 25.0},
         "needs": [],
     }
     assert verdicts(done) == ["CHECK_PASSED: a.py"]

@@ -41,7 +41,7 @@ class Move:
 
 
 def summed(amounts: Iterable[tuple[float, float, float, bool]]) -> Move:
-    """The move of several events, each with what it reserves, releases and spends in dollars, and if that is a guess."""
+    """The move of several events, each with what it reserves, releases and spends in dollars, guessed or not."""
     reserve = release = spend = 0
     estimated = False
     for amount in amounts:

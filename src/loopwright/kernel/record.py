@@ -7,7 +7,7 @@ from typing import get_args
 
 from loopwright.kernel.codec import DecodeError, decode
 from loopwright.kernel.events import AgentFailed, AgentReported, AgentUnavailable, Logged, ReportedLate
-from loopwright.kernel.model import LoopId
+from loopwright.kernel.model import LoopId, Usage
 
 KINDS: dict[str, type[Logged]] = {kind.__name__: kind for kind in get_args(Logged)}
 
@@ -46,8 +46,9 @@ def event_of(record: Record | ReportedLate) -> Logged | None:
 
 def is_estimated(spend: float, event: Logged | None) -> bool:
     """Whether what is charged with the event is not what an agent said of itself: a reservation, a price list."""
+    if not spend:
+        return False
     if isinstance(event, ReportedLate):
         event = event_of(event)
-    if isinstance(event, AgentReported | AgentFailed | AgentUnavailable) and event.usage.usd is not None:
-        return spend > 0 and event.usage.estimated
-    return spend > 0
+    said = event.usage if isinstance(event, AgentReported | AgentFailed | AgentUnavailable) else Usage()
+    return said.usd is None or said.estimated
