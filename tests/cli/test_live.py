@@ -7,6 +7,7 @@ from rich.console import Console
 
 from loopwright.app.kinds import KINDS
 from loopwright.cli.live import LiveView, details, style_of
+from loopwright.cli.plain import event_line
 from loopwright.cli.screen import in_words
 from loopwright.engine.world import Seen
 from loopwright.kernel.events import (
