@@ -61,7 +61,8 @@ def event_line() -> Json:
     kinds = sorted(typing.get_args(Logged), key=lambda kind: str(kind.__name__))
     for kind in kinds:
         form_of(kind, defs)
-    money = {name: {"type": "number", "minimum": 0} for name in ("reserved", "released", "usd")}
+    money: Json = {name: {"type": "number", "minimum": 0} for name in ("reserved", "released", "usd")}
+    money["estimated"] = {"type": "boolean"}
     common: Json = {
         "loop": {"type": "string", "description": "The id of the loop."},
         "seq": {"type": "integer", "minimum": 1, "description": "The place in the loop's log, without gaps."},

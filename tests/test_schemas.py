@@ -291,7 +291,7 @@ def test_an_event_of_any_kind_as_it_is_written_fits(kind: type[Logged], full: bo
 
 def test_an_event_of_one_kind_with_the_data_of_another_is_refused() -> None:
     line = {"loop": "a", "seq": 1, "at": "2026-01-17T10:30:00Z", "key": None, "text": "", "hash": ""}
-    line |= {"cost": {"usd": 0, "reserved": 0, "released": 0}}
+    line |= {"cost": {"usd": 0, "estimated": False, "reserved": 0, "released": 0}}
     assert VALIDATOR.is_valid({**line, "kind": "CleanedUp", "data": {"key": "k"}})
     assert not VALIDATOR.is_valid({**line, "kind": "CleanedUp", "data": {"gate": "k"}})
     assert not VALIDATOR.is_valid({**line, "kind": "Unheard", "data": {"key": "k"}})

@@ -203,11 +203,11 @@ class OverBudget(EngineError):
 
     exit_code = 5
 
-    def __init__(self, loop: str, *, limit: float, spent: float, reserved: float, wanted: float) -> None:
+    def __init__(self, loop: str, cost: str, *, limit: float, spent: float, reserved: float, wanted: float) -> None:
         self.loop, self.limit, self.spent, self.reserved, self.wanted = loop, limit, spent, reserved, wanted
         super().__init__(
-            f"budget of loop {loop}: {spent:.2f} USD spent and {reserved:.2f} reserved of {limit:.2f};"
-            f" the next step reserves {wanted:.2f}"
+            f"budget of loop {loop}: {cost} spent and ${reserved:.2f} reserved of ${limit:.2f};"
+            f" the next step reserves ${wanted:.2f}"
         )
 
 

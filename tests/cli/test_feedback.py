@@ -28,7 +28,7 @@ def test_a_verified_task_is_a_commit_on_a_branch_of_its_own(tmp_path: Path) -> N
         "folder": "",
         "note": "",
         "held_back": [],
-        "cost": {"usd": 0.0, "reserved": 0.0, "budget": 25.0},
+        "cost": {"usd": 0.0, "estimated": False, "reserved": 0.0, "budget": 25.0},
         "needs": [],
     }
     assert sample.repo.git("show", f"loop/{loop}:result.txt") == "good"
@@ -116,7 +116,7 @@ def test_a_budget_that_is_too_small_pauses_with_the_numbers(tmp_path: Path) -> N
     sample = Sample.create(tmp_path / "repo", config=config)
     done = sample.loop("feedback", "Make it good", "--budget", "1", "--json")
     assert (done.code, done.data["outcome"]) == (5, "paused")
-    assert "the next step reserves 2.00" in done.data["note"]
+    assert "the next step reserves $2.00" in done.data["note"]
     resumed = sample.loop("resume", "--budget", "10", "--json")
     assert (resumed.code, resumed.data["outcome"]) == (0, "verified")
 

@@ -79,7 +79,7 @@ def test_the_sessions_of_the_log_as_data(told: Repository) -> None:
     data = loop(told.path, "insights", "--json").data
     assert mistakes("insights", data) == []
     assert (data["cycles"], data["approved"], data["escalated"], data["under_way"]) == (3, 0.6667, 0.3333, 1)
-    assert data["cost"] == {"usd": 3.0, "usd_per_approved_ticket": 1.5}
+    assert data["cost"] == {"usd": 3.0, "estimated": False, "usd_per_approved_ticket": 1.5}
     assert data["later_defects"]["tickets"] == [{"ticket": "TICKET-pay-002", "sessions": ["mend"]}]
     assert data["iterations_to_approval"]["distribution"] == {"1": 1, "2": 1}
     assert (data["proposals"], data["html"]) == ([], None)

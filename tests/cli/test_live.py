@@ -7,6 +7,7 @@ from rich.console import Console
 
 from loopwright.app.kinds import KINDS
 from loopwright.cli.live import LiveView, details, style_of
+from loopwright.cli.plain import event_line
 from loopwright.cli.screen import in_words
 from loopwright.engine.world import Seen
 from loopwright.kernel.events import (
@@ -79,9 +80,21 @@ def test_the_last_lines_show_the_step_its_iteration_cost_and_output() -> None:
     scrolled, below = drawn(started, said)
     assert scrolled == ""
     lines = [line.rstrip() for line in below.splitlines()]
-    told = "iteration 1/5 · developer is working · 0:00 · 1.50 (+0.50 reserved) of 25.00 USD · no sandbox"
+    told = "iteration 1/5 · developer is working · 0:00 · $1.50 (+$0.50 reserved) of $25.00 · no sandbox"
     assert lines[0][2:] == told
     assert lines[1] == "  │ compiling\\x1b]52;c;evil\\x07"
+
+
+def test_a_line_tells_what_a_silent_run_was_charged() -> None:
+    silent = AgentReported(key=Key.parse("implement-1.1"), report=AgentReport(summary="done"))
+    one = Seen(loop=LOOP, kind="feedback", state=STATE, event=silent, seq=3, status="running", spend=1.0)
+    assert event_line(one, 0.0, KINDS).endswith("developer: done, ~$1.00")
+
+
+def test_a_cost_that_is_a_guess_is_marked() -> None:
+    view = LiveView(lambda: 0.0, KINDS, Console(file=io.StringIO()))
+    view.screen.money(replace(ROW, estimated=True))
+    assert view.screen.cost == "~$1.50 (+$0.50 reserved) of $25.00"
 
 
 def test_a_step_that_ended_is_told_and_no_longer_shown(golden: Golden) -> None:

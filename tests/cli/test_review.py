@@ -62,7 +62,7 @@ def test_what_passes_at_once_is_left_as_it_is(tmp_path: Path) -> None:
         "held_back": [],
         "unresolved": [],
         "note": "CHECK_PASSED: a.py",
-        "cost": {"usd": 0.0, "reserved": 0.0, "budget": 25.0},
+        "cost": {"usd": 0.0, "estimated": False, "reserved": 0.0, "budget": 25.0},
         "needs": [],
     }
     assert verdicts(done) == ["CHECK_PASSED: a.py"]
@@ -252,7 +252,7 @@ def test_a_dry_run_says_what_would_be_reviewed_and_makes_nothing(tmp_path: Path)
         "Would review 1 artifact:",
         "  a.py: code gate, quick",
         "    reviewer: script; creator: script; findings in the brief",
-        f"Limits: {limits}; budget 25.00 USD",
+        f"Limits: {limits}; budget $25.00",
         "Result: a branch of its own",
         "Nothing was created.",
     ]

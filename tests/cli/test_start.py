@@ -67,7 +67,7 @@ def test_a_request_is_driven_to_done_and_merged(tmp_path: Path) -> None:
         "questions": [],
     }
     rest = {key: done.data[key] for key in ("merged", "not_merged", "held_back", "cost")}
-    cost = {"usd": 1.0, "reserved": 0.0, "budget": 25.0}
+    cost = {"usd": 1.0, "estimated": False, "reserved": 0.0, "budget": 25.0}
     assert rest == {"merged": True, "not_merged": "", "held_back": [], "cost": cost}
     assert done.data["commit"] == made.repo.git("rev-parse", "main")
     assert (made.repo.path / "two.txt").read_text() == "good two"
@@ -281,6 +281,18 @@ def test_whoever_cancels_is_told_what_it_took_and_what_is_left(unfinished: Sampl
     assert "Remaining: 1 of 2 tasks\n  · T-002: Write two.txt\nCriteria: 0 of " in told.out
 
 
+def test_a_cost_that_no_agent_said_is_marked_wherever_it_is_told(tmp_path: Path) -> None:
+    silent = REVIEWED_WAVES.replace("usage = { usd = 0.5 }", "usage = {}")
+    made = sample(tmp_path, silent, "scorer", "planner", limits="[agents.script.limits]\nusd = 0.25")
+    answered = started(made).data["cost"]
+    assert answered == {"usd": 0.25, "estimated": True, "reserved": 0.0, "budget": 25.0}
+    root, part = made.loop("status", "--json").data["loops"]
+    assert (root["cost"], part["parent"], part["cost"]["estimated"]) == (answered, root["id"], True)
+    assert "Cost: ~$0.25/$25" in (made.repo.path / ".loop" / "PROGRESS.md").read_text()
+    assert ", ~$0.25\n" in made.loop("log", "--loop", part["id"]).out
+    assert "\nCost: ~$0.25\n" in made.loop("cancel").out
+
+
 # --- beforehand
 
 
@@ -301,7 +313,7 @@ def test_what_would_be_done_is_said_and_nothing_is_created(tmp_path: Path) -> No
     assert lines[-4:] == [
         "  roles        planner: asked instead of these rules",
         "  limits       unlimited iterations, budget none",
-        "  cost         about 0.00 USD, if every task passes at once",
+        "  cost         ~$0.00, if every task passes at once",
         "Nothing was created.",
     ]
     assert not (made.repo.path / ".loop").exists()

@@ -53,7 +53,10 @@ def test_a_sandbox_that_must_be_strict_is_refused_while_there_is_none(tmp_path: 
 def test_a_budget_that_is_used_up_pauses_and_a_raised_one_goes_on(tmp_path: Path) -> None:
     scene = ready(tmp_path)
     said = scene.feedback("--budget", "0.105", code=5)  # the developer's reservation fits, the reviewer's no more
-    assert (said["outcome"], said["cost"]) == ("paused", {"usd": 0.01, "reserved": 0.0, "budget": 0.105})
+    assert (said["outcome"], said["cost"]) == (
+        "paused",
+        {"usd": 0.01, "estimated": False, "reserved": 0.0, "budget": 0.105},
+    )
     assert [event.reason for event in scene.events(Paused)] == ["budget"]
     assert scene.loop(*RESUME, code=5).json["outcome"] == "paused"
     assert scene.loop(*RESUME, "--budget", "1").json["outcome"] == "verified"

@@ -112,7 +112,7 @@ def test_insights_are_valid_and_say_what_was_run(several: Scene) -> None:
     spread = {key: found["iterations_to_approval"][key] for key in ("count", "mean", "median", "distribution")}
     assert spread == {"count": 3, "mean": 1.3333, "median": 1.0, "distribution": {"1": 2, "2": 1}}
     # Ten runs of agents at a quarter of a dollar.
-    assert found["cost"] == {"usd": 2.5, "usd_per_approved_ticket": 0.8333}
+    assert found["cost"] == {"usd": 2.5, "estimated": False, "usd_per_approved_ticket": 0.8333}
     defects = found["later_defects"]
     assert (defects["count"], defects["of"]) == (1, 3)
     assert defects["tickets"] == [{"ticket": "TICKET-quick-001", "sessions": ["mend"]}]

@@ -344,7 +344,7 @@ def check_commits(run: SimulatedRun) -> None:
 def check_money(run: SimulatedRun) -> None:
     """What was reported is paid for once, what was cut off is paid as set aside, and nothing stays set aside."""
     root = run.memory.loops[ROOT].counted()
-    paid = 0.0
+    paid, guessed = 0.0, False
     for (_, record), (_, event) in zip(run.records(), run.events(), strict=True):
         match event:
             case AgentReported() | AgentFailed() | AgentUnavailable():
@@ -353,9 +353,10 @@ def check_money(run: SimulatedRun) -> None:
             case Interrupted() | Cancelled() | ReportedLate():
                 assert record.spend in (0.0, PRICE)
                 paid += record.spend
+                guessed |= record.spend > 0 and not isinstance(event, ReportedLate)
             case _:
                 assert not record.spend
-    assert (root.reserved, round(root.spent, 6)) == (0.0, round(paid, 6))
+    assert (root.reserved, round(root.spent, 6), root.estimated) == (0.0, round(paid, 6), guessed)
 
 
 def check_no_run_twice(run: SimulatedRun) -> None:

@@ -209,7 +209,7 @@ def test_an_agent_that_is_not_wanted_any_more_is_cancelled_and_paid_for() -> Non
         assert halt.outcome.ending is Ending.CANCELLED
         assert "Cancelled" in await kinds(fakes)
         row = (await fakes.store.load(LOOP)).row
-        assert (row.spent, row.reserved, row.status) == (1.0, 0.0, "cancelled")
+        assert (row.spent, row.estimated, row.reserved, row.status) == (1.0, True, 0.0, "cancelled")
 
     asyncio.run(story())
 
@@ -221,13 +221,13 @@ def test_over_budget_pauses_with_the_numbers_and_goes_on_with_more_money() -> No
         halt = await fakes.drive()
         assert halt.why == "paused"
         assert halt.detail == (
-            "budget of loop l-1: 0.75 USD spent and 0.00 reserved of 1.50; the next step reserves 1.00"
+            "budget of loop l-1: $0.75 spent and $0.00 reserved of $1.50; the next step reserves $1.00"
         )
         assert isinstance((await logged(fakes))[-1], Paused)
         await hear(fakes.store, fakes.loops, LOOP, BudgetChanged(usd=9.0, by="ann"), fakes.recorder)
         assert (await fakes.drive()).why == "ended"
         row = (await fakes.store.load(LOOP)).row
-        assert (row.spent, row.reserved, row.budget) == (1.5, 0.0, 9.0)
+        assert (row.spent, row.estimated, row.reserved, row.budget) == (1.5, False, 0.0, 9.0)
 
     asyncio.run(story())
 
@@ -242,7 +242,9 @@ def test_a_run_that_does_not_say_what_it_cost_is_charged_its_reservation() -> No
         fakes = Fakes(agent=silent, usd=0.5)
         await fakes.create(budget=25.0)
         await fakes.drive()
-        assert (await fakes.store.load(LOOP)).row.spent == 3.0
+        row = (await fakes.store.load(LOOP)).row
+        assert (row.spent, row.estimated) == (3.0, True)
+        assert (fakes.recorder.seen[-1].spent, fakes.recorder.seen[-1].estimated) == (3.0, True)
 
     asyncio.run(story())
 

@@ -135,7 +135,7 @@ def test_a_child_spends_its_parents_money_and_pauses_it() -> None:
         fakes = await nested(usd=1.0, budget=1.4)
         halt = await fakes.drive()
         assert halt.why == "paused"
-        assert halt.detail.startswith("budget of loop l-1: 0.50 USD spent")
+        assert halt.detail.startswith("budget of loop l-1: $0.50 spent")
         rows = {row.id: row for row in await fakes.store.rows()}
         assert (rows[LOOP].status, rows[LOOP].spent, rows[LOOP].reserved) == ("paused", 0.5, 0.0)
         await hear(fakes.store, fakes.loops, LOOP, BudgetChanged(usd=50.0, by="ann"), fakes.recorder)

@@ -60,7 +60,7 @@ def test_a_report_that_comes_after_the_cancel_is_kept_with_its_cost() -> None:
             ("implement-1.1", "AgentReported")
         ]
         row = (await fakes.store.load(LOOP)).row
-        assert (row.spent, row.reserved) == (0.4, 0.0)
+        assert (row.spent, row.estimated, row.reserved) == (0.4, False, 0.0)
 
     asyncio.run(story())
 

@@ -8,8 +8,8 @@ from loopwright.kernel.money import Move, Purse, bounded, micros, moved, summed,
 cents = st.integers(0, 10**9).map(lambda amount: amount / 100)
 
 
-def purse(*, budget: int | None = 100, spent: int = 0, reserved: int = 0) -> Purse:
-    return Purse(loop="l", budget=budget, spent=spent, reserved=reserved)
+def purse(*, budget: int | None = 100, spent: int = 0, reserved: int = 0, estimated: bool = False) -> Purse:
+    return Purse(loop="l", budget=budget, spent=spent, reserved=reserved, estimated=estimated)
 
 
 @given(cents)
@@ -24,9 +24,25 @@ def test_what_is_no_amount_is_refused(amount: float) -> None:
 
 
 def test_the_move_of_several_events_is_their_sum() -> None:
-    assert summed([(0.1, 0.0, 0.0), (0.2, 0.3, 0.5)]) == Move(reserve=300_000, release=300_000, spend=500_000)
+    told = summed([(0.1, 0.0, 0.0, False), (0.2, 0.3, 0.5, False)])
+    assert told == Move(reserve=300_000, release=300_000, spend=500_000)
     assert summed([]).is_nothing
     assert not any(move.is_nothing for move in (Move(reserve=1), Move(release=1), Move(spend=1)))
+
+
+def test_a_guess_makes_a_guess_of_the_sum_unless_nothing_was_spent_by_it() -> None:
+    assert summed([(0.0, 0.0, 0.5, False), (0.0, 0.0, 0.25, True)]) == Move(spend=750_000, estimated=True)
+    assert summed([(0.5, 0.0, 0.0, True), (0.0, 0.5, 0.25, False)]) == Move(
+        reserve=500_000, release=500_000, spend=250_000
+    )
+    once = moved(purse(spent=30), Move(spend=10, estimated=True))
+    assert once == purse(spent=40, estimated=True)
+    assert moved(once, Move(spend=10)) == purse(spent=50, estimated=True)
+
+
+def test_what_a_pause_says_was_spent_is_marked_where_it_is_a_guess() -> None:
+    with pytest.raises(OverBudget, match=r"budget of loop l: ~\$0\.30 spent and \$0\.20 reserved of \$1\.00; the next"):
+        moved(purse(budget=1_000_000, spent=300_000, reserved=200_000, estimated=True), Move(reserve=500_001))
 
 
 def test_a_reservation_may_fill_the_budget_and_no_more() -> None:

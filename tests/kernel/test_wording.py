@@ -3,7 +3,7 @@ import math
 import pytest
 
 from loopwright.kernel.model import Finding, Severity
-from loopwright.kernel.wording import moment, slug, told
+from loopwright.kernel.wording import dollars, moment, slug, told
 
 
 @pytest.mark.parametrize(
@@ -39,3 +39,7 @@ def test_a_finding_that_came_back_says_why_it_weighs_more_even_where_it_is_cut()
 )
 def test_a_clock_that_is_beside_itself_is_told_all_the_same(at: float, text: str) -> None:
     assert moment(at) == text
+
+
+def test_money_is_written_in_dollars_and_marked_where_it_is_a_guess() -> None:
+    assert (dollars(2.5), dollars(1.196, estimated=True)) == ("$2.50", "~$1.20")

@@ -25,7 +25,13 @@ loops = st.sampled_from(LOOPS)
 handles = st.sampled_from(HANDLES)
 money = st.sampled_from([0.0, 0.0, 0.1, 0.3, 1.0, 2.0])
 entry = st.builds(
-    NewEvent, kind=st.sampled_from(["A", "B"]), data=st.text(max_size=5), reserve=money, release=money, spend=money
+    NewEvent,
+    kind=st.sampled_from(["A", "B"]),
+    data=st.text(max_size=5),
+    reserve=money,
+    release=money,
+    spend=money,
+    estimated=st.booleans(),
 )
 batch = st.builds(
     Append,

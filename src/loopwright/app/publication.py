@@ -67,7 +67,15 @@ def _family(root: LoopId, rows: tuple[LoopRow, ...]) -> tuple[LoopRow, ...]:
 async def scene_of(project: Project, seen: View) -> Scene[Any]:
     past = await _past_of(project, seen) if seen.kind.past is not None else None
     row = seen.row
-    return Scene(loop=row.id, state=seen.now.state, status=row.status, past=past, spent=row.spent, budget=row.budget)
+    return Scene(
+        loop=row.id,
+        state=seen.now.state,
+        status=row.status,
+        past=past,
+        spent=row.spent,
+        estimated=row.estimated,
+        budget=row.budget,
+    )
 
 
 async def _past_of(project: Project, seen: View) -> object:

@@ -84,6 +84,7 @@ class Publisher:
             past=self._pasts.get(seen.loop),
             event=None if kind.past is not None and seen.loop in self._behind else seen.event,
             spent=seen.spent,
+            estimated=seen.estimated,
             budget=seen.budget,
         )
         if isinstance(seen.event, Ended) and seen.event.outcome.cleanup is Cleanup.FULL:

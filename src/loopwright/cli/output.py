@@ -19,6 +19,7 @@ from loopwright.config.keys import PATTERN
 from loopwright.kernel.codec import DataclassValue, as_object
 from loopwright.kernel.shapes import Problem
 from loopwright.kernel.visible import visible
+from loopwright.kernel.wording import dollars
 
 _PATIENCE = 0.75  # seconds
 _OUTLETS: list[Outlet] = []  # those of stdout and stderr, once something was written there
@@ -53,6 +54,10 @@ class _Number(click.ParamType[float]):
 
 
 MONEY = _Number(float, 0, 1_000_000, "an amount of money")
+
+
+def limit_shown(usd: float | None) -> str:
+    return "none" if usd is None else dollars(usd)
 
 
 def count_to(most: int) -> click.ParamType[float]:

@@ -9,16 +9,7 @@ from loopwright.app.kinds import Kinds
 from loopwright.app.views import journey
 from loopwright.engine.world import Observer, Seen
 from loopwright.kernel.codec import encode
-from loopwright.kernel.events import (
-    AgentFailed,
-    AgentReported,
-    AgentUnavailable,
-    ChecksReported,
-    Combined,
-    Integrated,
-    LoopEnded,
-    Started,
-)
+from loopwright.kernel.events import ChecksReported, Combined, Integrated, LoopEnded, Started
 from loopwright.kernel.model import Ending
 from loopwright.kernel.record import Record
 from loopwright.ports.agent import Update
@@ -26,12 +17,8 @@ from loopwright.ports.agent import Update
 
 def event_line(seen: Seen, at: float, kinds: Kinds) -> str:
     """The line of the journey for an event that was recorded just now; empty when it adds nothing."""
-    event = seen.event
-    spend = 0.0
-    if isinstance(event, AgentReported | AgentFailed | AgentUnavailable):
-        spend = event.usage.usd or 0.0
-    kind, data = type(event).__name__, encode(event)
-    record = Record(loop=seen.loop, seq=seen.seq, at=at, kind=kind, data=data, spend=spend)
+    kind, data = type(seen.event).__name__, encode(seen.event)
+    record = Record(loop=seen.loop, seq=seen.seq, at=at, kind=kind, data=data, spend=seen.spend)
     return journey.line(record, kinds[seen.kind].words)
 
 

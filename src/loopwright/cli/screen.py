@@ -15,6 +15,7 @@ from rich.table import Table
 from rich.text import Text
 
 from loopwright.cli.output import watched
+from loopwright.kernel.wording import dollars
 from loopwright.ports.store import LoopRow
 
 
@@ -86,9 +87,9 @@ class Screen:
         return table
 
     def money(self, row: LoopRow) -> None:
-        of = "" if row.budget is None else f" of {row.budget:.2f}"
-        held = f" (+{row.reserved:.2f} reserved)" if row.reserved else ""
-        self.cost = f"{row.spent:.2f}{held}{of} USD"
+        of = "" if row.budget is None else f" of {dollars(row.budget)}"
+        held = f" (+{dollars(row.reserved)} reserved)" if row.reserved else ""
+        self.cost = f"{dollars(row.spent, estimated=row.estimated)}{held}{of}"
 
 
 def elapsed(since: float) -> str:

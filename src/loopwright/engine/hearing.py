@@ -62,7 +62,11 @@ async def end_unread(store: Store, loop: LoopId, said: CancelRequested) -> Outco
         entries = (
             NewEvent(kind=CancelRequested.__name__, data=encode(replace(said, cleanup=Cleanup.KEEP_EVERYTHING))),
             NewEvent(
-                kind=Ended.__name__, data=encode(Ended(outcome=outcome)), release=row.reserved, spend=row.reserved
+                kind=Ended.__name__,
+                data=encode(Ended(outcome=outcome)),
+                release=row.reserved,
+                spend=row.reserved,
+                estimated=True,
             ),
         )
         taken = tuple(item.id for item in await store.inbox(loop))

@@ -152,7 +152,9 @@ class Journal:
                 seq=record.seq,
                 status=stage.status,
                 at=record.at,
+                spend=record.spend,
                 spent=written.row.spent,
+                estimated=written.row.estimated,
                 budget=written.row.budget,
             )
             for stage, record in zip(draft.stages, written.records, strict=True)

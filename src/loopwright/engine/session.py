@@ -45,6 +45,7 @@ from loopwright.kernel.events import (
 )
 from loopwright.kernel.machine import Standpoint
 from loopwright.kernel.model import Ending, Key, LoopId, Outcome
+from loopwright.kernel.record import is_estimated
 from loopwright.ports.dispatcher import Errand, Shortage
 from loopwright.ports.people import Waiting
 from loopwright.ports.store import Append, NewEvent, Status
@@ -355,6 +356,7 @@ def _entry(line: Recording, now: Fold) -> NewEvent:
         reserve=line.reserve,
         release=flight.reserved if flight else 0.0,
         spend=line.spend,
+        estimated=is_estimated(line.spend, line.event),
     )
 
 

@@ -33,7 +33,9 @@ class Seen:
     seq: int
     status: Status
     at: float = 0.0  # when, as the log has it
+    spend: float = 0.0  # with this event
     spent: float = 0.0  # by the loop and everything below it, so far
+    estimated: bool = False  # whether some of that is a guess
     budget: float | None = None
 
 

@@ -151,6 +151,7 @@ class Usage:
     usd: float | None = None
     seconds: float = 0.0
     guessed_tokens: int = 0  # of a run that did not say how many it used
+    estimated: bool = False  # `usd` rests on a price list or on what was reserved
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

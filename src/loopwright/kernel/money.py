@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from loopwright.errors import OverBudget
+from loopwright.kernel.wording import dollars
 
 _MICROS_PER_USD = 1_000_000
 
@@ -32,20 +33,23 @@ class Move:
     reserve: int = 0
     release: int = 0
     spend: int = 0
+    estimated: bool = False  # whether some of what is spent is a guess
 
     @property
     def is_nothing(self) -> bool:
         return not (self.reserve or self.release or self.spend)
 
 
-def summed(amounts: Iterable[tuple[float, float, float]]) -> Move:
-    """The move of several events, each with what it reserves, releases and spends in dollars."""
+def summed(amounts: Iterable[tuple[float, float, float, bool]]) -> Move:
+    """The move of several events, each with what it reserves, releases and spends in dollars, guessed or not."""
     reserve = release = spend = 0
+    estimated = False
     for amount in amounts:
         reserve += micros(amount[0])
         release += micros(amount[1])
-        spend += micros(amount[2])
-    return Move(reserve=reserve, release=release, spend=spend)
+        spend += (spent := micros(amount[2]))
+        estimated |= amount[3] and spent > 0
+    return Move(reserve=reserve, release=release, spend=spend, estimated=estimated)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,6 +60,7 @@ class Purse:
     budget: int | None
     spent: int
     reserved: int
+    estimated: bool = False  # whether some of what was spent is a guess
 
 
 def bounded(purse: Purse, move: Move) -> Move:
@@ -67,12 +72,14 @@ def moved(purse: Purse, move: Move) -> Purse:
     """The purse after a bounded move. Raises `OverBudget` if the move reserves and the whole no longer fits."""
     spent = purse.spent + move.spend
     reserved = purse.reserved + move.reserve - move.release
+    estimated = purse.estimated or move.estimated
     if move.reserve and purse.budget is not None and spent + reserved > purse.budget:
         raise OverBudget(
             purse.loop,
+            dollars(usd(spent), estimated=estimated),
             limit=usd(purse.budget),
             spent=usd(spent),
             reserved=usd(reserved - move.reserve),
             wanted=usd(move.reserve),
         )
-    return replace(purse, spent=spent, reserved=reserved)
+    return replace(purse, spent=spent, reserved=reserved, estimated=estimated)

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import get_args
 
 from loopwright.kernel.codec import DecodeError, decode
-from loopwright.kernel.events import Logged
-from loopwright.kernel.model import LoopId
+from loopwright.kernel.events import AgentFailed, AgentReported, AgentUnavailable, Logged, ReportedLate
+from loopwright.kernel.model import LoopId, Usage
 
 KINDS: dict[str, type[Logged]] = {kind.__name__: kind for kind in get_args(Logged)}
 
@@ -27,7 +27,7 @@ class Record:
     hash: str = ""
 
 
-def read_event(record: Record) -> Logged:
+def read_event(record: Record | ReportedLate) -> Logged:
     """The event a record holds. Raises `DecodeError` for what this version does not know."""
     kind = KINDS.get(record.kind)
     if kind is None:
@@ -36,9 +36,19 @@ def read_event(record: Record) -> Logged:
     return event
 
 
-def event_of(record: Record) -> Logged | None:
+def event_of(record: Record | ReportedLate) -> Logged | None:
     """None when this version cannot read it: whoever only looks shows what it can."""
     try:
         return read_event(record)
     except DecodeError:
         return None
+
+
+def is_estimated(spend: float, event: Logged | None) -> bool:
+    """Whether what is charged with the event is not what an agent said of itself: a reservation, a price list."""
+    if not spend:
+        return False
+    if isinstance(event, ReportedLate):
+        event = event_of(event)
+    said = event.usage if isinstance(event, AgentReported | AgentFailed | AgentUnavailable) else Usage()
+    return said.usd is None or said.estimated

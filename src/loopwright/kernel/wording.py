@@ -30,8 +30,9 @@ def date_of(at: float) -> datetime:
     return datetime.fromtimestamp(min(max(at, _FIRST), _LAST), UTC)
 
 
-def usd(amount: float) -> str:
-    return f"{amount:.2f} USD"
+def dollars(amount: float, *, estimated: bool = False) -> str:
+    """`$1.20`; `~$1.20` where some of it is not what agents said of themselves."""
+    return f"{'~' if estimated else ''}${amount:.2f}"
 
 
 def slug(title: str, most: int) -> str:

@@ -49,6 +49,7 @@ class Scene(Generic[S]):
     past: Any = None  # what `Kind.past` has made of its log so far
     event: Logged | None = None
     spent: float = 0.0  # by the loop and everything below it
+    estimated: bool = False  # whether some of that is a guess
     budget: float | None = None
 
 
@@ -147,7 +148,7 @@ class Kind(Generic[P, S]):
     handed: Callable[[Assignment], Mapping[str, str]] = lambda _assignment: {}  # files laid beside an agent's work
     closing: Callable[[S, Outcome], tuple[str, ...]]  # what is said when it has ended
     block: Callable[[S, Outcome], tuple[str, ...]] = lambda _state, _outcome: ()  # that programs look for at the end
-    report: Callable[[S, Outcome, float], tuple[str, ...]] = lambda _state, _outcome, _spent: ()  # with what it cost
+    report: Callable[[S, Outcome, str], tuple[str, ...]] = lambda _state, _outcome, _cost: ()  # with what it cost
     so_far: Callable[[S], tuple[str, ...]]  # each attempt in a line, for a person who is asked how to go on
     owed: Callable[[S, str], tuple[str, ...]]  # the debt of what was accepted, and by whom
     result: Callable[[LoopId, S, Mapping[LoopId, object]], object]  # what `--json` adds; with the results of its parts

@@ -21,6 +21,7 @@ class NewEvent:
     reserve: float = 0.0  # added to what is reserved
     release: float = 0.0  # taken from what is reserved
     spend: float = 0.0  # added to what is spent
+    estimated: bool = False  # whether that is a guess; it stands in the row, and the event itself says why
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,7 +35,7 @@ class NewLoop:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoopRow:
-    """`spent` and `reserved` cover the loop and everything below it."""
+    """`spent`, `reserved` and `estimated` cover the loop and everything below it."""
 
     id: LoopId
     kind: str
@@ -48,6 +49,7 @@ class LoopRow:
     budget: float | None
     spent: float
     reserved: float
+    estimated: bool = False  # whether some of what was spent is a guess
     outcome: str = ""  # JSON of the `Outcome`, once ended
     hash: str = ""  # of the last event
 

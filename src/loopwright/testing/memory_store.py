@@ -38,7 +38,8 @@ class MemoryLoop:
 
     def counted(self) -> LoopRow:
         last = self.hash_at(len(self.records))
-        return replace(self.row, spent=usd(self.purse.spent), reserved=usd(self.purse.reserved), hash=last)
+        spent, reserved = usd(self.purse.spent), usd(self.purse.reserved)
+        return replace(self.row, spent=spent, reserved=reserved, estimated=self.purse.estimated, hash=last)
 
 
 @dataclass(slots=True)
@@ -227,7 +228,8 @@ class MemoryStore:
         return Written(row=loop.counted(), records=records)
 
     def _after_paying(self, loop: MemoryLoop, purse: Purse, entries: tuple[NewEvent, ...]) -> dict[LoopId, Purse]:
-        move = bounded(purse, summed((entry.reserve, entry.release, entry.spend) for entry in entries))
+        amounts = ((entry.reserve, entry.release, entry.spend, entry.estimated) for entry in entries)
+        move = bounded(purse, summed(amounts))
         paid = {loop.row.id: moved(purse, move)}
         parent = loop.row.parent
         while parent is not None:

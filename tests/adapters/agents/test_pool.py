@@ -53,7 +53,9 @@ def test_when_one_is_unavailable_the_next_goes_on_and_both_are_paid(run: AgentRu
     second = done("second")
     answer = asyncio.run(pool(busy(NOW + 5), second).run(run, nobody_looks))
     assert answer == AgentReported(
-        key=run.key, report=AgentReport(agent="second"), usage=Usage(input_tokens=5, usd=2.25, seconds=3.0)
+        key=run.key,
+        report=AgentReport(agent="second"),
+        usage=Usage(input_tokens=5, usd=2.25, seconds=3.0, estimated=True),
     )
     assert second.runs == [run]
 

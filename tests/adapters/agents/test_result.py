@@ -287,3 +287,8 @@ def test_whatever_an_agent_writes_is_refused_or_can_be_stored(value: object) -> 
 def test_any_bytes_are_refused_or_can_be_stored(data: bytes) -> None:
     with suppress(AgentGarbled):
         encode(read_result(data).report).encode("utf-8")
+
+
+def test_a_cost_by_a_price_list_is_said_to_be_one() -> None:
+    said = {"status": "done", "usage": {"usd": 0.25, "estimated": True}}
+    assert check_result(said).usage == Usage(usd=0.25, estimated=True)

@@ -23,7 +23,12 @@ async def write_history(path: Path) -> None:
     for seq in range(1, 9):
         clock.advance(1.5)
         money = NewEvent(
-            kind="Started", data=f'{{"n":{seq},"text":"{"x" * 100}"}}', reserve=0.5, release=0.25, spend=0.125
+            kind="Started",
+            data=f'{{"n":{seq},"text":"{"x" * 100}"}}',
+            reserve=0.5,
+            release=0.25,
+            spend=0.125,
+            estimated=True,
         )
         await store.append(CHILD, fence=fence, expected=seq, batch=Append(entries=(money,)))
     item = await store.post(CHILD, "Answered", '{"choice":"a"}')

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from loopwright.adapters.sqlite.migrations import MIGRATIONS
 from loopwright.adapters.sqlite.store import SqliteStore
 from loopwright.testing.clock import ManualClock
 from tests.adapters.sqlite.store_history import everything, write_history
@@ -72,7 +73,7 @@ def test_a_kill_in_the_middle_of_a_migration_leaves_the_old_version_and_its_copy
     with child("migrate", path) as process:
         process.communicate()
         assert process.returncode == -signal.SIGKILL
-    kept = path.with_name("loop.db.backup-v1")
+    kept = path.with_name(f"loop.db.backup-v{len(MIGRATIONS)}")
     copy = tmp_path / "restored" / "loop.db"
     copy.parent.mkdir()
     copy.write_bytes(kept.read_bytes())

@@ -74,8 +74,14 @@ def test_a_loop_of_another_kind_with_nothing_to_tell() -> None:
         "Open findings:\n"
         "  none\n"
         "Budget:\n"
-        "  2.50 USD spent, 0.50 USD reserved, no limit of its own\n"
+        "  $2.50 spent, $0.50 reserved, no limit of its own\n"
     )
+
+
+def test_a_cost_that_is_a_guess_is_marked() -> None:
+    guessed = replace(row(), estimated=True)
+    text = explanation.render(seen(Still(here=Standpoint(state="DONE", attempt=1, limit=3)), guessed), "running")
+    assert "  ~$2.50 spent, $0.50 reserved, $22.00 free of $25.00\n" in text
 
 
 def test_very_many_findings_are_counted() -> None:

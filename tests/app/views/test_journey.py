@@ -52,6 +52,7 @@ from loopwright.kernel.model import (
     Point,
     Severity,
     Tree,
+    Usage,
     Verdict,
 )
 from loopwright.kernel.record import Record
@@ -190,7 +191,7 @@ SENTENCES: list[tuple[Logged, str]] = [
     ),
     (CancelRequested(cleanup=Cleanup.FULL), "cancel asked for (full_cleanup)"),
     (StateEdited(subject="T-001", value="completed", by="ann"), "a file says by ann: T-001 is completed"),
-    (BudgetChanged(usd=30, by="ann"), "budget set by ann: 30.00 USD"),
+    (BudgetChanged(usd=30, by="ann"), "budget set by ann: $30.00"),
     (ConfigChanged(digest="d1", settings="{}"), "configuration taken in: d1"),
     (Created(kind="feedback", params="{}"), "feedback loop created"),
     (Created(kind="feedback", params="{}", by="ann"), "feedback loop created by ann"),
@@ -301,12 +302,13 @@ def test_no_kind_of_event_is_without_a_sentence() -> None:
 
 
 def test_a_line_has_time_key_sentence_and_money() -> None:
-    assert journey.line(record(reviewed(Verdict.FAIL, NO_ORDER, NO_DOC), spend=0.25), FEEDBACK.words) == (
-        "10:30:00Z  review-2.1      reviewer: fail, 2 findings (NOT_COMPLIANT), 0.25 USD"
-    )
+    said = replace(reviewed(Verdict.FAIL, NO_ORDER, NO_DOC), usage=Usage(usd=0.25))
+    told = "10:30:00Z  review-2.1      reviewer: fail, 2 findings (NOT_COMPLIANT), "
+    assert journey.line(record(said, spend=0.25), FEEDBACK.words) == f"{told}$0.25"
+    assert journey.line(record(replace(said, usage=Usage()), spend=1.0), FEEDBACK.words) == f"{told}~$1.00"
     started = Started(key=IMPLEMENT, action="RunAgent", what="developer")
     assert journey.line(record(started, reserve=1.0), FEEDBACK.words) == (
-        "10:30:00Z  implement-1.1   developer starts, 1.00 USD reserved"
+        "10:30:00Z  implement-1.1   developer starts, $1.00 reserved"
     )
     assert (
         journey.line(record(CancelRequested()), FEEDBACK.words)
@@ -322,7 +324,7 @@ def test_as_data_it_has_the_whole_record() -> None:
         "kind": "TimeReached",
         "key": "checks-1.1",
         "text": "the wait is over",
-        "cost": {"reserved": 0.0, "released": 0.0, "usd": 0.5},
+        "cost": {"reserved": 0.0, "released": 0.0, "usd": 0.5, "estimated": True},
         "data": {"key": "checks-1.1"},
         "hash": "h",
     }

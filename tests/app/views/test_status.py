@@ -57,7 +57,7 @@ def test_a_running_loop_as_the_format_has_it() -> None:
         "limit": 5,
         "failures": {"count": 1, "total": 1, "resolved": 0},
         "gates": {},
-        "cost": {"usd": 2.5, "reserved": 0.5, "budget": 25.0},
+        "cost": {"usd": 2.5, "estimated": False, "reserved": 0.5, "budget": 25.0},
         "tasks": None,
         "needs": [],
         "next": {
@@ -217,8 +217,14 @@ def test_a_pause_tells_the_numbers() -> None:
         seen.shown(seen.seen(played(), one), alive=False).needs[0].why
         for one in (row("paused"), replace(row("paused"), budget=None))
     )
-    assert with_budget == "a limit was reached: 2.50 USD spent and 0.50 USD reserved of 25.00 USD"
-    assert without == "a limit was reached: 2.50 USD spent and 0.50 USD reserved"
+    assert with_budget == "a limit was reached: $2.50 spent and $0.50 reserved of $25.00"
+    assert without == "a limit was reached: $2.50 spent and $0.50 reserved"
+
+
+def test_what_was_spent_is_marked_where_some_of_it_is_a_guess() -> None:
+    data = seen.shown(seen.seen(played(), replace(row("paused"), estimated=True)), alive=False)
+    assert data.cost == status.Cost(usd=2.5, estimated=True, reserved=0.5, budget=25.0)
+    assert data.needs[0].why == "a limit was reached: ~$2.50 spent and $0.50 reserved of $25.00"
 
 
 def test_gates_of_two_parts_with_the_same_evidence_are_told_apart_by_their_loops() -> None:

@@ -1,4 +1,4 @@
-"""Contracts 30 to 39 of the store: money."""
+"""Contracts 30 to 40 of the store: money."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ from tests.ports.conformance.store_parts import LOOP, Contract, Fresh, begin, en
 ROOT, MIDDLE, LEAF, SIBLING = LoopId("root"), LoopId("middle"), LoopId("leaf"), LoopId("sibling")
 
 
-def _money(reserve: float = 0.0, release: float = 0.0, spend: float = 0.0) -> Append:
-    return Append(entries=(NewEvent(kind="Moved", data="{}", reserve=reserve, release=release, spend=spend),))
+def _money(reserve: float = 0.0, release: float = 0.0, spend: float = 0.0, *, estimated: bool = False) -> Append:
+    money = {"reserve": reserve, "release": release, "spend": spend}
+    return Append(entries=(NewEvent(kind="Moved", data="{}", **money, estimated=estimated),))
 
 
 async def _amounts(store: Store, *loops: LoopId) -> list[tuple[float, float]]:
@@ -137,6 +138,20 @@ async def c39_a_child_whose_first_event_does_not_fit_is_not_made(fresh: Fresh) -
         assert await _amounts(store, ROOT, LEAF) == [(0.0, 1.0), (0.0, 1.0)]
 
 
+async def c40_one_guess_below_makes_a_guess_of_all_that_was_spent_above(fresh: Fresh) -> None:
+    async with fresh() as opened:
+        store = await opened()
+        leaf, sibling = await _tree(store, budget=None)
+        written = await store.append(LEAF, fence=leaf, expected=1, batch=_money(spend=0.5))
+        assert not written.row.estimated
+        await store.append(SIBLING, fence=sibling, expected=1, batch=_money(reserve=1.0, estimated=True))
+        assert not any(row.estimated for row in await store.rows())
+        written = await store.append(LEAF, fence=leaf, expected=2, batch=_money(spend=0.25, estimated=True))
+        await store.append(LEAF, fence=leaf, expected=3, batch=_money(spend=0.5))
+        assert written.row.estimated
+        assert {row.id for row in await (await opened()).rows() if row.estimated} == {ROOT, MIDDLE, LEAF}
+
+
 MONEY: tuple[Contract, ...] = (
     c30_a_reservation_is_settled_by_what_was_spent,
     c31_a_reservation_that_does_not_fit_is_refused_with_the_numbers,
@@ -148,4 +163,5 @@ MONEY: tuple[Contract, ...] = (
     c37_no_more_is_released_than_is_reserved,
     c38_a_loop_without_a_budget_has_no_limit,
     c39_a_child_whose_first_event_does_not_fit_is_not_made,
+    c40_one_guess_below_makes_a_guess_of_all_that_was_spent_above,
 )

@@ -101,12 +101,12 @@ def test_the_report_of_a_cancelled_loop(golden: Callable[[str, str], None]) -> N
         "Nobody logs\na token": CriterionStatus(met=False, verification=""),
     }
     left = (TaskLine(id="T-005", subject="Implement\nvalidateUser", wave=3, status="pending"),)
-    report = render_cancel_report(3, 2.5, FOUR[:2], left, criteria, estimated=True)
+    report = render_cancel_report(3, "~$2.50", FOUR[:2], left, criteria)
     golden("texts/workflow-cancelled.txt", "\n".join(report) + "\n")
 
 
 def test_a_loop_that_was_cancelled_before_it_had_tasks() -> None:
-    assert render_cancel_report(0, 0.0, (), (), {}) == (
+    assert render_cancel_report(0, "$0.00", (), (), {}) == (
         "Iterations: 0",
         "Cost: $0.00",
         "Done: 0 of 0 tasks",

@@ -128,6 +128,8 @@ def test_a_task_that_is_under_way_is_assigned_and_one_that_waits_says_for_whom()
     assert "- [ ] T-001: Do part 1 (assigned to subagent)" in told
     assert "- [ ] T-002: Do part 2 (blocked by T-001)" in told
     assert "Iteration 1 | Cost: $2.50/$25" in told
+    guessed = page(story(planned(task(1), task(2, 1))).begun(1), budget=25.0, spent=2.5, estimated=True)
+    assert "Iteration 1 | Cost: ~$2.50/$25" in guessed
 
 
 def test_where_a_person_is_asked_nothing_runs_and_the_page_says_why() -> None:
@@ -344,9 +346,9 @@ def test_the_closing_says_what_landed_and_what_is_left() -> None:
 
 def test_the_report_of_a_cancel_counts_and_every_other_end_has_none() -> None:
     state = play(planned(task(1), task(2)), *does(1))
-    told = closing.report(state, Outcome(ending=Ending.CANCELLED), 1.5)
+    told = closing.report(state, Outcome(ending=Ending.CANCELLED), "$1.50")
     assert told[:3] == ("Iterations: 1", "Cost: $1.50", "Done: 1 of 2 tasks")
-    assert closing.report(state, VERIFIED, 1.5) == ()
+    assert closing.report(state, VERIFIED, "$1.50") == ()
 
 
 def test_what_landed_so_far_is_said_before_a_person_decides() -> None:

@@ -62,7 +62,7 @@ class AgentPool:
 
 def _charged(usage: Usage, reserved: float) -> Usage:
     """A silent run counts as its reservation, or it would hide behind what the others said."""
-    return replace(usage, usd=reserved) if usage.usd is None else usage
+    return replace(usage, usd=reserved, estimated=reserved > 0) if usage.usd is None else usage
 
 
 def _together(usages: tuple[Usage, ...]) -> Usage:
@@ -72,4 +72,5 @@ def _together(usages: tuple[Usage, ...]) -> Usage:
         usd=sum(usage.usd or 0.0 for usage in usages),
         seconds=sum(usage.seconds for usage in usages),
         guessed_tokens=sum(usage.guessed_tokens for usage in usages),
+        estimated=any(usage.estimated for usage in usages),
     )

@@ -90,7 +90,7 @@ _FINDING = _object(
     score=_NUMBER,
 )
 _QUESTION = _object("question", question=_TEXT, options=_TEXTS, impact=_TEXT)
-_USAGE = _object(input_tokens=_TOKENS, output_tokens=_TOKENS, usd=_USD)
+_USAGE = _object(input_tokens=_TOKENS, output_tokens=_TOKENS, usd=_USD, estimated=flag())
 _TASK = _object(**_texts("id", "subject", "description"), verify=_TEXTS, blockedBy=_TEXTS, files=_TEXTS)
 _ASPECT = _object(**_texts("requirement", "aspect", "expected", "actual"), **{"pass": flag()}, score=_NUMBER)
 RESULT = _object(

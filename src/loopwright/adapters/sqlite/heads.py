@@ -29,6 +29,7 @@ class Head(NamedTuple):
     budget: int | None
     spent: int
     reserved: int
+    estimated: int  # 0 or 1
     outcome: str
     hash: str
     holder: str
@@ -47,6 +48,7 @@ class Head(NamedTuple):
             budget=None if self.budget is None else usd(self.budget),
             spent=usd(self.spent),
             reserved=usd(self.reserved),
+            estimated=bool(self.estimated),
             outcome=self.outcome,
             hash=self.hash,
         )
@@ -54,31 +56,37 @@ class Head(NamedTuple):
     def after(self, move: Move) -> Head:
         """Raises `OverBudget`."""
         purse = moved(self.purse(), move)
-        return self._replace(spent=purse.spent, reserved=purse.reserved)
+        return self._replace(spent=purse.spent, reserved=purse.reserved, estimated=int(purse.estimated))
 
     def purse(self) -> Purse:
-        return Purse(loop=self.id, budget=self.budget, spent=self.spent, reserved=self.reserved)
+        return Purse(
+            loop=self.id,
+            budget=self.budget,
+            spent=self.spent,
+            reserved=self.reserved,
+            estimated=bool(self.estimated),
+        )
 
 
 _ONE = """
     SELECT id, kind, params, parent, status, seq, fence, created, updated, budget, spent, reserved,
-           outcome, hash, holder, seal
+           estimated, outcome, hash, holder, seal
     FROM loops WHERE id = ?
 """
 _ALL = """
     SELECT id, kind, params, parent, status, seq, fence, created, updated, budget, spent, reserved,
-           outcome, hash, holder, seal
+           estimated, outcome, hash, holder, seal
     FROM loops ORDER BY n DESC
 """
 _HAS_EVENTS = "SELECT 1 FROM events WHERE loop = ? LIMIT 1"
 _INSERT = """
     INSERT INTO loops (id, kind, params, parent, status, seq, fence, created, updated, budget, spent, reserved,
-                       outcome, hash, holder, seal)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                       estimated, outcome, hash, holder, seal)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 """
 _UPDATE = """
     UPDATE loops SET status = ?, seq = ?, fence = ?, updated = ?, budget = ?, spent = ?, reserved = ?,
-                     outcome = ?, hash = ?, holder = ?, seal = ?
+                     estimated = ?, outcome = ?, hash = ?, holder = ?, seal = ?
     WHERE id = ?
 """
 
@@ -110,7 +118,8 @@ def insert(connection: apsw.Connection, head: Head) -> None:
 
 def update(connection: apsw.Connection, head: Head) -> None:
     changing = (head.status, head.seq, head.fence, head.updated, head.budget, head.spent, head.reserved)
-    connection.execute(_UPDATE, (*changing, head.outcome, head.hash, head.holder, hashes.digest(*head), head.id))
+    rest = (head.estimated, head.outcome, head.hash, head.holder, hashes.digest(*head), head.id)
+    connection.execute(_UPDATE, (*changing, *rest))
 
 
 def charge_ancestors(connection: apsw.Connection, parent: LoopId | None, move: Move) -> None:

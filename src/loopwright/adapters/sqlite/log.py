@@ -54,6 +54,7 @@ def create(connection: apsw.Connection, new: NewLoop, first: NewEvent, now: floa
         budget=None if new.budget is None else micros(new.budget),
         spent=0,
         reserved=0,
+        estimated=0,
         outcome="",
         hash=hashes.anchor(new.id, new.kind, new.params),
         holder="",
@@ -103,7 +104,7 @@ def _extended(connection: apsw.Connection, head: Head, batch: Append, now: float
         outcome=head.outcome if batch.outcome is None else batch.outcome,
         budget=head.budget if batch.budget is None else micros(batch.budget),
     )
-    move = summed((entry.reserve, entry.release, entry.spend) for entry in batch.entries)
+    move = summed((entry.reserve, entry.release, entry.spend, entry.estimated) for entry in batch.entries)
     if move.is_nothing:
         return after, written
     move = bounded(after.purse(), move)

@@ -6,6 +6,7 @@ of the version before it joins `tests/golden/stores/`.
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -14,6 +15,7 @@ import apsw
 
 from loopwright.adapters.files import PRIVATE_FILE, sync
 from loopwright.errors import StoreTooNew
+from loopwright.ports import hashes
 
 APPLICATION_ID = 0x4C6F6F70  # "Loop"
 
@@ -57,7 +59,39 @@ def m001_initial(connection: apsw.Connection) -> None:
     """)
 
 
-MIGRATIONS: tuple[Migration, ...] = (m001_initial,)
+def m002_estimated(connection: apsw.Connection) -> None:
+    """Whether some of what a loop and all below it spent is a guess: what was charged and no agent's own word."""
+    connection.execute("ALTER TABLE loops ADD COLUMN estimated INTEGER NOT NULL DEFAULT 0")
+    charged = connection.execute("SELECT loop, kind, data FROM events WHERE spend > 0")
+    parents = dict(connection.execute("SELECT id, parent FROM loops"))
+    guessed: set[str | None] = set()
+    for loop in {loop for loop, kind, data in charged if not _m002_was_said(kind, data)}:
+        above = loop
+        while above is not None and above not in guessed:
+            guessed.add(above)
+            above = parents.get(above)
+    rows = connection.execute("""
+        SELECT id, kind, params, parent, status, seq, fence, created, updated, budget, spent, reserved,
+               outcome, hash, holder, seal
+        FROM loops
+    """).fetchall()
+    for *fields, seal in rows:
+        if not hashes.is_intact(seal, *fields):
+            continue  # a row that was damaged before stays damaged
+        estimated = int(fields[0] in guessed)
+        sealed = hashes.digest(*fields[:12], estimated, *fields[12:])
+        connection.execute("UPDATE loops SET estimated = ?, seal = ? WHERE id = ?", (estimated, sealed, fields[0]))
+
+
+def _m002_was_said(kind: str, data: str) -> bool:
+    try:
+        told = json.loads(data)
+        return (json.loads(told["data"]) if kind == "ReportedLate" else told)["usage"]["usd"] is not None
+    except (ValueError, TypeError, LookupError, RecursionError):
+        return False
+
+
+MIGRATIONS: tuple[Migration, ...] = (m001_initial, m002_estimated)
 
 
 def version_of(connection: apsw.Connection) -> int:

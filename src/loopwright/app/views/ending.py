@@ -18,6 +18,7 @@ from loopwright.kernel.codec import SPREAD
 from loopwright.kernel.gates import PROTECTED
 from loopwright.kernel.model import Ending, LoopId, Outcome
 from loopwright.kernel.visible import visible
+from loopwright.kernel.wording import dollars
 from loopwright.loops import closing
 from loopwright.loops.kind import Scene
 
@@ -133,7 +134,7 @@ def ended_lines(project: Project, seen: View, outcome: Outcome, held_gate: str =
     return (
         *((*block, "") if block else ()),
         *seen.kind.closing(seen.now.state, outcome),
-        *seen.kind.report(seen.now.state, outcome, seen.row.spent),
+        *seen.kind.report(seen.now.state, outcome, dollars(seen.row.spent, estimated=seen.row.estimated)),
         *closing.written(outcome),
         *closing.said_beforehand(outcome),
         *closing.held(outcome, held_gate, seen.row.id),

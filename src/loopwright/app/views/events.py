@@ -41,7 +41,7 @@ from loopwright.kernel.events import (
 from loopwright.kernel.model import NOT_RUN, AgentStatus, CheckResult, Ending, Key, Outcome, Severity, demand_rule
 from loopwright.kernel.quoting import one_line
 from loopwright.kernel.trust import Claim
-from loopwright.kernel.wording import ALL_TESTS_PASSING, counted, moment, told, usd
+from loopwright.kernel.wording import ALL_TESTS_PASSING, counted, dollars, moment, told
 from loopwright.loops.engine_steps import PREFLIGHT
 from loopwright.loops.kind import Words
 
@@ -97,7 +97,7 @@ def said_in_words(event: Said) -> str:
         case CancelRequested():
             return f"cancel asked for{by} ({event.cleanup.value})"
         case BudgetChanged():
-            return f"budget set{by}: {usd(event.usd)}"
+            return f"budget set{by}: {dollars(event.usd)}"
         case ConfigChanged():
             return f"configuration taken in{by}: {one_line(event.digest, 80)}"
         case StateEdited():

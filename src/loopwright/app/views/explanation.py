@@ -12,7 +12,7 @@ from loopwright.kernel.codec import SPREAD
 from loopwright.kernel.ledger import Entry, Ledger, Standing
 from loopwright.kernel.model import Finding, Severity
 from loopwright.kernel.quoting import one_line
-from loopwright.kernel.wording import counted, moment, told, usd
+from loopwright.kernel.wording import counted, dollars, moment, told
 from loopwright.ports.store import LoopRow
 
 _SHOWN = 50
@@ -114,7 +114,7 @@ def _standing(entry: Entry, noun: str) -> str:
 
 
 def _budget(row: LoopRow) -> str:
-    spent = f"{usd(row.spent)} spent, {usd(row.reserved)} reserved"
+    spent = f"{dollars(row.spent, estimated=row.estimated)} spent, {dollars(row.reserved)} reserved"
     if row.budget is None:
         return f"{spent}, no limit of its own"
-    return f"{spent}, {usd(max(0.0, row.budget - row.spent - row.reserved))} free of {usd(row.budget)}"
+    return f"{spent}, {dollars(max(0.0, row.budget - row.spent - row.reserved))} free of {dollars(row.budget)}"

@@ -10,9 +10,9 @@ from loopwright.app.views.events import answer_in_words, said_in_words, work_in_
 from loopwright.kernel.events import Announced, Answer, Logged, Said
 from loopwright.kernel.model import LoopId
 from loopwright.kernel.quoting import one_line
-from loopwright.kernel.record import Record, event_of
+from loopwright.kernel.record import Record, event_of, is_estimated
 from loopwright.kernel.visible import visible
-from loopwright.kernel.wording import moment, usd
+from loopwright.kernel.wording import dollars, moment
 from loopwright.loops.kind import Words
 
 _KEY_WIDTH = 14
@@ -20,7 +20,7 @@ _EVIDENCE = re.compile(r"-[0-9a-f]{24}$")  # of a gate; data has it whole
 
 
 def line(record: Record, words: Words) -> str:
-    """`08:15:02Z  review-2.1      reviewer: fail, 2 findings (NOT_COMPLIANT), 0.25 USD`.
+    """`08:15:02Z  review-2.1      reviewer: fail, 2 findings (NOT_COMPLIANT), $0.25`.
 
     `words` are those of the loop. Empty for an event that adds nothing to the one before it.
     """
@@ -28,7 +28,7 @@ def line(record: Record, words: Words) -> str:
     if isinstance(event, Announced):
         return ""  # the line it is about was told when it was started
     key = "" if event is None else _EVIDENCE.sub("", one_line(str(getattr(event, "key", "")), 80))
-    sentence = _sentence(record, event, words) + _money(record)
+    sentence = _sentence(record, event, words) + _money(record, event)
     return f"{moment(record.at)[11:]}  {key:<{_KEY_WIDTH}}  {sentence}"
 
 
@@ -37,6 +37,7 @@ class EventCost:
     reserved: float
     released: float
     usd: float
+    estimated: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,7 +65,12 @@ def show(record: Record, words: Words) -> ShownEvent:
         kind=record.kind,
         key=None if key is None else str(key),
         text=_sentence(record, event, words),
-        cost=EventCost(reserved=record.reserve, released=record.release, usd=record.spend),
+        cost=EventCost(
+            reserved=record.reserve,
+            released=record.release,
+            usd=record.spend,
+            estimated=is_estimated(record.spend, event),
+        ),
         data=visible(record.data) if event is None else json.loads(record.data),
         hash=record.hash,
     )
@@ -78,6 +84,6 @@ def _sentence(record: Record, event: Logged | None, words: Words) -> str:
     return said_in_words(event) if isinstance(event, Said) else work_in_words(event, words)
 
 
-def _money(record: Record) -> str:
-    spent = f", {usd(record.spend)}" if record.spend else ""
-    return spent + (f", {usd(record.reserve)} reserved" if record.reserve else "")
+def _money(record: Record, event: Logged | None) -> str:
+    spent = f", {dollars(record.spend, estimated=is_estimated(record.spend, event))}" if record.spend else ""
+    return spent + (f", {dollars(record.reserve)} reserved" if record.reserve else "")

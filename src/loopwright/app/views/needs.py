@@ -9,7 +9,7 @@ from typing import Literal
 from loopwright.kernel.actions import Ask, AwaitGate, Option
 from loopwright.kernel.model import LoopId, Question
 from loopwright.kernel.quoting import one_line
-from loopwright.kernel.wording import usd
+from loopwright.kernel.wording import dollars
 from loopwright.ports.people import Waiting
 from loopwright.ports.store import LoopRow
 
@@ -139,8 +139,8 @@ def _stopped(row: LoopRow, status: str) -> tuple[Need, ...]:
         case "interrupted":
             return (_fix(row, status, "no controller is alive; it goes on from the last recorded event"),)
         case "paused":
-            spent = f"{usd(row.spent)} spent and {usd(row.reserved)} reserved"
-            of = "" if row.budget is None else f" of {usd(row.budget)}"
+            spent = f"{dollars(row.spent, estimated=row.estimated)} spent and {dollars(row.reserved)} reserved"
+            of = "" if row.budget is None else f" of {dollars(row.budget)}"
             choices = (
                 Choice(label="Go on", command="loop resume"),
                 Choice(label="Go on with a new budget", command="loop resume --budget USD"),

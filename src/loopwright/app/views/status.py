@@ -36,6 +36,7 @@ class Cost:
     """In US dollars, with everything below the loop."""
 
     usd: float
+    estimated: bool  # whether some of it is not what agents said of themselves
     reserved: float
     budget: float | None
 
@@ -160,7 +161,7 @@ def unread(loop: Unread) -> LoopStatus:
 
 
 def cost_of(row: LoopRow) -> Cost:
-    return Cost(usd=row.spent, reserved=row.reserved, budget=row.budget)
+    return Cost(usd=row.spent, estimated=row.estimated, reserved=row.reserved, budget=row.budget)
 
 
 def document(loops: Sequence[LoopStatus]) -> StatusDocument:

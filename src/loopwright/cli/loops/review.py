@@ -13,7 +13,7 @@ from loopwright.app.starts.review_foretold import ForetoldArtifact, ReviewForeto
 from loopwright.cli.drive import Manner, drive_and_tell, run_json_option
 from loopwright.cli.here import Here
 from loopwright.cli.opened import note_unseen, only_looked_at, opened
-from loopwright.cli.output import MONEY, allow_option, count_to, note, put, put_json
+from loopwright.cli.output import MONEY, allow_option, count_to, limit_shown, note, put, put_json
 from loopwright.cli.people_only import started_by_people
 from loopwright.cli.signals import StoppedBySignal, complete
 from loopwright.kernel.quoting import one_line
@@ -86,10 +86,9 @@ def _lines(told: ReviewForetold) -> list[str]:
     artifacts = told.artifacts
     shown = [line for each in artifacts[:_SHOWN] for line in _about(each)]
     more = [f"  and {len(artifacts) - _SHOWN} more"] if len(artifacts) > _SHOWN else []
-    budget = "none" if told.budget is None else f"{told.budget:.2f} USD"
     limits = (
         f"{counted(told.max_attempts, 'review')} of each; any critical finding blocks, and more than"
-        f" {told.p1_threshold} high ones; {counted(told.parallel, 'agent')} at once; budget {budget}"
+        f" {told.p1_threshold} high ones; {counted(told.parallel, 'agent')} at once; budget {limit_shown(told.budget)}"
     )
     return [
         f"Would review {counted(len(artifacts), 'artifact')}{' in rounds' if told.kind == 'batch' else ''}:",

@@ -13,7 +13,8 @@ from loopwright.app.starts.workflow.recall import as_recalled, surfaced
 from loopwright.cli.drive import run_json_option
 from loopwright.cli.here import Here
 from loopwright.cli.opened import note_unseen, only_looked_at
-from loopwright.cli.output import put, put_json
+from loopwright.cli.output import limit_shown, put, put_json
+from loopwright.kernel.wording import dollars
 from loopwright.loops.workflow.closing import WorkflowResult
 
 start_json_option = run_json_option(WorkflowResult, WorkflowForetold)
@@ -53,6 +54,5 @@ def _lines(told: WorkflowForetold) -> Iterator[str]:
     named = ", ".join(told.roles)
     yield f"roles        {named or 'none'}: {'asked instead of these rules' if named else 'the rules above stand in'}"
     iterations = "unlimited" if told.iterations is None else told.iterations
-    budget = "none" if told.budget is None else f"{told.budget:.2f} USD"
-    yield f"limits       {iterations} iterations, budget {budget}"
-    yield f"cost         about {told.estimated_usd:.2f} USD, if every task passes at once"
+    yield f"limits       {iterations} iterations, budget {limit_shown(told.budget)}"
+    yield f"cost         {dollars(told.estimated_usd, estimated=True)}, if every task passes at once"

@@ -16,7 +16,7 @@ from loopwright.app.starts.tickets.sessions import TicketRequest, activate, clea
 from loopwright.cli.drive import Manner, drive_and_tell, run_json_option
 from loopwright.cli.here import Here
 from loopwright.cli.opened import has_log, note_unseen, only_looked_at, opened
-from loopwright.cli.output import MONEY, allow_option, count_to, note, put, put_json
+from loopwright.cli.output import MONEY, allow_option, count_to, limit_shown, note, put, put_json
 from loopwright.cli.people_only import started_by_people
 from loopwright.cli.resume import prepare
 from loopwright.cli.signals import StoppedBySignal, complete
@@ -99,14 +99,13 @@ def _foretell(here: Here, name: str, request: TicketRequest, *, as_json: bool) -
 def _lines(plan: TicketForetold) -> tuple[str, ...]:
     agents = "; ".join(f"{role}: {', '.join(names) or 'nobody'}" for role, names in plan.agents.items())
     checks = "; ".join(f"{name}: {run}" for name, run in plan.checks.items())
-    budget = "none" if plan.budget is None else f"{plan.budget:.2f} USD"
     return (
         f"Would {'go on with' if plan.where == 'active' else 'begin'} {plan.ticket}: {plan.title}",
         *(f"  {criterion}" for criterion in plan.criteria),
         f"  agents      {agents}",
         f"  checks      {checks}",
         f"  protected   {', '.join(plan.protected) or 'none'}",
-        f"  tickets     at most {plan.max}; budget {budget}",
+        f"  tickets     at most {plan.max}; budget {limit_shown(plan.budget)}",
         f"  result      a branch of its own{', merged into ' + plan.branch if plan.merge else ''}",
         "Nothing was created.",
     )

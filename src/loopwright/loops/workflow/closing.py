@@ -91,14 +91,14 @@ def block(state: WorkflowState, outcome: Outcome) -> tuple[str, ...]:
     return tuple(complete(state).splitlines()) if outcome.ending is Ending.VERIFIED and state.shipped else ()
 
 
-def report(state: WorkflowState, outcome: Outcome, spent: float) -> tuple[str, ...]:
+def report(state: WorkflowState, outcome: Outcome, cost: str) -> tuple[str, ...]:
     """Of one that was cancelled: what it took, what is there, what is not."""
     if outcome.ending is not Ending.CANCELLED:
         return ()
     every = task_lines(state)
     done = tuple(task for task in every if task.status == "completed")
     remaining = tuple(task for task in every if task.status != "completed")
-    return render_cancel_report(state.iterations, spent, done, remaining, criteria_status(evidence(state)))
+    return render_cancel_report(state.iterations, cost, done, remaining, criteria_status(evidence(state)))
 
 
 def so_far(state: WorkflowState) -> tuple[str, ...]:

@@ -62,19 +62,17 @@ def render_card(card: ShipCard) -> tuple[str, ...]:
 
 def render_cancel_report(
     iterations: int,
-    spent: float,
+    cost: str,
     done: tuple[TaskLine, ...],
     remaining: tuple[TaskLine, ...],
     criteria: Mapping[str, CriterionStatus],
-    *,
-    estimated: bool = False,
 ) -> tuple[str, ...]:
     """Lines for whoever cancelled: what it took, what is there, what is not."""
     every = len(done) + len(remaining)
     met = sum(status.met for status in criteria.values())
     return (
         f"Iterations: {iterations}",
-        f"Cost: {'~' if estimated else ''}${spent:.2f}",
+        f"Cost: {cost}",
         f"Done: {len(done)} of {counted(every, 'task')}",
         *(f"  ✓ {one_line(task.id)}: {one_line(task.subject)}" for task in done),
         f"Remaining: {len(remaining)} of {counted(every, 'task')}",

@@ -166,7 +166,7 @@ def picture(scene: Scene[WorkflowState]) -> ProgressPicture:
         waves=max((task.wave for task in lines), default=0),
         iteration=state.iterations + (1 if scene.status == "running" and not over else 0),
         spent=scene.spent,
-        estimated=False,
+        estimated=scene.estimated,
         budget=scene.budget,
         tasks=lines,
         stuck=sum(task.stuck for task in state.tasks),

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from loopwright.kernel.quoting import fenced, inline
+from loopwright.kernel.wording import dollars
 
 TaskStatus = Literal["pending", "in_progress", "completed"]
 _WORKING = "executing"  # the stage that the seed's line of status does not name: the wave says it
@@ -58,9 +59,9 @@ def wave_shown(tasks: tuple[TaskLine, ...]) -> int:
 
 
 def cost_shown(spent: float, *, estimated: bool, budget: float | None) -> str:
-    """`$2.50/$25`; a mark says that the engine had to guess some of it."""
-    limit = "no limit" if budget is None else f"${budget:.0f}" if budget == round(budget) else f"${budget:.2f}"
-    return f"{'~' if estimated else ''}${spent:.2f}/{limit}"
+    """`$2.50/$25`."""
+    limit = "no limit" if budget is None else dollars(budget).removesuffix(".00")
+    return f"{dollars(spent, estimated=estimated)}/{limit}"
 
 
 def render_progress(picture: ProgressPicture) -> str:

@@ -8,9 +8,11 @@ from hypothesis import strategies as st
 
 from loopwright.loops.tickets.insights.categories import EXAMPLE, PLACE
 from loopwright.loops.tickets.insights.cycle import Cycle, Gap, Try
+from loopwright.loops.tickets.insights.data import CycleCost, document
 from loopwright.loops.tickets.insights.learned import Insights, learned
 from loopwright.loops.tickets.insights.patterns import LEVEL, Pattern
 from loopwright.loops.tickets.insights.statistics import Count
+from loopwright.loops.tickets.insights.text import summary
 from loopwright.loops.tickets.state import Decision
 from tests.rooms.tickets.insights.simulated_cycles import LOW_COVERAGE, LOW_SCORE, PLAIN, World, simulate
 
@@ -269,7 +271,13 @@ def test_a_session_that_was_split_has_an_approval_for_each_part() -> None:
 
 def test_what_failed_is_paid_for_by_what_was_approved() -> None:
     found = learned((approved("a"), stuck("b"), stuck("c")))
-    assert (found.cost, found.cost_per_approved) == (2.5, 2.5)
+    assert (found.cost, found.cost_per_approved, found.estimated) == (2.5, 2.5, False)
+
+
+def test_a_guess_in_one_cycle_makes_guesses_of_the_figures() -> None:
+    found = learned((approved("a"), approved("b", estimated=True)))
+    assert summary(found) == "2 cycles with 2 tickets; ~$1.00 spent, ~$0.50 for each approved ticket."
+    assert document(found).cost == CycleCost(usd=1.0, estimated=True, usd_per_approved_ticket=0.5)
 
 
 def test_an_escalated_session_that_was_approved_in_the_end_is_both() -> None:

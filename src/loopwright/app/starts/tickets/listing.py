@@ -283,5 +283,5 @@ async def cycles(project: Project) -> tuple[Cycle, ...]:
     for row in reversed(await project.store.rows()):
         if row.kind == TICKETS.name:
             now, records = await view(project, row.id), await project.store.read(row.id)
-            found.append(cycle_of(now.now.state, records, cost=row.spent, at=row.created))
+            found.append(cycle_of(now.now.state, records, cost=row.spent, estimated=row.estimated, at=row.created))
     return tuple(found)

@@ -76,6 +76,7 @@ class Cycle:
     close: Close = "under way"
     limit: int = 5  # tickets that were allowed at the start
     cost: float = 0.0
+    estimated: bool = False  # whether some of the cost is a guess
     at: float = 0.0
     answers: tuple[str, ...] = ()  # what a coordinator chose, in order
     defect_of: tuple[str, ...] = ()  # tickets of other sessions that this one mends
@@ -101,7 +102,9 @@ class Cycle:
         return tuple((before, after) for before, after in pairwise(self.tries) if not before.approved)
 
 
-def cycle_of(state: TicketsState, records: Iterable[Record], *, cost: float, at: float) -> Cycle:
+def cycle_of(
+    state: TicketsState, records: Iterable[Record], *, cost: float, estimated: bool = False, at: float
+) -> Cycle:
     """The session as its folded state and its log have it. Of the log only agents' names and answers are taken."""
     plan, heard = state.plan, _heard(records)
     return Cycle(
@@ -112,6 +115,7 @@ def cycle_of(state: TicketsState, records: Iterable[Record], *, cost: float, at:
         close=_close(state),
         limit=plan.limits.max,
         cost=cost,
+        estimated=estimated,
         at=at,
         answers=heard.answers,
         defect_of=_defects(plan),

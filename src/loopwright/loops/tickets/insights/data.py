@@ -90,6 +90,7 @@ class ShownPattern:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CycleCost:
     usd: float
+    estimated: bool  # whether some of it is not what agents said of themselves
     usd_per_approved_ticket: float | None
 
 
@@ -179,7 +180,11 @@ def document(found: Insights, html: str | None = None) -> InsightsDocument:
         under_way=found.under_way,
         tickets=found.tickets,
         approved_after_escalation=_counted(found.mended),
-        cost=CycleCost(usd=round(found.cost, 6), usd_per_approved_ticket=_rounded(found.cost_per_approved)),
+        cost=CycleCost(
+            usd=round(found.cost, 6),
+            estimated=found.estimated,
+            usd_per_approved_ticket=_rounded(found.cost_per_approved),
+        ),
         gap_table=tuple(map(_persistence, found.gaps[:_ROWS])),
         guidance=tuple(
             GuidanceRow(sort=name, gone_with_the_next_ticket=_counted(count)) for name, count in found.guidance

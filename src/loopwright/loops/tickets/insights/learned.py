@@ -41,6 +41,7 @@ class Insights:
     gaps: tuple[Persistence, ...]
     guidance: tuple[tuple[str, Count], ...]
     cost: float
+    estimated: bool  # whether some of the cost is a guess
     approvals: tuple[Approval, ...]
     by_accuracy: tuple[Bin, ...]
     by_score: tuple[Bin, ...]
@@ -76,6 +77,7 @@ def learned(seen: tuple[Cycle, ...]) -> Insights:
         gaps=gaps,
         guidance=tuple(guidance_table(cycles).items()),
         cost=sum(cycle.cost for cycle in cycles),
+        estimated=any(cycle.estimated for cycle in cycles),
         approvals=good,
         by_accuracy=calibration(good, lambda each: each.accuracy),
         by_score=calibration(good, lambda each: each.score),

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import assert_never
 
 from loopwright.kernel.quoting import one_line
-from loopwright.kernel.wording import counted, usd
+from loopwright.kernel.wording import counted, dollars
 from loopwright.loops.tickets.insights.learned import Insights
 from loopwright.loops.tickets.insights.sentences import share
 from loopwright.loops.tickets.insights.statistics import Count
@@ -70,11 +70,12 @@ def lines(found: Insights) -> Iterator[Line]:
 
 def summary(found: Insights) -> str:
     """The figures that a person wants first."""
-    price = "" if found.cost_per_approved is None else f", {usd(found.cost_per_approved)} for each approved ticket"
+    each, guess = found.cost_per_approved, found.estimated
+    price = "" if each is None else f", {dollars(each, estimated=guess)} for each approved ticket"
     under_way = f" {_under_way(found)}" if found.under_way else ""
     return (
-        f"{counted(found.cycles, 'cycle')} with {counted(found.tickets, 'ticket')}; {usd(found.cost)} spent{price}."
-        f"{under_way}"
+        f"{counted(found.cycles, 'cycle')} with {counted(found.tickets, 'ticket')};"
+        f" {dollars(found.cost, estimated=guess)} spent{price}.{under_way}"
     )
 
 
