@@ -5,7 +5,7 @@ from pathlib import Path
 from loopwright.adapters.agents.context import facts_of
 from loopwright.kernel.codec import build as decoded
 from loopwright.kernel.model import Brief, Commit, Demand, Finding, Key
-from loopwright.loops.feedback.state import TaskFacts
+from loopwright.loops.parts import TaskFacts
 from loopwright.loops.quality.state import ReviewFacts
 from loopwright.loops.tickets.state import TicketFacts
 from loopwright.ports.agent import AgentRun
