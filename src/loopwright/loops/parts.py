@@ -1,16 +1,18 @@
-"""A loop as a part of a larger one: what its roles are told of that, and how it leaves its result to its parent."""
+"""A loop as a part of a larger one: what its roles and people are told of that, and how it leaves its result
+to its parent."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from loopwright.kernel.model import Commit, Demand, Ending, Outcome
 from loopwright.kernel.quoting import at_most, fenced, one_line, quoted
 from loopwright.loops import course as c
-from loopwright.loops.course import OnCourse
+from loopwright.loops.course import OnCourse, Station
 from loopwright.loops.hooks import untested
+from loopwright.loops.kind import Lane
 
 S = TypeVar("S", bound=OnCourse)
 _REQUEST = 4_096  # bytes
@@ -42,6 +44,26 @@ def larger(own: TaskFacts | None) -> tuple[str, ...]:
         advice = "\n\n".join(quoted(at_most(text, _REQUEST)) for text in own.advised)
         parts.append(f"## Advice of a panel of agents\n\n{advice}")
     return tuple(parts)
+
+
+_STANDS: Mapping[str, str] = {
+    Station.PREFLIGHT: "trying the checks",
+    Station.GATE: "waits for your approval",
+    Station.CLARIFY: "has a question for you",
+    Station.ESCALATED: "needs you",
+}
+_ASKS = (Station.GATE, Station.CLARIFY, Station.ESCALATED)
+
+
+def row(state: OnCourse, lane: Lane, words: Mapping[str, str], *, lands: bool) -> Lane | None:
+    """A row of the live view, with the word for where it stands; `words` are those of its own phases.
+
+    Nothing for one that is over, and for a part that is stuck: whoever had it begun tells what is done about it.
+    """
+    station, word = state.course.station, {**_STANDS, **words}.get(c.where(state))
+    if word is None or (station is Station.ESCALATED and not lands):
+        return None
+    return replace(lane, word=word, needs_person=station in _ASKS)
 
 
 def left(state: S, ended: Callable[[S, Ending], Outcome], commit: Commit) -> S:
