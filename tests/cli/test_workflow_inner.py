@@ -65,4 +65,5 @@ def test_who_makes_a_ticket_has_to_be_named(tmp_path: Path) -> None:
 def test_a_task_of_a_workflow_is_no_workflow(tmp_path: Path) -> None:
     made = sample(tmp_path, limits=TICKETS.replace("tickets", "workflow"))
     done = started(made)
-    assert (done.code, done.err) == (2, "")
+    says = 'loop.toml:15: workflow.inner: expected one of feedback, tickets, found the text "workflow"'
+    assert (done.code, done.err) == (2, f"loop: {says}\n")
