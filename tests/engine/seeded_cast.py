@@ -66,6 +66,7 @@ class Plot:
     calm: bool = False  # everybody does what is right
     given: tuple[Work, ...] = ()  # the plan, where it is not made of the seed
     places: int = 0  # how many work at once, likewise
+    inner: str = "feedback"  # in which tasks are made
 
     def chance(self, *about: object) -> random.Random:
         return random.Random(f"{self.seed} {about!r}")  # noqa: S311 - the same each time is the point
@@ -156,9 +157,9 @@ class SeededAgents:
     def _answer(self, run: AgentRun) -> AgentAnswer:
         chance = self.plot.chance(run.role, run.loop, str(run.key))
         match run.role:
-            case "developer":
+            case "developer" | "creator":
                 return self._developer(run, chance)
-            case "reviewer" if run.kind == "feedback":
+            case "reviewer" | "critic" if run.kind != "workflow":
                 return self._child_reviewer(run, chance)
             case "reviewer":
                 return self._reviewer(run, chance)

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from loopwright.app.starts.workflow.inner import INNER
 from loopwright.engine.driver import drive
 from loopwright.engine.fold import AnyLoop, fold
 from loopwright.engine.hearing import hear
@@ -39,6 +40,7 @@ from loopwright.kernel.record import Record, read_event
 from loopwright.kernel.trust import Trust
 from loopwright.loops.course import Ruling
 from loopwright.loops.feedback.machine import FEEDBACK
+from loopwright.loops.tickets.machine import TICKETS
 from loopwright.loops.workflow.machine import WORKFLOW
 from loopwright.loops.workflow.state import TaskStanding, WorkflowParams, WorkflowState
 from loopwright.ports.agent import Update
@@ -52,7 +54,8 @@ from tests.engine.simulated import Repository, SimulatedChecks, SimulatedWorkspa
 from tests.engine.worlds import Killed
 
 ROOT = LoopId("w")
-LOOPS: dict[str, AnyLoop] = {"workflow": WORKFLOW, "feedback": FEEDBACK}
+LOOPS: dict[str, AnyLoop] = {"workflow": WORKFLOW, "feedback": FEEDBACK, "tickets": TICKETS}
+CHILD = {"feedback": "{}", "tickets": '{"session":"w","firm":true,"accepts_checked":true}'}
 REQUEST = "Add every word to its file in src/, at most 12 of them; done when all tests pass and the words are there."
 MOST_ANSWERS = 40  # a plot in which more has to be said goes in a circle
 
@@ -182,6 +185,8 @@ class SimulatedRun:
                 checks=("test",),
                 shape=plot.shape,
                 trust=Trust(in_force=plot.in_force),
+                inner=INNER[plot.inner],
+                child=CHILD[plot.inner],
             )
         )
         first = NewEvent(kind="Created", data=encode(Created(kind="workflow", params=params, by="tests")))

@@ -103,6 +103,17 @@ def test_a_part_that_passed_is_its_parents_to_land() -> None:
     asyncio.run(story())
 
 
+def test_whoever_watches_sees_a_child_from_its_first_event_on() -> None:
+    async def story() -> None:
+        fakes = await part()
+        await fakes.drive()
+        child = await child_of(fakes)
+        seen = [(each.seq, each.at, type(each.event).__name__) for each in fakes.recorder.seen if each.loop == child]
+        assert seen == [(each.seq, each.at, each.kind) for each in await fakes.store.read(child)]
+
+    asyncio.run(story())
+
+
 def test_a_parent_can_tell_that_its_child_changed_nothing() -> None:
     async def story() -> None:
         fakes = await part(trust=Trust(in_force=True, base=BASE))

@@ -27,6 +27,7 @@ BATCHES = [
     pytest.param(range(first, first + AT_ONCE), marks=() if at % CHECKED == 0 else pytest.mark.kills)
     for at, first in enumerate(range(0, SEEDS, AT_ONCE))
 ]
+IN_TICKETS = [range(20), pytest.param(range(20, 200), marks=pytest.mark.kills)]
 CHOSEN = [range(int(seed), int(seed) + 1)] if (seed := os.environ.get("SEED")) else BATCHES
 
 pytestmark = pytest.mark.unmeasured
@@ -77,6 +78,16 @@ def test_whatever_happens_every_task_ends_once_and_only_what_was_verified_lands(
     async def story() -> None:
         seen = [await told(seed) for seed in seeds]
         assert all(len(run.plot.works) for run in seen)
+
+    asyncio.run(story())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seeds", IN_TICKETS, ids=lambda seeds: f"from {seeds[0]}")
+def test_whatever_happens_is_so_where_tasks_are_made_in_ticket_sessions(seeds: range) -> None:
+    async def story() -> None:
+        for seed in seeds:
+            await killed(Plot(seed, inner="tickets"))
 
     asyncio.run(story())
 

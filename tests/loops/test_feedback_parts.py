@@ -13,7 +13,8 @@ from loopwright.kernel.gates import evidence
 from loopwright.kernel.model import CheckResult, Commit, Demand, Ending, Outcome, Tree
 from loopwright.loops.course import Station, where
 from loopwright.loops.feedback.machine import FEEDBACK
-from loopwright.loops.feedback.state import FeedbackState, TaskFacts
+from loopwright.loops.feedback.state import FeedbackState
+from loopwright.loops.parts import TaskFacts
 from tests.loops import verified as v
 from tests.loops.feedback import (
     CANCEL,

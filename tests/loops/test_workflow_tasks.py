@@ -6,19 +6,30 @@ import json
 from dataclasses import replace
 
 from loopwright.kernel.actions import Ask, Combine, Integrate, RunAgent, RunChecks
+from loopwright.kernel.codec import decode
 from loopwright.kernel.events import Answered, CancelRequested
 from loopwright.kernel.model import Cleanup, Commit, Demand, Ending, Key, Severity
 from loopwright.kernel.trust import Trust
 from loopwright.loops.course import Station, where
 from loopwright.loops.task_file import name_of
+from loopwright.loops.tickets.state import TicketParams
 from loopwright.loops.workflow.machine import WORKFLOW
 from loopwright.loops.workflow.plan import PlannedTask
-from loopwright.loops.workflow.state import Stopped, TaskRow, TaskStanding, WorkflowPhase, WorkflowState, WorkTask
+from loopwright.loops.workflow.state import (
+    Inner,
+    Stopped,
+    TaskRow,
+    TaskStanding,
+    WorkflowPhase,
+    WorkflowState,
+    WorkTask,
+)
 from loopwright.loops.workflow.stops import NOTHING_DONE
 from tests.loops.workflow import (
     ASKS,
     AWAY,
     BASE,
+    CANCEL,
     COLLEAGUE,
     CRASHED,
     GREEN,
@@ -77,6 +88,26 @@ def test_every_task_is_a_feedback_loop_of_its_own_with_one_iteration_and_no_land
     assert given["also"] == [{"name": "T-001", "argv": ["make", "part-1"], "own": ["src/a.py"]}]
     assert given["after"]["commit"] == "base"
     assert (given["part"]["task_id"], given["part"]["request"], given["part"]["advised"]) == ("T-001", REQUEST, [])
+
+
+IN_TICKETS = Inner(kind="tickets", task="title", details="what", name="session", attempts="max")
+
+
+def test_a_task_can_be_made_in_another_loop_whose_parameters_are_called_otherwise() -> None:
+    child = '{"session": "words-1a2b3c", "firm": true}'
+    first = planned(task(1, files=("src/a.py",)), inner=IN_TICKETS, child=child, trust=Trust())
+    (run,) = runs(first)
+    given = decode(TicketParams, run.params)
+    assert (run.kind, run.name, run.takes) == ("tickets", "T-001", ("escalation",))
+    assert (given.title, given.what) == ("T-001: Do part 1", "All of part 1.\n\nExpected to change: src/a.py")
+    assert (given.session, given.limits.max, given.lands, given.firm) == ("words-1a2b3c-t-001", 1, False, True)
+    assert (given.base, given.after.commit) == (BASE, BASE)
+    assert [each.argv for each in given.also] == [("make", "part-1")]
+    assert given.part is not None
+    assert (given.part.task_id, given.part.request) == ("T-001", REQUEST)
+    (again,) = runs(play(first, fell_over(1)))
+    assert decode(TicketParams, again.params).session == "words-1a2b3c-t-001-2"
+    assert [each.kind for each in runs(play(first, CANCEL))] == ["tickets"]
 
 
 def test_a_task_begins_as_soon_as_what_it_waits_for_is_done() -> None:

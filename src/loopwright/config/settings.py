@@ -300,7 +300,7 @@ class TicketSettings:
 @dataclass(frozen=True, slots=True)
 class WorkflowSettings:
     inner: Literal["feedback", "tickets"] = key(
-        choice("feedback", "tickets"), "the loop that makes a task; `tickets` is for later", "feedback"
+        choice("feedback", "tickets"), "the loop in which every task is made; a task is no workflow itself", "feedback"
     )
 
 

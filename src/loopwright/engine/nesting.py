@@ -11,7 +11,7 @@ from loopwright.engine.fold import AnyLoop, Opened, just_made, known_loop
 from loopwright.engine.hearing import end_unread
 from loopwright.engine.journal import open_loop
 from loopwright.engine.session import Session
-from loopwright.engine.world import Halt, World
+from loopwright.engine.world import Halt, Seen, World
 from loopwright.errors import CheckNotRunnable, LoopUnreadable, SetupFailed, Suspended, UsageError, VcsFailed
 from loopwright.kernel.actions import Ask, RunLoop, Stop
 from loopwright.kernel.codec import encode
@@ -49,7 +49,22 @@ async def _made(world: World, parent: LoopId, child: LoopId, action: RunLoop) ->
     created = Created(kind=action.kind, params=action.params, by=f"loop {parent}")
     new = NewLoop(id=child, kind=action.kind, params=action.params, parent=parent)
     written = await world.store.create(new, NewEvent(kind="Created", data=encode(created)))
-    return just_made(known_loop(world.loops, action.kind), written) if written else None
+    if written is None:
+        return None
+    opened, row, (first,) = just_made(known_loop(world.loops, action.kind), written), written.row, written.records
+    seen = Seen(
+        loop=child,
+        kind=action.kind,
+        state=opened.now.state,
+        event=created,
+        seq=first.seq,
+        status=row.status,
+        at=first.at,
+        spent=row.spent,
+        budget=row.budget,
+    )
+    world.observer.recorded(seen)  # whoever makes files of a log has to know it from its beginning
+    return opened
 
 
 def _is_for(child: Opened, said: Said) -> bool:

@@ -27,7 +27,7 @@ def faults_of(report: ChecksReported, tree: str = "") -> tuple[Finding, ...]:
     """
     runs = (*report.results, *report.landing)
     found = [fault for each in runs if not each.passed for fault in _failures(each, tree)]
-    found += [fault for each in report.also if not each.passed for fault in _unmet(each, tree)]
+    found += [fault for each in report.also if not each.passed for fault in unmet(each, tree)]
     failed = tuple({fault.fingerprint: fault for fault in found}.values())
     blocking = tuple(identify(each) for each in report.findings if each.severity in _BLOCKING)
     unjudged = () if report.results else (engine_finding("no-result", f"No check gave a result{tree}"),)
@@ -40,7 +40,7 @@ def _failures(result: CheckResult, tree: str) -> tuple[Finding, ...]:
     return tuple(identify(each) for each in result.failures) or (engine_finding(f"check-{result.name}", why),)
 
 
-def _unmet(demand: CheckResult, tree: str) -> tuple[Finding, ...]:
+def unmet(demand: CheckResult, tree: str = "") -> tuple[Finding, ...]:
     """Whoever reads it is to know which task, criterion or mustNot it is about."""
     rule = demand_rule(demand.name)
     unsaid = engine_finding(rule, f"{rule} failed{tree}: {demand.note or 'it did not say why'}")

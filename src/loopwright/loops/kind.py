@@ -109,7 +109,7 @@ class Lane:
 
     name: str
     count: str
-    word: str
+    word: str = ""
     detail: str = ""
     needs_person: bool = False
     failed: bool = False

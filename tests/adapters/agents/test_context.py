@@ -5,7 +5,7 @@ from pathlib import Path
 from loopwright.adapters.agents.context import facts_of
 from loopwright.kernel.codec import build as decoded
 from loopwright.kernel.model import Brief, Commit, Demand, Finding, Key
-from loopwright.loops.feedback.state import TaskFacts
+from loopwright.loops.parts import TaskFacts
 from loopwright.loops.quality.state import ReviewFacts
 from loopwright.loops.tickets.state import TicketFacts
 from loopwright.ports.agent import AgentRun
@@ -58,6 +58,11 @@ def test_everything_in_the_brief_is_there_as_data_and_uncut() -> None:
         "history": ["Iteration 1: review failed with 1 issue"],
         "criteria": ["The order is kept"],
         "commands": [],
+        "task_id": "",
+        "wave": 0,
+        "request": "",
+        "must_not": [],
+        "advised": [],
         "advice": ["Use the old name"],
         "feedback": ["Docs / page: expected 1; actual none; score 0.00"],
         "base": "b1",

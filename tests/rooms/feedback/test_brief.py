@@ -11,7 +11,8 @@ from loopwright.kernel.model import AgentStatus, Brief, Commit, Demand, Finding,
 from loopwright.loops import brief_parts
 from loopwright.loops.feedback import brief as briefs
 from loopwright.loops.feedback.machine import FEEDBACK
-from loopwright.loops.feedback.state import FeedbackState, TaskFacts
+from loopwright.loops.feedback.state import FeedbackState
+from loopwright.loops.parts import TaskFacts
 from loopwright.ports.agent import AgentRun
 from tests import hostile
 from tests.rooms.feedback.stories import (

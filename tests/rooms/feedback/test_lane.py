@@ -5,8 +5,9 @@ from dataclasses import replace
 from loopwright.loops.course import Station, stationed
 from loopwright.loops.feedback.closing import lane
 from loopwright.loops.feedback.kind import KIND
-from loopwright.loops.feedback.state import FeedbackState, TaskFacts
+from loopwright.loops.feedback.state import FeedbackState
 from loopwright.loops.kind import Lane
+from loopwright.loops.parts import TaskFacts
 from tests.rooms.feedback.stories import STORIES, implemented, kept, played
 
 WORKS = True  # it says nothing more to this loop

@@ -6,7 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from loopwright.kernel.actions import RunAgent
-from loopwright.kernel.model import LoopId
+from loopwright.kernel.model import Demand, LoopId
+from loopwright.loops.parts import TaskFacts
 from loopwright.loops.tickets import brief as briefs
 from loopwright.loops.tickets.machine import TICKETS
 from loopwright.loops.tickets.state import TicketsState
@@ -42,6 +43,17 @@ def told(state: TicketsState, diff: str = "") -> str:
 
 def test_the_first_creators_brief(golden: Golden) -> None:
     golden("texts/brief-ticket-creator-1.md", told(t.session(what="with a card", context="see docs")))
+
+
+def test_a_task_of_something_larger_says_to_every_role_of_what_and_which_command_must_pass() -> None:
+    part = TaskFacts(task_id="T-002", request="Add validation", must_not=("tokens are logged",), advised=("strip",))
+    made = t.session(part=part, also=(Demand("T-002", ("make", "it")),), lands=False, judge=True)
+    looked_at = t.play(made, *t.made())
+    for text in map(told, (made, looked_at, t.play(looked_at, t.passes(), t.GREEN))):
+        assert "T-002: make it" in text
+        assert "## Part of" in text
+        assert "- `mustNot-1`: tokens are logged" in text
+        assert "## Advice of a panel of agents\n\n> strip" in text
 
 
 def test_a_rework_brief_has_rules_history_and_feedback_before_the_task(golden: Golden) -> None:

@@ -12,6 +12,7 @@ from loopwright.app.preconditions import check_cast, check_ground
 from loopwright.app.project import Project
 from loopwright.app.settings import settings_of
 from loopwright.app.starts.workflow.creation import SHAPES, WorkflowRequest, create_alone
+from loopwright.app.starts.workflow.inner import roles_needed
 from loopwright.cli.drive import Manner, drive_and_tell
 from loopwright.cli.given_text import GivenText
 from loopwright.cli.here import Here
@@ -99,7 +100,7 @@ def command(here: Here, /, *, as_json: bool, unattended: bool, dry_run: bool, **
         started_by_people(project, here, "start")
         settings = settings_of(project)
         check_ground(project, settings, merge=bool(request.merge), allow=request.allow)
-        check_cast(project, settings)
+        check_cast(project, settings, roles_needed(settings))
         if stays is not None and (stopped := ended(project, here, stays)) is not None:
             return stopped
         return _begin(project, here, request, SaidAlready(task_list=mode), manner)

@@ -9,6 +9,7 @@ from loopwright.app.preconditions import check_cast, check_ground
 from loopwright.app.settings import settings_of
 from loopwright.app.starts.workflow.creation import WorkflowRequest
 from loopwright.app.starts.workflow.foretold import WorkflowForetold, foretold
+from loopwright.app.starts.workflow.inner import roles_needed
 from loopwright.app.starts.workflow.recall import as_recalled, surfaced
 from loopwright.cli.drive import run_json_option
 from loopwright.cli.here import Here
@@ -26,7 +27,7 @@ def foretell(here: Here, request: WorkflowRequest, *, as_json: bool) -> int:
         learned = tuple(as_recalled(each, confirmed=False) for each in surfaced(project, request.request))
         told = foretold(project, settings, replace(request, recalled=learned))
         check_ground(project, settings, merge=told.merge, allow=request.allow)
-        check_cast(project, settings)
+        check_cast(project, settings, roles_needed(settings))
         note_unseen(project)
     if as_json:
         put_json(told)

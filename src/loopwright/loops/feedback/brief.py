@@ -10,15 +10,14 @@ from dataclasses import dataclass
 
 from loopwright.kernel.assignment import Assignment
 from loopwright.kernel.model import Brief, Demand
-from loopwright.kernel.quoting import at_most, fenced, one_line, quoted, size
+from loopwright.kernel.quoting import one_line, size
 from loopwright.kernel.wording import counted
 from loopwright.loops import brief_parts
 from loopwright.loops.brief_parts import NOTE, entries
-from loopwright.loops.feedback.state import LANDING, TaskFacts
+from loopwright.loops.feedback.state import LANDING
+from loopwright.loops.parts import TaskFacts, larger
 
 INJECTED = 8_192  # bytes
-_REQUEST = 4_096
-_MUST_NOT = "A finding that one of these is so has its name as `requirement` and is critical: all stops."
 _DUTY = {
     "developer": (
         "Change the files in the working directory until the task below is done, and nothing besides. A reviewer then"
@@ -100,28 +99,13 @@ def _material(run: Assignment) -> tuple[str, ...]:
         brief_parts.task(brief),
         *brief_parts.criteria(brief),
         *brief_parts.demands(_demands(brief)),
-        *_larger(brief.own),
+        *larger(brief.own),
         *brief_parts.artifacts(brief),
     )
     if run.role != "reviewer" and not run.diff:
         return parts
     without = "The diff is empty." if run.diff else "The diff is not included: look at the files."
     return (*parts, brief_parts.change("## Change under review", brief, run.diff, without))
-
-
-def _larger(own: TaskFacts | None) -> tuple[str, ...]:
-    """Of what it is a part, what must not happen there, and what a panel of agents advises: no person's words."""
-    if own is None or not own.request:
-        return ()
-    told = "## Part of\n\nThis task is one of several that a request was taken apart into. Do this one alone.\n\n"
-    parts = [told + fenced(at_most(own.request, _REQUEST))]
-    if own.must_not:
-        rules = (f"- `mustNot-{number}`: {one_line(text, 500)}" for number, text in enumerate(own.must_not, start=1))
-        parts.append("\n".join(("## Must not happen", "", *rules, "", _MUST_NOT)))
-    if own.advised:
-        advice = "\n\n".join(quoted(at_most(text, _REQUEST)) for text in own.advised)
-        parts.append(f"## Advice of a panel of agents\n\n{advice}")
-    return tuple(parts)
 
 
 def _demands(brief: Brief) -> tuple[Demand, ...]:

@@ -10,7 +10,7 @@ from loopwright.kernel.model import LoopId, Outcome, Verdict
 from loopwright.kernel.quoting import inline, one_line
 from loopwright.kernel.wording import ALL_TESTS_PASSING, counted
 from loopwright.loops import closing
-from loopwright.loops.course import Station, where
+from loopwright.loops.course import Station
 from loopwright.loops.feedback.iterations import NOT_COMPLIANT, PROMISE, SPEC_COMPLIANT
 from loopwright.loops.feedback.state import (
     FeedbackPhase,
@@ -24,13 +24,10 @@ from loopwright.loops.feedback.state import (
     tests_in_words,
 )
 from loopwright.loops.kind import Lane
+from loopwright.loops.parts import row
 
 _SHOWN = 5
 _AT: dict[str, str] = {
-    Station.PREFLIGHT: "trying the checks",
-    Station.GATE: "waits for your approval",
-    Station.CLARIFY: "has a question for you",
-    Station.ESCALATED: "needs you",
     FeedbackPhase.IMPLEMENT: "being made",
     FeedbackPhase.CHECKPOINT: "being kept",
     FeedbackPhase.REVIEW: "in review",
@@ -38,7 +35,6 @@ _AT: dict[str, str] = {
     FeedbackPhase.CHECKPOINT_TESTS: "being kept",
     FeedbackPhase.TEST: "being tested",
 }
-_ASKS = (Station.GATE, Station.CLARIFY, Station.ESCALATED)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,18 +63,13 @@ def lines(state: FeedbackState, outcome: Outcome) -> tuple[str, ...]:
 
 
 def lane(state: FeedbackState, _working: bool) -> Lane | None:  # noqa: FBT001 - a port's signature
-    """Nothing for one that is over, and for a part that is stuck: whoever had it begun tells what is done about it."""
-    station, at = state.course.station, where(state)
-    if at not in _AT or (station is Station.ESCALATED and not state.plan.lands):
-        return None
     held = unresolved(state.ledger)
-    return Lane(
+    shown = Lane(
         name=one_line(state.plan.task.strip().partition("\n")[0], 120),
         count=f"iteration {state.current.number}",
-        word=_AT[at],
         detail=counted(len(held), "finding") if held else "",
-        needs_person=station in _ASKS,
     )
+    return row(state, shown, _AT, lands=state.plan.lands)
 
 
 def so_far(state: FeedbackState) -> tuple[str, ...]:

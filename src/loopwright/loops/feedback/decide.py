@@ -23,12 +23,12 @@ from loopwright.loops.feedback.state import (
     FeedbackPhase,
     FeedbackState,
     Iteration,
-    TaskFacts,
     base_of,
     best_to_take,
     tests_in_words,
 )
 from loopwright.loops.hooks import Escalation
+from loopwright.loops.parts import TaskFacts
 
 
 def work(state: FeedbackState) -> tuple[Action, ...]:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from loopwright.kernel.ledger import mended_in, unresolved
 from loopwright.kernel.model import NO_COMMIT, Commit, Ending, Outcome
 from loopwright.loops import course as c
 from loopwright.loops.feedback.state import REVIEW, FeedbackState, best_to_take, failing, known_issues
-from loopwright.loops.hooks import untested
+from loopwright.loops.parts import left
 
 
 def landed_or_left(state: FeedbackState) -> FeedbackState:
@@ -22,23 +20,7 @@ def taken_or_left(state: FeedbackState) -> FeedbackState:
 
 
 def _left(state: FeedbackState) -> FeedbackState:
-    """To the parent, with all that the candidate holds: it verifies that together with the rest, and opens the gate on
-    what would be held back of it. So nobody is asked here any more.
-    """
-    took = state.course.accepted or state.course.untested
-    outcome = ended(state, Ending.ACCEPTED if took else Ending.VERIFIED)
-    commit = best_commit(state) if state.course.accepted else state.commit
-    outcome = replace(
-        outcome,
-        commit=commit,
-        findings=(*outcome.findings, *untested(state)),
-        waiting=(),
-        approved=state.course.let_in,
-        written=state.course.written,
-        may_drop=state.course.may_drop,
-    )
-    gates = tuple(replace(gate, due=False, lasting=False) for gate in state.course.gates)
-    return c.done(c.steered(state, gates=gates), outcome)
+    return left(state, ended, best_commit(state) if state.course.accepted else state.commit)
 
 
 def best_commit(state: FeedbackState) -> Commit:

@@ -14,6 +14,7 @@ from loopwright.kernel.wording import counted
 from loopwright.loops.accepting import ShownRed, with_shown
 from loopwright.loops.course import Course, entered, escalated, tried_on_the_base
 from loopwright.loops.feedback.limits import Allowance, Counts, FeedbackLimits
+from loopwright.loops.parts import TaskFacts
 from loopwright.loops.weighing import is_told_once
 
 REVIEW = "review"
@@ -61,18 +62,6 @@ class Iteration:
         if seen & {NO_CHANGE, NOTHING_CHANGED}:
             return "changed nothing"
         return "got no verdict from the reviewer" if NO_VERDICT in seen else ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TaskFacts:
-    """What the roles are told of a task besides the task: its commands, and what larger thing it is a part of."""
-
-    commands: tuple[Demand, ...] = ()  # that must pass besides the checks
-    task_id: str = ""
-    wave: int = 0
-    request: str = ""
-    must_not: tuple[str, ...] = ()
-    advised: tuple[str, ...] = ()  # what a panel of agents advises
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

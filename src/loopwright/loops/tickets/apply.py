@@ -16,12 +16,13 @@ from loopwright.kernel.events import (
     IntegrationRefused,
 )
 from loopwright.kernel.gates import PROTECTED, UNTESTED
-from loopwright.kernel.ledger import mended_in, record
-from loopwright.kernel.model import AgentReport, AgentStatus, Ending, Outcome, Question
+from loopwright.kernel.ledger import record
+from loopwright.kernel.model import AgentReport, AgentStatus, Question
 from loopwright.loops import course as c
 from loopwright.loops.course import GateRecord, Inquiry, Ruling, Station
-from loopwright.loops.tickets.accepting import checked_as_accepted, known_of, not_landed
+from loopwright.loops.tickets.accepting import checked_as_accepted, not_landed
 from loopwright.loops.tickets.convergence import OTHER_AGENT, RETRY, REVISE, SPLIT, next_move
+from loopwright.loops.tickets.ending import landed_or_left
 from loopwright.loops.tickets.escalation import granted
 from loopwright.loops.tickets.findings import critique_of, is_mute, judge_is_mute, landing_failures
 from loopwright.loops.tickets.judgement import (
@@ -35,7 +36,6 @@ from loopwright.loops.tickets.judgement import (
 )
 from loopwright.loops.tickets.limits import TicketLimits
 from loopwright.loops.tickets.state import (
-    CRITIC,
     JUDGE,
     LANDING,
     Critique,
@@ -43,13 +43,11 @@ from loopwright.loops.tickets.state import (
     TicketsPhase,
     TicketsState,
     best_ticket,
-    best_to_take,
     criticised_by,
     heard,
     opened,
     seat_key,
     stepped,
-    ticket_id,
 )
 from loopwright.loops.weighing import Failed, Passed, Waits, Weighed, is_told_once, rejection, weighed
 
@@ -85,7 +83,10 @@ def took(state: TicketsState, event: Answer) -> TicketsState:
 
 def _created(state: TicketsState, report: AgentReport) -> TicketsState:
     if report.status is AgentStatus.BLOCKED:
-        why = Question(question=f"The creator is blocked: {report.summary or 'no reason given'}")
+        said = f"The creator is blocked: {report.summary or 'no reason given'}"
+        if not state.plan.lands:
+            return judged(replace(state, ticket=replace(state.ticket, notes=report.summary, unmade=said)))
+        why = Question(question=said)
         state = c.with_trial(state, replace(state.course.trial, held=True))
         return c.steered(state, inquiries=(Inquiry(role="creator", questions=(why,)),))
     return stepped(replace(state, ticket=replace(state.ticket, notes=report.summary)), TicketsPhase.CHECKPOINT)
@@ -97,7 +98,8 @@ def _gone_on_without(state: TicketsState, event: AgentFailed) -> TicketsState:
     if state.phase is TicketsPhase.JUDGE:
         silence = Critique(role=JUDGE, verdict=None, summary=sentence)
         return judged(replace(state, ticket=replace(state.ticket, judgement=silence)))
-    ticket = replace(state.ticket, notes=f"{_NO_RESULT}{sentence})")
+    unmade = "" if state.plan.lands else f"The creator gave no result: {sentence}"
+    ticket = replace(state.ticket, notes=f"{_NO_RESULT}{sentence})", unmade=unmade)
     return stepped(replace(state, ticket=ticket), TicketsPhase.CHECKPOINT)
 
 
@@ -128,7 +130,7 @@ def _checked(state: TicketsState, event: ChecksReported) -> TicketsState:
         state, said = weighed(state, event, state.commit, words, is_last=is_last)
     told = said.faults if isinstance(said, Failed) else ()
     state = heard_checks(state, event, tuple(fault for fault in told if fault.category == "engine"))
-    if isinstance(said, Waits) and event.claim is not None:
+    if isinstance(said, Waits) and (event.claim is not None or state.ticket.failed_with is not None):
         return c.at_the_gate(stepped(state, TicketsPhase.CHECK))
     return stepped(state, TicketsPhase.JUDGE) if state.plan.judge else judged(state)
 
@@ -156,6 +158,8 @@ def _checkpointed(state: TicketsState, event: Checkpointed) -> TicketsState:
         idle=False,
     )
     state = c.called_for(c.steered(replace(state, commit=event.commit, ticket=ticket), put_back=event.put_back), gate)
+    if not files and not state.plan.lands:  # its parent finds out whether it was done before
+        return judged(state)
     if state.plan.firm and not (files or state.past or ticket.notes.startswith(_NO_RESULT)):
         return _asked_whether_it_was_done(state)
     same = judged_before(state) if state.plan.firm else None
@@ -182,7 +186,7 @@ def _announced(state: TicketsState) -> TicketsState:
     """An approved group of a split opens the next one; only the last of them lands."""
     match state.ticket.decision:
         case Decision.APPROVE:
-            return _next_group(state) if state.groups else c.landing(state, tries=state.course.trial.tries + 1)
+            return _next_group(state) if state.groups else landed_or_left(state)
         case Decision.ESCALATE:
             return c.escalated(state, (f"ticket {state.ticket.number} of {state.allowance} was not approved",))
         case _:
@@ -243,18 +247,6 @@ def refused(state: TicketsState, event: IntegrationRefused) -> TicketsState:
     if ticket.decision is Decision.ESCALATE:
         return c.escalated(state, (f"ticket {ticket.number} of {state.allowance} could not be landed: {why}",))
     return _reworked(state)
-
-
-def ended(state: TicketsState, ending: Ending) -> Outcome:
-    last, best = state.past[-1] if state.past else None, best_to_take(state)
-    shown = best if ending is Ending.ACCEPTED and best else last
-    return Outcome(
-        ending=ending,
-        attempts=len(state.past),
-        note=f"{shown.decision}: {ticket_id(state.plan.session, shown.number)}" if shown else "",
-        findings=known_of(state, shown) if shown else (),  # of an approved ticket, what was deferred
-        waiting=mended_in(state.ledger, state.course.unlanded, CRITIC, JUDGE),
-    )
 
 
 # --- people -------------------------------------------------------------------------------------

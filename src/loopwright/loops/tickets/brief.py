@@ -10,6 +10,7 @@ from loopwright.kernel.model import Brief
 from loopwright.kernel.quoting import at_most, one_line, size
 from loopwright.kernel.wording import counted
 from loopwright.loops import brief_parts
+from loopwright.loops.parts import larger
 from loopwright.loops.tickets.state import JUDGE, TicketFacts
 
 FINDINGS, _FEEDBACK, _HISTORY = 8_192, 8_192, 4_096  # bytes
@@ -105,8 +106,17 @@ def _creating(run: Assignment, limit: int) -> tuple[str, ...]:
         _CREATE,
         *rework,
         *(brief_parts.listed(head, brief.findings, limit, rules=True) for head in open_ones),
+        *_asked(brief),
+    )
+
+
+def _asked(brief: Brief) -> tuple[str, ...]:
+    own: TicketFacts = brief.own
+    return (
         brief_parts.task(brief),
         *brief_parts.criteria(brief),
+        *brief_parts.demands(own.commands),
+        *larger(own),
     )
 
 
@@ -152,7 +162,6 @@ def _judging(run: Assignment, limit: int) -> tuple[str, ...]:
 def _subject(run: Assignment) -> tuple[str, ...]:
     brief, without = run.brief, "The diff is not included: look at the files."
     return (
-        brief_parts.task(brief),
-        *brief_parts.criteria(brief),
+        *_asked(brief),
         brief_parts.change("## Change under review", brief, run.diff, without),
     )

@@ -8,12 +8,30 @@ from loopwright.kernel.quoting import inline, one_line
 from loopwright.kernel.wording import counted
 from loopwright.loops import closing
 from loopwright.loops.course import Station
-from loopwright.loops.tickets.accepting import known_of, open_now
+from loopwright.loops.kind import Lane
+from loopwright.loops.parts import row
 from loopwright.loops.tickets.convergence import in_a_line, intervention, persistent_gaps
+from loopwright.loops.tickets.ending import known_of, open_now
 from loopwright.loops.tickets.findings import open_findings
-from loopwright.loops.tickets.state import Ticket, TicketsState, best_ticket, best_to_take, can_split, ticket_id
+from loopwright.loops.tickets.state import (
+    Ticket,
+    TicketsPhase,
+    TicketsState,
+    best_ticket,
+    best_to_take,
+    can_split,
+    ticket_id,
+)
 
 _SHOWN = 20
+_AT: dict[str, str] = {
+    TicketsPhase.CREATE: "being made",
+    TicketsPhase.CHECKPOINT: "being kept",
+    TicketsPhase.CRITIQUE: "in review",
+    TicketsPhase.CHECK: "being tested",
+    TicketsPhase.JUDGE: "being judged",
+    TicketsPhase.VERDICT: "being judged",
+}
 
 
 def lines(state: TicketsState, outcome: Outcome) -> tuple[str, ...]:
@@ -26,6 +44,16 @@ def lines(state: TicketsState, outcome: Outcome) -> tuple[str, ...]:
         *closing.findings(outcome.findings, _SHOWN),
         *_result(state, outcome),
     )
+
+
+def lane(state: TicketsState, _working: bool) -> Lane | None:  # noqa: FBT001 - a port's signature
+    held = open_now(state)
+    shown = Lane(
+        name=one_line(state.plan.title, 120),
+        count=f"ticket {state.ticket.number}",
+        detail=counted(len(held), "finding") if held else "",
+    )
+    return row(state, shown, _AT, lands=state.plan.lands)
 
 
 def so_far(state: TicketsState) -> tuple[str, ...]:

@@ -9,6 +9,7 @@ from loopwright.kernel.actions import Action, Announce, Checkpoint, Integrate, R
 from loopwright.kernel.model import Brief, Finding, Key, Tree
 from loopwright.loops.accepting import ShownRed, known_on, with_shown
 from loopwright.loops.course import told_apart
+from loopwright.loops.parts import TaskFacts
 from loopwright.loops.tickets.convergence import feedback, in_a_line
 from loopwright.loops.tickets.findings import marks_of_checks
 from loopwright.loops.tickets.state import (
@@ -53,7 +54,20 @@ def _brief(state: TicketsState, criteria: tuple[Criterion, ...]) -> Brief:
         candidate=state.commit,
         unapproved=state.course.unapproved,
         put_back=state.course.put_back,
-        own=TicketFacts(story=ticket_id(plan.session, state.ticket.number)),
+        own=_facts(state),
+    )
+
+
+def _facts(state: TicketsState) -> TicketFacts:
+    plan, part = state.plan, state.plan.part or TaskFacts()
+    return TicketFacts(
+        story=ticket_id(plan.session, state.ticket.number),
+        commands=plan.also,
+        task_id=part.task_id,
+        wave=part.wave,
+        request=part.request,
+        must_not=part.must_not,
+        advised=part.advised,
     )
 
 
@@ -144,6 +158,8 @@ def _checks(state: TicketsState) -> RunChecks:
         approved=state.course.approved,
         may_drop=state.course.may_drop,
         trust=state.plan.trust,
+        also=state.plan.also,
+        after=state.plan.after,
         why="the engine's own judgement: tests, build and coverage decide",
     )
     taken = best_to_take(state) if state.course.accepted else None
@@ -196,6 +212,7 @@ def land(state: TicketsState) -> Integrate:
         approved=state.course.approved,
         may_drop=state.course.may_drop,
         trust=state.plan.trust,
+        also=state.plan.also,
         tree=Tree("") if as_known else state.course.lands,
         holds_back=bool(state.course.held) or (as_known and state.plan.trust.in_force),
         why=f"{'accepted by a person' if accepted else taken.decision}: {ticket_id(state.plan.session, taken.number)}",

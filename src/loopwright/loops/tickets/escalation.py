@@ -12,8 +12,8 @@ from loopwright.kernel.limits import granted_iterations
 from loopwright.loops import course as c
 from loopwright.loops.floor import CONTINUE_BY_DEFAULT
 from loopwright.loops.hooks import Escalation
-from loopwright.loops.tickets.accepting import open_now
 from loopwright.loops.tickets.convergence import EXAMPLES, REASSIGN, SPLIT, in_a_line, intervention, persistent_gaps
+from loopwright.loops.tickets.ending import open_now
 from loopwright.loops.tickets.state import (
     CRITIC,
     JUDGE,

@@ -26,7 +26,8 @@ def closing_ledger(state: TicketsState) -> Ledger:
     """The ledger as it is if the ticket ends with what has been heard so far."""
     ticket, ledger = state.ticket, state.ledger
     ledger = _heard(ledger, CRITIC, ticket.critiques, ticket.number)
-    ledger = record(ledger, CHECKS, _from_checks(ticket), ticket.number)
+    if ticket.checks is not None:
+        ledger = record(ledger, CHECKS, _from_checks(ticket), ticket.number)
     if ticket.judgement is not None:
         ledger = _heard(ledger, JUDGE, (ticket.judgement,), ticket.number)
     ledger = record(ledger, LANDING, (), ticket.number)  # it is tried anew with every ticket
@@ -54,7 +55,7 @@ def is_mute(critique: Critique) -> bool:
 
 def _heard(ledger: Ledger, source: str, critiques: tuple[Critique, ...], number: int) -> Ledger:
     found = tuple(weighed(identify(finding)) for critique in critiques for finding in critique.findings)
-    if any(map(is_mute, critiques)):
+    if not critiques or any(map(is_mute, critiques)):
         found += unresolved(ledger, source)  # whoever is silent resolves nothing
     return record(ledger, source, found, number)
 
@@ -92,7 +93,8 @@ def _from_engine(state: TicketsState) -> Iterator[Finding]:
     """What no judge says: that nothing changed, that somebody was silent, that protected files were touched."""
     ticket = state.ticket
     if not ticket.files:
-        yield engine_finding("no-change", "No file was changed against the base")
+        told = ("no-result", ticket.unmade) if ticket.unmade else ("no-change", "No file was changed against the base")
+        yield engine_finding(*told)
     if ticket.repeats:
         yield engine_finding("nothing-changed", f"Nothing was changed: ticket {ticket.repeats} was judged by this tree")
     if ticket.checks == ():

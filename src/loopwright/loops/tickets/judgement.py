@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from loopwright.kernel.events import ChecksReported
-from loopwright.kernel.faults import faults_of
+from loopwright.kernel.faults import faults_of, unmet
 from loopwright.kernel.limits import reached
-from loopwright.kernel.model import AgentReport, CheckResult, Finding
+from loopwright.kernel.model import AgentReport, CheckResult, Finding, demand_rule
 from loopwright.loops import course as c
 from loopwright.loops.tickets.aspects import accuracy, agent_aspects, engine_aspects, mean_score, of_criteria
 from loopwright.loops.tickets.convergence import is_worse, trend
@@ -20,7 +20,7 @@ def heard_checks(state: TicketsState, event: ChecksReported, told: tuple[Finding
     """`told` is what the creator is to hear of the verification besides what the checks say."""
     ticket = replace(
         state.ticket,
-        checks=_both(event),
+        checks=(*_both(event), *map(_demanded, event.also)),
         own=(*event.findings, *told),
         failed_with=state.course.approved if faults_of(event) else None,
     )
@@ -35,6 +35,12 @@ def _both(event: ChecksReported) -> tuple[CheckResult, ...]:
         judging[name] if name in judging and not judging[name].passed else landing.get(name) or judging[name]
         for name in dict.fromkeys((*judging, *landing))
     )
+
+
+def _demanded(command: CheckResult) -> CheckResult:
+    """A command of the task is judged as a check is, and says which task it is about."""
+    failures = () if command.passed else unmet(command)
+    return replace(command, name=demand_rule(command.name), failures=failures)
 
 
 def heard_judge(state: TicketsState, report: AgentReport) -> TicketsState:

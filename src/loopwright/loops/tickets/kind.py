@@ -82,4 +82,5 @@ KIND: Kind[TicketParams, TicketsState] = Kind(
     notes=files.notes,
     tells_more=files.tells_more,
     objection=_objection,
+    lane=closing.lane,
 )

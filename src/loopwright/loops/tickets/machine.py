@@ -18,7 +18,9 @@
 | CLEAN_UP   | clean up                      | DONE                                 | -                          |
 | DONE       | stop                          | -                                    | -                          |
 
-The phases from GATE on are the floor's. Agents never loop: what comes after a ticket is decided here, and it is always
+The phases from GATE on are the floor's. A part of a larger loop (`lands` false) is DONE where others LAND: its parent
+has the result. Its parent also hears where others ask (CLARIFY) because the creator is blocked or has changed nothing:
+that is a ticket that was not approved. Agents never loop: what comes after a ticket is decided here, and it is always
 a new ticket.
 """
 
@@ -27,13 +29,15 @@ from __future__ import annotations
 from functools import partial
 
 from loopwright.kernel.machine import Loop, Standpoint
+from loopwright.kernel.model import NO_COMMIT
 from loopwright.loops import floor
 from loopwright.loops.course import where
 from loopwright.loops.hooks import Machine
-from loopwright.loops.tickets.accepting import accepted, open_now
-from loopwright.loops.tickets.apply import continued, decided, ended, refused, relimited, revised, took
+from loopwright.loops.tickets.accepting import accepted
+from loopwright.loops.tickets.apply import continued, decided, refused, relimited, revised, took
 from loopwright.loops.tickets.convergence import intervention, persistent_gaps, without_progress
 from loopwright.loops.tickets.decide import land, work
+from loopwright.loops.tickets.ending import ended, open_now
 from loopwright.loops.tickets.escalation import DONE, answered, escalation
 from loopwright.loops.tickets.limits import TicketLimits
 from loopwright.loops.tickets.state import Decision, TicketParams, TicketsState, can_split, start, ticket_id
@@ -71,6 +75,7 @@ def stand(state: TicketsState) -> Standpoint:
         failures=sum(ticket.decision is not Decision.APPROVE for ticket in state.past),
         findings=open_now(state),
         headline=f"{last.decision}: {ticket_id(session, last.number)}" if last else "",
+        commit=state.commit if state.commit != state.plan.base else NO_COMMIT,
         lines=(*_counts(state), *_rules(state)),
     )
 

@@ -7,12 +7,24 @@ from enum import StrEnum
 
 from loopwright.kernel.ledger import Ledger
 from loopwright.kernel.limits import reached
-from loopwright.kernel.model import NO_COMMIT, CheckResult, Commit, Ending, Finding, Question, Severity, Tree, Verdict
-from loopwright.kernel.trust import Trust
+from loopwright.kernel.model import (
+    NO_COMMIT,
+    CheckResult,
+    Commit,
+    Demand,
+    Ending,
+    Finding,
+    Question,
+    Severity,
+    Tree,
+    Verdict,
+)
+from loopwright.kernel.trust import LandedBefore, Trust
 from loopwright.kernel.wording import counted
 from loopwright.loops import course as c
 from loopwright.loops.accepting import ShownRed
 from loopwright.loops.course import Course, Inquiry, Station
+from loopwright.loops.parts import TaskFacts
 from loopwright.loops.tickets.limits import TicketLimits
 
 CRITIC, CHECKS, JUDGE, ENGINE, LANDING = "critic", "checks", "judge", "engine", "landing"  # for the ledger: who says it
@@ -95,6 +107,7 @@ class Ticket:
     move: str = "retry"  # how it goes about it: the policy's next move, or what a coordinator answered
     guidance: tuple[str, ...] = ()  # what a person attached to this very ticket
     notes: str = ""  # what the creator says it did
+    unmade: str = ""  # of a part: why the creator made nothing of it
     commit: Commit = NO_COMMIT
     files: tuple[str, ...] = ()
     critiques: tuple[Critique, ...] = ()
@@ -134,6 +147,8 @@ class Seat:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TicketParams:
+    """What a session is started with. A child (`lands` false) leaves its result to its parent."""
+
     session: str
     title: str
     base: Commit
@@ -154,10 +169,16 @@ class TicketParams:
     firm: bool = False  # a no stays a no; a session that began before that rule is told by those it began with
     trust: Trust = Trust()
     accepts_checked: bool = False  # what is accepted runs the checks, too; one that began before lands it as it did
+    part: TaskFacts | None = None  # of a larger thing
+    answers: tuple[str, ...] = ()  # what people said to whoever had it begun
+    before: tuple[Finding, ...] = ()  # what was wrong before that began
+    after: LandedBefore = LandedBefore()  # what landed before it in the same work
+    also: tuple[Demand, ...] = ()  # commands that must pass besides the checks
+    lands: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TicketFacts:
+class TicketFacts(TaskFacts):
     """What every role is told besides what the roles of every loop are."""
 
     story: str  # the id of the ticket
@@ -185,14 +206,29 @@ class TicketsState:
 
 
 def start(params: TicketParams) -> TicketsState:
-    return c.tried_on_the_base(_begun(params), params.trust)
+    return c.tried_on_the_base(_begun(_as_part(params)), params.trust)
+
+
+def _as_part(params: TicketParams) -> TicketParams:
+    """A task is its own criterion: what its command finds, and what critics say of it, is held against that."""
+    if params.part is None or params.criteria:
+        return params
+    name = params.part.task_id
+    return replace(params, criteria=(Criterion(id=name, text=params.title.removeprefix(f"{name}: ")),))
 
 
 def _begun(params: TicketParams) -> TicketsState:
     """A new session, or one that goes on where adopted tickets leave off."""
     closed = tuple(ticket for ticket in params.adopted if ticket.decision is not None)
     first = Ticket(number=1)
-    state = TicketsState(plan=params, allowance=params.limits.max, ticket=first, commit=params.base, past=closed)
+    state = TicketsState(
+        plan=params,
+        allowance=params.limits.max,
+        ticket=first,
+        commit=params.base,
+        past=closed,
+        course=Course(answers=params.answers, before=params.before),
+    )
     if params.adopted and params.adopted[-1].decision is None:
         begun = params.adopted[-1]
         kept = Ticket(number=begun.number, parent=begun.parent, focus=begun.focus, guidance=begun.guidance)

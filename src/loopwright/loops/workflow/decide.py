@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 
 from loopwright.kernel.actions import Action, Announce, Combine, Integrate, RunAgent, RunChecks, RunLoop
 from loopwright.kernel.changing import replace
-from loopwright.kernel.codec import plain
 from loopwright.kernel.events import Answered, CancelRequested
 from loopwright.kernel.model import NO_KEY, Cleanup, Commit, Demand, Key
 from loopwright.kernel.quoting import one_line
 from loopwright.kernel.trust import LandedBefore, is_named
 from loopwright.kernel.wording import counted
 from loopwright.loops.workflow.brief import for_discussion, for_gate, for_intent, for_panel, for_review, shown_of
+from loopwright.loops.workflow.making import child_params, panel_part, task_key, verifies, words_of
 from loopwright.loops.workflow.scoring import DIMENSIONS, score
 from loopwright.loops.workflow.shape import criterion_name, must_not_name
 from loopwright.loops.workflow.state import (
-    CHILD,
     Viewing,
     WorkflowPhase,
     WorkflowState,
@@ -100,18 +98,13 @@ def by_way_ahead(state: WorkflowState) -> list[int]:
     return sorted(state.running, key=lambda index: (-state.graph.rank[index], index))
 
 
-def task_key(state: WorkflowState, index: int) -> Key:
-    task = state.tasks[index]
-    return Key("task", task.attempts + 1, part=str(index + 1), tries=state.course.asked)
-
-
 def _task(state: WorkflowState, index: int) -> RunLoop:
     task = state.tasks[index]
     subject = one_line(task.plan.subject, 120)
     begun = f"{subject}; attempt {task.attempts + 1}: {task.why}" if task.attempts else subject
     return RunLoop(
         key=task_key(state, index),
-        kind=CHILD,
+        kind=state.plan.inner.kind,
         params=child_params(state, task),
         name=child_name(task),
         said=_retry(task),
@@ -126,45 +119,6 @@ def _retry(task: WorkTask) -> Answered | None:
     if task.over or task.asking == NO_KEY:
         return None
     return Answered(key=task.asking, choice="continue", count=1, text=task.advice)
-
-
-def child_params(state: WorkflowState, task: WorkTask) -> str:
-    plan = state.plan
-    part = {
-        "task_id": task.id,
-        "wave": task.wave,
-        "request": plan.request,
-        "must_not": [each.text for each in state.shape.must_not] if state.shape else [],
-        "advised": [task.advice] if task.advice else [],
-    }
-    given = json.loads(plan.child)
-    given |= {
-        "task": _task_text(task),
-        "part": part,
-        "base": task.start,
-        "answers": [*state.course.answers, *state.course.refusals[: task.refusals]],
-        "lands": False,
-        "after": {"commit": task.start, "words": list(words_of(task))},
-        "before": plain(state.course.before),
-        "also": plain(verifies(task)),
-        "trust": plain(plan.trust.on(state.ground)),
-        "limits": {**given.get("limits", {}), "max_feedback_iterations": 1},
-    }
-    return json.dumps(given, sort_keys=True)
-
-
-def _task_text(task: WorkTask) -> str:
-    files = f"\n\nExpected to change: {', '.join(task.plan.files)}" if task.plan.files else ""
-    return f"{task.id}: {task.plan.subject}\n\n{task.plan.description}{files}".strip()
-
-
-def words_of(task: WorkTask) -> tuple[str, ...]:
-    """What it was asked for in: a file that is named there is its business."""
-    return (task.plan.subject, task.plan.description, *task.plan.files)
-
-
-def verifies(task: WorkTask) -> tuple[Demand, ...]:
-    return (Demand(name=task.id, argv=task.plan.verify, own=task.plan.files),) if task.plan.verify else ()
 
 
 def must_nots(state: WorkflowState) -> tuple[Demand, ...]:
@@ -187,10 +141,6 @@ def _panel(state: WorkflowState, index: int) -> RunAgent:
         writes=False,
         why=f"{task.id} is stuck ({task.stuck}): {task.why}",
     )
-
-
-def panel_part(index: int) -> str:
-    return f"t{index + 1}"
 
 
 def view_part(look: Viewing, view: str, step: str) -> str:
@@ -372,7 +322,7 @@ def _cancel(state: WorkflowState) -> tuple[Action, ...]:
     return tuple(
         RunLoop(
             key=Key("cancel", state.tasks[index].attempts + 1, part=str(index + 1), tries=state.course.asked),
-            kind=CHILD,
+            kind=state.plan.inner.kind,
             params=child_params(state, state.tasks[index]),
             name=child_name(state.tasks[index]),
             said=said,

@@ -19,7 +19,7 @@ _RULES = (
         " as a tool, 30 to 39 with a check-in after each wave, 25 to 29 with one after each task."
     ),
     (
-        "A task begins when what it waits for is done and nobody works on its files. Each is made in a feedback loop of"
+        "A task begins when what it waits for is done and nobody works on its files. Each is made in a loop of"
         " its own and lands one after the other, verified together with all that has landed, with the commands of every"
         " task that is done."
     ),

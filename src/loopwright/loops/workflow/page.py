@@ -29,7 +29,7 @@ _STARTS = (
 )
 _INTRO = (
     "One request to done. It is scored, and asked about where it is unclear; shaped into criteria and what must not"
-    " happen; taken apart into tasks that wait for each other. Each task is made in a feedback loop of its own, as soon"
+    " happen; taken apart into tasks that wait for each other. Each task is made in a loop of its own, as soon"
     " as what it waits for is done and nobody works on its files, and lands in a merge train: together with all that"
     " has landed it must pass the checks, its own command and the commands of every task that is done. At the end the"
     " whole is reviewed thoroughly, verified once more with every command, and passes the completion gate."

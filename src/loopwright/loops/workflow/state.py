@@ -20,8 +20,6 @@ from loopwright.loops.workflow.shape import WorkShape
 from loopwright.loops.workflow.ship import Ship
 from loopwright.loops.workflow.state_file import ThoroughReview, WaveReview
 
-CHILD = "feedback"
-
 
 class WorkflowPhase(StrEnum):
     SCORE = "SCORE"
@@ -90,6 +88,17 @@ class TakenOver:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Inner:
+    """The kind of loop in which tasks are made, and which of its parameters says what."""
+
+    kind: str = "feedback"
+    task: str = "task"  # what is to be done
+    details: str = ""  # and that at length; empty: in the same
+    name: str = ""  # what no other loop is called; empty: it has no name of its own
+    attempts: str = "max_feedback_iterations"  # of its limits: how many it has by itself
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class WorkflowParams:
     request: str
     base: Commit
@@ -103,6 +112,7 @@ class WorkflowParams:
     recalled: tuple[Recalled, ...] = ()
     shape: str = ""  # the person's own word on how it is worked, whatever the score says
     attended: bool = False  # somebody is there to be shown the shape, and to resolve what reviews find
+    inner: Inner = Inner()
     child: str = "{}"  # JSON: what every task's loop is given besides its task
     list_id: str = ""  # of the task list others read and write too
     list_shift: int = 0  # how many numbers of that list were given before its tasks came

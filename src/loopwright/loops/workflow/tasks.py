@@ -22,9 +22,9 @@ from loopwright.loops.course import Trial
 from loopwright.loops.weighing import Failed, Passed, Rejected, Waits, Weighed, rejection, weighed
 from loopwright.loops.workflow.advice import advice_text, read_advice
 from loopwright.loops.workflow.calm import calmed, covered, turned
-from loopwright.loops.workflow.decide import panel_part, task_key, verifies
 from loopwright.loops.workflow.limits import reasons
 from loopwright.loops.workflow.looking import looked_at, review_begun
+from loopwright.loops.workflow.making import panel_part, task_key, verifies
 from loopwright.loops.workflow.remedies import MUST_NOT, Origin, became_true, both_sides, forbidden_in, why_of
 from loopwright.loops.workflow.schedule import added, admitted, check_in_due, diagnosis, finished, made_ready
 from loopwright.loops.workflow.state import (
@@ -81,7 +81,7 @@ def heard(state: WorkflowState, event: LoopEnded) -> WorkflowState:
         commit=outcome.commit,
         asking=outcome.asking,
         over=outcome.ending is not Ending.ESCALATED,
-        why=why_of(outcome),
+        why="" if outcome.ending is Ending.VERIFIED else why_of(outcome),
         advice="",
     )
     state = replace(

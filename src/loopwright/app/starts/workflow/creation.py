@@ -7,19 +7,19 @@ from typing import Literal
 
 from loopwright.adapters.files import locked_file
 from loopwright.app.creation import create_loop, new_id
-from loopwright.app.layout import CONFIG_FILE, STATE_FOLDER
+from loopwright.app.layout import STATE_FOLDER
 from loopwright.app.loops import Listed, View, listing
 from loopwright.app.preconditions import FreeSpace, check_cast, check_ground
 from loopwright.app.project import Project
 from loopwright.app.starts.door import Start
+from loopwright.app.starts.workflow.inner import INNER, child_of, roles_needed
 from loopwright.config.settings import OF_A_REQUEST, LimitSettings, Settings
-from loopwright.errors import ConfigError, NeedsPerson, UsageError
-from loopwright.kernel.codec import encode
+from loopwright.errors import NeedsPerson, UsageError
 from loopwright.kernel.trust import Trust
 from loopwright.loops.workflow.kind import Workflow
 from loopwright.loops.workflow.limits import WorkflowLimits
 from loopwright.loops.workflow.scoring import ShapeChoice
-from loopwright.loops.workflow.state import CHILD, Recalled, TakenOver, WorkflowParams
+from loopwright.loops.workflow.state import Recalled, TakenOver, WorkflowParams
 
 NAME = "workflow"
 _LOCK = "start.lock"
@@ -57,15 +57,13 @@ async def create_workflow(
     """
     check_ground(project, settings, merge=bool(_merges(settings, asked)), allow=asked.allow, free=free)
     if roles is None:
-        check_cast(project, settings)
-    if settings.workflow.inner != CHILD:
-        says = f"this version makes tasks in {CHILD} loops only; write {CHILD!r}, or leave it out"
-        raise ConfigError(CONFIG_FILE, "workflow.inner", says)
+        check_cast(project, settings, roles_needed(settings))
     if not asked.request.strip():
         raise UsageError('the request is empty; write `loop start "what is to be done"`')
-    params = params_of(project, limited(settings, asked), asked, roles)
-    usd = settings.budget.usd if asked.budget == "settings" else asked.budget
     loop = new_id(asked.request)
+    params = params_of(project, limited(settings, asked), asked, roles)
+    params = replace(params, child=child_of(settings, loop, roles))
+    usd = settings.budget.usd if asked.budget == "settings" else asked.budget
     return await create_loop(project, settings, loop, params, budget=usd, unlimited=usd is None)
 
 
@@ -83,7 +81,6 @@ def params_of(
     project: Project, settings: Settings, asked: WorkflowRequest, roles: tuple[str, ...] | None = None
 ) -> WorkflowParams:
     played = roles if roles is not None else tuple(role for role in OF_A_REQUEST if settings.agents_for(role))
-    tester = "tester" in roles if roles is not None else bool(settings.agents_for("tester"))
     return WorkflowParams(
         request=asked.request.strip(),
         base=project.head,
@@ -96,19 +93,13 @@ def params_of(
         recalled=asked.recalled,
         shape=asked.shape,
         attended=asked.attended,
-        child=_child(settings, tester=tester),
+        inner=INNER[settings.workflow.inner],
         list_id=asked.list_id,
         list_shift=asked.list_shift,
         session_only=asked.session_only,
         trust=Trust(allow=asked.allow, in_force=True),
         taken_over=asked.taken_over,
     )
-
-
-def _child(settings: Settings, *, tester: bool) -> str:
-    """What the loop of every task is given, besides its task."""
-    limits = encode(settings.limits.feedback)
-    return f'{{"tester":{"true" if tester else "false"},"accepts_checked":true,"limits":{limits}}}'
 
 
 def _merges(settings: Settings, asked: WorkflowRequest) -> bool:

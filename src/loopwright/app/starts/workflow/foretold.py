@@ -10,13 +10,12 @@ from dataclasses import dataclass
 
 from loopwright.app.project import Project
 from loopwright.app.starts.workflow.creation import WorkflowRequest, limited, params_of
+from loopwright.app.starts.workflow.inner import roles_of_attempt
 from loopwright.config.settings import Settings
 from loopwright.kernel.model import Commit, Question
 from loopwright.loops.workflow.plan import PlannedTask, estimate, single_task, waves_of
 from loopwright.loops.workflow.scoring import DIMENSIONS, MIN_SPEC, ShapeChoice, fit, score, shape_for
 from loopwright.loops.workflow.shape import shape_of
-
-_RUNS = 2  # agents of one attempt: a developer and a reviewer
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,7 +80,7 @@ def foretold(project: Project, settings: Settings, asked: WorkflowRequest) -> Wo
         recalled=tuple(each.title for each in params.recalled),
         iterations=params.limits.max_iterations,
         budget=settings.budget.usd if asked.budget == "settings" else asked.budget,
-        estimated_usd=estimate(tasks, _usd_per_run(settings), _RUNS),
+        estimated_usd=estimate(tasks, _usd_per_run(settings), len(roles_of_attempt(settings))),
     )
 
 
@@ -107,6 +106,6 @@ def _asks(choice: ShapeChoice, fitting: int) -> tuple[str, ...]:
 
 def _usd_per_run(settings: Settings) -> float:
     costs = [
-        settings.agents_for(role)[0].reservation for role in ("developer", "reviewer") if settings.agents_for(role)
+        settings.agents_for(role)[0].reservation for role in roles_of_attempt(settings) if settings.agents_for(role)
     ]
     return sum(costs) / len(costs) if costs else 0.0

@@ -1,0 +1,85 @@
+"""A loop as a part of a larger one: what its roles and people are told of that, and how it leaves its result
+to its parent."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import TypeVar
+
+from loopwright.kernel.model import Commit, Demand, Ending, Outcome
+from loopwright.kernel.quoting import at_most, fenced, one_line, quoted
+from loopwright.loops import course as c
+from loopwright.loops.course import OnCourse, Station
+from loopwright.loops.hooks import untested
+from loopwright.loops.kind import Lane
+
+S = TypeVar("S", bound=OnCourse)
+_REQUEST = 4_096  # bytes
+_MUST_NOT = "A finding that one of these is so has its name as `requirement` and is critical: all stops."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaskFacts:
+    """What the roles are told of a task besides the task: its commands, and what larger thing it is a part of."""
+
+    commands: tuple[Demand, ...] = ()  # that must pass besides the checks
+    task_id: str = ""
+    wave: int = 0
+    request: str = ""
+    must_not: tuple[str, ...] = ()
+    advised: tuple[str, ...] = ()  # what a panel of agents advises
+
+
+def larger(own: TaskFacts | None) -> tuple[str, ...]:
+    """Of what it is a part, what must not happen there, and what a panel of agents advises: no person's words."""
+    if own is None or not own.request:
+        return ()
+    told = "## Part of\n\nThis task is one of several that a request was taken apart into. Do this one alone.\n\n"
+    parts = [told + fenced(at_most(own.request, _REQUEST))]
+    if own.must_not:
+        rules = (f"- `mustNot-{number}`: {one_line(text, 500)}" for number, text in enumerate(own.must_not, start=1))
+        parts.append("\n".join(("## Must not happen", "", *rules, "", _MUST_NOT)))
+    if own.advised:
+        advice = "\n\n".join(quoted(at_most(text, _REQUEST)) for text in own.advised)
+        parts.append(f"## Advice of a panel of agents\n\n{advice}")
+    return tuple(parts)
+
+
+_STANDS: Mapping[str, str] = {
+    Station.PREFLIGHT: "trying the checks",
+    Station.GATE: "waits for your approval",
+    Station.CLARIFY: "has a question for you",
+    Station.ESCALATED: "needs you",
+}
+_ASKS = (Station.GATE, Station.CLARIFY, Station.ESCALATED)
+
+
+def row(state: OnCourse, lane: Lane, words: Mapping[str, str], *, lands: bool) -> Lane | None:
+    """A row of the live view, with the word for where it stands; `words` are those of its own phases.
+
+    Nothing for one that is over, and for a part that is stuck: whoever had it begun tells what is done about it.
+    """
+    station, word = state.course.station, {**_STANDS, **words}.get(c.where(state))
+    if word is None or (station is Station.ESCALATED and not lands):
+        return None
+    return replace(lane, word=word, needs_person=station in _ASKS)
+
+
+def left(state: S, ended: Callable[[S, Ending], Outcome], commit: Commit) -> S:
+    """To the parent, with all that the candidate holds: it verifies that together with the rest, and opens the gate on
+    what would be held back of it. So nobody is asked here any more.
+    """
+    took = state.course.accepted or state.course.untested
+    outcome = ended(state, Ending.ACCEPTED if took else Ending.VERIFIED)
+    outcome = replace(
+        outcome,
+        commit=commit,
+        findings=(*outcome.findings, *untested(state)),
+        waiting=(),
+        approved=state.course.let_in,
+        written=state.course.written,
+        may_drop=state.course.may_drop,
+    )
+    gates = tuple(replace(gate, due=False, lasting=False) for gate in state.course.gates)
+    return c.done(c.steered(state, gates=gates), outcome)

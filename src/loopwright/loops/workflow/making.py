@@ -1,0 +1,66 @@
+"""The loop in which a task is made: what it is given, whichever kind it is."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from loopwright.kernel.codec import plain
+from loopwright.kernel.model import Demand, Key
+from loopwright.loops.workflow.state import Inner, WorkflowState, WorkTask, child_name
+
+
+def task_key(state: WorkflowState, index: int) -> Key:
+    task = state.tasks[index]
+    return Key("task", task.attempts + 1, part=str(index + 1), tries=state.course.asked)
+
+
+def panel_part(index: int) -> str:
+    """Of the key of its advisers' step."""
+    return f"t{index + 1}"
+
+
+def child_params(state: WorkflowState, task: WorkTask) -> str:
+    plan, inner = state.plan, state.plan.inner
+    part = {
+        "task_id": task.id,
+        "wave": task.wave,
+        "request": plan.request,
+        "must_not": [each.text for each in state.shape.must_not] if state.shape else [],
+        "advised": [task.advice] if task.advice else [],
+    }
+    given = json.loads(plan.child)
+    given |= _said(given, inner, task)
+    given |= {
+        "part": part,
+        "base": task.start,
+        "answers": [*state.course.answers, *state.course.refusals[: task.refusals]],
+        "lands": False,
+        "after": {"commit": task.start, "words": list(words_of(task))},
+        "before": plain(state.course.before),
+        "also": plain(verifies(task)),
+        "trust": plain(plan.trust.on(state.ground)),
+        "limits": {**given.get("limits", {}), inner.attempts: 1},
+    }
+    return json.dumps(given, sort_keys=True)
+
+
+def _said(given: dict[str, Any], inner: Inner, task: WorkTask) -> dict[str, str]:
+    """What is to be done, under the names that the loop has for it."""
+    files = f"\n\nExpected to change: {', '.join(task.plan.files)}" if task.plan.files else ""
+    subject, details = f"{task.id}: {task.plan.subject}", f"{task.plan.description}{files}".strip()
+    said = {inner.task: subject, inner.details: details}
+    if not inner.details:
+        said = {inner.task: f"{subject}\n\n{details}".strip()}
+    if inner.name:
+        said[inner.name] = f"{given[inner.name]}-{child_name(task)}".lower().replace("//", "-")
+    return said
+
+
+def words_of(task: WorkTask) -> tuple[str, ...]:
+    """What it was asked for in: a file that is named there is its business."""
+    return (task.plan.subject, task.plan.description, *task.plan.files)
+
+
+def verifies(task: WorkTask) -> tuple[Demand, ...]:
+    return (Demand(name=task.id, argv=task.plan.verify, own=task.plan.files),) if task.plan.verify else ()
