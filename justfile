@@ -2,7 +2,7 @@
 
 set positional-arguments := true
 
-spread := "-n 3 --dist worksteal"
+spread := "-n 4 --dist worksteal"  # two for each core: they wait for processes much of their time
 
 # the whole thing on a sample project: no account, no key
 demo *args:

@@ -182,7 +182,7 @@ def measure() -> Figure:
     return Figure(
         name="P6",
         what=f"scheduling a no-op task in a random dependency graph of {MANY:,}: machine, session, snapshots; no disk",
-        against=f"the same in a graph of {FEW:,}; langgraph, prefect",
+        against=f"the same in a graph of {FEW:,}; langgraph, celery, prefect",
         value=value,
         low=min(ratios),
         high=max(ratios),
