@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 
 from loopwright.errors import InvalidTransition
 from loopwright.kernel.actions import Ask, CleanUp, Combine, Integrate, RunChecks
 from loopwright.kernel.events import CancelRequested, StateEdited
-from loopwright.kernel.model import Cleanup, Demand, Ending, Part
+from loopwright.kernel.model import Cleanup, Commit, Demand, Ending, Part
 from loopwright.kernel.trust import Trust
 from loopwright.loops.course import Station, where
 from loopwright.loops.workflow.state import Stopped, TaskStanding, WorkflowPhase, WorkflowState
@@ -145,7 +146,7 @@ def test_accepting_tells_open_loops_to_end_and_lands_what_has_landed() -> None:
         "tip-1",
         "lands",
         "",
-        (D1,),
+        (replace(D1, landed=Commit("tip-1")),),
         "accepted by a person",
     )
     ended = outcome(play(state, LANDED))
@@ -254,7 +255,7 @@ def test_a_task_that_was_done_may_be_taken_back() -> None:
     again = runs(state)[0]
     assert (again.name, str(again.key), json.loads(again.params)["base"]) == ("T-001//2", "task-2-1.0", "tip-1")
     state = play(state, makes(1, "better"), *train("tip-3"))
-    assert (state.done, state.promised, state.tip) == (1, (D1,), "tip-3")
+    assert (state.done, state.promised, state.tip) == (1, (replace(D1, landed=Commit("tip-3")),), "tip-3")
 
 
 def test_a_wave_is_looked_at_once_though_a_task_of_it_was_taken_back() -> None:

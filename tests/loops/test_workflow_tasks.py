@@ -85,7 +85,7 @@ def test_every_task_is_a_feedback_loop_of_its_own_with_one_iteration_and_no_land
     assert given["task"] == "T-001: Do part 1\n\nAll of part 1.\n\nExpected to change: src/a.py"
     assert (given["base"], given["lands"], given["agent"]) == (BASE, False, "x")
     assert given["limits"] == {"wall": 5, "max_feedback_iterations": 1}
-    assert given["also"] == [{"name": "T-001", "argv": ["make", "part-1"], "own": ["src/a.py"]}]
+    assert given["also"] == [{"name": "T-001", "argv": ["make", "part-1"], "own": ["src/a.py"], "landed": ""}]
     assert given["after"]["commit"] == "base"
     assert (given["part"]["task_id"], given["part"]["request"], given["part"]["advised"]) == ("T-001", REQUEST, [])
 
@@ -213,7 +213,7 @@ def test_the_first_failure_is_stuck_and_the_panels_advice_goes_into_the_retry() 
     state = play(state, advises("use the wall clock"))
     (run,) = runs(state)
     assert run.said == Answered(
-        key=Key("escalation", 1), choice="continue", count=1, text="Consensus: use the wall clock"
+        key=Key("escalation", 1), choice="continue", count=1, advice="Consensus: use the wall clock"
     )
     assert (run.key.attempt, run.name, state.counselled) == (2, "T-001", 1)
     assert json.loads(run.params)["part"]["advised"] == ["Consensus: use the wall clock"]
@@ -297,7 +297,7 @@ def test_a_task_whose_maker_changed_nothing_is_done_if_its_command_passes_as_it_
     state = play(state, GREEN)
     assert (standings(state), state.tip, state.iterations, state.failures) == ([TaskStanding.DONE], BASE, 1, 0)
     assert state.remarks == ("T-001 was done already: its command and the checks pass as it is.",)
-    assert state.promised == (Demand("T-001", ("make", "part-1")),)
+    assert state.promised == (Demand("T-001", ("make", "part-1"), landed=BASE),)
 
 
 def test_a_task_whose_maker_changed_nothing_is_stuck_if_its_command_fails() -> None:

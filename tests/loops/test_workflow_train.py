@@ -78,7 +78,8 @@ def test_the_commands_of_tasks_that_are_done_run_on_every_merged_tree() -> None:
     assert wanted(state, RunChecks).also == (NEVER, D1)
     state = play(state, GREEN, landed("tip-1"), makes(2), combined("m2"))
     run = wanted(state, RunChecks)
-    assert (run.also, run.commit, run.base, run.key) == ((NEVER, D1, D2), "m2", BASE, Key("checks", 2))
+    landed_1 = replace(D1, landed=Commit("tip-1"))  # what it starts runs as it landed
+    assert (run.also, run.commit, run.base, run.key) == ((NEVER, landed_1, D2), "m2", BASE, Key("checks", 2))
 
 
 def test_what_passed_is_landed_on_what_has_landed() -> None:
@@ -113,8 +114,8 @@ def test_a_conflict_becomes_a_task_with_both_sides() -> None:
     said = json.loads(run.params)
     assert (run.name, said["base"], said["also"]) == (
         "T-003",
-        "tip-1",
-        [{"name": "T-003", "argv": ["make", "part-2"], "own": ["src/a.py"]}],
+        "m-tip-1",
+        [{"name": "T-003", "argv": ["make", "part-2"], "own": [], "landed": ""}],
     )
     assert said["task"] == (
         "T-003: Bring T-002 together with what has landed\n\n"
@@ -144,7 +145,7 @@ def test_a_red_merged_tree_becomes_a_task_that_begins_with_it() -> None:
     state = play(state, makes(3))
     action = wanted(state, Combine)
     assert (action.base, action.commits, action.made_on) == ("m-tip-1", ("c3",), ("m-tip-1",))
-    assert (state.tip, state.promised) == ("tip-1", (D1,))
+    assert (state.tip, state.promised) == ("tip-1", (replace(D1, landed=Commit("tip-1")),))
 
 
 def test_a_conflict_of_the_task_that_was_to_mend_one_ends_all_three() -> None:
@@ -197,7 +198,11 @@ def test_what_a_person_accepts_then_is_what_has_landed_and_nothing_else() -> Non
     )
     state = play(state, says("accept"))
     action = wanted(state, Integrate)
-    assert (action.commit, action.tree, action.also) == ("m-tip-1", "lands", (NEVER, D1))
+    assert (action.commit, action.tree, action.also) == (
+        "m-tip-1",
+        "lands",
+        (NEVER, replace(D1, landed=Commit("tip-1"))),
+    )
     assert outcome(play(state, LANDED)).ending is Ending.ACCEPTED
 
 
@@ -338,11 +343,12 @@ def test_an_open_gate_waits_though_a_limit_is_reached() -> None:
 
 
 def test_a_conflict_task_begins_with_what_has_landed_when_it_begins() -> None:
-    """Others may have landed since it was made: with an older start it would only conflict again."""
+    """Others may have landed since it was made: with an older start it would only conflict again. So it would without
+    what is held back of them, which lies in `m-tip-1` and not in `tip-1`."""
     state = planned(task(1), task(2), task(3), parallel=3)
     state = play(state, makes(1), makes(2), makes(3), *train("tip-1"), conflicts("c2", "src/b.py"))
     first = next(run for run in runs(state) if run.name == "T-004")
-    assert json.loads(first.params)["base"] == "tip-1"
+    assert (json.loads(first.params)["base"], state.tasks[3].made_on) == ("m-tip-1", "m-tip-1")
 
 
 def test_whoever_brings_a_change_in_brings_the_tests_it_was_verified_with() -> None:

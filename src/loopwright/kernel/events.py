@@ -177,6 +177,7 @@ class Answered:
     choice: str
     count: int = 0
     text: str = ""
+    advice: str = ""  # of agents, for whoever goes on: no person's words
     merge: bool = False
     by: str = ""
 

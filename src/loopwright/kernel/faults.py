@@ -8,6 +8,8 @@ from loopwright.kernel.events import ChecksReported
 from loopwright.kernel.findings import identify
 from loopwright.kernel.model import CheckResult, Finding, Severity, demand_rule, is_forbidden
 
+KEPT = "test-kept"
+_NAMED = 5
 _BLOCKING = (Severity.CRITICAL, Severity.HIGH)
 
 
@@ -31,7 +33,20 @@ def faults_of(report: ChecksReported, tree: str = "") -> tuple[Finding, ...]:
     failed = tuple({fault.fingerprint: fault for fault in found}.values())
     blocking = tuple(identify(each) for each in report.findings if each.severity in _BLOCKING)
     unjudged = () if report.results else (engine_finding("no-result", f"No check gave a result{tree}"),)
-    return failed + blocking + unjudged
+    found_wrong = failed + blocking + unjudged
+    return found_wrong + _put_back(report) if found_wrong else ()
+
+
+def _put_back(report: ChecksReported) -> tuple[Finding, ...]:
+    """What fails may be a test that was changed: whoever changed it has to know that this did not count."""
+    if not report.kept:
+        return ()
+    paths = ", ".join(report.kept[:_NAMED]) + (f" and {len(report.kept) - _NAMED} more" if report.kept[_NAMED:] else "")
+    told = (
+        f"The change to {paths} was put back: it came with an earlier part of the same work and stays as it landed,"
+        " unless the task names the file. Make the code pass as it is."
+    )
+    return (engine_finding(KEPT, told, severity=Severity.MEDIUM),)
 
 
 def _failures(result: CheckResult, tree: str) -> tuple[Finding, ...]:

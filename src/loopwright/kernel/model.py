@@ -231,6 +231,7 @@ class Demand:
     name: str  # what asks for it: `T-001`, `criterion-2`, `mustNot-1`
     argv: tuple[str, ...]
     own: tuple[str, ...] = ()  # files that whoever asks for it is to change: of a script among them the new one runs
+    landed: Commit = NO_COMMIT  # where what it starts has landed, and runs from for all that comes later
 
     @property
     def rule(self) -> str:

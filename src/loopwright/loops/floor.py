@@ -326,7 +326,8 @@ def _gone_on(own: Machine[S, L], state: S, event: Answered) -> S:
     if event.choice == "revise" and not event.text.strip():
         raise refusal(state, event, "revise needs the new guidance as text")
     told = (event.text,) if event.text.strip() else ()
-    state = c.steered(state, answers=state.course.answers + told, reasons=())
+    advised = (event.advice,) if event.advice else ()
+    state = c.steered(state, answers=state.course.answers + told, advised=advised, reasons=())
     if event.choice == "revise":
         return own.revised(state, event)
     return own.continued(state, replace(event, count=event.count or CONTINUE_BY_DEFAULT))

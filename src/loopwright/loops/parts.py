@@ -29,10 +29,11 @@ class TaskFacts:
     request: str = ""
     must_not: tuple[str, ...] = ()
     advised: tuple[str, ...] = ()  # what a panel of agents advises
+    learned: tuple[str, ...] = ()  # in earlier work, and confirmed by a person
 
 
 def larger(own: TaskFacts | None) -> tuple[str, ...]:
-    """Of what it is a part, what must not happen there, and what a panel of agents advises: no person's words."""
+    """Of what it is a part, what must not happen there, what was learned before, and what a panel of agents advises."""
     if own is None or not own.request:
         return ()
     told = "## Part of\n\nThis task is one of several that a request was taken apart into. Do this one alone.\n\n"
@@ -40,6 +41,9 @@ def larger(own: TaskFacts | None) -> tuple[str, ...]:
     if own.must_not:
         rules = (f"- `mustNot-{number}`: {one_line(text, 500)}" for number, text in enumerate(own.must_not, start=1))
         parts.append("\n".join(("## Must not happen", "", *rules, "", _MUST_NOT)))
+    if own.learned:
+        learned = (f"- {one_line(text, 1_000)}" for text in own.learned)
+        parts.append("\n".join(("## Learned before, and confirmed by a person", "", *learned)))
     if own.advised:
         advice = "\n\n".join(quoted(at_most(text, _REQUEST)) for text in own.advised)
         parts.append(f"## Advice of a panel of agents\n\n{advice}")

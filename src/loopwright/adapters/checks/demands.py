@@ -6,7 +6,6 @@ one leaves behind is seen by no other, and the same command on the same tree say
 
 from __future__ import annotations
 
-import posixpath
 import re
 import shlex
 from dataclasses import dataclass, replace
@@ -19,7 +18,9 @@ from loopwright.config.settings import CheckSettings
 from loopwright.errors import CheckNotRunnable
 from loopwright.kernel.findings import identify
 from loopwright.kernel.model import CheckResult, Demand, Finding, Severity, Tree
+from loopwright.kernel.programs import program_files
 from loopwright.kernel.quoting import one_line
+from loopwright.kernel.trust import is_named
 from loopwright.kernel.visible import visible
 
 _UNSAFE = re.compile(r"[^A-Za-z0-9 ._-]")  # in the name of a folder
@@ -32,10 +33,14 @@ _NO_CHECK = "\n"  # in the place of a check's name: no check is called so
 
 async def demanded(desk: Desk) -> tuple[CheckResult, ...]:
     """One result per demand, in their order; side by side, as many at once as checks, and each command once."""
-    asking = {(demand.argv, demand.own): demand for demand in reversed(desk.run.also)}  # the first that bring the same
+    asking = {_same(demand): demand for demand in reversed(desk.run.also)}  # the first that bring the same
     found = await side_by_side([_met(desk, demand) for demand in asking.values()])
     by_command = {command: result for command, (result,) in zip(asking, found, strict=True)}
-    return tuple(_told(demand, by_command[demand.argv, demand.own]) for demand in desk.run.also)
+    return tuple(_told(demand, by_command[_same(demand)]) for demand in desk.run.also)
+
+
+def _same(demand: Demand) -> Demand:
+    return replace(demand, name="")
 
 
 def _told(demand: Demand, result: CheckResult) -> CheckResult:
@@ -108,13 +113,16 @@ class _Meeting:
         )
 
     async def _tree(self) -> Tree:
-        """What would land, but that a script of the base which the command starts is the base's: it judges here."""
-        desk = self.desk
-        scripts = frozenset(program_files(self.demand.argv)) & desk.paths & desk.seen.changed
-        scripts -= frozenset(self.demand.own)
-        if not scripts:
-            return desk.seen.landing
-        return await desk.outfit.checkouts.compose(desk.seen.landing, taken_from=desk.run.base, paths=scripts)
+        """What would land, but that what the command starts is as the base has it, or as it landed: it judges here."""
+        desk, demand, tree = self.desk, self.demand, self.desk.seen.landing
+        scripts = frozenset(program_files(demand.argv))
+        of_base = (scripts & desk.paths & desk.seen.changed) - frozenset(demand.own)
+        if of_base:
+            tree = await desk.outfit.checkouts.compose(tree, taken_from=desk.run.base, paths=of_base)
+        landed = frozenset(each for each in scripts - desk.paths if not is_named(each, desk.run.after.words))
+        if landed and demand.landed:
+            tree = await desk.outfit.checkouts.compose(tree, taken_from=demand.landed, paths=landed)
+        return tree
 
     async def _run(self, spec: CheckSettings, tree: Tree) -> Ran:
         """In a fresh checkout, gone afterwards. What it compiles there is for nobody else."""
@@ -164,26 +172,6 @@ class _Meeting:
         more = f" and {len(paths) - _NAMED} more" if len(paths) > _NAMED else ""
         told = f"It ran without what is held back until a person approves: {', '.join(paths[:_NAMED])}{more}"
         return told if paths else ""
-
-
-_STARTERS = re.compile(r"(?:python|pypy|node|deno|bun|ruby|perl|php|lua|sh|bash|dash|zsh|ksh|fish|Rscript|tclsh)[\d.]*")
-
-
-def program_files(argv: tuple[str, ...]) -> tuple[str, ...]:
-    """The files of the tree that a command starts, as it names them: itself, or the script its interpreter is given."""
-    words = list(argv)
-    if words and posixpath.basename(words[0]) == "env":
-        words = [word for word in words[1:] if "=" not in word]
-    if not words:
-        return ()
-    found, given = [words[0]], words[1:]
-    if _STARTERS.fullmatch(posixpath.basename(words[0])):
-        if "-m" in given[:-1]:
-            module = given[given.index("-m") + 1].replace(".", "/")
-            found += [f"{top}{module}{end}" for top in ("", "src/") for end in (".py", "/__main__.py")]
-        found += [word for word in given if not word.startswith("-")][:1]
-        found += [part.strip("'\"();&|") for word in given if "-c" in given for part in word.split()]
-    return tuple(posixpath.normpath(word) for word in found if word)
 
 
 def _refused(demand: Demand, why: str) -> CheckResult:

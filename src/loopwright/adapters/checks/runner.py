@@ -107,10 +107,12 @@ class CommandChecks:
         changed = [each.change.path for each in since if each.kind is FileClass.CHANGED_TEST]
         changed = [path for path in changed if path not in known]
         kept = tuple(sorted(path for path in changed if not is_named(path, before.words)))
-        if not kept:
-            return seen, ()
-        landing = await self.outfit.checkouts.compose(seen.landing, taken_from=before.commit, paths=frozenset(kept))
-        return replace(seen, landing=landing), kept
+        compose, landing = self.outfit.checkouts.compose, seen.landing
+        if kept:
+            landing = await compose(landing, taken_from=before.commit, paths=frozenset(kept))
+        come = frozenset(each.change.path for each in since if each.kind is FileClass.TEST) if before.alone else None
+        earlier = await compose(landing, taken_from=before.commit, paths=come) if come else None
+        return replace(seen, landing=landing, earlier=earlier), kept
 
     async def _classifier(self, trust: Trust) -> Classifier:
         """With what is known of the base by now: all that asks for classes asks the same one."""

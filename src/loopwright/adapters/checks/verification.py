@@ -25,6 +25,7 @@ _OF_TESTS = (FileClass.CHANGED_TEST, FileClass.PRODUCT)  # what is held back of 
 _NAMED = 5  # in a sentence
 _IDS_GONE = ("ids-gone", "newly-skipped")
 _BY_NUMBER = (FEWER, UNSURE)
+_ALONE = "tests that landed before pass only together with the tests that come now: without these they fail"
 _WEAK = (
     "no check that ran here counts tests: write one whose runner is known, or give your word with"
     ' `trust = "exit-code"` in [checks.NAME] of loop.toml; `loop setup` finds what there is'
@@ -63,6 +64,12 @@ class Verification:
         if differs and _is_green(judging):
             landing = await self.desk.results(lands, seen.landing, replace(drops, added_to=seen.added_to))
         findings = await signs
+        if seen.earlier is not None and landing and _is_green(landing):
+            # Tests that come now could patch what those of before look at.
+            apart = tuple(spec for spec in self.specs if spec.report != "coverage")
+            alone = tuple(map(_without_floor, await self.desk.results(apart, seen.earlier, judges)))
+            if not _is_green(alone):
+                landing, findings = alone, (*findings, engine_finding("needs-its-own-tests", _ALONE))
         green = _is_green((*judging, *landing))
         also = await demanded(self.desk) if green else ()
         # A loop of before had no preflight to say so, and no maker can mend it. What failed may have come to no count.

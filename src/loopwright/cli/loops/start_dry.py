@@ -26,16 +26,17 @@ def foretell(here: Here, request: WorkflowRequest, *, as_json: bool) -> int:
         settings = settings_of(project)
         learned = tuple(as_recalled(each, confirmed=False) for each in surfaced(project, request.request))
         told = foretold(project, settings, replace(request, recalled=learned))
+        note_unseen(project)
+        if as_json:
+            put_json(told)
+        else:
+            put(f"Would start a workflow: {request.request.strip().splitlines()[0]}")
+            for line in _lines(told):
+                put(f"  {line}")
+            put("Nothing was created.")
+        # What would keep it from starting is said with all the rest before it: scores and plan need nobody.
         check_ground(project, settings, merge=told.merge, allow=request.allow)
         check_cast(project, settings, roles_needed(settings))
-        note_unseen(project)
-    if as_json:
-        put_json(told)
-        return 0
-    put(f"Would start a workflow: {request.request.strip().splitlines()[0]}")
-    for line in _lines(told):
-        put(f"  {line}")
-    put("Nothing was created.")
     return 0
 
 

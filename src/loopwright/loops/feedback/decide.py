@@ -57,7 +57,9 @@ def _brief(state: FeedbackState) -> Brief:
 
 def _facts(state: FeedbackState) -> TaskFacts | None:
     part, commands = state.plan.part, state.plan.also
-    return replace(part or TaskFacts(), commands=commands) if part or commands else None
+    if part is None:
+        return TaskFacts(commands=commands) if commands else None
+    return replace(part, commands=commands, advised=state.course.advised or part.advised)
 
 
 def _implement(state: FeedbackState) -> RunAgent:
@@ -126,7 +128,7 @@ def _checks(state: FeedbackState) -> RunChecks:
         may_drop=state.course.may_drop,
         trust=state.plan.trust,
         also=state.plan.also,
-        after=state.plan.after,
+        after=state.plan.after.also_named(state.course.guidance),
         why="the review passed (SPEC_COMPLIANT); only the checks decide",
     )
     taken = best_to_take(state) if state.course.accepted else None

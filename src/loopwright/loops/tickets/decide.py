@@ -67,7 +67,8 @@ def _facts(state: TicketsState) -> TicketFacts:
         wave=part.wave,
         request=part.request,
         must_not=part.must_not,
-        advised=part.advised,
+        advised=state.course.advised or part.advised,
+        learned=part.learned,
     )
 
 
@@ -159,7 +160,7 @@ def _checks(state: TicketsState) -> RunChecks:
         may_drop=state.course.may_drop,
         trust=state.plan.trust,
         also=state.plan.also,
-        after=state.plan.after,
+        after=state.plan.after.also_named(state.course.guidance),
         why="the engine's own judgement: tests, build and coverage decide",
     )
     taken = best_to_take(state) if state.course.accepted else None

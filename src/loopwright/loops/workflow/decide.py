@@ -115,10 +115,10 @@ def _task(state: WorkflowState, index: int) -> RunLoop:
 
 
 def _retry(task: WorkTask) -> Answered | None:
-    """One attempt more, with what the panel advises."""
+    """One attempt more, with what the panel advises and what people have said since its loop heard of them."""
     if task.over or task.asking == NO_KEY:
         return None
-    return Answered(key=task.asking, choice="continue", count=1, text=task.advice)
+    return Answered(key=task.asking, choice="continue", count=1, text=task.guidance, advice=task.advice)
 
 
 def must_nots(state: WorkflowState) -> tuple[Demand, ...]:
@@ -215,7 +215,7 @@ def _tests_of_both(state: WorkflowState, task: WorkTask) -> tuple[tuple[Commit, 
         (other.commit, path)
         for other in others
         for path in other.written
-        if path not in known and not is_named(path, words_of(task))
+        if path not in known and not is_named(path, (*words_of(task), *task.plan.files))
     )
 
 
@@ -223,7 +223,8 @@ def _check(state: WorkflowState, task: WorkTask) -> RunChecks:
     earlier = tuple(each for each in state.promised if each.name != task.id)
     why = f"{task.id} on the merged tree, with {counted(len(earlier), 'command')} of what is done"
     checks = _checks(state, Key("checks", state.turn), (*must_nots(state), *earlier, *verifies(task)), why)
-    return replace(checks, after=LandedBefore(commit=state.tip, words=words_of(task)))
+    landed = LandedBefore(commit=state.tip, words=words_of(task), alone=True)
+    return replace(checks, after=landed.also_named(state.course.guidance))
 
 
 def _checks(state: WorkflowState, key: Key, also: tuple[Demand, ...], why: str) -> RunChecks:

@@ -5,8 +5,11 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from loopwright.kernel.changing import replace
 from loopwright.kernel.codec import plain
 from loopwright.kernel.model import Demand, Key
+from loopwright.kernel.programs import program_files
+from loopwright.kernel.trust import is_named
 from loopwright.loops.workflow.state import Inner, WorkflowState, WorkTask, child_name
 
 
@@ -28,6 +31,7 @@ def child_params(state: WorkflowState, task: WorkTask) -> str:
         "request": plan.request,
         "must_not": [each.text for each in state.shape.must_not] if state.shape else [],
         "advised": [task.advice] if task.advice else [],
+        "learned": [each.text for each in plan.recalled if each.confirmed],
     }
     given = json.loads(plan.child)
     given |= _said(given, inner, task)
@@ -58,9 +62,23 @@ def _said(given: dict[str, Any], inner: Inner, task: WorkTask) -> dict[str, str]
 
 
 def words_of(task: WorkTask) -> tuple[str, ...]:
-    """What it was asked for in: a file that is named there is its business."""
-    return (task.plan.subject, task.plan.description, *task.plan.files)
+    """What it was asked for in: a file that is named there is its business. What the engine names is not."""
+    asked = task.asked or task.plan
+    return tuple(filter(None, (asked.subject, asked.description, *asked.files)))
+
+
+def promised(state: WorkflowState, task: WorkTask) -> tuple[Demand, ...]:
+    """The commands of what is done, this one's too. What they start runs as it has landed; where this task was to
+    change that, as it is from now on."""
+    words = words_of(task)
+    earlier = (
+        replace(each, landed=state.tip) if any(is_named(path, words) for path in program_files(each.argv)) else each
+        for each in state.promised
+        if each.name != task.id
+    )
+    return (*earlier, *(replace(each, landed=state.tip) for each in verifies(task)))
 
 
 def verifies(task: WorkTask) -> tuple[Demand, ...]:
-    return (Demand(name=task.id, argv=task.plan.verify, own=task.plan.files),) if task.plan.verify else ()
+    asked = task.asked or task.plan
+    return (Demand(name=task.id, argv=task.plan.verify, own=asked.files),) if task.plan.verify else ()

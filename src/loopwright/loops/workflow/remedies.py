@@ -64,7 +64,9 @@ def both_sides(state: WorkflowState, task: WorkTask, origin: Origin) -> PlannedT
         "\n".join(("What is wrong:", *wrong)) if wrong else "",
         _BEGIN[origin],
     )
-    paths = dict.fromkeys((*task.plan.files, *(each.file for each in task.failures if each.file)))
+    # What fails is for the code to pass, and not expected to change.
+    conflicting = (each.file for each in task.failures if each.file and origin == "conflict")
+    paths = dict.fromkeys((*task.plan.files, *conflicting))
     return PlannedTask(
         id=next_name(state),
         subject=f"Bring {task.id} together with what has landed",
@@ -100,6 +102,7 @@ def tasks_of(state: WorkflowState, wanted: tuple[tuple[Finding, str], ...], orig
     tasks = tuple(
         WorkTask(
             plan=remedy(next_name(state, place), finding, said),
+            asked=PlannedTask(id=next_name(state, place), subject=said),  # a finding lets nobody change tests
             wave=wave,
             origin="gate" if origin == "gate" else "finding",
         )

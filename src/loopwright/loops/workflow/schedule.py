@@ -171,9 +171,18 @@ def admitted(state: WorkflowState) -> WorkflowState:
 
 def _begun(state: WorkflowState, task: WorkTask) -> WorkTask:
     """A loop that goes on does so where it was; a new one begins with what has landed by now."""
-    begun = replace(task, standing=TaskStanding.RUNNING, refusals=len(state.course.refusals))
+    said = state.course.answers
+    begun = replace(
+        task,
+        standing=TaskStanding.RUNNING,
+        refusals=len(state.course.refusals),
+        told=len(said),
+        guidance="" if task.over else "\n\n".join(said[task.told :]),
+    )
     is_still_there = task.origin == "red" and task.start and task.made_on == state.whole  # both together, and no more
-    return begun if not task.over or is_still_there else replace(begun, start=state.tip, made_on=state.tip)
+    # What is held back conflicts as well: whoever does not have it before them would run into it for ever.
+    onto = state.whole if task.origin == "conflict" else state.tip
+    return begun if not task.over or is_still_there else replace(begun, start=onto, made_on=onto)
 
 
 def _room(state: WorkflowState) -> int:

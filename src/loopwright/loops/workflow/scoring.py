@@ -275,7 +275,7 @@ _QUESTIONS = {
     ),
     "success": (
         "How is it seen that it succeeded, besides the tests that exist?",
-        ("new tests pass and the linter too", "new tests pass and coverage does not fall", f"something else{_SAY}"),
+        ("all checks pass, and new tests cover it", f"something else{_SAY}"),
         "It becomes the verification of the criteria.",
     ),
     "done": (

@@ -129,6 +129,7 @@ class WorkTask:
     after: tuple[int, ...] = ()  # the tasks that must be done before, by index
     standing: TaskStanding = TaskStanding.PENDING
     origin: Literal["plan", "conflict", "red", "finding", "gate"] = "plan"
+    asked: PlannedTask | None = None  # where the engine made it: what the plan, or a person, asked for in their words
     attempts: int = 0  # that ended
     stuck: int = 0  # verifications that failed
     same: int = 0  # how often in a row in the same way
@@ -137,6 +138,8 @@ class WorkTask:
     why: str = ""  # how that ended
     advice: str = ""  # of the panel, for the next attempt
     refusals: int = 0  # how many of what people rejected its loop was told when it was begun
+    told: int = 0  # how many of what people said about the work it has heard
+    guidance: str = ""  # what they have said since, for the next attempt
     start: Commit = NO_COMMIT  # where its maker begins
     made_on: Commit = NO_COMMIT  # what its commit is a change to
     commit: Commit = NO_COMMIT  # what its loop made, or has come to

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from loopwright.kernel.actions import Option
+from loopwright.kernel.faults import KEPT
 from loopwright.kernel.model import Finding
 from loopwright.kernel.quoting import one_line
 from loopwright.kernel.wording import counted, told
@@ -54,7 +55,7 @@ class _Asks:
     def __call__(self, state: WorkflowState) -> Escalation:
         why = "; ".join(state.course.reasons)
         return Escalation(
-            question=self.question.format(why=why, plan=_plan_line(state), command=_failing_command(state)),
+            question=self.question.format(why=why, plan=_plan_line(state), hint=_hint(state)),
             options=self.options,
             why=why,
             findings=self.findings(state),
@@ -136,7 +137,7 @@ _ASKED: dict[Stopped, Callable[[WorkflowState], Escalation]] = {
     Stopped.CHECK_IN: _check_in,
     Stopped.FINDING: _finding,
     Stopped.LIMIT: _Asks(
-        question="Paused: {why}. {plan}. Everything is kept.{command} How should it go on?",
+        question="Paused: {why}. {plan}. Everything is kept.{hint} How should it go on?",
         options=(
             replace(_GO_ON, label="Grant more attempts", how="continue 10", prompt="continue N: N more attempts"),
             _ACCEPT,
@@ -178,6 +179,11 @@ def _plan_line(state: WorkflowState) -> str:
     return f"{state.done} of {counted(len(state.tasks), 'task')} done" + (f"; to do: {named}{more}" if left else "")
 
 
+def _hint(state: WorkflowState) -> str:
+    """Where more attempts alone would not help, as far as that can be seen."""
+    return _failing_command(state) or _kept(state)
+
+
 def _failing_command(state: WorkflowState) -> str:
     """Where it is a task's own command that fails and no attempt makes it pass, the plan may be what is wrong."""
     task = next((each for each in state.tasks if _fails_its_own(each)), None)
@@ -189,6 +195,17 @@ def _failing_command(state: WorkflowState) -> str:
         " cannot be edited yet, `loop answer revise` tells the next attempts what to do about it, and"
         " `loop start --fresh` with a better request plans anew."
     )
+
+
+def _kept(state: WorkflowState) -> str:
+    """Where a task may have to change a test that an earlier one wrote, a person can say so."""
+    for task in state.tasks:
+        if task.standing is not TaskStanding.DONE and KEPT in [each.rule for each in task.failures]:
+            return (
+                f" {task.id} changes a test that landed with an earlier task, which stays as it landed. If that test"
+                " has to change: `loop answer revise` with guidance that names the file lets it."
+            )
+    return ""
 
 
 def _fails_its_own(task: WorkTask) -> bool:

@@ -24,7 +24,7 @@ from loopwright.loops.workflow.advice import advice_text, read_advice
 from loopwright.loops.workflow.calm import calmed, covered, turned
 from loopwright.loops.workflow.limits import reasons
 from loopwright.loops.workflow.looking import looked_at, review_begun
-from loopwright.loops.workflow.making import panel_part, task_key, verifies
+from loopwright.loops.workflow.making import panel_part, promised, task_key
 from loopwright.loops.workflow.remedies import MUST_NOT, Origin, became_true, both_sides, forbidden_in, why_of
 from loopwright.loops.workflow.schedule import added, admitted, check_in_due, diagnosis, finished, made_ready
 from loopwright.loops.workflow.state import (
@@ -247,7 +247,7 @@ def _shown_done(state: WorkflowState, index: int) -> WorkflowState:
 
 
 def _promised(state: WorkflowState, index: int) -> WorkflowState:
-    return replace(state, promised=tuple(dict.fromkeys((*state.promised, *verifies(state.tasks[index])))))
+    return replace(state, promised=promised(state, state.tasks[index]))
 
 
 def _next(state: WorkflowState) -> WorkflowState:
@@ -297,6 +297,7 @@ def _reworked(state: WorkflowState, found: tuple[Finding, ...], why: str, origin
     merged = state.merged if origin == "red" else NO_COMMIT
     fresh = WorkTask(
         plan=both_sides(state, task, origin),
+        asked=task.asked or task.plan,
         wave=task.wave,
         origin=origin,
         start=merged,
