@@ -58,7 +58,7 @@ def test_for_one_session_only_nothing_is_kept(root: Path) -> None:
 
 def test_a_list_that_is_there_becomes_the_plan(root: Path) -> None:
     lay(root, 1, status="completed", description="An import. Verify: grep 'X' a.py")
-    lay(root, 2, blockedBy=["1", "9"], activeForm="Doing 2")
+    lay(root, 2, blockedBy=["1"], activeForm="Doing 2")
     asked = taken(root, "resume", "my-list")
     verified = ("grep", "X", "a.py")
     tasks = (
@@ -69,7 +69,45 @@ def test_a_list_that_is_there_becomes_the_plan(root: Path) -> None:
     assert (asked.list_id, asked.list_shift) == ("my-list", 0)
 
 
-@pytest.mark.parametrize("said", ["Verify: a | b", "Verify: 'open", "verify nothing"])
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Verify: make it",
+        "Verify: `make it`",
+        "Verify: ``make it``.",
+        "**Verify:** make it",
+        "**Verify**: `make it`",
+        "**Verify: make it**",
+        "__verify:__ **make it**",
+        "- VERIFY:make it",
+        "Write it.\n\n  Verify: make it  \n\nIt is small.",
+        "Write it.\r\nVerify: `make it`\r\nIt is small.",
+        "Write it. Verify: make it",
+        "Verify: see | it\nVerify: make it",
+        "Verify:\nVerify: make it",
+    ],
+)
+def test_a_command_is_found_however_people_write_it(root: Path, said: str) -> None:
+    lay(root, 1, description=said)
+    over = taken(root, "resume", "my-list").taken_over
+    assert over is not None
+    assert over.tasks[0].verify == ("make", "it")
+
+
+def test_a_shell_that_is_named_is_a_command_as_any_other(root: Path) -> None:
+    lay(root, 1, description="Verify: `sh -c 'make | it'`")
+    over = taken(root, "resume", "my-list").taken_over
+    assert over is not None
+    assert over.tasks[0].verify == ("sh", "-c", "make | it")
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        *("Verify: a | b", "Verify: a && b", "Verify: a; b", "Verify: a > b", "Verify: a $(b)", "Verify: `a` && `b`"),
+        *("Verify: `a` says nothing", "Verify: 'open", "Verify:", "verify nothing", "Unverify: a"),
+    ],
+)
 def test_what_is_no_plain_command_verifies_nothing(root: Path, said: str) -> None:
     lay(root, 1, description=said)
     over = taken(root, "resume", "my-list").taken_over
@@ -122,4 +160,22 @@ def test_without_tasks_only_the_rest_is_taken_over(root: Path) -> None:
 def test_a_task_that_cannot_be_read_is_named_and_nothing_is_taken_over(root: Path) -> None:
     lay(root, 1, status="maybe")
     with pytest.raises(UsageError, match=r"nothing was taken over: .*1\.json: status: .*; mend or remove that file"):
+        taken_with_a_file(root, "my-list")
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "part"),
+    [
+        ({"blockedBy": ["2"]}, {"blockedBy": ["1"]}, "a cycle, in which each task waits for the next: T-001 → T-002"),
+        ({"blockedBy": ["1"]}, {}, "a cycle, in which each task waits for the next: T-001 → T-001"),
+        ({"blockedBy": ["9"]}, {}, "blockedBy names tasks that are not in the plan: T-001 waits for T-009"),
+        ({}, {"id": "1"}, r"2\.json: id: the task says that it is 1"),
+    ],
+)
+def test_tasks_that_are_no_plan_are_named_and_nothing_is_taken_over(
+    root: Path, first: dict[str, object], second: dict[str, object], part: str
+) -> None:
+    lay(root, 1, **first)
+    lay(root, 2, **second)
+    with pytest.raises(UsageError, match=rf"nothing was taken over: .*{part}.*; mend"):
         taken_with_a_file(root, "my-list")

@@ -9,6 +9,7 @@ import pytest
 from tests.cli.projects import Sample
 from tests.cli.test_bad_input import one_sentence
 from tests.cli.workflows import BOTH, CLEAR, sample
+from tests.test_schemas import mistakes
 
 # The seed's own sample, with one of its alternatives each.
 SEED: dict[str, Any] = {
@@ -116,8 +117,8 @@ def beside(made: Sample) -> Path:
     """Where the tool that began it keeps its files: where ours are, too."""
     folder = made.repo.path / ".loop"
     (folder / "shape").mkdir(parents=True)
-    (folder / "shape" / "SHAPE.md").write_text(SHAPE)
-    (folder / "workflow-state.json").write_text(json.dumps({**SEED, "stage": "review"}))
+    (folder / "shape" / "SHAPE.md").write_bytes(SHAPE.replace("\n", "\r\n").encode())
+    (folder / "workflow-state.json").write_bytes(json.dumps({**SEED, "stage": "review"}, indent=1).encode() + b"\r\n")
     return folder
 
 
@@ -132,10 +133,17 @@ def test_its_shape_its_tasks_and_its_reviews_are_taken_over(tmp_path: Path) -> N
     before = [file.read_bytes() for file in read]
     named = {"HOME": str(home), "CLAUDE_CODE_TASK_LIST_ID": "my-list"}
     done = made.loop("adopt", ".loop", "--json", **named)
-    assert done.code == 0, done.err
+    assert (done.code, mistakes("adopt", done.data)) == (0, []), done.err
     assert [file.read_bytes() for file in read] == before
+    kept = made.repo.path / done.data["kept"]
+    assert done.data["kept"] == f".loop/workflow/{done.data['loop']}/adopted"
     done = made.loop("resume", "--unattended", "--json", **named)
     assert (done.code, done.data["tasks"]) == (0, {"done": 2, "total": 2})
+    assert {file.name: file.read_bytes() for file in kept.iterdir()} == {
+        "workflow-state.json": before[0],
+        "SHAPE.md": before[1],
+    }
+    assert "**Spec:** 7/10 | **Fit:** 35 | **Shape:** tool\n\n## Criteria" in read[1].read_text()
     written = json.loads(read[0].read_text())
     assert written["started_at"] == SEED["started_at"]
     assert written["reviews"]["wave_1"] == {**SEED["reviews"]["wave_1"], "taken_over": True}
@@ -152,4 +160,40 @@ def test_where_a_file_beside_it_cannot_be_read_nothing_is_begun(tmp_path: Path, 
     (task if torn == "1.json" else folder / "shape" / torn).write_text("{")
     named = {"HOME": str(tmp_path / "home"), "CLAUDE_CODE_TASK_LIST_ID": "my-list"}
     one_sentence(made.loop("adopt", ".loop", **named), 2, part)
+    assert made.loop("status", "--json").data == {"loops": []}
+
+
+def test_what_is_not_taken_as_it_was_meant_is_said_at_once(tmp_path: Path) -> None:
+    made = sample(tmp_path)
+    beside(made)
+    lay(tmp_path / "home", 1, status="completed", description="**Verify:** `test -f one.txt` | cat\nIt is small.")
+    named = {"HOME": str(tmp_path / "home"), "CLAUDE_CODE_TASK_LIST_ID": "my-list"}
+    done = made.loop("adopt", ".loop", **named)
+    assert done.code == 0, done.err
+    *notes, kept, last = done.out.splitlines()
+    assert last.startswith("Adopted as loop ")
+    assert "T-001 to be done, without a command that would show it" in done.out
+    assert "T-001 is not verified by ``test -f one.txt` | cat`" in done.out
+    assert len(notes) == 4
+    assert kept.startswith("The files that were read are kept in .loop/workflow/")
+
+
+def test_while_a_workflow_is_unfinished_no_other_is_taken_over(tmp_path: Path) -> None:
+    made = sample(tmp_path)
+    told, file = adopted(made, tmp_path)
+    done = made.loop("adopt", str(file))
+    one_sentence(done, 4, f"loop {told['loop']} is not finished")
+    assert f"`loop resume --loop {told['loop']}`" in done.err
+    assert f"`loop cancel --loop {told['loop']}`" in done.err
+    assert [each["id"] for each in made.loop("status", "--json").data["loops"]] == [told["loop"]]
+    assert [each.name for each in (made.repo.path / ".loop" / "workflow").iterdir()] == [told["loop"]]
+
+
+def test_tasks_that_wait_for_each_other_are_not_taken_over(tmp_path: Path) -> None:
+    made = sample(tmp_path)
+    beside(made)
+    lay(tmp_path / "home", 1, blockedBy=["2"])
+    lay(tmp_path / "home", 2, blockedBy=["1"])
+    named = {"HOME": str(tmp_path / "home"), "CLAUDE_CODE_TASK_LIST_ID": "my-list"}
+    one_sentence(made.loop("adopt", ".loop", **named), 2, "T-001 → T-002 → T-001")
     assert made.loop("status", "--json").data == {"loops": []}

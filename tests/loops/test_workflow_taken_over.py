@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from loopwright.kernel.actions import Ask, RunChecks
@@ -162,3 +164,32 @@ def test_what_was_taken_over_is_told() -> None:
     )
     assert taken_over(tasks=tasks).remarks == ("The plan is another tool's (2 tasks).",)
     assert taken_over("shape").remarks == ()
+
+
+def test_what_it_calls_done_and_nothing_would_show_is_named() -> None:
+    tasks = (planned_task(1), *(planned_task(number, verify=()) for number in (2, 3)))
+    assert taken_over(tasks=tasks, done=("T-001", "T-002", "T-003")).remarks == (
+        (
+            "The plan is another tool's (3 tasks, 3 of which it calls done: T-001 verified before it counts;"
+            " T-002, T-003 to be done, without a command that would show it)."
+        ),
+    )
+    assert taken_over(tasks=tasks, done=("T-003",)).remarks == (
+        (
+            "The plan is another tool's (3 tasks, 1 of which it calls done:"
+            " T-003 to be done, without a command that would show it)."
+        ),
+    )
+
+
+def test_a_command_that_is_not_run_is_told() -> None:
+    described = replace(planned_task(1), description="Verify: make it\nVerify: make it | tee log")
+    assert taken_over(tasks=(described,)).remarks == (
+        "The plan is another tool's (1 task).",
+        (
+            "T-001 is not verified by `make it | tee log`: a task has one command, which runs without a shell."
+            " Make it a check of loop.toml to have it run; `Verify: sh -c '…'` would have been taken."
+        ),
+    )
+    silent = replace(planned_task(1, verify=()), description="Verify:")
+    assert taken_over(tasks=(silent,)).remarks[1].startswith("T-001 is not verified by ``: ")

@@ -25,6 +25,8 @@ class AdoptAnswer:
     kind: str
     loop: LoopId
     state: str
+    kept: str = ""  # the folder with copies of the files that were read, where a loop's own take their places
+    remarks: tuple[str, ...] = ()
 
 
 @click.command("adopt")
@@ -54,8 +56,16 @@ def command(here: Here, *, path: Path, task: str, artifact: str, session: str, a
     if as_json:
         put_json(done)
     else:
-        put(f"Adopted as loop {done.loop} in {done.state}. Go on with: loop resume --loop {done.loop}")
+        _put(done)
     return 0
+
+
+def _put(done: AdoptAnswer) -> None:
+    for remark in done.remarks:
+        put(remark)
+    if done.kept:
+        put(f"The files that were read are kept in {done.kept}.")
+    put(f"Adopted as loop {done.loop} in {done.state}. Go on with: loop resume --loop {done.loop}")
 
 
 def _meant(known: tuple[Adopter, ...], file: Path, path: Path) -> tuple[Adopter, Path]:
@@ -72,4 +82,7 @@ def _meant(known: tuple[Adopter, ...], file: Path, path: Path) -> tuple[Adopter,
 
 async def _adopt(project: Project, adopter: Adopter, found: PointedAt) -> AdoptAnswer:
     now = await adopter.adopt(project, settings_of(project), found)
-    return AdoptAnswer(kind=now.row.kind, loop=now.row.id, state=now.standpoint.state)
+    told = adopter.told(now)
+    return AdoptAnswer(
+        kind=now.row.kind, loop=now.row.id, state=now.standpoint.state, kept=told.kept, remarks=told.remarks
+    )

@@ -312,6 +312,22 @@ def test_what_another_tool_said_stands_until_it_is_looked_at_here() -> None:
     assert not [name for name, each in reviews.items() if "taken_over" in each and name != "wave_2"]
 
 
+@pytest.mark.parametrize(
+    ("spec", "fit", "line"),
+    [
+        (7, 35, "**Spec:** 7/10 | **Fit:** 35 | **Shape:** tool"),
+        (7, None, "**Spec:** 7/10 | **Fit:** not scored | **Shape:** tool"),
+        (None, None, "**Spec:** not scored | **Fit:** not scored | **Shape:** tool"),
+    ],
+)
+def test_the_page_of_the_shape_has_the_score_that_was_taken_over_and_no_reasons(
+    spec: int | None, fit: int | None, line: str
+) -> None:
+    over = TakenOver(stage="executing", spec=spec, fit=fit, choice="tool", tasks=(planned().tasks[0].plan,))
+    drawn = files.render(story(workflow(taken_over=over)).scene())[".loop/shape/SHAPE.md"] or ""
+    assert drawn.split("\n\n")[1:3] == [line, "## Criteria"]
+
+
 def test_tasks_that_were_taken_over_are_named_by_their_numbers() -> None:
     plan = planned().tasks[0].plan
     told = story(workflow(taken_over=TakenOver(stage="executing", tasks=(plan,))))

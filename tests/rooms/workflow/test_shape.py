@@ -238,7 +238,9 @@ def test_a_shape_that_is_no_json_is_told_in_a_sentence() -> None:
 
 
 def page(title: str, shape: WorkShape, status: dict[str, CriterionStatus], scored: Scored) -> str:
-    return render_shape(ShapeFacts(title=title, scored=scored, fit=35, chosen=ShapeChoice.TOOL_REVIEW), shape, status)
+    chosen = ShapeChoice.TOOL_REVIEW
+    facts = ShapeFacts(title=title, spec=scored.scores.spec, fit=35, reasons=scored.as_lines, chosen=chosen)
+    return render_shape(facts, shape, status)
 
 
 def test_the_page_shows_the_shape(golden: Callable[[str, str], None]) -> None:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 
-from loopwright.loops.workflow.scoring import ShapeChoice, score
+from loopwright.loops.workflow.scoring import ShapeChoice
 from loopwright.loops.workflow.shape import ENGINE_RULES, MustNot, ShapeCriterion, WorkShape, with_engine_rules
 from loopwright.loops.workflow.shape_page import ShapeFacts, render_shape
 from loopwright.loops.workflow.shape_text import read_shape_page
 from tests.hostile import texts
 
-FACTS = ShapeFacts(title="Validate tokens", scored=score("Validate tokens"), fit=35, chosen=ShapeChoice.TOOL)
+FACTS = ShapeFacts(title="Validate tokens", spec=7, fit=35, reasons=("goal 2/2: clear",), chosen=ShapeChoice.TOOL)
 OURS = WorkShape(
     criteria=(
         ShapeCriterion("Expired *tokens* are refused (all of them)", command=("pytest", "-k", "a|b", "x\\y", "_")),

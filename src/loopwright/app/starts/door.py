@@ -57,6 +57,14 @@ class PointedAt:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Told:
+    """What a person is told of what was taken over, besides where it stands."""
+
+    kept: str = ""  # the folder, from the root of the repository, with copies of the files that were read
+    remarks: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Adopter:
     """What a module of a loop's porch offers as `ADOPTER`: one sort of state another tool wrote. It is only read."""
 
@@ -64,6 +72,7 @@ class Adopter:
     finds: Callable[[Path], Path | None]  # the file or folder meant by a path, if it is of this sort
     takes: tuple[str, ...]  # the fields of `PointedAt` that say something here
     adopt: Callable[[Project, Settings, PointedAt], Awaitable[View]]
+    told: Callable[[View], Told] = lambda _view: Told()
 
 
 AnyStart = Start[Any]

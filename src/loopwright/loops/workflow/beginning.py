@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
+from loopwright.kernel.quoting import one_line
 from loopwright.kernel.wording import counted
 from loopwright.loops import course as c
 from loopwright.loops.workflow.limits import WorkflowAllowance
-from loopwright.loops.workflow.plan import waves_of
+from loopwright.loops.workflow.plan import PlannedTask, some_of, waves_of
+from loopwright.loops.workflow.reading import argv_of, verify_lines
 from loopwright.loops.workflow.schedule import laid_out
 from loopwright.loops.workflow.scoring import MIN_SPEC
 from loopwright.loops.workflow.shape import shape_of
@@ -24,6 +26,7 @@ from loopwright.loops.workflow.state import (
 from loopwright.loops.workflow.tasks import advanced
 
 AT_WORK = ("executing", "review", "paused")  # the stages in which there are tasks
+_COMMAND = 80  # characters of one in a remark
 
 
 def start(params: WorkflowParams) -> WorkflowState:
@@ -71,8 +74,8 @@ def _remarks(found: TakenOver) -> Iterator[str]:
         criteria, rules = len(found.shape.criteria), len(found.shape.must_not)
         yield f"The shape is another tool's ({counted(criteria, 'criterion', 'criteria')}, {rules} mustNot)."
     if found.tasks:
-        done = f", {len(found.done)} of which it calls done: each is verified before it counts" if found.done else ""
-        yield f"The plan is another tool's ({counted(len(found.tasks), 'task')}{done})."
+        yield f"The plan is another tool's ({counted(len(found.tasks), 'task')}{_called_done(found)})."
+        yield from _not_run(found.tasks)
     elif found.stage in AT_WORK:
         yield f"Another tool had got to {found.stage}; none of its tasks was found, so the plan is made anew."
     waves = (
@@ -81,6 +84,30 @@ def _remarks(found: TakenOver) -> Iterator[str]:
     )
     if said := "; ".join((*waves, *_thorough(found))):
         yield f"Reviews by another tool, on which nothing rests here: {said}."
+
+
+def _called_done(found: TakenOver) -> str:
+    if not found.done:
+        return ""
+    called = [task for task in found.tasks if task.id in found.done]
+    shown = [task.id for task in called if task.verify]
+    open_ones = [task.id for task in called if not task.verify]
+    told = [f"{some_of(shown)} verified before it counts"] if shown else []
+    told += [f"{some_of(open_ones)} to be done, without a command that would show it"] if open_ones else []
+    each = "; ".join(told) if open_ones else "each is verified before it counts"
+    return f", {len(found.done)} of which it calls done: {each}"
+
+
+def _not_run(tasks: Iterable[PlannedTask]) -> Iterator[str]:
+    for task in tasks:
+        for command in verify_lines(task.description):
+            if (argv := argv_of(command)) and argv == task.verify:
+                continue
+            yield (
+                f"{task.id} is not verified by `{one_line(command, _COMMAND)}`: a task has one command, which runs"
+                " without a shell. Make it a check of loop.toml to have it run; `Verify: sh -c '…'` would have been"
+                " taken."
+            )
 
 
 def _thorough(found: TakenOver) -> Iterator[str]:

@@ -17,7 +17,7 @@ from loopwright.loops.workflow.evidence import CriterionEvidence, CriterionStatu
 from loopwright.loops.workflow.past import WorkflowPast
 from loopwright.loops.workflow.plan import mermaid
 from loopwright.loops.workflow.progress import ProgressPicture, TaskLine, TaskStatus, render_progress, wave_shown
-from loopwright.loops.workflow.scoring import ShapeChoice, score
+from loopwright.loops.workflow.scoring import ShapeChoice
 from loopwright.loops.workflow.shape import criterion_name
 from loopwright.loops.workflow.shape_page import ShapeFacts, render_shape
 from loopwright.loops.workflow.state import (
@@ -244,8 +244,14 @@ def _note(state: WorkflowState, task: WorkTask) -> str:
 
 
 def _facts(state: WorkflowState) -> ShapeFacts:
-    scored = state.scored or score(state.plan.request)
-    return ShapeFacts(title=_title(state), scored=scored, fit=fit_of(state), chosen=choice_of(state))
+    scored, taken = state.scored, state.plan.taken_over
+    return ShapeFacts(
+        title=_title(state),
+        spec=spec_of(state),
+        fit=fit_of(state) if scored or (taken and taken.fit is not None) else None,
+        reasons=scored.as_lines if scored else (),
+        chosen=choice_of(state),
+    )
 
 
 def _met(state: WorkflowState) -> dict[str, CriterionStatus]:

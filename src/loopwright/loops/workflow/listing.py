@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import shlex
 from collections.abc import Iterable
 
@@ -11,10 +10,9 @@ from loopwright.loops.kind import Scene, TaskListing
 from loopwright.loops.task_file import TaskFile, TaskMetadata, TaskStatus, name_of, number_of
 from loopwright.loops.workflow.files import folder, task_status
 from loopwright.loops.workflow.plan import PlannedTask, active_form_of
-from loopwright.loops.workflow.reading import argv_of
+from loopwright.loops.workflow.reading import argv_of, verify_lines
 from loopwright.loops.workflow.state import WorkflowState, WorkTask
 
-_VERIFY = re.compile(r"(?:^|\s)Verify:\s*(?P<command>[^\n]+)\s*$")
 _STATUS: dict[str, TaskStatus] = {"pending": "pending", "in_progress": "in_progress", "completed": "completed"}
 
 
@@ -58,23 +56,21 @@ def _file(scene: Scene[WorkflowState], index: int, task: WorkTask) -> TaskFile:
 
 def _description(task: PlannedTask) -> str:
     """With its command, as whoever reads the list expects it there."""
-    if not task.verify or _VERIFY.search(task.description):
+    if not task.verify or any(verify_lines(task.description)):
         return task.description
     return f"{task.description.rstrip()} Verify: {shlex.join(task.verify)}".strip()
 
 
 def plan_of(files: Iterable[TaskFile]) -> tuple[PlannedTask, ...]:
-    """What a list that somebody else made asks for. What waits for a task that is not there waits for none."""
-    found = tuple(files)
-    known = {each.number for each in found}
+    """What a list that somebody else made asks for, right or not."""
     return tuple(
         PlannedTask(
             id=name_of(each.number),
             subject=each.subject,
             description=each.description,
-            verify=argv_of(said["command"]) if (said := _VERIFY.search(each.description)) else (),
-            blocked_by=tuple(name_of(number) for number in each.blocked_by if number in known),
+            verify=next(filter(None, map(argv_of, verify_lines(each.description))), ()),
+            blocked_by=tuple(map(name_of, each.blocked_by)),
             active_form=each.active_form,
         )
-        for each in found
+        for each in files
     )

@@ -135,7 +135,12 @@ def plan_problems(tasks: tuple[PlannedTask, ...]) -> tuple[str, ...]:
     """Why no task of it may start; each sentence names the tasks."""
     if not tasks:
         return ("the plan has no task; give at least one",)
-    return (*_too_many(tasks), *_double(tasks), *_dangling(tasks), *_circles(tasks), *_bad_tasks(tasks))
+    return (*_too_many(tasks), *order_problems(tasks), *_bad_tasks(tasks))
+
+
+def order_problems(tasks: tuple[PlannedTask, ...]) -> tuple[str, ...]:
+    """Why nobody can tell what comes after what."""
+    return (*_double(tasks), *_dangling(tasks), *_circles(tasks))
 
 
 def _too_many(tasks: tuple[PlannedTask, ...]) -> tuple[str, ...]:
@@ -144,7 +149,7 @@ def _too_many(tasks: tuple[PlannedTask, ...]) -> tuple[str, ...]:
     loops = split_of(tasks)
     parts = [f"loop {number}: {_ranges(part)}" for number, part in enumerate(loops, start=1)]
     many = f"the plan has {len(tasks)} tasks and a loop takes at most {MOST_TASKS}"
-    return (f"{many}; split it into {len(loops)} loops that follow each other: {_some(parts, '; ')}",)
+    return (f"{many}; split it into {len(loops)} loops that follow each other: {some_of(parts, '; ')}",)
 
 
 def split_of(tasks: tuple[PlannedTask, ...]) -> tuple[tuple[str, ...], ...]:
@@ -178,13 +183,13 @@ def _ranges(ids: tuple[str, ...]) -> str:
 
 def _double(tasks: tuple[PlannedTask, ...]) -> tuple[str, ...]:
     often = [f"{name} ({count} times)" for name, count in Counter(task.id for task in tasks).items() if count > 1]
-    return (f"an id stands for one task only: {_some(often)}",) if often else ()
+    return (f"an id stands for one task only: {some_of(often)}",) if often else ()
 
 
 def _dangling(tasks: tuple[PlannedTask, ...]) -> tuple[str, ...]:
     known = {task.id for task in tasks}
     lost = [f"{_named(task)} waits for {each}" for task in tasks for each in task.blocked_by if each not in known]
-    return (f"blockedBy names tasks that are not in the plan: {_some(lost)}",) if lost else ()
+    return (f"blockedBy names tasks that are not in the plan: {some_of(lost)}",) if lost else ()
 
 
 def _circles(tasks: tuple[PlannedTask, ...]) -> tuple[str, ...]:
@@ -207,7 +212,7 @@ def _bad_tasks(tasks: tuple[PlannedTask, ...]) -> tuple[str, ...]:
         ("a verify command may reach HTTP on loopback only (localhost, 127.0.0.1, [::1])", away),
         ("files are paths inside the repository, from its root", outside),
     )
-    return tuple(f"{rule}: {_some(found)}" for rule, found in rules if found)
+    return tuple(f"{rule}: {some_of(found)}" for rule, found in rules if found)
 
 
 def _urls_away(verify: tuple[str, ...]) -> tuple[str, ...]:
@@ -232,7 +237,7 @@ def _named(task: PlannedTask) -> str:
     return f"{task.id} ({task.called})" if task.called else task.id
 
 
-def _some(texts: list[str], between: str = ", ") -> str:
+def some_of(texts: list[str], between: str = ", ") -> str:
     more = len(texts) - _MOST_NAMED
     return between.join(one_line(each) for each in texts[:_MOST_NAMED]) + (
         f"{between}and {more} more" if more > 0 else ""
@@ -249,7 +254,7 @@ def plan_remarks(tasks: tuple[PlannedTask, ...]) -> tuple[str, ...]:
         ('a task does one thing, so its subject has no "and"', joined),
         ("a task without a verify command is seen by the checks only", unverified),
     )
-    return tuple(f"{rule}: {_some(found)}" for rule, found in rules if found)
+    return tuple(f"{rule}: {some_of(found)}" for rule, found in rules if found)
 
 
 # --- what follows from a plan --------------------------------------------------------------------

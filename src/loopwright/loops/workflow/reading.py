@@ -20,6 +20,11 @@ from loopwright.kernel.visible import visible
 LONGEST = 2_000  # characters of a text that goes into a brief or onto a page
 MOST = 100  # entries of a list of texts: nobody reads more
 _QUOTED = re.compile(r"'[^']*'|\"[^\"$`]*\"")
+_VERIFY = re.compile(
+    r"(?:^|(?<=\s))(?P<mark>[*_]{0,3})verify(?P<colon>[*_]{0,3}:[*_]{0,3})(?P<command>[^\n]*)",
+    re.IGNORECASE | re.MULTILINE,
+)
+_MARKED = re.compile(r"(?P<mark>\*\*|__|`{1,3})(?P<text>(?:(?!(?P=mark)).)+)(?P=mark)\.?")
 _OF_A_SHELL = re.compile(r"[|&;<>`$()*?]|^\s*\w+=")
 
 
@@ -53,3 +58,17 @@ def argv_of(command: str) -> tuple[str, ...]:
         return tuple(shlex.split(command))
     except ValueError:
         return ()
+
+
+def verify_lines(description: str) -> tuple[str, ...]:
+    """What stands behind each `Verify:` of a task, without marks of Markdown around it."""
+    return tuple(_unmarked(found) for found in _VERIFY.finditer(description))
+
+
+def _unmarked(found: re.Match[str]) -> str:
+    text, mark = found["command"].strip(), found["mark"]
+    if mark and mark not in found["colon"]:
+        text = text.removesuffix(mark).strip()
+    while marked := _MARKED.fullmatch(text):
+        text = marked["text"].strip()
+    return text

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from loopwright.kernel.quoting import inline
 from loopwright.loops.workflow.evidence import CriterionStatus
 from loopwright.loops.workflow.reading import LONGEST
-from loopwright.loops.workflow.scoring import Scored, ShapeChoice
+from loopwright.loops.workflow.scoring import ShapeChoice
 from loopwright.loops.workflow.shape import (
     EXECUTION,
     MustNot,
@@ -26,23 +26,27 @@ class ShapeFacts:
     """What the page says of the request besides its shape."""
 
     title: str
-    scored: Scored
-    fit: int
+    spec: int | None  # None: nobody scored it, or the tool that it was taken over from did not say
+    fit: int | None
+    reasons: tuple[str, ...]  # of the score, where it is ours
     chosen: ShapeChoice
 
 
 def render_shape(facts: ShapeFacts, shape: WorkShape, status: Mapping[str, CriterionStatus]) -> str:
     """`status` by `criterion_name`; a criterion of which nobody knows anything is not ticked."""
-    scores = facts.scored.scores
     head = [
         f"# Shape: {_said(facts.title)}",
-        f"**Spec:** {scores.spec}/10 | **Fit:** {facts.fit} | **Shape:** {facts.chosen}",
-        "\n".join(f"- {_said(reason)}" for reason in facts.scored.as_lines),
+        f"**Spec:** {_score(facts.spec, '/10')} | **Fit:** {_score(facts.fit)} | **Shape:** {facts.chosen}",
+        "\n".join(f"- {_said(reason)}" for reason in facts.reasons),
     ]
     parts = [*head, *_criteria(shape, status), *_rules(shape), *_verification(shape)]
     for name, texts in (("aspect", shape.aspects), ("decision", shape.decisions), ("conflict", shape.conflicts)):
         parts += [f"## {name.capitalize()}s", "\n".join(f"- {name}: {_said(each)}" for each in texts) or "None."]
     return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _score(points: int | None, of: str = "") -> str:
+    return "not scored" if points is None else f"{points}{of}"
 
 
 def _criteria(shape: WorkShape, status: Mapping[str, CriterionStatus]) -> tuple[str, ...]:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
 from loopwright.app.loops import View
 from loopwright.app.project import Project
-from loopwright.app.starts.door import Adopter, PointedAt
-from loopwright.app.starts.workflow.creation import WorkflowRequest, create_workflow
+from loopwright.app.starts.door import Adopter, PointedAt, Told
+from loopwright.app.starts.workflow.creation import WorkflowRequest, create_alone, kept_in
 from loopwright.app.starts.workflow.task_list import with_its_tasks
 from loopwright.config.plain_file import read_plain_file
 from loopwright.config.settings import Settings
@@ -26,16 +27,19 @@ _LARGEST = 1 << 20  # bytes of it
 
 
 async def adopt_workflow(project: Project, settings: Settings, found: PointedAt) -> View:
+    """Raises `NeedsPerson` while another workflow is unfinished here."""
     try:
-        text = found.path.read_text(encoding="utf-8")
+        text = found.path.read_bytes().decode()
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(f"{found.path} cannot be read: {error}") from error
     state = read_state(text, str(found.path))
     if state.stage in _OVER:
         raise UsageError(f"{found.path} is of a loop that has ended ({state.stage}); there is nothing to go on with")
+    page = _page(found.path.parent)
     asked = WorkflowRequest(
         request=found.task or state.task,
         recalled=tuple(Recalled(title=title, text=title) for title in state.recall_surfaced),
+        originals=((FILE, text), *(((_SHAPE_FILE, page[1]),) if page else ())),
     )
     taken = TakenOver(
         stage=state.stage,
@@ -45,24 +49,31 @@ async def adopt_workflow(project: Project, settings: Settings, found: PointedAt)
         started_at=state.started_at,
         waves=tuple(TakenWave(wave=wave, review=replace(seen, taken_over=True)) for wave, seen in state.waves.items()),
         thorough=replace(state.thorough, taken_over=True) if state.thorough else None,
-        shape=_shape(found.path.parent) if state.stage != "intent" else None,
+        shape=_shape(*page) if page and state.stage != "intent" else None,
     )
     if state.stage in AT_WORK:
-        return await create_workflow(project, settings, with_its_tasks(project, asked, taken))
-    return await create_workflow(project, settings, replace(asked, taken_over=taken))
+        return await create_alone(project, settings, with_its_tasks(project, asked, taken))
+    return await create_alone(project, settings, replace(asked, taken_over=taken))
 
 
-def _shape(folder: Path) -> WorkShape | None:
-    """As it lies beside the file; None where it does not. Raises `ConfigError` for one that cannot be worked by."""
+def _page(folder: Path) -> tuple[Path, str] | None:
+    """As it lies beside the file; None where it does not."""
     for path in (folder / "shape" / _SHAPE_FILE, folder / _SHAPE_FILE):
-        try:
-            shape = read_shape_page(read_plain_file(path, str(path), _LARGEST))
-        except FileNotFoundError:
-            continue
-        if isinstance(shape, str):
-            raise ConfigError(str(path), "", f"{shape}; mend the file or move it away, then adopt again")
-        return shape
+        with suppress(FileNotFoundError):
+            return path, read_plain_file(path, str(path), _LARGEST)
     return None
+
+
+def _shape(path: Path, page: str) -> WorkShape:
+    """Raises `ConfigError` for one that cannot be worked by."""
+    shape = read_shape_page(page)
+    if isinstance(shape, str):
+        raise ConfigError(str(path), "", f"{shape}; mend the file or move it away, then adopt again")
+    return shape
+
+
+def _told(view: View) -> Told:
+    return Told(kept=kept_in(view.row.id), remarks=view.now.state.remarks)
 
 
 def _found(path: Path) -> Path | None:
@@ -70,4 +81,4 @@ def _found(path: Path) -> Path | None:
     return file if file.name == FILE and file.is_file() else None
 
 
-ADOPTER = Adopter(named=f"a {FILE}", finds=_found, takes=("task",), adopt=adopt_workflow)
+ADOPTER = Adopter(named=f"a {FILE}", finds=_found, takes=("task",), adopt=adopt_workflow, told=_told)

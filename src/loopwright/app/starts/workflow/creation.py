@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from loopwright.adapters.files import locked_file
+from loopwright.adapters.files import locked_file, made, write_whole
 from loopwright.app.creation import create_loop, new_id
 from loopwright.app.layout import STATE_FOLDER
 from loopwright.app.loops import Listed, View, listing
@@ -40,6 +40,7 @@ class WorkflowRequest:
     list_shift: int = 0
     session_only: bool = False
     taken_over: TakenOver | None = None
+    originals: tuple[tuple[str, str], ...] = ()  # name and text of the files that it is taken over from
 
 
 async def create_workflow(
@@ -64,7 +65,14 @@ async def create_workflow(
     params = params_of(project, limited(settings, asked), asked, roles)
     params = replace(params, child=child_of(settings, loop, roles))
     usd = settings.budget.usd if asked.budget == "settings" else asked.budget
+    for name, text in asked.originals:
+        write_whole(made(project.root, project.root / kept_in(loop)) / name, text)
     return await create_loop(project, settings, loop, params, budget=usd, unlimited=usd is None)
+
+
+def kept_in(loop: str) -> str:
+    """Where what it was taken over from stays as it was: its own files get the names and places of those."""
+    return f"{STATE_FOLDER}/{NAME}/{loop}/adopted"
 
 
 def limited(settings: Settings, asked: WorkflowRequest) -> Settings:
@@ -107,12 +115,15 @@ def _merges(settings: Settings, asked: WorkflowRequest) -> bool:
 
 
 async def create_alone(project: Project, settings: Settings, asked: WorkflowRequest) -> View:
-    """As `create_workflow`, where no other one is unfinished. Raises `NeedsPerson` if somebody was quicker."""
+    """As `create_workflow`, where no other one is unfinished, also none that was begun at this moment.
+
+    Raises `NeedsPerson`: two of them would work on the same tasks.
+    """
     with locked_file(project.root / STATE_FOLDER / _LOCK):
         for other in await unfinished(project):
             raise NeedsPerson(
-                f"loop {other.row.id} was begun at the same moment and is not finished; look at it with `loop status`,"
-                " go on with it with `loop start --resume`, or give --fresh"
+                f"loop {other.row.id} is not finished; go on with it with `loop resume --loop {other.row.id}`, or end"
+                f" it with `loop cancel --loop {other.row.id}`, then try again"
             )
         return await create_workflow(project, settings, asked)
 
