@@ -314,10 +314,12 @@ def test_a_finding_that_is_cut_leaves_the_rest_of_the_brief_outside_of_its_block
 @pytest.mark.parametrize("role", ["developer", "reviewer"])
 def test_a_task_of_something_larger_says_of_what_and_what_must_not_happen_there(role: str) -> None:
     part = TaskFacts(task_id="T-002", request="Add validation", must_not=("tokens are logged",), advised=("strip",))
+    part = replace(part, learned=("clocks differ",))
     text = rendered(brief_of(played(params=replace(played().plan, part=part))), role)
     assert "## Part of" in text
     assert "- `mustNot-1`: tokens are logged" in text
     assert "## Advice of a panel of agents\n\n> strip" in text
+    assert "## Learned before, and confirmed by a person\n\n- clocks differ" in text
 
 
 def test_without_rules_or_advice_only_the_request_is_told() -> None:

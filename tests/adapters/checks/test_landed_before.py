@@ -1,0 +1,97 @@
+"""What landed with one part of a work judges the parts after it: as it landed, and by itself."""
+
+import asyncio
+import sys
+from pathlib import Path
+
+import pytest
+
+from loopwright.kernel.faults import KEPT, faults_of
+from loopwright.kernel.model import Commit, Demand
+from loopwright.kernel.trust import LandedBefore
+from tests.adapters.checks.projects import UNITTEST, Project, project
+
+BASE: dict[str, str | None] = {
+    "a.py": "def one():\n    return 1\n",
+    "tests/test_a.py": (
+        "import unittest\nimport a\n\nclass One(unittest.TestCase):\n"
+        "    def test_one(self):\n        self.assertEqual(a.one(), 1)\n"
+    ),
+}
+TWO = "def one():\n    return 1\n\n\ndef two():\n    return 2\n"
+TEST_OF_TWO = (
+    "import unittest\nimport a\n\nclass Two(unittest.TestCase):\n"
+    "    def test_two(self):\n        self.assertEqual(a.two(), 2)\n"
+)
+SCRIPT = "import a\nraise SystemExit(a.two() != 2)\n"
+FIRST: dict[str, str | None] = {"a.py": TWO, "tests/test_two.py": TEST_OF_TWO, "scripts/look.py": SCRIPT}
+BROKEN = TWO.replace("return 2", "return 22") + "\n\ndef three():\n    return 3\n"
+TEST_OF_THREE = TEST_OF_TWO.replace("Two", "Three").replace("two", "three").replace(" 2)", " 3)")
+PATCHING = "import a\na.two = lambda: 2\n" + TEST_OF_THREE
+LOOKS = Demand("T-001", (sys.executable, "-m", "scripts.look"))
+
+
+def made(tmp_path: Path) -> tuple[Project, Commit]:
+    here = project(tmp_path, BASE, [UNITTEST])
+    return here, here.candidate(FIRST)
+
+
+def after(commit: Commit, *words: str, alone: bool = True) -> LandedBefore:
+    return LandedBefore(commit=commit, words=words, alone=alone)
+
+
+def test_a_new_test_that_patches_what_an_earlier_one_looks_at_does_not_help(tmp_path: Path) -> None:
+    async def story() -> None:
+        here, landed = made(tmp_path)
+        second = here.candidate({**FIRST, "a.py": BROKEN, "tests/test_aaa.py": PATCHING})
+        together = await here.report(second, after=after(landed, alone=False))
+        assert faults_of(together) == ()  # that is what it is for
+        alone = await here.report(second, step="s2", after=after(landed))
+        assert "test_two" in str(faults_of(alone))
+        assert "needs-its-own-tests" in [each.rule for each in alone.findings]
+
+    asyncio.run(story())
+
+
+def test_right_work_with_tests_of_its_own_passes_alone_too(tmp_path: Path) -> None:
+    async def story() -> None:
+        here, landed = made(tmp_path)
+        right = BROKEN.replace("22", "2")
+        second = here.candidate({**FIRST, "a.py": right, "tests/test_three.py": TEST_OF_THREE})
+        assert faults_of(await here.report(second, after=after(landed))) == ()
+
+    asyncio.run(story())
+
+
+@pytest.mark.parametrize(
+    "bent",
+    [{"scripts/look.py": "raise SystemExit(0)\n"}, {"scripts/__init__.py": "import a\na.two = lambda: 2\n"}],
+    ids=["rewritten", "patched"],
+)
+def test_what_a_command_starts_runs_as_it_landed(tmp_path: Path, bent: dict[str, str | None]) -> None:
+    async def story() -> None:
+        here, landed = made(tmp_path)
+        files = {**FIRST, "tests/test_two.py": None, "a.py": BROKEN, **bent}
+        second = here.candidate({path: text for path, text in files.items() if text is not None})
+        promised = Demand("T-001", LOOKS.argv, landed=landed)
+        report = await here.report(second, also=(LOOKS, promised), after=after(second))
+        assert [each.passed for each in report.also] == [True, False]
+        named = await here.report(second, step="s2", also=(promised,), after=after(second, *bent))
+        assert [each.passed for each in named.also] == [True]
+
+    asyncio.run(story())
+
+
+def test_whoever_changed_a_test_that_landed_before_hears_that_it_was_put_back(tmp_path: Path) -> None:
+    async def story() -> None:
+        here, landed = made(tmp_path)
+        bent = TEST_OF_TWO.replace("(), 2)", "(), 22)")
+        second = here.candidate({**FIRST, "a.py": BROKEN, "tests/test_two.py": bent})
+        report = await here.report(second, after=after(landed))
+        found = {each.rule: each.issue for each in faults_of(report)}
+        assert (report.kept, KEPT in found) == (("tests/test_two.py",), True)
+        assert found[KEPT].startswith("The change to tests/test_two.py was put back")
+        named = await here.report(second, step="s2", after=after(landed, "tests/test_two.py has to change"))
+        assert (named.kept, faults_of(named)) == ((), ())
+
+    asyncio.run(story())

@@ -1,0 +1,125 @@
+"""What landed with a task and what people say, for the tasks that come after it."""
+
+from __future__ import annotations
+
+import json
+
+from loopwright.kernel.actions import Ask, RunChecks
+from loopwright.kernel.events import Answered
+from loopwright.kernel.faults import KEPT, engine_finding
+from loopwright.kernel.model import Commit, Demand, Key
+from loopwright.kernel.trust import LandedBefore
+from loopwright.kernel.wording import ANSWERED
+from loopwright.loops.course import Course
+from loopwright.loops.workflow.making import words_of
+from loopwright.loops.workflow.state import Recalled
+from tests.loops.workflow import (
+    ALL_ROLES,
+    GREEN,
+    RED,
+    TOOL,
+    At,
+    checked,
+    combined,
+    conflicts,
+    does,
+    finding,
+    landed,
+    makes,
+    passes,
+    planned,
+    plans,
+    play,
+    refuses,
+    runs,
+    says,
+    scores,
+    seen,
+    shapes,
+    stuck,
+    task,
+    thoroughly,
+    wanted,
+    workflow,
+)
+
+PUT_BACK = engine_finding(KEPT, "The change to tests/test_one.py was put back")
+
+
+# --- who may change what landed ---------------------------------------------------------------------------------------
+
+
+def test_a_task_that_the_engine_makes_may_change_no_more_than_the_one_it_stands_for() -> None:
+    where = finding("it fails", file="tests/test_one.py")
+    state = play(planned(task(1), task(2)), *does(1), makes(2), combined("both"), At("checks", checked(red=(where,))))
+    red = state.tasks[2]
+    assert (red.origin, words_of(red), red.plan.files) == ("red", words_of(state.tasks[1]), ())
+    state = play(planned(task(1), task(2)), *does(1), makes(2), conflicts("c2", "tests/test_one.py"))
+    conflict = state.tasks[2]
+    assert (words_of(conflict), conflict.plan.files) == (words_of(state.tasks[1]), ("tests/test_one.py",))
+    state = play(state, makes(3), conflicts("c3", "src/a.py"))
+    assert words_of(state.tasks[3]) == words_of(state.tasks[1])
+
+
+def test_what_a_review_found_names_no_file_and_what_a_person_says_does() -> None:
+    blocker = finding("tests/test_one.py could be clearer", file="tests/test_one.py")
+    found = (refuses(blocker), passes(), passes())
+    alone = play(planned(task(1)), *does(1), *seen(), *thoroughly(*found))
+    assert words_of(alone.tasks[1]) == ()
+    asked = play(planned(task(1), attended=True), *does(1), *seen(), *thoroughly(*found))
+    told = play(asked, says("task", text="make tests/test_one.py clearer"))
+    assert words_of(told.tasks[1]) == ("make tests/test_one.py clearer",)
+
+
+def test_what_a_command_starts_is_as_it_landed_until_a_task_is_to_change_it() -> None:
+    first = {**task(1), "verify": ["python", "tools/look.py"]}
+    other = {**task(2), "files": ["tools/look.py"]}
+    state = play(planned(first, task(3), other), *does(1))
+    assert state.promised == (Demand("T-001", ("python", "tools/look.py"), landed=Commit("tip-1")),)
+    state = play(state, makes(2), combined("m2"), GREEN, landed("tip-2"))
+    assert [each.landed for each in state.promised] == ["tip-1", "tip-2"]
+    state = play(state, makes(3), combined("m3"), GREEN, landed("tip-3"))
+    assert [each.landed for each in state.promised] == ["tip-3", "tip-2", "tip-3"]
+
+
+def test_tests_that_landed_before_run_alone_as_well_on_the_merged_tree() -> None:
+    state = play(planned(task(1), task(2)), *does(1), makes(2), combined("both"))
+    assert wanted(state, RunChecks).after.alone
+
+
+# --- what people say --------------------------------------------------------------------------------------------------
+
+
+def test_guidance_reaches_the_task_that_is_stuck_and_may_name_a_test() -> None:
+    state = play(planned(max_iterations=3), *[stuck(1, RED, PUT_BACK)] * 3)
+    assert "T-001 changes a test that landed with an earlier task" in wanted(state, Ask).question
+    state = play(state, says("revise", text="tests/test_one.py has to change"))
+    (run,) = runs(state)
+    guided = Answered(key=Key("escalation", 1), choice="continue", count=1, text="tests/test_one.py has to change")
+    assert run.said == guided
+    state = play(state, stuck(1, RED, asked=2), makes(1), combined("m1"))
+    assert wanted(state, RunChecks).after.words[-1] == "tests/test_one.py has to change"
+    assert state.tasks[0].guidance == ""  # it has been told
+
+
+def test_a_loop_that_begins_after_it_was_said_has_heard_it() -> None:
+    state = play(
+        planned(task(1), task(2, 1), max_iterations=3), *[stuck(1)] * 3, says("revise", text="in blue"), *does(1)
+    )
+    (run,) = runs(state)
+    assert (run.name, run.said, json.loads(run.params)["answers"]) == ("T-002", None, ["in blue"])
+
+
+def test_what_was_learned_and_confirmed_is_told_to_whoever_makes() -> None:
+    learned = (Recalled(title="a", text="clocks differ", confirmed=True), Recalled(title="b", text="no matter"))
+    state = play(workflow(recalled=learned, cast=ALL_ROLES), scores(TOOL), shapes("It holds"), plans(task(1)))
+    (run,) = runs(state)
+    assert json.loads(run.params)["part"]["learned"] == ["clocks differ"]
+
+
+def test_an_answer_to_an_agents_question_names_nothing_on_its_own() -> None:
+    course = Course(answers=(f"May I change tests/test_one.py?{ANSWERED}no", "in blue"))
+    assert course.guidance == ("in blue",)
+    before = LandedBefore(commit=Commit("tip"), words=("a",))
+    assert (before.also_named(course.guidance).words, before.also_named(()).words) == (("a", "in blue"), ("a",))
+    assert LandedBefore().also_named(("in blue",)) == LandedBefore()
