@@ -84,8 +84,6 @@ def test_a_session_in_which_a_task_is_made_is_adopted_by_nobody(tmp_path: Path) 
     (file,) = made.repo.path.glob(".loop/tickets/active/*/*.md")
     refused = made.loop("adopt", ".loop/tickets", "--json")
     loop = begun.data["loop"]
-    assert (refused.code, refused.data["error"]) == (
-        2,
-        f"session {file.parent.name} is known here already: a part of the workflow {loop} is made in it;"
-        f" go on with `loop resume {loop}`",
-    )
+    whose = f"a part of the workflow {loop} is made in it; go on with `loop resume {loop}`"
+    said = f"session {file.parent.name} is known here already: {whose}"
+    assert (refused.code, refused.data["error"]) == (2, said)

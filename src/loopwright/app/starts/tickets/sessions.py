@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
@@ -13,7 +14,6 @@ from loopwright.app.starts.tickets.folders import next_sequence, session_folder
 from loopwright.app.starts.tickets.queue import Queued, read_queued, take_out, waiting, was_taken_out
 from loopwright.config.settings import Settings
 from loopwright.errors import ConfigError, Forbidden, UsageError
-from loopwright.kernel.codec import decode
 from loopwright.kernel.model import Commit, LoopId
 from loopwright.kernel.trust import Trust
 from loopwright.loops.tickets import ticket_read
@@ -161,7 +161,7 @@ async def _refuse_anothers(project: Project, session: str) -> None:
     rows = {row.id: row for row in await project.store.rows()}
     for row in rows.values():
         parent = rows[row.parent] if row.parent and row.kind == TICKETS.name else None
-        if parent and decode(TICKETS.params, row.params).session == session:
+        if parent and json.loads(row.params)["session"] == session:
             raise UsageError(
                 f"session {session} is known here already: a part of the {parent.kind} {parent.id} is made in it;"
                 f" go on with `loop resume {parent.id}`"
